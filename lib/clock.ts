@@ -1,0 +1,36 @@
+// The one source of time. Everything that waits or stamps takes a Clock, so that tests own time.
+
+/** Time and waiting. `nowMs` is wall time (epoch ms); `monotonicMs` never jumps. */
+export interface Clock {
+  nowMs(): number;
+  monotonicMs(): number;
+  /** Resolves after `ms`, or at once when the signal aborts. Never rejects: callers check the signal. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+}
+
+/** The machine's clock. */
+export const systemClock: Clock = {
+  nowMs: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  sleep: (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal.aborted) return resolve();
+      const finish = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", finish);
+        resolve();
+      };
+      const timer = setTimeout(finish, ms);
+      signal.addEventListener("abort", finish, { once: true });
+    }),
+};
+
+/** A random delay around `baseMs`: between half of it and the whole, so that many waiters spread out. */
+export function jitter(baseMs: number): number {
+  return baseMs * (0.5 + Math.random() / 2);
+}
+
+/** Exponential backoff with jitter: attempt 1 waits about `baseMs`, each later one twice as long, at most `capMs`. */
+export function backoffMs(attempt: number, options: { readonly baseMs: number; readonly capMs: number }): number {
+  return jitter(Math.min(options.capMs, options.baseMs * 2 ** Math.max(0, attempt - 1)));
+}

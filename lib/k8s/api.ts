@@ -1,0 +1,74 @@
+// The interface of the Kubernetes API edge: everything that talks to the API server takes a KubeApi, never a URL.
+import type { KubeList, KubeObject, ResourceTarget, ResourceType } from "./types.ts";
+import type { JsonPatch } from "./patch.ts";
+
+/** Options of a list. `resourceVersion: "0"` lets the server answer from its watch cache. */
+export interface ListOptions {
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+  readonly limit?: number;
+  readonly continue?: string;
+  readonly resourceVersion?: string;
+}
+
+/** Options of a watch, from a list's resourceVersion on. */
+export interface WatchOptions {
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+  readonly resourceVersion: string;
+  readonly timeoutSeconds: number;
+}
+
+/** A raw event of a watch stream. `ERROR` carries a Status. */
+export interface RawWatchEvent {
+  readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "ERROR";
+  readonly object: KubeObject;
+}
+
+/** What to change and how. `apply` is server-side apply under Archway's field manager. */
+export type PatchBody =
+  | { readonly kind: "json"; readonly operations: JsonPatch }
+  | { readonly kind: "merge"; readonly document: unknown }
+  | { readonly kind: "apply"; readonly document: unknown; readonly force: boolean };
+
+/** How to delete. */
+export interface DeleteOptions {
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  readonly propagationPolicy?: "Background" | "Foreground" | "Orphan";
+}
+
+/** The API server. Every call throws ApiError on anything but success, and has its own timeout. */
+export interface KubeApi {
+  get(type: ResourceType, target: ResourceTarget, signal: AbortSignal): Promise<KubeObject>;
+  list(type: ResourceType, options: ListOptions, signal: AbortSignal): Promise<KubeList>;
+  /** Events until the server ends the stream; throws when it is cut. Bookmarks are asked for. */
+  watch(type: ResourceType, options: WatchOptions, signal: AbortSignal): AsyncIterable<RawWatchEvent>;
+  create(
+    type: ResourceType,
+    object: Readonly<Record<string, unknown>>,
+    options: ResourceTarget & { readonly signal: AbortSignal },
+  ): Promise<KubeObject>;
+  /** PUT: only for objects that Archway alone writes (Leases). Everything else is patched. */
+  replace(
+    type: ResourceType,
+    object: Readonly<Record<string, unknown>>,
+    options: ResourceTarget & { readonly signal: AbortSignal },
+  ): Promise<KubeObject>;
+  patch(
+    type: ResourceType,
+    target: ResourceTarget,
+    options: { readonly body: PatchBody; readonly signal: AbortSignal },
+  ): Promise<KubeObject>;
+  delete(
+    type: ResourceType,
+    target: ResourceTarget,
+    options: DeleteOptions & { readonly signal: AbortSignal },
+  ): Promise<void>;
+  /** A GET of any other path: discovery, `/version`. */
+  raw(path: string, signal: AbortSignal): Promise<unknown>;
+  /** How far the server's clock is ahead of ours, from its `Date` headers (ms, second precision); 0 until known. */
+  serverClockOffsetMs(): number;
+}

@@ -1,0 +1,128 @@
+// The words of the Kubernetes API that Archway's own edges and controllers share.
+
+/** Metadata of any object, as far as Archway reads it. */
+export interface ObjectMeta {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  readonly generation?: number;
+  readonly creationTimestamp?: string;
+  readonly deletionTimestamp?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly finalizers?: readonly string[];
+}
+
+/** Any object of the API. Other members are unknown until parsed. */
+export interface KubeObject {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly metadata: ObjectMeta;
+  readonly [member: string]: unknown;
+}
+
+/** A page of a list. */
+export interface KubeList {
+  readonly items: readonly KubeObject[];
+  readonly resourceVersion: string;
+  /** Present when more pages follow. */
+  readonly continue?: string;
+}
+
+/** A kind of the API and where it lives. `group` is empty for core/v1. */
+export interface ResourceType {
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  readonly kind: string;
+  readonly namespaced: boolean;
+}
+
+/** Which object, or which collection when `name` is absent. */
+export interface ResourceTarget {
+  readonly namespace?: string;
+  readonly name?: string;
+  readonly subresource?: string;
+}
+
+function resource(
+  group: string,
+  version: string,
+  kind: string,
+  plural: string,
+  scope: "Namespaced" | "Cluster",
+): ResourceType {
+  return { group, version, kind, plural, namespaced: scope === "Namespaced" };
+}
+
+const MULTIARCH = "multiarch.openshift.io";
+
+/** The kinds Archway talks about. */
+export const Resource = {
+  pods: resource("", "v1", "Pod", "pods", "Namespaced"),
+  secrets: resource("", "v1", "Secret", "secrets", "Namespaced"),
+  nodes: resource("", "v1", "Node", "nodes", "Cluster"),
+  namespaces: resource("", "v1", "Namespace", "namespaces", "Cluster"),
+  serviceAccounts: resource("", "v1", "ServiceAccount", "serviceaccounts", "Namespaced"),
+  services: resource("", "v1", "Service", "services", "Namespaced"),
+  events: resource("", "v1", "Event", "events", "Namespaced"),
+  leases: resource("coordination.k8s.io", "v1", "Lease", "leases", "Namespaced"),
+  deployments: resource("apps", "v1", "Deployment", "deployments", "Namespaced"),
+  statefulSets: resource("apps", "v1", "StatefulSet", "statefulsets", "Namespaced"),
+  daemonSets: resource("apps", "v1", "DaemonSet", "daemonsets", "Namespaced"),
+  jobs: resource("batch", "v1", "Job", "jobs", "Namespaced"),
+  cronJobs: resource("batch", "v1", "CronJob", "cronjobs", "Namespaced"),
+  mutatingWebhooks: resource(
+    "admissionregistration.k8s.io",
+    "v1",
+    "MutatingWebhookConfiguration",
+    "mutatingwebhookconfigurations",
+    "Cluster",
+  ),
+  validatingWebhooks: resource(
+    "admissionregistration.k8s.io",
+    "v1",
+    "ValidatingWebhookConfiguration",
+    "validatingwebhookconfigurations",
+    "Cluster",
+  ),
+  customResourceDefinitions: resource(
+    "apiextensions.k8s.io",
+    "v1",
+    "CustomResourceDefinition",
+    "customresourcedefinitions",
+    "Cluster",
+  ),
+  clusterConfigs: resource(MULTIARCH, "v1beta1", "ClusterPodPlacementConfig", "clusterpodplacementconfigs", "Cluster"),
+  namespaceConfigs: resource(MULTIARCH, "v1beta1", "PodPlacementConfig", "podplacementconfigs", "Namespaced"),
+  enoexecEvents: resource(MULTIARCH, "v1beta1", "ENoExecEvent", "enoexecevents", "Namespaced"),
+  serviceMonitors: resource("monitoring.coreos.com", "v1", "ServiceMonitor", "servicemonitors", "Namespaced"),
+  prometheusRules: resource("monitoring.coreos.com", "v1", "PrometheusRule", "prometheusrules", "Namespaced"),
+} as const satisfies Readonly<Record<string, ResourceType>>;
+
+/** `v1` or `group/version`. */
+export function apiVersionOf(type: ResourceType): string {
+  return type.group === "" ? type.version : `${type.group}/${type.version}`;
+}
+
+/** URL path of an object or a collection. A namespaced kind without namespace means all namespaces. */
+export function resourcePath(type: ResourceType, target: ResourceTarget = {}): string {
+  const root = type.group === "" ? `/api/${type.version}` : `/apis/${type.group}/${type.version}`;
+  const namespace = target.namespace === undefined ? "" : `/namespaces/${encodeURIComponent(target.namespace)}`;
+  const name = target.name === undefined ? "" : `/${encodeURIComponent(target.name)}`;
+  const subresource = target.subresource === undefined ? "" : `/${target.subresource}`;
+  return `${root}${namespace}/${type.plural}${name}${subresource}`;
+}
+
+/** `namespace/name`, or `name` for a cluster-scoped object: the key of stores and queues. */
+export function keyOf(object: { readonly metadata: { readonly namespace?: string; readonly name: string } }): string {
+  const { namespace, name } = object.metadata;
+  return namespace === undefined ? name : `${namespace}/${name}`;
+}
+
+/** The parts of a {@link keyOf} key. */
+export function splitKey(key: string): { readonly namespace?: string; readonly name: string } {
+  const slash = key.indexOf("/");
+  return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+}

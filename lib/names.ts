@@ -1,0 +1,108 @@
+// Every label, annotation, gate, finalizer, field manager and object name that Archway shares with users and with the
+// Multiarch Tuning Operator. The strings are an interface: they are exactly those of the reference (pod placement §0, §4.3).
+
+/** API group of the custom resources. */
+export const API_GROUP = "multiarch.openshift.io";
+
+/** The only name a ClusterPodPlacementConfig may have. */
+export const CLUSTER_CONFIG_NAME = "cluster";
+
+/** The scheduling gate; also a pod label key with the values of {@link GateLabel}. */
+export const SCHEDULING_GATE = "multiarch.openshift.io/scheduling-gate";
+
+/** Values of the {@link SCHEDULING_GATE} label. */
+export const GateLabel = { notSet: "not-set", gated: "gated", removed: "removed" } as const;
+
+/** Values of the affinity labels. */
+export const AffinityLabel = { notSet: "not-set", set: "set" } as const;
+
+/** Pod label keys that Archway owns. Architecture labels are made by {@link architectureLabel}. */
+export const PodLabel = {
+  gate: SCHEDULING_GATE,
+  nodeAffinity: "multiarch.openshift.io/node-affinity",
+  preferredNodeAffinity: "multiarch.openshift.io/preferred-node-affinity",
+  singleArch: "multiarch.openshift.io/single-arch",
+  multiArch: "multiarch.openshift.io/multi-arch",
+  noSupportedArch: "multiarch.openshift.io/no-supported-arch",
+  fallbackArch: "multiarch.openshift.io/fallback-arch",
+  inspectError: "multiarch.openshift.io/image-inspect-error",
+  inspectErrorCount: "multiarch.openshift.io/image-inspect-error-count",
+  execFormatError: "multiarch.openshift.io/exec-format-error",
+} as const;
+
+/** Pod annotation keys that Archway owns. */
+export const PodAnnotation = {
+  inspectError: "multiarch.openshift.io/image-inspect-error",
+  preferredSources: "multiarch.openshift.io/preferred-affinity-sources",
+  decision: "archway.dev/decision",
+} as const;
+
+/** The label `multiarch.openshift.io/<arch>` of a pod whose images run on that architecture. */
+export function architectureLabel(architecture: string): string {
+  return `${API_GROUP}/${architecture}`;
+}
+
+/** Node label with the architecture of a node (GOARCH name). */
+export const NODE_ARCH_LABEL = "kubernetes.io/arch";
+
+/** Node label with the operating system of a node (GOOS name). */
+export const NODE_OS_LABEL = "kubernetes.io/os";
+
+/** Affinity key that no node carries: the pod cannot run anywhere. */
+export const NO_SUPPORTED_ARCH = PodLabel.noSupportedArch;
+
+/** nodeSelector keys that pin a pod to the control plane (rule I4). */
+export const CONTROL_PLANE_SELECTORS: readonly string[] = [
+  "node-role.kubernetes.io/master",
+  "node-role.kubernetes.io/control-plane",
+];
+
+/** Failures after which the reference gives up; the value of the count label on a pod that was given up on. */
+export const INSPECT_RETRY_LIMIT = 5;
+
+/** `source.component` of every event. */
+export const EVENT_SOURCE = "multiarch-tuning-operator";
+
+/** Field manager of every write. */
+export const FIELD_MANAGER = "archway";
+
+/** Finalizers on a ClusterPodPlacementConfig (and, left by the reference, on its operand Deployments). */
+export const Finalizer = {
+  podPlacement: "finalizers.multiarch.openshift.io/pod-placement",
+  noPodPlacementConfig: "finalizers.multiarch.openshift.io/no-pod-placement-config",
+  enoexecEvents: "finalizers.multiarch.openshift.io/enoexec-events",
+} as const;
+
+/** Names of the webhook objects. */
+export const WebhookName = {
+  configuration: "pod-placement-mutating-webhook-configuration",
+  webhook: "pod-placement-scheduling-gate.multiarch.openshift.io",
+  validatingConfiguration: "multiarch-tuning-operator-validating-webhook-configuration",
+  validateClusterConfig: "validate-clusterpodplacementconfig.multiarch.openshift.io",
+  validateNamespaceConfig: "validate-podplacementconfig.multiarch.openshift.io",
+} as const;
+
+/** HTTP paths of the webhooks (design §4). */
+export const WebhookPath = {
+  gatePod: "/add-pod-scheduling-gate",
+  validateClusterConfig: "/validate-multiarch-openshift-io-v1beta1-clusterpodplacementconfig",
+  validateNamespaceConfig: "/validate-multiarch-openshift-io-v1beta1-podplacementconfig",
+  convert: "/convert",
+} as const;
+
+/** Name of the Lease that the writing replica holds, in the operator namespace. */
+export const LEASE_NAME = "archway.multiarch.openshift.io";
+
+/** Event reasons on pods (reference §4.2). Automation keys on them: never rename. */
+export const EventReason = {
+  gateAdded: "ArchAwareSchedGateAdded",
+  predicatesConflict: "ArchAwarePredicatesConflict",
+  inspectionError: "ArchAwareInspectionError",
+  predicateSet: "ArchAwarePredicateSet",
+  preferredDuplicates: "ArchAwarePreferredAffinityDuplicates",
+  fallbackSet: "ArchAwareFallbackPredicateSet",
+  noSupportedArchitectures: "NoSupportedArchitecturesFound",
+  gatedPodIgnored: "ArchAwareGatedPodIgnored",
+  gateRemoved: "ArchAwareSchedGateRemovalSuccess",
+  gateRemovalFailed: "ArchAwareSchedGateRemovalFailed",
+} as const;

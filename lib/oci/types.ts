@@ -1,0 +1,185 @@
+// The words of image inspection, shared by lib/oci (which makes them) and lib/placement (which judges them).
+
+/** One platform of an image, as its index or its config names it. Names are GOOS / GOARCH. */
+export interface Platform {
+  readonly os: string;
+  readonly architecture: string;
+  readonly variant?: string;
+  readonly osVersion?: string;
+}
+
+/** Why an image could not be inspected. The closed set is also a metric label. */
+export type FailureReason =
+  | "InvalidReference"
+  | "ManifestUnknown"
+  | "Unauthorized"
+  | "NotAnImage"
+  | "Blocked"
+  | "Malformed"
+  | "DigestMismatch"
+  | "TooLarge"
+  | "AddressDenied"
+  | "Misconfigured"
+  | "Unreachable"
+  | "TlsFailed"
+  | "Timeout"
+  | "ServerError"
+  | "RateLimited"
+  | "CircuitOpen";
+
+/**
+ * A failed inspection as data. `permanent`: asking again will not help soon; `transient`: it may.
+ * `message` is safe to show to anyone: no credential, no URL query.
+ */
+export interface InspectionFailure {
+  readonly kind: "permanent" | "transient";
+  readonly reason: FailureReason;
+  readonly message: string;
+  /** `host[:port]` of the registry that failed, where one was asked. */
+  readonly registry?: string;
+  /** How long the registry asked to be left alone. */
+  readonly retryAfterMs?: number;
+}
+
+/** Something worth telling beside the platforms. */
+export interface Finding {
+  readonly kind: "ChildDigestPin" | "ArchitectureMismatch" | "TruncatedIndex" | "Schema1";
+  readonly message: string;
+}
+
+/** What an image said of itself when asked. */
+export type Inspection =
+  | {
+    readonly kind: "platforms";
+    readonly digest: string;
+    readonly mediaType: string;
+    /** At least one; attestations and `unknown` are already gone. */
+    readonly platforms: readonly Platform[];
+    /** Whether a config blob was read (bundle labels are known) or the index alone. */
+    readonly depth: InspectionDepth;
+    readonly findings: readonly Finding[];
+  }
+  | {
+    /** An operator bundle: data that runs anywhere; it narrows nothing. */
+    readonly kind: "anywhere";
+    readonly digest: string;
+    readonly mediaType: string;
+    readonly platforms: readonly Platform[];
+    readonly findings: readonly Finding[];
+  }
+  | { readonly kind: "failed"; readonly failure: InspectionFailure };
+
+/** `index`: the top document suffices. `config`: the first platform's config is read too, to see bundle labels. */
+export type InspectionDepth = "index" | "config";
+
+/** Whose turn it is when a registry's budget is short: first gated pods, then admission prefetch, then prewarm. */
+export type InspectionPriority = "gated" | "admission" | "prewarm";
+
+/** One way to authenticate to a registry. Holds secrets: never log, never store. */
+export interface Credential {
+  /** The key it stands under in a docker config: host, `host/path` or a glob. */
+  readonly scope: string;
+  /** Where it comes from, for people: `secret team-a/pull`, `global pull secret`, `config.json`, `plugin ecr`. */
+  readonly source: string;
+  readonly secret:
+    | { readonly kind: "basic"; readonly username: string; readonly password: string }
+    | { readonly kind: "identity"; readonly token: string }
+    | { readonly kind: "registry"; readonly token: string };
+}
+
+/** What to inspect and with what. The inspector knows nothing of pods. */
+export interface InspectionRequest {
+  /** The reference as a person wrote it: `nginx`, `quay.io/a/b:v1@sha256:…`. */
+  readonly image: string;
+  /** Credentials of the asking pod, tried in order where their scope matches; before the inspector's own ones. */
+  readonly credentials: readonly Credential[];
+  /** `cached`: a fresh enough tag is believed. `revalidate` (imagePullPolicy Always): the tag is looked up again. */
+  readonly freshness: "cached" | "revalidate";
+  readonly depth: InspectionDepth;
+  readonly priority: InspectionPriority;
+}
+
+/** HTTP requests that an inspection caused. */
+export interface RequestCounts {
+  readonly manifestGet: number;
+  readonly manifestHead: number;
+  readonly blobGet: number;
+  readonly token: number;
+  readonly other: number;
+}
+
+/** One HTTP exchange for `--trace`: secrets masked, no query. */
+export interface TraceEntry {
+  readonly method: string;
+  readonly url: string;
+  readonly status: number | "failed";
+  readonly ms: number;
+  readonly note?: string;
+}
+
+/** An inspection with its provenance. */
+export interface InspectionReport {
+  readonly inspection: Inspection;
+  /** Fully qualified reference that answered (or was asked last): `registry-1.docker.io/library/nginx:latest`. */
+  readonly resolved: string;
+  readonly source: "registry" | "cache";
+  /** Whether the knowledge may be shared: `public` was read anonymously; `private` needed a credential. */
+  readonly access: "public" | "private";
+  /** `Credential.source` that worked; absent when anonymous. */
+  readonly credentialSource?: string;
+  /** `host[:port]` of the mirror that answered instead of the registry itself. */
+  readonly mirror?: string;
+  readonly requests: RequestCounts;
+  readonly trace: readonly TraceEntry[];
+}
+
+/** Anything that can inspect images. Client, cache, single-flight and limiter are each a value of it. */
+export interface Inspector {
+  /** Never rejects except when the signal aborts: a failure is an {@link Inspection}. */
+  inspect(request: InspectionRequest, signal: AbortSignal): Promise<InspectionReport>;
+}
+
+/** One place to pull a reference from: the registry itself or a mirror of it. */
+export interface Endpoint {
+  /** `host[:port]` to contact. */
+  readonly host: string;
+  /** Repository path there, without host. */
+  readonly repository: string;
+  /** Tag or digest to ask for. */
+  readonly reference: string;
+  readonly mirror: boolean;
+  /** Path prefix before `/v2` that a configured mirror URL may carry; empty otherwise. */
+  readonly pathPrefix: string;
+  readonly transport: EndpointTransport;
+}
+
+/** How to reach an endpoint's host. */
+export interface EndpointTransport {
+  /** `https`; `http`; or `https-then-http` for a registry declared insecure. */
+  readonly scheme: "https" | "http" | "https-then-http";
+  /** False only for a registry declared insecure. */
+  readonly verifyTls: boolean;
+  /** PEM certificates added to the public roots. */
+  readonly caCertificates: readonly string[];
+  /** PEM client certificate and key for mTLS. */
+  readonly clientCertificate?: { readonly certificate: string; readonly key: string };
+  /** True when the operator declared this host: loopback, private and link-local addresses are then allowed. */
+  readonly declared: boolean;
+}
+
+/** Where a reference may be pulled from, in order; or why it must not be. */
+export type PullPlan =
+  | { readonly kind: "endpoints"; readonly endpoints: readonly Endpoint[] }
+  | { readonly kind: "refused"; readonly failure: InspectionFailure };
+
+/** Turns references into pull plans from registries.conf, hosts.toml, policy.json, flags… Reads files, keeps the last good. */
+export interface PullPlanner {
+  plan(image: string): PullPlan;
+}
+
+/** Finds the cluster- and node-level credentials for an endpoint, best first, without the anonymous one. */
+export interface Keyring {
+  lookup(endpoint: { readonly host: string; readonly repository: string }, signal: AbortSignal): Promise<
+    readonly Credential[]
+  >;
+}
