@@ -1,0 +1,388 @@
+// The words of pod placement: what is known of a pod, what is decided about it, what is told. Every file here uses them.
+import type { Inspection, InspectionFailure } from "../oci/types.ts";
+
+/** A JSON object as the API server sent it; members nobody knows stay in it. */
+export type RawObject = Readonly<Record<string, unknown>>;
+
+/** A container that pulls an image. Source: pod placement §2.7 step 2. */
+export interface ContainerView {
+  readonly name: string;
+  readonly image: string;
+  /** `Always`, `IfNotPresent`, `Never`; empty when the pod does not say. */
+  readonly pullPolicy: string;
+  /** JSON Pointer of the image inside the pod: `/spec/containers/0/image`. */
+  readonly imagePointer: string;
+}
+
+/** A toleration, reduced to what decides whether it matches a taint. */
+export interface TolerationView {
+  readonly key: string;
+  readonly operator: string;
+  readonly value: string;
+  readonly effect: string;
+}
+
+/** An owner reference, reduced to what the rules look at. */
+export interface OwnerView {
+  readonly kind: string;
+  readonly name: string;
+  readonly controller: boolean;
+}
+
+/**
+ * What Archway reads of a pod: small, and holding nothing of the raw object but its node affinity terms.
+ * A missing, null or malformed member reads as absent (undefined, or empty for a text).
+ */
+export interface PodView {
+  readonly uid: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly generateName: string;
+  readonly resourceVersion: string;
+  readonly creationTimestampMs: number | undefined;
+  readonly deleting: boolean;
+  readonly phase: string;
+  readonly nodeName: string;
+  readonly nodeSelector: Readonly<Record<string, string>> | undefined;
+  /** Names of the scheduling gates in their order; undefined when the list is absent. */
+  readonly gates: readonly string[] | undefined;
+  readonly labels: Readonly<Record<string, string>> | undefined;
+  /** Only the annotations Archway owns; undefined when the pod has no annotations object at all. */
+  readonly annotations: Readonly<Record<string, string>> | undefined;
+  readonly hasAffinity: boolean;
+  readonly hasNodeAffinity: boolean;
+  /** Raw required terms; undefined when `required…` is absent, empty when it holds no list. */
+  readonly requiredTerms: readonly RawObject[] | undefined;
+  /** Whether `required…` has a `nodeSelectorTerms` list (it may be an object without one). */
+  readonly hasRequiredTermsList: boolean;
+  /** Raw preferred terms; undefined when the list is absent. */
+  readonly preferredTerms: readonly RawObject[] | undefined;
+  /** Init containers (sidecars included) first, then the main ones, each in order. */
+  readonly containers: readonly ContainerView[];
+  readonly ephemeralContainers: readonly ContainerView[];
+  /** Images of `volumes[].image`. */
+  readonly imageVolumes: readonly ContainerView[];
+  /** Names of the pull secrets, in order. */
+  readonly imagePullSecrets: readonly string[];
+  readonly serviceAccountName: string;
+  /** undefined when the list is absent. */
+  readonly tolerations: readonly TolerationView[] | undefined;
+  readonly owners: readonly OwnerView[];
+  /** Owned by a DaemonSet that is its controller (rule I5). */
+  readonly isDaemonSetControlled: boolean;
+  /** `spec.os.name`; empty when the pod does not say. */
+  readonly osName: string;
+  readonly runtimeClassName: string;
+}
+
+/** The outcome of parsing something from outside. The message is for people. */
+export type Parsed<T> =
+  | { readonly kind: "ok"; readonly value: T }
+  | { readonly kind: "invalid"; readonly message: string };
+
+/** One requirement of a compiled label selector, or one node selector expression that Archway adds. */
+export interface LabelRequirement {
+  readonly key: string;
+  readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
+  readonly values: readonly string[];
+}
+
+/** A compiled label selector. `invalid` selects nothing; its message says why. Source: §2.4. */
+export type LabelSelector =
+  | { readonly kind: "everything" }
+  | { readonly kind: "requirements"; readonly requirements: readonly LabelRequirement[] }
+  | { readonly kind: "invalid"; readonly message: string };
+
+/** A wanted preference: `platforms[]` of the nodeAffinityScoring plugin. */
+export interface PlatformWeight {
+  readonly architecture: string;
+  readonly weight: number;
+}
+
+/** The nodeAffinityScoring plugin of either config; absent plugin = disabled without platforms. */
+export interface NodeAffinityScoring {
+  readonly enabled: boolean;
+  readonly platforms: readonly PlatformWeight[];
+}
+
+/** The ClusterPodPlacementConfig, as far as placement reads it. */
+export interface ClusterConfig {
+  readonly name: string;
+  readonly uid: string;
+  readonly generation: number;
+  readonly deleting: boolean;
+  readonly finalizers: readonly string[];
+  readonly logVerbosity: string;
+  /** As written, to be copied verbatim into the webhook configuration. */
+  readonly rawNamespaceSelector: RawObject | undefined;
+  /** Compiled; `everything` when absent. */
+  readonly namespaceSelector: LabelSelector;
+  readonly fallbackArchitecture: string | undefined;
+  readonly scoring: NodeAffinityScoring;
+}
+
+/** A PodPlacementConfig. */
+export interface NamespaceConfig {
+  readonly namespace: string;
+  readonly name: string;
+  readonly creationTimestampMs: number;
+  readonly priority: number;
+  readonly labelSelector: LabelSelector;
+  /** Absent in the reference; wins over the cluster's. */
+  readonly fallbackArchitecture: string | undefined;
+  readonly scoring: NodeAffinityScoring;
+}
+
+/** The configs that may concern a pod. A missing cluster config means: scoring off, no fallback (D1). */
+export interface PlacementConfigs {
+  readonly cluster: ClusterConfig | undefined;
+  /** All of the pod's namespace, in any order, matching or not. */
+  readonly namespace: readonly NamespaceConfig[];
+}
+
+/** A taint by which a cluster marks the architecture of its nodes: `key=<arch>:effect`. */
+export interface ArchTaint {
+  readonly key: string;
+  readonly effect: "NoSchedule" | "NoExecute" | "PreferNoSchedule";
+  /** Architectures that carry the taint; undefined = each may. */
+  readonly architectures: readonly string[] | undefined;
+}
+
+/** The node label that stands for an instruction set level: `amd64/v3` → `example.com/level In [v3, v4]`. */
+export interface VariantLabel {
+  readonly architecture: string;
+  readonly variant: string;
+  readonly key: string;
+  /** Empty: the label must merely exist. */
+  readonly values: readonly string[];
+}
+
+/** What a RuntimeClass changes: `skip` leaves its pods alone; `add` names architectures it can run besides (emulation). */
+export type RuntimeClassRule =
+  | { readonly kind: "skip" }
+  | { readonly kind: "add"; readonly architectures: readonly string[] };
+
+/** How this installation wants pods placed. Made by `makeSettings` (settings.ts). */
+export interface PlacementSettings {
+  readonly operatorNamespace: string;
+  readonly maxGateAgeMs: number;
+  readonly warmAdmission: boolean;
+  /** Leaves out preferences for architectures the images lack (the reference adds them anyway). */
+  readonly dropUselessPreferences: boolean;
+  /** Taints to tolerate for the architectures decided; empty = off. */
+  readonly archTaints: readonly ArchTaint[];
+  readonly variantLabels: readonly VariantLabel[];
+  readonly runtimeClasses: Readonly<Record<string, RuntimeClassRule>>;
+  readonly imageVolumes: "ignore" | "require";
+  readonly daemonSets: "ignore" | "warn" | "constrain";
+  readonly audit: boolean;
+}
+
+/** What is known of one image of the pod. */
+export interface ImageFact {
+  readonly image: string;
+  readonly pullPolicy: string;
+  readonly inspection: Inspection;
+  /** Where the knowledge came from, for the decision record. */
+  readonly source?: "registry" | "cache";
+}
+
+/** What the webhook knows when a pod arrives. */
+export interface AdmissionFacts {
+  readonly pod: PodView;
+  readonly configs: PlacementConfigs;
+  readonly settings: PlacementSettings;
+  /** The inspections of all images, when all are warm. */
+  readonly known: readonly ImageFact[] | undefined;
+  /** False when the dead-man switch says that nobody would remove a gate. Warm admission stays. */
+  readonly mayGate: boolean;
+  readonly liveArchitectures?: readonly string[];
+}
+
+/** Why a pod is left alone. The first six are the rules I1–I6 (§1.3), in order; the others are Archway's. */
+export type IgnoreReason =
+  | "OperatorNamespace"
+  | "KubeNamespace"
+  | "NodeNameSet"
+  | "ControlPlaneSelector"
+  | "DaemonSet"
+  | "AlreadyConstrained"
+  | "RuntimeClassSkipped"
+  | "AuditMode"
+  | "NotGated"
+  | "Deleting";
+
+/** Why a pod passes admission without gate or affinity. */
+export type PassReason =
+  /** Audit mode: nothing is changed. */
+  | "AuditMode"
+  /** The dead-man switch is off and the images are not all known. */
+  | "GatingStopped"
+  /** This service's own patch of an earlier call of the same admission. */
+  | "OwnPatch";
+
+/** The webhook's verdict on a pod. `nodeAffinityScoring`: a config wants preferences on this pod (§1.2 step 6). */
+export type GateVerdict =
+  | { readonly kind: "ignore"; readonly reason: IgnoreReason; readonly nodeAffinityScoring: boolean }
+  | { readonly kind: "gate"; readonly nodeAffinityScoring: boolean }
+  | {
+    readonly kind: "place";
+    readonly decision: PlaceDecision | NowhereDecision;
+    readonly nodeAffinityScoring: boolean;
+  }
+  | { readonly kind: "pass"; readonly reason: PassReason; readonly nodeAffinityScoring: boolean };
+
+/** What the controller knows when it decides. */
+export interface PlacementFacts {
+  readonly pod: PodView;
+  readonly configs: PlacementConfigs;
+  readonly settings: PlacementSettings;
+  /** One per image of `imagesToInspect`, failures included; empty when `needsInspection` is false. */
+  readonly images: readonly ImageFact[];
+  readonly gateAgeMs: number;
+  /** Failed inspection rounds of this pod in this process, before this one. */
+  readonly failedAttempts: number;
+  /** 0..1: where in the jitter window the next attempt falls. */
+  readonly jitter: number;
+  /** What nodes offer or can create; undefined = not asked for. */
+  readonly liveArchitectures?: readonly string[];
+}
+
+/** What one image contributed to a decision. */
+export interface ImageOutcome {
+  readonly image: string;
+  /** Empty when the image could not be inspected. */
+  readonly digest: string;
+  /** Sorted. Empty when the image failed. */
+  readonly architectures: readonly string[];
+  readonly source: "registry" | "cache" | "bundle" | "failed";
+}
+
+/** A preferred term that Archway adds. */
+export interface PreferredTerm {
+  readonly weight: number;
+  readonly architecture: string;
+}
+
+/** What one config contributed to the preferences. */
+export interface PreferenceOutcome {
+  /** `ClusterPodPlacementConfig` or `PodPlacementConfig-<name>`. */
+  readonly source: string;
+  readonly applied: readonly string[];
+  readonly skipped: readonly string[];
+}
+
+/** Which preferred terms to append, and how it came about. Source: §2.5. */
+export interface PreferencePlan {
+  readonly terms: readonly PreferredTerm[];
+  /** The whole audit annotation; undefined when it need not change. */
+  readonly audit: string | undefined;
+  readonly outcomes: readonly PreferenceOutcome[];
+  /** A config wants preferences on this pod. */
+  readonly wanted: boolean;
+  /** The user stated an architecture preference (rule P): nothing is added. */
+  readonly userStated: boolean;
+  /** Terms of ours are on the pod, from now or from before. */
+  readonly present: boolean;
+}
+
+/** What is required of nodes. `preset`: the user's own constraint holds (rule R), nothing is added. */
+export type RequiredPlan =
+  | {
+    readonly kind: "in";
+    readonly architectures: readonly string[];
+    /** Further expressions for single architectures (variants); usually empty. */
+    readonly variants: readonly VariantRequirement[];
+  }
+  | { readonly kind: "preset" };
+
+/** A node label that an architecture additionally needs. */
+export interface VariantRequirement {
+  readonly architecture: string;
+  readonly requirement: LabelRequirement;
+}
+
+/** A toleration to add. */
+export interface TolerationPlan {
+  readonly key: string;
+  readonly operator: "Equal";
+  readonly value: string;
+  readonly effect: string;
+}
+
+/** The pod may run on these architectures. */
+export interface PlaceDecision {
+  readonly kind: "place";
+  readonly required: RequiredPlan;
+  readonly images: readonly ImageOutcome[];
+  readonly preferences: PreferencePlan;
+  readonly tolerations: readonly TolerationPlan[];
+  /** Decided architectures that nothing in the cluster offers, when the whole decision is out of reach. */
+  readonly outOfReach: boolean;
+}
+
+/** The images share no architecture: no node can run the pod. */
+export interface NowhereDecision {
+  readonly kind: "nowhere";
+  readonly images: readonly ImageOutcome[];
+  readonly preferences: PreferencePlan;
+}
+
+/** Which image failed, and how. */
+export interface ImageFailure {
+  readonly image: string;
+  readonly failure: InspectionFailure;
+}
+
+/** What is to become of a gated pod. */
+export type PlacementDecision =
+  /** Leave the pod unconstrained; rules I1–I6 also take the gate off. */
+  | { readonly kind: "ignore"; readonly reason: IgnoreReason }
+  | PlaceDecision
+  | NowhereDecision
+  /** Ask again after a while; the gate stays. `count` is the label's value, 1–4. */
+  | {
+    readonly kind: "retry";
+    readonly afterMs: number;
+    readonly failed: ImageFailure;
+    readonly attempt: number;
+    readonly count: number;
+    readonly preferences: PreferencePlan;
+  }
+  /** Given up: constrained to the configured architecture. */
+  | {
+    readonly kind: "fallback";
+    readonly architecture: string;
+    readonly failed: ImageFailure;
+    readonly attempt: number;
+    readonly images: readonly ImageOutcome[];
+    readonly preferences: PreferencePlan;
+    readonly tolerations: readonly TolerationPlan[];
+  }
+  /** Given up: released without a required architecture. */
+  | {
+    readonly kind: "release";
+    readonly failed: ImageFailure;
+    readonly attempt: number;
+    readonly images: readonly ImageOutcome[];
+    readonly preferences: PreferencePlan;
+  };
+
+/** The decision as it is kept on the pod (annotation `archway.dev/decision`). */
+export interface DecisionRecord {
+  readonly version: 1;
+  readonly decision: "place" | "preset" | "nowhere" | "fallback" | "release";
+  readonly architectures: readonly string[];
+  readonly images: readonly ImageOutcome[];
+  /** Images left out to keep the record small. */
+  readonly omitted: number;
+}
+
+/** An event to post on the pod. */
+export interface PodReport {
+  readonly type: "Normal" | "Warning";
+  /** One of `EventReason`. */
+  readonly reason: string;
+  /** One or two sentences, at most 1024 characters. */
+  readonly message: string;
+}
