@@ -1,0 +1,178 @@
+// Every flag of every command as one table: name, environment variable, shape, default, help. Read by parse.ts and help.ts.
+
+/** The commands of `archway`. `cache export` and `cache import` are two words of one command. */
+export const COMMANDS = ["serve", "dev", "inspect", "explain", "release", "cache"] as const;
+
+/** One of {@link COMMANDS}. */
+export type Command = typeof COMMANDS[number];
+
+/** How a flag's text is read. `list` flags repeat and also split at commas. */
+export type FlagShape = "text" | "list" | "switch" | "duration" | "count" | "address" | "url" | "choice";
+
+/** One row of the table. The environment variable is `ARCHWAY_` and the name in capitals. */
+export interface Flag {
+  readonly name: string;
+  readonly shape: FlagShape;
+  readonly commands: readonly Command[];
+  readonly help: string;
+  /** Shown in help instead of the shape: `FILE`, `HOST[:PORT]`. */
+  readonly placeholder?: string;
+  readonly fallback?: string;
+  readonly choices?: readonly string[];
+  /** Environment variables of wider use that are read when ARCHWAY_… is not set. */
+  readonly alsoEnv?: readonly string[];
+}
+
+const CLUSTER: readonly Command[] = ["serve", "explain", "release"];
+const SERVE: readonly Command[] = ["serve", "dev"];
+const REGISTRY: readonly Command[] = ["serve", "inspect", "dev"];
+const STORE: readonly Command[] = ["serve", "inspect", "cache", "dev"];
+
+/** The table. Order is the order of `--help`. */
+export const FLAGS: readonly Flag[] = [
+  flag("kubeconfig", "text", CLUSTER, "Kubeconfig file; without it the pod's ServiceAccount is used.", "FILE"),
+  flag("context", "text", CLUSTER, "Context of the kubeconfig; default its current one.", "NAME"),
+  {
+    ...flag("namespace", "text", CLUSTER, "Namespace Archway runs in; its pods are never touched.", "NAME"),
+    fallback: "archway-system",
+    alsoEnv: ["NAMESPACE"],
+  },
+  { ...flag("listen", "address", SERVE, "Address of the TLS webhooks.", "HOST:PORT"), fallback: "0.0.0.0:9443" },
+  {
+    ...flag(
+      "admin-listen",
+      "address",
+      SERVE,
+      "Address of metrics, health and the dashboard (plain HTTP).",
+      "HOST:PORT",
+    ),
+    fallback: "0.0.0.0:8080",
+  },
+  {
+    ...flag(
+      "tls-mode",
+      "choice",
+      ["serve"],
+      "`self`: Archway makes its own certificate; `files`: --tls-cert; `auto`: files if given.",
+    ),
+    choices: ["auto", "self", "files"],
+    fallback: "auto",
+  },
+  flag("tls-cert", "text", ["serve"], "Serving certificate, PEM; reloaded when it changes.", "FILE"),
+  flag("tls-key", "text", ["serve"], "Key of the serving certificate, PEM.", "FILE"),
+  flag("tls-ca", "text", ["serve"], "CA that goes into `caBundle`, PEM.", "FILE"),
+  flag("webhook-url", "url", ["serve"], "Register the webhook by this URL instead of by Service.", "https://HOST:PORT"),
+  {
+    ...flag("webhook-service", "text", ["serve"], "Service in front of the webhook.", "NAME"),
+    fallback: "archway-webhook",
+  },
+  flag("identity", "text", ["serve"], "Name of this replica on the Lease; default random.", "NAME"),
+  {
+    ...flag("max-gate-age", "duration", [...SERVE, "release"], "Longest time a pod may stay gated."),
+    fallback: "60s",
+  },
+  {
+    ...flag("warm-admission", "switch", SERVE, "Place pods at admission when all their images are known."),
+    fallback: "true",
+  },
+  flag("audit", "switch", SERVE, "Change nothing; report what would be done."),
+  flag("prewarm", "switch", SERVE, "Inspect images of workload templates before pods exist."),
+  { ...flag("workers", "count", SERVE, "Pods decided at the same time."), fallback: "32" },
+  {
+    ...flag("fallback-log-level", "choice", SERVE, "Log level while the cluster config does not say."),
+    choices: ["debug", "info", "warn", "error"],
+    fallback: "info",
+  },
+  flag("drop-useless-preferences", "switch", SERVE, "Drop preferences for architectures the images lack."),
+  flag(
+    "tolerate-arch-taints",
+    "list",
+    SERVE,
+    "Tolerate architecture taints of the decided architectures.",
+    "PRESET|KEY=arch",
+  ),
+  flag("live-architectures", "switch", SERVE, "Narrow to architectures that nodes have or can be made with."),
+  flag("variant-labels", "list", SERVE, "Node label for image variants.", "VARIANT=KEY=VALUE"),
+  flag(
+    "runtime-classes",
+    "list",
+    SERVE,
+    "What a RuntimeClass means: `skip` or architectures it adds.",
+    "NAME=skip|ARCH+ARCH",
+  ),
+  {
+    ...flag("image-volumes", "choice", SERVE, "Whether image volumes count as images of the pod."),
+    choices: ["ignore", "require"],
+    fallback: "ignore",
+  },
+  {
+    ...flag("daemonsets", "choice", SERVE, "What to do with DaemonSet pods."),
+    choices: ["ignore", "warn", "constrain"],
+    fallback: "ignore",
+  },
+  flag("registry", "list", REGISTRY, "Registry on a private or loopback address that may be asked.", "HOST[:PORT]"),
+  flag("registry-ca", "list", REGISTRY, "CA to trust for registries, PEM.", "FILE"),
+  flag(
+    "insecure-registry",
+    "list",
+    REGISTRY,
+    "Registry with plain HTTP or an unverifiable certificate.",
+    "HOST[:PORT]",
+  ),
+  flag(
+    "registries-conf",
+    "text",
+    REGISTRY,
+    "registries.conf; default /etc/containers/registries.conf if there.",
+    "FILE",
+  ),
+  flag("registries-conf-dir", "text", REGISTRY, "Drop-ins of registries.conf.", "DIR"),
+  flag("hosts-dir", "text", REGISTRY, "containerd hosts.toml tree.", "DIR"),
+  flag("rancher-registries", "text", REGISTRY, "registries.yaml of k3s or RKE2.", "FILE"),
+  flag("certs-dir", "text", REGISTRY, "certs.d tree with CAs and client certificates by host.", "DIR"),
+  flag("policy", "text", REGISTRY, "policy.json; default /etc/containers/policy.json if there.", "FILE"),
+  flag("docker-config", "text", REGISTRY, "docker config.json with auths and credential helpers.", "FILE"),
+  flag("credential-provider-config", "text", REGISTRY, "Kubelet credential provider configuration.", "FILE"),
+  flag("credential-provider-bin-dir", "text", REGISTRY, "Directory of the kubelet credential provider plugins.", "DIR"),
+  {
+    ...flag("global-pull-secret", "text", ["serve"], "Pull secret for all pods; fine if absent.", "NAMESPACE/NAME"),
+    fallback: "openshift-config/pull-secret",
+  },
+  {
+    ...flag(
+      "pull-secrets",
+      "choice",
+      ["serve"],
+      "Which pull secrets may be read: those of pods, of our namespace, none.",
+    ),
+    choices: ["pod", "own-namespace", "none"],
+    fallback: "pod",
+  },
+  flag("check-configs", "switch", REGISTRY, "Also compare an index with the configs of its images (more requests)."),
+  flag("cache-path", "text", STORE, "File of the image cache; without it the cache is memory only.", "FILE"),
+  { ...flag("kv-url", "url", STORE, "Shared KV Connect server for the image cache."), alsoEnv: ["DENO_KV_URL"] },
+  { ...flag("cache-entries", "count", STORE, "Images kept in memory."), fallback: "10000" },
+  {
+    ...flag("tag-ttl", "duration", REGISTRY, "How long a tag is believed before it is looked up again."),
+    fallback: "5m",
+  },
+  {
+    ...flag("output", "choice", ["inspect", "explain", "release", "dev"], "Form of the output (also -o)."),
+    choices: ["table", "json", "yaml"],
+    fallback: "table",
+  },
+  flag("registries", "switch", ["inspect"], "Show the state of each registry instead of images."),
+  flag("trace", "switch", ["inspect"], "Show every HTTP exchange, secrets masked."),
+  flag("admin-url", "url", ["inspect"], "Admin address of a running Archway to ask.", "http://HOST:PORT"),
+  flag("dry-run", "switch", ["release"], "Show what would be released, release nothing."),
+  flag("once", "switch", ["dev"], "Run the samples, print how each ended, exit."),
+];
+
+function flag(name: string, shape: FlagShape, commands: readonly Command[], help: string, placeholder?: string): Flag {
+  return { name, shape, commands, help, ...(placeholder === undefined ? {} : { placeholder }) };
+}
+
+/** The environment variable of a flag: `max-gate-age` → `ARCHWAY_MAX_GATE_AGE`. */
+export function environmentName(name: string): string {
+  return `ARCHWAY_${name.toUpperCase().replaceAll("-", "_")}`;
+}

@@ -1,0 +1,179 @@
+// All metrics, registered at start-up so that they are present at zero. Names of the reference are kept (spec §4.1).
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { FailureReason } from "./oci/types.ts";
+
+/** Upper bounds in seconds of every histogram (spec §4.1). */
+export const LATENCY_BUCKETS_SECONDS: readonly number[] = [
+  0.001,
+  0.002,
+  0.005,
+  0.01,
+  0.02,
+  0.05,
+  0.1,
+  0.2,
+  0.3,
+  0.4,
+  0.5,
+  0.6,
+  0.7,
+  0.8,
+  0.9,
+  1,
+  2,
+  4,
+];
+
+/** How an admission request ended: a closed set, the label of `archway_admissions_total`. */
+export type AdmissionOutcome = "gated" | "placed" | "ignored" | "passed" | "audited" | "unreadable" | "shed";
+
+/** The process's metrics. Durations go in as milliseconds; Prometheus sees seconds. */
+export interface Metrics {
+  /** Webhook: one admission request answered. `dryRun` counts nothing of pods. */
+  admission(outcome: AdmissionOutcome, options: { readonly ms: number; readonly dryRun: boolean }): void;
+  /** Controller: one reconcile of a pod ended. `gated` tells whether it held our gate. */
+  podProcessed(options: { readonly gated: boolean; readonly ms: number }): void;
+  /** Controller: a gated pod's decision was written (kinds of PlacementDecision). */
+  decision(kind: string): void;
+  /** Controller: all images of one pod were inspected. */
+  podImagesInspected(ms: number): void;
+  /** Inspector: one image was inspected. */
+  imageInspected(
+    options: { readonly ms: number; readonly source: "registry" | "cache"; readonly failure?: FailureReason },
+  ): void;
+  /** Seconds between a pod's creation and its release. */
+  gateReleased(ageMs: number): void;
+  /** An event was dropped or an API call failed in the background lane. */
+  eventDropped(): void;
+  /** Webhook certificate reloads and their failures. */
+  certificateReloaded(): void;
+  /** Text exposition of everything, gauges read now. */
+  expose(): Promise<{ readonly contentType: string; readonly text: string }>;
+}
+
+/** Values that are read when someone scrapes. */
+export interface GaugeSources {
+  readonly gatedPods: () => number;
+  readonly cachedInspections: () => number;
+  readonly queueDepth: () => number;
+  readonly leading: () => boolean;
+  readonly gating: () => boolean;
+  readonly memory: () => { readonly rss: number; readonly heapUsed: number };
+  readonly registries: () => readonly {
+    readonly host: string;
+    readonly circuitOpen: boolean;
+    readonly remaining?: number;
+  }[];
+}
+
+/** Makes the registry with all metrics at zero. */
+export function openMetrics(sources: GaugeSources): Metrics {
+  const registers = [new Registry()];
+  const [registry] = registers;
+  const histogram = (name: string, help: string): Histogram =>
+    new Histogram({ name, help, buckets: [...LATENCY_BUCKETS_SECONDS], registers });
+  const counter = <L extends string = never>(name: string, help: string, labelNames: readonly L[] = []): Counter<L> =>
+    new Counter<L>({ name, help, labelNames: [...labelNames], registers });
+  const gauge = (name: string, help: string, read: () => number): void => {
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect(): void {
+        this.set(read());
+      },
+    });
+  };
+
+  const webhookSeen = counter("mto_ppo_wh_pods_processed_total", "Pods seen by the webhook.");
+  const webhookGated = counter("mto_ppo_wh_pods_gated_total", "Pods gated by the webhook.");
+  const webhookTime = histogram("mto_ppo_wh_response_time_seconds", "Time to answer an admission request.");
+  const admissions = counter("archway_admissions_total", "Admission requests by outcome.", ["outcome"]);
+  const anyPodTime = histogram("mto_ppo_ctrl_time_to_process_pod_seconds", "Time to reconcile any pod.");
+  const gatedPodTime = histogram(
+    "mto_ppo_ctrl_time_to_process_gated_pod_seconds",
+    "Time to reconcile a gated pod, inspection included.",
+  );
+  const processed = counter("mto_ppo_ctrl_processed_pods_total", "Gated pods processed, counted per attempt.");
+  const decisions = counter("archway_decisions_total", "Placement decisions written, by kind.", ["kind"]);
+  const podImagesTime = histogram(
+    "mto_ppo_ctrl_time_to_inspect_pod_images_seconds",
+    "Time to inspect all images of one pod.",
+  );
+  const imageTime = histogram("mto_ppo_ctrl_time_to_inspect_image_seconds", "Time to inspect one image.");
+  const inspectionFailures = counter("mto_ppo_ctrl_failed_image_inspection_total", "Failed image inspections.");
+  const failuresByReason = counter("archway_inspection_failures_total", "Failed image inspections.", ["reason"]);
+  const hitTime = histogram("mto_cache_hit_processing_duration_seconds", "Time to answer from the inspection cache.");
+  const missTime = histogram("mto_cache_miss_processing_duration_seconds", "Time to inspect on a cache miss.");
+  const gateAge = histogram("archway_gate_age_seconds", "Time from a pod's creation to its release.");
+  const droppedEvents = counter("archway_events_dropped_total", "Kubernetes events dropped by the background lane.");
+  const reloads = counter("archway_certificate_reloads_total", "Serving certificates put in force after the first.");
+
+  gauge("mto_ppo_pods_gated", "Gated pods the leader knows of now.", sources.gatedPods);
+  gauge("mto_inspection_cache_size", "Entries in the inspection cache.", sources.cachedInspections);
+  gauge("archway_queue_depth", "Pods waiting for a decision.", sources.queueDepth);
+  gauge("archway_leader", "1 while this replica holds the Lease.", () => Number(sources.leading()));
+  gauge(
+    "archway_gating",
+    "1 while this replica gates pods; 0 while the dead-man switch is open.",
+    () => Number(sources.gating()),
+  );
+  gauge("archway_resident_memory_bytes", "Resident memory of the process.", () => sources.memory().rss);
+  gauge("archway_heap_used_bytes", "Used JavaScript heap.", () => sources.memory().heapUsed);
+  exposeRegistries(registers, sources);
+
+  return {
+    admission: (outcome, { ms, dryRun }) => {
+      webhookTime.observe(ms / 1_000);
+      if (dryRun) return;
+      webhookSeen.inc();
+      admissions.inc({ outcome });
+      if (outcome === "gated") webhookGated.inc();
+    },
+    podProcessed: ({ gated, ms }) => {
+      anyPodTime.observe(ms / 1_000);
+      if (!gated) return;
+      processed.inc();
+      gatedPodTime.observe(ms / 1_000);
+    },
+    decision: (kind) => decisions.inc({ kind }),
+    podImagesInspected: (ms) => podImagesTime.observe(ms / 1_000),
+    imageInspected: ({ ms, source, failure }) => {
+      imageTime.observe(ms / 1_000);
+      (source === "cache" ? hitTime : missTime).observe(ms / 1_000);
+      if (failure === undefined) return;
+      inspectionFailures.inc();
+      failuresByReason.inc({ reason: failure });
+    },
+    gateReleased: (ageMs) => gateAge.observe(Math.max(0, ageMs) / 1_000),
+    eventDropped: () => droppedEvents.inc(),
+    certificateReloaded: () => reloads.inc(),
+    expose: async () => ({ contentType: registry?.contentType ?? "text/plain", text: await registry?.metrics() ?? "" }),
+  };
+}
+
+/** Per-registry gauges; the host is the only label, and the source caps how many there are. */
+function exposeRegistries(registers: Registry[], sources: GaugeSources): void {
+  new Gauge({
+    name: "archway_registry_circuit_open",
+    help: "1 while requests to a registry are held back because it keeps failing.",
+    labelNames: ["host"],
+    registers,
+    collect(): void {
+      this.reset();
+      for (const { host, circuitOpen } of sources.registries()) this.set({ host }, Number(circuitOpen));
+    },
+  });
+  new Gauge({
+    name: "archway_registry_quota_remaining",
+    help: "Requests a registry says are left in its current window.",
+    labelNames: ["host"],
+    registers,
+    collect(): void {
+      this.reset();
+      for (const { host, remaining } of sources.registries()) {
+        if (remaining !== undefined) this.set({ host }, remaining);
+      }
+    },
+  });
+}

@@ -1,0 +1,86 @@
+// Runs the tests: `deno run -A tests/run.ts all|unit|cluster [deno test arguments]`. Ends with one line of counts.
+
+/** Tests of pure code: they get no permission at all, so a file that touches the world fails. */
+const PURE = ["tests/lib/placement", "tests/lib/operand"];
+const SHELL_PERMISSIONS = ["--allow-all", "--deny-net=169.254.169.254"];
+
+interface Counts {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
+const NOTHING: Counts = { passed: 0, failed: 0, skipped: 0 };
+
+/** Runs `deno ARGS`, shows its output as it comes and reads the totals of its summary line. */
+async function runDeno(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Counts> {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: [...args],
+    env: { ...environment, NO_COLOR: "1" },
+    stdin: "null",
+    stdout: "piped",
+    stderr: "inherit",
+  }).spawn();
+  let tail = "";
+  for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
+    await Deno.stdout.write(new TextEncoder().encode(text));
+    tail = (tail + text).slice(-20_000);
+  }
+  const { success } = await child.status;
+  const summary = [
+    ...tail.matchAll(
+      /^(?:ok|FAILED) \| (\d+) passed(?: \(\d+ steps?\))? \| (\d+) failed(?: \(\d+ steps?\))?(?: \| (\d+) ignored)?/gm,
+    ),
+  ].at(-1);
+  const [passed = 0, failed = 0, skipped = 0] = summary?.slice(1).map((text) => Number(text ?? 0)) ?? [];
+  return { passed, failed: success ? failed : Math.max(1, failed), skipped };
+}
+
+function add(a: Counts, b: Counts): Counts {
+  return { passed: a.passed + b.passed, failed: a.failed + b.failed, skipped: a.skipped + b.skipped };
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await Deno.stat(path).then(() => true, () => false);
+}
+
+async function runUnit(extra: readonly string[]): Promise<Counts> {
+  const pure: string[] = [];
+  for (const folder of PURE) if (await exists(folder)) pure.push(folder);
+  const noWorld = await runDeno(["test", "--quiet", "--no-prompt", "--parallel", ...extra, ...pure]);
+  const ignore = [...PURE, "tests/cluster", "tests/bench"].join(",");
+  const shell = await runDeno(
+    ["test", "--quiet", "--no-prompt", "--parallel", ...SHELL_PERMISSIONS, `--ignore=${ignore}`, ...extra, "tests"],
+    { DENO_JOBS: "2" },
+  );
+  return add(noWorld, shell);
+}
+
+/** What the control plane lacks on this machine, or undefined when it can be had. */
+async function missingControlPlane(): Promise<string | undefined> {
+  const { missingForControlPlane } = await import("./cluster/support/binaries.ts");
+  return await missingForControlPlane();
+}
+
+async function runCluster(extra: readonly string[]): Promise<Counts> {
+  return await runDeno(["run", "-A", "tests/cluster/support/run.ts", ...extra]);
+}
+
+async function main(): Promise<Counts> {
+  const [what = "all", ...extra] = Deno.args;
+  if (what === "unit") return await runUnit(extra);
+  const missing = await missingControlPlane();
+  if (what === "cluster") {
+    if (missing === undefined) return await runCluster(extra);
+    console.error(`Cannot run the cluster tests: ${missing}`);
+    return { ...NOTHING, failed: 1 };
+  }
+  const unit = await runUnit(extra);
+  if (missing === undefined) return add(unit, await runCluster(extra));
+  console.log(`Cluster tests were skipped: ${missing}`);
+  return unit;
+}
+
+const { passed, failed, skipped } = await main();
+console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
+Deno.exit(failed > 0 ? 1 : 0);
