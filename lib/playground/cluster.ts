@@ -1,0 +1,56 @@
+// The playground's cluster as its rooms share it: the store, the clock, the admission chain and the parse of objects.
+import type { Clock } from "../clock.ts";
+import type { KubeObject } from "../k8s/types.ts";
+import { isObject, type JsonObject, textAt } from "./json_value.ts";
+import type { ServedKind } from "./kinds.ts";
+import { badRequest } from "./status.ts";
+import type { ObjectStore } from "./store.ts";
+
+/** One write on its way to the store, as admission sees it. */
+export interface AdmissionAttempt {
+  readonly operation: "CREATE" | "UPDATE" | "DELETE";
+  readonly kind: ServedKind;
+  readonly object: KubeObject | undefined;
+  readonly oldObject: KubeObject | undefined;
+  readonly subresource: string | undefined;
+  readonly dryRun: boolean;
+}
+
+/** The admission chain: gives the object as the webhooks want it, or throws a StatusError when one denies. */
+export type Admit = (attempt: AdmissionAttempt) => Promise<KubeObject | undefined>;
+
+/** What verbs, scheduler and kubelet work on. */
+export interface Cluster {
+  readonly store: ObjectStore;
+  readonly clock: Clock;
+  readonly admit: Admit;
+}
+
+/** A cluster whose admission lets everything pass. */
+export function admitAll(attempt: AdmissionAttempt): Promise<KubeObject | undefined> {
+  return Promise.resolve(attempt.object);
+}
+
+/** Parses an object from a request body; its name may still be missing. Throws a 400 StatusError. */
+export function parseKubeObject(value: unknown): KubeObject {
+  if (!isObject(value)) throw badRequest("the body is no JSON object");
+  const { metadata, ...rest } = value;
+  if (metadata !== undefined && metadata !== null && !isObject(metadata)) {
+    throw badRequest("metadata is no JSON object");
+  }
+  const named: JsonObject & { readonly name: string } = { ...metadata, name: textAt(metadata, "name") ?? "" };
+  return { ...rest, metadata: named };
+}
+
+/** The object with some metadata replaced; undefined members are dropped. */
+export function withMetadata(object: KubeObject, changes: JsonObject): KubeObject {
+  const metadata: JsonObject & { readonly name: string } = {
+    ...object.metadata,
+    ...changes,
+    name: object.metadata.name,
+  };
+  return parseKubeObject({
+    ...object,
+    metadata: Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== undefined)),
+  });
+}

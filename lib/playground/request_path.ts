@@ -1,0 +1,33 @@
+// The path of an API request taken apart: which kind, which object, which subresource. Called by the API server.
+import { findKind, type ServedKind } from "./kinds.ts";
+
+/** An object or a collection of a served kind. */
+export interface ResourcePath {
+  readonly kind: ServedKind;
+  readonly namespace: string | undefined;
+  readonly name: string | undefined;
+  readonly subresource: string | undefined;
+}
+
+/** Parses `/api/v1/…` and `/apis/GROUP/VERSION/…`; undefined when no served kind lives there. */
+export function parseResourcePath(path: string): ResourcePath | undefined {
+  const steps = path.split("/").filter((step) => step !== "").map(decode);
+  const core = steps[0] === "api";
+  if (!core && steps[0] !== "apis") return undefined;
+  const [group = "", version = ""] = core ? ["", steps[1]] : [steps[1], steps[2]];
+  const rest = steps.slice(core ? 2 : 3);
+  const scoped = rest[0] === "namespaces" && rest.length >= 3 && rest[2] !== "status" && rest[2] !== "finalize";
+  const [plural = "", name, subresource, ...more] = scoped ? rest.slice(2) : rest;
+  const kind = findKind(group, version, plural);
+  if (kind === undefined || more.length > 0 || (scoped && !kind.namespaced)) return undefined;
+  if (!scoped && kind.namespaced && name !== undefined) return undefined;
+  return { kind, namespace: scoped ? rest[1] : undefined, name, subresource };
+}
+
+function decode(step: string): string {
+  try {
+    return decodeURIComponent(step);
+  } catch {
+    return step;
+  }
+}
