@@ -105,7 +105,7 @@ async function readBody(request: Request): Promise<unknown> {
   const text = await request.text();
   if (type.includes("protobuf")) {
     throw new StatusError(415, "UnsupportedMediaType", {
-      message: "the body of the request was in an unknown format - accepted media types include: application/json",
+      message: "the playground reads JSON only; use kubectl create -f, apply -f or run instead of kubectl's generators",
     });
   }
   if (text === "") return {};

@@ -16,20 +16,26 @@ export interface AdmissionAttempt {
   readonly dryRun: boolean;
 }
 
-/** The admission chain: gives the object as the webhooks want it, or throws a StatusError when one denies. */
-export type Admit = (attempt: AdmissionAttempt) => Promise<KubeObject | undefined>;
+/** The admission chain. Both throw a StatusError when a webhook denies or cannot be reached under `failurePolicy: Fail`. */
+export interface Admission {
+  /** The object as the mutating webhooks want it; runs before names, uid and validation, as on the real server. */
+  mutate(attempt: AdmissionAttempt): Promise<KubeObject | undefined>;
+  /** Asks the validating webhooks about the finished object. */
+  validate(attempt: AdmissionAttempt): Promise<void>;
+}
 
 /** What verbs, scheduler and kubelet work on. */
 export interface Cluster {
   readonly store: ObjectStore;
   readonly clock: Clock;
-  readonly admit: Admit;
+  readonly admission: Admission;
 }
 
-/** A cluster whose admission lets everything pass. */
-export function admitAll(attempt: AdmissionAttempt): Promise<KubeObject | undefined> {
-  return Promise.resolve(attempt.object);
-}
+/** Admission that lets everything pass. */
+export const admitAll: Admission = {
+  mutate: (attempt) => Promise.resolve(attempt.object),
+  validate: () => Promise.resolve(),
+};
 
 /** Parses an object from a request body; its name may still be missing. Throws a 400 StatusError. */
 export function parseKubeObject(value: unknown): KubeObject {

@@ -1,5 +1,5 @@
 // POST of an object: names it, fills in defaults, asks admission, stores it. Called by the API server and the samples.
-import { keyOf, type KubeObject, Resource } from "../k8s/types.ts";
+import { apiVersionOf, keyOf, type KubeObject, Resource } from "../k8s/types.ts";
 import { type Cluster, parseKubeObject, withMetadata } from "./cluster.ts";
 import { listAt, objectAt, textAt, timestamp, without } from "./json_value.ts";
 import type { ServedKind } from "./kinds.ts";
@@ -19,17 +19,12 @@ export async function createObject(
   kind: ServedKind,
   options: CreateOptions & { readonly body: unknown },
 ): Promise<KubeObject> {
-  const named = prepareObject(cluster, kind, { ...options, object: parseKubeObject(options.body) });
   const dryRun = options.dryRun ?? false;
-  const admitted = await cluster.admit({
-    operation: "CREATE",
-    kind,
-    object: named,
-    oldObject: undefined,
-    subresource: undefined,
-    dryRun,
-  });
-  const object = finishObject(cluster, kind, admitted ?? named);
+  const given = prepareObject(cluster, kind, { ...options, object: parseKubeObject(options.body) });
+  const attempt = { operation: "CREATE", kind, oldObject: undefined, subresource: undefined, dryRun } as const;
+  const mutated = await cluster.admission.mutate({ ...attempt, object: given }) ?? given;
+  const object = finishObject(cluster, kind, identify(cluster, kind, mutated));
+  await cluster.admission.validate({ ...attempt, object });
   if (cluster.store.get(kind, keyOf(object)) !== undefined) throw alreadyExists(kind, object.metadata.name);
   if (dryRun) return object;
   const stored = cluster.store.put(kind, object);
@@ -37,7 +32,7 @@ export async function createObject(
   return stored;
 }
 
-/** Name, identity and defaults: what admission webhooks get to see. */
+/** Checks and defaults: what mutating webhooks get to see. No uid yet, and no name when it is to be generated. */
 function prepareObject(
   cluster: Cluster,
   kind: ServedKind,
@@ -49,38 +44,48 @@ function prepareObject(
   if (given !== undefined && namespace !== undefined && given !== namespace) {
     throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
   }
-  if (textAt(object, "metadata", "resourceVersion") !== undefined) {
+  if ((object.metadata.resourceVersion ?? "") !== "") {
     throw badRequest("resourceVersion should not be set on objects to be created");
   }
   if (kind.namespaced) checkNamespace(cluster, namespace ?? "");
-  const prefix = textAt(object, "metadata", "generateName");
-  const name = object.metadata.name !== "" ? object.metadata.name : prefix === undefined ? "" : prefix + suffix();
-  if (name === "") {
-    throw invalid(kind, "", [{
-      reason: "FieldValueRequired",
-      field: "metadata.name",
-      message: "Required value: name or generateName is required",
-    }]);
-  }
-  const identified = withMetadata({ ...object, metadata: { ...object.metadata, name } }, {
+  const cleaned = withMetadata(object, {
     namespace: kind.namespaced ? namespace : undefined,
-    uid: crypto.randomUUID(),
-    creationTimestamp: timestamp(cluster.clock.nowMs()),
-    generation: 1,
+    resourceVersion: undefined,
+    uid: undefined,
     managedFields: undefined,
     deletionTimestamp: undefined,
   });
-  const typed = { ...identified, apiVersion: object.apiVersion ?? kind.version, kind: kind.kind };
+  const typed = { ...cleaned, apiVersion: apiVersionOf(kind), kind: kind.kind };
   return kind.plural === Resource.pods.plural ? withAccountSecrets(cluster, withPodDefaults(typed)) : typed;
+}
+
+/** Name, uid and birth. */
+function identify(cluster: Cluster, kind: ServedKind, object: KubeObject): KubeObject {
+  const prefix = textAt(object, "metadata", "generateName");
+  const name = object.metadata.name !== "" ? object.metadata.name : prefix === undefined ? "" : prefix + suffix();
+  if (name === "") {
+    const message = "Required value: name or generateName is required";
+    throw invalid(kind, "", [{ reason: "FieldValueRequired", field: "metadata.name", message }]);
+  }
+  const labels = kind.plural === Resource.namespaces.plural
+    ? { labels: { ...object.metadata.labels, "kubernetes.io/metadata.name": name } }
+    : {};
+  return withMetadata({ ...object, metadata: { ...object.metadata, name } }, {
+    ...labels,
+    uid: crypto.randomUUID(),
+    creationTimestamp: timestamp(cluster.clock.nowMs()),
+    generation: 1,
+  });
 }
 
 function finishObject(cluster: Cluster, kind: ServedKind, admitted: KubeObject): KubeObject {
   if (kind.plural === Resource.namespaces.plural) return { ...admitted, status: { phase: "Active" } };
   if (kind.plural === Resource.nodes.plural || !kind.hasStatus) return admitted;
   if (kind.plural !== Resource.pods.plural) return parseKubeObject(without(admitted, "status"));
-  const causes = checkNewPod(admitted);
-  if (causes.length > 0) throw invalid(kind, admitted.metadata.name, causes);
-  return { ...admitted, status: newPodStatus(admitted, cluster.clock.nowMs()) };
+  const pod = withPodDefaults(admitted);
+  const causes = checkNewPod(pod);
+  if (causes.length > 0) throw invalid(kind, pod.metadata.name, causes);
+  return { ...pod, status: newPodStatus(pod, cluster.clock.nowMs()) };
 }
 
 function checkNamespace(cluster: Cluster, namespace: string): void {

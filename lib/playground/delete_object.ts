@@ -20,7 +20,7 @@ export async function deleteObject(cluster: Cluster, kind: ServedKind, options: 
   const key = options.namespace === undefined ? options.name : `${options.namespace}/${options.name}`;
   const seen = cluster.store.get(kind, key);
   if (seen === undefined) throw notFound(kind, options.name);
-  await cluster.admit({
+  await cluster.admission.validate({
     operation: "DELETE",
     kind,
     object: undefined,

@@ -15,6 +15,9 @@ export class ObjectStore {
   readonly #objects = new Map<string, Map<string, KubeObject>>();
   readonly #listeners = new Set<(change: StoreChange) => void>();
   readonly #historyLimit: number;
+  /** A listener may write: what it causes is delivered after what it was told, to everybody in the same order. */
+  readonly #undelivered: StoreChange[] = [];
+  #delivering = false;
   #history: StoreChange[] = [];
   #compactedVersion = 0;
   #version = 0;
@@ -101,7 +104,16 @@ export class ObjectStore {
       const dropped = this.#history.splice(0, this.#history.length - this.#historyLimit);
       this.#compactedVersion = dropped.at(-1)?.version ?? this.#compactedVersion;
     }
-    for (const listener of [...this.#listeners]) listener(change);
+    this.#undelivered.push(change);
+    if (this.#delivering) return;
+    this.#delivering = true;
+    try {
+      for (let next = this.#undelivered.shift(); next !== undefined; next = this.#undelivered.shift()) {
+        for (const listener of [...this.#listeners]) listener(next);
+      }
+    } finally {
+      this.#delivering = false;
+    }
   }
 }
 

@@ -88,15 +88,15 @@ async function writeObject(
     const proposed = parseKubeObject(options.change(current));
     checkVersions(kind, current, proposed);
     const merged = merge(kind, { current, proposed, subresource: options.subresource });
-    const admitted = await cluster.admit({
+    const attempt = {
       operation: "UPDATE",
       kind,
-      object: merged,
       oldObject: current,
       subresource: options.subresource,
       dryRun: options.dryRun ?? false,
-    });
-    const next = finish(kind, current, admitted ?? merged);
+    } as const;
+    const next = finish(kind, current, await cluster.admission.mutate({ ...attempt, object: merged }) ?? merged);
+    await cluster.admission.validate({ ...attempt, object: next });
     if (options.dryRun === true) return next;
     if (cluster.store.get(kind, key) !== current) continue;
     return store(cluster, kind, { current, next });

@@ -1,0 +1,171 @@
+// The playground's image registry: the pull half of the OCI distribution API in memory, on loopback, with request counts.
+import type { Clock } from "../clock.ts";
+import type { KeyPair } from "../https_listener.ts";
+import type { RequestCounts } from "../oci/types.ts";
+import { type Handler, type Listener, listenPlain, listenTls } from "./listen.ts";
+import { buildImage, type BuiltImage, type Content, type ImageDescription } from "./registry_images.ts";
+
+/** What to serve and how. */
+export interface RegistryOptions {
+  readonly images: readonly ImageDescription[];
+  /** The one user who may pull from `basic` and `token` repositories. */
+  readonly user: { readonly name: string; readonly password: string };
+  readonly clock: Clock;
+  /** Serving certificate; plain HTTP without one. */
+  readonly certificate?: KeyPair;
+  /** How long each answer is held back (ms). */
+  readonly latencyMs?: number;
+  /** A fault to answer with instead: 500s, 429s, garbage. Undefined lets the request pass. */
+  readonly intercept?: (request: Request) => Response | Promise<Response> | undefined;
+}
+
+/** A running registry. */
+export interface Registry extends AsyncDisposable {
+  /** `127.0.0.1:port`: the host of image references. */
+  readonly host: string;
+  readonly origin: string;
+  /** Requests since the start, by kind. Refused ones count too. */
+  counts(): RequestCounts;
+  /** Architectures of a served image (`repository:tag` or `repository@digest`); undefined when there is no such image. */
+  architecturesOf(reference: string): readonly string[] | undefined;
+  /** Digest that a tag points at. */
+  digestOf(repository: string, tag: string): string | undefined;
+}
+
+interface Repository {
+  readonly access: "anonymous" | "basic" | "token";
+  /** By tag and by digest. */
+  readonly manifests: Map<string, Content>;
+  readonly blobs: Map<string, Content>;
+  readonly architectures: Map<string, readonly string[]>;
+}
+
+/** Builds the images and serves them on a free loopback port. */
+export async function openRegistry(options: RegistryOptions): Promise<Registry> {
+  const repositories = new Map<string, Repository>();
+  for (const image of options.images) addImage(repositories, image, await buildImage(image));
+  const counts = { manifestGet: 0, manifestHead: 0, blobGet: 0, token: 0, other: 0 };
+  const closing = new AbortController();
+  let origin = "";
+  const handler: Handler = async (request) => {
+    counts[kindOf(request)] += 1;
+    if (options.latencyMs !== undefined) await options.clock.sleep(options.latencyMs, closing.signal);
+    return await options.intercept?.(request) ?? answer(repositories, request, { origin, user: options.user });
+  };
+  const { certificate } = options;
+  const listener: Listener = certificate === undefined
+    ? listenPlain(handler)
+    : await listenTls(handler, { certificate });
+  origin = listener.origin;
+  return {
+    host: listener.host,
+    origin,
+    counts: () => ({ ...counts }),
+    architecturesOf: (reference) => {
+      const [, repository = "", digest = ""] = /^(.+?)@(.+)$/.exec(reference) ?? /^(.+):([^:/]+)$/.exec(reference) ??
+        [];
+      return repositories.get(repository)?.architectures.get(digest);
+    },
+    digestOf: (repository, tag) => repositories.get(repository)?.manifests.get(tag)?.digest,
+    [Symbol.asyncDispose]: async () => {
+      closing.abort();
+      await listener[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function addImage(repositories: Map<string, Repository>, image: ImageDescription, built: BuiltImage): void {
+  const repository = repositories.get(image.repository) ?? {
+    access: image.access ?? "anonymous",
+    manifests: new Map<string, Content>(),
+    blobs: new Map<string, Content>(),
+    architectures: new Map<string, readonly string[]>(),
+  };
+  repositories.set(image.repository, repository);
+  for (const blob of built.blobs) repository.blobs.set(blob.digest, blob);
+  for (const manifest of built.manifests) repository.manifests.set(manifest.digest, manifest);
+  repository.manifests.set(image.tag, built.top);
+  for (const name of [image.tag, built.top.digest]) repository.architectures.set(name, image.architectures);
+}
+
+const CONTENT_PATH = /^\/v2\/(.+)\/(manifests|blobs)\/([^/]+)$/;
+
+function kindOf(request: Request): keyof RequestCounts {
+  const { pathname } = new URL(request.url);
+  if (pathname === "/token") return "token";
+  const content = CONTENT_PATH.exec(pathname)?.[2];
+  if (content === "blobs" && request.method === "GET") return "blobGet";
+  if (content !== "manifests") return "other";
+  return request.method === "HEAD" ? "manifestHead" : request.method === "GET" ? "manifestGet" : "other";
+}
+
+interface Door {
+  readonly origin: string;
+  readonly user: RegistryOptions["user"];
+}
+
+function answer(repositories: ReadonlyMap<string, Repository>, request: Request, door: Door): Response {
+  const { pathname, searchParams } = new URL(request.url);
+  if (request.method !== "GET" && request.method !== "HEAD") return refuse(405, "UNSUPPORTED");
+  if (pathname === "/v2/" || pathname === "/v2") return Response.json({}, { headers: API_VERSION });
+  if (pathname === "/token") return issueToken(request, searchParams, door);
+  const [, name = "", kind, reference = ""] = CONTENT_PATH.exec(pathname) ?? [];
+  if (kind === undefined) return refuse(404, "UNSUPPORTED");
+  const repository = repositories.get(name);
+  if (repository === undefined) return refuse(404, "NAME_UNKNOWN");
+  if (!mayPull(request, name, { ...door, access: repository.access })) return challenge(name, repository, door);
+  const content = (kind === "blobs" ? repository.blobs : repository.manifests).get(decodeURIComponent(reference));
+  if (content === undefined) return refuse(404, kind === "blobs" ? "BLOB_UNKNOWN" : "MANIFEST_UNKNOWN");
+  const headers = {
+    ...API_VERSION,
+    "content-type": kind === "blobs" ? "application/octet-stream" : content.mediaType,
+    "content-length": String(content.bytes.length),
+    "docker-content-digest": content.digest,
+    etag: `"${content.digest}"`,
+  };
+  return new Response(request.method === "HEAD" ? null : content.bytes, { headers });
+}
+
+const API_VERSION = { "docker-distribution-api-version": "registry/2.0" } as const;
+
+function refuse(status: number, code: string, headers: Readonly<Record<string, string>> = {}): Response {
+  const message = code.toLowerCase().replaceAll("_", " ");
+  return Response.json({ errors: [{ code, message }] }, { status, headers: { ...API_VERSION, ...headers } });
+}
+
+function basicOf(user: RegistryOptions["user"]): string {
+  return `Basic ${btoa(`${user.name}:${user.password}`)}`;
+}
+
+/** The token of a repository is as good as a name: this registry protects nothing but the demonstration. */
+function tokenFor(repository: string, user: RegistryOptions["user"]): string {
+  return btoa(`pull ${repository} ${user.name}`).replaceAll("=", "");
+}
+
+function mayPull(
+  request: Request,
+  repository: string,
+  options: Door & { readonly access: Repository["access"] },
+): boolean {
+  const given = request.headers.get("authorization");
+  switch (options.access) {
+    case "anonymous":
+      return true;
+    case "basic":
+      return given === basicOf(options.user);
+    case "token":
+      return given === `Bearer ${tokenFor(repository, options.user)}`;
+  }
+}
+
+function challenge(name: string, repository: Repository, door: Door): Response {
+  const bearer = `Bearer realm="${door.origin}/token",service="playground",scope="repository:${name}:pull"`;
+  const header = repository.access === "token" ? bearer : 'Basic realm="playground"';
+  return refuse(401, "UNAUTHORIZED", { "www-authenticate": header });
+}
+
+function issueToken(request: Request, query: URLSearchParams, door: Door): Response {
+  if (request.headers.get("authorization") !== basicOf(door.user)) return refuse(401, "UNAUTHORIZED");
+  const repository = /^repository:(.+):pull$/.exec(query.get("scope") ?? "")?.[1] ?? "";
+  return Response.json({ token: tokenFor(repository, door.user), expires_in: 300 });
+}
