@@ -1,5 +1,15 @@
 // The words of the Kubernetes API that Archway's own edges and controllers share.
 
+/** Who an object belongs to; the garbage collector removes it with its owner. */
+export interface OwnerReference {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly controller?: boolean;
+  readonly blockOwnerDeletion?: boolean;
+}
+
 /** Metadata of any object, as far as Archway reads it. */
 export interface ObjectMeta {
   readonly name: string;
@@ -12,6 +22,7 @@ export interface ObjectMeta {
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly finalizers?: readonly string[];
+  readonly ownerReferences?: readonly OwnerReference[];
 }
 
 /** Any object of the API. Other members are unknown until parsed. */

@@ -1,0 +1,131 @@
+// Lists and frees the pods that hold Archway's gate. Called by controllers/operator when the config leaves, and by
+// `archway release`, which also works when no Archway runs. Source: operator §2.7; design §5 (safety sweep), §6.
+import pLimit from "p-limit";
+import { GateLabel, SCHEDULING_GATE } from "../names.ts";
+import type { KubeApi, ListOptions } from "./api.ts";
+import { ApiError, classifyWriteFailure } from "./errors.ts";
+import { gateIndexOf, renderGateRelease } from "./release_gate.ts";
+import { keyOf, type KubeObject, Resource } from "./types.ts";
+
+/** What became of the gated pods, as `namespace/name`. */
+export interface GateRelease {
+  readonly released: readonly string[];
+  /** Pods that could not be freed now, and why. */
+  readonly left: readonly { readonly pod: string; readonly reason: string }[];
+}
+
+/** Patches in flight: enough to empty a cluster fast, few enough for the API server's fair queues. */
+const PARALLEL_PATCHES = 16;
+const PAGE_SIZE = 500;
+const PATCH_ATTEMPTS = 3;
+
+/** By the gate's label first, which is cheap; then every pending pod, for those whose label someone removed. */
+const SELECTIONS: readonly ListOptions[] = [
+  { labelSelector: `${SCHEDULING_GATE}=${GateLabel.gated}` },
+  { fieldSelector: "status.phase=Pending" },
+];
+
+/** Every pod that holds our gate, once, page by page. Throws ApiError when a page cannot be read. */
+export async function* listGatedPods(api: KubeApi, signal: AbortSignal): AsyncGenerator<KubeObject> {
+  const seen = new Set<string>();
+  for (const selection of SELECTIONS) {
+    for await (const pod of listPages(api, selection, signal)) {
+      const key = `${keyOf(pod)} ${pod.metadata.uid ?? ""}`;
+      if (gateIndexOf(pod) < 0 || seen.has(key)) continue;
+      seen.add(key);
+      yield pod;
+    }
+  }
+}
+
+/** How many pods hold our gate. Stops at the label when that already finds some: a lower bound, zero only when true. */
+export async function countGatedPods(api: KubeApi, signal: AbortSignal): Promise<number> {
+  for (const selection of SELECTIONS) {
+    let count = 0;
+    for await (const pod of listPages(api, selection, signal)) {
+      if (gateIndexOf(pod) >= 0) count++;
+    }
+    if (count > 0) return count;
+  }
+  return 0;
+}
+
+/** Lifts our gate, and nothing else, from every pod. `dryRun` only lists. `onReleased` hears of each freed pod. */
+export async function releaseGatedPods(
+  api: KubeApi,
+  options: {
+    readonly signal: AbortSignal;
+    readonly dryRun?: boolean;
+    readonly onReleased?: (pod: KubeObject) => void;
+  },
+): Promise<GateRelease> {
+  const { signal, dryRun = false, onReleased = () => {} } = options;
+  const released: string[] = [];
+  const left: { pod: string; reason: string }[] = [];
+  const limit = pLimit(PARALLEL_PATCHES);
+  const patches: Promise<void>[] = [];
+  for await (const pod of listGatedPods(api, signal)) {
+    if (dryRun) released.push(keyOf(pod));
+    else {
+      patches.push(limit(async () => {
+        const problem = await releasePod(api, pod, signal);
+        if (problem !== undefined) return void left.push({ pod: keyOf(pod), reason: problem });
+        released.push(keyOf(pod));
+        onReleased(pod);
+      }));
+    }
+  }
+  await Promise.all(patches);
+  return { released, left };
+}
+
+async function releasePod(api: KubeApi, pod: KubeObject, signal: AbortSignal): Promise<string | undefined> {
+  const { namespace, name } = pod.metadata;
+  const target = { name, ...(namespace === undefined ? {} : { namespace }) };
+  let current = pod;
+  for (let attempt = 1;; attempt++) {
+    const operations = renderGateRelease(current);
+    if (operations === undefined) return undefined;
+    try {
+      await api.patch(Resource.pods, target, { body: { kind: "json", operations }, signal });
+      return undefined;
+    } catch (error) {
+      const failure = classifyWriteFailure(error);
+      if (failure === "gone") return undefined;
+      if (failure !== "stale" || attempt === PATCH_ATTEMPTS) return describe(error);
+    }
+    const fresh = await readPod(api, target, signal);
+    if (fresh === undefined) return undefined;
+    current = fresh;
+  }
+}
+
+async function readPod(
+  api: KubeApi,
+  target: { readonly namespace?: string; readonly name: string },
+  signal: AbortSignal,
+): Promise<KubeObject | undefined> {
+  try {
+    return await api.get(Resource.pods, target, signal);
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
+async function* listPages(api: KubeApi, selection: ListOptions, signal: AbortSignal): AsyncGenerator<KubeObject> {
+  let next: string | undefined;
+  do {
+    const page = await api.list(
+      Resource.pods,
+      { ...selection, limit: PAGE_SIZE, ...(next === undefined ? {} : { continue: next }) },
+      signal,
+    );
+    yield* page.items;
+    next = page.continue === "" ? undefined : page.continue;
+  } while (next !== undefined);
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

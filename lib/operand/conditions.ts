@@ -1,0 +1,150 @@
+// The conditions of a ClusterPodPlacementConfig from what was observed: the reference's seven, and one of our own.
+// Used by controllers/operator. Source: operator §2.6 (table, reasons, messages), §6.2 B1; design §5 (dead-man switch).
+import { SCHEDULING_GATE } from "../names.ts";
+import type { Condition } from "./config_view.ts";
+import type { WaitReason } from "./lifecycle.ts";
+
+/**
+ * What was observed. One process does the work of the reference's two Deployments: its controllers, which the leader
+ * runs, and its webhook, which every replica serves.
+ */
+export interface OperandObservation {
+  readonly controllerAvailable: boolean;
+  readonly controllerUpToDate: boolean;
+  readonly webhookAvailable: boolean;
+  readonly webhookUpToDate: boolean;
+  readonly webhookConfigured: boolean;
+  readonly deleting: boolean;
+}
+
+/** The answers that the conditions spell out, under the names of the conditions. */
+export interface OperandState {
+  readonly available: boolean;
+  readonly progressing: boolean;
+  readonly degraded: boolean;
+  readonly deprovisioning: boolean;
+  readonly controllerNotReady: boolean;
+  readonly webhookNotReady: boolean;
+  readonly webhookConfigurationMissing: boolean;
+  /** Whether the webhook configuration may be there. */
+  readonly canDeployWebhook: boolean;
+}
+
+/** What the messages mention besides the state. */
+export interface ConditionContext {
+  readonly generation: number;
+  readonly nowMs: number;
+  readonly gatedPods: number;
+  readonly waiting: WaitReason | undefined;
+  /** Why pods are not gated at the moment; undefined while they are. */
+  readonly gatingStopped: string | undefined;
+}
+
+/** The state from the observation. Source: the truth table of §2.6. */
+export function deriveOperandState(seen: OperandObservation): OperandState {
+  const { deleting } = seen;
+  const available = seen.webhookConfigured && seen.webhookAvailable && seen.controllerAvailable;
+  return {
+    available,
+    progressing: (!seen.controllerUpToDate || !seen.webhookUpToDate || !seen.webhookConfigured) && !deleting,
+    degraded: !available && !deleting,
+    deprovisioning: deleting,
+    controllerNotReady: !seen.controllerAvailable || !seen.controllerUpToDate,
+    webhookNotReady: !seen.webhookAvailable || !seen.webhookUpToDate,
+    webhookConfigurationMissing: !seen.webhookConfigured,
+    canDeployWebhook: seen.webhookAvailable && seen.controllerAvailable && !deleting,
+  };
+}
+
+/** All conditions, in their order, continuing the earlier ones; conditions of others stay, behind ours. */
+export function renderConditions(
+  seen: OperandObservation,
+  options: ConditionContext & { readonly earlier: readonly Condition[] },
+): readonly Condition[] {
+  const { earlier, generation, nowMs } = options;
+  const rows = conditionRows(deriveOperandState(seen), options);
+  const ours = rows.map(([type, isTrue, reason, message]): Condition => {
+    const status = isTrue ? "True" : "False";
+    const before = earlier.find((condition) => condition.type === type);
+    const kept = before?.status === status && before.lastTransitionTime !== "";
+    return {
+      type,
+      status,
+      reason,
+      message,
+      lastTransitionTime: kept ? before.lastTransitionTime : renderTime(nowMs),
+      observedGeneration: generation,
+    };
+  });
+  return [...ours, ...earlier.filter(({ type }) => !rows.some(([own]) => own === type))];
+}
+
+type Row = readonly [type: string, isTrue: boolean, reason: string, message: string];
+
+function conditionRows(state: OperandState, context: ConditionContext): readonly Row[] {
+  const { available, progressing, degraded, deprovisioning } = state;
+  const reason = sharedReason(state);
+  const operand = "The cluster pod placement config operand is";
+  const verb = available ? "can" : "cannot";
+  return [
+    ["Available", available, reason, `${operand} ${not(available)}ready. We ${verb} gate and reconcile pods.`],
+    ["Progressing", progressing, reason, `${operand} ${not(progressing)}progressing.`],
+    ["Degraded", degraded, degraded ? "Degraded" : "NotDegraded", `${operand} ${not(degraded)}degraded.`],
+    [
+      "Deprovisioning",
+      deprovisioning,
+      deprovisioning ? "Deprovisioning" : "NotDeprovisioning",
+      `${operand} ${not(deprovisioning)}being deprovisioned.${deprovisioning ? leavingSentence(context) : ""}`,
+    ],
+    [
+      "PodPlacementControllerNotRolledOut",
+      state.controllerNotReady,
+      state.controllerNotReady ? "PodPlacementControllerNotReady" : "PodPlacementControllerReady",
+      `The pod placement controller is ${not(!state.controllerNotReady)}fully rolled out.`,
+    ],
+    [
+      "PodPlacementWebhookNotRolledOut",
+      state.webhookNotReady,
+      state.webhookNotReady ? "PodPlacementWebhookNotReady" : "PodPlacementWebhookReady",
+      `The pod placement webhook is ${not(!state.webhookNotReady)}fully rolled out.`,
+    ],
+    [
+      "MutatingWebhookConfigurationNotAvailable",
+      state.webhookConfigurationMissing,
+      reason,
+      `The mutating webhook configuration is ${not(!state.webhookConfigurationMissing)}ready.`,
+    ],
+    gatingRow(context.gatingStopped),
+  ];
+}
+
+function gatingRow(stopped: string | undefined): Row {
+  return stopped === undefined
+    ? ["GatingStopped", false, "Gating", "New pods are gated until their images are inspected."]
+    : ["GatingStopped", true, stopped, "New pods are not gated; pods whose images are known are still placed."];
+}
+
+function leavingSentence({ waiting, gatedPods }: ConditionContext): string {
+  if (waiting === "NamespaceConfigsExist") return " PodPlacementConfigs still exist; delete them first.";
+  const count = gatedPods > 0 ? ` (${gatedPods} left)` : "";
+  return ` Some pods may still hold the scheduling gate ${SCHEDULING_GATE}; the controller is updating them${count}.`;
+}
+
+/** The names of everything that is not ready, run together as the reference does. */
+function sharedReason(state: OperandState): string {
+  const reasons: readonly (readonly [boolean, string])[] = [
+    [state.controllerNotReady, "PodPlacementControllerNotRolledOut"],
+    [state.webhookNotReady, "PodPlacementWebhookNotRolledOut"],
+    [state.webhookConfigurationMissing, "MutatingWebhookConfigurationNotAvailable"],
+  ];
+  return reasons.filter(([holds]) => holds).map(([, name]) => name).join("") || "AllComponentsReady";
+}
+
+function not(holds: boolean): string {
+  return holds ? "" : "not ";
+}
+
+/** RFC 3339 in whole seconds, as metav1.Time is written. */
+export function renderTime(nowMs: number): string {
+  return new Date(nowMs).toISOString().replace(/\.\d{3}Z$/, "Z");
+}

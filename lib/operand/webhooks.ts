@@ -1,0 +1,128 @@
+// The MutatingWebhookConfiguration that Archway keeps while a ClusterPodPlacementConfig exists: as data, and whether the
+// live one still is it. Used by controllers/operator. Source: operator §2.4.3, pod placement §1.1.
+import { isDeepStrictEqual } from "node:util";
+import { API_GROUP, CLUSTER_CONFIG_NAME, WebhookName, WebhookPath } from "../names.ts";
+import type { KubeObject, OwnerReference } from "../k8s/types.ts";
+import type { OperandConfig } from "./config_view.ts";
+
+/** How the API server reaches the webhooks: through a Service of the operator namespace, or by URL. */
+export type WebhookEndpoint =
+  | { readonly kind: "service"; readonly namespace: string; readonly name: string }
+  /** `baseUrl` has no path: `https://10.0.0.7:9443`. */
+  | { readonly kind: "url"; readonly baseUrl: string };
+
+/** What the webhook configuration depends on besides the config. */
+export interface WebhookSettings {
+  readonly endpoint: WebhookEndpoint;
+  /** PEM; undefined when another controller of the cluster (OpenShift's service-ca) writes the bundle. */
+  readonly caBundle: string | undefined;
+}
+
+/** Longest an admission may wait for us (s): a replica that does not answer in this time is as good as none. */
+export const WEBHOOK_TIMEOUT_SECONDS = 5;
+
+/** Marks every object the reference's operator makes; kept so that its selectors and runbooks still find them. */
+export const OPERAND_LABELS = { "multiarch.openshift.io/operand": "pod-placement-controller" } as const;
+
+const INJECT_CA = "service.beta.openshift.io/inject-cabundle";
+
+/** The desired object, every default of the API server spelled out, so that comparing is exact. */
+export function renderWebhookConfiguration(
+  config: OperandConfig,
+  settings: WebhookSettings,
+): KubeObject {
+  return {
+    apiVersion: "admissionregistration.k8s.io/v1",
+    kind: "MutatingWebhookConfiguration",
+    metadata: {
+      name: WebhookName.configuration,
+      labels: { ...OPERAND_LABELS, controller: "pod-placement-web-hook" },
+      ...(settings.caBundle === undefined ? { annotations: { [INJECT_CA]: "true" } } : {}),
+      ownerReferences: [renderOwnerReference(config)],
+    },
+    webhooks: [{
+      name: WebhookName.webhook,
+      admissionReviewVersions: ["v1"],
+      clientConfig: renderClientConfig(settings, WebhookPath.gatePod),
+      // Never in the way of pods: when no replica answers they pass ungated.
+      failurePolicy: "Ignore",
+      sideEffects: "None",
+      // Other webhooks may add containers after us; a second look costs nothing when nothing changed.
+      reinvocationPolicy: "IfNeeded",
+      matchPolicy: "Equivalent",
+      timeoutSeconds: WEBHOOK_TIMEOUT_SECONDS,
+      namespaceSelector: config.namespaceSelector ?? {},
+      objectSelector: {},
+      rules: [{ operations: ["CREATE"], apiGroups: [""], apiVersions: ["v1"], resources: ["pods"], scope: "*" }],
+    }],
+  };
+}
+
+/** The owner reference to the cluster config: the garbage collector cleans up when finalizers were stripped by hand. */
+export function renderOwnerReference(config: OperandConfig): OwnerReference {
+  return {
+    apiVersion: `${API_GROUP}/v1beta1`,
+    kind: "ClusterPodPlacementConfig",
+    name: CLUSTER_CONFIG_NAME,
+    uid: config.uid,
+    controller: true,
+    blockOwnerDeletion: true,
+  };
+}
+
+function renderClientConfig(settings: WebhookSettings, path: string): Readonly<Record<string, unknown>> {
+  const { endpoint, caBundle } = settings;
+  const bundle = caBundle === undefined ? {} : { caBundle: encodeBundle(caBundle) };
+  if (endpoint.kind === "url") return { url: `${endpoint.baseUrl}${path}`, ...bundle };
+  return { service: { namespace: endpoint.namespace, name: endpoint.name, path, port: 443 }, ...bundle };
+}
+
+/** A PEM bundle in the form of a `caBundle` member. */
+export function encodeBundle(pem: string): string {
+  return new TextEncoder().encode(pem).toBase64();
+}
+
+/**
+ * Whether the live object says everything the desired one does. Labels, annotations, owners and webhooks that others
+ * added are theirs; within our webhook every member we set must be exactly ours (the CA may be injected by another).
+ */
+export function isWebhookCurrent(live: KubeObject, desired: KubeObject): boolean {
+  if (live.metadata.deletionTimestamp !== undefined) return false;
+  if (!hasAll(live.metadata.labels, desired.metadata.labels)) return false;
+  if (!hasAll(live.metadata.annotations, desired.metadata.annotations)) return false;
+  if (!sharesOwner(live, desired)) return false;
+  return listOf(desired, "webhooks").every((webhook) => {
+    const same = listOf(live, "webhooks").find((other) => other.name === webhook.name);
+    return same !== undefined && hasAll(same, webhook, "clientConfig") &&
+      hasAll(recordOf(same.clientConfig), recordOf(webhook.clientConfig)) &&
+      ("url" in recordOf(webhook.clientConfig)) === ("url" in recordOf(same.clientConfig));
+  });
+}
+
+function sharesOwner(live: KubeObject, desired: KubeObject): boolean {
+  return (desired.metadata.ownerReferences ?? []).every((owner) =>
+    (live.metadata.ownerReferences ?? []).some(({ uid, controller }) => uid === owner.uid && controller === true)
+  );
+}
+
+function hasAll(
+  live: Readonly<Record<string, unknown>> | undefined,
+  wanted: Readonly<Record<string, unknown>> | undefined,
+  except?: string,
+): boolean {
+  return Object.entries(wanted ?? {}).every(([key, value]) => key === except || isDeepStrictEqual(live?.[key], value));
+}
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value))
+    : {};
+}
+
+function listOf(
+  object: Readonly<Record<string, unknown>>,
+  name: string,
+): readonly Readonly<Record<string, unknown>>[] {
+  const list = object[name];
+  return Array.isArray(list) ? list.map(recordOf) : [];
+}
