@@ -275,7 +275,7 @@ export interface PreferenceOutcome {
 /** Which preferred terms to append, and how it came about. Source: §2.5. */
 export interface PreferencePlan {
   readonly terms: readonly PreferredTerm[];
-  /** The whole audit annotation; undefined when it need not change. */
+  /** The whole audit annotation as it must end; undefined when the plan has nothing to audit. */
   readonly audit: string | undefined;
   readonly outcomes: readonly PreferenceOutcome[];
   /** A config wants preferences on this pod. */

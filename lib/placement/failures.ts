@@ -1,0 +1,61 @@
+// What to do when an image could not be inspected: ask again, or give up. Source: design §5 "Failures are classified",
+// spec §2.6, §9 point 3. Pure: the jitter and the gate's age come in as numbers.
+import { INSPECT_RETRY_LIMIT, PodLabel } from "../names.ts";
+import { entryOf } from "./raw.ts";
+import type { ImageFailure, PodView } from "./types.ts";
+
+/** A permanent failure is confirmed once, after this long. */
+export const CONFIRM_AFTER_MS = 1_000;
+
+/** First and longest wait between attempts on a transient failure. */
+const BACKOFF_MS = { first: 500, longest: 15_000 } as const;
+
+/** When the deadline is nearer than the next turn, one last attempt is made this long before it. */
+const LAST_CHANCE_MS = 1_500;
+
+/** What is known of the failing so far. */
+export interface FailingFacts {
+  readonly failed: ImageFailure;
+  readonly failedAttempts: number;
+  readonly gateAgeMs: number;
+  readonly maxGateAgeMs: number;
+  /** 0..1. */
+  readonly jitter: number;
+}
+
+/** The wait in milliseconds before the next attempt; undefined when it is time to give up. */
+export function nextAttemptAfterMs(facts: FailingFacts): number | undefined {
+  const leftMs = facts.maxGateAgeMs - facts.gateAgeMs;
+  const { failure } = facts.failed;
+  if (failure.kind === "permanent") {
+    return facts.failedAttempts === 0 && leftMs > CONFIRM_AFTER_MS ? CONFIRM_AFTER_MS : undefined;
+  }
+  const ceilingMs = Math.min(BACKOFF_MS.longest, BACKOFF_MS.first * 2 ** Math.min(facts.failedAttempts, 10));
+  const backoffMs = Math.round(ceilingMs * (0.75 + 0.5 * facts.jitter));
+  const wantedMs = Math.max(backoffMs, failure.retryAfterMs ?? 0);
+  if (wantedMs <= leftMs - LAST_CHANCE_MS) return wantedMs;
+  const lastMs = leftMs - LAST_CHANCE_MS;
+  return lastMs >= BACKOFF_MS.first ? lastMs : undefined;
+}
+
+/** The count label of a pod that keeps waiting: one more than before, but never the value that means "given up". */
+export function failingCount(pod: PodView, failedAttempts: number): number {
+  const label = entryOf(pod.labels, PodLabel.inspectErrorCount) ?? "";
+  const before = /^\d{1,9}$/.test(label) ? Number(label) : 0;
+  return Math.min(Math.max(before, failedAttempts) + 1, INSPECT_RETRY_LIMIT - 1);
+}
+
+/** The failure in one line for people, at most 256 code points: what the annotation holds (§2.6, DV-50). */
+export function failureText({ image, failure }: ImageFailure): string {
+  const text = failure.message.includes(image)
+    ? failure.message
+    : `Cannot inspect image "${image}": ${failure.message}`;
+  return clip(text, 256);
+}
+
+/** A text of at most so many code points; an ellipsis stands for what was cut. */
+export function clip(text: string, maxCodePoints: number): string {
+  if (text.length <= maxCodePoints) return text;
+  const points = Array.from(text);
+  return points.length <= maxCodePoints ? text : points.slice(0, maxCodePoints - 1).join("") + "…";
+}

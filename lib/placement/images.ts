@@ -1,0 +1,171 @@
+// From the inspections of a pod's images to the architectures they share: which images count, which of their platforms
+// the pod can use, and what it means that one failed. Source: §2.7 steps 2–3, §3.2, D18, D19.
+import { intersectArchitectures, isUsableArchitecture, KNOWN_ARCHITECTURES } from "../arch.ts";
+import { NODE_OS_LABEL } from "../names.ts";
+import type { InspectionFailure, Platform } from "../oci/types.ts";
+import { expressionsOf } from "./constraints.ts";
+import { entryOf, listAt, memberOf, textAt } from "./raw.ts";
+import type { ImageFact, ImageFailure, ImageOutcome, PlacementSettings, PodView, RawObject } from "./types.ts";
+import { joinLevels, type Levels, levelsOf } from "./variants.ts";
+
+/** An image to inspect. `always`: the container's pull policy wants the tag looked up again. */
+export interface WantedImage {
+  readonly image: string;
+  readonly always: boolean;
+  readonly pullPolicy: string;
+}
+
+/** The distinct (image, always) pairs of containers and init containers, and of image volumes where they count. */
+export function imagesToInspect(pod: PodView, settings: PlacementSettings): readonly WantedImage[] {
+  const wanted: WantedImage[] = [];
+  const volumes = settings.imageVolumes === "require" ? pod.imageVolumes : [];
+  for (const { image, pullPolicy } of volumes.length === 0 ? pod.containers : [...pod.containers, ...volumes]) {
+    const always = pullPolicy === "Always";
+    const isNew = image !== "" && !wanted.some((one) => one.image === image && one.always === always);
+    if (isNew) wanted.push({ image, always, pullPolicy });
+  }
+  return wanted;
+}
+
+/** What the images of a pod come to. */
+export type ImageJudgement =
+  | {
+    readonly kind: "shared";
+    /** Sorted; empty when the images share none. */
+    readonly architectures: readonly string[];
+    /** The instruction set level that the images need per architecture. */
+    readonly levels: Levels;
+    readonly outcomes: readonly ImageOutcome[];
+  }
+  | { readonly kind: "failed"; readonly failed: ImageFailure; readonly outcomes: readonly ImageOutcome[] };
+
+/** What {@link judgeImages} looks at. */
+export interface ImagesOfPod {
+  readonly pod: PodView;
+  readonly settings: PlacementSettings;
+  readonly images: readonly ImageFact[];
+}
+
+/**
+ * Intersects the images. Any failure makes the whole a failure: the first permanent one, else the first transient one
+ * with the longest wait that any registry asked for. An image nobody inspected is a transient failure.
+ */
+export function judgeImages(facts: ImagesOfPod): ImageJudgement {
+  const wanted = imagesToInspect(facts.pod, facts.settings);
+  const missing = wanted.filter(({ image }) => !facts.images.some((fact) => fact.image === image)).map(notInspected);
+  const outcomes = [...facts.images, ...missing].map((fact) => ({ fact, judged: judgeImage(fact, facts) }));
+  const failures = outcomes.flatMap(({ fact, judged }) =>
+    judged.kind === "failed" ? [{ image: fact.image, failure: judged.failure }] : []
+  );
+  const shown = outcomes.map(({ fact, judged }) => outcomeOf(fact, judged)).filter(isFirstOfItsImage);
+  const failed = worstFailure(failures);
+  if (failed !== undefined) return { kind: "failed", failed, outcomes: shown };
+  const sets = outcomes.flatMap(({ judged }) => judged.kind === "some" ? [judged.architectures] : []);
+  const shared = sets.length === 0 ? [...KNOWN_ARCHITECTURES].sort() : intersectArchitectures(sets);
+  const rule = entryOf(facts.settings.runtimeClasses, facts.pod.runtimeClassName);
+  const architectures = rule?.kind === "add" ? [...new Set([...shared, ...rule.architectures])].sort() : shared;
+  const levels = joinLevels(outcomes.flatMap(({ judged }) => judged.kind === "some" ? [judged.levels] : []));
+  return { kind: "shared", architectures, levels, outcomes: shown };
+}
+
+/**
+ * The images whose config is worth reading before their sets are believed: those known by their index alone that
+ * exclude an architecture which another image has. One of them may be an operator bundle, which narrows nothing (PR-11).
+ */
+export function imagesWorthConfigRead(facts: ImagesOfPod): readonly string[] {
+  const sets = facts.images.flatMap((fact) => {
+    const judged = judgeImage(fact, facts);
+    return judged.kind === "some" ? [{ fact, architectures: judged.architectures }] : [];
+  });
+  const worth = sets.filter(({ fact, architectures }) =>
+    fact.inspection.kind === "platforms" && fact.inspection.depth === "index" &&
+    sets.some((other) => other.architectures.some((architecture) => !architectures.includes(architecture)))
+  );
+  return [...new Set(worth.map(({ fact }) => fact.image))];
+}
+
+/** The operating system a pod is for: `kubernetes.io/os` where the pod pins it, then `spec.os`, else linux (D18). */
+export function operatingSystemOf(pod: PodView): string {
+  const selected = entryOf(pod.nodeSelector, NODE_OS_LABEL);
+  if (selected !== undefined && selected !== "") return selected;
+  if (pod.osName !== "") return pod.osName;
+  const pinned = (pod.requiredTerms ?? []).map(pinnedOs);
+  const [first] = pinned;
+  return first !== undefined && pinned.every((os) => os === first) ? first : "linux";
+}
+
+/** The platforms of an image that a pod for this operating system can use. A platform without one is taken for linux. */
+export function usablePlatforms(platforms: readonly Platform[], os: string): readonly Platform[] {
+  return platforms.filter((platform) =>
+    (platform.os === "" ? "linux" : platform.os) === os && isUsableArchitecture(platform.architecture)
+  );
+}
+
+type JudgedImage =
+  | { readonly kind: "some"; readonly architectures: readonly string[]; readonly levels: Levels }
+  | { readonly kind: "anywhere" }
+  | { readonly kind: "failed"; readonly failure: InspectionFailure };
+
+function judgeImage(fact: ImageFact, { pod, settings }: ImagesOfPod): JudgedImage {
+  const { inspection } = fact;
+  if (inspection.kind === "anywhere") return { kind: "anywhere" };
+  if (inspection.kind === "failed") {
+    const isData = inspection.failure.reason === "NotAnImage" && isOnlyVolume(fact.image, pod);
+    return isData ? { kind: "anywhere" } : { kind: "failed", failure: inspection.failure };
+  }
+  const os = operatingSystemOf(pod);
+  const emulated = entryOf(settings.runtimeClasses, pod.runtimeClassName)?.kind === "add";
+  const usable = usablePlatforms(inspection.platforms, os);
+  const architectures = [...new Set(usable.map((platform) => platform.architecture))].sort();
+  if (architectures.length > 0 || emulated) return { kind: "some", architectures, levels: levelsOf(usable) };
+  const offered = [...new Set(inspection.platforms.map((platform) => `${platform.os}/${platform.architecture}`))];
+  const message = `it has no platform for ${os} (it offers ${offered.slice(0, 8).join(", ") || "none"})`;
+  return { kind: "failed", failure: { kind: "permanent", reason: "NotAnImage", message } };
+}
+
+function outcomeOf({ image, inspection, source }: ImageFact, judged: JudgedImage): ImageOutcome {
+  const digest = inspection.kind === "failed" ? "" : inspection.digest;
+  switch (judged.kind) {
+    case "some":
+      return { image, digest, architectures: judged.architectures, source: source ?? "registry" };
+    case "anywhere":
+      return { image, digest, architectures: [...KNOWN_ARCHITECTURES].sort(), source: "bundle" };
+    case "failed":
+      return { image, digest, architectures: [], source: "failed" };
+  }
+}
+
+function worstFailure(failures: readonly ImageFailure[]): ImageFailure | undefined {
+  const permanent = failures.find(({ failure }) => failure.kind === "permanent");
+  const [first] = failures;
+  if (permanent !== undefined || first === undefined) return permanent;
+  const retryAfterMs = Math.max(...failures.map(({ failure }) => failure.retryAfterMs ?? 0));
+  return retryAfterMs === 0 ? first : { image: first.image, failure: { ...first.failure, retryAfterMs } };
+}
+
+function notInspected({ image, pullPolicy }: WantedImage): ImageFact {
+  const failure: InspectionFailure = {
+    kind: "transient",
+    reason: "Timeout",
+    message: "its registry has not answered yet",
+  };
+  return { image, pullPolicy, inspection: { kind: "failed", failure } };
+}
+
+function isOnlyVolume(image: string, pod: PodView): boolean {
+  return !pod.containers.some((container) => container.image === image);
+}
+
+function isFirstOfItsImage(outcome: ImageOutcome, index: number, all: readonly ImageOutcome[]): boolean {
+  return all.findIndex((other) => other.image === outcome.image) === index;
+}
+
+function pinnedOs(term: RawObject): string | undefined {
+  for (const expression of expressionsOf(term)) {
+    const values = listAt(expression, "values") ?? [];
+    const pins = textAt(expression, "key") === NODE_OS_LABEL && memberOf(expression, "operator") === "In";
+    const [value] = values;
+    if (pins && values.length === 1 && typeof value === "string") return value;
+  }
+  return undefined;
+}

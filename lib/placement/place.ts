@@ -1,0 +1,53 @@
+// Architectures that the images share → the decision to place: what is required, preferred and tolerated. Shared by the
+// controller's decision and by warm admission, so that both place a pod alike. Source: §2.5, §2.7.
+import type { ImageJudgement } from "./images.ts";
+import { planPreferences } from "./preferences.ts";
+import { scoringSources, type SelectedConfigs } from "./selection.ts";
+import { planTolerations } from "./tolerations.ts";
+import type { NowhereDecision, PlaceDecision, PlacementSettings, PodView, PreferencePlan } from "./types.ts";
+import { variantRequirements } from "./variants.ts";
+
+/** What a placement is made from beside the images. */
+export interface PlaceOptions {
+  readonly pod: PodView;
+  readonly settings: PlacementSettings;
+  readonly selected: SelectedConfigs;
+  /** Whether preferred terms that the audit annotation names are Archway's own (D9) or all are the user's. */
+  readonly ownTerms: "user" | "audit";
+  readonly liveArchitectures?: readonly string[] | undefined;
+}
+
+/** The pod's images are known: it may run where all of them do, or nowhere. */
+export function placeByImages(
+  judgement: Extract<ImageJudgement, { kind: "shared" }>,
+  options: PlaceOptions,
+): PlaceDecision | NowhereDecision {
+  const { pod, settings, liveArchitectures: live } = options;
+  const { architectures: shared, outcomes: images } = judgement;
+  if (shared.length === 0) return { kind: "nowhere", images, preferences: planFor(options, []) };
+  const offered = live === undefined ? shared : shared.filter((architecture) => live.includes(architecture));
+  const outOfReach = offered.length === 0;
+  const architectures = outOfReach ? shared : offered;
+  const variants = variantRequirements(architectures, { levels: judgement.levels, labels: settings.variantLabels });
+  return {
+    kind: "place",
+    required: { kind: "in", architectures, variants },
+    images,
+    preferences: planFor(options, architectures),
+    tolerations: planTolerations(pod, { architectures, taints: settings.archTaints }),
+    outOfReach,
+  };
+}
+
+/** The user has constrained the architecture (rule R): only preferences are added. */
+export function placePreset(options: PlaceOptions): PlaceDecision {
+  const preferences = planFor(options, undefined);
+  return { kind: "place", required: { kind: "preset" }, images: [], preferences, tolerations: [], outOfReach: false };
+}
+
+/** The preferences of a pod whose images support the given architectures (undefined = nobody knows). */
+export function planFor(options: PlaceOptions, supported: readonly string[] | undefined): PreferencePlan {
+  const { pod, settings, selected, ownTerms } = options;
+  const only = settings.dropUselessPreferences ? supported : undefined;
+  return planPreferences(pod, { sources: scoringSources(selected), only, ownTerms });
+}

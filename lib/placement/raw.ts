@@ -1,0 +1,60 @@
+// Reading members of JSON that nobody vouched for. Every reader here gives a default for what is missing or malformed,
+// never throws, and never follows a prototype. Used by the parsers of this folder.
+import type { RawObject } from "./types.ts";
+
+/** Whether a value is a JSON object (not null, not a list). */
+export function isObject(value: unknown): value is RawObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** An own member of a JSON object; undefined when there is none. */
+export function memberOf(value: unknown, name: string): unknown {
+  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+}
+
+/** An own member that is an object, or undefined. */
+export function objectAt(value: unknown, name: string): RawObject | undefined {
+  const member = memberOf(value, name);
+  return isObject(member) ? member : undefined;
+}
+
+/** An own member that is a list, or undefined. */
+export function listAt(value: unknown, name: string): readonly unknown[] | undefined {
+  const member = memberOf(value, name);
+  return Array.isArray(member) ? member : undefined;
+}
+
+/** An own member that is a text, or the empty text. */
+export function textAt(value: unknown, name: string): string {
+  const member = memberOf(value, name);
+  return typeof member === "string" ? member : "";
+}
+
+/** An own member that is a map of texts; entries that are no texts are left out. undefined when it is no object. */
+export function textMapAt(value: unknown, name: string): Readonly<Record<string, string>> | undefined {
+  const member = objectAt(value, name);
+  if (member === undefined) return undefined;
+  return isTextMap(member) ? member : textEntries(member, () => true);
+}
+
+/** The entries of an object that are texts and whose key is wanted, in an object without prototype. */
+export function textEntries(object: RawObject, wants: (key: string) => boolean): Readonly<Record<string, string>> {
+  const kept: Record<string, string> = Object.create(null);
+  for (const key of Object.keys(object)) {
+    const value = object[key];
+    if (typeof value === "string" && wants(key)) kept[key] = value;
+  }
+  return kept;
+}
+
+/** Looks a key up without following the prototype. */
+export function entryOf<T>(map: Readonly<Record<string, T>> | undefined, key: string): T | undefined {
+  return map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined;
+}
+
+function isTextMap(object: RawObject): object is Readonly<Record<string, string>> {
+  for (const key of Object.keys(object)) {
+    if (typeof object[key] !== "string") return false;
+  }
+  return true;
+}

@@ -1,0 +1,92 @@
+// The decision record: what was decided and from what, kept on the pod as one compact annotation. Written with the
+// release, read for idempotence (reinvocation, restarts) and by `archway explain`. Source: design §5.
+import { isObject, listAt, memberOf } from "./raw.ts";
+import type { DecisionRecord, ImageOutcome } from "./types.ts";
+
+/** A record never takes more than this many bytes. */
+export const RECORD_MAX_BYTES = 2048;
+
+const DECISIONS = ["place", "preset", "nowhere", "fallback", "release"] as const;
+const SOURCES = ["registry", "cache", "bundle", "failed"] as const;
+const BYTES = new TextEncoder();
+
+/** Renders a record as compact JSON; images that do not fit are left out and counted. */
+export function renderRecord(record: DecisionRecord): string {
+  let kept = record.images;
+  let text = renderWith(record, kept);
+  while (BYTES.encode(text).length > RECORD_MAX_BYTES && kept.length > 0) {
+    kept = kept.slice(0, Math.floor(kept.length * 0.8));
+    text = renderWith(record, kept);
+  }
+  return text;
+}
+
+/** Reads a record back; undefined for anything that is none. Never throws. */
+export function parseRecord(text: string | undefined): DecisionRecord | undefined {
+  if (text === undefined || text === "" || text.length > 2 * RECORD_MAX_BYTES) return undefined;
+  const raw = parseJson(text);
+  const decision = DECISIONS.find((known) => known === memberOf(raw, "d"));
+  const images = (listAt(raw, "i") ?? []).map(parseImage);
+  if (memberOf(raw, "v") !== 1 || decision === undefined) return undefined;
+  const omitted = memberOf(raw, "o");
+  return {
+    version: 1,
+    decision,
+    architectures: textsAt(raw, "a"),
+    images: images.filter((image) => image !== undefined),
+    omitted: typeof omitted === "number" ? omitted : 0,
+  };
+}
+
+/** Whether two records say the same about the same images (whatever the source of the knowledge). */
+export function sameDecision(left: DecisionRecord, right: DecisionRecord): boolean {
+  const essence = (record: DecisionRecord): string =>
+    JSON.stringify([
+      record.decision,
+      record.architectures,
+      record.omitted,
+      record.images.map(({ image, digest, architectures }) => [image, digest, architectures]),
+    ]);
+  return essence(left) === essence(right);
+}
+
+/** The record as another reader would see it: what does not fit is gone. */
+export function asKept(record: DecisionRecord): DecisionRecord {
+  return parseRecord(renderRecord(record)) ?? record;
+}
+
+function renderWith(record: DecisionRecord, kept: readonly ImageOutcome[]): string {
+  const omitted = record.omitted + record.images.length - kept.length;
+  return JSON.stringify({
+    v: record.version,
+    d: record.decision,
+    a: record.architectures,
+    i: kept.map(({ image, digest, architectures, source }) => [image, digest, architectures, source]),
+    ...(omitted > 0 ? { o: omitted } : {}),
+  });
+}
+
+function parseImage(raw: unknown): ImageOutcome | undefined {
+  if (!Array.isArray(raw)) return undefined;
+  const [image, digest, architectures, source] = raw;
+  const known = SOURCES.find((one) => one === source);
+  if (typeof image !== "string" || typeof digest !== "string" || known === undefined) return undefined;
+  return { image, digest, architectures: texts(architectures), source: known };
+}
+
+function textsAt(raw: unknown, name: string): readonly string[] {
+  return texts(memberOf(raw, name));
+}
+
+function texts(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
+}
+
+function parseJson(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
