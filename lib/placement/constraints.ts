@@ -63,17 +63,23 @@ export function splitPreferredTerms(
 
 /**
  * The record of an earlier decision of ours that the pod's required terms still show: some term carries exactly the
- * recorded requirement. undefined when there is no record, or when it does not fit.
+ * recorded requirement, and the user's nodeSelector says nothing. undefined when there is none, or none that fits.
  */
 export function ownRequirement(pod: PodView): DecisionRecord | undefined {
-  const record = parseRecord(entryOf(pod.annotations, PodAnnotation.decision));
-  if (record === undefined) return undefined;
-  if (record.decision === "preset" || record.decision === "release") return record;
-  return (pod.requiredTerms ?? []).some((term) => carries(term, record)) ? record : undefined;
+  const text = entryOf(pod.annotations, PodAnnotation.decision);
+  if (text === undefined || entryOf(pod.nodeSelector, NODE_ARCH_LABEL) !== undefined) return undefined;
+  const record = parseRecord(text);
+  return record !== undefined && (pod.requiredTerms ?? []).some((term) => carries(term, record)) ? record : undefined;
+}
+
+/** Whether the architecture in the pod's required terms is, at least in part, an earlier decision of ours. */
+export function isConstrainedByUs(pod: PodView): boolean {
+  return ownRequirement(pod) !== undefined;
 }
 
 /** Whether a required term carries exactly the requirement that a record speaks of. */
 export function carries(term: RawObject, record: DecisionRecord): boolean {
+  if (record.decision === "preset" || record.decision === "release") return false;
   const nowhere = record.decision === "nowhere";
   return expressionsOf(term).some((expression) => {
     const key = textAt(expression, "key");

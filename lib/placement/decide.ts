@@ -1,7 +1,7 @@
 // Facts of a gated pod → what is to become of it. Called by the pod controller; the audit and the playground use it too.
 // Source: §2.3, design §5.
 import { SCHEDULING_GATE } from "../names.ts";
-import { hasRequiredArchitecture, ownRequirement } from "./constraints.ts";
+import { hasRequiredArchitecture, isConstrainedByUs } from "./constraints.ts";
 import { failingCount, nextAttemptAfterMs } from "./failures.ts";
 import { ignoreReason } from "./ignore.ts";
 import { type ImageJudgement, judgeImages } from "./images.ts";
@@ -25,7 +25,7 @@ export function decideUngated(facts: PlacementFacts): PlacementDecision {
   const constrainedByUs = isConstrainedByUs(pod);
   const reason = ignoreReason({ pod, settings, scoring: scoringWanted(selected), constrainedByUs });
   if (reason !== undefined) return { kind: "ignore", reason };
-  const options = { pod, settings, selected, ownTerms: "audit", liveArchitectures: facts.liveArchitectures } as const;
+  const options = { pod, settings, selected, ownTerms: "audited", liveArchitectures: facts.liveArchitectures } as const;
   if (hasRequiredArchitecture(pod) && !constrainedByUs) return placePreset(options);
   const judgement = judgeImages(facts);
   return judgement.kind === "shared" ? placeByImages(judgement, options) : decideFailed(judgement, { facts, selected });
@@ -44,12 +44,6 @@ export function isGated(pod: PodView): boolean {
   return pod.gates?.includes(SCHEDULING_GATE) === true;
 }
 
-/** Whether the architecture in the pod's required terms is what an earlier decision of ours put there. */
-export function isConstrainedByUs(pod: PodView): boolean {
-  const record = ownRequirement(pod);
-  return record !== undefined && record.decision !== "preset" && record.decision !== "release";
-}
-
 interface FailedFacts {
   readonly facts: PlacementFacts;
   readonly selected: SelectedConfigs;
@@ -63,7 +57,7 @@ function decideFailed(
   const { maxGateAgeMs } = settings;
   const afterMs = nextAttemptAfterMs({ failed, failedAttempts, gateAgeMs, maxGateAgeMs, jitter });
   const attempt = failedAttempts + 1;
-  const options = { pod, settings, selected, ownTerms: "audit" } as const;
+  const options = { pod, settings, selected, ownTerms: "audited" } as const;
   if (afterMs !== undefined) {
     // What the images support is not known yet, so useless preferences cannot be told from useful ones.
     const preferences = planFor(options, settings.dropUselessPreferences ? [] : undefined);

@@ -1,7 +1,7 @@
 // Architectures that the images share → the decision to place: what is required, preferred and tolerated. Shared by the
 // controller's decision and by warm admission, so that both place a pod alike. Source: §2.5, §2.7.
 import type { ImageJudgement } from "./images.ts";
-import { planPreferences } from "./preferences.ts";
+import { type OwnTerms, planPreferences } from "./preferences.ts";
 import { scoringSources, type SelectedConfigs } from "./selection.ts";
 import { planTolerations } from "./tolerations.ts";
 import type { NowhereDecision, PlaceDecision, PlacementSettings, PodView, PreferencePlan } from "./types.ts";
@@ -12,8 +12,7 @@ export interface PlaceOptions {
   readonly pod: PodView;
   readonly settings: PlacementSettings;
   readonly selected: SelectedConfigs;
-  /** Whether preferred terms that the audit annotation names are Archway's own (D9) or all are the user's. */
-  readonly ownTerms: "user" | "audit";
+  readonly ownTerms: OwnTerms;
   readonly liveArchitectures?: readonly string[] | undefined;
 }
 

@@ -5,14 +5,20 @@ import { entryOf } from "./raw.ts";
 import type { ScoringSource } from "./selection.ts";
 import type { PodView, PreferenceOutcome, PreferencePlan, PreferredTerm } from "./types.ts";
 
+/**
+ * Which preferred terms on the pod are Archway's own. `none`: all are the user's. `audited`: those that the audit
+ * annotation vouches for (D9); its entries stay. `reinvocation`: the same in a later call of one admission, where the
+ * annotation is written anew, because what a new pod brings proves nothing.
+ */
+export type OwnTerms = "none" | "audited" | "reinvocation";
+
 /** What the plan may look at beside the pod. */
 export interface PreferenceOptions {
   /** Enabled plugins, most important first. */
   readonly sources: readonly ScoringSource[];
   /** When given, a preference for any other architecture is left out (`--drop-useless-preferences`). */
   readonly only?: readonly string[] | undefined;
-  /** `user`: every term on the pod is the user's. `audit`: terms the audit annotation vouches for are ours (D9). */
-  readonly ownTerms: "user" | "audit";
+  readonly ownTerms: OwnTerms;
 }
 
 /** The plan when no config wants anything. */
@@ -31,9 +37,9 @@ export const NO_PREFERENCES: PreferencePlan = {
  */
 export function planPreferences(pod: PodView, options: PreferenceOptions): PreferencePlan {
   if (options.sources.length === 0) return NO_PREFERENCES;
-  const { own, users } = options.ownTerms === "audit"
-    ? splitPreferredTerms(pod)
-    : { own: [], users: pod.preferredTerms ?? [] };
+  const { own, users } = options.ownTerms === "none"
+    ? { own: [], users: pod.preferredTerms ?? [] }
+    : splitPreferredTerms(pod);
   const userStated = users.some(prefersArchitecture);
   const seen = new Set(preferredArchitectures(users));
   const terms: PreferredTerm[] = [];
@@ -62,7 +68,7 @@ export function planPreferences(pod: PodView, options: PreferenceOptions): Prefe
 }
 
 /** The entries on the pod already, which stay first; a set keeps identical ones from being repeated. */
-function auditEntries(pod: PodView, trust: PreferenceOptions["ownTerms"]): Set<string> {
-  const audit = trust === "audit" ? entryOf(pod.annotations, PodAnnotation.preferredSources) : undefined;
+function auditEntries(pod: PodView, ownTerms: OwnTerms): Set<string> {
+  const audit = ownTerms === "audited" ? entryOf(pod.annotations, PodAnnotation.preferredSources) : undefined;
   return new Set(audit === undefined || audit === "" ? [] : audit.split(","));
 }

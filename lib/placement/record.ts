@@ -1,7 +1,8 @@
 // The decision record: what was decided and from what, kept on the pod as one compact annotation. Written with the
 // release, read for idempotence (reinvocation, restarts) and by `archway explain`. Source: design §5.
 import { isObject, listAt, memberOf } from "./raw.ts";
-import type { DecisionRecord, ImageOutcome } from "./types.ts";
+import { unreachable } from "../unreachable.ts";
+import type { DecisionRecord, ImageOutcome, PlacementDecision } from "./types.ts";
 
 /** A record never takes more than this many bytes. */
 export const RECORD_MAX_BYTES = 2048;
@@ -9,6 +10,27 @@ export const RECORD_MAX_BYTES = 2048;
 const DECISIONS = ["place", "preset", "nowhere", "fallback", "release"] as const;
 const SOURCES = ["registry", "cache", "bundle", "failed"] as const;
 const BYTES = new TextEncoder();
+
+/** The record of a decision that ends a pod's wait; undefined for one that does not, or that leaves the pod alone. */
+export function recordOf(decision: PlacementDecision): DecisionRecord | undefined {
+  switch (decision.kind) {
+    case "ignore":
+    case "retry":
+      return undefined;
+    case "place": {
+      const { required, images } = decision;
+      if (required.kind === "preset") return makeRecord("preset", { architectures: [], images });
+      return makeRecord("place", { architectures: required.architectures, images });
+    }
+    case "nowhere":
+    case "release":
+      return makeRecord(decision.kind, { architectures: [], images: decision.images });
+    case "fallback":
+      return makeRecord("fallback", { architectures: [decision.architecture], images: decision.images });
+    default:
+      return unreachable(decision);
+  }
+}
 
 /** Renders a record as compact JSON; images that do not fit are left out and counted. */
 export function renderRecord(record: DecisionRecord): string {
@@ -53,6 +75,13 @@ export function sameDecision(left: DecisionRecord, right: DecisionRecord): boole
 /** The record as another reader would see it: what does not fit is gone. */
 export function asKept(record: DecisionRecord): DecisionRecord {
   return parseRecord(renderRecord(record)) ?? record;
+}
+
+function makeRecord(
+  decision: DecisionRecord["decision"],
+  content: Pick<DecisionRecord, "architectures" | "images">,
+): DecisionRecord {
+  return { version: 1, decision, ...content, omitted: 0 };
 }
 
 function renderWith(record: DecisionRecord, kept: readonly ImageOutcome[]): string {
