@@ -1,0 +1,90 @@
+// What became of the sample pods: read back from the pods alone, compared with what their manifests say. Pure.
+import { z } from "zod";
+import type { KubeObject } from "../k8s/types.ts";
+import { AffinityLabel, GateLabel, NO_SUPPORTED_ARCH, NODE_ARCH_LABEL, PodLabel, SCHEDULING_GATE } from "../names.ts";
+import { listAt, textAt, textsAt } from "./json_value.ts";
+import { EXPECT_ANNOTATION, type Expectation, type PodDecision } from "./samples.ts";
+
+/** One row of the table that `archway dev` prints. */
+export interface SampleOutcome {
+  readonly pod: string;
+  readonly images: readonly string[];
+  readonly architectures: readonly string[];
+  readonly decision: PodDecision;
+  /** Name of the node; `Pending` while there is none. */
+  readonly node: string;
+  readonly nodeArchitecture: string | undefined;
+  readonly expected: Expectation | undefined;
+  /** Whether it ended as expected; true when nothing was expected. */
+  readonly ok: boolean;
+}
+
+const EXPECTATION = z.object({
+  architectures: z.array(z.string()),
+  decision: z.enum(["unseen", "waiting", "ignore", "place", "nowhere", "fallback", "release"]),
+  nodes: z.array(z.string()),
+});
+
+const REQUIRED = ["spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"] as const;
+
+/** What is written on a pod, as one row. `nodes` are all nodes of the cluster. */
+export function readOutcome(pod: KubeObject, nodes: readonly KubeObject[]): SampleOutcome {
+  const nodeName = textAt(pod, "spec", "nodeName");
+  const node = nodes.find((each) => each.metadata.name === nodeName);
+  const nodeArchitecture = textAt(node, "metadata", "labels", NODE_ARCH_LABEL);
+  const expected = parseExpectation(pod.metadata.annotations?.[EXPECT_ANNOTATION]);
+  const architectures = requiredArchitectures(pod);
+  const decision = readDecision(pod);
+  const ok = expected === undefined || (
+    decision === expected.decision &&
+    architectures.join() === expected.architectures.toSorted().join() &&
+    (nodeArchitecture === undefined ? expected.nodes.length === 0 : expected.nodes.includes(nodeArchitecture))
+  );
+  const images = listAt(pod, "spec", "containers").map((container) => textAt(container, "image") ?? "");
+  const { name } = pod.metadata;
+  return { pod: name, images, architectures, decision, node: nodeName ?? "Pending", nodeArchitecture, expected, ok };
+}
+
+/** Whether nothing more will happen to a pod: decided, and bound or found unschedulable. */
+export function isSettled(pod: KubeObject): boolean {
+  const decision = readDecision(pod);
+  if (decision === "waiting" || decision === "unseen") return false;
+  if (textAt(pod, "spec", "nodeName") !== undefined) return textAt(pod, "status", "podIP") !== undefined;
+  return listAt(pod, "status", "conditions").some((condition) => textAt(condition, "reason") === "Unschedulable");
+}
+
+/** The decision that a pod's gate, labels and affinity show. Source: final states of pod placement §2.9. */
+function readDecision(pod: KubeObject): PodDecision {
+  const labels = textsAt(pod, "metadata", "labels");
+  if (listAt(pod, "spec", "schedulingGates").some((gate) => textAt(gate, "name") === SCHEDULING_GATE)) return "waiting";
+  if (labels[PodLabel.gate] === undefined) return "unseen";
+  if (labels[PodLabel.fallbackArch] !== undefined) return "fallback";
+  if (requiredExpressions(pod).some((expression) => textAt(expression, "key") === NO_SUPPORTED_ARCH)) return "nowhere";
+  if (labels[PodLabel.nodeAffinity] === AffinityLabel.set) return "place";
+  return labels[PodLabel.gate] === GateLabel.removed && labels[PodLabel.inspectError] !== undefined
+    ? "release"
+    : "ignore";
+}
+
+function requiredExpressions(pod: KubeObject): readonly unknown[] {
+  return listAt(pod, ...REQUIRED, "nodeSelectorTerms").flatMap((term) => listAt(term, "matchExpressions"));
+}
+
+/** Sorted; the union over the OR-terms and the node selector. */
+function requiredArchitectures(pod: KubeObject): readonly string[] {
+  const required = requiredExpressions(pod)
+    .filter((expression) => textAt(expression, "key") === NODE_ARCH_LABEL && textAt(expression, "operator") === "In")
+    .flatMap((expression) => listAt(expression, "values"))
+    .filter((value) => typeof value === "string");
+  const selected = textsAt(pod, "spec", "nodeSelector")[NODE_ARCH_LABEL];
+  return [...new Set(selected === undefined ? required : [...required, selected])].sort();
+}
+
+function parseExpectation(text: string | undefined): Expectation | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return EXPECTATION.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new Error(`Cannot read annotation "${EXPECT_ANNOTATION}": it is no expectation.`, { cause });
+  }
+}

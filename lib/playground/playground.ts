@@ -1,0 +1,211 @@
+// The cluster of `archway dev`: API server, scheduler, kubelets and registry in this process, and files for `serve` and kubectl.
+import { join } from "node:path";
+import type { Clock } from "../clock.ts";
+import { type KubeObject, Resource } from "../k8s/types.ts";
+import type { Logger } from "../log.ts";
+import { openAdmission } from "./admission.ts";
+import { type ApiServer, openApiServer } from "./api_server.ts";
+import { issueLoopbackCertificates, type LoopbackCertificates } from "./certificates.ts";
+import type { Cluster } from "./cluster.ts";
+import { createObject } from "./create_object.ts";
+import { type JsonObject, listAt } from "./json_value.ts";
+import { SERVED_KINDS, type ServedKind } from "./kinds.ts";
+import { openKubelets, type PulledImage } from "./kubelet.ts";
+import { isSettled, readOutcome, type SampleOutcome } from "./outcomes.ts";
+import { openRegistry, type Registry } from "./registry.ts";
+import {
+  REGISTRY_USER,
+  SAMPLE_NAMESPACE,
+  sampleClusterConfig,
+  sampleImages,
+  sampleNodes,
+  samplePods,
+  samplePullSecret,
+} from "./samples.ts";
+import { openScheduler } from "./scheduler.ts";
+import { ObjectStore } from "./store.ts";
+
+/** What `openPlayground` needs. */
+export interface PlaygroundOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** An existing directory for kubeconfig and certificates; the caller removes it. */
+  readonly workDir: string;
+  /** Namespaces to have besides `default`, `kube-system` and that of the samples: Archway's own. */
+  readonly namespaces?: readonly string[];
+  /** How long the registry holds back each answer (ms). */
+  readonly registryLatencyMs?: number;
+}
+
+/** Paths of the files that `serve` is given. */
+export interface PlaygroundFiles {
+  readonly kubeconfig: string;
+  /** Certificate and key for the webhook listener on loopback, and the authority that signed them. */
+  readonly certificate: string;
+  readonly key: string;
+  readonly authority: string;
+}
+
+/** A running playground. */
+export interface Playground extends AsyncDisposable {
+  /** `http://127.0.0.1:port`. */
+  readonly apiUrl: string;
+  /** `127.0.0.1:port`, with TLS by `files.authority`. */
+  readonly registryHost: string;
+  readonly files: PlaygroundFiles;
+  /** The inside, for tests. */
+  readonly cluster: Cluster;
+  readonly registry: Registry;
+  readonly apiServer: ApiServer;
+  /** The flags that point `serve` here: kubeconfig, certificates and registry. Addresses are the caller's. */
+  readonly serveFlags: readonly string[];
+  /** Waits until a webhook watches over new pods, then creates the samples. Rejects when the signal aborts. */
+  applySamples(signal: AbortSignal): Promise<void>;
+  /** Resolves when every sample is decided, and bound or found unschedulable. Rejects when the signal aborts. */
+  waitUntilSettled(signal: AbortSignal): Promise<void>;
+  /** What became of the samples so far. */
+  outcomes(): readonly SampleOutcome[];
+}
+
+/** Opens everything and stores nodes, namespaces and the cluster config; pods come with {@link Playground.applySamples}. */
+export async function openPlayground(options: PlaygroundOptions): Promise<Playground> {
+  const { clock, log, workDir } = options;
+  await using stack = new AsyncDisposableStack();
+  const certificates = await issueLoopbackCertificates(clock.nowMs());
+  const registry = stack.use(
+    await openRegistry({
+      images: sampleImages(),
+      user: REGISTRY_USER,
+      clock,
+      certificate: certificates.serving,
+      latencyMs: options.registryLatencyMs ?? 0,
+    }),
+  );
+  const store = new ObjectStore();
+  const admission = stack.use(openAdmission(store, { log }));
+  const cluster: Cluster = { store, clock, admission };
+  stack.use(openScheduler(cluster, { log }));
+  stack.use(openKubelets(cluster, { pull: (image) => pullFrom(registry, image) }));
+  await furnish(cluster, { registryHost: registry.host, namespaces: options.namespaces ?? [] });
+  const apiServer = stack.use(openApiServer(cluster, { log }));
+  const files = await writeFiles(workDir, { apiUrl: apiServer.url, certificates });
+  const samples = (): readonly KubeObject[] =>
+    store.list(Resource.pods).filter((pod) => pod.metadata.namespace === SAMPLE_NAMESPACE);
+  const owned = stack.move();
+  return {
+    apiUrl: apiServer.url,
+    registryHost: registry.host,
+    files,
+    cluster,
+    registry,
+    apiServer,
+    serveFlags: serveFlags(files, registry.host),
+    applySamples: (signal) => applySamples(cluster, { registryHost: registry.host, signal }),
+    waitUntilSettled: (signal) => waitFor(store, () => samples().every(isSettled), signal),
+    outcomes: () => samples().map((pod) => readOutcome(pod, store.list(Resource.nodes))),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+function pullFrom(registry: Registry, image: string): PulledImage {
+  if (!image.startsWith(`${registry.host}/`)) return { kind: "unknown" };
+  const architectures = registry.architecturesOf(image.slice(registry.host.length + 1));
+  return architectures === undefined ? { kind: "missing" } : { kind: "runs", architectures };
+}
+
+function serveFlags(files: PlaygroundFiles, registryHost: string): readonly string[] {
+  return [
+    `--kubeconfig=${files.kubeconfig}`,
+    `--tls-cert=${files.certificate}`,
+    `--tls-key=${files.key}`,
+    `--tls-ca=${files.authority}`,
+    `--registry=${registryHost}`,
+    `--registry-ca=${files.authority}`,
+  ];
+}
+
+async function create(cluster: Cluster, kindName: string, body: JsonObject, namespace?: string): Promise<void> {
+  const kind: ServedKind | undefined = SERVED_KINDS.find((each) => each.kind === kindName);
+  if (kind === undefined) throw new Error(`Cannot create a "${kindName}": the playground does not serve that kind.`);
+  await createObject(cluster, kind, { namespace, body });
+}
+
+async function furnish(
+  cluster: Cluster,
+  options: { readonly registryHost: string; readonly namespaces: readonly string[] },
+): Promise<void> {
+  for (const name of new Set(["default", "kube-system", SAMPLE_NAMESPACE, ...options.namespaces])) {
+    await create(cluster, "Namespace", { metadata: { name } });
+  }
+  for (const node of sampleNodes()) await create(cluster, "Node", node);
+  await create(cluster, "Secret", samplePullSecret(options.registryHost), SAMPLE_NAMESPACE);
+  await create(cluster, "ClusterPodPlacementConfig", sampleClusterConfig());
+}
+
+async function applySamples(
+  cluster: Cluster,
+  options: { readonly registryHost: string; readonly signal: AbortSignal },
+): Promise<void> {
+  const watched = (): boolean =>
+    cluster.store.list(Resource.mutatingWebhooks).some((object) => listAt(object, "webhooks").length > 0);
+  await waitFor(cluster.store, watched, options.signal);
+  const pods = samplePods(options.registryHost);
+  await Promise.all(pods.map((pod) => create(cluster, "Pod", pod, SAMPLE_NAMESPACE)));
+}
+
+/** Resolves at the first write after which the condition holds, or at once. Rejects with the signal's reason. */
+function waitFor(store: ObjectStore, condition: () => boolean, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (condition()) return resolve();
+    if (signal.aborted) return reject(signal.reason);
+    const end = (finish: () => void): void => {
+      unsubscribe();
+      signal.removeEventListener("abort", aborted);
+      finish();
+    };
+    const aborted = (): void => end(() => reject(signal.reason));
+    const unsubscribe = store.subscribe(() => {
+      if (condition()) end(resolve);
+    });
+    signal.addEventListener("abort", aborted, { once: true });
+  });
+}
+
+async function writeFiles(
+  workDir: string,
+  options: { readonly apiUrl: string; readonly certificates: LoopbackCertificates },
+): Promise<PlaygroundFiles> {
+  const files = {
+    kubeconfig: join(workDir, "kubeconfig"),
+    certificate: join(workDir, "webhook.crt"),
+    key: join(workDir, "webhook.key"),
+    authority: join(workDir, "ca.crt"),
+  };
+  const { authority, serving } = options.certificates;
+  await Promise.all([
+    Deno.writeTextFile(files.kubeconfig, renderKubeconfig(options.apiUrl), { mode: 0o600 }),
+    Deno.writeTextFile(files.certificate, serving.cert),
+    Deno.writeTextFile(files.key, serving.key, { mode: 0o600 }),
+    Deno.writeTextFile(files.authority, authority),
+  ]);
+  return files;
+}
+
+/** A kubeconfig as JSON, which is YAML. The playground asks for no credential; clients want one. */
+function renderKubeconfig(server: string): string {
+  const name = "archway-playground";
+  return `${
+    JSON.stringify(
+      {
+        apiVersion: "v1",
+        kind: "Config",
+        clusters: [{ name, cluster: { server } }],
+        users: [{ name, user: { token: "playground" } }],
+        contexts: [{ name, context: { cluster: name, user: name, namespace: SAMPLE_NAMESPACE } }],
+        "current-context": name,
+      },
+      null,
+      2,
+    )
+  }\n`;
+}

@@ -1,0 +1,47 @@
+// The outcomes of the samples for people (an aligned table) and for programs (JSON). Pure; printed by `archway dev`.
+import type { SampleOutcome } from "./outcomes.ts";
+
+const HEADER = ["POD", "IMAGES", "ARCHITECTURES", "DECISION", "NODE", "AS EXPECTED"] as const;
+
+/** The table, one line a pod, with a trailing newline. `registryHost` is left out of the images. Colour only on request. */
+export function renderOutcomeTable(
+  outcomes: readonly SampleOutcome[],
+  options: { readonly registryHost: string; readonly color: boolean },
+): string {
+  const rows = outcomes.map((outcome) => ({ ok: outcome.ok, cells: renderCells(outcome, options.registryHost) }));
+  const widths = HEADER.map((title, index) =>
+    Math.max(title.length, ...rows.map(({ cells }) => cells[index]?.length ?? 0))
+  );
+  const line = (cells: readonly string[]): string =>
+    cells.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join("   ").trimEnd();
+  const lines = rows.map(({ ok, cells }) => paint(line(cells), { color: options.color, ok }));
+  return `${[line(HEADER), ...lines].join("\n")}\n`;
+}
+
+function renderCells(outcome: SampleOutcome, registryHost: string): readonly string[] {
+  const { node, nodeArchitecture, expected } = outcome;
+  return [
+    outcome.pod,
+    outcome.images.map((image) => image.replace(`${registryHost}/`, "")).join(", "),
+    outcome.architectures.length === 0 ? "-" : outcome.architectures.join(", "),
+    outcome.decision,
+    nodeArchitecture === undefined || node.includes(nodeArchitecture) ? node : `${node} (${nodeArchitecture})`,
+    outcome.ok ? "yes" : `no: ${renderExpectation(expected)}`,
+  ];
+}
+
+function renderExpectation(expected: SampleOutcome["expected"]): string {
+  if (expected === undefined) return "anything";
+  const architectures = expected.architectures.join(", ") || "-";
+  return `${expected.decision}, ${architectures}, ${expected.nodes.join(" or ") || "Pending"}`;
+}
+
+function paint(line: string, options: { readonly color: boolean; readonly ok: boolean }): string {
+  if (!options.color) return line;
+  return `\x1b[${options.ok ? 32 : 31}m${line}\x1b[0m`;
+}
+
+/** The same as a JSON array, indented, with a trailing newline. */
+export function renderOutcomeJson(outcomes: readonly SampleOutcome[]): string {
+  return `${JSON.stringify(outcomes, null, 2)}\n`;
+}

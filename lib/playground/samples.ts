@@ -1,0 +1,170 @@
+// The sample cluster of `archway dev`: nodes, configuration, images and pods. Each pod says how it must end.
+import { API_GROUP, CLUSTER_CONFIG_NAME, NODE_ARCH_LABEL, NODE_OS_LABEL } from "../names.ts";
+import type { JsonObject } from "./json_value.ts";
+import type { ImageDescription } from "./registry_images.ts";
+
+/** The namespace that the sample pods live in. */
+export const SAMPLE_NAMESPACE = "demo";
+
+/** Pod annotation with the {@link Expectation} as JSON: how a sample must end. */
+export const EXPECT_ANNOTATION = "archway.dev/expect";
+
+/** What became of a pod, read from what is written on it. */
+export type PodDecision = "unseen" | "waiting" | "ignore" | "place" | "nowhere" | "fallback" | "release";
+
+/** How a sample must end. */
+export interface Expectation {
+  /** Of the required node affinity or the node selector; empty: none. */
+  readonly architectures: readonly string[];
+  readonly decision: PodDecision;
+  /** Architectures of nodes it may be on; empty: it must stay unscheduled. */
+  readonly nodes: readonly string[];
+}
+
+/** The one user of the registry's private repositories. */
+export const REGISTRY_USER = { name: "demo", password: "playground" } as const;
+
+const PULL_SECRET = "registry-credentials";
+
+/** The nodes: two amd64, one arm64, one ppc64le. */
+export function sampleNodes(): readonly JsonObject[] {
+  return [
+    sampleNode("amd64-1", "amd64"),
+    sampleNode("amd64-2", "amd64"),
+    sampleNode("arm64-1", "arm64"),
+    sampleNode("ppc64le-1", "ppc64le"),
+  ];
+}
+
+function sampleNode(name: string, architecture: string): JsonObject {
+  const resources = { cpu: "8", memory: "32Gi", pods: "250" };
+  return {
+    metadata: {
+      name,
+      labels: {
+        [NODE_ARCH_LABEL]: architecture,
+        [NODE_OS_LABEL]: "linux",
+        "kubernetes.io/hostname": name,
+        "node-role.kubernetes.io/worker": "",
+      },
+    },
+    spec: {},
+    status: {
+      capacity: resources,
+      allocatable: resources,
+      conditions: [{ type: "Ready", status: "True", reason: "KubeletReady" }],
+      nodeInfo: { architecture, operatingSystem: "linux", kubeletVersion: "v1.36.3" },
+    },
+  };
+}
+
+/** The ClusterPodPlacementConfig: everything on, amd64 when an image cannot be inspected. */
+export function sampleClusterConfig(): JsonObject {
+  return {
+    apiVersion: `${API_GROUP}/v1beta1`,
+    kind: "ClusterPodPlacementConfig",
+    metadata: { name: CLUSTER_CONFIG_NAME },
+    spec: { logVerbosity: "Normal", fallbackArchitecture: "amd64" },
+  };
+}
+
+const BUNDLE_LABELS = {
+  "operators.operatorframework.io.bundle.mediatype.v1": "registry+v1",
+  "operators.operatorframework.io.bundle.manifests.v1": "manifests/",
+} as const;
+
+/** What the registry serves: every form an image comes in. */
+export function sampleImages(): readonly ImageDescription[] {
+  return [
+    image("demo/web", ["amd64", "arm64"], { form: "oci-index", attested: true }),
+    image("demo/metrics", ["arm64", "ppc64le"], { form: "docker-list" }),
+    image("demo/sidecar", ["amd64", "arm64", "ppc64le", "s390x"], { form: "docker-list" }),
+    image("demo/edge", ["arm64"], { form: "oci-manifest" }),
+    image("demo/legacy", ["amd64"], { form: "docker-manifest" }),
+    image("demo/bundle", ["amd64"], { form: "docker-manifest", labels: BUNDLE_LABELS }),
+    image("private/app", ["arm64"], { form: "oci-index", access: "token" }),
+    image("private/tool", ["amd64"], { form: "oci-index", access: "basic" }),
+  ];
+}
+
+function image(
+  repository: string,
+  architectures: readonly string[],
+  rest: Omit<ImageDescription, "repository" | "tag" | "architectures">,
+): ImageDescription {
+  return { repository, tag: "v1", architectures, ...rest };
+}
+
+/** The pull secret of the samples. */
+export function samplePullSecret(registryHost: string): JsonObject {
+  const { name: username, password } = REGISTRY_USER;
+  const auths = { [registryHost]: { username, password, auth: btoa(`${username}:${password}`) } };
+  return {
+    metadata: { name: PULL_SECRET, namespace: SAMPLE_NAMESPACE },
+    type: "kubernetes.io/dockerconfigjson",
+    data: { ".dockerconfigjson": btoa(JSON.stringify({ auths })) },
+  };
+}
+
+interface Sample {
+  readonly name: string;
+  /** Repositories of its containers; all have the tag `v1`. */
+  readonly images: readonly string[];
+  readonly expect: Expectation;
+  readonly spec?: JsonObject;
+}
+
+const AMD64: Expectation = { decision: "place", architectures: ["amd64"], nodes: ["amd64"] };
+const ARM64: Expectation = { decision: "place", architectures: ["arm64"], nodes: ["arm64"] };
+
+const SAMPLES: readonly Sample[] = [
+  {
+    name: "multi-arch",
+    images: ["demo/web"],
+    expect: { decision: "place", architectures: ["amd64", "arm64"], nodes: ["amd64", "arm64"] },
+  },
+  { name: "arm64-only", images: ["demo/edge"], expect: ARM64 },
+  { name: "amd64-only", images: ["demo/legacy"], expect: AMD64 },
+  { name: "one-in-common", images: ["demo/web", "demo/metrics"], expect: ARM64 },
+  {
+    name: "none-in-common",
+    images: ["demo/edge", "demo/legacy"],
+    expect: { decision: "nowhere", architectures: [], nodes: [] },
+  },
+  {
+    name: "image-missing",
+    images: ["demo/missing"],
+    expect: { decision: "fallback", architectures: ["amd64"], nodes: ["amd64"] },
+  },
+  {
+    name: "private-image",
+    images: ["private/app", "demo/sidecar"],
+    spec: { imagePullSecrets: [{ name: PULL_SECRET }] },
+    expect: ARM64,
+  },
+  {
+    name: "needs-nothing",
+    images: ["demo/web"],
+    spec: { nodeSelector: { [NODE_ARCH_LABEL]: "arm64" } },
+    expect: { decision: "ignore", architectures: ["arm64"], nodes: ["arm64"] },
+  },
+];
+
+/** The sample pods, with images of the registry at a host. */
+export function samplePods(registryHost: string): readonly JsonObject[] {
+  return SAMPLES.map(({ name, images, expect, spec }) => ({
+    metadata: {
+      name,
+      namespace: SAMPLE_NAMESPACE,
+      labels: { app: name },
+      annotations: { [EXPECT_ANNOTATION]: JSON.stringify(expect) },
+    },
+    spec: {
+      ...spec,
+      containers: images.map((repository) => ({
+        name: repository.replace(/^.*\//, ""),
+        image: `${registryHost}/${repository}:v1`,
+      })),
+    },
+  }));
+}
