@@ -4,7 +4,8 @@ import { type JsonPatch, type PatchOperation, pointer } from "../k8s/patch.ts";
 import { NO_SUPPORTED_ARCH, NODE_ARCH_LABEL } from "../names.ts";
 import { carries, hasExpression, isEmptyTerm, ownRequirement } from "./constraints.ts";
 import { listAt } from "./raw.ts";
-import type { LabelRequirement, PodView, PreferredTerm, RawObject, RequiredPlan } from "./types.ts";
+import type { LabelRequirement } from "./config_types.ts";
+import type { PodView, PreferredTerm, RawObject, RequiredPlan } from "./types.ts";
 
 const NODE_AFFINITY = ["spec", "affinity", "nodeAffinity"] as const;
 const REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution";

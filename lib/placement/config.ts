@@ -1,7 +1,7 @@
 // The two configs of placement, parsed once when they arrive: ClusterPodPlacementConfig and PodPlacementConfig, v1beta1.
 import { z } from "zod";
 import { parseSelector } from "./selector.ts";
-import type { ClusterConfig, NamespaceConfig, NodeAffinityScoring, Parsed } from "./types.ts";
+import type { ClusterConfig, NamespaceConfig, NodeAffinityScoring, Parsed } from "./config_types.ts";
 
 const PLATFORM = z.looseObject({ architecture: z.string().min(1), weight: z.int().min(1).max(100) });
 

@@ -8,7 +8,8 @@ import { type ImageJudgement, judgeImages } from "./images.ts";
 import { placeByImages, placePreset, planFor } from "./place.ts";
 import { fallbackArchitecture, scoringWanted, selectConfigs, type SelectedConfigs } from "./selection.ts";
 import { planTolerations } from "./tolerations.ts";
-import type { PlacementConfigs, PlacementDecision, PlacementFacts, PlacementSettings, PodView } from "./types.ts";
+import type { PlacementConfigs, PlacementSettings } from "./config_types.ts";
+import type { PlacementDecision, PlacementFacts, PodView } from "./types.ts";
 
 /** Decides about a pod that the API server has stored. Deciding twice from the same facts gives the same. */
 export function decide(facts: PlacementFacts): PlacementDecision {

@@ -3,7 +3,8 @@
 import { CONTROL_PLANE_SELECTORS } from "../names.ts";
 import { hasPreferredArchitecture, hasRequiredArchitecture } from "./constraints.ts";
 import { entryOf } from "./raw.ts";
-import type { IgnoreReason, PlacementSettings, PodView } from "./types.ts";
+import type { PlacementSettings } from "./config_types.ts";
+import type { IgnoreReason, PodView } from "./types.ts";
 
 /** What the rules look at. */
 export interface IgnoreFacts {

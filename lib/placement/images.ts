@@ -5,7 +5,8 @@ import { NODE_OS_LABEL } from "../names.ts";
 import type { InspectionFailure, Platform } from "../oci/types.ts";
 import { expressionsOf } from "./constraints.ts";
 import { entryOf, listAt, memberOf, textAt } from "./raw.ts";
-import type { ImageFact, ImageFailure, ImageOutcome, PlacementSettings, PodView, RawObject } from "./types.ts";
+import type { PlacementSettings } from "./config_types.ts";
+import type { ImageFact, ImageFailure, ImageOutcome, PodView, RawObject } from "./types.ts";
 import { joinLevels, type Levels, levelsOf } from "./variants.ts";
 
 /** An image to inspect. `always`: the container's pull policy wants the tag looked up again. */
@@ -35,6 +36,8 @@ export type ImageJudgement =
     readonly architectures: readonly string[];
     /** The instruction set level that the images need per architecture. */
     readonly levels: Levels;
+    /** What the inspections found worth telling, each with its image. */
+    readonly findings: readonly string[];
     readonly outcomes: readonly ImageOutcome[];
   }
   | { readonly kind: "failed"; readonly failed: ImageFailure; readonly outcomes: readonly ImageOutcome[] };
@@ -65,7 +68,8 @@ export function judgeImages(facts: ImagesOfPod): ImageJudgement {
   const rule = entryOf(facts.settings.runtimeClasses, facts.pod.runtimeClassName);
   const architectures = rule?.kind === "add" ? [...new Set([...shared, ...rule.architectures])].sort() : shared;
   const levels = joinLevels(outcomes.flatMap(({ judged }) => judged.kind === "some" ? [judged.levels] : []));
-  return { kind: "shared", architectures, levels, outcomes: shown };
+  const findings = [...new Set(facts.images.flatMap(findingsOf))];
+  return { kind: "shared", architectures, levels, findings, outcomes: shown };
 }
 
 /**
@@ -133,6 +137,10 @@ function outcomeOf({ image, inspection, source }: ImageFact, judged: JudgedImage
     case "failed":
       return { image, digest, architectures: [], source: "failed" };
   }
+}
+
+function findingsOf({ image, inspection }: ImageFact): readonly string[] {
+  return inspection.kind === "failed" ? [] : inspection.findings.map(({ message }) => `${image}: ${message}`);
 }
 
 function worstFailure(failures: readonly ImageFailure[]): ImageFailure | undefined {

@@ -4,7 +4,8 @@ import type { ImageJudgement } from "./images.ts";
 import { type OwnTerms, planPreferences } from "./preferences.ts";
 import { scoringSources, type SelectedConfigs } from "./selection.ts";
 import { planTolerations } from "./tolerations.ts";
-import type { NowhereDecision, PlaceDecision, PlacementSettings, PodView, PreferencePlan } from "./types.ts";
+import type { PlacementSettings } from "./config_types.ts";
+import type { NowhereDecision, PlaceDecision, PodView, PreferencePlan } from "./types.ts";
 import { variantRequirements } from "./variants.ts";
 
 /** What a placement is made from beside the images. */
@@ -35,13 +36,15 @@ export function placeByImages(
     preferences: planFor(options, architectures),
     tolerations: planTolerations(pod, { architectures, taints: settings.archTaints }),
     outOfReach,
+    findings: judgement.findings,
   };
 }
 
 /** The user has constrained the architecture (rule R): only preferences are added. */
 export function placePreset(options: PlaceOptions): PlaceDecision {
   const preferences = planFor(options, undefined);
-  return { kind: "place", required: { kind: "preset" }, images: [], preferences, tolerations: [], outOfReach: false };
+  const nothing = { images: [], tolerations: [], findings: [], outOfReach: false } as const;
+  return { kind: "place", required: { kind: "preset" }, preferences, ...nothing };
 }
 
 /** The preferences of a pod whose images support the given architectures (undefined = nobody knows). */

@@ -1,6 +1,7 @@
 // Which configs speak for a pod, in which order, and what they want. Source: §2.4, §2.8; ties as D28 wants them.
 import { matchesSelector } from "./selector.ts";
-import type { ClusterConfig, NamespaceConfig, NodeAffinityScoring, PlacementConfigs, PodView } from "./types.ts";
+import type { ClusterConfig, NamespaceConfig, NodeAffinityScoring, PlacementConfigs } from "./config_types.ts";
+import type { PodView } from "./types.ts";
 
 /** The configs that speak for one pod. */
 export interface SelectedConfigs {

@@ -1,6 +1,6 @@
 // Kubernetes label selectors: compiled once when a config is read, matched for every pod. Source: §2.4.
 import { entryOf, isObject, memberOf } from "./raw.ts";
-import type { LabelRequirement, LabelSelector } from "./types.ts";
+import type { LabelRequirement, LabelSelector } from "./config_types.ts";
 
 const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 const PREFIX = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;

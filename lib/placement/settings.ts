@@ -1,5 +1,5 @@
 // The switches of placement with their defaults, which are the reference's behaviour. Made once by main.ts and by tests.
-import type { PlacementSettings } from "./types.ts";
+import type { PlacementSettings } from "./config_types.ts";
 
 /** What holds when nobody says otherwise. */
 export const DEFAULT_SETTINGS: PlacementSettings = {

@@ -1,5 +1,19 @@
 // The words of pod placement: what is known of a pod, what is decided about it, what is told. Every file here uses them.
 import type { Inspection, InspectionFailure } from "../oci/types.ts";
+import type { LabelRequirement, PlacementConfigs, PlacementSettings } from "./config_types.ts";
+
+export type {
+  ArchTaint,
+  ClusterConfig,
+  LabelRequirement,
+  LabelSelector,
+  NamespaceConfig,
+  Parsed,
+  PlacementConfigs,
+  PlacementSettings,
+  RuntimeClassRule,
+  VariantLabel,
+} from "./config_types.ts";
 
 /** A JSON object as the API server sent it; members nobody knows stay in it. */
 export type RawObject = Readonly<Record<string, unknown>>;
@@ -73,109 +87,6 @@ export interface PodView {
   /** `spec.os.name`; empty when the pod does not say. */
   readonly osName: string;
   readonly runtimeClassName: string;
-}
-
-/** The outcome of parsing something from outside. The message is for people. */
-export type Parsed<T> =
-  | { readonly kind: "ok"; readonly value: T }
-  | { readonly kind: "invalid"; readonly message: string };
-
-/** One requirement of a compiled label selector, or one node selector expression that Archway adds. */
-export interface LabelRequirement {
-  readonly key: string;
-  readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
-  readonly values: readonly string[];
-}
-
-/** A compiled label selector. `invalid` selects nothing; its message says why. Source: §2.4. */
-export type LabelSelector =
-  | { readonly kind: "everything" }
-  | { readonly kind: "requirements"; readonly requirements: readonly LabelRequirement[] }
-  | { readonly kind: "invalid"; readonly message: string };
-
-/** A wanted preference: `platforms[]` of the nodeAffinityScoring plugin. */
-export interface PlatformWeight {
-  readonly architecture: string;
-  readonly weight: number;
-}
-
-/** The nodeAffinityScoring plugin of either config; absent plugin = disabled without platforms. */
-export interface NodeAffinityScoring {
-  readonly enabled: boolean;
-  readonly platforms: readonly PlatformWeight[];
-}
-
-/** The ClusterPodPlacementConfig, as far as placement reads it. */
-export interface ClusterConfig {
-  readonly name: string;
-  readonly uid: string;
-  readonly generation: number;
-  readonly deleting: boolean;
-  readonly finalizers: readonly string[];
-  readonly logVerbosity: string;
-  /** As written, to be copied verbatim into the webhook configuration. */
-  readonly rawNamespaceSelector: RawObject | undefined;
-  /** Compiled; `everything` when absent. */
-  readonly namespaceSelector: LabelSelector;
-  readonly fallbackArchitecture: string | undefined;
-  readonly scoring: NodeAffinityScoring;
-}
-
-/** A PodPlacementConfig. */
-export interface NamespaceConfig {
-  readonly namespace: string;
-  readonly name: string;
-  readonly creationTimestampMs: number;
-  readonly priority: number;
-  readonly labelSelector: LabelSelector;
-  /** Absent in the reference; wins over the cluster's. */
-  readonly fallbackArchitecture: string | undefined;
-  readonly scoring: NodeAffinityScoring;
-}
-
-/** The configs that may concern a pod. A missing cluster config means: scoring off, no fallback (D1). */
-export interface PlacementConfigs {
-  readonly cluster: ClusterConfig | undefined;
-  /** All of the pod's namespace, in any order, matching or not. */
-  readonly namespace: readonly NamespaceConfig[];
-}
-
-/** A taint by which a cluster marks the architecture of its nodes: `key=<arch>:effect`. */
-export interface ArchTaint {
-  readonly key: string;
-  readonly effect: "NoSchedule" | "NoExecute" | "PreferNoSchedule";
-  /** Architectures that carry the taint; undefined = each may. */
-  readonly architectures: readonly string[] | undefined;
-}
-
-/** The node label that stands for an instruction set level: `amd64/v3` → `example.com/level In [v3, v4]`. */
-export interface VariantLabel {
-  readonly architecture: string;
-  readonly variant: string;
-  readonly key: string;
-  /** Empty: the label must merely exist. */
-  readonly values: readonly string[];
-}
-
-/** What a RuntimeClass changes: `skip` leaves its pods alone; `add` names architectures it can run besides (emulation). */
-export type RuntimeClassRule =
-  | { readonly kind: "skip" }
-  | { readonly kind: "add"; readonly architectures: readonly string[] };
-
-/** How this installation wants pods placed. Made by `makeSettings` (settings.ts). */
-export interface PlacementSettings {
-  readonly operatorNamespace: string;
-  readonly maxGateAgeMs: number;
-  readonly warmAdmission: boolean;
-  /** Leaves out preferences for architectures the images lack (the reference adds them anyway). */
-  readonly dropUselessPreferences: boolean;
-  /** Taints to tolerate for the architectures decided; empty = off. */
-  readonly archTaints: readonly ArchTaint[];
-  readonly variantLabels: readonly VariantLabel[];
-  readonly runtimeClasses: Readonly<Record<string, RuntimeClassRule>>;
-  readonly imageVolumes: "ignore" | "require";
-  readonly daemonSets: "ignore" | "warn" | "constrain";
-  readonly audit: boolean;
 }
 
 /** What is known of one image of the pod. */
@@ -317,8 +228,10 @@ export interface PlaceDecision {
   readonly images: readonly ImageOutcome[];
   readonly preferences: PreferencePlan;
   readonly tolerations: readonly TolerationPlan[];
-  /** Decided architectures that nothing in the cluster offers, when the whole decision is out of reach. */
+  /** Nothing in the cluster offers any of the architectures (only known with live architectures). */
   readonly outOfReach: boolean;
+  /** What the inspections found worth telling beside the platforms, for people. */
+  readonly findings: readonly string[];
 }
 
 /** The images share no architecture: no node can run the pod. */

@@ -1,0 +1,158 @@
+// Decision → the events a person reads on the pod: which image, which registry, which architectures, what was done. The
+// reasons are the reference's, because automation keys on them; the words are Archway's. Source: §4.2, §2.9.
+import { EventReason, SCHEDULING_GATE } from "../names.ts";
+import { unreachable } from "../unreachable.ts";
+import { clip } from "./failures.ts";
+import type { ImageFailure, ImageOutcome, PlaceDecision, PlacementDecision, PodReport } from "./types.ts";
+import type { PodView, PreferencePlan } from "./types.ts";
+
+/** The longest message the events API takes. */
+const MESSAGE_MAX = 1024;
+
+/** What came of a decision: it was carried out in full, the server took only the bare release, or nothing at all. */
+export type PodOutcome =
+  | { readonly kind: "applied"; readonly decision: PlacementDecision }
+  | { readonly kind: "bare"; readonly decision: PlacementDecision; readonly why: string }
+  | { readonly kind: "refused"; readonly why: string };
+
+/** The event for the first time a gated pod is seen. */
+export function gateAddedReport(): PodReport {
+  return normal(
+    EventReason.gateAdded,
+    `Held by the scheduling gate ${SCHEDULING_GATE} until it is known which architectures its images support.`,
+  );
+}
+
+/** The events of an outcome, at most three, most telling first. Posted after the write, so that they are true. */
+export function reportsOf(pod: PodView, outcome: PodOutcome): readonly PodReport[] {
+  switch (outcome.kind) {
+    case "applied":
+      return appliedReports(pod, outcome.decision).slice(0, 3);
+    case "bare":
+      return [
+        warning(
+          EventReason.gateRemovalFailed,
+          `The API server refused the node affinity, so the pod was released without it: ${outcome.why}`,
+        ),
+        gateRemoved(pod),
+      ];
+    case "refused":
+      return [warning(EventReason.gateRemovalFailed, `Cannot remove the gate ${SCHEDULING_GATE}: ${outcome.why}`)];
+    default:
+      return unreachable(outcome);
+  }
+}
+
+function appliedReports(pod: PodView, decision: PlacementDecision): readonly PodReport[] {
+  switch (decision.kind) {
+    case "ignore":
+      return ignoredReports(pod, decision.reason);
+    case "place":
+      return [placedReport(decision), ...preferenceReports(decision.preferences), gateRemoved(pod)];
+    case "nowhere":
+      return [
+        nowhereReport(decision.images),
+        set("the supported architectures to {}: no node can run the pod."),
+        gateRemoved(pod),
+      ];
+    case "retry":
+      return [failedReport(decision.failed, `Attempt ${decision.attempt} failed; the next one follows by itself.`)];
+    case "fallback": {
+      const { architecture: name, failed } = decision;
+      const said = `Fell back to {${name}}, the configured fallback architecture: the images could not be inspected. ` +
+        `Whether they run there is not known.`;
+      return [
+        failedReport(failed, `Gave up after ${attempts(decision.attempt)}.`),
+        warning(EventReason.fallbackSet, said),
+        gateRemoved(pod),
+      ];
+    }
+    case "release": {
+      const done = `Gave up after ${attempts(decision.attempt)}; released without an architecture constraint.`;
+      return [failedReport(decision.failed, done), ...preferenceReports(decision.preferences), gateRemoved(pod)];
+    }
+    default:
+      return unreachable(decision);
+  }
+}
+
+function ignoredReports(pod: PodView, reason: string): readonly PodReport[] {
+  if (reason === "NotGated" || reason === "Deleting") return [];
+  const said = `The gated pod need not be placed by its architecture (${reason}); it was released unchanged.`;
+  return [warning(EventReason.gatedPodIgnored, said), gateRemoved(pod)];
+}
+
+function placedReport({ required, images, outOfReach, findings }: PlaceDecision): PodReport {
+  if (required.kind === "preset") {
+    return normal(
+      EventReason.predicatesConflict,
+      "The pod constrains the architecture itself; its constraint was kept.",
+    );
+  }
+  const names = `{${required.architectures.join(", ")}}`;
+  const told = findings.length === 0 ? "" : ` Note: ${findings.join("; ")}.`;
+  const said = `the supported architectures to ${names}. Images: ${images.map(imageText).join("; ")}.${told}`;
+  if (!outOfReach) return set(said);
+  return warning(EventReason.predicateSet, `No node or pool of this cluster offers ${names}. Set ${said}`);
+}
+
+function nowhereReport(images: readonly ImageOutcome[]): PodReport {
+  const said = `The images share no architecture, so no node can run the pod. Images: ${
+    images.map(imageText).join("; ")
+  }.`;
+  return warning(EventReason.noSupportedArchitectures, said);
+}
+
+/** One event for all configs: what was preferred, or why nothing was. */
+function preferenceReports({ outcomes, wanted, userStated }: PreferencePlan): readonly PodReport[] {
+  if (!wanted) return [];
+  if (userStated) return [set("no preferences: the pod states its own preferred architectures.")];
+  const applied = outcomes.filter((outcome) => outcome.applied.length > 0);
+  const skipped = outcomes.flatMap((outcome) => outcome.skipped);
+  if (applied.length > 0) {
+    const sources = applied.map((outcome) => `${outcome.applied.join(", ")} (source: ${outcome.source})`).join("; ");
+    return [
+      set(`preferred architectures: ${sources}${skipped.length === 0 ? "" : `, skipped: ${skipped.join(", ")}`}`),
+    ];
+  }
+  if (skipped.length === 0) return [set("no preferences: the configs name no architecture.")];
+  const sources = outcomes.map((outcome) => outcome.source).join(", ");
+  const said = `Nothing to prefer is left, source: ${sources}, architectures: ${skipped.join(", ")}`;
+  return [normal(EventReason.preferredDuplicates, said)];
+}
+
+function failedReport({ image, failure }: ImageFailure, done: string): PodReport {
+  const where = failure.registry === undefined ? "" : ` at ${failure.registry}`;
+  const said = `Cannot inspect image "${image}"${where} (${failure.kind}, ${failure.reason}): ${
+    clip(failure.message, 256)
+  }`;
+  return warning(EventReason.inspectionError, `${said.replace(/\.?$/, ".")} ${done}`);
+}
+
+function imageText({ image, digest, architectures, source }: ImageOutcome): string {
+  const at = digest === "" ? "" : ` (${digest.slice(0, 19)})`;
+  const found = source === "bundle" ? "any architecture" : architectures.join(", ") || "none";
+  return `${image}${at}: ${found}`;
+}
+
+function gateRemoved(pod: PodView): PodReport {
+  const others = (pod.gates ?? []).filter((gate) => gate !== SCHEDULING_GATE);
+  const rest = others.length === 0 ? "" : ` Still held by ${others.join(", ")}.`;
+  return normal(EventReason.gateRemoved, `Removed the scheduling gate ${SCHEDULING_GATE}.${rest}`);
+}
+
+function attempts(count: number): string {
+  return count === 1 ? "1 attempt" : `${count} attempts`;
+}
+
+function set(what: string): PodReport {
+  return normal(EventReason.predicateSet, `Set ${what}`);
+}
+
+function normal(reason: string, message: string): PodReport {
+  return { type: "Normal", reason, message: clip(message, MESSAGE_MAX) };
+}
+
+function warning(reason: string, message: string): PodReport {
+  return { type: "Warning", reason, message: clip(message, MESSAGE_MAX) };
+}
