@@ -1,0 +1,139 @@
+// Carries out one OperandStep: the only writes of the operator besides status, CA bundles and monitoring.
+import { ApiError, isNotFound } from "../../lib/k8s/errors.ts";
+import type { JsonPatch } from "../../lib/k8s/patch.ts";
+import { pointer } from "../../lib/k8s/patch.ts";
+import { releaseGatedPods } from "../../lib/k8s/release_gates.ts";
+import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
+import { renderDuration } from "../../lib/duration.ts";
+import { errorText } from "../../lib/log.ts";
+import { CLUSTER_CONFIG_NAME, SCHEDULING_GATE, WebhookName } from "../../lib/names.ts";
+import type { OperandConfig } from "../../lib/operand/config_view.ts";
+import type { OperandFinalizer, OperandStep } from "../../lib/operand/lifecycle.ts";
+import { unreachable } from "../../lib/unreachable.ts";
+import type { OperatorFacts } from "./gather.ts";
+import { recordConfigEvent } from "./events.ts";
+import type { OperatorParts } from "./parts.ts";
+
+/** A step that changes the cluster. */
+export type OperandChange = Extract<OperandStep, { readonly kind: "apply" | "remove" }>;
+
+/** Carries it out. Throws ApiError when the API server would not have it. */
+export async function applyStep(
+  parts: OperatorParts,
+  step: OperandChange,
+  options: { readonly facts: OperatorFacts; readonly signal: AbortSignal },
+): Promise<void> {
+  const { facts, signal } = options;
+  switch (step.target) {
+    case "finalizer": {
+      if (facts.config === undefined) return;
+      await patchFinalizer(parts, { config: facts.config, step, signal });
+      return parts.log.info("finalizer changed", { change: step.kind, finalizer: step.finalizer });
+    }
+    case "webhook": {
+      if (step.kind === "apply") return await applyWebhook(parts, facts, signal);
+      await removeWebhook(parts, signal);
+      return parts.log.info("webhook configuration removed", { reason: step.reason });
+    }
+    case "gates":
+      return await liftGates(parts, facts, signal);
+    default:
+      return unreachable(step);
+  }
+}
+
+async function patchFinalizer(
+  parts: OperatorParts,
+  change: {
+    readonly config: OperandConfig;
+    readonly step: { readonly kind: "apply" | "remove"; readonly finalizer: OperandFinalizer };
+    readonly signal: AbortSignal;
+  },
+): Promise<void> {
+  const { config, step, signal } = change;
+  const operations = step.kind === "apply"
+    ? addFinalizer(config, step.finalizer)
+    : dropFinalizer(config, step.finalizer);
+  const target = { name: CLUSTER_CONFIG_NAME };
+  try {
+    await parts.api.patch(Resource.clusterConfigs, target, { body: { kind: "json", operations }, signal });
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}
+
+function addFinalizer(config: OperandConfig, finalizer: string): JsonPatch {
+  const guard = { op: "test", path: "/metadata/resourceVersion", value: config.resourceVersion } as const;
+  return config.finalizers.length === 0
+    ? [guard, { op: "add", path: "/metadata/finalizers", value: [finalizer] }]
+    : [guard, { op: "add", path: "/metadata/finalizers/-", value: finalizer }];
+}
+
+function dropFinalizer(config: OperandConfig, finalizer: string): JsonPatch {
+  const path = pointer("metadata", "finalizers", config.finalizers.indexOf(finalizer));
+  return [{ op: "test", path, value: finalizer }, { op: "remove", path }];
+}
+
+async function applyWebhook(parts: OperatorParts, facts: OperatorFacts, signal: AbortSignal): Promise<void> {
+  const { desiredWebhook, webhook } = facts;
+  if (desiredWebhook === undefined) return;
+  const [verb, why] = webhook === "absent" ? ["Create", "it was missing"] : ["Update", "it changed"];
+  try {
+    await applyOrRecreate(parts, desiredWebhook, signal);
+  } catch (error) {
+    const message = `failed to ${verb.toLowerCase()} ${WEBHOOK_WORDS}: ${errorText(error)}`;
+    recordConfigEvent(parts, { type: "Warning", reason: `MutatingWebhookConfiguration${verb}Failed`, message });
+    throw error;
+  }
+  parts.log.info("webhook configuration applied", { reason: why });
+  const message = `${verb.toLowerCase()}d ${WEBHOOK_WORDS} because ${why}`;
+  recordConfigEvent(parts, { type: "Normal", reason: `MutatingWebhookConfiguration${verb}d`, message });
+}
+
+const WEBHOOK_WORDS = `MutatingWebhookConfiguration.admissionregistration.k8s.io/${WebhookName.configuration}`;
+
+/** What cannot be merged (a Service where a URL shall stand, a stale owner) is replaced; pods meanwhile pass ungated. */
+async function applyOrRecreate(parts: OperatorParts, object: KubeObject, signal: AbortSignal): Promise<void> {
+  const { api } = parts;
+  const request = { body: { kind: "apply", document: object, force: true }, signal } as const;
+  try {
+    await api.patch(Resource.mutatingWebhooks, { name: WebhookName.configuration }, request);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 422) throw error;
+    await removeWebhook(parts, signal);
+    await api.patch(Resource.mutatingWebhooks, { name: WebhookName.configuration }, request);
+  }
+}
+
+async function removeWebhook({ api }: OperatorParts, signal: AbortSignal): Promise<void> {
+  try {
+    await api.delete(Resource.mutatingWebhooks, { name: WebhookName.configuration }, { signal });
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}
+
+/** The last resort: each pod hears why it goes unplaced. */
+async function liftGates(parts: OperatorParts, facts: OperatorFacts, signal: AbortSignal): Promise<void> {
+  const { api, events, log, settings } = parts;
+  const age = renderDuration(settings.maxGateAgeMs);
+  const { released, left } = await releaseGatedPods(api, {
+    signal,
+    onReleased: (pod) =>
+      events.record({
+        object: { apiVersion: "v1", kind: "Pod", metadata: pod.metadata },
+        type: "Warning",
+        reason: "ArchAwareSchedGateLifted",
+        message: `The scheduling gate ${SCHEDULING_GATE} was lifted by force: pod placement is being removed and ` +
+          `nobody placed this pod within ${age}. It may be scheduled onto a node its images do not support.`,
+      }),
+  });
+  log.warn("gates lifted by force", { released: released.length, left: left.length, firstFailure: left[0]?.reason });
+  if (facts.config === undefined) return;
+  recordConfigEvent(parts, {
+    type: "Warning",
+    reason: "GatesLifted",
+    message: `lifted the scheduling gate of ${released.length} pods by force: they were not placed within ${age}` +
+      (left.length === 0 ? "" : `; ${left.length} could not be freed, first ${left[0]?.pod}: ${left[0]?.reason}`),
+  });
+}

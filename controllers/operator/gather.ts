@@ -1,0 +1,125 @@
+// Everything the operator's next step depends on, read live: the operator acts rarely and must not act on old news.
+import type { ResourceTarget, ResourceType } from "../../lib/k8s/types.ts";
+import type { KubeApi } from "../../lib/k8s/api.ts";
+import { ApiError, isNotFound } from "../../lib/k8s/errors.ts";
+import { countGatedPods } from "../../lib/k8s/release_gates.ts";
+import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
+import { CLUSTER_CONFIG_NAME, WebhookName } from "../../lib/names.ts";
+import type { OperandObservation } from "../../lib/operand/conditions.ts";
+import { type OperandConfig, parseOperandConfig } from "../../lib/operand/config_view.ts";
+import type { OperandFacts } from "../../lib/operand/lifecycle.ts";
+import { parseRollout, type Rollout } from "../../lib/operand/rollout.ts";
+import { isWebhookCurrent, renderWebhookConfiguration } from "../../lib/operand/webhooks.ts";
+import type { OperatorParts } from "./parts.ts";
+
+/** The fact sheet, plus what applying and reporting need of it. */
+export interface OperatorFacts extends OperandFacts {
+  readonly seen: OperandObservation;
+  /** What the webhook configuration should be; undefined without config. */
+  readonly desiredWebhook: KubeObject | undefined;
+}
+
+/** Remembers since when something holds, by the clock that never jumps. */
+export interface Since {
+  unservedMs: number | undefined;
+  leavingMs: number | undefined;
+}
+
+/** Reads the facts. Throws ApiError when one cannot be read: no step is better than a step on half the facts. */
+export async function gatherFacts(
+  parts: OperatorParts,
+  options: { readonly since: Since; readonly signal: AbortSignal },
+): Promise<OperatorFacts> {
+  const { api, settings, clock } = parts;
+  const { since, signal } = options;
+  const [object, webhook, hasNamespaceConfigs, rollout] = await Promise.all([
+    readOrUndefined(api, { type: Resource.clusterConfigs, name: CLUSTER_CONFIG_NAME, signal }),
+    readOrUndefined(api, { type: Resource.mutatingWebhooks, name: WebhookName.configuration, signal }),
+    hasAny(api, signal),
+    readRollout(parts, signal),
+  ]);
+  const config = object === undefined ? undefined : parseOperandConfig(object);
+  const deleting = config?.deletingSinceMs !== undefined;
+  const leaving = config === undefined || deleting;
+  const serving = parts.canServe() || rollout.available;
+  const nowMs = clock.monotonicMs();
+  const start = (from: number | undefined, holds: boolean): number | undefined => holds ? from ?? nowMs : undefined;
+  since.unservedMs = start(since.unservedMs, !serving);
+  since.leavingMs = start(since.leavingMs, leaving);
+  const desiredWebhook = config === undefined ? undefined : desired(config, parts);
+  return {
+    config,
+    hasNamespaceConfigs,
+    webhook: compare(webhook, desiredWebhook),
+    desiredWebhook,
+    unservedForMs: since.unservedMs === undefined ? 0 : Math.max(1, nowMs - since.unservedMs),
+    leavingForMs: since.leavingMs === undefined ? 0 : nowMs - since.leavingMs,
+    gatedPods: leaving && webhook === undefined ? await countGatedPods(api, signal) : 0,
+    maxGateAgeMs: settings.maxGateAgeMs,
+    enoexec: parts.enoexec(),
+    seen: observe(parts, { rollout, serving, deleting, webhookConfigured: webhook !== undefined }),
+  };
+}
+
+/** One object, or undefined where there is none. */
+export async function readOrUndefined(
+  api: KubeApi,
+  wanted: ResourceTarget & { readonly type: ResourceType; readonly signal: AbortSignal },
+): Promise<KubeObject | undefined> {
+  const { type, signal, ...target } = wanted;
+  try {
+    return await api.get(type, target, signal);
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+async function hasAny(api: KubeApi, signal: AbortSignal): Promise<boolean> {
+  return (await api.list(Resource.namespaceConfigs, { limit: 1 }, signal)).items.length > 0;
+}
+
+/** Without a Deployment to look at, this replica is all there is. */
+async function readRollout({ api, settings }: OperatorParts, signal: AbortSignal): Promise<Rollout> {
+  const alone: Rollout = { available: false, upToDate: true };
+  const { deploymentName: name, namespace } = settings;
+  if (name === undefined) return alone;
+  try {
+    return parseRollout(await api.get(Resource.deployments, { namespace, name }, signal));
+  } catch (error) {
+    if (error instanceof ApiError && (error.status === 404 || error.status === 403)) return alone;
+    throw error;
+  }
+}
+
+function desired(config: OperandConfig, parts: OperatorParts): KubeObject {
+  return renderWebhookConfiguration(config, { endpoint: parts.settings.endpoint, caBundle: parts.caBundle() });
+}
+
+function compare(live: KubeObject | undefined, wanted: KubeObject | undefined): OperandFacts["webhook"] {
+  if (live === undefined) return "absent";
+  return wanted !== undefined && isWebhookCurrent(live, wanted) ? "current" : "drifted";
+}
+
+function observe(
+  parts: OperatorParts,
+  now: {
+    readonly rollout: Rollout;
+    readonly serving: boolean;
+    readonly deleting: boolean;
+    readonly webhookConfigured: boolean;
+  },
+): OperandObservation {
+  const { rollout, deleting, webhookConfigured } = now;
+  const reconciling = parts.canReconcile();
+  // While leaving, a webhook that is no longer registered counts as gone, as the reference's Deployment is.
+  const serving = now.serving && (webhookConfigured || !deleting);
+  return {
+    controllerAvailable: reconciling,
+    controllerUpToDate: reconciling && rollout.upToDate,
+    webhookAvailable: serving,
+    webhookUpToDate: serving && rollout.upToDate,
+    webhookConfigured,
+    deleting,
+  };
+}

@@ -1,0 +1,48 @@
+// What the operator is made with: settings, edges and the questions it asks the rest of the process. Made by main.
+import type { Clock } from "../../lib/clock.ts";
+import type { KubeApi } from "../../lib/k8s/api.ts";
+import type { KubeObject } from "../../lib/k8s/types.ts";
+import type { Logger } from "../../lib/log.ts";
+import type { OperandFacts } from "../../lib/operand/lifecycle.ts";
+import type { WebhookEndpoint } from "../../lib/operand/webhooks.ts";
+
+/** Where this installation lives. */
+export interface OperatorSettings {
+  /** Namespace of Archway itself; its events and monitoring objects live there. */
+  readonly namespace: string;
+  readonly endpoint: WebhookEndpoint;
+  /** Name of Archway's own Deployment, for roll-out conditions; undefined outside of a cluster. */
+  readonly deploymentName: string | undefined;
+  readonly maxGateAgeMs: number;
+  /** Longest time between two looks at everything (ms). */
+  readonly resyncMs: number;
+}
+
+/** Takes events without waiting. */
+export interface EventSink {
+  record(event: {
+    readonly object: KubeObject;
+    readonly type: "Normal" | "Warning";
+    readonly reason: string;
+    readonly message: string;
+  }): void;
+}
+
+/** Edges and questions. The questions are asked at each look and must answer at once. */
+export interface OperatorParts {
+  readonly api: KubeApi;
+  readonly events: EventSink;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly settings: OperatorSettings;
+  /** Whether this replica answers admissions. */
+  readonly canServe: () => boolean;
+  /** Whether the pod controller of this replica runs with filled caches. */
+  readonly canReconcile: () => boolean;
+  /** PEM of the CA in force; undefined when another controller of the cluster injects it. */
+  readonly caBundle: () => string | undefined;
+  /** Why pods are not gated at the moment; undefined while they are. */
+  readonly gatingStopped: () => string | undefined;
+  /** Who answers for ENoExecEvents. */
+  readonly enoexec: () => OperandFacts["enoexec"];
+}

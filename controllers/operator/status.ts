@@ -1,0 +1,38 @@
+// Writes the conditions of the cluster config through its status subresource, only when they say something new.
+import { isDeepStrictEqual } from "node:util";
+import { classifyWriteFailure } from "../../lib/k8s/errors.ts";
+import { Resource } from "../../lib/k8s/types.ts";
+import { CLUSTER_CONFIG_NAME } from "../../lib/names.ts";
+import { renderConditions } from "../../lib/operand/conditions.ts";
+import type { WaitReason } from "../../lib/operand/lifecycle.ts";
+import type { OperatorFacts } from "./gather.ts";
+import type { OperatorParts } from "./parts.ts";
+
+/** Writes the status that fits the facts. A conflict or a vanished config is left to the next look. */
+export async function writeStatus(
+  parts: OperatorParts,
+  facts: OperatorFacts,
+  options: { readonly waiting: WaitReason | undefined; readonly signal: AbortSignal },
+): Promise<void> {
+  const { api, clock } = parts;
+  const { config, seen, gatedPods } = facts;
+  if (config === undefined) return;
+  const conditions = renderConditions(seen, {
+    earlier: config.conditions,
+    generation: config.generation,
+    nowMs: clock.nowMs() + api.serverClockOffsetMs(),
+    gatedPods,
+    waiting: options.waiting,
+    gatingStopped: parts.gatingStopped(),
+  });
+  if (isDeepStrictEqual(conditions, config.conditions)) return;
+  // The resourceVersion makes this a conflict, not an overwrite, when someone else wrote conditions meanwhile.
+  const document = { metadata: { resourceVersion: config.resourceVersion }, status: { conditions } };
+  const target = { name: CLUSTER_CONFIG_NAME, subresource: "status" };
+  try {
+    await api.patch(Resource.clusterConfigs, target, { body: { kind: "merge", document }, signal: options.signal });
+  } catch (error) {
+    const failure = classifyWriteFailure(error);
+    if (failure !== "gone" && failure !== "stale") throw error;
+  }
+}

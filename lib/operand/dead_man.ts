@@ -1,0 +1,40 @@
+// The dead-man switch: whether this replica may still gate pods. A gate nobody lifts is worse than none, so every doubt
+// says no. Asked by the webhook for each pod and by main for metric, log and condition. Source: issue "operator half" 5.
+
+/** What is known of the cluster config: `unread` until the first list has arrived. */
+export type ConfigPresence = "unread" | "absent" | "leaving" | "present";
+
+/** What is known of the one that lifts gates. */
+export interface LeaderSight {
+  /** undefined when nobody was ever seen holding the Lease. */
+  readonly silentForMs: number | undefined;
+}
+
+/** Why pods are not gated; the same word is in the condition, the log line and the metric's help. */
+export type GatingStop =
+  | "ConfigUnread"
+  | "ConfigAbsent"
+  | "ConfigLeaving"
+  | "NoLeader"
+  | "LeaderSilent";
+
+/** The answer. */
+export type GatingVerdict =
+  | { readonly kind: "gating" }
+  | { readonly kind: "stopped"; readonly reason: GatingStop };
+
+/** Two lost terms of the Lease (15 s each): by then every healthy replica would have taken over. */
+export const LEADER_SILENCE_MS = 30_000;
+
+/** Decides. First match wins; all unknowns fail open, towards pods that run. */
+export function decideGating(config: ConfigPresence, leader: LeaderSight): GatingVerdict {
+  const rules: readonly (readonly [GatingStop, boolean])[] = [
+    ["ConfigUnread", config === "unread"],
+    ["ConfigAbsent", config === "absent"],
+    ["ConfigLeaving", config === "leaving"],
+    ["NoLeader", leader.silentForMs === undefined],
+    ["LeaderSilent", leader.silentForMs !== undefined && leader.silentForMs >= LEADER_SILENCE_MS],
+  ];
+  const [reason] = rules.find(([, holds]) => holds) ?? [];
+  return reason === undefined ? { kind: "gating" } : { kind: "stopped", reason };
+}

@@ -1,0 +1,84 @@
+// A serving certificate in files, as mounted Secrets have it: read again when they change, also behind symbolic links.
+// What cannot be served with is passed over; the last good pair stays. Opened by main with --tls-cert.
+import type { Clock } from "../clock.ts";
+import { errorText, type Logger } from "../log.ts";
+import {
+  CertificateCell,
+  type CertificateInForce,
+  findPairProblem,
+  type ServingCertificate,
+} from "./serving_certificate.ts";
+
+/** Which files, and how often to look (ms; a look is three stat calls). */
+export interface CertificateFiles {
+  readonly certPath: string;
+  readonly keyPath: string;
+  /** The CA for `caBundle`; undefined when another controller injects it. */
+  readonly caPath: string | undefined;
+  readonly pollMs?: number;
+}
+
+const POLL_MS = 2_000;
+
+/** Reads the files. Rejects with an Error that names the file when they cannot be read or do not fit together. */
+export async function openCertificateFiles(
+  files: CertificateFiles,
+  parts: { readonly clock: Clock; readonly log: Logger },
+): Promise<ServingCertificate> {
+  const { clock, log } = parts;
+  let looked = await signatureOf(files);
+  const cell = new CertificateCell(await readPair(files));
+
+  async function run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await clock.sleep(files.pollMs ?? POLL_MS, signal);
+      if (signal.aborted) return;
+      const signature = await signatureOf(files);
+      if (signature === looked) continue;
+      try {
+        // Certificate and key arrive one after the other: until they fit, each look tries again.
+        if (cell.put(await readPair(files))) log.info("serving certificate reloaded", { file: files.certPath });
+        looked = signature;
+      } catch (error) {
+        log.warn("serving certificate not reloaded, the last good one stays", { error: errorText(error) });
+      }
+    }
+  }
+
+  return { current: () => cell.current, onChange: (listener) => cell.onChange(listener), run };
+}
+
+async function readPair(files: CertificateFiles): Promise<CertificateInForce> {
+  const [cert, key, caBundle] = await Promise.all([
+    readText(files.certPath),
+    readText(files.keyPath),
+    files.caPath === undefined ? undefined : readText(files.caPath),
+  ]);
+  const problem = findPairProblem(cert, key);
+  if (problem !== undefined) {
+    throw new Error(`Cannot serve with "${files.certPath}": ${problem}. Check it and "${files.keyPath}".`);
+  }
+  return { cert, key, caBundle };
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await Deno.readTextFile(path);
+  } catch (cause) {
+    throw new Error(`Cannot read "${path}": ${errorText(cause)}. Check the path and its permissions.`, { cause });
+  }
+}
+
+/** Changes whenever one of the files is another one or was written to. */
+async function signatureOf({ certPath, keyPath, caPath }: CertificateFiles): Promise<string> {
+  const paths = caPath === undefined ? [certPath, keyPath] : [certPath, keyPath, caPath];
+  const marks = await Promise.all(paths.map(async (path) => {
+    try {
+      const { dev, ino, size, mtime } = await Deno.stat(path);
+      return `${dev}:${ino}:${size}:${mtime?.getTime()}`;
+    } catch {
+      return "missing";
+    }
+  }));
+  return marks.join(" ");
+}
