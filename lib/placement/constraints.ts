@@ -1,8 +1,13 @@
 // What a pod's own node affinity already says of architectures: rules R and P (§1.3), and which terms are ours.
-import { NO_SUPPORTED_ARCH, NODE_ARCH_LABEL, PodAnnotation } from "../names.ts";
+import { NO_SUPPORTED_ARCH, NODE_ARCH_LABEL, PodAnnotation, SCHEDULING_GATE } from "../names.ts";
 import { entryOf, listAt, memberOf, objectAt, textAt } from "./raw.ts";
 import { parseRecord } from "./record.ts";
 import type { DecisionRecord, PodView, PreferredTerm, RawObject } from "./types.ts";
+
+/** Whether the pod carries Archway's scheduling gate. */
+export function isGated(pod: PodView): boolean {
+  return pod.gates?.includes(SCHEDULING_GATE) === true;
+}
 
 /** Rule R: the architecture is already constrained by the nodeSelector or in every required term. */
 export function hasRequiredArchitecture(pod: PodView): boolean {

@@ -1,7 +1,6 @@
 // Facts of a gated pod → what is to become of it. Called by the pod controller; the audit and the playground use it too.
 // Source: §2.3, design §5.
-import { SCHEDULING_GATE } from "../names.ts";
-import { hasRequiredArchitecture, isConstrainedByUs } from "./constraints.ts";
+import { hasRequiredArchitecture, isConstrainedByUs, isGated } from "./constraints.ts";
 import { failingCount, nextAttemptAfterMs } from "./failures.ts";
 import { ignoreReason } from "./ignore.ts";
 import { type ImageJudgement, judgeImages } from "./images.ts";
@@ -38,11 +37,6 @@ export function needsInspection(pod: PodView, configs: PlacementConfigs, setting
   const constrainedByUs = isConstrainedByUs(pod);
   if (ignoreReason({ pod, settings, scoring, constrainedByUs }) !== undefined) return false;
   return constrainedByUs || !hasRequiredArchitecture(pod);
-}
-
-/** Whether the pod carries Archway's scheduling gate. */
-export function isGated(pod: PodView): boolean {
-  return pod.gates?.includes(SCHEDULING_GATE) === true;
 }
 
 interface FailedFacts {

@@ -1,7 +1,7 @@
 // Pod → lines that say, to a person, where it stands and why: from its gate, labels, annotations and decision record.
 // Called by `archway explain` and the dashboard. Trusts the marks: they are read from a stored pod.
 import { GateLabel, PodAnnotation, PodLabel, SCHEDULING_GATE } from "../names.ts";
-import { isGated } from "./decide.ts";
+import { isGated } from "./constraints.ts";
 import { entryOf } from "./raw.ts";
 import { parseRecord } from "./record.ts";
 import { unreachable } from "../unreachable.ts";

@@ -10,8 +10,8 @@ import {
   requiredAddition,
 } from "./affinity.ts";
 import { clip } from "./failures.ts";
-import { isGated } from "./decide.ts";
 import { mapOperations, type Marks, marksOf } from "./marks.ts";
+import { isGated } from "./constraints.ts";
 import { entryOf } from "./raw.ts";
 import type { PlacementDecision, PodView, TolerationPlan } from "./types.ts";
 

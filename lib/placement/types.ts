@@ -84,7 +84,7 @@ export interface PodView {
   readonly owners: readonly OwnerView[];
   /** Owned by a DaemonSet that is its controller (rule I5). */
   readonly isDaemonSetControlled: boolean;
-  /** `spec.os.name`; empty when the pod does not say. */
+  /** `spec.os.name` */
   readonly osName: string;
   readonly runtimeClassName: string;
 }
@@ -125,14 +125,13 @@ export type IgnoreReason =
 
 /** Why a pod passes admission without gate or affinity. */
 export type PassReason =
-  /** Audit mode: nothing is changed. */
   | "AuditMode"
   /** The dead-man switch is off and the images are not all known. */
   | "GatingStopped"
   /** This service's own patch of an earlier call of the same admission. */
   | "OwnPatch";
 
-/** The webhook's verdict on a pod. `nodeAffinityScoring`: a config wants preferences on this pod (§1.2 step 6). */
+/** The webhook's verdict. `nodeAffinityScoring`: a config wants preferences on this pod (§1.2 step 6). */
 export type GateVerdict =
   | { readonly kind: "ignore"; readonly reason: IgnoreReason; readonly nodeAffinityScoring: boolean }
   | { readonly kind: "gate"; readonly nodeAffinityScoring: boolean }
