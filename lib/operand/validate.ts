@@ -1,0 +1,143 @@
+// Whether a config may be written or deleted: ordered lists of named rules, the first that is broken is the answer.
+// Asked by routes/check_config.ts, which reads the facts. Source: operator §1.4, pod placement §2.10; better where
+// operator §6.2 B11–B13 says so.
+import { isDeepStrictEqual } from "node:util";
+import { KNOWN_ARCHITECTURES } from "../arch.ts";
+import { listAt, memberOf, objectAt, textAt } from "../placement/raw.ts";
+import { parseSelector } from "../placement/selector.ts";
+import { FALLBACK_ANNOTATION } from "./convert.ts";
+
+/** What is to be done to a config. `object` is absent on DELETE, `oldObject` on CREATE. */
+export interface ConfigWrite {
+  readonly operation: "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
+  readonly namespace: string;
+  readonly name: string;
+  readonly object: unknown;
+  readonly oldObject: unknown;
+}
+
+/** The answer. `code` is an HTTP status with its Kubernetes reason. */
+export type ConfigVerdict =
+  | { readonly kind: "allow"; readonly message: string; readonly warnings: readonly string[] }
+  | {
+    readonly kind: "deny";
+    readonly code: 400 | 403;
+    readonly reason: "BadRequest" | "Forbidden";
+    readonly message: string;
+  };
+
+/** What the rules for a PodPlacementConfig need to know of the cluster. */
+export interface NamespaceConfigFacts {
+  readonly clusterConfig: "absent" | "deleting" | "present";
+  /** The PodPlacementConfigs of the same namespace, this one included where it exists. */
+  readonly siblings: readonly { readonly name: string; readonly priority: number }[];
+}
+
+/** A config that a deletion would leave behind. */
+export interface ConfigName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** Names in a message at most: it is read by a person. */
+const NAMES_SHOWN = 5;
+
+/** Judges a ClusterPodPlacementConfig. `namespaceConfigs` matters for DELETE only. */
+export function validateClusterConfig(write: ConfigWrite, namespaceConfigs: readonly ConfigName[]): ConfigVerdict {
+  if (write.operation === "DELETE") return judgeClusterDeletion(namespaceConfigs);
+  if (write.operation === "CONNECT" || keepsMeaning(write)) return allow("valid ClusterPodPlacementConfig");
+  const spec = objectAt(write.object, "spec");
+  const annotation = textAt(objectAt(objectAt(write.object, "metadata"), "annotations"), FALLBACK_ANNOTATION);
+  const broken = duplicateProblem(spec, ".spec.plugins.nodeAffinityScoring.platforms") ??
+    architectureProblem("spec.fallbackArchitecture", textAt(spec, "fallbackArchitecture")) ??
+    architectureProblem(`annotation ${FALLBACK_ANNOTATION}`, annotation) ??
+    selectorProblem("spec.namespaceSelector", memberOf(spec, "namespaceSelector"));
+  return broken === undefined ? allow("valid ClusterPodPlacementConfig") : forbid(broken);
+}
+
+/** Judges a PodPlacementConfig. */
+export function validateNamespaceConfig(write: ConfigWrite, facts: NamespaceConfigFacts): ConfigVerdict {
+  if (write.operation !== "CREATE" && write.operation !== "UPDATE") return allow("operation not explicitly handled");
+  if (keepsMeaning(write)) return allow("valid PodPlacementConfig");
+  if (facts.clusterConfig !== "present") return refuseWithoutClusterConfig(facts.clusterConfig);
+  const spec = objectAt(write.object, "spec");
+  const isEnabled = memberOf(scoringOf(spec), "enabled") === true;
+  const duplicate = duplicateProblem(spec, "nodeAffinityScoring.platforms");
+  const broken = (isEnabled ? duplicate : undefined) ??
+    architectureProblem("spec.fallbackArchitecture", textAt(spec, "fallbackArchitecture")) ??
+    selectorProblem("spec.labelSelector", memberOf(spec, "labelSelector")) ??
+    priorityProblem(write, facts);
+  if (broken !== undefined) return forbid(broken);
+  return allow(
+    "valid PodPlacementConfig",
+    duplicate === undefined ? [] : [`${duplicate}; it cannot be enabled like this`],
+  );
+}
+
+/** An update that touches metadata alone (finalizers, labels) is nobody's business here, whatever the spec says. */
+function keepsMeaning({ operation, object, oldObject }: ConfigWrite): boolean {
+  const annotation = (config: unknown): string =>
+    textAt(objectAt(objectAt(config, "metadata"), "annotations"), FALLBACK_ANNOTATION);
+  return operation === "UPDATE" && isDeepStrictEqual(memberOf(object, "spec"), memberOf(oldObject, "spec")) &&
+    annotation(object) === annotation(oldObject);
+}
+
+function judgeClusterDeletion(namespaceConfigs: readonly ConfigName[]): ConfigVerdict {
+  if (namespaceConfigs.length === 0) return allow("no PodPlacementConfig exists");
+  const names = namespaceConfigs.slice(0, NAMES_SHOWN).map(({ namespace, name }) => `${namespace}/${name}`).join(", ");
+  const more = namespaceConfigs.length > NAMES_SHOWN ? ", …" : "";
+  return forbid(
+    `Cannot delete ClusterPodPlacementConfig "cluster": local PodPlacementConfigs still exist (${names}${more}). ` +
+      "Delete them first.",
+  );
+}
+
+function refuseWithoutClusterConfig(state: "absent" | "deleting"): ConfigVerdict {
+  const message = state === "absent"
+    ? "ClusterPodPlacementConfig does not exist: create it first"
+    : "ClusterPodPlacementConfig is being deleted: create it again first";
+  return { kind: "deny", code: 400, reason: "BadRequest", message };
+}
+
+function scoringOf(spec: unknown): unknown {
+  return objectAt(objectAt(spec, "plugins"), "nodeAffinityScoring");
+}
+
+function duplicateProblem(spec: unknown, where: string): string | undefined {
+  const names = (listAt(scoringOf(spec), "platforms") ?? []).map((platform) => textAt(platform, "architecture"));
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  return twice === undefined ? undefined : `duplicate architecture "${twice}" found in ${where}`;
+}
+
+function architectureProblem(where: string, value: string): string | undefined {
+  return value === "" || KNOWN_ARCHITECTURES.some((known) => known === value)
+    ? undefined
+    : `Cannot use "${value.slice(0, 100)}" as ${where}: it is none of ${KNOWN_ARCHITECTURES.join(", ")}`;
+}
+
+function selectorProblem(where: string, raw: unknown): string | undefined {
+  const selector = parseSelector(raw);
+  return selector.kind === "invalid" ? `Cannot use ${where}: ${selector.message}` : undefined;
+}
+
+/** Priorities tell the configs of a namespace apart; an absent one is 0 and takes part. */
+function priorityProblem(write: ConfigWrite, { siblings }: NamespaceConfigFacts): string | undefined {
+  const priority = priorityOf(write.object);
+  if (write.operation === "UPDATE" && priority === priorityOf(write.oldObject)) return undefined;
+  const holder = siblings.find((other) => other.priority === priority && other.name !== write.name);
+  return holder === undefined ? undefined : `priority ${priority} already used by "${holder.name}"`;
+}
+
+/** The priority of a PodPlacementConfig as it counts: 0 when absent. */
+export function priorityOf(config: unknown): number {
+  const priority = memberOf(objectAt(config, "spec"), "priority");
+  return typeof priority === "number" ? priority : 0;
+}
+
+function allow(message: string, warnings: readonly string[] = []): ConfigVerdict {
+  return { kind: "allow", message, warnings };
+}
+
+function forbid(message: string): ConfigVerdict {
+  return { kind: "deny", code: 403, reason: "Forbidden", message };
+}

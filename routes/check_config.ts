@@ -1,0 +1,113 @@
+// The validating webhooks of both config kinds: AdmissionReview in, live reads, lib/operand/validate.ts, AdmissionReview
+// out. Registered with failurePolicy Fail, so a fault becomes an answer that says so, never silence.
+import type { KubeApi } from "../lib/k8s/api.ts";
+import { ApiError, isNotFound } from "../lib/k8s/errors.ts";
+import { Resource } from "../lib/k8s/types.ts";
+import { errorText } from "../lib/log.ts";
+import { CLUSTER_CONFIG_NAME } from "../lib/names.ts";
+import {
+  type ConfigName,
+  type ConfigVerdict,
+  type ConfigWrite,
+  type NamespaceConfigFacts,
+  priorityOf,
+  validateClusterConfig,
+  validateNamespaceConfig,
+} from "../lib/operand/validate.ts";
+import { memberOf, objectAt, textAt } from "../lib/placement/raw.ts";
+
+/** What the checks read with. */
+export interface CheckParts {
+  readonly api: KubeApi;
+  /** Ends with the process. */
+  readonly signal: AbortSignal;
+}
+
+/** The JSON of an answer; undefined when the body is no AdmissionReview: the caller answers 400. */
+export type ReviewAnswer = Promise<Readonly<Record<string, unknown>> | undefined>;
+
+/** Answers a review of a ClusterPodPlacementConfig. */
+export function reviewClusterConfig(body: unknown, parts: CheckParts): ReviewAnswer {
+  return review(
+    body,
+    async (write) =>
+      validateClusterConfig(write, write.operation === "DELETE" ? await listNamespaceConfigs(parts) : []),
+  );
+}
+
+/** Answers a review of a PodPlacementConfig. */
+export function reviewNamespaceConfig(body: unknown, parts: CheckParts): ReviewAnswer {
+  return review(body, async (write) => validateNamespaceConfig(write, await readFacts(write, parts)));
+}
+
+async function review(body: unknown, judge: (write: ConfigWrite) => Promise<ConfigVerdict>): ReviewAnswer {
+  const request = objectAt(body, "request");
+  const uid = textAt(request, "uid");
+  const write = parseWrite(request);
+  if (uid === "" || write === undefined) return undefined;
+  try {
+    return renderReview(uid, renderVerdict(await judge(write)));
+  } catch (error) {
+    // A list or read that failed: its own status where it has one, as the reference answers.
+    const code = error instanceof ApiError && error.status >= 400 ? error.status : 500;
+    const message = `Cannot check ${write.name || "the object"}: ${errorText(error)}. Try again.`;
+    return renderReview(uid, { allowed: false, status: { code, reason: "InternalError", message } });
+  }
+}
+
+function parseWrite(request: unknown): ConfigWrite | undefined {
+  const operation = (["CREATE", "UPDATE", "DELETE", "CONNECT"] as const)
+    .find((known) => known === textAt(request, "operation"));
+  if (operation === undefined) return undefined;
+  const object = memberOf(request, "object");
+  const needsObject = operation === "CREATE" || operation === "UPDATE";
+  if (needsObject && objectAt(request, "object") === undefined) return undefined;
+  const name = textAt(request, "name") || textAt(objectAt(object, "metadata"), "name");
+  return {
+    operation,
+    name,
+    namespace: textAt(request, "namespace"),
+    object,
+    oldObject: memberOf(request, "oldObject"),
+  };
+}
+
+async function readFacts(write: ConfigWrite, parts: CheckParts): Promise<NamespaceConfigFacts> {
+  if (write.operation !== "CREATE" && write.operation !== "UPDATE") return { clusterConfig: "absent", siblings: [] };
+  const { api, signal } = parts;
+  const [clusterConfig, { items }] = await Promise.all([
+    readClusterConfigState(parts),
+    api.list(Resource.namespaceConfigs, { namespace: write.namespace }, signal),
+  ]);
+  const siblings = items.map((item) => ({ name: item.metadata.name, priority: priorityOf(item) }));
+  return { clusterConfig, siblings };
+}
+
+async function readClusterConfigState({ api, signal }: CheckParts): Promise<NamespaceConfigFacts["clusterConfig"]> {
+  try {
+    const { metadata } = await api.get(Resource.clusterConfigs, { name: CLUSTER_CONFIG_NAME }, signal);
+    return metadata.deletionTimestamp === undefined ? "present" : "deleting";
+  } catch (error) {
+    if (isNotFound(error)) return "absent";
+    throw error;
+  }
+}
+
+async function listNamespaceConfigs({ api, signal }: CheckParts): Promise<readonly ConfigName[]> {
+  // Six are enough to say that more than five are left.
+  const { items } = await api.list(Resource.namespaceConfigs, { limit: 6 }, signal);
+  return items.map(({ metadata }) => ({ namespace: metadata.namespace ?? "", name: metadata.name }));
+}
+
+function renderVerdict(verdict: ConfigVerdict): Readonly<Record<string, unknown>> {
+  if (verdict.kind === "deny") {
+    const { code, reason, message } = verdict;
+    return { allowed: false, status: { code, reason, message } };
+  }
+  const { message, warnings } = verdict;
+  return { allowed: true, status: { code: 200, message }, ...(warnings.length === 0 ? {} : { warnings }) };
+}
+
+function renderReview(uid: string, answer: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response: { uid, ...answer } };
+}
