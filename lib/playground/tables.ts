@@ -121,7 +121,10 @@ function podStatus(pod: KubeObject): string {
   const held = listAt(pod, "status", "conditions").some((condition) =>
     textAt(condition, "type") === "PodScheduled" && textAt(condition, "reason") === "SchedulingGated"
   );
-  return held ? "SchedulingGated" : textAt(pod, "status", "phase") ?? "Unknown";
+  if (held) return "SchedulingGated";
+  const waiting = listAt(pod, "status", "containerStatuses")
+    .map((status) => textAt(status, "state", "waiting", "reason")).find((reason) => reason !== undefined);
+  return waiting ?? textAt(pod, "status", "phase") ?? "Unknown";
 }
 
 /** `12s`, `3m5s`, `4h`, `2d`: the ages of `kubectl`. */

@@ -37,36 +37,33 @@ export function openWatch(
   options: { readonly clock: Clock; readonly signal: AbortSignal },
 ): ReadableStream<Uint8Array> {
   const closing = new AbortController();
-  const signal = AbortSignal.any([closing.signal, options.signal]);
   const encoder = new TextEncoder();
   let unsubscribe = (): void => {};
+  const stop = (): void => {
+    closing.abort();
+    unsubscribe();
+  };
   return new ReadableStream<Uint8Array>({
     start(controller): void {
       const send = (line: JsonObject): void => {
-        if (!signal.aborted) controller.enqueue(encoder.encode(`${JSON.stringify(line)}\n`));
+        if (!closing.signal.aborted) controller.enqueue(encoder.encode(`${JSON.stringify(line)}\n`));
       };
       const sendEvent = (event: WatchEvent): void => send({ type: event.type, object: request.render(event.object) });
-      signal.addEventListener("abort", () => {
-        unsubscribe();
-        if (!closing.signal.aborted) controller.close();
-      }, { once: true });
-      if (!replay(store, request, { send, sendEvent })) return controller.close();
+      const end = (): void => {
+        if (closing.signal.aborted) return;
+        stop();
+        controller.close();
+      };
+      if (options.signal.aborted || !replay(store, request, { send, sendEvent })) return end();
+      options.signal.addEventListener("abort", end, { signal: closing.signal });
       unsubscribe = store.subscribe((change) => {
         const event = select(change, request);
         if (event !== undefined) sendEvent(event);
       });
-      const end = (): void => {
-        if (signal.aborted) return;
-        unsubscribe();
-        controller.close();
-        closing.abort();
-      };
-      void runTimers(request, { clock: options.clock, signal, bookmark: () => send(bookmark(store, request)), end });
+      const sendBookmark = (): void => send(bookmark(store, request));
+      void runTimers(request, { clock: options.clock, signal: closing.signal, bookmark: sendBookmark, end });
     },
-    cancel(): void {
-      unsubscribe();
-      closing.abort();
-    },
+    cancel: stop,
   });
 }
 

@@ -1,0 +1,60 @@
+// The real kubectl against the playground: get, watch, create, delete, and the verbs people use daily.
+import assert from "node:assert/strict";
+import { systemClock } from "../../../lib/clock.ts";
+import { silentLogger } from "../../../lib/log.ts";
+import { openPlayground } from "../../../lib/playground/playground.ts";
+import { podBody } from "./make.ts";
+
+async function hasKubectl(): Promise<boolean> {
+  try {
+    return (await new Deno.Command("kubectl", { args: ["version", "--client"], stdout: "null", stderr: "null" })
+      .output())
+      .success;
+  } catch {
+    return false;
+  }
+}
+
+const present = await hasKubectl();
+const title = present ? "" : " (skipped: kubectl is not on PATH)";
+
+Deno.test({
+  name: `kubectl gets, watches, creates, changes and deletes pods of the playground${title}`,
+  ignore: !present,
+  fn: async () => {
+    const workDir = await Deno.makeTempDir();
+    try {
+      await using playground = await openPlayground({ clock: systemClock, log: silentLogger, workDir });
+      const env = { KUBECONFIG: playground.files.kubeconfig, KUBECACHEDIR: `${workDir}/cache` };
+      await useKubectl(env, workDir);
+    } finally {
+      await Deno.remove(workDir, { recursive: true });
+    }
+  },
+});
+
+async function useKubectl(env: Record<string, string>, workDir: string): Promise<void> {
+  const run = async (...args: readonly string[]): Promise<string> => {
+    const { success, stdout, stderr } = await new Deno.Command("kubectl", { args: [...args], env }).output();
+    assert.ok(success, `kubectl ${args.join(" ")}: ${new TextDecoder().decode(stderr)}`);
+    return new TextDecoder().decode(stdout);
+  };
+  const file = `${workDir}/pod.json`;
+  await Deno.writeTextFile(file, JSON.stringify(podBody("a")));
+  const watch = new Deno.Command("kubectl", { args: ["get", "pods", "-w"], env, stdout: "piped", stderr: "null" })
+    .spawn();
+  const lines = watch.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  assert.match(await run("create", "-f", file), /pod\/a created/);
+  assert.match(await run("get", "pods", "-o", "wide"), /^NAME +READY +STATUS .*NODE.*\na +1\/1 +Running/);
+  assert.match((await lines.read()).value ?? "", /NAME|^a /);
+  assert.match(await run("apply", "-f", file), /pod\/a configured/);
+  assert.match(await run("label", "pod", "a", "tier=front"), /labeled/);
+  assert.match(await run("get", "pods", "-l", "tier in (front)", "-o", "name"), /^pod\/a/);
+  assert.match(await run("describe", "pod", "a"), /Scheduled .*default-scheduler/);
+  assert.match(await run("get", "events,nodes"), /Successfully assigned demo\/a/);
+  assert.match(await run("delete", "pod", "a"), /deleted/);
+  assert.equal(await run("get", "pods", "-o", "name"), "");
+  watch.kill();
+  await lines.cancel();
+  await watch.status;
+}
