@@ -1,0 +1,215 @@
+// Makers of pods, configs and images for the tests of lib/placement, and the application of patches to them.
+import assert from "node:assert/strict";
+import jsonPatch from "fast-json-patch";
+import type { JsonPatch } from "../../../lib/k8s/patch.ts";
+import { SCHEDULING_GATE } from "../../../lib/names.ts";
+import type { InspectionFailure, Platform } from "../../../lib/oci/types.ts";
+import { parseClusterConfig, parseNamespaceConfig } from "../../../lib/placement/config.ts";
+import { parsePod } from "../../../lib/placement/pod_view.ts";
+import { makeSettings } from "../../../lib/placement/settings.ts";
+import type { ClusterConfig, NamespaceConfig, PlacementConfigs } from "../../../lib/placement/config_types.ts";
+import type { ImageFact, PlacementFacts, PodView } from "../../../lib/placement/types.ts";
+
+/** A JSON object under construction. */
+export type Json = Record<string, unknown>;
+
+export const A = "amd64";
+export const R = "arm64";
+export const P = "ppc64le";
+export const S = "s390x";
+export const ARCH = "kubernetes.io/arch";
+export const REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution";
+export const PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution";
+export const NOWHERE = "multiarch.openshift.io/no-supported-arch";
+
+/** A label or annotation key of the reference, by its short name. */
+export function mark(name: string): string {
+  return `multiarch.openshift.io/${name}`;
+}
+
+/** A plain pod with one container of image `multi`, changed as told. */
+export function rawPod(spec: Json = {}, metadata: Json = {}): Json {
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "p", namespace: "test-namespace", uid: "uid-1", resourceVersion: "7", ...metadata },
+    spec: { containers: [container("multi")], ...spec },
+  };
+}
+
+/** A gated pod as the webhook leaves it. */
+export function gatedPod(spec: Json = {}, metadata: Json = {}): Json {
+  const labels = { [SCHEDULING_GATE]: "gated", [mark("node-affinity")]: "not-set", ...(metadata.labels ?? {}) };
+  return rawPod({ schedulingGates: [{ name: SCHEDULING_GATE }], ...spec }, { ...metadata, labels });
+}
+
+export function container(image: string, imagePullPolicy?: string): Json {
+  return { name: image.replaceAll(/\W/g, "-"), image, ...(imagePullPolicy === undefined ? {} : { imagePullPolicy }) };
+}
+
+/** A node affinity of these terms; an undefined part is absent. */
+export function nodeAffinity(required?: unknown, preferred?: unknown): Json {
+  return {
+    nodeAffinity: {
+      ...(required === undefined ? {} : { [REQUIRED]: { nodeSelectorTerms: required } }),
+      ...(preferred === undefined ? {} : { [PREFERRED]: preferred }),
+    },
+  };
+}
+
+/** A term of `key In values` expressions: `term(["foo", "bar"], [ARCH, A, R])`. */
+export function term(...expressions: readonly (readonly [string, ...string[]])[]): Json {
+  return { matchExpressions: expressions.map(([key, ...values]) => ({ key, operator: "In", values })) };
+}
+
+export function preferredTerm(weight: number, key: string, ...values: string[]): Json {
+  return { weight, preference: term([key, ...values]) };
+}
+
+export function podOf(raw: unknown): PodView {
+  const pod = parsePod(raw);
+  assert.ok(pod !== undefined, "the pod parses");
+  return pod;
+}
+
+/** The object after a patch, which must apply; the object given stays as it is. */
+export function applied(raw: unknown, patch: JsonPatch): Json {
+  const operations = structuredClone(patch) as Parameters<typeof jsonPatch.applyPatch>[1];
+  return jsonPatch.applyPatch(structuredClone(raw), operations, true).newDocument as Json;
+}
+
+/** A member by its path of names, undefined where it ends early. */
+export function at(object: unknown, ...path: readonly (string | number)[]): unknown {
+  return path.reduce<unknown>((value, name) => (value as Json | undefined)?.[name], object);
+}
+
+export function labelsOf(raw: unknown): Json {
+  return (at(raw, "metadata", "labels") ?? {}) as Json;
+}
+
+export function annotationsOf(raw: unknown): Json {
+  return (at(raw, "metadata", "annotations") ?? {}) as Json;
+}
+
+export function requiredOf(raw: unknown): unknown {
+  return at(raw, "spec", "affinity", "nodeAffinity", REQUIRED, "nodeSelectorTerms");
+}
+
+export function preferredOf(raw: unknown): unknown {
+  return at(raw, "spec", "affinity", "nodeAffinity", PREFERRED);
+}
+
+export function gatesOf(raw: unknown): readonly string[] {
+  return ((at(raw, "spec", "schedulingGates") ?? []) as { name: string }[]).map(({ name }) => name);
+}
+
+export function cluster(
+  changes: { readonly platforms?: readonly Json[]; readonly enabled?: boolean; readonly fallback?: string } = {},
+): ClusterConfig {
+  const parsed = parseClusterConfig({
+    metadata: { name: "cluster", uid: "c", generation: 1 },
+    spec: {
+      ...(changes.fallback === undefined ? {} : { fallbackArchitecture: changes.fallback }),
+      ...plugins(changes),
+    },
+  });
+  assert.ok(parsed.kind === "ok", "the cluster config parses");
+  return parsed.value;
+}
+
+/** A PodPlacementConfig of `test-namespace`. */
+export function ppc(name: string, changes: {
+  readonly platforms?: readonly Json[];
+  readonly enabled?: boolean;
+  readonly priority?: number;
+  readonly selector?: unknown;
+  readonly fallback?: string;
+  readonly created?: string;
+} = {}): NamespaceConfig {
+  const parsed = parseNamespaceConfig({
+    metadata: { name, namespace: "test-namespace", creationTimestamp: changes.created ?? "2026-01-01T00:00:00Z" },
+    spec: {
+      priority: changes.priority ?? 0,
+      ...(changes.selector === undefined ? {} : { labelSelector: changes.selector }),
+      ...(changes.fallback === undefined ? {} : { fallbackArchitecture: changes.fallback }),
+      ...plugins(changes),
+    },
+  });
+  assert.ok(parsed.kind === "ok", "the namespace config parses");
+  return parsed.value;
+}
+
+export function weigh(architecture: string, weight: number): Json {
+  return { architecture, weight };
+}
+
+function plugins(changes: { readonly platforms?: readonly Json[]; readonly enabled?: boolean }): Json {
+  if (changes.platforms === undefined && changes.enabled === undefined) return {};
+  const { platforms = [], enabled = true } = changes;
+  return { plugins: { nodeAffinityScoring: { enabled, platforms } } };
+}
+
+/** No configs at all. */
+export const NO_CONFIGS: PlacementConfigs = { cluster: undefined, namespace: [] };
+
+export function configs(clusterConfig?: ClusterConfig, ...namespace: readonly NamespaceConfig[]): PlacementConfigs {
+  return { cluster: clusterConfig, namespace };
+}
+
+const IMAGES: Readonly<Record<string, readonly string[]>> = {
+  "single-amd64": [A],
+  "single-arm64": [R],
+  multi: [A, R],
+  multi2: [A, R, P, S],
+  exotic: [A, "riscv64"],
+};
+
+/** The inspection of one of the sample images; any other name is an image that cannot be inspected. */
+export function fact(image: string, pullPolicy = "IfNotPresent"): ImageFact {
+  const architectures = IMAGES[image];
+  if (architectures === undefined) return failedFact(image, { kind: "transient", reason: "ServerError" });
+  return platformsFact(image, architectures.map((architecture) => ({ os: "linux", architecture })), pullPolicy);
+}
+
+export function platformsFact(image: string, platforms: readonly Platform[], pullPolicy = "IfNotPresent"): ImageFact {
+  const digest = `sha256:${"0".repeat(64)}`;
+  const mediaType = "application/vnd.oci.image.index.v1+json";
+  const inspection = { kind: "platforms", digest, mediaType, platforms, depth: "index", findings: [] } as const;
+  return { image, pullPolicy, inspection };
+}
+
+export function bundleFact(image: string): ImageFact {
+  const inspection = { kind: "anywhere", digest: "sha256:b", mediaType: "m", platforms: [], findings: [] } as const;
+  return { image, pullPolicy: "IfNotPresent", inspection };
+}
+
+export function failedFact(
+  image: string,
+  failure: Pick<InspectionFailure, "kind" | "reason"> & Partial<InspectionFailure>,
+): ImageFact {
+  const inspection = { kind: "failed", failure: { message: "the registry answered 500", ...failure } } as const;
+  return { image, pullPolicy: "IfNotPresent", inspection };
+}
+
+/** The facts of a freshly gated pod whose images are the given ones. */
+export function factsOf(raw: unknown, changes: Partial<PlacementFacts> = {}): PlacementFacts {
+  const pod = podOf(raw);
+  return {
+    pod,
+    configs: NO_CONFIGS,
+    settings: makeSettings({ operatorNamespace: "archway" }),
+    images: [...new Set(pod.containers.map(({ image }) => image))].map((image) => fact(image)),
+    gateAgeMs: 10,
+    failedAttempts: 0,
+    jitter: 0.5,
+    ...changes,
+  };
+}
+
+/** A row of a table: its number in the specification, what it shows, and how. */
+export type Row = readonly [id: string, title: string, check: () => void];
+
+/** Registers one test a row, named by its number. */
+export function rows(table: readonly Row[]): void {
+  for (const [id, title, check] of table) Deno.test(`${id} ${title}`, check);
+}
