@@ -1,0 +1,93 @@
+// From what went wrong on the wire to ApiError. Used by the transport and the watch stream.
+import { ApiError } from "./errors.ts";
+import { parseStatus } from "./kube_object.ts";
+
+/** `reason` of an ApiError without an answer (status 0). */
+export const NoAnswer = {
+  /** The connection could not be made: the server has seen nothing of the request. */
+  unreachable: "Unreachable",
+  /** The connection broke: the server may have carried the request out. */
+  interrupted: "Interrupted",
+  /** No answer within the call's own time limit: the server may have carried the request out. */
+  timeout: "Timeout",
+} as const;
+
+/** Longest piece of a server's own words that goes into a message. */
+const MAX_WORDS = 500;
+
+/** The fault of an answer that is not a success. Reads the body to its end. `action` is like `patch pods "ns/name"`. */
+export async function faultOfResponse(response: Response, action: string): Promise<ApiError> {
+  const text = await response.text().catch(() => "");
+  const status = parseStatus(parseJson(text));
+  const words = status.message !== ""
+    ? status.message
+    : response.headers.get("content-type")?.includes("json")
+    ? ""
+    : text;
+  return new ApiError(`Cannot ${action}: the API server answered ${response.status}${saying(words)}`, {
+    status: response.status,
+    reason: status.reason,
+    hasCauses: status.hasCauses,
+    retryAfterMs: retryAfterMs(response.headers.get("retry-after"), status.retryAfterSeconds),
+  });
+}
+
+/** The fault of an `ERROR` event in a watch stream, whose object is a Status. */
+export function faultOfWatchEvent(object: unknown): ApiError {
+  const status = parseStatus(object);
+  return new ApiError(
+    `Cannot go on watching: the API server said ${status.code ?? "nothing"}${saying(status.message)}`,
+    {
+      status: status.code ?? 500,
+      reason: status.reason,
+      hasCauses: status.hasCauses,
+      retryAfterMs: retryAfterMs(null, status.retryAfterSeconds),
+    },
+  );
+}
+
+/** The fault of a request that got no whole answer. The URL is left out of the words: it has a query. */
+export function faultOfConnection(
+  error: unknown,
+  options: { readonly action: string; readonly host: string },
+): ApiError {
+  const { phase, words } = connectionWords(error);
+  const reason = error instanceof DOMException && error.name === "TimeoutError"
+    ? NoAnswer.timeout
+    : phase === "Connect"
+    ? NoAnswer.unreachable
+    : NoAnswer.interrupted;
+  return new ApiError(
+    `Cannot ${options.action}: no answer from the API server at ${options.host}: ${words}. ` +
+      "Check that it is up and that this host may reach it.",
+    { status: 0, reason },
+  );
+}
+
+/** Deno says `error sending request for url (…): client error (Connect): tcp connect error: …`. */
+function connectionWords(error: unknown): { readonly phase: string; readonly words: string } {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const text = cause instanceof Error ? cause.message : String(cause);
+  const [, phase = "", words] = /client error \((\w+)\)(?:: ([\s\S]*))?$/.exec(text) ?? [];
+  if (phase !== "") return { phase, words: words ?? "the connection failed" };
+  return { phase, words: /https?:\/\//.test(text) ? "the connection broke" : text.slice(0, MAX_WORDS) };
+}
+
+function saying(words: string): string {
+  const trimmed = words.trim().slice(0, MAX_WORDS);
+  return trimmed === "" ? "." : `: ${trimmed}`;
+}
+
+/** `Retry-After` in seconds, as the API server sends it; else what the Status asks for. */
+function retryAfterMs(header: string | null, statusSeconds: number | undefined): number | undefined {
+  if (header !== null && /^\d+$/.test(header)) return Number(header) * 1_000;
+  return statusSeconds === undefined || statusSeconds <= 0 ? undefined : statusSeconds * 1_000;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

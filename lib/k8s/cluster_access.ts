@@ -1,0 +1,133 @@
+// Where the API server is and how to prove who we are, read from a ServiceAccount's files. Called by main.
+import type { Clock } from "../clock.ts";
+
+/** What a connection needs to be trusted. The same object is given again for as long as nothing in it changed. */
+export interface TlsIdentity {
+  /** PEM bundles that are trusted beside Deno's own roots (Deno adds to its roots, it cannot replace them). */
+  readonly caCerts: readonly string[];
+  /** Client certificate chain and key (PEM), when the user has one. */
+  readonly client?: { readonly cert: string; readonly key: string };
+}
+
+/** Who we are at this moment. */
+export interface ClusterCredentials {
+  /** Headers of every request: `Authorization`, `Impersonate-User`. Never logged. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly tls: TlsIdentity;
+}
+
+/** The API server and a source of fresh credentials for it. */
+export interface ClusterAccess {
+  /** `https://host:port`, without a slash at the end. Its host is the name the server's certificate must carry. */
+  readonly baseUrl: string;
+  /** Where to connect when that is not the host of `baseUrl` (`tls-server-name`). */
+  readonly connectTo?: { readonly hostname: string; readonly port: number };
+  /** HTTP proxy to go through. */
+  readonly proxyUrl?: string;
+  /** Credentials that are fresh enough to send. Throws when none can be had; the message says what to do. */
+  credentials(): Promise<ClusterCredentials>;
+  /** Called after a 401: the next `credentials()` reads everything anew. */
+  discardCredentials(): void;
+}
+
+/** How old credentials may be before they are looked at again: a rotated token is valid for minutes after that. */
+export const CREDENTIALS_MAX_AGE_MS = 60_000;
+
+/** A server that refuses everybody must not make us read files or run an exec plugin for every request. */
+const DISCARD_INTERVAL_MS = 1_000;
+
+/** Where a pod finds its ServiceAccount. */
+const SERVICE_ACCOUNT_DIRECTORY = "/var/run/secrets/kubernetes.io/serviceaccount";
+
+/** The pod's view of its cluster. `host` and `port` are KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT. */
+export interface InClusterOptions {
+  readonly host: string | undefined;
+  readonly port: string | undefined;
+  /** Other place of `token` and `ca.crt`, for tests. */
+  readonly directory?: string;
+  readonly clock: Clock;
+}
+
+/** Access with the pod's own ServiceAccount. Reads its files once before it resolves; throws when one is missing. */
+export async function readInClusterAccess(options: InClusterOptions): Promise<ClusterAccess> {
+  const { host, port, directory = SERVICE_ACCOUNT_DIRECTORY } = options;
+  if (host === undefined || host === "" || port === undefined || !/^\d+$/.test(port)) {
+    throw new Error(
+      `Cannot find the API server "${host ?? ""}:${port ?? ""}": KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT ` +
+        "do not name it. Run in a pod, or pass --kubeconfig.",
+    );
+  }
+  let tls: TlsIdentity = { caCerts: [] };
+  const cache = new CredentialsCache(options.clock, async () => {
+    const [token, ca] = await Promise.all([readPart(directory, "token"), readPart(directory, "ca.crt")]);
+    if (tls.caCerts[0] !== ca) tls = { caCerts: [ca] };
+    return { headers: { authorization: `Bearer ${token.trim()}` }, tls };
+  });
+  await cache.credentials();
+  return {
+    baseUrl: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
+    credentials: () => cache.credentials(),
+    discardCredentials: () => cache.discard(),
+  };
+}
+
+/** Keeps credentials for {@link CREDENTIALS_MAX_AGE_MS}; callers at the same time share one reading. */
+export class CredentialsCache {
+  readonly #clock: Clock;
+  readonly #read: () => Promise<ClusterCredentials>;
+  #kept: { readonly value: ClusterCredentials; readonly atMs: number } | undefined;
+  #reading: Promise<ClusterCredentials> | undefined;
+  #stale = false;
+
+  constructor(clock: Clock, read: () => Promise<ClusterCredentials>) {
+    this.#clock = clock;
+    this.#read = read;
+  }
+
+  /** The kept credentials, or those read now. Older ones serve on while they cannot be read again. */
+  async credentials(): Promise<ClusterCredentials> {
+    const kept = this.#kept;
+    const isFresh = kept !== undefined && this.#clock.monotonicMs() - kept.atMs < CREDENTIALS_MAX_AGE_MS;
+    if (isFresh && !this.#stale) return kept.value;
+    this.#reading ??= this.#readNow().finally(() => {
+      this.#reading = undefined;
+    });
+    return await this.#reading;
+  }
+
+  /** Makes the next call read again, unless the last reading was just now. */
+  discard(): void {
+    const kept = this.#kept;
+    this.#stale = kept === undefined || this.#clock.monotonicMs() - kept.atMs >= DISCARD_INTERVAL_MS;
+  }
+
+  async #readNow(): Promise<ClusterCredentials> {
+    const kept = this.#kept;
+    this.#stale = false;
+    try {
+      const value = await this.#read();
+      this.#kept = { value, atMs: this.#clock.monotonicMs() };
+      return value;
+    } catch (error) {
+      if (kept === undefined) throw error;
+      return kept.value;
+    }
+  }
+}
+
+async function readPart(directory: string, name: string): Promise<string> {
+  const path = `${directory}/${name}`;
+  try {
+    const text = await Deno.readTextFile(path);
+    if (text.trim() !== "") return text;
+  } catch (cause) {
+    throw new Error(
+      `Cannot read the ServiceAccount file "${path}": ${cause instanceof Error ? cause.message : String(cause)}. ` +
+        "Set automountServiceAccountToken on the pod, or pass --kubeconfig.",
+      { cause },
+    );
+  }
+  throw new Error(
+    `Cannot use the ServiceAccount file "${path}": it is empty. Restart the pod to have it mounted anew.`,
+  );
+}

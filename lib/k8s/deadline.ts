@@ -1,0 +1,48 @@
+// A signal that aborts with its parent or when its time is up, and lets go of both when lifted.
+import type { Clock } from "../clock.ts";
+
+/** A time limit for one piece of work. Use with `using`: disposing frees the timer and the parent's listener. */
+export interface Deadline extends Disposable {
+  /** Aborts with the parent's reason, or with a TimeoutError when the time is up. */
+  readonly signal: AbortSignal;
+  /** The time no longer counts; the parent's abort still does. */
+  lift(): void;
+}
+
+/**
+ * Opens a time limit of `ms` below a parent signal. Unlike `AbortSignal.any`, nothing stays behind on the parent, which
+ * may live as long as the process.
+ */
+export function openDeadline(ms: number, options: { readonly signal: AbortSignal; readonly clock: Clock }): Deadline {
+  const controller = new AbortController();
+  const lifted = new AbortController();
+  const { signal: parent, clock } = options;
+  const follow = (): void => controller.abort(parent.reason);
+  if (parent.aborted) follow();
+  else parent.addEventListener("abort", follow, { once: true });
+  void clock.sleep(ms, lifted.signal).then(() => {
+    if (lifted.signal.aborted || controller.signal.aborted) return;
+    controller.abort(new DOMException(`No answer within ${Math.round(ms)} ms`, "TimeoutError"));
+  });
+  return {
+    signal: controller.signal,
+    lift: () => lifted.abort(),
+    [Symbol.dispose]: () => {
+      parent.removeEventListener("abort", follow);
+      lifted.abort();
+    },
+  };
+}
+
+/** The promise's outcome, or a rejection with the signal's reason as soon as it aborts. The promise itself runs on. */
+export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const aborted = Promise.withResolvers<never>();
+  const give = (): void => aborted.reject(signal.reason);
+  signal.addEventListener("abort", give, { once: true });
+  try {
+    return await Promise.race([promise, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", give);
+  }
+}

@@ -1,0 +1,62 @@
+// Answers of the API server, parsed as far as every kind shares: an object, a list, a Status. Used inside lib/k8s.
+import type { KubeList, KubeObject } from "./types.ts";
+
+type JsonRecord = Readonly<Record<string, unknown>>;
+
+/** Whether a value is a JSON object (not null, not a list). */
+export function isRecord(value: unknown): value is JsonRecord {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Whether a value is an object of the API: it has metadata with a name. */
+export function isKubeObject(value: unknown): value is KubeObject {
+  return isRecord(value) && isRecord(value["metadata"]) && typeof value["metadata"]["name"] === "string";
+}
+
+/** An object of the API; throws when the server sent something else. */
+export function parseKubeObject(value: unknown): KubeObject {
+  if (isKubeObject(value)) return value;
+  throw new Error(`Cannot read the API server's answer "${kindOf(value)}": it is not an object with a name.`);
+}
+
+/** A page of a list; throws when the server sent something else. Items without a name are not there. */
+export function parseKubeList(value: unknown): KubeList {
+  if (!isRecord(value) || !isRecord(value["metadata"])) {
+    throw new Error(`Cannot read the API server's answer "${kindOf(value)}": it is not a list.`);
+  }
+  const items = Array.isArray(value["items"]) ? value["items"] : [];
+  const { resourceVersion, continue: next } = value["metadata"];
+  return {
+    items: items.filter(isKubeObject),
+    resourceVersion: typeof resourceVersion === "string" ? resourceVersion : "",
+    ...(typeof next === "string" && next !== "" ? { continue: next } : {}),
+  };
+}
+
+/** What a Status says, as far as Archway acts on it. */
+export interface StatusView {
+  readonly code: number | undefined;
+  readonly reason: string;
+  readonly message: string;
+  readonly hasCauses: boolean;
+  readonly retryAfterSeconds: number | undefined;
+}
+
+/** Reads a Status; a value that is none gives an empty view. */
+export function parseStatus(value: unknown): StatusView {
+  const status = isRecord(value) ? value : {};
+  const details = isRecord(status["details"]) ? status["details"] : {};
+  const number = (candidate: unknown): number | undefined => (typeof candidate === "number" ? candidate : undefined);
+  const text = (candidate: unknown): string => (typeof candidate === "string" ? candidate : "");
+  return {
+    code: number(status["code"]),
+    reason: text(status["reason"]),
+    message: text(status["message"]),
+    hasCauses: Array.isArray(details["causes"]) && details["causes"].length > 0,
+    retryAfterSeconds: number(details["retryAfterSeconds"]),
+  };
+}
+
+function kindOf(value: unknown): string {
+  return isRecord(value) && typeof value["kind"] === "string" ? value["kind"] : typeof value;
+}

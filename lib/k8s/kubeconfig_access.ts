@@ -1,0 +1,129 @@
+// Access to a cluster outside of it, from a kubeconfig file. The only place that loads client-node (89 MB), lazily.
+import type { RequestOptions } from "node:https";
+import type { KubeConfig } from "@kubernetes/client-node";
+import type { Clock } from "../clock.ts";
+import { type ClusterAccess, type ClusterCredentials, CredentialsCache, type TlsIdentity } from "./cluster_access.ts";
+
+/** Which file, and which of its contexts when not the current one. */
+export interface KubeconfigOptions {
+  readonly context?: string;
+  readonly clock: Clock;
+}
+
+/**
+ * Access as a kubeconfig describes it: token, token file, client certificate, exec plugin, CA, tls-server-name, proxy.
+ * Proves that the credentials can be had before it resolves. Throws an error that names the file and what is wrong in it.
+ */
+export async function readKubeconfigAccess(path: string, options: KubeconfigOptions): Promise<ClusterAccess> {
+  let config = await loadKubeconfig(path, options.context);
+  const server = serverOf(config, path);
+  let tls: TlsIdentity = { caCerts: [] };
+  let isCurrent = true;
+  const cache = new CredentialsCache(options.clock, async () => {
+    if (!isCurrent) config = await loadKubeconfig(path, options.context);
+    isCurrent = hasExecPlugin(config);
+    const credentials = await readCredentials(config, path);
+    if (!isSameIdentity(tls, credentials.tls)) tls = credentials.tls;
+    return { headers: credentials.headers, tls };
+  });
+  await cache.credentials();
+  return {
+    ...server,
+    credentials: () => cache.credentials(),
+    discardCredentials: () => {
+      isCurrent = false;
+      cache.discard();
+    },
+  };
+}
+
+async function loadKubeconfig(path: string, context: string | undefined): Promise<KubeConfig> {
+  const { KubeConfig } = await import("@kubernetes/client-node");
+  const config = new KubeConfig();
+  try {
+    config.loadFromFile(path);
+  } catch (cause) {
+    throw new Error(`Cannot read kubeconfig "${path}": ${wordsOf(cause)}. Pass the path of a valid kubeconfig.`, {
+      cause,
+    });
+  }
+  const known = config.getContexts().map(({ name }) => name);
+  const wanted = context ?? config.getCurrentContext();
+  if (!known.includes(wanted)) {
+    throw new Error(
+      `Cannot use context "${wanted ?? ""}" of kubeconfig "${path}": it has no such context. ` +
+        `Choose one of: ${known.join(", ") || "(none)"}.`,
+    );
+  }
+  config.setCurrentContext(wanted);
+  return config;
+}
+
+/** The fixed part of the access. Throws for what Deno's fetch cannot do. */
+function serverOf(config: KubeConfig, path: string): Pick<ClusterAccess, "baseUrl" | "connectTo" | "proxyUrl"> {
+  const cluster = config.getCurrentCluster();
+  if (cluster === null || !URL.canParse(cluster.server)) {
+    throw new Error(
+      `Cannot use kubeconfig "${path}": context "${config.getCurrentContext()}" names no cluster with a valid server.`,
+    );
+  }
+  if (cluster.skipTLSVerify) {
+    throw new Error(
+      `Cannot use kubeconfig "${path}": cluster "${cluster.name}" sets insecure-skip-tls-verify, which is not supported. ` +
+        "Put the CA of the server into certificate-authority-data, and use tls-server-name if only the name differs.",
+    );
+  }
+  const url = new URL(cluster.server);
+  const proxyUrl = cluster.proxyUrl === undefined ? {} : { proxyUrl: cluster.proxyUrl };
+  const prefix = url.pathname.replace(/\/+$/, "");
+  if (cluster.tlsServerName === undefined) return { baseUrl: `${url.origin}${prefix}`, ...proxyUrl };
+  const port = Number(url.port || (url.protocol === "https:" ? 443 : 80));
+  return {
+    baseUrl: `${url.protocol}//${cluster.tlsServerName}:${port}${prefix}`,
+    connectTo: { hostname: url.hostname.replace(/^\[|\]$/g, ""), port },
+    ...proxyUrl,
+  };
+}
+
+async function readCredentials(config: KubeConfig, path: string): Promise<ClusterCredentials> {
+  const options: RequestOptions = {};
+  try {
+    await config.applyToHTTPSOptions(options);
+  } catch (cause) {
+    const plugin = hasExecPlugin(config) ? "its exec plugin failed: " : "";
+    throw new Error(
+      `Cannot get the credentials of user "${config.getCurrentUser()?.name ?? ""}" in kubeconfig "${path}": ` +
+        `${plugin}${wordsOf(cause)}. Check that kubectl works with the same file and context.`,
+      { cause },
+    );
+  }
+  const [ca, cert, key] = [pemOf(options.ca), pemOf(options.cert), pemOf(options.key)];
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(options.headers ?? {})) {
+    if (typeof value === "string") headers[name.toLowerCase()] = value.trim();
+  }
+  if (typeof options.auth === "string") headers["authorization"] ??= `Basic ${btoa(options.auth)}`;
+  return {
+    headers,
+    tls: { caCerts: ca === undefined ? [] : [ca], ...(cert && key ? { client: { cert, key } } : {}) },
+  };
+}
+
+function hasExecPlugin(config: KubeConfig): boolean {
+  return config.getCurrentUser()?.exec !== undefined && config.getCurrentUser()?.exec !== null;
+}
+
+/** PEM text from what node's TLS options hold: text, bytes or a list of them. */
+function pemOf(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  if (value instanceof Uint8Array) return new TextDecoder().decode(value);
+  return undefined;
+}
+
+function isSameIdentity(a: TlsIdentity, b: TlsIdentity): boolean {
+  return a.caCerts.join() === b.caCerts.join() && a.client?.cert === b.client?.cert && a.client?.key === b.client?.key;
+}
+
+function wordsOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).trim().replace(/\.$/, "") || "no reason was given";
+}

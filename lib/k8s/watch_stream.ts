@@ -1,0 +1,117 @@
+// The body of a watch, decoded: one JSON event a line. Called by the REST API; a cut line is not an event.
+import { setImmediate } from "node:timers";
+import type { RawWatchEvent } from "./api.ts";
+import { faultOfWatchEvent, NoAnswer } from "./api_faults.ts";
+import { ApiError } from "./errors.ts";
+import { isRecord } from "./kube_object.ts";
+import { readAhead } from "./read_ahead.ts";
+import type { KubeObject } from "./types.ts";
+
+/** No object of etcd (1.5 MiB) comes near this as JSON: a longer line is not a watch. */
+const MAX_LINE_BYTES = 16 * 1024 * 1024;
+
+/** After this much decoding in one go the event loop gets its turn: webhook answers must not wait for a burst. */
+const TURN_MS = 8;
+
+const NEWLINE = 10;
+
+/**
+ * The events of a watch body, until its end. Throws ApiError for an `ERROR` event and for a line that is no event;
+ * whatever the transport throws when it is cut passes through. Half a line before the end is ignored.
+ */
+export async function* decodeWatchStream(
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  options: { readonly maxLineBytes?: number; readonly readAheadBytes?: number } = {},
+): AsyncGenerator<RawWatchEvent, void> {
+  const lines = new LineSplitter(options.maxLineBytes ?? MAX_LINE_BYTES);
+  const ahead = options.readAheadBytes === undefined ? {} : { maxBytes: options.readAheadBytes };
+  let turnEndsMs = performance.now() + TURN_MS;
+  for await (const chunk of readAhead(body, ahead)) {
+    for (const line of lines.push(chunk)) {
+      const event = parseEvent(line);
+      if (event !== undefined) yield event;
+    }
+    if (performance.now() < turnEndsMs) continue;
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    turnEndsMs = performance.now() + TURN_MS;
+  }
+}
+
+/** Cuts chunks into lines, holding back the part after the last newline. */
+class LineSplitter {
+  readonly #maxBytes: number;
+  readonly #decoder = new TextDecoder();
+  #parts: Uint8Array<ArrayBuffer>[] = [];
+  #partBytes = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  *push(chunk: Uint8Array<ArrayBuffer>): Generator<string, void> {
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
+      yield this.#finish(chunk.subarray(start, end));
+      start = end + 1;
+    }
+    if (start < chunk.byteLength) this.#hold(chunk.subarray(start));
+  }
+
+  #hold(part: Uint8Array<ArrayBuffer>): void {
+    this.#parts.push(part);
+    this.#partBytes += part.byteLength;
+    if (this.#partBytes > this.#maxBytes) {
+      throw notAnEvent(`a line has more than ${this.#maxBytes} bytes`);
+    }
+  }
+
+  #finish(last: Uint8Array<ArrayBuffer>): string {
+    if (this.#parts.length === 0) return this.#decoder.decode(last);
+    const whole = new Uint8Array(this.#partBytes + last.byteLength);
+    let at = 0;
+    for (const part of this.#parts) {
+      whole.set(part, at);
+      at += part.byteLength;
+    }
+    whole.set(last, at);
+    this.#parts = [];
+    this.#partBytes = 0;
+    return this.#decoder.decode(whole);
+  }
+}
+
+function parseEvent(line: string): RawWatchEvent | undefined {
+  if (line.trim() === "") return undefined;
+  let event: unknown;
+  try {
+    event = JSON.parse(line);
+  } catch {
+    throw notAnEvent("a line is not JSON");
+  }
+  if (!isRecord(event)) throw notAnEvent("a line is not an object");
+  const { type, object } = event;
+  switch (type) {
+    case "ADDED":
+    case "MODIFIED":
+    case "DELETED":
+    case "BOOKMARK":
+      return { type, object: withMetadata(object) };
+    case "ERROR":
+      throw faultOfWatchEvent(object);
+    default:
+      return undefined;
+  }
+}
+
+/** A bookmark's object has a resourceVersion but no name. */
+function withMetadata(object: unknown): KubeObject {
+  if (!isRecord(object) || !isRecord(object["metadata"])) throw notAnEvent("an event has no object");
+  const { metadata } = object;
+  return typeof metadata["name"] === "string"
+    ? { ...object, metadata: { ...metadata, name: metadata["name"] } }
+    : { ...object, metadata: { ...metadata, name: "" } };
+}
+
+function notAnEvent(what: string): ApiError {
+  return new ApiError(`Cannot read the watch stream: ${what}.`, { status: 0, reason: NoAnswer.interrupted });
+}
