@@ -1,0 +1,111 @@
+// What the self-managed authority holds, and when its parts are renewed. A new CA is trusted before it signs and the old one
+// stays trusted after: no API server ever meets a certificate it does not know. Used by self_managed.ts.
+//
+//   serving   ──── renewed at two thirds of its life, same CA, nobody need be told
+//   authority ──── at two thirds of its life a successor is staged (its certificate joins the bundle);
+//                  it signs once `overlapMs` has passed; its predecessor stays in the bundle until the next change
+import { X509Certificate } from "node:crypto";
+import { CLOCK_SKEW_MS, isAddress, issueAuthority, type IssuedPair, issueServing } from "./issue.ts";
+import { findPairProblem } from "./serving_certificate.ts";
+
+/** Everything the authority is. Kept in a Secret; never leaves the process otherwise. */
+export interface Authority {
+  readonly signer: IssuedPair;
+  readonly serving: IssuedPair;
+  /** Trusted already, signing from `signsAtMs` on. */
+  readonly successor: { readonly pair: IssuedPair; readonly signsAtMs: number } | undefined;
+  /** PEM of the certificate that signed before; empty at first. */
+  readonly predecessor: string;
+}
+
+/** How long things live (ms) and which names are served. */
+export interface AuthorityTerms {
+  readonly authorityMs: number;
+  readonly servingMs: number;
+  /** Time for every API server to learn of a new CA. */
+  readonly overlapMs: number;
+  readonly names: readonly string[];
+}
+
+/** Terms that suit a cluster; rotation costs nothing, so lives are short. */
+export const DEFAULT_TERMS = {
+  authorityMs: 365 * 86_400_000,
+  servingMs: 30 * 86_400_000,
+  overlapMs: 15 * 60_000,
+} as const;
+
+/** What is due. `found` is for an authority that is missing, broken or expired. */
+export type AuthorityChange = "none" | "found" | "stage" | "succeed" | "serve";
+
+/** Decides what is due. Pure but for reading certificates. */
+export function decideAuthorityChange(
+  authority: Authority | undefined,
+  terms: AuthorityTerms,
+  nowMs: number,
+): AuthorityChange {
+  if (authority === undefined || isBroken(authority)) return "found";
+  const { signer, serving, successor } = authority;
+  if (endOf(signer.cert) <= nowMs) return "found";
+  if (successor !== undefined && successor.signsAtMs <= nowMs) return "succeed";
+  if (successor === undefined && isDue(signer.cert, nowMs)) return "stage";
+  return isDue(serving.cert, nowMs) || !servesAll(serving.cert, terms.names) ? "serve" : "none";
+}
+
+/** Makes the authority as it is after a change. */
+export async function changeAuthority(
+  authority: Authority | undefined,
+  options: {
+    readonly change: Exclude<AuthorityChange, "none">;
+    readonly terms: AuthorityTerms;
+    readonly nowMs: number;
+  },
+): Promise<Authority> {
+  const { change, terms, nowMs } = options;
+  const serve = (signer: IssuedPair): Promise<IssuedPair> =>
+    issueServing(signer, { names: terms.names, nowMs, lifetimeMs: terms.servingMs });
+  if (authority === undefined || change === "found") {
+    const signer = await issueAuthority({ nowMs, lifetimeMs: terms.authorityMs });
+    return { signer, serving: await serve(signer), successor: undefined, predecessor: "" };
+  }
+  if (change === "stage") {
+    const pair = await issueAuthority({ nowMs, lifetimeMs: terms.authorityMs });
+    return { ...authority, successor: { pair, signsAtMs: nowMs + terms.overlapMs } };
+  }
+  if (change === "succeed" && authority.successor !== undefined) {
+    const { pair } = authority.successor;
+    return { signer: pair, serving: await serve(pair), successor: undefined, predecessor: authority.signer.cert };
+  }
+  return { ...authority, serving: await serve(authority.signer) };
+}
+
+/** What API servers must trust: the signer, its successor, its predecessor. PEM. */
+export function bundleOf({ signer, successor, predecessor }: Authority): string {
+  return [signer.cert, successor?.pair.cert ?? "", predecessor]
+    .filter((pem) => pem !== "")
+    .map((pem) => `${pem.trimEnd()}\n`)
+    .join("");
+}
+
+function isBroken({ signer, serving, successor }: Authority): boolean {
+  const pairs = [signer, serving, ...successor === undefined ? [] : [successor.pair]];
+  return pairs.some(({ cert, key }) => findPairProblem(cert, key) !== undefined) || !isSignedBy(serving, signer);
+}
+
+function isSignedBy(serving: IssuedPair, signer: IssuedPair): boolean {
+  return new X509Certificate(serving.cert).checkIssued(new X509Certificate(signer.cert));
+}
+
+/** Two thirds of the life are over; the back-dating of the start does not count. */
+function isDue(cert: string, nowMs: number): boolean {
+  const start = Date.parse(new X509Certificate(cert).validFrom) + CLOCK_SKEW_MS;
+  return nowMs >= start + (endOf(cert) - start) * 2 / 3;
+}
+
+function endOf(cert: string): number {
+  return Date.parse(new X509Certificate(cert).validTo);
+}
+
+function servesAll(cert: string, names: readonly string[]): boolean {
+  const parsed = new X509Certificate(cert);
+  return names.every((name) => (isAddress(name) ? parsed.checkIP(name) : parsed.checkHost(name)) !== undefined);
+}

@@ -1,0 +1,83 @@
+// The serving certificate of Archway's own authority: made when there is none, renewed in time, shared through a Secret.
+// Opened by main when no certificate files are given.
+import { backoffMs, type Clock, jitter } from "../clock.ts";
+import { ApiError } from "../k8s/errors.ts";
+import { errorText, type Logger } from "../log.ts";
+import { type Authority, type AuthorityTerms, bundleOf, changeAuthority, decideAuthorityChange } from "./authority.ts";
+import type { AuthorityStore } from "./secret_store.ts";
+import { CertificateCell, type CertificateInForce, type ServingCertificate } from "./serving_certificate.ts";
+
+/** What it is made with. */
+export interface SelfManagedParts {
+  readonly store: AuthorityStore;
+  readonly terms: AuthorityTerms;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Time between two looks at the Secret (ms); far below the terms' overlap. */
+  readonly pollMs?: number;
+}
+
+const POLL_MS = 30_000;
+const BACKOFF = { baseMs: 250, capMs: 5_000 } as const;
+/** Lost races in a row before something else must be wrong. */
+const MAX_RACES = 10;
+
+/**
+ * Reads or makes the authority. Waits for an API server that does not answer; rejects with its ApiError when it
+ * refuses (403: the role lacks the Secret, 404: the namespace is missing), or with the signal's reason.
+ */
+export async function openSelfManagedCertificate(
+  parts: SelfManagedParts,
+  signal: AbortSignal,
+): Promise<ServingCertificate> {
+  const { clock, log } = parts;
+  const cell = new CertificateCell(inForce(await firstAuthority(parts, signal)));
+
+  async function run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await clock.sleep(jitter(parts.pollMs ?? POLL_MS), signal);
+      if (signal.aborted) return;
+      try {
+        if (cell.put(inForce(await renew(parts, signal)))) log.info("serving certificate or its authority renewed");
+      } catch (error) {
+        if (!signal.aborted) log.warn("serving certificate not renewed yet", { error: errorText(error) });
+      }
+    }
+  }
+
+  return { current: () => cell.current, onChange: (listener) => cell.onChange(listener), run };
+}
+
+async function firstAuthority(parts: SelfManagedParts, signal: AbortSignal): Promise<Authority> {
+  for (let attempt = 1;; attempt++) {
+    try {
+      return await renew(parts, signal);
+    } catch (error) {
+      const refused = error instanceof ApiError && [403, 404, 422].includes(error.status);
+      if (signal.aborted || refused) throw error;
+      parts.log.warn("serving certificate cannot be read yet", { error: errorText(error), attempt });
+    }
+    await parts.clock.sleep(backoffMs(attempt, BACKOFF), signal);
+    signal.throwIfAborted();
+  }
+}
+
+/** The authority as it is now, changed first where a change is due. Replicas race; the loser takes the winner's. */
+async function renew({ store, terms, clock, log }: SelfManagedParts, signal: AbortSignal): Promise<Authority> {
+  for (let race = 0; race < MAX_RACES; race++) {
+    const stored = await store.read(signal);
+    const nowMs = clock.nowMs();
+    const change = decideAuthorityChange(stored.authority, terms, nowMs);
+    if (change === "none" && stored.authority !== undefined) return stored.authority;
+    if (change === "none") continue;
+    const next = await changeAuthority(stored.authority, { change, terms, nowMs });
+    if (!await store.swap(stored, next, signal)) continue;
+    log.info("certificate authority changed", { change });
+    return next;
+  }
+  throw new Error(`Cannot renew the serving certificate: ${MAX_RACES} writes of its Secret were overtaken. Try again.`);
+}
+
+function inForce(authority: Authority): CertificateInForce {
+  return { ...authority.serving, caBundle: bundleOf(authority) };
+}
