@@ -3,7 +3,9 @@ import type { KeyPair } from "../https_listener.ts";
 
 /** PEM of an authority and of a certificate it signed for 127.0.0.1, ::1 and localhost. */
 export interface LoopbackCertificates {
+  /** Certificate of the authority, PEM. */
   readonly authority: string;
+  /** Certificate and key of the server, PEM. */
   readonly serving: KeyPair;
 }
 

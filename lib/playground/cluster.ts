@@ -8,11 +8,17 @@ import type { ObjectStore } from "./store.ts";
 
 /** One write on its way to the store, as admission sees it. */
 export interface AdmissionAttempt {
+  /** What is being done. */
   readonly operation: "CREATE" | "UPDATE" | "DELETE";
+  /** Kind of the object. */
   readonly kind: ServedKind;
+  /** The object as it would be stored; undefined on DELETE. */
   readonly object: KubeObject | undefined;
+  /** The stored object; undefined on CREATE. */
   readonly oldObject: KubeObject | undefined;
+  /** `status`, or undefined for the object itself. */
   readonly subresource: string | undefined;
+  /** Whether nothing will be stored. */
   readonly dryRun: boolean;
 }
 
@@ -26,8 +32,11 @@ export interface Admission {
 
 /** What verbs, scheduler and kubelet work on. */
 export interface Cluster {
+  /** All objects. */
   readonly store: ObjectStore;
+  /** Stamps objects, times watches. */
   readonly clock: Clock;
+  /** Asked before each write that comes from a client. */
   readonly admission: Admission;
 }
 

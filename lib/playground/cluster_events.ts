@@ -5,9 +5,13 @@ import { numberAt, timestamp } from "./json_value.ts";
 
 /** What to tell the pod's owner. */
 export interface PodEvent {
+  /** Severity. */
   readonly type: "Normal" | "Warning";
+  /** PascalCase word. */
   readonly reason: string;
+  /** For people. */
   readonly message: string;
+  /** Who speaks: `default-scheduler`, `kubelet`. */
   readonly component: string;
 }
 

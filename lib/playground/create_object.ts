@@ -9,7 +9,9 @@ import { alreadyExists, badRequest, invalid, notFound, StatusError } from "./sta
 
 /** Where and how to create. */
 export interface CreateOptions {
+  /** Namespace of the URL; required for namespaced kinds. */
   readonly namespace?: string | undefined;
+  /** Do everything but store. */
   readonly dryRun?: boolean;
 }
 

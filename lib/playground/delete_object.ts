@@ -7,11 +7,17 @@ import { conflict, notFound } from "./status.ts";
 
 /** Which object, under which preconditions, with how much grace (seconds; pods only). */
 export interface DeleteTarget {
+  /** Absent for cluster-scoped kinds. */
   readonly namespace?: string | undefined;
+  /** Name of the object. */
   readonly name: string;
+  /** Precondition: 409 when it is another one. */
   readonly uid?: string | undefined;
+  /** Precondition: 409 when it is another one. */
   readonly resourceVersion?: string | undefined;
+  /** Pods on a node only; default is what the pod says. */
   readonly gracePeriodSeconds?: number | undefined;
+  /** Do everything but delete. */
   readonly dryRun?: boolean;
 }
 

@@ -3,10 +3,12 @@ import { isEqualJson, isObject, type JsonObject } from "./json_value.ts";
 
 /** Why a patch was not applied: it is no patch at all, or the document does not allow it. */
 export class JsonPatchError extends Error {
+  /** Tells it from other errors in logs. */
   override readonly name = "JsonPatchError";
   /** `malformed`: not RFC 6902. `unapplicable`: a `test` failed or a path does not exist. */
   readonly problem: "malformed" | "unapplicable";
 
+  /** `message` is for people and names the path. */
   constructor(problem: "malformed" | "unapplicable", message: string) {
     super(message);
     this.problem = problem;

@@ -3,6 +3,7 @@ import { Resource, type ResourceType } from "../k8s/types.ts";
 
 /** A kind with what discovery says of it. */
 export interface ServedKind extends ResourceType {
+  /** What kubectl accepts instead of the plural. */
   readonly shortNames: readonly string[];
   /** Whether `/status` is a subresource, so that writes of the main resource leave the status alone. */
   readonly hasStatus: boolean;

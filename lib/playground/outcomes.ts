@@ -7,13 +7,19 @@ import { EXPECT_ANNOTATION, type Expectation, type PodDecision } from "./samples
 
 /** One row of the table that `archway dev` prints. */
 export interface SampleOutcome {
+  /** Name of the pod. */
   readonly pod: string;
+  /** Images of its containers, in order, with their host. */
   readonly images: readonly string[];
+  /** What it is constrained to, sorted; empty: not at all, or to nothing. */
   readonly architectures: readonly string[];
+  /** What Archway decided. */
   readonly decision: PodDecision;
   /** Name of the node; `Pending` while there is none. */
   readonly node: string;
+  /** Architecture of the node, while there is one. */
   readonly nodeArchitecture: string | undefined;
+  /** What the manifest says; undefined for a pod that is no sample. */
   readonly expected: Expectation | undefined;
   /** Whether it ended as expected; true when nothing was expected. */
   readonly ok: boolean;

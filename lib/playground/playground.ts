@@ -27,7 +27,9 @@ import { ObjectStore } from "./store.ts";
 
 /** What `openPlayground` needs. */
 export interface PlaygroundOptions {
+  /** Owns all time in it. */
   readonly clock: Clock;
+  /** Hears of bugs (error) and bindings (debug). */
   readonly log: Logger;
   /** An existing directory for kubeconfig and certificates; the caller removes it. */
   readonly workDir: string;
@@ -39,10 +41,13 @@ export interface PlaygroundOptions {
 
 /** Paths of the files that `serve` is given. */
 export interface PlaygroundFiles {
+  /** For `serve` and kubectl. */
   readonly kubeconfig: string;
   /** Certificate and key for the webhook listener on loopback, and the authority that signed them. */
   readonly certificate: string;
+  /** Key of `certificate`, PEM. */
   readonly key: string;
+  /** Signed `certificate` and the one of the registry, PEM. */
   readonly authority: string;
 }
 
@@ -52,10 +57,13 @@ export interface Playground extends AsyncDisposable {
   readonly apiUrl: string;
   /** `127.0.0.1:port`, with TLS by `files.authority`. */
   readonly registryHost: string;
+  /** What was written to the work directory. */
   readonly files: PlaygroundFiles;
   /** The inside, for tests. */
   readonly cluster: Cluster;
+  /** Counts requests and knows digests. */
   readonly registry: Registry;
+  /** Can cut watches. */
   readonly apiServer: ApiServer;
   /** The flags that point `serve` here: kubeconfig, certificates and registry. Addresses are the caller's. */
   readonly serveFlags: readonly string[];

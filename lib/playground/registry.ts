@@ -7,9 +7,11 @@ import { buildImage, type BuiltImage, type Content, type ImageDescription } from
 
 /** What to serve and how. */
 export interface RegistryOptions {
+  /** All that can be pulled. */
   readonly images: readonly ImageDescription[];
   /** The one user who may pull from `basic` and `token` repositories. */
   readonly user: { readonly name: string; readonly password: string };
+  /** Times the latency. */
   readonly clock: Clock;
   /** Serving certificate; plain HTTP without one. */
   readonly certificate?: KeyPair;
@@ -23,6 +25,7 @@ export interface RegistryOptions {
 export interface Registry extends AsyncDisposable {
   /** `127.0.0.1:port`: the host of image references. */
   readonly host: string;
+  /** `https://127.0.0.1:port`, or `http` without a certificate. */
   readonly origin: string;
   /** Requests since the start, by kind. Refused ones count too. */
   counts(): RequestCounts;

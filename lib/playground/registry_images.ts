@@ -6,9 +6,11 @@ export type ImageForm = "oci-index" | "docker-list" | "oci-manifest" | "docker-m
 export interface ImageDescription {
   /** Without host: `demo/web`. */
   readonly repository: string;
+  /** `v1`. */
   readonly tag: string;
   /** GOARCH names; a single manifest has exactly one. */
   readonly architectures: readonly string[];
+  /** What the tag points at. */
   readonly form: ImageForm;
   /** Adds an `unknown/unknown` attestation manifest to the index, as buildx does. */
   readonly attested?: boolean;
@@ -20,15 +22,21 @@ export interface ImageDescription {
 
 /** Bytes with their name. */
 export interface Content {
+  /** `sha256:…` of the bytes. */
   readonly digest: string;
+  /** Its Content-Type as a manifest. */
   readonly mediaType: string;
+  /** The document itself. */
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
 /** All documents of one image. The last of `manifests` is the one that the tag points at. */
 export interface BuiltImage {
+  /** Layer and configs. */
   readonly blobs: readonly Content[];
+  /** Every manifest, the index included. */
   readonly manifests: readonly Content[];
+  /** What the tag points at. */
   readonly top: Content;
 }
 

@@ -3,9 +3,13 @@ import { findKind, type ServedKind } from "./kinds.ts";
 
 /** An object or a collection of a served kind. */
 export interface ResourcePath {
+  /** Kind that lives there. */
   readonly kind: ServedKind;
+  /** Undefined: cluster-scoped, or all namespaces. */
   readonly namespace: string | undefined;
+  /** Undefined: the collection. */
   readonly name: string | undefined;
+  /** `status`, `binding`…, whether served or not. */
   readonly subresource: string | undefined;
 }
 

@@ -16,6 +16,7 @@ export type PodDecision = "unseen" | "waiting" | "ignore" | "place" | "nowhere" 
 export interface Expectation {
   /** Of the required node affinity or the node selector; empty: none. */
   readonly architectures: readonly string[];
+  /** What must be decided. */
   readonly decision: PodDecision;
   /** Architectures of nodes it may be on; empty: it must stay unscheduled. */
   readonly nodes: readonly string[];

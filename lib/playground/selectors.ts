@@ -6,7 +6,8 @@ import { badRequest } from "./status.ts";
 /** Answers whether an object is selected. */
 export type Selector = (object: KubeObject) => boolean;
 
-type Labels = Readonly<Record<string, string>>;
+/** Labels of an object. */
+export type Labels = Readonly<Record<string, string>>;
 
 /** Parses `a=b,c!=d,e in (f,g),h notin (i),j,!k`. Throws a 400 StatusError on anything else. */
 export function parseLabelSelector(text: string): Selector {
@@ -47,8 +48,11 @@ function parseRequirement(text: string): (labels: Labels) => boolean {
 
 /** A label requirement as node affinity and label selectors state it. */
 export interface LabelExpression {
+  /** Label key. */
   readonly key: string;
+  /** `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`; anything else never matches. */
   readonly operator: string;
+  /** Empty for the operators that take none. */
   readonly values: readonly string[];
 }
 

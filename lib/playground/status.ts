@@ -6,17 +6,24 @@ import type { JsonObject } from "./json_value.ts";
 export interface FieldCause {
   /** `FieldValueForbidden`, `FieldValueInvalid`, `FieldValueRequired`… */
   readonly reason: string;
+  /** Path of the field: `spec.nodeSelector`. */
   readonly field: string;
+  /** For people. */
   readonly message: string;
 }
 
 /** A refusal: HTTP status, Status reason and, where fields were judged, their causes. */
 export class StatusError extends Error {
+  /** Tells it from other errors in logs. */
   override readonly name = "StatusError";
+  /** HTTP status. */
   readonly status: number;
+  /** `NotFound`, `Conflict`, `Invalid`… */
   readonly reason: string;
+  /** Empty when there are none. */
   readonly details: JsonObject;
 
+  /** `message` is for people. */
   constructor(status: number, reason: string, rest: { readonly message: string; readonly details?: JsonObject }) {
     super(rest.message);
     this.status = status;

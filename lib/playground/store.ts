@@ -3,10 +3,15 @@ import { apiVersionOf, keyOf, type KubeObject, type ResourceType } from "../k8s/
 
 /** One write. `previous` is what it replaced: watches with a selector need both. */
 export interface StoreChange {
+  /** What happened. */
   readonly kind: "ADDED" | "MODIFIED" | "DELETED";
+  /** The resourceVersion that the write got. */
   readonly version: number;
+  /** Kind of the object. */
   readonly type: ResourceType;
+  /** The new form; for a removal the last one. */
   readonly object: KubeObject;
+  /** Undefined when the object is new. */
   readonly previous: KubeObject | undefined;
 }
 

@@ -12,9 +12,13 @@ import { badRequest, conflict, invalid, notFound, StatusError, unapplicablePatch
 
 /** Which object to change, and whether only to pretend. */
 export interface UpdateTarget {
+  /** Absent for cluster-scoped kinds. */
   readonly namespace?: string | undefined;
+  /** Name of the object. */
   readonly name: string;
+  /** `status` changes nothing else. */
   readonly subresource?: string | undefined;
+  /** Do everything but store. */
   readonly dryRun?: boolean;
 }
 

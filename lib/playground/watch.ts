@@ -9,12 +9,15 @@ import type { ObjectStore, StoreChange } from "./store.ts";
 
 /** What a client asked to watch. */
 export interface WatchRequest {
+  /** Which kind. */
   readonly kind: ServedKind;
   /** Namespace and selectors in one test. */
   readonly selects: Selector;
   /** Empty or `0`: begin with the present state; otherwise continue after that version. */
   readonly resourceVersion: string;
+  /** How long until the server ends it. */
   readonly timeoutMs: number;
+  /** Whether the client takes bookmarks. */
   readonly bookmarks: boolean;
   /** `sendInitialEvents`: the present state, then a bookmark that marks its end. */
   readonly initialEvents: boolean;

@@ -10,15 +10,23 @@ export type WebhookAddress =
 
 /** One webhook of a configuration. `matchPolicy` and `matchConditions` (CEL) are not understood and do not narrow. */
 export interface Webhook {
+  /** Qualified name, for messages. */
   readonly name: string;
+  /** Where to call. */
   readonly address: WebhookAddress;
   /** PEM. */
   readonly caBundle: string | undefined;
+  /** What a failed call means. */
   readonly failurePolicy: "Fail" | "Ignore";
+  /** Whether to ask again after later changes. */
   readonly reinvocationPolicy: "Never" | "IfNeeded";
+  /** Longest wait for the answer. */
   readonly timeoutMs: number;
+  /** Raw rules: operations, groups, versions, resources. */
   readonly rules: readonly unknown[];
+  /** Raw LabelSelector over the labels of the namespace. */
   readonly namespaceSelector: unknown;
+  /** Raw LabelSelector over the labels of the object. */
   readonly objectSelector: unknown;
 }
 
