@@ -36,7 +36,7 @@ const NAMESPACE_CONFIG = z.looseObject({
   }),
   spec: z.looseObject({
     priority: z.int().min(0).max(255).default(0),
-    labelSelector: z.unknown(),
+    labelSelector: z.unknown().optional(),
     fallbackArchitecture: z.string().nullish(),
     plugins: PLUGINS.nullish(),
   }),

@@ -1,0 +1,127 @@
+// Which pods are left alone: I1–I6 and Archway's own switches, seen through admission. Source: §1.3, §7.2 PM-60…71.
+import assert from "node:assert/strict";
+import { ignoreReason } from "../../../lib/placement/ignore.ts";
+import { scoringWanted, selectConfigs } from "../../../lib/placement/selection.ts";
+import { makeSettings } from "../../../lib/placement/settings.ts";
+import type { PlacementConfigs } from "../../../lib/placement/config_types.ts";
+import {
+  A,
+  ARCH,
+  cluster,
+  configs,
+  type Json,
+  NO_CONFIGS,
+  nodeAffinity,
+  podOf,
+  ppc,
+  preferredTerm,
+  R,
+  rawPod,
+  type Row,
+  rows,
+  term,
+  weigh,
+} from "./make.ts";
+
+const SETTINGS = makeSettings({ operatorNamespace: "archway" });
+const PLATFORMS = [weigh(R, 50)];
+const SCORING = configs(cluster({ platforms: PLATFORMS }));
+const NOT_SCORING = configs(cluster({ platforms: PLATFORMS, enabled: false }));
+const PLAIN_CLUSTER = configs(cluster());
+
+interface Given {
+  readonly spec?: Json;
+  readonly metadata?: Json;
+  readonly configs?: PlacementConfigs;
+}
+
+function reasonFor(given: Given): string | undefined {
+  const pod = podOf(rawPod(given.spec, given.metadata));
+  const scoring = scoringWanted(selectConfigs(pod, given.configs ?? PLAIN_CLUSTER));
+  return ignoreReason({ pod, settings: SETTINGS, scoring, constrainedByUs: false });
+}
+
+function ignores(id: string, given: Given, expected: string | undefined): Row {
+  return [id, `ignoreReason() is ${expected ?? "none"} for ${JSON.stringify({ ...given, configs: undefined })}`, () => {
+    assert.equal(reasonFor(given), expected);
+  }];
+}
+
+const ARCH_EXISTS = { matchExpressions: [{ key: ARCH, operator: "Exists" }] };
+const R_ONLY = { affinity: nodeAffinity([ARCH_EXISTS]) };
+const R_AND_P = { affinity: nodeAffinity([ARCH_EXISTS], [preferredTerm(1, ARCH, A)]) };
+const owned = (controller: unknown): Json => ({ ownerReferences: [{ kind: "DaemonSet", name: "d", controller }] });
+const NAMED = { namespace: "archway" };
+const KUBE = { namespace: "kube-system" };
+
+rows([
+  ignores("PM-60", {}, undefined),
+  ignores("PM-61", { metadata: NAMED }, "OperatorNamespace"),
+  ignores("PM-62", { metadata: KUBE }, "KubeNamespace"),
+  ignores("PM-63", { spec: { nodeName: "n" } }, "NodeNameSet"),
+  ignores("PM-64", { spec: { nodeSelector: { "node-role.kubernetes.io/master": "" } } }, "ControlPlaneSelector"),
+  ignores("PM-65", { metadata: owned(true) }, "DaemonSet"),
+  ignores("PM-66", { metadata: owned(false) }, undefined),
+  ignores("PM-67", { metadata: owned(null) }, undefined),
+  ignores("PM-68", { spec: R_ONLY }, "AlreadyConstrained"),
+  ignores("PM-69", { spec: R_AND_P, configs: SCORING }, "AlreadyConstrained"),
+  ignores("PM-70", { spec: R_ONLY, configs: SCORING }, undefined),
+  ignores("PM-71", { spec: R_ONLY, configs: NOT_SCORING }, "AlreadyConstrained"),
+  ignores("PM-104", { configs: configs(cluster({ enabled: false }), ppc("on", { platforms: PLATFORMS })) }, undefined),
+  ignores("PM-105", {
+    spec: { nodeSelector: { [ARCH]: A } },
+    configs: configs(cluster({ enabled: false }), ppc("off", { enabled: false })),
+  }, "AlreadyConstrained"),
+  ignores("PM-106", { metadata: NAMED, configs: SCORING }, "OperatorNamespace"),
+  ignores("PM-107", { metadata: KUBE, configs: SCORING }, "KubeNamespace"),
+  ignores("PM-108", { spec: { nodeName: "n" }, configs: SCORING }, "NodeNameSet"),
+  ignores("PM-109", {
+    spec: R_ONLY,
+    configs: configs(cluster({ enabled: false }), ppc("a", { enabled: false }), ppc("b", { platforms: PLATFORMS })),
+  }, undefined),
+  ignores("DV-10", { spec: { nodeSelector: { [ARCH]: A } }, configs: NO_CONFIGS }, "AlreadyConstrained"),
+  ignores("DV-17", { spec: { affinity: nodeAffinity([term([ARCH, A]), term(["foo", "bar"])]) } }, undefined),
+  ignores("DV-18", {
+    spec: { affinity: nodeAffinity([{ matchFields: [{ key: ARCH, operator: "In", values: [A] }] }]) },
+  }, undefined),
+  ignores("DV-19", {
+    spec: {
+      affinity: nodeAffinity([{ matchExpressions: [{ key: ARCH, operator: "NotIn", values: [R] }] }]),
+    },
+  }, "AlreadyConstrained"),
+  ignores("DV-20", { metadata: { namespace: "kubevirt-foo" } }, undefined),
+  ignores("DV-21", { metadata: { namespace: "openshift-foo" } }, undefined),
+  ignores("DV-22", {
+    metadata: {
+      ownerReferences: [{ kind: "Other", name: "o", controller: false }, {
+        kind: "DaemonSet",
+        name: "d",
+        controller: true,
+      }],
+    },
+  }, "DaemonSet"),
+  ignores("DV-23", {
+    spec: {
+      affinity: nodeAffinity([{
+        matchExpressions: [{ key: "node-role.kubernetes.io/control-plane", operator: "Exists" }],
+      }]),
+    },
+  }, undefined),
+  ignores("DV-24", { spec: { hostNetwork: true } }, undefined),
+  ignores("DV-24", { spec: { os: { name: "windows" } } }, undefined),
+]);
+
+Deno.test("ignoreReason() skips the runtime classes that the settings name", () => {
+  const settings = makeSettings({ runtimeClasses: { wasm: { kind: "skip" } } });
+  const reason = (runtimeClassName: string): string | undefined =>
+    ignoreReason({ pod: podOf(rawPod({ runtimeClassName })), settings, scoring: false, constrainedByUs: false });
+  assert.equal(reason("wasm"), "RuntimeClassSkipped");
+  assert.equal(reason("kata"), undefined);
+  assert.equal(reason("constructor"), undefined);
+});
+
+Deno.test("ignoreReason() lets DaemonSet pods in when they are to be constrained", () => {
+  const pod = podOf(rawPod({}, owned(true)));
+  const settings = makeSettings({ daemonSets: "constrain" });
+  assert.equal(ignoreReason({ pod, settings, scoring: false, constrainedByUs: false }), undefined);
+});

@@ -1,0 +1,150 @@
+// The architectures a pod's images share. Source: §2.7 steps 2–4, PM-18…26, PR-11/12, DV-36…39, DV-87/88, D18, D19.
+import assert from "node:assert/strict";
+import { imagesWorthConfigRead, judgeImages } from "../../../lib/placement/images.ts";
+import { makeSettings } from "../../../lib/placement/settings.ts";
+import type { ImageFact } from "../../../lib/placement/types.ts";
+import {
+  A,
+  bundleFact,
+  container,
+  fact,
+  failedFact,
+  type Json,
+  P,
+  platformsFact,
+  podOf,
+  R,
+  rawPod,
+  type Row,
+  rows,
+  S,
+} from "./make.ts";
+
+interface Given {
+  readonly spec?: Json;
+  readonly images: readonly ImageFact[];
+}
+
+function judged({ spec, images }: Given, settings = makeSettings()): ReturnType<typeof judgeImages> {
+  const containers = images.map(({ image }) => container(image));
+  return judgeImages({ pod: podOf(rawPod({ containers, ...spec })), settings, images });
+}
+
+function shares(id: string, given: Given, expected: readonly string[]): Row {
+  const title = `judgeImages() of ${given.images.map(({ image }) => image).join(" + ")} shares [${expected}]`;
+  return [id, title, () => {
+    const judgement = judged(given);
+    assert.ok(judgement.kind === "shared");
+    assert.deepEqual(judgement.architectures, expected);
+  }];
+}
+
+function fails(id: string, images: readonly ImageFact[], image: string): Row {
+  return [id, `judgeImages() fails by ${image}`, () => {
+    const judgement = judged({ images });
+    assert.ok(judgement.kind === "failed");
+    assert.equal(judgement.failed.image, image);
+  }];
+}
+
+const linux = (image: string, ...architectures: readonly string[]): ImageFact =>
+  platformsFact(image, architectures.map((architecture) => ({ os: "linux", architecture })));
+const MIXED_OS = platformsFact("mixed", [{ os: "windows", architecture: A }, { os: "linux", architecture: R }]);
+const INIT = {
+  initContainers: [{ ...container("single-arm64"), restartPolicy: "Always" }],
+  containers: [container("multi")],
+};
+
+rows([
+  shares("PM-18", { images: [fact("multi")] }, [A, R]),
+  shares("PM-19", { images: [fact("single-arm64")] }, [R]),
+  shares("PM-20", { images: [fact("multi"), fact("multi")] }, [A, R]),
+  shares("PM-21", { images: [fact("multi"), fact("single-arm64")] }, [R]),
+  shares("PM-22", { images: [fact("multi"), fact("multi2")] }, [A, R]),
+  fails("PM-23", [fact("multi"), fact("non-existing")], "non-existing"),
+  shares("PM-24", {
+    spec: { initContainers: [container("multi2")], containers: [container("multi")] },
+    images: [fact("multi"), fact("multi2")],
+  }, [A, R]),
+  fails("PM-25", [fact("multi"), fact("non-existing")], "non-existing"),
+  shares("PM-26", { images: [fact("single-amd64"), fact("single-arm64")] }, []),
+  shares("PR-11", { images: [bundleFact("bundle"), linux("b", P, S)] }, [P, S]),
+  shares("PR-12", { images: [linux("b", P, S), bundleFact("bundle")] }, [P, S]),
+  shares("DV-36", { spec: INIT, images: [fact("single-arm64"), fact("multi")] }, [R]),
+  shares("DV-39", { images: [fact("exotic")] }, [A, "riscv64"]),
+  shares("DV-87", { images: [MIXED_OS] }, [R]),
+  shares("DV-87", { spec: { os: { name: "windows" } }, images: [MIXED_OS] }, [A]),
+  shares("DV-87", { spec: { nodeSelector: { "kubernetes.io/os": "windows" } }, images: [MIXED_OS] }, [A]),
+  shares("DV-88", {
+    images: [platformsFact("arm", [
+      { os: "linux", architecture: "arm", variant: "v6" },
+      { os: "linux", architecture: "arm", variant: "v7" },
+    ])],
+  }, ["arm"]),
+]);
+
+Deno.test("judgeImages() takes images that all run anywhere for all known architectures", () => {
+  const judgement = judged({ images: [bundleFact("one"), bundleFact("two")] });
+  assert.deepEqual(judgement.kind === "shared" && judgement.architectures, [A, R, P, S]);
+});
+
+Deno.test("judgeImages() fails for good when an image has no platform for the pod's operating system", () => {
+  const judgement = judged({ images: [platformsFact("win", [{ os: "windows", architecture: A }])] });
+  assert.ok(judgement.kind === "failed");
+  assert.equal(judgement.failed.failure.kind, "permanent");
+  assert.equal(judgement.failed.failure.reason, "NotAnImage");
+  assert.match(judgement.failed.failure.message, /windows\/amd64/);
+});
+
+Deno.test("judgeImages() drops architectures that no label can name", () => {
+  const judgement = judged({ images: [linux("odd", A, "unknown", "", "a b")] });
+  assert.deepEqual(judgement.kind === "shared" && judgement.architectures, [A]);
+});
+
+Deno.test("judgeImages() prefers a permanent failure to transient ones", () => {
+  const gone = failedFact("gone", { kind: "permanent", reason: "ManifestUnknown" });
+  const judgement = judged({ images: [fact("flaky"), fact("multi"), gone] });
+  assert.equal(judgement.kind === "failed" && judgement.failed.image, "gone");
+});
+
+Deno.test("judgeImages() waits as long as the slowest registry asks", () => {
+  const images = [
+    failedFact("one", { kind: "transient", reason: "RateLimited", retryAfterMs: 2_000 }),
+    failedFact("two", { kind: "transient", reason: "RateLimited", retryAfterMs: 9_000 }),
+  ];
+  const judgement = judged({ images });
+  assert.equal(judgement.kind === "failed" && judgement.failed.failure.retryAfterMs, 9_000);
+});
+
+Deno.test("judgeImages() takes an image that nobody inspected for a transient failure", () => {
+  const pod = podOf(rawPod({ containers: [container("multi"), container("late")] }));
+  const judgement = judgeImages({ pod, settings: makeSettings(), images: [fact("multi")] });
+  assert.ok(judgement.kind === "failed");
+  assert.deepEqual([judgement.failed.image, judgement.failed.failure.kind], ["late", "transient"]);
+});
+
+Deno.test("judgeImages() lets an image volume of plain data narrow nothing", () => {
+  const pod = podOf(rawPod({ volumes: [{ name: "v", image: { reference: "data" } }] }));
+  const images = [fact("multi"), failedFact("data", { kind: "permanent", reason: "NotAnImage" })];
+  const judgement = judgeImages({ pod, settings: makeSettings({ imageVolumes: "require" }), images });
+  assert.deepEqual(judgement.kind === "shared" && judgement.architectures, [A, R]);
+});
+
+Deno.test("judgeImages() adds what a runtime class can run besides", () => {
+  const settings = makeSettings({ runtimeClasses: { qemu: { kind: "add", architectures: [R] } } });
+  const spec = { runtimeClassName: "qemu" };
+  const judgement = judged({ spec, images: [fact("single-amd64")] }, settings);
+  assert.deepEqual(judgement.kind === "shared" && judgement.architectures, [A, R]);
+});
+
+Deno.test("imagesWorthConfigRead() names index-depth images that exclude what another image offers", () => {
+  const worth = (...images: readonly ImageFact[]): readonly string[] => {
+    const pod = podOf(rawPod({ containers: images.map(({ image }) => container(image)) }));
+    return imagesWorthConfigRead({ pod, settings: makeSettings(), images });
+  };
+  assert.deepEqual(worth(linux("bundle", P, R), linux("b", P, S)), ["bundle", "b"]);
+  assert.deepEqual(worth(linux("wide", A, R), linux("narrow", R)), ["narrow"]);
+  assert.deepEqual(worth(linux("a", A, R), linux("b", R, A)), []);
+  assert.deepEqual(worth(linux("alone", A)), []);
+  assert.deepEqual(worth(bundleFact("bundle"), linux("b", P, S)), []);
+});
