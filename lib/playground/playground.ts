@@ -24,6 +24,7 @@ import {
 } from "./samples.ts";
 import { openScheduler } from "./scheduler.ts";
 import { ObjectStore } from "./store.ts";
+import { openWorkloads } from "./workloads.ts";
 
 /** What `openPlayground` needs. */
 export interface PlaygroundOptions {
@@ -94,6 +95,7 @@ export async function openPlayground(options: PlaygroundOptions): Promise<Playgr
   const cluster: Cluster = { store, clock, admission };
   stack.use(openScheduler(cluster, { log }));
   stack.use(openKubelets(cluster, { pull: (image) => pullFrom(registry, image) }));
+  stack.use(openWorkloads(cluster, { log }));
   await furnish(cluster, { registryHost: registry.host, namespaces: options.namespaces ?? [] });
   const apiServer = stack.use(openApiServer(cluster, { log }));
   const files = await writeFiles(workDir, { apiUrl: apiServer.url, certificates });
