@@ -1,0 +1,114 @@
+// A served cluster in memory with an operator on it, and the objects its tests look at.
+import assert from "node:assert/strict";
+import { openOperator, type Operator } from "../../../controllers/operator/controller.ts";
+import type { OperatorParts } from "../../../controllers/operator/parts.ts";
+import { systemClock } from "../../../lib/clock.ts";
+import type { KubeApi } from "../../../lib/k8s/api.ts";
+import { isNotFound } from "../../../lib/k8s/errors.ts";
+import { openKubeApi } from "../../../lib/k8s/rest_api.ts";
+import { type KubeObject, Resource, type ResourceTarget, type ResourceType } from "../../../lib/k8s/types.ts";
+import { silentLogger } from "../../../lib/log.ts";
+import { type Condition, parseOperandConfig } from "../../../lib/operand/config_view.ts";
+import { serveCluster } from "../../lib/playground/make.ts";
+
+export const NAMESPACE = "archway-system";
+export const GATE = "multiarch.openshift.io/scheduling-gate";
+
+/** An event as the operator recorded it. */
+export type Recorded = Parameters<OperatorParts["events"]["record"]>[0];
+
+/** A cluster, an operator that runs on it, and short words for what tests ask. */
+export interface OperatorBench extends AsyncDisposable {
+  readonly api: KubeApi;
+  readonly operator: Operator;
+  readonly events: readonly Recorded[];
+  readonly signal: AbortSignal;
+  find(type: ResourceType, target: ResourceTarget): Promise<KubeObject | undefined>;
+  /** Creates the ClusterPodPlacementConfig. */
+  createConfig(spec?: Readonly<Record<string, unknown>>): Promise<KubeObject>;
+  /** Condition statuses by type, shortened: `Available=True`. */
+  conditions(): Promise<readonly Condition[]>;
+  /** Waits, poking the operator, until a question is answered with yes. */
+  until(what: string, holds: () => Promise<boolean>): Promise<void>;
+  /** Starts the operator; the bench ends it. */
+  start(): void;
+}
+
+/** Opens a bench. The operator does not run before `start`. */
+export async function openBench(overrides: Partial<OperatorParts> = {}): Promise<OperatorBench> {
+  const served = await serveCluster();
+  const api = openKubeApi({
+    baseUrl: served.server.url,
+    credentials: () => Promise.resolve({ headers: {}, tls: { caCerts: [] } }),
+    discardCredentials: () => {},
+  }, { clock: systemClock, log: silentLogger, userAgent: "archway-test" });
+  const stop = new AbortController();
+  const { signal } = stop;
+  const events: Recorded[] = [];
+  const operator = openOperator({
+    api,
+    events: { record: (event) => void events.push(event) },
+    clock: systemClock,
+    log: silentLogger,
+    settings: {
+      namespace: NAMESPACE,
+      endpoint: { kind: "service", namespace: NAMESPACE, name: "archway-webhook" },
+      deploymentName: undefined,
+      maxGateAgeMs: 60_000,
+      resyncMs: 60_000,
+    },
+    canServe: () => true,
+    canReconcile: () => true,
+    caBundle: () => "CA",
+    gatingStopped: () => undefined,
+    enoexec: () => "unmanaged",
+    ...overrides,
+  });
+  let running: Promise<void> = Promise.resolve();
+  const find = async (type: ResourceType, target: ResourceTarget): Promise<KubeObject | undefined> => {
+    try {
+      return await api.get(type, target, signal);
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  };
+  await api.create(Resource.namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: NAMESPACE } }, {
+    signal,
+  });
+  return {
+    api,
+    operator,
+    events,
+    signal,
+    find,
+    createConfig: (spec = {}) =>
+      api.create(Resource.clusterConfigs, {
+        apiVersion: "multiarch.openshift.io/v1beta1",
+        kind: "ClusterPodPlacementConfig",
+        metadata: { name: "cluster" },
+        spec,
+      }, { signal }),
+    conditions: async () => {
+      const config = await find(Resource.clusterConfigs, { name: "cluster" });
+      return config === undefined ? [] : parseOperandConfig(config).conditions;
+    },
+    until: async (what, holds) => {
+      const deadlineMs = performance.now() + 5_000;
+      while (!await holds()) {
+        assert.ok(performance.now() < deadlineMs, `still not: ${what}`);
+        operator.poke();
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+    },
+    start: () => {
+      running = operator.run(signal);
+    },
+    [Symbol.asyncDispose]: async () => {
+      stop.abort();
+      await running;
+      await api[Symbol.asyncDispose]();
+      await served[Symbol.asyncDispose]();
+    },
+  };
+}
