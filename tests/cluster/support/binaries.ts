@@ -1,0 +1,166 @@
+// The binaries of the control plane: found in KUBEBUILDER_ASSETS or built once from tests/cluster/controlplane and cached.
+
+/** Paths of the executables. */
+export type Binaries = Readonly<Record<BinaryName, string>>;
+
+/** One of the executables of a control plane. */
+export type BinaryName = (typeof RECIPES)[number]["name"];
+
+/** How one executable is built. */
+interface Recipe {
+  readonly name: string;
+  /** Folder of the go.mod that pins it. */
+  readonly module: string;
+  readonly package: string;
+}
+
+const KUBERNETES_VERSION = { major: "1", minor: "36", full: "v1.36.3" } as const;
+
+const RECIPES = [
+  { name: "etcd", module: "etcd", package: "go.etcd.io/etcd/server/v3" },
+  { name: "kwok", module: "kwok", package: "sigs.k8s.io/kwok/cmd/kwok" },
+  kubernetes("kube-apiserver"),
+  kubernetes("kube-controller-manager"),
+  kubernetes("kube-scheduler"),
+  kubernetes("kubectl"),
+] as const satisfies readonly Recipe[];
+
+function kubernetes<Name extends string>(name: Name): { name: Name; module: string; package: string } {
+  return { name, module: "kubernetes", package: `k8s.io/kubernetes/cmd/${name}` };
+}
+
+const SOURCES = new URL("../controlplane/", import.meta.url);
+
+/** Without these link flags the servers report v0.0.0, and feature gates by version misbehave. */
+function linkerFlags(): string {
+  const { major, minor, full } = KUBERNETES_VERSION;
+  const set = ["k8s.io/component-base/version", "k8s.io/client-go/pkg/version"].flatMap((path) => [
+    `-X ${path}.gitVersion=${full}`,
+    `-X ${path}.gitMajor=${major}`,
+    `-X ${path}.gitMinor=${minor}`,
+  ]);
+  return ["-s -w", ...set].join(" ");
+}
+
+/**
+ * What this machine lacks to run a control plane, as one sentence, or undefined when it can be had.
+ * Builds nothing.
+ */
+export async function missingForControlPlane(): Promise<string | undefined> {
+  const directory = await cacheDirectory();
+  const absent: string[] = [];
+  for (const { name } of RECIPES) if (await locate(name, directory) === undefined) absent.push(name);
+  if (absent.length === 0 || await hasGo()) return undefined;
+  return `${
+    absent.join(", ")
+  } missing. Install Go 1.26 or later to have them built, or set KUBEBUILDER_ASSETS to a folder that holds them.`;
+}
+
+/**
+ * Finds every executable, building what lacks (minutes, once; later runs take it from the cache).
+ * Throws an Error whose message is one line when that cannot be done on this machine.
+ */
+export async function ensureBinaries(
+  { onProgress = reportProgress }: { readonly onProgress?: (line: string) => void } = {},
+): Promise<Binaries> {
+  const missing = await missingForControlPlane();
+  if (missing !== undefined) throw new Error(`Cannot run a control plane: ${missing}`);
+  const directory = await cacheDirectory();
+  const found: Record<string, string> = {};
+  for (const recipe of RECIPES) {
+    const { name } = recipe;
+    found[name] = await locate(name, directory) ?? await buildLocked(recipe, { directory, onProgress });
+  }
+  return toBinaries(found);
+}
+
+function toBinaries(found: Readonly<Record<string, string>>): Binaries {
+  const path = (name: BinaryName): string => {
+    const value = found[name];
+    if (value === undefined) throw new Error(`Cannot find "${name}": no recipe for it`);
+    return value;
+  };
+  return {
+    "etcd": path("etcd"),
+    "kwok": path("kwok"),
+    "kube-apiserver": path("kube-apiserver"),
+    "kube-controller-manager": path("kube-controller-manager"),
+    "kube-scheduler": path("kube-scheduler"),
+    "kubectl": path("kubectl"),
+  };
+}
+
+/** KUBEBUILDER_ASSETS, then the cache; a kubectl of the PATH serves only where nothing can be built. */
+async function locate(name: string, directory: string): Promise<string | undefined> {
+  const assets = Deno.env.get("KUBEBUILDER_ASSETS") ?? "";
+  const candidates = [...(assets === "" ? [] : [`${assets}/${name}`]), `${directory}/${name}`];
+  for (const path of candidates) if (await isFile(path)) return path;
+  return name === "kubectl" && !await hasGo() ? await findOnPath(name) : undefined;
+}
+
+async function findOnPath(name: string): Promise<string | undefined> {
+  for (const folder of (Deno.env.get("PATH") ?? "").split(":")) {
+    if (await isFile(`${folder}/${name}`)) return `${folder}/${name}`;
+  }
+  return undefined;
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return await Deno.stat(path).then((info) => info.isFile, () => false);
+}
+
+async function hasGo(): Promise<boolean> {
+  return await findOnPath("go") !== undefined;
+}
+
+/** One folder for each state of the pins, outside of the checkout. */
+async function cacheDirectory(): Promise<string> {
+  const root = Deno.env.get("XDG_CACHE_HOME") ?? `${Deno.env.get("HOME") ?? "/tmp"}/.cache`;
+  const modules = [...new Set(RECIPES.map((recipe) => recipe.module))].sort();
+  const texts = await Promise.all(
+    modules.flatMap((module) =>
+      ["go.mod", "go.sum"].map((file) => Deno.readTextFile(new URL(`${module}/${file}`, SOURCES)))
+    ),
+  );
+  const bytes = new TextEncoder().encode([linkerFlags(), Deno.build.os, Deno.build.arch, ...texts].join("\n"));
+  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex().slice(0, 12);
+  return `${root}/archway/controlplane-${hash}`;
+}
+
+interface BuildOptions {
+  readonly directory: string;
+  readonly onProgress: (line: string) => void;
+}
+
+/** Builds under a lock of the folder: a second process waits and then finds the work done. */
+async function buildLocked(recipe: Recipe, { directory, onProgress }: BuildOptions): Promise<string> {
+  await Deno.mkdir(directory, { recursive: true });
+  using lock = await Deno.open(`${directory}/.lock`, { create: true, write: true });
+  await lock.lock(true);
+  const target = `${directory}/${recipe.name}`;
+  if (await isFile(target)) return target;
+  const started = performance.now();
+  onProgress(`building ${recipe.name} (first run only; up to 4 minutes)`);
+  await build(recipe, `${target}.part`);
+  await Deno.rename(`${target}.part`, target);
+  onProgress(`built ${recipe.name} in ${Math.round((performance.now() - started) / 1000)} s`);
+  return target;
+}
+
+async function build(recipe: Recipe, output: string): Promise<void> {
+  const { success, stderr } = await new Deno.Command("go", {
+    args: ["build", "-trimpath", "-buildvcs=false", "-ldflags", linkerFlags(), "-o", output, recipe.package],
+    cwd: new URL(`${recipe.module}/`, SOURCES),
+    env: { CGO_ENABLED: "0" },
+    stdin: "null",
+    stdout: "null",
+    stderr: "piped",
+  }).output();
+  if (success) return;
+  const reason = new TextDecoder().decode(stderr).trim().split("\n").at(-1) ?? "";
+  throw new Error(`Cannot build "${recipe.name}": ${reason}`);
+}
+
+function reportProgress(line: string): void {
+  Deno.stderr.writeSync(new TextEncoder().encode(`control plane: ${line}\n`));
+}

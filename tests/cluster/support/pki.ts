@@ -1,0 +1,128 @@
+// A private certificate authority for tests: serving and client certificates, and keys that sign tokens. No openssl needed.
+import "reflect-metadata";
+import * as x509 from "@peculiar/x509";
+
+const DAY_MS = 86_400_000;
+const EC = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
+const RSA = {
+  name: "RSASSA-PKCS1-v1_5",
+  modulusLength: 2048,
+  publicExponent: new Uint8Array([1, 0, 1]),
+  hash: "SHA-256",
+} as const;
+
+/** A certificate with its key, as PEM. */
+export interface IssuedCertificate {
+  readonly certificatePem: string;
+  readonly keyPem: string;
+  readonly keys: CryptoKeyPair;
+  /** Base64 DER, the form of an `x5c` header. */
+  readonly certificateBase64: string;
+}
+
+/** What to certify. Server names default to `localhost` and `127.0.0.1`. */
+export interface CertificateRequest {
+  readonly commonName: string;
+  readonly organization?: string;
+  readonly usage: "server" | "client";
+  readonly keyType?: "ec" | "rsa";
+  readonly names?: readonly string[];
+  /** Validity in days from yesterday on; negative makes an expired certificate. */
+  readonly days?: number;
+}
+
+/** Signs certificates that only those trust who were given {@link certificatePem}. */
+export interface CertificateAuthority {
+  readonly certificatePem: string;
+  issue(request: CertificateRequest): Promise<IssuedCertificate>;
+}
+
+/** A fresh RSA key pair for signing RS256. */
+export async function generateSigningKeys(): Promise<CryptoKeyPair> {
+  return await crypto.subtle.generateKey(RSA, true, ["sign", "verify"]);
+}
+
+/** A key as PEM: PKCS #8 for private ones, SPKI for public ones. */
+export async function exportKeyPem(key: CryptoKey): Promise<string> {
+  const isPrivate = key.type === "private";
+  const der = new Uint8Array(await crypto.subtle.exportKey(isPrivate ? "pkcs8" : "spki", key));
+  const lines = der.toBase64().match(/.{1,64}/g) ?? [];
+  const label = isPrivate ? "PRIVATE KEY" : "PUBLIC KEY";
+  return `-----BEGIN ${label}-----\n${lines.join("\n")}\n-----END ${label}-----\n`;
+}
+
+/** Makes an authority of its own; two calls trust each other in nothing. */
+export async function createAuthority(commonName: string): Promise<CertificateAuthority> {
+  const keys = await crypto.subtle.generateKey(EC, true, ["sign", "verify"]);
+  const authority = await x509.X509CertificateGenerator.createSelfSigned({
+    name: `CN=${commonName}`,
+    keys,
+    signingAlgorithm: EC,
+    ...validity(30),
+    extensions: [
+      new x509.BasicConstraintsExtension(true, undefined, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+    ],
+  });
+  return {
+    certificatePem: pemOf(authority),
+    issue: (request) =>
+      issue({ subject: authority.subject, signingKey: keys.privateKey, publicKey: keys.publicKey }, request),
+  };
+}
+
+interface Issuer {
+  readonly subject: string;
+  readonly signingKey: CryptoKey;
+  readonly publicKey: CryptoKey;
+}
+
+async function issue(issuer: Issuer, request: CertificateRequest): Promise<IssuedCertificate> {
+  const keys = await crypto.subtle.generateKey(request.keyType === "rsa" ? RSA : EC, true, ["sign", "verify"]);
+  const organization = request.organization === undefined ? "" : `, O=${request.organization}`;
+  const certificate = await x509.X509CertificateGenerator.create({
+    subject: `CN=${request.commonName}${organization}`,
+    issuer: issuer.subject,
+    signingKey: issuer.signingKey,
+    publicKey: keys.publicKey,
+    signingAlgorithm: EC,
+    ...validity(request.days ?? 30),
+    extensions: await leafExtensions(issuer, request),
+  });
+  return {
+    certificatePem: pemOf(certificate),
+    keyPem: await exportKeyPem(keys.privateKey),
+    keys,
+    certificateBase64: new Uint8Array(certificate.rawData).toBase64(),
+  };
+}
+
+async function leafExtensions(issuer: Issuer, request: CertificateRequest): Promise<x509.Extension[]> {
+  const usage = request.usage === "server" ? x509.ExtendedKeyUsage.serverAuth : x509.ExtendedKeyUsage.clientAuth;
+  const names = request.names ?? ["localhost", "127.0.0.1"];
+  return [
+    new x509.BasicConstraintsExtension(false, undefined, true),
+    new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature | x509.KeyUsageFlags.keyEncipherment, true),
+    new x509.ExtendedKeyUsageExtension([usage]),
+    await x509.AuthorityKeyIdentifierExtension.create(issuer.publicKey),
+    ...(request.usage === "client" ? [] : [
+      new x509.SubjectAlternativeNameExtension(
+        names.map((value) => ({ type: /^[\d.]+$|:/.test(value) ? "ip" as const : "dns" as const, value })),
+      ),
+    ]),
+  ];
+}
+
+function validity(days: number): { readonly serialNumber: string; readonly notBefore: Date; readonly notAfter: Date } {
+  const notBefore = new Date(Date.now() - DAY_MS * (days < 0 ? 2 - days : 1));
+  return {
+    serialNumber: `01${crypto.getRandomValues(new Uint8Array(15)).toHex()}`,
+    notBefore,
+    notAfter: new Date(Date.now() + days * DAY_MS),
+  };
+}
+
+function pemOf(certificate: x509.X509Certificate): string {
+  return `${certificate.toString("pem").trim()}\n`;
+}
