@@ -1,10 +1,12 @@
-// A signal that aborts with its parent or when its time is up, and lets go of both when lifted.
+// A signal that aborts with its parent or when its time is up, and lets go of both when disposed.
 import type { Clock } from "../clock.ts";
 
 /** A time limit for one piece of work. Use with `using`: disposing frees the timer and the parent's listener. */
 export interface Deadline extends Disposable {
   /** Aborts with the parent's reason, or with a TimeoutError when the time is up. */
   readonly signal: AbortSignal;
+  /** The time starts over: a sign of life was seen. Costs nothing. */
+  restart(): void;
   /** The time no longer counts; the parent's abort still does. */
   lift(): void;
 }
@@ -14,18 +16,26 @@ export interface Deadline extends Disposable {
  * may live as long as the process.
  */
 export function openDeadline(ms: number, options: { readonly signal: AbortSignal; readonly clock: Clock }): Deadline {
+  const { signal: parent, clock } = options;
   const controller = new AbortController();
   const lifted = new AbortController();
-  const { signal: parent, clock } = options;
+  let startedMs = clock.monotonicMs();
   const follow = (): void => controller.abort(parent.reason);
   if (parent.aborted) follow();
   else parent.addEventListener("abort", follow, { once: true });
-  void clock.sleep(ms, lifted.signal).then(() => {
-    if (lifted.signal.aborted || controller.signal.aborted) return;
-    controller.abort(new DOMException(`No answer within ${Math.round(ms)} ms`, "TimeoutError"));
-  });
+  const count = async (): Promise<void> => {
+    for (let leftMs = ms; leftMs > 0; leftMs = startedMs + ms - clock.monotonicMs()) {
+      await clock.sleep(leftMs, lifted.signal);
+      if (lifted.signal.aborted) return;
+    }
+    controller.abort(new DOMException(`Nothing heard for ${Math.round(ms)} ms`, "TimeoutError"));
+  };
+  void count();
   return {
     signal: controller.signal,
+    restart: () => {
+      startedMs = clock.monotonicMs();
+    },
     lift: () => lifted.abort(),
     [Symbol.dispose]: () => {
       parent.removeEventListener("abort", follow);

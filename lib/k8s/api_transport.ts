@@ -1,0 +1,212 @@
+// Requests to the API server: one HttpClient, fresh credentials, time limits, retries where they are safe. Under rest_api.
+import pLimit, { type LimitFunction } from "p-limit";
+import { backoffMs, type Clock } from "../clock.ts";
+import type { Logger } from "../log.ts";
+import { faultOfConnection, faultOfResponse, NoAnswer } from "./api_faults.ts";
+import type { ClusterAccess, TlsIdentity } from "./cluster_access.ts";
+import { type Deadline, openDeadline, orAborted } from "./deadline.ts";
+import { ApiError } from "./errors.ts";
+import { ServerClock } from "./server_clock.ts";
+
+/**
+ * Requests on the wire at a time, watches aside. Over HTTP/1.1 each has its own connection; 32 writes of 20 ms are
+ * 1 600 a second, more than etcd takes, and few enough not to trip the server's priority-and-fairness queues.
+ */
+export const MAX_PARALLEL_REQUESTS = 32;
+
+/** Attempts of one call, the first included. Longer troubles belong to the caller's own backoff. */
+const MAX_ATTEMPTS = 3;
+const RETRY_BACKOFF = { baseMs: 200, capMs: 2_000 } as const;
+/** A server that asks for a longer pause gets it from the caller's backoff, which does not hold a call open. */
+const MAX_RETRY_AFTER_MS = 10_000;
+
+/** One request. `action` is what error messages call it: `patch pods "ns/name"`. */
+export interface ApiRequest {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | undefined>>;
+  readonly contentType?: string;
+  readonly body?: unknown;
+  readonly timeoutMs: number;
+  readonly action: string;
+  /** `urgent` requests do not wait behind others: a Lease must be renewed in the middle of a burst. */
+  readonly lane: "bulk" | "urgent";
+}
+
+/** What one attempt came to; `status` 0 when no answer came. */
+export interface ApiCall {
+  readonly method: ApiRequest["method"];
+  readonly status: number;
+  readonly durationMs: number;
+}
+
+/** What the transport needs. */
+export interface ApiTransportOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly userAgent: string;
+  /** Told of every attempt, for metrics. */
+  readonly observe?: (call: ApiCall) => void;
+}
+
+/** Sends requests and gives parsed JSON; throws ApiError, or the signal's reason when the caller aborts. */
+export class ApiTransport implements AsyncDisposable {
+  readonly serverClock: ServerClock = new ServerClock();
+  readonly #access: ClusterAccess;
+  readonly #options: ApiTransportOptions;
+  readonly #bulk: LimitFunction = pLimit(MAX_PARALLEL_REQUESTS);
+  #client: { readonly tls: TlsIdentity; readonly http: Deno.HttpClient } | undefined;
+
+  constructor(access: ClusterAccess, options: ApiTransportOptions) {
+    this.#access = access;
+    this.#options = options;
+  }
+
+  /** Sends, retries where that is safe, and gives the body: JSON parsed, anything else as text. */
+  async send(request: ApiRequest, signal: AbortSignal): Promise<unknown> {
+    let renewed = false;
+    for (let attempt = 1;; attempt++) {
+      try {
+        const once = (): Promise<unknown> => this.#sendOnce(request, signal);
+        return await (request.lane === "urgent" ? once() : this.#bulk(once));
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        if (error.status === 401 && !renewed) {
+          renewed = true;
+          this.#access.discardCredentials();
+          continue;
+        }
+        const waitMs = attempt < MAX_ATTEMPTS ? retryDelayMs(error, { method: request.method, attempt }) : undefined;
+        if (waitMs === undefined) throw error;
+        this.#options.log.debug("api request is tried again", { action: request.action, status: error.status, waitMs });
+        await this.#options.clock.sleep(waitMs, signal);
+        signal.throwIfAborted();
+      }
+    }
+  }
+
+  /**
+   * Opens a stream: one attempt, `timeoutMs` until the answer's head. `read` has the body for itself; the connection is
+   * closed when its generator ends, whichever way. A cut throws ApiError.
+   */
+  async *stream<T>(
+    request: ApiRequest,
+    options: {
+      readonly signal: AbortSignal;
+      readonly read: (body: ReadableStream<Uint8Array<ArrayBuffer>>) => AsyncIterable<T>;
+    },
+  ): AsyncGenerator<T, void> {
+    using deadline = this.#deadline(request, options.signal);
+    try {
+      const response = await this.#fetch(request, deadline.signal);
+      deadline.lift();
+      if (response.body !== null) yield* options.read(response.body);
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 401) this.#access.discardCredentials();
+      throw this.#faultOf(error, { request, signal: options.signal });
+    }
+  }
+
+  /** Closes idle connections. Streams still open end on their own. */
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#client?.http.close();
+    this.#client = undefined;
+    return Promise.resolve();
+  }
+
+  async #sendOnce(request: ApiRequest, signal: AbortSignal): Promise<unknown> {
+    signal.throwIfAborted();
+    using deadline = this.#deadline(request, signal);
+    try {
+      const response = await this.#fetch(request, deadline.signal);
+      const isJson = response.headers.get("content-type")?.includes("json") ?? false;
+      return isJson ? await response.json() : await response.text();
+    } catch (error) {
+      throw this.#faultOf(error, { request, signal });
+    }
+  }
+
+  /** The answer when it is a success. Its body is the caller's to consume. */
+  async #fetch(request: ApiRequest, signal: AbortSignal): Promise<Response> {
+    const { clock, observe, userAgent } = this.#options;
+    const credentials = await orAborted(this.#access.credentials(), signal);
+    const url = new URL(this.#access.baseUrl + request.path);
+    for (const [name, value] of Object.entries(request.query ?? {})) {
+      if (value !== undefined) url.searchParams.set(name, value);
+    }
+    const startedMs = clock.monotonicMs();
+    const sentMs = clock.nowMs();
+    let status = 0;
+    try {
+      const response = await fetch(url, {
+        method: request.method,
+        headers: {
+          ...credentials.headers,
+          accept: "application/json",
+          "user-agent": userAgent,
+          ...(request.body === undefined ? {} : { "content-type": request.contentType ?? "application/json" }),
+        },
+        ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+        redirect: "manual",
+        client: this.#httpClient(credentials.tls),
+        signal,
+      });
+      status = response.status;
+      this.serverClock.learn(response.headers.get("date"), { sentMs, receivedMs: clock.nowMs() });
+      if (!response.ok) throw await faultOfResponse(response, request.action);
+      return response;
+    } finally {
+      observe?.({ method: request.method, status, durationMs: clock.monotonicMs() - startedMs });
+    }
+  }
+
+  /** The one client; a rotated CA or client certificate gets a new one. Requests under way keep their connections. */
+  #httpClient(tls: TlsIdentity): Deno.HttpClient {
+    if (this.#client?.tls === tls) return this.#client.http;
+    const { connectTo, proxyUrl } = this.#access;
+    const http = Deno.createHttpClient({
+      http2: false,
+      caCerts: [...tls.caCerts],
+      poolMaxIdlePerHost: MAX_PARALLEL_REQUESTS,
+      ...(tls.client === undefined ? {} : tls.client),
+      ...(connectTo !== undefined
+        ? { proxy: { transport: "tcp", ...connectTo } }
+        : proxyUrl !== undefined
+        ? { proxy: { url: proxyUrl } }
+        : {}),
+    });
+    this.#client?.http.close();
+    this.#client = { tls, http };
+    return http;
+  }
+
+  #deadline(request: ApiRequest, signal: AbortSignal): Deadline {
+    return openDeadline(request.timeoutMs, { signal, clock: this.#options.clock });
+  }
+
+  #faultOf(error: unknown, options: { readonly request: ApiRequest; readonly signal: AbortSignal }): unknown {
+    if (options.signal.aborted) return options.signal.reason;
+    if (error instanceof ApiError) return error;
+    return faultOfConnection(error, { action: options.request.action, host: new URL(this.#access.baseUrl).host });
+  }
+}
+
+/**
+ * How long to wait before the same request may be sent again, undefined when it must not be.
+ *
+ * | fault                        | GET | writes                                                 |
+ * |------------------------------|-----|--------------------------------------------------------|
+ * | 429                          | yes | yes: refused before it was looked at                   |
+ * | no connection could be made  | yes | yes: the server has seen nothing                       |
+ * | 5xx, cut, no answer in time  | yes | no: it may have been carried out                       |
+ */
+function retryDelayMs(
+  error: ApiError,
+  options: { readonly method: ApiRequest["method"]; readonly attempt: number },
+): number | undefined {
+  const isUnseen = error.status === 429 || error.reason === NoAnswer.unreachable;
+  const isTransient = error.status === 0 || error.status >= 500;
+  if (!isUnseen && !(isTransient && options.method === "GET")) return undefined;
+  const pauseMs = error.retryAfterMs ?? 0;
+  return pauseMs > MAX_RETRY_AFTER_MS ? undefined : Math.max(pauseMs, backoffMs(options.attempt, RETRY_BACKOFF));
+}

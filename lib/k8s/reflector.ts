@@ -1,0 +1,236 @@
+// A local copy of a collection, kept true by list and watch, whatever happens to the connection. One a kind; run by main.
+import { backoffMs, type Clock, jitter } from "../clock.ts";
+import { errorText, type Logger } from "../log.ts";
+import { unreachable } from "../unreachable.ts";
+import type { KubeApi, RawWatchEvent } from "./api.ts";
+import { openDeadline, orAborted } from "./deadline.ts";
+import { ApiError, isExpired } from "./errors.ts";
+import { LIST_PAGE_SIZE, listPages } from "./lists.ts";
+import { type Change, TrimmedStore } from "./trimmed_store.ts";
+import type { KubeObject, ResourceType } from "./types.ts";
+
+/** What to reflect, and into what. */
+export interface ReflectorOptions<T> {
+  readonly api: KubeApi;
+  readonly resource: ResourceType;
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+  /** Trims an object to what is kept; undefined when it is of no interest. Pure. */
+  readonly parse: (object: KubeObject) => T | undefined;
+  /** Told of every change, in order, after the copy has it. Must be quick: add the key to a queue. */
+  readonly onChange: (change: Change<T>) => void;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** For log lines. */
+  readonly name: string;
+  readonly pageSize?: number;
+  /** A watch that says nothing for so long, bookmarks included, is taken for dead. */
+  readonly stallMs?: number;
+}
+
+/** How the reflector stands with its collection. */
+export type ReflectorState =
+  /** The first list is not complete. */
+  | "starting"
+  /** The copy is complete and follows. It stays so while the API server is away: it is the best there is. */
+  | "synced"
+  /** 404: the server does not know the kind (its CRD is missing). The copy is empty. */
+  | "missing"
+  /** 403 before the first list: not allowed to read it. */
+  | "forbidden";
+
+/** A local copy of a collection. */
+export interface Reflector<T> {
+  /** Follows the collection until the signal aborts; then resolves. Never rejects, never gives up. */
+  run(signal: AbortSignal): Promise<void>;
+  hasSynced(): boolean;
+  /** Resolves at the first complete copy; rejects with the signal's reason when that aborts before. */
+  synced(signal: AbortSignal): Promise<void>;
+  state(): ReflectorState;
+  /** By `namespace/name`, or `name` for cluster-scoped objects. */
+  get(key: string): T | undefined;
+  values(): Iterable<T>;
+  readonly size: number;
+}
+
+/** Asked of the server for a watch; it ends it cleanly then, and we resume. Spread, so that replicas do not align. */
+const WATCH_TIMEOUT_SECONDS = 290;
+/** The API server sends a bookmark about every minute, up to 75 s apart: longer silence means that the path is dead. */
+const WATCH_STALL_MS = 90_000;
+/** API server restarts must cost little: at most this long after it is back we are too. */
+const RECONNECT_BACKOFF = { baseMs: 250, capMs: 5_000 } as const;
+/** A missing CRD or right may stay missing for ever. */
+const UNAVAILABLE_BACKOFF = { baseMs: 1_000, capMs: 30_000 } as const;
+/** A watch that lived so long was healthy even when nothing happened on it. */
+const HEALTHY_WATCH_MS = 5_000;
+
+/** Opens a reflector; nothing is asked of the server before `run`. */
+export function openReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
+  return new ListWatchReflector(options);
+}
+
+class ListWatchReflector<T> implements Reflector<T> {
+  readonly #options: ReflectorOptions<T>;
+  readonly #log: Logger;
+  readonly #store: TrimmedStore<T>;
+  readonly #firstSync = Promise.withResolvers<void>();
+  #state: ReflectorState = "starting";
+  /** Where to watch on from; undefined when a list is due. */
+  #resourceVersion: string | undefined;
+  /** Failures since the last sign of life: an event, a bookmark, a watch that lived long. */
+  #failures = 0;
+
+  constructor(options: ReflectorOptions<T>) {
+    this.#options = options;
+    this.#log = options.log.with({ reflector: options.name });
+    this.#store = new TrimmedStore({ parse: options.parse, onChange: options.onChange, log: this.#log });
+  }
+
+  get size(): number {
+    return this.#store.size;
+  }
+
+  get(key: string): T | undefined {
+    return this.#store.get(key);
+  }
+
+  values(): Iterable<T> {
+    return this.#store.values();
+  }
+
+  state(): ReflectorState {
+    return this.#state;
+  }
+
+  hasSynced(): boolean {
+    return this.#state === "synced";
+  }
+
+  async synced(signal: AbortSignal): Promise<void> {
+    await orAborted(this.#firstSync.promise, signal);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        this.#resourceVersion ??= await this.#list(signal);
+        await this.#watch(this.#resourceVersion, signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        await this.#recover(error, signal);
+      }
+    }
+  }
+
+  /** A full list, compared with the copy: what is missing from it has been deleted. Gives where to watch on from. */
+  async #list(signal: AbortSignal): Promise<string> {
+    const { api, resource, pageSize = LIST_PAGE_SIZE } = this.#options;
+    const seen = new Set<string>();
+    let resourceVersion = "";
+    for await (const page of listPages(api, resource, { ...this.#selection(), limit: pageSize, signal })) {
+      for (const object of page.items) seen.add(this.#store.apply(object));
+      resourceVersion = page.resourceVersion;
+    }
+    this.#store.keepOnly(seen);
+    this.#enter("synced");
+    this.#firstSync.resolve();
+    this.#log.debug("listed", { objects: seen.size, kept: this.#store.size });
+    return resourceVersion;
+  }
+
+  /** One watch, until the server ends it. Every event moves the place to resume from. Throws when it is cut or stalls. */
+  async #watch(resourceVersion: string, signal: AbortSignal): Promise<void> {
+    const { api, resource, clock, stallMs = WATCH_STALL_MS } = this.#options;
+    const startedMs = clock.monotonicMs();
+    const timeoutSeconds = Math.round(WATCH_TIMEOUT_SECONDS - 45 + jitter(60));
+    using stall = openDeadline(stallMs, { signal, clock });
+    const options = { ...this.#selection(), resourceVersion, timeoutSeconds };
+    let events = 0;
+    try {
+      for await (const event of api.watch(resource, options, stall.signal)) {
+        stall.restart();
+        this.#take(event);
+        events++;
+        this.#failures = 0;
+      }
+    } finally {
+      if (clock.monotonicMs() - startedMs >= HEALTHY_WATCH_MS) this.#failures = 0;
+    }
+    // A server that ends every watch at once is not healthy; do not run in circles with it.
+    if (events === 0 && clock.monotonicMs() - startedMs < HEALTHY_WATCH_MS) throw new Error("the watch ended at once");
+  }
+
+  #take(event: RawWatchEvent): void {
+    const { object, type } = event;
+    switch (type) {
+      case "ADDED":
+      case "MODIFIED":
+        this.#store.apply(object);
+        break;
+      case "DELETED":
+        this.#store.delete(object);
+        break;
+      case "BOOKMARK":
+        break;
+      case "ERROR":
+        throw new ApiError("Cannot go on watching: the API server sent an error.", { status: 500 });
+      default:
+        return unreachable(type);
+    }
+    this.#resourceVersion = object.metadata.resourceVersion ?? this.#resourceVersion;
+  }
+
+  /** Decides what a fault means and waits as long as it asks for. */
+  async #recover(error: unknown, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const status = error instanceof ApiError ? error.status : 0;
+    this.#failures++;
+    if (isExpired(error)) {
+      this.#resourceVersion = undefined;
+      this.#log.debug("watch expired, listing again", { failures: this.#failures });
+      if (this.#failures === 1) return;
+    }
+    if (status === 404 || status === 403) {
+      this.#resourceVersion = undefined;
+      this.#leaveUnavailable(status, error);
+      return await clock.sleep(backoffMs(this.#failures, UNAVAILABLE_BACKOFF), signal);
+    }
+    const waitMs = Math.max(
+      backoffMs(this.#failures, RECONNECT_BACKOFF),
+      error instanceof ApiError ? error.retryAfterMs ?? 0 : 0,
+    );
+    // The first cut is everyday life; from the second on the log must tell why nothing moves.
+    const fields = { failures: this.#failures, waitMs: Math.round(waitMs), error: errorText(error) };
+    if (this.#failures === 2) this.#log.warn("watch is interrupted", fields);
+    else this.#log.debug("watch is interrupted", fields);
+    await clock.sleep(waitMs, signal);
+  }
+
+  #leaveUnavailable(status: 403 | 404, error: unknown): void {
+    if (status === 404) {
+      this.#store.keepOnly(new Set());
+      this.#enter("missing", error);
+    } else if (this.#state !== "synced") this.#enter("forbidden", error);
+    else if (this.#failures === 1) {
+      this.#log.warn("may no longer be read, keeping the copy", { error: errorText(error) });
+    }
+  }
+
+  #enter(state: ReflectorState, error?: unknown): void {
+    if (this.#state === state) return;
+    const from = this.#state;
+    this.#state = state;
+    if (error === undefined) this.#log.info("in sync", { from, kept: this.#store.size });
+    else this.#log.warn("cannot be read, trying on", { state, error: errorText(error) });
+  }
+
+  #selection(): { readonly namespace?: string; readonly labelSelector?: string; readonly fieldSelector?: string } {
+    const { namespace, labelSelector, fieldSelector } = this.#options;
+    return {
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(labelSelector === undefined ? {} : { labelSelector }),
+      ...(fieldSelector === undefined ? {} : { fieldSelector }),
+    };
+  }
+}

@@ -1,0 +1,164 @@
+// KubeApi over Deno's fetch. Opened by main, passed to every controller.
+import { FIELD_MANAGER } from "../names.ts";
+import { unreachable } from "../unreachable.ts";
+import type { DeleteOptions, KubeApi, ListOptions, PatchBody, RawWatchEvent, WatchOptions } from "./api.ts";
+import { type ApiRequest, ApiTransport, type ApiTransportOptions } from "./api_transport.ts";
+import type { ClusterAccess } from "./cluster_access.ts";
+import { parseKubeList, parseKubeObject } from "./kube_object.ts";
+import {
+  type KubeList,
+  type KubeObject,
+  Resource,
+  resourcePath,
+  type ResourceTarget,
+  type ResourceType,
+} from "./types.ts";
+import { decodeWatchStream } from "./watch_stream.ts";
+
+/** One object: webhooks that the write passes through may take up to 30 s. */
+const CALL_TIMEOUT_MS = 30_000;
+/** A page of a list may be several megabytes from a loaded server. */
+const LIST_TIMEOUT_MS = 60_000;
+/** Until the head of a watch's answer; the stream itself is guarded by who reads it. */
+const WATCH_HEAD_TIMEOUT_MS = 30_000;
+
+type ObjectBody = Readonly<Record<string, unknown>>;
+
+/**
+ * Opens the API server for use. One HTTP/1.1 connection pool (deno-stack spec §1.4); nothing is sent until the first call.
+ * Dispose to close the pool after the last call has ended.
+ */
+export function openKubeApi(access: ClusterAccess, options: ApiTransportOptions): KubeApi & AsyncDisposable {
+  return new RestApi(new ApiTransport(access, options));
+}
+
+class RestApi implements KubeApi, AsyncDisposable {
+  readonly #transport: ApiTransport;
+
+  constructor(transport: ApiTransport) {
+    this.#transport = transport;
+  }
+
+  async get(type: ResourceType, target: ResourceTarget, signal: AbortSignal): Promise<KubeObject> {
+    const request = requestFor(type, { verb: "get", method: "GET", target });
+    return parseKubeObject(await this.#transport.send(request, signal));
+  }
+
+  async list(type: ResourceType, options: ListOptions, signal: AbortSignal): Promise<KubeList> {
+    const { namespace, limit, ...selection } = options;
+    const target = namespace === undefined ? {} : { namespace };
+    const request = requestFor(type, { verb: "list", method: "GET", target });
+    const query = { ...selection, limit: limit?.toString() };
+    return parseKubeList(await this.#transport.send({ ...request, query, timeoutMs: LIST_TIMEOUT_MS }, signal));
+  }
+
+  watch(type: ResourceType, options: WatchOptions, signal: AbortSignal): AsyncIterable<RawWatchEvent> {
+    const { namespace, timeoutSeconds, ...selection } = options;
+    const target = namespace === undefined ? {} : { namespace };
+    const request = requestFor(type, { verb: "watch", method: "GET", target });
+    const query = { ...selection, watch: "true", allowWatchBookmarks: "true", timeoutSeconds: String(timeoutSeconds) };
+    return this.#transport.stream({ ...request, query, timeoutMs: WATCH_HEAD_TIMEOUT_MS }, {
+      signal,
+      read: decodeWatchStream,
+    });
+  }
+
+  async create(
+    type: ResourceType,
+    object: ObjectBody,
+    options: ResourceTarget & { readonly signal: AbortSignal },
+  ): Promise<KubeObject> {
+    const { signal, ...target } = options;
+    const request = requestFor(type, { verb: "create", method: "POST", target });
+    const path = target.subresource === undefined ? collectionPath(type, target) : request.path;
+    return parseKubeObject(await this.#transport.send({ ...request, path, query: MANAGED, body: object }, signal));
+  }
+
+  async replace(
+    type: ResourceType,
+    object: ObjectBody,
+    options: ResourceTarget & { readonly signal: AbortSignal },
+  ): Promise<KubeObject> {
+    const { signal, ...target } = options;
+    const request = requestFor(type, { verb: "replace", method: "PUT", target });
+    return parseKubeObject(await this.#transport.send({ ...request, query: MANAGED, body: object }, signal));
+  }
+
+  async patch(
+    type: ResourceType,
+    target: ResourceTarget,
+    options: { readonly body: PatchBody; readonly signal: AbortSignal },
+  ): Promise<KubeObject> {
+    const request = requestFor(type, { verb: "patch", method: "PATCH", target });
+    return parseKubeObject(await this.#transport.send({ ...request, ...patchParts(options.body) }, options.signal));
+  }
+
+  async delete(
+    type: ResourceType,
+    target: ResourceTarget,
+    options: DeleteOptions & { readonly signal: AbortSignal },
+  ): Promise<void> {
+    const { signal, uid, resourceVersion, propagationPolicy } = options;
+    const preconditions = { uid, resourceVersion };
+    const body = { kind: "DeleteOptions", apiVersion: "v1", preconditions, propagationPolicy };
+    await this.#transport.send({ ...requestFor(type, { verb: "delete", method: "DELETE", target }), body }, signal);
+  }
+
+  async raw(path: string, signal: AbortSignal): Promise<unknown> {
+    const [shown = path] = path.split("?");
+    const action = `get "${shown}"`;
+    return await this.#transport.send(
+      { method: "GET", path, timeoutMs: CALL_TIMEOUT_MS, action, lane: "bulk" },
+      signal,
+    );
+  }
+
+  serverClockOffsetMs(): number {
+    return this.#transport.serverClock.offsetMs();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#transport[Symbol.asyncDispose]();
+  }
+}
+
+const MANAGED = { fieldManager: FIELD_MANAGER } as const;
+
+function requestFor(
+  type: ResourceType,
+  options: { readonly verb: string; readonly method: ApiRequest["method"]; readonly target: ResourceTarget },
+): ApiRequest {
+  const { verb, method, target } = options;
+  const where = [target.namespace, target.name].filter((part) => part !== undefined).join("/");
+  const what = `${type.plural}${target.subresource === undefined ? "" : `/${target.subresource}`}`;
+  return {
+    method,
+    path: resourcePath(type, target),
+    timeoutMs: CALL_TIMEOUT_MS,
+    action: where === "" ? `${verb} ${what}` : `${verb} ${what} "${where}"`,
+    lane: type.plural === Resource.leases.plural ? "urgent" : "bulk",
+  };
+}
+
+/** An object is created in its collection, whatever its name; a subresource (`eviction`) on the object itself. */
+function collectionPath(type: ResourceType, target: ResourceTarget): string {
+  return resourcePath(type, target.namespace === undefined ? {} : { namespace: target.namespace });
+}
+
+/** The three patch formats on the wire. A server-side apply body may be JSON: JSON is YAML. */
+function patchParts(patch: PatchBody): Pick<ApiRequest, "contentType" | "query" | "body"> {
+  switch (patch.kind) {
+    case "json":
+      return { contentType: "application/json-patch+json", query: MANAGED, body: patch.operations };
+    case "merge":
+      return { contentType: "application/merge-patch+json", query: MANAGED, body: patch.document };
+    case "apply":
+      return {
+        contentType: "application/apply-patch+yaml",
+        query: { ...MANAGED, force: String(patch.force) },
+        body: patch.document,
+      };
+    default:
+      return unreachable(patch);
+  }
+}
