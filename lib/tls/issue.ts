@@ -1,5 +1,4 @@
 // Issues the certificates of a self-managed authority: ECDSA P-256, by @peculiar/x509. Used by authority.ts.
-import type { webcrypto } from "node:crypto";
 
 /** A certificate and its private key, PEM. */
 export interface IssuedPair {
@@ -35,7 +34,7 @@ export async function issueAuthority(validity: Validity): Promise<IssuedPair> {
       await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
     ],
   });
-  return { cert: cert.toString("pem"), key: await encodeKey(keys.privateKey) };
+  return { cert: cert.toString("pem"), key: encodeKey(await crypto.subtle.exportKey("pkcs8", keys.privateKey)) };
 }
 
 /** A serving certificate for these DNS names and IP addresses, signed by the authority. */
@@ -65,7 +64,7 @@ export async function issueServing(
       await x509.AuthorityKeyIdentifierExtension.create(issuer),
     ],
   });
-  return { cert: cert.toString("pem"), key: await encodeKey(keys.privateKey) };
+  return { cert: cert.toString("pem"), key: encodeKey(await crypto.subtle.exportKey("pkcs8", keys.privateKey)) };
 }
 
 /** Loaded on first use: the polyfill is global and both take 180 ms that nobody pays who brings files. */
@@ -90,8 +89,8 @@ export function isAddress(name: string): boolean {
   return name.includes(":") || /^\d+(\.\d+){3}$/.test(name);
 }
 
-async function encodeKey(key: webcrypto.CryptoKey): Promise<string> {
-  const bytes = new Uint8Array(await crypto.subtle.exportKey("pkcs8", key));
+function encodeKey(pkcs8: ArrayBuffer): string {
+  const bytes = new Uint8Array(pkcs8);
   return `-----BEGIN PRIVATE KEY-----\n${
     bytes.toBase64().replaceAll(/.{64}/g, "$&\n").trimEnd()
   }\n-----END PRIVATE KEY-----\n`;
