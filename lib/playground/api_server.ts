@@ -1,4 +1,5 @@
-// The playground's API server: a small Kubernetes API over plain HTTP on loopback. `serve` and kubectl run against it.
+// The playground's API server: a small Kubernetes API on loopback. `serve` and kubectl run against it.
+import type { KeyPair } from "../https_listener.ts";
 import { errorText, type Logger } from "../log.ts";
 import { keyOf } from "../k8s/types.ts";
 import type { Cluster } from "./cluster.ts";
@@ -6,31 +7,41 @@ import { createObject } from "./create_object.ts";
 import { deleteObject } from "./delete_object.ts";
 import { renderDiscovery } from "./discovery.ts";
 import { numberAt, objectAt, textAt } from "./json_value.ts";
-import { type Listener, listenPlain } from "./listen.ts";
+import { type Listener, listenPlain, listenTls } from "./listen.ts";
 import { findObject, parseSelection, readResource } from "./reads.ts";
 import { parseResourcePath, type ResourcePath } from "./request_path.ts";
 import { badRequest, methodNotAllowed, renderStatus, StatusError, unknownPath } from "./status.ts";
 import { bindPod, type PatchKind, patchObject, updateObject } from "./update_object.ts";
 
-/** A running API server. Plain HTTP, any bearer token is accepted, nobody is refused: for loopback only. */
+/** A running API server. Any bearer token is accepted and nobody is refused: for loopback only. */
 export interface ApiServer extends AsyncDisposable {
-  /** `http://127.0.0.1:port`. */
+  /** `https://127.0.0.1:port`, or `http` without a certificate. */
   readonly url: string;
   /** Cuts every open watch, as a restart of the real server does. */
   cutWatches(): void;
 }
 
-/** Serves a cluster on a free port, or on the given one. */
-export function openApiServer(
-  cluster: Cluster,
-  options: { readonly log: Logger; readonly port?: number },
-): ApiServer {
+/** How to serve. */
+export interface ApiServerOptions {
+  /** Hears of bugs in the playground. */
+  readonly log: Logger;
+  /** Default: a free one. */
+  readonly port?: number;
+  /** Plain HTTP without one, which `serve` does not accept in a kubeconfig: for tests. */
+  readonly certificate?: KeyPair;
+}
+
+/** Serves a cluster on loopback. */
+export async function openApiServer(cluster: Cluster, options: ApiServerOptions): Promise<ApiServer> {
+  const { certificate, log } = options;
+  const port = options.port === undefined ? {} : { port: options.port };
   let watches = new AbortController();
   let host = "127.0.0.1";
-  const listener: Listener = listenPlain(
-    (request) => answer(cluster, request, { log: options.log, host, signal: watches.signal }),
-    options.port === undefined ? {} : { port: options.port },
-  );
+  const handler = (request: Request): Promise<Response> =>
+    answer(cluster, request, { log, host, signal: watches.signal });
+  const listener: Listener = certificate === undefined
+    ? listenPlain(handler, port)
+    : await listenTls(handler, { certificate, ...port });
   host = listener.host;
   return {
     url: listener.origin,

@@ -54,7 +54,7 @@ export interface PlaygroundFiles {
 
 /** A running playground. */
 export interface Playground extends AsyncDisposable {
-  /** `http://127.0.0.1:port`. */
+  /** `https://127.0.0.1:port`, with TLS by `files.authority`. */
   readonly apiUrl: string;
   /** `127.0.0.1:port`, with TLS by `files.authority`. */
   readonly registryHost: string;
@@ -97,7 +97,7 @@ export async function openPlayground(options: PlaygroundOptions): Promise<Playgr
   stack.use(openKubelets(cluster, { pull: (image) => pullFrom(registry, image) }));
   stack.use(openWorkloads(cluster, { log }));
   await furnish(cluster, { registryHost: registry.host, namespaces: options.namespaces ?? [] });
-  const apiServer = stack.use(openApiServer(cluster, { log }));
+  const apiServer = stack.use(await openApiServer(cluster, { log, certificate: certificates.serving }));
   const files = await writeFiles(workDir, { apiUrl: apiServer.url, certificates });
   const samples = (): readonly KubeObject[] =>
     store.list(Resource.pods).filter((pod) => pod.metadata.namespace === SAMPLE_NAMESPACE);
@@ -193,7 +193,7 @@ async function writeFiles(
   };
   const { authority, serving } = options.certificates;
   await Promise.all([
-    Deno.writeTextFile(files.kubeconfig, renderKubeconfig(options.apiUrl), { mode: 0o600 }),
+    Deno.writeTextFile(files.kubeconfig, renderKubeconfig(options.apiUrl, authority), { mode: 0o600 }),
     Deno.writeTextFile(files.certificate, serving.cert),
     Deno.writeTextFile(files.key, serving.key, { mode: 0o600 }),
     Deno.writeTextFile(files.authority, authority),
@@ -202,14 +202,15 @@ async function writeFiles(
 }
 
 /** A kubeconfig as JSON, which is YAML. The playground asks for no credential; clients want one. */
-function renderKubeconfig(server: string): string {
+function renderKubeconfig(server: string, authority: string): string {
   const name = "archway-playground";
+  const cluster = { server, "certificate-authority-data": btoa(authority) };
   return `${
     JSON.stringify(
       {
         apiVersion: "v1",
         kind: "Config",
-        clusters: [{ name, cluster: { server } }],
+        clusters: [{ name, cluster }],
         users: [{ name, user: { token: "playground" } }],
         contexts: [{ name, context: { cluster: name, user: name, namespace: SAMPLE_NAMESPACE } }],
         "current-context": name,

@@ -92,7 +92,7 @@ export interface LineReader extends AsyncDisposable {
 /** Serves a cluster on loopback. */
 export async function serveCluster(cluster?: Cluster): Promise<ServedCluster> {
   const served = cluster ?? await makeCluster();
-  const server = openApiServer(served, { log: silentLogger });
+  const server = await openApiServer(served, { log: silentLogger });
   return {
     cluster: served,
     server,

@@ -32,11 +32,13 @@ Deno.test("openPlayground() gives serve its files and a cluster of four nodes wi
     const kubeconfig = JSON.parse(await Deno.readTextFile(files.kubeconfig));
     assert.equal(kubeconfig.clusters[0].cluster.server, apiUrl);
     assert.ok(serveFlags.includes(`--registry=${registryHost}`));
-    const nodes = await (await fetch(`${apiUrl}/api/v1/nodes`)).json();
-    assert.equal(nodes.items.length, 4);
-    const config = await fetch(`${apiUrl}/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster`);
-    assert.equal((await config.json()).spec.fallbackArchitecture, "amd64");
     const client = Deno.createHttpClient({ caCerts: [await Deno.readTextFile(files.authority)] });
+    const nodes = await (await fetch(`${apiUrl}/api/v1/nodes`, { client })).json();
+    assert.equal(nodes.items.length, 4);
+    const config = await fetch(`${apiUrl}/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster`, {
+      client,
+    });
+    assert.equal((await config.json()).spec.fallbackArchitecture, "amd64");
     const image = await fetch(`https://${registryHost}/v2/demo/web/manifests/v1`, { client });
     assert.equal((await image.json()).schemaVersion, 2);
     client.close();
