@@ -1,5 +1,6 @@
 // Architectures that the images share → the decision to place: what is required, preferred and tolerated. Shared by the
 // controller's decision and by warm admission, so that both place a pod alike. Source: §2.5, §2.7.
+import { ownRequirement } from "./constraints.ts";
 import type { ImageJudgement } from "./images.ts";
 import { type OwnTerms, planPreferences } from "./preferences.ts";
 import { scoringSources, type SelectedConfigs } from "./selection.ts";
@@ -23,7 +24,8 @@ export function placeByImages(
   options: PlaceOptions,
 ): PlaceDecision | NowhereDecision {
   const { pod, settings, liveArchitectures: live } = options;
-  const { architectures: shared, outcomes: images } = judgement;
+  const { outcomes: images } = judgement;
+  const shared = withinOwn(pod, judgement.architectures);
   if (shared.length === 0) return { kind: "nowhere", images, preferences: planFor(options, []) };
   const offered = live === undefined ? shared : shared.filter((architecture) => live.includes(architecture));
   const outOfReach = offered.length === 0;
@@ -38,6 +40,12 @@ export function placeByImages(
     outOfReach,
     findings: judgement.findings,
   };
+}
+
+/** A requirement of ours that stands on the pod is only ever narrowed, even when the images meanwhile support more. */
+function withinOwn(pod: PodView, architectures: readonly string[]): readonly string[] {
+  const own = ownRequirement(pod);
+  return own === undefined ? architectures : architectures.filter((one) => own.architectures.includes(one));
 }
 
 /** The user has constrained the architecture (rule R): only preferences are added. */

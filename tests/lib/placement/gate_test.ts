@@ -1,0 +1,293 @@
+// The webhook's verdict and its patch, seen on the pod after admission. Source: §1.2–1.4, §2.9, DV-01…25, design §5.
+import assert from "node:assert/strict";
+import { SCHEDULING_GATE } from "../../../lib/names.ts";
+import type { JsonPatch } from "../../../lib/k8s/patch.ts";
+import { admissionPatch } from "../../../lib/placement/admission_patch.ts";
+import { judgeAdmission } from "../../../lib/placement/gate.ts";
+import { parsePod } from "../../../lib/placement/pod_view.ts";
+import { makeSettings } from "../../../lib/placement/settings.ts";
+import type { AdmissionFacts, GateVerdict } from "../../../lib/placement/types.ts";
+import {
+  A,
+  annotationsOf,
+  applied,
+  ARCH,
+  at,
+  cluster,
+  configs,
+  container,
+  fact,
+  failedFact,
+  gatesOf,
+  type Json,
+  labelsOf,
+  mark,
+  NO_CONFIGS,
+  nodeAffinity,
+  P,
+  platformsFact,
+  podOf,
+  ppc,
+  preferredOf,
+  preferredTerm,
+  R,
+  rawPod,
+  requiredOf,
+  S,
+  term,
+  weigh,
+} from "./make.ts";
+
+const SCORING = configs(cluster({ platforms: [weigh(R, 50)] }));
+const MULTI = [fact("multi")];
+const GATED = { [mark("scheduling-gate")]: "gated", [mark("node-affinity")]: "not-set" };
+
+interface Admitted {
+  readonly verdict: GateVerdict;
+  readonly patch: JsonPatch;
+  readonly after: Json;
+}
+
+function admit(raw: Json, changes: Partial<AdmissionFacts> = {}): Admitted {
+  const pod = podOf(raw);
+  const settings = makeSettings({ operatorNamespace: "archway" });
+  const verdict = judgeAdmission({ pod, configs: NO_CONFIGS, settings, known: undefined, mayGate: true, ...changes });
+  const patch = admissionPatch(pod, verdict);
+  return { verdict, patch, after: applied(raw, patch) };
+}
+
+Deno.test("DV-01 judgeAdmission() gates a plain pod by two labels and the gate, without annotations", () => {
+  const { after, patch } = admit(rawPod());
+  assert.deepEqual(labelsOf(after), GATED);
+  assert.deepEqual(gatesOf(after), [SCHEDULING_GATE]);
+  assert.deepEqual(annotationsOf(after), {});
+  assert.deepEqual(patch.map(({ op, path }) => `${op} ${path}`), ["add /metadata/labels", "add /spec/schedulingGates"]);
+});
+
+Deno.test("DV-02 judgeAdmission() adds the preferred label when the cluster config scores", () => {
+  const { after } = admit(rawPod(), { configs: SCORING });
+  assert.deepEqual(labelsOf(after), { ...GATED, [mark("preferred-node-affinity")]: "not-set" });
+});
+
+Deno.test("DV-03 judgeAdmission() adds the preferred label when a matching namespace config scores", () => {
+  const all = configs(cluster({ enabled: false }), ppc("a", { platforms: [weigh(R, 1)] }));
+  assert.equal(labelsOf(admit(rawPod(), { configs: all }).after)[mark("preferred-node-affinity")], "not-set");
+});
+
+Deno.test("DV-04 judgeAdmission() adds no preferred label when the scoring namespace config does not match", () => {
+  const selector = { matchLabels: { app: "other" } };
+  const all = configs(cluster({ enabled: false }), ppc("a", { platforms: [weigh(R, 1)], selector }));
+  assert.deepEqual(labelsOf(admit(rawPod(), { configs: all }).after), GATED);
+});
+
+Deno.test("DV-05 judgeAdmission() overwrites a gate label from a copied manifest", () => {
+  const { after } = admit(rawPod({}, { labels: { [mark("scheduling-gate")]: "removed", app: "x" } }));
+  assert.deepEqual(labelsOf(after), { ...GATED, app: "x" });
+});
+
+Deno.test("DV-06 judgeAdmission() does not duplicate a gate that the pod brings", () => {
+  const { after } = admit(rawPod({ schedulingGates: [{ name: SCHEDULING_GATE }] }));
+  assert.deepEqual(gatesOf(after), [SCHEDULING_GATE]);
+  assert.deepEqual(labelsOf(after), GATED);
+});
+
+Deno.test("DV-07 judgeAdmission() appends the gate after foreign ones", () => {
+  assert.deepEqual(gatesOf(admit(rawPod({ schedulingGates: [{ name: "kueue" }] })).after), ["kueue", SCHEDULING_GATE]);
+});
+
+Deno.test("DV-08 judgeAdmission() gates when the namespace configs could not be listed", () => {
+  assert.equal(admit(rawPod(), { configs: NO_CONFIGS }).verdict.kind, "gate");
+});
+
+Deno.test("DV-09 parsePod() says that something is no pod instead of failing", () => {
+  for (const odd of [null, 7, "x", [], {}, { spec: null }, { spec: [] }, { kind: "Node", spec: {} }]) {
+    assert.equal(parsePod(odd), undefined);
+  }
+});
+
+Deno.test("DV-10 judgeAdmission() ignores a pod with an architecture of its own when no cluster config is loaded", () => {
+  const { verdict, after } = admit(rawPod({ nodeSelector: { [ARCH]: A } }));
+  assert.equal(verdict.kind === "ignore" && verdict.reason, "AlreadyConstrained");
+  assert.deepEqual(labelsOf(after), { [mark("scheduling-gate")]: "not-set", [mark("node-affinity")]: "not-set" });
+  assert.deepEqual(gatesOf(after), []);
+});
+
+Deno.test("DV-11 judgeAdmission() gates a plain pod when no cluster config is loaded", () => {
+  const { verdict, after } = admit(rawPod());
+  assert.equal(verdict.kind, "gate");
+  assert.ok(!(mark("preferred-node-affinity") in labelsOf(after)));
+});
+
+Deno.test("DV-13 judgeAdmission() gates a pod that has only a generateName", () => {
+  assert.equal(admit(rawPod({}, { name: undefined, generateName: "web-" })).verdict.kind, "gate");
+});
+
+for (
+  const [id, spec] of [
+    ["DV-17", { affinity: nodeAffinity([term([ARCH, A]), term(["foo", "bar"])]) }],
+    ["DV-18", { affinity: nodeAffinity([{ matchFields: [{ key: ARCH, operator: "In", values: [A] }] }]) }],
+    ["DV-24", { hostNetwork: true, os: { name: "windows" } }],
+  ] as const
+) {
+  Deno.test(`${id} judgeAdmission() gates ${JSON.stringify(spec).slice(0, 60)}`, () => {
+    assert.equal(admit(rawPod(spec)).verdict.kind, "gate");
+  });
+}
+
+Deno.test("DV-25 admissionPatch() is empty when nothing changes", () => {
+  const once = admit(rawPod({ nodeSelector: { [ARCH]: A } })).after;
+  assert.deepEqual(admit(once).patch, []);
+});
+
+Deno.test("judgeAdmission() strips the marks that a new pod brings", () => {
+  const labels = { [mark("multi-arch")]: "", [mark(A)]: "", [mark("image-inspect-error-count")]: "4", mine: "x" };
+  const annotations = {
+    [mark("image-inspect-error")]: "old",
+    [mark("preferred-affinity-sources")]: "arm64:1:x",
+    "archway.dev/decision": '{"v":1,"d":"place","a":["amd64"],"i":[]}',
+    note: "mine",
+  };
+  const { after } = admit(rawPod({}, { labels, annotations }));
+  assert.deepEqual(labelsOf(after), { ...GATED, mine: "x" });
+  assert.deepEqual(annotationsOf(after), { note: "mine" });
+});
+
+Deno.test("judgeAdmission() places a pod whose images are all known, labelled as after a release", () => {
+  const { verdict, after } = admit(rawPod(), { configs: SCORING, known: MULTI });
+  assert.equal(verdict.kind, "place");
+  assert.deepEqual(requiredOf(after), [term([ARCH, A, R])]);
+  assert.deepEqual(preferredOf(after), [preferredTerm(50, ARCH, R)]);
+  assert.deepEqual(gatesOf(after), []);
+  assert.deepEqual(labelsOf(after), {
+    [mark("scheduling-gate")]: "removed",
+    [mark("node-affinity")]: "set",
+    [mark("preferred-node-affinity")]: "set",
+    [mark("multi-arch")]: "",
+    [mark(A)]: "",
+    [mark(R)]: "",
+  });
+});
+
+Deno.test("judgeAdmission() places a pod nowhere when its known images share nothing", () => {
+  const raw = rawPod({ containers: [container("single-amd64"), container("single-arm64")] });
+  // Both exclude what the other has, so their configs must have been read before the answer counts.
+  const deep = ["single-amd64", "single-arm64"].map((image) => {
+    const known = fact(image);
+    const { inspection } = known;
+    return inspection.kind === "platforms"
+      ? { ...known, inspection: { ...inspection, depth: "config" as const } }
+      : known;
+  });
+  assert.equal(admit(raw, { known: [fact("single-amd64"), fact("single-arm64")] }).verdict.kind, "gate");
+  const { verdict, after } = admit(raw, { known: deep });
+  assert.equal(verdict.kind === "place" && verdict.decision.kind, "nowhere");
+  assert.equal(labelsOf(after)[mark("no-supported-arch")], "");
+});
+
+Deno.test("judgeAdmission() gates when warm admission is off, or a known image failed", () => {
+  const settings = makeSettings({ warmAdmission: false });
+  assert.equal(admit(rawPod(), { known: MULTI, settings }).verdict.kind, "gate");
+  const failed = [failedFact("multi", { kind: "transient", reason: "Timeout" })];
+  assert.equal(admit(rawPod(), { known: failed }).verdict.kind, "gate");
+});
+
+Deno.test("judgeAdmission() adds preferences at once where only they are missing", () => {
+  const { verdict, after } = admit(rawPod({ nodeSelector: { [ARCH]: A } }), { configs: SCORING, mayGate: false });
+  assert.equal(verdict.kind, "place");
+  assert.deepEqual(preferredOf(after), [preferredTerm(50, ARCH, R)]);
+  assert.equal(labelsOf(after)[mark("node-affinity")], "not-set");
+  assert.equal(labelsOf(after)[mark("preferred-node-affinity")], "set");
+  assert.equal(requiredOf(after), undefined);
+});
+
+Deno.test("judgeAdmission() stops gating when nobody would release the pod, and still places warm ones", () => {
+  const { verdict, after } = admit(rawPod(), { mayGate: false });
+  assert.equal(verdict.kind === "pass" && verdict.reason, "GatingStopped");
+  assert.deepEqual(gatesOf(after), []);
+  assert.equal(labelsOf(after)[mark("scheduling-gate")], "not-set");
+  assert.equal(admit(rawPod(), { mayGate: false, known: MULTI }).verdict.kind, "place");
+});
+
+Deno.test("judgeAdmission() changes nothing in audit mode", () => {
+  const { verdict, patch } = admit(rawPod(), { settings: makeSettings({ audit: true }), known: MULTI });
+  assert.equal(verdict.kind === "pass" && verdict.reason, "AuditMode");
+  assert.deepEqual(patch, []);
+});
+
+Deno.test("judgeAdmission() labels an ignored pod gated when it brings the gate, so that it is let go", () => {
+  const raw = rawPod({ schedulingGates: [{ name: SCHEDULING_GATE }] }, { namespace: "kube-system" });
+  const { verdict, after } = admit(raw);
+  assert.equal(verdict.kind, "ignore");
+  assert.equal(labelsOf(after)[mark("scheduling-gate")], "gated");
+});
+
+Deno.test("judgeAdmission() recognises its own patch on a second call of the same admission", () => {
+  for (
+    const raw of [
+      rawPod(),
+      rawPod({ nodeSelector: { [ARCH]: A } }),
+      rawPod({ affinity: nodeAffinity([term(["a", "b"])]) }),
+    ]
+  ) {
+    const once = admit(raw, { configs: SCORING, known: MULTI });
+    assert.equal(once.verdict.kind, "place");
+    const twice = admit(once.after, { configs: SCORING, known: MULTI });
+    assert.equal(twice.verdict.kind === "pass" && twice.verdict.reason, "OwnPatch");
+    assert.deepEqual(twice.patch, []);
+  }
+});
+
+Deno.test("judgeAdmission() narrows its own patch when a container was injected after the first call", () => {
+  const once = admit(rawPod({ affinity: nodeAffinity([term(["a", "b"])]) }), { known: MULTI }).after;
+  const spec = { ...(once.spec as Json), containers: [container("multi"), container("single-arm64")] };
+  const deep = { ...fact("single-arm64") };
+  const { verdict, after } = admit({ ...once, spec }, {
+    known: [fact("multi"), platformsFact("single-arm64", [{ os: "linux", architecture: R }])].map((known) => {
+      const { inspection } = known;
+      return inspection.kind === "platforms"
+        ? { ...deep, ...known, inspection: { ...inspection, depth: "config" as const } }
+        : known;
+    }),
+  });
+  assert.equal(verdict.kind, "place");
+  assert.deepEqual(requiredOf(after), [term(["a", "b"], [ARCH, A, R], [ARCH, R])]);
+  assert.equal(labelsOf(after)[mark("single-arch")], "");
+  assert.ok(!(mark("multi-arch") in labelsOf(after)));
+});
+
+Deno.test("judgeAdmission() gates its own patch when an injected image is unknown, and keeps the record", () => {
+  const once = admit(rawPod(), { known: MULTI }).after;
+  const spec = { ...(once.spec as Json), containers: [container("multi"), container("new")] };
+  const { verdict, after } = admit({ ...once, spec });
+  assert.equal(verdict.kind, "gate");
+  assert.deepEqual(gatesOf(after), [SCHEDULING_GATE]);
+  assert.ok("archway.dev/decision" in annotationsOf(after));
+  assert.ok(!(mark("multi-arch") in labelsOf(after)));
+});
+
+Deno.test("judgeAdmission() does not believe a record whose requirement the pod does not carry", () => {
+  const annotations = {
+    "archway.dev/decision": '{"v":1,"d":"place","a":["arm64"],"i":[["multi","",["arm64"],"cache"]]}',
+  };
+  const { verdict, after } = admit(rawPod({ affinity: nodeAffinity([term([ARCH, A])]) }, { annotations }), {
+    known: MULTI,
+  });
+  assert.equal(verdict.kind === "ignore" && verdict.reason, "AlreadyConstrained");
+  assert.deepEqual(annotationsOf(after), {});
+});
+
+Deno.test("judgeAdmission() never widens the requirement of a copied manifest, whatever is known now", () => {
+  const copied = admit(rawPod(), { known: MULTI }).after;
+  const wide = [platformsFact("multi", [A, R, P, S].map((architecture) => ({ os: "linux", architecture })))];
+  const { after } = admit(copied, { known: wide });
+  assert.deepEqual(requiredOf(after), [term([ARCH, A, R])]);
+  assert.ok(!(mark(P) in labelsOf(after)));
+  assert.equal(at(after, "spec", "schedulingGates"), undefined);
+});
+
+Deno.test("judgeAdmission() corrects the labels of a copied manifest that its record does not speak for", () => {
+  const copied = admit(rawPod({}, { labels: { app: "x" } }), { known: MULTI }).after;
+  const forged = { ...labelsOf(copied), [mark("fallback-arch")]: A, [mark(S)]: "" };
+  const { after } = admit({ ...copied, metadata: { ...(copied.metadata as Json), labels: forged } }, { known: MULTI });
+  assert.deepEqual(labelsOf(after), labelsOf(copied));
+});
