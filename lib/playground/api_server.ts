@@ -29,6 +29,8 @@ export interface ApiServerOptions {
   readonly port?: number;
   /** Plain HTTP without one, which `serve` does not accept in a kubeconfig: for tests. */
   readonly certificate?: KeyPair;
+  /** A fault to answer with instead: 429s, 500s, conflicts. Undefined lets the request pass. */
+  readonly intercept?: (request: Request) => Response | Promise<Response> | undefined;
 }
 
 /** Serves a cluster on loopback. */
@@ -37,8 +39,8 @@ export async function openApiServer(cluster: Cluster, options: ApiServerOptions)
   const port = options.port === undefined ? {} : { port: options.port };
   let watches = new AbortController();
   let host = "127.0.0.1";
-  const handler = (request: Request): Promise<Response> =>
-    answer(cluster, request, { log, host, signal: watches.signal });
+  const handler = async (request: Request): Promise<Response> =>
+    await options.intercept?.(request) ?? await answer(cluster, request, { log, host, signal: watches.signal });
   const listener: Listener = certificate === undefined
     ? listenPlain(handler, port)
     : await listenTls(handler, { certificate, ...port });

@@ -4,6 +4,8 @@ import { type Cluster, parseKubeObject, withMetadata } from "./cluster.ts";
 import { listAt, objectAt, textAt, timestamp, without } from "./json_value.ts";
 import type { ServedKind } from "./kinds.ts";
 import { newPodStatus, withPodDefaults } from "./pod_defaults.ts";
+import { checkMetadata } from "./metadata_rules.ts";
+import { withSecretDefaults } from "./secret_defaults.ts";
 import { checkNewPod } from "./pod_rules.ts";
 import { alreadyExists, badRequest, invalid, notFound, StatusError } from "./status.ts";
 
@@ -26,6 +28,8 @@ export async function createObject(
   const attempt = { operation: "CREATE", kind, oldObject: undefined, subresource: undefined, dryRun } as const;
   const mutated = await cluster.admission.mutate({ ...attempt, object: given }) ?? given;
   const object = finishObject(cluster, kind, identify(cluster, kind, mutated));
+  const causes = checkMetadata(object);
+  if (causes.length > 0) throw invalid(kind, object.metadata.name, causes);
   await cluster.admission.validate({ ...attempt, object });
   if (cluster.store.get(kind, keyOf(object)) !== undefined) throw alreadyExists(kind, object.metadata.name);
   if (dryRun) return object;
@@ -57,7 +61,7 @@ function prepareObject(
     managedFields: undefined,
     deletionTimestamp: undefined,
   });
-  const typed = { ...cleaned, apiVersion: apiVersionOf(kind), kind: kind.kind };
+  const typed = withSecretDefaults({ ...cleaned, apiVersion: apiVersionOf(kind), kind: kind.kind });
   return kind.plural === Resource.pods.plural ? withAccountSecrets(cluster, withPodDefaults(typed)) : typed;
 }
 

@@ -1,5 +1,5 @@
 // JSON Merge Patch (RFC 7386) and the playground's strategic merge: the same plus lists merged by their key. Used by PATCH.
-import { isObject, type JsonObject, textAt } from "./json_value.ts";
+import { isObject, textAt } from "./json_value.ts";
 
 /** The target after a merge patch: null removes a member, objects merge, everything else replaces. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
@@ -57,10 +57,4 @@ function mergeList(
     else merged.push(strategicMergePatch(undefined, item));
   }
   return merged;
-}
-
-/** The patch without server-side members that a client may not dictate. */
-export function withoutServerFields(document: JsonObject): JsonObject {
-  const { managedFields: _managed, ...metadata } = isObject(document.metadata) ? document.metadata : {};
-  return { ...document, metadata };
 }

@@ -38,7 +38,7 @@ export function chooseNode(
 }
 
 /** Why a pod cannot go to a node; undefined when it can. */
-export function whyUnfit(pod: KubeObject, node: KubeObject): string | undefined {
+function whyUnfit(pod: KubeObject, node: KubeObject): string | undefined {
   if (valueAt(node, "spec", "unschedulable") === true) return "node(s) were unschedulable";
   const taint = listAt(node, "spec", "taints").find((each) => isHard(each) && !isTolerated(each, pod));
   if (taint !== undefined) {

@@ -45,3 +45,29 @@ function paint(line: string, options: { readonly color: boolean; readonly ok: bo
 export function renderOutcomeJson(outcomes: readonly SampleOutcome[]): string {
   return `${JSON.stringify(outcomes, null, 2)}\n`;
 }
+
+/** Where everything is, and how to look at it with kubectl: what `archway dev` prints when it keeps running. */
+export function renderWelcome(
+  addresses: {
+    readonly apiUrl: string;
+    readonly registryHost: string;
+    readonly kubeconfig: string;
+    readonly dashboardUrl: string;
+  },
+): string {
+  const kubectl = `kubectl --kubeconfig ${addresses.kubeconfig}`;
+  return [
+    `API server   ${addresses.apiUrl}`,
+    `registry     ${addresses.registryHost}`,
+    `dashboard    ${addresses.dashboardUrl}`,
+    `kubeconfig   ${addresses.kubeconfig}`,
+    "",
+    "Try:",
+    `  ${kubectl} get pods -o wide -w`,
+    `  ${kubectl} get events`,
+    `  ${kubectl} run hello --image=${addresses.registryHost}/demo/edge:v1`,
+    "It reads JSON and YAML from files (kubectl create -f, apply -f) and kubectl run; where a kubectl without server-side",
+    "validation complains, add --validate=false.",
+    "",
+  ].join("\n");
+}

@@ -6,6 +6,8 @@ import { applyJsonPatch, JsonPatchError } from "./json_patch.ts";
 import { isEqualJson, listAt, numberAt, objectAt, textAt, without } from "./json_value.ts";
 import type { ServedKind } from "./kinds.ts";
 import { mergePatch, strategicMergePatch } from "./merge_patch.ts";
+import { checkMetadata } from "./metadata_rules.ts";
+import { withSecretDefaults } from "./secret_defaults.ts";
 import { withPodDefaults } from "./pod_defaults.ts";
 import { checkPodUpdate } from "./pod_rules.ts";
 import { badRequest, conflict, invalid, notFound, StatusError, unapplicablePatch } from "./status.ts";
@@ -43,13 +45,10 @@ export async function patchObject(
   const { patchKind, body } = options;
   const existing = cluster.store.get(kind, keyOf({ metadata: target(options) }));
   if (existing === undefined && patchKind === "apply") {
-    const fresh = withMetadata({
-      ...parseKubeObject(body),
-      metadata: { ...parseKubeObject(body).metadata, name: options.name },
-    }, {});
+    const fresh = parseKubeObject(body);
     return await createObject(cluster, kind, {
       namespace: options.namespace,
-      body: fresh,
+      body: { ...fresh, metadata: { ...fresh.metadata, name: options.name } },
       dryRun: options.dryRun ?? false,
     });
   }
@@ -140,15 +139,16 @@ function merge(
     : current.status === undefined
     ? parseKubeObject(without(kept, "status"))
     : { ...kept, status: current.status };
-  const typed = { ...withStatus, apiVersion: current.apiVersion ?? kind.version, kind: kind.kind };
+  const typed = withSecretDefaults({ ...withStatus, apiVersion: current.apiVersion ?? kind.version, kind: kind.kind });
   return kind.plural === Resource.pods.plural ? withPodDefaults(typed) : typed;
 }
 
 function finish(kind: ServedKind, current: KubeObject, admitted: KubeObject): KubeObject {
-  if (kind.plural === Resource.pods.plural) {
-    const causes = checkPodUpdate(current, admitted);
-    if (causes.length > 0) throw invalid(kind, current.metadata.name, causes);
-  }
+  const causes = [
+    ...checkMetadata(admitted),
+    ...(kind.plural === Resource.pods.plural ? checkPodUpdate(current, admitted) : []),
+  ];
+  if (causes.length > 0) throw invalid(kind, current.metadata.name, causes);
   const sameSpec = isEqualJson(without(current, "metadata", "status"), without(admitted, "metadata", "status"));
   const generation = (numberAt(current, "metadata", "generation") ?? 1) + (sameSpec ? 0 : 1);
   return withMetadata(admitted, { generation });

@@ -195,3 +195,22 @@ Deno.test("the API server discovers its kinds and answers unknown paths with 404
     assert.equal((await api.send("GET", path)).status, 404, path);
   }
 });
+
+Deno.test("POST refuses bad names and labels with 422 and their causes", async () => {
+  await using api = await serveCluster();
+  for (const metadata of [{ name: "Upper" }, { labels: { "a b": "" } }, { labels: { a: "-x" } }]) {
+    const { status, body } = await api.send("POST", PODS, { body: podBody("a", {}, metadata) });
+    assert.deepEqual([status, textAt(body, "details", "causes", 0, "reason")], [422, "FieldValueInvalid"]);
+  }
+});
+
+Deno.test("POST of a Secret turns stringData into data", async () => {
+  await using api = await serveCluster();
+  const body = { apiVersion: "v1", kind: "Secret", metadata: { name: "s" }, stringData: { a: "ü" } };
+  const created = await api.send("POST", "/api/v1/namespaces/default/secrets", { body });
+  assert.deepEqual([created.body.type, created.body.data, created.body.stringData], [
+    "Opaque",
+    { a: btoa(String.fromCharCode(0xc3, 0xbc)) },
+    undefined,
+  ]);
+});

@@ -4,7 +4,7 @@ import { type KubeObject } from "../../../lib/k8s/types.ts";
 import { parseKubeObject } from "../../../lib/playground/cluster.ts";
 import type { JsonObject } from "../../../lib/playground/json_value.ts";
 import { isSettled, readOutcome } from "../../../lib/playground/outcomes.ts";
-import { renderOutcomeJson, renderOutcomeTable } from "../../../lib/playground/report.ts";
+import { renderOutcomeJson, renderOutcomeTable, renderWelcome } from "../../../lib/playground/report.ts";
 import { EXPECT_ANNOTATION, type PodDecision } from "../../../lib/playground/samples.ts";
 import { GATE, inValues, makeNode, podBody, requiring, term } from "./make.ts";
 
@@ -74,4 +74,11 @@ Deno.test("renderOutcomeTable() aligns columns, shortens images and says what wa
   );
   assert.ok(renderOutcomeTable([bad], { registryHost: "", color: true }).includes("\x1b[31m"));
   assert.deepEqual(JSON.parse(renderOutcomeJson([good]))[0].node, "arm64-1");
+});
+
+Deno.test("renderWelcome() names every address and a kubectl command that uses the kubeconfig", () => {
+  const addresses = { apiUrl: "https://a", registryHost: "b:1", kubeconfig: "/c", dashboardUrl: "http://d" };
+  const text = renderWelcome(addresses);
+  for (const address of Object.values(addresses)) assert.ok(text.includes(address));
+  assert.ok(text.includes("kubectl --kubeconfig /c get pods -o wide -w"));
 });
