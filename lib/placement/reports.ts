@@ -57,16 +57,12 @@ function appliedReports(pod: PodView, decision: PlacementDecision): readonly Pod
       ];
     case "retry":
       return [failedReport(decision.failed, `Attempt ${decision.attempt} failed; the next one follows by itself.`)];
-    case "fallback": {
-      const { architecture: name, failed } = decision;
-      const said = `Fell back to {${name}}, the configured fallback architecture: the images could not be inspected. ` +
-        `Whether they run there is not known.`;
+    case "fallback":
       return [
-        failedReport(failed, `Gave up after ${attempts(decision.attempt)}.`),
-        warning(EventReason.fallbackSet, said),
+        failedReport(decision.failed, `Gave up after ${attempts(decision.attempt)}.`),
+        fallbackReport(decision),
         gateRemoved(pod),
       ];
-    }
     case "release": {
       const done = `Gave up after ${attempts(decision.attempt)}; released without an architecture constraint.`;
       return [failedReport(decision.failed, done), ...preferenceReports(decision.preferences), gateRemoved(pod)];
@@ -74,6 +70,14 @@ function appliedReports(pod: PodView, decision: PlacementDecision): readonly Pod
     default:
       return unreachable(decision);
   }
+}
+
+function fallbackReport({ architecture, preferences }: Extract<PlacementDecision, { kind: "fallback" }>): PodReport {
+  const preferred = preferences.wanted && !preferences.present ? " No preferences were added." : "";
+  const said =
+    `Fell back to {${architecture}}, the configured fallback architecture, because the images could not be ` +
+    `inspected. Whether they run there is not known.${preferred}`;
+  return warning(EventReason.fallbackSet, said);
 }
 
 function ignoredReports(pod: PodView, reason: string): readonly PodReport[] {
