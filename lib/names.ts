@@ -105,4 +105,6 @@ export const EventReason = {
   gatedPodIgnored: "ArchAwareGatedPodIgnored",
   gateRemoved: "ArchAwareSchedGateRemovalSuccess",
   gateRemovalFailed: "ArchAwareSchedGateRemovalFailed",
+  /** Archway's own: the gate was lifted without a decision, because pod placement leaves the cluster. */
+  gateLifted: "ArchAwareSchedGateLifted",
 } as const;

@@ -6,7 +6,7 @@ import { releaseGatedPods } from "../../lib/k8s/release_gates.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { renderDuration } from "../../lib/duration.ts";
 import { errorText } from "../../lib/log.ts";
-import { CLUSTER_CONFIG_NAME, SCHEDULING_GATE, WebhookName } from "../../lib/names.ts";
+import { CLUSTER_CONFIG_NAME, EventReason, SCHEDULING_GATE, WebhookName } from "../../lib/names.ts";
 import type { OperandConfig } from "../../lib/operand/config_view.ts";
 import type { OperandFinalizer, OperandStep } from "../../lib/operand/lifecycle.ts";
 import { unreachable } from "../../lib/unreachable.ts";
@@ -123,7 +123,7 @@ async function liftGates(parts: OperatorParts, facts: OperatorFacts, signal: Abo
       events.record({
         object: { apiVersion: "v1", kind: "Pod", metadata: pod.metadata },
         type: "Warning",
-        reason: "ArchAwareSchedGateLifted",
+        reason: EventReason.gateLifted,
         message: `The scheduling gate ${SCHEDULING_GATE} was lifted by force: pod placement is being removed and ` +
           `nobody placed this pod within ${age}. It may be scheduled onto a node its images do not support.`,
       }),

@@ -3,10 +3,15 @@
 import { backoffMs } from "../../lib/clock.ts";
 import { classifyWriteFailure } from "../../lib/k8s/errors.ts";
 import { errorText } from "../../lib/log.ts";
+import type { OperandConfig } from "../../lib/operand/config_view.ts";
 import { decideOperandStep, type OperandStep } from "../../lib/operand/lifecycle.ts";
-import { applyStep } from "./apply.ts";
+import { applyStep, type OperandChange } from "./apply.ts";
 import { writeBundles } from "./bundles.ts";
-import { gatherFacts, type Since } from "./gather.ts";
+import { watchDrift } from "./drift.ts";
+import { gatherFacts } from "./gather.ts";
+import { type Memory, newMemory, noteRepair, quarrelPauseMs } from "./memory.ts";
+import { applyMonitoring } from "./monitoring.ts";
+import { releaseReferenceOperands } from "./migration.ts";
 import type { OperatorParts } from "./parts.ts";
 import { writeStatus } from "./status.ts";
 
@@ -27,43 +32,75 @@ export function openOperator(parts: OperatorParts): Operator {
   const { clock, log, settings } = parts;
   let wake = new AbortController();
 
+  const poke = (): void => wake.abort();
+
   async function run(signal: AbortSignal): Promise<void> {
-    const since: Since = { unservedMs: undefined, leavingMs: undefined };
+    await Promise.all([watchDrift(parts, { onChange: poke, signal }), reconcile(signal)]);
+  }
+
+  async function reconcile(signal: AbortSignal): Promise<void> {
+    const memory = newMemory();
+    await releaseReferenceOperands(parts, signal);
     for (let failures = 0; !signal.aborted;) {
       wake = new AbortController();
-      let waitMs = settings.resyncMs;
       try {
-        waitMs = Math.min(waitMs, await look({ since, signal }));
+        const waitMs = await look(memory, signal);
         failures = 0;
+        await clock.sleep(quarrelPauseMs(memory, clock.monotonicMs()), signal);
+        await clock.sleep(Math.min(waitMs, settings.resyncMs), AbortSignal.any([signal, wake.signal]));
       } catch (error) {
         if (signal.aborted) return;
         failures++;
-        waitMs = backoffMs(failures, BACKOFF);
         const stale = classifyWriteFailure(error) === "stale";
         log[stale ? "debug" : "warn"]("operator could not finish", { error: errorText(error), failures });
+        // Nothing wakes it early: what failed may itself be what changes things.
+        await clock.sleep(backoffMs(failures, BACKOFF), signal);
       }
-      await clock.sleep(waitMs, AbortSignal.any([signal, wake.signal]));
     }
   }
 
   /** One look at everything; answers when to look again at the latest (ms). */
-  async function look(options: { readonly since: Since; readonly signal: AbortSignal }): Promise<number> {
-    const { signal } = options;
+  async function look(memory: Memory, signal: AbortSignal): Promise<number> {
     await writeBundles(parts, signal);
     for (let steps = 0; steps < MAX_STEPS; steps++) {
-      const facts = await gatherFacts(parts, options);
+      const facts = await gatherFacts(parts, { memory, signal });
       const step = decideOperandStep(facts);
       if (isWorthReporting(step)) {
         await writeStatus(parts, facts, { waiting: step.kind === "wait" ? step.reason : undefined, signal });
       }
-      if (step.kind === "done") return settings.resyncMs;
       if (step.kind === "wait") return step.retryMs;
+      if (step.kind === "done") {
+        await lookAtMonitoring(memory, { config: facts.config, signal });
+        return settings.resyncMs;
+      }
+      remember(memory, step);
       await applyStep(parts, step, { facts, signal });
     }
     return BACKOFF.baseMs;
   }
 
-  return { poke: () => wake.abort(), run };
+  /** The kinds may come at any time; asking at every look would be too often. */
+  async function lookAtMonitoring(
+    memory: Memory,
+    options: { readonly config: OperandConfig | undefined; readonly signal: AbortSignal },
+  ): Promise<void> {
+    const { config, signal } = options;
+    const nowMs = clock.monotonicMs();
+    const due = memory.monitoringAtMs === undefined || nowMs - memory.monitoringAtMs >= settings.resyncMs;
+    if (!due || config === undefined || config.deletingSinceMs !== undefined) return;
+    memory.monitoringAtMs = nowMs;
+    await applyMonitoring(parts, config, signal);
+  }
+
+  function remember(memory: Memory, step: OperandChange): void {
+    const nowMs = clock.monotonicMs();
+    if (step.target === "webhook") noteRepair(memory, nowMs);
+    if (step.target !== "gates") return;
+    memory.forcedAttempts++;
+    memory.forcedAtMs = nowMs;
+  }
+
+  return { poke, run };
 }
 
 /** A finalizer's change is guarded by the version that was read; a status write in between would outdate it. */

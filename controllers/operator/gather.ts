@@ -10,6 +10,7 @@ import { type OperandConfig, parseOperandConfig } from "../../lib/operand/config
 import type { OperandFacts } from "../../lib/operand/lifecycle.ts";
 import { parseRollout, type Rollout } from "../../lib/operand/rollout.ts";
 import { isWebhookCurrent, renderWebhookConfiguration } from "../../lib/operand/webhooks.ts";
+import type { Memory } from "./memory.ts";
 import type { OperatorParts } from "./parts.ts";
 
 /** The fact sheet, plus what applying and reporting need of it. */
@@ -19,19 +20,13 @@ export interface OperatorFacts extends OperandFacts {
   readonly desiredWebhook: KubeObject | undefined;
 }
 
-/** Remembers since when something holds, by the clock that never jumps. */
-export interface Since {
-  unservedMs: number | undefined;
-  leavingMs: number | undefined;
-}
-
 /** Reads the facts. Throws ApiError when one cannot be read: no step is better than a step on half the facts. */
 export async function gatherFacts(
   parts: OperatorParts,
-  options: { readonly since: Since; readonly signal: AbortSignal },
+  options: { readonly memory: Memory; readonly signal: AbortSignal },
 ): Promise<OperatorFacts> {
   const { api, settings, clock } = parts;
-  const { since, signal } = options;
+  const { memory, signal } = options;
   const [object, webhook, hasNamespaceConfigs, rollout] = await Promise.all([
     readOrUndefined(api, { type: Resource.clusterConfigs, name: CLUSTER_CONFIG_NAME, signal }),
     readOrUndefined(api, { type: Resource.mutatingWebhooks, name: WebhookName.configuration, signal }),
@@ -44,16 +39,18 @@ export async function gatherFacts(
   const serving = parts.canServe() || rollout.available;
   const nowMs = clock.monotonicMs();
   const start = (from: number | undefined, holds: boolean): number | undefined => holds ? from ?? nowMs : undefined;
-  since.unservedMs = start(since.unservedMs, !serving);
-  since.leavingMs = start(since.leavingMs, leaving);
+  memory.unservedSinceMs = start(memory.unservedSinceMs, !serving);
+  memory.leavingSinceMs = start(memory.leavingSinceMs, leaving);
+  if (!leaving) memory.forcedAttempts = 0;
   const desiredWebhook = config === undefined ? undefined : desired(config, parts);
   return {
     config,
     hasNamespaceConfigs,
     webhook: compare(webhook, desiredWebhook),
     desiredWebhook,
-    unservedForMs: since.unservedMs === undefined ? 0 : Math.max(1, nowMs - since.unservedMs),
-    leavingForMs: since.leavingMs === undefined ? 0 : nowMs - since.leavingMs,
+    unservedForMs: memory.unservedSinceMs === undefined ? 0 : Math.max(1, nowMs - memory.unservedSinceMs),
+    leavingForMs: memory.leavingSinceMs === undefined ? 0 : nowMs - memory.leavingSinceMs,
+    forced: { attempts: memory.forcedAttempts, agoMs: nowMs - memory.forcedAtMs },
     gatedPods: leaving && webhook === undefined ? await countGatedPods(api, signal) : 0,
     maxGateAgeMs: settings.maxGateAgeMs,
     enoexec: parts.enoexec(),

@@ -2,13 +2,14 @@
 import { isDeepStrictEqual } from "node:util";
 import { classifyWriteFailure } from "../../lib/k8s/errors.ts";
 import { Resource } from "../../lib/k8s/types.ts";
+import { errorText } from "../../lib/log.ts";
 import { CLUSTER_CONFIG_NAME } from "../../lib/names.ts";
 import { renderConditions } from "../../lib/operand/conditions.ts";
 import type { WaitReason } from "../../lib/operand/lifecycle.ts";
 import type { OperatorFacts } from "./gather.ts";
 import type { OperatorParts } from "./parts.ts";
 
-/** Writes the status that fits the facts. A conflict or a vanished config is left to the next look. */
+/** Writes the status that fits the facts. A failure is left to the next look: what is said of the operand must not hold it up. */
 export async function writeStatus(
   parts: OperatorParts,
   facts: OperatorFacts,
@@ -32,7 +33,9 @@ export async function writeStatus(
   try {
     await api.patch(Resource.clusterConfigs, target, { body: { kind: "merge", document }, signal: options.signal });
   } catch (error) {
+    if (options.signal.aborted) throw error;
     const failure = classifyWriteFailure(error);
-    if (failure !== "gone" && failure !== "stale") throw error;
+    const log = failure === "gone" || failure === "stale" ? "debug" : "warn";
+    parts.log[log]("conditions not written", { failure, error: errorText(error) });
   }
 }

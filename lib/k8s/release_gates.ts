@@ -5,6 +5,7 @@ import { GateLabel, SCHEDULING_GATE } from "../names.ts";
 import type { KubeApi, ListOptions } from "./api.ts";
 import { ApiError, classifyWriteFailure } from "./errors.ts";
 import { gateIndexOf, renderGateRelease } from "./release_gate.ts";
+import { listAll } from "./lists.ts";
 import { keyOf, type KubeObject, Resource } from "./types.ts";
 
 /** What became of the gated pods, as `namespace/name`. */
@@ -16,7 +17,6 @@ export interface GateRelease {
 
 /** Patches in flight: enough to empty a cluster fast, few enough for the API server's fair queues. */
 const PARALLEL_PATCHES = 16;
-const PAGE_SIZE = 500;
 const PATCH_ATTEMPTS = 3;
 
 /** By the gate's label first, which is cheap; then every pending pod, for those whose label someone removed. */
@@ -29,7 +29,7 @@ const SELECTIONS: readonly ListOptions[] = [
 export async function* listGatedPods(api: KubeApi, signal: AbortSignal): AsyncGenerator<KubeObject> {
   const seen = new Set<string>();
   for (const selection of SELECTIONS) {
-    for await (const pod of listPages(api, selection, signal)) {
+    for await (const pod of listAll(api, Resource.pods, { ...selection, signal })) {
       const key = `${keyOf(pod)} ${pod.metadata.uid ?? ""}`;
       if (gateIndexOf(pod) < 0 || seen.has(key)) continue;
       seen.add(key);
@@ -42,7 +42,7 @@ export async function* listGatedPods(api: KubeApi, signal: AbortSignal): AsyncGe
 export async function countGatedPods(api: KubeApi, signal: AbortSignal): Promise<number> {
   for (const selection of SELECTIONS) {
     let count = 0;
-    for await (const pod of listPages(api, selection, signal)) {
+    for await (const pod of listAll(api, Resource.pods, { ...selection, signal })) {
       if (gateIndexOf(pod) >= 0) count++;
     }
     if (count > 0) return count;
@@ -111,19 +111,6 @@ async function readPod(
     if (error instanceof ApiError && error.status === 404) return undefined;
     throw error;
   }
-}
-
-async function* listPages(api: KubeApi, selection: ListOptions, signal: AbortSignal): AsyncGenerator<KubeObject> {
-  let next: string | undefined;
-  do {
-    const page = await api.list(
-      Resource.pods,
-      { ...selection, limit: PAGE_SIZE, ...(next === undefined ? {} : { continue: next }) },
-      signal,
-    );
-    yield* page.items;
-    next = page.continue === "" ? undefined : page.continue;
-  } while (next !== undefined);
 }
 
 function describe(error: unknown): string {

@@ -26,6 +26,8 @@ export interface OperandFacts {
   /** How long the config has been leaving or gone (ms). */
   readonly leavingForMs: number;
   readonly maxGateAgeMs: number;
+  /** Attempts to lift all gates by force since the config began to leave, and the time since the last one (ms). */
+  readonly forced: { readonly attempts: number; readonly agoMs: number };
   /** `unmanaged`: nobody here answers for ENoExecEvents, so a finalizer of the reference is ours to drop. */
   readonly enoexec: "unmanaged" | "busy" | "idle";
 }
@@ -51,10 +53,10 @@ export type OperandStep =
 /** A new leader needs a moment until it serves; the webhook of its predecessor stays that long (ms). */
 export const UNSERVED_GRACE_MS = 30_000;
 
-/** Gates that cannot be lifted by force for this many maximum gate ages no longer hold the config back. */
-export const ABANDON_FACTOR = 5;
+/** Gates that so many attempts over so many maximum gate ages could not lift no longer hold the config back. */
+export const ABANDON_AFTER = { attempts: 5, gateAges: 5 } as const;
 
-const RETRY_MS = 2_000;
+const RETRY_MS = 1_000;
 
 /** Decides the next step. */
 export function decideOperandStep(facts: OperandFacts): OperandStep {
@@ -104,8 +106,15 @@ function part(config: OperandConfig, facts: OperandFacts): OperandStep {
 function leave(facts: OperandFacts): OperandStep | undefined {
   if (facts.webhook !== "absent") return { kind: "remove", target: "webhook", reason: "NotWanted" };
   if (facts.gatedPods === 0) return undefined;
-  if (facts.leavingForMs < facts.maxGateAgeMs) return wait("PodsStillGated");
-  return facts.leavingForMs < facts.maxGateAgeMs * ABANDON_FACTOR ? { kind: "remove", target: "gates" } : undefined;
+  const { leavingForMs, maxGateAgeMs, forced } = facts;
+  if (leavingForMs < maxGateAgeMs) return wait("PodsStillGated", Math.min(RETRY_MS, maxGateAgeMs - leavingForMs));
+  if (forced.attempts === 0) return { kind: "remove", target: "gates" };
+  if (forced.attempts >= ABANDON_AFTER.attempts && leavingForMs >= maxGateAgeMs * ABANDON_AFTER.gateAges) {
+    return undefined;
+  }
+  return forced.agoMs < RETRY_MS
+    ? wait("PodsStillGated", RETRY_MS - forced.agoMs)
+    : { kind: "remove", target: "gates" };
 }
 
 function addFinalizer(finalizer: OperandFinalizer): OperandStep {
@@ -116,6 +125,6 @@ function dropFinalizer(finalizer: OperandFinalizer): OperandStep {
   return { kind: "remove", target: "finalizer", finalizer };
 }
 
-function wait(reason: WaitReason): OperandStep {
-  return { kind: "wait", reason, retryMs: RETRY_MS };
+function wait(reason: WaitReason, retryMs: number = RETRY_MS): OperandStep {
+  return { kind: "wait", reason, retryMs };
 }

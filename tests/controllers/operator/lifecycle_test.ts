@@ -186,8 +186,10 @@ Deno.test("94 95 operator takes the webhook away only when no replica could serv
   await bench.until("degraded", () => isTrue(bench, "Degraded"));
   assert.equal(await hasWebhook(bench), false);
   serves = true;
+  bench.operator.poke();
   await bench.until("available", () => isTrue(bench, "Available"));
   serves = false;
+  bench.operator.poke();
   await bench.until("degraded again", () => isTrue(bench, "Degraded"));
   assert.ok(await hasWebhook(bench), "a moment without replicas is no reason");
 });

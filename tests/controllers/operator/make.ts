@@ -5,6 +5,7 @@ import type { OperatorParts } from "../../../controllers/operator/parts.ts";
 import { systemClock } from "../../../lib/clock.ts";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
 import { isNotFound } from "../../../lib/k8s/errors.ts";
+import { openReflector } from "../../../lib/k8s/reflector.ts";
 import { openKubeApi } from "../../../lib/k8s/rest_api.ts";
 import { type KubeObject, Resource, type ResourceTarget, type ResourceType } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
@@ -28,7 +29,7 @@ export interface OperatorBench extends AsyncDisposable {
   createConfig(spec?: Readonly<Record<string, unknown>>): Promise<KubeObject>;
   /** Condition statuses by type, shortened: `Available=True`. */
   conditions(): Promise<readonly Condition[]>;
-  /** Waits, poking the operator, until a question is answered with yes. */
+  /** Waits until a question is answered with yes. */
   until(what: string, holds: () => Promise<boolean>): Promise<void>;
   /** Starts the operator; the bench ends it. */
   start(): void;
@@ -64,7 +65,19 @@ export async function openBench(overrides: Partial<OperatorParts> = {}): Promise
     enoexec: () => "unmanaged",
     ...overrides,
   });
-  let running: Promise<void> = Promise.resolve();
+  let running: Promise<unknown> = Promise.resolve();
+  // As main does: what concerns the configs wakes the operator.
+  const configs = [Resource.clusterConfigs, Resource.namespaceConfigs].map((resource) =>
+    openReflector({
+      api,
+      resource,
+      parse: ({ metadata }) => metadata.resourceVersion,
+      onChange: () => operator.poke(),
+      clock: systemClock,
+      log: silentLogger,
+      name: resource.plural,
+    })
+  );
   const find = async (type: ResourceType, target: ResourceTarget): Promise<KubeObject | undefined> => {
     try {
       return await api.get(type, target, signal);
@@ -94,15 +107,14 @@ export async function openBench(overrides: Partial<OperatorParts> = {}): Promise
       return config === undefined ? [] : parseOperandConfig(config).conditions;
     },
     until: async (what, holds) => {
-      const deadlineMs = performance.now() + 5_000;
+      const deadlineMs = performance.now() + 10_000;
       while (!await holds()) {
         assert.ok(performance.now() < deadlineMs, `still not: ${what}`);
-        operator.poke();
         await new Promise((resolve) => setTimeout(resolve, 10));
       }
     },
     start: () => {
-      running = operator.run(signal);
+      running = Promise.all([operator.run(signal), ...configs.map((reflector) => reflector.run(signal))]);
     },
     [Symbol.asyncDispose]: async () => {
       stop.abort();

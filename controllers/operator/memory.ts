@@ -1,0 +1,47 @@
+// What the operator remembers between looks, by the clock that never jumps. Ends with the leadership.
+import { backoffMs } from "../../lib/clock.ts";
+
+/** The memory. Fields are written by gather.ts and controller.ts alone. */
+export interface Memory {
+  /** Since when no replica serves. */
+  unservedSinceMs: number | undefined;
+  /** Since when the config is leaving or gone. */
+  leavingSinceMs: number | undefined;
+  forcedAttempts: number;
+  forcedAtMs: number;
+  /** Writes of the webhook configuration in quick succession. */
+  repairs: number;
+  repairedAtMs: number;
+  /** When the monitoring kinds were last asked for. */
+  monitoringAtMs: number | undefined;
+}
+
+/** A fresh memory. */
+export function newMemory(): Memory {
+  return {
+    unservedSinceMs: undefined,
+    leavingSinceMs: undefined,
+    forcedAttempts: 0,
+    forcedAtMs: 0,
+    repairs: 0,
+    repairedAtMs: 0,
+    monitoringAtMs: undefined,
+  };
+}
+
+/** Repairs this close together belong to one quarrel with another writer (ms). */
+const QUARREL_MS = 20_000;
+/** Repairs at full speed before the pauses begin. */
+const PATIENCE = 5;
+
+/** Notes a repair. */
+export function noteRepair(memory: Memory, nowMs: number): void {
+  memory.repairs = nowMs - memory.repairedAtMs < QUARREL_MS ? memory.repairs + 1 : 1;
+  memory.repairedAtMs = nowMs;
+}
+
+/** How long to leave the other writer alone (ms); 0 while this is no quarrel. */
+export function quarrelPauseMs({ repairs, repairedAtMs }: Memory, nowMs: number): number {
+  if (repairs <= PATIENCE || nowMs - repairedAtMs >= QUARREL_MS) return 0;
+  return backoffMs(repairs - PATIENCE, { baseMs: 500, capMs: 15_000 });
+}

@@ -1,0 +1,51 @@
+// Keeps ServiceMonitor and PrometheusRule where the cluster knows these kinds, also when it learns them later. They
+// belong to the cluster config: the garbage collector takes them away with it.
+import { ApiError } from "../../lib/k8s/errors.ts";
+import { type KubeObject, Resource, type ResourceType } from "../../lib/k8s/types.ts";
+import { errorText } from "../../lib/log.ts";
+import type { OperandConfig } from "../../lib/operand/config_view.ts";
+import { isCovered, offersMonitoring, renderMonitoring } from "../../lib/operand/monitoring.ts";
+import { recordConfigEvent } from "./events.ts";
+import { readOrUndefined } from "./gather.ts";
+import type { OperatorParts } from "./parts.ts";
+
+const KINDS: Readonly<Record<string, ResourceType>> = {
+  ServiceMonitor: Resource.serviceMonitors,
+  PrometheusRule: Resource.prometheusRules,
+};
+
+/** Brings both objects up to date. Monitoring is a comfort: faults are logged, never thrown. */
+export async function applyMonitoring(
+  parts: OperatorParts,
+  config: OperandConfig,
+  signal: AbortSignal,
+): Promise<void> {
+  const { namespace, deploymentName = "archway" } = parts.settings;
+  try {
+    const { group, version } = Resource.serviceMonitors;
+    if (!offersMonitoring(await parts.api.raw(`/apis/${group}/${version}`, signal))) return;
+    for (const object of renderMonitoring(config, { namespace, deploymentName })) {
+      await applyOne(parts, object, signal);
+    }
+  } catch (error) {
+    if (signal.aborted || error instanceof ApiError && error.status === 404) return;
+    parts.log.warn("monitoring objects not applied", { error: errorText(error) });
+  }
+}
+
+async function applyOne(parts: OperatorParts, desired: KubeObject, signal: AbortSignal): Promise<void> {
+  const { kind = "" } = desired;
+  const type = KINDS[kind];
+  if (type === undefined) return;
+  const { name } = desired.metadata;
+  const { namespace } = parts.settings;
+  const live = await readOrUndefined(parts.api, { type, namespace, name, signal });
+  if (live !== undefined && isCovered(live, desired)) return;
+  await parts.api.patch(type, { namespace, name }, { body: { kind: "apply", document: desired, force: true }, signal });
+  const [verb, why] = live === undefined ? ["created", "it was missing"] : ["updated", "it changed"];
+  recordConfigEvent(parts, {
+    type: "Normal",
+    reason: `${kind}${live === undefined ? "Created" : "Updated"}`,
+    message: `${verb} ${kind}.${type.group}/${name} -n ${namespace} because ${why}`,
+  });
+}
