@@ -28,8 +28,19 @@ export type ReviewRead =
   | { readonly kind: "review"; readonly request: AdmissionRequest }
   | { readonly kind: "unreadable"; readonly status: 400 | 413; readonly reason: string };
 
-/** Reads a review. The body is always consumed or cancelled, else the connection would be lost. */
+/** What reading a JSON body gave. */
+export type BodyRead =
+  | { readonly kind: "json"; readonly body: unknown }
+  | Extract<ReviewRead, { kind: "unreadable" }>;
+
+/** Reads a review. */
 export async function readReview(context: Context): Promise<ReviewRead> {
+  const read = await readJson(context);
+  return read.kind === "json" ? parseReview(read.body) : read;
+}
+
+/** Reads a JSON body. It is always consumed or cancelled, else the connection would be lost. */
+export async function readJson(context: Context): Promise<BodyRead> {
   const declared = Number(context.req.header("content-length") ?? 0);
   if (declared > MAX_BODY_BYTES) {
     await context.req.raw.body?.cancel();
@@ -38,7 +49,7 @@ export async function readReview(context: Context): Promise<ReviewRead> {
   const text = declared > 0 ? await context.req.text() : await readCapped(context.req.raw);
   if (text === undefined) return { kind: "unreadable", status: 413, reason: "body too large" };
   try {
-    return parseReview(JSON.parse(text));
+    return { kind: "json", body: JSON.parse(text) };
   } catch {
     return { kind: "unreadable", status: 400, reason: "not JSON" };
   }

@@ -1,0 +1,99 @@
+// Everything a decision about a gated pod needs: the configs, its age, and what each of its images says of itself.
+import type { KnownImage } from "../../lib/images/known_images.ts";
+import type { PodImagesRequest } from "../../lib/images/pod_images.ts";
+import { needsInspection } from "../../lib/placement/decide.ts";
+import { imagesToInspect, imagesWorthConfigRead, type WantedImage } from "../../lib/placement/images.ts";
+import type { ImageFact, PlacementFacts, PodView } from "../../lib/placement/types.ts";
+import { renderDuration } from "../../lib/duration.ts";
+import type { CaseFile } from "./case_file.ts";
+import type { PodPlacementParts } from "./parts.ts";
+
+/** The least time an inspection gets, also for a pod that has waited too long already (ms). */
+const LEAST_INSPECTION_MS = 2_000;
+
+/** Gathers the facts. Rejects only when the signal aborts: whatever the images do, the answer is a fact in time. */
+export async function gatherFacts(
+  parts: PodPlacementParts,
+  pod: PodView,
+  options: { readonly file: CaseFile; readonly signal: AbortSignal },
+): Promise<PlacementFacts> {
+  const { file, signal } = options;
+  const settings = parts.settings();
+  const configs = parts.configsOf(pod.namespace);
+  const live = parts.liveArchitectures();
+  const facts = {
+    pod,
+    configs,
+    settings,
+    failedAttempts: file.failedAttempts,
+    jitter: parts.random(),
+    ...(live === undefined ? {} : { liveArchitectures: live }),
+  };
+  if (!needsInspection(pod, configs, settings)) return { ...facts, images: [], gateAgeMs: gateAgeMs(parts, pod, file) };
+  const startedMs = parts.clock.monotonicMs();
+  const leftMs = Math.max(LEAST_INSPECTION_MS, settings.maxGateAgeMs - gateAgeMs(parts, pod, file));
+  const images = await inspectWithin(parts, pod, { leftMs, signal });
+  parts.metrics.podImagesInspected(parts.clock.monotonicMs() - startedMs);
+  return { ...facts, images, gateAgeMs: gateAgeMs(parts, pod, file) };
+}
+
+/**
+ * How long the pod has been held: by its creation time on the API server's clock, or since this process saw it, if
+ * that is longer. Our own clock may be wrong or jump; the server's offset corrects it.
+ */
+export function gateAgeMs(parts: PodPlacementParts, pod: PodView, file: CaseFile): number {
+  const serverNowMs = parts.clock.nowMs() + parts.api.serverClockOffsetMs();
+  const byCreation = pod.creationTimestampMs === undefined ? 0 : serverNowMs - pod.creationTimestampMs;
+  return Math.max(0, byCreation, parts.clock.monotonicMs() - file.firstSeenMs);
+}
+
+async function inspectWithin(
+  parts: PodPlacementParts,
+  pod: PodView,
+  { leftMs, signal }: { readonly leftMs: number; readonly signal: AbortSignal },
+): Promise<readonly ImageFact[]> {
+  const wanted = imagesToInspect(pod, parts.settings());
+  const request: PodImagesRequest = { scope: scopeOf(pod), images: wanted, priority: "gated" };
+  const deadline = new AbortController();
+  const ended = new AbortController();
+  const timer = parts.clock.sleep(leftMs, AbortSignal.any([signal, ended.signal])).then(() => deadline.abort());
+  try {
+    return await inspectAll(parts, pod, { request, signal: AbortSignal.any([signal, deadline.signal]) });
+  } catch (error) {
+    if (signal.aborted || !deadline.signal.aborted) throw error;
+    return wanted.map((image) => tooSlow(image, leftMs));
+  } finally {
+    ended.abort();
+    await timer;
+  }
+}
+
+async function inspectAll(
+  parts: PodPlacementParts,
+  pod: PodView,
+  { request, signal }: { readonly request: PodImagesRequest; readonly signal: AbortSignal },
+): Promise<readonly ImageFact[]> {
+  const images = (await parts.images.inspect(request, signal)).map(toFact);
+  const configOf = imagesWorthConfigRead({ pod, settings: parts.settings(), images });
+  if (configOf.length === 0) return images;
+  // An operator bundle narrows nothing, but only its config tells: read it where it would make a difference.
+  return (await parts.images.inspect({ ...request, configOf }, signal)).map(toFact);
+}
+
+/** Whose pull secrets may be used for a pod. */
+export function scopeOf(pod: PodView): PodImagesRequest["scope"] {
+  return { namespace: pod.namespace, pullSecrets: pod.imagePullSecrets };
+}
+
+function toFact({ image, always, inspection }: KnownImage): ImageFact {
+  return { image, pullPolicy: always ? "Always" : "IfNotPresent", inspection };
+}
+
+function tooSlow({ image, pullPolicy }: WantedImage, afterMs: number): ImageFact {
+  const message = `no answer within the ${renderDuration(afterMs)} that were left of the longest gate age`;
+  return {
+    image,
+    pullPolicy,
+    inspection: { kind: "failed", failure: { kind: "transient", reason: "Timeout", message } },
+  };
+}

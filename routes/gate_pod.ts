@@ -1,0 +1,98 @@
+// The mutating webhook: hold, place or leave a new pod. No I/O here: everything it needs is already in memory.
+// Failure stance: open. Whatever happens inside, the pod is admitted, at worst untouched.
+import type { Context } from "hono";
+import type { Clock } from "../lib/clock.ts";
+import { errorText, type Logger } from "../lib/log.ts";
+import type { AdmissionOutcome } from "../lib/metrics.ts";
+import { admissionPatch } from "../lib/placement/admission_patch.ts";
+import { judgeAdmission } from "../lib/placement/gate.ts";
+import { imagesToInspect, type WantedImage } from "../lib/placement/images.ts";
+import { parsePod } from "../lib/placement/pod_view.ts";
+import { verdictReason } from "../lib/placement/reason.ts";
+import type { GateVerdict, ImageFact, PlacementConfigs, PlacementSettings, PodView } from "../lib/placement/types.ts";
+import type { JsonPatch } from "../lib/k8s/patch.ts";
+import { type AdmissionRequest, allowedReview, readReview } from "./admission.ts";
+
+/** What the webhook asks of the rest of the process; every question is answered at once. */
+export interface GatePodParts {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly settings: () => PlacementSettings;
+  readonly configsOf: (namespace: string) => PlacementConfigs;
+  readonly recall: (pod: PodView, images: readonly WantedImage[]) => readonly ImageFact[] | undefined;
+  /** Starts inspecting in the background. */
+  readonly prefetch: (pod: PodView, images: readonly WantedImage[]) => void;
+  readonly mayGate: () => boolean;
+  readonly liveArchitectures: () => readonly string[] | undefined;
+  readonly observe: (outcome: AdmissionOutcome, options: { readonly ms: number; readonly dryRun: boolean }) => void;
+}
+
+interface Answer {
+  readonly outcome: AdmissionOutcome;
+  readonly patch: JsonPatch;
+}
+
+const UNTOUCHED: Answer = { outcome: "passed", patch: [] };
+
+/** The handler of `POST /add-pod-scheduling-gate`. */
+export function gatePod(parts: GatePodParts): (context: Context) => Promise<Response> {
+  const { clock, log, observe } = parts;
+  return async (context) => {
+    const startedMs = clock.monotonicMs();
+    const read = await readReview(context);
+    if (read.kind === "unreadable") {
+      log.warn("unreadable admission request", { reason: read.reason });
+      observe("unreadable", { ms: clock.monotonicMs() - startedMs, dryRun: false });
+      return context.json({ error: `Cannot read the AdmissionReview: ${read.reason}.` }, read.status);
+    }
+    const { uid, dryRun } = read.request;
+    const { outcome, patch } = answerSafely(parts, read.request);
+    observe(outcome, { ms: clock.monotonicMs() - startedMs, dryRun });
+    return context.json(allowedReview(uid, patch));
+  };
+}
+
+function answerSafely(parts: GatePodParts, request: AdmissionRequest): Answer {
+  try {
+    return answer(parts, request);
+  } catch (error) {
+    parts.log.error("admission request could not be judged", { uid: request.uid, error: errorText(error) });
+    return UNTOUCHED;
+  }
+}
+
+function answer(parts: GatePodParts, request: AdmissionRequest): Answer {
+  if (request.resource !== "pods" || request.subresource !== "" || request.operation !== "CREATE") return UNTOUCHED;
+  const parsed = parsePod(request.object);
+  if (parsed === undefined) {
+    parts.log.warn("admission request without a pod", { uid: request.uid, namespace: request.namespace });
+    return UNTOUCHED;
+  }
+  // A new pod may leave its namespace out; the request never does.
+  const pod: PodView = request.namespace === "" ? parsed : { ...parsed, namespace: request.namespace };
+  const settings = parts.settings();
+  const images = imagesToInspect(pod, settings);
+  const verdict = judgeAdmission({
+    pod,
+    configs: parts.configsOf(pod.namespace),
+    settings,
+    known: settings.warmAdmission ? parts.recall(pod, images) : undefined,
+    mayGate: parts.mayGate(),
+    ...optionalLive(parts.liveArchitectures()),
+  });
+  if (verdict.kind === "gate" && !request.dryRun) parts.prefetch(pod, images);
+  const who = pod.name === "" ? pod.generateName : pod.name;
+  parts.log.debug("pod admitted", { namespace: pod.namespace, pod: who, reason: verdictReason(verdict) });
+  return { outcome: OUTCOME[verdict.kind], patch: admissionPatch(pod, verdict) };
+}
+
+const OUTCOME: Readonly<Record<GateVerdict["kind"], AdmissionOutcome>> = {
+  ignore: "ignored",
+  gate: "gated",
+  place: "placed",
+  pass: "passed",
+};
+
+function optionalLive(live: readonly string[] | undefined): { readonly liveArchitectures?: readonly string[] } {
+  return live === undefined ? {} : { liveArchitectures: live };
+}

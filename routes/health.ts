@@ -1,0 +1,28 @@
+// Liveness, readiness and metrics of the plain admin listener.
+import type { Context } from "hono";
+import type { Metrics } from "../lib/metrics.ts";
+
+/** Named conditions of readiness; each answers at once. Ready means: all hold. */
+export type ReadinessChecks = Readonly<Record<string, () => boolean>>;
+
+/** `GET /healthz`: the process runs and its event loop turns. */
+export function liveness(): (context: Context) => Response {
+  return (context) => context.text("ok\n");
+}
+
+/** `GET /readyz`: 200 when every check holds, else 503 with one line a check. */
+export function readiness(checks: ReadinessChecks): (context: Context) => Response {
+  return (context) => {
+    const lines = Object.entries(checks).map(([name, holds]) => ({ name, ok: holds() }));
+    const text = lines.map(({ name, ok }) => `${ok ? "ok     " : "not yet"} ${name}\n`).join("");
+    return context.text(text, lines.every(({ ok }) => ok) ? 200 : 503);
+  };
+}
+
+/** `GET /metrics`: Prometheus text exposition. */
+export function exposition(metrics: Metrics): (context: Context) => Promise<Response> {
+  return async (context) => {
+    const { contentType, text } = await metrics.expose();
+    return context.body(text, 200, { "content-type": contentType });
+  };
+}
