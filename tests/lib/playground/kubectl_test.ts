@@ -16,7 +16,7 @@ async function hasKubectl(): Promise<boolean> {
 }
 
 const present = await hasKubectl();
-const title = present ? "" : " (skipped: kubectl is not on PATH)";
+const title = present ? "" : " (skipped: no kubectl that may be run)";
 
 Deno.test({
   name: `kubectl gets, watches, creates, changes and deletes pods of the playground${title}`,
