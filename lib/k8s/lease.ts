@@ -1,0 +1,250 @@
+// Leader election on a Lease: one replica writes, and every replica knows when the writer was last heard of. Run by main.
+import type { Clock } from "../clock.ts";
+import { errorText, type Logger } from "../log.ts";
+import type { KubeApi } from "./api.ts";
+import { openDeadline } from "./deadline.ts";
+import { isConflict, isNotFound } from "./errors.ts";
+import { type LeaseRecord, parseLease, renderLeaseSpec } from "./lease_record.ts";
+import { apiVersionOf, type KubeObject, Resource } from "./types.ts";
+
+/** What a replica knows of the Lease. */
+export interface LeaseView {
+  /** Who holds it; undefined when nobody does, or nobody was seen yet. */
+  readonly holder: string | undefined;
+  readonly isLeader: boolean;
+  /** When a holder was last seen to renew (our monotonic clock); undefined when never. For the dead-man switch. */
+  readonly lastRenewObservedMs: number | undefined;
+}
+
+/** The times of an election, as client-go has them. */
+export interface LeaseTiming {
+  /** A Lease that was not renewed for so long is free. */
+  readonly durationMs: number;
+  /** A leader that could not renew for so long stops leading: well before anybody else may start. */
+  readonly renewDeadlineMs: number;
+  /** Between two renewals, and between two looks of those who wait. */
+  readonly retryMs: number;
+}
+
+/** 15 s, 10 s, 2 s. */
+export const LEASE_TIMING: LeaseTiming = { durationMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000 };
+
+/** One request may take this long: a hanging one leaves time for another within the renew deadline. */
+const ATTEMPT_TIMEOUT_MS = 5_000;
+/** Giving the Lease up is a courtesy: shutdown does not wait longer for it. */
+const RELEASE_TIMEOUT_MS = 2_000;
+
+/** Which Lease, who we are, and what to do while we hold it. */
+export interface LeaseOptions {
+  readonly api: KubeApi;
+  readonly namespace: string;
+  readonly name: string;
+  /** Unique for this process: pod name plus something random. */
+  readonly identity: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Runs while we lead; its signal aborts when the Lease is lost or `runWithLease` is to end. Should last until then. */
+  readonly lead: (signal: AbortSignal) => Promise<void>;
+  /** Told of every change of what is known, a renewal by whoever holds the Lease included. */
+  readonly onState?: (view: LeaseView) => void;
+  readonly timing?: LeaseTiming;
+}
+
+/**
+ * Takes part in the election until the signal aborts: waits for the Lease, leads, and when it is lost waits again. Gives
+ * it up at the end. Never rejects: faults of the API and of `lead` are logged and tried again.
+ */
+export async function runWithLease(options: LeaseOptions, signal: AbortSignal): Promise<void> {
+  await new Election(options).run(signal);
+}
+
+type Attempt =
+  /** We hold the Lease; `sentMs` is when the request left, the earliest time its term may be counted from. */
+  | { readonly kind: "held"; readonly sentMs: number }
+  | { readonly kind: "taken" }
+  | { readonly kind: "failed" };
+
+class Election {
+  readonly #options: LeaseOptions;
+  readonly #timing: LeaseTiming;
+  readonly #log: Logger;
+  /** The Lease as we wrote it last: a renewal needs no GET. */
+  #own: KubeObject | undefined;
+  #seen: { readonly record: LeaseRecord; readonly atMs: number } | undefined;
+  #lastRenewObservedMs: number | undefined;
+  #isLeader = false;
+  #failures = 0;
+
+  constructor(options: LeaseOptions) {
+    this.#options = options;
+    this.#timing = options.timing ?? LEASE_TIMING;
+    this.#log = options.log.with({ lease: `${options.namespace}/${options.name}`, identity: options.identity });
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    while (!signal.aborted) {
+      const attempt = await this.#attempt(ATTEMPT_TIMEOUT_MS, signal);
+      if (attempt.kind === "held") await this.#leadFrom(attempt.sentMs, signal);
+      // Those who wait spread out, so that they do not all find a free Lease in the same moment.
+      if (!signal.aborted) await clock.sleep(this.#timing.retryMs * (1 + Math.random() * 0.2), signal);
+    }
+  }
+
+  /** One term: leads until the Lease is lost, `lead` ends, or the signal aborts. Returns when `lead` has ended. */
+  async #leadFrom(sentMs: number, signal: AbortSignal): Promise<void> {
+    const term = new AbortController();
+    const stop = (): void => term.abort(signal.reason);
+    signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
+    this.#enter(true);
+    const leading = this.#lead(term);
+    const isLost = await this.#renewUntilLost(sentMs, term.signal);
+    if (isLost) {
+      this.#enter(false);
+      term.abort(new DOMException("The Lease was lost", "AbortError"));
+    }
+    signal.removeEventListener("abort", stop);
+    await leading;
+    this.#own = undefined;
+    if (isLost) return;
+    await this.#release();
+    this.#enter(false);
+  }
+
+  /** Runs `lead`; when it ends, the term ends. */
+  async #lead(term: AbortController): Promise<void> {
+    try {
+      await this.#options.lead(term.signal);
+      if (!term.signal.aborted) this.#log.warn("leading ended by itself, taking part again");
+    } catch (error) {
+      if (!term.signal.aborted) this.#log.error("leading failed, taking part again", { error: errorText(error) });
+    } finally {
+      term.abort();
+    }
+  }
+
+  /** Renews until the signal aborts (false) or the Lease is lost (true). Counts by the monotonic clock alone. */
+  async #renewUntilLost(sentMs: number, signal: AbortSignal): Promise<boolean> {
+    const { clock } = this.#options;
+    const { retryMs, renewDeadlineMs } = this.#timing;
+    let renewedMs = sentMs;
+    for (;;) {
+      await clock.sleep(Math.min(retryMs, renewedMs + renewDeadlineMs - clock.monotonicMs()), signal);
+      if (signal.aborted) return false;
+      const leftMs = renewedMs + renewDeadlineMs - clock.monotonicMs();
+      if (leftMs <= 0) {
+        this.#log.warn("lease could not be renewed in time, leading ends", { renewDeadlineMs });
+        return true;
+      }
+      const attempt = await this.#attempt(Math.min(leftMs, ATTEMPT_TIMEOUT_MS), signal);
+      if (signal.aborted) return false;
+      if (attempt.kind === "taken") {
+        this.#log.warn("lease was taken by another, leading ends", { holder: this.#seen?.record.holder });
+        return true;
+      }
+      if (attempt.kind === "held") renewedMs = attempt.sentMs;
+    }
+  }
+
+  /** Tries once to take or renew the Lease. */
+  async #attempt(timeoutMs: number, signal: AbortSignal): Promise<Attempt> {
+    using deadline = openDeadline(timeoutMs, { signal, clock: this.#options.clock });
+    try {
+      const attempt = await this.#takeOrRenew(deadline.signal);
+      if (this.#failures > 0) this.#log.info("lease can be reached again", { failures: this.#failures });
+      this.#failures = 0;
+      return attempt;
+    } catch (error) {
+      this.#own = undefined;
+      if (signal.aborted || isConflict(error)) return { kind: "failed" };
+      this.#failures++;
+      const fields = { failures: this.#failures, error: errorText(error) };
+      if (this.#failures === 1) this.#log.warn("lease cannot be reached, trying on", fields);
+      else this.#log.debug("lease cannot be reached, trying on", fields);
+      return { kind: "failed" };
+    }
+  }
+
+  async #takeOrRenew(signal: AbortSignal): Promise<Attempt> {
+    const { clock, identity } = this.#options;
+    const lease = this.#own ?? await this.#read(signal);
+    const record = lease === undefined ? undefined : this.#observe(lease);
+    if (record !== undefined && record.holder !== "" && record.holder !== identity && !this.#hasExpired(record)) {
+      return { kind: "taken" };
+    }
+    const sentMs = clock.monotonicMs();
+    this.#own = await this.#write(lease, { holder: identity, signal });
+    this.#observe(this.#own);
+    return { kind: "held", sentMs };
+  }
+
+  /** Whether the Lease was seen unchanged for as long as it lasts. Only our own clock counts: skew does not matter. */
+  #hasExpired(record: LeaseRecord): boolean {
+    const { clock } = this.#options;
+    return this.#seen !== undefined && clock.monotonicMs() - this.#seen.atMs >= record.durationMs;
+  }
+
+  #observe(lease: KubeObject): LeaseRecord {
+    const record = parseLease(lease);
+    if (record.renewal === this.#seen?.record.renewal) return record;
+    const atMs = this.#options.clock.monotonicMs();
+    this.#seen = { record, atMs };
+    if (record.holder !== "") this.#lastRenewObservedMs = atMs;
+    this.#tell();
+    return record;
+  }
+
+  async #read(signal: AbortSignal): Promise<KubeObject | undefined> {
+    const { api, namespace, name } = this.#options;
+    try {
+      return await api.get(Resource.leases, { namespace, name }, signal);
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** Creates or replaces; the resourceVersion makes the server refuse when somebody else was faster (409). */
+  async #write(
+    lease: KubeObject | undefined,
+    options: { readonly holder: string; readonly signal: AbortSignal },
+  ): Promise<KubeObject> {
+    const { api, namespace, name, clock } = this.#options;
+    const durationMs = options.holder === "" ? 1_000 : this.#timing.durationMs;
+    const spec = renderLeaseSpec(lease, { holder: options.holder, durationMs, nowMs: clock.nowMs() });
+    const target = { namespace, name, signal: options.signal };
+    if (lease !== undefined) return await api.replace(Resource.leases, { ...lease, spec }, target);
+    const { kind } = Resource.leases;
+    const object = { apiVersion: apiVersionOf(Resource.leases), kind, metadata: { name, namespace }, spec };
+    return await api.create(Resource.leases, object, target);
+  }
+
+  /** Gives the Lease up if it is still ours, so that another need not wait until it expires. */
+  async #release(): Promise<void> {
+    const never = new AbortController().signal;
+    using deadline = openDeadline(RELEASE_TIMEOUT_MS, { signal: never, clock: this.#options.clock });
+    try {
+      const lease = await this.#read(deadline.signal);
+      if (lease === undefined || parseLease(lease).holder !== this.#options.identity) return;
+      this.#observe(await this.#write(lease, { holder: "", signal: deadline.signal }));
+    } catch (error) {
+      this.#log.warn("lease could not be given up, it expires by itself", { error: errorText(error) });
+    }
+  }
+
+  #enter(isLeader: boolean): void {
+    this.#isLeader = isLeader;
+    this.#log.info(isLeader ? "leading begins" : "leading has ended");
+    this.#tell();
+  }
+
+  #tell(): void {
+    const holder = this.#seen?.record.holder;
+    this.#options.onState?.({
+      holder: holder === "" ? undefined : holder,
+      isLeader: this.#isLeader,
+      lastRenewObservedMs: this.#lastRenewObservedMs,
+    });
+  }
+}

@@ -1,0 +1,61 @@
+// The spec of a coordination.k8s.io Lease: what it says, and what we write into it. Used by lease.ts.
+import { z } from "zod";
+import type { KubeObject } from "./types.ts";
+
+/** What a Lease says, as far as an election needs it. */
+export interface LeaseRecord {
+  /** Empty when nobody holds it. */
+  readonly holder: string;
+  readonly durationMs: number;
+  readonly transitions: number;
+  /** Changes with every renewal. Never compared with our clock: clocks may differ. */
+  readonly renewal: string;
+}
+
+const spec = z.object({
+  holderIdentity: z.string().nullish(),
+  leaseDurationSeconds: z.number().nullish(),
+  leaseTransitions: z.number().nullish(),
+  renewTime: z.string().nullish(),
+});
+
+/** Reads a Lease; one without a usable spec is held by nobody. */
+export function parseLease(lease: KubeObject): LeaseRecord {
+  const { data } = spec.safeParse(lease["spec"]);
+  const [holder, transitions] = [data?.holderIdentity ?? "", data?.leaseTransitions ?? 0];
+  return {
+    holder,
+    durationMs: (data?.leaseDurationSeconds ?? 0) * 1_000,
+    transitions,
+    renewal: [holder, transitions, data?.renewTime ?? ""].join(" "),
+  };
+}
+
+/** What to write. */
+export interface LeaseClaim {
+  /** Empty to give the Lease up. */
+  readonly holder: string;
+  readonly durationMs: number;
+  readonly nowMs: number;
+}
+
+/** The spec after a claim. A new holder starts a new term; the holder's own renewal goes on with the one it has. */
+export function renderLeaseSpec(before: KubeObject | undefined, claim: LeaseClaim): Readonly<Record<string, unknown>> {
+  const known: unknown = before?.["spec"];
+  const record = before === undefined ? undefined : parseLease(before);
+  const renewTime = microTime(claim.nowMs);
+  const startsTerm = record?.holder !== claim.holder;
+  return {
+    ...(typeof known === "object" ? known : {}),
+    holderIdentity: claim.holder,
+    leaseDurationSeconds: Math.max(1, Math.round(claim.durationMs / 1_000)),
+    renewTime,
+    ...(startsTerm ? { acquireTime: renewTime } : {}),
+    leaseTransitions: (record?.transitions ?? 0) + (startsTerm && claim.holder !== "" && record !== undefined ? 1 : 0),
+  };
+}
+
+/** RFC 3339 with the six digits that the API's MicroTime requires. */
+function microTime(epochMs: number): string {
+  return new Date(epochMs).toISOString().replace("Z", "000Z");
+}
