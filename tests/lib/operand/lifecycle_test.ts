@@ -1,0 +1,217 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { Finalizer } from "../../../lib/names.ts";
+import {
+  ABANDON_AFTER,
+  decideOperandStep,
+  type OperandFacts,
+  type OperandFinalizer,
+  type OperandStep,
+  UNSERVED_GRACE_MS,
+} from "../../../lib/operand/lifecycle.ts";
+import { makeFacts, makeOperandConfig } from "./make.ts";
+
+const { podPlacement, noPodPlacementConfig, enoexecEvents } = Finalizer;
+
+function leaving(finalizers: readonly string[], overrides: Partial<OperandFacts> = {}): OperandFacts {
+  const config = makeOperandConfig({ deletingSinceMs: 1, finalizers });
+  return makeFacts({ config, webhook: "absent", leavingForMs: 1_000, ...overrides });
+}
+
+/** One word a step: `apply webhook`, `remove finalizers…/pod-placement`, `wait PodsStillGated`. */
+function wordOf(step: OperandStep): string {
+  if (step.kind === "done") return "done";
+  if (step.kind === "wait") return `wait ${step.reason}`;
+  return `${step.kind} ${step.target === "finalizer" ? step.finalizer.split("/")[1] : step.target}`;
+}
+
+const TABLE: readonly (readonly [title: string, facts: OperandFacts, expected: string])[] = [
+  [
+    "88 adds the finalizer first",
+    makeFacts({ config: makeOperandConfig({ finalizers: [] }), webhook: "absent" }),
+    "apply pod-placement",
+  ],
+  [
+    "128 adds the local-config finalizer when namespace configs exist",
+    makeFacts({ hasNamespaceConfigs: true }),
+    "apply no-pod-placement-config",
+  ],
+  [
+    "129 drops the local-config finalizer when the last one went",
+    makeFacts({ config: makeOperandConfig({ finalizers: [podPlacement, noPodPlacementConfig] }) }),
+    "remove no-pod-placement-config",
+  ],
+  ["78 creates the webhook when it is missing", makeFacts({ webhook: "absent" }), "apply webhook"],
+  ["85 repairs the webhook when it drifted", makeFacts({ webhook: "drifted" }), "apply webhook"],
+  ["93 has nothing to do when all is well", makeFacts(), "done"],
+  [
+    "2.11 makes no webhook when no replica serves",
+    makeFacts({ webhook: "absent", unservedForMs: 1 }),
+    "wait NoReplicaServes",
+  ],
+  [
+    "keeps the webhook for a moment without replicas",
+    makeFacts({ unservedForMs: UNSERVED_GRACE_MS - 1 }),
+    "wait NoReplicaServes",
+  ],
+  [
+    "95 removes the webhook when no replica serves for long",
+    makeFacts({ unservedForMs: UNSERVED_GRACE_MS }),
+    "remove webhook",
+  ],
+  [
+    "drops the enoexec finalizer of the reference when the plugin is off",
+    makeFacts({ config: makeOperandConfig({ finalizers: [podPlacement, enoexecEvents] }) }),
+    "remove enoexec-events",
+  ],
+  [
+    "117 leaves the enoexec finalizer alone while the plugin is on",
+    makeFacts({ config: makeOperandConfig({ finalizers: [podPlacement, enoexecEvents], enoexecEnabled: true }) }),
+    "done",
+  ],
+  [
+    "125 waits when the config leaves while namespace configs exist",
+    leaving([podPlacement, noPodPlacementConfig], { hasNamespaceConfigs: true, webhook: "current" }),
+    "wait NamespaceConfigsExist",
+  ],
+  [
+    "126 drops the local-config finalizer of a leaving config",
+    leaving([podPlacement, noPodPlacementConfig]),
+    "remove no-pod-placement-config",
+  ],
+  [
+    "221 removes the webhook before it looks at gates",
+    leaving([podPlacement], { webhook: "current", gatedPods: 3 }),
+    "remove webhook",
+  ],
+  ["91 waits for gated pods", leaving([podPlacement], { gatedPods: 1 }), "wait PodsStillGated"],
+  [
+    "lifts gates by force when they are too old",
+    leaving([podPlacement], { gatedPods: 1, leavingForMs: 60_000 }),
+    "remove gates",
+  ],
+  [
+    "pauses between attempts of force",
+    leaving([podPlacement], { gatedPods: 1, leavingForMs: 61_000, forced: { attempts: 1, agoMs: 10 } }),
+    "wait PodsStillGated",
+  ],
+  [
+    "goes without the last gates when they cannot be lifted",
+    leaving([podPlacement], {
+      gatedPods: 1,
+      leavingForMs: 60_000 * ABANDON_AFTER.gateAges,
+      forced: { attempts: ABANDON_AFTER.attempts, agoMs: 5_000 },
+    }),
+    "remove pod-placement",
+  ],
+  [
+    "never gives up before it tried force",
+    leaving([podPlacement], { gatedPods: 1, leavingForMs: 9e9 }),
+    "remove gates",
+  ],
+  [
+    "204 waits for ENoExecEvents that drain",
+    leaving([podPlacement, enoexecEvents], { enoexec: "busy" }),
+    "wait EnoexecEventsDraining",
+  ],
+  [
+    "B25 waits for ENoExecEvents no longer than a gate may last",
+    leaving([podPlacement, enoexecEvents], { enoexec: "busy", leavingForMs: 60_000 }),
+    "remove enoexec-events",
+  ],
+  ["90 drops the last finalizer when nothing is held", leaving([podPlacement]), "remove pod-placement"],
+  ["has nothing to do for a leaving config that holds none of ours", leaving(["other/finalizer"]), "done"],
+  [
+    "B14 removes the webhook when the config vanished",
+    makeFacts({ config: undefined, webhook: "drifted" }),
+    "remove webhook",
+  ],
+  [
+    "B14 waits for gated pods when the config vanished",
+    makeFacts({ config: undefined, webhook: "absent", gatedPods: 2 }),
+    "wait PodsStillGated",
+  ],
+  [
+    "B14 lifts gates by force when the config vanished long ago",
+    makeFacts({ config: undefined, webhook: "absent", gatedPods: 2, leavingForMs: 60_001 }),
+    "remove gates",
+  ],
+  ["rests when there is no config and nothing is left", makeFacts({ config: undefined, webhook: "absent" }), "done"],
+];
+for (const [title, facts, expected] of TABLE) {
+  const [row, ...rest] = title.split(" ");
+  const named = /^([A-Z]?\d[\d.]*)$/.test(row ?? "")
+    ? `${row} decideOperandStep() ${rest.join(" ")}`
+    : `decideOperandStep() ${title}`;
+  Deno.test(named, () => assert.equal(wordOf(decideOperandStep(facts)), expected));
+}
+
+const finalizer = fc.constantFrom<OperandFinalizer>(podPlacement, noPodPlacementConfig, enoexecEvents);
+const anyFacts: fc.Arbitrary<OperandFacts> = fc.record({
+  config: fc.option(
+    fc.record({
+      finalizers: fc.uniqueArray(fc.oneof(finalizer, fc.constant("other/x"))),
+      deletingSinceMs: fc.option(fc.constant(1), { nil: undefined }),
+      enoexecEnabled: fc.boolean(),
+    }).map(makeOperandConfig),
+    { nil: undefined },
+  ),
+  hasNamespaceConfigs: fc.boolean(),
+  webhook: fc.constantFrom("absent", "current", "drifted"),
+  unservedForMs: fc.constantFrom(0, 1, 40_000),
+  gatedPods: fc.nat(3),
+  leavingForMs: fc.nat(400_000),
+  maxGateAgeMs: fc.constant(60_000),
+  forced: fc.record({ attempts: fc.nat(7), agoMs: fc.nat(3_000) }),
+  enoexec: fc.constantFrom("unmanaged", "busy", "idle"),
+});
+
+/** The facts after a step was carried out, or after the wait it asked for. */
+function follow(facts: OperandFacts, step: OperandStep): OperandFacts {
+  const { config } = facts;
+  if (step.kind === "done") return facts;
+  if (step.kind === "wait") {
+    const { forced } = facts;
+    return {
+      ...facts,
+      leavingForMs: facts.leavingForMs + step.retryMs,
+      unservedForMs: facts.unservedForMs === 0 ? 0 : facts.unservedForMs + step.retryMs,
+      forced: { ...forced, agoMs: forced.agoMs + step.retryMs },
+    };
+  }
+  if (step.target === "webhook") return { ...facts, webhook: step.kind === "apply" ? "current" : "absent" };
+  // Force that never succeeds: the worst case for leaving.
+  if (step.target === "gates") return { ...facts, forced: { attempts: facts.forced.attempts + 1, agoMs: 0 } };
+  if (config === undefined) return facts;
+  const others = config.finalizers.filter((name) => name !== step.finalizer);
+  return { ...facts, config: { ...config, finalizers: step.kind === "apply" ? [...others, step.finalizer] : others } };
+}
+
+Deno.test("property: a leaving config always gets away, unless namespace configs hold it", () => {
+  fc.assert(fc.property(anyFacts, (start) => {
+    if (start.config === undefined || start.config.deletingSinceMs === undefined || start.hasNamespaceConfigs) return;
+    let facts = start;
+    for (let steps = 0; steps < 2_000; steps++) {
+      const step = decideOperandStep(facts);
+      if (step.kind === "done") break;
+      if (step.kind === "remove" && step.target === "finalizer" && step.finalizer === podPlacement) {
+        assert.equal(facts.webhook, "absent", "the webhook goes first");
+      }
+      facts = follow(facts, step);
+    }
+    assert.equal(decideOperandStep(facts).kind, "done");
+    assert.ok(facts.config?.finalizers.every((name) => name === "other/x"));
+  }));
+});
+
+Deno.test("property: a config that stays ends with its webhook while a replica serves", () => {
+  fc.assert(fc.property(anyFacts, (start) => {
+    if (start.config === undefined || start.config.deletingSinceMs !== undefined || start.unservedForMs > 0) return;
+    let facts = start;
+    for (let steps = 0; steps < 10; steps++) facts = follow(facts, decideOperandStep(facts));
+    assert.equal(decideOperandStep(facts).kind, "done");
+    assert.equal(facts.webhook, "current");
+    assert.ok(facts.config?.finalizers.includes(podPlacement));
+    assert.equal(facts.config?.finalizers.includes(noPodPlacementConfig), facts.hasNamespaceConfigs);
+  }));
+});
