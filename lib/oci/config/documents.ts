@@ -1,0 +1,59 @@
+// TOML, YAML and JSON texts to plain values. The words of a fault never quote the text: it may hold passwords.
+// Called by every parser of configuration and credential files.
+import { parse as parseTomlText, TomlError } from "smol-toml";
+import { parseDocument } from "yaml";
+import { findJsonFault } from "./json_fault.ts";
+import { broken, ok, type Parsed } from "./problem.ts";
+
+/** Largest configuration file that is read. */
+export const MAX_DOCUMENT_BYTES = 1 << 20;
+
+const MAX_DEPTH = 100;
+const MAX_ALIASES = 20;
+
+/** Parses TOML 1.0. */
+export function parseToml(text: string): Parsed<unknown> {
+  return parseSafely(text, () => {
+    try {
+      return ok<unknown>(parseTomlText(text, { maxDepth: MAX_DEPTH }));
+    } catch (error) {
+      if (!(error instanceof TomlError)) throw error;
+      const [reason = ""] = error.message.replace("Invalid TOML document: ", "").split("\n");
+      return broken(`not TOML: ${reason}`, error.line);
+    }
+  });
+}
+
+/** Parses one YAML (or JSON) document. A bomb of aliases is a fault, not a hang. */
+export function parseYaml(text: string): Parsed<unknown> {
+  return parseSafely(text, () => {
+    const document = parseDocument(text, { prettyErrors: true, logLevel: "silent" });
+    const [error] = document.errors;
+    if (error !== undefined) {
+      return broken(`not YAML: ${error.code.toLowerCase().replaceAll("_", " ")}`, error.linePos?.[0].line);
+    }
+    return ok<unknown>(document.toJS({ maxAliasCount: MAX_ALIASES }));
+  });
+}
+
+/** Parses JSON. */
+export function parseJson(text: string): Parsed<unknown> {
+  return parseSafely(text, () => {
+    try {
+      return ok<unknown>(JSON.parse(text));
+    } catch {
+      const { message, line } = findJsonFault(text);
+      return broken(`not JSON: ${message}`, line);
+    }
+  });
+}
+
+/** Deep nesting overflows the stack of a recursive parser; aliases beyond the limit throw. Both are faults of the text. */
+function parseSafely(text: string, parse: () => Parsed<unknown>): Parsed<unknown> {
+  if (text.length > MAX_DOCUMENT_BYTES) return broken("larger than 1 MiB");
+  try {
+    return parse();
+  } catch {
+    return broken("nested too deeply or with too many aliases");
+  }
+}

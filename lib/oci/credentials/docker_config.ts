@@ -1,0 +1,103 @@
+// Docker configs to credentials: the two kinds of pull Secret, and the `auths` of a config.json. Pure.
+// Called by whoever reads Secrets and by config_file.ts. Reference §3.4; more of an entry is used than there (D14).
+import { z } from "zod";
+import { parseJson } from "../config/documents.ts";
+import type { Credential } from "../types.ts";
+import { decodeBase64Text } from "./base64_text.ts";
+
+/** What is in a docker config. `message` and `problems` say where something is wrong, never what stands there. */
+export type ParsedDockerConfig =
+  | { readonly kind: "ok"; readonly credentials: readonly Credential[]; readonly problems: readonly string[] }
+  | { readonly kind: "skipped"; readonly message: string };
+
+/** Where the docker config lies in a Secret of each type, and whether the entries are wrapped in `auths`. */
+const SECRET_SHAPES: Readonly<Record<string, { readonly key: string; readonly wrapped: "auths" | "bare" }>> = {
+  "kubernetes.io/dockerconfigjson": { key: ".dockerconfigjson", wrapped: "auths" },
+  "kubernetes.io/dockercfg": { key: ".dockercfg", wrapped: "bare" },
+};
+
+/** Entries beyond this are not read: no person writes so many, and matching looks at each. */
+const MAX_ENTRIES = 1_000;
+
+const Secret = z.object({ type: z.string().optional(), data: z.record(z.string(), z.unknown()).nullish() });
+const JsonObject = z.record(z.string(), z.unknown());
+const text = z.string().optional().catch(undefined);
+const Entry = z.object({ auth: text, username: text, password: text, identitytoken: text, registrytoken: text });
+
+/**
+ * Reads a v1 Secret as the API server gives it. `source` names it for people. Skipped with a message: another type (DV-55),
+ * no data, no `auths` (DV-57), no JSON. A broken entry among good ones costs only itself.
+ */
+export function parseDockerConfigSecret(secret: unknown, source: string): ParsedDockerConfig {
+  const parsed = Secret.safeParse(secret);
+  if (!parsed.success) return skipped(source, "it is not a Secret");
+  const shape = SECRET_SHAPES[parsed.data.type ?? ""];
+  if (shape === undefined) return skipped(source, "its type is not a docker config");
+  const encoded = parsed.data.data?.[shape.key];
+  const content = typeof encoded === "string" ? decodeBase64Text(encoded) : undefined;
+  if (content === undefined) return skipped(source, `it has no readable ${shape.key}`);
+  const document = parseJson(content);
+  if (document.kind === "broken") return skipped(source, `${shape.key} is ${document.fault.message}`);
+  const outer = JsonObject.safeParse(document.value);
+  const auths = shape.wrapped === "auths" ? outer.data?.auths : outer.data;
+  if (auths === undefined || auths === null) return skipped(source, `${shape.key} has no auths`);
+  return parseDockerAuths(auths, source);
+}
+
+/** Reads an `auths` object: registry key → entry. */
+export function parseDockerAuths(auths: unknown, source: string): ParsedDockerConfig {
+  const entries = JsonObject.safeParse(auths);
+  if (!entries.success) return skipped(source, "its auths are not an object");
+  const problems: string[] = [];
+  const credentials: Credential[] = [];
+  for (const [scope, value] of Object.entries(entries.data).slice(0, MAX_ENTRIES)) {
+    const entry = Entry.safeParse(value);
+    const found = entry.success ? readEntry(entry.data) : undefined;
+    if (found === undefined) problems.push(`the entry of "${printable(scope)}" is not readable`);
+    else credentials.push(...found.map((secret): Credential => ({ scope, source, secret })));
+  }
+  return { kind: "ok", credentials, problems };
+}
+
+/** Every way an entry offers, strongest first. An empty entry (a credential store's marker) offers none. */
+function readEntry(entry: z.infer<typeof Entry>): readonly Credential["secret"][] | undefined {
+  const basic = readBasic(entry);
+  if (basic === undefined) return undefined;
+  const tokens = [entry.registrytoken, entry.identitytoken];
+  if (tokens.some((token) => token !== undefined && !/^[\x21-\x7e]*$/.test(token.trim()))) return undefined;
+  const [registry = "", identity = ""] = tokens.map((token) => token?.trim());
+  return [
+    ...registry === "" ? [] : [{ kind: "registry", token: registry } as const],
+    ...identity === "" ? [] : [{ kind: "identity", token: identity } as const],
+    // Beside an identity token the user is a placeholder with an empty password.
+    ...basic.filter(({ password }) => identity === "" || password !== ""),
+  ];
+}
+
+/** `auth` wins over `username` and `password`, as docker has it. Undefined: `auth` is there but is not user:password. */
+function readBasic(
+  entry: z.infer<typeof Entry>,
+): readonly (Credential["secret"] & { readonly kind: "basic" })[] | undefined {
+  const { auth = "", username = "", password = "" } = entry;
+  if (auth === "") return username === "" ? [] : [{ kind: "basic", username, password }];
+  const pair = decodeUserPassword(auth);
+  if (pair !== undefined) return [{ kind: "basic", ...pair }];
+  return username === "" ? undefined : [{ kind: "basic", username, password }];
+}
+
+/** Decodes base64 `user:password`; the password may hold colons. Undefined when it is not one. */
+export function decodeUserPassword(auth: string): { readonly username: string; readonly password: string } | undefined {
+  const pair = decodeBase64Text(auth);
+  const colon = pair?.indexOf(":") ?? -1;
+  if (pair === undefined || colon < 1) return undefined;
+  return { username: pair.slice(0, colon), password: pair.slice(colon + 1).replace(/\0+$/, "") };
+}
+
+function skipped(source: string, state: string): ParsedDockerConfig {
+  return { kind: "skipped", message: `Cannot use ${source}: ${state}.` };
+}
+
+/** A registry key as it may be shown: some tools write user info or odd bytes into it. */
+function printable(scope: string): string {
+  return scope.replace(/^.*@/s, "").replace(/[^\x20-\x7e]/g, "?").slice(0, 100);
+}

@@ -1,0 +1,76 @@
+// Which credentials apply to a repository, best first: the kubelet's matching, with paths compared by segment. Pure.
+// Called by the registry client for the pod's own credentials and by keyring.ts for the others. Reference §3.4, D15.
+import type { Credential } from "../types.ts";
+import { matchesGlob } from "./glob.ts";
+import { canonicalHost, parseScope, type Scope } from "./scope.ts";
+
+/** What is about to be asked: `host[:port]` and the repository path on it. */
+export interface RepositoryTarget {
+  readonly host: string;
+  readonly repository: string;
+}
+
+interface Ranked {
+  readonly credential: Credential;
+  readonly scope: Scope;
+  /** Place of its source in the list: a later source of the same key comes first (DV-59). */
+  readonly source: number;
+  readonly place: number;
+}
+
+/**
+ * All credentials whose key covers the target, in the order to try them: longer path, then literal host, then fewer wildcards,
+ * then the source listed last. Nothing is dropped for being second: the first one may have been revoked.
+ */
+export function matchCredentials(credentials: readonly Credential[], target: RepositoryTarget): readonly Credential[] {
+  const wanted = parseTarget(target);
+  if (wanted === undefined) return [];
+  const sources = new Map<string, number>();
+  const ranked = credentials.flatMap((credential, place): readonly Ranked[] => {
+    const source = sources.get(credential.source) ?? sources.size;
+    sources.set(credential.source, source);
+    const scope = parseScope(credential.scope);
+    return scope !== undefined && covers(scope, wanted) ? [{ credential, scope, source, place }] : [];
+  });
+  return ranked.sort(compareRanked).map(({ credential }) => credential);
+}
+
+/** Whether a key such as `*.example.com/team` covers a repository: what `matchImages` of a kubelet plugin asks. */
+export function scopeCovers(key: string, target: RepositoryTarget): boolean {
+  const scope = parseScope(key);
+  const wanted = parseTarget(target);
+  return scope !== undefined && wanted !== undefined && covers(scope, wanted);
+}
+
+interface Wanted {
+  readonly labels: readonly string[];
+  readonly port: string;
+  readonly path: readonly string[];
+}
+
+function parseTarget({ host, repository }: RepositoryTarget): Wanted | undefined {
+  const parts = /^(\[[^\]]+\]|[^:/]+)(?::(\d{1,5}))?$/.exec(host);
+  if (parts === null) return undefined;
+  const [, name = "", port = ""] = parts;
+  const labels = name.startsWith("[") ? [name.toLowerCase()] : canonicalHost(name).split(".");
+  return { labels, port, path: repository.split("/") };
+}
+
+/** Equal ports, as many labels, each matching; the path leads the repository by whole segments (DV-125). */
+function covers(scope: Scope, wanted: Wanted): boolean {
+  return scope.port === wanted.port &&
+    scope.labels.length === wanted.labels.length &&
+    scope.path.every((segment, at) => segment === wanted.path[at]) &&
+    scope.labels.every((pattern, at) => {
+      const label = wanted.labels[at] ?? "";
+      return scope.wildcards === 0 ? pattern === label : matchesGlob(pattern, label);
+    });
+}
+
+function compareRanked(left: Ranked, right: Ranked): number {
+  return right.scope.path.length - left.scope.path.length ||
+    Math.min(1, left.scope.wildcards) - Math.min(1, right.scope.wildcards) ||
+    left.scope.wildcards - right.scope.wildcards ||
+    right.source - left.source ||
+    left.place - right.place;
+}

@@ -1,0 +1,157 @@
+// Pull secrets as the API server gives them (reference §3.4, rows DV-54…59; D14).
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import {
+  decodeUserPassword,
+  type ParsedDockerConfig,
+  parseDockerAuths,
+  parseDockerConfigSecret,
+} from "../../../../lib/oci/credentials/docker_config.ts";
+import { matchCredentials } from "../../../../lib/oci/credentials/match.ts";
+import type { Credential } from "../../../../lib/oci/types.ts";
+
+const CANARY = "c4nary-pa55word";
+const SOURCE = "secret team-a/pull";
+
+function base64(text: string): string {
+  return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
+}
+
+function secret(type: string, data: Readonly<Record<string, string>>): unknown {
+  return { apiVersion: "v1", kind: "Secret", type, data };
+}
+
+function configJson(content: unknown): unknown {
+  return secret("kubernetes.io/dockerconfigjson", { ".dockerconfigjson": base64(JSON.stringify(content)) });
+}
+
+function secretsOf(parsed: ParsedDockerConfig): readonly Credential["secret"][] {
+  assert.equal(parsed.kind, "ok");
+  return parsed.kind === "ok" ? parsed.credentials.map((credential) => credential.secret) : [];
+}
+
+Deno.test("DV-54 parseDockerConfigSecret() skips what is not a secret, such as a missing one", () => {
+  for (const nothing of [undefined, null, "", 4, [], {}]) {
+    assert.equal(parseDockerConfigSecret(nothing, SOURCE).kind, "skipped");
+  }
+});
+
+Deno.test("DV-55 parseDockerConfigSecret() skips a secret of type Opaque", () => {
+  const opaque = secret("Opaque", { ".dockerconfigjson": base64(JSON.stringify({ auths: {} })) });
+  assert.deepEqual(parseDockerConfigSecret(opaque, SOURCE), {
+    kind: "skipped",
+    message: "Cannot use secret team-a/pull: its type is not a docker config.",
+  });
+});
+
+Deno.test("DV-56 parseDockerConfigSecret() uses a dockercfg secret", () => {
+  const content = JSON.stringify({ "quay.io": { auth: base64("robot:word"), email: "a@b.c" } });
+  assert.deepEqual(
+    parseDockerConfigSecret(secret("kubernetes.io/dockercfg", { ".dockercfg": base64(content) }), SOURCE),
+    {
+      kind: "ok",
+      credentials: [{
+        scope: "quay.io",
+        source: SOURCE,
+        secret: { kind: "basic", username: "robot", password: "word" },
+      }],
+      problems: [],
+    },
+  );
+});
+
+Deno.test("DV-57 parseDockerConfigSecret() skips a dockerconfigjson without auths and says so", () => {
+  assert.deepEqual(parseDockerConfigSecret(configJson({ "quay.io": {} }), SOURCE), {
+    kind: "skipped",
+    message: "Cannot use secret team-a/pull: .dockerconfigjson has no auths.",
+  });
+});
+
+Deno.test("DV-58 parseDockerConfigSecret() uses an entry that has only username and password", () => {
+  const parsed = parseDockerConfigSecret(
+    configJson({ auths: { "quay.io": { username: "u", password: "p:q" } } }),
+    SOURCE,
+  );
+  assert.deepEqual(secretsOf(parsed), [{ kind: "basic", username: "u", password: "p:q" }]);
+});
+
+Deno.test("DV-59 pod secrets come before the global one for the same key, the one listed last first", () => {
+  const read = (source: string): readonly Credential[] => {
+    const parsed = parseDockerConfigSecret(configJson({ auths: { "quay.io": { auth: base64("u:p") } } }), source);
+    return parsed.kind === "ok" ? parsed.credentials : [];
+  };
+  const target = { host: "quay.io", repository: "org/x" };
+  const order = [
+    ...matchCredentials([...read("secret a/first"), ...read("secret a/last")], target),
+    ...matchCredentials(read("global pull secret"), target),
+  ];
+  assert.deepEqual(order.map(({ source }) => source), ["secret a/last", "secret a/first", "global pull secret"]);
+});
+
+Deno.test("parseDockerAuths() offers every way of an entry, tokens first", () => {
+  const auths = { "x.io": { auth: base64("u:p"), identitytoken: "idt", registrytoken: "rgt" } };
+  assert.deepEqual(secretsOf(parseDockerAuths(auths, SOURCE)), [
+    { kind: "registry", token: "rgt" },
+    { kind: "identity", token: "idt" },
+    { kind: "basic", username: "u", password: "p" },
+  ]);
+});
+
+Deno.test("parseDockerAuths() drops the placeholder user beside an identity token", () => {
+  const auths = { "x.azurecr.io": { auth: base64("00000000-0000-0000-0000-000000000000:"), identitytoken: "idt" } };
+  assert.deepEqual(secretsOf(parseDockerAuths(auths, SOURCE)), [{ kind: "identity", token: "idt" }]);
+});
+
+Deno.test("parseDockerAuths() loses a broken entry alone and names its key", () => {
+  const auths = { "a.io": { auth: "%%%" }, "b.io": { auth: base64("u:p") }, "c.io": {}, "u:pw@d.io": 7 };
+  const parsed = parseDockerAuths(auths, SOURCE);
+  assert.deepEqual(secretsOf(parsed).length, 1);
+  assert.deepEqual(parsed.kind === "ok" && parsed.problems, [
+    'the entry of "a.io" is not readable',
+    'the entry of "d.io" is not readable',
+  ]);
+});
+
+Deno.test("parseDockerAuths() takes keys named like parts of an object for what they are", () => {
+  const auths: unknown = JSON.parse(`{"__proto__": {"auth": "${base64("u:p")}"}, "constructor": {"auth": "eDp5"}}`);
+  const parsed = parseDockerAuths(auths, SOURCE);
+  assert.equal(parsed.kind, "ok");
+  assert.equal(Object.getPrototypeOf({}), Object.prototype);
+});
+
+Deno.test("decodeUserPassword() splits at the first colon and wants a user", () => {
+  assert.deepEqual(decodeUserPassword(base64("u:p:q\0\0")), { username: "u", password: "p:q" });
+  assert.deepEqual(decodeUserPassword(base64("ü:ß").replace(/=+$/, "")), { username: "ü", password: "ß" });
+  assert.equal(decodeUserPassword(base64("nocolon")), undefined);
+  assert.equal(decodeUserPassword(base64(":p")), undefined);
+});
+
+Deno.test("parseDockerConfigSecret() never says what stands in a secret", () => {
+  const contents = [
+    `{"auths": {"quay.io": ${CANARY}}}`,
+    `{"auths": "${CANARY}"}`,
+    `{"auths": {"quay.io": {"auth": "${CANARY}%"}}}`,
+    `{"auths": {"quay.io": {"registrytoken": "${CANARY}\\n"}}, "x": "${CANARY}`,
+    `{"auths": {"user:${CANARY}@quay.io": {"auth": "%"}}}`,
+    CANARY,
+  ];
+  for (const content of contents) {
+    for (const type of ["dockerconfigjson", "dockercfg"]) {
+      const parsed = parseDockerConfigSecret(
+        secret(`kubernetes.io/${type}`, { [`.${type}`]: base64(content) }),
+        SOURCE,
+      );
+      const said = parsed.kind === "ok" ? parsed.problems.join() : parsed.message;
+      assert.ok(!said.includes(CANARY), said);
+    }
+  }
+});
+
+Deno.test("parseDockerConfigSecret() survives anything", () => {
+  fc.assert(fc.property(fc.jsonValue(), fc.string(), (value, text) => {
+    parseDockerConfigSecret(configJson(value), SOURCE);
+    parseDockerConfigSecret(configJson({ auths: { [text]: value } }), SOURCE);
+    parseDockerConfigSecret(secret("kubernetes.io/dockercfg", { ".dockercfg": text }), SOURCE);
+    parseDockerConfigSecret(value, SOURCE);
+  }));
+});
