@@ -9,9 +9,13 @@ import type { PodView, PreferencePlan } from "./types.ts";
 /** The longest message the events API takes. */
 const MESSAGE_MAX = 1024;
 
-/** What came of a decision: it was carried out in full, the server took only the bare release, or nothing at all. */
+/**
+ * What came of a decision: it was carried out in full, by the webhook itself without a gate, the server took only the
+ * bare release, or nothing at all.
+ */
 export type PodOutcome =
   | { readonly kind: "applied"; readonly decision: PlacementDecision }
+  | { readonly kind: "admitted"; readonly decision: PlacementDecision }
   | { readonly kind: "bare"; readonly decision: PlacementDecision; readonly why: string }
   | { readonly kind: "refused"; readonly why: string };
 
@@ -28,6 +32,11 @@ export function reportsOf(pod: PodView, outcome: PodOutcome): readonly PodReport
   switch (outcome.kind) {
     case "applied":
       return appliedReports(pod, outcome.decision).slice(0, 3);
+    case "admitted":
+      return appliedReports(pod, outcome.decision).filter(({ reason }) => reason !== EventReason.gateRemoved).slice(
+        0,
+        3,
+      );
     case "bare":
       return [
         warning(

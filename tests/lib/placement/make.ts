@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import jsonPatch from "fast-json-patch";
 import type { JsonPatch } from "../../../lib/k8s/patch.ts";
 import { SCHEDULING_GATE } from "../../../lib/names.ts";
-import type { InspectionFailure, Platform } from "../../../lib/oci/types.ts";
+import type { InspectionDepth, InspectionFailure, Platform } from "../../../lib/oci/types.ts";
 import { parseClusterConfig, parseNamespaceConfig } from "../../../lib/placement/config.ts";
 import { parsePod } from "../../../lib/placement/pod_view.ts";
 import { makeSettings } from "../../../lib/placement/settings.ts";
@@ -165,17 +165,22 @@ const IMAGES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The inspection of one of the sample images; any other name is an image that cannot be inspected. */
-export function fact(image: string, pullPolicy = "IfNotPresent"): ImageFact {
+export function fact(image: string, options: { readonly depth?: InspectionDepth } = {}): ImageFact {
   const architectures = IMAGES[image];
   if (architectures === undefined) return failedFact(image, { kind: "transient", reason: "ServerError" });
-  return platformsFact(image, architectures.map((architecture) => ({ os: "linux", architecture })), pullPolicy);
+  return platformsFact(image, architectures.map((architecture) => ({ os: "linux", architecture })), options);
 }
 
-export function platformsFact(image: string, platforms: readonly Platform[], pullPolicy = "IfNotPresent"): ImageFact {
+/** The inspection of an image with these platforms; known by its index alone unless told otherwise. */
+export function platformsFact(
+  image: string,
+  platforms: readonly Platform[],
+  { depth = "index", pullPolicy = "IfNotPresent" }: { readonly depth?: InspectionDepth; readonly pullPolicy?: string } =
+    {},
+): ImageFact {
   const digest = `sha256:${"0".repeat(64)}`;
   const mediaType = "application/vnd.oci.image.index.v1+json";
-  const inspection = { kind: "platforms", digest, mediaType, platforms, depth: "index", findings: [] } as const;
-  return { image, pullPolicy, inspection };
+  return { image, pullPolicy, inspection: { kind: "platforms", digest, mediaType, platforms, depth, findings: [] } };
 }
 
 export function bundleFact(image: string): ImageFact {

@@ -63,7 +63,7 @@ const nodeAffinity = fc.record({
   [REQUIRED]: fc.record({ nodeSelectorTerms: fc.array(requiredTerm, { minLength: 1, maxLength: 4 }) }),
   [PREFERRED]: fc.array(preferredTerm, { maxLength: 3 }),
 }, { requiredKeys: [] });
-const image = fc.constantFrom("a", "b", "c", "d", "registry.example.com:5000/team/app@sha256:" + "f".repeat(64));
+const image = fc.constantFrom("a", "b", "registry.example.com:5000/team/app@sha256:" + "f".repeat(64));
 const container = fc.record({
   name: fc.string(),
   image,
@@ -92,7 +92,7 @@ const annotations = fc.dictionary(
 const pods: fc.Arbitrary<Json> = fc.record({
   metadata: fc.record({
     name: fc.constant("p"),
-    namespace: fc.constantFrom("test-namespace", "kube-system", "other"),
+    namespace: fc.constantFrom(...Array(6).fill("test-namespace"), "kube-system", "other"),
     uid: fc.constant("u"),
     resourceVersion: fc.constant("1"),
     labels,
@@ -113,13 +113,11 @@ const pods: fc.Arbitrary<Json> = fc.record({
   unknownTop: fc.constant(true),
 }, { requiredKeys: ["metadata", "spec"] }).map((pod) => JSON.parse(JSON.stringify(pod)));
 
-const platforms = fc.array(
-  fc.record({
-    os: fc.constantFrom("linux", "linux", "windows", ""),
-    architecture: fc.oneof(architecture, fc.constant("unknown")),
-  }),
-  { minLength: 1, maxLength: 5 },
-);
+const windows = fc.array(fc.constant({ os: "windows", architecture: "amd64" }), { maxLength: 1 });
+const platforms = fc.tuple(fc.subarray(ARCHITECTURES, { minLength: 2 }), fc.subarray(["unknown", "amd64"]), windows)
+  .map(([names, more, others]) =>
+    [...names, ...more].map((name) => ({ os: "linux", architecture: name })).concat(others)
+  );
 const failure = fc.record({
   kind: fc.constantFrom("permanent" as const, "transient" as const),
   reason: fc.constantFrom("ManifestUnknown" as const, "ServerError" as const),
@@ -127,7 +125,12 @@ const failure = fc.record({
 });
 const inspectionOf = (name: string): fc.Arbitrary<ImageFact> =>
   fc.oneof(
-    { weight: 6, arbitrary: platforms.map((all) => platformsFact(name, all)) },
+    {
+      weight: 20,
+      arbitrary: fc.tuple(platforms, fc.constantFrom("index" as const, "config" as const)).map(([all, depth]) =>
+        platformsFact(name, all, { depth })
+      ),
+    },
     {
       weight: 1,
       arbitrary: failure.map((one): ImageFact => ({

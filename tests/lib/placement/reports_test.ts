@@ -107,6 +107,11 @@ Deno.test("reportsOf() tells of a refused write and of a bare release", () => {
   assert.deepEqual(reasons(bare), ["Warning ArchAwareSchedGateRemovalFailed", REMOVED]);
 });
 
+Deno.test("reportsOf() speaks of no gate when the webhook placed the pod itself", () => {
+  const facts = factsOf(gatedPod());
+  assert.deepEqual(reasons(reportsOf(facts.pod, { kind: "admitted", decision: decide(facts) })), [SET]);
+});
+
 Deno.test("reportsOf() keeps every message within the limit of the events API", () => {
   const containers = Array.from(
     { length: 30 },
