@@ -1,0 +1,182 @@
+// A real control plane on loopback: etcd, kube-apiserver with RBAC, controller-manager, scheduler, and kwok as the kubelets.
+// Started by run.ts once for a run, and by tests that restart or kill parts of it.
+import { type Binaries, ensureBinaries } from "./binaries.ts";
+import { AdminConnection, type ClusterAccess, type Coordinates, renderKubeconfig } from "./cluster_access.ts";
+import { renderFlags, type ServerFlags, type ServerPlan, writeServerFiles } from "./control_plane_files.ts";
+import { findFreePort, isPortFree } from "./ports.ts";
+import { RunningProcess } from "./process.ts";
+import { waitUntil } from "./wait.ts";
+
+/** How to start it. */
+export interface ControlPlaneOptions {
+  /** Writes `audit.log` at level Metadata. */
+  readonly auditLog?: boolean;
+  /** More flags, by server; a later flag wins over ours. */
+  readonly flags?: ServerFlags;
+}
+
+/** How a server is ended: asked to (SIGTERM), or killed (SIGKILL). */
+export type StopManner = "orderly" | "killed";
+
+/** A running control plane. Ports, keys and data survive the restart of a part. Dispose it to stop all and remove its files. */
+export interface ControlPlane extends ClusterAccess, AsyncDisposable {
+  stopApiServer(manner?: StopManner): Promise<void>;
+  /** Resolves when `/readyz` says ok. */
+  startApiServer(): Promise<void>;
+  restartApiServer(manner?: StopManner): Promise<void>;
+  restartEtcd(manner?: StopManner): Promise<void>;
+  /** Process ids, for measurements. */
+  pids(): Readonly<Record<string, number>>;
+}
+
+/** Starts one in a temporary folder. Throws, with the end of the log, when a part does not come up. */
+export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
+  const binaries = await ensureBinaries();
+  const directory = await Deno.makeTempDir({ prefix: "archway-control-plane-" });
+  await using undo = new AsyncDisposableStack();
+  undo.defer(() => removeDirectory(directory));
+  const plan = await writeServerFiles(directory, {
+    etcd: findFreePort(),
+    etcdPeer: findFreePort(),
+    apiServer: findFreePort(),
+    controllerManager: findFreePort(),
+    scheduler: findFreePort(),
+    kwok: findFreePort(),
+  });
+  const url = `https://127.0.0.1:${plan.ports.apiServer}`;
+  const coordinates: Coordinates = {
+    url,
+    caFile: plan.caFile,
+    caPem: plan.caPem,
+    adminToken: plan.adminToken,
+    kubeconfigFile: plan.kubeconfigFile,
+    directory,
+    kubectlFile: binaries.kubectl,
+    ...(options.auditLog === true ? { auditLogFile: `${directory}/audit.log` } : {}),
+  };
+  await Deno.writeTextFile(plan.kubeconfigFile, renderKubeconfig(coordinates, { token: plan.adminToken }));
+  const connection = undo.use(new AdminConnection(coordinates));
+  const servers = undo.use(new Servers({ plan, coordinates, binaries, flags: options.flags ?? {} }));
+  await servers.startAll();
+  const opened = undo.move();
+  return {
+    ...connection.access,
+    stopApiServer: (manner) => servers.stop("kube-apiserver", manner),
+    startApiServer: () => servers.startApiServer(),
+    restartApiServer: async (manner) => {
+      await servers.stop("kube-apiserver", manner);
+      await servers.startApiServer();
+    },
+    restartEtcd: (manner) => servers.restartEtcd(manner),
+    pids: () => servers.pids(),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
+}
+
+async function removeDirectory(directory: string): Promise<void> {
+  if (Deno.env.get("ARCHWAY_TEST_KEEP") === undefined) await Deno.remove(directory, { recursive: true });
+}
+
+type ServerName = Exclude<keyof Binaries, "kubectl">;
+
+interface ServersOptions {
+  readonly plan: ServerPlan;
+  readonly coordinates: Coordinates;
+  readonly binaries: Binaries;
+  readonly flags: ServerFlags;
+}
+
+/** The processes, in the order of their start; ended in the reverse order. */
+class Servers implements AsyncDisposable {
+  readonly #options: ServersOptions;
+  readonly #running = new Map<ServerName, RunningProcess>();
+  readonly #client: Deno.HttpClient;
+
+  constructor(options: ServersOptions) {
+    this.#options = options;
+    this.#client = Deno.createHttpClient({ caCerts: [options.coordinates.caPem], http2: false, poolMaxIdlePerHost: 0 });
+  }
+
+  async startAll(): Promise<void> {
+    const { etcd, controllerManager, scheduler, kwok } = this.#options.plan.ports;
+    await this.#start("etcd", `http://127.0.0.1:${etcd}/readyz`);
+    await this.startApiServer();
+    await Promise.all([
+      this.#start("kube-controller-manager", `https://127.0.0.1:${controllerManager}/healthz`),
+      this.#start("kube-scheduler", `https://127.0.0.1:${scheduler}/healthz`),
+      this.#start("kwok", `http://127.0.0.1:${kwok}/healthz`),
+    ]);
+    await this.#waitForControllers();
+  }
+
+  async startApiServer(): Promise<void> {
+    await this.#start("kube-apiserver", `${this.#options.coordinates.url}/readyz`);
+  }
+
+  async stop(name: ServerName, manner: StopManner = "orderly"): Promise<void> {
+    const running = this.#running.get(name);
+    if (running === undefined) return;
+    if (manner === "killed") running.kill("SIGKILL");
+    await running.stop({ graceMs: 10_000 });
+    this.#running.delete(name);
+  }
+
+  async restartEtcd(manner: StopManner = "orderly"): Promise<void> {
+    await this.stop("etcd", manner);
+    await this.#start("etcd", `http://127.0.0.1:${this.#options.plan.ports.etcd}/readyz`);
+    await waitUntil("the API server to be ready again", () => this.#isOk(`${this.#options.coordinates.url}/readyz`));
+  }
+
+  pids(): Readonly<Record<string, number>> {
+    return Object.fromEntries([...this.#running].map(([name, { pid }]) => [name, pid]));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    // kwok, scheduler and controller-manager have nothing to save and would spend seconds on farewells.
+    for (const name of ["kwok", "kube-scheduler", "kube-controller-manager"] as const) {
+      this.#running.get(name)?.kill("SIGKILL");
+    }
+    for (const name of [...this.#running.keys()].reverse()) await this.stop(name, "killed");
+    this.#client.close();
+  }
+
+  /** A left-over of an earlier run must never answer for us: the port was free, and our child lives when it answers. */
+  async #start(name: ServerName, readyUrl: string): Promise<void> {
+    if (this.#running.has(name)) throw new Error(`Cannot start ${name}: it is running`);
+    const port = Number(new URL(readyUrl).port);
+    if (!isPortFree(port)) throw new Error(`Cannot start ${name}: port ${port} is taken`);
+    const { plan, coordinates, binaries, flags } = this.#options;
+    const running = RunningProcess.start({
+      name,
+      command: binaries[name],
+      args: [...renderFlags(name, plan, coordinates), ...(flags[name] ?? [])],
+      directory: plan.directory,
+      // kwok and etcd look for configuration in the home folder.
+      env: { HOME: plan.directory },
+    });
+    this.#running.set(name, running);
+    await running.waitReady(() => this.#isOk(readyUrl), { deadlineMs: 60_000 });
+  }
+
+  async #isOk(url: string): Promise<boolean> {
+    const headers: Record<string, string> = url.startsWith(`${this.#options.coordinates.url}/`)
+      ? { authorization: `Bearer ${this.#options.coordinates.adminToken}` }
+      : {};
+    const response = await fetch(url, { client: this.#client, headers, signal: AbortSignal.timeout(2_000) });
+    await response.body?.cancel();
+    return response.ok;
+  }
+
+  /** The controllers run when they have made what every namespace gets. */
+  async #waitForControllers(): Promise<void> {
+    const { url, adminToken } = this.#options.coordinates;
+    await waitUntil("the controller-manager to work", async () => {
+      const response = await fetch(`${url}/api/v1/namespaces/default/serviceaccounts/default`, {
+        client: this.#client,
+        headers: { authorization: `Bearer ${adminToken}` },
+      });
+      await response.body?.cancel();
+      return response.ok;
+    });
+  }
+}

@@ -1,0 +1,156 @@
+// The files and flags of each server of a control plane. Pure but for writing the files; called by control_plane.ts.
+import type { Coordinates } from "./cluster_access.ts";
+import { createAuthority, exportKeyPem, generateSigningKeys } from "./pki.ts";
+
+/** Loopback ports, one a listener. */
+export interface ServerPorts {
+  readonly etcd: number;
+  readonly etcdPeer: number;
+  readonly apiServer: number;
+  readonly controllerManager: number;
+  readonly scheduler: number;
+  readonly kwok: number;
+}
+
+/** More flags for a server. */
+export interface ServerFlags {
+  readonly "etcd"?: readonly string[];
+  readonly "kube-apiserver"?: readonly string[];
+  readonly "kube-controller-manager"?: readonly string[];
+  readonly "kube-scheduler"?: readonly string[];
+  readonly "kwok"?: readonly string[];
+}
+
+/** Where everything lies. */
+export interface ServerPlan {
+  readonly directory: string;
+  readonly ports: ServerPorts;
+  readonly caFile: string;
+  readonly caPem: string;
+  readonly adminToken: string;
+  readonly kubeconfigFile: string;
+}
+
+const AUDIT_POLICY = JSON.stringify({
+  apiVersion: "audit.k8s.io/v1",
+  kind: "Policy",
+  omitStages: ["RequestReceived"],
+  rules: [{ level: "Metadata" }],
+});
+
+/** Makes keys, certificates, tokens and the audit policy in the folder. */
+export async function writeServerFiles(directory: string, ports: ServerPorts): Promise<ServerPlan> {
+  const authority = await createAuthority("archway test control plane");
+  const serving = await authority.issue({
+    commonName: "kube-apiserver",
+    usage: "server",
+    names: ["localhost", "127.0.0.1", "kubernetes.default.svc", "10.0.0.1"],
+  });
+  const serviceAccountKeys = await generateSigningKeys();
+  const adminToken = crypto.getRandomValues(new Uint8Array(24)).toHex();
+  const files: Readonly<Record<string, string>> = {
+    "ca.crt": authority.certificatePem,
+    "serving.crt": serving.certificatePem,
+    "serving.key": serving.keyPem,
+    "service-account.key": await exportKeyPem(serviceAccountKeys.privateKey),
+    "service-account.pub": await exportKeyPem(serviceAccountKeys.publicKey),
+    "tokens.csv": `${adminToken},admin,admin,system:masters\n`,
+    "audit-policy.json": AUDIT_POLICY,
+  };
+  for (const [name, text] of Object.entries(files)) {
+    await Deno.writeTextFile(`${directory}/${name}`, text, { mode: 0o600 });
+  }
+  return {
+    directory,
+    ports,
+    caFile: `${directory}/ca.crt`,
+    caPem: authority.certificatePem,
+    adminToken,
+    kubeconfigFile: `${directory}/admin.kubeconfig`,
+  };
+}
+
+/** The flags of one server. Source: the servers' `--help`, v1.36.3, v3.6.4, v0.7.0. */
+export function renderFlags(name: keyof ServerFlags, plan: ServerPlan, coordinates: Coordinates): readonly string[] {
+  switch (name) {
+    case "etcd":
+      return renderEtcd(plan);
+    case "kube-apiserver":
+      return renderApiServer(plan, coordinates);
+    case "kube-controller-manager":
+      return [
+        ...renderClient(plan, plan.ports.controllerManager),
+        `--service-account-private-key-file=${plan.directory}/service-account.key`,
+        `--root-ca-file=${plan.caFile}`,
+        "--kube-api-qps=500",
+        "--kube-api-burst=1000",
+      ];
+    case "kube-scheduler":
+      return [...renderClient(plan, plan.ports.scheduler), "--kube-api-qps=2000", "--kube-api-burst=4000"];
+    case "kwok":
+      return [
+        `--kubeconfig=${plan.kubeconfigFile}`,
+        "--manage-all-nodes",
+        `--server-address=127.0.0.1:${plan.ports.kwok}`,
+      ];
+  }
+}
+
+function renderEtcd({ directory, ports }: ServerPlan): readonly string[] {
+  const client = `http://127.0.0.1:${ports.etcd}`;
+  const peer = `http://127.0.0.1:${ports.etcdPeer}`;
+  return [
+    `--data-dir=${directory}/etcd`,
+    "--unsafe-no-fsync",
+    `--listen-client-urls=${client}`,
+    `--advertise-client-urls=${client}`,
+    `--listen-peer-urls=${peer}`,
+    `--initial-advertise-peer-urls=${peer}`,
+    `--initial-cluster=default=${peer}`,
+    "--quota-backend-bytes=8589934592",
+  ];
+}
+
+function renderApiServer({ directory, ports, caFile }: ServerPlan, { auditLogFile }: Coordinates): readonly string[] {
+  return [
+    `--etcd-servers=http://127.0.0.1:${ports.etcd}`,
+    `--secure-port=${ports.apiServer}`,
+    "--bind-address=127.0.0.1",
+    "--advertise-address=127.0.0.1",
+    // The endpoints of the Service "kubernetes" may not be loopback addresses; nobody here uses it.
+    "--endpoint-reconciler-type=none",
+    `--cert-dir=${directory}`,
+    `--tls-cert-file=${directory}/serving.crt`,
+    `--tls-private-key-file=${directory}/serving.key`,
+    `--client-ca-file=${caFile}`,
+    `--token-auth-file=${directory}/tokens.csv`,
+    `--service-account-key-file=${directory}/service-account.pub`,
+    `--service-account-signing-key-file=${directory}/service-account.key`,
+    `--service-account-issuer=https://127.0.0.1:${ports.apiServer}`,
+    "--authorization-mode=RBAC",
+    "--service-cluster-ip-range=10.0.0.0/24",
+    // Without it an orderly end waits a minute for the watches of the other servers.
+    "--shutdown-watch-termination-grace-period=1s",
+    // Pods need no ServiceAccount, so a new namespace takes pods at once.
+    "--disable-admission-plugins=ServiceAccount",
+    ...(auditLogFile === undefined ? [] : [
+      `--audit-policy-file=${directory}/audit-policy.json`,
+      `--audit-log-path=${auditLogFile}`,
+      "--audit-log-maxsize=10000",
+    ]),
+  ];
+}
+
+/** Flags that controller-manager and scheduler share. */
+function renderClient({ directory, kubeconfigFile }: ServerPlan, port: number): readonly string[] {
+  return [
+    `--kubeconfig=${kubeconfigFile}`,
+    `--authentication-kubeconfig=${kubeconfigFile}`,
+    `--authorization-kubeconfig=${kubeconfigFile}`,
+    "--leader-elect=false",
+    "--bind-address=127.0.0.1",
+    `--secure-port=${port}`,
+    `--tls-cert-file=${directory}/serving.crt`,
+    `--tls-private-key-file=${directory}/serving.key`,
+  ];
+}

@@ -1,0 +1,60 @@
+// Runs the cluster tests on one shared control plane: `deno run -A tests/cluster/support/run.ts [deno test arguments]`.
+// Called by `deno task test:cluster`. Exit code: that of the tests, or 1 when no control plane can be had.
+import { startControlPlane } from "./control_plane.ts";
+import { CONTROL_PLANE_VARIABLE, renderCoordinates, SHARED_NODES } from "./shared_control_plane.ts";
+
+/** Everything under tests/cluster unless the arguments name files. */
+function renderTestArguments(args: readonly string[]): readonly string[] {
+  const namesFiles = args.some((arg) => arg.startsWith("tests/") || arg.endsWith(".ts"));
+  return ["test", "--no-prompt", "--allow-all", ...args, ...(namesFiles ? [] : ["tests/cluster"])];
+}
+
+async function runTests(args: readonly string[]): Promise<number> {
+  // All temporary files of the tests lie in one folder, which goes away even when a test was killed before it could tidy up.
+  const temporary = await Deno.makeTempDir({ prefix: "archway-cluster-tests-" });
+  Deno.env.set("TMPDIR", temporary);
+  try {
+    await using controlPlane = await startControlPlane({ auditLog: true });
+    await controlPlane.addNodes(SHARED_NODES);
+    return await runDenoTest(args, renderCoordinates(controlPlane));
+  } finally {
+    if (Deno.env.get("ARCHWAY_TEST_KEEP") === undefined) await Deno.remove(temporary, { recursive: true });
+  }
+}
+
+async function runDenoTest(args: readonly string[], coordinates: string): Promise<number> {
+  const tests = new Deno.Command(Deno.execPath(), {
+    args: [...renderTestArguments(args)],
+    env: { [CONTROL_PLANE_VARIABLE]: coordinates },
+    stdin: "null",
+    stdout: "inherit",
+    stderr: "inherit",
+  }).spawn();
+  // A terminal sends Ctrl-C to the tests as well; a supervisor signals only us. Either way we stay to stop the servers.
+  const pass = (signal: Deno.Signal) => (): void => {
+    try {
+      tests.kill(signal);
+    } catch {
+      // Ended already.
+    }
+  };
+  const onInterrupt = pass("SIGINT");
+  const onTerminate = pass("SIGTERM");
+  Deno.addSignalListener("SIGINT", onInterrupt);
+  Deno.addSignalListener("SIGTERM", onTerminate);
+  try {
+    return (await tests.status).code;
+  } finally {
+    Deno.removeSignalListener("SIGINT", onInterrupt);
+    Deno.removeSignalListener("SIGTERM", onTerminate);
+  }
+}
+
+if (import.meta.main) {
+  const code = await runTests(Deno.args).catch((error: unknown) => {
+    const text = error instanceof Error ? error.message : String(error);
+    Deno.stderr.writeSync(new TextEncoder().encode(`${text}\n`));
+    return 1;
+  });
+  Deno.exit(code);
+}
