@@ -49,6 +49,7 @@ export function validateClusterConfig(write: ConfigWrite, namespaceConfigs: read
   const spec = objectAt(write.object, "spec");
   const annotation = textAt(objectAt(objectAt(write.object, "metadata"), "annotations"), FALLBACK_ANNOTATION);
   const broken = duplicateProblem(spec, ".spec.plugins.nodeAffinityScoring.platforms") ??
+    scoringProblem(spec) ??
     architectureProblem("spec.fallbackArchitecture", textAt(spec, "fallbackArchitecture")) ??
     architectureProblem(`annotation ${FALLBACK_ANNOTATION}`, annotation) ??
     selectorProblem("spec.namespaceSelector", memberOf(spec, "namespaceSelector"));
@@ -107,6 +108,23 @@ function duplicateProblem(spec: unknown, where: string): string | undefined {
   const names = (listAt(scoringOf(spec), "platforms") ?? []).map((platform) => textAt(platform, "architecture"));
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   return twice === undefined ? undefined : `duplicate architecture "${twice}" found in ${where}`;
+}
+
+/** The schema of v1beta1 says the same; what comes in through v1alpha1 has not met it. */
+function scoringProblem(spec: unknown): string | undefined {
+  const scoring = scoringOf(spec);
+  const platforms = listAt(scoring, "platforms") ?? [];
+  if (scoring === undefined) return undefined;
+  const faulty = platforms.find((platform) => {
+    const weight = memberOf(platform, "weight");
+    const isWeight = typeof weight === "number" && Number.isInteger(weight) && weight >= 1 && weight <= 100;
+    return !isWeight || !KNOWN_ARCHITECTURES.some((known) => known === textAt(platform, "architecture"));
+  });
+  if (faulty !== undefined) {
+    return `Cannot use ${JSON.stringify(faulty).slice(0, 100)} in .spec.plugins.nodeAffinityScoring.platforms: ` +
+      `it needs one of ${KNOWN_ARCHITECTURES.join(", ")} and a weight from 1 to 100`;
+  }
+  return platforms.length > 0 ? undefined : "Cannot use .spec.plugins.nodeAffinityScoring: it names no platforms";
 }
 
 function architectureProblem(where: string, value: string): string | undefined {

@@ -1,0 +1,19 @@
+import assert from "node:assert/strict";
+import { type ConfigPresence, decideGating, LEADER_SILENCE_MS } from "../../../lib/operand/dead_man.ts";
+
+const ROWS: readonly (readonly [config: ConfigPresence, silentForMs: number | undefined, answer: string])[] = [
+  ["present", 0, "gating"],
+  ["present", LEADER_SILENCE_MS - 1, "gating"],
+  ["present", LEADER_SILENCE_MS, "LeaderSilent"],
+  ["present", undefined, "NoLeader"],
+  ["unread", 0, "ConfigUnread"],
+  ["absent", 0, "ConfigAbsent"],
+  ["leaving", 0, "ConfigLeaving"],
+  ["unread", undefined, "ConfigUnread"],
+];
+for (const [config, silentForMs, answer] of ROWS) {
+  Deno.test(`decideGating() says ${answer} when the config is ${config} and the leader silent for ${silentForMs}`, () => {
+    const verdict = decideGating(config, { silentForMs });
+    assert.equal(verdict.kind === "gating" ? "gating" : verdict.reason, answer);
+  });
+}

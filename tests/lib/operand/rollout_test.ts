@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import type { KubeObject } from "../../../lib/k8s/types.ts";
+import { parseRollout } from "../../../lib/operand/rollout.ts";
+
+const READY = { observedGeneration: 4, replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2 };
+
+function makeDeployment(status: Readonly<Record<string, unknown>>, metadata: object = {}): KubeObject {
+  return { metadata: { name: "archway", generation: 4, ...metadata }, spec: { replicas: 2 }, status };
+}
+
+const ROWS: readonly (readonly [title: string, deployment: KubeObject, available: boolean, upToDate: boolean])[] = [
+  ["93 all replicas are there", makeDeployment(READY), true, true],
+  ["94 no replica counts", makeDeployment({}), false, false],
+  [
+    "96 one of two is there",
+    makeDeployment({ ...READY, replicas: 1, availableReplicas: 1, unavailableReplicas: 1 }),
+    true,
+    false,
+  ],
+  ["97 the new generation was not seen yet", makeDeployment({ ...READY, observedGeneration: 3 }), true, false],
+  ["75 more replicas are wanted than updated", makeDeployment({ ...READY, updatedReplicas: 1 }), true, false],
+  [
+    "76 the Deployment is being deleted",
+    makeDeployment(READY, { deletionTimestamp: "2026-01-01T00:00:00Z" }),
+    false,
+    false,
+  ],
+  ["the wanted number is unknown", { metadata: { name: "a", generation: 4 }, status: READY }, true, false],
+];
+for (const [title, deployment, available, upToDate] of ROWS) {
+  const said = `${available ? "" : "not "}available, ${upToDate ? "" : "not "}up to date`;
+  Deno.test(title.replace(/^(\d+ )?/, `$&parseRollout() says ${said} when `), () => {
+    assert.deepEqual(parseRollout(deployment), { available, upToDate });
+  });
+}

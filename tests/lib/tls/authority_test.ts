@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import {
+  type Authority,
+  type AuthorityTerms,
+  bundleOf,
+  changeAuthority,
+  decideAuthorityChange,
+} from "../../../lib/tls/authority.ts";
+
+const DAY_MS = 86_400_000;
+const START_MS = Date.parse("2026-11-21T12:00:00Z");
+const TERMS: AuthorityTerms = {
+  authorityMs: 300 * DAY_MS,
+  servingMs: 30 * DAY_MS,
+  overlapMs: 60_000,
+  names: ["archway-webhook.ns.svc", "localhost", "127.0.0.1", "::1"],
+};
+
+function make(
+  authority: Authority | undefined,
+  change: Parameters<typeof changeAuthority>[1]["change"],
+  nowMs = START_MS,
+): Promise<Authority> {
+  return changeAuthority(authority, { change, terms: TERMS, nowMs });
+}
+
+/** The certificates of a bundle. */
+function trusted(authority: Authority): readonly X509Certificate[] {
+  return bundleOf(authority).split(/(?<=-----END CERTIFICATE-----\n)/).map((pem) => new X509Certificate(pem));
+}
+
+function isTrusted(serving: string, bundle: readonly X509Certificate[]): boolean {
+  const leaf = new X509Certificate(serving);
+  return bundle.some((authority) => leaf.checkIssued(authority) && leaf.verify(authority.publicKey));
+}
+
+Deno.test("changeAuthority() issues ECDSA P-256 for every name, valid an hour ago", async () => {
+  const { signer, serving } = await make(undefined, "found");
+  const leaf = new X509Certificate(serving.cert);
+  assert.equal(leaf.publicKey.asymmetricKeyDetails?.namedCurve, "prime256v1");
+  assert.ok(leaf.checkPrivateKey(createPrivateKey(serving.key)));
+  assert.equal(leaf.checkHost("archway-webhook.ns.svc"), "archway-webhook.ns.svc");
+  assert.equal(leaf.checkIP("127.0.0.1"), "127.0.0.1");
+  assert.equal(leaf.ca, false);
+  assert.equal(new X509Certificate(signer.cert).ca, true);
+  for (const { cert } of [signer, serving]) {
+    assert.equal(Date.parse(new X509Certificate(cert).validFrom), START_MS - 3_600_000);
+  }
+});
+
+Deno.test("decideAuthorityChange() renews each part at two thirds of its life", async () => {
+  const authority = await make(undefined, "found");
+  const rows: readonly (readonly [days: number, change: string])[] = [
+    [0, "none"],
+    [19.9, "none"],
+    [20.1, "serve"],
+    [199, "serve"],
+    [201, "stage"],
+    [301, "found"],
+  ];
+  for (const [days, change] of rows) {
+    assert.equal(decideAuthorityChange(authority, TERMS, START_MS + days * DAY_MS), change, `after ${days} days`);
+  }
+});
+
+Deno.test("decideAuthorityChange() starts anew when the authority is missing or does not fit together", async () => {
+  const [one, other] = [await make(undefined, "found"), await make(undefined, "found")];
+  const broken: readonly (Authority | undefined)[] = [
+    undefined,
+    { ...one, serving: other.serving },
+    { ...one, signer: { ...one.signer, key: other.signer.key } },
+    { ...one, serving: { cert: "no", key: "no" } },
+    { ...one, successor: { pair: { ...one.signer, key: "no" }, signsAtMs: 0 } },
+  ];
+  for (const authority of broken) assert.equal(decideAuthorityChange(authority, TERMS, START_MS), "found");
+});
+
+Deno.test("decideAuthorityChange() serves anew when a name is asked for that the certificate lacks", async () => {
+  const authority = await make(undefined, "found");
+  for (const names of [["other.ns.svc"], ["10.0.0.1"]]) {
+    assert.equal(decideAuthorityChange(authority, { ...TERMS, names }, START_MS), "serve");
+  }
+});
+
+Deno.test("a successor is trusted before it signs, and its predecessor after", async () => {
+  const before = await make(undefined, "found");
+  const staged = await make(before, "stage");
+  assert.equal(trusted(staged).length, 2);
+  assert.equal(staged.serving.cert, before.serving.cert, "nothing changes for clients that know only the old bundle");
+  assert.equal(decideAuthorityChange(staged, TERMS, START_MS + TERMS.overlapMs - 1), "none");
+  assert.equal(decideAuthorityChange(staged, TERMS, START_MS + TERMS.overlapMs), "succeed");
+  const after = await make(staged, "succeed", START_MS + TERMS.overlapMs);
+  assert.ok(isTrusted(after.serving.cert, trusted(staged)), "clients that know the staged bundle trust the new one");
+  assert.ok(isTrusted(before.serving.cert, trusted(after)), "replicas that still serve the old one stay trusted");
+  assert.equal(decideAuthorityChange(after, TERMS, START_MS + TERMS.overlapMs), "none");
+});

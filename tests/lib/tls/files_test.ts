@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { silentLogger } from "../../../lib/log.ts";
+import { openCertificateFiles } from "../../../lib/tls/files.ts";
+import { issueAuthority, type IssuedPair, issueServing } from "../../../lib/tls/issue.ts";
+import { FakeClock } from "../../support/fake_clock.ts";
+
+const validity = { nowMs: Date.now(), lifetimeMs: 86_400_000 };
+const POLL_MS = 2_000;
+
+async function issue(): Promise<IssuedPair> {
+  return await issueServing(await issueAuthority(validity), { ...validity, names: ["localhost"] });
+}
+
+interface Mount extends AsyncDisposable {
+  readonly files: { readonly certPath: string; readonly keyPath: string; readonly caPath: string };
+  readonly directory: string;
+}
+
+async function makeMount(): Promise<Mount> {
+  const directory = await Deno.makeTempDir();
+  const at = (name: string): string => join(directory, name);
+  return {
+    directory,
+    files: { certPath: at("tls.crt"), keyPath: at("tls.key"), caPath: at("ca.crt") },
+    [Symbol.asyncDispose]: () => Deno.remove(directory, { recursive: true }),
+  };
+}
+
+async function write({ files }: Mount, pair: Partial<IssuedPair> & { readonly ca?: string }): Promise<void> {
+  if (pair.cert !== undefined) await Deno.writeTextFile(files.certPath, pair.cert);
+  if (pair.key !== undefined) await Deno.writeTextFile(files.keyPath, pair.key);
+  if (pair.ca !== undefined) await Deno.writeTextFile(files.caPath, pair.ca);
+}
+
+/** Lets the watcher look until a question is answered with yes; file reads take real time. */
+async function until(clock: FakeClock, holds: () => boolean): Promise<void> {
+  const deadlineMs = performance.now() + 10_000;
+  while (!holds()) {
+    assert.ok(performance.now() < deadlineMs, "still not");
+    await clock.advance(POLL_MS);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+Deno.test("openCertificateFiles() reloads when the pair changes and tells listeners once", async () => {
+  await using mount = await makeMount();
+  const [first, second] = [await issue(), await issue()];
+  await write(mount, { ...first, ca: "CA" });
+  const [clock, stop] = [new FakeClock(), new AbortController()];
+  const certificate = await openCertificateFiles(mount.files, { clock, log: silentLogger });
+  assert.deepEqual(certificate.current(), { ...first, caBundle: "CA" });
+  const heard: string[] = [];
+  certificate.onChange(({ cert }) => heard.push(cert));
+  const running = certificate.run(stop.signal);
+  await write(mount, second);
+  await until(clock, () => certificate.current().cert === second.cert);
+  assert.deepEqual(heard, [second.cert]);
+  stop.abort();
+  await running;
+});
+
+Deno.test("openCertificateFiles() keeps the last good pair while certificate and key do not fit", async () => {
+  await using mount = await makeMount();
+  const [first, second] = [await issue(), await issue()];
+  await write(mount, { ...first, ca: "CA" });
+  const [clock, stop] = [new FakeClock(), new AbortController()];
+  const lines: string[] = [];
+  const log = { ...silentLogger, warn: (message: string) => void lines.push(message) };
+  const certificate = await openCertificateFiles(mount.files, { clock, log });
+  const running = certificate.run(stop.signal);
+  await write(mount, { cert: second.cert });
+  await until(clock, () => lines.length > 0);
+  assert.equal(certificate.current().cert, first.cert);
+  await write(mount, { key: second.key });
+  await until(clock, () => certificate.current().cert === second.cert);
+  assert.equal(certificate.current().key, second.key);
+  stop.abort();
+  await running;
+});
+
+Deno.test("openCertificateFiles() follows the symbolic links of a mounted Secret", async () => {
+  await using mount = await makeMount();
+  const [first, second] = [await issue(), await issue()];
+  const { directory } = mount;
+  for (const [version, pair] of [["v1", first], ["v2", second]] as const) {
+    await Deno.mkdir(join(directory, version));
+    await Deno.writeTextFile(join(directory, version, "tls.crt"), pair.cert);
+    await Deno.writeTextFile(join(directory, version, "tls.key"), pair.key);
+  }
+  await Deno.symlink("v1", join(directory, "..data"));
+  for (const name of ["tls.crt", "tls.key"]) await Deno.symlink(`..data/${name}`, join(directory, name));
+  const [clock, stop] = [new FakeClock(), new AbortController()];
+  const files = { ...mount.files, caPath: undefined };
+  const certificate = await openCertificateFiles(files, { clock, log: silentLogger });
+  assert.equal(certificate.current().caBundle, undefined);
+  const running = certificate.run(stop.signal);
+  await Deno.symlink("v2", join(directory, "..data_tmp"));
+  await Deno.rename(join(directory, "..data_tmp"), join(directory, "..data"));
+  await until(clock, () => certificate.current().cert === second.cert);
+  stop.abort();
+  await running;
+});
+
+Deno.test("openCertificateFiles() says which file is missing or wrong", async () => {
+  await using mount = await makeMount();
+  const clock = new FakeClock();
+  const open = () => openCertificateFiles({ ...mount.files, caPath: undefined }, { clock, log: silentLogger });
+  await assert.rejects(open(), /^Error: Cannot read ".*tls\.(crt|key)": /);
+  const [first, second] = [await issue(), await issue()];
+  await write(mount, { cert: first.cert, key: second.key });
+  await assert.rejects(open(), /^Error: Cannot serve with ".*tls\.crt": the key does not belong to the certificate/);
+});

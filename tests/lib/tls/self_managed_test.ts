@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import { ApiError } from "../../../lib/k8s/errors.ts";
+import { openKubeApi } from "../../../lib/k8s/rest_api.ts";
+import { silentLogger } from "../../../lib/log.ts";
+import { systemClock } from "../../../lib/clock.ts";
+import { DEFAULT_TERMS } from "../../../lib/tls/authority.ts";
+import { AUTHORITY_SECRET, openAuthorityStore } from "../../../lib/tls/secret_store.ts";
+import { openSelfManagedCertificate, type SelfManagedParts } from "../../../lib/tls/self_managed.ts";
+import { findPairProblem } from "../../../lib/tls/serving_certificate.ts";
+import { FakeClock } from "../../support/fake_clock.ts";
+import { serveCluster, type ServedCluster } from "../playground/make.ts";
+
+const DAY_MS = 86_400_000;
+const TERMS = { ...DEFAULT_TERMS, names: ["localhost"] };
+
+interface Bench extends AsyncDisposable {
+  readonly served: ServedCluster;
+  readonly parts: SelfManagedParts & { readonly clock: FakeClock };
+  readonly stop: AbortController;
+}
+
+async function openBench(): Promise<Bench> {
+  const served = await serveCluster();
+  const api = openKubeApi({
+    baseUrl: served.server.url,
+    credentials: () => Promise.resolve({ headers: {}, tls: { caCerts: [] } }),
+    discardCredentials: () => {},
+  }, { clock: systemClock, log: silentLogger, userAgent: "archway-test" });
+  const stop = new AbortController();
+  const parts = {
+    store: openAuthorityStore(api, "default"),
+    terms: TERMS,
+    clock: new FakeClock(),
+    log: silentLogger,
+    pollMs: 30_000,
+  };
+  return {
+    served,
+    parts,
+    stop,
+    [Symbol.asyncDispose]: async () => {
+      stop.abort();
+      await api[Symbol.asyncDispose]();
+      await served[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const deadlineMs = performance.now() + 10_000;
+  while (!await holds()) {
+    assert.ok(performance.now() < deadlineMs, `still not: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+Deno.test("openSelfManagedCertificate() gives racing replicas one authority", async () => {
+  await using bench = await openBench();
+  const replicas = await Promise.all(
+    [1, 2, 3].map(() => openSelfManagedCertificate(bench.parts, bench.stop.signal)),
+  );
+  const [first, ...others] = replicas.map((replica) => replica.current());
+  assert.ok(first !== undefined && first.caBundle !== undefined);
+  assert.equal(findPairProblem(first.cert, first.key), undefined);
+  for (const other of others) assert.deepEqual(other, first);
+});
+
+Deno.test("openSelfManagedCertificate() finds its certificate again after a restart", async () => {
+  await using bench = await openBench();
+  const before = await openSelfManagedCertificate(bench.parts, bench.stop.signal);
+  const after = await openSelfManagedCertificate(bench.parts, bench.stop.signal);
+  assert.deepEqual(after.current(), before.current());
+});
+
+Deno.test("openSelfManagedCertificate() makes a new authority when someone emptied the Secret", async () => {
+  await using bench = await openBench();
+  const before = await openSelfManagedCertificate(bench.parts, bench.stop.signal);
+  const path = `/api/v1/namespaces/default/secrets/${AUTHORITY_SECRET}`;
+  await bench.served.send("PATCH", path, { body: { data: null }, type: "application/merge-patch+json" });
+  const after = await openSelfManagedCertificate(bench.parts, bench.stop.signal);
+  assert.notEqual(after.current().caBundle, before.current().caBundle);
+});
+
+Deno.test("openSelfManagedCertificate() rejects when the API server refuses the Secret", async () => {
+  await using bench = await openBench();
+  const refused = new ApiError("secrets is forbidden", { status: 403 });
+  const store = { read: () => Promise.reject(refused), swap: () => Promise.reject(refused) };
+  await assert.rejects(openSelfManagedCertificate({ ...bench.parts, store }, bench.stop.signal), refused);
+});
+
+Deno.test("run() renews the certificate in time and every replica follows", async () => {
+  await using bench = await openBench();
+  const { parts: { clock }, stop } = bench;
+  const replicas = [
+    await openSelfManagedCertificate(bench.parts, stop.signal),
+    await openSelfManagedCertificate(bench.parts, stop.signal),
+  ];
+  const [leader, follower] = replicas;
+  assert.ok(leader !== undefined && follower !== undefined);
+  const first = leader.current();
+  let heard = 0;
+  leader.onChange(() => heard++);
+  const running = replicas.map((replica) => replica.run(stop.signal));
+  clock.jumpWall(21 * DAY_MS);
+  await until("both follow", async () => {
+    await clock.advance(30_000);
+    return leader.current().cert !== first.cert && leader.current().cert === follower.current().cert;
+  });
+  assert.equal(leader.current().caBundle, first.caBundle, "the CA is the same: nobody need be told");
+  assert.equal(heard, 1);
+  stop.abort();
+  await Promise.all(running);
+});

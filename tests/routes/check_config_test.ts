@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import type { KubeApi } from "../../lib/k8s/api.ts";
+import { ApiError } from "../../lib/k8s/errors.ts";
+import type { KubeObject, ResourceType } from "../../lib/k8s/types.ts";
+import { memberOf, objectAt } from "../../lib/placement/raw.ts";
+import { reviewClusterConfig, reviewNamespaceConfig } from "../../routes/check_config.ts";
+
+interface Cluster {
+  readonly clusterConfig?: KubeObject | ApiError;
+  readonly namespaceConfigs?: readonly KubeObject[] | ApiError;
+}
+
+/** An API that holds configs or fails to tell. */
+function makeApi({ clusterConfig, namespaceConfigs = [] }: Cluster): KubeApi {
+  const never = (): never => assert.fail("the checks only read");
+  return {
+    get: () =>
+      clusterConfig === undefined || clusterConfig instanceof ApiError
+        ? Promise.reject(clusterConfig ?? new ApiError("gone", { status: 404 }))
+        : Promise.resolve(clusterConfig),
+    list: (_type: ResourceType, { namespace }) =>
+      namespaceConfigs instanceof ApiError ? Promise.reject(namespaceConfigs) : Promise.resolve({
+        items: namespaceConfigs.filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace),
+        resourceVersion: "1",
+      }),
+    watch: never,
+    create: never,
+    replace: never,
+    patch: never,
+    delete: never,
+    raw: never,
+    serverClockOffsetMs: () => 0,
+  };
+}
+
+const signal = new AbortController().signal;
+const CLUSTER_CONFIG: KubeObject = { metadata: { name: "cluster" } };
+
+function makeLocal(name: string, priority: number, namespace = "team"): KubeObject {
+  return { metadata: { name, namespace }, spec: { priority, plugins: {} } };
+}
+
+function makeReview(operation: string, object: unknown, oldObject?: unknown): unknown {
+  return { request: { uid: "r-1", operation, name: "mine", namespace: "team", object, oldObject } };
+}
+
+/** `allowed`, or the status code and message. */
+async function wordOf(answer: Promise<unknown>): Promise<string> {
+  const response = objectAt(await answer, "response");
+  assert.equal(response?.uid, "r-1");
+  const status = objectAt(response, "status");
+  return response.allowed === true ? "allowed" : `${memberOf(status, "code")} ${memberOf(status, "message")}`;
+}
+
+function checkLocal(cluster: Cluster, review: unknown): Promise<string> {
+  return wordOf(reviewNamespaceConfig(review, { api: makeApi(cluster), signal }));
+}
+
+Deno.test("124 DV-134 reviewNamespaceConfig() answers 400 when there is no cluster config", async () => {
+  assert.match(await checkLocal({}, makeReview("CREATE", makeLocal("mine", 1))), /^400 /);
+});
+
+Deno.test("1.4 reviewNamespaceConfig() passes on the status of a read that failed", async () => {
+  const failed = new ApiError("server is down", { status: 503 });
+  assert.match(await checkLocal({ clusterConfig: failed }, makeReview("CREATE", makeLocal("mine", 1))), /^503 /);
+  const cluster = { clusterConfig: CLUSTER_CONFIG, namespaceConfigs: new ApiError("no answer", { status: 0 }) };
+  assert.match(await checkLocal(cluster, makeReview("CREATE", makeLocal("mine", 1))), /^500 .*no answer/);
+});
+
+Deno.test("DV-131 223 reviewNamespaceConfig() allows the same priority in another namespace", async () => {
+  const cluster = { clusterConfig: CLUSTER_CONFIG, namespaceConfigs: [makeLocal("theirs", 50, "other")] };
+  assert.equal(await checkLocal(cluster, makeReview("CREATE", makeLocal("mine", 50))), "allowed");
+});
+
+Deno.test("137 reviewNamespaceConfig() refuses a priority that a live sibling holds", async () => {
+  const cluster = { clusterConfig: CLUSTER_CONFIG, namespaceConfigs: [makeLocal("theirs", 50)] };
+  assert.match(await checkLocal(cluster, makeReview("CREATE", makeLocal("mine", 50))), /^403 priority 50 already used/);
+});
+
+Deno.test("DV-135 reviewNamespaceConfig() reads nothing when something is deleted", async () => {
+  assert.equal(await checkLocal({}, makeReview("DELETE", null, makeLocal("mine", 1))), "allowed");
+});
+
+Deno.test("125 reviewClusterConfig() refuses deletion while namespace configs exist", async () => {
+  const api = makeApi({ namespaceConfigs: [makeLocal("a", 0)] });
+  const answer = reviewClusterConfig(makeReview("DELETE", null, CLUSTER_CONFIG), { api, signal });
+  assert.match(await wordOf(answer), /^403 .*team\/a/);
+});
+
+Deno.test("1.4 reviewClusterConfig() refuses deletion when it cannot tell", async () => {
+  const api = makeApi({ namespaceConfigs: new ApiError("forbidden", { status: 403 }) });
+  const answer = reviewClusterConfig(makeReview("DELETE", null, CLUSTER_CONFIG), { api, signal });
+  assert.match(await wordOf(answer), /^403 Cannot check mine: forbidden/);
+});
+
+Deno.test("1.4 reviews answer nothing when the body is no review of an object", async () => {
+  const parts = { api: makeApi({}), signal };
+  for (const body of [null, {}, { request: { uid: "u" } }, makeReview("CREATE", undefined), makeReview("EAT", {})]) {
+    assert.equal(await reviewClusterConfig(body, parts), undefined);
+    assert.equal(await reviewNamespaceConfig(body, parts), undefined);
+  }
+});
