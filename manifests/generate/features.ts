@@ -1,0 +1,44 @@
+// What can be chosen in the chart, and which part of manifests/ each choice stands for. Read by chart.ts and the tests.
+
+/** A choice: with these values the chart is that overlay, or the base with that component. */
+export interface Feature {
+  /** Expression over the values. */
+  readonly condition: string;
+  readonly values: Readonly<Record<string, unknown>>;
+  /** Overlay instead of base. */
+  readonly overlay?: string;
+  readonly component?: string;
+}
+
+/** The namespace that the manifests are written for. */
+export const NAMESPACE = "archway-system";
+
+/** What the chart says where the Deployment has `extraArgs`. */
+export const EXTRA_ARGUMENT = "--extra-args-of-the-chart";
+
+/** In the order in which components are to be composed to give what the chart gives. */
+export const FEATURES: readonly Feature[] = [
+  ...["cert-manager", "openshift", "gke"].map((variant) => ({
+    condition: `eq .Values.variant "${variant}"`,
+    values: { variant },
+    overlay: `overlays/${variant}`,
+  })),
+  { condition: ".Values.monitoring", values: { monitoring: true }, component: "monitoring" },
+  {
+    condition: `eq .Values.pullSecrets "own-namespace"`,
+    values: { pullSecrets: "own-namespace" },
+    component: "components/least-privilege",
+  },
+  {
+    condition: `eq .Values.pullSecrets "none"`,
+    values: { pullSecrets: "none" },
+    component: "components/no-pull-secrets",
+  },
+  { condition: ".Values.prewarm", values: { prewarm: true }, component: "components/prewarm" },
+  {
+    condition: ".Values.liveArchitectures",
+    values: { liveArchitectures: true },
+    component: "components/live-architectures",
+  },
+  { condition: ".Values.daemonsetsWarn", values: { daemonsetsWarn: true }, component: "components/daemonsets-warn" },
+];

@@ -1,0 +1,129 @@
+// `deno task helm`: writes manifests/helm/archway from what kustomize renders. Needs kubectl. Changes nothing else.
+import { join } from "node:path";
+import { z } from "zod";
+import { type ChartSources, renderTemplates } from "./chart.ts";
+import { EXTRA_ARGUMENT, FEATURES } from "./features.ts";
+import { type ManifestObject, MANIFESTS, renderComposition, renderFolder } from "./kustomize.ts";
+
+/** Where the chart lies. */
+export const CHART: string = join(MANIFESTS, "helm", "archway");
+
+const PACKAGE = z.object({ version: z.string() });
+const DEPLOYMENT = z.object({
+  spec: z.object({ template: z.object({ spec: z.object({ containers: z.array(z.object({ image: z.string() })) }) }) }),
+});
+
+/** Reads everything that templates are made of. Throws when kubectl cannot render a part. */
+export async function readChartSources(): Promise<ChartSources> {
+  const base = await renderFolder("base");
+  const features = [];
+  for (const { condition, overlay = "base", component } of FEATURES) {
+    features.push({
+      condition,
+      objects: await renderComposition(overlay, component === undefined ? [] : [component]),
+    });
+  }
+  const extra = [{ op: "add", path: "/spec/template/spec/containers/0/args/-", value: EXTRA_ARGUMENT }];
+  const patch = { target: { kind: "Deployment", name: "archway" }, patch: JSON.stringify(extra) };
+  const withExtraArgument = await renderComposition("base", [], [patch]);
+  return { base, features, withExtraArgument, image: imageOf(base) };
+}
+
+/** The files of the chart: path inside of it → text. */
+export async function renderChart(): Promise<ReadonlyMap<string, string>> {
+  const sources = await readChartSources();
+  const { version } = PACKAGE.parse(JSON.parse(await Deno.readTextFile(join(MANIFESTS, "..", "deno.json"))));
+  return new Map([
+    ["Chart.yaml", renderChartFile(version)],
+    ["values.yaml", renderValues(sources.image)],
+    ["values.schema.json", `${JSON.stringify(VALUES_SCHEMA, undefined, 2)}\n`],
+    ["templates/NOTES.txt", NOTES],
+    ...[...renderTemplates(sources)].map(([name, text]) => [`templates/${name}`, text] as const),
+  ]);
+}
+
+function imageOf(objects: readonly ManifestObject[]): string {
+  const { spec } = DEPLOYMENT.parse(objects.find(({ kind }) => kind === "Deployment"));
+  return spec.template.spec.containers[0]?.image ?? "";
+}
+
+function renderChartFile(version: string): string {
+  return `apiVersion: v2
+name: archway
+description: Makes a cluster of mixed CPU architectures behave like one pool.
+type: application
+version: ${version}
+appVersion: ${version}
+kubeVersion: ">=1.27.0-0"
+`;
+}
+
+function renderValues(image: string): string {
+  return `# Where you pushed the image of \`deno task image\`; best by digest.
+image: ${image}
+replicas: 2
+# vanilla: the service makes its own certificates; cert-manager; openshift: service CA; gke: own certificates, port 10250.
+variant: vanilla
+# ServiceMonitor, PrometheusRule and dashboard; needs the Prometheus operator. Part of openshift.
+monitoring: false
+# Which pull secrets may be read: pod (those that pods name), own-namespace, none.
+pullSecrets: pod
+# Inspect images of workload templates before pods exist.
+prewarm: false
+# Narrow pods to architectures that nodes have or can be made with.
+liveArchitectures: false
+# Event on a DaemonSet whose images miss an architecture of the cluster.
+daemonsetsWarn: false
+# More flags of \`archway serve\`.
+extraArgs: []
+`;
+}
+
+const SWITCH = { type: "boolean" };
+const VALUES_SCHEMA = {
+  $schema: "http://json-schema.org/draft-07/schema#",
+  type: "object",
+  additionalProperties: false,
+  properties: {
+    image: { type: "string", minLength: 1 },
+    replicas: { type: "integer", minimum: 1 },
+    variant: { enum: ["vanilla", "cert-manager", "openshift", "gke"] },
+    monitoring: SWITCH,
+    pullSecrets: { enum: ["pod", "own-namespace", "none"] },
+    prewarm: SWITCH,
+    liveArchitectures: SWITCH,
+    daemonsetsWarn: SWITCH,
+    extraArgs: { type: "array", items: { type: "string", pattern: "^--[a-z]" } },
+    global: { type: "object" },
+  },
+};
+
+const NOTES = `Archway runs in {{ .Release.Namespace }}. It touches no pod before a configuration exists:
+
+  kubectl apply -f - <<EOF
+  apiVersion: multiarch.openshift.io/v1beta1
+  kind: ClusterPodPlacementConfig
+  metadata:
+    name: cluster
+  EOF
+
+The namespace is yours; the manifests of kustomize put these labels on it:
+
+  kubectl label namespace {{ .Release.Namespace }} pod-security.kubernetes.io/enforce=restricted
+{{- if eq .Values.variant "openshift" }}
+  kubectl label namespace {{ .Release.Namespace }} openshift.io/cluster-monitoring=true
+{{- end }}
+
+Before you uninstall: kubectl delete clusterpodplacementconfig cluster. The three CustomResourceDefinitions stay.
+`;
+
+async function writeChart(): Promise<void> {
+  const files = await renderChart();
+  await Deno.remove(CHART, { recursive: true }).catch((error: unknown) => {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  });
+  await Deno.mkdir(join(CHART, "templates"), { recursive: true });
+  for (const [path, text] of files) await Deno.writeTextFile(join(CHART, path), text);
+}
+
+if (import.meta.main) await writeChart();

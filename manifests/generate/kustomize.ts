@@ -1,0 +1,65 @@
+// Renders kustomizations of manifests/ with kubectl, as objects. Used by helm.ts and by the tests.
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseAllDocuments } from "yaml";
+import { z } from "zod";
+
+/** The folder manifests/ of this checkout. */
+export const MANIFESTS: string = fileURLToPath(new URL("..", import.meta.url));
+
+const OBJECT = z.looseObject({
+  apiVersion: z.string(),
+  kind: z.string(),
+  metadata: z.looseObject({ name: z.string(), namespace: z.string().optional() }),
+});
+
+/** An object of a manifest, every member kept. */
+export type ManifestObject = z.infer<typeof OBJECT>;
+
+/** What tells the objects of one manifest apart: kind and name, as in `deployment-archway`. */
+export function slugOf({ kind, metadata }: ManifestObject): string {
+  return `${kind.toLowerCase()}-${metadata.name}`;
+}
+
+/** The objects of a YAML stream; empty documents are left out. Throws on what is no object. */
+export function parseManifest(text: string): readonly ManifestObject[] {
+  return parseAllDocuments(text).flatMap((document) => {
+    if (document.errors[0] !== undefined) throw document.errors[0];
+    const value: unknown = document.toJS();
+    return value === null ? [] : [OBJECT.parse(value)];
+  });
+}
+
+/** Renders one folder: `base`, `overlays/gke`. Throws with what kubectl says. */
+export async function renderFolder(path: string): Promise<readonly ManifestObject[]> {
+  return parseManifest(await runKustomize(join(MANIFESTS, path)));
+}
+
+/** Renders one folder with components, in this order, as a user's own kustomization would. */
+export async function renderComposition(
+  path: string,
+  components: readonly string[],
+  patches: readonly unknown[] = [],
+): Promise<readonly ManifestObject[]> {
+  const folder = await Deno.makeTempDir({ prefix: "archway-kustomize-" });
+  try {
+    const kustomization = {
+      apiVersion: "kustomize.config.k8s.io/v1beta1",
+      kind: "Kustomization",
+      resources: [relative(await Deno.realPath(folder), join(MANIFESTS, path))],
+      components: components.map((component) => relative(folder, join(MANIFESTS, component))),
+      patches,
+    };
+    await Deno.writeTextFile(join(folder, "kustomization.yaml"), JSON.stringify(kustomization));
+    return parseManifest(await runKustomize(folder));
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+async function runKustomize(folder: string): Promise<string> {
+  const run = new Deno.Command("kubectl", { args: ["kustomize", folder], stdout: "piped", stderr: "piped" });
+  const { success, stdout, stderr } = await run.output();
+  if (!success) throw new Error(`Cannot render "${folder}": ${new TextDecoder().decode(stderr).trim()}`);
+  return new TextDecoder().decode(stdout);
+}
