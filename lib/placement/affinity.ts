@@ -12,10 +12,10 @@ const REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution";
 
 /** Where the required terms stand in a pod. */
-export const REQUIRED_TERMS_POINTER = pointer(...NODE_AFFINITY, REQUIRED, "nodeSelectorTerms");
+export const REQUIRED_TERMS_POINTER: string = pointer(...NODE_AFFINITY, REQUIRED, "nodeSelectorTerms");
 
 /** Where the preferred terms stand in a pod. */
-export const PREFERRED_TERMS_POINTER = pointer(...NODE_AFFINITY, PREFERRED);
+export const PREFERRED_TERMS_POINTER: string = pointer(...NODE_AFFINITY, PREFERRED);
 
 /** What no node satisfies: the images share no architecture. */
 export const NOWHERE_REQUIREMENT: LabelRequirement = { key: NO_SUPPORTED_ARCH, operator: "Exists", values: [] };
