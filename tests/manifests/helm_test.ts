@@ -1,0 +1,103 @@
+// The chart is what kustomize renders: the files are up to date, and their templates give the same objects.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { z } from "zod";
+import { FEATURES } from "../../manifests/generate/features.ts";
+import { CHART, renderChart } from "../../manifests/generate/helm.ts";
+import {
+  type ManifestObject,
+  parseManifest,
+  renderComposition,
+  renderFolder,
+} from "../../manifests/generate/kustomize.ts";
+import { assertSameObjects } from "./support/compare.ts";
+import { hasKubectl } from "./support/kubectl.ts";
+import { renderTemplate } from "./support/template.ts";
+
+const ignore = !hasKubectl();
+const VALUES = z.record(z.string(), z.unknown());
+
+async function readChart(folder = CHART): Promise<ReadonlyMap<string, string>> {
+  const files = new Map<string, string>();
+  for await (const entry of Deno.readDir(folder)) {
+    const path = join(folder, entry.name);
+    if (entry.isFile) files.set(entry.name, await Deno.readTextFile(path));
+    else for (const [name, text] of await readChart(path)) files.set(`${entry.name}/${name}`, text);
+  }
+  return files;
+}
+
+async function renderWith(
+  values: Readonly<Record<string, unknown>>,
+  namespace = "archway-system",
+): Promise<readonly ManifestObject[]> {
+  const files = await readChart();
+  const scope = { values: { ...VALUES.parse(parse(files.get("values.yaml") ?? "")), ...values }, namespace };
+  return [...files].filter(([name]) => /^templates\/.*\.yaml$/.test(name))
+    .flatMap(([, text]) => parseManifest(renderTemplate(text, scope)));
+}
+
+Deno.test({
+  name: "the chart is up to date with the manifests (deno task helm)",
+  ignore,
+  fn: async () => {
+    const [onDisk, rendered] = [await readChart(), await renderChart()];
+    assert.deepEqual([...onDisk.keys()].sort(), [...rendered.keys()].sort());
+    for (const [name, text] of rendered) assert.equal(onDisk.get(name), text, name);
+  },
+});
+
+Deno.test({
+  name: "the chart with its own values is manifests/base",
+  ignore,
+  fn: async () => assertSameObjects(await renderWith({}), await renderFolder("base")),
+});
+
+for (const { values, overlay = "base", component } of FEATURES) {
+  Deno.test({
+    name: `the chart with ${JSON.stringify(values)} is ${overlay}${
+      component === undefined ? "" : ` with ${component}`
+    }`,
+    ignore,
+    fn: async () => {
+      const expected = await renderComposition(overlay, component === undefined ? [] : [component]);
+      assertSameObjects(await renderWith(values), expected);
+    },
+  });
+}
+
+for (const overlay of [undefined, "overlays/cert-manager", "overlays/openshift", "overlays/gke"]) {
+  Deno.test({
+    name: `the chart with every feature is ${overlay ?? "base"} with every component`,
+    ignore,
+    fn: async () => {
+      const chosen = FEATURES.filter((feature) =>
+        (feature.component !== undefined &&
+          !("pullSecrets" in feature.values && feature.values.pullSecrets === "none") &&
+          !(overlay === "overlays/openshift" && "monitoring" in feature.values)) ||
+        (overlay !== undefined && feature.overlay === overlay)
+      );
+      const components = chosen.flatMap(({ component }) => component ?? []);
+      const values: Record<string, unknown> = Object.assign(
+        { monitoring: true },
+        ...chosen.map(({ values }) => values),
+      );
+      assertSameObjects(await renderWith(values), await renderComposition(overlay ?? "base", components));
+    },
+  });
+}
+
+Deno.test({
+  name: "the chart follows the release's namespace, the image, the replicas and extra arguments",
+  ignore,
+  fn: async () => {
+    const values = { image: "registry.test/archway@sha256:0", replicas: 5, extraArgs: ["--audit", "--workers=8"] };
+    const text = JSON.stringify(await renderWith(values, "elsewhere"));
+    assert.ok(!text.includes("archway-system"));
+    const deployment = (await renderWith(values)).find(({ kind }) => kind === "Deployment");
+    assert.match(JSON.stringify(deployment), /"replicas":5/);
+    assert.match(JSON.stringify(deployment), /"image":"registry\.test\/archway@sha256:0"/);
+    assert.match(JSON.stringify(deployment), /"--audit","--workers=8"\]/);
+  },
+});
