@@ -1,5 +1,7 @@
 // The words of configuration in pod placement: the two custom resources as parsed, and this installation's switches.
-import type { RawObject } from "./types.ts";
+
+/** A JSON object as the API server sent it; members nobody knows stay in it. */
+export type RawObject = Readonly<Record<string, unknown>>;
 
 /** The outcome of parsing something from outside. The message is for people. */
 export type Parsed<T> =

@@ -1,6 +1,6 @@
 // The words of pod placement: what is known of a pod, what is decided about it, what is told. Every file here uses them.
 import type { Inspection, InspectionFailure } from "../oci/types.ts";
-import type { LabelRequirement, PlacementConfigs, PlacementSettings } from "./config_types.ts";
+import type { LabelRequirement, PlacementConfigs, PlacementSettings, RawObject } from "./config_types.ts";
 
 export type {
   ArchTaint,
@@ -11,12 +11,10 @@ export type {
   Parsed,
   PlacementConfigs,
   PlacementSettings,
+  RawObject,
   RuntimeClassRule,
   VariantLabel,
 } from "./config_types.ts";
-
-/** A JSON object as the API server sent it; members nobody knows stay in it. */
-export type RawObject = Readonly<Record<string, unknown>>;
 
 /** A container that pulls an image. Source: pod placement §2.7 step 2. */
 export interface ContainerView {
