@@ -121,7 +121,7 @@ async function liftGates(parts: OperatorParts, facts: OperatorFacts, signal: Abo
     signal,
     onReleased: (pod) =>
       events.record({
-        object: { apiVersion: "v1", kind: "Pod", metadata: pod.metadata },
+        object: { apiVersion: "v1", kind: "Pod", ...identityOf(pod) },
         type: "Warning",
         reason: EventReason.gateLifted,
         message: `The scheduling gate ${SCHEDULING_GATE} was lifted by force: pod placement is being removed and ` +
@@ -136,4 +136,10 @@ async function liftGates(parts: OperatorParts, facts: OperatorFacts, signal: Abo
     message: `lifted the scheduling gate of ${released.length} pods by force: they were not placed within ${age}` +
       (left.length === 0 ? "" : `; ${left.length} could not be freed, first ${left[0]?.pod}: ${left[0]?.reason}`),
   });
+}
+
+function identityOf(
+  { metadata: { name, namespace, uid } }: KubeObject,
+): { readonly name: string; readonly namespace?: string; readonly uid?: string } {
+  return { name, ...(namespace === undefined ? {} : { namespace }), ...(uid === undefined ? {} : { uid }) };
 }

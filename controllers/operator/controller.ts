@@ -3,6 +3,7 @@
 import { backoffMs } from "../../lib/clock.ts";
 import { classifyWriteFailure } from "../../lib/k8s/errors.ts";
 import { errorText } from "../../lib/log.ts";
+import { deriveOperandState } from "../../lib/operand/conditions.ts";
 import type { OperandConfig } from "../../lib/operand/config_view.ts";
 import { decideOperandStep, type OperandStep } from "../../lib/operand/lifecycle.ts";
 import { applyStep, type OperandChange } from "./apply.ts";
@@ -25,6 +26,8 @@ export interface Operator {
 
 /** Steps of one look at most: the longest way from start to end takes nine. */
 const MAX_STEPS = 16;
+/** While a roll-out goes on, its conditions follow this fast (ms). Source: operator §2.5. */
+const PROGRESS_MS = 5_000;
 const BACKOFF = { baseMs: 500, capMs: 15_000 } as const;
 
 /** Makes the operator. Nothing happens before `run`. */
@@ -71,7 +74,7 @@ export function openOperator(parts: OperatorParts): Operator {
       if (step.kind === "wait") return step.retryMs;
       if (step.kind === "done") {
         await lookAtMonitoring(memory, { config: facts.config, signal });
-        return settings.resyncMs;
+        return deriveOperandState(facts.seen).progressing ? PROGRESS_MS : settings.resyncMs;
       }
       remember(memory, step);
       await applyStep(parts, step, { facts, signal });

@@ -20,11 +20,10 @@ export async function applyMonitoring(
   config: OperandConfig,
   signal: AbortSignal,
 ): Promise<void> {
-  const { namespace, deploymentName = "archway" } = parts.settings;
   try {
     const { group, version } = Resource.serviceMonitors;
     if (!offersMonitoring(await parts.api.raw(`/apis/${group}/${version}`, signal))) return;
-    for (const object of renderMonitoring(config, { namespace, deploymentName })) {
+    for (const object of renderMonitoring(config, parts.settings.namespace)) {
       await applyOne(parts, object, signal);
     }
   } catch (error) {

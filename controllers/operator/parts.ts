@@ -1,7 +1,8 @@
 // What the operator is made with: settings, edges and the questions it asks the rest of the process. Made by main.
 import type { Clock } from "../../lib/clock.ts";
 import type { KubeApi } from "../../lib/k8s/api.ts";
-import type { KubeObject } from "../../lib/k8s/types.ts";
+
+import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import type { Logger } from "../../lib/log.ts";
 import type { OperandFacts } from "../../lib/operand/lifecycle.ts";
 import type { WebhookEndpoint } from "../../lib/operand/webhooks.ts";
@@ -18,20 +19,10 @@ export interface OperatorSettings {
   readonly resyncMs: number;
 }
 
-/** Takes events without waiting. */
-export interface EventSink {
-  record(event: {
-    readonly object: KubeObject;
-    readonly type: "Normal" | "Warning";
-    readonly reason: string;
-    readonly message: string;
-  }): void;
-}
-
 /** Edges and questions. The questions are asked at each look and must answer at once. */
 export interface OperatorParts {
   readonly api: KubeApi;
-  readonly events: EventSink;
+  readonly events: Pick<EventRecorder, "record">;
   readonly clock: Clock;
   readonly log: Logger;
   readonly settings: OperatorSettings;

@@ -2,7 +2,7 @@
 // on with what the first one wrote. Used by self_managed.ts.
 import { z } from "zod";
 import type { KubeApi } from "../k8s/api.ts";
-import { isConflict, isNotFound } from "../k8s/errors.ts";
+import { classifyWriteFailure, isNotFound } from "../k8s/errors.ts";
 import { type KubeObject, Resource } from "../k8s/types.ts";
 import type { Authority } from "./authority.ts";
 
@@ -53,12 +53,15 @@ export function openAuthorityStore(api: KubeApi, namespace: string): AuthoritySt
         if (secret === undefined) {
           await api.create(Resource.secrets, renderSecret(next, namespace), { namespace, signal });
         } else {
-          const object = { ...secret, data: renderData(next) };
-          await api.replace(Resource.secrets, object, { ...target, signal });
+          const operations = [
+            { op: "test", path: "/metadata/resourceVersion", value: secret.metadata.resourceVersion },
+            { op: "add", path: "/data", value: renderData(next) },
+          ] as const;
+          await api.patch(Resource.secrets, target, { body: { kind: "json", operations }, signal });
         }
         return true;
       } catch (error) {
-        if (isConflict(error)) return false;
+        if (classifyWriteFailure(error) === "stale") return false;
         throw error;
       }
     },

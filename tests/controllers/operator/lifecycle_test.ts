@@ -54,8 +54,8 @@ Deno.test("88 93 operator puts finalizer, webhook and conditions in place when a
 Deno.test("231 operator records an event about the config when it creates and repairs the webhook", async () => {
   await using bench = await openBench();
   await steady(bench);
-  assert.deepEqual(bench.events.map(({ type, reason, object }) => [type, reason, object.metadata]), [
-    ["Normal", "MutatingWebhookConfigurationCreated", { name: "cluster", namespace: NAMESPACE }],
+  assert.deepEqual(bench.events.map(({ type, reason, object }) => [type, reason, object.name, object.namespace]), [
+    ["Normal", "MutatingWebhookConfigurationCreated", "cluster", NAMESPACE],
   ]);
   assert.match(bench.events[0]?.message ?? "", /^created MutatingWebhookConfiguration.*because it was missing$/);
 });
@@ -138,7 +138,7 @@ Deno.test("operator lifts the gates by force with a Warning when nobody placed t
   assert.match(JSON.stringify(held?.spec), /"schedulingGates":\[\{"name":"first"\}\]/);
   assert.equal(held?.metadata.labels?.[GATE], "removed");
   const warnings = bench.events.filter(({ type }) => type === "Warning").map(({ object, reason }) =>
-    `${object.metadata.name} ${reason}`
+    `${object.name} ${reason}`
   );
   assert.deepEqual(warnings.sort(), [
     "cluster GatesLifted",

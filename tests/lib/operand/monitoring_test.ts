@@ -1,15 +1,25 @@
 import assert from "node:assert/strict";
+import { ALERTS } from "../../../lib/operand/alerts.ts";
 import { isCovered, offersMonitoring, renderMonitoring } from "../../../lib/operand/monitoring.ts";
 import { makeOperandConfig, stored } from "./make.ts";
 
-const [MONITOR, RULE] = renderMonitoring(makeOperandConfig(), { namespace: "ns", deploymentName: "archway" });
+const [MONITOR, RULE] = renderMonitoring(makeOperandConfig(), "ns");
 
-Deno.test("218 renderMonitoring() scrapes our namespace and keeps the names of the alerts", () => {
+Deno.test("218 230 renderMonitoring() keeps the names of the reference's alerts that still mean something", () => {
   assert.equal(MONITOR?.kind, "ServiceMonitor");
-  assert.match(JSON.stringify(MONITOR?.spec), /"matchNames":\["ns"\]/);
-  assert.equal(RULE?.metadata.name, "multiarch-tuning-operator");
   const alerts = [...JSON.stringify(RULE?.spec).matchAll(/"alert":"(\w+)"/g)].map(([, name]) => name);
-  assert.deepEqual(alerts, ["PodPlacementControllerDown", "PodPlacementWebhookDown", "PodPlacementGatingStopped"]);
+  assert.deepEqual(alerts.slice(0, 2), ["PodPlacementControllerDown", "PodPlacementWebhookDown"]);
+});
+
+Deno.test("4.3 renderMonitoring() gives each alert a severity, a summary, a description and a runbook", () => {
+  for (const alert of ALERTS) {
+    assert.match(alert.severity, /^(critical|warning|info)$/);
+    assert.ok(alert.summary !== "" && alert.description !== "" && /^\d+m$/.test(alert.forDuration), alert.name);
+  }
+  assert.match(
+    JSON.stringify(RULE?.spec),
+    /"runbook_url":"https:\/\/archway\.dev\/runbooks#podplacementcontrollerdown"/,
+  );
 });
 
 Deno.test("218 isCovered() sees drift in what we set and nothing else", () => {

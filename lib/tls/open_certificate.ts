@@ -1,0 +1,44 @@
+// The serving certificate as the configuration wants it: from files, or of Archway's own authority. Called by serve.
+import type { Clock } from "../clock.ts";
+import type { KubeApi } from "../k8s/api.ts";
+import type { Logger } from "../log.ts";
+import { DEFAULT_TERMS } from "./authority.ts";
+import { openCertificateFiles } from "./files.ts";
+import { openAuthorityStore } from "./secret_store.ts";
+import { openSelfManagedCertificate } from "./self_managed.ts";
+import type { ServingCertificate } from "./serving_certificate.ts";
+
+/** The flags that decide. */
+export interface CertificateConfig {
+  readonly tlsMode: "auto" | "self" | "files";
+  readonly tlsCert?: string | undefined;
+  readonly tlsKey?: string | undefined;
+  readonly tlsCa?: string | undefined;
+  readonly namespace: string;
+  readonly webhookService: string;
+  readonly webhookUrl?: string | undefined;
+}
+
+/** Opens it; rejects with what is wrong with the files, or with the API server's refusal. */
+export async function openServingCertificate(
+  parts: { readonly config: CertificateConfig; readonly api: KubeApi; readonly clock: Clock; readonly log: Logger },
+  signal: AbortSignal,
+): Promise<ServingCertificate> {
+  const { config, api, clock, log } = parts;
+  if (config.tlsMode !== "self" && config.tlsCert !== undefined && config.tlsKey !== undefined) {
+    const files = { certPath: config.tlsCert, keyPath: config.tlsKey, caPath: config.tlsCa };
+    return await openCertificateFiles(files, { clock, log });
+  }
+  const terms = { ...DEFAULT_TERMS, names: servedNames(config) };
+  return await openSelfManagedCertificate(
+    { store: openAuthorityStore(api, config.namespace), terms, clock, log },
+    signal,
+  );
+}
+
+/** The names the API server calls us by. */
+function servedNames({ webhookService, namespace, webhookUrl }: CertificateConfig): readonly string[] {
+  const service = [webhookService, `${webhookService}.${namespace}`, `${webhookService}.${namespace}.svc`];
+  const names = [...service, `${webhookService}.${namespace}.svc.cluster.local`];
+  return webhookUrl === undefined ? names : [...names, new URL(webhookUrl).hostname.replace(/^\[|\]$/g, "")];
+}
