@@ -41,4 +41,5 @@ export const FEATURES: readonly Feature[] = [
     component: "components/live-architectures",
   },
   { condition: ".Values.daemonsetsWarn", values: { daemonsetsWarn: true }, component: "components/daemonsets-warn" },
+  { condition: ".Values.migration", values: { migration: true }, component: "components/migration" },
 ];

@@ -74,6 +74,8 @@ prewarm: false
 liveArchitectures: false
 # Event on a DaemonSet whose images miss an architecture of the cluster.
 daemonsetsWarn: false
+# Rights to free what the Multiarch Tuning Operator left behind; for taking over from it.
+migration: false
 # More flags of \`archway serve\`.
 extraArgs: []
 `;
@@ -93,6 +95,7 @@ const VALUES_SCHEMA = {
     prewarm: SWITCH,
     liveArchitectures: SWITCH,
     daemonsetsWarn: SWITCH,
+    migration: SWITCH,
     extraArgs: { type: "array", items: { type: "string", pattern: "^--[a-z]" } },
     global: { type: "object" },
   },
