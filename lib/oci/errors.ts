@@ -1,0 +1,51 @@
+// A failed inspection on its way up: thrown inside lib/oci, turned into an Inspection at its edge.
+import type { FailureReason, InspectionFailure } from "./types.ts";
+
+/** Reasons that may pass when asked again later; all others are permanent (design §5). */
+const TRANSIENT: readonly FailureReason[] = [
+  "Unreachable",
+  "TlsFailed",
+  "Timeout",
+  "ServerError",
+  "RateLimited",
+  "CircuitOpen",
+];
+
+/** A failure with its cause. The message is safe to show: no credential, no URL query. */
+export class InspectionError extends Error {
+  override readonly name = "InspectionError";
+  readonly failure: InspectionFailure;
+
+  constructor(failure: InspectionFailure, options: { readonly cause?: unknown } = {}) {
+    super(failure.message, options);
+    this.failure = failure;
+  }
+}
+
+/** Makes a failure; its kind follows from its reason. */
+export function failureOf(
+  reason: FailureReason,
+  message: string,
+  details: { readonly registry?: string; readonly retryAfterMs?: number | undefined } = {},
+): InspectionFailure {
+  return {
+    kind: TRANSIENT.includes(reason) ? "transient" : "permanent",
+    reason,
+    message,
+    ...(details.registry === undefined ? {} : { registry: details.registry }),
+    ...(details.retryAfterMs === undefined ? {} : { retryAfterMs: details.retryAfterMs }),
+  };
+}
+
+/** The error to throw for a reason. */
+export function inspectionError(
+  reason: FailureReason,
+  message: string,
+  details: {
+    readonly registry?: string;
+    readonly retryAfterMs?: number | undefined;
+    readonly cause?: unknown;
+  } = {},
+): InspectionError {
+  return new InspectionError(failureOf(reason, message, details), { cause: details.cause });
+}

@@ -1,0 +1,114 @@
+// Image references as people write them, and what they mean (Docker's normalisation). Pure.
+// Source: pod placement §3.1; grammar of the distribution project's reference package.
+
+/** A reference taken apart. `domain` is as written or `docker.io`; `registry` is the host to contact. */
+export interface ImageReference {
+  readonly domain: string;
+  readonly registry: string;
+  /** Path without domain, `library/` included: `library/nginx`. */
+  readonly repository: string;
+  readonly tag?: string;
+  /** `algorithm:hex`. With a digest there is no tag: the digest decides. */
+  readonly digest?: string;
+  /** What to ask the registry for: the digest, the tag, or `latest`. */
+  readonly identifier: string;
+  /** Without domain in the text: subject to short-name resolution. */
+  readonly isShort: boolean;
+  /** The tag that stood beside a digest, for people. */
+  readonly droppedTag?: string;
+}
+
+/** A reference, or what is wrong with the text. */
+export type ParsedReference =
+  | { readonly kind: "reference"; readonly reference: ImageReference }
+  | { readonly kind: "invalid"; readonly message: string };
+
+const DOCKER_HUB = "docker.io";
+const DOCKER_HUB_HOST = "registry-1.docker.io";
+const DOMAIN = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9](?:[-A-Za-z0-9.]*[A-Za-z0-9])?)(?::\d{1,5})?$/;
+const PATH = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$/;
+const TAG = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
+const DIGEST = /^[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9A-Za-z]{3,}$/;
+const MAX_NAME_LENGTH = 255;
+
+/**
+ * Drops the tag of a reference that also has a digest, and refuses what has no single meaning. The three messages are the
+ * reference's. Answers the text unchanged otherwise (rows RF-01…43).
+ */
+export function normaliseImageReference(image: string): { readonly text: string } | { readonly problem: string } {
+  if (image === "") return { problem: "invalid image name, must not be empty" };
+  const at = image.indexOf("@sha");
+  if (at < 0) return { text: image };
+  if (at === 0) return { problem: "invalid image name, image must not be empty" };
+  if (image.indexOf("@sha", at + 1) >= 0) return { problem: "invalid image name, must only have one digest" };
+  return { text: withoutTag(image.slice(0, at)).name + image.slice(at) };
+}
+
+/** Parses a reference into what to ask whom for. */
+export function parseReference(image: string): ParsedReference {
+  const normalised = normaliseImageReference(image);
+  if ("problem" in normalised) return { kind: "invalid", message: normalised.problem };
+  const [name = "", digest, ...more] = normalised.text.split("@");
+  if (more.length > 0) return invalid(image, "it has more than one @");
+  if (digest !== undefined && !DIGEST.test(digest)) return invalid(image, "its digest is not algorithm:hex");
+  const { name: path, tag } = withoutTag(name);
+  if (tag !== undefined && !TAG.test(tag)) return invalid(image, "its tag has characters a tag cannot have");
+  const { domain, rest } = splitDomain(path);
+  if (domain !== undefined && !DOMAIN.test(domain)) return invalid(image, "its registry is not a host name");
+  const host = domain ?? DOCKER_HUB;
+  const isHub = ["docker.io", "index.docker.io", DOCKER_HUB_HOST].includes(host);
+  const repository = isHub && !rest.includes("/") ? `library/${rest}` : rest;
+  if (!PATH.test(repository)) return invalid(image, "its repository is not lower-case words separated by /");
+  if (host.length + repository.length > MAX_NAME_LENGTH) return invalid(image, "it is longer than 255 characters");
+  const droppedTag = digest === undefined ? undefined : withoutTag(image.slice(0, image.indexOf("@"))).tag;
+  return {
+    kind: "reference",
+    reference: {
+      domain: isHub ? DOCKER_HUB : host,
+      registry: isHub ? DOCKER_HUB_HOST : host,
+      repository,
+      identifier: digest ?? tag ?? "latest",
+      isShort: domain === undefined,
+      ...(tag === undefined ? {} : { tag }),
+      ...(digest === undefined ? {} : { digest }),
+      ...(droppedTag === undefined ? {} : { droppedTag }),
+    },
+  };
+}
+
+/** `registry/repository:tag` or `registry/repository@digest`: one spelling for each image. */
+export function canonicalReference(
+  place: { readonly registry: string; readonly repository: string; readonly identifier: string },
+): string {
+  return `${place.registry}/${place.repository}${isDigest(place.identifier) ? "@" : ":"}${place.identifier}`;
+}
+
+/** Whether an identifier is a digest (and not a tag): tags have no colon. */
+export function isDigest(identifier: string): boolean {
+  return identifier.includes(":");
+}
+
+/** Whether a text names an image without saying which registry. */
+export function isShortName(image: string): boolean {
+  const path = image.split("@")[0] ?? "";
+  return splitDomain(withoutTag(path).name).domain === undefined;
+}
+
+/** A colon after the last slash begins a tag; one before it begins a port. */
+function withoutTag(name: string): { readonly name: string; readonly tag?: string } {
+  const colon = name.lastIndexOf(":");
+  if (colon < 0 || colon < name.lastIndexOf("/")) return { name };
+  return { name: name.slice(0, colon), tag: name.slice(colon + 1) };
+}
+
+/** The first component is a registry when it has a dot or a port, is `localhost`, or is not lower-case. */
+function splitDomain(path: string): { readonly domain?: string; readonly rest: string } {
+  const slash = path.indexOf("/");
+  const first = path.slice(0, Math.max(0, slash));
+  const isDomain = slash >= 0 && (/[.:]/.test(first) || first === "localhost" || first !== first.toLowerCase());
+  return isDomain ? { domain: first, rest: path.slice(slash + 1) } : { rest: path };
+}
+
+function invalid(image: string, problem: string): ParsedReference {
+  return { kind: "invalid", message: `Cannot read image reference "${image.slice(0, 300)}": ${problem}.` };
+}
