@@ -9,7 +9,7 @@ import { decideOperandStep, type OperandStep } from "../../lib/operand/lifecycle
 import { applyStep, type OperandChange } from "./apply.ts";
 import { writeBundles } from "./bundles.ts";
 import { watchDrift } from "./drift.ts";
-import { gatherFacts } from "./gather.ts";
+import { gatherFacts, type OperatorFacts } from "./gather.ts";
 import { type Memory, newMemory, noteRepair, quarrelPauseMs } from "./memory.ts";
 import { applyMonitoring } from "./monitoring.ts";
 import { releaseReferenceOperands } from "./migration.ts";
@@ -76,7 +76,7 @@ export function openOperator(parts: OperatorParts): Operator {
         await lookAtMonitoring(memory, { config: facts.config, signal });
         return deriveOperandState(facts.seen).progressing ? PROGRESS_MS : settings.resyncMs;
       }
-      remember(memory, step);
+      remember(memory, { step, facts });
       await applyStep(parts, step, { facts, signal });
     }
     return BACKOFF.baseMs;
@@ -95,9 +95,12 @@ export function openOperator(parts: OperatorParts): Operator {
     await applyMonitoring(parts, config, signal);
   }
 
-  function remember(memory: Memory, step: OperandChange): void {
+  function remember(
+    memory: Memory,
+    { step, facts }: { readonly step: OperandChange; readonly facts: OperatorFacts },
+  ): void {
     const nowMs = clock.monotonicMs();
-    if (step.target === "webhook") noteRepair(memory, nowMs);
+    if (step.target === "webhook") noteRepair(memory, { wanted: JSON.stringify(facts.desiredWebhook), nowMs });
     if (step.target !== "gates") return;
     memory.forcedAttempts++;
     memory.forcedAtMs = nowMs;

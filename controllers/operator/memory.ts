@@ -9,8 +9,9 @@ export interface Memory {
   leavingSinceMs: number | undefined;
   forcedAttempts: number;
   forcedAtMs: number;
-  /** Writes of the webhook configuration in quick succession. */
+  /** Writes of the same webhook configuration in quick succession, and what was written (JSON). */
   repairs: number;
+  repairedWith: string;
   repairedAtMs: number;
   /** When the monitoring kinds were last asked for. */
   monitoringAtMs: number | undefined;
@@ -24,6 +25,7 @@ export function newMemory(): Memory {
     forcedAttempts: 0,
     forcedAtMs: 0,
     repairs: 0,
+    repairedWith: "",
     repairedAtMs: 0,
     monitoringAtMs: undefined,
   };
@@ -34,10 +36,12 @@ const QUARREL_MS = 20_000;
 /** Repairs at full speed before the pauses begin. */
 const PATIENCE = 5;
 
-/** Notes a repair. */
-export function noteRepair(memory: Memory, nowMs: number): void {
-  memory.repairs = nowMs - memory.repairedAtMs < QUARREL_MS ? memory.repairs + 1 : 1;
-  memory.repairedAtMs = nowMs;
+/** Notes a repair. What we wanted to change ourselves is the start of a new count. */
+export function noteRepair(memory: Memory, repair: { readonly wanted: string; readonly nowMs: number }): void {
+  const again = repair.wanted === memory.repairedWith && repair.nowMs - memory.repairedAtMs < QUARREL_MS;
+  memory.repairs = again ? memory.repairs + 1 : 1;
+  memory.repairedWith = repair.wanted;
+  memory.repairedAtMs = repair.nowMs;
 }
 
 /** How long to leave the other writer alone (ms); 0 while this is no quarrel. */

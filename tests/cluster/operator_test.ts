@@ -1,0 +1,308 @@
+// The operator, the config webhooks and the certificates on a real API server, under the rights of manifests/base/rbac.
+import assert from "node:assert/strict";
+import type { KubeObject } from "../../lib/k8s/types.ts";
+import { Resource } from "../../lib/k8s/types.ts";
+import { Finalizer, SCHEDULING_GATE, WebhookName } from "../../lib/names.ts";
+import { parseOperandConfig } from "../../lib/operand/config_view.ts";
+import { changeAuthority } from "../../lib/tls/authority.ts";
+import { NAMESPACE, openOperatorBench, type OperatorBench } from "./support/operator_bench.ts";
+import { waitUntil } from "./support/wait.ts";
+
+const GROUP = "/apis/multiarch.openshift.io";
+const CONFIG = { name: "cluster" };
+const WEBHOOK = { name: WebhookName.configuration };
+const SCORING = { nodeAffinityScoring: { enabled: true, platforms: [{ architecture: "arm64", weight: 50 }] } };
+
+function makeConfig(spec: Readonly<Record<string, unknown>>, version = "v1beta1"): Readonly<Record<string, unknown>> {
+  return {
+    apiVersion: `multiarch.openshift.io/${version}`,
+    kind: "ClusterPodPlacementConfig",
+    metadata: { name: "cluster" },
+    spec,
+  };
+}
+
+function makeLocal(name: string, priority: number, spec: object = { plugins: {} }): Readonly<Record<string, unknown>> {
+  return {
+    apiVersion: "multiarch.openshift.io/v1beta1",
+    kind: "PodPlacementConfig",
+    metadata: { name },
+    spec: { priority, ...spec },
+  };
+}
+
+async function send(
+  { controlPlane }: OperatorBench,
+  request: readonly [method: string, path: string, body?: unknown],
+): Promise<{ readonly status: number; readonly text: string }> {
+  const [method, path, body] = request;
+  const merge = method === "PATCH" ? { contentType: "application/merge-patch+json" } : {};
+  const answer = await controlPlane.request(method, `${GROUP}/${path}`, body, merge);
+  return { status: answer.status, text: JSON.stringify(answer.body) };
+}
+
+async function conditions(bench: OperatorBench): Promise<string> {
+  const config = await bench.find(Resource.clusterConfigs, CONFIG);
+  if (config === undefined) return "";
+  return parseOperandConfig(config).conditions.slice(0, 7).map(({ status }) => status.slice(0, 1)).join("");
+}
+
+async function createSteadily(bench: OperatorBench, spec: Readonly<Record<string, unknown>> = {}): Promise<void> {
+  // The first writes fail closed until the CA is in the validating webhooks.
+  await waitUntil(
+    "config accepted",
+    async () => (await send(bench, ["POST", "v1beta1/clusterpodplacementconfigs", makeConfig(spec)])).status === 201,
+  );
+  await waitUntil("operand available", async () => await conditions(bench) === "TFFFFFF");
+}
+
+async function deleteCompletely(bench: OperatorBench): Promise<void> {
+  const { status, text } = await send(bench, ["DELETE", "v1beta1/clusterpodplacementconfigs/cluster"]);
+  assert.equal(status, 200, text);
+  await waitUntil("all gone", async () =>
+    await bench.find(Resource.clusterConfigs, CONFIG) === undefined &&
+    await bench.find(Resource.mutatingWebhooks, WEBHOOK) === undefined);
+}
+
+async function webhookText(bench: OperatorBench): Promise<string> {
+  return JSON.stringify((await bench.find(Resource.mutatingWebhooks, WEBHOOK))?.webhooks ?? []);
+}
+
+async function createPod(bench: OperatorBench, namespace: string, pod: object = {}): Promise<KubeObject> {
+  return await bench.admin.create(Resource.pods, {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { generateName: "p-" },
+    spec: { containers: [{ name: "c", image: "registry.example/app:1" }] },
+    ...pod,
+  }, { namespace, signal: bench.signal });
+}
+
+Deno.test("operator on a real API server", async (t) => {
+  await using bench = await openOperatorBench();
+
+  await t.step("88 93 175 installs, and reports through v1beta1 and v1alpha1", async () => {
+    await createSteadily(bench);
+    const config = await bench.find(Resource.clusterConfigs, CONFIG);
+    assert.deepEqual(config?.metadata.finalizers, [Finalizer.podPlacement]);
+    assert.deepEqual(bench.events, ["cluster Normal MutatingWebhookConfigurationCreated"]);
+    assert.equal((await send(bench, ["GET", "v1alpha1/clusterpodplacementconfigs/cluster"])).status, 200);
+    assert.equal(
+      (await bench.find(Resource.mutatingWebhooks, WEBHOOK))?.metadata.ownerReferences?.[0]?.uid,
+      config.metadata.uid,
+    );
+  });
+
+  await t.step("85 87 76 repairs what others change in its webhook and leaves what is theirs", async () => {
+    const change = (operations: readonly unknown[]) =>
+      bench.controlPlane.kubectl([
+        "patch",
+        "mutatingwebhookconfiguration",
+        WEBHOOK.name,
+        "--type=json",
+        "-p",
+        JSON.stringify(operations),
+      ]);
+    await change([
+      { op: "replace", path: "/webhooks/0/failurePolicy", value: "Fail" },
+      { op: "add", path: "/metadata/labels/team", value: "a" },
+    ]);
+    await waitUntil("Ignore again", async () => (await webhookText(bench)).includes('"failurePolicy":"Ignore"'));
+    assert.equal((await bench.find(Resource.mutatingWebhooks, WEBHOOK))?.metadata.labels?.team, "a");
+    await send(bench, ["PATCH", "v1beta1/clusterpodplacementconfigs/cluster", {
+      spec: { namespaceSelector: { matchLabels: { foo: "bar" } } },
+    }]);
+    await waitUntil(
+      "selector copied",
+      async () => (await webhookText(bench)).includes('"namespaceSelector":{"matchLabels":{"foo":"bar"}}'),
+    );
+    await send(bench, ["PATCH", "v1beta1/clusterpodplacementconfigs/cluster", { spec: { namespaceSelector: null } }]);
+    await waitUntil("selector gone", async () => (await webhookText(bench)).includes('"namespaceSelector":{}'));
+    await bench.admin.delete(Resource.mutatingWebhooks, WEBHOOK, { signal: bench.signal });
+    await waitUntil("webhook back", async () => (await webhookText(bench)).includes("scheduling-gate"));
+  });
+
+  await t.step("183 185 B10 converts without losing plugins or the fallback", async () => {
+    const path = "v1beta1/clusterpodplacementconfigs/cluster";
+    await send(bench, ["PATCH", path, { spec: { plugins: SCORING, fallbackArchitecture: "amd64" } }]);
+    const alpha = "v1alpha1/clusterpodplacementconfigs/cluster";
+    const old = await send(bench, ["GET", alpha]);
+    assert.match(old.text, /"multiarch\.openshift\.io\/fallback-architecture":"amd64"/);
+    assert.match(old.text, /"spec":\{"logVerbosity":"Normal"\}/);
+    assert.equal((await send(bench, ["PATCH", alpha, { spec: { logVerbosity: "Debug" } }])).status, 200);
+    const read = await bench.find(Resource.clusterConfigs, CONFIG);
+    assert.deepEqual(read?.spec, { logVerbosity: "Debug", fallbackArchitecture: "amd64", plugins: SCORING });
+    await send(bench, ["PATCH", path, { spec: { plugins: null, fallbackArchitecture: "" } }]);
+    assert.doesNotMatch(
+      (await send(bench, ["GET", alpha])).text,
+      /"annotations":\{[^}]*(fallback-architecture|v1beta1-spec)"/,
+    );
+  });
+
+  await t.step("1.1 refuses a fallback annotation that names no architecture", async () => {
+    const body = { metadata: { annotations: { "multiarch.openshift.io/fallback-architecture": "arm32" } } };
+    const { status, text } = await send(bench, ["PATCH", "v1alpha1/clusterpodplacementconfigs/cluster", body]);
+    assert.equal(status, 403, text);
+    assert.match(text, /arm32/);
+  });
+
+  await t.step("128 136 137 138 139 DV-139 checks namespace configs", async () => {
+    const namespace = await bench.controlPlane.createNamespace("local");
+    const path = `v1beta1/namespaces/${namespace}/podplacementconfigs`;
+    const post = async (name: string, priority: number, spec?: object): Promise<number> =>
+      (await send(bench, ["POST", path, makeLocal(name, priority, spec)])).status;
+    assert.equal(await post("one", 50), 201);
+    assert.equal(await post("two", 50), 403);
+    assert.equal(await post("two", 30), 201);
+    assert.equal((await send(bench, ["PATCH", `${path}/two`, { spec: { priority: 50 } }])).status, 403);
+    assert.equal((await send(bench, ["PATCH", `${path}/two`, { metadata: { labels: { a: "b" } } }])).status, 200);
+    const twice = {
+      plugins: {
+        nodeAffinityScoring: {
+          enabled: true,
+          platforms: [
+            { architecture: "amd64", weight: 50 },
+            { architecture: "amd64", weight: 100 },
+          ],
+        },
+      },
+    };
+    assert.equal(await post("three", 1, twice), 403);
+    assert.equal(await post("four", 2, { plugins: {}, labelSelector: { matchLabels: { "bad key": "x" } } }), 403);
+    await waitUntil(
+      "finalizer",
+      async () =>
+        (await bench.find(Resource.clusterConfigs, CONFIG))?.metadata.finalizers?.includes(
+          Finalizer.noPodPlacementConfig,
+        ),
+    );
+    const refused = await send(bench, ["DELETE", "v1beta1/clusterpodplacementconfigs/cluster"]);
+    assert.equal(refused.status, 403, refused.text);
+    assert.equal((await send(bench, ["DELETE", `${path}/one`])).status, 200);
+    assert.equal(await post("five", 50), 201);
+    await send(bench, ["DELETE", `${path}/two`]);
+    await send(bench, ["DELETE", `${path}/five`]);
+    await waitUntil(
+      "no finalizer",
+      async () =>
+        !(await bench.find(Resource.clusterConfigs, CONFIG))?.metadata.finalizers?.includes(
+          Finalizer.noPodPlacementConfig,
+        ),
+    );
+  });
+
+  await t.step("91 220 leaves in order: webhook, gates, finalizer", async () => {
+    const namespace = await bench.controlPlane.createNamespace("held");
+    const pod = await createPod(bench, namespace);
+    assert.equal(pod.metadata.labels?.[SCHEDULING_GATE], "gated");
+    assert.equal((await send(bench, ["DELETE", "v1beta1/clusterpodplacementconfigs/cluster"])).status, 200);
+    await waitUntil("deprovisioning", async () => await conditions(bench) === "FFFTFTT");
+    assert.equal(await bench.find(Resource.mutatingWebhooks, WEBHOOK), undefined);
+    await bench.admin.delete(Resource.pods, { namespace, name: pod.metadata.name }, { signal: bench.signal });
+    await waitUntil("config gone", async () => await bench.find(Resource.clusterConfigs, CONFIG) === undefined);
+  });
+
+  await t.step("124 refuses a namespace config without cluster config", async () => {
+    const namespace = await bench.controlPlane.createNamespace("lonely");
+    const path = `v1beta1/namespaces/${namespace}/podplacementconfigs`;
+    const { status, text } = await send(bench, ["POST", path, makeLocal("one", 1)]);
+    assert.equal(status, 400, text);
+  });
+
+  await t.step("92 leaves nothing when a config is deleted at once", async () => {
+    assert.equal(
+      (await send(bench, ["POST", "v1alpha1/clusterpodplacementconfigs", makeConfig({}, "v1alpha1")])).status,
+      201,
+    );
+    await deleteCompletely(bench);
+  });
+
+  await t.step("migration: takes over webhook, config and finalizers of the reference", async () => {
+    await layOutReference(bench);
+    await waitUntil("operand available", async () => await conditions(bench) === "TFFFFFF");
+    assert.match(await webhookText(bench), /"clientConfig":\{"url":"https:\/\/127\.0\.0\.1/);
+    await deleteCompletely(bench);
+  });
+
+  await t.step("TLS: ten changes of the authority fail no call and leave no pod ungated", async () => {
+    await createSteadily(bench);
+    await rotateUnderLoad(bench);
+  });
+
+  await t.step("leaves with hundreds of gated pods that nobody places: every gate is lifted", async () => {
+    assert.ok(await countGates(bench) > 100);
+    await deleteCompletely(bench);
+    assert.equal(await countGates(bench), 0);
+    assert.ok(bench.events.includes("cluster Warning GatesLifted"));
+  });
+});
+
+/** A config and a webhook configuration as the Multiarch Tuning Operator leaves them. */
+async function layOutReference(bench: OperatorBench): Promise<void> {
+  const { admin, signal } = bench;
+  await admin.create(Resource.mutatingWebhooks, {
+    apiVersion: "admissionregistration.k8s.io/v1",
+    kind: "MutatingWebhookConfiguration",
+    metadata: {
+      name: WEBHOOK.name,
+      annotations: { "service.beta.openshift.io/inject-cabundle": "true" },
+      labels: { "multiarch.openshift.io/operand": "pod-placement-controller", controller: "pod-placement-web-hook" },
+    },
+    webhooks: [{
+      name: WebhookName.webhook,
+      admissionReviewVersions: ["v1"],
+      clientConfig: {
+        service: { namespace: NAMESPACE, name: "pod-placement-web-hook", path: "/add-pod-scheduling-gate" },
+      },
+      failurePolicy: "Ignore",
+      sideEffects: "None",
+      rules: [{ operations: ["CREATE"], apiGroups: [""], apiVersions: ["v1"], resources: ["pods"] }],
+    }],
+  }, { signal });
+  await admin.create(Resource.clusterConfigs, {
+    ...makeConfig({ logVerbosity: "Normal" }),
+    metadata: { name: "cluster", finalizers: [Finalizer.podPlacement, Finalizer.enoexecEvents] },
+  }, { signal });
+}
+
+/** Creates pods all the time while the authority changes ten times; each must be gated. */
+async function rotateUnderLoad(bench: OperatorBench): Promise<void> {
+  const namespace = await bench.controlPlane.createNamespace("load");
+  const ungated: string[] = [];
+  let created = 0;
+  let rotating = true;
+  const load = async (): Promise<void> => {
+    while (rotating) {
+      const pod = await createPod(bench, namespace);
+      created++;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      if (pod.metadata.labels?.[SCHEDULING_GATE] !== "gated") ungated.push(pod.metadata.name);
+    }
+  };
+  const loads = [load(), load()];
+  for (let rotation = 0; rotation < 10; rotation++) await rotate(bench);
+  rotating = false;
+  await Promise.all(loads);
+  assert.deepEqual(ungated, [], `of ${created} pods`);
+  assert.ok(created > 100, `only ${created} pods were created`);
+}
+
+async function countGates(bench: OperatorBench): Promise<number> {
+  const { items } = await bench.admin.list(Resource.pods, {}, bench.signal);
+  return items.filter(({ spec }) => JSON.stringify(spec).includes(SCHEDULING_GATE)).length;
+}
+
+/** One change of the CA, in the two stages that the terms space out in real life. */
+async function rotate(bench: OperatorBench): Promise<void> {
+  for (const change of ["stage", "succeed"] as const) {
+    const stored = await bench.store.read(bench.signal);
+    const next = await changeAuthority(stored.authority, { change, terms: bench.terms, nowMs: Date.now() });
+    assert.ok(await bench.store.swap(stored, next, bench.signal));
+    await waitUntil("certificate and bundle in force", async () => {
+      const { cert, caBundle = "" } = bench.certificate.current();
+      return cert === next.serving.cert && (await webhookText(bench)).includes(btoa(caBundle));
+    });
+    // The API server reads webhook configurations from its watch cache, a moment later.
+    await new Promise((resolve) => setTimeout(resolve, change === "stage" ? 500 : 0));
+  }
+}

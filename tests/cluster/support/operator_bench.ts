@@ -1,0 +1,183 @@
+// An operator with its webhooks on a real control plane, under the rights of the manifests: what serve does, without pods
+// being decided. Used by the operator tests.
+import { Hono } from "hono";
+import { parseAllDocuments } from "yaml";
+import { openOperator, type Operator } from "../../../controllers/operator/controller.ts";
+import type { OperatorParts } from "../../../controllers/operator/parts.ts";
+import { systemClock } from "../../../lib/clock.ts";
+import { type HttpsListener, openHttpsListener } from "../../../lib/https_listener.ts";
+import type { KubeApi } from "../../../lib/k8s/api.ts";
+import { isNotFound } from "../../../lib/k8s/errors.ts";
+import { readKubeconfigAccess } from "../../../lib/k8s/kubeconfig_access.ts";
+import { openReflector } from "../../../lib/k8s/reflector.ts";
+import { openKubeApi } from "../../../lib/k8s/rest_api.ts";
+import { type KubeObject, Resource, type ResourceTarget, type ResourceType } from "../../../lib/k8s/types.ts";
+import { silentLogger } from "../../../lib/log.ts";
+import { GateLabel, SCHEDULING_GATE, WebhookPath } from "../../../lib/names.ts";
+import { type AuthorityTerms, DEFAULT_TERMS } from "../../../lib/tls/authority.ts";
+import { type AuthorityStore, openAuthorityStore } from "../../../lib/tls/secret_store.ts";
+import { openSelfManagedCertificate } from "../../../lib/tls/self_managed.ts";
+import type { ServingCertificate } from "../../../lib/tls/serving_certificate.ts";
+import { allowedReview } from "../../../routes/admission.ts";
+import { reviewClusterConfig, reviewNamespaceConfig } from "../../../routes/check_config.ts";
+import { convertReview } from "../../../routes/conversion.ts";
+import { type ControlPlane, startControlPlane } from "./control_plane.ts";
+
+export const NAMESPACE = "archway-system";
+const MANIFESTS = new URL("../../../manifests/base/", import.meta.url).pathname;
+
+/** What tests of the operator look at. */
+export interface OperatorBench extends AsyncDisposable {
+  readonly controlPlane: ControlPlane;
+  /** The operator's own rights. */
+  readonly api: KubeApi;
+  /** An admin's rights. */
+  readonly admin: KubeApi;
+  readonly operator: Operator;
+  readonly events: readonly string[];
+  readonly certificate: ServingCertificate;
+  readonly store: AuthorityStore;
+  readonly terms: AuthorityTerms;
+  readonly signal: AbortSignal;
+  find(type: ResourceType, target: ResourceTarget): Promise<KubeObject | undefined>;
+}
+
+/** Starts everything. */
+export async function openOperatorBench(overrides: Partial<OperatorParts> = {}): Promise<OperatorBench> {
+  await using undo = new AsyncDisposableStack();
+  const controlPlane = undo.use(await startControlPlane());
+  await applyManifests(controlPlane, ["namespace.yaml", "service_account.yaml", "crds/", "rbac/"]);
+  const stop = new AbortController();
+  const { signal } = stop;
+  const log = silentLogger;
+  const open = async (kubeconfig: string): Promise<KubeApi & AsyncDisposable> =>
+    openKubeApi(await readKubeconfigAccess(kubeconfig, { clock: systemClock }), {
+      clock: systemClock,
+      log,
+      userAgent: "archway-test",
+    });
+  const account = await controlPlane.serviceAccountKubeconfig({ namespace: NAMESPACE, name: "archway" });
+  const api = undo.use(await open(account));
+  const admin = undo.use(await open(controlPlane.kubeconfigFile));
+  const store = openAuthorityStore(api, NAMESPACE);
+  const terms = { ...DEFAULT_TERMS, names: ["127.0.0.1"] };
+  const certificate = await openSelfManagedCertificate({ store, terms, clock: systemClock, log, pollMs: 100 }, signal);
+  const listener = await listen(certificate, { api: admin, signal });
+  undo.defer(() => listener.close(0));
+  const baseUrl = `https://127.0.0.1:${listener.port}`;
+  const events: string[] = [];
+  const operator = openOperator({
+    api,
+    events: { record: ({ object, type, reason }) => void events.push(`${object.name} ${type} ${reason}`) },
+    clock: systemClock,
+    log,
+    settings: {
+      namespace: NAMESPACE,
+      endpoint: { kind: "url", baseUrl },
+      deploymentName: "archway",
+      maxGateAgeMs: 5_000,
+      resyncMs: 30_000,
+    },
+    canServe: () => true,
+    canReconcile: () => true,
+    caBundle: () => certificate.current().caBundle,
+    gatingStopped: () => undefined,
+    enoexec: () => "unmanaged",
+    ...overrides,
+  });
+  certificate.onChange((next) => {
+    listener.setCertificate(next);
+    operator.poke();
+  });
+  await installWebhooks(controlPlane, baseUrl);
+  const configs = [Resource.clusterConfigs, Resource.namespaceConfigs].map((resource) =>
+    openReflector({
+      api,
+      resource,
+      parse: ({ metadata }) => metadata.resourceVersion,
+      onChange: () => operator.poke(),
+      clock: systemClock,
+      log,
+      name: resource.plural,
+    })
+  );
+  const running = Promise.all([operator, certificate, ...configs].map((part) => part.run(signal)));
+  undo.defer(async () => {
+    stop.abort();
+    await running;
+  });
+  const kept = undo.move();
+  return {
+    controlPlane,
+    api,
+    admin,
+    operator,
+    events,
+    certificate,
+    store,
+    terms,
+    signal,
+    find: async (type, target) => {
+      try {
+        return await admin.get(type, target, signal);
+      } catch (error) {
+        if (isNotFound(error)) return undefined;
+        throw error;
+      }
+    },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+async function applyManifests(controlPlane: ControlPlane, files: readonly string[]): Promise<void> {
+  for (const file of files) {
+    const flag = file.endsWith("/") ? "-k" : "-f";
+    const { code, stderr } = await controlPlane.kubectl(["apply", flag, `${MANIFESTS}${file}`]);
+    if (code !== 0) throw new Error(`Cannot apply ${file}: ${stderr}`);
+  }
+}
+
+/** The validating webhooks and the conversion as the manifests have them, by URL instead of by Service. */
+async function installWebhooks(controlPlane: ControlPlane, baseUrl: string): Promise<void> {
+  const text = await Deno.readTextFile(`${MANIFESTS}validating_webhooks.yaml`);
+  const [document] = parseAllDocuments(text).map((parsed) => parsed.toJS());
+  for (const webhook of document.webhooks) {
+    webhook.clientConfig = { url: `${baseUrl}${webhook.clientConfig.service.path}` };
+  }
+  const applied = await controlPlane.kubectl(["apply", "-f", "-"], { stdin: JSON.stringify(document) });
+  if (applied.code !== 0) throw new Error(`Cannot install the webhooks: ${applied.stderr}`);
+  const name = "clusterpodplacementconfigs.multiarch.openshift.io";
+  const operations = [{
+    op: "replace",
+    path: "/spec/conversion/webhook/clientConfig",
+    value: { url: `${baseUrl}${WebhookPath.convert}` },
+  }];
+  const patched = await controlPlane.kubectl(["patch", "crd", name, "--type=json", "-p", JSON.stringify(operations)]);
+  if (patched.code !== 0) throw new Error(`Cannot redirect the conversion: ${patched.stderr}`);
+}
+
+/** The webhooks of serve, with one that gates every pod. */
+async function listen(
+  certificate: ServingCertificate,
+  parts: { readonly api: KubeApi; readonly signal: AbortSignal },
+): Promise<HttpsListener> {
+  const app = new Hono();
+  app.post(WebhookPath.convert, async (context) => context.json(convertReview(await context.req.json()) ?? {}));
+  app.post(
+    WebhookPath.validateClusterConfig,
+    async (context) => context.json(await reviewClusterConfig(await context.req.json(), parts) ?? {}),
+  );
+  app.post(
+    WebhookPath.validateNamespaceConfig,
+    async (context) => context.json(await reviewNamespaceConfig(await context.req.json(), parts) ?? {}),
+  );
+  app.post(WebhookPath.gatePod, async (context) => {
+    const { request } = await context.req.json();
+    return context.json(allowedReview(request.uid, [
+      { op: "add", path: "/metadata/labels", value: { [SCHEDULING_GATE]: GateLabel.gated } },
+      { op: "add", path: "/spec/schedulingGates", value: [{ name: SCHEDULING_GATE }] },
+    ]));
+  });
+  const { cert, key } = certificate.current();
+  return await openHttpsListener({ host: "127.0.0.1", port: 0, certificate: { cert, key }, handler: app.fetch });
+}
