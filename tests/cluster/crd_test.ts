@@ -1,0 +1,227 @@
+// The CRDs of manifests/base on a real API server: every schema row of the reference's catalogue, and the small validator
+// of tests/manifests held against the real one.
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { findProblems, readDefinitions, readSchema } from "../manifests/support/openapi.ts";
+import { CLUSTER_SPEC, disturbed, NAMESPACE_SPEC } from "../manifests/support/samples.ts";
+import { expectStatus, read } from "./support/cluster_access.ts";
+import { type ControlPlane, startControlPlane } from "./support/control_plane.ts";
+import { waitUntil } from "./support/wait.ts";
+
+const GROUP = "multiarch.openshift.io";
+const PATHS = {
+  ClusterPodPlacementConfig: `/apis/${GROUP}/v1beta1/clusterpodplacementconfigs`,
+  PodPlacementConfig: `/apis/${GROUP}/v1beta1/namespaces/default/podplacementconfigs`,
+  ENoExecEvent: `/apis/${GROUP}/v1beta1/namespaces/default/enoexecevents`,
+} as const;
+
+type Kind = keyof typeof PATHS;
+
+/** Own control plane: the definitions are cluster-wide, and no conversion webhook answers here. */
+async function startWithDefinitions(): Promise<ControlPlane> {
+  const cluster = await startControlPlane();
+  for (const definition of readDefinitions()) {
+    const answer = await cluster.request(
+      "POST",
+      "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?fieldValidation=Strict",
+      definition,
+    );
+    expectStatus(`create ${definition.metadata.name}`, answer, [201]);
+    await waitUntil(`${definition.metadata.name} to be established`, async () => {
+      const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${definition.metadata.name}`;
+      const conditions = read((await cluster.request("GET", path)).body, "status", "conditions");
+      return Array.isArray(conditions) &&
+        conditions.some((condition) =>
+          read(condition, "type") === "Established" && read(condition, "status") === "True"
+        );
+    });
+  }
+  await waitUntil("the kinds to be served", async () => {
+    const statuses = await Promise.all(
+      Object.values(PATHS).map(async (path) => (await cluster.request("GET", path)).status),
+    );
+    return statuses.every((status) => status === 200);
+  });
+  return cluster;
+}
+
+const body = (
+  kind: Kind,
+  spec: unknown,
+  name = kind === "ClusterPodPlacementConfig" ? "cluster" : "sample",
+): unknown => ({
+  ...{ apiVersion: `${GROUP}/v1beta1`, kind, metadata: { name } },
+  ...(spec === undefined ? {} : { spec }),
+});
+
+const scoring = (...platforms: readonly unknown[]): unknown => ({
+  plugins: { nodeAffinityScoring: { enabled: true, platforms } },
+});
+
+const PLATFORM_ROWS: readonly (readonly [cluster: number, local: number, what: string, spec: unknown])[] = [
+  [100, 130, "weight -100", scoring({ architecture: "amd64", weight: -100 })],
+  [101, 131, "weight 0", scoring({ architecture: "amd64", weight: 0 })],
+  [102, 132, "weight 200", scoring({ architecture: "amd64", weight: 200 })],
+  [103, 133, "architecture Wrong, weight 200", scoring({ architecture: "Wrong", weight: 200 })],
+  [104, 134, "no platforms", scoring()],
+  [105, 135, "architecture empty", scoring({ architecture: "", weight: 5 })],
+];
+
+const FALLBACK_ROWS: readonly (readonly [row: number, value: string, accepted: boolean])[] = [
+  [106, "amd64", true],
+  [107, "arm64", true],
+  [108, "ppc64le", true],
+  [109, "s390x", true],
+  [110, "", true],
+  [111, "wrong", false],
+  [112, " ", false],
+  [113, "AMD64", false],
+  [114, "arm32", false],
+  [115, "@!$", false],
+  [116, "a".repeat(100), false],
+];
+
+const ID = "a".repeat(64);
+const long = (length: number): string => Array.from({ length }, (_, at) => at % 50 === 49 ? "." : "a").join("");
+
+/** One member of an ENoExecEvent's status. */
+const STATUS_ROWS: readonly (readonly [row: number, member: string, value: string, accepted: boolean])[] = [
+  [156, "nodeName", long(254), false],
+  [157, "nodeName", "test!-node-name", false],
+  [157, "nodeName", "test?node-name", false],
+  [158, "nodeName", "-test-node-name", false],
+  [158, "nodeName", "test-node-name-", false],
+  [159, "nodeName", "test.node.name", true],
+  [160, "podName", long(254), false],
+  [161, "podName", "test!-pod-name", false],
+  [161, "podName", "test-POD-name", false],
+  [162, "podName", "valid.pod-name-26", true],
+  [163, "podName", "-test-pod-name", false],
+  [163, "podName", "test-pod-name.", false],
+  [164, "podNamespace", long(75), false],
+  [165, "podNamespace", "test@pod-name", false],
+  [165, "podNamespace", "test-POD-name", false],
+  [165, "podNamespace", "test.pod.name", false],
+  [166, "podNamespace", "valid-pod-namespace-26", true],
+  [167, "podNamespace", "-test-pod-name", false],
+  [167, "podNamespace", "test-pod-name-", false],
+  [168, "containerID", `docker://${ID}a`, false],
+  [168, "containerID", `docker://${ID.slice(1)}`, false],
+  [169, "containerID", `docker://${ID.slice(1)}-`, false],
+  [169, "containerID", `docker://${ID.slice(1)}z`, false],
+  [169, "containerID", `docker:/${ID}`, false],
+  [152, "containerID", `docker://${ID}`, true],
+];
+
+Deno.test("7.9 7.12 7.14 the CRDs on a real API server: rows 100-116, 130-135, 152, 156-169", async (t) => {
+  await using cluster = await startWithDefinitions();
+
+  /** Asks whether an object could be stored; nothing is. */
+  const probe = async (kind: Kind, object: unknown): Promise<"accepted" | "Invalid"> => {
+    const answer = await cluster.request("POST", `${PATHS[kind]}?dryRun=All`, object);
+    expectStatus("probe", answer, [201, 422]);
+    assert.ok(answer.status === 201 || read(answer.body, "reason") === "Invalid");
+    return answer.status === 201 ? "accepted" : "Invalid";
+  };
+
+  for (const [clusterRow, localRow, what, spec] of PLATFORM_ROWS) {
+    await t.step(`${clusterRow} ClusterPodPlacementConfig with ${what} is Invalid`, async () => {
+      assert.equal(await probe("ClusterPodPlacementConfig", body("ClusterPodPlacementConfig", spec)), "Invalid");
+    });
+    await t.step(`${localRow} PodPlacementConfig with ${what} is Invalid`, async () => {
+      assert.equal(await probe("PodPlacementConfig", body("PodPlacementConfig", spec)), "Invalid");
+    });
+  }
+
+  for (const [row, fallbackArchitecture, accepted] of FALLBACK_ROWS) {
+    const verdict = accepted ? "accepted" : "Invalid";
+    await t.step(`${row} fallbackArchitecture "${fallbackArchitecture.slice(0, 10)}" is ${verdict}`, async () => {
+      const object = body("ClusterPodPlacementConfig", { fallbackArchitecture });
+      assert.equal(await probe("ClusterPodPlacementConfig", object), verdict);
+    });
+    await t.step(`${row} so it is in a PodPlacementConfig, where the field is ours`, async () => {
+      const object = body("PodPlacementConfig", { plugins: {}, fallbackArchitecture });
+      assert.equal(await probe("PodPlacementConfig", object), verdict);
+    });
+  }
+
+  await t.step("1.1 a ClusterPodPlacementConfig of another name is Invalid", async () => {
+    assert.equal(await probe("ClusterPodPlacementConfig", body("ClusterPodPlacementConfig", {}, "other")), "Invalid");
+  });
+
+  await t.step("1.1 defaults are filled in where there is a spec, and only there", async () => {
+    const stored = async (kind: Kind, spec: unknown): Promise<unknown> =>
+      read((await cluster.request("POST", `${PATHS[kind]}?dryRun=All`, body(kind, spec))).body, "spec");
+    assert.deepEqual(await stored("ClusterPodPlacementConfig", {}), {
+      logVerbosity: "Normal",
+      fallbackArchitecture: "",
+    });
+    assert.equal(await stored("ClusterPodPlacementConfig", undefined), undefined);
+    assert.deepEqual(await stored("PodPlacementConfig", { plugins: {} }), { plugins: {}, priority: 0 });
+  });
+
+  await t.step("1.2 a PodPlacementConfig needs a spec with plugins, and a priority of 0 to 255", async () => {
+    assert.equal(await probe("PodPlacementConfig", body("PodPlacementConfig", undefined)), "Invalid");
+    assert.equal(await probe("PodPlacementConfig", body("PodPlacementConfig", {})), "Invalid");
+    for (
+      const [priority, verdict] of [[0, "accepted"], [255, "accepted"], [256, "Invalid"], [-1, "Invalid"]] as const
+    ) {
+      assert.equal(await probe("PodPlacementConfig", body("PodPlacementConfig", { plugins: {}, priority })), verdict);
+    }
+  });
+
+  for (const [row, member, value, accepted] of STATUS_ROWS) {
+    await t.step(
+      `${row} ENoExecEvent ${member} "${value.slice(0, 40)}" is ${accepted ? "accepted" : "Invalid"}`,
+      async () => {
+        expectStatus("create", await cluster.request("POST", PATHS.ENoExecEvent, body("ENoExecEvent", {})), [201, 409]);
+        const status = { status: { [member]: value } };
+        const answer = await cluster.request("PATCH", `${PATHS.ENoExecEvent}/sample/status?dryRun=All`, status);
+        assert.equal(answer.status, accepted ? 200 : 422);
+      },
+    );
+  }
+
+  await t.step("1.1 printer columns show the conditions", async () => {
+    const created = await cluster.request(
+      "POST",
+      PATHS.ClusterPodPlacementConfig,
+      body("ClusterPodPlacementConfig", {}),
+    );
+    expectStatus("create", created, [201]);
+    const lastTransitionTime = "2026-11-21T08:00:00Z";
+    const conditions = ["Available", "Progressing", "Degraded"].map((type) => ({
+      ...{ type, status: type === "Available" ? "True" : "False", reason: "AllComponentsReady" },
+      ...{ message: "text", lastTransitionTime, observedGeneration: 1 },
+    }));
+    const path = `${PATHS.ClusterPodPlacementConfig}/cluster`;
+    expectStatus("patch", await cluster.request("PATCH", `${path}/status`, { status: { conditions } }), [200]);
+    const { stdout } = await cluster.kubectl(["get", "clusterpodplacementconfigs.v1beta1.multiarch.openshift.io"]);
+    assert.match(
+      stdout,
+      /NAME +AVAILABLE +PROGRESSING +DEGRADED +SINCE +STATUS\ncluster +True +False +False +\S+ +AllComponentsReady/,
+    );
+    const wrong = { status: { conditions: [{ ...conditions[0], reason: "not a word" }] } };
+    assert.equal((await cluster.request("PATCH", `${path}/status`, wrong)).status, 422);
+    expectStatus("delete", await cluster.request("DELETE", path), [200]);
+  });
+
+  for (
+    const [kind, arbitrary] of [["ClusterPodPlacementConfig", CLUSTER_SPEC], [
+      "PodPlacementConfig",
+      NAMESPACE_SPEC,
+    ]] as const
+  ) {
+    await t.step(`${kind}: the validator of the unit tests says what the API server says`, async () => {
+      const schema = readSchema(kind, "v1beta1");
+      await fc.assert(
+        fc.asyncProperty(fc.oneof(arbitrary, disturbed(arbitrary)), async (spec) => {
+          const object = body(kind, spec);
+          const problems = findProblems(schema, object);
+          assert.equal(await probe(kind, object), problems.length === 0 ? "accepted" : "Invalid", problems.join());
+        }),
+        { numRuns: 150 },
+      );
+    });
+  }
+});

@@ -1,0 +1,192 @@
+// The manifests on a real API server: every overlay and component is accepted, base is installed as README says, and the
+// ServiceAccount may do what it must and nothing more.
+import assert from "node:assert/strict";
+import { fileURLToPath } from "node:url";
+import { MANIFESTS, parseManifest, renderComposition } from "../../manifests/generate/kustomize.ts";
+import { CHART } from "../../manifests/generate/helm.ts";
+import { FEATURES } from "../../manifests/generate/features.ts";
+import { assertSameObjects } from "../manifests/support/compare.ts";
+import { findHelm } from "../manifests/support/helm.ts";
+import { expectStatus, read } from "./support/cluster_access.ts";
+import { type ControlPlane, startControlPlane } from "./support/control_plane.ts";
+import { waitUntil } from "./support/wait.ts";
+
+const OVERLAYS = ["vanilla", "cert-manager", "openshift", "gke", "monitoring"];
+const COMPONENTS = [
+  "daemonsets-warn",
+  "least-privilege",
+  "live-architectures",
+  "migration",
+  "no-pull-secrets",
+  "node-registry-config",
+  "prewarm",
+].map((name) => `components/${name}`);
+
+/** Kinds of others that overlays use; their schemas are not ours to check. */
+const FOREIGN_KINDS: readonly (readonly [group: string, kind: string, plural: string])[] = [
+  ["monitoring.coreos.com", "ServiceMonitor", "servicemonitors"],
+  ["monitoring.coreos.com", "PrometheusRule", "prometheusrules"],
+  ["cert-manager.io", "Certificate", "certificates"],
+  ["cert-manager.io", "Issuer", "issuers"],
+];
+
+async function defineForeignKinds(cluster: ControlPlane): Promise<void> {
+  for (const [group, kind, plural] of FOREIGN_KINDS) {
+    const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
+    const definition = {
+      apiVersion: "apiextensions.k8s.io/v1",
+      kind: "CustomResourceDefinition",
+      metadata: { name: `${plural}.${group}` },
+      spec: {
+        ...{ group, scope: "Namespaced", names: { kind, plural, singular: kind.toLowerCase() } },
+        versions: [{ name: "v1", served: true, storage: true, schema }],
+      },
+    };
+    const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    expectStatus(`define ${kind}`, await cluster.request("POST", path, definition), [201]);
+    await waitUntil(
+      `${kind} to be served`,
+      async () => (await cluster.request("GET", `/apis/${group}/v1/${plural}`)).status === 200,
+    );
+  }
+}
+
+Deno.test("manifests on a real API server", async (t) => {
+  await using cluster = await startControlPlane();
+  await defineForeignKinds(cluster);
+  await cluster.addNodes(["amd64", "arm64"].map((arch) => ({ name: `${arch}-1`, arch })));
+
+  const kubectl = async (args: readonly string[], stdin?: string): Promise<string> => {
+    const { code, stdout, stderr } = await cluster.kubectl(args, stdin === undefined ? {} : { stdin });
+    assert.equal(code, 0, stderr);
+    // Warnings tell of Pod Security, deprecated versions and unknown fields: there are none, but for a namespace that was not
+    // made by apply.
+    assert.doesNotMatch(stderr.replaceAll(/^Warning: resource namespaces\/.*$/gm, ""), /Warning/);
+    return stdout;
+  };
+  const dryRun = ["apply", "--server-side", "--dry-run=server", "--force-conflicts", "--validate=strict", "-f", "-"];
+
+  // A dry run stores no Namespace, and what lies in one is refused without it.
+  const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "archway-system" } };
+  expectStatus("create the namespace", await cluster.request("POST", "/api/v1/namespaces", namespace), [201]);
+
+  for (const overlay of OVERLAYS) {
+    await t.step(`overlay ${overlay} is accepted`, async () => {
+      const text = await kubectl(["kustomize", `${MANIFESTS}overlays/${overlay}`]);
+      await kubectl(dryRun, text);
+    });
+  }
+
+  for (const component of COMPONENTS) {
+    await t.step(`base with ${component} is accepted`, async () => {
+      const objects = await renderComposition("base", [component]);
+      await kubectl(dryRun, objects.map((object) => JSON.stringify(object)).join("\n---\n"));
+    });
+  }
+
+  await t.step("kubectl apply -k manifests/base installs it, without a warning", async () => {
+    await kubectl(["apply", "-k", `${MANIFESTS}base`]);
+    await waitUntil("both replicas to run on nodes of the image's architectures", async () => {
+      const pods = JSON.parse(await kubectl(["get", "pods", "-n", "archway-system", "-o", "json"])).items;
+      return pods.length === 2 && pods.every((pod: unknown) => read(pod, "status", "phase") === "Running");
+    });
+  });
+
+  await t.step("applying it again changes nothing, and leaves CA bundles of the service alone", async () => {
+    const path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/" +
+      "multiarch-tuning-operator-validating-webhook-configuration";
+    // Any certificate will do: the API server wants it to be PEM.
+    const patch = [0, 1].map((at) => ({
+      ...{ op: "add", path: `/webhooks/${at}/clientConfig/caBundle` },
+      value: btoa(cluster.caPem),
+    }));
+    const options = { contentType: "application/json-patch+json" };
+    expectStatus("patch", await cluster.request("PATCH", path, patch, options), [200]);
+    const generations = async (): Promise<unknown> => {
+      const items: readonly unknown[] =
+        JSON.parse(await kubectl(["get", "-k", `${MANIFESTS}base`, "-o", "json"])).items;
+      return items.map((
+        item,
+      ) => [read(item, "kind"), read(item, "metadata", "name"), read(item, "metadata", "generation")]);
+    };
+    const before = await generations();
+    await kubectl(["apply", "-k", `${MANIFESTS}base`]);
+    assert.deepEqual(await generations(), before);
+    const webhooks = read((await cluster.request("GET", path)).body, "webhooks");
+    assert.ok(Array.isArray(webhooks));
+    for (const webhook of webhooks) assert.equal(read(webhook, "clientConfig", "caBundle"), btoa(cluster.caPem));
+  });
+
+  const helm = await findHelm();
+  await t.step({
+    name: "Helm renders the chart as kustomize renders the manifests",
+    ignore: helm === undefined,
+    fn: async () => {
+      for (const { values, overlay = "base", component } of [{ values: {} }, ...FEATURES]) {
+        const sets = Object.entries(values).flatMap(([name, value]) => ["--set", `${name}=${value}`]);
+        const args = ["template", "archway", fileURLToPath(new URL(`file://${CHART}`)), "-n", "archway-system"];
+        const run = new Deno.Command(helm ?? "helm", {
+          args: [...args, "--kube-version", "1.33.0", ...sets],
+          env: { HOME: cluster.directory },
+        });
+        const { success, stdout, stderr } = await run.output();
+        assert.ok(success, new TextDecoder().decode(stderr));
+        const rendered = parseManifest(new TextDecoder().decode(stdout));
+        assertSameObjects(rendered, await renderComposition(overlay, component === undefined ? [] : [component]));
+      }
+    },
+  });
+
+  const account = "system:serviceaccount:archway-system:archway";
+  const may = async (verb: string, resource: string, name: string, namespace?: string): Promise<boolean> => {
+    const [type = "", subresource] = resource.split("/");
+    const [plural = "", ...group] = type.split(".");
+    const attributes = { verb, group: group.join("."), resource: plural, subresource, name, namespace };
+    const review = { spec: { user: account, groups: [], resourceAttributes: attributes } };
+    const path = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
+    const answer = await cluster.request("POST", path, {
+      ...{ apiVersion: "authorization.k8s.io/v1", kind: "SubjectAccessReview" },
+      ...review,
+    });
+    expectStatus("review", answer, [201]);
+    return read(answer.body, "status", "allowed") === true;
+  };
+
+  const GRANTED: readonly (readonly [verbs: string, resource: string, name: string, namespace?: string])[] = [
+    ["get list watch patch", "pods", ""],
+    ["create patch", "events", "", "any"],
+    ["get", "secrets", "pull", "any"],
+    ["list watch", "secrets", "pull-secret", "openshift-config"],
+    ["get list watch patch", "clusterpodplacementconfigs.multiarch.openshift.io", "cluster"],
+    ["patch", "clusterpodplacementconfigs.multiarch.openshift.io/status", "cluster"],
+    ["list watch", "podplacementconfigs.multiarch.openshift.io", ""],
+    ["get update", "leases.coordination.k8s.io", "archway.multiarch.openshift.io", "archway-system"],
+    ["create", "leases.coordination.k8s.io", "", "archway-system"],
+    ["get patch", "secrets", "archway-tls", "archway-system"],
+  ];
+  const REFUSED: readonly (readonly [verbs: string, resource: string, name: string, namespace?: string])[] = [
+    ["create update delete", "pods", "any", "any"],
+    ["create", "pods/exec", "any", "any"],
+    ["list watch", "secrets", "", "any"],
+    ["update delete patch", "secrets", "any", "any"],
+    ["create", "secrets", "", "any"],
+    ["list watch patch get", "nodes", "any"],
+    ["list", "namespaces", ""],
+    ["list", "deployments.apps", "", "any"],
+    ["get update patch delete", "mutatingwebhookconfigurations.admissionregistration.k8s.io", "another"],
+    ["patch create delete", "validatingwebhookconfigurations.admissionregistration.k8s.io", "another"],
+    ["patch", "customresourcedefinitions.apiextensions.k8s.io", "another"],
+    ["update patch", "leases.coordination.k8s.io", "another", "archway-system"],
+    ["create", "serviceaccounts/token", "archway", "archway-system"],
+    ["create", "clusterrolebindings.rbac.authorization.k8s.io", ""],
+    ["impersonate", "users", "admin"],
+  ];
+  for (const [rows, expected] of [[GRANTED, true], [REFUSED, false]] as const) {
+    for (const [verbs, resource, name, namespace] of rows) {
+      const where = `${resource} "${name}"${namespace === undefined ? "" : ` in ${namespace}`}`;
+      await t.step(`the ServiceAccount ${expected ? "may" : "may not"} ${verbs} ${where}`, async () => {
+        for (const verb of verbs.split(" ")) assert.equal(await may(verb, resource, name, namespace), expected, verb);
+      });
+    }
+  }
+});

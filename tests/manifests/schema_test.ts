@@ -1,0 +1,183 @@
+// The CRDs against the parsers, the converter and the conditions of lib/: they must not drift apart.
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { KNOWN_ARCHITECTURES } from "../../lib/arch.ts";
+import { parseOperandConfig } from "../../lib/operand/config_view.ts";
+import { renderConditions } from "../../lib/operand/conditions.ts";
+import type { GatingStop } from "../../lib/operand/dead_man.ts";
+import { convertObject } from "../../lib/operand/convert.ts";
+import { parseClusterConfig, parseNamespaceConfig } from "../../lib/placement/config.ts";
+import { findProblems, readDefinitions, readSchema, schemaAt, withDefaults } from "./support/openapi.ts";
+import { CLUSTER_SPEC, disturbed, NAMESPACE_SPEC } from "./support/samples.ts";
+
+const GROUP = "multiarch.openshift.io";
+const ALPHA = readSchema("ClusterPodPlacementConfig", "v1alpha1");
+const BETA = readSchema("ClusterPodPlacementConfig", "v1beta1");
+const LOCAL = readSchema("PodPlacementConfig", "v1beta1");
+
+const clusterConfig = (spec: unknown): { readonly metadata: { readonly name: string } } => ({
+  ...{ apiVersion: `${GROUP}/v1beta1`, kind: "ClusterPodPlacementConfig" },
+  metadata: { name: "cluster" },
+  ...(spec === undefined ? {} : { spec }),
+});
+const namespaceConfig = (spec: unknown): unknown => ({
+  ...{ apiVersion: `${GROUP}/v1beta1`, kind: "PodPlacementConfig" },
+  metadata: { name: "local", namespace: "here" },
+  spec,
+});
+
+const KINDS = [
+  {
+    kind: "ClusterPodPlacementConfig",
+    schema: BETA,
+    make: clusterConfig,
+    parse: parseClusterConfig,
+    spec: CLUSTER_SPEC,
+  },
+  {
+    kind: "PodPlacementConfig",
+    schema: LOCAL,
+    make: namespaceConfig,
+    parse: parseNamespaceConfig,
+    spec: NAMESPACE_SPEC,
+  },
+] as const;
+
+for (const { kind, schema, make, parse, spec } of KINDS) {
+  Deno.test(`${kind}: every right sample is accepted by schema and parser, every member read`, () => {
+    fc.assert(fc.property(spec, (spec) => {
+      assert.deepEqual(findProblems(schema, make(spec)), []);
+      const parsed = parse(make(spec));
+      assert.equal(parsed.kind, "ok");
+      if (parsed.kind !== "ok") return;
+      const { value } = parsed;
+      const fallback = spec.fallbackArchitecture === "" ? undefined : spec.fallbackArchitecture;
+      assert.equal(value.fallbackArchitecture, fallback);
+      const { plugins } = spec;
+      const wanted = schema === BETA || schema === LOCAL ? JSON.stringify(plugins ?? {}) : "";
+      assert.equal(wanted.includes('"platforms"'), value.scoring.platforms.length > 0);
+      if ("priority" in value) assert.equal(value.priority, spec.priority ?? 0);
+      else assert.equal(value.logVerbosity, spec.logVerbosity ?? "Normal");
+    }));
+  });
+
+  Deno.test(`${kind}: what the schema accepts, the parser does`, () => {
+    fc.assert(
+      fc.property(disturbed(spec), (spec) => {
+        const problems = findProblems(schema, make(spec));
+        const parsed = parse(make(spec));
+        if (problems.length === 0) assert.equal(parsed.kind, "ok", JSON.stringify(parsed));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  Deno.test(`${kind}: the parser's defaults are those of the schema`, () => {
+    fc.assert(fc.property(spec, (spec) => {
+      const plain = JSON.parse(JSON.stringify(make(spec)));
+      assert.deepEqual(parse(withDefaults(schema, plain)), parse(plain));
+    }));
+  });
+}
+
+const PLATFORMS = (...platforms: readonly unknown[]): unknown => ({
+  plugins: { nodeAffinityScoring: { enabled: true, platforms } },
+});
+
+/** What the schema refuses, and whether the parser, which must live with objects stored before, does as well. */
+const REFUSED: readonly (readonly [row: string, spec: unknown, parser: "ok" | "invalid"])[] = [
+  ["100 130 weight -100", PLATFORMS({ architecture: "amd64", weight: -100 }), "invalid"],
+  ["101 131 weight 0", PLATFORMS({ architecture: "amd64", weight: 0 }), "invalid"],
+  ["102 132 weight 200", PLATFORMS({ architecture: "amd64", weight: 200 }), "invalid"],
+  ["103 133 architecture Wrong", PLATFORMS({ architecture: "Wrong", weight: 200 }), "invalid"],
+  ["104 134 no platforms", PLATFORMS(), "ok"],
+  ["105 135 architecture empty", PLATFORMS({ architecture: "", weight: 5 }), "invalid"],
+  ["111 fallback wrong", { plugins: {}, fallbackArchitecture: "wrong" }, "ok"],
+];
+
+for (const [row, spec, verdict] of REFUSED) {
+  Deno.test(`${row}: refused by both schemas, and the parsers say ${verdict}`, () => {
+    for (const { schema, make, parse } of KINDS) {
+      assert.notDeepEqual(findProblems(schema, make(spec)), []);
+      assert.equal(parse(make(spec)).kind, verdict);
+    }
+  });
+}
+
+Deno.test("1.1 every architecture enum is the list of known architectures", () => {
+  const known = [...KNOWN_ARCHITECTURES].sort();
+  for (const schema of [BETA, LOCAL]) {
+    const platform = schemaAt(schema, "spec", "plugins", "nodeAffinityScoring", "platforms", "[]", "architecture");
+    assert.deepEqual([...platform.enum ?? []].sort(), known);
+    assert.deepEqual([...schemaAt(schema, "spec", "fallbackArchitecture").enum ?? []].sort(), ["", ...known]);
+  }
+});
+
+Deno.test("1.1 both versions of the cluster config are singletons by schema", () => {
+  for (const schema of [ALPHA, BETA]) {
+    assert.deepEqual(findProblems(schema, { metadata: { name: "cluster" } }), []);
+    assert.deepEqual(findProblems(schema, { metadata: { name: "other" } }), [".metadata.name: enum"]);
+  }
+});
+
+Deno.test("1.1 what v1beta1 says converts to what v1alpha1 accepts, and back to what v1beta1 accepts", () => {
+  fc.assert(fc.property(CLUSTER_SPEC, (spec) => {
+    const alpha = convertObject(clusterConfig(spec), `${GROUP}/v1alpha1`);
+    assert.equal(alpha.kind, "ok");
+    if (alpha.kind !== "ok") return;
+    assert.deepEqual(findProblems(ALPHA, alpha.object), []);
+    const beta = convertObject(alpha.object, `${GROUP}/v1beta1`);
+    assert.equal(beta.kind, "ok");
+    if (beta.kind === "ok") assert.deepEqual(findProblems(BETA, beta.object), []);
+  }));
+});
+
+const GATING_STOPS: readonly (GatingStop | undefined)[] = [undefined, "ConfigUnread", "NoLeader", "LeaderSilent"];
+
+const STATE = fc.record({
+  controllerAvailable: fc.boolean(),
+  controllerUpToDate: fc.boolean(),
+  webhookAvailable: fc.boolean(),
+  webhookUpToDate: fc.boolean(),
+  webhookConfigured: fc.boolean(),
+  deleting: fc.boolean(),
+});
+
+Deno.test("1.1 every condition that is written is accepted by the status schema of both versions", () => {
+  const context = { earlier: [], generation: 3, nowMs: 1_800_000_000_000, gatedPods: 2 };
+  const waiting = fc.constantFrom("PodsStillGated" as const, "NoReplicaServes" as const, undefined);
+  fc.assert(fc.property(STATE, waiting, fc.constantFrom(...GATING_STOPS), (seen, waiting, gatingStopped) => {
+    const conditions = renderConditions(seen, { ...context, waiting, gatingStopped });
+    const object = { ...clusterConfig(undefined), status: { conditions } };
+    for (const schema of [ALPHA, BETA]) assert.deepEqual(findProblems(schema, object), []);
+    const read = parseOperandConfig({ ...object, apiVersion: `${GROUP}/v1beta1`, kind: "ClusterPodPlacementConfig" });
+    assert.deepEqual(read.conditions, conditions);
+  }));
+});
+
+Deno.test("1.1-1.3 kinds, scopes, versions and printer columns", () => {
+  const seen = readDefinitions().map(({ metadata, spec }) => JSON.parse(JSON.stringify({ name: metadata.name, spec })));
+  const rows = seen.map(({ name, spec }) => [
+    name,
+    spec.scope,
+    spec.conversion?.strategy ?? "None",
+    ...spec.versions.map((version: { name: string; storage: boolean; additionalPrinterColumns?: { name: string }[] }) =>
+      [
+        version.name,
+        version.storage ? "stored" : "served",
+        ...(version.additionalPrinterColumns ?? []).map((column) => column.name),
+      ].join(" ")
+    ),
+  ]);
+  assert.deepEqual(rows, [
+    [
+      `clusterpodplacementconfigs.${GROUP}`,
+      "Cluster",
+      "Webhook",
+      "v1alpha1 served",
+      "v1beta1 stored Available Progressing Degraded Since Status",
+    ],
+    [`podplacementconfigs.${GROUP}`, "Namespaced", "None", "v1beta1 stored"],
+    [`enoexecevents.${GROUP}`, "Namespaced", "None", "v1beta1 stored NodeName PodName PodNamespace ContainerID"],
+  ]);
+});
