@@ -1,6 +1,6 @@
-// Builds image documents (configs, manifests, indexes) from short specs, byte by byte reproducible. Used by registry.ts.
+// Builds image documents (configs, manifests, indexes) from short specs, the same bytes each time. Used by registry.ts.
 
-const MediaTypes = {
+const MEDIA_TYPES = {
   oci: {
     index: "application/vnd.oci.image.index.v1+json",
     manifest: "application/vnd.oci.image.manifest.v1+json",
@@ -15,8 +15,8 @@ const MediaTypes = {
   },
 } as const;
 
-// A gzipped empty tar archive (two zero blocks), the smallest true layer, without a time stamp.
-const EMPTY_LAYER = Uint8Array.fromHex("1f8b0800000000000003621805a360140000002ed6a0b5e9df04000000".slice(0, 0)); // set by emptyLayer()
+// `head -c 1024 /dev/zero | gzip -9n`: an empty tar archive, the smallest true layer.
+const EMPTY_LAYER_HEX = "1f8b080000000000020363601805a360148c5400002eafb5ef00040000";
 
 /** A platform of an image. `os` defaults to linux. */
 export interface PlatformSpec {
@@ -25,23 +25,28 @@ export interface PlatformSpec {
   readonly variant?: string;
 }
 
-/** What an image is made of: an index of platforms, or a single manifest. */
-export type ImageSpec =
-  & {
-    readonly format?: "oci" | "docker";
-    /** Labels of the config, for example those of an operator bundle. */
-    readonly labels?: Readonly<Record<string, string>>;
-    /** Makes the digests differ from those of an equal spec. Default: repository and tag. */
-    readonly salt?: string;
-  }
-  & (
-    | {
-      readonly platforms: readonly PlatformSpec[];
-      /** One `unknown/unknown` attestation manifest for each platform, as BuildKit makes them. */
-      readonly attestations?: boolean;
-    }
-    | { readonly single: PlatformSpec }
-  );
+interface SharedSpec {
+  readonly format?: "oci" | "docker";
+  /** Labels of the config, for example those of an operator bundle. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Makes the digests differ from those of an equal spec. Default: repository and tag. */
+  readonly salt?: string;
+}
+
+/** An index of platforms, in the order given. */
+export interface IndexSpec extends SharedSpec {
+  readonly platforms: readonly PlatformSpec[];
+  /** One `unknown/unknown` attestation manifest for each platform, as BuildKit makes them. */
+  readonly attestations?: boolean;
+}
+
+/** A manifest without an index: its platform is known from its config alone. */
+export interface SingleSpec extends SharedSpec {
+  readonly single: PlatformSpec;
+}
+
+/** What an image is made of. */
+export type ImageSpec = IndexSpec | SingleSpec;
 
 /** Bytes with their digest. */
 export interface Blob {
@@ -50,13 +55,107 @@ export interface Blob {
 }
 
 /** A manifest or index as it is pushed. */
-export interface Document extends Blob {
+export interface ImageDocument extends Blob {
   readonly mediaType: string;
 }
 
-/** Everything to push, in order: blobs, then manifests, then the top document. */
+/** Everything to push, in order: blobs, then children, then the top document. */
 export interface ImageDocuments {
   readonly blobs: readonly Blob[];
-  readonly children: readonly (Document & { readonly platform: PlatformSpec })[];
-  readonly top: Document;
+  readonly children: readonly ImageDocument[];
+  readonly top: ImageDocument;
+}
+
+/** The documents of an image. `name` goes into the config, so that two images never share a digest by accident. */
+export async function buildImage(name: string, spec: ImageSpec): Promise<ImageDocuments> {
+  const layer = await toBlob(Uint8Array.fromHex(EMPTY_LAYER_HEX));
+  const options: BuildOptions = { layer, spec, salt: spec.salt ?? name };
+  if ("single" in spec) {
+    const { config, manifest } = await buildManifest(spec.single, options);
+    return { blobs: [layer, config], children: [], top: manifest };
+  }
+  return await buildIndex(spec, options);
+}
+
+interface BuildOptions {
+  readonly layer: Blob;
+  readonly spec: SharedSpec;
+  readonly salt: string;
+}
+
+async function buildIndex(spec: IndexSpec, options: BuildOptions): Promise<ImageDocuments> {
+  const types = MEDIA_TYPES[spec.format ?? "oci"];
+  const blobs: Blob[] = [options.layer];
+  const children: ImageDocument[] = [];
+  const entries: unknown[] = [];
+  for (const platform of spec.platforms) {
+    const { config, manifest } = await buildManifest(platform, options);
+    blobs.push(config);
+    children.push(manifest);
+    entries.push({ ...describe(manifest.mediaType, manifest), platform: { os: "linux", ...platform } });
+  }
+  if (spec.attestations === true) {
+    for (const subject of [...children]) {
+      const { config, manifest } = await buildManifest({ os: "unknown", architecture: "unknown" }, {
+        ...options,
+        salt: subject.digest,
+      });
+      blobs.push(config);
+      children.push(manifest);
+      entries.push(describeAttestation(manifest, subject));
+    }
+  }
+  const top = await toDocument({ schemaVersion: 2, mediaType: types.index, manifests: entries }, types.index);
+  return { blobs, children, top };
+}
+
+function describeAttestation(manifest: ImageDocument, subject: ImageDocument): unknown {
+  return {
+    ...describe(manifest.mediaType, manifest),
+    platform: { os: "unknown", architecture: "unknown" },
+    annotations: {
+      "vnd.docker.reference.type": "attestation-manifest",
+      "vnd.docker.reference.digest": subject.digest,
+    },
+  };
+}
+
+async function buildManifest(
+  platform: PlatformSpec,
+  { layer, spec, salt }: BuildOptions,
+): Promise<{ readonly config: Blob; readonly manifest: ImageDocument }> {
+  const types = MEDIA_TYPES[spec.format ?? "oci"];
+  const diffId = (await toBlob(new Uint8Array(1024))).digest;
+  const config = await toDocument({
+    created: "2026-01-01T00:00:00Z",
+    os: "linux",
+    ...platform,
+    config: {
+      Env: [`IMAGE=${salt}`],
+      Cmd: ["/bin/true"],
+      ...(spec.labels === undefined ? {} : { Labels: spec.labels }),
+    },
+    rootfs: { type: "layers", diff_ids: [diffId] },
+  }, types.config);
+  const document = {
+    schemaVersion: 2,
+    mediaType: types.manifest,
+    config: describe(types.config, config),
+    layers: [describe(types.layer, layer)],
+  };
+  return { config, manifest: await toDocument(document, types.manifest) };
+}
+
+function describe(mediaType: string, { digest, bytes }: Blob): Readonly<Record<string, unknown>> {
+  return { mediaType, digest, size: bytes.length };
+}
+
+async function toDocument(value: unknown, mediaType: string): Promise<ImageDocument> {
+  return { ...await toBlob(new TextEncoder().encode(JSON.stringify(value))), mediaType };
+}
+
+/** The blob of some bytes. */
+export async function toBlob(bytes: Uint8Array<ArrayBuffer>): Promise<Blob> {
+  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex();
+  return { digest: `sha256:${hash}`, bytes };
 }

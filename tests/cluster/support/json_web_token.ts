@@ -32,7 +32,11 @@ export async function signToken(signer: IssuedCertificate, claims: TokenClaims):
     access: claims.access,
   };
   const signed = `${encode(header)}.${encode(payload)}`;
-  const signature = await crypto.subtle.sign("RSASSA-PKCS1-v1_5", signer.keys.privateKey, new TextEncoder().encode(signed));
+  const signature = await crypto.subtle.sign(
+    "RSASSA-PKCS1-v1_5",
+    signer.keys.privateKey,
+    new TextEncoder().encode(signed),
+  );
   return `${signed}.${base64Url(new Uint8Array(signature))}`;
 }
 

@@ -52,7 +52,9 @@ export async function startTokenServer(options: TokenServerOptions): Promise<Tok
     const asked = await parseTokenRequest(request);
     const outcome = authenticate(asked, { ...options, users });
     requests.push({ ...asked, user: outcome.user, status: outcome.status });
-    if (outcome.status !== 200) return Response.json({ details: "incorrect username or password" }, { status: outcome.status });
+    if (outcome.status !== 200) {
+      return Response.json({ details: "incorrect username or password" }, { status: outcome.status });
+    }
     const access = grant(asked.scopes, { user: outcome.user, publicRepositories: options.publicRepositories ?? [] });
     return Response.json(await renderAnswer(signer, { options, access, user: outcome.user ?? "" }));
   };
@@ -84,7 +86,9 @@ interface AskedToken {
 }
 
 async function parseTokenRequest(request: Request): Promise<AskedToken> {
-  const form = request.method === "POST" ? new URLSearchParams(await request.text()) : new URL(request.url).searchParams;
+  const form = request.method === "POST"
+    ? new URLSearchParams(await request.text())
+    : new URL(request.url).searchParams;
   const authorization = request.headers.get("authorization");
   return {
     method: request.method,
@@ -139,5 +143,9 @@ async function renderAnswer(
   { options, ...granted }: Granted & { readonly options: TokenServerOptions },
 ): Promise<Readonly<Record<string, unknown>>> {
   const token = await signToken(signer, claims(options, granted));
-  return { [options.tokenMember ?? "token"]: token, expires_in: options.lifetimeSeconds ?? 300, issued_at: new Date().toISOString() };
+  return {
+    [options.tokenMember ?? "token"]: token,
+    expires_in: options.lifetimeSeconds ?? 300,
+    issued_at: new Date().toISOString(),
+  };
 }

@@ -1,0 +1,261 @@
+// A real registry on loopback: Debian's docker-registry with TLS, Basic or token authentication, or as a pull-through cache.
+import { stringify } from "yaml";
+import { createAuthority } from "./pki.ts";
+import { findFreePort, isPortFree } from "./ports.ts";
+import { RunningProcess } from "./process.ts";
+import { type Pushed, RegistryPush } from "./registry_push.ts";
+import type { ImageDocument, ImageSpec } from "./image_documents.ts";
+import { startTokenServer, type TokenServer, type TokenServerOptions } from "./token_server.ts";
+
+/** How to start it. */
+export interface RegistryOptions {
+  readonly auth?: "none" | "htpasswd" | "token";
+  /** Plain HTTP when false. Default true. */
+  readonly tls?: boolean;
+  /** Password by user; default one user `puller` with password `secret`. */
+  readonly users?: Readonly<Record<string, string>>;
+  /** Makes it a pull-through cache of another registry; nothing can be pushed then. */
+  readonly proxy?: {
+    readonly remoteUrl: string;
+    readonly caFile?: string;
+    readonly username?: string;
+    readonly password?: string;
+  };
+  /** For `auth: "token"`. */
+  readonly token?: Pick<
+    TokenServerOptions,
+    "publicRepositories" | "tokenMember" | "lifetimeSeconds" | "identityTokens"
+  >;
+}
+
+/** A running registry. Dispose it to stop it and remove its storage. */
+export interface RealRegistry extends AsyncDisposable {
+  /** `127.0.0.1:PORT`. */
+  readonly host: string;
+  /** The same registry as `localhost:PORT`; another host for credentials. */
+  readonly localhost: string;
+  readonly url: string;
+  /** CA of its certificate; present also without TLS, where nobody needs it. */
+  readonly caFile: string;
+  readonly caPem: string;
+  readonly users: Readonly<Record<string, string>>;
+  /** The token server of `auth: "token"`. */
+  readonly tokenServer: TokenServer | undefined;
+  /** Pushes an image, with the rights to do so. */
+  push(repository: string, tag: string, spec: ImageSpec): Promise<Pushed>;
+  /** Pushes any bytes as a manifest: what no builder would make. */
+  pushDocument(repository: string, tag: string, document: Omit<ImageDocument, "digest">): Promise<string>;
+  /** Deletes a manifest, also one that an index still names: a truncated mirror. */
+  deleteManifest(repository: string, digest: string): Promise<void>;
+  /** Ends the process; the port, the storage and the certificate stay for {@link start}. */
+  stop(): Promise<void>;
+  start(): Promise<void>;
+}
+
+const DEFAULT_USERS = { puller: "secret" };
+const SERVICE = "archway-test-registry";
+const ISSUER = "archway-test-issuer";
+
+/** What this machine lacks to run a registry, as one sentence, or undefined. */
+export async function missingForRegistry(): Promise<string | undefined> {
+  for (
+    const [command, packageName] of [["docker-registry", "docker-registry"], ["htpasswd", "apache2-utils"]] as const
+  ) {
+    const { success } = await new Deno.Command("sh", { args: ["-c", `command -v ${command}`], stdout: "null" })
+      .output();
+    if (!success) return `${command} is not on the PATH. Install the Debian package ${packageName}.`;
+  }
+  return undefined;
+}
+
+/** Starts one in a temporary folder. Throws one line when docker-registry is missing. */
+export async function startRegistry(options: RegistryOptions = {}): Promise<RealRegistry> {
+  const missing = await missingForRegistry();
+  if (missing !== undefined) throw new Error(`Cannot run a registry: ${missing}`);
+  await using undo = new AsyncDisposableStack();
+  const directory = await Deno.makeTempDir({ prefix: "archway-registry-" });
+  undo.defer(() => Deno.remove(directory, { recursive: true }));
+  const files = await writeRegistryFiles(directory, options);
+  const { tokenServer, caPem, users, scheme } = files;
+  if (tokenServer !== undefined) undo.use(tokenServer);
+  const server = undo.use(new RegistryServer(directory, { ...files, proxyCaFile: options.proxy?.caFile }));
+  await server.start();
+  const host = `127.0.0.1:${files.port}`;
+  const url = `${scheme}://${host}`;
+  const push = undo.use(new RegistryPush({ url, caPem, authorize: authorizer(options, files) }));
+  const opened = undo.move();
+  return {
+    host,
+    localhost: `localhost:${files.port}`,
+    url,
+    caFile: `${directory}/ca.crt`,
+    caPem,
+    users,
+    tokenServer,
+    push: (repository, tag, spec) => push.pushImage({ repository, tag }, spec),
+    pushDocument: (repository, tag, document) => push.pushManifest({ repository, reference: tag }, document),
+    deleteManifest: (repository, digest) => push.deleteManifest({ repository, reference: digest }),
+    stop: () => server.stop(),
+    start: () => server.start(),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
+}
+
+interface RegistryFiles {
+  readonly port: number;
+  readonly scheme: "http" | "https";
+  readonly caPem: string;
+  readonly users: Readonly<Record<string, string>>;
+  readonly tokenServer: TokenServer | undefined;
+}
+
+async function writeRegistryFiles(directory: string, options: RegistryOptions): Promise<RegistryFiles> {
+  const authority = await createAuthority("archway test registry");
+  const serving = await authority.issue({ commonName: "registry", usage: "server" });
+  const { users = DEFAULT_USERS, auth = "none", tls = true } = options;
+  const port = findFreePort();
+  const tokenServer = auth !== "token" ? undefined : await startTokenServer({
+    service: SERVICE,
+    issuer: ISSUER,
+    users,
+    ...(tls ? { authority } : {}),
+    ...options.token,
+  });
+  const files: Record<string, string> = {
+    "ca.crt": authority.certificatePem,
+    "serving.crt": serving.certificatePem,
+    "serving.key": serving.keyPem,
+    "config.yml": stringify(
+      renderConfig(directory, { port, tls, auth, realm: tokenServer?.realm, proxy: options.proxy }),
+    ),
+  };
+  if (auth === "htpasswd") files["htpasswd"] = await hashPasswords(users);
+  if (tokenServer !== undefined) files["token-roots.crt"] = tokenServer.rootCertificatePem;
+  for (const [name, text] of Object.entries(files)) {
+    await Deno.writeTextFile(`${directory}/${name}`, text, { mode: 0o600 });
+  }
+  return { port, scheme: tls ? "https" : "http", caPem: authority.certificatePem, users, tokenServer };
+}
+
+interface ConfigInput {
+  readonly port: number;
+  readonly tls: boolean;
+  readonly auth: "none" | "htpasswd" | "token";
+  readonly realm: string | undefined;
+  readonly proxy: RegistryOptions["proxy"];
+}
+
+/** The configuration file. Source: distribution 2.8 configuration reference. */
+function renderConfig(directory: string, { port, tls, auth, realm, proxy }: ConfigInput): unknown {
+  const certificate = { certificate: `${directory}/serving.crt`, key: `${directory}/serving.key` };
+  return {
+    version: "0.1",
+    log: { level: "warn", accesslog: { disabled: true } },
+    storage: {
+      filesystem: { rootdirectory: `${directory}/storage`, maxthreads: 200 },
+      delete: { enabled: true },
+      cache: { blobdescriptor: "inmemory" },
+      maintenance: { uploadpurging: { enabled: false } },
+    },
+    http: {
+      addr: `127.0.0.1:${port}`,
+      relativeurls: true,
+      secret: "one process, one secret",
+      ...(tls ? { tls: certificate } : {}),
+    },
+    ...renderAuth(directory, { auth, realm }),
+    ...(proxy === undefined ? {} : {
+      proxy: {
+        remoteurl: proxy.remoteUrl,
+        ...(proxy.username === undefined ? {} : { username: proxy.username, password: proxy.password ?? "" }),
+      },
+    }),
+  };
+}
+
+function renderAuth(
+  directory: string,
+  { auth, realm }: Pick<ConfigInput, "auth" | "realm">,
+): Readonly<Record<string, unknown>> {
+  switch (auth) {
+    case "none":
+      return {};
+    case "htpasswd":
+      return { auth: { htpasswd: { realm: "archway test", path: `${directory}/htpasswd` } } };
+    case "token":
+      return {
+        auth: { token: { realm, service: SERVICE, issuer: ISSUER, rootcertbundle: `${directory}/token-roots.crt` } },
+      };
+  }
+}
+
+async function hashPasswords(users: Readonly<Record<string, string>>): Promise<string> {
+  const lines: string[] = [];
+  for (const [user, password] of Object.entries(users)) {
+    // Cost 4: a test cares for the protocol, not for the strength.
+    const { stdout } = await new Deno.Command("htpasswd", { args: ["-C", "4", "-Bbn", user, password] }).output();
+    lines.push(new TextDecoder().decode(stdout).trim());
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+function authorizer(
+  { auth = "none" }: RegistryOptions,
+  { users, tokenServer }: RegistryFiles,
+): (repository: string) => Promise<string | undefined> {
+  return async (repository) => {
+    if (tokenServer !== undefined) {
+      const actions = ["pull", "push", "delete"];
+      return `Bearer ${await tokenServer.issue([{ type: "repository", name: repository, actions }])}`;
+    }
+    const [first] = Object.entries(users);
+    return auth === "none" || first === undefined ? undefined : renderBasic(...first);
+  };
+}
+
+/** Value of an Authorization header. */
+export function renderBasic(user: string, password: string): string {
+  return `Basic ${new TextEncoder().encode(`${user}:${password}`).toBase64()}`;
+}
+
+/** The process of a registry, which can be stopped and started again in its place. */
+class RegistryServer implements AsyncDisposable {
+  readonly #directory: string;
+  readonly #options: RegistryFiles & { readonly proxyCaFile: string | undefined };
+  #running: RunningProcess | undefined;
+
+  constructor(directory: string, options: RegistryFiles & { readonly proxyCaFile: string | undefined }) {
+    this.#directory = directory;
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    const { port, scheme, caPem, proxyCaFile } = this.#options;
+    if (!isPortFree(port)) throw new Error(`Cannot start the registry: port ${port} is taken`);
+    const running = RunningProcess.start({
+      name: "docker-registry",
+      command: "docker-registry",
+      args: ["serve", `${this.#directory}/config.yml`],
+      directory: this.#directory,
+      // Go reads the roots it trusts from this file: the upstream of a pull-through cache has a private CA too.
+      env: { OTEL_TRACES_EXPORTER: "none", ...(proxyCaFile === undefined ? {} : { SSL_CERT_FILE: proxyCaFile }) },
+    });
+    this.#running = running;
+    using client = Deno.createHttpClient({ caCerts: [caPem], http2: false, poolMaxIdlePerHost: 0 });
+    await running.waitReady(async () => {
+      const response = await fetch(`${scheme}://127.0.0.1:${port}/v2/`, { client });
+      await response.body?.cancel();
+      return response.status === 200 || response.status === 401;
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#running?.kill("SIGKILL");
+    await this.#running?.stop();
+    this.#running = undefined;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+}
