@@ -1,7 +1,10 @@
 // A failed inspection on its way up: thrown inside lib/oci, turned into an Inspection at its edge.
 import type { FailureReason, InspectionFailure } from "./types.ts";
 
-/** Reasons that may pass when asked again later; all others are permanent (design §5). */
+/**
+ * Reasons that may pass when asked again later; all others are permanent (design §5). A wrong digest is mostly the work of
+ * a cache or proxy on the way, which may get it right the next time.
+ */
 const TRANSIENT: readonly FailureReason[] = [
   "Unreachable",
   "TlsFailed",
@@ -9,6 +12,7 @@ const TRANSIENT: readonly FailureReason[] = [
   "ServerError",
   "RateLimited",
   "CircuitOpen",
+  "DigestMismatch",
 ];
 
 /** A failure with its cause. The message is safe to show: no credential, no URL query. */

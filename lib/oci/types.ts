@@ -139,6 +139,24 @@ export interface Inspector {
   inspect(request: InspectionRequest, signal: AbortSignal): Promise<InspectionReport>;
 }
 
+/** What a HEAD of a reference told. `unknown`: the registry answers without a digest. */
+export type HeadAnswer =
+  | {
+    readonly kind: "digest";
+    readonly digest: string;
+    readonly access: InspectionReport["access"];
+    readonly credentialSource?: string;
+    readonly requests: RequestCounts;
+  }
+  | { readonly kind: "unknown"; readonly requests: RequestCounts }
+  | { readonly kind: "failed"; readonly failure: InspectionFailure; readonly requests: RequestCounts };
+
+/** An inspector that can also tell the digest behind a reference without reading it. */
+export interface RegistryLookups extends Inspector {
+  /** Never rejects except when the signal aborts. */
+  head(request: InspectionRequest, signal: AbortSignal): Promise<HeadAnswer>;
+}
+
 /** One place to pull a reference from: the registry itself or a mirror of it. */
 export interface Endpoint {
   /** `host[:port]` to contact. */

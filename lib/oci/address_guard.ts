@@ -1,0 +1,44 @@
+// Keeps pod authors from making Archway talk to places they could not reach themselves: an image reference may name any
+// host. Private ranges stay allowed, in-cluster registries live there; what is never a registry by accident is not.
+import ipaddr from "ipaddr.js";
+import { inspectionError } from "./errors.ts";
+
+/** Addresses of cloud metadata services that no range covers. */
+const METADATA: readonly string[] = ["fd00:ec2::254", "100.100.100.200", "168.63.129.16", "192.0.0.192"];
+const DENIED_RANGES: readonly string[] = ["unspecified", "loopback", "linkLocal", "multicast", "broadcast"];
+
+/** Resolves a host name to addresses. */
+export type Resolve = (hostname: string, signal: AbortSignal) => Promise<readonly string[]>;
+
+/** Whether an address may be contacted without the operator having declared a registry there. */
+export function isAllowedAddress(address: string): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  const parsed = ipaddr.process(address);
+  return !METADATA.includes(parsed.toString()) && !DENIED_RANGES.includes(parsed.range());
+}
+
+/**
+ * Throws AddressDenied when a host is, or resolves to, a forbidden address. A name that does not resolve passes: the
+ * request itself will say so. The name is resolved again when the connection is made; a server that answers differently
+ * in between reaches an address but no credential of ours, which only goes to hosts it is for.
+ */
+export async function guardAddress(
+  host: string,
+  { resolve, signal }: { readonly resolve: Resolve; readonly signal: AbortSignal },
+): Promise<void> {
+  const hostname = hostnameOf(host);
+  const addresses = ipaddr.isValid(hostname) ? [hostname] : await resolve(hostname, signal);
+  const denied = addresses.find((address) => !isAllowedAddress(address));
+  if (denied === undefined) return;
+  throw inspectionError(
+    "AddressDenied",
+    `Cannot ask registry "${host}": ${denied} is a loopback, link-local or metadata address. ` +
+      `If a registry is there, declare it with --registry ${host}.`,
+    { registry: host },
+  );
+}
+
+/** `host[:port]` without port and brackets. */
+export function hostnameOf(host: string): string {
+  return new URL(`http://${host}`).hostname.replace(/^\[|\]$/g, "");
+}

@@ -1,0 +1,43 @@
+// `WWW-Authenticate` headers to challenges. Hostile input costs an empty list, never time or a crash. Pure.
+// Source: RFC 9110 §11.6.1; distribution token authentication.
+
+/** One way a registry asks to be authenticated to. */
+export type Challenge =
+  | { readonly kind: "basic" }
+  | {
+    readonly kind: "bearer";
+    readonly realm: string;
+    readonly service: string;
+    readonly scope: string;
+    /** `insufficient_scope`, `invalid_token`; empty when absent. */
+    readonly error: string;
+  };
+
+const MAX_HEADER = 8_192;
+const SCHEME = /^[\s,]*([A-Za-z][\w-]*)(?:\s+|$)/;
+const PARAMETER = /^[\s,]*([A-Za-z][\w-]*)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]*))/;
+
+/** The challenges that registries use, in the order given; others are left out. */
+export function parseChallenges(header: string): readonly Challenge[] {
+  const challenges: Challenge[] = [];
+  let rest = header.slice(0, MAX_HEADER);
+  for (let scheme = SCHEME.exec(rest); scheme !== null; scheme = SCHEME.exec(rest)) {
+    rest = rest.slice(scheme[0].length);
+    const parameters = new Map<string, string>();
+    for (let found = PARAMETER.exec(rest); found !== null; found = PARAMETER.exec(rest)) {
+      rest = rest.slice(found[0].length);
+      const [, name = "", quoted, plain] = found;
+      parameters.set(name.toLowerCase(), quoted?.replaceAll(/\\(.)/g, "$1") ?? plain ?? "");
+    }
+    const challenge = toChallenge(scheme[1] ?? "", parameters);
+    if (challenge !== undefined) challenges.push(challenge);
+  }
+  return challenges;
+}
+
+function toChallenge(scheme: string, parameters: ReadonlyMap<string, string>): Challenge | undefined {
+  const get = (name: string): string => parameters.get(name) ?? "";
+  if (scheme.toLowerCase() === "basic") return { kind: "basic" };
+  if (scheme.toLowerCase() !== "bearer" || get("realm") === "") return undefined;
+  return { kind: "bearer", realm: get("realm"), service: get("service"), scope: get("scope"), error: get("error") };
+}

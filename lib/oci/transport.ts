@@ -1,0 +1,234 @@
+// One HTTP exchange with a registry, safely: guarded address, verified TLS, time and size limits, redirects without
+// credentials. Everything above speaks in answers. Used by client.ts and token.ts.
+import { request as httpsRequest } from "node:https";
+import { STATUS_CODES } from "node:http";
+import type { Clock } from "../clock.ts";
+import { errorText } from "../log.ts";
+import { guardAddress, type Resolve } from "./address_guard.ts";
+import { InspectionError, inspectionError } from "./errors.ts";
+import type { Ledger, RequestKind } from "./ledger.ts";
+import type { EndpointTransport, FailureReason } from "./types.ts";
+
+/** A request. Only `authorization` is secret; it never crosses to another origin. */
+export interface Exchange {
+  readonly method: "GET" | "HEAD" | "POST";
+  readonly url: URL;
+  readonly transport: EndpointTransport;
+  readonly accept?: string;
+  readonly authorization?: string;
+  /** A form to send with POST. */
+  readonly form?: URLSearchParams;
+  readonly maxBytes: number;
+  readonly kind: RequestKind;
+  readonly ledger: Ledger;
+}
+
+/** An answer, whole. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
+/** Sends exchanges over pooled connections. */
+export interface Transport extends Disposable {
+  /** Throws InspectionError when no whole answer comes; any HTTP status is an answer. */
+  send(exchange: Exchange, signal: AbortSignal): Promise<Answer>;
+}
+
+/** Until the headers are there, and until the body is (ms): a registry that needs longer is as good as down. */
+const HEADERS_TIMEOUT_MS = 5_000;
+const TOTAL_TIMEOUT_MS = 15_000;
+const MAX_REDIRECTS = 5;
+const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
+/** Trust sets kept open: certificates change rarely, hosts with their own are few. */
+const MAX_CLIENTS = 64;
+
+/** Opens the transport; nothing is connected before the first exchange. */
+export function openTransport(
+  options: { readonly clock: Clock; readonly resolve: Resolve; readonly userAgent: string },
+): Transport {
+  const { clock, resolve, userAgent } = options;
+  const clients = new Map<string, Deno.HttpClient>();
+
+  async function send(exchange: Exchange, signal: AbortSignal): Promise<Answer> {
+    const limit = new AbortController();
+    const headersTimer = setTimeout(() => limit.abort(), HEADERS_TIMEOUT_MS);
+    const totalTimer = setTimeout(() => limit.abort(), TOTAL_TIMEOUT_MS);
+    const within = AbortSignal.any([signal, limit.signal]);
+    try {
+      return await follow(exchange, { within, onHeaders: () => clearTimeout(headersTimer) });
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      throw limit.signal.aborted ? tooSlow(exchange) : error;
+    } finally {
+      clearTimeout(headersTimer);
+      clearTimeout(totalTimer);
+    }
+  }
+
+  async function follow(
+    exchange: Exchange,
+    { within, onHeaders }: { readonly within: AbortSignal; readonly onHeaders: () => void },
+  ): Promise<Answer> {
+    let hop = exchange;
+    for (let redirects = 0;; redirects++) {
+      if (!hop.transport.declared) await guardAddress(hop.url.host, { resolve, signal: within });
+      const answer = await once(hop, { within, onHeaders });
+      const location = answer.headers.get("location");
+      if (!REDIRECTS.includes(answer.status) || location === null) return answer;
+      if (redirects === MAX_REDIRECTS) throw failed(hop, "ServerError", `redirected more than ${MAX_REDIRECTS} times`);
+      hop = redirected(hop, location);
+    }
+  }
+
+  async function once(
+    exchange: Exchange,
+    { within, onHeaders }: { readonly within: AbortSignal; readonly onHeaders: () => void },
+  ): Promise<Answer> {
+    const { ledger, url, method } = exchange;
+    const startedMs = clock.monotonicMs();
+    const shown = `${url.origin}${url.pathname}`;
+    ledger.count(exchange.kind);
+    try {
+      const response = await open(exchange, within);
+      onHeaders();
+      const body = await readBody(response, exchange);
+      const ms = clock.monotonicMs() - startedMs;
+      ledger.note({ method, url: shown, status: response.status, ms, note: STATUS_CODES[response.status] ?? "" });
+      return { status: response.status, headers: response.headers, body };
+    } catch (error) {
+      const ms = clock.monotonicMs() - startedMs;
+      const failure = error instanceof InspectionError ? error : classify(exchange, error);
+      ledger.note({ method, url: shown, status: "failed", ms, note: failure.failure.reason });
+      throw failure;
+    }
+  }
+
+  function open(exchange: Exchange, signal: AbortSignal): Promise<Response> {
+    const headers = new Headers({ "user-agent": userAgent, "docker-distribution-api-version": "registry/2.0" });
+    if (exchange.accept !== undefined) headers.set("accept", exchange.accept);
+    if (exchange.authorization !== undefined) headers.set("authorization", exchange.authorization);
+    if (exchange.form !== undefined) headers.set("content-type", "application/x-www-form-urlencoded");
+    const { url, method, transport } = exchange;
+    if (url.protocol === "https:" && !transport.verifyTls) return openUnverified(exchange, { headers, signal });
+    const body = exchange.form?.toString();
+    const client = clientFor(transport);
+    return fetch(url, { method, headers, redirect: "manual", signal, client, ...(body === undefined ? {} : { body }) });
+  }
+
+  function clientFor({ caCertificates, clientCertificate }: EndpointTransport): Deno.HttpClient {
+    const key = JSON.stringify([caCertificates, clientCertificate]);
+    const known = clients.get(key);
+    if (known !== undefined) return known;
+    const [oldest] = clients.size >= MAX_CLIENTS ? clients : [];
+    if (oldest !== undefined) {
+      clients.delete(oldest[0]);
+      oldest[1].close();
+    }
+    const tls = clientCertificate === undefined
+      ? {}
+      : { cert: clientCertificate.certificate, key: clientCertificate.key };
+    const client = Deno.createHttpClient({ caCerts: [...caCertificates], http2: false, ...tls });
+    clients.set(key, client);
+    return client;
+  }
+
+  return {
+    send,
+    [Symbol.dispose]: () => {
+      for (const client of clients.values()) client.close();
+      clients.clear();
+    },
+  };
+}
+
+/** The next hop: to another origin goes neither the credential nor what the operator declared about the first one. */
+function redirected(hop: Exchange, location: string): Exchange {
+  const url = URL.canParse(location, hop.url) ? new URL(location, hop.url) : undefined;
+  const isWeb = url?.protocol === "https:" || url?.protocol === "http:";
+  if (url === undefined || !isWeb || hop.url.protocol === "https:" && url.protocol === "http:") {
+    throw failed(hop, "ServerError", "redirected to an address that is not https");
+  }
+  if (url.origin === hop.url.origin) return { ...hop, url, method: "GET" };
+  const { authorization: _kept, ...rest } = hop;
+  const { clientCertificate: _own, ...transport } = hop.transport;
+  const sameHost = url.hostname === hop.url.hostname;
+  return { ...rest, url, transport: { ...transport, verifyTls: true, declared: transport.declared && sameHost } };
+}
+
+/** A body of at most `maxBytes` decoded bytes; what is beyond is never read. */
+async function readBody(response: Response, exchange: Exchange): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  const reader = response.body?.getReader();
+  if (reader === undefined) return new Uint8Array();
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    bytes += part.value.byteLength;
+    if (bytes > exchange.maxBytes) {
+      await reader.cancel();
+      throw failed(exchange, "TooLarge", `answered with more than ${exchange.maxBytes} bytes`);
+    }
+    chunks.push(part.value);
+  }
+  const whole = new Uint8Array(bytes);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return whole;
+}
+
+/** `fetch` cannot skip verification for one request; node:https can. Only for registries declared insecure. */
+function openUnverified(
+  { url, method, form }: Exchange,
+  { headers, signal }: { readonly headers: Headers; readonly signal: AbortSignal },
+): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    const request = httpsRequest(
+      url,
+      { method, headers: Object.fromEntries(headers), rejectUnauthorized: false, signal, agent: false },
+      (message) => {
+        const chunks = new ReadableStream<Uint8Array>({
+          start: (controller) => {
+            message.on("data", (chunk: Uint8Array) => controller.enqueue(chunk));
+            message.on("end", () => controller.close());
+            message.on("error", (error) => controller.error(error));
+          },
+          cancel: () => void message.destroy(),
+        });
+        const received = new Headers();
+        for (const [name, value] of Object.entries(message.headers)) {
+          if (value !== undefined) received.set(name, Array.isArray(value) ? value.join(", ") : value);
+        }
+        const status = message.statusCode ?? 502;
+        resolve(new Response([101, 204, 205, 304].includes(status) ? null : chunks, { status, headers: received }));
+      },
+    );
+    request.on("error", reject);
+    request.end(form?.toString());
+  });
+}
+
+function tooSlow(exchange: Exchange): InspectionError {
+  return failed(exchange, "Timeout", `did not answer within ${HEADERS_TIMEOUT_MS / 1_000} s`);
+}
+
+/** Names what went wrong on the wire by what the runtime says of it. */
+function classify(exchange: Exchange, error: unknown): InspectionError {
+  const text = errorText(error);
+  const isTls = /certificate|tls|ssl|handshake|UnknownIssuer|self.signed/i.test(text);
+  const why = isTls ? "TLS hand-shake failed" : "could not be reached";
+  return failed(exchange, isTls ? "TlsFailed" : "Unreachable", `${why}: ${shorten(text)}`, error);
+}
+
+function failed(exchange: Exchange, reason: FailureReason, what: string, cause?: unknown): InspectionError {
+  const { host, pathname } = exchange.url;
+  return inspectionError(reason, `Cannot read "${host}${pathname}": the registry ${what}.`, { registry: host, cause });
+}
+
+/** The runtime repeats the whole URL, query included; the path is in our message already. */
+function shorten(text: string): string {
+  return text.replaceAll(/https?:\/\/[^\s)]+/g, "…").slice(0, 200);
+}
