@@ -1,0 +1,44 @@
+// The directory certs.d/<host[:port]>: `*.crt` are CAs, `X.cert` with `X.key` a client certificate. Pure.
+// Called by settings_files.ts, which lists and reads. Reference §3.5.
+import { type HostCertificates, parseCertificates, parseClientPair } from "./pem.ts";
+import { broken, ok, type Parsed } from "./problem.ts";
+
+/** A file of the directory. */
+export interface NamedText {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Whether a file of the directory means anything. */
+export function isCertificateFile(name: string): boolean {
+  return /\.(crt|cert|key)$/.test(name) && !name.startsWith("..");
+}
+
+/**
+ * Puts a host's files together. A certificate without key or a key without certificate makes the host unusable, as in the
+ * reference: without them a request would be made that the operator did not mean. Of several pairs the first by name is used.
+ */
+export function parseHostDirectory(files: readonly NamedText[]): Parsed<HostCertificates> {
+  const sorted = files.toSorted((left, right) => (left.name < right.name ? -1 : 1));
+  const caCertificates: string[] = [];
+  for (const { name, text } of sorted.filter(({ name }) => name.endsWith(".crt"))) {
+    const parsed = parseCertificates(text);
+    if (parsed.kind === "broken") return broken(`${name}: ${parsed.fault.message}`);
+    caCertificates.push(...parsed.value);
+  }
+  const byName = new Map(sorted.map(({ name, text }) => [name, text]));
+  const pairs: { certificate: string; key: string }[] = [];
+  for (const name of byName.keys()) {
+    const stem = /^(.*)\.(cert|key)$/.exec(name)?.[1];
+    if (stem === undefined) continue;
+    const [certificate, key] = [byName.get(`${stem}.cert`), byName.get(`${stem}.key`)];
+    if (certificate === undefined) return broken(`${stem}.key has no ${stem}.cert beside it`);
+    if (key === undefined) return broken(`${stem}.cert has no ${stem}.key beside it`);
+    if (!name.endsWith(".cert")) continue;
+    const pair = parseClientPair(certificate, key);
+    if (pair.kind === "broken") return broken(`${stem}.cert: ${pair.fault.message}`);
+    pairs.push(pair.value);
+  }
+  const [clientCertificate] = pairs;
+  return ok({ caCertificates, ...clientCertificate === undefined ? {} : { clientCertificate } });
+}

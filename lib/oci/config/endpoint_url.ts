@@ -1,0 +1,33 @@
+// URLs of mirrors as containerd and k3s write them, taken apart into what an Endpoint needs. Pure.
+// Called by hosts_toml.ts and rancher_registries.ts.
+
+/** Where a mirror listens, and what stands before and after the API root `/v2` in its paths. */
+export interface EndpointUrl {
+  readonly scheme: "https" | "http";
+  /** `host[:port]`. */
+  readonly host: string;
+  /** Path before `/v2`: empty or `/a/b`. */
+  readonly pathPrefix: string;
+  /** Path after `/v2`, put before the repository: empty or `a/b/`. */
+  readonly repositoryPrefix: string;
+}
+
+/**
+ * Parses a mirror URL; a missing scheme means https. `path`: `api` when the URL's path already holds the API root
+ * (`override_path`), `root` when `/v2` follows it. Undefined when it is no URL or when its path cannot be asked for.
+ */
+export function parseEndpointUrl(text: string, options: { readonly path: "api" | "root" }): EndpointUrl | undefined {
+  const withScheme = /^[a-z]+:\/\//i.test(text) ? text : `https://${text}`;
+  if (!URL.canParse(withScheme)) return undefined;
+  const { protocol, host, pathname, search, hash, username } = new URL(withScheme);
+  const scheme = protocol === "https:" ? "https" : protocol === "http:" ? "http" : undefined;
+  if (scheme === undefined || host === "" || search !== "" || hash !== "" || username !== "") return undefined;
+  const path = pathname.replace(/\/+/g, "/").replace(/\/$/, "");
+  const [, before = "", after] = /^(.*?)\/v2(?:\/(.*))?$/.exec(path) ?? [];
+  const holdsRoot = /\/v2(\/|$)/.test(path);
+  if (options.path === "api") {
+    if (!holdsRoot) return undefined;
+    return { scheme, host, pathPrefix: before, repositoryPrefix: after === undefined ? "" : `${after}/` };
+  }
+  return { scheme, host, pathPrefix: path.replace(/\/v2$/, ""), repositoryPrefix: "" };
+}

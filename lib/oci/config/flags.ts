@@ -1,0 +1,35 @@
+// The registries named on the command line: `--registry` (declared) and `--insecure-registry`. Pure. Called by planner.ts.
+import { canonicalHost } from "../credentials/scope.ts";
+import { type Fault } from "./problem.ts";
+
+/** Hosts as the operator declared them. Docker Hub's names are one; a host without port also means port 443. */
+export interface RegistryFlags {
+  readonly declared: ReadonlySet<string>;
+  readonly insecure: ReadonlySet<string>;
+  readonly faults: readonly Fault[];
+}
+
+/** Reads lists of `HOST[:PORT]`. What is not one is passed over and told. */
+export function parseRegistryFlags(
+  options: { readonly declared: readonly string[]; readonly insecure: readonly string[] },
+): RegistryFlags {
+  const faults: Fault[] = [];
+  const read = (flag: string, values: readonly string[]): ReadonlySet<string> => {
+    const good = values.map((value) => value.trim()).filter((value) => {
+      const isHost = /^([A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?$/.test(value);
+      if (!isHost) faults.push({ message: `${flag} takes HOST or HOST:PORT, without scheme and path` });
+      return isHost;
+    });
+    return new Set(good.map(hostKey));
+  };
+  return {
+    declared: read("--registry", options.declared),
+    insecure: read("--insecure-registry", options.insecure),
+    faults,
+  };
+}
+
+/** A host in the form in which hosts are compared: lower case, without the port that https has anyway. */
+export function hostKey(host: string): string {
+  return canonicalHost(host.replace(/:443$/, ""));
+}

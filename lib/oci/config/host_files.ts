@@ -1,0 +1,59 @@
+// Certificates and keys that configuration files name, read and checked. Called by settings_files.ts.
+import type { ClientFiles, HostTls } from "./hosts_toml.ts";
+import { isCertificateFile, parseHostDirectory } from "./certs_d.ts";
+import { type HostCertificates, NO_CERTIFICATES, parseCertificates, parseClientPair } from "./pem.ts";
+import { broken, ok, type Parsed } from "./problem.ts";
+import type { FileReader } from "./read_files.ts";
+
+/** Reads what a `tls` table names. Relative paths start at `folder`. */
+export function readHostTls(
+  tls: HostTls,
+  options: { readonly folder: string; readonly files: FileReader },
+): Parsed<HostCertificates> {
+  const caCertificates: string[] = [];
+  for (const path of tls.caFiles) {
+    const text = readNamed(path, options);
+    const parsed = text.kind === "broken" ? text : parseCertificates(text.value);
+    if (parsed.kind === "broken") return broken(`${path}: ${parsed.fault.message}`);
+    caCertificates.push(...parsed.value);
+  }
+  if (tls.client === undefined) return ok({ caCertificates });
+  const clientCertificate = readPair(tls.client, options);
+  return clientCertificate.kind === "broken"
+    ? clientCertificate
+    : ok({ caCertificates, clientCertificate: clientCertificate.value });
+}
+
+/** Reads a directory of certs.d; no certificates when there is none in it. */
+export function readHostDirectory(folder: string, files: FileReader): Parsed<HostCertificates> {
+  const names = files.list(folder).filter(isCertificateFile);
+  if (names.length === 0) return ok(NO_CERTIFICATES);
+  const texts = names.map((name) => ({ name, content: files.readText(`${folder}/${name}`) }));
+  // What may not be read is passed over, as the reference does.
+  return parseHostDirectory(
+    texts.flatMap(({ name, content }) => content.kind === "text" ? [{ name, text: content.text }] : []),
+  );
+}
+
+function readPair(
+  client: ClientFiles,
+  options: { readonly folder: string; readonly files: FileReader },
+): Parsed<{ certificate: string; key: string }> {
+  const certificate = readNamed(client.certificateFile, options);
+  if (certificate.kind === "broken") return certificate;
+  const key = client.keyFile === undefined ? certificate : readNamed(client.keyFile, options);
+  if (key.kind === "broken") return key;
+  const pair = parseClientPair(certificate.value, key.value);
+  return pair.kind === "broken" ? broken(`${client.certificateFile}: ${pair.fault.message}`) : pair;
+}
+
+function readNamed(path: string, options: { readonly folder: string; readonly files: FileReader }): Parsed<string> {
+  const content = options.files.readText(path.startsWith("/") ? path : `${options.folder}/${path}`);
+  if (content.kind === "text") return ok(content.text);
+  const state = content.kind === "missing"
+    ? "is missing"
+    : content.kind === "denied"
+    ? "may not be read"
+    : content.message;
+  return broken(`${path} ${state}`);
+}

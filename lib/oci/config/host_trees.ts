@@ -1,0 +1,123 @@
+// The configuration that is laid out by host: containerd's tree, certs.d trees, registries.yaml. Called by settings_files.ts.
+import { readHostDirectory, readHostTls } from "./host_files.ts";
+import { type HostTls, parseHostsToml } from "./hosts_toml.ts";
+import { type FileValue, LastGood, type ProblemList, renderProblem } from "./last_good.ts";
+import type { HostCertificates } from "./pem.ts";
+import { ok, type Parsed } from "./problem.ts";
+import { parseRancherRegistries, type RancherRegistries } from "./rancher_registries.ts";
+import type { FileReader } from "./read_files.ts";
+import type { HostAccess, HostsDirectory, RancherSettings } from "./settings.ts";
+
+interface LoadContext {
+  readonly files: FileReader;
+  readonly problems: ProblemList;
+}
+
+type GoodHosts = HostsDirectory & { readonly kind: "ok" };
+
+/** Remembers the last good value of each host. */
+export class HostTrees {
+  readonly #hosts = new LastGood<GoodHosts>();
+  readonly #certs = new LastGood<HostCertificates>();
+  readonly #tls = new LastGood<HostCertificates>();
+  readonly #rancher = new LastGood<RancherRegistries>();
+
+  /** `<dir>/<host>/hosts.toml`; a host without that file may have certificates beside, as in certs.d. */
+  loadHosts(dir: string | undefined, context: LoadContext): ReadonlyMap<string, HostsDirectory> {
+    const hosts = new Map<string, HostsDirectory>();
+    for (const name of dir === undefined ? [] : hostNames(dir, context.files)) {
+      const folder = `${dir}/${name}`;
+      const parse = (text: string): Parsed<GoodHosts> => parseHosts(text, { folder, files: context.files });
+      const found = this.#hosts.read(`${folder}/hosts.toml`, { ...context, parse, place: "named" });
+      const known = found.kind === "missing" ? this.#hostsOfCertificates(folder, context) : found;
+      if (known.kind === "value") hosts.set(name, known.value);
+      if (known.kind === "broken") hosts.set(name, { kind: "broken", message: renderProblem(known.problem) });
+    }
+    return hosts;
+  }
+
+  /** `<dir>/<host>/*.crt` and client pairs. Of several trees the first that has the host counts, even when it is empty. */
+  loadCerts(dirs: readonly string[], context: LoadContext): ReadonlyMap<string, HostAccess> {
+    const access = new Map<string, HostAccess>();
+    const seen = new Set<string>();
+    for (const dir of dirs) {
+      for (const name of hostNames(dir, context.files).filter((host) => !seen.has(host))) {
+        seen.add(name);
+        const found = this.#readCertificates(`${dir}/${name}`, context);
+        if (!isEmpty(found)) access.set(name, accessOf(found, false));
+      }
+    }
+    return access;
+  }
+
+  /** registries.yaml. When it was never readable, its mirrors are not used and the problem is told. */
+  loadRancher(path: string | undefined, context: LoadContext): RancherSettings | undefined {
+    if (path === undefined) return undefined;
+    const found = this.#rancher.read(path, { ...context, parse: parseRancherRegistries, place: "named" });
+    if (found.kind === "missing") context.problems.add({ file: path, message: "is missing" });
+    if (found.kind !== "value") return undefined;
+    const { mirrors, tls, credentials } = found.value;
+    const access = [...tls].map(([host, entry]): readonly [string, HostAccess] => {
+      const parsed = readHostTls(entry, { folder: folderOf(path), files: context.files });
+      return [host, accessOf(this.#tls.settle(`${path} (${host})`, parsed, context.problems), entry.skipVerify)];
+    });
+    return { mirrors, access: new Map(access), credentials };
+  }
+
+  #readCertificates(folder: string, { files, problems }: LoadContext): FileValue<HostCertificates> {
+    return this.#certs.settle(folder, readHostDirectory(folder, files), problems);
+  }
+
+  #hostsOfCertificates(folder: string, context: LoadContext): FileValue<GoodHosts> {
+    const found = this.#readCertificates(folder, context);
+    if (found.kind !== "value") return found;
+    if (isEmpty(found)) return { kind: "missing" };
+    return {
+      kind: "value",
+      value: { kind: "ok", mirrors: [], server: undefined, serverAccess: accessOf(found, false) },
+    };
+  }
+}
+
+/** Parses a hosts.toml and reads what it names; a certificate that cannot be read breaks the file. */
+function parseHosts(text: string, at: { readonly folder: string; readonly files: FileReader }): Parsed<GoodHosts> {
+  const parsed = parseHostsToml(text);
+  if (parsed.kind === "broken") return parsed;
+  const read = (tls: HostTls): Parsed<HostAccess> => {
+    const certificates = readHostTls(tls, at);
+    if (certificates.kind === "broken") return certificates;
+    return ok<HostAccess>({ kind: "ok", skipVerify: tls.skipVerify, certificates: certificates.value });
+  };
+  const serverAccess = read(parsed.value.serverTls);
+  if (serverAccess.kind === "broken") return serverAccess;
+  const mirrors: GoodHosts["mirrors"][number][] = [];
+  for (const { url, resolves, pulls, tls } of parsed.value.mirrors) {
+    const access = read(tls);
+    if (access.kind === "broken") return access;
+    mirrors.push({ url, resolves, pulls, access: access.value });
+  }
+  const { server } = parsed.value;
+  return ok({ kind: "ok", mirrors, server, serverAccess: serverAccess.value }, parsed.warnings);
+}
+
+function accessOf(found: FileValue<HostCertificates>, skipVerify: HostTls["skipVerify"]): HostAccess {
+  if (found.kind === "value") return { kind: "ok", skipVerify, certificates: found.value };
+  return {
+    kind: "broken",
+    message: found.kind === "broken" ? renderProblem(found.problem) : "certificates are missing",
+  };
+}
+
+function isEmpty(found: FileValue<HostCertificates>): boolean {
+  return found.kind === "value" && found.value.caCertificates.length === 0 &&
+    found.value.clientCertificate === undefined;
+}
+
+/** Directories of a tree; the links that mounted ConfigMaps are made of are not hosts. */
+function hostNames(dir: string, files: FileReader): readonly string[] {
+  return files.list(dir).filter((name) => !name.startsWith(".."));
+}
+
+function folderOf(path: string): string {
+  return path.replace(/\/[^/]*$/, "") || "/";
+}

@@ -1,0 +1,62 @@
+// Keeps the last good value of each configuration file, so that a broken edit changes nothing. Called by settings_files.ts.
+import { broken, type Fault, type Parsed, type Problem } from "./problem.ts";
+import type { FileReader } from "./read_files.ts";
+
+/** What a file holds now. */
+export type FileValue<T> =
+  | { readonly kind: "value"; readonly value: T }
+  | { readonly kind: "missing" }
+  /** Unreadable, and it never was readable. */
+  | { readonly kind: "broken"; readonly problem: Problem };
+
+/** Where problems of one load go. */
+export interface ProblemList {
+  add(problem: Problem): void;
+}
+
+/** The memory of one kind of files, by path. */
+export class LastGood<T> {
+  readonly #values = new Map<string, T>();
+
+  /** Reads and parses a file. When that fails, the value it last had stays; the problem is told either way. */
+  read(
+    path: string,
+    options: {
+      readonly files: FileReader;
+      readonly problems: ProblemList;
+      readonly parse: (text: string) => Parsed<T>;
+      /** `system`: nobody named the file, so not being allowed to look is as if it were not there. */
+      readonly place: "named" | "system";
+    },
+  ): FileValue<T> {
+    const content = options.files.readText(path);
+    if (content.kind === "missing" || content.kind === "denied" && options.place === "system") {
+      this.#values.delete(path);
+      return { kind: "missing" };
+    }
+    const parsed: Parsed<T> = content.kind === "text"
+      ? options.parse(content.text)
+      : broken(content.kind === "denied" ? "may not be read" : content.message);
+    return this.settle(path, parsed, options.problems);
+  }
+
+  /** Takes what was parsed of a path, or goes on with what it last had. */
+  settle(path: string, parsed: Parsed<T>, problems: ProblemList): FileValue<T> {
+    const tell = (fault: Fault): void => problems.add({ file: path, ...fault });
+    if (parsed.kind === "ok") {
+      parsed.warnings.forEach(tell);
+      this.#values.set(path, parsed.value);
+      return { kind: "value", value: parsed.value };
+    }
+    tell(parsed.fault);
+    const last = this.#values.get(path);
+    return last === undefined
+      ? { kind: "broken", problem: { file: path, ...parsed.fault } }
+      : { kind: "value", value: last };
+  }
+}
+
+/** A problem in one sentence: `/etc/x.conf line 3: not TOML: invalid value`. */
+export function renderProblem({ file, line, message }: Problem): string {
+  return `${file}${line === undefined ? "" : ` line ${line}`}: ${message}`;
+}

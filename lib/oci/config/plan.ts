@@ -1,0 +1,114 @@
+// From an image to its pull plan: short-name candidates × (mirrors, then the registry itself), judged by policy and blocks,
+// each with the transport its host needs. Pure. Called by planner.ts. Reference §3.5–3.8.
+import { failureOf } from "../errors.ts";
+import type { Endpoint, InspectionFailure, PullPlan } from "../types.ts";
+import { canonicalHost, DOCKER_HUB } from "../credentials/scope.ts";
+import { hostKey } from "./flags.ts";
+import { resolveFullNames } from "./full_names.ts";
+import { judgeByPolicy } from "./policy.ts";
+import { findRule, type FullName } from "./registry_rules.ts";
+import type { HostAccess, PullSettings } from "./settings.ts";
+import { findSources, type Source, splitName } from "./sources.ts";
+
+type Refusal = { readonly kind: "refused"; readonly failure: InspectionFailure };
+type Step<T> = { readonly kind: "ok"; readonly value: T } | Refusal;
+
+/** Plans the pull of an image as a person wrote it. Refused when no place is left; the first reason is told. */
+export function planPull(image: string, settings: PullSettings): PullPlan {
+  if (settings.refusal !== undefined) return misconfigured(image.slice(0, 300), settings.refusal);
+  const names = resolveFullNames(image, settings);
+  if (names.kind === "refused") return names;
+  const steps = names.names.flatMap((full) => planName(full, settings));
+  const endpoints = distinct(steps.flatMap((step) => step.kind === "ok" ? [step.value] : []));
+  const refusal = steps.find((step) => step.kind === "refused");
+  if (endpoints.length === 0 && refusal !== undefined) return refusal;
+  return { kind: "endpoints", endpoints };
+}
+
+function planName(full: FullName, settings: PullSettings): readonly Step<Endpoint>[] {
+  const verdict = settings.policy === undefined ? undefined : judgeByPolicy(settings.policy, full);
+  if (verdict?.kind === "denied") {
+    const says = verdict.why === "rejected"
+      ? `policy.json rejects it (scope "${verdict.scope}")`
+      : `policy.json wants a signature (scope "${verdict.scope}"), and Archway checks none`;
+    return [blocked(full.name, `${says}. Accept the scope in Archway's policy.json if it may be used`)];
+  }
+  const found = findSources(full, settings);
+  if (found.kind === "broken") return [misconfigured(full.name + full.suffix, found.message)];
+  return found.sources.map((source) => planSource(source, full, settings));
+}
+
+function planSource(source: Source, full: FullName, settings: PullSettings): Step<Endpoint> {
+  const name = `${source.host}/${source.repository}`;
+  // The place about to be contacted counts, not the one the image names: a blocked registry may have mirrors (DV-100).
+  const rule = findRule(settings.registries?.rules ?? [], { name, suffix: "" });
+  if (rule?.blocked === true) return blocked(full.name, `registries.conf blocks "${rule.prefix}"`);
+  if (source.repository === "") return misconfigured(full.name, `the location "${source.host}" has no repository`);
+  const host = canonicalHost(source.host) === DOCKER_HUB ? "registry-1.docker.io" : source.host;
+  const hosts = new Set([source.host, host]);
+  const accesses = [source.access, ...[...hosts].flatMap((name) => accessesOf(name, settings))];
+  const known: (HostAccess & { kind: "ok" })[] = [];
+  for (const access of accesses) {
+    if (access?.kind === "broken") return misconfigured(full.name, access.message);
+    if (access !== undefined) known.push(access);
+  }
+  return {
+    kind: "ok",
+    value: { ...endpointOf(source, host, full), transport: transportOf(source, { host, known, settings }) },
+  };
+}
+
+function endpointOf(source: Source, host: string, full: FullName): Omit<Endpoint, "transport"> {
+  const { repository, mirror, pathPrefix } = source;
+  return { host, repository, reference: full.suffix.slice(1), mirror, pathPrefix };
+}
+
+function transportOf(
+  source: Source,
+  options: {
+    readonly host: string;
+    readonly known: readonly (HostAccess & { kind: "ok" })[];
+    readonly settings: PullSettings;
+  },
+): Endpoint["transport"] {
+  const { host, known, settings: { flags, caCertificates } } = options;
+  const insecure = source.insecure || flags.insecure.has(hostKey(host));
+  const skipVerify = known.some((access) => access.skipVerify);
+  const clientCertificate = known.find(({ certificates }) => certificates.clientCertificate !== undefined)?.certificates
+    .clientCertificate;
+  return {
+    scheme: source.scheme === "http" ? "http" : insecure ? "https-then-http" : "https",
+    verifyTls: !(insecure || skipVerify),
+    caCertificates: [...caCertificates, ...known.flatMap(({ certificates }) => certificates.caCertificates)],
+    ...clientCertificate === undefined ? {} : { clientCertificate },
+    declared: source.named || insecure || known.length > (source.access === undefined ? 0 : 1) ||
+      flags.declared.has(hostKey(host)),
+  };
+}
+
+/** What certs.d and registries.yaml say of a host. A host that has certificates there was declared by the operator. */
+function accessesOf(host: string, { certs, rancher }: PullSettings): readonly HostAccess[] {
+  return [certs.get(host), rancher?.access.get(host)].filter((access) => access !== undefined);
+}
+
+/** Two configurations may lead to one place; asking it twice helps nobody. */
+function distinct(endpoints: readonly Endpoint[]): readonly Endpoint[] {
+  const seen = new Set<string>();
+  return endpoints.filter(({ host, repository, pathPrefix, transport }) => {
+    const place = [transport.scheme, host, pathPrefix, repository].join(" ");
+    return !seen.has(place) && seen.add(place);
+  });
+}
+
+function blocked(name: string, state: string): Refusal {
+  return { kind: "refused", failure: failureOf("Blocked", `Cannot pull "${name}": ${state}.`, registryOf(name)) };
+}
+
+function misconfigured(name: string, state: string): Refusal {
+  return { kind: "refused", failure: failureOf("Misconfigured", `Cannot pull "${name}": ${state}.`, registryOf(name)) };
+}
+
+function registryOf(name: string): { readonly registry?: string } {
+  const { host, repository } = splitName(name);
+  return repository === "" ? {} : { registry: host };
+}

@@ -1,0 +1,85 @@
+// The pull planner: configuration files and flags to pull plans, reloaded when a file changes. Opened by main, asked by the
+// registry client for every image (hot path: answers are kept until a reload).
+import { LRUCache } from "lru-cache";
+import type { Clock } from "../../clock.ts";
+import type { Logger } from "../../log.ts";
+import type { Credential, PullPlan, PullPlanner } from "../types.ts";
+import { planPull } from "./plan.ts";
+import type { Problem } from "./problem.ts";
+import {
+  type LoadedSettings,
+  SettingsFiles,
+  type SettingsPaths,
+  SYSTEM_PATHS,
+  type SystemPaths,
+} from "./settings_files.ts";
+import { watchPaths } from "./watch_paths.ts";
+
+/** A planner with its files. */
+export interface PullPlannerHandle extends PullPlanner {
+  /** Credentials that registries.yaml holds. Never log them. */
+  credentials(): readonly Credential[];
+  /** What is wrong with the files now. */
+  problems(): readonly Problem[];
+  /** Reloads whenever a file changes, until the signal aborts. Never rejects. */
+  watch(signal: AbortSignal): Promise<void>;
+}
+
+/** Plans kept until the next reload. */
+const MAX_PLANS = 10_000;
+
+/** How often files are looked at where the kernel does not tell. */
+const POLL_MS = 10_000;
+
+/**
+ * Reads the configuration and opens the planner. Never throws: what is broken is logged once, with its line, and told by
+ * `problems()`; the last good content of a file stays in force. Files that nobody named may be missing.
+ */
+export function openPullPlanner(
+  options: Omit<SettingsPaths, "system"> & {
+    /** Places to look at without being told; default {@link SYSTEM_PATHS}. */
+    readonly system?: SystemPaths;
+    readonly pollMs?: number;
+    readonly log: Logger;
+    readonly clock: Clock;
+  },
+): PullPlannerHandle {
+  const { log, clock, pollMs = POLL_MS, system = SYSTEM_PATHS, ...paths } = options;
+  const files = new SettingsFiles({ ...paths, system });
+  const plans = new LRUCache<string, PullPlan>({ max: MAX_PLANS });
+  let told = new Set<string>();
+  let loaded = load();
+
+  function load(): LoadedSettings {
+    const next = files.load();
+    const keys = next.problems.map((problem) => JSON.stringify([problem.file, problem.line, problem.message]));
+    next.problems.forEach((problem, at) => {
+      if (!told.has(keys[at] ?? "")) log.warn("cannot use a registry configuration file as it is", { ...problem });
+    });
+    told = new Set(keys);
+    return next;
+  }
+
+  return {
+    plan: (image) => {
+      const known = plans.get(image);
+      if (known !== undefined) return known;
+      const plan = planPull(image, loaded.settings);
+      plans.set(image, plan);
+      return plan;
+    },
+    credentials: () => loaded.settings.rancher?.credentials ?? [],
+    problems: () => loaded.problems,
+    watch: (signal) =>
+      watchPaths({
+        paths: () => loaded.paths,
+        onChange: () => {
+          loaded = load();
+          plans.clear();
+          log.info("reloaded the registry configuration", { problems: loaded.problems.length });
+        },
+        clock,
+        pollMs,
+      }, signal),
+  };
+}

@@ -1,0 +1,76 @@
+// policy.json: which images may be used at all. Only `reject` and `insecureAcceptAnything` can be judged without reading
+// signatures; whatever needs one is refused, and says so. Pure. Called by settings_files.ts and plan.ts. Reference §3.8.
+import { z } from "zod";
+import { parseJson } from "./documents.ts";
+import { broken, findLine, ok, type Parsed } from "./problem.ts";
+
+/** What a scope demands. */
+export type PolicyDemand = "accept" | "reject" | "signature";
+
+/** Demands by scope of the docker transport, and for everything else. All demands of a scope must hold. */
+export interface Policy {
+  readonly byScope: ReadonlyMap<string, readonly PolicyDemand[]>;
+  readonly otherwise: readonly PolicyDemand[];
+}
+
+/** Whether an image may be used. `scope`: which entry decided. */
+export type PolicyVerdict =
+  | { readonly kind: "allowed" }
+  | { readonly kind: "denied"; readonly scope: string; readonly why: "rejected" | "signature" };
+
+const DEMANDS = {
+  insecureAcceptAnything: "accept",
+  reject: "reject",
+  signedBy: "signature",
+  signedBaseLayer: "signature",
+  sigstoreSigned: "signature",
+} as const satisfies Readonly<Record<string, PolicyDemand>>;
+
+const Requirements = z.array(z.object({
+  type: z.enum(["insecureAcceptAnything", "reject", "signedBy", "signedBaseLayer", "sigstoreSigned"]),
+}));
+const Document = z.object({ default: Requirements, transports: z.record(z.string(), z.unknown()).default({}) });
+const Scopes = z.record(z.string(), Requirements);
+
+/** Parses policy.json. Anything that is not understood is a fault: a policy must not be weaker than it reads. */
+export function parsePolicy(text: string): Parsed<Policy> {
+  const document = parseJson(text);
+  if (document.kind === "broken") return document;
+  const parsed = Document.safeParse(document.value);
+  if (!parsed.success) return explain(parsed.error, text);
+  const scopes = Scopes.safeParse(parsed.data.transports.docker ?? {});
+  if (!scopes.success) return explain(scopes.error, text);
+  const demands = (list: z.infer<typeof Requirements>): readonly PolicyDemand[] =>
+    list.map(({ type }) => DEMANDS[type]);
+  return ok({
+    byScope: new Map(Object.entries(scopes.data).map(([scope, list]) => [scope, demands(list)])),
+    otherwise: demands(parsed.data.default),
+  });
+}
+
+/** Judges a logical name: `host[:port]/repository` and its `:tag` or `@digest`. The most specific scope decides (DV-99). */
+export function judgeByPolicy(policy: Policy, full: { readonly name: string; readonly suffix: string }): PolicyVerdict {
+  const scope = scopesOf(full.name, full.suffix).find((candidate) => policy.byScope.has(candidate));
+  const demands = scope === undefined ? policy.otherwise : policy.byScope.get(scope) ?? [];
+  const place = scope ?? "default";
+  // An empty list is a rejection: nothing accepts.
+  if (demands.length === 0 || demands.includes("reject")) return { kind: "denied", scope: place, why: "rejected" };
+  if (demands.includes("signature")) return { kind: "denied", scope: place, why: "signature" };
+  return { kind: "allowed" };
+}
+
+/** Scopes from the whole reference up to `""`: each parent path, the host, then `*.` domains with the port gone. */
+function scopesOf(name: string, suffix: string): readonly string[] {
+  const segments = name.split("/");
+  const paths = segments.map((_, at) => segments.slice(0, segments.length - at).join("/"));
+  const labels = (segments[0] ?? "").replace(/:\d+$/, "").split(".");
+  const domains = labels.slice(1).map((_, at) => `*.${labels.slice(at + 1).join(".")}`);
+  return [name + suffix, ...paths, ...domains, ""];
+}
+
+function explain(error: z.ZodError, text: string): Parsed<never> {
+  const path = error.issues[0]?.path.map(String) ?? [];
+  const key = path.findLast((part) => !/^\d+$/.test(part)) ?? "";
+  const where = path.length === 0 ? "the document" : `"${path.join(".")}"`;
+  return broken(`${where} is missing or has a value Archway does not know`, findLine(text, `"${key}"`));
+}

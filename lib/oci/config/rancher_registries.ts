@@ -1,0 +1,108 @@
+// registries.yaml of k3s and RKE2: mirrors with rewrites, and per-host TLS and credentials. Pure; files that it names are
+// read by host_files.ts. Used by plan.ts.
+import { z } from "zod";
+import { decodeUserPassword } from "../credentials/docker_config.ts";
+import type { Credential } from "../types.ts";
+import { parseYaml } from "./documents.ts";
+import { type EndpointUrl, parseEndpointUrl } from "./endpoint_url.ts";
+import type { HostTls } from "./hosts_toml.ts";
+import { broken, type Fault, findLine, ok, type Parsed } from "./problem.ts";
+import { parseRewrite, type Rewrite } from "./rewrite.ts";
+
+/** The mirrors of one host. */
+export interface RancherMirrors {
+  readonly endpoints: readonly EndpointUrl[];
+  readonly rewrites: readonly Rewrite[];
+}
+
+/** The whole file. The host `*` stands for every host that has no mirrors of its own. */
+export interface RancherRegistries {
+  readonly mirrors: ReadonlyMap<string, RancherMirrors>;
+  readonly tls: ReadonlyMap<string, HostTls>;
+  readonly credentials: readonly Credential[];
+}
+
+const text = z.string().nullish();
+const Mirror = z.object({
+  endpoint: z.array(z.string()).nullish(),
+  rewrite: z.record(z.string(), z.string()).nullish(),
+}).nullish();
+const Config = z.object({
+  auth: z.object({ username: text, password: text, auth: text, identity_token: text }).nullish(),
+  tls: z.object({
+    ca_file: text,
+    cert_file: text,
+    key_file: text,
+    insecure_skip_verify: z.boolean().nullish(),
+  }).nullish(),
+}).nullish();
+const Document = z.object({
+  mirrors: z.record(z.string(), Mirror).nullish(),
+  configs: z.record(z.string(), Config).nullish(),
+}).nullable();
+
+/** Parses the file. A URL or rewrite that cannot be used is passed over with a warning. */
+export function parseRancherRegistries(content: string): Parsed<RancherRegistries> {
+  const document = parseYaml(content);
+  if (document.kind === "broken") return document;
+  const parsed = Document.safeParse(document.value ?? null);
+  if (!parsed.success) {
+    const key = parsed.error.issues[0]?.path.map(String).findLast((part) => !/^\d+$/.test(part)) ?? "";
+    return broken("a value of a wrong kind", findLine(content, key));
+  }
+  const warnings: Fault[] = [];
+  const warn = (message: string, needle: string): void => {
+    const line = findLine(content, needle);
+    warnings.push(line === undefined ? { message } : { message, line });
+  };
+  const mirrors = new Map<string, RancherMirrors>();
+  for (const [host, mirror] of Object.entries(parsed.data?.mirrors ?? {})) mirrors.set(host, readMirror(mirror, warn));
+  const configs = Object.entries(parsed.data?.configs ?? {});
+  return ok({
+    mirrors,
+    tls: new Map(
+      configs.flatMap(([host, config]) => config?.tls ? [[hostOf(host), readTls(config.tls)] as const] : []),
+    ),
+    credentials: configs.flatMap(([host, config]) => readCredentials(host, config)),
+  }, warnings);
+}
+
+function readMirror(mirror: z.infer<typeof Mirror>, warn: (message: string, needle: string) => void): RancherMirrors {
+  const endpoints = (mirror?.endpoint ?? []).flatMap((url): readonly EndpointUrl[] => {
+    const parsed = parseEndpointUrl(url, { path: "root" });
+    if (parsed === undefined) warn("an endpoint is passed over: its URL cannot be used", url);
+    return parsed === undefined ? [] : [parsed];
+  });
+  const rewrites = Object.entries(mirror?.rewrite ?? {}).flatMap(([pattern, replacement]): readonly Rewrite[] => {
+    const parsed = parseRewrite(pattern, replacement);
+    if (parsed === undefined) warn("a rewrite is passed over: its pattern cannot be used", pattern);
+    return parsed === undefined ? [] : [parsed];
+  });
+  return { endpoints, rewrites };
+}
+
+function readTls(tls: NonNullable<NonNullable<z.infer<typeof Config>>["tls"]>): HostTls {
+  const { ca_file: caFile, cert_file: certificateFile, key_file: keyFile, insecure_skip_verify: skipVerify } = tls;
+  return {
+    skipVerify: skipVerify === true,
+    caFiles: caFile ? [caFile] : [],
+    ...certificateFile ? { client: { certificateFile, ...keyFile ? { keyFile } : {} } } : {},
+  };
+}
+
+function readCredentials(host: string, config: z.infer<typeof Config>): readonly Credential[] {
+  const { username, password, auth, identity_token: identity } = config?.auth ?? {};
+  const pair = auth ? decodeUserPassword(auth) : username ? { username, password: password ?? "" } : undefined;
+  const entry = { scope: hostOf(host), source: "registries.yaml" };
+  return [
+    ...identity && /^[\x21-\x7e]+$/.test(identity)
+      ? [{ ...entry, secret: { kind: "identity", token: identity } } as const]
+      : [],
+    ...pair === undefined ? [] : [{ ...entry, secret: { kind: "basic", ...pair } } as const],
+  ];
+}
+
+/** `configs` may be keyed by `host:port` or by a URL. */
+function hostOf(key: string): string {
+  return key.replace(/^https?:\/\//, "").replace(/\/.*$/, "");
+}

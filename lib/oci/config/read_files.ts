@@ -1,0 +1,77 @@
+// Reads configuration files and remembers which ones it looked at, so that a change of any of them can be noticed.
+// Synchronous on purpose: a reload puts all files in force together. Called by settings_files.ts.
+import { MAX_DOCUMENT_BYTES } from "./documents.ts";
+
+/** What reading a file gave. `failed` holds why in words; `denied`: this process may not look at the path. */
+export type FileContent =
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "missing" }
+  | { readonly kind: "denied" }
+  | { readonly kind: "failed"; readonly message: string };
+
+/** Reads files and directories of one load. */
+export interface FileReader {
+  readText(path: string): FileContent;
+  /** Names in a directory, sorted; empty when there is none or it may not be read. */
+  list(path: string): readonly string[];
+  /** Every path that was looked at, missing ones too, with how it looked just before. */
+  readonly touched: ReadonlyMap<string, string>;
+}
+
+/** Names in a directory beyond this are not looked at. */
+const MAX_ENTRIES = 1_000;
+
+/** Opens a reader for one load. */
+export function openFileReader(): FileReader {
+  const touched = new Map<string, string>();
+  return {
+    touched,
+    readText: (path) => {
+      touched.set(path, appearance(path));
+      return readText(path);
+    },
+    list: (path) => {
+      touched.set(path, appearance(path));
+      return listNames(path);
+    },
+  };
+}
+
+function readText(path: string): FileContent {
+  try {
+    const { size, isFile } = Deno.statSync(path);
+    if (!isFile) return { kind: "failed", message: "is not a file" };
+    if (size > MAX_DOCUMENT_BYTES) return { kind: "failed", message: "is larger than 1 MiB" };
+    return { kind: "text", text: new TextDecoder().decode(Deno.readFileSync(path)) };
+  } catch (error) {
+    if (isOneOf(error, [Deno.errors.NotFound, Deno.errors.NotADirectory])) return { kind: "missing" };
+    if (isOneOf(error, [Deno.errors.PermissionDenied, Deno.errors.NotCapable])) return { kind: "denied" };
+    return { kind: "failed", message: "cannot be read" };
+  }
+}
+
+function listNames(path: string): readonly string[] {
+  try {
+    return [...Deno.readDirSync(path)].map(({ name }) => name).sort().slice(0, MAX_ENTRIES);
+  } catch {
+    return [];
+  }
+}
+
+function isOneOf(error: unknown, kinds: readonly (new () => Error)[]): boolean {
+  return kinds.some((kind) => error instanceof kind);
+}
+
+/** Whether any path looks otherwise than it did. Follows symbolic links. */
+export function haveChanged(touched: ReadonlyMap<string, string>): boolean {
+  return [...touched].some(([path, before]) => appearance(path) !== before);
+}
+
+function appearance(path: string): string {
+  try {
+    const { ino, size, mtime, ctime } = Deno.statSync(path);
+    return [ino, size, mtime?.getTime(), ctime?.getTime()].join(" ");
+  } catch {
+    return "none";
+  }
+}

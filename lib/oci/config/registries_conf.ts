@@ -1,0 +1,165 @@
+// registries.conf and its drop-ins to rules: containers/image's version 2, and the old version 1 tables in the main file.
+// Pure. Read by settings_files.ts, used by registry_rules.ts and short_names.ts. Reference §3.6, §3.7.
+import { z } from "zod";
+import { parseToml } from "./documents.ts";
+import { broken, findLine, ok, type Parsed } from "./problem.ts";
+import { parseVersion1 } from "./registries_conf_v1.ts";
+
+/** Which references a mirror may serve. */
+export type MirrorUse = "all" | "digest-only" | "tag-only";
+
+/** A mirror of a registry or of a part of it. */
+export interface RegistryMirror {
+  /** `host[:port][/path]`, put in the place of the rule's prefix. */
+  readonly location: string;
+  readonly insecure: boolean;
+  readonly use: MirrorUse;
+}
+
+/** One `[[registry]]`. */
+export interface RegistryRule {
+  /** `host[:port][/path]`, a whole reference, or `*.domain`. */
+  readonly prefix: string;
+  /** What replaces the prefix; empty: nothing is replaced (wildcard without location). */
+  readonly location: string;
+  readonly insecure: boolean;
+  readonly blocked: boolean;
+  readonly mirrors: readonly RegistryMirror[];
+}
+
+/** How short names with several candidates are treated. */
+export type ShortNameMode = "disabled" | "permissive" | "enforcing";
+
+/** One file, or all of them merged. Undefined: the file does not say. */
+export interface RegistriesConf {
+  readonly rules: readonly RegistryRule[];
+  readonly searchRegistries: readonly string[] | undefined;
+  readonly shortNameMode: ShortNameMode | undefined;
+  /** Short name → full repository; empty: the alias is taken back. */
+  readonly aliases: ReadonlyMap<string, string>;
+}
+
+const Mirror = z.object({
+  location: z.string(),
+  insecure: z.boolean().default(false),
+  "pull-from-mirror": z.enum(["", "all", "digest-only", "tag-only"]).optional(),
+});
+const Registry = z.object({
+  prefix: z.string().default(""),
+  location: z.string().default(""),
+  insecure: z.boolean().default(false),
+  blocked: z.boolean().default(false),
+  "mirror-by-digest-only": z.boolean().default(false),
+  "pull-from-mirror": z.string().optional(),
+  mirror: z.array(Mirror).default([]),
+});
+const Version2 = z.object({
+  "unqualified-search-registries": z.array(z.string()).optional(),
+  "short-name-mode": z.enum(["", "disabled", "permissive", "enforcing"]).optional(),
+  registry: z.array(Registry).optional(),
+  aliases: z.record(z.string(), z.string()).optional(),
+});
+
+/** Parses one file. `main` may be of version 1 instead; a drop-in may not. */
+export function parseRegistriesConf(text: string, place: "main" | "drop-in"): Parsed<RegistriesConf> {
+  const document = parseToml(text);
+  if (document.kind === "broken") return document;
+  const old = parseVersion1(document.value);
+  const parsed = Version2.safeParse(document.value);
+  if (!parsed.success) return explain(parsed.error, text);
+  if (old !== undefined) {
+    if (place === "drop-in") {
+      return broken("[registries.…] tables of version 1 in a drop-in", findLine(text, "[registries"));
+    }
+    if (Object.values(parsed.data).some((value) => value !== undefined)) {
+      return broken("mixes tables of version 1 and version 2", findLine(text, "[registries"));
+    }
+    return old;
+  }
+  return readVersion2(parsed.data, text);
+}
+
+/** Lays the drop-ins over the main file, in order: rules of the same prefix, search list, mode and aliases are replaced. */
+export function mergeRegistriesConfs(files: readonly RegistriesConf[]): RegistriesConf {
+  const rules = new Map<string, RegistryRule>();
+  const aliases = new Map<string, string>();
+  for (const file of files) {
+    for (const rule of file.rules) rules.set(rule.prefix, rule);
+    for (const [name, target] of file.aliases) aliases.set(name, target);
+  }
+  return {
+    rules: [...rules.values()],
+    searchRegistries: files.findLast(({ searchRegistries }) => searchRegistries !== undefined)?.searchRegistries,
+    shortNameMode: files.findLast(({ shortNameMode }) => shortNameMode !== undefined)?.shortNameMode,
+    aliases: new Map([...aliases].filter(([, target]) => target !== "")),
+  };
+}
+
+function readVersion2(data: z.infer<typeof Version2>, text: string): Parsed<RegistriesConf> {
+  const rules = new Map<string, RegistryRule>();
+  for (const registry of data.registry ?? []) {
+    const rule = readRule(registry, text);
+    if (rule.kind === "broken") return rule;
+    const twin = rules.get(rule.value.prefix);
+    if (twin !== undefined && (twin.insecure !== rule.value.insecure || twin.blocked !== rule.value.blocked)) {
+      return broken(
+        `two registries of prefix "${twin.prefix}" that contradict each other`,
+        findLine(text, twin.prefix),
+      );
+    }
+    if (twin === undefined) rules.set(rule.value.prefix, rule.value);
+  }
+  return ok({
+    rules: [...rules.values()],
+    searchRegistries: data["unqualified-search-registries"]?.map(trimLocation),
+    shortNameMode: data["short-name-mode"] || undefined,
+    aliases: new Map(Object.entries(data.aliases ?? {})),
+  });
+}
+
+function readRule(registry: z.infer<typeof Registry>, text: string): Parsed<RegistryRule> {
+  const location = trimLocation(registry.location);
+  const prefix = trimLocation(registry.prefix) || location;
+  const at = (message: string, needle: string): Parsed<never> => broken(message, findLine(text, needle));
+  const isWildcard = prefix.startsWith("*.");
+  if (prefix === "") return at("a registry without prefix and location", "[[registry]]");
+  if (isWildcard && !/^\*\.[^*/:@]+$/.test(prefix)) {
+    return at(`the wildcard prefix "${prefix}" is not of the form *.example.com`, prefix);
+  }
+  if (location === "" && !isWildcard) return at(`the registry "${prefix}" has no location`, prefix);
+  const scheme = [prefix, location, ...registry.mirror.map((mirror) => mirror.location)].find((name) =>
+    /:\/\//.test(name)
+  );
+  if (scheme !== undefined) return at("a location with a scheme; write host[:port][/path]", "://");
+  if (registry["pull-from-mirror"]) return at("pull-from-mirror outside of a mirror", "pull-from-mirror");
+  const mirrors = readMirrors(registry, text);
+  if (mirrors.kind === "broken") return mirrors;
+  const { insecure, blocked } = registry;
+  return ok({ prefix, location: registry.location === "" ? "" : location, insecure, blocked, mirrors: mirrors.value });
+}
+
+function readMirrors(registry: z.infer<typeof Registry>, text: string): Parsed<readonly RegistryMirror[]> {
+  const byDigestOnly = registry["mirror-by-digest-only"];
+  const mirrors: RegistryMirror[] = [];
+  for (const mirror of registry.mirror) {
+    const location = trimLocation(mirror.location);
+    if (location === "") return broken("a mirror without location", findLine(text, "[[registry.mirror]]"));
+    const use = mirror["pull-from-mirror"] || undefined;
+    if (byDigestOnly && use !== undefined) {
+      return broken("pull-from-mirror together with mirror-by-digest-only", findLine(text, "pull-from-mirror"));
+    }
+    mirrors.push({ location, insecure: mirror.insecure, use: byDigestOnly ? "digest-only" : use ?? "all" });
+  }
+  return ok(mirrors);
+}
+
+/** The first complaint of the schema, at the line of the key it is about. */
+function explain(error: z.ZodError, text: string): Parsed<never> {
+  const path = error.issues[0]?.path.map(String) ?? [];
+  const key = path.findLast((part) => !/^\d+$/.test(part)) ?? "";
+  return broken(`"${path.join(".")}" has a value of a wrong kind`, findLine(text, key));
+}
+
+function trimLocation(location: string): string {
+  return location.trim().replace(/\/+$/, "");
+}

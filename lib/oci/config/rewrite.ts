@@ -1,0 +1,44 @@
+// Rewrites of repository paths, written as Go regular expressions by operators. Pure. Called by rancher_registries.ts.
+
+/** A pattern and what replaces it; groups as `$1` or `${1}`. */
+export interface Rewrite {
+  readonly pattern: RegExp;
+  readonly replacement: string;
+}
+
+/** More unbounded repetitions than this make matching slow on long paths. */
+const MAX_REPETITIONS = 3;
+
+/** Compiles a rewrite. Undefined: not a pattern, or one on which matching could take for ever (Go's cannot, ours can). */
+export function parseRewrite(pattern: string, replacement: string): Rewrite | undefined {
+  const plain = pattern.replace(/\\./g, "_").replace(/\[[^\]]*\]/g, "_");
+  const repetitions = plain.match(/[*+]|\{\d+,\}/g) ?? [];
+  const repeatsGroup = /\)(?:[*+]|\{)/.test(plain);
+  if (pattern.length > 500 || repetitions.length > MAX_REPETITIONS || repeatsGroup) return undefined;
+  try {
+    return { pattern: new RegExp(pattern.replace(/\(\?P</g, "(?<"), "g"), replacement };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Applies the first rewrite that matches. */
+export function rewriteRepository(rewrites: readonly Rewrite[], repository: string): string {
+  for (const { pattern, replacement } of rewrites) {
+    if (repository.search(pattern) < 0) continue;
+    return repository.replace(pattern, (...found: unknown[]) => {
+      // The match and its groups stand before the offset; a group that took no part is undefined.
+      const groups = found.slice(0, found.findIndex((value) => typeof value === "number"));
+      return expand(replacement, groups.map((group) => typeof group === "string" ? group : ""));
+    });
+  }
+  return repository;
+}
+
+/** Go's template: `$1`, `${1}`, `$$`. */
+function expand(replacement: string, groups: readonly string[]): string {
+  return replacement.replace(/\$(?:\$|(\d+)|\{(\d+)\})/g, (all, bare?: string, braced?: string) => {
+    const group = bare ?? braced;
+    return all === "$$" ? "$" : groups[Number(group)] ?? "";
+  });
+}

@@ -1,0 +1,54 @@
+// All configuration of pulls as one value: what settings_files.ts reads and what plan.ts decides by.
+import type { Credential } from "../types.ts";
+import type { EndpointUrl } from "./endpoint_url.ts";
+import type { RegistryFlags } from "./flags.ts";
+import type { HostCertificates } from "./pem.ts";
+import type { Policy } from "./policy.ts";
+import type { RegistriesConf } from "./registries_conf.ts";
+import type { RancherMirrors } from "./rancher_registries.ts";
+
+/** How a host is reached beyond the usual; or that its configuration cannot be used, so that it must not be asked. */
+export type HostAccess =
+  | { readonly kind: "ok"; readonly skipVerify: boolean; readonly certificates: HostCertificates }
+  | { readonly kind: "broken"; readonly message: string };
+
+/** A place of a hosts.toml with its certificates read. */
+export interface HostsPlace {
+  readonly url: EndpointUrl;
+  readonly resolves: boolean;
+  readonly pulls: boolean;
+  readonly access: HostAccess;
+}
+
+/** One directory of containerd's tree. `server` undefined: the host itself. */
+export type HostsDirectory =
+  | {
+    readonly kind: "ok";
+    readonly mirrors: readonly HostsPlace[];
+    readonly server: EndpointUrl | undefined;
+    readonly serverAccess: HostAccess;
+  }
+  | { readonly kind: "broken"; readonly message: string };
+
+/** registries.yaml with its certificates read. */
+export interface RancherSettings {
+  readonly mirrors: ReadonlyMap<string, RancherMirrors>;
+  readonly access: ReadonlyMap<string, HostAccess>;
+  readonly credentials: readonly Credential[];
+}
+
+/** What is in force. Maps are keyed by directory name or by host as written. */
+export interface PullSettings {
+  /** Set: nothing may be pulled, for this reason; a file that must hold rules is missing or was never readable. */
+  readonly refusal: string | undefined;
+  readonly registries: RegistriesConf | undefined;
+  /** What short names mean when no file says: the usual registry, or nothing. */
+  readonly shortNames: "usual" | "refuse";
+  readonly hosts: ReadonlyMap<string, HostsDirectory>;
+  readonly rancher: RancherSettings | undefined;
+  readonly certs: ReadonlyMap<string, HostAccess>;
+  readonly policy: Policy | undefined;
+  readonly flags: RegistryFlags;
+  /** PEM, trusted for every registry. */
+  readonly caCertificates: readonly string[];
+}

@@ -1,0 +1,153 @@
+// Reads every configuration file of pulls into one value, all of them at each load. Called by planner.ts.
+import { HostTrees } from "./host_trees.ts";
+import { type FileValue, LastGood, type ProblemList, renderProblem } from "./last_good.ts";
+import { parseCertificates } from "./pem.ts";
+import { parsePolicy, type Policy } from "./policy.ts";
+import { parseRegistryFlags } from "./flags.ts";
+import type { Problem } from "./problem.ts";
+import { type FileReader, openFileReader } from "./read_files.ts";
+import { mergeRegistriesConfs, parseRegistriesConf, type RegistriesConf } from "./registries_conf.ts";
+import type { PullSettings } from "./settings.ts";
+
+/** Places that are looked at without being named. */
+export interface SystemPaths {
+  readonly registriesConf: string;
+  readonly policy: string;
+  /** certs.d trees; for each host the first that has it counts. */
+  readonly certsDirs: readonly string[];
+}
+
+/** Where container tools keep their configuration. */
+export const SYSTEM_PATHS: SystemPaths = {
+  registriesConf: "/etc/containers/registries.conf",
+  policy: "/etc/containers/policy.json",
+  certsDirs: ["/etc/containers/certs.d", "/etc/docker/certs.d"],
+};
+
+/** What the operator named. Everything is optional; what is named must be there (DV-97, DV-98). */
+export interface SettingsPaths {
+  readonly registriesConf?: string | undefined;
+  /** Default: the path of registries.conf with `.d`. */
+  readonly registriesConfDir?: string | undefined;
+  readonly hostsDir?: string | undefined;
+  readonly rancherRegistries?: string | undefined;
+  readonly certsDir?: string | undefined;
+  readonly policy?: string | undefined;
+  /** PEM files trusted for every registry. */
+  readonly caFiles?: readonly string[] | undefined;
+  /** `HOST[:PORT]` as given to --registry. */
+  readonly declared: readonly string[];
+  /** `HOST[:PORT]` as given to --insecure-registry. */
+  readonly insecure: readonly string[];
+  /** PEM texts trusted for every registry. */
+  readonly caCertificates: readonly string[];
+  readonly system: SystemPaths;
+}
+
+/** One load. */
+export interface LoadedSettings {
+  readonly settings: PullSettings;
+  readonly problems: readonly Problem[];
+  /** Everything that was looked at, with how it looked. */
+  readonly paths: ReadonlyMap<string, string>;
+}
+
+/** What one load goes along with. */
+interface LoadContext {
+  readonly files: FileReader;
+  readonly problems: ProblemList;
+  /** Reasons to refuse every pull. */
+  readonly refusals: string[];
+}
+
+/** Loads again and again, remembering the last good value of each file. */
+export class SettingsFiles {
+  readonly #paths: SettingsPaths;
+  readonly #registries = new LastGood<RegistriesConf>();
+  readonly #policies = new LastGood<Policy>();
+  readonly #certificates = new LastGood<readonly string[]>();
+  readonly #trees = new HostTrees();
+
+  constructor(paths: SettingsPaths) {
+    this.#paths = paths;
+  }
+
+  /** Reads all files now. Never throws. */
+  load(): LoadedSettings {
+    const problems: Problem[] = [];
+    const context: LoadContext = {
+      files: openFileReader(),
+      problems: { add: (problem) => problems.push(problem) },
+      refusals: [],
+    };
+    const flags = parseRegistryFlags(this.#paths);
+    for (const fault of flags.faults) problems.push({ file: "flags", ...fault });
+    const { hostsDir, rancherRegistries, certsDir, system } = this.#paths;
+    const loaded = {
+      registries: this.#loadRegistries(context),
+      shortNames: this.#paths.registriesConf === undefined ? "usual" : "refuse",
+      policy: this.#loadPolicy(context),
+      hosts: this.#trees.loadHosts(hostsDir, context),
+      rancher: this.#trees.loadRancher(rancherRegistries, context),
+      certs: this.#trees.loadCerts(certsDir === undefined ? system.certsDirs : [certsDir], context),
+      caCertificates: this.#loadCaCertificates(context),
+    } as const;
+    return { settings: { ...loaded, flags, refusal: context.refusals[0] }, problems, paths: context.files.touched };
+  }
+
+  #loadRegistries(context: LoadContext): RegistriesConf | undefined {
+    const main = this.#paths.registriesConf ?? this.#paths.system.registriesConf;
+    const folder = this.#paths.registriesConfDir ?? `${main}.d`;
+    const place = placeOf(this.#paths.registriesConf);
+    const first = this.#registries.read(main, {
+      ...context,
+      place,
+      parse: (text) => parseRegistriesConf(text, "main"),
+    });
+    const dropIns = context.files.list(folder).filter((name) => name.endsWith(".conf")).map((name) =>
+      this.#registries.read(`${folder}/${name}`, {
+        ...context,
+        place,
+        parse: (text) => parseRegistriesConf(text, "drop-in"),
+      })
+    );
+    refuse(context, { value: first, path: main, place });
+    dropIns.forEach((value) => refuse(context, { value, path: folder, place: "system" }));
+    const confs = [first, ...dropIns].flatMap((found) => found.kind === "value" ? [found.value] : []);
+    return confs.length === 0 ? undefined : mergeRegistriesConfs(confs);
+  }
+
+  #loadPolicy(context: LoadContext): Policy | undefined {
+    const path = this.#paths.policy ?? this.#paths.system.policy;
+    const place = placeOf(this.#paths.policy);
+    const value = this.#policies.read(path, { ...context, place, parse: parsePolicy });
+    refuse(context, { value, path, place });
+    return value.kind === "value" ? value.value : undefined;
+  }
+
+  /** A CA that cannot be read costs trust in what it signed, nothing else: the problem is told. */
+  #loadCaCertificates(context: LoadContext): readonly string[] {
+    const fromFiles = (this.#paths.caFiles ?? []).flatMap((path) => {
+      const value = this.#certificates.read(path, { ...context, place: "named", parse: parseCertificates });
+      if (value.kind === "missing") context.problems.add({ file: path, message: "is missing" });
+      return value.kind === "value" ? value.value : [];
+    });
+    return [...this.#paths.caCertificates, ...fromFiles];
+  }
+}
+
+/** Rules that were never readable may forbid anything; a named file that is missing too (DV-97, DV-98). */
+function refuse(
+  context: LoadContext,
+  options: { readonly value: FileValue<unknown>; readonly path: string; readonly place: "named" | "system" },
+): void {
+  const { value, path, place } = options;
+  if (value.kind === "broken") context.refusals.push(`a configuration file is broken: ${renderProblem(value.problem)}`);
+  if (value.kind !== "missing" || place === "system") return;
+  context.problems.add({ file: path, message: "is missing" });
+  context.refusals.push(`the configuration file ${path} is missing`);
+}
+
+function placeOf(named: string | undefined): "named" | "system" {
+  return named === undefined ? "system" : "named";
+}

@@ -1,0 +1,102 @@
+// From one full name to the places it may be pulled from, by whichever configuration knows its host: registries.conf, then
+// hosts.toml, then registries.yaml, then the host itself. Pure. Called by plan.ts.
+import type { EndpointUrl } from "./endpoint_url.ts";
+import type { FullName } from "./registry_rules.ts";
+import { findRule, pullSources } from "./registry_rules.ts";
+import { hostDirectories } from "./hosts_toml.ts";
+import { rewriteRepository } from "./rewrite.ts";
+import type { HostAccess, HostsDirectory, PullSettings } from "./settings.ts";
+
+/** A place to pull from, before its transport is settled. */
+export interface Source {
+  /** As written: `docker.io` is still that. */
+  readonly host: string;
+  readonly repository: string;
+  readonly mirror: boolean;
+  readonly pathPrefix: string;
+  readonly scheme: "https" | "http";
+  readonly insecure: boolean;
+  /** The operator wrote this host into a file. */
+  readonly named: boolean;
+  readonly access: HostAccess | undefined;
+}
+
+/** The places, best first; or why the configuration of the host allows none. */
+export type SourcesAnswer =
+  | { readonly kind: "sources"; readonly sources: readonly Source[] }
+  | { readonly kind: "broken"; readonly message: string };
+
+/** Finds the places for a full name. */
+export function findSources(full: FullName, settings: PullSettings): SourcesAnswer {
+  const { host, repository } = splitName(full.name);
+  const upstream: Source = { ...PLAIN, host, repository };
+  return fromRegistriesConf(full, settings) ??
+    fromHostsTree(full, upstream, settings) ??
+    fromRancher(upstream, settings) ??
+    { kind: "sources", sources: [upstream] };
+}
+
+/** Splits `host[:port]/repository`. */
+export function splitName(name: string): { readonly host: string; readonly repository: string } {
+  const slash = name.indexOf("/");
+  return slash < 0 ? { host: name, repository: "" } : { host: name.slice(0, slash), repository: name.slice(slash + 1) };
+}
+
+const PLAIN = {
+  mirror: false,
+  pathPrefix: "",
+  scheme: "https",
+  insecure: false,
+  named: false,
+  access: undefined,
+} as const;
+
+function fromRegistriesConf(full: FullName, { registries }: PullSettings): SourcesAnswer | undefined {
+  const rule = findRule(registries?.rules ?? [], full);
+  if (rule === undefined) return undefined;
+  const isWildcard = rule.prefix.startsWith("*.");
+  const sources = pullSources(rule, full).map(({ name, insecure, mirror }): Source => ({
+    ...PLAIN,
+    ...splitName(name),
+    insecure,
+    mirror,
+    named: mirror || insecure || !isWildcard || rule.location !== "",
+  }));
+  return { kind: "sources", sources };
+}
+
+function fromHostsTree(full: FullName, upstream: Source, { hosts }: PullSettings): SourcesAnswer | undefined {
+  const directory = hostDirectories(upstream.host).find((name) => hosts.has(name));
+  const found = directory === undefined ? undefined : hosts.get(directory);
+  if (found === undefined) return undefined;
+  if (found.kind === "broken") return found;
+  const isDigest = full.suffix.startsWith("@");
+  const mirrors = found.mirrors.filter(({ resolves, pulls }) => isDigest ? pulls : resolves)
+    .map(({ url, access }): Source => ({ ...atUrl(url, upstream), named: true, access }));
+  return { kind: "sources", sources: [...mirrors, serverSource(found, upstream, directory ?? "")] };
+}
+
+function serverSource(found: HostsDirectory & { kind: "ok" }, upstream: Source, directory: string): Source {
+  const { server, serverAccess: access } = found;
+  if (server === undefined) return { ...upstream, named: directory !== "_default", access };
+  return { ...atUrl(server, upstream), mirror: false, named: true, access };
+}
+
+function fromRancher(upstream: Source, { rancher }: PullSettings): SourcesAnswer | undefined {
+  const found = rancher?.mirrors.get(upstream.host) ?? rancher?.mirrors.get("*");
+  if (found === undefined) return undefined;
+  const rewritten = { ...upstream, repository: rewriteRepository(found.rewrites, upstream.repository) };
+  const mirrors = found.endpoints.map((url): Source => ({ ...atUrl(url, rewritten), named: true }));
+  return { kind: "sources", sources: [...mirrors, upstream] };
+}
+
+function atUrl(url: EndpointUrl, upstream: Source): Source {
+  return {
+    ...upstream,
+    host: url.host,
+    repository: url.repositoryPrefix + upstream.repository,
+    scheme: url.scheme,
+    pathPrefix: url.pathPrefix,
+    mirror: url.host !== upstream.host,
+  };
+}

@@ -1,0 +1,36 @@
+// The cluster's and the node's own credentials, in one order: the global pull secret, the docker config.json, the kubelet's
+// plugins. Opened by main, asked by the registry client after the pod's own credentials. Reference §3.4, peers' demand 4.
+import type { Clock } from "../../clock.ts";
+import type { Logger } from "../../log.ts";
+import type { Credential, Keyring } from "../types.ts";
+import { openConfigFile } from "./config_file.ts";
+import { openKubeletPlugins } from "./kubelet_plugins.ts";
+import { matchCredentials } from "./match.ts";
+import { type CommandRunner, runCommand } from "./run_command.ts";
+
+/** Opens the keyring. What is not configured is not asked. Lookups never reject: a source that fails is logged once. */
+export function openKeyring(options: {
+  /** A docker `config.json`. */
+  readonly dockerConfigPath?: string | undefined;
+  /** The kubelet's CredentialProviderConfig, with the folder of the plugins. Both or none. */
+  readonly kubeletProviderConfig?: string | undefined;
+  readonly kubeletProviderBinDir?: string | undefined;
+  /** Credentials that live elsewhere and change: the global pull secret, registries.yaml. */
+  readonly extra: () => readonly Credential[];
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly run?: CommandRunner;
+}): Keyring {
+  const { dockerConfigPath, kubeletProviderConfig, kubeletProviderBinDir, log, clock, run = runCommand } = options;
+  const sources: readonly Keyring[] = [
+    { lookup: (endpoint) => Promise.resolve(matchCredentials(options.extra(), endpoint)) },
+    ...dockerConfigPath === undefined ? [] : [openConfigFile({ path: dockerConfigPath, log, clock, run })],
+    ...kubeletProviderConfig === undefined || kubeletProviderBinDir === undefined
+      ? []
+      : [openKubeletPlugins({ configPath: kubeletProviderConfig, binDir: kubeletProviderBinDir, log, clock, run })],
+  ];
+  return {
+    lookup: async (endpoint, signal) =>
+      (await Promise.all(sources.map((source) => source.lookup(endpoint, signal)))).flat(),
+  };
+}

@@ -1,0 +1,109 @@
+// The words that the kubelet and its credential provider plugins exchange. Pure. Called by kubelet_plugins.ts.
+import { z } from "zod";
+import { parseDuration } from "../../duration.ts";
+import { parseJson, parseYaml } from "../config/documents.ts";
+import { broken, type Fault, findLine, ok, type Parsed } from "../config/problem.ts";
+import type { Credential } from "../types.ts";
+
+/** For what a plugin's answer may be used again. */
+export type CacheKeyType = "Image" | "Registry" | "Global";
+
+/** One plugin of the kubelet's configuration. */
+export interface CredentialProvider {
+  /** Also the name of its program. */
+  readonly name: string;
+  readonly matchImages: readonly string[];
+  readonly defaultCacheMs: number;
+  /** `credentialprovider.kubelet.k8s.io/v1` or an older version. */
+  readonly apiVersion: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** What a plugin answered. */
+export interface PluginAnswer {
+  readonly credentials: readonly Credential[];
+  readonly keyType: CacheKeyType;
+  /** 0: not to be used again. */
+  readonly cacheMs: number;
+}
+
+const Duration = z.string().transform((text, context): number => {
+  // Go writes `0`, and `12h0m0s` for twelve hours.
+  const ms = text === "0" ? 0 : parseDuration(text);
+  if (ms !== undefined) return ms;
+  context.addIssue({ code: "custom", message: "is not a duration" });
+  return z.NEVER;
+});
+const VERSIONS = ["v1", "v1beta1", "v1alpha1"] as const;
+const Provider = z.object({
+  name: z.string().regex(/^[^\s/\\]+$/).refine((name) => name !== "." && name !== ".."),
+  matchImages: z.array(z.string()).min(1),
+  defaultCacheDuration: Duration,
+  apiVersion: z.enum(VERSIONS.map((version) => `credentialprovider.kubelet.k8s.io/${version}` as const)),
+  args: z.array(z.string()).nullish(),
+  env: z.array(z.object({ name: z.string().min(1), value: z.string() })).nullish(),
+  tokenAttributes: z.object({ requireServiceAccount: z.boolean().nullish() }).nullish(),
+});
+const Config = z.object({
+  apiVersion: z.enum(VERSIONS.map((version) => `kubelet.config.k8s.io/${version}` as const)),
+  kind: z.literal("CredentialProviderConfig"),
+  providers: z.array(Provider),
+});
+const Answer = z.object({
+  kind: z.literal("CredentialProviderResponse"),
+  apiVersion: z.string(),
+  cacheKeyType: z.enum(["Image", "Registry", "Global"]),
+  cacheDuration: Duration.nullish(),
+  auth: z.record(z.string(), z.object({ username: z.string().default(""), password: z.string().default("") }))
+    .nullish(),
+});
+
+/** Parses the kubelet's file (YAML or JSON). A plugin that needs a pod's token cannot be asked here: a warning. */
+export function parseProviderConfig(text: string): Parsed<readonly CredentialProvider[]> {
+  const document = parseYaml(text);
+  if (document.kind === "broken") return document;
+  const parsed = Config.safeParse(document.value);
+  if (!parsed.success) {
+    const path = parsed.error.issues[0]?.path.map(String) ?? [];
+    const key = path.findLast((part) => !/^\d+$/.test(part)) ?? "";
+    return broken(`"${path.join(".")}" is missing or not what the kubelet would take`, findLine(text, key));
+  }
+  const needsToken = parsed.data.providers.filter(({ tokenAttributes }) =>
+    tokenAttributes?.requireServiceAccount === true
+  );
+  const warnings = needsToken.map(({ name }): Fault => ({
+    message: `the plugin ${name} wants a ServiceAccount token of the pod and is not asked`,
+  }));
+  const providers = parsed.data.providers.filter((provider) => !needsToken.includes(provider));
+  return ok(
+    providers.map(({ name, matchImages, defaultCacheDuration, apiVersion, args, env }) => ({
+      name,
+      matchImages,
+      defaultCacheMs: defaultCacheDuration,
+      apiVersion,
+      args: args ?? [],
+      env: Object.fromEntries((env ?? []).map((variable) => [variable.name, variable.value])),
+    })),
+    warnings,
+  );
+}
+
+/** What is written to the plugin. */
+export function renderPluginRequest({ apiVersion }: CredentialProvider, image: string): string {
+  return JSON.stringify({ apiVersion, kind: "CredentialProviderRequest", image });
+}
+
+/** Reads what the plugin wrote; undefined when it is not an answer of the version that was asked. */
+export function parsePluginAnswer(provider: CredentialProvider, stdout: string): PluginAnswer | undefined {
+  const document = parseJson(stdout);
+  const parsed = Answer.safeParse(document.kind === "ok" ? document.value : undefined);
+  if (!parsed.success || parsed.data.apiVersion !== provider.apiVersion) return undefined;
+  const { auth, cacheKeyType, cacheDuration } = parsed.data;
+  const credentials = Object.entries(auth ?? {}).map(([scope, { username, password }]): Credential => ({
+    scope,
+    source: `plugin ${provider.name}`,
+    secret: { kind: "basic", username, password },
+  }));
+  return { credentials, keyType: cacheKeyType, cacheMs: cacheDuration ?? provider.defaultCacheMs };
+}
