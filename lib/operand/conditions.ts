@@ -61,22 +61,46 @@ export function renderConditions(
   seen: OperandObservation,
   options: ConditionContext & { readonly earlier: readonly Condition[] },
 ): readonly Condition[] {
-  const { earlier, generation, nowMs } = options;
+  const { earlier } = options;
   const rows = conditionRows(deriveOperandState(seen), options);
-  const ours = rows.map(([type, isTrue, reason, message]): Condition => {
-    const status = isTrue ? "True" : "False";
-    const before = earlier.find((condition) => condition.type === type);
-    const kept = before?.status === status && before.lastTransitionTime !== "";
-    return {
-      type,
-      status,
-      reason,
-      message,
-      lastTransitionTime: kept ? before.lastTransitionTime : renderTime(nowMs),
-      observedGeneration: generation,
-    };
-  });
-  return [...ours, ...earlier.filter(({ type }) => !rows.some(([own]) => own === type))];
+  return [
+    ...rows.map((row) => renderRow(row, options)),
+    ...earlier.filter(({ type }) => !rows.some(([own]) => own === type)),
+  ];
+}
+
+/** The earlier conditions with only the one about gating said anew: all that a replica may say that does not lead. */
+export function renderGatingCondition(
+  stopped: string | undefined,
+  options: Pick<ConditionContext, "generation" | "nowMs"> & { readonly earlier: readonly Condition[] },
+): readonly Condition[] {
+  const row = gatingRow(stopped);
+  const condition = renderRow(row, options);
+  const { earlier } = options;
+  return earlier.some(({ type }) => type === row[0])
+    ? earlier.map((other) => other.type === row[0] ? condition : other)
+    : [...earlier, condition];
+}
+
+function renderRow(
+  [type, isTrue, reason, message]: Row,
+  { earlier, generation, nowMs }: {
+    readonly earlier: readonly Condition[];
+    readonly generation: number;
+    readonly nowMs: number;
+  },
+): Condition {
+  const status = isTrue ? "True" : "False";
+  const before = earlier.find((condition) => condition.type === type);
+  const kept = before?.status === status && before.lastTransitionTime !== "";
+  return {
+    type,
+    status,
+    reason,
+    message,
+    lastTransitionTime: kept ? before.lastTransitionTime : renderTime(nowMs),
+    observedGeneration: generation,
+  };
 }
 
 type Row = readonly [type: string, isTrue: boolean, reason: string, message: string];

@@ -1,0 +1,68 @@
+// Says aloud when this replica ceases to gate pods and when it begins again: in the log, and, when it is for want of a
+// leader, in a condition, since nobody else is there to write it. Run by main on every replica.
+import { isDeepStrictEqual } from "node:util";
+import type { Clock } from "../../lib/clock.ts";
+import type { KubeApi } from "../../lib/k8s/api.ts";
+import { Resource } from "../../lib/k8s/types.ts";
+import { errorText, type Logger } from "../../lib/log.ts";
+import { CLUSTER_CONFIG_NAME } from "../../lib/names.ts";
+import { renderGatingCondition } from "../../lib/operand/conditions.ts";
+import { parseOperandConfig } from "../../lib/operand/config_view.ts";
+import { type GatingStop, type GatingVerdict, LEADER_SILENCE_MS } from "../../lib/operand/dead_man.ts";
+
+/** What it needs. */
+export interface GatingParts {
+  readonly api: KubeApi;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** The verdict that the webhook acts on. */
+  readonly verdict: () => GatingVerdict;
+}
+
+const LOOK_MS = 1_000;
+/** Reasons that only a missing leader gives: then the operator does not run, which writes conditions otherwise. */
+const LEADERLESS: readonly (GatingStop | "gating")[] = ["NoLeader", "LeaderSilent"];
+
+/** Follows the verdict until the signal aborts. Never rejects. */
+export async function watchGating(parts: GatingParts, signal: AbortSignal): Promise<void> {
+  const { clock, log } = parts;
+  let current: GatingStop | "gating" | undefined;
+  let sinceMs = 0;
+  let reported = false;
+  while (!signal.aborted) {
+    const verdict = parts.verdict();
+    const now = verdict.kind === "gating" ? "gating" : verdict.reason;
+    if (now !== current) {
+      if (now === "gating") log.info("gating pods");
+      else log.warn("not gating pods", { reason: now });
+      [current, sinceMs, reported] = [now, clock.monotonicMs(), false];
+    }
+    // A start has no leader for a moment, which is no news.
+    const lasting = now === "LeaderSilent" || clock.monotonicMs() - sinceMs >= LEADER_SILENCE_MS;
+    if (verdict.kind === "stopped" && LEADERLESS.includes(now) && lasting && !reported) {
+      reported = await report(parts, { reason: verdict.reason, signal });
+    }
+    await clock.sleep(LOOK_MS, signal);
+  }
+}
+
+/** Answers whether it is said. */
+async function report(
+  { api, clock, log }: GatingParts,
+  { reason, signal }: { readonly reason: GatingStop; readonly signal: AbortSignal },
+): Promise<boolean> {
+  try {
+    const object = await api.get(Resource.clusterConfigs, { name: CLUSTER_CONFIG_NAME }, signal);
+    const { conditions: earlier, generation, resourceVersion } = parseOperandConfig(object);
+    const nowMs = clock.nowMs() + api.serverClockOffsetMs();
+    const conditions = renderGatingCondition(reason, { earlier, generation, nowMs });
+    if (isDeepStrictEqual(conditions, earlier)) return true;
+    const document = { metadata: { resourceVersion }, status: { conditions } };
+    const target = { name: CLUSTER_CONFIG_NAME, subresource: "status" };
+    await api.patch(Resource.clusterConfigs, target, { body: { kind: "merge", document }, signal });
+    return true;
+  } catch (error) {
+    log.debug("condition not written yet", { reason, error: errorText(error) });
+    return false;
+  }
+}

@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { watchGating } from "../../../controllers/operator/gating.ts";
+import { silentLogger } from "../../../lib/log.ts";
+import { type GatingVerdict, LEADER_SILENCE_MS } from "../../../lib/operand/dead_man.ts";
+import { FakeClock } from "../../support/fake_clock.ts";
+import { openBench, type OperatorBench } from "./make.ts";
+
+interface Watched extends AsyncDisposable {
+  readonly lines: readonly string[];
+  say(verdict: GatingVerdict): void;
+  /** Lets time pass second by second, with real time for the API in between. */
+  pass(ms: number): Promise<void>;
+}
+
+function watch(bench: OperatorBench): Watched {
+  const clock = new FakeClock();
+  const stop = new AbortController();
+  const lines: string[] = [];
+  let verdict: GatingVerdict = { kind: "gating" };
+  const running = watchGating({
+    api: bench.api,
+    clock,
+    log: {
+      ...silentLogger,
+      info: (message) => void lines.push(message),
+      warn: (message, fields) => void lines.push(`${message}: ${fields?.reason}`),
+    },
+    verdict: () => verdict,
+  }, stop.signal);
+  return {
+    lines,
+    say: (next) => {
+      verdict = next;
+    },
+    pass: async (ms) => {
+      for (let passed = 0; passed < ms; passed += 1_000) {
+        await clock.advance(1_000);
+        while (clock.sleeping === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+      }
+    },
+    [Symbol.asyncDispose]: async () => {
+      stop.abort();
+      await running;
+    },
+  };
+}
+
+async function gatingCondition(bench: OperatorBench): Promise<string> {
+  const row = (await bench.conditions()).find(({ type }) => type === "GatingStopped");
+  return row === undefined ? "unsaid" : `${row.status} ${row.reason}`;
+}
+
+Deno.test("watchGating() writes the condition when the leader has gone silent, without touching the others", async () => {
+  await using bench = await openBench();
+  await bench.createConfig();
+  await using watched = watch(bench);
+  await watched.pass(2_000);
+  watched.say({ kind: "stopped", reason: "LeaderSilent" });
+  await watched.pass(2_000);
+  assert.equal(await gatingCondition(bench), "True LeaderSilent");
+  assert.equal((await bench.conditions()).length, 1);
+  watched.say({ kind: "gating" });
+  await watched.pass(2_000);
+  assert.deepEqual(watched.lines, ["gating pods", "not gating pods: LeaderSilent", "gating pods"]);
+});
+
+Deno.test("watchGating() says nothing in a condition when a start has no leader for a moment", async () => {
+  await using bench = await openBench();
+  await bench.createConfig();
+  await using watched = watch(bench);
+  watched.say({ kind: "stopped", reason: "NoLeader" });
+  await watched.pass(LEADER_SILENCE_MS - 2_000);
+  assert.equal(await gatingCondition(bench), "unsaid");
+  await watched.pass(5_000);
+  assert.equal(await gatingCondition(bench), "True NoLeader");
+});
+
+Deno.test("watchGating() leaves the condition to the leader when the config is the reason", async () => {
+  await using bench = await openBench();
+  await bench.createConfig();
+  await using watched = watch(bench);
+  watched.say({ kind: "stopped", reason: "ConfigLeaving" });
+  await watched.pass(LEADER_SILENCE_MS + 5_000);
+  assert.equal(await gatingCondition(bench), "unsaid");
+});
