@@ -25,7 +25,7 @@ export async function readChartSources(): Promise<ChartSources> {
   }
   const extra = [{ op: "add", path: "/spec/template/spec/containers/0/args/-", value: EXTRA_ARGUMENT }];
   const patch = { target: { kind: "Deployment", name: "archway" }, patch: JSON.stringify(extra) };
-  const withExtraArgument = await renderComposition("base", [], [patch]);
+  const withExtraArgument = await renderComposition("base", [], { patches: [patch] });
   return { base, features, withExtraArgument, image: imageOf(base) };
 }
 

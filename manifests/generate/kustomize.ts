@@ -35,11 +35,11 @@ export async function renderFolder(path: string): Promise<readonly ManifestObjec
   return parseManifest(await runKustomize(join(MANIFESTS, path)));
 }
 
-/** Renders one folder with components, in this order, as a user's own kustomization would. */
+/** Renders one folder with components, in this order, as a user's own kustomization would. `namespace` moves all of it. */
 export async function renderComposition(
   path: string,
   components: readonly string[],
-  patches: readonly unknown[] = [],
+  options: { readonly patches?: readonly unknown[]; readonly namespace?: string } = {},
 ): Promise<readonly ManifestObject[]> {
   const folder = await Deno.makeTempDir({ prefix: "archway-kustomize-" });
   try {
@@ -48,7 +48,7 @@ export async function renderComposition(
       kind: "Kustomization",
       resources: [relative(await Deno.realPath(folder), join(MANIFESTS, path))],
       components: components.map((component) => relative(folder, join(MANIFESTS, component))),
-      patches,
+      ...options,
     };
     await Deno.writeTextFile(join(folder, "kustomization.yaml"), JSON.stringify(kustomization));
     return parseManifest(await runKustomize(folder));

@@ -1,0 +1,191 @@
+// What every overlay must keep, whatever it changes: names that the service relies on, hardening, one namespace.
+import assert from "node:assert/strict";
+import { z } from "zod";
+import { type ManifestObject, renderComposition, renderFolder, slugOf } from "../../manifests/generate/kustomize.ts";
+import { FLAGS } from "../../lib/config/flags.ts";
+import { API_GROUP, LEASE_NAME, WebhookName, WebhookPath } from "../../lib/names.ts";
+import { hasKubectl } from "./support/kubectl.ts";
+
+const ignore = !hasKubectl();
+const FOLDERS = [
+  "base",
+  ...["vanilla", "cert-manager", "openshift", "gke", "monitoring"].map((name) => `overlays/${name}`),
+];
+const COMPONENTS = ["least-privilege", "prewarm", "live-architectures", "daemonsets-warn", "migration"]
+  .map((name) => `components/${name}`);
+
+const SERVICE = z.object({ namespace: z.string(), name: z.string(), path: z.string(), port: z.literal(443) });
+const CLIENT = z.object({ service: SERVICE });
+const DEPLOYMENT = z.object({
+  spec: z.object({
+    replicas: z.int(),
+    template: z.object({
+      spec: z.object({
+        priorityClassName: z.string(),
+        terminationGracePeriodSeconds: z.int(),
+        securityContext: z.object({ runAsNonRoot: z.literal(true), seccompProfile: z.object({ type: z.string() }) }),
+        containers: z.tuple([z.object({
+          args: z.array(z.string()),
+          ports: z.array(z.object({ name: z.string(), containerPort: z.int() })),
+          resources: z.object({
+            requests: z.object({ cpu: z.string(), memory: z.string() }),
+            limits: z.record(z.string(), z.string()),
+          }),
+          livenessProbe: z.object({ httpGet: z.object({ path: z.string() }) }),
+          readinessProbe: z.object({ httpGet: z.object({ path: z.string() }) }),
+          securityContext: z.object({
+            readOnlyRootFilesystem: z.literal(true),
+            allowPrivilegeEscalation: z.literal(false),
+            capabilities: z.object({ drop: z.tuple([z.literal("ALL")]) }),
+          }),
+        })]),
+      }),
+    }),
+  }),
+});
+const RULES = z.array(z.object({
+  apiGroups: z.array(z.string()),
+  resources: z.array(z.string()),
+  verbs: z.array(z.string()),
+  resourceNames: z.array(z.string()).optional(),
+}));
+
+function find(objects: readonly ManifestObject[], slug: string): ManifestObject {
+  const found = objects.find((object) => slugOf(object) === slug);
+  assert.ok(found !== undefined, `no ${slug}`);
+  return found;
+}
+
+function deploymentOf(objects: readonly ManifestObject[]): z.infer<typeof DEPLOYMENT>["spec"] {
+  return DEPLOYMENT.parse(find(objects, "deployment-archway")).spec;
+}
+
+/** The rows of the API server's way in: who, where. */
+function clientsOf(objects: readonly ManifestObject[]): readonly (readonly [string, z.infer<typeof CLIENT>])[] {
+  const { webhooks } = find(objects, `validatingwebhookconfiguration-${WebhookName.validatingConfiguration}`);
+  const rows = z.array(z.looseObject({ name: z.string(), failurePolicy: z.literal("Fail"), clientConfig: CLIENT }))
+    .parse(webhooks);
+  const { spec } = find(objects, `customresourcedefinition-clusterpodplacementconfigs.${API_GROUP}`);
+  const { conversion } = z.looseObject({ conversion: z.object({ webhook: z.looseObject({ clientConfig: CLIENT }) }) })
+    .parse(spec);
+  return [
+    ...rows.map(({ name, clientConfig }) => [name, clientConfig] as const),
+    ["conversion", conversion.webhook.clientConfig],
+  ];
+}
+
+for (const folder of FOLDERS) {
+  Deno.test({
+    name: `${folder}: webhooks lead to the service, by the paths it serves (1.1, 1.4)`,
+    ignore,
+    fn: async () => {
+      const clients = clientsOf(await renderFolder(folder));
+      const service = (path: string): unknown => ({
+        service: { namespace: "archway-system", name: "archway-webhook", path, port: 443 },
+      });
+      assert.deepEqual(Object.fromEntries(clients), {
+        [WebhookName.validateClusterConfig]: service(WebhookPath.validateClusterConfig),
+        [WebhookName.validateNamespaceConfig]: service(WebhookPath.validateNamespaceConfig),
+        conversion: service(WebhookPath.convert),
+      });
+    },
+  });
+
+  Deno.test({
+    name: `${folder}: two replicas, hardened, live is not ready, no CPU limit, time to drain`,
+    ignore,
+    fn: async () => {
+      const { replicas, template } = deploymentOf(await renderFolder(folder));
+      const { priorityClassName, terminationGracePeriodSeconds, containers: [container] } = template.spec;
+      assert.equal(replicas, 2);
+      assert.equal(priorityClassName, "system-cluster-critical");
+      assert.equal(terminationGracePeriodSeconds, 30);
+      assert.equal(template.spec.securityContext.seccompProfile.type, "RuntimeDefault");
+      assert.deepEqual(Object.keys(container.resources.limits), ["memory"]);
+      assert.equal(container.livenessProbe.httpGet.path, "/healthz");
+      assert.equal(container.readinessProbe.httpGet.path, "/readyz");
+    },
+  });
+
+  Deno.test({
+    name: `${folder}: the arguments are flags of serve, and what listens is what the Services point to`,
+    ignore,
+    fn: async () => {
+      const { args, ports } = deploymentOf(await renderFolder(folder)).template.spec.containers[0];
+      assert.equal(args[0], "serve");
+      assertFlags(args.slice(1));
+      const listen = args.find((arg) => arg.startsWith("--listen="))?.split(":")[1] ?? "9443";
+      assert.deepEqual(ports.map(({ name, containerPort }) => `${name} ${containerPort}`), [
+        `webhook ${listen}`,
+        "admin 8080",
+      ]);
+    },
+  });
+
+  Deno.test({
+    name: `${folder}: moved to another namespace, nothing is left behind`,
+    ignore,
+    fn: async () => {
+      const text = JSON.stringify(await renderComposition(folder, [], { namespace: "elsewhere" }));
+      const left = text.match(/.{60}archway-system.{20}/g) ?? [];
+      // What cannot follow: names within a certificate, which the overlay's own `namespace` decides.
+      assert.deepEqual(left.filter((place) => !place.includes("archway-webhook.archway-system.svc")), []);
+    },
+  });
+}
+
+for (const component of COMPONENTS) {
+  Deno.test({
+    name: `${component}: adds flags of serve, and rights of its own`,
+    ignore,
+    fn: async () => {
+      const [base, objects] = [await renderFolder("base"), await renderComposition("base", [component])];
+      const before = deploymentOf(base).template.spec.containers[0].args;
+      const { args } = deploymentOf(objects).template.spec.containers[0];
+      assert.deepEqual(args.slice(0, before.length), before);
+      assertFlags(args.slice(1));
+      const roles = (list: readonly ManifestObject[]): readonly string[] =>
+        list.filter(({ kind }) => /^(Cluster)?Role$/.test(kind)).map(slugOf).sort();
+      assert.notDeepEqual(roles(objects), roles(base));
+    },
+  });
+}
+
+Deno.test({
+  name: "base: every role is bound to the ServiceAccount, no wildcard, no right to escalate",
+  ignore,
+  fn: async () => {
+    const objects = await renderFolder("base");
+    const roles = objects.filter(({ kind, metadata }) => /Role$/.test(kind) && !/-(edit|view)$/.test(metadata.name));
+    assert.ok(roles.length > 5);
+    for (const role of roles) {
+      const binding = find(objects, `${role.kind.toLowerCase()}binding-${role.metadata.name}`);
+      assert.deepEqual(binding.subjects, [{ kind: "ServiceAccount", name: "archway", namespace: "archway-system" }]);
+      for (const rule of RULES.parse(role.rules)) {
+        assert.ok(![...rule.apiGroups, ...rule.resources, ...rule.verbs].includes("*"));
+        assert.ok(!rule.verbs.some((verb) => ["escalate", "bind", "impersonate", "deletecollection"].includes(verb)));
+      }
+    }
+  },
+});
+
+Deno.test({
+  name: "base: names in the rights are the names that the service uses",
+  ignore,
+  fn: async () => {
+    const rules = (await renderFolder("base")).flatMap(({ rules }) => rules === undefined ? [] : RULES.parse(rules));
+    const names = new Set(rules.flatMap(({ resourceNames }) => resourceNames ?? []));
+    for (const name of [LEASE_NAME, WebhookName.configuration, WebhookName.validatingConfiguration, "archway-tls"]) {
+      assert.ok(names.has(name), name);
+    }
+  },
+});
+
+function assertFlags(args: readonly string[]): void {
+  for (const arg of args) {
+    const [name = "", value] = arg.replace(/^--/, "").split("=");
+    const flag = FLAGS.find((candidate) => candidate.name === name && candidate.commands.includes("serve"));
+    assert.ok(flag !== undefined, `serve has no ${arg}`);
+    if (flag.choices !== undefined) assert.ok(flag.choices.includes(value ?? ""), arg);
+  }
+}

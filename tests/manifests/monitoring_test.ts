@@ -1,0 +1,74 @@
+// Alerts, runbooks and dashboard speak of metrics that exist, and the manifests say what the service itself applies.
+import assert from "node:assert/strict";
+import { z } from "zod";
+import { openMetrics } from "../../lib/metrics.ts";
+import { ALERTS, RUNBOOKS_URL } from "../../lib/operand/alerts.ts";
+import { parseOperandConfig } from "../../lib/operand/config_view.ts";
+import { renderMonitoring } from "../../lib/operand/monitoring.ts";
+import { type ManifestObject, parseManifest } from "../../manifests/generate/kustomize.ts";
+
+const FOLDER = new URL("../../manifests/monitoring/", import.meta.url);
+const read = (name: string): string => Deno.readTextFileSync(new URL(name, FOLDER));
+
+const PANELS = z.looseObject({
+  panels: z.array(z.looseObject({ title: z.string(), targets: z.array(z.object({ expr: z.string() }).loose()) })),
+});
+
+async function exposedNames(): Promise<ReadonlySet<string>> {
+  const metrics = openMetrics({
+    gatedPods: () => 0,
+    cachedInspections: () => 0,
+    queueDepth: () => 0,
+    leading: () => false,
+    gating: () => false,
+    memory: () => ({ rss: 0, heapUsed: 0 }),
+    registries: () => [],
+  });
+  const { text } = await metrics.expose();
+  const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)];
+  return new Set(
+    types.flatMap(([, name = "", type]) =>
+      type === "histogram" ? [`${name}_bucket`, `${name}_count`, `${name}_sum`] : [name]
+    ),
+  );
+}
+
+function namesIn(text: string): readonly string[] {
+  return [...text.matchAll(/\b(?:mto|archway)_[a-z_]+/g)].map(([name]) => name);
+}
+
+Deno.test("4.1 4.4 every metric of the dashboard, the alerts and the runbooks is exposed", async () => {
+  const exposed = await exposedNames();
+  for (const file of ["dashboard.json", "prometheus_rule.yaml", "runbooks.md"]) {
+    for (const name of namesIn(read(file))) assert.ok(exposed.has(name), `${file}: ${name}`);
+  }
+});
+
+Deno.test("4.4 the dashboard shows every metric but those of the process", async () => {
+  const shown = new Set(namesIn(read("dashboard.json")).map((name) => name.replace(/_(bucket|count|sum)$/, "")));
+  const families = [...await exposedNames()].map((name) => name.replace(/_(bucket|count|sum)$/, ""));
+  assert.deepEqual(families.filter((name) => /^(mto|archway)_/.test(name) && !shown.has(name)), []);
+});
+
+Deno.test("4.4 every panel has a title and an expression", () => {
+  const { panels } = PANELS.parse(JSON.parse(read("dashboard.json")));
+  assert.ok(panels.length >= 13);
+  for (const { title, targets } of panels) assert.ok(title !== "" && targets.length > 0, title);
+});
+
+Deno.test("4.3 every alert has a runbook, and every runbook an alert", () => {
+  const headings = [...read("runbooks.md").matchAll(/^## (\S+)$/gm)].map(([, name]) => name);
+  assert.deepEqual(headings, ALERTS.map(({ name }) => name));
+  const links = [...read("prometheus_rule.yaml").matchAll(/runbook_url: (\S+)/g)].map(([, url]) => url);
+  assert.deepEqual(links, ALERTS.map(({ name }) => `${RUNBOOKS_URL}#${name.toLowerCase()}`));
+});
+
+Deno.test("4.2 4.3 the manifests of monitoring are what the service applies", () => {
+  const config = parseOperandConfig({ apiVersion: "v1", kind: "any", metadata: { name: "cluster", uid: "1" } });
+  for (const applied of renderMonitoring(config, "archway-system")) {
+    const file = applied.kind === "ServiceMonitor" ? "service_monitor.yaml" : "prometheus_rule.yaml";
+    const [shipped]: readonly (ManifestObject | undefined)[] = parseManifest(read(file));
+    assert.deepEqual(shipped?.spec, applied.spec);
+    assert.equal(shipped?.metadata.name, applied.metadata.name);
+  }
+});
