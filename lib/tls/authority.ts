@@ -61,8 +61,10 @@ export async function changeAuthority(
   },
 ): Promise<Authority> {
   const { change, terms, nowMs } = options;
+  // Names it has already stay: two replicas that are called by different names must not take turns renaming it.
+  const names = [...new Set([...terms.names, ...namesOf(authority)])];
   const serve = (signer: IssuedPair): Promise<IssuedPair> =>
-    issueServing(signer, { names: terms.names, nowMs, lifetimeMs: terms.servingMs });
+    issueServing(signer, { names, nowMs, lifetimeMs: terms.servingMs });
   if (authority === undefined || change === "found") {
     const signer = await issueAuthority({ nowMs, lifetimeMs: terms.authorityMs });
     return { signer, serving: await serve(signer), successor: undefined, predecessor: "" };
@@ -103,6 +105,15 @@ function isDue(cert: string, nowMs: number): boolean {
 
 function endOf(cert: string): number {
   return Date.parse(new X509Certificate(cert).validTo);
+}
+
+/** The names of the serving certificate; none when there is none or it cannot be read. */
+function namesOf(authority: Authority | undefined): readonly string[] {
+  if (authority === undefined || findPairProblem(authority.serving.cert, authority.serving.key) !== undefined) {
+    return [];
+  }
+  const alternative = new X509Certificate(authority.serving.cert).subjectAltName ?? "";
+  return alternative.split(", ").map((entry) => entry.replace(/^(DNS|IP Address):/, "")).filter((name) => name !== "");
 }
 
 function servesAll(cert: string, names: readonly string[]): boolean {

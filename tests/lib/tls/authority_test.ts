@@ -83,6 +83,14 @@ Deno.test("decideAuthorityChange() serves anew when a name is asked for that the
   }
 });
 
+Deno.test("changeAuthority() keeps the names of the other replica when one asks for its own", async () => {
+  const authority = await make(undefined, "found");
+  const terms = { ...TERMS, names: ["10.0.0.1"] };
+  const both = await changeAuthority(authority, { change: "serve", terms, nowMs: START_MS });
+  assert.equal(decideAuthorityChange(both, terms, START_MS), "none");
+  assert.equal(decideAuthorityChange(both, TERMS, START_MS), "none");
+});
+
 Deno.test("a successor is trusted before it signs, and its predecessor after", async () => {
   const before = await make(undefined, "found");
   const staged = await make(before, "stage");

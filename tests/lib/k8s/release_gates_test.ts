@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import type { KubeApi } from "../../../lib/k8s/api.ts";
+import { ApiError } from "../../../lib/k8s/errors.ts";
+import { countGatedPods, releaseGatedPods } from "../../../lib/k8s/release_gates.ts";
+import { renderGateRelease } from "../../../lib/k8s/release_gate.ts";
+import { openKubeApi } from "../../../lib/k8s/rest_api.ts";
+import { systemClock } from "../../../lib/clock.ts";
+import { Resource } from "../../../lib/k8s/types.ts";
+import { silentLogger } from "../../../lib/log.ts";
+import { SCHEDULING_GATE as GATE } from "../../../lib/names.ts";
+import { podBody, serveCluster } from "../playground/make.ts";
+
+interface Bench extends AsyncDisposable {
+  readonly api: KubeApi;
+  readonly signal: AbortSignal;
+  create(name: string, gates: readonly string[], labels?: Readonly<Record<string, string>>): Promise<void>;
+  gatesOf(name: string): Promise<string>;
+}
+
+async function openBench(): Promise<Bench> {
+  const served = await serveCluster();
+  const api = openKubeApi({
+    baseUrl: served.server.url,
+    credentials: () => Promise.resolve({ headers: {}, tls: { caCerts: [] } }),
+    discardCredentials: () => {},
+  }, { clock: systemClock, log: silentLogger, userAgent: "archway-test" });
+  const { signal } = new AbortController();
+  return {
+    api,
+    signal,
+    create: async (name, gates, labels) => {
+      const body = podBody(name, { schedulingGates: gates.map((gate) => ({ name: gate })) }, labels && { labels });
+      await api.create(Resource.pods, body, { namespace: "default", signal });
+    },
+    gatesOf: async (name) => {
+      const { spec } = await api.get(Resource.pods, { namespace: "default", name }, signal);
+      const gates: unknown = Reflect.get(Object(spec), "schedulingGates") ?? [];
+      return Array.isArray(gates) ? gates.map((gate) => Reflect.get(Object(gate), "name")).join(" ") : "";
+    },
+    [Symbol.asyncDispose]: async () => {
+      await api[Symbol.asyncDispose]();
+      await served[Symbol.asyncDispose]();
+    },
+  };
+}
+
+Deno.test("releaseGatedPods() lifts our gate alone, from labelled and unlabelled pods", async () => {
+  await using bench = await openBench();
+  await bench.create("labelled", ["first", GATE, "last"], { [GATE]: "gated", app: "a" });
+  await bench.create("unlabelled", [GATE]);
+  await bench.create("foreign", ["other"]);
+  assert.equal(await countGatedPods(bench.api, bench.signal), 1, "the label finds one, which is enough to know");
+  const { released, left } = await releaseGatedPods(bench.api, { signal: bench.signal });
+  assert.deepEqual([...released].sort(), ["default/labelled", "default/unlabelled"]);
+  assert.deepEqual(left, []);
+  assert.equal(await bench.gatesOf("labelled"), "first last");
+  assert.equal(await bench.gatesOf("unlabelled"), "");
+  assert.equal(await bench.gatesOf("foreign"), "other");
+  const { metadata } = await bench.api.get(Resource.pods, { namespace: "default", name: "labelled" }, bench.signal);
+  assert.deepEqual(metadata.labels, { [GATE]: "removed", app: "a" });
+  assert.equal(await countGatedPods(bench.api, bench.signal), 0);
+});
+
+Deno.test("releaseGatedPods() lists and changes nothing when it is a dry run", async () => {
+  await using bench = await openBench();
+  await bench.create("held", [GATE], { [GATE]: "gated" });
+  const { released } = await releaseGatedPods(bench.api, { signal: bench.signal, dryRun: true });
+  assert.deepEqual(released, ["default/held"]);
+  assert.equal(await bench.gatesOf("held"), GATE);
+});
+
+Deno.test("releaseGatedPods() reads a pod again when it changed, and takes a vanished one for freed", async () => {
+  await using bench = await openBench();
+  await bench.create("changing", [GATE], { [GATE]: "gated" });
+  await bench.create("vanishing", [GATE], { [GATE]: "gated" });
+  const failures = new Map([["changing", 422], ["vanishing", 404]]);
+  const api: KubeApi = Object.assign(Object.create(bench.api), {
+    patch: (...[type, target, options]: Parameters<KubeApi["patch"]>) => {
+      const status = failures.get(target.name ?? "");
+      failures.delete(target.name ?? "");
+      return status === undefined
+        ? bench.api.patch(type, target, options)
+        : Promise.reject(new ApiError("no", { status }));
+    },
+    list: (...args: Parameters<KubeApi["list"]>) => bench.api.list(...args),
+    get: (...args: Parameters<KubeApi["get"]>) => bench.api.get(...args),
+  });
+  const { left } = await releaseGatedPods(api, { signal: bench.signal });
+  assert.deepEqual(left, []);
+  assert.equal(await bench.gatesOf("changing"), "");
+});
+
+Deno.test("releaseGatedPods() says which pods are left and why when the server refuses", async () => {
+  await using bench = await openBench();
+  await bench.create("refused", [GATE], { [GATE]: "gated" });
+  const api: KubeApi = Object.assign(Object.create(bench.api), {
+    patch: () => Promise.reject(new ApiError("denied by a policy", { status: 403 })),
+    list: (...args: Parameters<KubeApi["list"]>) => bench.api.list(...args),
+  });
+  const { released, left } = await releaseGatedPods(api, { signal: bench.signal });
+  assert.deepEqual(released, []);
+  assert.deepEqual(left, [{ pod: "default/refused", reason: "denied by a policy" }]);
+});
+
+Deno.test("renderGateRelease() makes nothing for a pod without our gate, and labels a pod that has no labels", () => {
+  assert.equal(
+    renderGateRelease({ metadata: { name: "p" }, spec: { schedulingGates: [{ name: "other" }] } }),
+    undefined,
+  );
+  assert.deepEqual(renderGateRelease({ metadata: { name: "p" }, spec: { schedulingGates: [{ name: GATE }] } }), [
+    { op: "test", path: "/spec/schedulingGates/0/name", value: GATE },
+    { op: "remove", path: "/spec/schedulingGates/0" },
+    { op: "add", path: "/metadata/labels", value: { [GATE]: "removed" } },
+  ]);
+});
