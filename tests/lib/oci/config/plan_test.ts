@@ -1,0 +1,269 @@
+// Pull plans from registries.conf and policy.json: the rows of the reference (§7.14) that are decided before any request.
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { planPull } from "../../../../lib/oci/config/plan.ts";
+import { endpointsOf, placesOf, refusalOf, settingsFrom } from "./settings_support.ts";
+
+const DIGEST = `sha256:${"a".repeat(64)}`;
+const ACCEPT = '[{"type":"insecureAcceptAnything"}]';
+const REJECT = '[{"type":"reject"}]';
+
+Deno.test("planPull() asks the registry itself when nothing is configured", () => {
+  assert.deepEqual(endpointsOf("quay.io/org/app:v1", settingsFrom({})), [{
+    host: "quay.io",
+    repository: "org/app",
+    reference: "v1",
+    mirror: false,
+    pathPrefix: "",
+    transport: { scheme: "https", verifyTls: true, caCertificates: [], declared: false },
+  }]);
+});
+
+Deno.test("DV-98 planPull() refuses every image when policy.json rejects by default", () => {
+  const failure = refusalOf("quay.io/a/b:1", settingsFrom({ policy: `{"default":${REJECT}}` }));
+  assert.equal(failure.reason, "Blocked");
+  assert.equal(failure.kind, "permanent");
+  assert.match(failure.message, /^Cannot pull "quay.io\/a\/b": policy.json rejects it \(scope "default"\)/);
+});
+
+Deno.test("DV-99 planPull() judges by the most specific scope of policy.json", () => {
+  const policy = `{"default":${ACCEPT},"transports":{"docker":{
+    "docker.io/library/x":${REJECT},
+    "docker.io/library/x:good":${ACCEPT},
+    "*.io":${REJECT},
+    "quay.io":${ACCEPT},
+    "a.b.example.com:5000/team":${ACCEPT},
+    "*.b.example.com":${REJECT},
+    "docker.io":${ACCEPT},
+    "example.org":[]
+  }}}`;
+  const settings = settingsFrom({ policy });
+  const allowed = ["docker.io/library/y", "x:good", "quay.io/a/b", "a.b.example.com:5000/team/x", "example.com/x", "y"];
+  const rejected = ["x", "docker.io/library/x:bad", "gcr.io/a/b", "a.b.example.com:5000/other/x", "example.org/x"];
+  for (const image of allowed) assert.equal(planPull(image, settings).kind, "endpoints", image);
+  for (const image of rejected) assert.equal(refusalOf(image, settings).reason, "Blocked", image);
+});
+
+Deno.test("planPull() refuses what policy.json wants signed, because it checks no signatures", () => {
+  for (const type of ["signedBy", "signedBaseLayer", "sigstoreSigned"]) {
+    const policy = `{"default":${ACCEPT},"transports":{"docker":{"quay.io":[{"type":"${type}","keyPath":"/k"}]}}}`;
+    const failure = refusalOf("quay.io/a/b", settingsFrom({ policy }));
+    assert.equal(failure.reason, "Blocked");
+    assert.match(failure.message, /wants a signature \(scope "quay.io"\)/);
+  }
+});
+
+Deno.test("DV-100 planPull() goes to the mirrors of a blocked registry", () => {
+  const conf = `
+    [[registry]]
+    location = "quay.io"
+    blocked = true
+    [[registry.mirror]]
+    location = "mirror.example.com/quay"`;
+  assert.deepEqual(placesOf("quay.io/org/app@" + DIGEST, settingsFrom({ conf })), ["mirror.example.com/quay/org/app"]);
+});
+
+Deno.test("DV-100 planPull() refuses a blocked registry without mirrors, and a mirror that is blocked itself", () => {
+  const conf = `
+    [[registry]]
+    location = "quay.io"
+    blocked = true
+    [[registry]]
+    location = "gcr.io"
+    [[registry.mirror]]
+    location = "quay.io/gcr"`;
+  assert.equal(refusalOf("quay.io/org/app", settingsFrom({ conf })).reason, "Blocked");
+  assert.deepEqual(placesOf("gcr.io/org/app", settingsFrom({ conf })), ["gcr.io/org/app"]);
+});
+
+const MIRRORS = `
+  [[registry]]
+  location = "quay.io"
+  [[registry.mirror]]
+  location = "digests.example.com"
+  pull-from-mirror = "digest-only"
+  [[registry.mirror]]
+  location = "tags.example.com"
+  pull-from-mirror = "tag-only"
+  [[registry.mirror]]
+  location = "both.example.com:5000/q"`;
+
+Deno.test("DV-101 planPull() passes over digest-only mirrors for a tag", () => {
+  const endpoints = endpointsOf("quay.io/a/b:v1", settingsFrom({ conf: MIRRORS }));
+  assert.deepEqual(endpoints.map(({ host, mirror }) => [host, mirror]), [
+    ["tags.example.com", true],
+    ["both.example.com:5000", true],
+    ["quay.io", false],
+  ]);
+});
+
+Deno.test("DV-102 planPull() passes over tag-only mirrors for a digest, also when a tag stands beside it", () => {
+  assert.deepEqual(placesOf(`quay.io/a/b:v1@${DIGEST}`, settingsFrom({ conf: MIRRORS })), [
+    "digests.example.com/a/b",
+    "both.example.com:5000/q/a/b",
+    "quay.io/a/b",
+  ]);
+});
+
+Deno.test("planPull() treats mirror-by-digest-only as digest-only on each mirror", () => {
+  const conf = `
+    [[registry]]
+    location = "quay.io"
+    mirror-by-digest-only = true
+    [[registry.mirror]]
+    location = "m.example.com"`;
+  assert.deepEqual(placesOf("quay.io/a/b", settingsFrom({ conf })), ["quay.io/a/b"]);
+  assert.deepEqual(placesOf(`quay.io/a/b@${DIGEST}`, settingsFrom({ conf })), ["m.example.com/a/b", "quay.io/a/b"]);
+});
+
+Deno.test("DV-103 planPull() follows the longest prefix, which ends at a boundary", () => {
+  const conf = `
+    [[registry]]
+    prefix = "quay.io"
+    location = "one.example.com"
+    [[registry]]
+    prefix = "quay.io/team"
+    location = "two.example.com/t"
+    [[registry]]
+    prefix = "quay.io/team/app:v2"
+    location = "three.example.com/app"`;
+  const settings = settingsFrom({ conf });
+  assert.deepEqual(placesOf("quay.io/x/y", settings), ["one.example.com/x/y"]);
+  assert.deepEqual(placesOf("quay.io/team/app:v1", settings), ["two.example.com/t/app"]);
+  assert.deepEqual(placesOf("quay.io/teams/app", settings), ["one.example.com/teams/app"]);
+  assert.deepEqual(placesOf("quay.io/team/app:v2", settings), ["three.example.com/app"]);
+  assert.deepEqual(placesOf("quay.io.evil.com/team/app", settings), ["quay.io.evil.com/team/app"]);
+});
+
+Deno.test("DV-104 planPull() lets *.example.com stand for subdomains only", () => {
+  const conf = `
+    [[registry]]
+    prefix = "*.example.com"
+    location = "proxy.local:5000"
+    [[registry]]
+    prefix = "*.blocked.com"
+    blocked = true`;
+  const settings = settingsFrom({ conf });
+  assert.deepEqual(placesOf("a.example.com/x/y", settings), ["proxy.local:5000/x/y"]);
+  assert.deepEqual(placesOf("a.b.example.com/x", settings), ["proxy.local:5000/x"]);
+  assert.deepEqual(placesOf("example.com/x/y", settings), ["example.com/x/y"]);
+  assert.deepEqual(placesOf("badexample.com/x/y", settings), ["badexample.com/x/y"]);
+  assert.equal(refusalOf("x.blocked.com/y", settings).reason, "Blocked");
+});
+
+Deno.test("DV-105 planPull() follows the drop-in for a prefix that the main file has too", () => {
+  const rule = (location: string): string => `[[registry]]\nprefix = "quay.io"\nlocation = "${location}"\n`;
+  const settings = settingsFrom({
+    conf: rule("one.io"),
+    dropIns: [rule("two.io"), '[[registry]]\nlocation = "gcr.io"'],
+  });
+  assert.deepEqual(placesOf("quay.io/a/b", settings), ["two.io/a/b"]);
+});
+
+Deno.test("DV-107 planPull() tries HTTPS and then HTTP for an insecure registry, endpoint by endpoint", () => {
+  const conf = `
+    [[registry]]
+    location = "quay.io"
+    [[registry.mirror]]
+    location = "10.0.0.1:5000"
+    insecure = true`;
+  const [mirror, primary] = endpointsOf("quay.io/a/b", settingsFrom({ conf }));
+  assert.deepEqual(mirror?.transport, {
+    scheme: "https-then-http",
+    verifyTls: false,
+    caCertificates: [],
+    declared: true,
+  });
+  assert.equal(primary?.transport.scheme, "https");
+  assert.equal(primary?.transport.verifyTls, true);
+});
+
+Deno.test("DV-108 planPull() tries the search registries in order", () => {
+  const conf = 'unqualified-search-registries = ["registry.example.com", "docker.io"]';
+  assert.deepEqual(placesOf("app:v1", settingsFrom({ conf })), [
+    "registry.example.com/app",
+    "registry-1.docker.io/library/app",
+  ]);
+});
+
+Deno.test("DV-109 planPull() refuses a short name when registries.conf names no search registries", () => {
+  const failure = refusalOf("nginx", settingsFrom({ conf: "" }));
+  assert.equal(failure.reason, "Misconfigured");
+  assert.match(failure.message, /^Cannot resolve short name "nginx"/);
+});
+
+Deno.test("DV-110 planPull() refuses a short name of several registries when the mode is enforcing", () => {
+  const conf = 'unqualified-search-registries = ["a.io", "b.io"]\nshort-name-mode = "enforcing"';
+  assert.match(refusalOf("nginx", settingsFrom({ conf })).message, /enforcing/);
+  const one = conf.replace(', "b.io"', "");
+  assert.deepEqual(placesOf("nginx", settingsFrom({ conf: one })), ["a.io/nginx"]);
+});
+
+Deno.test("DV-111 planPull() follows an alias alone, tag and digest attached again", () => {
+  const conf = `
+    unqualified-search-registries = ["a.io", "b.io"]
+    short-name-mode = "enforcing"
+    [aliases]
+    "app" = "quay.io/team/app"
+    "gone" = "quay.io/team/gone"`;
+  const settings = settingsFrom({ conf, dropIns: ['[aliases]\n"gone" = ""'] });
+  const [alias] = endpointsOf(`app:v1@${DIGEST}`, settings);
+  assert.deepEqual([alias?.host, alias?.repository, alias?.reference], ["quay.io", "team/app", DIGEST]);
+  assert.match(refusalOf("gone", settings).message, /enforcing/);
+});
+
+Deno.test("DV-112 planPull() contacts registry-1.docker.io for Docker Hub", () => {
+  const [hub] = endpointsOf("nginx", settingsFrom({ conf: 'unqualified-search-registries = ["docker.io"]' }));
+  assert.deepEqual([hub?.host, hub?.repository, hub?.reference], ["registry-1.docker.io", "library/nginx", "latest"]);
+});
+
+Deno.test("planPull() reads registries.conf of version 1", () => {
+  const conf = `
+    [registries.search]
+    registries = ["a.io/", "b.io"]
+    [registries.insecure]
+    registries = ["b.io"]
+    [registries.block]
+    registries = ["c.io"]`;
+  const settings = settingsFrom({ conf });
+  assert.deepEqual(endpointsOf("x", settings).map(({ host, transport }) => [host, transport.scheme]), [
+    ["a.io", "https"],
+    ["b.io", "https-then-http"],
+  ]);
+  assert.equal(refusalOf("c.io/x", settings).reason, "Blocked");
+});
+
+Deno.test("planPull() declares hosts of flags, ignores their https port and leaves other ports alone", () => {
+  const settings = settingsFrom({ declared: ["Reg.local", "10.0.0.1:5000"], insecure: ["plain.local:80"] });
+  const transport = (image: string): readonly unknown[] => {
+    const { declared, scheme, verifyTls } = endpointsOf(image, settings)[0]?.transport ?? {};
+    return [declared, scheme, verifyTls];
+  };
+  assert.deepEqual(transport("reg.local:443/x/y"), [true, "https", true]);
+  assert.deepEqual(transport("reg.local:444/x/y"), [false, "https", true]);
+  assert.deepEqual(transport("10.0.0.1:5000/x/y"), [true, "https", true]);
+  assert.deepEqual(transport("plain.local:80/x/y"), [true, "https-then-http", false]);
+});
+
+Deno.test("planPull() refuses a host whose certificates are broken, and no other", () => {
+  const certs = new Map([["bad.io", { kind: "broken", message: "x.cert has no x.key beside it" } as const]]);
+  const failure = refusalOf("bad.io/a/b", settingsFrom({ certs }));
+  assert.deepEqual([failure.reason, failure.registry], ["Misconfigured", "bad.io"]);
+  assert.deepEqual(placesOf("good.io/a/b", settingsFrom({ certs })), ["good.io/a/b"]);
+});
+
+Deno.test("planPull() refuses what is not a reference", () => {
+  for (const image of ["", "x/UPPER", "a b", "x@sha256:1@sha256:2", "http://x/y", "x:", "//x"]) {
+    assert.equal(refusalOf(image, settingsFrom({})).reason, "InvalidReference", image);
+  }
+});
+
+Deno.test("planPull() never throws, and never plans for a host the image does not name when nothing is configured", () => {
+  fc.assert(fc.property(fc.oneof(fc.string(), fc.webUrl()), (image) => {
+    const plan = planPull(image, settingsFrom({}));
+    if (plan.kind === "refused") return;
+    for (const { host } of plan.endpoints) {
+      assert.ok(host === "registry-1.docker.io" || image.startsWith(host), `${image} → ${host}`);
+    }
+  }));
+});

@@ -1,0 +1,60 @@
+// Settings from texts, for tests of what is decided by them; no files are read.
+import { parseRegistryFlags } from "../../../../lib/oci/config/flags.ts";
+import { parsePolicy } from "../../../../lib/oci/config/policy.ts";
+import type { Parsed } from "../../../../lib/oci/config/problem.ts";
+import { mergeRegistriesConfs, parseRegistriesConf } from "../../../../lib/oci/config/registries_conf.ts";
+import type { PullSettings } from "../../../../lib/oci/config/settings.ts";
+import { planPull } from "../../../../lib/oci/config/plan.ts";
+import type { Endpoint, InspectionFailure } from "../../../../lib/oci/types.ts";
+
+/** The value of a good text; a broken one fails the test. */
+export function valueOf<T>(parsed: Parsed<T>): T {
+  if (parsed.kind === "ok") return parsed.value;
+  throw new Error(`broken: line ${parsed.fault.line}: ${parsed.fault.message}`);
+}
+
+/** Settings where only what is given is set. Short names mean docker.io unless a registries.conf is given. */
+export function settingsFrom(
+  given: {
+    readonly conf?: string;
+    readonly dropIns?: readonly string[];
+    readonly policy?: string;
+    readonly declared?: readonly string[];
+    readonly insecure?: readonly string[];
+  } & Partial<Omit<PullSettings, "policy">>,
+): PullSettings {
+  const { conf, dropIns = [], policy, declared = [], insecure = [], ...more } = given;
+  const main = conf === undefined ? [] : [valueOf(parseRegistriesConf(conf, "main"))];
+  const confs = [...main, ...dropIns.map((text) => valueOf(parseRegistriesConf(text, "drop-in")))];
+  return {
+    refusal: undefined,
+    registries: confs.length === 0 ? undefined : mergeRegistriesConfs(confs),
+    shortNames: conf === undefined ? "usual" : "refuse",
+    hosts: new Map(),
+    rancher: undefined,
+    certs: new Map(),
+    policy: policy === undefined ? undefined : valueOf(parsePolicy(policy)),
+    flags: parseRegistryFlags({ declared, insecure }),
+    caCertificates: [],
+    ...more,
+  };
+}
+
+/** The places of a plan; a refusal fails the test. */
+export function endpointsOf(image: string, settings: PullSettings): readonly Endpoint[] {
+  const plan = planPull(image, settings);
+  if (plan.kind === "endpoints") return plan.endpoints;
+  throw new Error(`refused: ${plan.failure.reason}: ${plan.failure.message}`);
+}
+
+/** The places of a plan as `host/repository`. */
+export function placesOf(image: string, settings: PullSettings): readonly string[] {
+  return endpointsOf(image, settings).map(({ host, repository }) => `${host}/${repository}`);
+}
+
+/** Why a plan is refused; a plan fails the test. */
+export function refusalOf(image: string, settings: PullSettings): InspectionFailure {
+  const plan = planPull(image, settings);
+  if (plan.kind === "refused") return plan.failure;
+  throw new Error(`not refused: ${JSON.stringify(plan.endpoints)}`);
+}
