@@ -18,6 +18,7 @@ import { memberOf, objectAt, textAt } from "../lib/placement/raw.ts";
 
 /** What the checks read with. */
 export interface CheckParts {
+  /** The API server: reads are live. */
   readonly api: KubeApi;
   /** Ends with the process. */
   readonly signal: AbortSignal;

@@ -15,6 +15,7 @@ import type { OperatorParts } from "./parts.ts";
 
 /** The fact sheet, plus what applying and reporting need of it. */
 export interface OperatorFacts extends OperandFacts {
+  /** What the conditions are made of. */
   readonly seen: OperandObservation;
   /** What the webhook configuration should be; undefined without config. */
   readonly desiredWebhook: KubeObject | undefined;

@@ -12,8 +12,11 @@ import { type GatingStop, type GatingVerdict, LEADER_SILENCE_MS } from "../../li
 
 /** What it needs. */
 export interface GatingParts {
+  /** For the condition. */
   readonly api: KubeApi;
+  /** Time. */
   readonly clock: Clock;
+  /** Hears of each change. */
   readonly log: Logger;
   /** The verdict that the webhook acts on. */
   readonly verdict: () => GatingVerdict;

@@ -7,11 +7,15 @@ export interface Memory {
   unservedSinceMs: number | undefined;
   /** Since when the config is leaving or gone. */
   leavingSinceMs: number | undefined;
+  /** Attempts to lift all gates by force. */
   forcedAttempts: number;
+  /** When the last one was made. */
   forcedAtMs: number;
-  /** Writes of the same webhook configuration in quick succession, and what was written (JSON). */
+  /** Writes of the same webhook configuration in quick succession. */
   repairs: number;
+  /** What was written last (JSON). */
   repairedWith: string;
+  /** When it was written. */
   repairedAtMs: number;
   /** When the monitoring kinds were last asked for. */
   monitoringAtMs: number | undefined;

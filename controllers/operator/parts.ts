@@ -11,9 +11,11 @@ import type { WebhookEndpoint } from "../../lib/operand/webhooks.ts";
 export interface OperatorSettings {
   /** Namespace of Archway itself; its events and monitoring objects live there. */
   readonly namespace: string;
+  /** Where the API server reaches the webhooks. */
   readonly endpoint: WebhookEndpoint;
   /** Name of Archway's own Deployment, for roll-out conditions; undefined outside of a cluster. */
   readonly deploymentName: string | undefined;
+  /** Longest a pod may stay gated (ms). */
   readonly maxGateAgeMs: number;
   /** Longest time between two looks at everything (ms). */
   readonly resyncMs: number;
@@ -21,10 +23,15 @@ export interface OperatorSettings {
 
 /** Edges and questions. The questions are asked at each look and must answer at once. */
 export interface OperatorParts {
+  /** The API server. */
   readonly api: KubeApi;
+  /** Takes events without waiting. */
   readonly events: Pick<EventRecorder, "record">;
+  /** Time. */
   readonly clock: Clock;
+  /** Narrowed to this controller. */
   readonly log: Logger;
+  /** Where this installation lives. */
   readonly settings: OperatorSettings;
   /** Whether this replica answers admissions. */
   readonly canServe: () => boolean;

@@ -10,6 +10,7 @@ import { keyOf, type KubeObject, Resource } from "./types.ts";
 
 /** What became of the gated pods, as `namespace/name`. */
 export interface GateRelease {
+  /** Pods that are free now (in a dry run: would be). */
   readonly released: readonly string[];
   /** Pods that could not be freed now, and why. */
   readonly left: readonly { readonly pod: string; readonly reason: string }[];

@@ -3,11 +3,17 @@
 
 /** An alert. The expression is PromQL over this service's own metrics. */
 export interface Alert {
+  /** Its name; automation and runbooks key on it. */
   readonly name: string;
+  /** PromQL. */
   readonly expression: string;
+  /** How long the expression must hold: `5m`. */
   readonly forDuration: string;
+  /** `critical` wakes somebody. */
   readonly severity: "critical" | "warning" | "info";
+  /** One sentence: what is wrong. */
   readonly summary: string;
+  /** What it means for pods, and numbers. */
   readonly description: string;
 }
 

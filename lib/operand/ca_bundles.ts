@@ -7,6 +7,7 @@ import { encodeBundle, type WebhookEndpoint } from "./webhooks.ts";
 
 /** Whose bundle, and which endpoint means "us". */
 export interface BundleSettings {
+  /** Where the API server reaches us. */
   readonly endpoint: WebhookEndpoint;
   /** PEM. */
   readonly caBundle: string;

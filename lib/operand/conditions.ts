@@ -9,22 +9,35 @@ import type { WaitReason } from "./lifecycle.ts";
  * runs, and its webhook, which every replica serves.
  */
 export interface OperandObservation {
+  /** cA: the pod controller of the leader runs. */
   readonly controllerAvailable: boolean;
+  /** cU: and the roll-out is complete. */
   readonly controllerUpToDate: boolean;
+  /** wA: a replica answers admissions. */
   readonly webhookAvailable: boolean;
+  /** wU: and the roll-out is complete. */
   readonly webhookUpToDate: boolean;
+  /** m: the MutatingWebhookConfiguration exists. */
   readonly webhookConfigured: boolean;
+  /** d: the config is being deleted. */
   readonly deleting: boolean;
 }
 
 /** The answers that the conditions spell out, under the names of the conditions. */
 export interface OperandState {
+  /** Pods are gated and placed. */
   readonly available: boolean;
+  /** Something is still being rolled out. */
   readonly progressing: boolean;
+  /** Not available although nobody asked for that. */
   readonly degraded: boolean;
+  /** The config is being deleted. */
   readonly deprovisioning: boolean;
+  /** Not available or not rolled out in full. */
   readonly controllerNotReady: boolean;
+  /** Not available or not rolled out in full. */
   readonly webhookNotReady: boolean;
+  /** The API server does not call us. */
   readonly webhookConfigurationMissing: boolean;
   /** Whether the webhook configuration may be there. */
   readonly canDeployWebhook: boolean;
@@ -32,9 +45,13 @@ export interface OperandState {
 
 /** What the messages mention besides the state. */
 export interface ConditionContext {
+  /** Of the config that was observed. */
   readonly generation: number;
+  /** Time of the API server (epoch ms). */
   readonly nowMs: number;
+  /** Pods that hold our gate; counted while leaving. */
   readonly gatedPods: number;
+  /** What the operator waits for. */
   readonly waiting: WaitReason | undefined;
   /** Why pods are not gated at the moment; undefined while they are. */
   readonly gatingStopped: string | undefined;

@@ -5,26 +5,37 @@ import type { KubeObject } from "../k8s/types.ts";
 
 /** A condition of a custom resource's status, as metav1.Condition has it. */
 export interface Condition {
+  /** What is said. */
   readonly type: string;
+  /** Whether it is so. */
   readonly status: "True" | "False" | "Unknown";
+  /** One word for machines. */
   readonly reason: string;
+  /** A sentence for people. */
   readonly message: string;
   /** RFC 3339, whole seconds. */
   readonly lastTransitionTime: string;
+  /** Generation of the config it is said of. */
   readonly observedGeneration?: number;
 }
 
 /** The ClusterPodPlacementConfig as the operator sees it. */
 export interface OperandConfig {
+  /** Tells a config from a later one of the same name. */
   readonly uid: string;
+  /** Version that was read: guards writes. */
   readonly resourceVersion: string;
+  /** Counts changes of the spec. */
   readonly generation: number;
   /** When deletion was asked for (epoch ms); undefined while it was not. */
   readonly deletingSinceMs: number | undefined;
+  /** All of them, in their order. */
   readonly finalizers: readonly string[];
   /** As written; undefined when absent or not an object. */
   readonly namespaceSelector: Readonly<Record<string, unknown>> | undefined;
+  /** Whether the execFormatErrorMonitor plugin is on. */
   readonly enoexecEnabled: boolean;
+  /** Those that can be read. */
   readonly conditions: readonly Condition[];
 }
 

@@ -16,6 +16,7 @@ export type OperandFinalizer = typeof Finalizer[keyof typeof Finalizer];
 export interface OperandFacts {
   /** undefined when there is no ClusterPodPlacementConfig. */
   readonly config: OperandConfig | undefined;
+  /** Whether any PodPlacementConfig exists. */
   readonly hasNamespaceConfigs: boolean;
   /** The live webhook configuration compared with the desired one. */
   readonly webhook: "absent" | "current" | "drifted";
@@ -25,6 +26,7 @@ export interface OperandFacts {
   readonly gatedPods: number;
   /** How long the config has been leaving or gone (ms). */
   readonly leavingForMs: number;
+  /** Longest a pod may stay gated (ms). */
   readonly maxGateAgeMs: number;
   /** Attempts to lift all gates by force since the config began to leave, and the time since the last one (ms). */
   readonly forced: { readonly attempts: number; readonly agoMs: number };

@@ -4,7 +4,9 @@ import type { KubeObject } from "../k8s/types.ts";
 
 /** The two answers the conditions need. */
 export interface Rollout {
+  /** At least one replica is available. */
   readonly available: boolean;
+  /** Every replica is of the newest generation and ready. */
   readonly upToDate: boolean;
 }
 

@@ -9,10 +9,15 @@ import { FALLBACK_ANNOTATION } from "./convert.ts";
 
 /** What is to be done to a config. `object` is absent on DELETE, `oldObject` on CREATE. */
 export interface ConfigWrite {
+  /** Of the admission request. */
   readonly operation: "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
+  /** Of the config; empty for the cluster config. */
   readonly namespace: string;
+  /** Of the config. */
   readonly name: string;
+  /** As it shall be. */
   readonly object: unknown;
+  /** As it is. */
   readonly oldObject: unknown;
 }
 
@@ -28,6 +33,7 @@ export type ConfigVerdict =
 
 /** What the rules for a PodPlacementConfig need to know of the cluster. */
 export interface NamespaceConfigFacts {
+  /** State of the ClusterPodPlacementConfig, read live. */
   readonly clusterConfig: "absent" | "deleting" | "present";
   /** The PodPlacementConfigs of the same namespace, this one included where it exists. */
   readonly siblings: readonly { readonly name: string; readonly priority: number }[];
@@ -35,7 +41,9 @@ export interface NamespaceConfigFacts {
 
 /** A config that a deletion would leave behind. */
 export interface ConfigName {
+  /** Of the config; empty for the cluster config. */
   readonly namespace: string;
+  /** Of the config. */
   readonly name: string;
 }
 

@@ -10,7 +10,9 @@ import { findPairProblem } from "./serving_certificate.ts";
 
 /** Everything the authority is. Kept in a Secret; never leaves the process otherwise. */
 export interface Authority {
+  /** The CA that signs now. */
   readonly signer: IssuedPair;
+  /** The certificate that is served now. */
   readonly serving: IssuedPair;
   /** Trusted already, signing from `signsAtMs` on. */
   readonly successor: { readonly pair: IssuedPair; readonly signsAtMs: number } | undefined;
@@ -20,10 +22,13 @@ export interface Authority {
 
 /** How long things live (ms) and which names are served. */
 export interface AuthorityTerms {
+  /** Life of a CA. */
   readonly authorityMs: number;
+  /** Life of a serving certificate. */
   readonly servingMs: number;
   /** Time for every API server to learn of a new CA. */
   readonly overlapMs: number;
+  /** DNS names and IP addresses that clients use. */
   readonly names: readonly string[];
 }
 

@@ -11,10 +11,13 @@ import {
 
 /** Which files, and how often to look (ms; a look is three stat calls). */
 export interface CertificateFiles {
+  /** The certificate chain, PEM. */
   readonly certPath: string;
+  /** Its private key, PEM. */
   readonly keyPath: string;
   /** The CA for `caBundle`; undefined when another controller injects it. */
   readonly caPath: string | undefined;
+  /** Time between two looks (ms). */
   readonly pollMs?: number;
 }
 

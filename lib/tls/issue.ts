@@ -2,13 +2,17 @@
 
 /** A certificate and its private key, PEM. */
 export interface IssuedPair {
+  /** The certificate. */
   readonly cert: string;
+  /** Its private key, PKCS #8. */
   readonly key: string;
 }
 
 /** From when and for how long. */
 export interface Validity {
+  /** Time of issue (epoch ms). */
   readonly nowMs: number;
+  /** Time from issue to expiry (ms). */
   readonly lifetimeMs: number;
 }
 

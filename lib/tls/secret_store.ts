@@ -11,6 +11,7 @@ export const AUTHORITY_SECRET = "archway-tls";
 
 /** What is stored. `authority` is undefined when the Secret holds none that can be read. */
 export interface StoredAuthority {
+  /** What the Secret holds. */
   readonly authority: Authority | undefined;
   /** undefined when there is no Secret yet. */
   readonly secret: KubeObject | undefined;
@@ -18,6 +19,7 @@ export interface StoredAuthority {
 
 /** The Secret, as one value that can be read and swapped. Throws ApiError when the API server does not play along. */
 export interface AuthorityStore {
+  /** Reads the Secret live. */
   read(signal: AbortSignal): Promise<StoredAuthority>;
   /** Writes over exactly what was read. Answers false when someone else was faster. */
   swap(before: StoredAuthority, next: Authority, signal: AbortSignal): Promise<boolean>;

@@ -9,9 +9,13 @@ import { CertificateCell, type CertificateInForce, type ServingCertificate } fro
 
 /** What it is made with. */
 export interface SelfManagedParts {
+  /** Where replicas share the authority. */
   readonly store: AuthorityStore;
+  /** Lives and names. */
   readonly terms: AuthorityTerms;
+  /** Time. */
   readonly clock: Clock;
+  /** Says when something is renewed. */
   readonly log: Logger;
   /** Time between two looks at the Secret (ms); far below the terms' overlap. */
   readonly pollMs?: number;

@@ -4,7 +4,9 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 
 /** What is in force. All PEM. */
 export interface CertificateInForce {
+  /** Certificate chain. */
   readonly cert: string;
+  /** Private key. */
   readonly key: string;
   /** What API servers must trust; undefined when another controller of the cluster tells them. */
   readonly caBundle: string | undefined;
@@ -36,6 +38,7 @@ export class CertificateCell {
   #current: CertificateInForce;
   readonly #listeners: ((certificate: CertificateInForce) => void)[] = [];
 
+  /** Puts the first value in force. */
   constructor(first: CertificateInForce) {
     this.#current = first;
   }
