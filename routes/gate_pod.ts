@@ -20,6 +20,8 @@ export interface GatePodParts {
   readonly settings: () => PlacementSettings;
   readonly configsOf: (namespace: string) => PlacementConfigs;
   readonly recall: (pod: PodView, images: readonly WantedImage[]) => readonly ImageFact[] | undefined;
+  /** Whether what is recalled should be looked up again soon. */
+  readonly isAging: (pod: PodView, images: readonly WantedImage[]) => boolean;
   /** Starts inspecting in the background. */
   readonly prefetch: (pod: PodView, images: readonly WantedImage[]) => void;
   readonly mayGate: () => boolean;
@@ -63,13 +65,12 @@ function answerSafely(parts: GatePodParts, request: AdmissionRequest): Answer {
 
 function answer(parts: GatePodParts, request: AdmissionRequest): Answer {
   if (request.resource !== "pods" || request.subresource !== "" || request.operation !== "CREATE") return UNTOUCHED;
-  const parsed = parsePod(request.object);
-  if (parsed === undefined) {
+  // A new pod may leave its namespace out; the request never does.
+  const pod = parsePod(request.object, { namespace: request.namespace });
+  if (pod === undefined) {
     parts.log.warn("admission request without a pod", { uid: request.uid, namespace: request.namespace });
     return UNTOUCHED;
   }
-  // A new pod may leave its namespace out; the request never does.
-  const pod: PodView = request.namespace === "" ? parsed : { ...parsed, namespace: request.namespace };
   const settings = parts.settings();
   const images = imagesToInspect(pod, settings);
   const verdict = judgeAdmission({
@@ -80,7 +81,8 @@ function answer(parts: GatePodParts, request: AdmissionRequest): Answer {
     mayGate: parts.mayGate(),
     ...optionalLive(parts.liveArchitectures()),
   });
-  if (verdict.kind === "gate" && !request.dryRun) parts.prefetch(pod, images);
+  const isWorthwhile = verdict.kind === "gate" || verdict.kind === "place" && parts.isAging(pod, images);
+  if (isWorthwhile && !request.dryRun) parts.prefetch(pod, images);
   const who = pod.name === "" ? pod.generateName : pod.name;
   parts.log.debug("pod admitted", { namespace: pod.namespace, pod: who, reason: verdictReason(verdict) });
   return { outcome: OUTCOME[verdict.kind], patch: admissionPatch(pod, verdict) };

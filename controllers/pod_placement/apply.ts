@@ -1,7 +1,7 @@
 // Carries out a placement decision: ONE patch, then events, metrics and one log line. Called by controller.ts.
 import { classifyWriteFailure } from "../../lib/k8s/errors.ts";
 import type { JsonPatch } from "../../lib/k8s/patch.ts";
-import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
+import { Resource } from "../../lib/k8s/types.ts";
 import { errorText } from "../../lib/log.ts";
 import { decisionReason } from "../../lib/placement/reason.ts";
 import { bareReleasePatch, releasePatch } from "../../lib/placement/release_patch.ts";
@@ -26,7 +26,8 @@ export async function applyDecision(
   } catch (error) {
     const failure = classifyWriteFailure(error);
     if (failure === "gone" || failure === "stale") return { kind: failure };
-    if (failure === "later") throw error;
+    // What a waiting pod wanted noted can wait as well; only a refused release must end in some other release.
+    if (failure === "later" || decision.kind === "retry") throw error;
     return await releaseBare(parts, pod, { ...options, why: errorText(error) });
   }
   report(parts, pod, { outcome: { kind: "applied", decision }, gateAgeMs });
@@ -88,11 +89,7 @@ export function reportGated(parts: PodPlacementParts, pod: PodView): void {
 }
 
 function postReports(parts: PodPlacementParts, pod: PodView, reports: readonly PodReport[]): void {
-  const object: KubeObject = {
-    apiVersion: "v1",
-    kind: "Pod",
-    metadata: { namespace: pod.namespace, name: pod.name, uid: pod.uid, resourceVersion: pod.resourceVersion },
-  };
+  const object = { apiVersion: "v1", kind: "Pod", namespace: pod.namespace, name: pod.name, uid: pod.uid };
   for (const { type, reason, message } of reports) parts.events.record({ object, type, reason, message });
 }
 

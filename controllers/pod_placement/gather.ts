@@ -1,5 +1,4 @@
 // Everything a decision about a gated pod needs: the configs, its age, and what each of its images says of itself.
-import type { KnownImage } from "../../lib/images/known_images.ts";
 import type { PodImagesRequest } from "../../lib/images/pod_images.ts";
 import { needsInspection } from "../../lib/placement/decide.ts";
 import { imagesToInspect, imagesWorthConfigRead, type WantedImage } from "../../lib/placement/images.ts";
@@ -73,20 +72,16 @@ async function inspectAll(
   pod: PodView,
   { request, signal }: { readonly request: PodImagesRequest; readonly signal: AbortSignal },
 ): Promise<readonly ImageFact[]> {
-  const images = (await parts.images.inspect(request, signal)).map(toFact);
+  const images = await parts.images.inspect(request, signal);
   const configOf = imagesWorthConfigRead({ pod, settings: parts.settings(), images });
   if (configOf.length === 0) return images;
   // An operator bundle narrows nothing, but only its config tells: read it where it would make a difference.
-  return (await parts.images.inspect({ ...request, configOf }, signal)).map(toFact);
+  return await parts.images.inspect({ ...request, configOf }, signal);
 }
 
 /** Whose pull secrets may be used for a pod. */
 export function scopeOf(pod: PodView): PodImagesRequest["scope"] {
   return { namespace: pod.namespace, pullSecrets: pod.imagePullSecrets };
-}
-
-function toFact({ image, always, inspection }: KnownImage): ImageFact {
-  return { image, pullPolicy: always ? "Always" : "IfNotPresent", inspection };
 }
 
 function tooSlow({ image, pullPolicy }: WantedImage, afterMs: number): ImageFact {

@@ -2,7 +2,7 @@
 import type { Clock } from "../../lib/clock.ts";
 import type { PodImages } from "../../lib/images/pod_images.ts";
 import type { KubeApi } from "../../lib/k8s/api.ts";
-import type { EventSink } from "../../lib/k8s/event_recorder.ts";
+import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import type { Logger } from "../../lib/log.ts";
 import type { Metrics } from "../../lib/metrics.ts";
 import type { PlacementConfigs, PlacementSettings } from "../../lib/placement/types.ts";
@@ -11,7 +11,7 @@ import type { PlacementConfigs, PlacementSettings } from "../../lib/placement/ty
 export interface PodPlacementParts {
   readonly api: KubeApi;
   readonly images: PodImages;
-  readonly events: EventSink;
+  readonly events: Pick<EventRecorder, "record">;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly log: Logger;

@@ -8,6 +8,8 @@ import type { Inspection, InspectionReport } from "../oci/types.ts";
 export interface ImageUse {
   readonly image: string;
   readonly always: boolean;
+  /** As the pod has it; empty when it does not say. */
+  readonly pullPolicy: string;
 }
 
 /** Who asks: knowledge read with a pull secret serves only the namespace and secret names that read it (design §5). */

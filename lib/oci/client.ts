@@ -82,9 +82,12 @@ export function openRegistryClient(parts: ClientParts): RegistryClient {
   ): Promise<{ readonly answer?: Answer; readonly isLoggedIn: boolean }> {
     const { endpoint, ledger } = request;
     const first = await authorize(request, { challenge: challenges.get(challengeKey(endpoint)), credential });
-    if (first.kind === "denied") return { isLoggedIn: true };
-    const isLoggedIn = first.header !== undefined;
-    const answer = await sendWithin(request, { authorization: first.header, signal });
+    if (first.kind === "denied" && credential !== undefined) return { isLoggedIn: true };
+    // A token server may refuse strangers although the repository is open: without a token it is still worth a try.
+    const header = first.kind === "denied" ? undefined : first.header;
+    const isLoggedIn = header !== undefined;
+    const answer = await sendWithin(request, { authorization: header, signal });
+    if (first.kind === "denied") return { answer, isLoggedIn };
     if (answer.status !== 401 && (answer.status !== 403 || isLoggedIn)) return { answer, isLoggedIn };
     const offered = parseChallenges(answer.headers.get("www-authenticate") ?? "");
     const challenge = offered.find(({ kind }) => kind === "bearer") ?? offered[0];

@@ -51,7 +51,10 @@ export function parseRuntimeClass(text: string): Parsed<readonly [string, Runtim
   const [, name, rule] = /^([a-z0-9][-a-z0-9.]*)=([a-z0-9+]+)$/.exec(text) ?? [];
   const architectures = (rule ?? "").split("+");
   if (name === undefined || architectures.includes("")) {
-    return { kind: "invalid", message: `Cannot read runtime class "${text}": it is neither NAME=skip nor NAME=ARCH+ARCH.` };
+    return {
+      kind: "invalid",
+      message: `Cannot read runtime class "${text}": it is neither NAME=skip nor NAME=ARCH+ARCH.`,
+    };
   }
   return { kind: "ok", value: [name, rule === "skip" ? { kind: "skip" } : { kind: "add", architectures }] };
 }

@@ -1,0 +1,39 @@
+// `archway release`: lifts Archway's gate from every pod by hand, also when no Archway runs. Called by main.
+import type { KubeApi } from "../k8s/api.ts";
+import { type GateRelease, releaseGatedPods } from "../k8s/release_gates.ts";
+import { stringify } from "yaml";
+import { ExitCode, renderTable, type Terminal } from "./output.ts";
+
+/** Frees the pods and tells about each; answers the exit code: 1 when some could not be freed. */
+export async function runRelease(
+  parts: { readonly api: KubeApi; readonly terminal: Terminal },
+  options: {
+    readonly dryRun: boolean;
+    readonly output: "table" | "json" | "yaml";
+    readonly signal: AbortSignal;
+  },
+): Promise<number> {
+  const { api, terminal } = parts;
+  const { dryRun, output, signal } = options;
+  const release = await releaseGatedPods(api, { signal, dryRun });
+  terminal.out(renderRelease(release, { dryRun, output }));
+  return release.left.length === 0 ? ExitCode.done : ExitCode.no;
+}
+
+/** The report. Pure. */
+export function renderRelease(
+  { released, left }: GateRelease,
+  { dryRun, output }: { readonly dryRun: boolean; readonly output: "table" | "json" | "yaml" },
+): string {
+  const verb = dryRun ? "would release" : "released";
+  if (output !== "table") {
+    const document = { dryRun, released: [...released].sort(), left };
+    return output === "json" ? `${JSON.stringify(document, null, 2)}\n` : stringify(document);
+  }
+  if (released.length + left.length === 0) return "No pod holds Archway's gate.\n";
+  const rows = [
+    ...[...released].sort().map((pod) => [pod, verb, ""]),
+    ...left.map(({ pod, reason }) => [pod, "still gated", reason]),
+  ];
+  return `${renderTable(["POD", "RESULT", "REASON"], rows)}${released.length} ${verb}, ${left.length} still gated.\n`;
+}

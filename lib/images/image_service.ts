@@ -1,0 +1,123 @@
+// Everything that inspects images, opened from the configuration and put together. Opened by serve and `archway inspect`.
+import type { Clock } from "../clock.ts";
+import { openDenoKv } from "../kv/deno_kv.ts";
+import { openMemoryStore } from "../kv/memory_store.ts";
+import type { Logger } from "../log.ts";
+import { openBudget } from "../oci/budget.ts";
+import { openCachedInspector } from "../oci/cached.ts";
+import { openRegistryClient } from "../oci/client.ts";
+import { openPullPlanner } from "../oci/config/planner.ts";
+import { openKeyring } from "../oci/credentials/keyring.ts";
+import type { HostState } from "../oci/host_state.ts";
+import { openRegistryInspector } from "../oci/inspect.ts";
+import { singleFlight } from "../oci/single_flight.ts";
+import { openTokenSource } from "../oci/token.ts";
+import { openTransport } from "../oci/transport.ts";
+import type { Credential, Inspector } from "../oci/types.ts";
+
+/** The flags that matter here, as lib/config gives them. */
+export interface ImageServiceConfig {
+  readonly registry: readonly string[];
+  readonly registryCa: readonly string[];
+  readonly insecureRegistry: readonly string[];
+  readonly registriesConf?: string | undefined;
+  readonly registriesConfDir?: string | undefined;
+  readonly hostsDir?: string | undefined;
+  readonly rancherRegistries?: string | undefined;
+  readonly certsDir?: string | undefined;
+  readonly policy?: string | undefined;
+  readonly dockerConfig?: string | undefined;
+  readonly credentialProviderConfig?: string | undefined;
+  readonly credentialProviderBinDir?: string | undefined;
+  readonly checkConfigs: boolean;
+  readonly cachePath?: string | undefined;
+  readonly kvUrl?: string | undefined;
+  readonly cacheEntries: number;
+  readonly tagTtl: number;
+}
+
+/** An inspector with all of its surroundings. */
+export interface ImageService extends AsyncDisposable {
+  readonly inspector: Inspector;
+  /** Follows the configuration files until the signal aborts; never rejects. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Images known in memory. */
+  cacheSize(): number;
+  hostStates(): readonly HostState[];
+}
+
+/** Opens it. Never rejects for a bad file or cache: what is wrong is logged, and what works is used. */
+export async function openImageService(options: {
+  readonly config: ImageServiceConfig;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly userAgent: string;
+  /** The cluster-wide pull secret, as it is now. */
+  readonly clusterCredentials: () => readonly Credential[];
+}): Promise<ImageService> {
+  const { config, clock, log, userAgent, clusterCredentials } = options;
+  await using stack = new AsyncDisposableStack();
+  const planner = openPullPlanner({
+    registriesConf: config.registriesConf,
+    registriesConfDir: config.registriesConfDir,
+    hostsDir: config.hostsDir,
+    rancherRegistries: config.rancherRegistries,
+    certsDir: config.certsDir,
+    policy: config.policy,
+    declared: config.registry,
+    insecure: config.insecureRegistry,
+    caFiles: config.registryCa,
+    caCertificates: [],
+    log,
+    clock,
+  });
+  const keyring = openKeyring({
+    dockerConfigPath: config.dockerConfig,
+    kubeletProviderConfig: config.credentialProviderConfig,
+    kubeletProviderBinDir: config.credentialProviderBinDir,
+    extra: () => [...clusterCredentials(), ...planner.credentials()],
+    log,
+    clock,
+  });
+  const kv = await openStore(config, { clock, log });
+  stack.defer(() => kv.close());
+  const transport = stack.use(openTransport({ clock, resolve: resolveAddresses, userAgent }));
+  const budget = openBudget({ clock });
+  const client = openRegistryClient({ transport, tokens: openTokenSource({ transport, clock }), budget, clock });
+  const registry = openRegistryInspector({ client, planner, keyring, checkConfigs: config.checkConfigs });
+  const cached = openCachedInspector({
+    inner: registry,
+    kv,
+    clock,
+    log,
+    maxEntries: config.cacheEntries,
+    tagTtlMs: config.tagTtl,
+  });
+  const owned = stack.move();
+  return {
+    inspector: singleFlight(cached),
+    run: (signal) => planner.watch(signal),
+    cacheSize: () => cached.size(),
+    hostStates: () => budget.hostStates(),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+function openStore(
+  { cachePath, kvUrl }: ImageServiceConfig,
+  { clock, log }: { readonly clock: Clock; readonly log: Logger },
+): Promise<Awaited<ReturnType<typeof openDenoKv>>> {
+  if (kvUrl !== undefined) return openDenoKv({ url: kvUrl, clock, log });
+  if (cachePath !== undefined) return openDenoKv({ path: cachePath, clock, log });
+  return Promise.resolve(openMemoryStore({ clock }));
+}
+
+/** Addresses of a name, by the system's own resolver (hosts file included); none when it has none. */
+async function resolveAddresses(hostname: string): Promise<readonly string[]> {
+  const { lookup } = await import("node:dns/promises");
+  try {
+    return (await lookup(hostname, { all: true })).map(({ address }) => address);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,224 @@
+// The entry: arguments and environment in, one command run, exit code out. Only this file knows args, env and signals.
+import { runInspect } from "./lib/cli/inspect.ts";
+import { ExitCode, type Terminal } from "./lib/cli/output.ts";
+import { runRelease } from "./lib/cli/release.ts";
+import { systemClock } from "./lib/clock.ts";
+import { renderHelp } from "./lib/config/help.ts";
+import { type Config, parseConfig } from "./lib/config/parse.ts";
+import { type ClusterAccess, readInClusterAccess } from "./lib/k8s/cluster_access.ts";
+import { readKubeconfigAccess } from "./lib/k8s/kubeconfig_access.ts";
+import { openKubeApi } from "./lib/k8s/rest_api.ts";
+import { errorText, openLogger, type RootLogger, silentLogger } from "./lib/log.ts";
+import { parsePlacementOptions } from "./lib/placement/options.ts";
+import { openPlayground, type Playground } from "./lib/playground/playground.ts";
+import { renderOutcomeJson, renderOutcomeTable, renderWelcome } from "./lib/playground/report.ts";
+import { unreachable } from "./lib/unreachable.ts";
+import { serve } from "./serve.ts";
+
+/** Version of this build. */
+export const VERSION = "0.1.0";
+
+const USER_AGENT = `archway/${VERSION}`;
+/** How long webhooks still answer after SIGTERM in a cluster, until every API server has learnt of it (ms). */
+const LINGER_MS = 3_000;
+/** Longest that `dev --once` waits for its samples (ms). */
+const SAMPLES_MS = 30_000;
+
+const encoder = new TextEncoder();
+
+function openTerminal(): Terminal {
+  return {
+    out: (text) => void Deno.stdout.writeSync(encoder.encode(text)),
+    err: (text) => void Deno.stderr.writeSync(encoder.encode(text)),
+    color: Deno.stdout.isTerminal() && !Deno.noColor,
+  };
+}
+
+async function main(): Promise<number> {
+  const terminal = openTerminal();
+  const parsed = parseConfig(Deno.args, Deno.env.toObject());
+  switch (parsed.kind) {
+    case "help":
+      terminal.out(renderHelp(parsed.command));
+      return ExitCode.done;
+    case "version":
+      terminal.out(`archway ${VERSION}\n`);
+      return ExitCode.done;
+    case "usage":
+      return refuse(terminal, parsed.problems);
+    case "run":
+      return await run(parsed.config, terminal);
+    default:
+      return unreachable(parsed);
+  }
+}
+
+function refuse(terminal: Terminal, problems: readonly string[]): number {
+  for (const problem of problems) terminal.err(`archway: ${problem}\n`);
+  return ExitCode.usage;
+}
+
+async function run(config: Config, terminal: Terminal): Promise<number> {
+  const stop = stopSignal();
+  switch (config.command) {
+    case "serve":
+      return await runServe(config, { terminal, stop });
+    case "dev":
+      return await runDev(config, { terminal, stop });
+    case "inspect":
+      return await runInspect(config, { terminal, clock: systemClock, userAgent: USER_AGENT, signal: stop });
+    case "release": {
+      await using api = openKubeApi(await openAccess(config), {
+        clock: systemClock,
+        log: silentLogger,
+        userAgent: USER_AGENT,
+      });
+      return await runRelease({ api, terminal }, { ...config, signal: stop });
+    }
+    case "explain":
+    case "cache":
+      return refuse(terminal, [`Cannot run ${config.command} yet.`]);
+    default:
+      return unreachable(config.command);
+  }
+}
+
+/** Aborts at the first SIGTERM or SIGINT; a second one ends the process at once. */
+function stopSignal(): AbortSignal {
+  const stop = new AbortController();
+  const onSignal = (): void => {
+    if (stop.signal.aborted) Deno.exit(ExitCode.failed);
+    stop.abort();
+  };
+  Deno.addSignalListener("SIGTERM", onSignal);
+  Deno.addSignalListener("SIGINT", onSignal);
+  return stop.signal;
+}
+
+function openAccess({ kubeconfig, context }: Config): Promise<ClusterAccess> {
+  const clock = systemClock;
+  if (kubeconfig !== undefined) {
+    return readKubeconfigAccess(kubeconfig, { clock, ...(context === undefined ? {} : { context }) });
+  }
+  const [host, port] = [Deno.env.get("KUBERNETES_SERVICE_HOST"), Deno.env.get("KUBERNETES_SERVICE_PORT")];
+  return readInClusterAccess({ host, port, clock });
+}
+
+function openLog(config: Config): RootLogger {
+  return openLogger({
+    level: config.fallbackLogLevel,
+    write: (line) => void Deno.stderr.writeSync(encoder.encode(line)),
+  });
+}
+
+interface RunParts {
+  readonly terminal: Terminal;
+  readonly stop: AbortSignal;
+  readonly onListening?: (address: { readonly webhookPort: number; readonly adminPort: number }) => void;
+}
+
+async function runServe(config: Config, { terminal, stop, onListening = () => {} }: RunParts): Promise<number> {
+  const options = parsePlacementOptions(config);
+  if (options.kind === "invalid") return refuse(terminal, options.problems);
+  const log = openLog(config);
+  await serve({
+    config,
+    settings: options.settings,
+    access: await openAccess(config),
+    clock: systemClock,
+    log,
+    identity: config.identity ?? `archway-${crypto.randomUUID().slice(0, 8)}`,
+    userAgent: USER_AGENT,
+    lingerMs: config.webhookUrl === undefined ? LINGER_MS : 0,
+    onListening,
+  }, stop);
+  log.close();
+  return ExitCode.done;
+}
+
+/** The playground, and the very same `serve` in front of it. */
+async function runDev(dev: Config, { terminal, stop }: RunParts): Promise<number> {
+  const workDir = await Deno.makeTempDir({ prefix: "archway-dev-" });
+  try {
+    await using playground = await openPlayground({
+      clock: systemClock,
+      log: silentLogger,
+      workDir,
+      namespaces: [dev.namespace],
+    });
+    return await runBeside(playground, { dev, terminal, stop });
+  } finally {
+    await Deno.remove(workDir, { recursive: true });
+  }
+}
+
+/** Serves the playground; with `--once` until its samples have ended, else until stopped. */
+async function runBeside(
+  playground: Playground,
+  { dev, terminal, stop }: RunParts & { readonly dev: Config },
+): Promise<number> {
+  const webhookPort = freePort();
+  const config: Config = {
+    ...dev,
+    command: "serve",
+    kubeconfig: playground.files.kubeconfig,
+    listen: { host: "127.0.0.1", port: webhookPort },
+    adminListen: { host: "127.0.0.1", port: dev.once ? 0 : dev.adminListen.port },
+    tlsMode: "files",
+    tlsCert: playground.files.certificate,
+    tlsKey: playground.files.key,
+    tlsCa: playground.files.authority,
+    webhookUrl: `https://127.0.0.1:${webhookPort}`,
+    registry: [...dev.registry, playground.registryHost],
+    registryCa: [...dev.registryCa, playground.files.authority],
+    fallbackLogLevel: dev.once ? "error" : dev.fallbackLogLevel,
+  };
+  const done = new AbortController();
+  const listening = Promise.withResolvers<number>();
+  const serving = runServe(config, {
+    terminal,
+    stop: AbortSignal.any([stop, done.signal]),
+    onListening: ({ adminPort }) => listening.resolve(adminPort),
+  });
+  serving.catch(listening.reject);
+  try {
+    const adminPort = await listening.promise;
+    if (!dev.once) {
+      terminal.out(renderWelcome({
+        apiUrl: playground.apiUrl,
+        registryHost: playground.registryHost,
+        kubeconfig: playground.files.kubeconfig,
+        dashboardUrl: `http://127.0.0.1:${adminPort}/`,
+      }));
+    }
+    const patience = AbortSignal.any([stop, AbortSignal.timeout(SAMPLES_MS)]);
+    await playground.applySamples(patience);
+    await playground.waitUntilSettled(patience).catch(() => terminal.err("archway: Not all samples ended in time.\n"));
+    const outcomes = playground.outcomes();
+    const { registryHost } = playground;
+    const text = dev.output === "table"
+      ? renderOutcomeTable(outcomes, { registryHost, color: terminal.color })
+      : renderOutcomeJson(outcomes);
+    terminal.out(text);
+    if (!dev.once) await serving;
+    return outcomes.every(({ ok }) => ok) ? ExitCode.done : ExitCode.no;
+  } finally {
+    done.abort();
+    await serving;
+  }
+}
+
+/** A port that is free now; the webhook's URL must be known before it listens. */
+function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return listener.addr.port;
+}
+
+if (import.meta.main) {
+  try {
+    Deno.exit(await main());
+  } catch (error) {
+    openTerminal().err(`archway: ${errorText(error)}\n`);
+    Deno.exit(ExitCode.failed);
+  }
+}
