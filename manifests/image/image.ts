@@ -1,0 +1,144 @@
+// `deno task image`: compiles for every architecture and builds the image with the container engine that is there.
+//   --name NAME  --base IMAGE@sha256:…  --arch amd64 --arch arm64  --form binary|bundle
+// Exit codes: 0 built; 1 failed; 2 something is missing, and the last lines say what.
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { z } from "zod";
+import { build, type Form, type ImageArchitecture, parseArchitecture, parseForm, print, ROOT } from "./compile.ts";
+
+/** A container engine that answers. */
+export type Engine = "podman" | "buildah" | "docker";
+
+/** What is to be built. */
+export interface ImageOptions {
+  readonly name: string;
+  readonly base: string | undefined;
+  readonly form: Form;
+  readonly architectures: readonly ImageArchitecture[];
+  readonly version: string;
+  /** Folder with the files that the Containerfile copies. */
+  readonly context: string;
+}
+
+const ENGINES: readonly Engine[] = ["podman", "buildah", "docker"];
+const CONTAINERFILE = join(ROOT, "manifests", "image", "Containerfile");
+
+/** Arguments of the engine. Podman and buildah keep a manifest list; docker writes an archive, which any store can load. */
+export function renderBuildArguments(engine: Engine, options: ImageOptions): readonly string[] {
+  const { name, base, form, architectures, version, context } = options;
+  const common = [
+    `--platform=${architectures.map((architecture) => `linux/${architecture}`).join(",")}`,
+    `--file=${CONTAINERFILE}`,
+    `--target=${form}`,
+    `--build-arg=VERSION=${version}`,
+    ...(base === undefined ? [] : [`--build-arg=BASE_IMAGE=${base}`]),
+  ];
+  if (engine !== "docker") return ["build", ...common, `--manifest=${name}`, context];
+  return ["buildx", "build", ...common, `--tag=${name}`, `--output=type=oci,dest=${archiveOf(context)}`, context];
+}
+
+/** What to do with the image once it is there. */
+export function renderNextStep(engine: Engine, { name, context }: ImageOptions): string {
+  return engine === "docker"
+    ? `skopeo copy --all oci-archive:${archiveOf(context)} docker://${name}`
+    : `${engine} manifest push --all ${name} docker://${name}`;
+}
+
+/** What is needed on a machine without an engine. */
+export function renderNeeds(): string {
+  return [
+    "Cannot build the image: no container engine answers on this machine. Needed:",
+    `  one of ${ENGINES.join(", ")} (docker with buildx and a running daemon);`,
+    "  the base gcr.io/distroless/cc-debian12:nonroot, or --base with a mirror of it, pinned by digest;",
+    "  dl.deno.land for the base of the executables, or DENORT_BIN_AMD64 and DENORT_BIN_ARM64, or --form=bundle.",
+    "Then: deno task image --name REGISTRY/archway:TAG",
+    "",
+  ].join("\n");
+}
+
+function archiveOf(context: string): string {
+  return `${context}.tar`;
+}
+
+async function findEngine(): Promise<Engine | undefined> {
+  for (const engine of ENGINES) {
+    const args = engine === "docker" ? ["buildx", "ls"] : ["info"];
+    const probes = engine === "docker" ? [["info"], args] : [args];
+    const answers = await Promise.all(probes.map((probe) => succeeds(engine, probe)));
+    if (answers.every((answer) => answer)) return engine;
+  }
+  return undefined;
+}
+
+async function succeeds(command: string, args: readonly string[]): Promise<boolean> {
+  try {
+    return (await new Deno.Command(command, { args: [...args], stdout: "null", stderr: "null" }).output()).success;
+  } catch {
+    return false;
+  }
+}
+
+/** Lays out what the Containerfile copies. */
+async function fillContext({ form, architectures, context }: ImageOptions): Promise<void> {
+  const entry = join(ROOT, "main.ts");
+  await Deno.mkdir(context, { recursive: true });
+  if (form === "bundle") await build("bundle", { entry, output: join(context, "archway.js") });
+  for (const architecture of architectures) {
+    if (form === "binary") {
+      await build("binary", { entry, output: join(context, `archway-linux-${architecture}`), architecture });
+      continue;
+    }
+    const own = ({ x86_64: "amd64", aarch64: "arm64" })[Deno.build.arch] === architecture ? Deno.execPath() : undefined;
+    const runtime = Deno.env.get(`DENO_BIN_${architecture.toUpperCase()}`) ?? own;
+    if (runtime === undefined) {
+      const variable = `DENO_BIN_${architecture.toUpperCase()}`;
+      throw new Error(`Cannot build for ${architecture}: set ${variable} to a deno for it, or leave it out by --arch`);
+    }
+    await Deno.copyFile(runtime, join(context, `deno-linux-${architecture}`));
+  }
+}
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    args: Deno.args,
+    options: {
+      name: { type: "string" },
+      base: { type: "string" },
+      form: { type: "string", default: "binary" },
+      arch: { type: "string", multiple: true, default: ["amd64", "arm64"] },
+    },
+  });
+  const { version } = z.object({ version: z.string() }).parse(
+    JSON.parse(await Deno.readTextFile(join(ROOT, "deno.json"))),
+  );
+  const options: ImageOptions = {
+    name: values.name ?? `archway:${version}`,
+    base: values.base,
+    form: parseForm(values.form),
+    architectures: values.arch.map(parseArchitecture),
+    version,
+    context: join(ROOT, "dist", "image"),
+  };
+  const engine = await findEngine();
+  if (engine === undefined) {
+    await print(renderNeeds());
+    return 2;
+  }
+  if (options.base?.includes("@sha256:") !== true) {
+    await print("The base is not pinned by digest: fine for trying out, not for a release (--base IMAGE@sha256:…).\n");
+  }
+  await fillContext(options);
+  const run = new Deno.Command(engine, { args: [...renderBuildArguments(engine, options)], stdin: "null" }).spawn();
+  if (!(await run.status).success) return 1;
+  await print(`Built ${options.name}. Next: ${renderNextStep(engine, options)}\n`);
+  return 0;
+}
+
+if (import.meta.main) {
+  try {
+    Deno.exit(await main());
+  } catch (error) {
+    await print(`${error instanceof Error ? error.message : String(error)}\n`);
+    Deno.exit(1);
+  }
+}
