@@ -97,8 +97,8 @@ export function mergeRegistriesConfs(files: readonly RegistriesConf[]): Registri
 
 function readVersion2(data: z.infer<typeof Version2>, text: string): Parsed<RegistriesConf> {
   const rules = new Map<string, RegistryRule>();
-  for (const registry of data.registry ?? []) {
-    const rule = readRule(registry, text);
+  for (const [at, registry] of (data.registry ?? []).entries()) {
+    const rule = readRule(registry, { text, line: tableLine(text, at) });
     if (rule.kind === "broken") return rule;
     const twin = rules.get(rule.value.prefix);
     if (twin !== undefined && (twin.insecure !== rule.value.insecure || twin.blocked !== rule.value.blocked)) {
@@ -117,40 +117,48 @@ function readVersion2(data: z.infer<typeof Version2>, text: string): Parsed<Regi
   });
 }
 
-function readRule(registry: z.infer<typeof Registry>, text: string): Parsed<RegistryRule> {
-  const location = trimLocation(registry.location);
-  const prefix = trimLocation(registry.prefix) || location;
-  const at = (message: string, needle: string): Parsed<never> => broken(message, findLine(text, needle));
-  const isWildcard = prefix.startsWith("*.");
-  if (prefix === "") return at("a registry without prefix and location", "[[registry]]");
-  if (isWildcard && !/^\*\.[^*/:@]+$/.test(prefix)) {
-    return at(`the wildcard prefix "${prefix}" is not of the form *.example.com`, prefix);
-  }
-  if (location === "" && !isWildcard) return at(`the registry "${prefix}" has no location`, prefix);
-  const scheme = [prefix, location, ...registry.mirror.map((mirror) => mirror.location)].find((name) =>
-    /:\/\//.test(name)
-  );
-  if (scheme !== undefined) return at("a location with a scheme; write host[:port][/path]", "://");
-  if (registry["pull-from-mirror"]) return at("pull-from-mirror outside of a mirror", "pull-from-mirror");
-  const mirrors = readMirrors(registry, text);
-  if (mirrors.kind === "broken") return mirrors;
-  const { insecure, blocked } = registry;
-  return ok({ prefix, location: registry.location === "" ? "" : location, insecure, blocked, mirrors: mirrors.value });
+/** The text of the file and the line of the table in it. */
+interface Place {
+  readonly text: string;
+  readonly line: number | undefined;
 }
 
-function readMirrors(registry: z.infer<typeof Registry>, text: string): Parsed<readonly RegistryMirror[]> {
+function readRule(registry: z.infer<typeof Registry>, place: Place): Parsed<RegistryRule> {
+  const location = trimLocation(registry.location);
+  const prefix = trimLocation(registry.prefix) || location;
+  const isWildcard = prefix.startsWith("*.");
+  if (prefix === "") return broken("a registry without prefix and location", place.line);
+  if (isWildcard && !/^\*\.[^*/:@]+$/.test(prefix)) {
+    return broken(`the wildcard prefix "${prefix}" is not of the form *.example.com`, place.line);
+  }
+  if (location === "" && !isWildcard) return broken(`the registry "${prefix}" has no location`, place.line);
+  if ([prefix, location, ...registry.mirror.map((mirror) => mirror.location)].some((name) => name.includes("://"))) {
+    return broken("a location with a scheme; write host[:port][/path]", findLine(place.text, "://"));
+  }
+  if (registry["pull-from-mirror"]) return broken("pull-from-mirror outside of a mirror", place.line);
+  const mirrors = readMirrors(registry, place);
+  if (mirrors.kind === "broken") return mirrors;
+  const { insecure, blocked } = registry;
+  return ok({ prefix, location, insecure, blocked, mirrors: mirrors.value });
+}
+
+function readMirrors(registry: z.infer<typeof Registry>, { line }: Place): Parsed<readonly RegistryMirror[]> {
   const byDigestOnly = registry["mirror-by-digest-only"];
   const mirrors: RegistryMirror[] = [];
   for (const mirror of registry.mirror) {
     const location = trimLocation(mirror.location);
-    if (location === "") return broken("a mirror without location", findLine(text, "[[registry.mirror]]"));
+    if (location === "") return broken("a mirror without location", line);
     const use = mirror["pull-from-mirror"] || undefined;
-    if (byDigestOnly && use !== undefined) {
-      return broken("pull-from-mirror together with mirror-by-digest-only", findLine(text, "pull-from-mirror"));
-    }
+    if (byDigestOnly && use !== undefined) return broken("pull-from-mirror together with mirror-by-digest-only", line);
     mirrors.push({ location, insecure: mirror.insecure, use: byDigestOnly ? "digest-only" : use ?? "all" });
   }
   return ok(mirrors);
+}
+
+/** The line of the `[[registry]]` with this number, from 0. Undefined when the array is written inline. */
+function tableLine(text: string, number: number): number | undefined {
+  const found = [...text.matchAll(/^[ \t]*\[\[[ \t]*registry[ \t]*\]\]/gm)][number];
+  return found === undefined ? undefined : text.slice(0, found.index).split("\n").length;
 }
 
 /** The first complaint of the schema, at the line of the key it is about. */

@@ -1,0 +1,60 @@
+// A planner on a temporary directory, with a log that is kept. Used by the tests of files and of watching.
+import type { Clock } from "../../../../lib/clock.ts";
+import { systemClock } from "../../../../lib/clock.ts";
+import type { LogFields, Logger } from "../../../../lib/log.ts";
+import { openPullPlanner, type PullPlannerHandle } from "../../../../lib/oci/config/planner.ts";
+
+/** A directory of a test; removed at the end of its block. */
+export interface TestFolder extends Disposable {
+  readonly path: string;
+  /** Writes a file below, folders made as needed. Answers its path. */
+  write(name: string, text: string): string;
+}
+
+/** Makes a directory with these files. */
+export function makeFolder(files: Readonly<Record<string, string>> = {}): TestFolder {
+  const path = Deno.makeTempDirSync();
+  const write = (name: string, text: string): string => {
+    const file = `${path}/${name}`;
+    Deno.mkdirSync(file.replace(/\/[^/]*$/, ""), { recursive: true });
+    Deno.writeTextFileSync(file, text);
+    return file;
+  };
+  for (const [name, text] of Object.entries(files)) write(name, text);
+  return { path, write, [Symbol.dispose]: () => Deno.removeSync(path, { recursive: true }) };
+}
+
+/** A logger whose lines can be read. */
+export function keepLog(): Logger & {
+  readonly lines: readonly { readonly message: string; readonly fields: LogFields }[];
+} {
+  const lines: { message: string; fields: LogFields }[] = [];
+  const keep = (message: string, fields: LogFields = {}): void => {
+    lines.push({ message, fields });
+  };
+  const logger = { lines, debug: keep, info: keep, warn: keep, error: keep, with: () => logger };
+  return logger;
+}
+
+/** Opens a planner that looks at nothing on this machine but what is given. */
+export function openPlanner(
+  given: Partial<Parameters<typeof openPullPlanner>[0]> & { readonly log?: Logger; readonly clock?: Clock },
+): PullPlannerHandle {
+  return openPullPlanner({
+    declared: [],
+    insecure: [],
+    caCertificates: [],
+    system: { registriesConf: "/nonexistent/registries.conf", policy: "/nonexistent/policy.json", certsDirs: [] },
+    log: keepLog(),
+    clock: systemClock,
+    ...given,
+  });
+}
+
+/** What an image's plan comes to: its places, or the reason of the refusal. */
+export function planned(planner: PullPlannerHandle, image: string): readonly string[] | string {
+  const plan = planner.plan(image);
+  return plan.kind === "refused"
+    ? `${plan.failure.reason}: ${plan.failure.message}`
+    : plan.endpoints.map(({ host, repository }) => `${host}/${repository}`);
+}

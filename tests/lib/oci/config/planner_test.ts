@@ -1,0 +1,131 @@
+// The planner on real files: what is missing, what is broken, what stays in force.
+import assert from "node:assert/strict";
+import { issueAuthority, issueServing } from "../../../../lib/tls/issue.ts";
+import { keepLog, makeFolder, openPlanner, planned } from "./planner_support.ts";
+
+const MOVE = (location: string): string => `[[registry]]\nprefix = "quay.io"\nlocation = "${location}"\n`;
+const VALIDITY = { nowMs: Date.now(), lifetimeMs: 3_600_000 };
+
+Deno.test("DV-97 openPullPlanner() refuses every image when a named registries.conf is missing", () => {
+  using folder = makeFolder();
+  const planner = openPlanner({ registriesConf: `${folder.path}/registries.conf` });
+  assert.match(String(planned(planner, "quay.io/a/b")), /^Misconfigured: .*registries.conf is missing/);
+  assert.deepEqual(planner.problems().map(({ message }) => message), ["is missing"]);
+});
+
+Deno.test("DV-97 openPullPlanner() does without a registries.conf that nobody named", () => {
+  const planner = openPlanner({});
+  assert.deepEqual(planned(planner, "quay.io/a/b"), ["quay.io/a/b"]);
+  assert.deepEqual(planned(planner, "nginx"), ["registry-1.docker.io/library/nginx"]);
+  assert.deepEqual(planner.problems(), []);
+});
+
+Deno.test("DV-98 openPullPlanner() refuses every image when a named policy.json is missing", () => {
+  using folder = makeFolder();
+  const planner = openPlanner({ policy: `${folder.path}/policy.json` });
+  assert.match(String(planned(planner, "quay.io/a/b")), /^Misconfigured: .*policy.json is missing/);
+});
+
+Deno.test("DV-105 openPullPlanner() lays drop-ins over the main file in the order of their names", () => {
+  using folder = makeFolder({
+    "registries.conf": MOVE("main.io"),
+    "registries.conf.d/20-b.conf": MOVE("late.io"),
+    "registries.conf.d/10-a.conf": MOVE("early.io"),
+    "registries.conf.d/30-c.conf.bak": MOVE("ignored.io"),
+  });
+  const planner = openPlanner({ registriesConf: `${folder.path}/registries.conf` });
+  assert.deepEqual(planned(planner, "quay.io/a/b"), ["late.io/a/b"]);
+});
+
+Deno.test("openPullPlanner() finds files where container tools keep them", () => {
+  using folder = makeFolder({
+    "registries.conf": MOVE("m.io"),
+    "policy.json":
+      '{"default":[{"type":"insecureAcceptAnything"}],"transports":{"docker":{"gcr.io":[{"type":"reject"}]}}}',
+  });
+  const system = {
+    registriesConf: `${folder.path}/registries.conf`,
+    policy: `${folder.path}/policy.json`,
+    certsDirs: [],
+  };
+  const planner = openPlanner({ system });
+  assert.deepEqual(planned(planner, "quay.io/a/b"), ["m.io/a/b"]);
+  assert.match(String(planned(planner, "gcr.io/a")), /^Blocked/);
+  assert.deepEqual(planned(planner, "nginx"), ["registry-1.docker.io/library/nginx"]);
+});
+
+Deno.test("openPullPlanner() tells a broken file once, with its line, and refuses until it was readable", () => {
+  using folder = makeFolder({ "registries.conf": `${MOVE("m.io")}\nnot toml\n` });
+  const log = keepLog();
+  const planner = openPlanner({ registriesConf: `${folder.path}/registries.conf`, log });
+  assert.match(String(planned(planner, "quay.io/a/b")), /^Misconfigured: .*registries.conf line 5: not TOML/);
+  assert.deepEqual(log.lines.map(({ fields }) => fields.line), [5]);
+});
+
+Deno.test("openPullPlanner() reads certs.d: CAs and a client certificate, the first tree that has the host", async () => {
+  const authority = await issueAuthority(VALIDITY);
+  const client = await issueServing(authority, { ...VALIDITY, names: ["client"] });
+  using folder = makeFolder({
+    "one/reg.local:5000/ca.crt": authority.cert,
+    "one/reg.local:5000/client.cert": client.cert,
+    "one/reg.local:5000/client.key": client.key,
+    "two/reg.local:5000/unpaired.key": client.key,
+    "two/docker.io/hub.crt": authority.cert,
+  });
+  const certsDirs = [`${folder.path}/one`, `${folder.path}/two`, `${folder.path}/three`];
+  const planner = openPlanner({ system: { registriesConf: "/nonexistent/r", policy: "/nonexistent/p", certsDirs } });
+  const plan = planner.plan("reg.local:5000/a/b");
+  const transport = plan.kind === "endpoints" ? plan.endpoints[0]?.transport : undefined;
+  assert.equal(transport?.caCertificates.length, 1);
+  assert.equal(transport?.clientCertificate?.key.trim(), client.key.trim());
+  assert.equal(transport?.declared, true);
+  const hub = planner.plan("nginx");
+  assert.equal(hub.kind === "endpoints" && hub.endpoints[0]?.transport.caCertificates.length, 1);
+});
+
+Deno.test("openPullPlanner() refuses a host with an unpaired or foreign key in certs.d, and says which file", async () => {
+  const authority = await issueAuthority(VALIDITY);
+  const other = await issueAuthority(VALIDITY);
+  using folder = makeFolder({
+    "unpaired.io/x.cert": authority.cert,
+    "foreign.io/x.cert": authority.cert,
+    "foreign.io/x.key": other.key,
+    "empty.io/notes.txt": "",
+    "junk.io/ca.crt": "no PEM",
+  });
+  const planner = openPlanner({ certsDir: folder.path });
+  assert.match(String(planned(planner, "unpaired.io/a")), /^Misconfigured: .*x.cert has no x.key beside it/);
+  assert.match(String(planned(planner, "foreign.io/a")), /does not belong to the client certificate/);
+  assert.match(String(planned(planner, "junk.io/a")), /ca.crt: no PEM certificate/);
+  assert.deepEqual(planned(planner, "empty.io/a"), ["empty.io/a"]);
+});
+
+Deno.test("openPullPlanner() trusts CA files and texts for every registry, and tells of a bad file", async () => {
+  const authority = await issueAuthority(VALIDITY);
+  using folder = makeFolder({ "ca.pem": authority.cert, "bad.pem": "junk" });
+  const caFiles = [`${folder.path}/ca.pem`, `${folder.path}/bad.pem`, `${folder.path}/none.pem`];
+  const planner = openPlanner({ caFiles, caCertificates: [authority.cert] });
+  const plan = planner.plan("quay.io/a/b");
+  assert.equal(plan.kind === "endpoints" && plan.endpoints[0]?.transport.caCertificates.length, 2);
+  assert.deepEqual(planner.problems().map(({ message }) => message), ["no PEM certificate in it", "is missing"]);
+});
+
+Deno.test("openPullPlanner() refuses a flag that is no host and goes on", () => {
+  const planner = openPlanner({ declared: ["https://x/y", "reg.local:5000"], insecure: [" "] });
+  assert.deepEqual(planner.problems().map(({ file }) => file), ["flags", "flags"]);
+  const plan = planner.plan("reg.local:5000/a");
+  assert.equal(plan.kind === "endpoints" && plan.endpoints[0]?.transport.declared, true);
+});
+
+Deno.test("openPullPlanner() does not read a huge file or a thing that is no file", () => {
+  using folder = makeFolder({ "registries.conf": "#".repeat((1 << 20) + 1) });
+  const huge = openPlanner({ registriesConf: `${folder.path}/registries.conf` });
+  assert.match(String(planned(huge, "quay.io/a")), /larger than 1 MiB/);
+  const notFile = openPlanner({ policy: "/dev/null" });
+  assert.match(String(planned(notFile, "quay.io/a")), /is not a file/);
+});
+
+Deno.test("openPullPlanner() answers from memory until a reload", () => {
+  const planner = openPlanner({});
+  assert.equal(planner.plan("quay.io/a/b"), planner.plan("quay.io/a/b"));
+});

@@ -1,0 +1,109 @@
+// Reloading: edits, drop-ins, the swapped links of mounted ConfigMaps, broken edits, polling.
+import assert from "node:assert/strict";
+import { systemClock } from "../../../../lib/clock.ts";
+import type { PullPlannerHandle } from "../../../../lib/oci/config/planner.ts";
+import { FakeClock } from "../../../support/fake_clock.ts";
+import { keepLog, makeFolder, openPlanner, planned } from "./planner_support.ts";
+
+const MOVE = (location: string): string => `[[registry]]\nprefix = "quay.io"\nlocation = "${location}"\n`;
+const IMAGE = "quay.io/a/b";
+
+/** Waits until the plan is as wanted; fails after five seconds. */
+async function until(planner: PullPlannerHandle, wanted: readonly string[]): Promise<void> {
+  const giveUp = AbortSignal.timeout(5_000);
+  while (JSON.stringify(planned(planner, IMAGE)) !== JSON.stringify(wanted)) {
+    if (giveUp.aborted) assert.deepEqual(planned(planner, IMAGE), wanted);
+    await systemClock.sleep(5, giveUp);
+  }
+}
+
+async function whileWatching(planner: PullPlannerHandle, act: () => Promise<void>): Promise<void> {
+  const stop = new AbortController();
+  const watching = planner.watch(stop.signal);
+  try {
+    await act();
+  } finally {
+    stop.abort();
+    await watching;
+  }
+}
+
+Deno.test("DV-106 watch() puts an edited registries.conf in force", async () => {
+  using folder = makeFolder({ "registries.conf": MOVE("one.io") });
+  const planner = openPlanner({ registriesConf: `${folder.path}/registries.conf` });
+  await whileWatching(planner, async () => {
+    await until(planner, ["one.io/a/b"]);
+    folder.write("registries.conf", MOVE("two.io"));
+    await until(planner, ["two.io/a/b"]);
+    folder.write("next.conf", MOVE("three.io"));
+    Deno.renameSync(`${folder.path}/next.conf`, `${folder.path}/registries.conf`);
+    await until(planner, ["three.io/a/b"]);
+  });
+});
+
+Deno.test("DV-106 watch() sees drop-ins come and go, also in a folder that was not there", async () => {
+  using folder = makeFolder({ "registries.conf": MOVE("one.io") });
+  const planner = openPlanner({ registriesConf: `${folder.path}/registries.conf` });
+  await whileWatching(planner, async () => {
+    folder.write("registries.conf.d/a.conf", MOVE("drop.io"));
+    await until(planner, ["drop.io/a/b"]);
+    Deno.removeSync(`${folder.path}/registries.conf.d/a.conf`);
+    await until(planner, ["one.io/a/b"]);
+  });
+});
+
+Deno.test("watch() sees a mounted ConfigMap change underneath its links", async () => {
+  using folder = makeFolder({
+    "..v1/registries.conf": MOVE("one.io"),
+    "..v2/registries.conf": MOVE("two.io"),
+  });
+  Deno.symlinkSync("..v1", `${folder.path}/..data`);
+  Deno.symlinkSync("..data/registries.conf", `${folder.path}/registries.conf`);
+  const planner = openPlanner({ registriesConf: `${folder.path}/registries.conf` });
+  await whileWatching(planner, async () => {
+    await until(planner, ["one.io/a/b"]);
+    Deno.symlinkSync("..v2", `${folder.path}/..data_tmp`);
+    Deno.renameSync(`${folder.path}/..data_tmp`, `${folder.path}/..data`);
+    await until(planner, ["two.io/a/b"]);
+  });
+});
+
+Deno.test("watch() keeps the last good file in force when an edit breaks it, and tells once", async () => {
+  using folder = makeFolder({ "registries.conf": MOVE("one.io"), "registries.conf.d/x.conf": "" });
+  const log = keepLog();
+  const planner = openPlanner({ registriesConf: `${folder.path}/registries.conf`, log });
+  await whileWatching(planner, async () => {
+    folder.write("registries.conf", `${MOVE("two.io")}[[registry]]\nblocked = true\n`);
+    folder.write("registries.conf.d/x.conf", '[[registry]]\nlocation = "x.io"\n');
+    const reloaded = AbortSignal.timeout(5_000);
+    while (planner.problems().length === 0 && !reloaded.aborted) await systemClock.sleep(5, reloaded);
+    assert.deepEqual(planned(planner, IMAGE), ["one.io/a/b"]);
+    assert.deepEqual(planner.problems().map(({ line, message }) => [line, message]), [
+      [4, "a registry without prefix and location"],
+    ]);
+    folder.write("registries.conf.d/x.conf", '[[registry]]\nlocation = "quay.io/a"\nblocked = true');
+    await until(planner, ["one.io/a/b"]);
+    folder.write("registries.conf", MOVE("three.io"));
+    folder.write("registries.conf.d/x.conf", "");
+    await until(planner, ["three.io/a/b"]);
+    assert.deepEqual(planner.problems(), []);
+  });
+  const told = log.lines.filter(({ message }) => message.startsWith("cannot use"));
+  assert.equal(told.length, 1);
+});
+
+Deno.test("watch() looks now and then where the kernel does not tell", async () => {
+  using folder = makeFolder({ "a/registries.conf": MOVE("one.io") });
+  const clock = new FakeClock();
+  // The folder of the file is a link to elsewhere: a write there makes no event in the folder that is watched.
+  Deno.symlinkSync(`${folder.path}/a/registries.conf`, `${folder.path}/link.conf`);
+  const planner = openPlanner({ registriesConf: `${folder.path}/link.conf`, clock, pollMs: 10_000 });
+  await whileWatching(planner, async () => {
+    await clock.advance(1);
+    folder.write("a/registries.conf", MOVE("seen.io"));
+    await clock.advance(5_000);
+    assert.deepEqual(planned(planner, IMAGE), ["one.io/a/b"]);
+    await clock.advance(6_000);
+    assert.deepEqual(planned(planner, IMAGE), ["seen.io/a/b"]);
+  });
+});
