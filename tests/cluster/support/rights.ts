@@ -1,0 +1,120 @@
+// What a ServiceAccount was granted against what the audit log says it did: rights that are missing, rights that are idle.
+import { z } from "zod";
+import type { ManifestObject } from "../../../manifests/generate/kustomize.ts";
+
+/** One verb on one resource, the finest thing a role can say. `name` and `namespace` are undefined for all. */
+export interface Right {
+  /** `pods`, `deployments.apps`, `clusterpodplacementconfigs.multiarch.openshift.io/status`. */
+  readonly resource: string;
+  readonly verb: string;
+  readonly name: string | undefined;
+  readonly namespace: string | undefined;
+  /** The role that says so. */
+  readonly role: string;
+}
+
+/** One request of the account, as the audit log has it. */
+export interface Use {
+  readonly resource: string;
+  readonly verb: string;
+  readonly name: string | undefined;
+  readonly namespace: string | undefined;
+  /** HTTP status of the answer. */
+  readonly status: number;
+}
+
+const RULES = z.array(z.object({
+  apiGroups: z.array(z.string()),
+  resources: z.array(z.string()),
+  verbs: z.array(z.string()),
+  resourceNames: z.array(z.string()).optional(),
+}));
+const SUBJECTS = z.array(z.looseObject({ kind: z.string(), name: z.string() }));
+const ROLE_REF = z.looseObject({ kind: z.string(), name: z.string() });
+const AUDIT = z.looseObject({
+  stage: z.string(),
+  verb: z.string(),
+  requestURI: z.string().default(""),
+  user: z.looseObject({ username: z.string() }),
+  objectRef: z.looseObject({
+    resource: z.string(),
+    subresource: z.string().optional(),
+    apiGroup: z.string().optional(),
+    name: z.string().optional(),
+    namespace: z.string().optional(),
+  }).optional(),
+  responseStatus: z.looseObject({ code: z.int().default(0) }).optional(),
+});
+
+/** The rights that manifests bind to a ServiceAccount of that name. */
+export function readRights(objects: readonly ManifestObject[], account: string): readonly Right[] {
+  return objects.filter(({ kind }) => kind.endsWith("RoleBinding")).flatMap((binding) => {
+    if (!SUBJECTS.parse(binding.subjects).some(({ name }) => name === account)) return [];
+    const { kind, name: role } = ROLE_REF.parse(binding.roleRef);
+    const found = objects.find((object) => object.kind === kind && object.metadata.name === role);
+    if (found === undefined) throw new Error(`Cannot find ${kind} "${role}"`);
+    return RULES.parse(found.rules).flatMap(({ apiGroups, resources, verbs, resourceNames }) =>
+      apiGroups.flatMap((group) =>
+        resources.flatMap((resource) =>
+          verbs.flatMap((verb) =>
+            (resourceNames ?? [undefined]).map((name) => ({
+              resource: fullName(resource, group),
+              verb,
+              name,
+              namespace: binding.kind === "RoleBinding" ? binding.metadata.namespace : undefined,
+              role,
+            }))
+          )
+        )
+      )
+    );
+  });
+}
+
+/** The account's requests. A patch that was answered 201 made the object: server-side apply needs `create` as well. */
+export function readUses(auditLog: string, username: string): readonly Use[] {
+  return auditLog.split("\n").filter((line) => line !== "").flatMap((line) => {
+    const { stage, verb, user, objectRef, responseStatus, requestURI } = AUDIT.parse(JSON.parse(line));
+    const ends = stage === "ResponseComplete" || (verb === "watch" && stage === "ResponseStarted");
+    if (!ends || user.username !== username || objectRef === undefined) return [];
+    const { resource, subresource, apiGroup = "", namespace } = objectRef;
+    const status = responseStatus?.code ?? 0;
+    const name = objectRef.name ?? selectedName(requestURI);
+    const use = { resource: fullName(resource, apiGroup, subresource), verb, name, namespace, status };
+    return verb === "patch" && status === 201 ? [use, { ...use, verb: "create" }] : [use];
+  });
+}
+
+/** Requests that no right allows. */
+export function findMissing(rights: readonly Right[], uses: readonly Use[]): readonly Use[] {
+  return uses.filter((use) => !rights.some((right) => allows(right, use)));
+}
+
+/** Rights that no request needed. */
+export function findIdle(rights: readonly Right[], uses: readonly Use[]): readonly Right[] {
+  return rights.filter((right) => !uses.some((use) => allows(right, use)));
+}
+
+/** `get secrets "archway-tls" in archway-system (role archway-self-tls)`. */
+export function renderRight({ verb, resource, name, namespace, role }: Right): string {
+  const which = name === undefined ? "" : ` "${name}"`;
+  return `${verb} ${resource}${which}${namespace === undefined ? "" : ` in ${namespace}`} (role ${role})`;
+}
+
+function allows(right: Right, use: Use): boolean {
+  return right.resource === use.resource && right.verb === use.verb &&
+    (right.name === undefined || right.name === use.name) &&
+    (right.namespace === undefined || right.namespace === use.namespace);
+}
+
+function fullName(resource: string, group: string, subresource?: string): string {
+  const [plural = "", own] = resource.split("/");
+  const sub = subresource ?? own;
+  return `${group === "" ? plural : `${plural}.${group}`}${sub === undefined ? "" : `/${sub}`}`;
+}
+
+/** A list or watch of one object by its name counts as one of that name. */
+function selectedName(uri: string): string | undefined {
+  const selector = new URL(uri, "https://api").searchParams.get("fieldSelector") ?? "";
+  return /^metadata\.name=([^,]+)$/.exec(selector)?.[1];
+}

@@ -1,0 +1,55 @@
+// Reading rights and their use: the comparison that tests/cluster/rights_test.ts makes on a real audit log.
+import assert from "node:assert/strict";
+import { parseManifest } from "../../manifests/generate/kustomize.ts";
+import { findIdle, findMissing, readRights, readUses, renderRight } from "../cluster/support/rights.ts";
+
+const ROLES = parseManifest(`
+kind: ClusterRole
+apiVersion: rbac.authorization.k8s.io/v1
+metadata: { name: reader }
+rules:
+  - { apiGroups: [""], resources: [pods], verbs: [list] }
+  - { apiGroups: [x.io], resources: [things], resourceNames: [one], verbs: [create, patch, watch] }
+---
+kind: ClusterRoleBinding
+apiVersion: rbac.authorization.k8s.io/v1
+metadata: { name: reader }
+roleRef: { kind: ClusterRole, name: reader }
+subjects: [{ kind: ServiceAccount, name: me }]
+`);
+
+function line(verb: string, objectRef: unknown, options: { code?: number; uri?: string; stage?: string } = {}): string {
+  const { code = 200, uri = "/", stage = "ResponseComplete" } = options;
+  const user = { username: "me" };
+  return JSON.stringify({ stage, verb, user, objectRef, requestURI: uri, responseStatus: { code } });
+}
+
+Deno.test("readRights() and readUses() meet: nothing missing, nothing idle", () => {
+  const log = [
+    line("list", { resource: "pods", namespace: "any" }),
+    line("patch", { resource: "things", apiGroup: "x.io", name: "one" }, { code: 201 }),
+    line("watch", { resource: "things", apiGroup: "x.io" }, {
+      uri: "/apis/x.io/v1/things?watch=1&fieldSelector=metadata.name%3Done",
+      stage: "ResponseStarted",
+    }),
+    line("get", undefined, { uri: "/version" }),
+  ].join("\n");
+  const [rights, uses] = [readRights(ROLES, "me"), readUses(log, "me")];
+  assert.deepEqual(findMissing(rights, uses), []);
+  assert.deepEqual(findIdle(rights, uses), []);
+});
+
+Deno.test("findMissing() and findIdle() name what was refused and what nobody used", () => {
+  const log = [
+    line("delete", { resource: "pods", name: "p", namespace: "n" }, { code: 403 }),
+    line("list", { resource: "things", apiGroup: "x.io" }),
+    line("patch", { resource: "things", apiGroup: "x.io", name: "two" }),
+  ].join("\n");
+  const [rights, uses] = [readRights(ROLES, "me"), readUses(log, "me")];
+  assert.deepEqual(findMissing(rights, uses).map(({ verb }) => verb), ["delete", "list", "patch"]);
+  assert.deepEqual(findIdle(rights, uses).map(renderRight), [
+    "list pods (role reader)",
+    ...["create", "patch", "watch"].map((verb) => `${verb} things.x.io "one" (role reader)`),
+  ]);
+  assert.deepEqual(readUses(log, "somebody else"), []);
+});
