@@ -1,5 +1,6 @@
 // From one full name to the places it may be pulled from, by whichever configuration knows its host: registries.conf, then
 // hosts.toml, then registries.yaml, then the host itself. Pure. Called by plan.ts.
+import { canonicalHost } from "../credentials/scope.ts";
 import type { EndpointUrl } from "./endpoint_url.ts";
 import type { FullName } from "./registry_rules.ts";
 import { findRule, pullSources } from "./registry_rules.ts";
@@ -79,7 +80,7 @@ function fromHostsTree(full: FullName, upstream: Source, { hosts }: PullSettings
 function serverSource(found: HostsDirectory & { kind: "ok" }, upstream: Source, directory: string): Source {
   const { server, serverAccess: access } = found;
   if (server === undefined) return { ...upstream, named: directory !== "_default", access };
-  return { ...atUrl(server, upstream), mirror: false, named: true, access };
+  return { ...atUrl(server, upstream), named: true, access };
 }
 
 function fromRancher(upstream: Source, { rancher }: PullSettings): SourcesAnswer | undefined {
@@ -97,6 +98,6 @@ function atUrl(url: EndpointUrl, upstream: Source): Source {
     repository: url.repositoryPrefix + upstream.repository,
     scheme: url.scheme,
     pathPrefix: url.pathPrefix,
-    mirror: url.host !== upstream.host,
+    mirror: canonicalHost(url.host) !== canonicalHost(upstream.host),
   };
 }

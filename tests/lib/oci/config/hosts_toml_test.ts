@@ -1,0 +1,143 @@
+// containerd's tree of hosts.toml files.
+import assert from "node:assert/strict";
+import { hostDirectories, parseHostsToml } from "../../../../lib/oci/config/hosts_toml.ts";
+import type { Endpoint } from "../../../../lib/oci/types.ts";
+import { issueAuthority, issueServing } from "../../../../lib/tls/issue.ts";
+import { keepLog, makeFolder, openPlanner, planned } from "./planner_support.ts";
+import { valueOf } from "./settings_support.ts";
+
+const DIGEST = `sha256:${"b".repeat(64)}`;
+const VALIDITY = { nowMs: Date.now(), lifetimeMs: 3_600_000 };
+
+function endpoints(files: Readonly<Record<string, string>>, image: string): readonly Endpoint[] {
+  using folder = makeFolder(files);
+  const plan = openPlanner({ hostsDir: folder.path }).plan(image);
+  if (plan.kind === "endpoints") return plan.endpoints;
+  throw new Error(plan.failure.message);
+}
+
+function urls(files: Readonly<Record<string, string>>, image: string): readonly string[] {
+  return endpoints(files, image).map(({ host, repository, pathPrefix, transport }) =>
+    `${transport.scheme}://${host}${pathPrefix}/v2/${repository}`
+  );
+}
+
+Deno.test("hosts.toml: mirrors in the order of the file, then the server", () => {
+  const file = `
+    server = "https://registry-1.docker.io"
+    [host."https://z.example.com"]
+      capabilities = ["pull", "resolve"]
+    [host."http://a.example.com:5000"]`;
+  const found = endpoints({ "docker.io/hosts.toml": file }, "nginx");
+  assert.deepEqual(found.map(({ host, mirror, transport }) => [host, mirror, transport.scheme, transport.declared]), [
+    ["z.example.com", true, "https", true],
+    ["a.example.com:5000", true, "http", true],
+    ["registry-1.docker.io", false, "https", true],
+  ]);
+});
+
+Deno.test("hosts.toml: the host itself comes last when no server is named", () => {
+  assert.deepEqual(urls({ "quay.io/hosts.toml": '[host."https://m.io"]' }, "quay.io/a/b"), [
+    "https://m.io/v2/a/b",
+    "https://quay.io/v2/a/b",
+  ]);
+});
+
+Deno.test("hosts.toml: a tag wants a host that resolves, a digest one that pulls", () => {
+  const file = `
+    [host."https://pull.io"]
+    capabilities = ["pull"]
+    [host."https://resolve.io"]
+    capabilities = ["resolve"]
+    [host."https://push.io"]
+    capabilities = ["push"]`;
+  const files = { "quay.io/hosts.toml": file };
+  assert.deepEqual(urls(files, "quay.io/a:1"), ["https://resolve.io/v2/a", "https://quay.io/v2/a"]);
+  assert.deepEqual(urls(files, `quay.io/a@${DIGEST}`), ["https://pull.io/v2/a", "https://quay.io/v2/a"]);
+});
+
+Deno.test("hosts.toml: paths of URLs stand before the API root, or hold it with override_path", () => {
+  const file = `
+    [host."https://h.io/cache"]
+    [host."https://h.io/more/v2/"]
+    [host."https://harbor.io/v2/hub-proxy"]
+    override_path = true
+    [host."https://h.io/odd"]
+    override_path = true`;
+  assert.deepEqual(urls({ "quay.io/hosts.toml": file }, "quay.io/a/b"), [
+    "https://h.io/cache/v2/a/b",
+    "https://h.io/more/v2/a/b",
+    "https://harbor.io/v2/hub-proxy/a/b",
+    "https://quay.io/v2/a/b",
+  ]);
+});
+
+Deno.test("hosts.toml: _default serves every host without a directory, which stays undeclared itself", () => {
+  const files = { "_default/hosts.toml": '[host."https://cache.local"]', "gcr.io/hosts.toml": "" };
+  const found = endpoints(files, "evil.example.com/a/b");
+  assert.deepEqual(found.map(({ host, transport }) => [host, transport.declared]), [
+    ["cache.local", true],
+    ["evil.example.com", false],
+  ]);
+  assert.deepEqual(urls(files, "gcr.io/a/b"), ["https://gcr.io/v2/a/b"]);
+});
+
+Deno.test("hosts.toml: skip_verify is of the host that has it", () => {
+  const file = '[host."https://m.io"]\nskip_verify = true\n[host."https://n.io"]';
+  const found = endpoints({ "quay.io/hosts.toml": file }, "quay.io/a");
+  assert.deepEqual(found.map(({ transport }) => transport.verifyTls), [false, true, true]);
+});
+
+Deno.test("hosts.toml: CAs and client pairs are read, relative to the file", async () => {
+  const authority = await issueAuthority(VALIDITY);
+  const client = await issueServing(authority, { ...VALIDITY, names: ["c"] });
+  const file = `
+    ca = "ca.pem"
+    [host."https://m.io"]
+    ca = ["ca.pem", "./more/ca.pem"]
+    client = [["client.pem", "client.key"]]
+    [host."https://n.io"]
+    client = "both.pem"`;
+  const found = endpoints({
+    "quay.io/hosts.toml": file,
+    "quay.io/ca.pem": authority.cert,
+    "quay.io/more/ca.pem": authority.cert,
+    "quay.io/client.pem": client.cert,
+    "quay.io/client.key": client.key,
+    "quay.io/both.pem": client.cert + client.key,
+  }, "quay.io/a");
+  assert.deepEqual(found.map(({ transport }) => transport.caCertificates.length), [2, 0, 1]);
+  assert.deepEqual(found.map(({ transport }) => transport.clientCertificate !== undefined), [true, true, false]);
+});
+
+Deno.test("hosts.toml: a broken file refuses its host alone and names the line", () => {
+  using folder = makeFolder({ "quay.io/hosts.toml": 'server = "https://x"\nca = 4\n', "gcr.io/hosts.toml": "" });
+  const log = keepLog();
+  const planner = openPlanner({ hostsDir: folder.path, log });
+  assert.match(String(planned(planner, "quay.io/a")), /^Misconfigured: .*hosts.toml line 2: a value of a wrong kind/);
+  assert.deepEqual(planned(planner, "gcr.io/a"), ["gcr.io/a"]);
+  assert.equal(log.lines.length, 1);
+});
+
+Deno.test("hosts.toml: a missing CA refuses the host instead of asking it with the public roots", () => {
+  using folder = makeFolder({ "quay.io/hosts.toml": 'ca = "gone.pem"' });
+  assert.match(String(planned(openPlanner({ hostsDir: folder.path }), "quay.io/a")), /gone.pem is missing/);
+});
+
+Deno.test("hosts.toml: a directory without the file may hold certificates as certs.d does", async () => {
+  const authority = await issueAuthority(VALIDITY);
+  const found = endpoints({ "reg.local:5000/ca.crt": authority.cert }, "reg.local:5000/a");
+  assert.deepEqual(found.map(({ transport }) => [transport.caCertificates.length, transport.declared]), [[1, true]]);
+});
+
+Deno.test("parseHostsToml() warns of headers, whose value it never shows", () => {
+  const text = '[host."https://m.io"]\n[host."https://m.io".header]\nauthorization = "Bearer c4nary"\n';
+  const parsed = parseHostsToml(text);
+  assert.deepEqual(parsed.kind === "ok" && parsed.warnings, [{ message: "headers are not sent", line: 2 }]);
+  assert.equal(valueOf(parsed).mirrors.length, 1);
+});
+
+Deno.test("hostDirectories() knows both spellings of a port", () => {
+  assert.deepEqual(hostDirectories("reg.local:5000"), ["reg.local_5000_", "reg.local:5000", "_default"]);
+  assert.deepEqual(hostDirectories("quay.io"), ["quay.io", "_default"]);
+});

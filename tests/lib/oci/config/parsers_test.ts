@@ -1,0 +1,154 @@
+// Hostile and broken texts: every parser answers with a fault, at its line, without quoting the text.
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { parseJson, parseToml, parseYaml } from "../../../../lib/oci/config/documents.ts";
+import { parseHostsToml } from "../../../../lib/oci/config/hosts_toml.ts";
+import { findJsonFault } from "../../../../lib/oci/config/json_fault.ts";
+import { parsePolicy } from "../../../../lib/oci/config/policy.ts";
+import { parseRancherRegistries } from "../../../../lib/oci/config/rancher_registries.ts";
+import { parseRegistriesConf } from "../../../../lib/oci/config/registries_conf.ts";
+import type { Parsed } from "../../../../lib/oci/config/problem.ts";
+
+const CANARY = "c4narySecret";
+
+const PARSERS: Readonly<Record<string, (text: string) => Parsed<unknown>>> = {
+  toml: parseToml,
+  yaml: parseYaml,
+  json: parseJson,
+  "registries.conf": (text) => parseRegistriesConf(text, "main"),
+  "drop-in": (text) => parseRegistriesConf(text, "drop-in"),
+  "hosts.toml": parseHostsToml,
+  "registries.yaml": parseRancherRegistries,
+  "policy.json": parsePolicy,
+};
+
+function faultOf(parsed: Parsed<unknown>): readonly [number | undefined, string] {
+  if (parsed.kind === "broken") return [parsed.fault.line, parsed.fault.message];
+  throw new Error("not broken");
+}
+
+const REGISTRIES_CONF_FAULTS: readonly (readonly [string, number | undefined, RegExp])[] = [
+  ['a = 1\n[[registry]]\nlocation = "x"\nlocation = "y"', 4, /not TOML/],
+  ['[[registry]]\nlocation = "x"\n[[registry]]\nblocked = true', 3, /without prefix and location/],
+  ['\n[[registry]]\nprefix = "quay.io"', 2, /has no location/],
+  ['[[registry]]\nprefix = "*.x.io/path"', 1, /wildcard prefix/],
+  ['[[registry]]\nlocation = "https://x"', 2, /scheme/],
+  ['[[registry]]\nlocation = "x"\npull-from-mirror = "all"', 1, /outside of a mirror/],
+  ['[[registry]]\nlocation = "x"\n[[registry.mirror]]\nlocation = ""', 1, /mirror without location/],
+  ['[[registry]]\nlocation = "x"\nblocked = "yes"', 3, /wrong kind/],
+  ['unqualified-search-registries = "docker.io"', 1, /wrong kind/],
+  ['unqualified-search-registries = []\n[registries.search]\nregistries = ["x"]', 2, /version 1 and version 2/],
+  [
+    '[[registry]]\nlocation = "x"\nmirror-by-digest-only = true\n[[registry.mirror]]\nlocation = "y"\npull-from-mirror = "all"',
+    1,
+    /together with mirror-by-digest-only/,
+  ],
+  ['[[registry]]\nlocation = "x"\n[[registry]]\nprefix = "x"\nlocation = "y"\ninsecure = true', 2, /contradict/],
+];
+
+for (const [text, line, words] of REGISTRIES_CONF_FAULTS) {
+  Deno.test(`parseRegistriesConf() refuses, with line and reason: ${words.source}`, () => {
+    const [at, message] = faultOf(parseRegistriesConf(text, "main"));
+    assert.match(message, words);
+    assert.equal(at, line);
+  });
+}
+
+Deno.test("parseRegistriesConf() takes tables of version 1 in the main file only", () => {
+  const text = '[registries.search]\nregistries = ["docker.io"]';
+  assert.equal(parseRegistriesConf(text, "main").kind, "ok");
+  assert.deepEqual(faultOf(parseRegistriesConf(text, "drop-in")), [
+    1,
+    "[registries.…] tables of version 1 in a drop-in",
+  ]);
+});
+
+Deno.test("parsePolicy() refuses what it does not know, because it may forbid something", () => {
+  const rows: readonly (readonly [string, number | undefined])[] = [
+    ["{}", undefined],
+    ['{"default": [{"type": "newKind"}]}', 1],
+    ['{"default": [{"type": "reject"}],\n"transports": {"docker": {"quay.io": {"type": "reject"}}}}', 2],
+    ['{"default": [{"type": "reject"}]\n"transports": {}}', 2],
+  ];
+  for (const [text, line] of rows) assert.equal(faultOf(parsePolicy(text))[0], line, text);
+});
+
+Deno.test("findJsonFault() points at the line without quoting it", () => {
+  const rows: readonly (readonly [string, number, RegExp])[] = [
+    [`{\n"a": ${CANARY}}`, 2, /unreadable/],
+    [`{\n"a": 1\n"${CANARY}": 2}`, 3, /expected , or }/],
+    [`[1,\n\n]`, 3, /expected value/],
+    [`{"a": {"b": [1, 2}}`, 1, /expected , or ]/],
+    [`{"a": 1}\n{`, 2, /expected end/],
+    [`{"a": [`, 1, /ends too early/],
+    ["", 1, /ends too early/],
+  ];
+  for (const [text, line, words] of rows) {
+    assert.throws(() => JSON.parse(text));
+    const found = findJsonFault(text);
+    assert.equal(found.line, line, text);
+    assert.match(found.message, words);
+  }
+});
+
+Deno.test("findJsonFault() agrees with the engine about where JSON is still good", () => {
+  fc.assert(fc.property(fc.json(), fc.nat(), (text, cut) => {
+    const broken = text.slice(0, cut % (text.length + 1)) + "§" + text.slice(cut % (text.length + 1));
+    try {
+      JSON.parse(broken);
+    } catch {
+      assert.match(findJsonFault(broken).message, /expected|unreadable|ends/);
+    }
+  }));
+});
+
+const HOSTILE: readonly string[] = [
+  `a: &a [x,x,x,x,x,x,x,x,x]\n${
+    "bcdefghij".split("").map((key, at) => `${key}: &${key} [${`*${"abcdefghi"[at]},`.repeat(9)}]`).join("\n")
+  }`,
+  "[".repeat(100_000),
+  `${"{a: ".repeat(50_000)}`,
+  `${'{"a":'.repeat(50_000)}`,
+  `a = ${"[".repeat(50_000)}`,
+  `${"a.".repeat(50_000)}b = 1`,
+  `__proto__ = {x = 1}\n[constructor]\nprototype = 1`,
+  '{"__proto__": {"x": 1}, "default": [], "constructor": {}}',
+  "x".repeat((1 << 20) + 1),
+  "\0\uFFFD\u{1F600}".repeat(1_000),
+  '[[registry]]\nprefix = "__proto__"\nlocation = "constructor"\n[aliases]\n"__proto__" = "x.io/y"',
+  'mirrors:\n  __proto__:\n    endpoint: ["https://x"]\nconfigs:\n  constructor: {auth: {username: a}}',
+];
+
+for (const [name, parse] of Object.entries(PARSERS)) {
+  Deno.test(`${name}: hostile texts neither crash nor hang nor reach the prototype of objects`, () => {
+    const before = performance.now();
+    for (const text of HOSTILE) parse(text);
+    assert.ok(performance.now() - before < 10_000);
+    assert.equal(Reflect.get({}, "x"), undefined);
+    assert.equal(Reflect.get({}, "endpoint"), undefined);
+  });
+
+  Deno.test(`${name}: any text is answered, and a fault never quotes it`, () => {
+    const pieces = [
+      "[[registry]]",
+      "location = ",
+      "{",
+      "}",
+      '"',
+      "\n",
+      "auths:",
+      "  ",
+      "[",
+      "]",
+      "=",
+      ": ",
+      "*",
+      CANARY,
+    ];
+    const text = fc.array(fc.oneof(fc.constantFrom(...pieces), fc.string())).map((parts) => parts.join(""));
+    fc.assert(fc.property(text, (content) => {
+      const parsed = parse(content);
+      if (parsed.kind === "broken") assert.ok(!parsed.fault.message.includes(CANARY), parsed.fault.message);
+    }));
+  });
+}
