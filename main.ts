@@ -1,14 +1,17 @@
 // The entry: arguments and environment in, one command run, exit code out. Only this file knows args, env and signals.
+import { runCache } from "./lib/cli/cache.ts";
+import { runExplain } from "./lib/cli/explain.ts";
 import { runInspect } from "./lib/cli/inspect.ts";
 import { ExitCode, type Terminal } from "./lib/cli/output.ts";
 import { runRelease } from "./lib/cli/release.ts";
 import { systemClock } from "./lib/clock.ts";
 import { renderHelp } from "./lib/config/help.ts";
 import { type Config, parseConfig } from "./lib/config/parse.ts";
+import type { KubeApi } from "./lib/k8s/api.ts";
 import { type ClusterAccess, readInClusterAccess } from "./lib/k8s/cluster_access.ts";
 import { readKubeconfigAccess } from "./lib/k8s/kubeconfig_access.ts";
 import { openKubeApi } from "./lib/k8s/rest_api.ts";
-import { errorText, openLogger, type RootLogger, silentLogger } from "./lib/log.ts";
+import { errorText, openLogger, silentLogger } from "./lib/log.ts";
 import { parsePlacementOptions } from "./lib/placement/options.ts";
 import { openPlayground, type Playground } from "./lib/playground/playground.ts";
 import { renderOutcomeJson, renderOutcomeTable, renderWelcome } from "./lib/playground/report.ts";
@@ -67,20 +70,21 @@ async function run(config: Config, terminal: Terminal): Promise<number> {
       return await runDev(config, { terminal, stop });
     case "inspect":
       return await runInspect(config, { terminal, clock: systemClock, userAgent: USER_AGENT, signal: stop });
-    case "release": {
-      await using api = openKubeApi(await openAccess(config), {
-        clock: systemClock,
-        log: silentLogger,
-        userAgent: USER_AGENT,
-      });
-      return await runRelease({ api, terminal }, { ...config, signal: stop });
-    }
+    case "release":
+      return await withApi(config, (api) => runRelease({ api, terminal }, { ...config, signal: stop }));
     case "explain":
+      return await withApi(config, (api) => runExplain({ api, terminal }, { ...config, signal: stop }));
     case "cache":
-      return refuse(terminal, [`Cannot run ${config.command} yet.`]);
+      return await runCache(config, { terminal, clock: systemClock, log: silentLogger, signal: stop });
     default:
       return unreachable(config.command);
   }
+}
+
+async function withApi(config: Config, work: (api: KubeApi) => Promise<number>): Promise<number> {
+  const access = await openAccess(config);
+  await using api = openKubeApi(access, { clock: systemClock, log: silentLogger, userAgent: USER_AGENT });
+  return await work(api);
 }
 
 /** Aborts at the first SIGTERM or SIGINT; a second one ends the process at once. */
@@ -104,23 +108,19 @@ function openAccess({ kubeconfig, context }: Config): Promise<ClusterAccess> {
   return readInClusterAccess({ host, port, clock });
 }
 
-function openLog(config: Config): RootLogger {
-  return openLogger({
-    level: config.fallbackLogLevel,
-    write: (line) => void Deno.stderr.writeSync(encoder.encode(line)),
-  });
-}
-
 interface RunParts {
   readonly terminal: Terminal;
   readonly stop: AbortSignal;
+  /** Receives log lines; default standard error. */
+  readonly writeLog?: (line: string) => void;
   readonly onListening?: (address: { readonly webhookPort: number; readonly adminPort: number }) => void;
 }
 
-async function runServe(config: Config, { terminal, stop, onListening = () => {} }: RunParts): Promise<number> {
+async function runServe(config: Config, run: RunParts): Promise<number> {
+  const { terminal, stop, writeLog = terminal.err, onListening = () => {} } = run;
   const options = parsePlacementOptions(config);
   if (options.kind === "invalid") return refuse(terminal, options.problems);
-  const log = openLog(config);
+  const log = openLogger({ level: config.fallbackLogLevel, write: writeLog });
   await serve({
     config,
     settings: options.settings,
@@ -171,13 +171,14 @@ async function runBeside(
     webhookUrl: `https://127.0.0.1:${webhookPort}`,
     registry: [...dev.registry, playground.registryHost],
     registryCa: [...dev.registryCa, playground.files.authority],
-    fallbackLogLevel: dev.once ? "error" : dev.fallbackLogLevel,
   };
   const done = new AbortController();
   const listening = Promise.withResolvers<number>();
   const serving = runServe(config, {
     terminal,
     stop: AbortSignal.any([stop, done.signal]),
+    // With --once the table is the result; while it keeps running, the log is part of the show.
+    ...(dev.once ? { writeLog: () => {} } : {}),
     onListening: ({ adminPort }) => listening.resolve(adminPort),
   });
   serving.catch(listening.reject);

@@ -7,6 +7,7 @@ import { adminApp, webhookApp } from "./routes/mod.ts";
 import { type Configs, logLevelOf, openConfigs } from "./controllers/configs/controller.ts";
 import { type ControllerParts, runEverywhere, runLeading } from "./controllers/mod.ts";
 import { openOperator } from "./controllers/operator/controller.ts";
+import { watchGating } from "./controllers/operator/gating.ts";
 import { openPodPlacement } from "./controllers/pod_placement/controller.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { Config } from "./lib/config/parse.ts";
@@ -23,7 +24,7 @@ import { openKubeApi } from "./lib/k8s/rest_api.ts";
 import type { RootLogger } from "./lib/log.ts";
 import { openMetrics } from "./lib/metrics.ts";
 import { EVENT_SOURCE } from "./lib/names.ts";
-import { decideGating, type GatingVerdict } from "./lib/operand/dead_man.ts";
+import { decideGating } from "./lib/operand/dead_man.ts";
 import type { PlacementSettings, PodView } from "./lib/placement/types.ts";
 import { openServingCertificate } from "./lib/tls/open_certificate.ts";
 
@@ -188,7 +189,7 @@ export async function serve(parts: ServeParts, stop: AbortSignal): Promise<void>
     runEverywhere(controllers, following.signal),
     certificate.run(following.signal),
     imageService.run(following.signal),
-    tellGating({ verdict, clock, log }, following.signal),
+    watchGating({ api, clock, log, verdict }, following.signal),
   ]);
   await runLeading(controllers, stop);
   log.info("draining");
@@ -254,20 +255,4 @@ function silenceOf({ lastRenewObservedMs }: LeaseView, clock: Clock): number | u
 /** Whose pull secrets an admission may use. */
 function scopeOf(pod: PodView): PullScope {
   return { namespace: pod.namespace, pullSecrets: pod.imagePullSecrets };
-}
-
-/** Says in the log when pods begin or cease to be gated, and why. */
-async function tellGating(
-  parts: { readonly verdict: () => GatingVerdict; readonly clock: Clock; readonly log: RootLogger },
-  signal: AbortSignal,
-): Promise<void> {
-  let told = "";
-  while (!signal.aborted) {
-    const verdict = parts.verdict();
-    const now = verdict.kind === "gating" ? "gating" : verdict.reason;
-    if (now !== told && verdict.kind === "gating") parts.log.info("gating pods");
-    if (now !== told && verdict.kind === "stopped") parts.log.warn("not gating pods", { reason: verdict.reason });
-    told = now;
-    await parts.clock.sleep(1_000, signal);
-  }
 }

@@ -19,7 +19,7 @@ const ASSEMBLIES = ["lib/playground/", "lib/cli/"];
 type Room = "main" | "routes" | "controllers" | "vocabulary" | "domain" | "assembly" | "edge" | "tests";
 
 function roomOf(file: string): Room {
-  if (file === "main.ts") return "main";
+  if (file === "main.ts" || file === "serve.ts") return "main";
   if (file.startsWith("routes/")) return "routes";
   if (file.startsWith("controllers/")) return "controllers";
   if (file.startsWith("tests/") || file.startsWith("manifests/")) return "tests";
@@ -31,7 +31,7 @@ function roomOf(file: string): Room {
 
 const LIB: readonly Room[] = ["vocabulary", "domain", "edge", "assembly"];
 const MAY_IMPORT: Readonly<Record<Room, readonly Room[]>> = {
-  main: ["routes", "controllers", ...LIB],
+  main: ["main", "routes", "controllers", ...LIB],
   routes: ["routes", ...LIB],
   controllers: ["controllers", ...LIB],
   assembly: LIB,
@@ -67,7 +67,11 @@ function readSource(file: string): Source {
   return { file, text, imports: specifiers.map(([, a, b, c]) => a ?? b ?? c ?? "") };
 }
 
-const PRODUCT = [readSource("main.ts"), ...["routes", "controllers", "lib"].flatMap(readSources)];
+const PRODUCT = [
+  readSource("main.ts"),
+  readSource("serve.ts"),
+  ...["routes", "controllers", "lib"].flatMap(readSources),
+];
 const TESTS = readSources("tests");
 
 function localImports(source: Source): readonly string[] {
@@ -141,11 +145,13 @@ Deno.test("house: only main reads arguments and environment", () => {
 });
 
 Deno.test("house: no module does work on import", async () => {
+  // Timers, sockets and files left open by an import fail the sanitizers; what is left to check is the global object.
+  const before = new Set(Object.keys(globalThis));
   for (const { file } of PRODUCT.filter(({ file }) => file !== "main.ts")) {
-    const before = { handles: Object.keys(globalThis).length };
     await import(new URL(`../${file}`, import.meta.url).href);
-    assert.equal(Object.keys(globalThis).length, before.handles, `${file} changed the global object`);
   }
+  const added = Object.keys(globalThis).filter((key) => !before.has(key) && !key.startsWith("__zod_"));
+  assert.deepEqual(added, []);
 });
 
 Deno.test("house: a source file has at most 300 lines", () => {
@@ -159,12 +165,12 @@ Deno.test("house: forbidden words and forms do not occur", () => {
     ["any", /\bas any\b|:\s*any\b|<any>/],
     ["non-null assertion", /[A-Za-z_\])]!(?=[.;,)\]\s[])(?!\s*=)/],
     ["default export", /^export default\b/m],
-    ["inheritance", /\bextends\s+(?!Error\b)[A-Z]\w*(?:<[^>]*>)?\s*\{/],
+    ["inheritance", /\bclass\s+\w+(?:<[^{]*>)?\s+extends\s+(?!Error\b)/],
     ["silenced check", /@ts-ignore|@ts-expect-error|@ts-nocheck|deno-lint-ignore/],
     ["unfinished work", /\bTODO\b|\bFIXME\b|\bXXX\b/],
   ];
   const wrong = PRODUCT.flatMap((source) =>
-    rules.filter(([, pattern]) => pattern.test(source.file.endsWith("x") ? codeOf(source) : codeOf(source)))
+    rules.filter(([, pattern]) => pattern.test(codeOf(source)))
       .map(([name]) => `${source.file}: ${name}`)
   );
   assert.deepEqual(wrong, []);

@@ -33,7 +33,7 @@ export const FLAGS: readonly Flag[] = [
   flag("kubeconfig", "text", CLUSTER, "Kubeconfig file; without it the pod's ServiceAccount is used.", "FILE"),
   flag("context", "text", CLUSTER, "Context of the kubeconfig; default its current one.", "NAME"),
   {
-    ...flag("namespace", "text", CLUSTER, "Namespace Archway runs in; its pods are never touched.", "NAME"),
+    ...flag("namespace", "text", SERVE, "Namespace Archway runs in; its pods are never touched.", "NAME"),
     fallback: "archway-system",
     alsoEnv: ["NAMESPACE"],
   },
@@ -161,6 +161,7 @@ export const FLAGS: readonly Flag[] = [
     choices: ["table", "json", "yaml"],
     fallback: "table",
   },
+  { ...flag("pod-namespace", "text", ["explain"], "Namespace of the pod (also -n).", "NAME"), fallback: "default" },
   flag("registries", "switch", ["inspect"], "Show the state of each registry instead of images."),
   flag("trace", "switch", ["inspect"], "Show every HTTP exchange, secrets masked."),
   flag("admin-url", "url", ["inspect"], "Admin address of a running Archway to ask.", "http://HOST:PORT"),

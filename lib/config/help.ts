@@ -14,7 +14,7 @@ const USAGE: Readonly<Record<Command, string>> = {
   serve: "archway serve [flags]",
   dev: "archway dev [--once] [flags]",
   inspect: "archway inspect [flags] IMAGE…",
-  explain: "archway explain [flags] NAMESPACE/POD",
+  explain: "archway explain [-n NAMESPACE] [flags] pod/NAME",
   release: "archway release [--dry-run] [flags]",
   cache: "archway cache export|import FILE [flags]",
 };

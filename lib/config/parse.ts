@@ -46,6 +46,7 @@ const Values = z.object({
   kubeconfig: optionalText,
   context: optionalText,
   namespace: z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, "is not a namespace name"),
+  podNamespace: z.string(),
   listen: address,
   adminListen: address,
   tlsMode: z.enum(["auto", "self", "files"]),
@@ -130,6 +131,12 @@ export function parseConfig(args: readonly string[], env: Readonly<Record<string
   return { kind: "run", config: { ...parsed.data, command, operands } };
 }
 
+/** One-letter forms, as kubectl has them. */
+const SHORT: Readonly<Record<string, { readonly short: string }>> = {
+  output: { short: "o" },
+  "pod-namespace": { short: "n" },
+};
+
 interface Arguments {
   readonly given: ReadonlyMap<string, readonly string[]>;
   readonly words: readonly string[];
@@ -142,7 +149,7 @@ function readArguments(args: readonly string[]): Arguments {
     flag.name,
     {
       type: flag.shape === "switch" ? "boolean" as const : "string" as const,
-      ...(flag.name === "output" ? { short: "o" } : {}),
+      ...SHORT[flag.name],
     },
   ]));
   const { tokens } = parseArgs({
@@ -221,7 +228,7 @@ function contradictions(command: Command, values: ConfigValues, operands: readon
     ],
     [
       command === "explain" && operands.length !== 1,
-      "Cannot explain: name one pod as NAMESPACE/NAME or pod/NAME (with --namespace).",
+      "Cannot explain: name one pod as pod/NAME (with -n NAMESPACE) or NAMESPACE/NAME.",
     ],
     [
       command === "cache" && !(operands.length === 2 && (operands[0] === "export" || operands[0] === "import")),
