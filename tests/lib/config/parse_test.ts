@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { COMMANDS, environmentName, FLAGS } from "../../../lib/config/flags.ts";
+import { renderHelp } from "../../../lib/config/help.ts";
+import { type Config, parseConfig } from "../../../lib/config/parse.ts";
+
+function configOf(args: readonly string[], env: Readonly<Record<string, string>> = {}): Config {
+  const parsed = parseConfig(args, env);
+  assert.equal(parsed.kind, "run", JSON.stringify(parsed));
+  return parsed.kind === "run" ? parsed.config : assert.fail();
+}
+
+function problemsOf(args: readonly string[], env: Readonly<Record<string, string>> = {}): readonly string[] {
+  const parsed = parseConfig(args, env);
+  return parsed.kind === "usage" ? parsed.problems : assert.fail(`no usage problem: ${JSON.stringify(parsed)}`);
+}
+
+Deno.test("parseConfig() gives typed defaults when nothing is said", () => {
+  const config = configOf(["serve"]);
+  assert.deepEqual(config.listen, { host: "0.0.0.0", port: 9443 });
+  assert.deepEqual(config.adminListen, { host: "0.0.0.0", port: 8080 });
+  assert.equal(config.maxGateAge, 60_000);
+  assert.equal(config.warmAdmission, true);
+  assert.equal(config.audit, false);
+  assert.deepEqual(config.globalPullSecret, { namespace: "openshift-config", name: "pull-secret" });
+  assert.equal(config.namespace, "archway-system");
+});
+
+Deno.test("parseConfig() lets flags win over ARCHWAY_ variables, those over wider ones, those over defaults", () => {
+  assert.equal(configOf(["serve"], { NAMESPACE: "wide" }).namespace, "wide");
+  assert.equal(configOf(["serve"], { NAMESPACE: "wide", ARCHWAY_NAMESPACE: "own" }).namespace, "own");
+  assert.equal(configOf(["serve", "--namespace=flag"], { ARCHWAY_NAMESPACE: "own" }).namespace, "flag");
+  assert.equal(configOf(["serve"], { DENO_KV_URL: "http://kv:4512" }).kvUrl, "http://kv:4512");
+});
+
+Deno.test("parseConfig() collects repeated flags and commas into lists", () => {
+  const args = ["serve", "--registry", "a:5000", "--registry=b,c", "--registry-ca", "/ca.pem"];
+  assert.deepEqual(configOf(args).registry, ["a:5000", "b", "c"]);
+  assert.deepEqual(configOf(["serve"], { ARCHWAY_REGISTRY: "x:1, y:2," }).registry, ["x:1", "y:2"]);
+});
+
+Deno.test("parseConfig() reads switches with and without a value", () => {
+  assert.equal(configOf(["serve", "--warm-admission=false"]).warmAdmission, false);
+  assert.equal(configOf(["serve", "--audit"]).audit, true);
+  assert.equal(configOf(["serve"], { ARCHWAY_AUDIT: "true" }).audit, true);
+});
+
+Deno.test("parseConfig() reports all problems together, each with where, what and the value", () => {
+  const problems = problemsOf(
+    ["serve", "--listen=nowhere", "--max-gate-age=soon", "--no-such-flag", "--workers=0", "--tls-cert=/c.pem"],
+    { ARCHWAY_PULL_SECRETS: "all" },
+  );
+  const text = problems.join("\n");
+  for (
+    const word of ["--no-such-flag", '--listen "nowhere"', '--max-gate-age "soon"', "--workers", "ARCHWAY_PULL_SECRETS"]
+  ) {
+    assert.ok(text.includes(word), `${word} is missing in:\n${text}`);
+  }
+});
+
+Deno.test("parseConfig() refuses flags that contradict each other, and says what to give", () => {
+  assert.match(problemsOf(["serve", "--tls-cert=/c.pem"]).join(), /--tls-key/);
+  assert.match(problemsOf(["serve", "--tls-mode=files"]).join(), /--tls-cert and --tls-key/);
+  assert.match(problemsOf(["serve", "--webhook-url=http://h:1"]).join(), /https/);
+  assert.match(problemsOf(["inspect"]).join(), /images/);
+  assert.match(problemsOf(["explain"]).join(), /pod\/NAME/);
+  assert.match(problemsOf(["cache", "export", "f"]).join(), /--cache-path/);
+});
+
+Deno.test("parseConfig() keeps operands in order and knows -o and -n", () => {
+  const config = configOf(["inspect", "-o", "json", "nginx", "busybox"]);
+  assert.deepEqual(config.operands, ["nginx", "busybox"]);
+  assert.equal(config.output, "json");
+  assert.equal(configOf(["explain", "-n", "team", "pod/web"]).podNamespace, "team");
+});
+
+Deno.test("parseConfig() names the commands when none or an unknown one is given", () => {
+  assert.equal(parseConfig([], {}).kind, "help");
+  assert.match(problemsOf(["serv"]).join(), /serve, dev, inspect/);
+  assert.deepEqual(parseConfig(["dev", "--help"], {}), { kind: "help", command: "dev" });
+  assert.equal(parseConfig(["--version"], {}).kind, "version");
+});
+
+Deno.test("parseConfig() never throws, whatever the arguments and the environment", () => {
+  const names = FLAGS.map(({ name }) => `--${name}`);
+  const word = fc.oneof(
+    fc.string(),
+    fc.constantFrom(...names, ...COMMANDS),
+    fc.constantFrom(...names).map((n) => `${n}=`),
+  );
+  fc.assert(fc.property(fc.array(word, { maxLength: 8 }), fc.string(), (args, value) => {
+    const env = Object.fromEntries(FLAGS.slice(0, 5).map(({ name }) => [environmentName(name), value]));
+    assert.ok(["run", "help", "version", "usage"].includes(parseConfig(args, env).kind));
+  }));
+});
+
+Deno.test("renderHelp() lists each flag of a command once, within 120 columns for most lines", () => {
+  for (const command of COMMANDS) {
+    const text = renderHelp(command);
+    for (const flag of FLAGS.filter(({ commands }) => commands.includes(command))) {
+      assert.equal(text.split(`--${flag.name} `).length - 1 >= 1, true, `${command} --${flag.name}`);
+    }
+  }
+});

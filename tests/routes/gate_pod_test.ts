@@ -1,0 +1,203 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import jsonPatch from "fast-json-patch";
+import { Hono } from "hono";
+import { systemClock } from "../../lib/clock.ts";
+import { silentLogger } from "../../lib/log.ts";
+import { SCHEDULING_GATE } from "../../lib/names.ts";
+import { makeSettings } from "../../lib/placement/settings.ts";
+import type { ImageFact } from "../../lib/placement/types.ts";
+import { gatePod, type GatePodParts } from "../../routes/gate_pod.ts";
+import { MAX_BODY_BYTES } from "../../routes/admission.ts";
+
+interface Seen {
+  readonly app: Hono;
+  readonly outcomes: { readonly outcome: string; readonly dryRun: boolean }[];
+  readonly prefetched: string[];
+}
+
+function openApp(changes: Partial<GatePodParts> = {}): Seen {
+  const outcomes: Seen["outcomes"] = [];
+  const prefetched: string[] = [];
+  const settings = makeSettings({ operatorNamespace: "archway-system" });
+  const app = new Hono();
+  app.post(
+    "/gate",
+    gatePod({
+      clock: systemClock,
+      log: silentLogger,
+      settings: () => settings,
+      configsOf: () => ({ cluster: undefined, namespace: [] }),
+      recall: () => undefined,
+      isAging: () => false,
+      prefetch: (pod) => void prefetched.push(pod.namespace),
+      mayGate: () => true,
+      liveArchitectures: () => undefined,
+      observe: (outcome, { dryRun }) => void outcomes.push({ outcome, dryRun }),
+      ...changes,
+    }),
+  );
+  return { app, outcomes, prefetched };
+}
+
+const POD = {
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { generateName: "web-" },
+  spec: { containers: [{ name: "web", image: "example.com/web:v1" }] },
+};
+
+function reviewOf(object: unknown, changes: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
+  return {
+    apiVersion: "admission.k8s.io/v1",
+    kind: "AdmissionReview",
+    request: {
+      uid: "u-1",
+      operation: "CREATE",
+      resource: { group: "", version: "v1", resource: "pods" },
+      namespace: "team",
+      object,
+      ...changes,
+    },
+  };
+}
+
+async function post(app: Hono, body: BodyInit): Promise<{ status: number; json: Record<string, unknown> }> {
+  const response = await app.request("/gate", {
+    method: "POST",
+    body,
+    headers: { "content-type": "application/json" },
+  });
+  return { status: response.status, json: await response.json() };
+}
+
+interface Allowed {
+  readonly uid: string;
+  readonly allowed: boolean;
+  readonly patchType?: string;
+  readonly patch?: string;
+}
+
+async function admit(app: Hono, review: unknown): Promise<Allowed> {
+  const { status, json } = await post(app, JSON.stringify(review));
+  assert.equal(status, 200);
+  return json.response as Allowed;
+}
+
+function patched(object: unknown, { patch }: Allowed): typeof POD & { spec: { schedulingGates?: { name: string }[] } } {
+  const operations = patch === undefined ? [] : JSON.parse(new TextDecoder().decode(Uint8Array.fromBase64(patch)));
+  return jsonPatch.applyPatch(structuredClone(object), operations).newDocument as ReturnType<typeof patched>;
+}
+
+Deno.test("DV-25 gatePod() answers with the same uid, allowed, and a JSON Patch only when something changes", async () => {
+  const { app } = openApp();
+  const gated = await admit(app, reviewOf(POD));
+  assert.equal(gated.uid, "u-1");
+  assert.equal(gated.allowed, true);
+  assert.equal(gated.patchType, "JSONPatch");
+  assert.deepEqual(patched(POD, gated).spec.schedulingGates, [{ name: SCHEDULING_GATE }]);
+  const foreign = await admit(app, reviewOf(POD, { resource: { group: "apps", resource: "deployments" } }));
+  assert.deepEqual(foreign, { uid: "u-1", allowed: true });
+});
+
+Deno.test("WH-01 gatePod() admits a pod with a nodeName without gate", async () => {
+  const { app, outcomes } = openApp();
+  const pod = { ...POD, spec: { ...POD.spec, nodeName: "n1" } };
+  assert.equal(patched(pod, await admit(app, reviewOf(pod))).spec.schedulingGates, undefined);
+  assert.deepEqual(outcomes, [{ outcome: "ignored", dryRun: false }]);
+});
+
+Deno.test("DV-09 gatePod() lets an undecodable object pass without patch", async () => {
+  const { app } = openApp();
+  for (const object of [null, "pod", 7, [], {}, { kind: "Secret" }, { spec: "x" }]) {
+    assert.deepEqual(await admit(app, reviewOf(object)), { uid: "u-1", allowed: true });
+  }
+});
+
+Deno.test("DV-12 gatePod() gates a dry run without side effects", async () => {
+  const { app, outcomes, prefetched } = openApp();
+  const answer = await admit(app, reviewOf(POD, { dryRun: true }));
+  assert.equal(patched(POD, answer).spec.schedulingGates?.length, 1);
+  assert.deepEqual(prefetched, []);
+  assert.deepEqual(outcomes, [{ outcome: "gated", dryRun: true }]);
+});
+
+Deno.test("DV-13 gatePod() gates a pod that has only a generateName", async () => {
+  const { app, prefetched } = openApp();
+  assert.equal(patched(POD, await admit(app, reviewOf(POD))).spec.schedulingGates?.length, 1);
+  assert.deepEqual(prefetched, ["team"]);
+});
+
+Deno.test("DV-16 gatePod() reports each request with its outcome", async () => {
+  const { app, outcomes } = openApp();
+  await admit(app, reviewOf(POD));
+  await admit(app, reviewOf(POD, { namespace: "kube-system" }));
+  await post(app, "{");
+  assert.deepEqual(outcomes.map(({ outcome }) => outcome), ["gated", "ignored", "unreadable"]);
+});
+
+Deno.test("DV-26 gatePod() leaves updates and subresources alone", async () => {
+  const { app } = openApp();
+  assert.deepEqual(await admit(app, reviewOf(POD, { operation: "UPDATE" })), { uid: "u-1", allowed: true });
+  assert.deepEqual(await admit(app, reviewOf(POD, { subResource: "binding" })), { uid: "u-1", allowed: true });
+});
+
+Deno.test("gatePod() places a pod whose images are all known, and sets no gate", async () => {
+  const fact: ImageFact = {
+    image: "example.com/web:v1",
+    pullPolicy: "IfNotPresent",
+    inspection: {
+      kind: "platforms",
+      digest: `sha256:${"a".repeat(64)}`,
+      mediaType: "application/vnd.oci.image.index.v1+json",
+      platforms: [{ os: "linux", architecture: "arm64" }],
+      depth: "index",
+      findings: [],
+    },
+  };
+  const { app, outcomes } = openApp({ recall: () => [fact] });
+  const pod = patched(POD, await admit(app, reviewOf(POD)));
+  assert.equal(pod.spec.schedulingGates, undefined);
+  assert.match(JSON.stringify(pod.spec), /"key":"kubernetes.io\/arch","operator":"In","values":\["arm64"\]/);
+  assert.deepEqual(outcomes, [{ outcome: "placed", dryRun: false }]);
+});
+
+Deno.test("gatePod() admits untouched when its own code fails", async () => {
+  const { app } = openApp({
+    configsOf: () => {
+      throw new Error("broken");
+    },
+  });
+  assert.deepEqual(await admit(app, reviewOf(POD)), { uid: "u-1", allowed: true });
+});
+
+Deno.test("gatePod() answers 400 where nobody can be answered, 413 where the body is too large", async () => {
+  const { app } = openApp();
+  for (const body of ["", "{", "null", "[]", '"x"', "{}", '{"request":{}}', '{"request":{"uid":7}}']) {
+    assert.equal((await post(app, body)).status, 400, body);
+  }
+  const huge = new Uint8Array(MAX_BODY_BYTES + 1).fill(32);
+  assert.equal((await post(app, huge)).status, 413);
+  const declared = await app.request("/gate", {
+    method: "POST",
+    body: "{}",
+    headers: { "content-length": String(MAX_BODY_BYTES + 1) },
+  });
+  assert.equal(declared.status, 413);
+});
+
+Deno.test("gatePod() never denies and never fails, whatever the object", async () => {
+  const { app } = openApp();
+  const anything = fc.anything({ withNullPrototype: false, maxDepth: 4 }).filter((value) =>
+    JSON.stringify(value) !== undefined
+  );
+  const object = fc.oneof(anything, fc.record({ metadata: anything, spec: anything }, { requiredKeys: [] }));
+  await fc.assert(
+    fc.asyncProperty(object, async (value) => {
+      const { status, json } = await post(app, JSON.stringify(reviewOf(value)));
+      assert.equal(status, 200);
+      assert.equal((json.response as Allowed).allowed, true);
+    }),
+    { numRuns: 300 },
+  );
+});
