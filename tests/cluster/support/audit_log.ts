@@ -1,0 +1,53 @@
+// Reads the audit log of a control plane: who asked the API server for what. Used to count and to forbid requests.
+import { read } from "./cluster_access.ts";
+
+/** One request, or one watch that began. */
+export interface AuditedRequest {
+  /** `get`, `list`, `watch`, `create`, `patch`, … */
+  readonly verb: string;
+  /** Path and query. */
+  readonly uri: string;
+  /** For example `system:serviceaccount:archway-system:archway`. */
+  readonly user: string;
+  readonly userAgent: string;
+  readonly resource: string;
+  readonly subresource: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly status: number;
+}
+
+/** All requests so far. A watch counts once, when it begins (`ResponseStarted`). */
+export async function readAuditLog(file: string): Promise<readonly AuditedRequest[]> {
+  const lines = (await Deno.readTextFile(file)).split("\n");
+  return lines.flatMap((line) => {
+    const event = parseLine(line);
+    if (event === undefined) return [];
+    const isWatch = read(event, "verb") === "watch";
+    return (read(event, "stage") === "ResponseStarted") === isWatch ? [parseEvent(event)] : [];
+  });
+}
+
+/** The last line may still be half written. */
+function parseLine(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+function parseEvent(event: unknown): AuditedRequest {
+  const text = (...path: readonly string[]): string => String(read(event, ...path) ?? "");
+  return {
+    verb: text("verb"),
+    uri: text("requestURI"),
+    user: text("user", "username"),
+    userAgent: text("userAgent"),
+    resource: text("objectRef", "resource"),
+    subresource: text("objectRef", "subresource"),
+    namespace: text("objectRef", "namespace"),
+    name: text("objectRef", "name"),
+    status: Number(read(event, "responseStatus", "code") ?? 0),
+  };
+}

@@ -1,0 +1,155 @@
+// A counting reverse proxy in front of a registry that can misbehave in every way networks do. Used by tests and benchmarks.
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
+import { type FaultRule, type RequestKind, seededRandom } from "./fault_plan.ts";
+import { type SeenRequest, type StorageRequest, Traffic } from "./fault_traffic.ts";
+import { type CertificateAuthority, createAuthority, type IssuedCertificate } from "./pki.ts";
+import { findFreePort } from "./ports.ts";
+import { Upstream } from "./fault_upstream.ts";
+
+/** In front of what, and how. */
+export interface FaultProxyOptions {
+  /** The registry; its own faults and rights pass through. */
+  readonly upstream: { readonly url: string; readonly caPem: string };
+  /** Default true. */
+  readonly tls?: boolean;
+  /** Of the draws for `fraction`. Default 1. */
+  readonly seed?: number;
+}
+
+/** The certificate that new connections get. */
+export type PresentedCertificate = "trusted" | "untrusted" | "expired" | "wrongName";
+
+/** A running proxy. */
+export interface FaultProxy extends AsyncDisposable {
+  /** `127.0.0.1:PORT`: the registry host to put into image references. */
+  readonly host: string;
+  readonly localhost: string;
+  readonly url: string;
+  readonly caFile: string;
+  readonly caPem: string;
+  /** `127.0.0.1:PORT` of where redirects lead: another host, so credentials must not arrive there. */
+  readonly storageHost: string;
+  /** Replaces the plan; `[]` heals everything. Requests that hang already stay so. */
+  setFaults(rules: readonly FaultRule[]): void;
+  /** Which certificate new connections get. All open ones are cut. TLS only. */
+  presentCertificate(which: PresentedCertificate): Promise<void>;
+  /** Requests since the start or the last {@link reset}, by kind. */
+  counts(): Readonly<Record<RequestKind, number>>;
+  requests(): readonly SeenRequest[];
+  storageRequests(): readonly StorageRequest[];
+  /** Forgets what was counted; the plan stays. */
+  reset(): void;
+}
+
+/** Starts it on loopback ports with an authority of its own. */
+export async function startFaultProxy(options: FaultProxyOptions): Promise<FaultProxy> {
+  await using undo = new AsyncDisposableStack();
+  const { tls = true, seed = 1 } = options;
+  const directory = await Deno.makeTempDir({ prefix: "archway-fault-proxy-" });
+  undo.defer(() => Deno.remove(directory, { recursive: true }));
+  const authority = await createAuthority("archway test fault proxy");
+  const certificates = await issueCertificates(authority);
+  await Deno.writeTextFile(`${directory}/ca.crt`, authority.certificatePem);
+  const scheme = tls ? "https" : "http";
+  const ports = { proxy: findFreePort(), storage: findFreePort() };
+  const origin = (port: number): string => `${scheme}://127.0.0.1:${port}`;
+  const upstream = undo.use(new Upstream(options.upstream, origin(ports.proxy)));
+  const traffic = undo.use(new Traffic({ upstream, random: seededRandom(seed), storageUrl: origin(ports.storage) }));
+  const certificate = tls ? certificates.trusted : undefined;
+  const proxy = undo.use(
+    await Listener.open({ port: ports.proxy, certificate, handle: (...args) => traffic.handle(...args) }),
+  );
+  undo.use(
+    await Listener.open({ port: ports.storage, certificate, handle: (...args) => traffic.handleStorage(...args) }),
+  );
+  // Hanging answers end before the listeners are closed.
+  undo.defer(() => traffic.abort());
+  const opened = undo.move();
+  return {
+    host: `127.0.0.1:${ports.proxy}`,
+    localhost: `localhost:${ports.proxy}`,
+    url: origin(ports.proxy),
+    caFile: `${directory}/ca.crt`,
+    caPem: authority.certificatePem,
+    storageHost: `127.0.0.1:${ports.storage}`,
+    setFaults: (rules) => traffic.setFaults(rules),
+    presentCertificate: (which) => proxy.present(certificates[which]),
+    counts: () => traffic.counts(),
+    requests: () => [...traffic.seen],
+    storageRequests: () => [...traffic.stored],
+    reset: () => traffic.reset(),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
+}
+
+async function issueCertificates(
+  authority: CertificateAuthority,
+): Promise<Readonly<Record<PresentedCertificate, IssuedCertificate>>> {
+  const stranger = await createAuthority("archway test stranger");
+  const request = { commonName: "registry", usage: "server" } as const;
+  return {
+    trusted: await authority.issue(request),
+    untrusted: await stranger.issue(request),
+    expired: await authority.issue({ ...request, days: -1 }),
+    wrongName: await authority.issue({ ...request, names: ["registry.example.test"] }),
+  };
+}
+
+type Server = ReturnType<typeof createServer> | TlsServer;
+
+type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+interface ListenerOptions {
+  readonly port: number;
+  readonly certificate: IssuedCertificate | undefined;
+  readonly handle: Handle;
+}
+
+/** An HTTP(S) listener. node:https, because Deno.serve stalls small TLS answers by 44 ms. */
+class Listener implements AsyncDisposable {
+  readonly #options: ListenerOptions;
+  #server: Server;
+
+  private constructor(options: ListenerOptions, server: Server) {
+    this.#options = options;
+    this.#server = server;
+  }
+
+  static async open(options: ListenerOptions): Promise<Listener> {
+    return new Listener(options, await listen(options));
+  }
+
+  /** Opens the port anew: with setSecureContext() a client that resumes its TLS session never sees the new certificate. */
+  async present(certificate: IssuedCertificate): Promise<void> {
+    if (this.#options.certificate === undefined) {
+      throw new Error("Cannot present a certificate: the proxy speaks plain HTTP");
+    }
+    await close(this.#server);
+    this.#server = await listen({ ...this.#options, certificate });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await close(this.#server);
+  }
+}
+
+async function listen({ port, certificate, handle }: ListenerOptions): Promise<Server> {
+  const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
+    handle(request, response).catch(() => response.destroy());
+  };
+  const server = certificate === undefined
+    ? createServer(onRequest)
+    : createTlsServer({ cert: certificate.certificatePem, key: certificate.keyPem }, onRequest);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, "127.0.0.1", () => resolve());
+  });
+  return server;
+}
+
+async function close(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeAllConnections();
+  await closed;
+}
