@@ -1,0 +1,103 @@
+// What was decided lately, kept in memory for people to look at: a bounded ring and a counter a kind. Written by the pod
+// webhook and the pod controller, read by the dashboard.
+
+/**
+ * How a pod's turn ended, as the webhook (`gate`, `place`, `ignore`, `pass`) or the controller says it. `bare`: the API
+ * server refused the decision and the gate alone was taken off.
+ */
+export const DECISION_KINDS = [
+  "place",
+  "gate",
+  "retry",
+  "nowhere",
+  "fallback",
+  "release",
+  "bare",
+  "ignore",
+  "pass",
+] as const;
+
+/** One of {@link DECISION_KINDS}. */
+export type DecisionKind = typeof DECISION_KINDS[number];
+
+/** One decision about one pod. */
+export interface BoardEntry {
+  /** Wall time (epoch ms). */
+  readonly atMs: number;
+  /** Namespace of the pod. */
+  readonly namespace: string;
+  /** Name, or the `generateName` of a pod that has no name yet. */
+  readonly pod: string;
+  /** How its turn ended. */
+  readonly kind: DecisionKind;
+  /** The word that the log line has: `Placed`, `InspectionFailing`, `DaemonSet`… */
+  readonly reason: string;
+  /** What the pod may run on; empty when the decision requires nothing of nodes. */
+  readonly architectures: readonly string[];
+  /** How long the pod has been held so far (ms); undefined when it was not, or is only beginning to be. */
+  readonly gatedMs: number | undefined;
+}
+
+/** What is on the board at one moment. */
+export interface BoardSnapshot {
+  /** Newest first, at most the board's capacity. */
+  readonly recent: readonly BoardEntry[];
+  /** Decisions since the process started; every kind is there, at zero if need be. */
+  readonly totals: Readonly<Record<DecisionKind, number>>;
+}
+
+/** The board of one process. */
+export interface Board {
+  /** Takes constant time and never grows: the oldest entry makes room for the newest. */
+  record(entry: BoardEntry): void;
+  /** A copy that later records leave alone. */
+  snapshot(): BoardSnapshot;
+}
+
+/** No name that Kubernetes accepts is longer; a webhook sees names before anybody has checked them. */
+const MAX_NAME_LENGTH = 253;
+/** More than GOARCH has for Linux in everyday images; a hostile index may list thousands. */
+const MAX_ARCHITECTURES = 16;
+
+/** Opens an empty board. Throws when the capacity is not a whole number above zero. */
+export function openBoard({ capacity }: { readonly capacity: number }): Board {
+  if (!Number.isSafeInteger(capacity) || capacity < 1) {
+    throw new Error(`Cannot open a board of capacity "${capacity}": not a whole number above zero.`);
+  }
+  const ring: BoardEntry[] = [];
+  const totals = zeroes();
+  let next = 0;
+  return {
+    record: (entry) => {
+      ring[next] = bounded(entry);
+      next = (next + 1) % capacity;
+      totals[entry.kind]++;
+    },
+    snapshot: () => ({
+      recent: [...ring.slice(next), ...ring.slice(0, next)].reverse(),
+      totals: { ...totals },
+    }),
+  };
+}
+
+function zeroes(): Record<DecisionKind, number> {
+  return { place: 0, gate: 0, retry: 0, nowhere: 0, fallback: 0, release: 0, bare: 0, ignore: 0, pass: 0 };
+}
+
+/** Copies member by member, so that the ring keeps alive nothing else of its caller's. */
+function bounded({ atMs, namespace, pod, kind, reason, architectures, gatedMs }: BoardEntry): BoardEntry {
+  return {
+    atMs,
+    namespace: boundedName(namespace),
+    pod: boundedName(pod),
+    kind,
+    reason,
+    architectures: architectures.slice(0, MAX_ARCHITECTURES).map(boundedName),
+    gatedMs,
+  };
+}
+
+/** Not cut but replaced: a cut text may keep the whole one in memory. */
+function boundedName(name: string): string {
+  return name.length <= MAX_NAME_LENGTH ? name : "(name too long)";
+}
