@@ -30,7 +30,7 @@ const HELPER_TIMEOUT_MS = 10_000;
 const HELPER_FRESH_MS = 60_000;
 
 const Document = z.object({
-  auths: z.unknown(),
+  auths: z.unknown().optional(),
   credHelpers: z.record(z.string(), z.string()).catch({}).optional(),
   credsStore: z.string().optional().catch(undefined),
 });

@@ -1,0 +1,45 @@
+// Credential helpers and plugins as small shell scripts, for the tests of the keyring.
+import { type CommandRunner, runCommand } from "../../../../lib/oci/credentials/run_command.ts";
+
+/** A folder of programs, removed at the end of its block. */
+export interface ProgramFolder extends Disposable {
+  readonly path: string;
+  /** Writes a script that is run by `sh`; `calls` counts its runs. */
+  program(name: string, script: string): void;
+  /** Writes any file. Answers its path. */
+  file(name: string, text: string): string;
+  /** What a program has been given on stdin and as arguments, a line a run. */
+  calls(name: string): readonly string[];
+  /** Runs programs of this folder instead of those on the PATH. */
+  readonly run: CommandRunner;
+}
+
+/** Makes a folder of programs. */
+export function makePrograms(): ProgramFolder {
+  const path = Deno.makeTempDirSync();
+  const file = (name: string, text: string): string => {
+    Deno.writeTextFileSync(`${path}/${name}`, text);
+    return `${path}/${name}`;
+  };
+  return {
+    path,
+    file,
+    program: (name, script) => {
+      const record = `input=$(cat); printf '%s|%s\\n' "$*" "$input" >> "${path}/${name}.calls"`;
+      Deno.chmodSync(file(name, `#!/bin/sh\n${record}\n${script}\n`), 0o755);
+    },
+    calls: (name) => {
+      try {
+        return Deno.readTextFileSync(`${path}/${name}.calls`).trimEnd().split("\n");
+      } catch {
+        return [];
+      }
+    },
+    run: (command) =>
+      runCommand({
+        ...command,
+        program: command.program.includes("/") ? command.program : `${path}/${command.program}`,
+      }),
+    [Symbol.dispose]: () => Deno.removeSync(path, { recursive: true }),
+  };
+}

@@ -1,0 +1,154 @@
+// The keyring's order, and its docker config.json with helpers that are real commands.
+import assert from "node:assert/strict";
+import { openKeyring } from "../../../../lib/oci/credentials/keyring.ts";
+import type { CommandRunner } from "../../../../lib/oci/credentials/run_command.ts";
+import type { Credential } from "../../../../lib/oci/types.ts";
+import { FakeClock } from "../../../support/fake_clock.ts";
+import { keepLog } from "../config/planner_support.ts";
+import { makePrograms } from "./helper_support.ts";
+
+const CANARY = "c4nary-word";
+const NEVER = new AbortController().signal;
+const QUAY = { host: "quay.io", repository: "org/app" };
+const HUB = { host: "registry-1.docker.io", repository: "library/nginx" };
+const ANSWER = `echo '{"ServerURL":"x","Username":"robot","Secret":"${CANARY}"}'`;
+
+const nobody: CommandRunner = () => Promise.reject(new Error("no command is expected"));
+
+function basic(scope: string, source: string): Credential {
+  return { scope, source, secret: { kind: "basic", username: "u", password: CANARY } };
+}
+
+Deno.test("lookup() gives the live extra credentials that match, then those of config.json", async () => {
+  using programs = makePrograms();
+  const config = JSON.stringify({ auths: { "quay.io": { auth: btoa("file:pw") }, "gcr.io": { auth: btoa("x:y") } } });
+  let extra = [basic("quay.io", "global pull secret"), basic("other.io", "global pull secret")];
+  const keyring = openKeyring({
+    dockerConfigPath: programs.file("config.json", config),
+    extra: () => extra,
+    log: keepLog(),
+    clock: new FakeClock(),
+    run: nobody,
+  });
+  const sources = async (): Promise<readonly string[]> =>
+    (await keyring.lookup(QUAY, NEVER)).map(({ source }) => source);
+  assert.deepEqual(await sources(), ["global pull secret", "config.json"]);
+  extra = [];
+  assert.deepEqual(await sources(), ["config.json"]);
+});
+
+Deno.test("DV-127 lookup() gives nothing when there is no global secret and nothing is configured", async () => {
+  const keyring = openKeyring({ extra: () => [], log: keepLog(), clock: new FakeClock(), run: nobody });
+  assert.deepEqual(await keyring.lookup(QUAY, NEVER), []);
+});
+
+Deno.test("lookup() reads config.json again when it changes, and keeps the last good one", async () => {
+  using programs = makePrograms();
+  const log = keepLog();
+  const write = (text: string): string => programs.file("config.json", text);
+  const keyring = openKeyring({
+    dockerConfigPath: write(JSON.stringify({ auths: { "quay.io": { auth: btoa("one:pw") } } })),
+    extra: () => [],
+    log,
+    clock: new FakeClock(),
+    run: nobody,
+  });
+  const users = async (): Promise<readonly unknown[]> =>
+    (await keyring.lookup(QUAY, NEVER)).map(({ secret }) => secret.kind === "basic" && secret.username);
+  assert.deepEqual(await users(), ["one"]);
+  write(JSON.stringify({ auths: { "quay.io": { auth: btoa("second:pw") } } }));
+  assert.deepEqual(await users(), ["second"]);
+  write(`{"auths": {"quay.io": {"auth": "${CANARY}`);
+  assert.deepEqual(await users(), ["second"]);
+  assert.deepEqual(await users(), ["second"]);
+  assert.equal(log.lines.length, 1);
+  assert.match(String(log.lines[0]?.fields.reason), /config.json line 1: not JSON/);
+  assert.ok(!JSON.stringify(log.lines).includes(CANARY));
+  Deno.removeSync(`${programs.path}/config.json`);
+  assert.deepEqual(await users(), []);
+});
+
+Deno.test("lookup() asks the helper of a host, once a minute, and gives what it says before the entries", async () => {
+  using programs = makePrograms();
+  programs.program("docker-credential-quay", ANSWER);
+  const clock = new FakeClock();
+  const config = { auths: { "quay.io": { auth: btoa("file:pw") } }, credHelpers: { "https://quay.io/v1/": "quay" } };
+  const keyring = openKeyring({
+    dockerConfigPath: programs.file("config.json", JSON.stringify(config)),
+    extra: () => [],
+    log: keepLog(),
+    clock,
+    run: programs.run,
+  });
+  const found = await Promise.all([keyring.lookup(QUAY, NEVER), keyring.lookup(QUAY, NEVER)]);
+  assert.deepEqual(found[0].map(({ source }) => source), ["config.json helper quay", "config.json"]);
+  assert.deepEqual(found[0][0]?.secret, { kind: "basic", username: "robot", password: CANARY });
+  assert.deepEqual(programs.calls("docker-credential-quay"), ["get|quay.io"]);
+  await keyring.lookup({ host: "gcr.io", repository: "x" }, NEVER);
+  await clock.advance(61_000);
+  await keyring.lookup(QUAY, NEVER);
+  assert.equal(programs.calls("docker-credential-quay").length, 2);
+});
+
+Deno.test("lookup() asks the store for every other host, Docker Hub by its own name, and knows identity tokens", async () => {
+  using programs = makePrograms();
+  programs.program("docker-credential-store", `echo '{"Username":"<token>","Secret":"${CANARY}"}'`);
+  const keyring = openKeyring({
+    dockerConfigPath: programs.file("config.json", '{"credsStore":"store","auths":{"quay.io":{}}}'),
+    extra: () => [],
+    log: keepLog(),
+    clock: new FakeClock(),
+    run: programs.run,
+  });
+  assert.deepEqual(await keyring.lookup(HUB, NEVER), [
+    { scope: "docker.io", source: "config.json helper store", secret: { kind: "identity", token: CANARY } },
+  ]);
+  assert.deepEqual(programs.calls("docker-credential-store"), ["get|https://index.docker.io/v1/"]);
+});
+
+Deno.test("lookup() tells of a failing helper once, never what it wrote, and is silent about one that has nothing", async () => {
+  using programs = makePrograms();
+  programs.program("docker-credential-fails", `echo ${CANARY}; echo ${CANARY} >&2; exit 2`);
+  programs.program("docker-credential-none", "echo credentials not found in native keychain; exit 1");
+  programs.program("docker-credential-junk", `echo '{"Secret": ${CANARY}}'`);
+  const helpers = { "fails.io": "fails", "none.io": "none", "junk.io": "junk", "gone.io": "gone", "bad.io": "../bad" };
+  const log = keepLog();
+  const clock = new FakeClock();
+  const keyring = openKeyring({
+    dockerConfigPath: programs.file("config.json", JSON.stringify({ credHelpers: helpers })),
+    extra: () => [],
+    log,
+    clock,
+    run: programs.run,
+  });
+  for (let round = 0; round < 2; round++) {
+    for (const host of Object.keys(helpers)) {
+      assert.deepEqual(await keyring.lookup({ host, repository: "x" }, NEVER), []);
+    }
+    await clock.advance(61_000);
+  }
+  assert.deepEqual(log.lines.map(({ fields }) => [fields.source, fields.reason]), [
+    ["docker-credential-fails", "ended with exit code 2"],
+    ["docker-credential-junk", "gave no readable answer"],
+    ["docker-credential-gone", "is not there"],
+  ]);
+  assert.ok(!JSON.stringify(log.lines).includes(CANARY));
+});
+
+Deno.test("lookup() lets one asker go without taking the answer from the other", async () => {
+  using programs = makePrograms();
+  programs.program("docker-credential-slow", `sleep 0.2; ${ANSWER}`);
+  const keyring = openKeyring({
+    dockerConfigPath: programs.file("config.json", '{"credsStore":"slow"}'),
+    extra: () => [],
+    log: keepLog(),
+    clock: new FakeClock(),
+    run: programs.run,
+  });
+  const impatient = new AbortController();
+  const both = Promise.all([keyring.lookup(QUAY, impatient.signal), keyring.lookup(QUAY, NEVER)]);
+  impatient.abort();
+  const [left, stayed] = await both;
+  assert.deepEqual(left, []);
+  assert.equal(stayed.length, 1);
+});

@@ -1,0 +1,201 @@
+// Kubelet credential provider plugins as real commands: protocol, matching, cache keys and durations, failures.
+import assert from "node:assert/strict";
+import { openKeyring } from "../../../../lib/oci/credentials/keyring.ts";
+import { parsePluginAnswer, parseProviderConfig } from "../../../../lib/oci/credentials/plugin_protocol.ts";
+import type { Credential, Keyring } from "../../../../lib/oci/types.ts";
+import { FakeClock } from "../../../support/fake_clock.ts";
+import { keepLog } from "../config/planner_support.ts";
+import { makePrograms, type ProgramFolder } from "./helper_support.ts";
+
+const CANARY = "c4nary-word";
+const NEVER = new AbortController().signal;
+const HOST = "123.dkr.ecr.eu-west-1.amazonaws.com";
+
+function configFor(name: string, more = ""): string {
+  return `
+apiVersion: kubelet.config.k8s.io/v1
+kind: CredentialProviderConfig
+providers:
+- name: ${name}
+  apiVersion: credentialprovider.kubelet.k8s.io/v1
+  matchImages: ["*.dkr.ecr.*.amazonaws.com", "reg.example.com:5000/team"]
+  defaultCacheDuration: 12h0m0s
+  args: [get-credentials, --fast]
+  env:
+  - {name: AWS_PROFILE, value: default}
+${more}`;
+}
+
+function answer(options: { readonly keyType: string; readonly duration?: string; readonly auth?: unknown }): string {
+  const { keyType, duration, auth = { [HOST]: { username: "AWS", password: CANARY } } } = options;
+  return JSON.stringify({
+    kind: "CredentialProviderResponse",
+    apiVersion: "credentialprovider.kubelet.k8s.io/v1",
+    cacheKeyType: keyType,
+    ...duration === undefined ? {} : { cacheDuration: duration },
+    auth,
+  });
+}
+
+function open(programs: ProgramFolder, config: string): {
+  readonly keyring: Keyring;
+  readonly clock: FakeClock;
+  readonly log: ReturnType<typeof keepLog>;
+  readonly ask: (host: string, repository: string) => Promise<readonly Credential[]>;
+} {
+  const [clock, log] = [new FakeClock(), keepLog()];
+  const keyring = openKeyring({
+    kubeletProviderConfig: programs.file("providers.yaml", config),
+    kubeletProviderBinDir: programs.path,
+    extra: () => [],
+    log,
+    clock,
+    run: programs.run,
+  });
+  return { keyring, clock, log, ask: (host, repository) => keyring.lookup({ host, repository }, NEVER) };
+}
+
+Deno.test("kubelet plugins: the request, arguments and environment are the kubelet's", async () => {
+  using programs = makePrograms();
+  const says = answer({ keyType: "Registry", auth: { [HOST]: { username: "$AWS_PROFILE", password: CANARY } } });
+  programs.program("ecr", `cat <<END\n${says}\nEND`);
+  const { ask } = open(programs, configFor("ecr"));
+  assert.deepEqual(await ask(HOST, "team/app"), [
+    { scope: HOST, source: "plugin ecr", secret: { kind: "basic", username: "default", password: CANARY } },
+  ]);
+  const [call = ""] = programs.calls("ecr");
+  const [args, request = ""] = call.split("|");
+  assert.equal(args, "get-credentials --fast");
+  assert.deepEqual(JSON.parse(request), {
+    apiVersion: "credentialprovider.kubelet.k8s.io/v1",
+    kind: "CredentialProviderRequest",
+    image: `${HOST}/team/app`,
+  });
+});
+
+Deno.test("kubelet plugins: only images that matchImages covers are asked for", async () => {
+  using programs = makePrograms();
+  const auth = { "reg.example.com:5000": { username: "u", password: "p" } };
+  programs.program("ecr", `echo '${answer({ keyType: "Image", auth })}'`);
+  const { ask } = open(programs, configFor("ecr"));
+  for (
+    const [host, repository] of [["quay.io", "x"], ["reg.example.com:5000", "teams/x"], [
+      "dkr.ecr.eu.amazonaws.com",
+      "x",
+    ]]
+  ) {
+    assert.deepEqual(await ask(host ?? "", repository ?? ""), []);
+  }
+  assert.deepEqual(programs.calls("ecr"), []);
+  assert.equal((await ask("reg.example.com:5000", "team/x")).length, 1);
+});
+
+const OTHER_HOST = HOST.replace("123", "456");
+const KEY_ROWS: readonly (readonly [string, readonly (readonly [string, string])[], number])[] = [
+  ["Image", [[HOST, "a"], [HOST, "a"], [HOST, "b"]], 2],
+  ["Registry", [[HOST, "a"], [HOST, "b"], [OTHER_HOST, "a"]], 2],
+  ["Global", [[HOST, "a"], [HOST, "b"], [OTHER_HOST, "a"]], 1],
+];
+
+for (const [keyType, asked, runs] of KEY_ROWS) {
+  Deno.test(`kubelet plugins: cacheKeyType ${keyType} decides for what an answer is used again`, async () => {
+    using programs = makePrograms();
+    programs.program("ecr", `echo '${answer({ keyType })}'`);
+    const { ask } = open(programs, configFor("ecr"));
+    for (const [host, repository] of asked) await ask(host, repository);
+    assert.equal(programs.calls("ecr").length, runs);
+  });
+}
+
+Deno.test("kubelet plugins: cacheDuration of the answer counts, then the default; 0 means not at all", async () => {
+  for (
+    const { duration, afterMs, runs } of [
+      { duration: "1h0m0s", afterMs: 3_599_000, runs: 1 },
+      { duration: "1h0m0s", afterMs: 3_601_000, runs: 2 },
+      { duration: undefined, afterMs: 11 * 3_600_000, runs: 1 },
+      { duration: undefined, afterMs: 13 * 3_600_000, runs: 2 },
+      { duration: "0s", afterMs: 0, runs: 2 },
+    ]
+  ) {
+    using programs = makePrograms();
+    const says = answer({ keyType: "Image", ...duration === undefined ? {} : { duration } });
+    programs.program("ecr", `echo '${says}'`);
+    const { ask, clock } = open(programs, configFor("ecr"));
+    await ask(HOST, "a");
+    await clock.advance(afterMs);
+    await ask(HOST, "a");
+    assert.equal(programs.calls("ecr").length, runs, `${duration} after ${afterMs}`);
+  }
+});
+
+Deno.test("kubelet plugins: a burst for one image runs the plugin once", async () => {
+  using programs = makePrograms();
+  programs.program("ecr", `sleep 0.1; echo '${answer({ keyType: "Image", duration: "0" })}'`);
+  const { ask } = open(programs, configFor("ecr"));
+  const found = await Promise.all(Array.from({ length: 10 }, () => ask(HOST, "a")));
+  assert.ok(found.every(({ length }) => length === 1));
+  assert.equal(programs.calls("ecr").length, 1);
+});
+
+Deno.test("kubelet plugins: a failing plugin is told once, rested, and asked again", async () => {
+  using programs = makePrograms();
+  programs.program("ecr", `echo ${CANARY}; exit 1`);
+  const { ask, clock, log } = open(programs, configFor("ecr"));
+  assert.deepEqual([await ask(HOST, "a"), await ask(HOST, "a")], [[], []]);
+  assert.equal(programs.calls("ecr").length, 1);
+  await clock.advance(11_000);
+  await ask(HOST, "a");
+  assert.deepEqual(log.lines.map(({ fields }) => [fields.source, fields.reason]), [
+    ["plugin ecr", "ended with exit code 1"],
+  ]);
+  programs.program("ecr", `echo '${answer({ keyType: "Image" })}'`);
+  await clock.advance(11_000);
+  assert.equal((await ask(HOST, "a")).length, 1);
+  assert.ok(!JSON.stringify(log.lines).includes(CANARY));
+});
+
+Deno.test("kubelet plugins: a missing plugin, a missing and a broken configuration are told and cost nothing else", async () => {
+  using programs = makePrograms();
+  const gone = open(programs, configFor("gone"));
+  assert.deepEqual(await gone.ask(HOST, "a"), []);
+  assert.deepEqual(gone.log.lines.map(({ fields }) => fields.reason), ["is not there"]);
+  const broken = open(programs, configFor("../evil"));
+  assert.deepEqual(await broken.ask(HOST, "a"), []);
+  assert.match(
+    String(broken.log.lines[0]?.fields.reason),
+    /providers.yaml line \d+: "providers.0.name" is missing or not/,
+  );
+  const missing = open(programs, "");
+  Deno.removeSync(`${programs.path}/providers.yaml`);
+  assert.deepEqual(await missing.ask(HOST, "a"), []);
+  assert.match(String(missing.log.lines[0]?.fields.reason), /is missing/);
+});
+
+Deno.test("kubelet plugins: credentials that a plugin gives for another host are not used", async () => {
+  using programs = makePrograms();
+  const auth = {
+    "evil.io": { username: "u", password: "p" },
+    "*.dkr.ecr.*.amazonaws.com": { username: "v", password: "q" },
+  };
+  programs.program("ecr", `echo '${answer({ keyType: "Image", auth })}'`);
+  const { ask } = open(programs, configFor("ecr"));
+  assert.deepEqual((await ask(HOST, "a")).map(({ scope }) => scope), ["*.dkr.ecr.*.amazonaws.com"]);
+});
+
+Deno.test("parseProviderConfig() leaves out a plugin that wants a pod's token, with a warning", () => {
+  const parsed = parseProviderConfig(configFor("acr", "  tokenAttributes: {requireServiceAccount: true}"));
+  assert.deepEqual(parsed.kind === "ok" && parsed.value, []);
+  assert.equal(parsed.kind === "ok" && parsed.warnings.length, 1);
+});
+
+Deno.test("parsePluginAnswer() refuses answers of another version or shape", () => {
+  const parsed = parseProviderConfig(configFor("ecr"));
+  const provider = parsed.kind === "ok" ? parsed.value[0] : undefined;
+  assert.ok(provider !== undefined);
+  const good = answer({ keyType: "Image" });
+  assert.notEqual(parsePluginAnswer(provider, good), undefined);
+  for (const bad of [good.replace("io/v1", "io/v1beta1"), good.replace("Image", "All"), "", "[]", good.slice(1)]) {
+    assert.equal(parsePluginAnswer(provider, bad), undefined, bad);
+  }
+  assert.deepEqual(parsePluginAnswer(provider, answer({ keyType: "Image", auth: null }))?.credentials, []);
+});
