@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { parseToml } from "./documents.ts";
 import { broken, findLine, ok, type Parsed } from "./problem.ts";
-import { parseVersion1 } from "./registries_conf_v1.ts";
+import { parseVersion1, type Version1 } from "./registries_conf_v1.ts";
 
 /** Which references a mirror may serve. */
 export type MirrorUse = "all" | "digest-only" | "tag-only";
@@ -74,7 +74,7 @@ export function parseRegistriesConf(text: string, place: "main" | "drop-in"): Pa
     if (Object.values(parsed.data).some((value) => value !== undefined)) {
       return broken("mixes tables of version 1 and version 2", findLine(text, "[registries"));
     }
-    return old;
+    return old.kind === "broken" ? old : ok(readVersion1(old.value));
   }
   return readVersion2(parsed.data, text);
 }
@@ -93,6 +93,17 @@ export function mergeRegistriesConfs(files: readonly RegistriesConf[]): Registri
     shortNameMode: files.findLast(({ shortNameMode }) => shortNameMode !== undefined)?.shortNameMode,
     aliases: new Map([...aliases].filter(([, target]) => target !== "")),
   };
+}
+
+function readVersion1({ search, insecure, block }: Version1): RegistriesConf {
+  const rules = [...new Set([...insecure, ...block])].map((name): RegistryRule => ({
+    prefix: name,
+    location: name,
+    insecure: insecure.includes(name),
+    blocked: block.includes(name),
+    mirrors: [],
+  }));
+  return { rules, searchRegistries: search, shortNameMode: undefined, aliases: new Map() };
 }
 
 function readVersion2(data: z.infer<typeof Version2>, text: string): Parsed<RegistriesConf> {
