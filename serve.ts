@@ -4,11 +4,17 @@
 //   registries ─▶ images ──┴─▶ pod controller (leader)  ─▶ one patch a pod
 //                              operator (leader)        ─▶ webhook configuration, conditions
 import { adminApp, webhookApp } from "./routes/mod.ts";
+import { openLiveArchitectures } from "./controllers/architectures/controller.ts";
+import { openAudit } from "./controllers/audit/controller.ts";
+import { openAuditedNamespaces } from "./controllers/audit/namespaces.ts";
 import { type Configs, logLevelOf, openConfigs } from "./controllers/configs/controller.ts";
 import { type ControllerParts, runEverywhere, runLeading } from "./controllers/mod.ts";
+import { openDaemonSetWatch } from "./controllers/daemonsets/controller.ts";
+import { watchEphemeral } from "./controllers/ephemeral/controller.ts";
 import { openOperator } from "./controllers/operator/controller.ts";
 import { watchGating } from "./controllers/operator/gating.ts";
 import { openPodPlacement } from "./controllers/pod_placement/controller.ts";
+import { openPrewarm } from "./controllers/prewarm/controller.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { Config } from "./lib/config/parse.ts";
 import { type HttpsListener, openHttpsListener } from "./lib/https_listener.ts";
@@ -127,16 +133,17 @@ export async function serve(parts: ServeParts, stop: AbortSignal): Promise<void>
       operator.poke();
     },
   });
+  const audited = openAuditedNamespaces({ api, clock, log });
+  const auditSettings: PlacementSettings = { ...settings, audit: true };
+  const settingsOf = (namespace: string): PlacementSettings => audited.has(namespace) ? auditSettings : settings;
+  const live = openLiveArchitectures({ api, clock, log });
+  const followsNodes = config.liveArchitectures || config.daemonsets !== "ignore";
+  const liveArchitectures = (): readonly string[] | undefined => config.liveArchitectures ? live.current() : undefined;
+  const shared = { api, images, events, metrics, clock, settingsOf, settings: () => settings, liveArchitectures };
   const podPlacement = openPodPlacement({
-    api,
-    images,
-    events,
-    metrics,
-    clock,
+    ...shared,
     log: log.with({ controller: "pod-placement" }),
-    settings: () => settings,
     configsOf: (namespace) => configs.of(namespace),
-    liveArchitectures: () => undefined,
     random: Math.random,
     workers: config.workers,
   });
@@ -177,20 +184,35 @@ export async function serve(parts: ServeParts, stop: AbortSignal): Promise<void>
     log,
     namespace: config.namespace,
     identity,
-    configs,
-    globalPullSecret,
-    podPlacement,
-    operator,
+    everywhere: [
+      configs,
+      audited,
+      certificate,
+      imageService,
+      ...globalPullSecret === undefined ? [] : [globalPullSecret],
+      ...followsNodes ? [live] : [],
+      ...config.prewarm ? [openPrewarm({ ...shared, log, tagTtlMs: config.tagTtl })] : [],
+      { run: (signal) => watchGating({ api, clock, log, verdict }, signal) },
+    ],
+    leading: [
+      podPlacement,
+      operator,
+      openAudit({
+        ...shared,
+        log: log.with({ controller: "audit" }),
+        configsOf: (namespace) => configs.of(namespace),
+        isAnythingAudited: () => settings.audit || audited.size > 0,
+      }),
+      ...config.daemonsets === "warn"
+        ? [openDaemonSetWatch({ ...shared, log, liveArchitectures: () => live.current() })]
+        : [],
+    ],
+    isSettled: () => configs.hasSynced() && (globalPullSecret?.isSettled() ?? true),
     onLease: (view) => {
       lease.view = view;
     },
   };
-  const background = Promise.all([
-    runEverywhere(controllers, following.signal),
-    certificate.run(following.signal),
-    imageService.run(following.signal),
-    watchGating({ api, clock, log, verdict }, following.signal),
-  ]);
+  const background = runEverywhere(controllers, following.signal);
   await runLeading(controllers, stop);
   log.info("draining");
   await clock.sleep(parts.lingerMs, new AbortController().signal);
@@ -206,13 +228,16 @@ export async function serve(parts: ServeParts, stop: AbortSignal): Promise<void>
       gate: {
         clock,
         log: log.with({ route: "gate-pod" }),
-        settings: () => settings,
+        settingsOf,
         configsOf: (namespace) => configs.of(namespace),
         recall: (pod, wanted) => known.recall(wanted, scopeOf(pod)),
         isAging: (pod, wanted) => known.isAging(wanted, scopeOf(pod)),
         prefetch: (pod, wanted) => images.prefetch({ scope: scopeOf(pod), images: wanted, priority: "admission" }),
         mayGate,
-        liveArchitectures: () => undefined,
+        liveArchitectures,
+        noticeEphemeral: followsNodes
+          ? watchEphemeral({ ...shared, log, architectureOf: (node) => live.ofNode(node), signal: following.signal })
+          : () => {},
         observe: metrics.admission,
       },
       check: { api, signal: following.signal },

@@ -63,6 +63,9 @@ export const INSPECT_RETRY_LIMIT = 5;
 /** `source.component` of every event. */
 export const EVENT_SOURCE = "multiarch-tuning-operator";
 
+/** A namespace with this label is audited: its pods are left as they are, and told what would be done. */
+export const AUDIT_NAMESPACE_LABEL = { key: "archway.dev/mode", value: "audit" } as const;
+
 /** Field manager of every write. */
 export const FIELD_MANAGER = "archway";
 

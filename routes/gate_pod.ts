@@ -17,7 +17,8 @@ import { type AdmissionRequest, allowedReview, readReview } from "./admission.ts
 export interface GatePodParts {
   readonly clock: Clock;
   readonly log: Logger;
-  readonly settings: () => PlacementSettings;
+  /** Settings for a namespace: it may be audited. */
+  readonly settingsOf: (namespace: string) => PlacementSettings;
   readonly configsOf: (namespace: string) => PlacementConfigs;
   readonly recall: (pod: PodView, images: readonly WantedImage[]) => readonly ImageFact[] | undefined;
   /** Whether what is recalled should be looked up again soon. */
@@ -25,6 +26,8 @@ export interface GatePodParts {
   /** Starts inspecting in the background. */
   readonly prefetch: (pod: PodView, images: readonly WantedImage[]) => void;
   readonly mayGate: () => boolean;
+  /** Hears of pods that get ephemeral containers. */
+  readonly noticeEphemeral: (pod: PodView) => void;
   readonly liveArchitectures: () => readonly string[] | undefined;
   readonly observe: (outcome: AdmissionOutcome, options: { readonly ms: number; readonly dryRun: boolean }) => void;
 }
@@ -64,14 +67,20 @@ function answerSafely(parts: GatePodParts, request: AdmissionRequest): Answer {
 }
 
 function answer(parts: GatePodParts, request: AdmissionRequest): Answer {
-  if (request.resource !== "pods" || request.subresource !== "" || request.operation !== "CREATE") return UNTOUCHED;
+  const isNewPod = request.subresource === "" && request.operation === "CREATE";
+  const hasEphemeral = request.subresource === "ephemeralcontainers";
+  if (request.resource !== "pods" || !isNewPod && !hasEphemeral) return UNTOUCHED;
   // A new pod may leave its namespace out; the request never does.
   const pod = parsePod(request.object, { namespace: request.namespace });
   if (pod === undefined) {
     parts.log.warn("admission request without a pod", { uid: request.uid, namespace: request.namespace });
     return UNTOUCHED;
   }
-  const settings = parts.settings();
+  if (hasEphemeral) {
+    if (!request.dryRun) parts.noticeEphemeral(pod);
+    return UNTOUCHED;
+  }
+  const settings = parts.settingsOf(pod.namespace);
   const images = imagesToInspect(pod, settings);
   const verdict = judgeAdmission({
     pod,

@@ -17,7 +17,7 @@ export async function gatherFacts(
   options: { readonly file: CaseFile; readonly signal: AbortSignal },
 ): Promise<PlacementFacts> {
   const { file, signal } = options;
-  const settings = parts.settings();
+  const settings = parts.settingsOf(pod.namespace);
   const configs = parts.configsOf(pod.namespace);
   const live = parts.liveArchitectures();
   const facts = {
@@ -51,7 +51,7 @@ async function inspectWithin(
   pod: PodView,
   { leftMs, signal }: { readonly leftMs: number; readonly signal: AbortSignal },
 ): Promise<readonly ImageFact[]> {
-  const wanted = imagesToInspect(pod, parts.settings());
+  const wanted = imagesToInspect(pod, parts.settingsOf(pod.namespace));
   const request: PodImagesRequest = { scope: scopeOf(pod), images: wanted, priority: "gated" };
   const deadline = new AbortController();
   const ended = new AbortController();
@@ -73,7 +73,7 @@ async function inspectAll(
   { request, signal }: { readonly request: PodImagesRequest; readonly signal: AbortSignal },
 ): Promise<readonly ImageFact[]> {
   const images = await parts.images.inspect(request, signal);
-  const configOf = imagesWorthConfigRead({ pod, settings: parts.settings(), images });
+  const configOf = imagesWorthConfigRead({ pod, settings: parts.settingsOf(pod.namespace), images });
   if (configOf.length === 0) return images;
   // An operator bundle narrows nothing, but only its config tells: read it where it would make a difference.
   return await parts.images.inspect({ ...request, configOf }, signal);

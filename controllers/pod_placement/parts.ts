@@ -15,7 +15,8 @@ export interface PodPlacementParts {
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly settings: () => PlacementSettings;
+  /** Settings for a namespace: it may be audited. */
+  readonly settingsOf: (namespace: string) => PlacementSettings;
   readonly configsOf: (namespace: string) => PlacementConfigs;
   readonly liveArchitectures: () => readonly string[] | undefined;
   /** A number in 0..1, new at each call. */

@@ -1,0 +1,61 @@
+// Which architectures the cluster has or can make: of its nodes, and of Karpenter NodePools and MachineSets where their
+// APIs exist. Opened by main when a switch asks for it, run on every replica.
+import type { Clock } from "../../lib/clock.ts";
+import type { KubeApi } from "../../lib/k8s/api.ts";
+import { openReflector, type Reflector } from "../../lib/k8s/reflector.ts";
+import { type KubeObject, Resource, type ResourceType } from "../../lib/k8s/types.ts";
+import type { Logger } from "../../lib/log.ts";
+import { offeredByMachineSet, offeredByNode, offeredByNodePool } from "../../lib/placement/live.ts";
+
+/** What is offered now. */
+export interface LiveArchitectures {
+  /** Follows the cluster until the signal aborts; never rejects. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Sorted; undefined until the nodes are known: then nothing is narrowed by it. */
+  current(): readonly string[] | undefined;
+  /** The architecture of a node; undefined when it is not known. */
+  ofNode(name: string): string | undefined;
+}
+
+const NODE_POOLS: ResourceType = {
+  group: "karpenter.sh",
+  version: "v1",
+  plural: "nodepools",
+  kind: "NodePool",
+  namespaced: false,
+};
+const MACHINE_SETS: ResourceType = {
+  group: "machine.openshift.io",
+  version: "v1beta1",
+  plural: "machinesets",
+  kind: "MachineSet",
+  namespaced: true,
+};
+
+/** Opens the view. Nothing is asked of the API server before `run`. */
+export function openLiveArchitectures(
+  parts: { readonly api: KubeApi; readonly clock: Clock; readonly log: Logger },
+): LiveArchitectures {
+  let answer: readonly string[] | undefined;
+  const forgetAnswer = (): void => {
+    answer = undefined;
+  };
+  const follow = (
+    resource: ResourceType,
+    parse: (object: KubeObject) => readonly string[],
+  ): Reflector<readonly string[]> =>
+    openReflector({ ...parts, resource, parse, onChange: forgetAnswer, name: resource.plural });
+  const nodes = follow(Resource.nodes, offeredByNode);
+  const makers = [follow(NODE_POOLS, offeredByNodePool), follow(MACHINE_SETS, offeredByMachineSet)];
+  return {
+    run: async (signal) => {
+      await Promise.all([nodes, ...makers].map((reflector) => reflector.run(signal)));
+    },
+    current: () => {
+      if (!nodes.hasSynced()) return undefined;
+      answer ??= [...new Set([nodes, ...makers].flatMap((reflector) => [...reflector.values()].flat()))].sort();
+      return answer;
+    },
+    ofNode: (name) => nodes.get(name)?.[0],
+  };
+}

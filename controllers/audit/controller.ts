@@ -1,0 +1,103 @@
+// Audit mode: pods are left as they are, and what would have been done is told as event, metric and log line. Opened by
+// main, run by the leader; idle while nothing is audited.
+import type { Clock } from "../../lib/clock.ts";
+import type { PodImages } from "../../lib/images/pod_images.ts";
+import type { KubeApi } from "../../lib/k8s/api.ts";
+import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
+import { openReflector } from "../../lib/k8s/reflector.ts";
+import { Resource } from "../../lib/k8s/types.ts";
+import { WorkQueue } from "../../lib/k8s/work_queue.ts";
+import type { Logger } from "../../lib/log.ts";
+import type { Metrics } from "../../lib/metrics.ts";
+import { auditDecision, auditReports } from "../../lib/placement/audit.ts";
+import { imagesToInspect } from "../../lib/placement/images.ts";
+import { parsePod } from "../../lib/placement/pod_view.ts";
+import { decisionReason } from "../../lib/placement/reason.ts";
+import { recordOf } from "../../lib/placement/record.ts";
+import type { PlacementConfigs, PlacementSettings, PodView } from "../../lib/placement/types.ts";
+
+/** What it is made with. */
+export interface AuditParts {
+  readonly api: KubeApi;
+  readonly images: PodImages;
+  readonly events: Pick<EventRecorder, "record">;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Settings for a namespace: `audit` tells whether its pods are audited. */
+  readonly settingsOf: (namespace: string) => PlacementSettings;
+  readonly configsOf: (namespace: string) => PlacementConfigs;
+  readonly liveArchitectures: () => readonly string[] | undefined;
+  readonly isAnythingAudited: () => boolean;
+}
+
+/** The running controller. */
+export interface Audit {
+  /** Works until the signal aborts; never rejects. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Audited pods inspected at a time. */
+const PARALLEL = 4;
+/** How often it is looked whether there is something to audit (ms). */
+const LOOK_MS = 5_000;
+
+/** Makes the controller. Nothing is asked of the API server while nothing is audited. */
+export function openAudit(parts: AuditParts): Audit {
+  const { api, clock, log, settingsOf } = parts;
+  const pending = openReflector<PodView>({
+    api,
+    resource: Resource.pods,
+    fieldSelector: "status.phase=Pending",
+    parse: (object) => settingsOf(object.metadata.namespace ?? "").audit ? parsePod(object) : undefined,
+    onChange: (change) => {
+      if (change.kind === "apply" && change.previous === undefined) queue.add(change.key);
+    },
+    clock,
+    log,
+    name: "audited pods",
+  });
+  const queue = new WorkQueue({
+    name: "audit",
+    parallel: PARALLEL,
+    clock,
+    log,
+    reconcile: async (key, signal) => {
+      const pod = pending.get(key);
+      if (pod !== undefined) await audit(parts, pod, signal);
+      return { kind: "done" };
+    },
+  });
+  return {
+    run: async (signal) => {
+      while (!signal.aborted && !parts.isAnythingAudited()) await clock.sleep(LOOK_MS, signal);
+      if (!signal.aborted) await Promise.all([pending.run(signal), queue.run(signal)]);
+    },
+  };
+}
+
+async function audit(parts: AuditParts, pod: PodView, signal: AbortSignal): Promise<void> {
+  const settings = parts.settingsOf(pod.namespace);
+  const scope = { namespace: pod.namespace, pullSecrets: pod.imagePullSecrets };
+  const wanted = imagesToInspect(pod, settings);
+  const images = await parts.images.inspect({ scope, images: wanted, priority: "admission" }, signal);
+  const live = parts.liveArchitectures();
+  const decision = auditDecision({
+    pod,
+    configs: parts.configsOf(pod.namespace),
+    settings,
+    images,
+    gateAgeMs: 0,
+    failedAttempts: 0,
+    jitter: 0,
+    ...(live === undefined ? {} : { liveArchitectures: live }),
+  });
+  const object = { apiVersion: "v1", kind: "Pod", namespace: pod.namespace, name: pod.name, uid: pod.uid };
+  for (const { type, reason, message } of auditReports(decision)) {
+    parts.events.record({ object, type, reason, message });
+  }
+  parts.metrics.decision("audited");
+  const { namespace, name } = pod;
+  const fields = { namespace, pod: name, reason: decisionReason(decision), record: recordOf(decision) };
+  parts.log.info("pod audited", fields);
+}

@@ -1,0 +1,46 @@
+// Ephemeral containers come after placement. The webhook notices them; here their images are inspected in the background,
+// and the pod gets an event when one cannot run on its node. Opened by main when the nodes are followed anyway.
+import type { PodImages } from "../../lib/images/pod_images.ts";
+import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
+import { errorText, type Logger } from "../../lib/log.ts";
+import { ephemeralReport } from "../../lib/placement/ephemeral.ts";
+import type { PodView } from "../../lib/placement/types.ts";
+
+/** What it is made with. */
+export interface EphemeralParts {
+  readonly images: PodImages;
+  readonly events: Pick<EventRecorder, "record">;
+  readonly log: Logger;
+  readonly architectureOf: (node: string) => string | undefined;
+  /** Ends the work under way. */
+  readonly signal: AbortSignal;
+}
+
+/** Pods looked at in one moment at most: people add ephemeral containers by hand. */
+const MAX_UNDER_WAY = 32;
+
+/** Gives the function that the webhook calls with each pod that gets ephemeral containers. It never waits or throws. */
+export function watchEphemeral(parts: EphemeralParts): (pod: PodView) => void {
+  let underWay = 0;
+  return (pod) => {
+    if (underWay >= MAX_UNDER_WAY || parts.signal.aborted) return;
+    underWay++;
+    look(parts, pod)
+      .catch((error: unknown) => parts.log.debug("ephemeral containers not checked", { reason: errorText(error) }))
+      .finally(() => underWay--);
+  };
+}
+
+async function look({ images, events, architectureOf, signal }: EphemeralParts, pod: PodView): Promise<void> {
+  const nodeArchitecture = architectureOf(pod.nodeName);
+  if (nodeArchitecture === undefined) return;
+  const scope = { namespace: pod.namespace, pullSecrets: pod.imagePullSecrets };
+  const wanted = pod.ephemeralContainers.map(({ image, pullPolicy }) => ({ image, pullPolicy, always: false }));
+  const facts = await images.inspect({ scope, images: wanted, priority: "admission" }, signal);
+  const object = { apiVersion: "v1", kind: "Pod", namespace: pod.namespace, name: pod.name, uid: pod.uid };
+  pod.ephemeralContainers.forEach((container, index) => {
+    const fact = facts[index];
+    const report = fact === undefined ? undefined : ephemeralReport(pod, { container, fact, nodeArchitecture });
+    if (report !== undefined) events.record({ ...report, object });
+  });
+}

@@ -1,0 +1,39 @@
+// What nodes, Karpenter NodePools and OpenShift MachineSets offer: architectures, read from the objects as they are. Pure.
+// Source: issue "placement in full" 6; the autoscaler's and Karpenter's documented fields.
+import { intersectArchitectures, isUsableArchitecture, KNOWN_ARCHITECTURES } from "../arch.ts";
+import { NODE_ARCH_LABEL } from "../names.ts";
+import { listAt, objectAt, textAt } from "./raw.ts";
+
+/** The architecture of a node: its label, else what its kubelet says. */
+export function offeredByNode(node: unknown): readonly string[] {
+  const label = textAt(objectAt(objectAt(node, "metadata"), "labels"), NODE_ARCH_LABEL);
+  return usable([label || textAt(objectAt(objectAt(node, "status"), "nodeInfo"), "architecture")]);
+}
+
+/** The architectures a NodePool may make: what its requirements on the arch label leave of all known ones. */
+export function offeredByNodePool(pool: unknown): readonly string[] {
+  const template = objectAt(objectAt(pool, "spec"), "template");
+  const requirements = (listAt(objectAt(template, "spec"), "requirements") ?? [])
+    .filter((requirement) => textAt(requirement, "key") === NODE_ARCH_LABEL);
+  const valuesOf = (operator: string): readonly (readonly string[])[] =>
+    requirements.filter((requirement) => textAt(requirement, "operator") === operator)
+      .map((requirement) => (listAt(requirement, "values") ?? []).filter((value) => typeof value === "string"));
+  const wanted = valuesOf("In");
+  const offered = wanted.length === 0 ? KNOWN_ARCHITECTURES : intersectArchitectures(wanted);
+  return usable(offered).filter((name) => !valuesOf("NotIn").flat().includes(name));
+}
+
+/** The architecture a MachineSet makes: what its scale-from-zero annotation or its node labels say. */
+export function offeredByMachineSet(set: unknown): readonly string[] {
+  const annotations = objectAt(objectAt(set, "metadata"), "annotations");
+  const announced = textAt(annotations, "capacity.cluster-autoscaler.kubernetes.io/labels").split(",")
+    .map((pair) => pair.trim().split("="))
+    .flatMap(([key, value]) => key === NODE_ARCH_LABEL && value !== undefined ? [value] : []);
+  const machine = objectAt(objectAt(objectAt(set, "spec"), "template"), "spec");
+  const labels = objectAt(objectAt(machine, "metadata"), "labels");
+  return usable([...announced, textAt(labels, NODE_ARCH_LABEL)]);
+}
+
+function usable(names: readonly string[]): readonly string[] {
+  return [...new Set(names)].filter(isUsableArchitecture);
+}
