@@ -90,7 +90,7 @@ function Page({ view }: { view: DashboardView }): JSX.Element {
           </div>
         </main>
         <footer>
-          <span>Refreshes every {REFRESH_SECONDS} s. What was decided is told by this replica, since it started.</span>
+          <span>Refreshes every {REFRESH_SECONDS} s. Decisions are those of this replica since it started.</span>
           <nav aria-label="Other pages">
             <a href="/metrics">Metrics</a>
             <a href="/readyz">Readiness</a>
@@ -180,12 +180,20 @@ function Status({ view }: { view: DashboardView }): JSX.Element {
 }
 
 function Tiles({ view }: { view: DashboardView }): JSX.Element {
-  const { gated, queueDepth, cachedInspections, board } = view;
+  const { gated, lease, queueDepth, cachedInspections, board } = view;
   const decided = DECISION_KINDS.reduce((total, kind) => total + board.totals[kind], 0);
   return (
     <section class="tiles" aria-label="Numbers">
-      <Tile label="Gated now" value={renderCount(gated.count)} note="pods held at the door" />
-      <Tile label="Queue" value={renderCount(queueDepth)} note="waiting for a decision" />
+      <Tile
+        label="Gated now"
+        value={lease.isLeader ? renderCount(gated.count) : "–"}
+        note={lease.isLeader ? "pods held at the door" : "known to the leader"}
+      />
+      <Tile
+        label="Queue"
+        value={lease.isLeader ? renderCount(queueDepth) : "–"}
+        note={lease.isLeader ? "waiting for a decision" : "kept by the leader"}
+      />
       <Tile label="Images known" value={renderCount(cachedInspections)} note="inspections in the cache" />
       <Tile label="Decisions" value={renderCount(decided)} note="since start" />
       <GateTimes recent={board.recent} />
@@ -229,5 +237,9 @@ function GateTimesChart({ times }: { times: readonly number[] }): JSX.Element {
     const x = (BARS - times.length + position) * 5;
     return <rect x={x} y={(30 - height).toFixed(1)} width="3.4" height={height.toFixed(1)} rx="1.2" />;
   };
-  return <svg viewBox={`0 0 ${BARS * 5 - 1.6} 30`} aria-hidden="true">{times.map(bar)}</svg>;
+  return (
+    <svg viewBox={`0 0 ${BARS * 5 - 1.6} 30`} preserveAspectRatio="xMaxYMax meet" aria-hidden="true">
+      {times.map(bar)}
+    </svg>
+  );
 }

@@ -116,30 +116,29 @@ export function GatedPanel(
 ): JSX.Element {
   const { count, pods } = gated;
   const shown = pods.slice(0, GATED_SHOWN);
-  const says = !leads
-    ? "Only the leader follows gated pods."
-    : count === 0
-    ? "Every pod that was held has been released."
-    : `${count} held; their names are not at hand.`;
   const more = count - shown.length;
   return (
     <section class="panel" aria-labelledby="gated">
       <PanelHead id="gated" title="Gated now" note={shown.length === 0 ? "" : "longest first"} />
-      {shown.length === 0
-        ? <Nothing title={count === 0 ? "Nothing is held" : "Pods are held"} says={says} />
-        : (
-          <ul class="rows">
-            {shown.map(({ namespace, pod, sinceMs }) => (
-              <li>
-                <PodName namespace={namespace} pod={pod} />
-                <span class="number held">{renderDuration(Math.max(0, nowMs - sinceMs))}</span>
-              </li>
-            ))}
-            {more > 0 && shown.length > 0 ? <li class="more">and {more} more</li> : ""}
-          </ul>
-        )}
+      {shown.length === 0 ? <NothingGated count={count} leads={leads} /> : (
+        <ul class="rows">
+          {shown.map(({ namespace, pod, sinceMs }) => (
+            <li>
+              <PodName namespace={namespace} pod={pod} />
+              <span class="number held">{renderDuration(Math.max(0, nowMs - sinceMs))}</span>
+            </li>
+          ))}
+          {more > 0 && shown.length > 0 ? <li class="more">and {more} more</li> : ""}
+        </ul>
+      )}
     </section>
   );
+}
+
+function NothingGated({ count, leads }: { count: number; leads: boolean }): JSX.Element {
+  if (!leads) return <Nothing title="Known to the leader" says="Only the leader follows gated pods." />;
+  if (count > 0) return <Nothing title={`${count} held`} says="Their names are not at hand." />;
+  return <Nothing title="Nothing is held" says="Every pod that was gated has been released." />;
 }
 
 /** How many decisions of which kind: a bar for the eye, a list for everybody. */

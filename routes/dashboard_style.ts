@@ -81,6 +81,8 @@ a:focus-visible { outline: 2px solid var(--accent); outline-offset: 3px; border-
 
 .columns { display: grid; grid-template-columns: minmax(0, 1fr) 340px; gap: 16px; align-items: start; }
 .narrow { display: grid; gap: 16px; }
+.wide:has(.nothing) { align-self: stretch; }
+.wide:has(.nothing) .panel { height: 100%; display: grid; grid-template-rows: auto 1fr; align-items: center; }
 .panel { overflow: hidden; }
 .panel > header { display: flex; align-items: baseline; justify-content: space-between; padding: 14px 18px 10px; }
 .panel h2 { font-size: 15px; }
@@ -115,8 +117,8 @@ tbody tr:hover { background: var(--hover); }
 .decisions th:nth-child(4) { width: 246px; }
 .architectures { line-height: 1.8; }
 .arch {
-  display: inline-block; margin-right: 5px; padding: 0 6px; border: 1px solid var(--line); border-radius: 5px;
-  font: 12px/1.55 ui-monospace, "SF Mono", "Cascadia Mono", Menlo, "Liberation Mono", monospace;
+  display: inline-block; margin-right: 4px; padding: 0 5px; border: 1px solid var(--line); border-radius: 5px;
+  font: 11.5px/1.6 ui-monospace, "SF Mono", "Cascadia Mono", Menlo, "Liberation Mono", monospace;
   color: var(--soft); overflow-wrap: anywhere;
 }
 .arch.amd64 { color: var(--amd64); } .arch.arm64 { color: var(--arm64); }
@@ -126,7 +128,7 @@ tbody tr:hover { background: var(--hover); }
 .rows li { display: flex; justify-content: space-between; gap: 12px; padding: 8px 18px; border-top: 1px solid var(--line); }
 .panel > .more { padding: 8px 18px 12px; border-top: 1px solid var(--line); }
 .bar { display: block; width: calc(100% - 36px); height: 12px; margin: 2px 18px 12px; border-radius: 6px; }
-.bar rect { stroke: var(--panel); stroke-width: 2; vector-effect: non-scaling-stroke; }
+.bar rect { stroke: var(--panel); stroke-width: 1; vector-effect: non-scaling-stroke; }
 .legend { display: grid; grid-template-columns: 1fr 1fr; gap: 6px 24px; padding: 0 18px 16px; }
 .legend li { display: flex; align-items: center; gap: 8px; }
 .legend .number { margin-left: auto; font-weight: 600; }
@@ -147,7 +149,7 @@ footer nav { display: flex; gap: 18px; }
   .columns { grid-template-columns: minmax(0, 1fr); }
   .narrow { order: -1; }
   .tiles { grid-template-columns: repeat(4, 1fr); }
-  .times { grid-column: 1 / -1; }
+  .tile:last-child { grid-column: 1 / -1; }
   .status { grid-template-columns: auto 1fr; }
   .status dl { grid-column: 1 / -1; margin-top: 12px; }
   .status dl div:first-child { padding-left: 0; border-left: 0; }
@@ -155,7 +157,7 @@ footer nav { display: flex; gap: 18px; }
 @media (max-width: 640px) {
   .masthead, main, body > footer { padding-inline: 14px; }
   .replica { margin-left: 0; width: 100%; justify-content: space-between; }
-  main, .narrow, .tiles { gap: 12px; }
+  main, .columns, .narrow, .tiles { gap: 12px; }
   .tiles { grid-template-columns: 1fr 1fr; }
   .tile { padding: 12px 14px; }
   .status { padding: 16px; align-items: start; }

@@ -1,0 +1,156 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { Hono } from "hono";
+import { DECISION_KINDS } from "../../lib/board.ts";
+import type { GatingStop } from "../../lib/operand/dead_man.ts";
+import { dashboard, type DashboardView } from "../../routes/dashboard.tsx";
+import { boardOf, makeBusyView, makeEntry, makeView, NOW_MS } from "./dashboard_view.ts";
+
+async function request(view: DashboardView): Promise<Response> {
+  const app = new Hono();
+  app.get("/", dashboard(() => view));
+  return await app.request("/");
+}
+
+async function render(view: DashboardView): Promise<string> {
+  return await (await request(view)).text();
+}
+
+/** The page's words: no tags, no style sheet. */
+function wordsOf(page: string): string {
+  return page.replace(/<style>.*<\/style>/s, "").replaceAll(/<[^>]*>/g, " ").replaceAll(/\s+/g, " ");
+}
+
+Deno.test("dashboard() answers a whole HTML page that refreshes itself", async () => {
+  const response = await request(makeBusyView());
+  const page = await response.text();
+  assert.equal(response.status, 200);
+  assert.match(response.headers.get("content-type") ?? "", /^text\/html; charset=utf-8/i);
+  assert.equal(response.headers.get("cache-control"), "no-store");
+  assert.match(page, /^<!doctype html><html lang="en">/);
+  assert.match(page, /<meta http-equiv="refresh" content="5"\/?>/);
+  assert.match(page, /<\/html>$/);
+});
+
+Deno.test("dashboard() allows its own style sheet by hash and nothing else", async () => {
+  const response = await request(makeBusyView());
+  const page = await response.text();
+  const policy = response.headers.get("content-security-policy") ?? "";
+  const style = /<style>(.*?)<\/style>/s.exec(page)?.[1] ?? "";
+  const hash = createHash("sha256").update(style).digest("base64");
+  assert.deepEqual(policy.split("; "), [
+    "default-src 'none'",
+    `style-src 'sha256-${hash}'`,
+    "img-src data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ]);
+  assert.doesNotMatch(page, /<script|\sstyle=|\son[a-z]+=|https?:\/\/(?!www\.w3\.org)/);
+});
+
+Deno.test("dashboard() shows every part of a busy leader", async () => {
+  const words = wordsOf(await render(makeBusyView()));
+  for (
+    const expected of [
+      "archway-7c9f8d6b54-x2x9q leader",
+      "Gating new pods",
+      "Configuration present",
+      "Leader this replica",
+      "Gated now 4 pods held",
+      "Queue 2 waiting",
+      "Images known 1,907",
+      "recommender-7f9c5d88b-c6k2n 340ms",
+      "and 1 more",
+      "placed 1,284",
+      "mixed-toolchain-8hs7x nowhere NoSharedArchitecture",
+      "quay.io no error healthy – quota not told",
+      "ghcr.io last error RateLimited probing 0",
+      "registry.corp.example:5000 last error Timeout held back",
+    ]
+  ) assert.ok(words.includes(expected), `"${expected}" in: ${words}`);
+});
+
+Deno.test("dashboard() says what is missing when nothing has happened yet", async () => {
+  const page = await render(makeView({ lease: { holder: "me", isLeader: true } }));
+  const words = wordsOf(page);
+  for (
+    const expected of ["No decision yet", "Nothing is held", "None so far", "None asked yet", "no pod was held yet"]
+  ) {
+    assert.ok(words.includes(expected), expected);
+  }
+  assert.doesNotMatch(page, /<table|NaN|undefined/);
+});
+
+Deno.test("dashboard() leaves what is gated to the leader when it is a follower", async () => {
+  const words = wordsOf(await render(makeView({ lease: { holder: "archway-other", isLeader: false } })));
+  assert.match(words, /follower/);
+  assert.match(words, /Leader archway-other/);
+  assert.match(words, /Gated now – known to the leader/);
+  assert.doesNotMatch(words, /Nothing is held/);
+});
+
+Deno.test("dashboard() tells the reason and what follows from it when gating is stopped", async () => {
+  const reasons: readonly GatingStop[] = ["ConfigUnread", "ConfigAbsent", "ConfigLeaving", "NoLeader", "LeaderSilent"];
+  for (const reason of reasons) {
+    const words = wordsOf(await render(makeView({ gating: { kind: "stopped", reason } })));
+    assert.match(words, /Not gating new pods/);
+    assert.ok(words.includes(`Reason ${reason}`), reason);
+    assert.match(words, /pass untouched|Create it/);
+  }
+});
+
+Deno.test("dashboard() escapes every text that comes from outside", async () => {
+  const hostile = `"'><script>alert(1)</script><img src=x onerror=alert(1)>`;
+  const page = await render(makeView({
+    identity: hostile,
+    lease: { holder: hostile, isLeader: false },
+    gated: { count: 1, pods: [{ namespace: hostile, pod: hostile, sinceMs: NOW_MS }] },
+    registries: [{ host: hostile, circuit: "open", lastFailure: undefined, remaining: undefined }],
+    board: boardOf([makeEntry({ namespace: hostile, pod: hostile, reason: hostile, architectures: [hostile] })]),
+  }));
+  assert.doesNotMatch(page, /<script|<img/i);
+  assert.equal(page.split("&lt;script&gt;").length - 1, 9, "identity, holder, host and three names twice");
+});
+
+Deno.test("dashboard() isolates names, so that their writing direction stays their own", async () => {
+  const name = "\u202Egnirts";
+  const page = await render(makeView({ board: boardOf([makeEntry({ pod: name })]) }));
+  assert.ok(page.includes(`<bdi>${name}</bdi>`));
+});
+
+Deno.test("dashboard() shows ages from the view's moment, and now when a clock runs ahead", async () => {
+  const ages = [NOW_MS + 5_000, NOW_MS - 12_000, NOW_MS - 200_000].map((atMs) => makeEntry({ atMs }));
+  const page = await render(makeView({ board: boardOf(ages) }));
+  assert.deepEqual([...page.matchAll(/<time [^>]*>([^<]*)<\/time>/g)].map(([, age]) => age), ["3m20s", "12s", "now"]);
+});
+
+Deno.test("dashboard() has a row for each kind of decision, and an architecture or a dash in each", async () => {
+  const entries = DECISION_KINDS.map((kind) =>
+    makeEntry({ kind, architectures: kind === "place" ? ["riscv64"] : [], gatedMs: undefined })
+  );
+  const page = await render(makeView({ board: boardOf(entries) }));
+  const rows = [...page.matchAll(/<td role="cell" class="outcome"><span class="chip \w+" title="[^"]+">([^<]+)</g)];
+  assert.equal(new Set(rows.map(([, label]) => label)).size, DECISION_KINDS.length);
+  assert.match(page, /<span class="arch other">riscv64<\/span>/);
+  assert.equal(page.split("no requirement").length - 1, DECISION_KINDS.length - 1);
+});
+
+Deno.test("dashboard() stays small when there is very much to show", async () => {
+  const gatedPods = Array.from({ length: 5_000 }, (_, n) => ({ namespace: "a", pod: `pod-${n}`, sinceMs: NOW_MS - n }));
+  const registries = Array.from({ length: 500 }, (_, n) => ({
+    host: `r${n}.example`,
+    circuit: "closed" as const,
+    lastFailure: undefined,
+    remaining: undefined,
+  }));
+  const page = await render(makeView({
+    lease: { holder: "me", isLeader: true },
+    gated: { count: 5_000, pods: gatedPods },
+    registries,
+    board: boardOf(Array.from({ length: 500 }, () => makeEntry())),
+  }));
+  assert.ok(page.length < 60_000, `${page.length} characters`);
+  assert.match(wordsOf(page), /and 4992 more/);
+  assert.match(wordsOf(page), /and 490 more/);
+});
