@@ -25,14 +25,19 @@ export interface DashboardView {
   readonly identity: string;
   /** Who holds the Lease; `lib/k8s/lease.ts` has it. */
   readonly lease: { readonly holder: string | undefined; readonly isLeader: boolean };
+  /** Whether new pods are gated here, and why not. */
   readonly gating: GatingVerdict;
+  /** Whether there is a ClusterPodPlacementConfig. */
   readonly config: ConfigPresence;
+  /** What is held now. */
   readonly gated: GatedView;
   /** Pods waiting for a decision. */
   readonly queueDepth: number;
   /** Images known in memory. */
   readonly cachedInspections: number;
+  /** Registries that were asked, in the order to show. */
   readonly registries: readonly RegistryView[];
+  /** What was decided lately. */
   readonly board: BoardSnapshot;
 }
 

@@ -7,7 +7,9 @@ import type { FailureReason } from "../lib/oci/types.ts";
 
 /** A pod that is held now. */
 export interface GatedPod {
+  /** Namespace of the pod. */
   readonly namespace: string;
+  /** Its name. */
   readonly pod: string;
   /** Wall time (epoch ms) since when. */
   readonly sinceMs: number;
@@ -15,6 +17,7 @@ export interface GatedPod {
 
 /** What is held now, as far as this replica knows: only the leader follows gated pods. */
 export interface GatedView {
+  /** How many there are. */
   readonly count: number;
   /** Those to be named, longest held first; may be fewer than `count`. */
   readonly pods: readonly GatedPod[];
