@@ -23,16 +23,16 @@ export interface GatedView {
   readonly pods: readonly GatedPod[];
 }
 
-/** One registry that was asked lately. */
+/** One registry that was asked lately; a `HostState` of lib/oci is one. */
 export interface RegistryView {
   /** `host[:port]` */
   readonly host: string;
   /** `open`: it keeps failing and is left alone; `half-open`: one request is let through to see. */
   readonly circuit: "closed" | "half-open" | "open";
-  /** Class of the latest failure; undefined when there was none. */
-  readonly lastFailure: FailureReason | undefined;
-  /** Requests it says are left in its window; undefined when it does not say. */
-  readonly remaining: number | undefined;
+  /** Class of the latest failure; absent when there was none. */
+  readonly lastFailure?: { readonly reason: FailureReason };
+  /** Requests it says are left in its window; absent when it does not say. */
+  readonly remaining?: number;
 }
 
 /** Rows of the table of decisions; the board keeps more. */
@@ -231,7 +231,7 @@ function RegistryRow({ registry }: { registry: RegistryView }): JSX.Element {
     <tr role="row">
       <td role="cell" class="host">
         <bdi>{host}</bdi>
-        <span class="reason">{lastFailure === undefined ? "no error" : `last error ${lastFailure}`}</span>
+        <span class="reason">{lastFailure === undefined ? "no error" : `last error ${lastFailure.reason}`}</span>
       </td>
       <td role="cell">
         <span class={`chip ${tone}`} title={`circuit ${circuit}`}>{label}</span>

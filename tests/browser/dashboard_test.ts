@@ -28,7 +28,7 @@ const VIEWS = {
     makeView({
       identity: LONG,
       lease: { holder: LONG, isLeader: false },
-      registries: [{ host: LONG, circuit: "open", lastFailure: "TlsFailed", remaining: 123_456 }],
+      registries: [{ host: LONG, circuit: "open", lastFailure: { reason: "TlsFailed" }, remaining: 123_456 }],
       board: boardOf([makeEntry({ namespace: LONG, pod: LONG, architectures: Array(16).fill("mips64le") })]),
     }),
 };

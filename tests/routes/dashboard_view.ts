@@ -103,10 +103,10 @@ export function makeBusyView(): DashboardView {
     queueDepth: 2,
     cachedInspections: 1_907,
     registries: [
-      { host: "registry-1.docker.io", circuit: "closed", lastFailure: undefined, remaining: 87 },
-      { host: "quay.io", circuit: "closed", lastFailure: undefined, remaining: undefined },
-      { host: "ghcr.io", circuit: "half-open", lastFailure: "RateLimited", remaining: 0 },
-      { host: "registry.corp.example:5000", circuit: "open", lastFailure: "Timeout", remaining: undefined },
+      { host: "registry-1.docker.io", circuit: "closed", remaining: 87 },
+      { host: "quay.io", circuit: "closed" },
+      { host: "ghcr.io", circuit: "half-open", lastFailure: { reason: "RateLimited" }, remaining: 0 },
+      { host: "registry.corp.example:5000", circuit: "open", lastFailure: { reason: "Timeout" } },
     ],
     board: { recent: board.recent, totals },
   });
