@@ -1,0 +1,98 @@
+// Micro benches of the pure work on the hot paths: µs an operation, median of rounds.
+import { parseManifest } from "../../lib/oci/manifest.ts";
+import { platformsOf } from "../../lib/oci/platforms.ts";
+import { parseReference } from "../../lib/oci/reference.ts";
+import { admissionPatch } from "../../lib/placement/admission_patch.ts";
+import { decide } from "../../lib/placement/decide.ts";
+import { judgeAdmission } from "../../lib/placement/gate.ts";
+import { parsePod } from "../../lib/placement/pod_view.ts";
+import { releasePatch } from "../../lib/placement/release_patch.ts";
+import { makeSettings } from "../../lib/placement/settings.ts";
+import type { ImageFact, PlacementFacts } from "../../lib/placement/types.ts";
+import { samplePod } from "./sample.ts";
+
+/** One measured operation. */
+export interface MicroResult {
+  readonly name: string;
+  readonly microseconds: number;
+}
+
+const ROUNDS = 15;
+const ROUND_MS = 40;
+
+function measure(name: string, operation: () => unknown): MicroResult {
+  const rounds: number[] = [];
+  for (let round = 0; round < ROUNDS + 3; round++) {
+    const startedMs = performance.now();
+    let count = 0;
+    for (; performance.now() - startedMs < ROUND_MS; count += 10) for (let index = 0; index < 10; index++) operation();
+    if (round >= 3) rounds.push((performance.now() - startedMs) * 1_000 / count);
+  }
+  rounds.sort((left, right) => left - right);
+  return { name, microseconds: rounds[Math.floor(ROUNDS / 2)] ?? NaN };
+}
+
+/** Runs all of them. */
+export function runMicro(): readonly MicroResult[] {
+  const settings = makeSettings({ operatorNamespace: "archway-system" });
+  const configs = { cluster: undefined, namespace: [] };
+  const raw = samplePod();
+  const pod = parsePod(raw);
+  const gated = parsePod({
+    ...raw,
+    metadata: {
+      ...raw.metadata as object,
+      name: "web-1",
+      uid: "u-1",
+      labels: { "multiarch.openshift.io/scheduling-gate": "gated" },
+    },
+    spec: { ...raw.spec as object, schedulingGates: [{ name: "multiarch.openshift.io/scheduling-gate" }] },
+  });
+  if (pod === undefined || gated === undefined) throw new Error("the sample is no pod");
+  const images: readonly ImageFact[] = [{
+    image: pod.containers[0]?.image ?? "",
+    pullPolicy: "IfNotPresent",
+    inspection: {
+      kind: "platforms",
+      digest: `sha256:${"a".repeat(64)}`,
+      mediaType: "application/vnd.oci.image.index.v1+json",
+      platforms: [{ os: "linux", architecture: "amd64" }, { os: "linux", architecture: "arm64" }],
+      depth: "index",
+      findings: [],
+    },
+  }];
+  const facts: PlacementFacts = {
+    pod: gated,
+    configs,
+    settings,
+    images,
+    gateAgeMs: 100,
+    failedAttempts: 0,
+    jitter: 0.5,
+  };
+  const decision = decide(facts);
+  const admission = { pod, configs, settings, known: undefined, mayGate: true };
+  const verdict = judgeAdmission(admission);
+  const index = JSON.stringify({
+    schemaVersion: 2,
+    mediaType: "application/vnd.oci.image.index.v1+json",
+    manifests: ["amd64", "arm64", "ppc64le", "s390x", "riscv64", "unknown"].map((architecture, at) => ({
+      mediaType: "application/vnd.oci.image.manifest.v1+json",
+      digest: `sha256:${String(at).repeat(64)}`,
+      size: 1_000,
+      platform: { os: architecture === "unknown" ? "unknown" : "linux", architecture },
+    })),
+  });
+  return [
+    measure("parse a pod", () => parsePod(raw)),
+    measure("judge an admission", () => judgeAdmission(admission)),
+    measure("admission patch", () => admissionPatch(pod, verdict)),
+    measure("decide about a gated pod", () => decide(facts)),
+    measure("release patch", () => releasePatch(gated, decision)),
+    measure("parse a reference", () => parseReference("registry.example.com:5000/shop/web:v1.2.3")),
+    measure("parse an index of 6", () => {
+      const document = parseManifest(index, "");
+      return document.kind === "index" ? platformsOf(document.entries) : [];
+    }),
+  ];
+}

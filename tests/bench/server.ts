@@ -1,0 +1,70 @@
+// A server under test in a process of its own: `server.ts echo|gate|warm CERT KEY [ANSWER_BYTES]`. Prints its port.
+// `echo` is the floor: Hono on the same listener, which parses the review and answers "allowed". `gate` and `warm` are
+// Archway's own route, with the decision it takes for an unknown and for a known image.
+import { Hono } from "hono";
+import { systemClock } from "../../lib/clock.ts";
+import { openHttpsListener } from "../../lib/https_listener.ts";
+import { silentLogger } from "../../lib/log.ts";
+import { makeSettings } from "../../lib/placement/settings.ts";
+import type { WantedImage } from "../../lib/placement/images.ts";
+import type { ImageFact } from "../../lib/placement/types.ts";
+import { allowedReview } from "../../routes/admission.ts";
+import { gatePod } from "../../routes/gate_pod.ts";
+
+const [kind = "echo", certFile = "", keyFile = "", answerBytes = "0"] = Deno.args;
+
+function echo(): Hono {
+  const padding = "p".repeat(Number(answerBytes));
+  const app = new Hono();
+  app.post("/add-pod-scheduling-gate", async (context) => {
+    const review = await context.req.json();
+    return context.json({ ...allowedReview(review.request.uid, []), ...(padding === "" ? {} : { padding }) });
+  });
+  return app;
+}
+
+function archway(): Hono {
+  const settings = makeSettings({ operatorNamespace: "archway-system" });
+  const digest = `sha256:${"a".repeat(64)}`;
+  const facts = (images: readonly WantedImage[]): readonly ImageFact[] =>
+    images.map(({ image, pullPolicy }) => ({
+      image,
+      pullPolicy,
+      inspection: {
+        kind: "platforms",
+        digest,
+        mediaType: "application/vnd.oci.image.index.v1+json",
+        platforms: [{ os: "linux", architecture: "amd64" }, { os: "linux", architecture: "arm64" }],
+        depth: "index",
+        findings: [],
+      },
+    }));
+  const app = new Hono();
+  app.post(
+    "/add-pod-scheduling-gate",
+    gatePod({
+      clock: systemClock,
+      log: silentLogger,
+      settingsOf: () => settings,
+      configsOf: () => ({ cluster: undefined, namespace: [] }),
+      recall: (_pod, images) => kind === "warm" ? facts(images) : undefined,
+      isAging: () => false,
+      prefetch: () => {},
+      mayGate: () => true,
+      noticeEphemeral: () => {},
+      liveArchitectures: () => undefined,
+      observe: () => {},
+    }),
+  );
+  return app;
+}
+
+const app = kind === "echo" ? echo() : archway();
+const certificate = { cert: Deno.readTextFileSync(certFile), key: Deno.readTextFileSync(keyFile) };
+const listener = await openHttpsListener({
+  host: "127.0.0.1",
+  port: 0,
+  certificate,
+  handler: (request) => app.fetch(request),
+});
+console.log(listener.port);
