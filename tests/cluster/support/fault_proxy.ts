@@ -6,6 +6,7 @@ import { type SeenRequest, type StorageRequest, Traffic } from "./fault_traffic.
 import { type CertificateAuthority, createAuthority, type IssuedCertificate } from "./pki.ts";
 import { findFreePort } from "./ports.ts";
 import { Upstream } from "./fault_upstream.ts";
+import { TlsRelay } from "./tls_relay.ts";
 
 /** In front of what, and how. */
 export interface FaultProxyOptions {
@@ -74,7 +75,7 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
     caPem: authority.certificatePem,
     storageHost: `127.0.0.1:${ports.storage}`,
     setFaults: (rules) => traffic.setFaults(rules),
-    presentCertificate: (which) => proxy.present(certificates[which]),
+    presentCertificate: (which) => proxy.present(which, certificates[which]),
     counts: () => traffic.counts(),
     requests: () => [...traffic.seen],
     storageRequests: () => [...traffic.stored],
@@ -109,32 +110,42 @@ interface ListenerOptions {
 /** An HTTP(S) listener. node:https, because Deno.serve stalls small TLS answers by 44 ms. */
 class Listener implements AsyncDisposable {
   readonly #options: ListenerOptions;
-  #server: Server;
+  #opened: AsyncDisposable;
 
-  private constructor(options: ListenerOptions, server: Server) {
+  private constructor(options: ListenerOptions, opened: AsyncDisposable) {
     this.#options = options;
-    this.#server = server;
+    this.#opened = opened;
   }
 
   static async open(options: ListenerOptions): Promise<Listener> {
     return new Listener(options, await listen(options));
   }
 
-  /** Opens the port anew: with setSecureContext() a client that resumes its TLS session never sees the new certificate. */
-  async present(certificate: IssuedCertificate): Promise<void> {
-    if (this.#options.certificate === undefined) {
-      throw new Error("Cannot present a certificate: the proxy speaks plain HTTP");
+  /**
+   * Opens the port anew. A wrong certificate comes from a relay: all node:https servers of a process share their TLS
+   * sessions, so a client that resumes one would never see the new certificate (Deno 2.9.6).
+   */
+  async present(which: PresentedCertificate, certificate: IssuedCertificate): Promise<void> {
+    const { port, certificate: own } = this.#options;
+    if (own === undefined) throw new Error("Cannot present a certificate: the proxy speaks plain HTTP");
+    await this.#opened[Symbol.asyncDispose]();
+    if (which === "trusted") {
+      this.#opened = await listen(this.#options);
+      return;
     }
-    await close(this.#server);
-    this.#server = await listen({ ...this.#options, certificate });
+    const targetPort = findFreePort();
+    await using stack = new AsyncDisposableStack();
+    stack.use(await listen({ ...this.#options, port: targetPort, certificate: undefined }));
+    stack.use(new TlsRelay({ port, targetPort, certificate }));
+    this.#opened = stack.move();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await close(this.#server);
+    await this.#opened[Symbol.asyncDispose]();
   }
 }
 
-async function listen({ port, certificate, handle }: ListenerOptions): Promise<Server> {
+async function listen({ port, certificate, handle }: ListenerOptions): Promise<AsyncDisposable> {
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     handle(request, response).catch(() => response.destroy());
   };
@@ -145,7 +156,7 @@ async function listen({ port, certificate, handle }: ListenerOptions): Promise<S
     server.once("error", reject);
     server.listen(port, "127.0.0.1", () => resolve());
   });
-  return server;
+  return { [Symbol.asyncDispose]: () => close(server) };
 }
 
 async function close(server: Server): Promise<void> {
