@@ -59,6 +59,7 @@ const WATCH_TIMEOUT_SECONDS = 290;
 /** The API server sends a bookmark about every minute, up to 75 s apart: longer silence means that the path is dead. */
 const WATCH_STALL_MS = 90_000;
 /** API server restarts must cost little: at most this long after it is back we are too. */
+const FIRST_RECONNECT_MS = 50;
 const RECONNECT_BACKOFF = { baseMs: 250, capMs: 5_000 } as const;
 /** A missing CRD or right may stay missing for ever. */
 const UNAVAILABLE_BACKOFF = { baseMs: 1_000, capMs: 30_000 } as const;
@@ -80,6 +81,8 @@ class ListWatchReflector<T> implements Reflector<T> {
   #resourceVersion: string | undefined;
   /** Failures since the last sign of life: an event, a bookmark, a watch that lived long. */
   #failures = 0;
+  /** The last fault was a 410 as well: the server forgets faster than we list. */
+  #hasJustExpired = false;
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
@@ -152,10 +155,10 @@ class ListWatchReflector<T> implements Reflector<T> {
         stall.restart();
         this.#take(event);
         events++;
-        this.#failures = 0;
+        this.#showsLife();
       }
     } finally {
-      if (clock.monotonicMs() - startedMs >= HEALTHY_WATCH_MS) this.#failures = 0;
+      if (clock.monotonicMs() - startedMs >= HEALTHY_WATCH_MS) this.#showsLife();
     }
     // A server that ends every watch at once is not healthy; do not run in circles with it.
     if (events === 0 && clock.monotonicMs() - startedMs < HEALTHY_WATCH_MS) throw new Error("the watch ended at once");
@@ -188,23 +191,32 @@ class ListWatchReflector<T> implements Reflector<T> {
     this.#failures++;
     if (isExpired(error)) {
       this.#resourceVersion = undefined;
+      const isFirst = !this.#hasJustExpired;
+      this.#hasJustExpired = true;
       this.#log.debug("watch expired, listing again", { failures: this.#failures });
-      if (this.#failures === 1) return;
+      if (isFirst) return;
     }
     if (status === 404 || status === 403) {
       this.#resourceVersion = undefined;
       this.#leaveUnavailable(status, error);
       return await clock.sleep(backoffMs(this.#failures, UNAVAILABLE_BACKOFF), signal);
     }
-    const waitMs = Math.max(
-      backoffMs(this.#failures, RECONNECT_BACKOFF),
-      error instanceof ApiError ? error.retryAfterMs ?? 0 : 0,
-    );
+    const pauseMs = error instanceof ApiError ? error.retryAfterMs ?? 0 : 0;
+    // After a first cut the server is most likely there: a burst must not wait.
+    const backoff = this.#failures === 1
+      ? jitter(FIRST_RECONNECT_MS)
+      : backoffMs(this.#failures - 1, RECONNECT_BACKOFF);
+    const waitMs = Math.max(backoff, pauseMs);
     // The first cut is everyday life; from the second on the log must tell why nothing moves.
     const fields = { failures: this.#failures, waitMs: Math.round(waitMs), error: errorText(error) };
     if (this.#failures === 2) this.#log.warn("watch is interrupted", fields);
     else this.#log.debug("watch is interrupted", fields);
     await clock.sleep(waitMs, signal);
+  }
+
+  #showsLife(): void {
+    this.#failures = 0;
+    this.#hasJustExpired = false;
   }
 
   #leaveUnavailable(status: 403 | 404, error: unknown): void {

@@ -1,0 +1,200 @@
+// What a reflector keeps and tells, and how it waits: in memory, on a clock of the test's own.
+import assert from "node:assert/strict";
+import { ApiError } from "../../../lib/k8s/errors.ts";
+import { openReflector, type Reflector, type ReflectorState } from "../../../lib/k8s/reflector.ts";
+import type { Change } from "../../../lib/k8s/trimmed_store.ts";
+import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
+import type { Logger } from "../../../lib/log.ts";
+import { TrimmedStore } from "../../../lib/k8s/trimmed_store.ts";
+import { silentLogger } from "../../../lib/log.ts";
+import { FakeClock } from "../../support/fake_clock.ts";
+import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
+
+function pod(
+  name: string,
+  more: { readonly uid?: string; readonly version?: string; readonly size?: string } = {},
+): KubeObject {
+  const { uid = "u1", version = "1", size } = more;
+  return {
+    metadata: { name, namespace: "ns", uid, resourceVersion: version },
+    ...(size === undefined ? {} : { size }),
+  };
+}
+
+function openStore(): { readonly store: TrimmedStore<string>; readonly changes: Change<string>[] } {
+  const changes: Change<string>[] = [];
+  const parse = (object: KubeObject): string | undefined => {
+    if (object["size"] === "broken") throw new Error("unreadable");
+    return object["size"] === undefined ? undefined : String(object["size"]);
+  };
+  return { changes, store: new TrimmedStore({ parse, onChange: (change) => changes.push(change), log: silentLogger }) };
+}
+
+Deno.test("TrimmedStore.apply() tells new and changed objects with what was before", () => {
+  const { store, changes } = openStore();
+  store.apply(pod("a", { size: "small", version: "1" }));
+  store.apply(pod("a", { size: "big", version: "2" }));
+  assert.deepEqual(changes, [
+    { kind: "apply", key: "ns/a", value: "small" },
+    { kind: "apply", key: "ns/a", value: "big", previous: "small" },
+  ]);
+});
+
+Deno.test("TrimmedStore.apply() tells nothing when the resourceVersion has not moved", () => {
+  const { store, changes } = openStore();
+  store.apply(pod("a", { size: "small" }));
+  store.apply(pod("a", { size: "small" }));
+  assert.equal(changes.length, 1);
+});
+
+Deno.test("TrimmedStore.apply() tells the end of the old object when the uid is another", () => {
+  const { store, changes } = openStore();
+  store.apply(pod("a", { size: "old", uid: "u1", version: "1" }));
+  store.apply(pod("a", { size: "new", uid: "u2", version: "2" }));
+  assert.deepEqual(changes.slice(1), [
+    { kind: "delete", key: "ns/a", value: "old" },
+    { kind: "apply", key: "ns/a", value: "new" },
+  ]);
+});
+
+Deno.test("TrimmedStore.apply() drops an object that is no longer of interest or cannot be read", () => {
+  const { store, changes } = openStore();
+  store.apply(pod("a", { size: "small", version: "1" }));
+  store.apply(pod("a", { version: "2" }));
+  store.apply(pod("b", { size: "small", version: "1" }));
+  store.apply(pod("b", { size: "broken", version: "2" }));
+  assert.deepEqual(changes.filter(({ kind }) => kind === "delete").map(({ key }) => key), ["ns/a", "ns/b"]);
+  assert.equal(store.size, 0);
+});
+
+Deno.test("TrimmedStore.apply() goes on when a listener throws", () => {
+  const store = new TrimmedStore({
+    parse: () => "x",
+    onChange: () => {
+      throw new Error("listener");
+    },
+    log: silentLogger,
+  });
+  store.apply(pod("a"));
+  store.apply(pod("b"));
+  assert.equal(store.size, 2);
+});
+
+interface Run {
+  readonly clock: FakeClock;
+  readonly calls: MemoryCall[];
+  readonly cluster: MemoryCluster;
+  readonly reflector: Reflector<string>;
+  readonly warnings: string[];
+  fault: ApiError | undefined;
+}
+
+async function withRun(
+  start: { readonly fault?: ApiError; readonly names?: readonly string[] },
+  play: (run: Run) => Promise<void>,
+): Promise<void> {
+  const clock = new FakeClock();
+  const cluster = new MemoryCluster();
+  for (const name of start.names ?? []) await createConfig(cluster, name);
+  const calls: MemoryCall[] = [];
+  const warnings: string[] = [];
+  const log: Logger = { ...silentLogger, warn: (message) => warnings.push(message), with: () => log };
+  const api = cluster.client((call) => {
+    calls.push(call);
+    if (run.fault !== undefined) throw run.fault;
+  });
+  const options = {
+    api,
+    resource: Resource.clusterConfigs,
+    parse: ({ metadata }: KubeObject): string => metadata.name,
+  };
+  const reflector = openReflector({ ...options, onChange: () => {}, clock, log, name: "configs" });
+  const run: Run = { clock, calls, cluster, reflector, warnings, fault: start.fault };
+  const stop = new AbortController();
+  const running = reflector.run(stop.signal);
+  try {
+    await play(run);
+  } finally {
+    stop.abort();
+    await running;
+  }
+}
+
+async function createConfig(cluster: MemoryCluster, name: string): Promise<void> {
+  const signal = new AbortController().signal;
+  await cluster.client().create(Resource.clusterConfigs, { metadata: { name } }, { signal });
+}
+
+const UNAVAILABLE: readonly { readonly status: number; readonly state: ReflectorState }[] = [
+  { status: 404, state: "missing" },
+  { status: 403, state: "forbidden" },
+];
+
+for (const { status, state } of UNAVAILABLE) {
+  Deno.test(`reflector: is ${state} on ${status}, tries every 30 s at most, says so once, and takes what appears later`, async () => {
+    await withRun({ fault: new ApiError("no", { status }) }, async (run) => {
+      await run.clock.advance(120_000);
+      assert.equal(run.reflector.state(), state);
+      assert.equal(run.reflector.hasSynced(), false);
+      assert.equal(run.warnings.length, 1);
+      const before = run.calls.length;
+      await run.clock.advance(300_000);
+      const tries = run.calls.length - before;
+      assert.ok(tries >= 9 && tries <= 21, `${tries} tries in 300 s`);
+      run.fault = undefined;
+      await createConfig(run.cluster, "cluster");
+      await run.clock.advance(30_000);
+      assert.equal(run.reflector.hasSynced(), true);
+      assert.deepEqual([...run.reflector.values()], ["cluster"]);
+    });
+  });
+}
+
+Deno.test("reflector: keeps its copy on 403 after the first list, empties it when the kind is gone", async () => {
+  await withRun({ names: ["cluster"] }, async (run) => {
+    await run.clock.advance(0);
+    assert.equal(run.reflector.size, 1);
+    run.fault = new ApiError("no", { status: 403 });
+    await run.clock.advance(100_000);
+    assert.deepEqual([run.reflector.size, run.reflector.state()], [1, "synced"]);
+    run.fault = new ApiError("no", { status: 404 });
+    await run.clock.advance(60_000);
+    assert.deepEqual([run.reflector.size, run.reflector.state()], [0, "missing"]);
+  });
+});
+
+Deno.test("reflector: tries every 5 s at most while the API server is away, and warns once", async () => {
+  await withRun({}, async (run) => {
+    await run.clock.advance(1_000);
+    run.fault = new ApiError("away", { status: 0 });
+    await run.clock.advance(90_000);
+    const before = run.calls.length;
+    await run.clock.advance(60_000);
+    const tries = run.calls.length - before;
+    assert.ok(tries >= 11 && tries <= 25, `${tries} tries in 60 s`);
+    assert.equal(run.warnings.length, 1);
+    assert.equal(run.reflector.hasSynced(), true);
+  });
+});
+
+Deno.test("reflector: waits as long as a 429 asks for", async () => {
+  await withRun({}, async (run) => {
+    await run.clock.advance(0);
+    run.fault = new ApiError("slow down", { status: 429, retryAfterMs: 20_000 });
+    await run.clock.advance(91_000);
+    const before = run.calls.length;
+    await run.clock.advance(18_000);
+    assert.equal(run.calls.length, before);
+    await run.clock.advance(3_000);
+    assert.equal(run.calls.length, before + 1);
+  });
+});
+
+Deno.test("reflector: synced() rejects with the signal's reason when that aborts before the first list is complete", async () => {
+  await withRun({ fault: new ApiError("away", { status: 0 }) }, async (run) => {
+    const waiting = new AbortController();
+    const synced = run.reflector.synced(waiting.signal);
+    waiting.abort(new Error("tired"));
+    await assert.rejects(synced, { message: "tired" });
+  });
+});

@@ -1,0 +1,23 @@
+// KubeApi of the tests: over the wire to a stub, with time that a test owns or the machine's.
+import type { KubeApi } from "../../lib/k8s/api.ts";
+import type { ClusterAccess } from "../../lib/k8s/cluster_access.ts";
+import { type ApiCall } from "../../lib/k8s/api_transport.ts";
+import { openKubeApi } from "../../lib/k8s/rest_api.ts";
+import { type Clock, systemClock } from "../../lib/clock.ts";
+import { silentLogger } from "../../lib/log.ts";
+
+/** Access without credentials, or with those given. */
+export function plainAccess(baseUrl: string, more: Partial<ClusterAccess> = {}): ClusterAccess {
+  const credentials = { headers: {}, tls: { caCerts: [] } };
+  return { baseUrl, credentials: () => Promise.resolve(credentials), discardCredentials: () => {}, ...more };
+}
+
+/** Opens the real client on a stub's address. */
+export function openTestApi(
+  access: ClusterAccess,
+  options: { readonly clock?: Clock; readonly observe?: (call: ApiCall) => void } = {},
+): KubeApi & AsyncDisposable {
+  const { clock = systemClock, observe } = options;
+  const watched = observe === undefined ? {} : { observe };
+  return openKubeApi(access, { clock, log: silentLogger, userAgent: "archway-tests/0", ...watched });
+}
