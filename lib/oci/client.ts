@@ -3,13 +3,12 @@
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../clock.ts";
-import type { Budget } from "./budget.ts";
+import { type Budget, pauseOf } from "./budget.ts";
 import { type Challenge, parseChallenges } from "./challenge.ts";
 import { InspectionError, inspectionError } from "./errors.ts";
 import type { Ledger, RequestKind } from "./ledger.ts";
 import { MANIFEST_MEDIA_TYPES } from "./manifest.ts";
 import { isDigest } from "./reference.ts";
-import { parseRemaining, parseRetryAfter } from "./retry_after.ts";
 import { basicAuthorization, type TokenSource } from "./token.ts";
 import type { Answer, Transport } from "./transport.ts";
 import type { Credential, Endpoint, InspectionPriority } from "./types.ts";
@@ -23,7 +22,8 @@ export interface DocumentRequest {
   readonly method: "GET" | "HEAD";
   /** Tried in order; anonymous comes last by itself. */
   readonly credentials: readonly Credential[];
-  readonly priority: InspectionPriority;
+  /** Asked when a place at the host becomes free. */
+  readonly priority: () => InspectionPriority;
   readonly ledger: Ledger;
 }
 
@@ -43,9 +43,6 @@ export interface RegistryClient {
 }
 
 const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024;
-/** A registry that asks for a pause this short is waited for; for longer ones somebody else may use our place (ms). */
-const MAX_WAIT_MS = 2_000;
-const MAX_TRIES = 3;
 const HASHES: readonly string[] = ["sha256", "sha384", "sha512"];
 
 /** What a client is made with. */
@@ -80,7 +77,7 @@ export function openRegistryClient(parts: ClientParts): RegistryClient {
     request: DocumentRequest,
     { credential, signal }: { readonly credential: Credential | undefined; readonly signal: AbortSignal },
   ): Promise<{ readonly answer?: Answer; readonly isLoggedIn: boolean }> {
-    const { endpoint, ledger } = request;
+    const { endpoint } = request;
     const first = await authorize(request, { challenge: challenges.get(challengeKey(endpoint)), credential });
     if (first.kind === "denied" && credential !== undefined) return { isLoggedIn: true };
     // A token server may refuse strangers although the repository is open: without a token it is still worth a try.
@@ -95,7 +92,7 @@ export function openRegistryClient(parts: ClientParts): RegistryClient {
     challenges.set(challengeKey(endpoint), challenge);
     if (challenge.kind === "basic" && isLoggedIn) return { answer, isLoggedIn };
     if (challenge.kind === "bearer" && isLoggedIn) {
-      parts.tokens.discard({ endpoint, challenge, scope: scopeOf(request, challenge), credential, ledger });
+      parts.tokens.discard({ ...request, challenge, scope: scopeOf(request, challenge), credential });
     }
     const second = await authorize(request, { challenge, credential });
     if (second.kind === "denied" || second.header === undefined) return { answer, isLoggedIn };
@@ -109,7 +106,7 @@ export function openRegistryClient(parts: ClientParts): RegistryClient {
       readonly credential: Credential | undefined;
     },
   ): Promise<{ readonly kind: "header"; readonly header: string | undefined } | { readonly kind: "denied" }> {
-    const { endpoint, ledger } = request;
+    const { endpoint, ledger, priority } = request;
     if (challenge === undefined) return { kind: "header", header: undefined };
     if (credential !== undefined) assertSafe(endpoint);
     const secret = credential?.secret;
@@ -118,35 +115,23 @@ export function openRegistryClient(parts: ClientParts): RegistryClient {
       return { kind: "header", header: secret?.kind === "basic" ? basicAuthorization(secret) : undefined };
     }
     const scope = scopeOf(request, challenge);
-    const token = await parts.tokens.get({ endpoint, challenge, scope, credential, ledger });
+    const token = await parts.tokens.get({ endpoint, challenge, scope, credential, ledger, priority });
     return token.kind === "denied" ? token : { kind: "header", header: `Bearer ${token.token}` };
   }
 
-  /** Sends within the host's budget; a short pause that the registry asks for is waited out in our place. */
+  /** Sends in its turn; the budget waits out short pauses that the registry asks for. */
   async function sendWithin(
     request: DocumentRequest,
     { authorization, signal }: { readonly authorization: string | undefined; readonly signal: AbortSignal },
   ): Promise<Answer> {
     const { endpoint, priority } = request;
-    for (let tries = 1;; tries++) {
-      const answer = await parts.budget.run(
-        endpoint.host,
-        { priority, signal },
-        () => send(request, { authorization, signal }),
-      );
-      const retryAfterMs = parseRetryAfter(answer.headers.get("retry-after"), parts.clock.nowMs());
-      const remaining = parseRemaining(answer.headers);
-      parts.budget.note(endpoint.host, {
-        status: answer.status,
-        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-        ...(remaining === undefined ? {} : { remaining }),
-      });
-      if (answer.status !== 429 && answer.status < 500) return answer;
-      const isShort = retryAfterMs !== undefined && retryAfterMs <= MAX_WAIT_MS;
-      if (!isShort || tries === MAX_TRIES) throw overloaded(request, answer.status, retryAfterMs);
-      await parts.clock.sleep(retryAfterMs, signal);
-      signal.throwIfAborted();
-    }
+    const answer = await parts.budget.run(
+      endpoint.host,
+      { priority, signal },
+      () => send(request, { authorization, signal }),
+    );
+    if (answer.status !== 429 && answer.status < 500) return answer;
+    throw overloaded(request, answer.status, pauseOf(answer, parts.clock.nowMs()));
   }
 
   async function send(

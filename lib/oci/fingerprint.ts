@@ -1,9 +1,22 @@
-// A name for a credential inside this process: equal secrets, equal names. Never stored, logged or sent.
+// Names for credentials inside this process: equal secrets, equal names. Never stored, logged or sent (see knowledge_scope.ts
+// for what may be stored).
 import { createHash } from "node:crypto";
 import type { Credential } from "./types.ts";
 
 /** The fingerprint; a constant for no credential. */
 export function fingerprintOf(credential: Credential | undefined): string {
-  if (credential === undefined) return "anonymous";
-  return createHash("sha256").update(JSON.stringify(credential.secret)).digest("hex");
+  if (credential === undefined) return ANONYMOUS;
+  return sha256([credential.secret]);
+}
+
+/** One for several, with what each is for; their order does not matter, and where they come from neither. */
+export function fingerprintOfAll(credentials: readonly Credential[]): string {
+  if (credentials.length === 0) return ANONYMOUS;
+  return sha256(credentials.map(({ scope, secret }) => JSON.stringify([scope, secret])).sort());
+}
+
+const ANONYMOUS = "anonymous";
+
+function sha256(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("hex");
 }

@@ -1,8 +1,9 @@
 // The inspector that asks the registry: plan → endpoints → one manifest → platforms. Cache and single-flight wrap it.
 // Source: pod placement §3.2; requests per benchmarks B4.
-import { matchCredentials } from "./credentials/match.ts";
+import { scopeCovers } from "./credentials/match.ts";
 import type { RegistryClient, RegistryDocument } from "./client.ts";
 import { failureOf, InspectionError, inspectionError } from "./errors.ts";
+import { findingsOfReference } from "./findings.ts";
 import { Ledger } from "./ledger.ts";
 import { type Descriptor, type ManifestDocument, parseImageConfig, parseManifest } from "./manifest.ts";
 import { isBundle, isPlatformEntry, platformsOf, renderPlatform } from "./platforms.ts";
@@ -14,9 +15,9 @@ import type {
   HeadAnswer,
   Inspection,
   InspectionFailure,
+  InspectionPriority,
   InspectionReport,
   InspectionRequest,
-  Keyring,
   PullPlanner,
   RegistryLookups,
 } from "./types.ts";
@@ -25,7 +26,6 @@ import type {
 export interface RegistryInspectorParts {
   readonly client: RegistryClient;
   readonly planner: PullPlanner;
-  readonly keyring: Keyring;
   /** Also read the configs of an index and compare (more requests). */
   readonly checkConfigs: boolean;
 }
@@ -46,9 +46,12 @@ interface Found {
 
 const MAX_NESTED = 4;
 
-/** Opens the inspector. It always asks the registry; nothing is remembered but how to log in. */
+/**
+ * Opens the inspector. It always asks the registry; nothing is remembered but how to log in. Credentials are tried in the
+ * order of the request (see with_keyring.ts), each only where its scope allows.
+ */
 export function openRegistryInspector(parts: RegistryInspectorParts): RegistryLookups {
-  const { client, planner, keyring } = parts;
+  const { client, planner } = parts;
 
   /** The endpoints in order; the first that answers wins, else the last failure tells of all. */
   async function visitEach<T>(
@@ -71,10 +74,7 @@ export function openRegistryInspector(parts: RegistryInspectorParts): RegistryLo
     for (const endpoint of plan.endpoints) {
       last = endpoint;
       try {
-        const credentials = [
-          ...matchCredentials(request.credentials, endpoint),
-          ...matchCredentials(await keyring.lookup(endpoint, signal), endpoint),
-        ];
+        const credentials = request.credentials.filter(({ scope }) => scopeCovers(scope, endpoint));
         return { result: await visit({ request, endpoint, credentials, ledger, signal }), endpoint };
       } catch (error) {
         if (signal.aborted || !(error instanceof InspectionError)) throw error;
@@ -108,22 +108,18 @@ export function openRegistryInspector(parts: RegistryInspectorParts): RegistryLo
     const ledger = new Ledger();
     const visit = (at: Visit): Promise<RegistryDocument> => readDocument(at, at.endpoint.reference, "HEAD");
     const visited = await visitEach(request, { ledger, signal, visit });
-    const requests = ledger.counts;
-    if ("failure" in visited) return { kind: "failed", failure: visited.failure, requests };
+    const cost = { requests: ledger.counts, trace: ledger.trace };
+    if ("failure" in visited) return { kind: "failed", failure: visited.failure, ...cost };
     const { digest, credential } = visited.result;
-    if (!/^[a-z0-9]+:[0-9a-f]{32,128}$/.test(digest)) return { kind: "unknown", requests };
+    if (!/^[a-z0-9]+:[0-9a-f]{32,128}$/.test(digest)) return { kind: "unknown", ...cost };
     const access = credential === undefined ? "public" : "private";
-    return {
-      kind: "digest",
-      digest,
-      access,
-      requests,
-      ...(credential === undefined ? {} : { credentialSource: credential.source }),
-    };
+    const answer = { kind: "digest", digest, access, ...cost } as const;
+    return credential === undefined ? answer : { ...answer, credentialSource: credential.source };
   }
 
   function readDocument(visit: Visit, identifier: string, how: "GET" | "HEAD" | "blob"): Promise<RegistryDocument> {
-    const { endpoint, credentials, ledger, signal, request: { priority } } = visit;
+    const { endpoint, credentials, ledger, signal, request } = visit;
+    const priority = (): InspectionPriority => request.priority;
     const what = how === "blob" ? "blob" : "manifest";
     const method = how === "HEAD" ? "HEAD" : "GET";
     return client.read({ endpoint, identifier, what, method, credentials, priority, ledger }, signal);
@@ -137,7 +133,7 @@ export function openRegistryInspector(parts: RegistryInspectorParts): RegistryLo
     const { mediaType } = manifest;
     if (manifest.kind === "index") return { inspection: await inspectIndex(visit, { manifest, digest }), credential };
     const { platform, labels } = await readSingle(visit, manifest);
-    const findings = [...childPin(visit.request.image), ...(manifest.kind === "schema1" ? [SCHEMA1_FINDING] : [])];
+    const findings = findingsFor(visit.request.image, manifest);
     const common = { digest, mediaType, platforms: [platform], findings };
     const inspection: Inspection = isBundle(labels)
       ? { kind: "anywhere", ...common }
@@ -242,14 +238,13 @@ function looksLikeBundle(image: string): boolean {
   return /bundle/i.test(image.slice(image.indexOf("/") + 1));
 }
 
-function childPin(image: string): readonly Finding[] {
+function findingsFor(
+  image: string,
+  { kind, mediaType }: ManifestDocument & { readonly mediaType: string },
+): readonly Finding[] {
   const parsed = parseReference(image);
-  if (parsed.kind === "invalid" || parsed.reference.digest === undefined) return [];
-  const { droppedTag, registry, repository } = parsed.reference;
-  const hint = droppedTag === undefined
-    ? ""
-    : ` To run on all its platforms, pin the digest of ${registry}/${repository}:${droppedTag}.`;
-  return [{ kind: "ChildDigestPin", message: `The digest pins an image of a single platform.${hint}` }];
+  const pins = parsed.kind === "invalid" ? [] : findingsOfReference(parsed.reference, mediaType);
+  return kind === "schema1" ? [...pins, SCHEMA1_FINDING] : pins;
 }
 
 function malformed({ endpoint }: Visit, problem: string): InspectionError {

@@ -7,6 +7,17 @@ export type RequestKind = keyof RequestCounts;
 /** No requests at all. */
 export const NO_REQUESTS: RequestCounts = { manifestGet: 0, manifestHead: 0, blobGet: 0, token: 0, other: 0 };
 
+/** The requests of two. */
+export function addRequests(left: RequestCounts, right: RequestCounts): RequestCounts {
+  return {
+    manifestGet: left.manifestGet + right.manifestGet,
+    manifestHead: left.manifestHead + right.manifestHead,
+    blobGet: left.blobGet + right.blobGet,
+    token: left.token + right.token,
+    other: left.other + right.other,
+  };
+}
+
 /** More exchanges than an inspection ever needs; a hostile registry shall not fill our memory. */
 const MAX_TRACE = 100;
 

@@ -3,12 +3,13 @@
 import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import type { Clock } from "../clock.ts";
+import { type Budget, pauseOf } from "./budget.ts";
 import type { Challenge } from "./challenge.ts";
 import { inspectionError } from "./errors.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Answer, Exchange, Transport } from "./transport.ts";
-import type { Credential, Endpoint } from "./types.ts";
+import type { Credential, Endpoint, InspectionPriority } from "./types.ts";
 
 /** Which token. */
 export interface TokenRequest {
@@ -17,6 +18,7 @@ export interface TokenRequest {
   readonly scope: string;
   /** undefined: anonymous. */
   readonly credential: Credential | undefined;
+  readonly priority: () => InspectionPriority;
   readonly ledger: Ledger;
 }
 
@@ -48,16 +50,21 @@ interface Entry {
 }
 
 /** Opens a source with an empty memory. */
-export function openTokenSource(options: { readonly transport: Transport; readonly clock: Clock }): TokenSource {
-  const { transport, clock } = options;
+export function openTokenSource(
+  options: { readonly transport: Transport; readonly budget: Budget; readonly clock: Clock },
+): TokenSource {
+  const { transport, budget, clock } = options;
   const tokens = new LRUCache<string, Entry>({ max: 5_000 });
 
   async function ask(request: TokenRequest): Promise<TokenAnswer & { readonly lifeMs: number }> {
     // Shared by callers that come and go: none of their signals may end it. The transport's limits do.
-    const answer = await transport.send(exchangeFor(request), new AbortController().signal);
+    const { signal } = new AbortController();
+    const exchange = exchangeFor(request);
+    const turn = { priority: request.priority, signal };
+    const answer = await budget.run(exchange.url.host, turn, () => transport.send(exchange, signal));
     const { host } = request.endpoint;
     if (answer.status === 400 || answer.status === 401 || answer.status === 403) return { kind: "denied", lifeMs: 0 };
-    if (answer.status !== 200) throw realmFailed(request, answer);
+    if (answer.status !== 200) throw realmFailed(request, answer, clock.nowMs());
     const body = TokenBody.safeParse(parseJson(answer.body));
     const token = body.data?.token || body.data?.access_token;
     if (token === undefined || token === "" || /[\r\n]/.test(token)) {
@@ -152,8 +159,9 @@ function parseJson(body: Uint8Array): unknown {
   }
 }
 
-function realmFailed({ endpoint }: TokenRequest, { status }: Answer): Error {
+function realmFailed({ endpoint }: TokenRequest, answer: Answer, nowMs: number): Error {
+  const { status } = answer;
   const reason = status === 429 ? "RateLimited" : "ServerError";
   const message = `Cannot log in to "${endpoint.host}": its token server answered ${status}.`;
-  return inspectionError(reason, message, { registry: endpoint.host });
+  return inspectionError(reason, message, { registry: endpoint.host, retryAfterMs: pauseOf(answer, nowMs) });
 }

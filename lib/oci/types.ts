@@ -139,17 +139,19 @@ export interface Inspector {
   inspect(request: InspectionRequest, signal: AbortSignal): Promise<InspectionReport>;
 }
 
-/** What a HEAD of a reference told. `unknown`: the registry answers without a digest. */
+/** What a HEAD of a reference told, and what it cost. `unknown`: the registry answers without a digest. */
 export type HeadAnswer =
-  | {
-    readonly kind: "digest";
-    readonly digest: string;
-    readonly access: InspectionReport["access"];
-    readonly credentialSource?: string;
-    readonly requests: RequestCounts;
-  }
-  | { readonly kind: "unknown"; readonly requests: RequestCounts }
-  | { readonly kind: "failed"; readonly failure: InspectionFailure; readonly requests: RequestCounts };
+  & { readonly requests: RequestCounts; readonly trace: readonly TraceEntry[] }
+  & (
+    | {
+      readonly kind: "digest";
+      readonly digest: string;
+      readonly access: InspectionReport["access"];
+      readonly credentialSource?: string;
+    }
+    | { readonly kind: "unknown" }
+    | { readonly kind: "failed"; readonly failure: InspectionFailure }
+  );
 
 /** An inspector that can also tell the digest behind a reference without reading it. */
 export interface RegistryLookups extends Inspector {

@@ -1,0 +1,60 @@
+// Completes a request before anything is keyed by it: the credentials of cluster and node join those of the pod, what
+// matches no endpoint of the image is dropped, and what policy forbids ends here. A wrapper around any inspector.
+import { matchCredentials } from "./credentials/match.ts";
+import { fingerprintOfAll } from "./fingerprint.ts";
+import { NO_REQUESTS } from "./ledger.ts";
+import type {
+  Credential,
+  Endpoint,
+  InspectionReport,
+  InspectionRequest,
+  Inspector,
+  Keyring,
+  PullPlanner,
+} from "./types.ts";
+
+/**
+ * The outermost inspector. Credentials arrive at `inner` in the order to try them: for each endpoint first the pod's, then
+ * the keyring's. So a pull secret for another registry makes no difference to what is shared and cached.
+ */
+export function withKeyring(
+  inner: Inspector,
+  { planner, keyring }: { readonly planner: PullPlanner; readonly keyring: Keyring },
+): Inspector {
+  async function credentialsFor(
+    request: InspectionRequest,
+    endpoints: readonly Endpoint[],
+    signal: AbortSignal,
+  ): Promise<readonly Credential[]> {
+    const found = await Promise.all(endpoints.map(async (endpoint) => [
+      ...matchCredentials(request.credentials, endpoint),
+      ...matchCredentials(await keyring.lookup(endpoint, signal), endpoint),
+    ]));
+    return [
+      ...new Map(found.flat().map((credential) => [fingerprintOfAll([credential]), credential] as const)).values(),
+    ];
+  }
+
+  return {
+    inspect: async (request, signal) => {
+      const plan = planner.plan(request.image);
+      if (plan.kind === "refused") return refusal(request.image, plan.failure);
+      const credentials = await credentialsFor(request, plan.endpoints, signal);
+      return await inner.inspect({ ...request, credentials }, signal);
+    },
+  };
+}
+
+function refusal(
+  image: string,
+  failure: Extract<ReturnType<PullPlanner["plan"]>, { kind: "refused" }>["failure"],
+): InspectionReport {
+  return {
+    inspection: { kind: "failed", failure },
+    resolved: image,
+    source: "registry",
+    access: "public",
+    requests: NO_REQUESTS,
+    trace: [],
+  };
+}
