@@ -13,6 +13,7 @@ import { openRegistryInspector } from "../oci/inspect.ts";
 import { singleFlight } from "../oci/single_flight.ts";
 import { openTokenSource } from "../oci/token.ts";
 import { openTransport } from "../oci/transport.ts";
+import { withKeyring } from "../oci/with_keyring.ts";
 import type { Credential, Inspector } from "../oci/types.ts";
 
 /** The flags that matter here, as lib/config gives them. */
@@ -83,8 +84,9 @@ export async function openImageService(options: {
   stack.defer(() => kv.close());
   const transport = stack.use(openTransport({ clock, resolve: resolveAddresses, userAgent }));
   const budget = openBudget({ clock });
-  const client = openRegistryClient({ transport, tokens: openTokenSource({ transport, clock }), budget, clock });
-  const registry = openRegistryInspector({ client, planner, keyring, checkConfigs: config.checkConfigs });
+  const tokens = openTokenSource({ transport, budget, clock });
+  const client = openRegistryClient({ transport, tokens, budget, clock });
+  const registry = openRegistryInspector({ client, planner, checkConfigs: config.checkConfigs });
   const cached = openCachedInspector({
     inner: registry,
     kv,
@@ -95,7 +97,7 @@ export async function openImageService(options: {
   });
   const owned = stack.move();
   return {
-    inspector: singleFlight(cached),
+    inspector: withKeyring(singleFlight(cached), { planner, keyring }),
     run: (signal) => planner.watch(signal),
     cacheSize: () => cached.size(),
     hostStates: () => budget.hostStates(),

@@ -1,0 +1,79 @@
+// The store in Deno KV: a file of this replica's own, or a KV Connect server shared by all. Opened by image_service.ts
+// and by `archway cache`. Source: measured behaviour of Deno KV (locks, damaged files, servers that go away).
+import type { Clock } from "../clock.ts";
+import type { Logger } from "../log.ts";
+import { errorText } from "../log.ts";
+import { type Database, openGuardedStore } from "./guarded_store.ts";
+import { PROBE_KEY } from "./keys.ts";
+import { KvFile } from "./kv_file.ts";
+import type { KeyValueStore, StoreEntry, StoreKey } from "./store.ts";
+
+/** Where the database is. A server's access token comes from DENO_KV_ACCESS_TOKEN, which Deno reads itself. */
+export type DenoKvPlace = { readonly path: string } | { readonly url: string };
+
+const PROBES = 3;
+
+/**
+ * Opens the store; never rejects. A damaged file is set aside as `PATH.broken-N` and a new one started; a read-only, locked
+ * or full one leaves the service with its own memory, with one warning, until it can be used. A server is not waited for.
+ */
+export async function openDenoKv(
+  options: DenoKvPlace & { readonly clock: Clock; readonly log: Logger },
+): Promise<KeyValueStore> {
+  const { clock, log } = options;
+  if ("url" in options) {
+    const { url } = options;
+    return openGuardedStore({ open: () => openServer(url), clock, log: log.with({ server: withoutSecrets(url) }) });
+  }
+  const file = new KvFile(options.path, log);
+  const open = async (): Promise<Database> => toDatabase(await file.open(), (error) => file.note(error));
+  const store = openGuardedStore({ open, clock, log: log.with({ path: options.path }) });
+  // Learn at once whether it can be written, so that the one warning stands at the start of the log.
+  for (let probes = 0; probes < PROBES && !(await store.set(PROBE_KEY, true)); probes++);
+  return store;
+}
+
+async function openServer(url: string): Promise<Database> {
+  try {
+    return toDatabase(await Deno.openKv(url), () => {});
+  } catch (error) {
+    // Deno repeats the whole address, which may hold a password.
+    const reason = errorText(error).replaceAll(/\bhttps?:\/\/\S+/g, "it");
+    throw new Error(`Cannot open the cache server "${withoutSecrets(url)}": ${reason}.`);
+  }
+}
+
+function withoutSecrets(url: string): string {
+  const { origin, pathname } = URL.canParse(url) ? new URL(url) : { origin: "", pathname: "unreadable address" };
+  return origin + pathname;
+}
+
+function toDatabase(kv: Deno.Kv, onFault: (error: unknown) => void): Database {
+  const watched = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work;
+    } catch (error) {
+      onFault(error);
+      throw error;
+    }
+  };
+  return {
+    get: async (key) => (await watched(kv.get([...key]))).value,
+    set: async (key, text) => {
+      await watched(kv.set([...key], text));
+    },
+    create: async (key, text) => {
+      const absent = { key: [...key], versionstamp: null };
+      return (await watched(kv.atomic().check(absent).set([...key], text).commit())).ok;
+    },
+    delete: (key) => watched(kv.delete([...key])),
+    list: (prefix) => listEntries(kv, prefix),
+    close: () => kv.close(),
+  };
+}
+
+async function* listEntries(kv: Deno.Kv, prefix: StoreKey): AsyncGenerator<StoreEntry> {
+  for await (const { key, value } of kv.list({ prefix: [...prefix] }, { batchSize: 200 })) {
+    yield { key: key.filter((part) => typeof part === "string" || typeof part === "number"), value };
+  }
+}

@@ -1,0 +1,41 @@
+// The wrapping of each stored value: its version, its age, its end. Checked when read, because the store may be older or
+// newer than this program, and sweeps what is expired only when it likes (up to a minute late). Used by lib/oci.
+import { z } from "zod";
+import type { JsonValue } from "./store.ts";
+
+const Envelope = z.object({
+  v: z.number(),
+  atMs: z.number(),
+  expireAtMs: z.number().optional(),
+  value: z.unknown(),
+});
+
+/** Wraps a value. `v` is the version of its shape; `expireAtMs` the wall time after which it must not be used. */
+export function seal(
+  value: JsonValue,
+  about: { readonly v: number; readonly atMs: number; readonly expireAtMs?: number },
+): JsonValue {
+  const { v, atMs, expireAtMs } = about;
+  return { v, atMs, ...(expireAtMs === undefined ? {} : { expireAtMs }), value };
+}
+
+/** The value with the wall time of its writing; undefined when it has another version or shape, or is past its end. */
+export function unseal<T>(
+  raw: unknown,
+  expected: { readonly v: number; readonly nowMs: number; readonly schema: z.ZodType<T> },
+): { readonly value: T; readonly atMs: number } | undefined {
+  const envelope = Envelope.safeParse(raw);
+  if (!envelope.success || envelope.data.v !== expected.v) return undefined;
+  const { atMs, expireAtMs } = envelope.data;
+  if (expireAtMs !== undefined && expireAtMs <= expected.nowMs) return undefined;
+  const value = expected.schema.safeParse(envelope.data.value);
+  return value.success ? { value: value.data, atMs } : undefined;
+}
+
+/** When a stored value was written and whether it is past its end: what eviction looks at. Nonsense is oldest. */
+export function ageOf(raw: unknown, nowMs: number): { readonly atMs: number; readonly isOver: boolean } {
+  const envelope = Envelope.safeParse(raw);
+  if (!envelope.success) return { atMs: -Infinity, isOver: true };
+  const { atMs, expireAtMs } = envelope.data;
+  return { atMs, isOver: expireAtMs !== undefined && expireAtMs <= nowMs };
+}

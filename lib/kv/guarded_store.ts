@@ -1,0 +1,198 @@
+// A database that may hang, fail or be gone, made into a store that does none of it: each call has a time limit, and a
+// breaker leaves the database alone for a while after a row of faults. Used by deno_kv.ts.
+import type { Clock } from "../clock.ts";
+import { errorText, type Logger } from "../log.ts";
+import { Breaker } from "../oci/breaker.ts";
+import type { JsonValue, KeyValueStore, StoreEntry, StoreKey } from "./store.ts";
+
+/** The few calls of a database that are used; all may reject or hang. Values are JSON text: plain data comes back. */
+export interface Database {
+  get(key: StoreKey): Promise<unknown>;
+  set(key: StoreKey, text: string): Promise<void>;
+  /** Sets only where nothing is; whether it did. */
+  create(key: StoreKey, text: string): Promise<boolean>;
+  delete(key: StoreKey): Promise<void>;
+  list(prefix: StoreKey): AsyncGenerator<StoreEntry>;
+  close(): void;
+}
+
+/** How a database is guarded. */
+export interface GuardOptions {
+  /** Opens the database; called again after a row of faults, when the one before is closed. */
+  readonly open: () => Promise<Database>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Longest that one call may take (ms). */
+export const CALL_TIMEOUT_MS = 250;
+/** Longest for opening, and for one step of a listing (ms). */
+export const LONG_TIMEOUT_MS = 2_000;
+/** How long the database is left alone (ms) after so many faults in a row. */
+export const REST_MS = 10_000;
+/** Faults in a row after which the database is left alone. */
+export const FAULTS_IN_A_ROW = 3;
+
+/** Deno KV takes 65 536 bytes a value, and a character may need two. */
+const MAX_VALUE_CHARACTERS = 32_000;
+
+const NO_ANSWER = Symbol("no answer");
+
+/** Reading may go on while writing fails (a full disk), so each has its own breaker. */
+type Lane = "reading" | "writing";
+
+/** Guards a database. Opens nothing before the first call. */
+export function openGuardedStore(options: GuardOptions): KeyValueStore {
+  const guard = new Guard(options);
+  const run = async <T>(lane: Lane, work: (database: Database) => Promise<T>, otherwise: T): Promise<T> => {
+    const answer = await guard.run(work, { lane, limitMs: CALL_TIMEOUT_MS });
+    return answer === NO_ANSWER ? otherwise : answer;
+  };
+  /** What does not fit says nothing of the database's health: it never gets there. */
+  const write = (value: JsonValue, work: (database: Database, text: string) => Promise<boolean>): Promise<boolean> => {
+    const text = JSON.stringify(value);
+    if (text.length <= MAX_VALUE_CHARACTERS) return run("writing", (database) => work(database, text), false);
+    guard.faults += 1;
+    return Promise.resolve(false);
+  };
+  return {
+    isPersistent: true,
+    get: async (key) => parseText(await run("reading", (database) => database.get(key), undefined)),
+    set: (key, value) => write(value, (database, text) => database.set(key, text).then(() => true)),
+    create: (key, value) => write(value, (database, text) => database.create(key, text)),
+    delete: (key) => run("writing", (database) => database.delete(key).then(() => true), false),
+    list: (prefix) => guard.list(prefix),
+    faults: () => guard.faults,
+    close: () => guard.close(),
+  };
+}
+
+/** One database and what is known of its health. */
+class Guard {
+  readonly #options: GuardOptions;
+  readonly #breakers: Readonly<Record<Lane, Breaker>>;
+  #database: Promise<Database> | undefined;
+  #isClosed = false;
+  #hasWarned = false;
+  readonly #underWay = new Set<Promise<unknown>>();
+  faults = 0;
+
+  constructor(options: GuardOptions) {
+    this.#options = options;
+    const breaker = (): Breaker =>
+      new Breaker({ clock: options.clock, threshold: FAULTS_IN_A_ROW, baseMs: REST_MS, capMs: REST_MS });
+    this.#breakers = { reading: breaker(), writing: breaker() };
+  }
+
+  async run<T>(
+    work: (database: Database) => Promise<T>,
+    { lane, limitMs }: { readonly lane: Lane; readonly limitMs: number },
+  ): Promise<T | typeof NO_ANSWER> {
+    if (this.#isClosed || !this.#breakers[lane].tryPass()) {
+      this.faults += 1;
+      return NO_ANSWER;
+    }
+    const settled = this.#within(this.#opened().then(work), limitMs);
+    this.#underWay.add(settled);
+    try {
+      const answer = await settled;
+      if (answer === NO_ANSWER) this.#failed(lane, `no answer within ${limitMs} ms`);
+      else this.#succeeded(lane);
+      return answer;
+    } catch (error) {
+      this.#failed(lane, errorText(error));
+      return NO_ANSWER;
+    } finally {
+      this.#underWay.delete(settled);
+    }
+  }
+
+  async *list(prefix: StoreKey): AsyncIterable<StoreEntry> {
+    let steps: AsyncGenerator<StoreEntry> | undefined;
+    const limits = { lane: "reading", limitMs: LONG_TIMEOUT_MS } as const;
+    try {
+      for (;;) {
+        const step = await this.run((database) => (steps ??= database.list(prefix)).next(), limits);
+        if (step === NO_ANSWER || step.done === true) return;
+        yield { key: step.value.key, value: parseText(step.value.value) };
+      }
+    } finally {
+      steps?.return(undefined).catch(() => {});
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    // What is being written in the background gets its usual time to be acknowledged.
+    await Promise.allSettled(this.#underWay);
+    await this.#drop();
+  }
+
+  #opened(): Promise<Database> {
+    if (this.#database !== undefined) return this.#database;
+    const open = this.#options.open();
+    const opening = this.#within(open, LONG_TIMEOUT_MS).then((database) => {
+      if (database !== NO_ANSWER) return database;
+      // A handle that arrives too late belongs to nobody.
+      open.then((late) => late.close(), () => {});
+      throw new Error(`Cannot open the cache database: it did not open within ${LONG_TIMEOUT_MS} ms.`);
+    });
+    this.#database = opening;
+    opening.catch(() => {
+      if (this.#database === opening) this.#database = undefined;
+    });
+    return opening;
+  }
+
+  /** The answer of the work, or NO_ANSWER when the time is over; a late rejection is nobody's. */
+  async #within<T>(work: Promise<T>, limitMs: number): Promise<T | typeof NO_ANSWER> {
+    const settled = new AbortController();
+    work.catch(() => {});
+    const timer = this.#options.clock.sleep(limitMs, settled.signal).then((): typeof NO_ANSWER => NO_ANSWER);
+    try {
+      return await Promise.race([work, timer]);
+    } finally {
+      settled.abort();
+    }
+  }
+
+  #succeeded(lane: Lane): void {
+    this.#breakers[lane].succeeded();
+    const isWell = Object.values(this.#breakers).every(({ state }) => state === "closed");
+    if (!this.#hasWarned || !isWell) return;
+    this.#hasWarned = false;
+    this.#options.log.info("the cache database answers again");
+  }
+
+  #failed(lane: Lane, reason: string): void {
+    this.faults += 1;
+    const breaker = this.#breakers[lane];
+    breaker.failed();
+    if (this.#isClosed || breaker.state !== "open") return;
+    const level = this.#hasWarned ? "debug" : "warn";
+    this.#hasWarned = true;
+    this.#options.log[level]("cannot use the cache database; memory only until it answers", { lane, reason });
+    // The client of a server never gives a call up by itself, and a file may have been set right meanwhile.
+    void this.#drop();
+  }
+
+  async #drop(): Promise<void> {
+    const dropped = this.#database;
+    this.#database = undefined;
+    try {
+      (await dropped)?.close();
+    } catch {
+      // It never opened, or is closed already: nothing is left to close.
+    }
+  }
+}
+
+function parseText(stored: unknown): unknown {
+  if (typeof stored !== "string") return undefined;
+  try {
+    return JSON.parse(stored);
+  } catch {
+    return undefined;
+  }
+}

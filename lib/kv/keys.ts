@@ -1,0 +1,40 @@
+// Where things stand in the store: ["archway", layout, kind, shard, …]. Shards spread the load of a shared server and
+// let a sweep take one piece at a time. Pure. Used by lib/oci/knowledge.ts and by prune.ts.
+import { createHash } from "node:crypto";
+import type { StoreKey } from "./store.ts";
+
+/** Layout of the keys; another layout starts empty beside it. */
+const LAYOUT = 1;
+const SHARDS = 16;
+/** Deno KV takes 2 048 bytes of key; parts longer than this stand as their hash. */
+const MAX_PART_CHARACTERS = 300;
+
+/** What is stored: what a digest holds, what a tag points to. */
+export type EntryKind = "digest" | "tag";
+
+/** The kinds that are knowledge, in the order they are listed. */
+export const ENTRY_KINDS: readonly EntryKind[] = ["digest", "tag"];
+
+/** The key of an entry. The shard follows from the name. */
+export function entryKey(kind: EntryKind, parts: readonly [name: string, ...rest: string[]]): StoreKey {
+  return ["archway", LAYOUT, kind, shardOf(parts[0]), ...parts.map(shorten)];
+}
+
+/** Everything of a kind. */
+export function kindPrefix(kind: EntryKind): StoreKey {
+  return ["archway", LAYOUT, kind];
+}
+
+/** The random bytes that all users of this store share. */
+export const SALT_KEY: StoreKey = ["archway", LAYOUT, "salt"];
+
+/** A key that means nothing, written to learn whether the store takes anything. */
+export const PROBE_KEY: StoreKey = ["archway", LAYOUT, "probe"];
+
+function shardOf(name: string): number {
+  return (createHash("sha256").update(name).digest()[0] ?? 0) % SHARDS;
+}
+
+function shorten(part: string): string {
+  return part.length <= MAX_PART_CHARACTERS ? part : createHash("sha256").update(part).digest("hex");
+}

@@ -1,0 +1,57 @@
+// A store that is lost with the process: what is used without --cache-path, and the double of tests.
+import { LRUCache } from "lru-cache";
+import type { Clock } from "../clock.ts";
+import type { JsonValue, KeyValueStore, StoreEntry, StoreKey } from "./store.ts";
+
+interface Held {
+  readonly key: StoreKey;
+  readonly text: string;
+}
+
+/** Opens an empty store of at most `maxEntries` entries (default 2 000, as an LRU stands before it); never faults. */
+export function openMemoryStore(options: { readonly clock: Clock; readonly maxEntries?: number }): KeyValueStore {
+  const entries = new LRUCache<string, Held>({ max: options.maxEntries ?? 2_000 });
+  const nameOf = (key: StoreKey): string => JSON.stringify(key);
+  const hold = (key: StoreKey, value: JsonValue): Promise<boolean> => {
+    entries.set(nameOf(key), { key: [...key], text: JSON.stringify(value) });
+    return Promise.resolve(true);
+  };
+
+  async function* list(prefix: StoreKey): AsyncIterable<StoreEntry> {
+    const below = [...entries.values()].filter(({ key }) => startsWith(key, prefix)).sort(byKey);
+    for (const { key, text } of below) yield await Promise.resolve({ key, value: JSON.parse(text) });
+  }
+
+  return {
+    isPersistent: false,
+    get: (key) => {
+      const held = entries.get(nameOf(key));
+      return Promise.resolve(held === undefined ? undefined : JSON.parse(held.text));
+    },
+    set: hold,
+    create: (key, value) => entries.has(nameOf(key)) ? Promise.resolve(false) : hold(key, value),
+    delete: (key) => {
+      entries.delete(nameOf(key));
+      return Promise.resolve(true);
+    },
+    list,
+    faults: () => 0,
+    close: () => Promise.resolve(),
+  };
+}
+
+/** A prefix is shorter than the key and equal as far as it goes. */
+function startsWith(key: StoreKey, prefix: StoreKey): boolean {
+  return key.length > prefix.length && prefix.every((part, at) => part === key[at]);
+}
+
+/** Text before numbers, as Deno KV orders them. */
+function byKey({ key: left }: Held, { key: right }: Held): number {
+  for (const [at, part] of left.entries()) {
+    const other = right[at];
+    if (other === undefined) return 1;
+    if (typeof part !== typeof other) return typeof part === "string" ? -1 : 1;
+    if (part !== other) return part < other ? -1 : 1;
+  }
+  return left.length - right.length;
+}

@@ -1,0 +1,41 @@
+// What the rest of Archway knows of a database: a place that may forget. Values of it: memory_store.ts, deno_kv.ts.
+
+/** What can be stored. */
+export type JsonValue =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly JsonValue[]
+  | { readonly [key: string]: JsonValue };
+
+/** Parts of a key, the widest first. Ordered part by part. */
+export type StoreKey = readonly (string | number)[];
+
+/** One entry of a listing. The value is unknown: somebody else may have written it. */
+export interface StoreEntry {
+  readonly key: StoreKey;
+  readonly value: unknown;
+}
+
+/**
+ * A store that never rejects and never hangs: a fault or a timeout is a miss when reading, `false` when writing, and counted.
+ * Nothing may depend on an entry being there.
+ */
+export interface KeyValueStore {
+  /** False when it ends with the process: then it knows nothing that the memory in front of it does not. */
+  readonly isPersistent: boolean;
+  /** The value, or undefined: not there, or not to be had now. */
+  get(key: StoreKey): Promise<unknown>;
+  /** Whether the value was acknowledged; then it survives the end of the process (unless the store is memory only). */
+  set(key: StoreKey, value: JsonValue): Promise<boolean>;
+  /** Sets the value only where there is none; whether it did. */
+  create(key: StoreKey, value: JsonValue): Promise<boolean>;
+  delete(key: StoreKey): Promise<boolean>;
+  /** All entries below the prefix, in order of their keys. Ends early on a fault: compare {@link faults}. */
+  list(prefix: StoreKey): AsyncIterable<StoreEntry>;
+  /** Calls that failed or timed out so far. */
+  faults(): number;
+  /** Ends the store; calls under way settle as faults, later ones at once. */
+  close(): Promise<void>;
+}
