@@ -6,9 +6,15 @@ export interface DueKey {
   readonly dueMs: number;
 }
 
-/** Keys ordered by due time. A key may be in it several times; who pops decides which of them still count. */
+type Item = DueKey & { readonly order: number };
+
+/**
+ * Keys ordered by due time, and of the same time by when they were put in. A key may be in it several times; who pops
+ * decides which of them still count.
+ */
 export class DueHeap {
-  #items: DueKey[] = [];
+  #items: Item[] = [];
+  #puts = 0;
 
   /** How many keys are in it. */
   get size(): number {
@@ -21,14 +27,15 @@ export class DueHeap {
   }
 
   /** Puts a key in. O(log n). */
-  push(item: DueKey): void {
+  push({ key, dueMs }: DueKey): void {
     const items = this.#items;
+    const item = { key, dueMs, order: this.#puts++ };
     let at = items.length;
     items.push(item);
     while (at > 0) {
       const parentAt = (at - 1) >> 1;
       const parent = items[parentAt];
-      if (parent === undefined || parent.dueMs <= item.dueMs) break;
+      if (parent === undefined || isBefore(parent, item)) break;
       items[at] = parent;
       at = parentAt;
     }
@@ -45,7 +52,7 @@ export class DueHeap {
     for (;;) {
       const childAt = this.#smallerChild(at);
       const child = items[childAt];
-      if (child === undefined || child.dueMs >= last.dueMs) break;
+      if (child === undefined || isBefore(last, child)) break;
       items[at] = child;
       at = childAt;
     }
@@ -56,11 +63,15 @@ export class DueHeap {
   /** Drops all keys but those that `counts` names. O(n log n). */
   keepOnly(counts: (item: DueKey) => boolean): void {
     // A sorted list is a heap.
-    this.#items = this.#items.filter(counts).sort((a, b) => a.dueMs - b.dueMs);
+    this.#items = this.#items.filter(counts).sort((a, b) => a.dueMs - b.dueMs || a.order - b.order);
   }
 
   #smallerChild(at: number): number {
     const [left, right] = [this.#items[2 * at + 1], this.#items[2 * at + 2]];
-    return left !== undefined && right !== undefined && right.dueMs < left.dueMs ? 2 * at + 2 : 2 * at + 1;
+    return left !== undefined && right !== undefined && isBefore(right, left) ? 2 * at + 2 : 2 * at + 1;
   }
+}
+
+function isBefore(a: Item, b: Item): boolean {
+  return a.dueMs === b.dueMs ? a.order < b.order : a.dueMs < b.dueMs;
 }

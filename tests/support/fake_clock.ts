@@ -1,4 +1,5 @@
 // A clock that tests own: time passes only when a test says so, and sleepers wake in the order of their times.
+import { setImmediate } from "node:timers";
 import type { Clock } from "../../lib/clock.ts";
 
 interface Sleeper {
@@ -76,5 +77,5 @@ export class FakeClock implements Clock {
 
 /** Lets promise chains that are ready run to their next real wait. */
 async function settle(): Promise<void> {
-  for (let turn = 0; turn < 3; turn++) await new Promise<void>((resolve) => setTimeout(resolve, 0));
+  for (let turn = 0; turn < 5; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
 }

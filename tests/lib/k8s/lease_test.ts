@@ -1,0 +1,253 @@
+// Leader election on a clock of the test's own: two contenders, a lost API, a hand-over, clocks that disagree.
+import assert from "node:assert/strict";
+import { ApiError } from "../../../lib/k8s/errors.ts";
+import { type LeaseView, runWithLease } from "../../../lib/k8s/lease.ts";
+import { Resource, resourcePath } from "../../../lib/k8s/types.ts";
+import { silentLogger } from "../../../lib/log.ts";
+import { FakeClock } from "../../support/fake_clock.ts";
+import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
+
+const LEASE = { namespace: "archway", name: "leader" } as const;
+
+interface Replica {
+  readonly id: string;
+  readonly stop: AbortController;
+  readonly running: Promise<void>;
+  /** What stands between this replica and the API server. */
+  fault: ((call: MemoryCall) => Promise<void> | void) | undefined;
+  view: LeaseView | undefined;
+  /** How many terms it has led, and whether it leads now. */
+  terms: number;
+  isLeading: boolean;
+}
+
+function startReplica(id: string, world: { readonly clock: FakeClock; readonly cluster: MemoryCluster }): Replica {
+  const { clock, cluster } = world;
+  const stop = new AbortController();
+  const lead = async (signal: AbortSignal): Promise<void> => {
+    replica.terms++;
+    replica.isLeading = true;
+    await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+    replica.isLeading = false;
+  };
+  const onState = (view: LeaseView): void => {
+    replica.view = view;
+  };
+  const state: Omit<Replica, "running"> = {
+    id,
+    stop,
+    fault: undefined,
+    view: undefined,
+    terms: 0,
+    isLeading: false,
+  };
+  const replica: Replica = Object.assign(state, { running: Promise.resolve() });
+  const api = cluster.client((call) => replica.fault?.(call));
+  const running = runWithLease({ ...LEASE, api, identity: id, clock, log: silentLogger, lead, onState }, stop.signal);
+  return Object.assign(replica, { running });
+}
+
+async function withWorld(
+  play: (
+    world: { readonly clock: FakeClock; readonly cluster: MemoryCluster; start(id: string): Replica },
+  ) => Promise<void>,
+): Promise<void> {
+  const clock = new FakeClock();
+  const cluster = new MemoryCluster();
+  const replicas: Replica[] = [];
+  const start = (id: string): Replica => {
+    const replica = startReplica(id, { clock, cluster });
+    replicas.push(replica);
+    return replica;
+  };
+  try {
+    await play({ clock, cluster, start });
+  } finally {
+    for (const { stop } of replicas) stop.abort();
+    await clock.advance(20_000);
+    await Promise.all(replicas.map(({ running }) => running));
+  }
+}
+
+function specOf(cluster: MemoryCluster): Record<string, unknown> {
+  return Object(cluster.objects.get(resourcePath(Resource.leases, LEASE))?.["spec"]);
+}
+
+const away = (): never => {
+  throw new ApiError("away", { status: 0 });
+};
+
+Deno.test("runWithLease() makes one of two contenders the leader and lets the other see it", async () => {
+  await withWorld(async ({ clock, cluster, start }) => {
+    const a = start("a");
+    await clock.advance(100);
+    const b = start("b");
+    await clock.advance(60_000);
+    assert.deepEqual([a.isLeading, b.isLeading], [true, false]);
+    assert.deepEqual([a.view?.isLeader, a.view?.holder], [true, "a"]);
+    assert.deepEqual([b.view?.isLeader, b.view?.holder], [false, "a"]);
+    const silentMs = clock.monotonicMs() - (b.view?.lastRenewObservedMs ?? 0);
+    assert.ok(silentMs <= 5_000, `the follower heard of the leader ${silentMs} ms ago`);
+    const spec = specOf(cluster);
+    assert.equal(spec["leaseDurationSeconds"], 15);
+    assert.match(String(spec["renewTime"]), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+    assert.equal(spec["leaseTransitions"], 0);
+  });
+});
+
+Deno.test("runWithLease() hands over within seconds when the leader shuts down", async () => {
+  await withWorld(async ({ clock, cluster, start }) => {
+    const a = start("a");
+    await clock.advance(100);
+    const b = start("b");
+    await clock.advance(5_000);
+    a.stop.abort();
+    await a.running;
+    assert.equal(a.isLeading, false);
+    assert.equal(specOf(cluster)["holderIdentity"], "");
+    await clock.advance(2_500);
+    assert.equal(b.isLeading, true);
+    assert.equal(specOf(cluster)["leaseTransitions"], 1);
+  });
+});
+
+Deno.test("runWithLease() stops leading before another may start when the API is lost, and takes part again afterwards", async () => {
+  await withWorld(async ({ clock, start }) => {
+    const a = start("a");
+    await clock.advance(100);
+    const b = start("b");
+    await clock.advance(10_000);
+    a.fault = away;
+    let overlapMs = 0;
+    let deadMs = 0;
+    for (let ms = 0; ms < 30_000; ms += 250) {
+      await clock.advance(250);
+      if (a.isLeading && b.isLeading) overlapMs += 250;
+      if (!a.isLeading && !b.isLeading) deadMs += 250;
+    }
+    assert.equal(overlapMs, 0);
+    assert.ok(deadMs < 12_000, `nobody led for ${deadMs} ms`);
+    assert.deepEqual([a.isLeading, b.isLeading], [false, true]);
+    a.fault = undefined;
+    b.stop.abort();
+    await b.running;
+    await clock.advance(3_000);
+    assert.deepEqual([a.isLeading, a.terms], [true, 2]);
+  });
+});
+
+Deno.test("runWithLease() stops leading in time when requests hang instead of failing", async () => {
+  await withWorld(async ({ clock, start }) => {
+    const a = start("a");
+    await clock.advance(5_000);
+    a.fault = ({ signal }) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+      });
+    await clock.advance(9_000);
+    await clock.advance(1_500);
+    assert.equal(a.isLeading, false);
+    a.fault = undefined;
+    await clock.advance(10_000);
+    assert.equal(a.isLeading, true, "a single replica leads again without a restart");
+  });
+});
+
+Deno.test("runWithLease() survives a blip shorter than the renew deadline", async () => {
+  await withWorld(async ({ clock, start }) => {
+    const a = start("a");
+    await clock.advance(4_000);
+    a.fault = away;
+    await clock.advance(6_000);
+    a.fault = undefined;
+    await clock.advance(20_000);
+    assert.deepEqual([a.isLeading, a.terms], [true, 1]);
+  });
+});
+
+Deno.test("runWithLease() does not believe clocks: a lease renewed by a holder whose clock is an hour behind is held", async () => {
+  await withWorld(async ({ clock, cluster, start }) => {
+    const a = start("a");
+    await clock.advance(100);
+    a.stop.abort();
+    await a.running;
+    const path = resourcePath(Resource.leases, LEASE);
+    const renew = (seconds: number): void => {
+      const known = cluster.objects.get(path);
+      if (known === undefined) throw new Error("no lease");
+      const renewTime = new Date(clock.nowMs() - 3_600_000 + seconds).toISOString().replace("Z", "000Z");
+      const spec = { holderIdentity: "foreign", leaseDurationSeconds: 15, renewTime, leaseTransitions: 4 };
+      cluster.objects.set(path, { ...known, spec });
+    };
+    renew(0);
+    const b = start("b");
+    for (let n = 1; n < 15; n++) {
+      await clock.advance(2_000);
+      renew(n);
+    }
+    assert.deepEqual([b.isLeading, b.view?.holder], [false, "foreign"]);
+    await clock.advance(20_000);
+    assert.equal(b.isLeading, true, "taken when it was not renewed for its duration");
+    assert.equal(specOf(cluster)["leaseTransitions"], 5);
+  });
+});
+
+Deno.test("runWithLease() ends its term at once when another has taken the lease", async () => {
+  await withWorld(async ({ clock, cluster, start }) => {
+    const a = start("a");
+    await clock.advance(3_000);
+    const path = resourcePath(Resource.leases, LEASE);
+    const known = cluster.objects.get(path);
+    if (known === undefined) throw new Error("no lease");
+    const metadata = { ...known.metadata, resourceVersion: "stolen" };
+    cluster.objects.set(path, { ...known, metadata, spec: { ...Object(known["spec"]), holderIdentity: "thief" } });
+    await clock.advance(4_500);
+    assert.deepEqual([a.isLeading, a.view?.isLeader, a.view?.holder], [false, false, "thief"]);
+  });
+});
+
+Deno.test("runWithLease() keeps leading when an unrelated writer touches the lease", async () => {
+  await withWorld(async ({ clock, cluster, start }) => {
+    const a = start("a");
+    await clock.advance(3_000);
+    const path = resourcePath(Resource.leases, LEASE);
+    const known = cluster.objects.get(path);
+    if (known === undefined) throw new Error("no lease");
+    const metadata = { ...known.metadata, resourceVersion: "touched", labels: { team: "x" } };
+    cluster.objects.set(path, { ...known, metadata });
+    await clock.advance(30_000);
+    assert.deepEqual([a.isLeading, a.terms], [true, 1]);
+    assert.deepEqual(cluster.objects.get(path)?.metadata.labels, { team: "x" }, "unknown fields survive");
+  });
+});
+
+Deno.test("runWithLease() leads again after `lead` has failed, having let others in", async () => {
+  const clock = new FakeClock();
+  const stop = new AbortController();
+  let terms = 0;
+  const lead = (): Promise<void> => {
+    terms++;
+    return Promise.reject(new Error("broken"));
+  };
+  const api = new MemoryCluster().client();
+  const running = runWithLease({ ...LEASE, api, identity: "a", clock, log: silentLogger, lead }, stop.signal);
+  await clock.advance(10_000);
+  assert.ok(terms >= 3 && terms <= 6, `${terms} terms in 10 s`);
+  stop.abort();
+  await running;
+});
+
+Deno.test("runWithLease() ends at shutdown even when the lease cannot be given up", async () => {
+  await withWorld(async ({ clock, start }) => {
+    const a = start("a");
+    await clock.advance(3_000);
+    a.fault = ({ signal }) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+      });
+    a.stop.abort();
+    await clock.advance(2_100);
+    await a.running;
+    assert.equal(a.isLeading, false);
+  });
+});

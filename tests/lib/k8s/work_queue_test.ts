@@ -1,0 +1,278 @@
+// The work queue: by example, and against a model of random histories (no key lost, none twice at a time, earliest wins).
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { DueHeap } from "../../../lib/k8s/due_heap.ts";
+import { type ReconcileOutcome, type ReconcileSample, WorkQueue } from "../../../lib/k8s/work_queue.ts";
+import { silentLogger } from "../../../lib/log.ts";
+import { FakeClock } from "../../support/fake_clock.ts";
+
+const DONE: ReconcileOutcome = { kind: "done" };
+
+interface Bench {
+  readonly clock: FakeClock;
+  readonly queue: WorkQueue;
+  readonly samples: ReconcileSample[];
+  readonly stop: AbortController;
+  readonly running: Promise<void>;
+}
+
+function openBench(
+  reconcile: (key: string, clock: FakeClock) => Promise<ReconcileOutcome>,
+  options: { readonly parallel?: number; readonly backoff?: { readonly baseMs: number; readonly capMs: number } } = {},
+): Bench & AsyncDisposable {
+  const clock = new FakeClock();
+  const samples: ReconcileSample[] = [];
+  const queue = new WorkQueue({
+    name: "test",
+    parallel: options.parallel ?? 4,
+    reconcile: (key) => reconcile(key, clock),
+    clock,
+    log: silentLogger,
+    observe: (sample) => samples.push(sample),
+    ...(options.backoff === undefined ? {} : { backoff: options.backoff }),
+  });
+  const stop = new AbortController();
+  const running = queue.run(stop.signal);
+  const dispose = async (): Promise<void> => {
+    stop.abort();
+    await clock.advance(1_000);
+    await running;
+  };
+  return { clock, queue, samples, stop, running, [Symbol.asyncDispose]: dispose };
+}
+
+Deno.test("WorkQueue.add() reconciles a key once however often it is added before it starts", async () => {
+  const seen: string[] = [];
+  await using bench = openBench((key) => {
+    seen.push(key);
+    return Promise.resolve(DONE);
+  });
+  for (const key of ["a", "b", "a", "a"]) bench.queue.add(key);
+  assert.deepEqual(seen, [], "never in the caller's turn");
+  await bench.clock.advance(0);
+  assert.deepEqual(seen, ["a", "b"]);
+  assert.equal(bench.queue.size, 0);
+});
+
+Deno.test("WorkQueue.add() runs a key again after its run when it was added meanwhile", async () => {
+  let runs = 0;
+  let atOnce = 0;
+  await using bench = openBench(async (_key, clock) => {
+    runs++;
+    assert.equal(++atOnce, 1);
+    await clock.sleep(100, new AbortController().signal);
+    atOnce--;
+    return DONE;
+  });
+  bench.queue.add("a");
+  await bench.clock.advance(50);
+  bench.queue.add("a");
+  bench.queue.add("a");
+  await bench.clock.advance(1_000);
+  assert.equal(runs, 2);
+});
+
+Deno.test("WorkQueue.addAfter() lets the earlier of two times win, whichever comes first", async () => {
+  const seen: number[] = [];
+  await using bench = openBench((_key, clock) => {
+    seen.push(clock.monotonicMs());
+    return Promise.resolve(DONE);
+  });
+  bench.queue.addAfter("a", 500);
+  bench.queue.addAfter("a", 100);
+  bench.queue.addAfter("a", 300);
+  await bench.clock.advance(2_000);
+  assert.deepEqual(seen, [100]);
+});
+
+Deno.test("WorkQueue runs at most `parallel` keys at a time, oldest first", async () => {
+  let atOnce = 0;
+  let most = 0;
+  const order: string[] = [];
+  await using bench = openBench(async (key, clock) => {
+    order.push(key);
+    most = Math.max(most, ++atOnce);
+    await clock.sleep(10, new AbortController().signal);
+    atOnce--;
+    return DONE;
+  }, { parallel: 3 });
+  const keys = Array.from({ length: 10 }, (_, n) => `k${n}`);
+  for (const key of keys) bench.queue.add(key);
+  await bench.clock.advance(0);
+  assert.equal(bench.queue.depth, 7);
+  await bench.clock.advance(100);
+  assert.equal(most, 3);
+  assert.deepEqual(order, keys);
+});
+
+Deno.test("WorkQueue backs a failing key off up to the cap and forgets its failures after a success", async () => {
+  const times: number[] = [];
+  let fails = true;
+  await using bench = openBench((_key, clock) => {
+    times.push(clock.monotonicMs());
+    return fails ? Promise.reject(new Error("no")) : Promise.resolve(DONE);
+  }, { backoff: { baseMs: 10, capMs: 1_000 } });
+  bench.queue.add("a");
+  await bench.clock.advance(10_000);
+  const gaps = times.slice(1).map((at, n) => at - (times[n] ?? 0));
+  for (const [n, gap] of gaps.entries()) {
+    const full = Math.min(1_000, 10 * 2 ** n);
+    assert.ok(gap >= full / 2 && gap <= full, `gap ${n} is ${gap}`);
+  }
+  fails = false;
+  await bench.clock.advance(1_000);
+  fails = true;
+  const before = times.length;
+  bench.queue.add("a");
+  await bench.clock.advance(10);
+  assert.ok(times.length >= before + 2, "the first retry comes after 10 ms at most");
+  assert.ok(bench.samples.some(({ outcome }) => outcome === "failed"));
+});
+
+Deno.test("WorkQueue looks again after the time that a reconcile asks for, or earlier when the key is added", async () => {
+  const times: number[] = [];
+  await using bench = openBench((_key, clock) => {
+    times.push(clock.monotonicMs());
+    return Promise.resolve({ kind: "again", afterMs: 1_000 });
+  });
+  bench.queue.add("a");
+  await bench.clock.advance(1_500);
+  bench.queue.add("a");
+  await bench.clock.advance(1_200);
+  assert.deepEqual(times, [0, 1_000, 1_500, 2_500]);
+});
+
+Deno.test("WorkQueue.run() ends when what is under way has ended, and takes up what is left when run again", async () => {
+  const ended: string[] = [];
+  const bench = openBench(async (key, clock) => {
+    await clock.sleep(100, new AbortController().signal);
+    ended.push(key);
+    return DONE;
+  }, { parallel: 1 });
+  bench.queue.add("a");
+  bench.queue.add("b");
+  await bench.clock.advance(50);
+  bench.stop.abort();
+  await bench.clock.advance(500);
+  await bench.running;
+  assert.deepEqual(ended, ["a"]);
+  bench.queue.add("c");
+  const again = new AbortController();
+  const running = bench.queue.run(again.signal);
+  await bench.clock.advance(500);
+  again.abort();
+  await running;
+  assert.deepEqual(ended, ["a", "b", "c"]);
+});
+
+Deno.test("WorkQueue.drain() waits for what is due, not for what is delayed, and not at all while nobody runs it", async () => {
+  const ended: string[] = [];
+  const bench = openBench(async (key, clock) => {
+    await clock.sleep(100, new AbortController().signal);
+    ended.push(key);
+    return DONE;
+  });
+  bench.queue.addAfter("later", 60_000);
+  for (const key of ["a", "b", "c", "d", "e"]) bench.queue.add(key);
+  let drained = false;
+  const draining = bench.queue.drain(new AbortController().signal).then(() => {
+    drained = true;
+  });
+  await bench.clock.advance(150);
+  assert.equal(drained, false);
+  await bench.clock.advance(100);
+  await draining;
+  assert.equal(ended.length, 5);
+  bench.stop.abort();
+  await bench.running;
+  bench.queue.add("f");
+  await bench.queue.drain(new AbortController().signal);
+  assert.equal(bench.queue.size, 2);
+});
+
+Deno.test("WorkQueue.drain() ends when its signal aborts", async () => {
+  const never = Promise.withResolvers<ReconcileOutcome>();
+  await using bench = openBench(() => never.promise);
+  bench.queue.add("a");
+  const stop = new AbortController();
+  const draining = bench.queue.drain(stop.signal);
+  await bench.clock.advance(10);
+  stop.abort();
+  await draining;
+  never.resolve(DONE);
+});
+
+type Step =
+  | { readonly kind: "add"; readonly key: string; readonly afterMs: number }
+  | { readonly kind: "advance"; readonly ms: number };
+
+const keyName = fc.constantFrom("a", "b", "c", "d");
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({ kind: fc.constant("add" as const), key: keyName, afterMs: fc.constantFrom(0, 0, 5, 20, 100) }),
+  fc.record({ kind: fc.constant("advance" as const), ms: fc.integer({ min: 0, max: 40 }) }),
+);
+
+Deno.test("property: WorkQueue loses no key, runs none twice at a time, and none later than it was asked to be", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(step, { maxLength: 30 }),
+      fc.array(fc.constantFrom("done", "fail", "again"), { minLength: 1, maxLength: 8 }),
+      fc.integer({ min: 1, max: 3 }),
+      async (steps, fates, parallel) => {
+        const running = new Set<string>();
+        /** When each key should have been started by; set by adds, cleared by starts. */
+        const owed = new Map<string, number>();
+        let runs = 0;
+        const backoff = { baseMs: 4, capMs: 16 };
+        await using bench = openBench(async (key, clock) => {
+          assert.ok(!running.has(key), `${key} runs twice at a time`);
+          assert.ok(running.size < parallel);
+          running.add(key);
+          owed.delete(key);
+          const fate = fates[runs++ % fates.length] ?? "done";
+          await clock.sleep(3, new AbortController().signal);
+          running.delete(key);
+          if (fate === "fail") throw new Error("asked to fail");
+          return fate === "again" && runs < 200 ? { kind: "again", afterMs: 7 } : DONE;
+        }, { parallel, backoff });
+        for (const next of steps) {
+          if (next.kind === "advance") await bench.clock.advance(next.ms);
+          else {
+            const dueMs = bench.clock.monotonicMs() + next.afterMs;
+            owed.set(next.key, Math.min(owed.get(next.key) ?? Infinity, dueMs));
+            bench.queue.addAfter(next.key, next.afterMs);
+          }
+          // Four keys, 3 ms each: whatever is owed starts within 12 ms of its time.
+          const nowMs = bench.clock.monotonicMs();
+          for (const [key, dueMs] of owed) assert.ok(nowMs - dueMs <= 12, `${key} is ${nowMs - dueMs} ms late`);
+        }
+        await bench.clock.advance(200);
+        assert.deepEqual([...owed.keys()], [], "every key that was added has run afterwards");
+      },
+    ),
+    { numRuns: 200 },
+  );
+});
+
+Deno.test("property: DueHeap.pop() gives keys by due time, also after a sweep", () => {
+  fc.assert(fc.property(fc.array(fc.integer({ min: 0, max: 50 })), (times) => {
+    const heap = new DueHeap();
+    for (const [n, dueMs] of times.entries()) heap.push({ key: `k${n}`, dueMs });
+    heap.keepOnly(({ dueMs }) => dueMs % 3 !== 0);
+    const popped: number[] = [];
+    for (let item = heap.pop(); item !== undefined; item = heap.pop()) popped.push(item.dueMs);
+    assert.deepEqual(popped, times.filter((dueMs) => dueMs % 3 !== 0).sort((a, b) => a - b));
+  }));
+});
+
+Deno.test("WorkQueue keeps no more times than it has keys, however often they are moved forward", async () => {
+  await using bench = openBench(() => Promise.resolve({ kind: "again", afterMs: 1_000_000 }));
+  for (let n = 0; n < 5_000; n++) {
+    bench.queue.add("a");
+    await Promise.resolve();
+    await Promise.resolve();
+  }
+  await bench.clock.advance(0);
+  assert.equal(bench.queue.size, 1);
+  assert.ok(bench.clock.sleeping <= 2, "one timer for all of them");
+});
