@@ -4,6 +4,9 @@ import { z } from "zod";
 import type { JsonValue } from "../kv/store.ts";
 import type { Inspection, InspectionDepth } from "./types.ts";
 
+/** Version of the stored records: raise it when their meaning changes, and old ones are ignored. */
+export const RECORD_VERSION = 1;
+
 const PlatformRecord = z.object({
   os: z.string(),
   architecture: z.string(),

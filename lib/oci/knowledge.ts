@@ -12,6 +12,7 @@ import {
   DocumentSchema,
   documentToJson,
   isDeepEnough,
+  RECORD_VERSION,
   type TagRecord,
   TagSchema,
 } from "./cache_records.ts";
@@ -27,8 +28,6 @@ export interface Knowledge {
   size(): number;
 }
 
-/** Version of the stored records: raise it when their meaning changes, and old ones are ignored. */
-export const RECORD_VERSION = 1;
 /** Tags are kept in the store well beyond their life: an old one tells which digest a HEAD may confirm (ms). */
 const TAG_KEPT_MS = 7 * 24 * 60 * 60 * 1_000;
 /** The store may hold this many times what the memory does; it is cut back after so many writes. */
