@@ -1,0 +1,220 @@
+// Events: what is written, what is counted up, what is dropped when the lane is full, and that nobody ever waits.
+import assert from "node:assert/strict";
+import { ApiError } from "../../../lib/k8s/errors.ts";
+import {
+  type EventFate,
+  type EventNote,
+  type EventRecorder,
+  openEventRecorder,
+} from "../../../lib/k8s/event_recorder.ts";
+import type { KubeObject } from "../../../lib/k8s/types.ts";
+import { silentLogger } from "../../../lib/log.ts";
+import { FakeClock } from "../../support/fake_clock.ts";
+import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
+
+interface Scene {
+  readonly recorder: EventRecorder;
+  readonly clock: FakeClock;
+  readonly fates: EventFate[];
+  readonly calls: MemoryCall[];
+  events(): readonly KubeObject[];
+  readonly cluster: MemoryCluster;
+}
+
+async function withRecorder(
+  options: { readonly capacity?: number; readonly before?: (call: MemoryCall) => Promise<void> | void },
+  play: (scene: Scene) => Promise<void>,
+): Promise<void> {
+  const clock = new FakeClock();
+  const cluster = new MemoryCluster();
+  const fates: EventFate[] = [];
+  const calls: MemoryCall[] = [];
+  const api = cluster.client(async (call) => {
+    calls.push(call);
+    await options.before?.(call);
+  });
+  await using recorder = openEventRecorder({
+    api,
+    clock,
+    log: silentLogger,
+    component: "multiarch-tuning-operator",
+    instance: "archway-0",
+    observe: (fate) => fates.push(fate),
+    ...(options.capacity === undefined ? {} : { capacity: options.capacity }),
+  });
+  await play({ recorder, clock, fates, calls, cluster, events: () => [...cluster.objects.values()] });
+}
+
+function note(more: Partial<Omit<EventNote, "object">> & { readonly pod?: string } = {}): EventNote {
+  const { pod = "web", ...rest } = more;
+  const object = { apiVersion: "v1", kind: "Pod", namespace: "shop", name: pod, uid: `uid-of-${pod}` };
+  return { object, type: "Normal", reason: "ArchAwarePredicateSet", message: "set", ...rest };
+}
+
+Deno.test("record() writes a core/v1 event with source, reporter, counts and times", async () => {
+  await withRecorder({}, async ({ recorder, clock, events, fates }) => {
+    recorder.record(note());
+    await clock.advance(0);
+    const [event] = events();
+    assert.match(event?.metadata.name ?? "", /^web\.[0-9a-f]{14,}$/);
+    const { metadata, ...rest } = event ?? { metadata: { name: "" } };
+    assert.equal(metadata.namespace, "shop");
+    assert.deepEqual(rest, {
+      apiVersion: "v1",
+      kind: "Event",
+      involvedObject: note().object,
+      type: "Normal",
+      reason: "ArchAwarePredicateSet",
+      message: "set",
+      source: { component: "multiarch-tuning-operator" },
+      reportingComponent: "multiarch-tuning-operator",
+      reportingInstance: "archway-0",
+      count: 1,
+      firstTimestamp: "2026-11-21T12:00:00Z",
+      lastTimestamp: "2026-11-21T12:00:00Z",
+    });
+    assert.deepEqual(fates, ["created"]);
+  });
+});
+
+Deno.test("record() counts the same event up instead of writing another, also while the first is on its way", async () => {
+  await withRecorder({}, async ({ recorder, clock, events, calls }) => {
+    for (let n = 0; n < 3; n++) recorder.record(note());
+    await clock.advance(60_000);
+    recorder.record(note());
+    await clock.advance(0);
+    assert.equal(events().length, 1);
+    assert.deepEqual([events()[0]?.["count"], events()[0]?.["lastTimestamp"]], [4, "2026-11-21T12:01:00Z"]);
+    assert.deepEqual(calls.map(({ verb }) => verb), ["create", "patch"]);
+    recorder.record(note({ message: "another" }));
+    await clock.advance(0);
+    assert.equal(events().length, 2);
+  });
+});
+
+Deno.test("record() writes a new event when the earlier one is gone or long ago", async () => {
+  await withRecorder({}, async ({ recorder, clock, events, cluster }) => {
+    recorder.record(note());
+    await clock.advance(0);
+    cluster.objects.clear();
+    recorder.record(note());
+    await clock.advance(0);
+    assert.equal(events().length, 1);
+    await clock.advance(11 * 60_000);
+    recorder.record(note());
+    await clock.advance(0);
+    assert.equal(events().length, 2);
+  });
+});
+
+Deno.test("record() cuts a message to 1024 bytes between characters", async () => {
+  await withRecorder({}, async ({ recorder, clock, events }) => {
+    recorder.record(note({ message: "é".repeat(2_000) }));
+    await clock.advance(0);
+    const message = String(events()[0]?.["message"]);
+    assert.ok(new TextEncoder().encode(message).byteLength <= 1_024);
+    assert.match(message, /^é+…$/);
+  });
+});
+
+Deno.test("record() puts events about cluster-scoped objects into the default namespace", async () => {
+  await withRecorder({}, async ({ recorder, clock, events }) => {
+    recorder.record({
+      ...note(),
+      object: { apiVersion: "multiarch.openshift.io/v1beta1", kind: "ClusterPodPlacementConfig", name: "cluster" },
+    });
+    await clock.advance(0);
+    assert.equal(events()[0]?.metadata.namespace, "default");
+  });
+});
+
+Deno.test("record() makes valid names for objects with the longest names", async () => {
+  await withRecorder({}, async ({ recorder, clock, events }) => {
+    recorder.record(note({ pod: `${"a".repeat(229)}.${"b".repeat(23)}` }));
+    await clock.advance(0);
+    const name = events()[0]?.metadata.name ?? "";
+    assert.ok(name.length <= 253);
+    assert.match(name, /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/);
+  });
+});
+
+Deno.test("record() drops the oldest Normal first when the lane is full, keeps Warnings, and counts what it drops", async () => {
+  const gate = Promise.withResolvers<void>();
+  await withRecorder({ capacity: 10, before: () => gate.promise }, async ({ recorder, clock, events, fates }) => {
+    // Six are taken by the workers at once and hang in the gate.
+    for (let n = 0; n < 6; n++) recorder.record(note({ pod: `busy-${n}` }));
+    await clock.advance(0);
+    for (let n = 0; n < 8; n++) recorder.record(note({ pod: `warned-${n}`, type: "Warning" }));
+    for (let n = 0; n < 100; n++) recorder.record(note({ pod: `normal-${n}` }));
+    gate.resolve();
+    await recorder.flush(new AbortController().signal);
+    const pods = events().map((event) => String(Object(event["involvedObject"]).name));
+    assert.equal(pods.filter((pod) => pod.startsWith("warned")).length, 8);
+    assert.deepEqual(pods.filter((pod) => pod.startsWith("normal")), ["normal-98", "normal-99"]);
+    assert.equal(fates.filter((fate) => fate === "dropped-full").length, 98);
+  });
+});
+
+Deno.test("record() sends a few at a time only", async () => {
+  let atOnce = 0;
+  let most = 0;
+  const before = async (): Promise<void> => {
+    most = Math.max(most, ++atOnce);
+    await Promise.resolve();
+    await Promise.resolve();
+    atOnce--;
+  };
+  await withRecorder({ before }, async ({ recorder, events }) => {
+    for (let n = 0; n < 200; n++) recorder.record(note({ pod: `p${n}` }));
+    await recorder.flush(new AbortController().signal);
+    assert.equal(events().length, 200);
+    assert.ok(most <= 6);
+  });
+});
+
+Deno.test("record() tries an event again after a fault of the server, and gives up quietly on a refusal", async () => {
+  const faults = [new ApiError("away", { status: 0 }), new ApiError("slow", { status: 429 })];
+  const before = (): void => {
+    const fault = faults.shift();
+    if (fault !== undefined) throw fault;
+  };
+  await withRecorder({ before }, async ({ recorder, clock, events, fates }) => {
+    recorder.record(note());
+    await clock.advance(5_000);
+    assert.equal(events().length, 1);
+    faults.push(new ApiError("terminating", { status: 403 }));
+    recorder.record(note({ pod: "late" }));
+    faults.push(new ApiError("no namespace", { status: 404 }));
+    recorder.record(note({ pod: "later" }));
+    await clock.advance(60_000);
+    assert.deepEqual(fates, ["created", "refused", "refused"]);
+  });
+});
+
+Deno.test("record() takes AlreadyExists for success: an earlier try had arrived", async () => {
+  const fault = new ApiError("exists", { status: 409, reason: "AlreadyExists" });
+  const before = (): void => {
+    throw fault;
+  };
+  await withRecorder({ before }, async ({ recorder, clock, fates }) => {
+    recorder.record(note());
+    await clock.advance(0);
+    assert.deepEqual(fates, ["created"]);
+  });
+});
+
+Deno.test("flush() ends when its signal aborts, and close() ends what is under way", async () => {
+  const before = ({ signal }: MemoryCall): Promise<void> =>
+    new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
+  await withRecorder({ before }, async ({ recorder, clock, fates }) => {
+    recorder.record(note());
+    await clock.advance(0);
+    const stop = new AbortController();
+    const flushing = recorder.flush(stop.signal);
+    stop.abort();
+    await flushing;
+    await recorder.close();
+    recorder.record(note({ pod: "too-late" }));
+    assert.deepEqual(fates, ["failed", "dropped-full"]);
+  });
+});

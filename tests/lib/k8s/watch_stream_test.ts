@@ -1,0 +1,116 @@
+// The bytes of a watch become events, wherever the chunks are cut.
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import type { RawWatchEvent } from "../../../lib/k8s/api.ts";
+import { ApiError } from "../../../lib/k8s/errors.ts";
+import { readAhead } from "../../../lib/k8s/read_ahead.ts";
+import { decodeWatchStream } from "../../../lib/k8s/watch_stream.ts";
+
+function bodyOf(text: string, cuts: readonly number[] = []): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const bytes = new TextEncoder().encode(text);
+  const places = [...new Set(cuts.map((cut) => cut % (bytes.length + 1)))].sort((a, b) => a - b);
+  const chunks = [0, ...places].map((from, n) => bytes.slice(from, places[n] ?? bytes.length));
+  return ReadableStream.from(chunks);
+}
+
+function line(name: string, type = "ADDED"): string {
+  return `${JSON.stringify({ type, object: { metadata: { name, resourceVersion: "7" } } })}\n`;
+}
+
+async function namesOf(body: ReadableStream<Uint8Array<ArrayBuffer>>, maxLineBytes = 10_000): Promise<string[]> {
+  const names: string[] = [];
+  for await (const event of decodeWatchStream(body, { maxLineBytes })) names.push(event.object.metadata.name);
+  return names;
+}
+
+Deno.test("property: decodeWatchStream() gives the same events however the bytes are cut", async () => {
+  await fc.assert(fc.asyncProperty(
+    fc.array(fc.string({ unit: "grapheme", minLength: 1 }), { maxLength: 6 }),
+    fc.array(fc.nat(), { maxLength: 20 }),
+    async (names, cuts) => {
+      assert.deepEqual(await namesOf(bodyOf(names.map((name) => line(name)).join(""), cuts)), names);
+    },
+  ));
+});
+
+Deno.test("decodeWatchStream() ignores half a line at the end, and empty lines", async () => {
+  assert.deepEqual(await namesOf(bodyOf(`${line("a")}\n\n${line("b").slice(0, 20)}`)), ["a"]);
+});
+
+Deno.test("decodeWatchStream() gives bookmarks, whose objects have no name", async () => {
+  const body = bodyOf('{"type":"BOOKMARK","object":{"kind":"Pod","metadata":{"resourceVersion":"12"}}}\n');
+  const events: RawWatchEvent[] = [];
+  for await (const event of decodeWatchStream(body)) events.push(event);
+  assert.deepEqual(events.map(({ type, object }) => [type, object.metadata.resourceVersion]), [["BOOKMARK", "12"]]);
+});
+
+Deno.test("decodeWatchStream() throws an ERROR event as the ApiError it carries", async () => {
+  const status = { kind: "Status", code: 410, reason: "Expired", message: "too old resource version", metadata: {} };
+  const body = bodyOf(`${line("a")}${JSON.stringify({ type: "ERROR", object: status })}\n`);
+  await assert.rejects(namesOf(body), (error) => {
+    assert.ok(error instanceof ApiError);
+    assert.deepEqual([error.status, error.reason], [410, "Expired"]);
+    return true;
+  });
+});
+
+Deno.test("decodeWatchStream() skips event types it does not know", async () => {
+  assert.deepEqual(await namesOf(bodyOf(line("x", "NEWS") + line("a"))), ["a"]);
+});
+
+Deno.test("decodeWatchStream() throws ApiError for lines that are no events or longer than the limit", async () => {
+  for (
+    const text of ["{nonsense\n", "[]\n", '{"type":"ADDED"}\n', '{"type":"ADDED","object":{}}\n', "x".repeat(20_000)]
+  ) {
+    await assert.rejects(namesOf(bodyOf(text)), ApiError, text.slice(0, 30));
+  }
+});
+
+Deno.test("readAhead() gives what had arrived before a cut, then throws the cut", async () => {
+  let pulls = 0;
+  const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    pull(controller): void {
+      if (pulls++ < 3) controller.enqueue(new Uint8Array([pulls]));
+      else controller.error(new Error("cut"));
+    },
+  });
+  const got: number[] = [];
+  await assert.rejects(async () => {
+    for await (const chunk of readAhead(body)) got.push(...chunk);
+  }, { message: "cut" });
+  assert.deepEqual(got, [1, 2, 3]);
+});
+
+Deno.test("readAhead() reads ahead of a slow consumer, up to its limit, and cancels the body when left", async () => {
+  let read = 0;
+  let isCancelled = false;
+  const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    pull(controller): void {
+      read++;
+      controller.enqueue(new Uint8Array(10));
+    },
+    cancel(): void {
+      isCancelled = true;
+    },
+  }, { highWaterMark: 0 });
+  for await (const _chunk of readAhead(body, { maxBytes: 100 })) {
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    assert.ok(read >= 10 && read <= 12, `${read} chunks were read`);
+    break;
+  }
+  assert.equal(isCancelled, true);
+});
+
+Deno.test("decodeWatchStream() lets others have their turn in a long burst", async () => {
+  const padding = "x".repeat(7_000);
+  const burst = Array.from(
+    { length: 3_000 },
+    (_, n) => `${JSON.stringify({ type: "ADDED", object: { metadata: { name: `p${n}` }, padding } })}\n`,
+  );
+  let turns = 0;
+  const timer = setInterval(() => turns++, 1);
+  const chunks = burst.map((text) => new TextEncoder().encode(text));
+  assert.equal((await namesOf(ReadableStream.from(chunks))).length, 3_000);
+  clearInterval(timer);
+  assert.ok(turns > 0, "a timer fired while the burst was decoded");
+});
