@@ -47,43 +47,33 @@ export interface Metrics {
   eventDropped(): void;
   /** Webhook certificate reloads and their failures. */
   certificateReloaded(): void;
-  /** Text exposition of everything, gauges read now. */
-  expose(): Promise<{ readonly contentType: string; readonly text: string }>;
+  /** Text exposition of everything, with the gauges as they are now. */
+  expose(gauges: Gauges): Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
-/** Values that are read when someone scrapes. */
-export interface GaugeSources {
-  readonly gatedPods: () => number;
-  readonly cachedInspections: () => number;
-  readonly queueDepth: () => number;
-  readonly leading: () => boolean;
-  readonly gating: () => boolean;
-  readonly memory: () => { readonly rss: number; readonly heapUsed: number };
-  readonly registries: () => readonly {
+/** What is measured at the moment someone scrapes. */
+export interface Gauges {
+  readonly gatedPods: number;
+  readonly cachedInspections: number;
+  readonly queueDepth: number;
+  readonly isLeading: boolean;
+  readonly isGating: boolean;
+  readonly memory: { readonly rss: number; readonly heapUsed: number };
+  readonly registries: readonly {
     readonly host: string;
-    readonly circuitOpen: boolean;
+    readonly circuit: "closed" | "open" | "half-open";
     readonly remaining?: number;
   }[];
 }
 
 /** Makes the registry with all metrics at zero. */
-export function openMetrics(sources: GaugeSources): Metrics {
+export function openMetrics(): Metrics {
   const registers = [new Registry()];
   const [registry] = registers;
   const histogram = (name: string, help: string): Histogram =>
     new Histogram({ name, help, buckets: [...LATENCY_BUCKETS_SECONDS], registers });
   const counter = <L extends string = never>(name: string, help: string, labelNames: readonly L[] = []): Counter<L> =>
     new Counter<L>({ name, help, labelNames: [...labelNames], registers });
-  const gauge = (name: string, help: string, read: () => number): void => {
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect(): void {
-        this.set(read());
-      },
-    });
-  };
 
   const webhookSeen = counter("mto_ppo_wh_pods_processed_total", "Pods seen by the webhook.");
   const webhookGated = counter("mto_ppo_wh_pods_gated_total", "Pods gated by the webhook.");
@@ -109,18 +99,7 @@ export function openMetrics(sources: GaugeSources): Metrics {
   const droppedEvents = counter("archway_events_dropped_total", "Kubernetes events dropped by the background lane.");
   const reloads = counter("archway_certificate_reloads_total", "Serving certificates put in force after the first.");
 
-  gauge("mto_ppo_pods_gated", "Gated pods the leader knows of now.", sources.gatedPods);
-  gauge("mto_inspection_cache_size", "Entries in the inspection cache.", sources.cachedInspections);
-  gauge("archway_queue_depth", "Pods waiting for a decision.", sources.queueDepth);
-  gauge("archway_leader", "1 while this replica holds the Lease.", () => Number(sources.leading()));
-  gauge(
-    "archway_gating",
-    "1 while this replica gates pods; 0 while the dead-man switch is open.",
-    () => Number(sources.gating()),
-  );
-  gauge("archway_resident_memory_bytes", "Resident memory of the process.", () => sources.memory().rss);
-  gauge("archway_heap_used_bytes", "Used JavaScript heap.", () => sources.memory().heapUsed);
-  exposeRegistries(registers, sources);
+  const setGauges = openGauges(registers);
 
   return {
     admission: (outcome, { ms, dryRun }) => {
@@ -148,32 +127,43 @@ export function openMetrics(sources: GaugeSources): Metrics {
     gateReleased: (ageMs) => gateAge.observe(Math.max(0, ageMs) / 1_000),
     eventDropped: () => droppedEvents.inc(),
     certificateReloaded: () => reloads.inc(),
-    expose: async () => ({ contentType: registry?.contentType ?? "text/plain", text: await registry?.metrics() ?? "" }),
+    expose: async (gauges) => {
+      setGauges(gauges);
+      return { contentType: registry?.contentType ?? "text/plain", text: await registry?.metrics() ?? "" };
+    },
   };
 }
 
-/** Per-registry gauges; the host is the only label, and the source caps how many there are. */
-function exposeRegistries(registers: Registry[], sources: GaugeSources): void {
-  new Gauge({
-    name: "archway_registry_circuit_open",
-    help: "1 while requests to a registry are held back because it keeps failing.",
-    labelNames: ["host"],
-    registers,
-    collect(): void {
-      this.reset();
-      for (const { host, circuitOpen } of sources.registries()) this.set({ host }, Number(circuitOpen));
-    },
-  });
-  new Gauge({
-    name: "archway_registry_quota_remaining",
-    help: "Requests a registry says are left in its current window.",
-    labelNames: ["host"],
-    registers,
-    collect(): void {
-      this.reset();
-      for (const { host, remaining } of sources.registries()) {
-        if (remaining !== undefined) this.set({ host }, remaining);
-      }
-    },
-  });
+/** The gauges; the host of a registry is the only label, and the source caps how many hosts there are. */
+function openGauges(registers: Registry[]): (gauges: Gauges) => void {
+  const gauge = (name: string, help: string, labelNames: readonly string[] = []): Gauge =>
+    new Gauge({ name, help, labelNames: [...labelNames], registers });
+  const gated = gauge("mto_ppo_pods_gated", "Gated pods the leader knows of now.");
+  const cached = gauge("mto_inspection_cache_size", "Entries in the inspection cache.");
+  const depth = gauge("archway_queue_depth", "Pods waiting for a decision.");
+  const leading = gauge("archway_leader", "1 while this replica holds the Lease.");
+  const gating = gauge("archway_gating", "1 while this replica gates pods; 0 while the dead-man switch is open.");
+  const rss = gauge("archway_resident_memory_bytes", "Resident memory of the process.");
+  const heap = gauge("archway_heap_used_bytes", "Used JavaScript heap.");
+  const circuits = gauge("archway_registry_circuit_open", "1 while requests to a failing registry are held back.", [
+    "host",
+  ]);
+  const quotas = gauge("archway_registry_quota_remaining", "Requests a registry says are left in its window.", [
+    "host",
+  ]);
+  return (gauges) => {
+    gated.set(gauges.gatedPods);
+    cached.set(gauges.cachedInspections);
+    depth.set(gauges.queueDepth);
+    leading.set(Number(gauges.isLeading));
+    gating.set(Number(gauges.isGating));
+    rss.set(gauges.memory.rss);
+    heap.set(gauges.memory.heapUsed);
+    circuits.reset();
+    quotas.reset();
+    for (const { host, circuit, remaining } of gauges.registries) {
+      circuits.set({ host }, Number(circuit !== "closed"));
+      if (remaining !== undefined) quotas.set({ host }, remaining);
+    }
+  };
 }

@@ -1,6 +1,7 @@
 // The mutating webhook: hold, place or leave a new pod. No I/O here: everything it needs is already in memory.
 // Failure stance: open. Whatever happens inside, the pod is admitted, at worst untouched.
 import type { Context } from "hono";
+import type { Board } from "../lib/board.ts";
 import type { Clock } from "../lib/clock.ts";
 import { errorText, type Logger } from "../lib/log.ts";
 import type { AdmissionOutcome } from "../lib/metrics.ts";
@@ -29,6 +30,8 @@ export interface GatePodParts {
   /** Hears of pods that get ephemeral containers. */
   readonly noticeEphemeral: (pod: PodView) => void;
   readonly liveArchitectures: () => readonly string[] | undefined;
+  /** Shows the latest verdicts. */
+  readonly board: Pick<Board, "record">;
   readonly observe: (outcome: AdmissionOutcome, options: { readonly ms: number; readonly dryRun: boolean }) => void;
 }
 
@@ -92,9 +95,31 @@ function answer(parts: GatePodParts, request: AdmissionRequest): Answer {
   });
   const isWorthwhile = verdict.kind === "gate" || verdict.kind === "place" && parts.isAging(pod, images);
   if (isWorthwhile && !request.dryRun) parts.prefetch(pod, images);
-  const who = pod.name === "" ? pod.generateName : pod.name;
-  parts.log.debug("pod admitted", { namespace: pod.namespace, pod: who, reason: verdictReason(verdict) });
+  tell(parts, { pod, verdict, dryRun: request.dryRun });
   return { outcome: OUTCOME[verdict.kind], patch: admissionPatch(pod, verdict) };
+}
+
+function tell(
+  { board, clock, log }: GatePodParts,
+  { pod, verdict, dryRun }: { readonly pod: PodView; readonly verdict: GateVerdict; readonly dryRun: boolean },
+): void {
+  const { namespace } = pod;
+  const who = pod.name === "" ? `${pod.generateName}…` : pod.name;
+  const reason = verdictReason(verdict);
+  log.debug("pod admitted", { namespace, pod: who, reason });
+  if (dryRun) return;
+  const isPlaced = verdict.kind === "place" && verdict.decision.kind === "place" &&
+    verdict.decision.required.kind === "in";
+  const architectures = isPlaced ? verdict.decision.required.architectures : [];
+  board.record({
+    atMs: clock.nowMs(),
+    namespace,
+    pod: who,
+    kind: verdict.kind,
+    reason,
+    architectures,
+    gatedMs: undefined,
+  });
 }
 
 const OUTCOME: Readonly<Record<GateVerdict["kind"], AdmissionOutcome>> = {

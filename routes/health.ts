@@ -1,6 +1,6 @@
 // Liveness, readiness and metrics of the plain admin listener.
 import type { Context } from "hono";
-import type { Metrics } from "../lib/metrics.ts";
+import type { Gauges, Metrics } from "../lib/metrics.ts";
 
 /** Named conditions of readiness; each answers at once. Ready means: all hold. */
 export type ReadinessChecks = Readonly<Record<string, () => boolean>>;
@@ -20,9 +20,9 @@ export function readiness(checks: ReadinessChecks): (context: Context) => Respon
 }
 
 /** `GET /metrics`: Prometheus text exposition. */
-export function exposition(metrics: Metrics): (context: Context) => Promise<Response> {
+export function exposition(metrics: Metrics, gauges: () => Gauges): (context: Context) => Promise<Response> {
   return async (context) => {
-    const { contentType, text } = await metrics.expose();
+    const { contentType, text } = await metrics.expose(gauges());
     return context.body(text, 200, { "content-type": contentType });
   };
 }

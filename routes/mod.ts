@@ -7,7 +7,7 @@
 // | convert a config    | always answers, with a failed Status where it cannot convert          |
 import { type Context, Hono } from "hono";
 import { WebhookPath } from "../lib/names.ts";
-import type { Metrics } from "../lib/metrics.ts";
+import type { Gauges, Metrics } from "../lib/metrics.ts";
 import { type CheckParts, reviewClusterConfig, reviewNamespaceConfig } from "./check_config.ts";
 import { convertReview } from "./conversion.ts";
 import { gatePod, type GatePodParts } from "./gate_pod.ts";
@@ -25,6 +25,7 @@ export interface WebhookParts {
 /** What the admin listener needs. */
 export interface AdminParts {
   readonly metrics: Metrics;
+  readonly gauges: () => Gauges;
   readonly ready: ReadinessChecks;
   /** Further pages by path: the dashboard, the state of registries. */
   readonly pages: Readonly<Record<string, Handler>>;
@@ -44,11 +45,11 @@ export function webhookApp(parts: WebhookParts): Hono {
 }
 
 /** Health, metrics and pages for people. */
-export function adminApp({ metrics, ready, pages }: AdminParts): Hono {
+export function adminApp({ metrics, gauges, ready, pages }: AdminParts): Hono {
   const app = new Hono();
   app.get("/healthz", liveness());
   app.get("/readyz", readiness(ready));
-  app.get("/metrics", exposition(metrics));
+  app.get("/metrics", exposition(metrics, gauges));
   for (const [path, handler] of Object.entries(pages)) app.get(path, handler);
   return app;
 }

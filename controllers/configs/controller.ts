@@ -18,22 +18,23 @@ export interface Configs {
   presence(): ConfigPresence;
   /** What concerns pods of a namespace. Cheap: the same arrays until something changes. */
   of(namespace: string): PlacementConfigs;
-  /** Whether any namespace has a config of its own. */
-  hasNamespaceConfigs(): boolean;
+  /** Calls back with the namespace whose configs changed; undefined = the cluster config. */
+  onChange(listener: (namespace: string | undefined) => void): void;
 }
 
-/** What it is made with. `onChange` hears which namespace changed; undefined = the cluster config. */
+/** What it is made with. */
 export interface ConfigsParts {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly onChange: (namespace: string | undefined) => void;
 }
 
 const NONE: readonly NamespaceConfig[] = [];
 
 /** Opens the view. Nothing is asked of the API server before `run`. */
-export function openConfigs({ api, clock, log, onChange }: ConfigsParts): Configs {
+export function openConfigs({ api, clock, log }: ConfigsParts): Configs {
+  const listeners: ((namespace: string | undefined) => void)[] = [];
+  const tell = (namespace: string | undefined): void => listeners.forEach((listener) => listener(namespace));
   const byNamespace = new Map<string, readonly NamespaceConfig[]>();
   const accept = <T>(parse: (object: unknown) => Parsed<T>) => (object: KubeObject): T | undefined => {
     const parsed = parse(object);
@@ -46,7 +47,7 @@ export function openConfigs({ api, clock, log, onChange }: ConfigsParts): Config
     api,
     resource: Resource.clusterConfigs,
     parse: accept(parseClusterConfig),
-    onChange: () => onChange(undefined),
+    onChange: () => tell(undefined),
     clock,
     log,
     name: "cluster configs",
@@ -60,7 +61,7 @@ export function openConfigs({ api, clock, log, onChange }: ConfigsParts): Config
       const now = kind === "apply" ? [...others, value] : others;
       if (now.length === 0) byNamespace.delete(value.namespace);
       else byNamespace.set(value.namespace, now);
-      onChange(value.namespace);
+      tell(value.namespace);
     },
     clock,
     log,
@@ -81,7 +82,7 @@ export function openConfigs({ api, clock, log, onChange }: ConfigsParts): Config
       return config.deleting ? "leaving" : "present";
     },
     of: (namespace) => ({ cluster: cluster(), namespace: byNamespace.get(namespace) ?? NONE }),
-    hasNamespaceConfigs: () => byNamespace.size > 0,
+    onChange: (listener) => void listeners.push(listener),
   };
 }
 

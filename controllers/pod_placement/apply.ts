@@ -76,8 +76,12 @@ function report(
   postReports(parts, pod, reportsOf(pod, outcome));
   if (outcome.kind === "refused") return;
   const { decision } = outcome;
-  parts.metrics.decision(outcome.kind === "bare" ? "bare" : decision.kind);
-  const fields = { ...nameOf(pod), reason: decisionReason(decision), gatedMs: Math.round(gateAgeMs) };
+  const kind = outcome.kind === "bare" ? "bare" : decision.kind;
+  const reason = decisionReason(decision);
+  parts.metrics.decision(kind);
+  const architectures = kind === "bare" ? [] : architecturesOf(decision);
+  parts.board.record({ atMs: parts.clock.nowMs(), ...nameOf(pod), kind, reason, architectures, gatedMs: gateAgeMs });
+  const fields = { ...nameOf(pod), reason, gatedMs: Math.round(gateAgeMs) };
   if (decision.kind === "retry") return parts.log.debug("image inspection failed, will ask again", fields);
   parts.metrics.gateReleased(gateAgeMs);
   parts.log.info("pod released", fields);
@@ -91,6 +95,12 @@ export function reportGated(parts: PodPlacementParts, pod: PodView): void {
 function postReports(parts: PodPlacementParts, pod: PodView, reports: readonly PodReport[]): void {
   const object = { apiVersion: "v1", kind: "Pod", namespace: pod.namespace, name: pod.name, uid: pod.uid };
   for (const { type, reason, message } of reports) parts.events.record({ object, type, reason, message });
+}
+
+/** What the pod is now constrained to; empty when to nothing. */
+function architecturesOf(decision: PlacementDecision): readonly string[] {
+  if (decision.kind === "fallback") return [decision.architecture];
+  return decision.kind === "place" && decision.required.kind === "in" ? decision.required.architectures : [];
 }
 
 function nameOf(pod: PodView): { readonly namespace: string; readonly pod: string } {

@@ -26,13 +26,24 @@ export interface PodPlacement {
   hasSynced(): boolean;
   /** Gated pods known now. */
   gatedPods(): number;
+  /** Those held longest, at most a dozen. */
+  longestGated(): readonly HeldPod[];
   queueDepth(): number;
+}
+
+/** A gated pod for people to see. `sinceMs` is epoch ms. */
+export interface HeldPod {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly sinceMs: number;
 }
 
 /** Between two sweeps for gated pods whose label someone removed (ms), before jitter. */
 const SWEEP_EVERY_MS = 5 * 60_000;
 /** Reads again at most so often in one turn when others write the same pod; then the queue's backoff spaces it. */
 const MAX_REREADS = 3;
+
+const MAX_SHOWN = 12;
 
 /** Makes the controller. Nothing is asked of the API server before `run`. */
 export function openPodPlacement(parts: PodPlacementParts): PodPlacement {
@@ -159,6 +170,14 @@ export function openPodPlacement(parts: PodPlacementParts): PodPlacement {
     },
     hasSynced: () => gated.hasSynced(),
     gatedPods: () => gated.size + strays.size,
+    longestGated: () =>
+      [...gated.values(), ...strays.values()]
+        .map(({ namespace, name, creationTimestampMs = clock.nowMs() }) => ({
+          namespace,
+          pod: name,
+          sinceMs: creationTimestampMs,
+        }))
+        .sort((left, right) => left.sinceMs - right.sinceMs).slice(0, MAX_SHOWN),
     queueDepth: () => queue.depth,
   };
 }

@@ -1,4 +1,5 @@
 // What the pod controller is made with. Opened by main.
+import type { Board } from "../../lib/board.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { PodImages } from "../../lib/images/pod_images.ts";
 import type { KubeApi } from "../../lib/k8s/api.ts";
@@ -13,6 +14,8 @@ export interface PodPlacementParts {
   readonly images: PodImages;
   readonly events: Pick<EventRecorder, "record">;
   readonly metrics: Metrics;
+  /** Shows the latest decisions. */
+  readonly board: Pick<Board, "record">;
   readonly clock: Clock;
   readonly log: Logger;
   /** Settings for a namespace: it may be audited. */

@@ -52,6 +52,7 @@ function archway(): Hono {
       prefetch: () => {},
       mayGate: () => true,
       noticeEphemeral: () => {},
+      board: { record: () => {} },
       liveArchitectures: () => undefined,
       observe: () => {},
     }),

@@ -15,16 +15,15 @@ const PANELS = z.looseObject({
 });
 
 async function exposedNames(): Promise<ReadonlySet<string>> {
-  const metrics = openMetrics({
-    gatedPods: () => 0,
-    cachedInspections: () => 0,
-    queueDepth: () => 0,
-    leading: () => false,
-    gating: () => false,
-    memory: () => ({ rss: 0, heapUsed: 0 }),
-    registries: () => [],
+  const { text } = await openMetrics().expose({
+    gatedPods: 0,
+    cachedInspections: 0,
+    queueDepth: 0,
+    isLeading: false,
+    isGating: false,
+    memory: { rss: 0, heapUsed: 0 },
+    registries: [],
   });
-  const { text } = await metrics.expose();
   const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)];
   return new Set(
     types.flatMap(([, name = "", type]) =>

@@ -33,6 +33,7 @@ function openApp(changes: Partial<GatePodParts> = {}): Seen {
       prefetch: (pod) => void prefetched.push(pod.namespace),
       mayGate: () => true,
       noticeEphemeral: () => {},
+      board: { record: () => {} },
       liveArchitectures: () => undefined,
       observe: (outcome, { dryRun }) => void outcomes.push({ outcome, dryRun }),
       ...changes,
