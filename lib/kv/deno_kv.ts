@@ -3,7 +3,7 @@
 import type { Clock } from "../clock.ts";
 import type { Logger } from "../log.ts";
 import { errorText } from "../log.ts";
-import { type Database, openGuardedStore } from "./guarded_store.ts";
+import { CALL_TIMEOUT_MS, type Database, LONG_TIMEOUT_MS, openGuardedStore } from "./guarded_store.ts";
 import { PROBE_KEY } from "./keys.ts";
 import { KvFile } from "./kv_file.ts";
 import type { KeyValueStore, StoreEntry, StoreKey } from "./store.ts";
@@ -15,7 +15,7 @@ const PROBES = 3;
 
 /**
  * Opens the store; never rejects. A damaged file is set aside as `PATH.broken-N` and a new one started; a read-only, locked
- * or full one leaves the service with its own memory, with one warning, until it can be used. A server is not waited for.
+ * or full one leaves the service with its own memory, with one warning, until it can be used. A server is waited for a moment only.
  */
 export async function openDenoKv(
   options: DenoKvPlace & { readonly clock: Clock; readonly log: Logger },
@@ -23,11 +23,12 @@ export async function openDenoKv(
   const { clock, log } = options;
   if ("url" in options) {
     const { url } = options;
-    return openGuardedStore({ open: () => openServer(url), clock, log: log.with({ server: withoutSecrets(url) }) });
+    const guarded = { open: () => openServer(url), clock, log: log.with({ server: withoutSecrets(url) }) };
+    return await openGuardedStore(guarded, CALL_TIMEOUT_MS);
   }
   const file = new KvFile(options.path, log);
   const open = async (): Promise<Database> => toDatabase(await file.open(), (error) => file.note(error));
-  const store = openGuardedStore({ open, clock, log: log.with({ path: options.path }) });
+  const store = await openGuardedStore({ open, clock, log: log.with({ path: options.path }) }, LONG_TIMEOUT_MS);
   // Learn at once whether it can be written, so that the one warning stands at the start of the log.
   for (let probes = 0; probes < PROBES && !(await store.set(PROBE_KEY, true)); probes++);
   return store;

@@ -1,7 +1,7 @@
 // A database that may hang, fail or be gone, made into a store that does none of it: each call has a time limit, and a
 // breaker leaves the database alone for a while after a row of faults. Used by deno_kv.ts.
 import type { Clock } from "../clock.ts";
-import { errorText, type Logger } from "../log.ts";
+import { errorText, type LogFields, type Logger } from "../log.ts";
 import { Breaker } from "../oci/breaker.ts";
 import type { JsonValue, KeyValueStore, StoreEntry, StoreKey } from "./store.ts";
 
@@ -41,9 +41,13 @@ const NO_ANSWER = Symbol("no answer");
 /** Reading may go on while writing fails (a full disk), so each has its own breaker. */
 type Lane = "reading" | "writing";
 
-/** Guards a database. Opens nothing before the first call. */
-export function openGuardedStore(options: GuardOptions): KeyValueStore {
+/**
+ * Guards a database and waits `waitMs` at most until it is open. No call waits for that: until then, and again after each
+ * row of faults, every call is a miss while the database is opened in the background.
+ */
+export async function openGuardedStore(options: GuardOptions, waitMs: number): Promise<KeyValueStore> {
   const guard = new Guard(options);
+  await guard.connect(waitMs);
   const run = async <T>(lane: Lane, work: (database: Database) => Promise<T>, otherwise: T): Promise<T> => {
     const answer = await guard.run(work, { lane, limitMs: CALL_TIMEOUT_MS });
     return answer === NO_ANSWER ? otherwise : answer;
@@ -71,7 +75,9 @@ export function openGuardedStore(options: GuardOptions): KeyValueStore {
 class Guard {
   readonly #options: GuardOptions;
   readonly #breakers: Readonly<Record<Lane, Breaker>>;
-  #database: Promise<Database> | undefined;
+  #database: Database | undefined;
+  #opening: Promise<void> | undefined;
+  #openAgainAtMs = -Infinity;
   #isClosed = false;
   #hasWarned = false;
   readonly #underWay = new Set<Promise<unknown>>();
@@ -88,11 +94,15 @@ class Guard {
     work: (database: Database) => Promise<T>,
     { lane, limitMs }: { readonly lane: Lane; readonly limitMs: number },
   ): Promise<T | typeof NO_ANSWER> {
-    if (this.#isClosed || !this.#breakers[lane].tryPass()) {
+    const breaker = this.#breakers[lane];
+    const isResting = this.#isClosed || breaker.state === "open";
+    if (!isResting && this.#database === undefined) void this.connect(0);
+    const database = this.#database;
+    if (isResting || database === undefined || !breaker.tryPass()) {
       this.faults += 1;
       return NO_ANSWER;
     }
-    const settled = this.#within(this.#opened().then(work), limitMs);
+    const settled = this.#within(work(database), limitMs);
     this.#underWay.add(settled);
     try {
       const answer = await settled;
@@ -126,23 +136,33 @@ class Guard {
     this.#isClosed = true;
     // What is being written in the background gets its usual time to be acknowledged.
     await Promise.allSettled(this.#underWay);
-    await this.#drop();
+    this.#drop();
   }
 
-  #opened(): Promise<Database> {
-    if (this.#database !== undefined) return this.#database;
-    const open = this.#options.open();
-    const opening = this.#within(open, LONG_TIMEOUT_MS).then((database) => {
-      if (database !== NO_ANSWER) return database;
+  /** Opens the database unless that was tried a moment ago; waits so long for it. Never rejects. */
+  async connect(waitMs: number): Promise<void> {
+    if (this.#opening === undefined && this.#options.clock.monotonicMs() >= this.#openAgainAtMs) {
+      this.#opening = this.#open().finally(() => {
+        this.#opening = undefined;
+      });
+    }
+    if (waitMs > 0 && this.#opening !== undefined) await this.#within(this.#opening, waitMs);
+  }
+
+  async #open(): Promise<void> {
+    const { clock, open } = this.#options;
+    const opening = open();
+    try {
+      const database = await this.#within(opening, LONG_TIMEOUT_MS);
+      if (database === NO_ANSWER) throw new Error(`Cannot open it within ${LONG_TIMEOUT_MS} ms.`);
+      if (this.#isClosed) return database.close();
+      this.#database = database;
+    } catch (error) {
       // A handle that arrives too late belongs to nobody.
-      open.then((late) => late.close(), () => {});
-      throw new Error(`Cannot open the cache database: it did not open within ${LONG_TIMEOUT_MS} ms.`);
-    });
-    this.#database = opening;
-    opening.catch(() => {
-      if (this.#database === opening) this.#database = undefined;
-    });
-    return opening;
+      opening.then((late) => late.close(), () => {});
+      this.#openAgainAtMs = clock.monotonicMs() + REST_MS;
+      this.#warn({ reason: errorText(error) });
+    }
   }
 
   /** The answer of the work, or NO_ANSWER when the time is over; a late rejection is nobody's. */
@@ -170,21 +190,21 @@ class Guard {
     const breaker = this.#breakers[lane];
     breaker.failed();
     if (this.#isClosed || breaker.state !== "open") return;
-    const level = this.#hasWarned ? "debug" : "warn";
-    this.#hasWarned = true;
-    this.#options.log[level]("cannot use the cache database; memory only until it answers", { lane, reason });
+    this.#warn({ lane, reason });
     // The client of a server never gives a call up by itself, and a file may have been set right meanwhile.
-    void this.#drop();
+    this.#drop();
   }
 
-  async #drop(): Promise<void> {
+  #warn(fields: LogFields): void {
+    const level = this.#hasWarned ? "debug" : "warn";
+    this.#hasWarned = true;
+    this.#options.log[level]("cannot use the cache database; memory only until it answers", fields);
+  }
+
+  #drop(): void {
     const dropped = this.#database;
     this.#database = undefined;
-    try {
-      (await dropped)?.close();
-    } catch {
-      // It never opened, or is closed already: nothing is left to close.
-    }
+    dropped?.close();
   }
 }
 

@@ -1,0 +1,149 @@
+// `archway cache export FILE` and `archway cache import FILE`: what is known of public images, carried to a site without a
+// way out. `-` stands for the standard streams. Called by main.
+import type { Clock } from "../clock.ts";
+import { openDenoKv } from "../kv/deno_kv.ts";
+import { PROBE_KEY } from "../kv/keys.ts";
+import { exportEntries, importEntries } from "../kv/ndjson.ts";
+import type { KeyValueStore } from "../kv/store.ts";
+import { errorText, type Logger } from "../log.ts";
+import { ExitCode, type Terminal } from "./output.ts";
+
+/** The flags of the command. */
+export interface CacheConfig {
+  /** `export` or `import`, then a file name or `-`. */
+  readonly operands: readonly string[];
+  readonly cachePath?: string | undefined;
+  readonly kvUrl?: string | undefined;
+}
+
+/** What the command runs with. */
+export interface CacheParts {
+  readonly terminal: Terminal;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  /** What `import -` reads; default standard input. */
+  readonly input?: ReadableStream<Uint8Array<ArrayBuffer>>;
+}
+
+/** Entries between two lines of progress. */
+const PROGRESS_EVERY = 10_000;
+/** How often, and how far apart (ms), a database that does not answer is asked again. */
+const TRIES = 15;
+const TRY_EVERY_MS = 200;
+
+/** Exports or imports; 3 when the cache or the file could not be used, or the signal came before the end. */
+export async function runCache(config: CacheConfig, parts: CacheParts): Promise<number> {
+  const [verb, file = "-"] = config.operands;
+  const place = config.kvUrl ?? config.cachePath ?? "";
+  try {
+    // Nothing to export from a file that is not there, and opening would make it.
+    if (verb === "export" && config.kvUrl === undefined) await Deno.lstat(place);
+    const store = await openStore(config, parts);
+    try {
+      await assertAnswers(store, verb === "import" ? "writing" : "reading", parts);
+      return verb === "import" ? await runImport(store, file, parts) : await runExport(store, file, parts);
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    parts.terminal.err(`archway: Cannot ${verb} the cache "${withoutQuery(place)}": ${errorText(error)}\n`);
+    return ExitCode.failed;
+  }
+}
+
+function openStore(
+  { kvUrl, cachePath = "" }: CacheConfig,
+  { clock, log, terminal }: CacheParts,
+): Promise<KeyValueStore> {
+  const shown: Logger = {
+    ...log,
+    warn: (message, fields = {}) => terminal.err(`archway: ${message}: ${String(fields.reason ?? "")}\n`),
+    with: () => shown,
+  };
+  return openDenoKv({ ...(kvUrl === undefined ? { path: cachePath } : { url: kvUrl }), clock, log: shown });
+}
+
+/** The store itself never fails, so ask whether there is anything behind it. */
+async function assertAnswers(
+  store: KeyValueStore,
+  how: "reading" | "writing",
+  { clock, signal }: CacheParts,
+): Promise<void> {
+  for (let tries = 0; tries < TRIES && !signal.aborted; tries++) {
+    const before = store.faults();
+    if (how === "writing") await store.set(PROBE_KEY, true);
+    else await store.get(PROBE_KEY);
+    if (store.faults() === before) return;
+    await clock.sleep(TRY_EVERY_MS, signal);
+  }
+  throw new Error("it does not answer. Check that it is not locked by a running Archway, or that the server is up.");
+}
+
+async function runExport(store: KeyValueStore, file: string, parts: CacheParts): Promise<number> {
+  const { terminal, clock, signal } = parts;
+  const before = store.faults();
+  let exported = 0;
+  async function* lines(): AsyncGenerator<string> {
+    for await (const line of exportEntries(store, { clock })) {
+      if (signal.aborted) return;
+      yield line;
+      exported += 1;
+      if (exported % PROGRESS_EVERY === 0) terminal.err(`${exported} exported so far\n`);
+    }
+  }
+  if (file === "-") { for await (const line of lines()) terminal.out(line); }
+  else await writeLines(file, lines());
+  terminal.err(`${exported} exported\n`);
+  if (store.faults() > before) throw new Error("it stopped answering before the end. Run the command again.");
+  return signal.aborted ? ExitCode.failed : ExitCode.done;
+}
+
+/** Beside the file first, so that a half-written one never carries its name. */
+async function writeLines(file: string, lines: AsyncIterable<string>): Promise<void> {
+  const partial = `${file}.partial`;
+  const target = await Deno.open(partial, { write: true, create: true, truncate: true, mode: 0o600 });
+  await ReadableStream.from(lines).pipeThrough(new TextEncoderStream()).pipeTo(target.writable);
+  await Deno.rename(partial, file);
+}
+
+async function runImport(store: KeyValueStore, file: string, parts: CacheParts): Promise<number> {
+  const { terminal, clock, signal, input = Deno.stdin.readable } = parts;
+  const source = file === "-" ? input : (await Deno.open(file, { read: true })).readable;
+  let read = 0;
+  async function* lines(): AsyncGenerator<string> {
+    for await (const line of splitLines(source)) {
+      if (signal.aborted) return;
+      yield line;
+      read += 1;
+      if (read % PROGRESS_EVERY === 0) terminal.err(`${read} lines read so far\n`);
+    }
+  }
+  const { imported, invalid, lost } = await importEntries(lines(), { store, clock });
+  terminal.err(`${imported} imported, ${invalid} not understood, ${lost} not stored\n`);
+  if (lost > 0) throw new Error(`it did not take ${lost} entries. Run the command again.`);
+  if (invalid > 0 && imported === 0) {
+    throw new Error("the file has no line that is an image. Was it made by this command?");
+  }
+  return signal.aborted ? ExitCode.failed : ExitCode.done;
+}
+
+/** More than a line may have: what is longer is not kept, and fails as one bad line. */
+const MAX_LINE_CHARACTERS = 128_000;
+
+/** Text in lines, without holding more than one of them. */
+async function* splitLines(source: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string> {
+  let rest = "";
+  for await (const text of source.pipeThrough(new TextDecoderStream())) {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop()?.slice(0, MAX_LINE_CHARACTERS) ?? "";
+    yield* lines;
+  }
+  yield rest;
+}
+
+function withoutQuery(place: string): string {
+  if (!/^https?:/.test(place) || !URL.canParse(place)) return place;
+  const { origin, pathname } = new URL(place);
+  return origin + pathname;
+}
