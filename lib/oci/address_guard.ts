@@ -5,7 +5,16 @@ import { inspectionError } from "./errors.ts";
 
 /** Addresses of cloud metadata services that no range covers. */
 const METADATA: readonly string[] = ["fd00:ec2::254", "100.100.100.200", "168.63.129.16", "192.0.0.192"];
-const DENIED_RANGES: readonly string[] = ["unspecified", "loopback", "linkLocal", "multicast", "broadcast"];
+/** The last two are tunnels that hide an IPv4 address; nobody serves images there. */
+const DENIED_RANGES: readonly string[] = [
+  "unspecified",
+  "loopback",
+  "linkLocal",
+  "multicast",
+  "broadcast",
+  "6to4",
+  "teredo",
+];
 
 /** Resolves a host name to addresses. */
 export type Resolve = (hostname: string, signal: AbortSignal) => Promise<readonly string[]>;
@@ -13,8 +22,13 @@ export type Resolve = (hostname: string, signal: AbortSignal) => Promise<readonl
 /** Whether an address may be contacted without the operator having declared a registry there. */
 export function isAllowedAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
-  const parsed = ipaddr.process(address);
+  const parsed = embedded(ipaddr.process(address));
   return !METADATA.includes(parsed.toString()) && !DENIED_RANGES.includes(parsed.range());
+}
+
+/** Networks that have IPv6 alone reach IPv4 through addresses that end with the real one (NAT64). */
+function embedded(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv6 {
+  return address.range() === "rfc6052" ? ipaddr.fromByteArray(address.toByteArray().slice(12)) : address;
 }
 
 /**

@@ -1,11 +1,11 @@
 // Reads documents of a repository: the right credential tried first, tokens fetched when asked for, digests verified.
 // Knows HTTP and authentication, nothing of indexes. Used by inspect.ts.
 import { createHash } from "node:crypto";
-import { LRUCache } from "lru-cache";
 import type { Clock } from "../clock.ts";
 import { type Budget, pauseOf } from "./budget.ts";
 import { type Challenge, parseChallenges } from "./challenge.ts";
 import { InspectionError, inspectionError } from "./errors.ts";
+import { isSameLogin, openHostHabits } from "./host_habits.ts";
 import type { Ledger, RequestKind } from "./ledger.ts";
 import { MANIFEST_MEDIA_TYPES } from "./manifest.ts";
 import { isDigest } from "./reference.ts";
@@ -45,6 +45,10 @@ export interface RegistryClient {
 const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024;
 const HASHES: readonly string[] = ["sha256", "sha384", "sha512"];
 
+type Asked =
+  | { readonly kind: "document"; readonly document: RegistryDocument }
+  | { readonly kind: "refused"; readonly status: number | undefined };
+
 /** What a client is made with. */
 export interface ClientParts {
   readonly transport: Transport;
@@ -55,21 +59,35 @@ export interface ClientParts {
 
 /** Opens a client that remembers how each host wants to be logged in to. */
 export function openRegistryClient(parts: ClientParts): RegistryClient {
-  const challenges = new LRUCache<string, Challenge>({ max: 1_000 });
+  const habits = openHostHabits();
 
   async function read(request: DocumentRequest, signal: AbortSignal): Promise<RegistryDocument> {
+    const expected = habits.challenge(request.endpoint);
+    const first = await askAsEach(request, signal);
+    if (first.kind === "document") return first.document;
+    const offered = habits.challenge(request.endpoint);
+    const isOther = expected !== undefined && offered !== undefined && !isSameLogin(expected, offered);
+    if (!isOther) throw refused(request, first.status);
+    // The repository is logged in to in another way than its host was before: all of that again, knowing it.
+    const second = await askAsEach(request, signal);
+    if (second.kind === "document") return second.document;
+    throw refused(request, second.status);
+  }
+
+  /** One credential after the other, anonymous last, until one gives the document. */
+  async function askAsEach(request: DocumentRequest, signal: AbortSignal): Promise<Asked> {
     const candidates: readonly (Credential | undefined)[] = [...request.credentials, undefined];
     let status: number | undefined;
     for (const credential of candidates) {
       const { answer, isLoggedIn } = await ask(request, { credential, signal });
       if (answer !== undefined && isFinal(answer)) {
-        return toDocument(request, answer, isLoggedIn ? credential : undefined);
+        return { kind: "document", document: toDocument(request, answer, isLoggedIn ? credential : undefined) };
       }
       // Some registries answer 404 to whom they do not trust: a missing manifest weighs more than a refusal.
       if (status !== 404) status = answer?.status ?? status;
       if (answer?.status === 404 && !isLoggedIn) break;
     }
-    throw refused(request, status);
+    return { kind: "refused", status };
   }
 
   /** One try as one identity; no answer when the token server refuses it. */
@@ -78,19 +96,18 @@ export function openRegistryClient(parts: ClientParts): RegistryClient {
     { credential, signal }: { readonly credential: Credential | undefined; readonly signal: AbortSignal },
   ): Promise<{ readonly answer?: Answer; readonly isLoggedIn: boolean }> {
     const { endpoint } = request;
-    const first = await authorize(request, { challenge: challenges.get(challengeKey(endpoint)), credential });
+    const first = await authorize(request, { challenge: habits.challenge(endpoint), credential });
     if (first.kind === "denied" && credential !== undefined) return { isLoggedIn: true };
     // A token server may refuse strangers although the repository is open: without a token it is still worth a try.
     const header = first.kind === "denied" ? undefined : first.header;
     const isLoggedIn = header !== undefined;
     const answer = await sendWithin(request, { authorization: header, signal });
-    if (first.kind === "denied") return { answer, isLoggedIn };
     if (answer.status !== 401 && (answer.status !== 403 || isLoggedIn)) return { answer, isLoggedIn };
     const offered = parseChallenges(answer.headers.get("www-authenticate") ?? "");
     const challenge = offered.find(({ kind }) => kind === "bearer") ?? offered[0];
     if (challenge === undefined) return { answer, isLoggedIn };
-    challenges.set(challengeKey(endpoint), challenge);
-    if (challenge.kind === "basic" && isLoggedIn) return { answer, isLoggedIn };
+    habits.learnChallenge(endpoint, challenge);
+    if (first.kind === "denied" || (challenge.kind === "basic" && isLoggedIn)) return { answer, isLoggedIn };
     if (challenge.kind === "bearer" && isLoggedIn) {
       parts.tokens.discard({ ...request, challenge, scope: scopeOf(request, challenge), credential });
     }
@@ -139,13 +156,10 @@ export function openRegistryClient(parts: ClientParts): RegistryClient {
     { authorization, signal }: { readonly authorization: string | undefined; readonly signal: AbortSignal },
   ): Promise<Answer> {
     const { endpoint, method, what, ledger } = request;
-    const schemes = endpoint.transport.scheme === "https-then-http"
-      ? ["https", "http"] as const
-      : [endpoint.transport.scheme];
     let failure: unknown;
-    for (const scheme of schemes) {
+    for (const scheme of habits.schemes(endpoint)) {
       try {
-        return await parts.transport.send({
+        const answer = await parts.transport.send({
           method,
           url: documentUrl(request, scheme),
           transport: endpoint.transport,
@@ -155,6 +169,8 @@ export function openRegistryClient(parts: ClientParts): RegistryClient {
           ...(what === "manifest" ? { accept: MANIFEST_MEDIA_TYPES.join(", ") } : {}),
           ...(authorization === undefined ? {} : { authorization }),
         }, signal);
+        habits.learnScheme(endpoint, scheme);
+        return answer;
       } catch (error) {
         const isWire = error instanceof InspectionError && ["Unreachable", "TlsFailed"].includes(error.failure.reason);
         if (!isWire) throw error;
@@ -221,11 +237,6 @@ function hash(algorithm: string, body: Uint8Array): string {
 function scopeOf({ endpoint }: DocumentRequest, challenge: Extract<Challenge, { kind: "bearer" }>): string {
   const isAboutUs = challenge.scope.includes(`repository:${endpoint.repository}:`);
   return isAboutUs ? challenge.scope : `repository:${endpoint.repository}:pull`;
-}
-
-/** Hosts log in the same way for all of their repositories, so the second one needs no refusal to learn it. */
-function challengeKey({ host, pathPrefix }: Endpoint): string {
-  return `${host}${pathPrefix}`;
 }
 
 /** A password goes over plain HTTP only to a registry that was declared insecure, whatever answers there. */

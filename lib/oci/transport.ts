@@ -1,6 +1,5 @@
 // One HTTP exchange with a registry, safely: guarded address, verified TLS, time and size limits, redirects without
 // credentials. Everything above speaks in answers. Used by client.ts and token.ts.
-import { request as httpsRequest } from "node:https";
 import { STATUS_CODES } from "node:http";
 import type { Clock } from "../clock.ts";
 import { errorText } from "../log.ts";
@@ -8,6 +7,7 @@ import { guardAddress, type Resolve } from "./address_guard.ts";
 import { InspectionError, inspectionError } from "./errors.ts";
 import type { Ledger, RequestKind } from "./ledger.ts";
 import type { EndpointTransport, FailureReason } from "./types.ts";
+import { fetchUnverified } from "./unverified_tls.ts";
 
 /** A request. Only `authorization` is secret; it never crosses to another origin. */
 export interface Exchange {
@@ -77,6 +77,8 @@ export function openTransport(
       const answer = await once(hop, { within, onHeaders });
       const location = answer.headers.get("location");
       if (!REDIRECTS.includes(answer.status) || location === null) return answer;
+      // A form holds a refresh token: it goes to the address it is for and nowhere else.
+      if (hop.method === "POST") throw failed(hop, "ServerError", "redirected a login");
       if (redirects === MAX_REDIRECTS) throw failed(hop, "ServerError", `redirected more than ${MAX_REDIRECTS} times`);
       hop = redirected(hop, location);
     }
@@ -111,8 +113,10 @@ export function openTransport(
     if (exchange.authorization !== undefined) headers.set("authorization", exchange.authorization);
     if (exchange.form !== undefined) headers.set("content-type", "application/x-www-form-urlencoded");
     const { url, method, transport } = exchange;
-    if (url.protocol === "https:" && !transport.verifyTls) return openUnverified(exchange, { headers, signal });
     const body = exchange.form?.toString();
+    if (url.protocol === "https:" && !transport.verifyTls) {
+      return fetchUnverified(url, { method, headers, signal, ...(body === undefined ? {} : { body }) });
+    }
     const client = clientFor(transport);
     return fetch(url, { method, headers, redirect: "manual", signal, client, ...(body === undefined ? {} : { body }) });
   }
@@ -150,7 +154,7 @@ function redirected(hop: Exchange, location: string): Exchange {
   if (url === undefined || !isWeb || hop.url.protocol === "https:" && url.protocol === "http:") {
     throw failed(hop, "ServerError", "redirected to an address that is not https");
   }
-  if (url.origin === hop.url.origin) return { ...hop, url, method: "GET" };
+  if (url.origin === hop.url.origin) return { ...hop, url };
   const { authorization: _kept, ...rest } = hop;
   const { clientCertificate: _own, ...transport } = hop.transport;
   const sameHost = url.hostname === hop.url.hostname;
@@ -180,55 +184,20 @@ async function readBody(response: Response, exchange: Exchange): Promise<Uint8Ar
   return whole;
 }
 
-/** `fetch` cannot skip verification for one request; node:https can. Only for registries declared insecure. */
-function openUnverified(
-  { url, method, form }: Exchange,
-  { headers, signal }: { readonly headers: Headers; readonly signal: AbortSignal },
-): Promise<Response> {
-  return new Promise((resolve, reject) => {
-    const request = httpsRequest(
-      url,
-      { method, headers: Object.fromEntries(headers), rejectUnauthorized: false, signal, agent: false },
-      (message) => {
-        const chunks = new ReadableStream<Uint8Array>({
-          start: (controller) => {
-            message.on("data", (chunk: Uint8Array) => controller.enqueue(chunk));
-            message.on("end", () => controller.close());
-            message.on("error", (error) => controller.error(error));
-          },
-          cancel: () => void message.destroy(),
-        });
-        const received = new Headers();
-        for (const [name, value] of Object.entries(message.headers)) {
-          if (value !== undefined) received.set(name, Array.isArray(value) ? value.join(", ") : value);
-        }
-        const status = message.statusCode ?? 502;
-        resolve(new Response([101, 204, 205, 304].includes(status) ? null : chunks, { status, headers: received }));
-      },
-    );
-    request.on("error", reject);
-    request.end(form?.toString());
-  });
-}
-
 function tooSlow(exchange: Exchange): InspectionError {
   return failed(exchange, "Timeout", `did not answer within ${HEADERS_TIMEOUT_MS / 1_000} s`);
 }
 
 /** Names what went wrong on the wire by what the runtime says of it. */
 function classify(exchange: Exchange, error: unknown): InspectionError {
-  const text = errorText(error);
+  // Without the address: a host may be called `tls`, and the query is nobody's business.
+  const text = errorText(error).replaceAll(/https?:\/\/[^\s)]+/g, "…").replaceAll(exchange.url.host, "…");
   const isTls = /certificate|tls|ssl|handshake|UnknownIssuer|self.signed/i.test(text);
-  const why = isTls ? "TLS hand-shake failed" : "could not be reached";
-  return failed(exchange, isTls ? "TlsFailed" : "Unreachable", `${why}: ${shorten(text)}`, error);
+  const why = isTls ? "did not pass the TLS hand-shake" : "could not be reached";
+  return failed(exchange, isTls ? "TlsFailed" : "Unreachable", `${why}: ${text.slice(0, 200)}`, error);
 }
 
 function failed(exchange: Exchange, reason: FailureReason, what: string, cause?: unknown): InspectionError {
   const { host, pathname } = exchange.url;
   return inspectionError(reason, `Cannot read "${host}${pathname}": the registry ${what}.`, { registry: host, cause });
-}
-
-/** The runtime repeats the whole URL, query included; the path is in our message already. */
-function shorten(text: string): string {
-  return text.replaceAll(/https?:\/\/[^\s)]+/g, "…").slice(0, 200);
 }
