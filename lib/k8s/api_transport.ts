@@ -163,17 +163,13 @@ export class ApiTransport implements AsyncDisposable {
   /** The one client; a rotated CA or client certificate gets a new one. Requests under way keep their connections. */
   #httpClient(tls: TlsIdentity): Deno.HttpClient {
     if (this.#client?.tls === tls) return this.#client.http;
-    const { connectTo, proxyUrl } = this.#access;
+    const { proxyUrl } = this.#access;
     const http = Deno.createHttpClient({
       http2: false,
       caCerts: [...tls.caCerts],
       poolMaxIdlePerHost: MAX_PARALLEL_REQUESTS,
       ...(tls.client === undefined ? {} : tls.client),
-      ...(connectTo !== undefined
-        ? { proxy: { transport: "tcp", ...connectTo } }
-        : proxyUrl !== undefined
-        ? { proxy: { url: proxyUrl } }
-        : {}),
+      ...(proxyUrl === undefined ? {} : { proxy: { url: proxyUrl } }),
     });
     this.#client?.http.close();
     this.#client = { tls, http };
@@ -199,6 +195,10 @@ export class ApiTransport implements AsyncDisposable {
  * | 429                          | yes | yes: refused before it was looked at                   |
  * | no connection could be made  | yes | yes: the server has seen nothing                       |
  * | 5xx, cut, no answer in time  | yes | no: it may have been carried out                       |
+ *
+ * Below us Deno's fetch itself sends any request a second time when a kept-alive connection closes before the first byte of
+ * the answer (2.9.6, seen on a stub). So every write must bear being sent twice: a patch with `test`, a resourceVersion, a
+ * name of our own.
  */
 function retryDelayMs(
   error: ApiError,

@@ -20,8 +20,6 @@ export interface ClusterCredentials {
 export interface ClusterAccess {
   /** `https://host:port`, without a slash at the end. Its host is the name the server's certificate must carry. */
   readonly baseUrl: string;
-  /** Where to connect when that is not the host of `baseUrl` (`tls-server-name`). */
-  readonly connectTo?: { readonly hostname: string; readonly port: number };
   /** HTTP proxy to go through. */
   readonly proxyUrl?: string;
   /** Credentials that are fresh enough to send. Throws when none can be had; the message says what to do. */

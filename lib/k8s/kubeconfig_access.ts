@@ -1,6 +1,9 @@
 // Access to a cluster outside of it, from a kubeconfig file. The only place that loads client-node (89 MB), lazily.
 import type { RequestOptions } from "node:https";
+import { dirname, resolve } from "node:path";
 import type { KubeConfig } from "@kubernetes/client-node";
+import { parse as parseYaml } from "yaml";
+import { z } from "zod";
 import type { Clock } from "../clock.ts";
 import { type ClusterAccess, type ClusterCredentials, CredentialsCache, type TlsIdentity } from "./cluster_access.ts";
 
@@ -11,7 +14,7 @@ export interface KubeconfigOptions {
 }
 
 /**
- * Access as a kubeconfig describes it: token, token file, client certificate, exec plugin, CA, tls-server-name, proxy.
+ * Access as a kubeconfig describes it: token, token file, client certificate, exec plugin, CA, proxy.
  * Proves that the credentials can be had before it resolves. Throws an error that names the file and what is wrong in it.
  */
 export async function readKubeconfigAccess(path: string, options: KubeconfigOptions): Promise<ClusterAccess> {
@@ -23,8 +26,10 @@ export async function readKubeconfigAccess(path: string, options: KubeconfigOpti
     if (!isCurrent) config = await loadKubeconfig(path, options.context);
     isCurrent = hasExecPlugin(config);
     const credentials = await readCredentials(config, path);
+    const token = await readTokenFile(config, path);
     if (!isSameIdentity(tls, credentials.tls)) tls = credentials.tls;
-    return { headers: credentials.headers, tls };
+    const bearer = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    return { headers: { ...credentials.headers, ...bearer }, tls };
   });
   await cache.credentials();
   return {
@@ -60,7 +65,7 @@ async function loadKubeconfig(path: string, context: string | undefined): Promis
 }
 
 /** The fixed part of the access. Throws for what Deno's fetch cannot do. */
-function serverOf(config: KubeConfig, path: string): Pick<ClusterAccess, "baseUrl" | "connectTo" | "proxyUrl"> {
+function serverOf(config: KubeConfig, path: string): Pick<ClusterAccess, "baseUrl" | "proxyUrl"> {
   const cluster = config.getCurrentCluster();
   if (cluster === null || !URL.canParse(cluster.server)) {
     throw new Error(
@@ -70,19 +75,18 @@ function serverOf(config: KubeConfig, path: string): Pick<ClusterAccess, "baseUr
   if (cluster.skipTLSVerify) {
     throw new Error(
       `Cannot use kubeconfig "${path}": cluster "${cluster.name}" sets insecure-skip-tls-verify, which is not supported. ` +
-        "Put the CA of the server into certificate-authority-data, and use tls-server-name if only the name differs.",
+        "Put the CA of the server into certificate-authority-data.",
     );
   }
   const url = new URL(cluster.server);
-  const proxyUrl = cluster.proxyUrl === undefined ? {} : { proxyUrl: cluster.proxyUrl };
-  const prefix = url.pathname.replace(/\/+$/, "");
-  if (cluster.tlsServerName === undefined) return { baseUrl: `${url.origin}${prefix}`, ...proxyUrl };
-  const port = Number(url.port || (url.protocol === "https:" ? 443 : 80));
-  return {
-    baseUrl: `${url.protocol}//${cluster.tlsServerName}:${port}${prefix}`,
-    connectTo: { hostname: url.hostname.replace(/^\[|\]$/g, ""), port },
-    ...proxyUrl,
-  };
+  if (cluster.tlsServerName !== undefined && cluster.tlsServerName !== url.hostname) {
+    throw new Error(
+      `Cannot use kubeconfig "${path}": cluster "${cluster.name}" sets tls-server-name "${cluster.tlsServerName}", which is ` +
+        "not supported. Let that name resolve to the server's address and put it into the server URL.",
+    );
+  }
+  const baseUrl = `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
+  return cluster.proxyUrl === undefined ? { baseUrl } : { baseUrl, proxyUrl: cluster.proxyUrl };
 }
 
 async function readCredentials(config: KubeConfig, path: string): Promise<ClusterCredentials> {
@@ -107,6 +111,25 @@ async function readCredentials(config: KubeConfig, path: string): Promise<Cluste
     headers,
     tls: { caCerts: ca === undefined ? [] : [ca], ...(cert && key ? { client: { cert, key } } : {}) },
   };
+}
+
+const usersOfFile = z.object({
+  users: z.array(z.object({ name: z.string(), user: z.object({ tokenFile: z.string().optional() }).nullish() })).catch(
+    [],
+  ),
+});
+
+/** The current token of a user with a `tokenFile`, which client-node does not know (it looks for `token-file`). */
+async function readTokenFile(config: KubeConfig, path: string): Promise<string | undefined> {
+  const { data } = usersOfFile.safeParse(parseYaml(await Deno.readTextFile(path)));
+  const tokenFile = data?.users.find(({ name }) => name === config.getCurrentUser()?.name)?.user?.tokenFile;
+  if (tokenFile === undefined || tokenFile === "") return undefined;
+  const place = resolve(dirname(path), tokenFile);
+  try {
+    return (await Deno.readTextFile(place)).trim();
+  } catch (cause) {
+    throw new Error(`Cannot read token file "${place}" of kubeconfig "${path}": ${wordsOf(cause)}.`, { cause });
+  }
 }
 
 function hasExecPlugin(config: KubeConfig): boolean {

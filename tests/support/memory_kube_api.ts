@@ -56,9 +56,10 @@ export class MemoryCluster {
         if (body.kind === "json") throw new Error("Cannot apply a JSON patch here: not part of this stand-in.");
         const known = this.objects.get(resourcePath(type, target));
         if (known === undefined && body.kind === "merge") throw notFound();
-        const merged = { ...known, ...Object(body.document) };
-        if (known !== undefined && JSON.stringify(merged) === JSON.stringify({ ...merged, ...known })) return known;
-        return this.#store(type, target, merged);
+        const { metadata: _metadata, ...members } = Object(body.document);
+        const isSame = (name: string): boolean => JSON.stringify(known?.[name]) === JSON.stringify(members[name]);
+        if (known !== undefined && Object.keys(members).every(isSame)) return known;
+        return this.#store(type, target, { ...known, ...members });
       },
       delete: async (type, target, { signal }) => {
         await before(callOf("delete", { type, target, signal }));

@@ -1,0 +1,273 @@
+// The REST client on a stub over real HTTP/1.1: what is sent, how answers and faults are told apart, what is tried again.
+import assert from "node:assert/strict";
+import { MAX_PARALLEL_REQUESTS } from "../../../lib/k8s/api_transport.ts";
+import type { KubeApi } from "../../../lib/k8s/api.ts";
+import { ApiError, classifyWriteFailure } from "../../../lib/k8s/errors.ts";
+import { applyObject } from "../../../lib/k8s/server_side_apply.ts";
+import { listAll } from "../../../lib/k8s/lists.ts";
+import { ServerClock } from "../../../lib/k8s/server_clock.ts";
+import { Resource } from "../../../lib/k8s/types.ts";
+import { waitUntil } from "../../cluster/support/wait.ts";
+import { type ApiServerStub, Match, openApiServerStub, statusBody } from "../../support/api_server.ts";
+import { openTestApi, plainAccess } from "../../support/cluster_api.ts";
+import { FakeClock } from "../../support/fake_clock.ts";
+import { MemoryCluster } from "../../support/memory_kube_api.ts";
+
+const never = new AbortController().signal;
+const POD = { metadata: { name: "web", namespace: "shop", resourceVersion: "5" } };
+const TARGET = { namespace: "shop", name: "web" };
+
+async function withApi(
+  play: (scene: { readonly stub: ApiServerStub; readonly api: KubeApi }) => Promise<void>,
+): Promise<void> {
+  await using stub = await openApiServerStub();
+  await using api = openTestApi(plainAccess(stub.url));
+  await play({ stub, api });
+}
+
+async function faultOf(promise: Promise<unknown>): Promise<ApiError> {
+  const error = await promise.then(() => undefined, (reason: unknown) => reason);
+  assert.ok(error instanceof ApiError, `an ApiError, not ${String(error)}`);
+  return error;
+}
+
+Deno.test("patch() sends each format with its content type, field manager and force", async () => {
+  await withApi(async ({ stub, api }) => {
+    stub.obstruct(Match.any, { kind: "json", body: POD }, 3);
+    const operations = [{ op: "add", path: "/metadata/labels", value: {} }] as const;
+    const document = { metadata: { labels: { a: "b" } } };
+    await api.patch(Resource.pods, TARGET, { body: { kind: "json", operations }, signal: never });
+    await api.patch(Resource.pods, TARGET, { body: { kind: "merge", document }, signal: never });
+    await api.patch(Resource.pods, { ...TARGET, subresource: "status" }, {
+      body: { kind: "apply", document, force: true },
+      signal: never,
+    });
+    assert.deepEqual(
+      stub.requests.map(({ method, path, headers, query, body }) => [
+        method,
+        path,
+        headers["content-type"],
+        query.toString(),
+        JSON.parse(body),
+      ]),
+      [
+        [
+          "PATCH",
+          "/api/v1/namespaces/shop/pods/web",
+          "application/json-patch+json",
+          "fieldManager=archway",
+          operations,
+        ],
+        ["PATCH", "/api/v1/namespaces/shop/pods/web", "application/merge-patch+json", "fieldManager=archway", document],
+        [
+          "PATCH",
+          "/api/v1/namespaces/shop/pods/web/status",
+          "application/apply-patch+yaml",
+          "fieldManager=archway&force=true",
+          document,
+        ],
+      ],
+    );
+    assert.equal(stub.requests[0]?.headers["user-agent"], "archway-tests/0");
+  });
+});
+
+Deno.test("create(), replace(), delete() and get() use the paths and bodies of the API", async () => {
+  await withApi(async ({ stub, api }) => {
+    stub.obstruct(Match.any, { kind: "json", body: POD }, 5);
+    await api.create(Resource.pods, POD, { ...TARGET, signal: never });
+    await api.create(Resource.pods, POD, { ...TARGET, subresource: "eviction", signal: never });
+    await api.replace(Resource.pods, POD, { ...TARGET, signal: never });
+    await api.delete(Resource.pods, TARGET, { uid: "u1", propagationPolicy: "Background", signal: never });
+    await api.get(Resource.nodes, { name: "n1" }, never);
+    assert.deepEqual(stub.requests.map(({ method, path }) => `${method} ${path}`), [
+      "POST /api/v1/namespaces/shop/pods",
+      "POST /api/v1/namespaces/shop/pods/web/eviction",
+      "PUT /api/v1/namespaces/shop/pods/web",
+      "DELETE /api/v1/namespaces/shop/pods/web",
+      "GET /api/v1/nodes/n1",
+    ]);
+    assert.deepEqual(JSON.parse(stub.requests[3]?.body ?? ""), {
+      kind: "DeleteOptions",
+      apiVersion: "v1",
+      preconditions: { uid: "u1" },
+      propagationPolicy: "Background",
+    });
+  });
+});
+
+Deno.test("ApiError carries status, reason, causes and Retry-After of the server's Status", async () => {
+  await withApi(async ({ stub, api }) => {
+    const causes = statusBody(422, "Invalid", { details: { causes: [{ field: "spec" }] } });
+    stub.obstruct(Match.any, { kind: "json", status: 422, body: causes });
+    const patch = (): Promise<unknown> =>
+      api.patch(Resource.pods, TARGET, { body: { kind: "json", operations: [] }, signal: never });
+    const refused = await faultOf(patch());
+    assert.deepEqual([refused.status, refused.reason, refused.hasCauses], [422, "Invalid", true]);
+    assert.equal(refused.message, 'Cannot patch pods "shop/web": the API server answered 422: stub says Invalid');
+    assert.equal(classifyWriteFailure(refused), "refused");
+    stub.obstruct(Match.any, { kind: "json", status: 422, body: statusBody(422, "Invalid") });
+    assert.equal(classifyWriteFailure(await faultOf(patch())), "stale");
+    stub.obstruct(Match.any, {
+      kind: "json",
+      status: 503,
+      body: statusBody(503, "X"),
+      headers: { "retry-after": "7" },
+    });
+    const later = await faultOf(patch());
+    assert.deepEqual([later.retryAfterMs, classifyWriteFailure(later)], [7_000, "later"]);
+  });
+});
+
+Deno.test("GET and LIST are tried again after 5xx, 429 and cut connections", async () => {
+  await withApi(async ({ stub, api }) => {
+    stub.put("a");
+    stub.obstruct(Match.any, { kind: "json", status: 500, body: statusBody(500, "InternalError") });
+    stub.obstruct(Match.any, { kind: "cut" });
+    assert.equal((await api.list(Resource.pods, {}, never)).items.length, 1);
+    stub.obstruct(Match.any, { kind: "destroy" });
+    stub.obstruct(Match.any, { kind: "json", status: 429, body: statusBody(429, "TooManyRequests") });
+    assert.equal((await api.list(Resource.pods, {}, never)).items.length, 1);
+    stub.obstruct(Match.any, { kind: "json", status: 500, body: statusBody(500, "InternalError") }, 3);
+    assert.equal((await faultOf(api.list(Resource.pods, {}, never))).status, 500);
+  });
+});
+
+Deno.test("a write is tried again after 429 only: 5xx and cuts may have been carried out", async () => {
+  await withApi(async ({ stub, api }) => {
+    const create = (): Promise<unknown> => api.create(Resource.pods, POD, { ...TARGET, signal: never });
+    stub.obstruct(Match.any, { kind: "json", status: 429, body: statusBody(429, "TooManyRequests") });
+    stub.obstruct(Match.any, { kind: "json", body: POD });
+    await create();
+    assert.equal(stub.requests.length, 2);
+    stub.obstruct(Match.any, { kind: "json", status: 500, body: statusBody(500, "InternalError") });
+    assert.equal((await faultOf(create())).status, 500);
+    stub.obstruct(Match.any, { kind: "cut" });
+    const cut = await faultOf(create());
+    assert.deepEqual([cut.status, cut.reason, stub.requests.length], [0, "Interrupted", 4]);
+    stub.obstruct(Match.any, { kind: "destroy" });
+    const destroyed = await faultOf(create());
+    assert.deepEqual([destroyed.status, destroyed.reason, stub.requests.length], [0, "Interrupted", 5]);
+  });
+});
+
+Deno.test("a refused connection is told as unreachable, without the URL's query, and a write is tried again after it", async () => {
+  const stub = await openApiServerStub();
+  const { port, url } = stub;
+  await using api = openTestApi(plainAccess(url));
+  await stub.stop();
+  const fault = await faultOf(api.list(Resource.pods, { labelSelector: "secret=value" }, never));
+  assert.deepEqual([fault.status, fault.reason], [0, "Unreachable"]);
+  assert.match(fault.message, /^Cannot list pods: no answer from the API server at 127\.0\.0\.1:\d+: .*refused/i);
+  assert.doesNotMatch(fault.message, /secret/);
+  const creating = api.create(Resource.pods, POD, { ...TARGET, signal: never });
+  await stub.listen(port);
+  stub.obstruct(Match.any, { kind: "json", body: POD });
+  await creating;
+  await stub.stop();
+});
+
+Deno.test("a call that gets no answer ends with its time limit, one that is aborted with the caller's reason", async () => {
+  await using stub = await openApiServerStub();
+  const clock = new FakeClock();
+  await using api = openTestApi(plainAccess(stub.url), { clock });
+  stub.obstruct(Match.any, { kind: "hang" }, 2);
+  const creating = faultOf(api.create(Resource.pods, POD, { ...TARGET, signal: never }));
+  await waitUntil("the request", () => stub.requests.length === 1, { intervalMs: 5 });
+  await clock.advance(30_000);
+  const fault = await creating;
+  assert.deepEqual([fault.status, fault.reason], [0, "Timeout"]);
+  const stop = new AbortController();
+  const getting = api.get(Resource.pods, TARGET, stop.signal);
+  await waitUntil("the request", () => stub.requests.length === 2, { intervalMs: 5 });
+  stop.abort(new Error("going home"));
+  await assert.rejects(getting, { message: "going home" });
+});
+
+Deno.test("a 401 makes credentials be read anew and the request be sent once more", async () => {
+  await using stub = await openApiServerStub();
+  let token = "old";
+  const credentials = (): Promise<{ readonly headers: { readonly authorization: string }; readonly tls: typeof TLS }> =>
+    Promise.resolve({ headers: { authorization: `Bearer ${token}` }, tls: TLS });
+  const discardCredentials = (): void => {
+    token = "new";
+  };
+  await using api = openTestApi(plainAccess(stub.url, { credentials, discardCredentials }));
+  stub.obstruct(Match.any, { kind: "json", status: 401, body: statusBody(401, "Unauthorized") });
+  stub.obstruct(Match.any, { kind: "json", body: POD });
+  await api.create(Resource.pods, POD, { ...TARGET, signal: never });
+  assert.deepEqual(stub.requests.map(({ headers }) => headers["authorization"]), ["Bearer old", "Bearer new"]);
+  stub.obstruct(Match.any, { kind: "json", status: 401, body: statusBody(401, "Unauthorized") }, 2);
+  assert.equal((await faultOf(api.get(Resource.pods, TARGET, never))).status, 401);
+  assert.equal(stub.requests.length, 4);
+});
+
+const TLS = { caCerts: [] };
+
+Deno.test("requests are capped, Leases and watches do not wait behind them", async () => {
+  await withApi(async ({ stub, api }) => {
+    stub.obstruct((request) => request.path.includes("/pods/"), { kind: "hang" }, 200);
+    const stop = new AbortController();
+    const many = Array.from({ length: 100 }, () => api.get(Resource.pods, TARGET, stop.signal).catch(() => {}));
+    await waitUntil("the cap", () => stub.requests.length === MAX_PARALLEL_REQUESTS, { intervalMs: 5 });
+    stub.obstruct((request) => request.path.includes("/leases/"), { kind: "json", body: POD });
+    await api.get(Resource.leases, TARGET, never);
+    const watch = api.watch(Resource.pods, { resourceVersion: "100", timeoutSeconds: 60 }, stop.signal);
+    const first = watch[Symbol.asyncIterator]().next();
+    await waitUntil("the watch", () => stub.watching === 1, { intervalMs: 5 });
+    assert.equal(stub.requests.length, MAX_PARALLEL_REQUESTS + 2);
+    stop.abort(new Error("enough"));
+    await assert.rejects(first, { message: "enough" });
+    await Promise.all(many);
+  });
+});
+
+Deno.test("raw() gives JSON parsed and other answers as text", async () => {
+  await withApi(async ({ stub, api }) => {
+    stub.obstruct(Match.any, { kind: "json", body: { gitVersion: "v1.36.3" } });
+    assert.deepEqual(await api.raw("/version", never), { gitVersion: "v1.36.3" });
+    stub.obstruct(Match.any, { kind: "json", body: "ok", headers: { "content-type": "text/plain" } });
+    assert.equal(await api.raw("/readyz", never), '"ok"');
+  });
+});
+
+Deno.test("listAll() reads all pages and starts over when the server has forgotten its place", async () => {
+  await withApi(async ({ stub, api }) => {
+    for (const name of ["a", "b", "c", "d", "e"]) stub.put(name);
+    const isSecondPage = (request: { readonly query: URLSearchParams }): boolean => request.query.has("continue");
+    stub.obstruct(isSecondPage, { kind: "json", status: 410, body: statusBody(410, "Expired") });
+    const names: string[] = [];
+    for await (const pod of listAll(api, Resource.pods, { limit: 2, resourceVersion: "0", signal: never })) {
+      names.push(pod.metadata.name);
+    }
+    assert.deepEqual(names, ["a", "b", "a", "b", "c", "d", "e"]);
+    const versions = stub.requests.map(({ query }) => [query.has("continue"), query.get("resourceVersion")]);
+    assert.ok(versions.every(([isLater, version]) => version === (isLater ? null : "0")));
+  });
+});
+
+Deno.test("serverClockOffsetMs() narrows down on the server's clock and follows a jump", () => {
+  const clock = new ServerClock();
+  assert.equal(clock.offsetMs(), 0);
+  const aheadMs = 12_340;
+  for (let n = 0; n < 200; n++) {
+    const sentMs = 1_700_000_000_000 + n * 137;
+    clock.learn(new Date(sentMs + 5 + aheadMs).toUTCString(), { sentMs, receivedMs: sentMs + 10 });
+  }
+  assert.ok(Math.abs(clock.offsetMs() - aheadMs) <= 80, `${clock.offsetMs()}`);
+  const sentMs = 1_700_000_100_000;
+  clock.learn(new Date(sentMs - 60_000).toUTCString(), { sentMs, receivedMs: sentMs + 10 });
+  assert.ok(Math.abs(clock.offsetMs() + 60_000) <= 1_000);
+  clock.learn("nonsense", { sentMs, receivedMs: sentMs });
+  clock.learn(null, { sentMs, receivedMs: sentMs });
+});
+
+Deno.test("applyObject() says whether it created, updated or changed nothing", async () => {
+  const api = new MemoryCluster().client();
+  const object = { metadata: { name: "cfg" }, webhooks: [1] };
+  const options = { type: Resource.mutatingWebhooks, signal: never };
+  assert.equal((await applyObject(api, object, options)).kind, "created");
+  assert.equal((await applyObject(api, object, options)).kind, "unchanged");
+  const changed = await applyObject(api, { ...object, webhooks: [2] }, options);
+  assert.deepEqual([changed.kind, changed.object["apiVersion"]], ["updated", "admissionregistration.k8s.io/v1"]);
+});
