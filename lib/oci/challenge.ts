@@ -14,7 +14,7 @@ export type Challenge =
   };
 
 const MAX_HEADER = 8_192;
-const SCHEME = /^[\s,]*([A-Za-z][\w-]*)(?:\s+|$)/;
+const SCHEME = /^[\s,]*([A-Za-z][\w-]*)(?=[\s,]|$)/;
 const PARAMETER = /^[\s,]*([A-Za-z][\w-]*)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]*))/;
 
 /** The challenges that registries use, in the order given; others are left out. */
