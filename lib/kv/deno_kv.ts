@@ -39,7 +39,7 @@ async function openServer(url: string): Promise<Database> {
     return toDatabase(await Deno.openKv(url), () => {});
   } catch (error) {
     // Deno repeats the whole address, which may hold a password.
-    const reason = errorText(error).replaceAll(/\bhttps?:\/\/\S+/g, "it");
+    const reason = errorText(error).replaceAll(/\bhttps?:\/\/[^\s'")]+/g, "…");
     throw new Error(`Cannot open the cache server "${withoutSecrets(url)}": ${reason}.`);
   }
 }

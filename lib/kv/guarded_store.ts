@@ -136,6 +136,7 @@ class Guard {
     this.#isClosed = true;
     // What is being written in the background gets its usual time to be acknowledged.
     await Promise.allSettled(this.#underWay);
+    await this.#opening;
     this.#drop();
   }
 

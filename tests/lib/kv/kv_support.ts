@@ -1,0 +1,60 @@
+// What the tests of the store share.
+import { type Clock, systemClock } from "../../../lib/clock.ts";
+import type { Logger } from "../../../lib/log.ts";
+
+/** A logger that keeps `level message` lines. */
+export function recordingLogger(): { readonly log: Logger; readonly lines: readonly string[] } {
+  const lines: string[] = [];
+  const at = (level: string) => (message: string): void => void lines.push(`${level} ${message}`);
+  const log: Logger = {
+    debug: at("debug"),
+    info: at("info"),
+    warn: at("warn"),
+    error: at("error"),
+    with: () => log,
+  };
+  return { log, lines };
+}
+
+/** A folder that is gone after the test. */
+export async function temporaryFolder(): Promise<AsyncDisposable & { readonly path: string }> {
+  const path = await Deno.makeTempDir({ prefix: "archway-kv-" });
+  return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
+}
+
+/** The machine's clock, whose monotonic time a test can set forward. */
+export function shiftedClock(): { readonly clock: Clock; forward(ms: number): void } {
+  let shiftMs = 0;
+  const clock: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + shiftMs };
+  return {
+    clock,
+    forward: (ms) => {
+      shiftMs += ms;
+    },
+  };
+}
+
+/** A child that runs a module of TypeScript text; its standard output comes line by line. */
+export function spawnScript(
+  script: string,
+): { readonly child: Deno.ChildProcess; readonly lines: AsyncIterator<string> } {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--unstable-kv", "--no-check", "--ext=ts", "-"],
+    cwd: new URL("../../..", import.meta.url).pathname,
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "null",
+  }).spawn();
+  const writer = child.stdin.getWriter();
+  writer.write(new TextEncoder().encode(script)).then(() => writer.close(), () => {});
+  return { child, lines: linesOf(child.stdout) };
+}
+
+async function* linesOf(stream: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string> {
+  let rest = "";
+  for await (const text of stream.pipeThrough(new TextDecoderStream())) {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
+}

@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { z } from "zod";
+import { ageOf, seal, unseal } from "../../../lib/kv/envelope.ts";
+import { entryKey, kindPrefix } from "../../../lib/kv/keys.ts";
+import { openMemoryStore } from "../../../lib/kv/memory_store.ts";
+import { prune } from "../../../lib/kv/prune.ts";
+import type { KeyValueStore } from "../../../lib/kv/store.ts";
+import { FakeClock } from "../../support/fake_clock.ts";
+
+Deno.test("unseal() gives back what seal() took, until its end", () => {
+  const sealed = seal({ a: 1 }, { v: 3, atMs: 1_000, expireAtMs: 2_000 });
+  const schema = z.object({ a: z.number() });
+  assert.deepEqual(unseal(sealed, { v: 3, nowMs: 1_999, schema }), { value: { a: 1 }, atMs: 1_000 });
+  assert.equal(unseal(sealed, { v: 3, nowMs: 2_000, schema }), undefined, "expired, although still stored");
+  assert.equal(unseal(sealed, { v: 4, nowMs: 1_500, schema }), undefined, "another version");
+  assert.equal(unseal(sealed, { v: 3, nowMs: 1_500, schema: z.string() }), undefined, "another shape");
+});
+
+Deno.test("unseal() and ageOf() never throw, whatever stands in the store", () => {
+  fc.assert(fc.property(fc.anything(), (raw) => {
+    assert.equal(unseal(raw, { v: 1, nowMs: 0, schema: z.never() }), undefined);
+    assert.equal(typeof ageOf(raw, 0).isOver, "boolean");
+  }));
+});
+
+Deno.test("entryKey() stays below 2 048 bytes, is stable, and keeps names apart", () => {
+  fc.assert(fc.property(fc.string({ maxLength: 5_000 }), fc.string({ maxLength: 5_000 }), (left, right) => {
+    const key = entryKey("tag", [left, "public"]);
+    assert.ok(key.every((part) => typeof part === "number" || part.length <= 300));
+    assert.deepEqual(key, entryKey("tag", [left, "public"]));
+    assert.equal(left === right, JSON.stringify(key) === JSON.stringify(entryKey("tag", [right, "public"])));
+    assert.deepEqual(key.slice(0, 3), kindPrefix("tag"));
+  }));
+});
+
+Deno.test("openMemoryStore() forgets the least recently used beyond its size", async () => {
+  const store = openMemoryStore({ clock: new FakeClock(), maxEntries: 2 });
+  for (const name of ["a", "b", "c"]) await store.set([name], name);
+  assert.deepEqual([await store.get(["a"]), await store.get(["b"]), await store.get(["c"])], [undefined, "b", "c"]);
+});
+
+async function fill(store: KeyValueStore, ages: readonly number[], nowMs: number): Promise<void> {
+  for (const [at, age] of ages.entries()) {
+    const kind = at % 2 === 0 ? "digest" : "tag";
+    await store.set(entryKey(kind, [`name-${at}`, "public"]), seal(age, { v: 1, atMs: nowMs - age }));
+  }
+}
+
+Deno.test("prune() deletes the oldest beyond the size, over all shards and kinds", async () => {
+  const clock = new FakeClock();
+  await fc.assert(fc.asyncProperty(
+    fc.uniqueArray(fc.nat({ max: 1_000_000 }), { maxLength: 60 }),
+    fc.nat({ max: 60 }),
+    async (ages, maxEntries) => {
+      const store = openMemoryStore({ clock });
+      await fill(store, ages, clock.nowMs());
+      const pruned = await prune(store, { maxEntries, clock });
+      const left: unknown[] = [];
+      for (const kind of ["digest", "tag"] as const) {
+        for await (const { value } of store.list(kindPrefix(kind))) {
+          left.push(z.object({ value: z.number() }).parse(value).value);
+        }
+      }
+      const wanted = [...ages].sort((a, b) => a - b).slice(0, maxEntries);
+      assert.deepEqual(left.map(Number).sort((a, b) => a - b), wanted);
+      assert.deepEqual(pruned, { kept: wanted.length, deleted: ages.length - wanted.length });
+    },
+  ));
+});
+
+Deno.test("prune() deletes expired and unreadable entries even when there is room", async () => {
+  const clock = new FakeClock();
+  const store = openMemoryStore({ clock });
+  await fill(store, [5, 6], clock.nowMs());
+  await store.set(entryKey("digest", ["gone"]), seal(1, { v: 1, atMs: 0, expireAtMs: clock.nowMs() }));
+  await store.set(entryKey("digest", ["nonsense"]), "nonsense");
+  assert.deepEqual(await prune(store, { maxEntries: 100, clock }), { kept: 2, deleted: 2 });
+});
