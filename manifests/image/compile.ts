@@ -1,4 +1,4 @@
-// `deno task compile`: one executable, or with --form=bundle one script, in dist/. Called by image.ts as well.
+// `deno task compile`: one executable, or with --form=bundle its script and chunks, in dist/. Called by image.ts as well.
 //   --arch=amd64|arm64   for that architecture of Linux instead of this machine's; repeatable
 //   DENORT_BIN=FILE      base of the executable, where dl.deno.land cannot be reached (DENORT_BIN_ARM64=… for one of several)
 import { join } from "node:path";
@@ -33,45 +33,65 @@ export const PERMISSIONS: readonly string[] = [
 
 /** What to compile. Without an architecture: for this machine. */
 export interface CompileOptions {
+  /** `main.js` of a bundle. */
   readonly entry: string;
   readonly output: string;
   readonly architecture?: ImageArchitecture;
 }
 
-/** Arguments of `deno`. Pure. */
+/**
+ * Arguments of `deno` that make a folder of scripts, `main.js` first. Pure.
+ *
+ * | not used | why |
+ * |---|---|
+ * | `--minify` | of `using x = open(); return x.y` it leaves `return open().y`: x is never closed (esbuild 0.25.5) |
+ * | one file | the Kubernetes client, which runs outside of clusters alone, would cost 50 MB and 150 ms inside of them |
+ */
+export function renderBundleArguments(entry: string, folder: string): readonly string[] {
+  return ["bundle", "--code-splitting", "--platform=deno", `--outdir=${folder}`, entry];
+}
+
+/** Arguments of `deno` that make an executable of a bundle, which holds all there is: no lock, no packages. Pure. */
 export function renderCompileArguments({ entry, output, architecture }: CompileOptions): readonly string[] {
   const target = architecture === undefined ? [] : [`--target=${TARGETS[architecture]}`];
-  // Types are checked by `deno task check`; the compiler would check its own minified output.
-  const form = ["--bundle", "--minify", "--no-check", "--app-name=archway"];
-  return ["compile", ...form, ...PERMISSIONS, ...target, `--output=${output}`, entry];
+  const alone = ["--no-config", "--no-lock", "--no-check", "--unstable-kv", "--app-name=archway"];
+  return ["compile", ...alone, ...PERMISSIONS, ...target, `--output=${output}`, entry];
 }
 
-/** Arguments of `deno` for the script. Pure. */
-export function renderBundleArguments({ entry, output }: CompileOptions): readonly string[] {
-  return ["bundle", "--minify", "--platform=deno", `--output=${output}`, entry];
+/** Bundles main.ts into the folder, which is emptied first; answers the bytes of each file. */
+export async function bundle(folder: string): Promise<Readonly<Record<string, number>>> {
+  await Deno.mkdir(folder, { recursive: true });
+  for await (const { name } of Deno.readDir(folder)) await Deno.remove(join(folder, name), { recursive: true });
+  await runDeno(renderBundleArguments(join(ROOT, "main.ts"), folder));
+  const sizes: Record<string, number> = {};
+  for await (const { name } of Deno.readDir(folder)) sizes[name] = (await Deno.stat(join(folder, name))).size;
+  return sizes;
 }
 
-/** Builds; answers how many bytes the result has. Throws when the compiler fails, with what to do where that is known. */
-export async function build(form: Form, options: CompileOptions): Promise<number> {
-  const args = form === "binary" ? renderCompileArguments(options) : renderBundleArguments(options);
-  const base = options.architecture === undefined
-    ? undefined
-    : Deno.env.get(`DENORT_BIN_${options.architecture.toUpperCase()}`);
+/** Makes an executable of a bundle; answers its bytes. Throws with what to do where the base cannot be had. */
+export async function compile(options: CompileOptions): Promise<number> {
+  const { architecture, output } = options;
+  const base = architecture === undefined ? undefined : Deno.env.get(`DENORT_BIN_${architecture.toUpperCase()}`);
+  await runDeno(renderCompileArguments(options), base === undefined ? {} : { DENORT_BIN: base });
+  return (await Deno.stat(output)).size;
+}
+
+async function runDeno(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<void> {
   const run = new Deno.Command(Deno.execPath(), {
     args: [...args],
     cwd: ROOT,
-    env: base === undefined ? {} : { DENORT_BIN: base },
-    stdout: "piped",
+    env: { ...env, NO_COLOR: "1" },
+    stdout: "null",
     stderr: "piped",
   });
   const { success, stderr } = await run.output();
-  if (success) return (await Deno.stat(options.output)).size;
+  if (success) return;
   const said = new TextDecoder().decode(stderr).trim();
   const hint = said.includes("denort")
     ? "\nThe base of the executable is fetched from dl.deno.land. Where that cannot be reached, set DENORT_BIN to a denort " +
       `of version ${Deno.version.deno}, or take --form=bundle.`
     : "";
-  throw new Error(`Cannot build "${options.output}":\n${said}${hint}`);
+  throw new Error(`Cannot run "deno ${args[0]}":\n${said}${hint}`);
 }
 
 /** The architecture named, or an error that says which there are. */
@@ -92,21 +112,23 @@ async function main(): Promise<void> {
     options: { form: { type: "string", default: "binary" }, arch: { type: "string", multiple: true, default: [] } },
   });
   const form = parseForm(values.form);
-  const entry = join(ROOT, "main.ts");
-  await Deno.mkdir(join(ROOT, "dist"), { recursive: true });
-  const jobs: readonly CompileOptions[] = form === "bundle"
-    ? [{ entry, output: join(ROOT, "dist", "archway.js") }]
-    : values.arch.length === 0
+  const folder = join(ROOT, "dist", "bundle");
+  const sizes = Object.values(await bundle(folder)).reduce((sum, bytes) => sum + bytes, 0);
+  await print(`${folder}  ${mebibytes(sizes)}\n`);
+  if (form === "bundle") return;
+  const entry = join(folder, "main.js");
+  const jobs: readonly CompileOptions[] = values.arch.length === 0
     ? [{ entry, output: join(ROOT, "dist", "archway") }]
     : values.arch.map(parseArchitecture).map((architecture) => ({
       entry,
       output: join(ROOT, "dist", `archway-linux-${architecture}`),
       architecture,
     }));
-  for (const job of jobs) {
-    const bytes = await build(form, job);
-    await print(`${job.output}  ${(bytes / 1_048_576).toFixed(1)} MiB\n`);
-  }
+  for (const job of jobs) await print(`${job.output}  ${mebibytes(await compile(job))}\n`);
+}
+
+function mebibytes(bytes: number): string {
+  return `${(bytes / 1_048_576).toFixed(1)} MiB`;
 }
 
 /** Writes a line for the person who called. */

@@ -4,7 +4,16 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { z } from "zod";
-import { build, type Form, type ImageArchitecture, parseArchitecture, parseForm, print, ROOT } from "./compile.ts";
+import {
+  bundle,
+  compile,
+  type Form,
+  type ImageArchitecture,
+  parseArchitecture,
+  parseForm,
+  print,
+  ROOT,
+} from "./compile.ts";
 
 /** A container engine that answers. */
 export type Engine = "podman" | "buildah" | "docker";
@@ -80,12 +89,12 @@ async function succeeds(command: string, args: readonly string[]): Promise<boole
 
 /** Lays out what the Containerfile copies. */
 async function fillContext({ form, architectures, context }: ImageOptions): Promise<void> {
-  const entry = join(ROOT, "main.ts");
-  await Deno.mkdir(context, { recursive: true });
-  if (form === "bundle") await build("bundle", { entry, output: join(context, "archway.js") });
+  const scripts = join(context, "archway");
+  await bundle(scripts);
   for (const architecture of architectures) {
     if (form === "binary") {
-      await build("binary", { entry, output: join(context, `archway-linux-${architecture}`), architecture });
+      const output = join(context, `archway-linux-${architecture}`);
+      await compile({ entry: join(scripts, "main.js"), output, architecture });
       continue;
     }
     const own = ({ x86_64: "amd64", aarch64: "arm64" })[Deno.build.arch] === architecture ? Deno.execPath() : undefined;

@@ -45,8 +45,9 @@ export class BareRoot implements AsyncDisposable {
     for (const folder of ["proc", "dev", "tmp", "var/cache/archway", "etc"]) {
       await Deno.mkdir(join(root.folder, folder), { recursive: true });
     }
-    // The one place that can be written: the emptyDir of the Deployment.
+    // What can be written: the emptyDir of the Deployment, and /tmp, which only the playground uses.
     await Deno.chmod(join(root.folder, "var/cache/archway"), 0o777);
+    await Deno.chmod(join(root.folder, "tmp"), 0o1777);
     return root;
   }
 
