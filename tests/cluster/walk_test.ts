@@ -2,6 +2,8 @@
 // puts them where all of their images run. Archway runs under its own ServiceAccount, so a missing right fails a test.
 import assert from "node:assert/strict";
 import { SCHEDULING_GATE } from "../../lib/names.ts";
+import { enablePlacement } from "./support/archway.ts";
+import { createAuthority } from "./support/pki.ts";
 import {
   createPods,
   createPullSecret,
@@ -13,11 +15,11 @@ import {
   type PodSpec,
   waitForPods,
 } from "./support/pods.ts";
+import { findFreePort } from "./support/ports.ts";
 import { startRegistry } from "./support/registry.ts";
+import { startTcpBalancer } from "./support/tcp_balancer.ts";
 import { waitUntil } from "./support/wait.ts";
-import { index, openWorkingBed, type WalkBed } from "./support/walk_bed.ts";
-
-type WorkingBed = Awaited<ReturnType<typeof openWorkingBed>>;
+import { index, openWalkBed, openWorkingBed, type WalkBed } from "./support/walk_bed.ts";
 
 function find(pods: readonly PodOutcome[], name: string): PodOutcome {
   return pods.find((pod) => pod.name === name) ?? assert.fail(`no pod ${name}`);
@@ -176,15 +178,15 @@ Deno.test("walk: while the registry answers 500 nobody is misplaced, and afterwa
   assert.ok(recovered.every(({ labels }) => !("multiarch.openshift.io/fallback-arch" in labels)));
 });
 
-async function surviveBurst(bed: WorkingBed, prefix: string, disturb: () => Promise<void>): Promise<void> {
+async function surviveBurst(bed: WalkBed, prefix: string, disturb: () => Promise<void>): Promise<void> {
   const namespace = await bed.controlPlane.createNamespace(prefix);
   const { images, expected } = await pushFifty(bed);
   // A little latency keeps pods gated for long enough to be in the middle of it.
   bed.proxy.setFaults([{ fault: { kind: "latency", ms: 400 } }]);
-  const creating = createPods(bed.controlPlane, namespace, { pods: fiveHundred(images, prefix), parallel: 16 });
-  await waitForPods(bed.controlPlane, namespace, { count: 100, until: () => true });
-  await disturb();
-  await creating;
+  await Promise.all([
+    createPods(bed.controlPlane, namespace, { pods: fiveHundred(images, prefix), parallel: 16 }),
+    waitForPods(bed.controlPlane, namespace, { count: 100, until: () => true }).then(disturb),
+  ]);
   const pods = await waitForPods(bed.controlPlane, namespace, {
     count: 500,
     until: (pod) => isReleased(pod) && isScheduled(pod),
@@ -200,26 +202,29 @@ Deno.test("walk: kill -9 in the middle of a burst and a restart leave no pod gat
   await using bed = await openWorkingBed({ replica: { persistCache: true } });
   await surviveBurst(bed, "killed", async () => {
     bed.archway.kill("SIGKILL");
+    await waitUntil("the process to be dead", () => !bed.archway.isAlive());
     await bed.archway.restart();
   });
 });
 
-Deno.test("walk: when the leader of two replicas is killed the other one takes over", async () => {
-  await using bed = await openWorkingBed();
-  await bed.startReplica({
-    name: "second",
-    front: { webhookUrl: bed.archway.webhookUrl, authority: await bedAuthority() },
-  });
+Deno.test("walk: when the leader of two replicas is killed the other one gates and releases on", async () => {
+  await using bed = await openWalkBed();
+  await using balancer = startTcpBalancer(findFreePort());
+  const front = {
+    webhookUrl: `https://127.0.0.1:${balancer.port}`,
+    authority: await createAuthority("archway test replicas"),
+  };
+  const first = await bed.startReplica({ name: "first", front });
+  balancer.setTargets([first.webhookPort]);
+  await enablePlacement(bed.controlPlane);
+  const second = await bed.startReplica({ name: "second", front });
+  balancer.setTargets([first.webhookPort, second.webhookPort]);
   await surviveBurst(bed, "leader", () => {
-    bed.archway.kill("SIGKILL");
+    first.kill("SIGKILL");
     return Promise.resolve();
   });
+  assert.equal(await second.metric("archway_leader"), 1);
 });
-
-async function bedAuthority(): Promise<Awaited<ReturnType<typeof import("./support/pki.ts")["createAuthority"]>>> {
-  const { createAuthority } = await import("./support/pki.ts");
-  return await createAuthority("second replica");
-}
 
 Deno.test("walk: a restart of the API server in the middle of a burst loses no pod", async () => {
   await using bed = await openWorkingBed();
