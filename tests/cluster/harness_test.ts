@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import { readAuditLog } from "./support/audit_log.ts";
 import { classifyRequest, type FaultRule } from "./support/fault_plan.ts";
 import { type FaultProxy, startFaultProxy } from "./support/fault_proxy.ts";
+import { disablePlacement, enablePlacement, installArchway, startArchway } from "./support/archway.ts";
 import { read } from "./support/cluster_access.ts";
+import { createPods, isScheduled, waitForPods } from "./support/pods.ts";
 import { startControlPlane } from "./support/control_plane.ts";
 import { type RealRegistry, renderBasic, startRegistry } from "./support/registry.ts";
 import { sharedControlPlane } from "./support/shared_control_plane.ts";
@@ -216,4 +218,28 @@ async function checkCertificates(proxy: FaultProxy, ask: () => Promise<number>):
 Deno.test("classifyRequest() tells manifests of deep repositories from pushes", () => {
   assert.deepEqual(classifyRequest("GET", "/v2/a/b/c/manifests/v1"), { kind: "manifestGet", repository: "a/b/c" });
   assert.deepEqual(classifyRequest("PUT", "/v2/a/manifests/v1"), { kind: "other", repository: "a" });
+});
+
+Deno.test("startArchway() serves under its own ServiceAccount; pods land where their images run", async () => {
+  await using cluster = await sharedControlPlane();
+  await using registry = await startRegistry();
+  await registry.push("team/arm", "v1", { platforms: [{ architecture: "arm64" }] });
+  await registry.push("team/both", "v1", { platforms: [{ architecture: "s390x" }, { architecture: "ppc64le" }] });
+  const kubeconfigFile = await installArchway(cluster);
+  await using archway = await startArchway({ kubeconfigFile, registries: [registry] });
+  await enablePlacement(cluster);
+  try {
+    const namespace = await cluster.createNamespace("harness");
+    const image = (name: string): string => `${registry.host}/team/${name}:v1`;
+    const pods = [{ name: "arm", images: [image("arm")] }, { name: "both", images: [image("both")] }];
+    await createPods(cluster, namespace, { pods });
+    const [arm, both] = await waitForPods(cluster, namespace, { count: 2, until: isScheduled, deadlineMs: 20_000 });
+    assert.deepEqual(arm?.requiredArchitectures, [["arm64"]]);
+    assert.match(arm.nodeName, /^arm64-/);
+    assert.match(both?.nodeName ?? "", /^(s390x|ppc64le)-/);
+    assert.match(await archway.metrics(), /^# TYPE /m);
+  } finally {
+    await disablePlacement(cluster);
+  }
+  assert.equal(await archway.stop(), 0);
 });

@@ -1,0 +1,255 @@
+// `archway serve` as a child process in front of a real control plane. Used by the tests of the whole service and by benchmarks.
+import type { ClusterAccess } from "./cluster_access.ts";
+import { type CertificateAuthority, createAuthority } from "./pki.ts";
+import { findFreePort } from "./ports.ts";
+import { RunningProcess } from "./process.ts";
+import { waitUntil } from "./wait.ts";
+
+const ROOT = new URL("../../../", import.meta.url).pathname;
+
+/** How to start it. */
+export interface ArchwayOptions {
+  /** A kubeconfig of its own ServiceAccount; see installArchway(). */
+  readonly kubeconfigFile: string;
+  /** Name in messages, of the log and on the Lease. Default `archway`. */
+  readonly name?: string;
+  /** Registries it may ask, and the CA of each. */
+  readonly registries?: readonly { readonly host: string; readonly caFile?: string }[];
+  /** More arguments of `serve`; a later flag wins over ours. */
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Replicas behind one balancer share its URL and an authority. Default: a URL and an authority of its own. */
+  readonly front?: { readonly webhookUrl: string; readonly authority: CertificateAuthority };
+  /** Keeps the image cache on disk (in a folder that goes with the process), so that a restart knows it. Default memory. */
+  readonly persistCache?: boolean;
+  /** Default `deno run main.ts`; a compiled or bundled form for measurements. */
+  readonly command?: readonly [string, ...string[]];
+}
+
+/** One line of its log. */
+export type LogLine = Readonly<Record<string, unknown>>;
+
+/** A running service. Ports, certificate and cache survive {@link restart}. */
+export interface Archway extends AsyncDisposable {
+  readonly name: string;
+  readonly webhookUrl: string;
+  readonly webhookPort: number;
+  readonly adminUrl: string;
+  readonly caFile: string;
+  readonly caPem: string;
+  readonly pid: () => number;
+  readonly isAlive: () => boolean;
+  /** Whether `/readyz` says yes now. */
+  isReady(): Promise<boolean>;
+  /** Text of `/metrics`. */
+  metrics(): Promise<string>;
+  /** Sum of the samples of a metric whose labels contain these; 0 when there are none. */
+  metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number>;
+  /** Everything it logged; lines that are not JSON come as `{ message }`. */
+  logs(): Promise<readonly LogLine[]>;
+  kill(signal: Deno.Signal): void;
+  /** Ends it (SIGTERM) and gives the exit code. */
+  stop(): Promise<number>;
+  /** Starts it again after {@link kill} or {@link stop}; resolves when it is ready. */
+  restart(): Promise<void>;
+}
+
+/** Starts it and waits until it is ready. Throws with the end of its log when it does not come up. */
+export async function startArchway(options: ArchwayOptions): Promise<Archway> {
+  await using undo = new AsyncDisposableStack();
+  const { name = "archway" } = options;
+  const directory = await Deno.makeTempDir({ prefix: `${name}-` });
+  undo.defer(() => Deno.remove(directory, { recursive: true }));
+  const [webhookPort, adminPort] = [findFreePort(), findFreePort()];
+  const authority = options.front?.authority ?? await createAuthority("archway test webhook");
+  const webhookUrl = options.front?.webhookUrl ?? `https://127.0.0.1:${webhookPort}`;
+  await writeCertificate(directory, authority);
+  const service = undo.use(
+    new Service({ directory, options, webhookUrl, webhookPort, adminPort, name }),
+  );
+  await service.start();
+  const opened = undo.move();
+  return {
+    name,
+    webhookUrl,
+    webhookPort,
+    adminUrl: service.adminUrl,
+    caFile: `${directory}/tls/ca.crt`,
+    caPem: authority.certificatePem,
+    pid: () => service.process.pid,
+    isAlive: () => service.process.isAlive,
+    isReady: () => service.isReady(),
+    metrics: () => service.readMetrics(),
+    metric: async (metric, labels = {}) => sumMetric(await service.readMetrics(), { metric, labels }),
+    logs: async () => parseLog(await service.process.readLog()),
+    kill: (signal) => service.process.kill(signal),
+    stop: async () => (await service.process.stop({ graceMs: 15_000 })).code,
+    restart: () => service.start(),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
+}
+
+async function writeCertificate(directory: string, authority: CertificateAuthority): Promise<void> {
+  const serving = await authority.issue({ commonName: "archway", usage: "server" });
+  await Deno.mkdir(`${directory}/tls`);
+  await Deno.writeTextFile(`${directory}/tls/ca.crt`, authority.certificatePem);
+  await Deno.writeTextFile(`${directory}/tls/tls.crt`, serving.certificatePem);
+  await Deno.writeTextFile(`${directory}/tls/tls.key`, serving.keyPem, { mode: 0o600 });
+}
+
+interface ServiceOptions {
+  readonly directory: string;
+  readonly options: ArchwayOptions;
+  readonly name: string;
+  readonly webhookUrl: string;
+  readonly webhookPort: number;
+  readonly adminPort: number;
+}
+
+/** The process and what answers on its admin port. */
+class Service implements AsyncDisposable {
+  readonly adminUrl: string;
+  readonly #options: ServiceOptions;
+  #process: RunningProcess | undefined;
+
+  constructor(options: ServiceOptions) {
+    this.#options = options;
+    this.adminUrl = `http://127.0.0.1:${options.adminPort}`;
+  }
+
+  get process(): RunningProcess {
+    if (this.#process === undefined) throw new Error("Cannot look at the process: it was never started");
+    return this.#process;
+  }
+
+  async start(): Promise<void> {
+    const { directory, name, options } = this.#options;
+    if (this.#process?.isAlive === true) throw new Error(`Cannot start ${name}: it is running`);
+    await this.#process?.ended;
+    const [command, ...leading] = options.command ??
+      [Deno.execPath(), "run", "-A", "--unstable-kv", "--no-prompt", `${ROOT}main.ts`];
+    this.#process = RunningProcess.start({
+      name,
+      command,
+      args: [...leading, "serve", ...this.#renderFlags(), ...(options.args ?? [])],
+      directory,
+      cwd: ROOT,
+      env: { NO_COLOR: "1", ...options.env },
+    });
+    await this.#process.waitReady(() => this.isReady(), { deadlineMs: 30_000 });
+  }
+
+  async isReady(): Promise<boolean> {
+    const response = await fetch(`${this.adminUrl}/readyz`, { signal: AbortSignal.timeout(2_000) });
+    await response.body?.cancel();
+    return response.ok;
+  }
+
+  async readMetrics(): Promise<string> {
+    return await (await fetch(`${this.adminUrl}/metrics`, { signal: AbortSignal.timeout(5_000) })).text();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#process?.stop({ graceMs: 15_000 });
+  }
+
+  #renderFlags(): readonly string[] {
+    const { directory, webhookUrl, webhookPort, adminPort, name, options } = this.#options;
+    return [
+      `--kubeconfig=${options.kubeconfigFile}`,
+      "--namespace=archway-system",
+      `--identity=${name}`,
+      `--listen=127.0.0.1:${webhookPort}`,
+      `--admin-listen=127.0.0.1:${adminPort}`,
+      `--webhook-url=${webhookUrl}`,
+      `--tls-cert=${directory}/tls/tls.crt`,
+      `--tls-key=${directory}/tls/tls.key`,
+      `--tls-ca=${directory}/tls/ca.crt`,
+      ...(options.persistCache === true ? [`--cache-path=${directory}/images.kv`] : []),
+      ...(options.registries ?? []).flatMap(({ host, caFile }) => [
+        `--registry=${host}`,
+        ...(caFile === undefined ? [] : [`--registry-ca=${caFile}`]),
+      ]),
+    ];
+  }
+}
+
+function parseLog(text: string): readonly LogLine[] {
+  return text.split("\n").filter((line) => line !== "").map((line) => {
+    try {
+      const value: unknown = JSON.parse(line);
+      return typeof value === "object" && value !== null ? { ...value } : { message: line };
+    } catch {
+      return { message: line };
+    }
+  });
+}
+
+/** Sums the samples of the exposition text. */
+function sumMetric(
+  text: string,
+  { metric, labels }: { readonly metric: string; readonly labels: Readonly<Record<string, string>> },
+): number {
+  const wanted = Object.entries(labels).map(([key, value]) => `${key}="${value}"`);
+  return text.split("\n").reduce((sum, line) => {
+    const match = line.match(/^([\w:]+)(?:\{(.*)\})? (\S+)/);
+    const isWanted = match?.[1] === metric && wanted.every((label) => `,${match[2] ?? ""}`.includes(`,${label}`));
+    return isWanted ? sum + Number(match[3]) : sum;
+  }, 0);
+}
+
+/**
+ * Applies the manifests that Archway needs in a cluster (namespace, CRDs, ServiceAccount, RBAC; not the Deployment) and
+ * gives a kubeconfig of its ServiceAccount. May be called again.
+ */
+export async function installArchway(cluster: ClusterAccess): Promise<string> {
+  const base = `${ROOT}manifests/base`;
+  const parts = [["-f", "namespace.yaml"], ["-f", "service_account.yaml"], ["-k", "crds"], ["-k", "rbac"]] as const;
+  for (const [flag, part] of parts) {
+    const { code, stderr } = await cluster.kubectl([
+      "apply",
+      "--server-side",
+      "--force-conflicts",
+      flag,
+      `${base}/${part}`,
+    ]);
+    if (code !== 0) throw new Error(`Cannot apply "${part}": ${stderr}`);
+  }
+  const { code, stderr } = await cluster.kubectl([
+    "wait",
+    "--for=condition=Established",
+    "crd",
+    "--all",
+    "--timeout=30s",
+  ]);
+  if (code !== 0) throw new Error(`Cannot establish the CRDs: ${stderr}`);
+  return await cluster.serviceAccountKubeconfig({ namespace: "archway-system", name: "archway" });
+}
+
+const CONFIGS = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs";
+const WEBHOOK =
+  "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/pod-placement-mutating-webhook-configuration";
+
+/** Creates the ClusterPodPlacementConfig `cluster` and waits until the webhook is registered. Archway must be running. */
+export async function enablePlacement(cluster: ClusterAccess, spec: unknown = {}): Promise<void> {
+  const config = {
+    apiVersion: "multiarch.openshift.io/v1beta1",
+    kind: "ClusterPodPlacementConfig",
+    metadata: { name: "cluster" },
+    spec,
+  };
+  const { status, body } = await cluster.request("POST", CONFIGS, config);
+  if (status !== 201) throw new Error(`Cannot create the ClusterPodPlacementConfig: ${status} ${JSON.stringify(body)}`);
+  await waitUntil("the webhook to be registered", async () => (await cluster.request("GET", WEBHOOK)).status === 200);
+}
+
+/** Deletes the ClusterPodPlacementConfig and waits until it is gone, with its webhook. Archway must be running. */
+export async function disablePlacement(cluster: ClusterAccess): Promise<void> {
+  await cluster.request("DELETE", `${CONFIGS}/cluster`);
+  await waitUntil(
+    "the config and the webhook to go",
+    async () =>
+      (await cluster.request("GET", `${CONFIGS}/cluster`)).status === 404 &&
+      (await cluster.request("GET", WEBHOOK)).status === 404,
+  );
+}

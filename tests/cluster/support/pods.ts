@@ -1,0 +1,217 @@
+// Creates pods from short specs, waits for them and tells how each ended. Used by tests of the whole service and by benchmarks.
+import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
+import { waitUntil } from "./wait.ts";
+
+/** A pod in short. */
+export interface PodSpec {
+  readonly name: string;
+  /** One container each. */
+  readonly images: readonly string[];
+  /** One init container each. */
+  readonly initImages?: readonly string[];
+  readonly pullSecrets?: readonly string[];
+  /** Scheduling gates of somebody else. */
+  readonly gates?: readonly string[];
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** Any other member of `spec`: affinity, nodeSelector, tolerations, … */
+  readonly spec?: Readonly<Record<string, unknown>>;
+}
+
+/** An event about a pod. */
+export interface PodEvent {
+  readonly type: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** How a pod stands. */
+export interface PodOutcome {
+  readonly name: string;
+  readonly phase: string;
+  /** Names of the scheduling gates that it still has. */
+  readonly gates: readonly string[];
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  /** `spec.affinity` as it is. */
+  readonly affinity: unknown;
+  /** The values of `kubernetes.io/arch` in each required term; one list a term. */
+  readonly requiredArchitectures: readonly (readonly string[])[];
+  /** Empty until scheduled. */
+  readonly nodeName: string;
+  readonly creationTimestamp: string;
+}
+
+/** Body of a pod, as a client would send it. */
+export function renderPod(
+  { name, labels = {}, annotations = {}, ...rest }: PodSpec,
+): Readonly<Record<string, unknown>> {
+  return { apiVersion: "v1", kind: "Pod", metadata: { name, labels, annotations }, spec: renderSpec(rest) };
+}
+
+function renderSpec(pod: Omit<PodSpec, "name" | "labels" | "annotations">): Readonly<Record<string, unknown>> {
+  const { images, initImages = [], pullSecrets = [], gates = [], spec = {} } = pod;
+  const asNames = (names: readonly string[]): readonly { readonly name: string }[] => names.map((name) => ({ name }));
+  return {
+    containers: images.map((image, index) => ({ name: `main-${index}`, image })),
+    ...(initImages.length === 0 ? {} : {
+      initContainers: initImages.map((image, index) => ({ name: `init-${index}`, image })),
+    }),
+    ...(pullSecrets.length === 0 ? {} : { imagePullSecrets: asNames(pullSecrets) }),
+    ...(gates.length === 0 ? {} : { schedulingGates: asNames(gates) }),
+    ...spec,
+  };
+}
+
+/** Creates the pods, `parallel` at a time (default 8). Throws at the first that is refused. */
+export async function createPods(
+  cluster: ClusterAccess,
+  namespace: string,
+  { pods, parallel = 8 }: { readonly pods: readonly PodSpec[]; readonly parallel?: number },
+): Promise<void> {
+  const waiting = pods.values();
+  const worker = async (): Promise<void> => {
+    for (const pod of waiting) {
+      const answer = await cluster.request("POST", `/api/v1/namespaces/${namespace}/pods`, renderPod(pod));
+      expectStatus(`create pod "${namespace}/${pod.name}"`, answer, [201]);
+    }
+  };
+  await Promise.all(Array.from({ length: parallel }, worker));
+}
+
+/** Creates a Deployment whose pods are of the spec. */
+export async function createDeployment(
+  cluster: ClusterAccess,
+  namespace: string,
+  { replicas, ...pod }: PodSpec & { readonly replicas: number },
+): Promise<void> {
+  const labels = { app: pod.name, ...pod.labels };
+  const template = { metadata: { labels, annotations: pod.annotations ?? {} }, spec: renderSpec(pod) };
+  const answer = await cluster.request("POST", `/apis/apps/v1/namespaces/${namespace}/deployments`, {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: pod.name },
+    spec: { replicas, selector: { matchLabels: { app: pod.name } }, template },
+  });
+  expectStatus(`create Deployment "${namespace}/${pod.name}"`, answer, [201]);
+}
+
+/** Creates a pull secret (`kubernetes.io/dockerconfigjson`) for one host. */
+export async function createPullSecret(
+  cluster: ClusterAccess,
+  namespace: string,
+  secret: { readonly name: string; readonly host: string; readonly user: string; readonly password: string },
+): Promise<void> {
+  const { name, host, user, password } = secret;
+  const auths = { [host]: { auth: new TextEncoder().encode(`${user}:${password}`).toBase64() } };
+  const answer = await cluster.request("POST", `/api/v1/namespaces/${namespace}/secrets`, {
+    apiVersion: "v1",
+    kind: "Secret",
+    type: "kubernetes.io/dockerconfigjson",
+    metadata: { name },
+    stringData: { ".dockerconfigjson": JSON.stringify({ auths }) },
+  });
+  expectStatus(`create Secret "${namespace}/${name}"`, answer, [201]);
+}
+
+/** How all pods of a namespace stand now, by name. */
+export async function listPods(cluster: ClusterAccess, namespace: string): Promise<readonly PodOutcome[]> {
+  const answer = await cluster.request("GET", `/api/v1/namespaces/${namespace}/pods?resourceVersion=0`);
+  expectStatus(`list pods of "${namespace}"`, answer, [200]);
+  return asList(read(answer.body, "items")).map(parseOutcome).sort((a, b) => a.name < b.name ? -1 : 1);
+}
+
+/**
+ * Polls until the namespace holds `count` pods and the condition is true of each; gives them.
+ * At the deadline the error names the pods that are not so.
+ */
+export async function waitForPods(
+  cluster: ClusterAccess,
+  namespace: string,
+  options: {
+    readonly count: number;
+    readonly until: (pod: PodOutcome) => boolean;
+    readonly deadlineMs?: number;
+    readonly intervalMs?: number;
+  },
+): Promise<readonly PodOutcome[]> {
+  const { count, until, deadlineMs = 60_000, intervalMs = 100 } = options;
+  let last: readonly PodOutcome[] = [];
+  try {
+    return await waitUntil(`${count} pods of ${namespace}`, async () => {
+      last = await listPods(cluster, namespace);
+      return last.length >= count && last.every(until) ? last : undefined;
+    }, { deadlineMs, intervalMs });
+  } catch (cause) {
+    const others = last.filter((pod) => !until(pod));
+    const shown = others.slice(0, 5).map(({ name, phase, gates, nodeName }) => ({ name, phase, gates, nodeName }));
+    const found = `${last.length} there, ${others.length} not as awaited: ${JSON.stringify(shown)}`;
+    throw new Error(`Cannot wait for ${count} pods of "${namespace}": ${found}`, { cause });
+  }
+}
+
+/** Condition of {@link waitForPods}: the scheduler has put it on a node. */
+export function isScheduled({ nodeName }: PodOutcome): boolean {
+  return nodeName !== "";
+}
+
+/** Condition of {@link waitForPods}: no gate of Archway. */
+export function isReleased({ gates }: PodOutcome): boolean {
+  return !gates.includes("multiarch.openshift.io/scheduling-gate");
+}
+
+/** Events about a pod, oldest first. */
+export async function listPodEvents(
+  cluster: ClusterAccess,
+  pod: { readonly namespace: string; readonly name: string },
+): Promise<readonly PodEvent[]> {
+  const selector = encodeURIComponent(`involvedObject.kind=Pod,involvedObject.name=${pod.name}`);
+  const answer = await cluster.request("GET", `/api/v1/namespaces/${pod.namespace}/events?fieldSelector=${selector}`);
+  expectStatus(`list events of "${pod.name}"`, answer, [200]);
+  return asList(read(answer.body, "items")).map((event) => ({
+    type: String(read(event, "type")),
+    reason: String(read(event, "reason")),
+    message: String(read(event, "message")),
+  }));
+}
+
+/** Architecture of each node by its name. */
+export async function listNodeArchitectures(cluster: ClusterAccess): Promise<ReadonlyMap<string, string>> {
+  const answer = await cluster.request("GET", "/api/v1/nodes");
+  expectStatus("list nodes", answer, [200]);
+  return new Map(
+    asList(read(answer.body, "items")).map((node) => [
+      String(read(node, "metadata", "name")),
+      String(read(node, "metadata", "labels", "kubernetes.io/arch")),
+    ]),
+  );
+}
+
+function parseOutcome(pod: unknown): PodOutcome {
+  const affinity = read(pod, "spec", "affinity");
+  const terms = read(affinity, "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms");
+  return {
+    name: String(read(pod, "metadata", "name")),
+    phase: String(read(pod, "status", "phase") ?? ""),
+    gates: asList(read(pod, "spec", "schedulingGates")).map((gate) => String(read(gate, "name"))),
+    labels: asTexts(read(pod, "metadata", "labels")),
+    annotations: asTexts(read(pod, "metadata", "annotations")),
+    affinity,
+    requiredArchitectures: asList(terms).map((term) =>
+      asList(read(term, "matchExpressions"))
+        .filter((expression) => read(expression, "key") === "kubernetes.io/arch")
+        .flatMap((expression) => asList(read(expression, "values")).map(String))
+    ),
+    nodeName: String(read(pod, "spec", "nodeName") ?? ""),
+    creationTimestamp: String(read(pod, "metadata", "creationTimestamp")),
+  };
+}
+
+function asList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function asTexts(value: unknown): Readonly<Record<string, string>> {
+  const entries = typeof value === "object" && value !== null ? Object.entries(value) : [];
+  return Object.fromEntries(entries.map(([key, text]) => [key, String(text)]));
+}
