@@ -11,6 +11,10 @@ const ROUNDS = short ? 1 : 4;
 const ROUND_MS = short ? 300 : 3_000;
 const PATH = "/add-pod-scheduling-gate";
 
+function print(text: string): void {
+  Deno.stdout.writeSync(new TextEncoder().encode(`${text}\n`));
+}
+
 interface Server extends AsyncDisposable {
   readonly port: number;
 }
@@ -91,8 +95,8 @@ const rows = Object.entries(webhook).map(([name, { requestsPerSecond, p50, p99, 
   name.includes("16") ? (requestsPerSecond / echo.requestsPerSecond).toFixed(2) : "-",
   String(failures),
 ]);
-console.log(renderTable(["WEBHOOK (B1)", "REQ/S", "P50 MS", "P99 MS", "RATIO TO ECHO", "FAILURES"], rows));
-console.log(
+print(renderTable(["WEBHOOK (B1)", "REQ/S", "P50 MS", "P99 MS", "RATIO TO ECHO", "FAILURES"], rows));
+print(
   renderTable(["MICRO", "MICROSECONDS"], micro.map(({ name, microseconds }) => [name, microseconds.toFixed(2)])),
 );
 
@@ -118,7 +122,7 @@ const targets = [
     met: pick("gate, 500 a second").p99 <= 5,
   },
 ];
-console.log(
+print(
   renderTable(
     ["TARGET", "VALUE", "WANTED", "MET"],
     targets.map(({ measure, value, target, met }) => [measure, value.toFixed(2), target, met ? "yes" : "no"]),

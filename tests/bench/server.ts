@@ -68,4 +68,4 @@ const listener = await openHttpsListener({
   certificate,
   handler: (request) => app.fetch(request),
 });
-console.log(listener.port);
+Deno.stdout.writeSync(new TextEncoder().encode(`${listener.port}\n`));

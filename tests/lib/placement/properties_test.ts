@@ -338,7 +338,8 @@ Deno.test("invariant 2: a placed pod may only go where each of its images runs",
       for (const { inspection } of scene.images) {
         if (inspection.kind !== "platforms") continue;
         const runs = inspection.platforms.map((platform) => platform.architecture);
-        for (const name of decision.required.architectures) assert.ok(runs.includes(name), name);
+        const placed: readonly string[] = decision.required.architectures;
+        for (const name of placed) assert.ok(runs.includes(name), name);
       }
     }),
     RUNS,
