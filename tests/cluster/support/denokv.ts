@@ -1,0 +1,72 @@
+// A real KV Connect server (the self-hosted `denokv`) for tests of the shared cache: found, or built once with cargo and cached.
+import { findFreePort } from "./ports.ts";
+import { RunningProcess } from "./process.ts";
+
+const VERSION = "0.14.0";
+
+/** Where the server's program is: ARCHWAY_DENOKV, the cache, or built now where there is `cargo`; undefined without any. */
+export async function findDenokv(): Promise<string | undefined> {
+  const given = Deno.env.get("ARCHWAY_DENOKV");
+  if (given !== undefined) return given;
+  const cache = Deno.env.get("XDG_CACHE_HOME") ?? `${Deno.env.get("HOME") ?? "/tmp"}/.cache`;
+  const root = `${cache}/archway/denokv-${VERSION}`;
+  const program = `${root}/bin/denokv`;
+  const isThere = await Deno.stat(program).then((info) => info.isFile, () => false);
+  return isThere || await build(root) ? program : undefined;
+}
+
+async function build(root: string): Promise<boolean> {
+  const args = ["install", "denokv", "--version", VERSION, "--locked", "--root", root];
+  try {
+    Deno.stderr.writeSync(new TextEncoder().encode(`building denokv ${VERSION} (first run only; up to 10 minutes)\n`));
+    return (await new Deno.Command("cargo", { args, stdin: "null", stdout: "null", stderr: "null" }).output()).success;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}
+
+/** A server that tests may kill and start again on the same port and file. */
+export class KvServer implements AsyncDisposable {
+  readonly url: string;
+  readonly #port = findFreePort();
+  readonly #options: { readonly program: string; readonly folder: string; readonly token: string };
+  #process: RunningProcess | undefined;
+
+  private constructor(options: { readonly program: string; readonly folder: string; readonly token: string }) {
+    this.#options = options;
+    this.url = `http://127.0.0.1:${this.#port}`;
+  }
+
+  /** Starts one with an empty database on a free port. */
+  static async start(options: { readonly program: string; readonly token: string }): Promise<KvServer> {
+    const server = new KvServer({ ...options, folder: await Deno.makeTempDir({ prefix: "archway-denokv-" }) });
+    await server.restart();
+    return server;
+  }
+
+  /** Starts it, again; resolves when it takes connections. */
+  async restart(): Promise<void> {
+    const { program, folder, token } = this.#options;
+    const address = `127.0.0.1:${this.#port}`;
+    const args = ["--sqlite-path", `${folder}/server.db`, "serve", "--access-token", token, "--addr", address];
+    this.#process = RunningProcess.start({ name: "denokv", command: program, args, directory: folder });
+    await this.#process.waitReady(() => takesConnections(this.#port));
+  }
+
+  /** Ends it as a crash would. */
+  async kill(): Promise<void> {
+    this.#process?.kill("SIGKILL");
+    await this.#process?.ended;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
+    await Deno.remove(this.#options.folder, { recursive: true });
+  }
+}
+
+async function takesConnections(port: number): Promise<boolean> {
+  (await Deno.connect({ hostname: "127.0.0.1", port })).close();
+  return true;
+}
