@@ -9,6 +9,8 @@ import { createPods, isScheduled, waitForPods } from "./support/pods.ts";
 import { startControlPlane } from "./support/control_plane.ts";
 import { type RealRegistry, renderBasic, startRegistry } from "./support/registry.ts";
 import { sharedControlPlane } from "./support/shared_control_plane.ts";
+import { findFreePort } from "./support/ports.ts";
+import { startTcpBalancer } from "./support/tcp_balancer.ts";
 import { waitUntil } from "./support/wait.ts";
 
 function pod(name: string, spec: Readonly<Record<string, unknown>> = {}): Readonly<Record<string, unknown>> {
@@ -242,4 +244,20 @@ Deno.test("startArchway() serves under its own ServiceAccount; pods land where t
     await disablePlacement(cluster);
   }
   assert.equal(await archway.stop(), 0);
+});
+
+Deno.test("startTcpBalancer() goes on with the replica that is left", async () => {
+  const serve = (name: string): Deno.HttpServer<Deno.NetAddr> =>
+    Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, () => new Response(name));
+  const [first, second] = [serve("first"), serve("second")];
+  await using balancer = startTcpBalancer(findFreePort());
+  balancer.setTargets([first.addr.port, second.addr.port]);
+  const ask = async (): Promise<string> => {
+    using client = Deno.createHttpClient({ poolMaxIdlePerHost: 0 });
+    return await (await fetch(`http://127.0.0.1:${balancer.port}/`, { client })).text();
+  };
+  assert.deepEqual(new Set([await ask(), await ask()]), new Set(["first", "second"]));
+  await first.shutdown();
+  assert.deepEqual([await ask(), await ask()], ["second", "second"]);
+  await second.shutdown();
 });

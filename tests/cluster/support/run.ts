@@ -23,8 +23,10 @@ async function runTests(args: readonly string[]): Promise<number> {
 }
 
 async function runDenoTest(args: readonly string[], coordinates: string): Promise<number> {
-  const tests = new Deno.Command(Deno.execPath(), {
-    args: [...renderTestArguments(args)],
+  // Where setpriv exists the tests end with us, however we end.
+  const launch = 'if command -v setpriv >/dev/null; then exec setpriv --pdeathsig TERM -- "$@"; else exec "$@"; fi';
+  const tests = new Deno.Command("sh", {
+    args: ["-c", launch, "sh", Deno.execPath(), ...renderTestArguments(args)],
     env: { [CONTROL_PLANE_VARIABLE]: coordinates },
     stdin: "null",
     stdout: "inherit",
