@@ -1,0 +1,127 @@
+// The shared cache on a real KV Connect server: replicas share what they learn, and its loss costs nothing but misses.
+import assert from "node:assert/strict";
+import { type Clock, systemClock } from "../../lib/clock.ts";
+import { openDenoKv } from "../../lib/kv/deno_kv.ts";
+import { REST_MS } from "../../lib/kv/guarded_store.ts";
+import type { KeyValueStore } from "../../lib/kv/store.ts";
+import { silentLogger } from "../../lib/log.ts";
+import { type CachedInspector, openCachedInspector } from "../../lib/oci/cached.ts";
+import { NO_REQUESTS } from "../../lib/oci/ledger.ts";
+import type { InspectionRequest, RegistryLookups } from "../../lib/oci/types.ts";
+import { findDenokv, KvServer } from "./support/denokv.ts";
+import { waitUntil } from "./support/wait.ts";
+
+const TOKEN = "a-token-of-the-tests-alone";
+const program = await findDenokv();
+const signal = new AbortController().signal;
+
+function test(name: string, body: (server: KvServer) => Promise<void>): void {
+  Deno.test({
+    name,
+    ignore: program === undefined,
+    // Deno's client cannot be made to give up a call to a server that is gone; ours does not wait for it.
+    sanitizeOps: false,
+    fn: async () => {
+      Deno.env.set("DENO_KV_ACCESS_TOKEN", TOKEN);
+      await using server = await KvServer.start({ program: program ?? "", token: TOKEN });
+      await body(server);
+    },
+  });
+}
+
+/** A registry that counts how often it is asked. */
+function countingRegistry(): { readonly inner: RegistryLookups; asked(): number } {
+  let asked = 0;
+  return {
+    asked: () => asked,
+    inner: {
+      inspect: ({ credentials }) => {
+        asked += 1;
+        return Promise.resolve({
+          inspection: {
+            kind: "platforms",
+            digest: `sha256:${(credentials.length === 0 ? "ab" : "cd").repeat(32)}`,
+            mediaType: "application/vnd.oci.image.index.v1+json",
+            platforms: [{ os: "linux", architecture: "arm64" }],
+            depth: "index",
+            findings: [],
+          },
+          resolved: "registry.example/team/app:v1",
+          source: "registry",
+          access: credentials.length === 0 ? "public" : "private",
+          requests: NO_REQUESTS,
+          trace: [],
+        });
+      },
+      head: () => Promise.resolve({ kind: "unknown", requests: NO_REQUESTS, trace: [] }),
+    },
+  };
+}
+
+function openReplica(kv: KeyValueStore, inner: RegistryLookups): CachedInspector {
+  return openCachedInspector({
+    inner,
+    kv,
+    clock: systemClock,
+    log: silentLogger,
+    maxEntries: 100,
+    tagTtlMs: 60_000,
+  });
+}
+
+function requestWith(password: string | undefined): InspectionRequest {
+  const scope = "registry.example";
+  const credentials = password === undefined
+    ? []
+    : [{ scope, source: "secret team/pull", secret: { kind: "basic" as const, username: "team", password } }];
+  const image = `registry.example/team/${password === undefined ? "open" : "closed"}:v1`;
+  return { image, credentials, freshness: "cached", depth: "index", priority: "gated" };
+}
+
+async function count(kv: KeyValueStore): Promise<number> {
+  return (await Array.fromAsync(kv.list(["archway"]))).length;
+}
+
+test("openDenoKv() lets replicas share what one of them has learnt, in public and with the same secret", async (server) => {
+  const [left, right] = [
+    await openDenoKv({ url: server.url, clock: systemClock, log: silentLogger }),
+    await openDenoKv({ url: server.url, clock: systemClock, log: silentLogger }),
+  ];
+  const registry = countingRegistry();
+  const [first, second] = [openReplica(left, registry.inner), openReplica(right, registry.inner)];
+  for (const [password, entries] of [[undefined, 2], ["right", 5]] as const) {
+    // Two of the public image; two of the private one and the salt.
+    await first.inspect(requestWith(password), signal);
+    await waitUntil("the knowledge to be stored", async () => await count(left) === entries);
+    const asked = registry.asked();
+    assert.equal((await second.inspect(requestWith(password), signal)).source, "cache");
+    assert.equal(registry.asked(), asked);
+  }
+  await Promise.all([left.close(), right.close()]);
+});
+
+test("openDenoKv() makes a lost server cost misses only, and comes back by itself", async (server) => {
+  let shiftMs = 0;
+  const clock: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + shiftMs };
+  const kv = await openDenoKv({ url: server.url, clock, log: silentLogger });
+  assert.equal(await kv.set(["archway", "a"], 1), true);
+  await server.kill();
+  const faults = kv.faults();
+  for (let turn = 0; turn < 200; turn++) assert.equal(await kv.get(["archway", "a"]), undefined);
+  assert.equal(kv.faults() - faults, 200);
+  assert.equal(await kv.set(["archway", "b"], 1), false);
+  await server.restart();
+  await waitUntil("the store to answer again", async () => {
+    shiftMs += REST_MS;
+    return await kv.get(["archway", "a"]) === 1;
+  });
+  await kv.close();
+});
+
+test("openDenoKv() goes on with misses when its token is wrong", async (server) => {
+  Deno.env.set("DENO_KV_ACCESS_TOKEN", "another-token-altogether");
+  const kv = await openDenoKv({ url: server.url, clock: systemClock, log: silentLogger });
+  assert.equal(await kv.set(["archway", "a"], 1), false);
+  assert.equal(await kv.get(["archway", "a"]), undefined);
+  await kv.close();
+});
