@@ -12,15 +12,21 @@ import { ExitCode, type Terminal } from "./output.ts";
 export interface CacheConfig {
   /** `export` or `import`, then a file name or `-`. */
   readonly operands: readonly string[];
+  /** File of the local database. */
   readonly cachePath?: string | undefined;
+  /** Server of the shared database; wins over the file. */
   readonly kvUrl?: string | undefined;
 }
 
 /** What the command runs with. */
 export interface CacheParts {
+  /** Lines of `export -` go to `out`, progress and problems to `err`. */
   readonly terminal: Terminal;
+  /** Stamps imported entries. */
   readonly clock: Clock;
+  /** Warnings of the database go to the terminal instead. */
   readonly log: Logger;
+  /** Ends the command between two lines. */
   readonly signal: AbortSignal;
   /** What `import -` reads; default standard input. */
   readonly input?: ReadableStream<Uint8Array<ArrayBuffer>>;

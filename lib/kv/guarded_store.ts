@@ -7,12 +7,17 @@ import type { JsonValue, KeyValueStore, StoreEntry, StoreKey } from "./store.ts"
 
 /** The few calls of a database that are used; all may reject or hang. Values are JSON text: plain data comes back. */
 export interface Database {
+  /** The text, or nothing. */
   get(key: StoreKey): Promise<unknown>;
+  /** Resolves when it is kept. */
   set(key: StoreKey, text: string): Promise<void>;
   /** Sets only where nothing is; whether it did. */
   create(key: StoreKey, text: string): Promise<boolean>;
+  /** Resolves when it is gone. */
   delete(key: StoreKey): Promise<void>;
+  /** All below the prefix. */
   list(prefix: StoreKey): AsyncGenerator<StoreEntry>;
+  /** Ends the handle; may be called while calls hang. */
   close(): void;
 }
 
@@ -20,7 +25,9 @@ export interface Database {
 export interface GuardOptions {
   /** Opens the database; called again after a row of faults, when the one before is closed. */
   readonly open: () => Promise<Database>;
+  /** Measures the limits. */
   readonly clock: Clock;
+  /** One warning when it stops answering, one line when it answers again. */
   readonly log: Logger;
 }
 

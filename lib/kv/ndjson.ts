@@ -10,6 +10,7 @@ import type { KeyValueStore } from "./store.ts";
 
 /** What became of the lines of an import. Empty lines are none. */
 export interface Imported {
+  /** Stored. */
   readonly imported: number;
   /** Not JSON, not a document of ours, or of another version. */
   readonly invalid: number;

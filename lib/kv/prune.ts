@@ -6,7 +6,9 @@ import type { KeyValueStore, StoreKey } from "./store.ts";
 
 /** How an eviction ended. */
 export interface Pruned {
+  /** Entries that stay. */
   readonly kept: number;
+  /** Entries that went. */
   readonly deleted: number;
 }
 

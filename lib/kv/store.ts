@@ -14,7 +14,9 @@ export type StoreKey = readonly (string | number)[];
 
 /** One entry of a listing. The value is unknown: somebody else may have written it. */
 export interface StoreEntry {
+  /** Where it stands. */
   readonly key: StoreKey;
+  /** What stands there, unread. */
   readonly value: unknown;
 }
 
@@ -31,6 +33,7 @@ export interface KeyValueStore {
   set(key: StoreKey, value: JsonValue): Promise<boolean>;
   /** Sets the value only where there is none; whether it did. */
   create(key: StoreKey, value: JsonValue): Promise<boolean>;
+  /** Whether the entry is gone. */
   delete(key: StoreKey): Promise<boolean>;
   /** All entries below the prefix, in order of their keys. Ends early on a fault: compare {@link faults}. */
   list(prefix: StoreKey): AsyncIterable<StoreEntry>;
