@@ -1,0 +1,252 @@
+// The Kubernetes edge against the real API server: what the stub cannot prove. Needs the control plane of this folder.
+import assert from "node:assert/strict";
+import { systemClock } from "../../lib/clock.ts";
+import type { KubeApi } from "../../lib/k8s/api.ts";
+import { ApiError, classifyWriteFailure } from "../../lib/k8s/errors.ts";
+import { openEventRecorder } from "../../lib/k8s/event_recorder.ts";
+import { readKubeconfigAccess } from "../../lib/k8s/kubeconfig_access.ts";
+import { type LeaseView, runWithLease } from "../../lib/k8s/lease.ts";
+import { listAll } from "../../lib/k8s/lists.ts";
+import { openReflector } from "../../lib/k8s/reflector.ts";
+import { openKubeApi } from "../../lib/k8s/rest_api.ts";
+import { applyObject } from "../../lib/k8s/server_side_apply.ts";
+import { type KubeObject, Resource, type ResourceType } from "../../lib/k8s/types.ts";
+import { silentLogger } from "../../lib/log.ts";
+import { startControlPlane } from "./support/control_plane.ts";
+import { type SharedControlPlane, sharedControlPlane } from "./support/shared_control_plane.ts";
+import { waitUntil } from "./support/wait.ts";
+
+const never = new AbortController().signal;
+const log = silentLogger;
+const clock = systemClock;
+const configMaps: ResourceType = {
+  group: "",
+  version: "v1",
+  plural: "configmaps",
+  kind: "ConfigMap",
+  namespaced: true,
+};
+
+interface Scene {
+  readonly plane: SharedControlPlane;
+  readonly api: KubeApi;
+  readonly namespace: string;
+}
+
+async function withCluster(play: (scene: Scene) => Promise<void>): Promise<void> {
+  await using plane = await sharedControlPlane();
+  const access = await readKubeconfigAccess(plane.kubeconfigFile, { clock });
+  await using api = openKubeApi(access, { clock, log, userAgent: "archway-tests/0" });
+  await play({ plane, api, namespace: await plane.createNamespace("edge") });
+}
+
+async function createConfigMap({ api, namespace }: Scene, name: string): Promise<KubeObject> {
+  return await api.create(configMaps, { metadata: { name }, data: { n: "0" } }, { namespace, signal: never });
+}
+
+Deno.test("cluster: KubeApi creates, patches in three formats, refuses as classified, lists in pages and deletes", async () => {
+  await withCluster(async (scene) => {
+    const { api, namespace } = scene;
+    for (let n = 0; n < 5; n++) await createConfigMap(scene, `cm-${n}`);
+    const target = { namespace, name: "cm-0" };
+    const json = (value: string): Promise<KubeObject> => {
+      const test = { op: "test", path: "/data/n", value } as const;
+      const replace = { op: "replace", path: "/data/n", value: "1" } as const;
+      return api.patch(configMaps, target, { body: { kind: "json", operations: [test, replace] }, signal: never });
+    };
+    assert.deepEqual((await json("0"))["data"], { n: "1" });
+    await assert.rejects(json("0"), (error) => classifyWriteFailure(error) === "stale");
+    const document = { data: { m: "2" } };
+    await api.patch(configMaps, target, { body: { kind: "merge", document }, signal: never });
+    const bad = { metadata: { labels: { "not a label!": "x" } } };
+    await assert.rejects(
+      api.patch(configMaps, target, { body: { kind: "merge", document: bad }, signal: never }),
+      (error) => classifyWriteFailure(error) === "refused",
+    );
+    const applied = { metadata: { name: "applied", namespace }, data: { a: "1" } };
+    const options = { type: configMaps, signal: never };
+    assert.equal((await applyObject(api, applied, options)).kind, "created");
+    assert.equal((await applyObject(api, applied, options)).kind, "unchanged");
+    assert.equal((await applyObject(api, { ...applied, data: { a: "2" } }, options)).kind, "updated");
+    const names: string[] = [];
+    for await (const item of listAll(api, configMaps, { namespace, limit: 2, signal: never })) {
+      names.push(item.metadata.name);
+    }
+    assert.deepEqual(names.filter((name) => name.startsWith("cm-")).length, 5);
+    await api.delete(configMaps, target, { propagationPolicy: "Background", signal: never });
+    await assert.rejects(
+      api.get(configMaps, target, never),
+      (error) => error instanceof ApiError && error.status === 404,
+    );
+    assert.ok(Math.abs(api.serverClockOffsetMs()) < 1_500, "both are this machine");
+    assert.equal(await api.raw("/readyz", never), "ok");
+  });
+});
+
+Deno.test("cluster: reflector sees every object of a burst, its changes and deletions, with a resume in the middle", async () => {
+  await withCluster(async (scene) => {
+    const { api, namespace } = scene;
+    await createConfigMap(scene, "early");
+    const stop = new AbortController();
+    const reflector = openReflector({
+      api,
+      resource: configMaps,
+      namespace,
+      parse: ({ metadata }) => metadata.name.startsWith("kube-root") ? undefined : metadata.resourceVersion,
+      onChange: () => {},
+      clock,
+      log,
+      name: "config maps",
+      // Shorter than the server's bookmarks: the watch is given up and resumed while the burst goes on.
+      stallMs: 400,
+    });
+    const running = reflector.run(stop.signal);
+    await reflector.synced(AbortSignal.timeout(10_000));
+    assert.equal(reflector.size, 1);
+    const names = Array.from({ length: 100 }, (_, n) => `burst-${n}`);
+    await Promise.all(names.map((name) => createConfigMap(scene, name)));
+    await waitUntil("the burst", () => reflector.size === 101);
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    const target = { namespace, name: "burst-0" };
+    const changed = await api.patch(configMaps, target, {
+      body: { kind: "merge", document: { data: { n: "9" } } },
+      signal: never,
+    });
+    await Promise.all(names.slice(1).map((name) => api.delete(configMaps, { namespace, name }, { signal: never })));
+    await waitUntil("the deletions", () => reflector.size === 2);
+    await waitUntil("the change", () => reflector.get(`${namespace}/burst-0`) === changed.metadata.resourceVersion);
+    stop.abort();
+    await running;
+  });
+});
+
+Deno.test("cluster: reflector waits for a kind that does not exist", async () => {
+  await withCluster(async ({ api }) => {
+    const stop = new AbortController();
+    const resource: ResourceType = { ...configMaps, group: "nowhere.example", plural: "nothings", kind: "Nothing" };
+    const reflector = openReflector({
+      api,
+      resource,
+      parse: () => 1,
+      onChange: () => {},
+      clock,
+      log,
+      name: "nothings",
+    });
+    const running = reflector.run(stop.signal);
+    await waitUntil("the 404", () => reflector.state() === "missing");
+    assert.equal(reflector.hasSynced(), false);
+    stop.abort();
+    await running;
+  });
+});
+
+Deno.test("cluster: two contenders take turns on a Lease, within seconds after a shutdown", async () => {
+  await withCluster(async ({ api, namespace }) => {
+    const leaders: string[] = [];
+    const views = new Map<string, LeaseView>();
+    const start = (identity: string): { readonly stop: AbortController; readonly running: Promise<void> } => {
+      const stop = new AbortController();
+      const lead = async (signal: AbortSignal): Promise<void> => {
+        leaders.push(identity);
+        await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+      };
+      const onState = (view: LeaseView): unknown => views.set(identity, view);
+      const options = { api, namespace, name: "leader", identity, clock, log, lead, onState };
+      return { stop, running: runWithLease(options, stop.signal) };
+    };
+    const a = start("a");
+    await waitUntil("the first leader", () => leaders.length === 1);
+    const b = start("b");
+    await waitUntil("the follower's view", () => views.get("b")?.holder === "a");
+    a.stop.abort();
+    await a.running;
+    await waitUntil("the hand-over", () => leaders.length === 2, { deadlineMs: 6_000 });
+    assert.deepEqual(leaders, ["a", "b"]);
+    b.stop.abort();
+    await b.running;
+    const lease = await api.get(Resource.leases, { namespace, name: "leader" }, never);
+    assert.equal(Object(lease["spec"]).holderIdentity, "");
+    assert.equal(Object(lease["spec"]).leaseTransitions, 1);
+  });
+});
+
+Deno.test("cluster: events are accepted, counted up, and those about cluster-scoped objects go to default", async () => {
+  await withCluster(async ({ api, plane, namespace }) => {
+    const fates: string[] = [];
+    await using recorder = openEventRecorder({
+      api,
+      clock,
+      log,
+      component: "multiarch-tuning-operator",
+      instance: "archway-test",
+      observe: (fate) => fates.push(fate),
+    });
+    const object = { apiVersion: "v1", kind: "Pod", namespace, name: "web", uid: crypto.randomUUID() };
+    const note = { object, type: "Warning", reason: "ArchAwareInspectionError", message: "é".repeat(2_000) } as const;
+    recorder.record(note);
+    await recorder.flush(never);
+    recorder.record(note);
+    const config = { apiVersion: "multiarch.openshift.io/v1beta1", kind: "ClusterPodPlacementConfig", name: namespace };
+    recorder.record({ ...note, object: config });
+    recorder.record({ ...note, object: { ...object, namespace: "no-such-namespace" } });
+    await recorder.flush(never);
+    assert.deepEqual(fates.sort(), ["created", "created", "refused", "repeated"]);
+    const events = (await api.list(Resource.events, { namespace }, never)).items;
+    assert.deepEqual(events.map((event) => [event["reason"], event["count"]]), [["ArchAwareInspectionError", 2]]);
+    const query = `fieldSelector=involvedObject.name=${namespace}`;
+    const inDefault = await plane.request("GET", `/api/v1/namespaces/default/events?${query}`);
+    assert.equal(Object(inDefault.body).items.length, 1);
+  });
+});
+
+Deno.test("cluster: reflector and leader survive kills of the API server, and lose nothing of what happens around them", async () => {
+  await using plane = await startControlPlane();
+  const access = await readKubeconfigAccess(plane.kubeconfigFile, { clock });
+  await using api = openKubeApi(access, { clock, log, userAgent: "archway-tests/0" });
+  const scene = { plane, api, namespace: await plane.createNamespace("edge") };
+  const { namespace } = scene;
+  const before = await createConfigMap(scene, "before");
+  const stop = new AbortController();
+  const parse = ({ metadata }: KubeObject): string | undefined =>
+    metadata.name.startsWith("kube-root") ? undefined : metadata.name;
+  const reflector = openReflector({
+    api,
+    resource: configMaps,
+    namespace,
+    parse,
+    onChange: () => {},
+    clock,
+    log,
+    name: "cm",
+  });
+  let isLeading = false;
+  const lead = async (signal: AbortSignal): Promise<void> => {
+    isLeading = true;
+    await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+    isLeading = false;
+  };
+  const running = Promise.all([
+    reflector.run(stop.signal),
+    runWithLease({ api, namespace, name: "leader", identity: "a", clock, log, lead }, stop.signal),
+  ]);
+  await waitUntil("a leader", () => isLeading);
+  for (let round = 0; round < 2; round++) {
+    await createConfigMap(scene, `just-before-${round}`);
+    await plane.restartApiServer("killed");
+    await waitUntil("a write", () => createConfigMap(scene, `just-after-${round}`));
+    await waitUntil("all of it", () => reflector.size === 3 + 2 * round, { deadlineMs: 10_000 });
+  }
+  await waitUntil("a leader", () => isLeading);
+  // The server has started anew since then and knows no history of that time.
+  const resourceVersion = before.metadata.resourceVersion ?? "";
+  const watch = async (): Promise<void> => {
+    for await (const _event of api.watch(configMaps, { namespace, resourceVersion, timeoutSeconds: 5 }, never));
+  };
+  await assert.rejects(
+    watch(),
+    (error) => error instanceof ApiError && error.status === 410 && error.reason === "Expired",
+  );
+  stop.abort();
+  await running;
+});
