@@ -15,6 +15,13 @@ function print(line: string): void {
   Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
 }
 
+/** Where JUnit files of the run go, for `deno task conformance`. */
+const JUNIT_FOLDER = Deno.env.get("ARCHWAY_JUNIT_DIR");
+
+function junit(name: string): readonly string[] {
+  return JUNIT_FOLDER === undefined ? [] : [`--junit-path=${JUNIT_FOLDER}/${name}.xml`];
+}
+
 const NOTHING: Counts = { passed: 0, failed: 0, skipped: 0 };
 
 /** Runs `deno ARGS`, shows its output as it comes and reads the totals of its summary line. */
@@ -52,10 +59,13 @@ async function exists(path: string): Promise<boolean> {
 async function runUnit(extra: readonly string[]): Promise<Counts> {
   const pure: string[] = [];
   for (const folder of PURE) if (await exists(folder)) pure.push(folder);
-  const noWorld = await runDeno(["test", "--quiet", "--no-prompt", "--parallel", ...extra, ...pure]);
+  const noWorld = await runDeno(["test", "--quiet", "--no-prompt", "--parallel", ...junit("pure"), ...extra, ...pure]);
   const ignore = [...PURE, "tests/cluster", "tests/bench"].join(",");
   const shell = await runDeno(
-    ["test", "--quiet", "--no-prompt", "--parallel", ...SHELL_PERMISSIONS, `--ignore=${ignore}`, ...extra, "tests"],
+    [
+      ...["test", "--quiet", "--no-prompt", "--parallel", ...SHELL_PERMISSIONS, `--ignore=${ignore}`],
+      ...[...junit("shell"), ...extra, "tests"],
+    ],
     { DENO_JOBS: "2" },
   );
   return add(noWorld, shell);
@@ -68,7 +78,7 @@ async function missingControlPlane(): Promise<string | undefined> {
 }
 
 async function runCluster(extra: readonly string[]): Promise<Counts> {
-  return await runDeno(["run", "-A", "tests/cluster/support/run.ts", ...extra]);
+  return await runDeno(["run", "-A", "tests/cluster/support/run.ts", ...junit("cluster"), ...extra]);
 }
 
 async function main(): Promise<Counts> {

@@ -1,0 +1,43 @@
+// Which rows a test says it proves, by its name. Called by the generator and by the test of unknown ids.
+
+/** What the name of a test says about rows. */
+export interface Claim {
+  readonly ids: readonly string[];
+  /** Why the product deliberately does something else, from `(different: …)`. */
+  readonly different: string | undefined;
+}
+
+/** Words that may stand among the ids: sections of a document, and defects (B10, D2). */
+const ASIDE = /^(?:§?\d+\.\d[\d.-]*|§\d+|[BD]\d+)$/;
+const PREFIXED = /^([A-Z]+\d*)-(\d+)(?:(?:\.\.|…)(?:\1-)?(\d+))?$/;
+const NUMBER = /^(\d{1,3})(?:-(\d{1,3}))?$/;
+
+function expand(from: string, to: string | undefined, render: (number: number) => string): readonly string[] {
+  const last = Number(to ?? from);
+  return Array.from({ length: Math.max(0, last - Number(from) + 1) }, (_, step) => render(Number(from) + step));
+}
+
+/** The ids that one word stands for, or undefined when it is an ordinary word. */
+function idsOf(word: string): readonly string[] | undefined {
+  const bare = word.replace(/[,:]$/, "");
+  const [, prefix, from, to] = PREFIXED.exec(bare) ?? [];
+  if (prefix !== undefined && from !== undefined) {
+    return expand(from, to, (number) => `${prefix}-${String(number).padStart(2, "0")}`);
+  }
+  const [, first, last] = NUMBER.exec(bare) ?? [];
+  if (first !== undefined) return expand(first, last, String);
+  return ASIDE.test(bare) ? [] : undefined;
+}
+
+function leadingIds(words: readonly string[]): readonly string[] {
+  const end = words.findIndex((word) => idsOf(word) === undefined);
+  return words.slice(0, end < 0 ? words.length : end).flatMap((word) => idsOf(word) ?? []);
+}
+
+/** Reads `PR-17 PR-18 decide() …`, `RF-01..05 …`, `136 211 PC-07 refuses …` and a list behind the word `rows`. */
+export function parseClaim(name: string): Claim {
+  const [, list = ""] = /\brows ([\d, -]+)$/.exec(name) ?? [];
+  const ids = [...leadingIds(name.split(/\s+/)), ...leadingIds(list.split(/\s+/))];
+  const [, different] = /\(different: ([^)]+)\)/.exec(name) ?? [];
+  return { ids: [...new Set(ids)], different };
+}

@@ -1,0 +1,48 @@
+// Every row of the reference's two test catalogues, as data. Read by the generator and by its test.
+import { DV } from "./catalogue/derived.ts";
+import { HELPERS, INSPECTION } from "./catalogue/inspection.ts";
+import { OPERATOR } from "./catalogue/operator.ts";
+import { MD, PM } from "./catalogue/pod_model.ts";
+import { E2E, M5, PR } from "./catalogue/pod_walk.ts";
+
+/** Which half of the product a row is about. */
+export type Area = "placement" | "inspection" | "operator" | "enoexec";
+
+/** One row. */
+export interface Row {
+  /** As in the catalogue: `PM-01`, or a bare number for the operator document. */
+  readonly id: string;
+  readonly title: string;
+  readonly area: Area;
+  /** Table it stands in: the id's prefix, or `operator`. */
+  readonly group: string;
+}
+
+/** Rows of the operator document that need ENOEXEC monitoring, both ends included. */
+const ENOEXEC: readonly (readonly [number, number])[] = [
+  [117, 123],
+  [141, 174],
+  [192, 204],
+  [225, 230],
+  [232, 232],
+];
+const OPERATOR_GROUPS = ["UT", "AP", "operator"];
+
+function areaOf(group: string, number: number): Area {
+  if (group === "operator" && ENOEXEC.some(([from, to]) => number >= from && number <= to)) return "enoexec";
+  if (group === "MD" && number >= 34) return "enoexec";
+  if (OPERATOR_GROUPS.includes(group)) return "operator";
+  if (["AU", "RF", "MF"].includes(group) || (group === "DV" && number >= 80 && number <= 127)) return "inspection";
+  return "placement";
+}
+
+function parseRow(line: string): Row {
+  const [, id = "", title = ""] = /^(\S+) (.+)$/.exec(line) ?? [];
+  const group = id.includes("-") ? id.slice(0, id.lastIndexOf("-")) : "operator";
+  return { id, title, group, area: areaOf(group, Number(id.slice(id.lastIndexOf("-") + 1))) };
+}
+
+/** All rows, in the order of the catalogues. */
+export const ROWS: readonly Row[] = [MD, PM, PR, INSPECTION, HELPERS, E2E, DV, M5, OPERATOR]
+  .flatMap((text) => text.trim().split("\n"))
+  .map(parseRow);
