@@ -57,7 +57,8 @@ export async function readInClusterAccess(options: InClusterOptions): Promise<Cl
   }
   let tls: TlsIdentity = { caCerts: [] };
   const cache = new CredentialsCache(options.clock, async () => {
-    const [token, ca] = await Promise.all([readPart(directory, "token"), readPart(directory, "ca.crt")]);
+    const token = await readPart(directory, "token");
+    const ca = await readPart(directory, "ca.crt");
     if (tls.caCerts[0] !== ca) tls = { caCerts: [ca] };
     return { headers: { authorization: `Bearer ${token.trim()}` }, tls };
   });
