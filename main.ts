@@ -163,7 +163,7 @@ async function runBeside(
     command: "serve",
     kubeconfig: playground.files.kubeconfig,
     listen: { host: "127.0.0.1", port: webhookPort },
-    adminListen: { host: "127.0.0.1", port: dev.once ? 0 : dev.adminListen.port },
+    adminListen: { host: "127.0.0.1", port: dev.once ? 0 : freePort(dev.adminListen.port) },
     tlsMode: "files",
     tlsCert: playground.files.certificate,
     tlsKey: playground.files.key,
@@ -209,10 +209,15 @@ async function runBeside(
   }
 }
 
-/** A port that is free now; the webhook's URL must be known before it listens. */
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
+/** The wanted port when it is free, else any that is. The webhook's URL must be known before it listens. */
+function freePort(wanted = 0): number {
+  try {
+    using listener = Deno.listen({ hostname: "127.0.0.1", port: wanted });
+    return listener.addr.port;
+  } catch (error) {
+    if (error instanceof Deno.errors.AddrInUse) return freePort();
+    throw error;
+  }
 }
 
 if (import.meta.main) {

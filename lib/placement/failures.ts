@@ -7,8 +7,8 @@ import type { ImageFailure, PodView } from "./types.ts";
 /** A permanent failure is confirmed once, after this long. */
 export const CONFIRM_AFTER_MS = 1_000;
 
-/** First and longest wait between attempts on a transient failure. */
-const BACKOFF_MS = { first: 500, longest: 15_000 } as const;
+/** First and longest wait between attempts on a transient failure: a registry that is back serves all within 10 s. */
+const BACKOFF_MS = { first: 500, longest: 4_000 } as const;
 
 /** When the deadline is nearer than the next turn, one last attempt is made this long before it. */
 const LAST_CHANCE_MS = 1_500;
