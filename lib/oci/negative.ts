@@ -17,9 +17,9 @@ const FIRST_MS = 500;
 const CONFIRMED_MS: Partial<Readonly<Record<FailureReason, number>>> = {
   ManifestUnknown: 5_000,
   Unauthorized: 5_000,
-  NotAnImage: 60_000,
+  NotAnImage: 10_000,
   Malformed: 10_000,
-  TooLarge: 60_000,
+  TooLarge: 10_000,
   AddressDenied: 5_000,
 };
 /** Failures further apart than this are two first ones (ms). */
