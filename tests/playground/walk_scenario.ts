@@ -1,0 +1,137 @@
+// One pod, and how it must end after its walk. Read by walk_test.ts.
+import assert from "node:assert/strict";
+import type { KubeObject } from "../../lib/k8s/types.ts";
+import { API_GROUP } from "../../lib/names.ts";
+import { type JsonObject, listAt, numberAt, objectAt, textAt } from "../../lib/playground/json_value.ts";
+import { create, decidedPod, waitFor, type Walk } from "./walk_bed.ts";
+
+/** Final values of the three labels; undefined: not there. */
+export interface Expected {
+  readonly gate: string | undefined;
+  readonly required?: string | undefined;
+  readonly preferred?: string | undefined;
+  /** Labels of architectures, without the group. */
+  readonly architectures?: readonly string[];
+  /** Required terms, each written `key In a,b & key Exists`. */
+  readonly terms?: readonly string[];
+  /** Preferred terms, each written `key In a:weight`. */
+  readonly weights?: readonly string[];
+  /** Annotation of the preferences' sources, whole. */
+  readonly sources?: string;
+  /** Other labels, without the group. */
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+/** A pod. */
+export interface Scenario {
+  /** Ids of rows first. */
+  readonly name: string;
+  readonly namespace?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** Kind of its controller. */
+  readonly owner?: string;
+  readonly images: readonly string[];
+  readonly spec?: JsonObject;
+  readonly expect: Expected;
+}
+
+const ARCH_LABELS = ["multi-arch", "single-arch", "no-supported-arch", "amd64", "arm64", "ppc64le", "s390x"];
+
+/** `kubernetes.io/arch In …`. */
+export function archIn(...architectures: readonly string[]): string {
+  return `kubernetes.io/arch In ${architectures.join(",")}`;
+}
+
+/** A node selector term of one expression, from `key In a,b` or `key Exists`. */
+export function term(text: string): JsonObject {
+  const [key = "", operator = "", values] = text.split(" ");
+  const list = values === undefined ? {} : { values: values.split(",") };
+  return { matchExpressions: [{ key, operator, ...list }] };
+}
+
+/** The affinity of a pod from required terms and one preferred term. */
+export function affinity(required: readonly string[], preferred?: readonly [string, number]): JsonObject {
+  const terms = { nodeSelectorTerms: required.map(term) };
+  const scored = preferred === undefined ? [] : [{ weight: preferred[1], preference: term(preferred[0]) }];
+  return {
+    affinity: {
+      nodeAffinity: {
+        ...(required.length === 0 ? {} : { requiredDuringSchedulingIgnoredDuringExecution: terms }),
+        ...(scored.length === 0 ? {} : { preferredDuringSchedulingIgnoredDuringExecution: scored }),
+      },
+    },
+  };
+}
+
+function renderTerm(value: unknown): string {
+  return ["matchFields", "matchExpressions"].flatMap((field) => listAt(value, field))
+    .map((each) =>
+      [
+        textAt(each, "key"),
+        textAt(each, "operator"),
+        ...listAt(each, "values").length === 0 ? [] : [
+          listAt(each, "values").join(","),
+        ],
+      ].join(" ")
+    ).join(" & ");
+}
+
+/** Reads a pod the way {@link Expected} is written. */
+function readEnd(pod: KubeObject, expected: Expected): Expected {
+  const labels = objectAt(pod, "metadata", "labels");
+  const label = (name: string): string | undefined => textAt(labels, `${API_GROUP}/${name}`);
+  const nodeAffinity = objectAt(pod, "spec", "affinity", "nodeAffinity");
+  const terms = listAt(nodeAffinity, "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms");
+  const weights = listAt(nodeAffinity, "preferredDuringSchedulingIgnoredDuringExecution");
+  const sources = textAt(pod, "metadata", "annotations", `${API_GROUP}/preferred-affinity-sources`);
+  return {
+    gate: label("scheduling-gate"),
+    required: label("node-affinity"),
+    preferred: label("preferred-node-affinity"),
+    architectures: ARCH_LABELS.filter((name) => label(name) !== undefined),
+    terms: terms.map(renderTerm),
+    weights: weights.map((each) => `${renderTerm(objectAt(each, "preference"))}:${numberAt(each, "weight")}`),
+    ...(expected.sources === undefined ? {} : { sources: sources ?? "" }),
+    ...(expected.labels === undefined
+      ? {}
+      : { labels: Object.fromEntries(Object.keys(expected.labels).map((name) => [name, label(name) ?? "absent"])) }),
+  };
+}
+
+function podOf({ labels, annotations, owner, images, spec }: Scenario, name: string): JsonObject {
+  const controller = { apiVersion: "apps/v1", kind: owner ?? "", name: "owner", uid: "u", controller: true };
+  return {
+    metadata: {
+      name,
+      labels: { ...labels },
+      annotations: { ...annotations },
+      ...(owner === undefined ? {} : { ownerReferences: [controller] }),
+    },
+    spec: { ...spec, containers: images.map((image, index) => ({ name: `c${index}`, image })) },
+  };
+}
+
+/** Creates all pods, waits until each is decided, and checks each in a step of its own. */
+export async function walkAll(t: Deno.TestContext, walk: Walk, scenarios: readonly Scenario[]): Promise<void> {
+  const named = scenarios.map((scenario, index) => ({
+    scenario,
+    namespace: scenario.namespace ?? "walk",
+    name: `pod-${index}`,
+  }));
+  for (const { scenario, namespace, name } of named) {
+    await create(walk, "Pod", podOf(scenario, name), namespace);
+  }
+  await waitFor(walk, () => named.every(({ namespace, name }) => decidedPod(walk, namespace, name) !== undefined));
+  for (const { scenario, namespace, name } of named) {
+    await t.step(scenario.name, () => {
+      const pod = decidedPod(walk, namespace, name);
+      assert.ok(pod !== undefined);
+      const nothing = { required: undefined, preferred: undefined, architectures: [], terms: [], weights: [] };
+      assert.deepEqual(readEnd(pod, scenario.expect), { ...nothing, ...scenario.expect });
+      for (const [key, value] of Object.entries(scenario.annotations ?? {})) {
+        assert.equal(textAt(pod, "metadata", "annotations", key), value);
+      }
+    });
+  }
+}
