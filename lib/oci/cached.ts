@@ -85,7 +85,7 @@ class Cache implements CachedInspector {
     const parsed = parseReference(request.image);
     if (parsed.kind === "invalid") return await this.#parts.inner.inspect(request, signal);
     const key = failureKey(request);
-    const failure = this.#failures.recall(key);
+    const failure = this.#failures.recall(key, request.freshness);
     if (failure !== undefined) return toReport(parsed.reference, { kind: "failed", failure });
     const { reference } = parsed;
     const scopes = request.credentials.length === 0

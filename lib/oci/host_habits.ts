@@ -25,7 +25,12 @@ const SCHEME_LIFE_MS = 600_000;
 /** Opens an empty memory. */
 export function openHostHabits(): HostHabits {
   const challenges = new LRUCache<string, Challenge>({ max: MAX_HABITS });
-  const schemes = new LRUCache<string, Scheme>({ max: MAX_HABITS, ttl: SCHEME_LIFE_MS });
+  const schemes = new LRUCache<string, Scheme>({
+    max: MAX_HABITS,
+    ttl: SCHEME_LIFE_MS,
+    // Otherwise it keeps a timer to spare itself a look at the clock.
+    ttlResolution: 0,
+  });
   const hostKey = ({ host, pathPrefix }: Endpoint): string => `${host}${pathPrefix}`;
   const repositoryKey = (endpoint: Endpoint): string => `${hostKey(endpoint)} ${endpoint.repository}`;
   return {

@@ -24,7 +24,12 @@ export function fetchUnverified(
       { method, headers: Object.fromEntries(headers), rejectUnauthorized: false, signal, agent: false },
       (message) => resolve(toResponse(message, method)),
     );
-    request.on("error", reject);
+    let fault: unknown = new Error("connection closed before an answer");
+    request.on("error", (error) => {
+      fault = error;
+    });
+    // Only then is everything of this request gone; after an answer it means nothing.
+    request.on("close", () => reject(fault));
     request.end(body);
   });
 }

@@ -1,0 +1,345 @@
+// From an image's name to its platforms, over a real registry on loopback: spec §3.2 and the requests of benchmarks B4.
+import assert from "node:assert/strict";
+import type { Inspection, InspectionReport } from "../../../lib/oci/types.ts";
+import {
+  digestOf,
+  type Document,
+  makeDocument,
+  makeEntry,
+  makeImage,
+  makeIndex,
+  makeMultiArch,
+  MediaType,
+} from "../../support/documents.ts";
+import { makeEndpoint, openTestInspector } from "../../support/inspectors.ts";
+import { type FakeRegistry, openFakeRegistry } from "../../support/registry.ts";
+
+const BUNDLE = "operators.operatorframework.io.bundle.package.v1";
+const LINUX = { os: "linux", architecture: "amd64" };
+
+function putMultiArch(registry: FakeRegistry, repository: string, made: ReturnType<typeof makeMultiArch>): string {
+  for (const manifest of made.manifests) registry.put(repository, manifest);
+  for (const blob of made.blobs) registry.putBlob(repository, blob);
+  return registry.put(repository, made.index, "v1");
+}
+
+function putSingle(registry: FakeRegistry, made: ReturnType<typeof makeImage>): string {
+  registry.putBlob("app", made.config);
+  return registry.put("app", made.manifest, "v1");
+}
+
+function architecturesOf({ inspection }: InspectionReport): readonly string[] {
+  return inspection.kind === "failed" ? [] : inspection.platforms.map(({ architecture }) => architecture);
+}
+
+function failureIn({ inspection }: InspectionReport): Extract<Inspection, { kind: "failed" }>["failure"] {
+  assert.equal(inspection.kind, "failed");
+  return inspection.kind === "failed" ? inspection.failure : assert.fail();
+}
+
+for (const [id, mediaType] of [["DV-80", MediaType.dockerList], ["DV-81", MediaType.ociIndex]] as const) {
+  Deno.test(`${id} B4 inspect() reads a cold index of type ${mediaType} with one request`, async () => {
+    await using registry = await openFakeRegistry();
+    using inspector = openTestInspector();
+    const digest = putMultiArch(registry, "org/app", makeMultiArch(["amd64", "arm64", "s390x"], { mediaType }));
+    const report = await inspector.inspect(`${registry.host}/org/app:v1`);
+    assert.deepEqual(architecturesOf(report), ["amd64", "arm64", "s390x"]);
+    assert.deepEqual(registry.asked(), ["GET manifests"]);
+    assert.deepEqual(report.requests, { manifestGet: 1, manifestHead: 0, blobGet: 0, token: 0, other: 0 });
+    assert.ok(report.inspection.kind === "platforms");
+    assert.deepEqual([report.inspection.digest, report.inspection.depth], [digest, "index"]);
+    assert.deepEqual([report.access, report.source], ["public", "registry"]);
+    assert.equal(report.resolved, `${registry.host}/org/app:v1`);
+  });
+}
+
+for (const form of ["docker", "oci"] as const) {
+  Deno.test(`DV-83 B4 inspect() reads a single ${form} image by manifest and config`, async () => {
+    await using registry = await openFakeRegistry();
+    using inspector = openTestInspector();
+    putSingle(registry, makeImage({ architecture: "arm", variant: "v7", form }));
+    const report = await inspector.inspect(`${registry.host}/app:v1`);
+    assert.ok(report.inspection.kind === "platforms");
+    assert.deepEqual(report.inspection.platforms, [{ os: "linux", architecture: "arm", variant: "v7" }]);
+    assert.deepEqual(registry.asked(), ["GET manifests", "GET blobs"]);
+    assert.deepEqual(report.inspection.findings, []);
+  });
+}
+
+Deno.test("DV-84 inspect() reads schema 1 and warns of it", async () => {
+  await using registry = await openFakeRegistry();
+  using inspector = openTestInspector();
+  const history = [{ v1Compatibility: JSON.stringify({ architecture: "arm64", os: "linux" }) }];
+  registry.put("app", makeDocument({ schemaVersion: 1, name: "app", history }, MediaType.schema1Signed), "v1");
+  const report = await inspector.inspect(`${registry.host}/app:v1`);
+  assert.deepEqual(architecturesOf(report), ["arm64"]);
+  assert.ok(report.inspection.kind === "platforms");
+  assert.deepEqual(report.inspection.findings.map(({ kind }) => kind), ["Schema1"]);
+});
+
+Deno.test("DV-85 inspect() fails for an OCI artifact", async () => {
+  await using registry = await openFakeRegistry();
+  using inspector = openTestInspector();
+  putSingle(registry, makeImage({ configType: "application/vnd.cncf.helm.config.v1+json" }));
+  const failure = failureIn(await inspector.inspect(`${registry.host}/app:v1`));
+  assert.deepEqual([failure.kind, failure.reason], ["permanent", "NotAnImage"]);
+});
+
+Deno.test("DV-86 inspect() skips entries without platform", async () => {
+  await using registry = await openFakeRegistry();
+  using inspector = openTestInspector();
+  const { manifest } = makeImage();
+  registry.put("app", makeIndex([makeEntry(manifest), makeEntry(manifest, { platform: LINUX })]), "v1");
+  assert.deepEqual(architecturesOf(await inspector.inspect(`${registry.host}/app:v1`)), ["amd64"]);
+});
+
+Deno.test("inspect() fails for an index of attestations alone", async () => {
+  await using registry = await openFakeRegistry();
+  using inspector = openTestInspector();
+  const annotations = { "vnd.docker.reference.type": "attestation-manifest" };
+  registry.put("app", makeIndex([makeEntry(makeImage().manifest, { platform: LINUX, annotations })]), "v1");
+  const failure = failureIn(await inspector.inspect(`${registry.host}/app:v1`));
+  assert.deepEqual([failure.kind, failure.reason], ["permanent", "NotAnImage"]);
+});
+
+Deno.test("inspect() follows an index within the index one level deep", async () => {
+  await using registry = await openFakeRegistry();
+  using inspector = openTestInspector();
+  const inner = makeMultiArch(["ppc64le", "s390x"]);
+  const deeper = makeIndex([makeEntry(inner.index)]);
+  registry.put("app", inner.index);
+  registry.put("app", deeper);
+  const amd64 = makeEntry(makeImage().manifest, { platform: LINUX });
+  registry.put("app", makeIndex([amd64, makeEntry(inner.index), makeEntry(deeper)]), "v1");
+  const report = await inspector.inspect(`${registry.host}/app:v1`);
+  assert.deepEqual(architecturesOf(report), ["amd64", "ppc64le", "s390x"]);
+  assert.equal(report.requests.manifestGet, 3);
+});
+
+Deno.test("DV-89 inspect() at config depth sees the labels of the first valid child: a bundle runs anywhere", async () => {
+  await using registry = await openFakeRegistry();
+  using inspector = openTestInspector();
+  putMultiArch(registry, "app", makeMultiArch(["amd64", "arm64"], { labels: { [BUNDLE]: "" } }));
+  const shallow = await inspector.inspect(`${registry.host}/app:v1`);
+  assert.equal(shallow.inspection.kind, "platforms");
+  const deep = await inspector.inspect(`${registry.host}/app:v1`, { depth: "config" });
+  assert.equal(deep.inspection.kind, "anywhere");
+  assert.deepEqual(deep.requests, { manifestGet: 2, manifestHead: 0, blobGet: 1, token: 0, other: 0 });
+});
+
+Deno.test("DV-89 inspect() reads the config at once when the name says bundle", async () => {
+  await using registry = await openFakeRegistry();
+  using inspector = openTestInspector();
+  putMultiArch(registry, "org/my-bundle", makeMultiArch(["amd64"], { labels: { [BUNDLE]: "" } }));
+  assert.equal((await inspector.inspect(`${registry.host}/org/my-bundle:v1`)).inspection.kind, "anywhere");
+});
+
+Deno.test("DV-90 inspect() looks at the first valid child only", async () => {
+  await using registry = await openFakeRegistry();
+  using inspector = openTestInspector();
+  const [plain, bundle] = [makeImage(), makeImage({ architecture: "arm64", labels: { [BUNDLE]: "" } })];
+  for (const { config, manifest } of [plain, bundle]) {
+    registry.putBlob("app", config);
+    registry.put("app", manifest);
+  }
+  const entries = [
+    makeEntry(plain.manifest, { platform: LINUX }),
+    makeEntry(bundle.manifest, { platform: { os: "linux", architecture: "arm64" } }),
+  ];
+  registry.put("app", makeIndex(entries), "v1");
+  const report = await inspector.inspect(`${registry.host}/app:v1`, { depth: "config" });
+  assert.equal(report.inspection.kind, "platforms");
+});
+
+Deno.test("DV-92 inspect() fails for a single image without architecture", async () => {
+  await using registry = await openFakeRegistry();
+  using inspector = openTestInspector();
+  putSingle(registry, makeImage({ architecture: "" }));
+  assert.equal(failureIn(await inspector.inspect(`${registry.host}/app:v1`)).reason, "NotAnImage");
+});
+
+/** Serves a document under another one's name. */
+function tamper(
+  registry: FakeRegistry,
+  { digest, mediaType }: Document,
+  kind: "manifests" | "blobs",
+  text: string,
+): void {
+  registry.intercept = ({ path }) =>
+    path === `/v2/app/${kind}/${digest}` ? new Response(text, { headers: { "content-type": mediaType } }) : undefined;
+}
+
+Deno.test("DV-93 inspect() fails when a single manifest is not what its digest says", async () => {
+  await using registry = await openFakeRegistry();
+  using inspector = openTestInspector();
+  const image = makeImage();
+  putSingle(registry, image);
+  tamper(registry, image.manifest, "manifests", makeImage({ architecture: "s390x" }).manifest.text);
+  const failure = failureIn(await inspector.inspect(`${registry.host}/app@${image.manifest.digest}`));
+  assert.equal(failure.reason, "DigestMismatch");
+});
+
+Deno.test("DV-94 inspect() fails when a digest-pinned index was tampered with", async () => {
+  await using registry = await openFakeRegistry();
+  using inspector = openTestInspector();
+  const made = makeMultiArch(["amd64"]);
+  putMultiArch(registry, "app", made);
+  tamper(registry, made.index, "manifests", makeMultiArch(["amd64", "arm64"]).index.text);
+  assert.equal(
+    failureIn(await inspector.inspect(`${registry.host}/app@${made.index.digest}`)).reason,
+    "DigestMismatch",
+  );
+});
+
+Deno.test("DV-95 inspect() fails when a child or a config is not what its digest says", async () => {
+  await using registry = await openFakeRegistry();
+  using inspector = openTestInspector();
+  const made = makeMultiArch(["amd64"]);
+  putMultiArch(registry, "app", made);
+  const [child, config] = [made.manifests[0], made.blobs[0]];
+  assert.ok(child !== undefined && config !== undefined);
+  const image = `${registry.host}/app:v1`;
+  tamper(registry, child, "manifests", makeImage({ architecture: "arm64" }).manifest.text);
+  assert.equal(failureIn(await inspector.inspect(image, { depth: "config" })).reason, "DigestMismatch");
+  tamper(registry, config, "blobs", "{}");
+  assert.equal(failureIn(await inspector.inspect(image, { depth: "config" })).reason, "DigestMismatch");
+});
+
+for (const algorithm of ["sha256", "sha384", "sha512"]) {
+  Deno.test(`inspect() verifies ${algorithm}`, async () => {
+    await using registry = await openFakeRegistry();
+    using inspector = openTestInspector();
+    const { index } = makeMultiArch(["amd64"]);
+    const digest = digestOf(index.text, algorithm);
+    registry.put("app", { ...index, digest });
+    assert.deepEqual(architecturesOf(await inspector.inspect(`${registry.host}/app@${digest}`)), ["amd64"]);
+  });
+}
+
+Deno.test("DV-96 inspect() stops reading a manifest beyond 4 MiB", async () => {
+  await using registry = await openFakeRegistry();
+  using inspector = openTestInspector();
+  registry.intercept = () => new Response("x".repeat(4 * 1024 * 1024 + 1));
+  const failure = failureIn(await inspector.inspect(`${registry.host}/app:v1`));
+  assert.deepEqual([failure.kind, failure.reason], ["permanent", "TooLarge"]);
+});
+
+Deno.test("DV-107 inspect() tries HTTP after HTTPS for an insecure registry, and remembers it", async () => {
+  await using registry = await openFakeRegistry();
+  using inspector = openTestInspector({ transport: { scheme: "https-then-http", verifyTls: false } });
+  for (const repository of ["first", "second"]) putMultiArch(registry, repository, makeMultiArch(["amd64"]));
+  const first = await inspector.inspect(`${registry.host}/first:v1`);
+  assert.deepEqual(architecturesOf(first), ["amd64"]);
+  assert.equal(first.requests.manifestGet, 2);
+  assert.equal((await inspector.inspect(`${registry.host}/second:v1`)).requests.manifestGet, 1);
+});
+
+Deno.test("DV-100 inspect() takes the first endpoint that answers and names the mirror", async () => {
+  await using mirror = await openFakeRegistry();
+  using inspector = openTestInspector({
+    plan: () => ({
+      kind: "endpoints",
+      endpoints: [
+        makeEndpoint("127.0.0.1:1", { repository: "gone", reference: "v1", mirror: true }),
+        makeEndpoint(mirror.host, { repository: "copy/app", reference: "v1", mirror: true, pathPrefix: "" }),
+      ],
+    }),
+  });
+  putMultiArch(mirror, "copy/app", makeMultiArch(["arm64"]));
+  const report = await inspector.inspect("quay.io/org/app:v1");
+  assert.deepEqual([architecturesOf(report), report.mirror], [["arm64"], mirror.host]);
+  assert.equal(report.resolved, `${mirror.host}/copy/app:v1`);
+});
+
+Deno.test("inspect() tells of every endpoint that failed, and is transient when any of them is", async () => {
+  await using registry = await openFakeRegistry();
+  using inspector = openTestInspector({
+    plan: () => ({
+      kind: "endpoints",
+      endpoints: [
+        makeEndpoint("127.0.0.1:1", { repository: "mirror", reference: "v1", mirror: true }),
+        makeEndpoint(registry.host, { repository: "app", reference: "v1" }),
+      ],
+    }),
+  });
+  const failure = failureIn(await inspector.inspect("quay.io/org/app:v1"));
+  assert.deepEqual([failure.kind, failure.reason], ["transient", "Unreachable"]);
+  assert.match(failure.message, /127\.0\.0\.1:1.*Also:.*does not have it/);
+});
+
+Deno.test("inspect() reports a refused plan as it is", async () => {
+  const failure = { kind: "permanent", reason: "Blocked", message: "no" } as const;
+  using inspector = openTestInspector({ plan: () => ({ kind: "refused", failure }) });
+  assert.deepEqual(failureIn(await inspector.inspect("quay.io/a")), failure);
+});
+
+Deno.test("inspect() finds that a digest pins one platform, and which tag would be right", async () => {
+  await using registry = await openFakeRegistry();
+  using inspector = openTestInspector();
+  const digest = putSingle(registry, makeImage());
+  const report = await inspector.inspect(`${registry.host}/app:v1@${digest}`);
+  assert.ok(report.inspection.kind === "platforms");
+  const [finding] = report.inspection.findings;
+  assert.equal(finding?.kind, "ChildDigestPin");
+  assert.match(finding?.message ?? "", /app:v1/);
+  const again = await inspector.inspect(`${registry.host}/app@${digest}`);
+  assert.ok(again.inspection.kind === "platforms" && again.source === "cache");
+  assert.deepEqual(again.inspection.findings.map(({ kind }) => kind), ["ChildDigestPin"]);
+});
+
+Deno.test("inspect() with checkConfigs finds lying indexes and children that a mirror lacks", async () => {
+  await using registry = await openFakeRegistry();
+  using inspector = openTestInspector({ checkConfigs: true });
+  const [honest, liar, missing] = [
+    makeImage(),
+    makeImage({ architecture: "amd64", os: "linux", labels: { a: "b" } }),
+    makeImage({ architecture: "s390x" }),
+  ];
+  for (const { config, manifest } of [honest, liar]) {
+    registry.putBlob("app", config);
+    registry.put("app", manifest);
+  }
+  const entries = [
+    makeEntry(honest.manifest, { platform: LINUX }),
+    makeEntry(liar.manifest, { platform: { os: "linux", architecture: "arm64" } }),
+    makeEntry(missing.manifest, { platform: { os: "linux", architecture: "s390x" } }),
+  ];
+  registry.put("app", makeIndex(entries), "v1");
+  const { inspection } = await inspector.inspect(`${registry.host}/app:v1`);
+  assert.ok(inspection.kind === "platforms");
+  assert.deepEqual(inspection.findings.map(({ kind }) => kind), ["ArchitectureMismatch", "TruncatedIndex"]);
+});
+
+for (
+  const [status, reason, kind] of [[404, "ManifestUnknown", "permanent"], [500, "ServerError", "transient"], [
+    502,
+    "ServerError",
+    "transient",
+  ]] as const
+) {
+  Deno.test(`inspect() takes ${status} as ${kind} ${reason}`, async () => {
+    await using registry = await openFakeRegistry();
+    using inspector = openTestInspector();
+    registry.intercept = () => new Response("no", { status });
+    const failure = failureIn(await inspector.inspect(`${registry.host}/app:v1`));
+    assert.deepEqual([failure.kind, failure.reason, failure.registry], [kind, reason, registry.host]);
+  });
+}
+
+Deno.test("head() tells the digest, or that the registry does not tell", async () => {
+  await using registry = await openFakeRegistry();
+  using inspector = openTestInspector();
+  const digest = putMultiArch(registry, "app", makeMultiArch(["amd64"]));
+  const request = {
+    image: `${registry.host}/app:v1`,
+    credentials: [],
+    freshness: "cached",
+    depth: "index",
+    priority: "gated",
+  } as const;
+  const { signal } = new AbortController();
+  const answer = await inspector.registry.head(request, signal);
+  assert.ok(answer.kind === "digest" && answer.digest === digest && answer.requests.manifestHead === 1);
+  registry.intercept = () => new Response(null);
+  assert.equal((await inspector.registry.head(request, signal)).kind, "unknown");
+});

@@ -1,0 +1,112 @@
+// Inspectors for tests, put together as lib/images does it, over registries on loopback. The planner is a double: every image
+// is pulled from the host in its name, or from the endpoints that a test gives.
+import type { Clock } from "../../lib/clock.ts";
+import { systemClock } from "../../lib/clock.ts";
+import { openMemoryStore } from "../../lib/kv/memory_store.ts";
+import type { KeyValueStore } from "../../lib/kv/store.ts";
+import { silentLogger } from "../../lib/log.ts";
+import { openBudget } from "../../lib/oci/budget.ts";
+import { openCachedInspector } from "../../lib/oci/cached.ts";
+import { openRegistryClient } from "../../lib/oci/client.ts";
+import { failureOf } from "../../lib/oci/errors.ts";
+import type { HostState } from "../../lib/oci/host_state.ts";
+import { openRegistryInspector } from "../../lib/oci/inspect.ts";
+import { parseReference } from "../../lib/oci/reference.ts";
+import { singleFlight } from "../../lib/oci/single_flight.ts";
+import { openTokenSource } from "../../lib/oci/token.ts";
+import { openTransport } from "../../lib/oci/transport.ts";
+import type {
+  Credential,
+  Endpoint,
+  EndpointTransport,
+  InspectionReport,
+  InspectionRequest,
+  Inspector,
+  PullPlanner,
+  RegistryLookups,
+} from "../../lib/oci/types.ts";
+import { withKeyring } from "../../lib/oci/with_keyring.ts";
+
+/** How to reach a registry on loopback. */
+export const PLAIN: EndpointTransport = { scheme: "http", verifyTls: true, caCertificates: [], declared: true };
+
+/** An inspector with its parts open to a test. */
+export interface TestInspector extends Disposable {
+  /** All wrappers, as the service has them. */
+  readonly inspector: Inspector;
+  /** The bare registry inspector. */
+  readonly registry: RegistryLookups;
+  /** Asks for an image with the whole inspector. */
+  inspect(image: string, more?: Partial<InspectionRequest>): Promise<InspectionReport>;
+  hostStates(): readonly HostState[];
+  cacheSize(): number;
+}
+
+/** Opens one. */
+export function openTestInspector(
+  options: {
+    readonly clock?: Clock;
+    readonly kv?: KeyValueStore;
+    readonly transport?: Partial<EndpointTransport>;
+    readonly plan?: PullPlanner["plan"];
+    readonly keyring?: readonly Credential[];
+    readonly resolve?: (hostname: string) => Promise<readonly string[]>;
+    readonly checkConfigs?: boolean;
+    readonly maxEntries?: number;
+    readonly tagTtlMs?: number;
+  } = {},
+): TestInspector {
+  const { clock = systemClock, checkConfigs = false, maxEntries = 100, tagTtlMs = 300_000 } = options;
+  const kv = options.kv ?? openMemoryStore({ clock });
+  const planner = { plan: options.plan ?? ((image: string) => planDirect(image, { ...PLAIN, ...options.transport })) };
+  const transport = openTransport({
+    clock,
+    resolve: options.resolve ?? (() => Promise.resolve([])),
+    userAgent: "archway/test",
+  });
+  const budget = openBudget({ clock });
+  const tokens = openTokenSource({ transport, budget, clock });
+  const client = openRegistryClient({ transport, tokens, budget, clock });
+  const registry = openRegistryInspector({ client, planner, checkConfigs });
+  const cached = openCachedInspector({ inner: registry, kv, clock, log: silentLogger, maxEntries, tagTtlMs });
+  const keyring = { lookup: () => Promise.resolve(options.keyring ?? []) };
+  const inspector = withKeyring(singleFlight(cached), { planner, keyring });
+  return {
+    inspector,
+    registry,
+    inspect: (image, more = {}) => inspector.inspect(makeRequest(image, more), new AbortController().signal),
+    hostStates: () => budget.hostStates(),
+    cacheSize: () => cached.size(),
+    [Symbol.dispose]: () => transport[Symbol.dispose](),
+  };
+}
+
+/** A request of a gated pod without credentials. */
+export function makeRequest(image: string, more: Partial<InspectionRequest> = {}): InspectionRequest {
+  return { image, credentials: [], freshness: "cached", depth: "index", priority: "gated", ...more };
+}
+
+/** A user and a password for a host. */
+export function makeCredential(
+  scope: string,
+  options: { readonly username?: string; readonly password?: string; readonly source?: string } = {},
+): Credential {
+  const { username = "user", password = "password", source = "secret team-a/pull" } = options;
+  return { scope, source, secret: { kind: "basic", username, password } };
+}
+
+/** One endpoint: the host in the name. */
+export function planDirect(image: string, transport: EndpointTransport): ReturnType<PullPlanner["plan"]> {
+  const parsed = parseReference(image);
+  if (parsed.kind === "invalid") return { kind: "refused", failure: failureOf("InvalidReference", parsed.message) };
+  const { registry, repository, identifier } = parsed.reference;
+  return { kind: "endpoints", endpoints: [makeEndpoint(registry, { repository, reference: identifier, transport })] };
+}
+
+/** An endpoint on a host. */
+export function makeEndpoint(
+  host: string,
+  more: Partial<Endpoint> & Pick<Endpoint, "repository" | "reference">,
+): Endpoint {
+  return { host, mirror: false, pathPrefix: "", transport: PLAIN, ...more };
+}
