@@ -45,22 +45,28 @@ const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 const MAX_CLIENTS = 64;
 
 /** Opens the transport; nothing is connected before the first exchange. */
-export function openTransport(
-  options: { readonly clock: Clock; readonly resolve: Resolve; readonly userAgent: string },
-): Transport {
+export function openTransport(options: {
+  readonly clock: Clock;
+  readonly resolve: Resolve;
+  readonly userAgent: string;
+  /** Until the headers are there, default 5 s, and until the body is, default 15 s (ms). */
+  readonly headersTimeoutMs?: number;
+  readonly totalTimeoutMs?: number;
+}): Transport {
   const { clock, resolve, userAgent } = options;
+  const { headersTimeoutMs = HEADERS_TIMEOUT_MS, totalTimeoutMs = TOTAL_TIMEOUT_MS } = options;
   const clients = new Map<string, Deno.HttpClient>();
 
   async function send(exchange: Exchange, signal: AbortSignal): Promise<Answer> {
     const limit = new AbortController();
-    const headersTimer = setTimeout(() => limit.abort(), HEADERS_TIMEOUT_MS);
-    const totalTimer = setTimeout(() => limit.abort(), TOTAL_TIMEOUT_MS);
+    const headersTimer = setTimeout(() => limit.abort(), headersTimeoutMs);
+    const totalTimer = setTimeout(() => limit.abort(), totalTimeoutMs);
     const within = AbortSignal.any([signal, limit.signal]);
     try {
       return await follow(exchange, { within, onHeaders: () => clearTimeout(headersTimer) });
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      throw limit.signal.aborted ? tooSlow(exchange) : error;
+      throw limit.signal.aborted ? failed(exchange, "Timeout", "did not answer in time", error) : error;
     } finally {
       clearTimeout(headersTimer);
       clearTimeout(totalTimer);
@@ -182,10 +188,6 @@ async function readBody(response: Response, exchange: Exchange): Promise<Uint8Ar
     at += chunk.byteLength;
   }
   return whole;
-}
-
-function tooSlow(exchange: Exchange): InspectionError {
-  return failed(exchange, "Timeout", `did not answer within ${HEADERS_TIMEOUT_MS / 1_000} s`);
 }
 
 /** Names what went wrong on the wire by what the runtime says of it. */
