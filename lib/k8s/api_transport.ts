@@ -93,14 +93,18 @@ export class ApiTransport implements AsyncDisposable {
     request: ApiRequest,
     options: {
       readonly signal: AbortSignal;
-      readonly read: (body: ReadableStream<Uint8Array<ArrayBuffer>>) => AsyncIterable<T>;
+      /** Must end when the signal of its options aborts: Deno does not always settle a read of an aborted body. */
+      readonly read: (
+        body: ReadableStream<Uint8Array<ArrayBuffer>>,
+        options: { readonly signal: AbortSignal },
+      ) => AsyncIterable<T>;
     },
   ): AsyncGenerator<T, void> {
     using deadline = this.#deadline(request, options.signal);
     try {
       const response = await this.#fetch(request, deadline.signal);
       deadline.lift();
-      if (response.body !== null) yield* options.read(response.body);
+      if (response.body !== null) yield* options.read(response.body, { signal: deadline.signal });
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) this.#access.discardCredentials();
       throw this.#faultOf(error, { request, signal: options.signal });

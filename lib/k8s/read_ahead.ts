@@ -4,15 +4,18 @@
 /** What is read but not consumed yet may take this much memory; then reading waits, and the server may drop us. */
 const READ_AHEAD_MAX_BYTES = 32 * 1024 * 1024;
 
+/** A body that was left is given so long to let go (ms); Deno's fetch does not always settle a read that was aborted. */
+const LETTING_GO_MS = 250;
+
 /**
  * The chunks of a body in order. Chunks that arrived before a cut are given before its error is thrown. Leaving the
- * loop cancels the body.
+ * loop cancels the body; an abort of the signal ends it with the signal's reason, whatever the body does.
  */
 export async function* readAhead(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
-  options: { readonly maxBytes?: number } = {},
+  options: { readonly maxBytes?: number; readonly signal?: AbortSignal } = {},
 ): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
-  const maxBytes = options.maxBytes ?? READ_AHEAD_MAX_BYTES;
+  const { maxBytes = READ_AHEAD_MAX_BYTES, signal } = options;
   const reader = body.getReader();
   const bell = new Bell();
   const chunks: Uint8Array<ArrayBuffer>[] = [];
@@ -36,8 +39,11 @@ export async function* readAhead(
     }
   };
   const pumping = pump();
+  const onAbort = (): void => bell.ring();
+  signal?.addEventListener("abort", onAbort, { once: true });
   try {
     for (;;) {
+      signal?.throwIfAborted();
       const chunk = chunks.shift();
       if (chunk !== undefined) {
         state.bytes -= chunk.byteLength;
@@ -48,11 +54,19 @@ export async function* readAhead(
     }
     if (fault !== undefined) throw fault.error;
   } finally {
+    signal?.removeEventListener("abort", onAbort);
     state.left = true;
     bell.ring();
-    await reader.cancel().catch(() => {});
-    await pumping;
+    await withinMs(Promise.all([reader.cancel().catch(() => {}), pumping]), LETTING_GO_MS);
   }
+}
+
+/** Waits for a promise that never rejects, but not for ever. */
+async function withinMs(promise: Promise<unknown>, ms: number): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([promise, late]);
+  clearTimeout(timer);
 }
 
 /** Wakes everybody who waits, once. */

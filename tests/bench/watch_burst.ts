@@ -1,5 +1,13 @@
 // Watches the pods of a burst and notes when each is without Archway's gate.
+import { systemClock } from "../../lib/clock.ts";
+import { readKubeconfigAccess } from "../../lib/k8s/kubeconfig_access.ts";
+import { openReflector } from "../../lib/k8s/reflector.ts";
+import { openKubeApi } from "../../lib/k8s/rest_api.ts";
+import { Resource } from "../../lib/k8s/types.ts";
+import { silentLogger } from "../../lib/log.ts";
 import { SCHEDULING_GATE } from "../../lib/names.ts";
+import { isGated } from "../../lib/placement/constraints.ts";
+import { parsePod } from "../../lib/placement/pod_view.ts";
 import type { ClusterAccess } from "../cluster/support/cluster_access.ts";
 
 /** What was seen of a burst. */
@@ -12,45 +20,18 @@ export interface BurstWatch extends AsyncDisposable {
   gateTimesMs(): Iterable<number>;
 }
 
-/** Follows the pods of a namespace by watches, one after the other where one ends. */
+/** Follows the pods of a namespace. */
 export async function watchBurst(cluster: ClusterAccess, namespace: string): Promise<BurstWatch> {
   const stop = new AbortController();
-  const client = Deno.createHttpClient({ caCerts: [cluster.caPem], http2: false });
   const createdMs = new Map<string, number>();
   const gated = new Set<string>();
   const releasedMs = new Map<string, number>();
-  const path = `${cluster.url}/api/v1/namespaces/${namespace}/pods`;
-  const headers = { authorization: `Bearer ${cluster.adminToken}` };
-
-  function see(pod: { metadata: { name: string }; spec: { schedulingGates?: { name: string }[] } }): void {
-    const { name } = pod.metadata;
-    const holds = (pod.spec.schedulingGates ?? []).some((gate) => gate.name === SCHEDULING_GATE);
-    if (holds) gated.add(name);
+  const pods = await followPods(cluster, { namespace, labelSelector: undefined }, (name, holdsGate) => {
+    if (holdsGate) gated.add(name);
     else if (!releasedMs.has(name)) releasedMs.set(name, performance.now());
-  }
-
-  /** One list and the watch after it. In a burst the API server drops watchers that read too slowly: then the next one. */
-  async function followOnce(): Promise<void> {
-    const list = await (await fetch(path, { headers, client, signal: stop.signal })).json();
-    for (const pod of list.items) see(pod);
-    const query = `watch=1&resourceVersion=${list.metadata.resourceVersion}`;
-    const response = await fetch(`${path}?${query}`, { headers, client, signal: stop.signal });
-    let rest = "";
-    for await (const text of (response.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream())) {
-      const lines = (rest + text).split("\n");
-      rest = lines.pop() ?? "";
-      for (const line of lines) {
-        const event = JSON.parse(line);
-        if (event.type === "ERROR") break;
-        if (event.type !== "DELETED") see(event.object);
-      }
-    }
-  }
-  async function follow(): Promise<void> {
-    while (!stop.signal.aborted) await followOnce().catch(() => undefined);
-  }
-  const following = follow();
-  await Promise.resolve();
+  });
+  const following = pods.run(stop.signal);
+  await pods.synced(stop.signal);
   return {
     created: (name) => void createdMs.set(name, performance.now()),
     released: () => releasedMs.size,
@@ -59,7 +40,37 @@ export async function watchBurst(cluster: ClusterAccess, namespace: string): Pro
     [Symbol.asyncDispose]: async () => {
       stop.abort();
       await following;
-      client.close();
+      await pods[Symbol.asyncDispose]();
     },
+  };
+}
+
+/** Archway's own reflector over an admin's connection. Tells of each change whether the pod holds {@link SCHEDULING_GATE}. */
+export async function followPods(
+  cluster: ClusterAccess,
+  selection: { readonly namespace: string | undefined; readonly labelSelector: string | undefined },
+  onPod: (name: string, holdsGate: boolean, namespace: string) => void,
+): Promise<{ run(signal: AbortSignal): Promise<void>; synced(signal: AbortSignal): Promise<void> } & AsyncDisposable> {
+  const clock = systemClock;
+  const access = await readKubeconfigAccess(cluster.kubeconfigFile, { clock });
+  const api = openKubeApi(access, { clock, log: silentLogger, userAgent: "archway-bench" });
+  const { namespace, labelSelector } = selection;
+  const reflector = openReflector({
+    api,
+    resource: Resource.pods,
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(labelSelector === undefined ? {} : { labelSelector }),
+    parse: parsePod,
+    onChange: ({ kind, value }) => {
+      if (kind === "apply") onPod(value.name, isGated(value), value.namespace);
+    },
+    clock,
+    log: silentLogger,
+    name: `burst ${SCHEDULING_GATE}`,
+  });
+  return {
+    run: (signal) => reflector.run(signal),
+    synced: (signal) => reflector.synced(signal),
+    [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
   };
 }

@@ -114,3 +114,14 @@ Deno.test("decodeWatchStream() lets others have their turn in a long burst", asy
   clearInterval(timer);
   assert.ok(turns > 0, "a timer fired while the burst was decoded");
 });
+
+Deno.test("readAhead() ends with the signal's reason even when the body never settles its read", async () => {
+  const stop = new AbortController();
+  const silent = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    pull: () => new Promise<void>(() => {}),
+    cancel: () => new Promise<void>(() => {}),
+  });
+  const reading = Array.fromAsync(readAhead(silent, { signal: stop.signal }));
+  stop.abort(new Error("enough"));
+  await assert.rejects(reading, /enough/);
+});
