@@ -220,7 +220,7 @@ async function placePod(cluster: ClusterAccess, namespace: string): Promise<void
   );
 }
 
-Deno.test("8 the service uses every right it is granted, and needs no other", async () => {
+Deno.test("the service uses every right it is granted, and needs no other", async () => {
   await using cluster = await startControlPlane({ auditLog: true });
   const bench = await prepare(cluster);
   const rights = readRights(await renderComposition("base", COMPONENTS), "archway");
