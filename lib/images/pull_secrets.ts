@@ -24,7 +24,7 @@ const SHARED_MS = 2_000;
 
 /** Opens the reader. Secrets stay in memory for {@link SHARED_MS} only. */
 export function openPullSecrets(options: {
-  readonly api: KubeApi;
+  readonly api: Pick<KubeApi, "get">;
   readonly mode: PullSecretMode;
   readonly ownNamespace: string;
   readonly clock: Clock;
