@@ -5,7 +5,13 @@ import type { RegistryClient, RegistryDocument } from "./client.ts";
 import { failureOf, InspectionError, inspectionError } from "./errors.ts";
 import { findingsOfReference } from "./findings.ts";
 import { Ledger } from "./ledger.ts";
-import { type Descriptor, type ManifestDocument, parseImageConfig, parseManifest } from "./manifest.ts";
+import {
+  type Descriptor,
+  type ManifestDocument,
+  parseImageConfig,
+  parseManifest,
+  renderMediaType,
+} from "./manifest.ts";
 import { isBundle, isPlatformEntry, platformsOf, renderPlatform } from "./platforms.ts";
 import { canonicalReference, parseReference } from "./reference.ts";
 import type {
@@ -189,7 +195,9 @@ export function openRegistryInspector(parts: RegistryInspectorParts): RegistryLo
     manifest: Extract<ManifestDocument, { kind: "manifest" | "schema1" }>,
   ): Promise<ReturnType<typeof singleOf>> {
     if (manifest.kind === "schema1") return singleOf(manifest);
-    if (!manifest.isImage) throw notAnImage(visit, `its config is "${manifest.config.mediaType}", no image config`);
+    if (!manifest.isImage) {
+      throw notAnImage(visit, `the type of its config is ${renderMediaType(manifest.config.mediaType)}`);
+    }
     const { text } = await readDocument(visit, manifest.config.digest, "blob");
     const config = parseImageConfig(text);
     if (config.kind === "malformed") throw notAnImage(visit, config.problem);

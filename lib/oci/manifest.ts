@@ -50,7 +50,12 @@ export function parseManifest(body: string, contentType: string): ManifestDocume
   if (mediaType === OCI_INDEX || mediaType === DOCKER_LIST) return parseIndex(document, mediaType);
   if (mediaType === OCI_MANIFEST || mediaType === DOCKER_MANIFEST) return parseSingle(document, mediaType);
   if (mediaType === SCHEMA1 || mediaType === SCHEMA1_SIGNED) return parseSchema1(document, mediaType);
-  return malformed(`its media type is ${mediaType === "" ? "unknown" : `"${mediaType.slice(0, 120)}"`}`);
+  return malformed(`its media type is ${renderMediaType(mediaType)}`);
+}
+
+/** A media type for a message; what does not look like one is not repeated. */
+export function renderMediaType(mediaType: string): string {
+  return /^[a-z]{1,20}\/[\w.+-]{1,100}$/i.test(mediaType) ? `"${mediaType}"` : "unknown";
 }
 
 /** Reads an image config. */

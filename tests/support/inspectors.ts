@@ -4,7 +4,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { openMemoryStore } from "../../lib/kv/memory_store.ts";
 import type { KeyValueStore } from "../../lib/kv/store.ts";
-import { silentLogger } from "../../lib/log.ts";
+import { type Logger, silentLogger } from "../../lib/log.ts";
 import { openBudget } from "../../lib/oci/budget.ts";
 import { openCachedInspector } from "../../lib/oci/cached.ts";
 import { openRegistryClient } from "../../lib/oci/client.ts";
@@ -47,6 +47,7 @@ export function openTestInspector(
   options: {
     readonly clock?: Clock;
     readonly kv?: KeyValueStore;
+    readonly log?: Logger;
     readonly transport?: Partial<EndpointTransport>;
     readonly plan?: PullPlanner["plan"];
     readonly keyring?: readonly Credential[];
@@ -57,7 +58,7 @@ export function openTestInspector(
   } = {},
 ): TestInspector {
   const { clock = systemClock, checkConfigs = false, maxEntries = 100, tagTtlMs = 300_000 } = options;
-  const kv = options.kv ?? openMemoryStore({ clock });
+  const { kv = openMemoryStore({ clock }), log = silentLogger } = options;
   const planner = { plan: options.plan ?? ((image: string) => planDirect(image, { ...PLAIN, ...options.transport })) };
   const transport = openTransport({
     clock,
@@ -68,7 +69,7 @@ export function openTestInspector(
   const tokens = openTokenSource({ transport, budget, clock });
   const client = openRegistryClient({ transport, tokens, budget, clock });
   const registry = openRegistryInspector({ client, planner, checkConfigs });
-  const cached = openCachedInspector({ inner: registry, kv, clock, log: silentLogger, maxEntries, tagTtlMs });
+  const cached = openCachedInspector({ inner: registry, kv, clock, log, maxEntries, tagTtlMs });
   const keyring = { lookup: () => Promise.resolve(options.keyring ?? []) };
   const inspector = withKeyring(singleFlight(cached), { planner, keyring });
   return {

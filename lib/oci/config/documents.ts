@@ -8,6 +8,8 @@ import { broken, ok, type Parsed } from "./problem.ts";
 /** Largest configuration file that is read. */
 export const MAX_DOCUMENT_BYTES = 1 << 20;
 
+/** YAML's parser takes time with the square of the text where keys are many or quotes do not end: half a second at this size. */
+const MAX_YAML_BYTES = 1 << 16;
 const MAX_DEPTH = 100;
 const MAX_ALIASES = 20;
 
@@ -26,6 +28,7 @@ export function parseToml(text: string): Parsed<unknown> {
 
 /** Parses one YAML (or JSON) document. A bomb of aliases is a fault, not a hang. */
 export function parseYaml(text: string): Parsed<unknown> {
+  if (text.length > MAX_YAML_BYTES) return broken("larger than 64 KiB");
   return parseSafely(text, () => {
     const document = parseDocument(text, { prettyErrors: true, logLevel: "silent" });
     const [error] = document.errors;
