@@ -41,7 +41,7 @@ async function main(given: string | undefined): Promise<void> {
     if (given === undefined) await runAll(folder);
     const page = renderPage(judge(ROWS, { tests: await readRun(folder), reasons: REASONS }));
     await Deno.writeTextFile(PAGE, page);
-    print(page.trimEnd().split("\n").at(-1));
+    print(page.trimEnd().split("\n").at(-1) ?? "");
   } finally {
     if (given === undefined) await Deno.remove(folder, { recursive: true });
   }

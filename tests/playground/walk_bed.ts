@@ -78,6 +78,8 @@ export interface WalkOptions {
   readonly namespaces: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Makes what must be there before the service starts. */
   readonly prepare?: (walk: Walk) => Promise<void>;
+  /** What the registry answers instead; undefined lets the request pass. */
+  readonly intercept?: (request: Request) => Response | undefined;
 }
 
 /** Runs `use` while the service serves; everything is closed afterwards. */
@@ -94,7 +96,7 @@ export async function withWalk(options: WalkOptions, use: (walk: Walk) => Promis
       cert: await Deno.readTextFile(playground.files.certificate),
       key: await Deno.readTextFile(playground.files.key),
     };
-    await using trusted = await openWalkRegistry(certificate);
+    await using trusted = await openWalkRegistry(certificate, options.intercept);
     const stranger = (await issueLoopbackCertificates(systemClock.nowMs())).serving;
     await using insecure = await openWalkRegistry(stranger);
     await using untrusted = await openWalkRegistry(stranger);
@@ -112,8 +114,11 @@ export async function withWalk(options: WalkOptions, use: (walk: Walk) => Promis
   }
 }
 
-function openWalkRegistry(certificate: { readonly cert: string; readonly key: string }): Promise<Registry> {
-  return openRegistry({ images: walkImages(), user: USER, clock: systemClock, certificate });
+function openWalkRegistry(
+  certificate: { readonly cert: string; readonly key: string },
+  intercept: (request: Request) => Response | undefined = () => undefined,
+): Promise<Registry> {
+  return openRegistry({ images: walkImages(), user: USER, clock: systemClock, certificate, intercept });
 }
 
 async function furnish(walk: Walk, { spec, namespaces, prepare }: WalkOptions): Promise<void> {

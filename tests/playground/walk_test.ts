@@ -167,8 +167,8 @@ function workloads(host: string): readonly Scenario[] {
       expect: { ...NEVER, terms: ["metadata.name In amd64-1"] },
     },
     { name: "E-19 a pod of a Job", owner: "Job", images: m4, expect: M4 },
-    ...["control-plane", "master"].map((role, index): Scenario => ({
-      name: `EX-0${5 + index} ${181 + index} a pod of the ${role} role`,
+    ...[["EX-05 181", "control-plane"], ["EX-06 182", "master"]].map(([ids, role]): Scenario => ({
+      name: `${ids} a pod of the ${role} role`,
       images: m4,
       spec: { nodeSelector: { [`node-role.kubernetes.io/${role}`]: "" } },
       expect: NEVER,
@@ -201,7 +201,7 @@ function registries(walk: Walk): readonly Scenario[] {
   return [
     pulls("E-22 a private image without credentials", `${host}/local/hello:m4`, GIVEN_UP),
     pulls(
-      "E-23 PR-05 a private image by the global pull secret",
+      "E-23 PR-05 DV-114 a private image by the global pull secret",
       `${host}/global/hello:rp`,
       placed(["arm64", "ppc64le"]),
     ),

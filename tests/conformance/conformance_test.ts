@@ -1,0 +1,86 @@
+// The page of conformance and the names of the tests: every row once, counts that add up, no row that does not exist.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { parseClaim } from "./claims.ts";
+import { parseJunit } from "./junit.ts";
+import { REASONS } from "./reasons.ts";
+import { judge, renderPage } from "./report.ts";
+import { ROWS } from "./rows.ts";
+
+const TESTS = new URL("..", import.meta.url).pathname;
+const IDS: ReadonlySet<string> = new Set(ROWS.map(({ id }) => id));
+
+Deno.test("every row of the catalogue has an id of its own and a title", () => {
+  assert.equal(IDS.size, ROWS.length);
+  for (const { id, title } of ROWS) assert.match(`${id} ${title}`, /^(?:[A-Z]+\d*-\d{2,3}|\d{1,3}) \S.*$/);
+});
+
+Deno.test("conformance.md lists every row once, in order, and counts them in its last line", async () => {
+  const lines = (await Deno.readTextFile(join(TESTS, "conformance.md"))).trimEnd().split("\n");
+  const rows = lines.flatMap((line) => {
+    const [, id, status] = /^\| (\S+) \| .+? \| (passed|different|not yet) \| /.exec(line) ?? [];
+    return id === undefined || status === undefined ? [] : [{ id, status }];
+  });
+  assert.deepEqual(rows.map(({ id }) => id), ROWS.map(({ id }) => id));
+  const [passed, different, notYet] = ["passed", "different", "not yet"].map((wanted) =>
+    rows.filter(({ status }) => status === wanted).length
+  );
+  assert.equal(lines.at(-1), `passed: ${passed}, different: ${different}, not yet: ${notYet}`);
+});
+
+Deno.test("no reason and no test speaks of a row that does not exist", () => {
+  const unknown = (text: string): readonly string[] => parseClaim(text).ids.filter((id) => !IDS.has(id));
+  assert.deepEqual(REASONS.flatMap(({ ids }) => unknown(ids.join(" "))), []);
+  assert.deepEqual(listFiles(TESTS).flatMap((file) => unknownIn(file)), []);
+});
+
+/** Ids in string literals that begin with one. */
+function unknownIn(file: string): readonly string[] {
+  const prefixes = [...new Set(ROWS.filter(({ id }) => id.includes("-")).map(({ group }) => group))].join("|");
+  const literals = Deno.readTextFileSync(file).matchAll(new RegExp(`["\`]((?:(?:${prefixes})-\\d+ ?)+)`, "g"));
+  return [...literals].flatMap(([, text = ""]) => parseClaim(text).ids)
+    .filter((id) => !IDS.has(id)).map((id) => `${file}: ${id}`);
+}
+
+function listFiles(folder: string): readonly string[] {
+  if (folder.endsWith("/conformance")) return [];
+  return [...Deno.readDirSync(folder)].flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory) return listFiles(path);
+    return /\.tsx?$/.test(entry.name) ? [path] : [];
+  });
+}
+
+Deno.test("parseClaim() reads single ids, ranges, bare numbers and lists, and leaves sections and defects out", () => {
+  assert.deepEqual(parseClaim("PR-17 PR-18 decide() takes 3").ids, ["PR-17", "PR-18"]);
+  assert.deepEqual(parseClaim("RF-01..03 parse").ids, ["RF-01", "RF-02", "RF-03"]);
+  assert.deepEqual(parseClaim("136 211 PC-07 B11 1.1 §2.9 refuses").ids, ["136", "211", "PC-07"]);
+  assert.deepEqual(parseClaim("7.9 the CRDs: rows 100-102, 130").ids, ["100", "101", "102", "130"]);
+  assert.equal(
+    parseClaim("DV-46 (different: a seed counts for nothing) decide()").different,
+    "a seed counts for nothing",
+  );
+});
+
+Deno.test("judge() counts a row by its tests, then by its reason, and a failure as not yet", () => {
+  const xml =
+    `<testcase name="outer &gt; PM-01 a &quot;b&quot;" line="1"/><testcase name="PM-02 x"><failure/></testcase>` +
+    `<testcase name="PM-03 x"><skipped/></testcase><testcase name="other"></testcase>`;
+  const reasons = [
+    { ids: ["PM-03..04"], status: "different", why: "so" },
+    { ids: ["PM-05"], status: "covered", why: "same", by: "other" },
+    { ids: ["PM-06"], status: "covered", why: "same", by: "nobody" },
+  ] as const;
+  const rows = ROWS.filter(({ group }) => group === "PM").slice(0, 7);
+  const verdicts = judge(rows, { tests: parseJunit(xml), reasons });
+  assert.deepEqual(verdicts.map(({ status, note }) => [status, note]), [
+    ["passed", 'PM-01 a "b"'],
+    ["not yet", "fails: PM-02 x"],
+    ["different", "so"],
+    ["different", "so"],
+    ["passed", "same: other"],
+    ["not yet", "no such test: nobody"],
+    ["not yet", ""],
+  ]);
+  assert.match(renderPage(verdicts), /\npassed: 2, different: 2, not yet: 3\n$/);
+});

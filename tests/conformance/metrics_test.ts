@@ -1,0 +1,42 @@
+// Metrics as the rows of the catalogue want them. Source: §4.1, DV-140 to DV-142.
+import assert from "node:assert/strict";
+import { LATENCY_BUCKETS_SECONDS, type Metrics, openMetrics } from "../../lib/metrics.ts";
+
+async function expose(metrics: Metrics): Promise<string> {
+  const memory = { rss: 0, heapUsed: 0 };
+  const counts = { gatedPods: 0, cachedInspections: 0, queueDepth: 0 };
+  return (await metrics.expose({ ...counts, isLeading: false, isGating: false, memory, registries: [] })).text;
+}
+
+Deno.test("DV-140 openMetrics() shows the controller's metrics before the first pod", async () => {
+  const text = await expose(openMetrics());
+  assert.match(text, /^mto_ppo_ctrl_processed_pods_total 0$/m);
+  assert.match(text, /^mto_ppo_ctrl_failed_image_inspection_total 0$/m);
+  for (const name of ["process_pod", "process_gated_pod", "inspect_pod_images", "inspect_image"]) {
+    assert.match(text, new RegExp(`^mto_ppo_ctrl_time_to_${name}_seconds_count 0$`, "m"));
+  }
+});
+
+Deno.test("DV-141 openMetrics() counts three attempts and two failures", async () => {
+  const metrics = openMetrics();
+  for (let failure = 0; failure < 2; failure++) {
+    metrics.imageInspected({ ms: 1, source: "registry", failure: "ServerError" });
+    metrics.podProcessed({ gated: true, ms: 1 });
+  }
+  metrics.imageInspected({ ms: 1, source: "registry" });
+  metrics.podProcessed({ gated: true, ms: 1 });
+  const text = await expose(metrics);
+  assert.match(text, /^mto_ppo_ctrl_processed_pods_total 3$/m);
+  assert.match(text, /^mto_ppo_ctrl_failed_image_inspection_total 2$/m);
+});
+
+Deno.test("DV-142 openMetrics() gives every histogram the eighteen finite buckets", async () => {
+  const text = await expose(openMetrics());
+  const histograms = [...text.matchAll(/^# TYPE (\S+) histogram$/gm)].map(([, name = ""]) => name);
+  assert.equal(LATENCY_BUCKETS_SECONDS.length, 18);
+  assert.ok(histograms.length >= 7);
+  for (const name of histograms) {
+    const bounds = [...text.matchAll(new RegExp(`^${name}_bucket\\{le="([^"]+)"\\}`, "gm"))].map(([, bound]) => bound);
+    assert.deepEqual(bounds, [...LATENCY_BUCKETS_SECONDS.map(String), "+Inf"], name);
+  }
+});

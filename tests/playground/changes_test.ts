@@ -1,0 +1,167 @@
+// What changes while pods wait or between two of them: registries, tags, secrets, configs. Through the real service.
+// Source: pod placement §7.3, §7.9, §7.14.
+import assert from "node:assert/strict";
+import { openConfigs } from "../../controllers/configs/controller.ts";
+import { systemClock } from "../../lib/clock.ts";
+import { readKubeconfigAccess } from "../../lib/k8s/kubeconfig_access.ts";
+import { openKubeApi } from "../../lib/k8s/rest_api.ts";
+import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
+import { silentLogger } from "../../lib/log.ts";
+import { API_GROUP } from "../../lib/names.ts";
+import { listAt, textAt } from "../../lib/playground/json_value.ts";
+import { create, decidedPod, pullSecret, remove, stored, waitFor, type Walk, withWalk } from "./walk_bed.ts";
+
+const NAMESPACES = { walk: {} };
+const SCORING = {
+  plugins: { nodeAffinityScoring: { enabled: true, platforms: [{ architecture: "amd64", weight: 50 }] } },
+};
+/** Images of policy Always share what was read within a second. */
+const FRESH_MS = 1_100;
+
+function createPod(walk: Walk, name: string, container: Readonly<Record<string, unknown>>): Promise<KubeObject> {
+  return create(walk, "Pod", { metadata: { name }, spec: { containers: [{ name: "c", ...container }] } }, "walk");
+}
+
+async function decided(walk: Walk, name: string): Promise<KubeObject> {
+  await waitFor(walk, () => decidedPod(walk, "walk", name) !== undefined);
+  const pod = decidedPod(walk, "walk", name);
+  assert.ok(pod !== undefined);
+  return pod;
+}
+
+function architecturesOf(pod: KubeObject): readonly string[] {
+  const known = ["amd64", "arm64", "ppc64le", "s390x"];
+  return known.filter((each) => textAt(pod, "metadata", "labels", `${API_GROUP}/${each}`) !== undefined);
+}
+
+function eventReasons(walk: Walk, pod: string): readonly (string | undefined)[] {
+  return stored(walk, Resource.events).filter((event) => textAt(event, "involvedObject", "name") === pod)
+    .map((event) => textAt(event, "reason"));
+}
+
+Deno.test("DV-14 serve posts an event about the gate it added", async () => {
+  await withWalk({ spec: {}, namespaces: NAMESPACES }, async (walk) => {
+    await createPod(walk, "one", { image: `${walk.host}/hello:ar` });
+    await decided(walk, "one");
+    await waitFor(walk, () => eventReasons(walk, "one").includes("ArchAwareSchedGateAdded"));
+  });
+});
+
+Deno.test("PR-07 PR-08 serve takes a pushed tag from its cache, and asks again when the policy is Always", async () => {
+  let target = "ar";
+  const intercept = (request: Request): Response | undefined => {
+    const { pathname, origin } = new URL(request.url);
+    return /\/manifests\/moving-/.test(pathname)
+      ? Response.redirect(`${origin}/v2/hello/manifests/${target}`, 307)
+      : undefined;
+  };
+  await withWalk({ spec: {}, namespaces: NAMESPACES, intercept }, async (walk) => {
+    const pull = async (name: string, tag: string, imagePullPolicy: string): Promise<readonly string[]> => {
+      await createPod(walk, name, { image: `${walk.host}/hello:${tag}`, imagePullPolicy });
+      return architecturesOf(await decided(walk, name));
+    };
+    assert.deepEqual(await pull("kept-1", "moving-a", "IfNotPresent"), ["amd64", "arm64"]);
+    assert.deepEqual(await pull("asked-1", "moving-b", "Always"), ["amd64", "arm64"]);
+    target = "m4";
+    assert.deepEqual(await pull("kept-2", "moving-a", "IfNotPresent"), ["amd64", "arm64"]);
+    await systemClock.sleep(FRESH_MS, new AbortController().signal);
+    assert.deepEqual(await pull("asked-2", "moving-b", "Always"), ["amd64", "arm64", "ppc64le", "s390x"]);
+  });
+});
+
+Deno.test("E-24 serve no longer uses a credential that left the global pull secret", async () => {
+  const prepare = async (walk: Walk): Promise<void> => {
+    await create(walk, "Secret", pullSecret("pull-secret", [`${walk.host}/global`]), "openshift-config");
+  };
+  await withWalk({ spec: SCORING, namespaces: NAMESPACES, prepare }, async (walk) => {
+    const image = `${walk.host}/global/hello:rp`;
+    await createPod(walk, "before", { image });
+    assert.deepEqual(architecturesOf(await decided(walk, "before")), ["arm64", "ppc64le"]);
+    const [secret] = stored(walk, Resource.secrets).filter(({ metadata }) => metadata.name === "pull-secret");
+    assert.ok(secret !== undefined);
+    walk.playground.cluster.store.put(Resource.secrets, { ...secret, ...pullSecretData(["other.example"]) });
+    let found: readonly string[] = ["arm64"];
+    for (let attempt = 0; attempt < 20 && found.length > 0; attempt++) {
+      await createPod(walk, `after-${attempt}`, { image });
+      found = architecturesOf(await decided(walk, `after-${attempt}`));
+    }
+    assert.deepEqual(found, []);
+  });
+});
+
+function pullSecretData(keys: readonly string[]): { readonly data: unknown } {
+  return { data: pullSecret("pull-secret", keys).data };
+}
+
+Deno.test("DV-113 serve waits when the registry answers 429, and places the pod then", async () => {
+  let refusals = 0;
+  const intercept = (request: Request): Response | undefined => {
+    if (!request.url.includes("/manifests/") || refusals > 0) return undefined;
+    refusals += 1;
+    return new Response(null, { status: 429, headers: { "retry-after": "1" } });
+  };
+  await withWalk({ spec: {}, namespaces: NAMESPACES, intercept }, async (walk) => {
+    await createPod(walk, "one", { image: `${walk.host}/hello:ar` });
+    assert.deepEqual(architecturesOf(await decided(walk, "one")), ["amd64", "arm64"]);
+    assert.equal(refusals, 1);
+  });
+});
+
+Deno.test("DV-61 DV-62 serve forgets a pod that was deleted, and heeds a config made while another is gated", async () => {
+  let isDown = true;
+  const intercept = (request: Request): Response | undefined =>
+    isDown && request.url.includes("/manifests/") ? new Response(null, { status: 503 }) : undefined;
+  await withWalk({ spec: SCORING, namespaces: NAMESPACES, intercept }, async (walk) => {
+    const image = `${walk.host}/hello:ar`;
+    const [deleted, kept] = ["deleted", "kept"];
+    await createPod(walk, deleted, { image });
+    await createPod(walk, kept, { image });
+    await waitFor(walk, () => stored(walk, Resource.pods).every((pod) => isMarkedFailing(pod)));
+    await remove(walk, "Pod", deleted, "walk");
+    const plugins = { nodeAffinityScoring: { enabled: true, platforms: [{ architecture: "arm64", weight: 7 }] } };
+    await create(walk, "PodPlacementConfig", { metadata: { name: "late" }, spec: { priority: 1, plugins } }, "walk");
+    isDown = false;
+    const pod = await decided(walk, kept);
+    const preferred = listAt(
+      pod,
+      "spec",
+      "affinity",
+      "nodeAffinity",
+      "preferredDuringSchedulingIgnoredDuringExecution",
+    );
+    assert.match(JSON.stringify(preferred), /"weight":7/);
+    assert.deepEqual(architecturesOf(pod), ["amd64", "arm64"]);
+    assert.deepEqual(stored(walk, Resource.pods).map(({ metadata: { name } }) => name), [kept]);
+  });
+});
+
+function isMarkedFailing(pod: KubeObject): boolean {
+  return textAt(pod, "metadata", "labels", `${API_GROUP}/image-inspect-error`) !== undefined;
+}
+
+Deno.test("IN-01..04 140 openConfigs() follows the cluster config as it comes, changes and goes", async () => {
+  await withWalk({ spec: SCORING, namespaces: NAMESPACES }, async (walk) => {
+    const access = await readKubeconfigAccess(walk.playground.files.kubeconfig, { clock: systemClock });
+    await using api = openKubeApi(access, { clock: systemClock, log: silentLogger, userAgent: "archway/test" });
+    const configs = openConfigs({ api, clock: systemClock, log: silentLogger });
+    assert.equal(configs.cluster(), undefined);
+    const stop = new AbortController();
+    const changes: (() => void)[] = [];
+    configs.onChange(() => changes.splice(0).forEach((resolve) => resolve()));
+    const until = async (holds: () => boolean): Promise<void> => {
+      while (!holds()) await new Promise<void>((resolve) => changes.push(resolve));
+    };
+    const running = configs.run(stop.signal);
+    await until(() => configs.cluster()?.scoring.enabled === true);
+    const { store } = walk.playground.cluster;
+    const [object] = store.list(Resource.clusterConfigs);
+    assert.ok(object !== undefined);
+    store.put(Resource.clusterConfigs, { ...object, spec: { logVerbosity: "TraceAll" } });
+    await until(() => configs.cluster()?.logVerbosity === "TraceAll");
+    assert.equal(configs.cluster()?.scoring.enabled, false);
+    await remove(walk, "ClusterPodPlacementConfig", "cluster");
+    await until(() => configs.cluster() === undefined);
+    stop.abort();
+    await running;
+  });
+});
