@@ -1,6 +1,6 @@
 // Completes a request before anything is keyed by it: the credentials of cluster and node join those of the pod, what
 // matches no endpoint of the image is dropped, and what policy forbids ends here. A wrapper around any inspector.
-import { matchCredentials } from "./credentials/match.ts";
+import { matchPullSecrets, scopeCovers } from "./credentials/match.ts";
 import { fingerprintOfAll } from "./fingerprint.ts";
 import { NO_REQUESTS } from "./ledger.ts";
 import type {
@@ -27,8 +27,8 @@ export function withKeyring(
     signal: AbortSignal,
   ): Promise<readonly Credential[]> {
     const found = await Promise.all(endpoints.map(async (endpoint) => [
-      ...matchCredentials(request.credentials, endpoint),
-      ...matchCredentials(await keyring.lookup(endpoint, signal), endpoint),
+      ...matchPullSecrets(request.credentials, endpoint),
+      ...(await keyring.lookup(endpoint, signal)).filter(({ scope }) => scopeCovers(scope, endpoint)),
     ]));
     return [
       ...new Map(found.flat().map((credential) => [fingerprintOfAll([credential]), credential] as const)).values(),

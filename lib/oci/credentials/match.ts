@@ -1,5 +1,5 @@
 // Which credentials apply to a repository, best first: the kubelet's matching, with paths compared by segment. Pure.
-// Called by the registry client for the pod's own credentials and by keyring.ts for the others. Reference §3.4, D15.
+// Called by with_keyring.ts for the pod's own credentials and by keyring.ts for the others. Reference §3.4, D15.
 import type { Credential } from "../types.ts";
 import { matchesGlob } from "./glob.ts";
 import { canonicalHost, parseScope, type Scope } from "./scope.ts";
@@ -13,26 +13,26 @@ export interface RepositoryTarget {
 interface Ranked {
   readonly credential: Credential;
   readonly scope: Scope;
-  /** Place of its source in the list: a later source of the same key comes first (DV-59). */
-  readonly source: number;
-  readonly place: number;
 }
 
 /**
  * All credentials whose key covers the target, in the order to try them: longer path, then literal host, then fewer wildcards,
- * then the source listed last. Nothing is dropped for being second: the first one may have been revoked.
+ * then as listed. Nothing is dropped for being second: the first one may have been revoked. Matching twice changes nothing.
  */
 export function matchCredentials(credentials: readonly Credential[], target: RepositoryTarget): readonly Credential[] {
   const wanted = parseTarget(target);
   if (wanted === undefined) return [];
-  const sources = new Map<string, number>();
-  const ranked = credentials.flatMap((credential, place): readonly Ranked[] => {
-    const source = sources.get(credential.source) ?? sources.size;
-    sources.set(credential.source, source);
+  const ranked = credentials.flatMap((credential): readonly Ranked[] => {
     const scope = parseScope(credential.scope);
-    return scope !== undefined && covers(scope, wanted) ? [{ credential, scope, source, place }] : [];
+    return scope !== undefined && covers(scope, wanted) ? [{ credential, scope }] : [];
   });
   return ranked.sort(compareRanked).map(({ credential }) => credential);
+}
+
+/** The same for the pull secrets of a pod: under one key, the secret listed last comes first (DV-59). */
+export function matchPullSecrets(credentials: readonly Credential[], target: RepositoryTarget): readonly Credential[] {
+  const bySource = Map.groupBy(credentials, ({ source }) => source);
+  return matchCredentials([...bySource.values()].toReversed().flat(), target);
 }
 
 /** Whether a key such as `*.example.com/team` covers a repository: what `matchImages` of a kubelet plugin asks. */
@@ -69,8 +69,5 @@ function covers(scope: Scope, wanted: Wanted): boolean {
 
 function compareRanked(left: Ranked, right: Ranked): number {
   return right.scope.path.length - left.scope.path.length ||
-    Math.min(1, left.scope.wildcards) - Math.min(1, right.scope.wildcards) ||
-    left.scope.wildcards - right.scope.wildcards ||
-    right.source - left.source ||
-    left.place - right.place;
+    left.scope.wildcards - right.scope.wildcards;
 }

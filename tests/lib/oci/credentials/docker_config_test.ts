@@ -7,7 +7,7 @@ import {
   parseDockerAuths,
   parseDockerConfigSecret,
 } from "../../../../lib/oci/credentials/docker_config.ts";
-import { matchCredentials } from "../../../../lib/oci/credentials/match.ts";
+import { matchCredentials, matchPullSecrets } from "../../../../lib/oci/credentials/match.ts";
 import type { Credential } from "../../../../lib/oci/types.ts";
 
 const CANARY = "c4nary-pa55word";
@@ -82,7 +82,7 @@ Deno.test("DV-59 pod secrets come before the global one for the same key, the on
   };
   const target = { host: "quay.io", repository: "org/x" };
   const order = [
-    ...matchCredentials([...read("secret a/first"), ...read("secret a/last")], target),
+    ...matchPullSecrets([...read("secret a/first"), ...read("secret a/last")], target),
     ...matchCredentials(read("global pull secret"), target),
   ];
   assert.deepEqual(order.map(({ source }) => source), ["secret a/last", "secret a/first", "global pull secret"]);

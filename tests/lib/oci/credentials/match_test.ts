@@ -1,7 +1,7 @@
 // The rows of the reference's credential tests (§7.5). "adds X" there means here: the credential under that key applies.
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { matchCredentials } from "../../../../lib/oci/credentials/match.ts";
+import { matchCredentials, matchPullSecrets } from "../../../../lib/oci/credentials/match.ts";
 import type { Credential } from "../../../../lib/oci/types.ts";
 
 function credential(scope: string, source = "secret a/b"): Credential {
@@ -197,12 +197,26 @@ Deno.test("matchCredentials() compares IPv6 hosts literally", () => {
   assert.deepEqual(found.map(({ scope }) => scope), ["[::1]:5000"]);
 });
 
-Deno.test("DV-59 matchCredentials() tries the secret listed last first, and then the others", () => {
+Deno.test("DV-59 matchPullSecrets() tries the secret listed last first, and then the others", () => {
   const listed = [credential("quay.io", "secret a/one"), credential("quay.io", "secret a/two")];
   assert.deepEqual(
-    matchCredentials(listed, { host: "quay.io", repository: "x" }).map(({ source }) => source),
+    matchPullSecrets(listed, { host: "quay.io", repository: "x" }).map(({ source }) => source),
     ["secret a/two", "secret a/one"],
   );
+});
+
+Deno.test("matchCredentials() leaves equal keys as they are listed, however often it is applied", () => {
+  const key = fc.constantFrom("quay.io", "quay.io/org", "*.io", "qua?.io/org", "other.io");
+  const list = fc.array(key).map((keys) => keys.map((scope, at) => credential(scope, `source ${at}`)));
+  const target = { host: "quay.io", repository: "org/x" };
+  fc.assert(fc.property(list, (listed) => {
+    const once = matchCredentials(listed, target);
+    assert.deepEqual(matchCredentials(once, target), once);
+    for (const scope of new Set(once.map((found) => found.scope))) {
+      const same = (found: Credential): boolean => found.scope === scope;
+      assert.deepEqual(once.filter(same), listed.filter(same));
+    }
+  }));
 });
 
 Deno.test("matchCredentials() keeps the order of an entry's own ways", () => {
