@@ -23,6 +23,13 @@ async function runTests(what: string, folder: string): Promise<void> {
 
 async function runAll(folder: string): Promise<void> {
   await runTests("unit", folder);
+  for (const part of ["pure", "shell"]) {
+    await Deno.stat(join(folder, `${part}.xml`)).catch((cause: unknown) => {
+      throw new Error("Cannot count: the unit tests did not run to their end. Run `deno task test:unit` to see why.", {
+        cause,
+      });
+    });
+  }
   const missing = await missingForControlPlane();
   if (missing === undefined) await runTests("cluster", folder);
   else print(`Rows that only cluster tests prove count as not yet: ${missing}`);
