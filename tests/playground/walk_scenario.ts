@@ -33,6 +33,8 @@ export interface Scenario {
   readonly owner?: string;
   readonly images: readonly string[];
   readonly spec?: JsonObject;
+  /** Added to each container. */
+  readonly container?: JsonObject;
   readonly expect: Expected;
 }
 
@@ -99,7 +101,7 @@ function readEnd(pod: KubeObject, expected: Expected): Expected {
   };
 }
 
-function podOf({ labels, annotations, owner, images, spec }: Scenario, name: string): JsonObject {
+function podOf({ labels, annotations, owner, images, spec, container }: Scenario, name: string): JsonObject {
   const controller = { apiVersion: "apps/v1", kind: owner ?? "", name: "owner", uid: "u", controller: true };
   return {
     metadata: {
@@ -108,7 +110,7 @@ function podOf({ labels, annotations, owner, images, spec }: Scenario, name: str
       annotations: { ...annotations },
       ...(owner === undefined ? {} : { ownerReferences: [controller] }),
     },
-    spec: { ...spec, containers: images.map((image, index) => ({ name: `c${index}`, image })) },
+    spec: { ...spec, containers: images.map((image, index) => ({ name: `c${index}`, image, ...container })) },
   };
 }
 
