@@ -7,10 +7,13 @@ export type CircuitState = "closed" | "open" | "half-open";
 
 /** How sensitive, and how long it stays open: doubling from `baseMs` to `capMs`. */
 export interface BreakerOptions {
+  /** Tells the time. */
   readonly clock: Clock;
   /** Failures in a row that open it. */
   readonly threshold: number;
+  /** How long it stays open the first time (ms). */
   readonly baseMs: number;
+  /** How long at most (ms). */
   readonly capMs: number;
 }
 
@@ -22,6 +25,7 @@ export class Breaker {
   #openUntilMs: number | undefined;
   #isProbing = false;
 
+  /** A closed one. */
   constructor(options: BreakerOptions) {
     this.#options = options;
   }

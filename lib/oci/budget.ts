@@ -9,13 +9,17 @@ import type { FailureReason, InspectionPriority } from "./types.ts";
 
 /** What a budget must know of an answer. */
 export interface BudgetedAnswer {
+  /** HTTP status. */
   readonly status: number;
+  /** For `Retry-After` and the quota. */
   readonly headers: Headers;
 }
 
 /** Who asks. The priority may rise while waiting. */
 export interface Turn {
+  /** Asked whenever a place becomes free. */
   readonly priority: () => InspectionPriority;
+  /** Ends the waiting. */
   readonly signal: AbortSignal;
 }
 

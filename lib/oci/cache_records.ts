@@ -45,7 +45,9 @@ export type DocumentRecord = Exclude<Inspection, { readonly kind: "failed" }>;
 
 /** Where a tag pointed, and when (epoch ms). */
 export interface TagRecord {
+  /** The digest it pointed to. */
   readonly digest: string;
+  /** When a registry last said so (epoch ms). */
   readonly verifiedAtMs: number;
 }
 

@@ -32,10 +32,15 @@ const SHARED_MS = 1_000;
 
 /** What the memory is made with. */
 export interface CachedInspectorParts {
+  /** Asked for what is not known. */
   readonly inner: RegistryLookups;
+  /** What outlives the process. */
   readonly kv: KeyValueStore;
+  /** Ages tags. */
   readonly clock: Clock;
+  /** Says at debug level when a registry was asked. */
   readonly log: Logger;
+  /** Images kept in memory. */
   readonly maxEntries: number;
   /** How long a tag is believed without asking (ms). */
   readonly tagTtlMs: number;

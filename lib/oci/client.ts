@@ -15,24 +15,31 @@ import type { Credential, Endpoint, InspectionPriority } from "./types.ts";
 
 /** One document of a repository and who may read it. */
 export interface DocumentRequest {
+  /** The host and repository. */
   readonly endpoint: Endpoint;
   /** Tag or digest. */
   readonly identifier: string;
+  /** Which of the two. */
   readonly what: "manifest" | "blob";
+  /** HEAD only tells the digest. */
   readonly method: "GET" | "HEAD";
   /** Tried in order; anonymous comes last by itself. */
   readonly credentials: readonly Credential[];
   /** Asked when a place at the host becomes free. */
   readonly priority: () => InspectionPriority;
+  /** Counts and traces what is sent. */
   readonly ledger: Ledger;
 }
 
 /** A document as the registry has it. `credential` is the one that worked. */
 export interface RegistryDocument {
+  /** The body; empty for a HEAD. */
   readonly text: string;
+  /** The `Content-Type` header; may be empty. */
   readonly contentType: string;
   /** Computed from the bytes; of a HEAD what the registry says, empty when it does not. */
   readonly digest: string;
+  /** The credential that worked; undefined when none was needed. */
   readonly credential: Credential | undefined;
 }
 
@@ -51,9 +58,13 @@ type Asked =
 
 /** What a client is made with. */
 export interface ClientParts {
+  /** Sends exchanges. */
   readonly transport: Transport;
+  /** Gives bearer tokens. */
   readonly tokens: TokenSource;
+  /** Spares the hosts. */
   readonly budget: Budget;
+  /** Reads dates in `Retry-After`. */
   readonly clock: Clock;
 }
 

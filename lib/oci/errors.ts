@@ -17,9 +17,12 @@ const TRANSIENT: readonly FailureReason[] = [
 
 /** A failure with its cause. The message is safe to show: no credential, no URL query. */
 export class InspectionError extends Error {
+  /** Tells it from other errors in logs. */
   override readonly name = "InspectionError";
+  /** The failure as data. */
   readonly failure: InspectionFailure;
 
+  /** Its message is that of the failure. */
   constructor(failure: InspectionFailure, options: { readonly cause?: unknown } = {}) {
     super(failure.message, options);
     this.failure = failure;

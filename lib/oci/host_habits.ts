@@ -4,7 +4,8 @@ import { LRUCache } from "lru-cache";
 import type { Challenge } from "./challenge.ts";
 import type { Endpoint } from "./types.ts";
 
-type Scheme = "https" | "http";
+/** What is spoken before HTTP. */
+export type Scheme = "https" | "http";
 
 /** The memory. */
 export interface HostHabits {

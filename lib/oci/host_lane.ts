@@ -40,6 +40,7 @@ export class HostLane {
   #lastSuccessAtMs: number | undefined;
   #lastFailure: HostState["lastFailure"];
 
+  /** An empty lane. */
   constructor(options: { readonly host: string; readonly clock: Clock }) {
     this.#host = options.host;
     this.#clock = options.clock;

@@ -6,9 +6,11 @@ import type { FailureReason } from "./types.ts";
 export interface HostState {
   /** `host[:port]`. */
   readonly host: string;
+  /** Whether it is asked at all. */
   readonly circuit: CircuitState;
   /** Requests under way, and how many may be. */
   readonly inFlight: number;
+  /** How many requests may be under way; shrinks when the registry refuses. */
   readonly limit: number;
   /** Requests that wait for their turn. */
   readonly waiting: number;

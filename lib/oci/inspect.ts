@@ -30,7 +30,9 @@ import type {
 
 /** What the inspector is made with. */
 export interface RegistryInspectorParts {
+  /** Reads documents. */
   readonly client: RegistryClient;
+  /** Says where an image may be pulled from. */
   readonly planner: PullPlanner;
   /** Also read the configs of an index and compare (more requests). */
   readonly checkConfigs: boolean;

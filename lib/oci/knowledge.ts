@@ -20,9 +20,13 @@ import type { KnowledgeScope } from "./knowledge_scope.ts";
 
 /** The two-level memory. No call rejects. */
 export interface Knowledge {
+  /** What a digest stands for. */
   document(scope: KnowledgeScope, digest: string): Promise<DocumentRecord | undefined>;
+  /** Where a tag pointed. */
   tag(scope: KnowledgeScope, name: string): Promise<TagRecord | undefined>;
+  /** Keeps a document for good. */
   learnDocument(scope: KnowledgeScope, record: DocumentRecord): void;
+  /** Keeps where a tag points. */
   learnTag(scope: KnowledgeScope, name: string, record: TagRecord): void;
   /** Documents in memory. */
   size(): number;

@@ -17,10 +17,15 @@ const CONFIG_TYPES = ["application/vnd.oci.image.config.v1+json", "application/v
 
 /** A pointer to another document. */
 export interface Descriptor {
+  /** As the descriptor says; may be empty. */
   readonly mediaType: string;
+  /** `algorithm:hex`, checked for its form. */
   readonly digest: string;
+  /** Bytes, as the descriptor says; 0 when it does not. */
   readonly size: number;
+  /** Missing where the index does not name one. */
   readonly platform?: Platform;
+  /** Values may be anything. */
   readonly annotations: Readonly<Record<string, unknown>>;
 }
 

@@ -9,7 +9,9 @@ import type { FailureReason, InspectionFailure, InspectionRequest } from "./type
 export interface NegativeCache {
   /** The failure; for `revalidate` only while its first moment lasts. */
   recall(key: string, freshness: InspectionRequest["freshness"]): InspectionFailure | undefined;
+  /** Keeps a failure, for longer when it confirms an earlier one. */
   remember(key: string, failure: InspectionFailure): void;
+  /** The image was inspected: nothing is confirmed any more. */
   forget(key: string): void;
 }
 

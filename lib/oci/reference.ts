@@ -3,10 +3,13 @@
 
 /** A reference taken apart. `domain` is as written or `docker.io`; `registry` is the host to contact. */
 export interface ImageReference {
+  /** As written, or `docker.io`. */
   readonly domain: string;
+  /** `host[:port]` to contact. */
   readonly registry: string;
   /** Path without domain, `library/` included: `library/nginx`. */
   readonly repository: string;
+  /** The tag, when written and not overruled by a digest. */
   readonly tag?: string;
   /** `algorithm:hex`. With a digest there is no tag: the digest decides. */
   readonly digest?: string;

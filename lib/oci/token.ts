@@ -13,12 +13,17 @@ import type { Credential, Endpoint, InspectionPriority } from "./types.ts";
 
 /** Which token. */
 export interface TokenRequest {
+  /** The registry that wants it. */
   readonly endpoint: Endpoint;
+  /** Where to get it. */
   readonly challenge: Extract<Challenge, { kind: "bearer" }>;
+  /** What it must allow: `repository:PATH:pull`. */
   readonly scope: string;
   /** undefined: anonymous. */
   readonly credential: Credential | undefined;
+  /** Whose turn it is at the token server. */
   readonly priority: () => InspectionPriority;
+  /** Counts and traces what is sent. */
   readonly ledger: Ledger;
 }
 

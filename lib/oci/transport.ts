@@ -11,22 +11,33 @@ import { fetchUnverified } from "./unverified_tls.ts";
 
 /** A request. Only `authorization` is secret; it never crosses to another origin. */
 export interface Exchange {
+  /** A POST is only ever a login. */
   readonly method: "GET" | "HEAD" | "POST";
+  /** Where to; its query never shows up anywhere. */
   readonly url: URL;
+  /** How to reach the host. */
   readonly transport: EndpointTransport;
+  /** The `Accept` header. */
   readonly accept?: string;
+  /** The `Authorization` header. */
   readonly authorization?: string;
   /** A form to send with POST. */
   readonly form?: URLSearchParams;
+  /** Decoded bytes of the body to take at most. */
   readonly maxBytes: number;
+  /** What it is counted as. */
   readonly kind: RequestKind;
+  /** Counts and traces it. */
   readonly ledger: Ledger;
 }
 
 /** An answer, whole. */
 export interface Answer {
+  /** HTTP status. */
   readonly status: number;
+  /** As received. */
   readonly headers: Headers;
+  /** Decoded. */
   readonly body: Uint8Array<ArrayBuffer>;
 }
 

@@ -2,9 +2,13 @@
 
 /** One platform of an image, as its index or its config names it. Names are GOOS / GOARCH. */
 export interface Platform {
+  /** GOOS name; empty when the image does not say. */
   readonly os: string;
+  /** GOARCH name; whatever the image says. */
   readonly architecture: string;
+  /** `v7`, `v8`, … */
   readonly variant?: string;
+  /** Windows build, `10.0.20348.1`. */
   readonly osVersion?: string;
 }
 
@@ -32,8 +36,11 @@ export type FailureReason =
  * `message` is safe to show to anyone: no credential, no URL query.
  */
 export interface InspectionFailure {
+  /** Whether asking again later may help. */
   readonly kind: "permanent" | "transient";
+  /** The class, also for metrics. */
   readonly reason: FailureReason;
+  /** For people. */
   readonly message: string;
   /** `host[:port]` of the registry that failed, where one was asked. */
   readonly registry?: string;
@@ -43,7 +50,9 @@ export interface InspectionFailure {
 
 /** Something worth telling beside the platforms. */
 export interface Finding {
+  /** What was found. */
   readonly kind: "ChildDigestPin" | "ArchitectureMismatch" | "TruncatedIndex" | "Schema1";
+  /** For people. */
   readonly message: string;
 }
 
@@ -81,6 +90,7 @@ export interface Credential {
   readonly scope: string;
   /** Where it comes from, for people: `secret team-a/pull`, `global pull secret`, `config.json`, `plugin ecr`. */
   readonly source: string;
+  /** `basic`: user and password; `identity`: a refresh token; `registry`: a bearer token as it is. */
   readonly secret:
     | { readonly kind: "basic"; readonly username: string; readonly password: string }
     | { readonly kind: "identity"; readonly token: string }
@@ -95,33 +105,47 @@ export interface InspectionRequest {
   readonly credentials: readonly Credential[];
   /** `cached`: a fresh enough tag is believed. `revalidate` (imagePullPolicy Always): the tag is looked up again. */
   readonly freshness: "cached" | "revalidate";
+  /** How much must be known. */
   readonly depth: InspectionDepth;
+  /** May rise while the inspection waits. */
   readonly priority: InspectionPriority;
 }
 
 /** HTTP requests that an inspection caused. */
 export interface RequestCounts {
+  /** GET of manifests and indexes. */
   readonly manifestGet: number;
+  /** HEAD of manifests. */
   readonly manifestHead: number;
+  /** GET of config blobs. */
   readonly blobGet: number;
+  /** Logins at token servers. */
   readonly token: number;
+  /** Anything else. */
   readonly other: number;
 }
 
 /** One HTTP exchange for `--trace`: secrets masked, no query. */
 export interface TraceEntry {
+  /** HTTP method. */
   readonly method: string;
+  /** Without query and user. */
   readonly url: string;
+  /** HTTP status, or that no whole answer came. */
   readonly status: number | "failed";
+  /** How long it took. */
   readonly ms: number;
+  /** Status text or failure reason. */
   readonly note?: string;
 }
 
 /** An inspection with its provenance. */
 export interface InspectionReport {
+  /** What the image said. */
   readonly inspection: Inspection;
   /** Fully qualified reference that answered (or was asked last): `registry-1.docker.io/library/nginx:latest`. */
   readonly resolved: string;
+  /** `cache`: no manifest was read for it, at most a HEAD was sent. */
   readonly source: "registry" | "cache";
   /** Whether the knowledge may be shared: `public` was read anonymously; `private` needed a credential. */
   readonly access: "public" | "private";
@@ -129,7 +153,9 @@ export interface InspectionReport {
   readonly credentialSource?: string;
   /** `host[:port]` of the mirror that answered instead of the registry itself. */
   readonly mirror?: string;
+  /** What it cost. */
   readonly requests: RequestCounts;
+  /** Every exchange, oldest first; empty when nothing was asked. */
   readonly trace: readonly TraceEntry[];
 }
 
@@ -167,9 +193,11 @@ export interface Endpoint {
   readonly repository: string;
   /** Tag or digest to ask for. */
   readonly reference: string;
+  /** True for a mirror, false for the registry itself. */
   readonly mirror: boolean;
   /** Path prefix before `/v2` that a configured mirror URL may carry; empty otherwise. */
   readonly pathPrefix: string;
+  /** How to reach it. */
   readonly transport: EndpointTransport;
 }
 
@@ -194,11 +222,13 @@ export type PullPlan =
 
 /** Turns references into pull plans from registries.conf, hosts.toml, policy.json, flags… Reads files, keeps the last good. */
 export interface PullPlanner {
+  /** Where to pull from, in order. Synchronous: called for every inspection. */
   plan(image: string): PullPlan;
 }
 
 /** Finds the cluster- and node-level credentials for an endpoint, best first, without the anonymous one. */
 export interface Keyring {
+  /** Rejects only when the signal aborts. */
   lookup(endpoint: { readonly host: string; readonly repository: string }, signal: AbortSignal): Promise<
     readonly Credential[]
   >;

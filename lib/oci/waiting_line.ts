@@ -4,8 +4,11 @@ import type { InspectionPriority } from "./types.ts";
 
 /** Somebody who waits. Exactly one of the two is called, once. */
 export interface Waiter {
+  /** Asked when somebody is called. */
   readonly priority: () => InspectionPriority;
+  /** It is your turn. */
   readonly go: () => void;
+  /** There will be no turn. */
   readonly refuse: (reason: Error) => void;
 }
 
