@@ -1,0 +1,155 @@
+// How a replica lives on a real cluster: it ends in order, takes new certificates and log levels while it works, refuses
+// wrong flags, and stops gating when nobody is there to lift gates.
+import assert from "node:assert/strict";
+import { LEASE_NAME, SCHEDULING_GATE } from "../../lib/names.ts";
+import { enablePlacement } from "./support/archway.ts";
+import { type ClusterAccess, read } from "./support/cluster_access.ts";
+import { createAuthority } from "./support/pki.ts";
+import { failedWebhookCalls, startPodLoad } from "./support/pod_load.ts";
+import { createPods, isReleased, isScheduled, listPods, waitForPods } from "./support/pods.ts";
+import { findFreePort } from "./support/ports.ts";
+import { startTcpBalancer } from "./support/tcp_balancer.ts";
+import { waitUntil } from "./support/wait.ts";
+import { index, openWalkBed, openWorkingBed } from "./support/walk_bed.ts";
+
+const LEASE = `/apis/coordination.k8s.io/v1/namespaces/archway-system/leases/${LEASE_NAME}`;
+const CONFIG = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster";
+const ELECTION = "/apis/rbac.authorization.k8s.io/v1/namespaces/archway-system/roles/archway-election";
+
+async function leaseHolder(cluster: ClusterAccess): Promise<string> {
+  return String(read((await cluster.request("GET", LEASE)).body, "spec", "holderIdentity") ?? "");
+}
+
+/** A client that has begun a request and does not go on: the drain has something to wait for. */
+async function dawdle(port: number, caPem: string): Promise<Deno.TlsConn> {
+  const connection = await Deno.connectTls({ hostname: "127.0.0.1", port, caCerts: [caPem] });
+  const head = "POST /add-pod-scheduling-gate HTTP/1.1\r\nhost: archway\r\ncontent-length: 10\r\n\r\n{";
+  await connection.write(new TextEncoder().encode(head));
+  return connection;
+}
+
+Deno.test("life: SIGTERM turns /readyz to 503, empties the Lease and ends with 0 within 10 s", async () => {
+  await using bed = await openWorkingBed();
+  const { archway, controlPlane } = bed;
+  await waitUntil("the Lease to be held", async () => await leaseHolder(controlPlane) === "archway");
+  using _open = await dawdle(archway.webhookPort, archway.caPem);
+  const begin = performance.now();
+  const ending = archway.stop();
+  const status = await waitUntil("/readyz to answer 503", async () => {
+    const response = await fetch(`${archway.adminUrl}/readyz`);
+    await response.body?.cancel();
+    return response.status !== 200 && response.status;
+  }, { intervalMs: 20, deadlineMs: 5_000 });
+  assert.equal(status, 503);
+  assert.equal(await ending, 0);
+  assert.ok(performance.now() - begin < 10_000, "the end took more than 10 s");
+  assert.equal(await leaseHolder(controlPlane), "");
+});
+
+Deno.test("life: wrong flags are refused together, with exit code 2", async () => {
+  const { code, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--unstable-kv", "main.ts", "serve", "--listen=nowhere", "--workers=-1", "--no-such-flag"],
+    cwd: new URL("../../", import.meta.url).pathname,
+    env: { NO_COLOR: "1" },
+  }).output();
+  const text = new TextDecoder().decode(stderr);
+  assert.equal(code, 2, text);
+  for (const flag of ["listen", "workers", "no-such-flag"]) assert.match(text, new RegExp(flag));
+});
+
+Deno.test("life: new certificate files under a load of pods fail no call", async () => {
+  await using bed = await openWalkBed();
+  await using balancer = startTcpBalancer(findFreePort());
+  const authority = await createAuthority("archway test rotation");
+  const front = { webhookUrl: `https://127.0.0.1:${balancer.port}`, authority };
+  const archway = await bed.startReplica({ front });
+  balancer.setTargets([archway.webhookPort]);
+  await enablePlacement(bed.controlPlane);
+  const namespace = await bed.controlPlane.createNamespace("rotation");
+  const image = await bed.push("demo/app", index("arm64"));
+  await createPods(bed.controlPlane, namespace, { pods: [{ name: "probe", images: [image] }] });
+  await waitForPods(bed.controlPlane, namespace, { count: 1, until: (pod) => SCHEDULING_GATE in pod.labels });
+  const before = await failedWebhookCalls(bed.controlPlane);
+  const load = startPodLoad(bed.controlPlane, namespace, { images: [image], everyMs: 30 });
+  const folder = archway.caFile.replace(/\/ca\.crt$/, "");
+  for (const round of [1, 2, 3]) {
+    const next = await authority.issue({ commonName: `archway ${round}`, usage: "server" });
+    await Deno.writeTextFile(`${folder}/tls.crt`, next.certificatePem);
+    await Deno.writeTextFile(`${folder}/tls.key`, next.keyPem);
+    await waitUntil(
+      `certificate ${round} to be in force`,
+      async () => await archway.metric("archway_certificate_reloads_total") >= round,
+    );
+  }
+  const created = load.created();
+  await waitUntil("calls by the last certificate", () => load.created() >= created + 20);
+  const { failures } = await load.stop();
+  assert.deepEqual(failures, []);
+  assert.equal(await failedWebhookCalls(bed.controlPlane) - before, 0);
+  const pods = await listPods(bed.controlPlane, namespace);
+  assert.deepEqual(pods.filter(({ labels }) => !(SCHEDULING_GATE in labels)).map(({ name }) => name), []);
+});
+
+Deno.test("life: the log level follows logVerbosity", async () => {
+  await using bed = await openWorkingBed();
+  const { archway, controlPlane } = bed;
+  const hasDebug = async (): Promise<boolean> =>
+    (await archway.logs()).some(({ level }) => String(level).toLowerCase() === "debug");
+  assert.equal(await hasDebug(), false);
+  const { status } = await controlPlane.request("PATCH", CONFIG, { spec: { logVerbosity: "Debug" } });
+  assert.equal(status, 200);
+  const namespace = await controlPlane.createNamespace("verbose");
+  await waitUntil("debug lines", async () => {
+    const name = `pod-${crypto.randomUUID().slice(0, 8)}`;
+    await createPods(controlPlane, namespace, { pods: [{ name, images: [`${bed.proxy.host}/no/image:v1`] }] });
+    return await hasDebug();
+  }, { intervalMs: 500 });
+});
+
+Deno.test("life: without a leader a replica stops gating after 30 s, and gates again when it leads", async () => {
+  await using bed = await openWalkBed();
+  await using balancer = startTcpBalancer(findFreePort());
+  const authority = await createAuthority("archway test replicas");
+  const front = { webhookUrl: `https://127.0.0.1:${balancer.port}`, authority };
+  const { controlPlane } = bed;
+  const first = await bed.startReplica({ name: "first", front });
+  balancer.setTargets([first.webhookPort]);
+  await enablePlacement(controlPlane);
+  const second = await bed.startReplica({ name: "second", front });
+  const image = await bed.push("demo/app", index("arm64"));
+  const namespace = await controlPlane.createNamespace("silent");
+  await waitUntil("the second to gate", async () => await second.metric("archway_gating") === 1);
+
+  // The first hangs, and the second may read the Lease but not take it.
+  const rules = read((await controlPlane.request("GET", ELECTION)).body, "rules");
+  const readOnly = [{ apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["get"] }];
+  assert.equal((await controlPlane.request("PATCH", ELECTION, { rules: readOnly })).status, 200);
+  first.kill("SIGSTOP");
+  balancer.setTargets([second.webhookPort]);
+  try {
+    const begin = performance.now();
+    await waitUntil("the second to stop gating", async () => await second.metric("archway_gating") === 0, {
+      deadlineMs: 60_000,
+      intervalMs: 200,
+    });
+    assert.ok(performance.now() - begin > 15_000, "the second gave up before the leader was silent for long");
+    // Calls that the API server keeps open to the hanging replica time out first.
+    await waitUntil("a pod that nobody gates", async () => {
+      const name = `pod-${crypto.randomUUID().slice(0, 8)}`;
+      await createPods(controlPlane, namespace, { pods: [{ name, images: [image] }] });
+      const pod = (await listPods(controlPlane, namespace)).find((one) => one.name === name);
+      return pod !== undefined && isReleased(pod);
+    }, { deadlineMs: 20_000, intervalMs: 500 });
+
+    assert.equal((await controlPlane.request("PATCH", ELECTION, { rules })).status, 200);
+    await waitUntil("the second to lead", async () => await second.metric("archway_leader") === 1, {
+      deadlineMs: 60_000,
+    });
+    await waitUntil("the second to gate again", async () => await second.metric("archway_gating") === 1);
+  } finally {
+    first.kill("SIGCONT");
+  }
+  await createPods(controlPlane, namespace, { pods: [{ name: "after", images: [image] }] });
+  const pods = await waitForPods(controlPlane, namespace, { count: 2, until: isScheduled });
+  assert.equal(pods.find(({ name }) => name === "after")?.labels[SCHEDULING_GATE], "removed");
+});

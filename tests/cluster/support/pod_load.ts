@@ -1,0 +1,62 @@
+// A steady stream of pod creations that counts what fails. Used by tests that disturb the service under load.
+import type { ClusterAccess } from "./cluster_access.ts";
+import { renderPod } from "./pods.ts";
+import { pause } from "./wait.ts";
+
+/** What a load did. */
+export interface LoadResult {
+  readonly created: number;
+  /** Answers other than 201, and requests without an answer. */
+  readonly failures: readonly string[];
+}
+
+/** A load that runs until it is stopped. */
+export interface PodLoad {
+  readonly created: () => number;
+  /** Ends it after the creations under way. */
+  stop(): Promise<LoadResult>;
+}
+
+/** Starts creating pods named `<namespace>-<number>`, the images in turn, one each `everyMs` (default 50 ms). */
+export function startPodLoad(
+  cluster: ClusterAccess,
+  namespace: string,
+  { images, everyMs = 50 }: { readonly images: readonly string[]; readonly everyMs?: number },
+): PodLoad {
+  const failures: string[] = [];
+  const underWay: Promise<void>[] = [];
+  let [created, isStopped] = [0, false];
+  const create = async (number: number): Promise<void> => {
+    const pod = renderPod({ name: `${namespace}-${number}`, images: [images[number % images.length] ?? ""] });
+    try {
+      const { status, body } = await cluster.request("POST", `/api/v1/namespaces/${namespace}/pods`, pod);
+      if (status === 201) created++;
+      else failures.push(`${status} ${JSON.stringify(body)}`);
+    } catch (error) {
+      failures.push(String(error));
+    }
+  };
+  const running = (async () => {
+    for (let number = 0; !isStopped; number++) {
+      underWay.push(create(number));
+      await pause(everyMs);
+    }
+    await Promise.all(underWay);
+  })();
+  return {
+    created: () => created,
+    stop: async () => {
+      isStopped = true;
+      await running;
+      return { created, failures };
+    },
+  };
+}
+
+/** Webhook calls that the API server let pass unanswered (`failurePolicy: Ignore`) since it started. */
+export async function failedWebhookCalls(cluster: ClusterAccess): Promise<number> {
+  const { body } = await cluster.request("GET", "/metrics");
+  return String(body).split("\n")
+    .filter((line) => line.startsWith("apiserver_admission_webhook_fail_open_count{"))
+    .reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0);
+}
