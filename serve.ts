@@ -108,6 +108,7 @@ function openRooms(parts: ServeParts, edges: Edges, stop: AbortSignal): Rooms {
       endpoint: config.webhookUrl === undefined
         ? { kind: "service", namespace: config.namespace, name: config.webhookService }
         : { kind: "url", baseUrl: config.webhookUrl.replace(/\/+$/, "") },
+      watchEphemeral: followsNodes(parts),
       deploymentName: config.webhookUrl === undefined ? "archway" : undefined,
       maxGateAgeMs: settings.maxGateAgeMs,
       resyncMs: OPERATOR_RESYNC_MS,

@@ -91,7 +91,8 @@ async function readRollout({ api, settings }: OperatorParts, signal: AbortSignal
 }
 
 function desired(config: OperandConfig, parts: OperatorParts): KubeObject {
-  return renderWebhookConfiguration(config, { endpoint: parts.settings.endpoint, caBundle: parts.caBundle() });
+  const { endpoint, watchEphemeral } = parts.settings;
+  return renderWebhookConfiguration(config, { endpoint, watchEphemeral, caBundle: parts.caBundle() });
 }
 
 function compare(live: KubeObject | undefined, wanted: KubeObject | undefined): OperandFacts["webhook"] {

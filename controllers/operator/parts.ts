@@ -13,6 +13,8 @@ export interface OperatorSettings {
   readonly namespace: string;
   /** Where the API server reaches the webhooks. */
   readonly endpoint: WebhookEndpoint;
+  /** Whether the webhook is to hear of ephemeral containers. */
+  readonly watchEphemeral: boolean;
   /** Name of Archway's own Deployment, for roll-out conditions; undefined outside of a cluster. */
   readonly deploymentName: string | undefined;
   /** Longest a pod may stay gated (ms). */

@@ -17,6 +17,8 @@ export interface WebhookSettings {
   readonly endpoint: WebhookEndpoint;
   /** PEM; undefined when another controller of the cluster (OpenShift's service-ca) writes the bundle. */
   readonly caBundle: string | undefined;
+  /** Whether the webhook hears of ephemeral containers, so that it can tell of one that cannot run on its node. */
+  readonly watchEphemeral: boolean;
 }
 
 /** Longest an admission may wait for us (s): a replica that does not answer in this time is as good as none. */
@@ -54,7 +56,10 @@ export function renderWebhookConfiguration(
       timeoutSeconds: WEBHOOK_TIMEOUT_SECONDS,
       namespaceSelector: config.namespaceSelector ?? {},
       objectSelector: {},
-      rules: [{ operations: ["CREATE"], apiGroups: [""], apiVersions: ["v1"], resources: ["pods"], scope: "*" }],
+      rules: [
+        renderRule("CREATE", "pods"),
+        ...settings.watchEphemeral ? [renderRule("UPDATE", "pods/ephemeralcontainers")] : [],
+      ],
     }],
   };
 }
@@ -69,6 +74,10 @@ export function renderOwnerReference(config: OperandConfig): OwnerReference {
     controller: true,
     blockOwnerDeletion: true,
   };
+}
+
+function renderRule(operation: "CREATE" | "UPDATE", resource: string): Readonly<Record<string, unknown>> {
+  return { operations: [operation], apiGroups: [""], apiVersions: ["v1"], resources: [resource], scope: "*" };
 }
 
 function renderClientConfig(settings: WebhookSettings, path: string): Readonly<Record<string, unknown>> {

@@ -74,6 +74,7 @@ export async function openOperatorBench(overrides: Partial<OperatorParts> = {}):
     settings: {
       namespace: NAMESPACE,
       endpoint: { kind: "url", baseUrl },
+      watchEphemeral: false,
       deploymentName: "archway",
       maxGateAgeMs: 5_000,
       resyncMs: 30_000,

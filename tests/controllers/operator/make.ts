@@ -54,6 +54,7 @@ export async function openBench(overrides: Partial<OperatorParts> = {}): Promise
     settings: {
       namespace: NAMESPACE,
       endpoint: { kind: "service", namespace: NAMESPACE, name: "archway-webhook" },
+      watchEphemeral: false,
       deploymentName: undefined,
       maxGateAgeMs: 60_000,
       resyncMs: 60_000,

@@ -40,6 +40,7 @@ export function makeFacts(overrides: Partial<OperandFacts> = {}): OperandFacts {
 export const SERVICE_SETTINGS: WebhookSettings = {
   endpoint: { kind: "service", namespace: "archway-system", name: "archway-webhook" },
   caBundle: "-----BEGIN CERTIFICATE-----\n",
+  watchEphemeral: false,
 };
 
 /** The object as the API server would hand it back. */

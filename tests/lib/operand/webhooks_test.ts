@@ -60,8 +60,22 @@ Deno.test("renderWebhookConfiguration() asks for an injected CA and sets none wh
   assert.doesNotMatch(JSON.stringify(object.webhooks), /caBundle/);
 });
 
+Deno.test("renderWebhookConfiguration() hears of ephemeral containers only when asked to, and the change is drift", () => {
+  const desired = renderWebhookConfiguration(CONFIG, { ...SERVICE_SETTINGS, watchEphemeral: true });
+  assert.match(
+    JSON.stringify(desired.webhooks),
+    /"operations":\["UPDATE"\].*"resources":\["pods\/ephemeralcontainers"\]/,
+  );
+  assert.doesNotMatch(JSON.stringify(DESIRED.webhooks), /ephemeralcontainers/);
+  assert.equal(isWebhookCurrent(DESIRED, desired), false);
+});
+
 Deno.test("renderWebhookConfiguration() registers by URL when there is no Service", () => {
-  const settings = { endpoint: { kind: "url", baseUrl: "https://127.0.0.1:9443" }, caBundle: "CA" } as const;
+  const settings = {
+    ...SERVICE_SETTINGS,
+    endpoint: { kind: "url", baseUrl: "https://127.0.0.1:9443" },
+    caBundle: "CA",
+  } as const;
   assert.match(
     JSON.stringify(renderWebhookConfiguration(CONFIG, settings).webhooks),
     /"clientConfig":\{"url":"https:\/\/127\.0\.0\.1:9443\/add-pod-scheduling-gate","caBundle":"Q0E="\}/,
