@@ -2,6 +2,7 @@
 // host. Private ranges stay allowed, in-cluster registries live there; what is never a registry by accident is not.
 import ipaddr from "ipaddr.js";
 import { inspectionError } from "./errors.ts";
+import { untilAborted } from "./until_aborted.ts";
 
 /** Addresses of cloud metadata services that no range covers. */
 const METADATA: readonly string[] = ["fd00:ec2::254", "100.100.100.200", "168.63.129.16", "192.0.0.192"];
@@ -41,7 +42,7 @@ export async function guardAddress(
   { resolve, signal }: { readonly resolve: Resolve; readonly signal: AbortSignal },
 ): Promise<void> {
   const hostname = hostnameOf(host);
-  const addresses = ipaddr.isValid(hostname) ? [hostname] : await resolve(hostname, signal);
+  const addresses = ipaddr.isValid(hostname) ? [hostname] : await untilAborted(resolve(hostname, signal), signal);
   const denied = addresses.find((address) => !isAllowedAddress(address));
   if (denied === undefined) return;
   throw inspectionError(

@@ -2,6 +2,7 @@
 // A wrapper around any inspector.
 import { fingerprintOfAll } from "./fingerprint.ts";
 import type { InspectionPriority, InspectionReport, InspectionRequest, Inspector } from "./types.ts";
+import { untilAborted } from "./until_aborted.ts";
 
 interface Flight {
   readonly report: Promise<InspectionReport>;
@@ -65,12 +66,4 @@ export function singleFlight(inner: Inspector): Inspector {
 
 function keyOf({ image, credentials, freshness, depth }: InspectionRequest): string {
   return JSON.stringify([image, freshness, depth, fingerprintOfAll(credentials)]);
-}
-
-function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const leave = (): void => reject(signal.reason);
-    signal.addEventListener("abort", leave, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
-  });
 }

@@ -47,7 +47,6 @@ export interface Transport extends Disposable {
   send(exchange: Exchange, signal: AbortSignal): Promise<Answer>;
 }
 
-/** Until the headers are there, and until the body is (ms): a registry that needs longer is as good as down. */
 const HEADERS_TIMEOUT_MS = 5_000;
 const TOTAL_TIMEOUT_MS = 15_000;
 const MAX_REDIRECTS = 5;
@@ -55,26 +54,45 @@ const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 /** Trust sets kept open: certificates change rarely, hosts with their own are few. */
 const MAX_CLIENTS = 64;
 
-/** Opens the transport; nothing is connected before the first exchange. */
-export function openTransport(options: {
+/** What a transport is made with. */
+export interface TransportParts {
+  /** Times exchanges. */
   readonly clock: Clock;
+  /** Finds addresses, for the guard. */
   readonly resolve: Resolve;
+  /** The `User-Agent` header. */
   readonly userAgent: string;
-  /** Until the headers are there, default 5 s, and until the body is, default 15 s (ms). */
+  /** Until the headers are there (ms), default 5 s: a registry that needs longer is as good as down. */
   readonly headersTimeoutMs?: number;
+  /** Until the body is there (ms), default 15 s. */
   readonly totalTimeoutMs?: number;
-}): Transport {
-  const { clock, resolve, userAgent } = options;
-  const { headersTimeoutMs = HEADERS_TIMEOUT_MS, totalTimeoutMs = TOTAL_TIMEOUT_MS } = options;
-  const clients = new Map<string, Deno.HttpClient>();
+}
 
-  async function send(exchange: Exchange, signal: AbortSignal): Promise<Answer> {
+/** Opens the transport; nothing is connected before the first exchange. */
+export function openTransport(parts: TransportParts): Transport {
+  return new PooledTransport(parts);
+}
+
+interface Limits {
+  readonly within: AbortSignal;
+  readonly onHeaders: () => void;
+}
+
+class PooledTransport implements Transport {
+  readonly #parts: TransportParts;
+  readonly #clients = new Map<string, Deno.HttpClient>();
+
+  constructor(parts: TransportParts) {
+    this.#parts = parts;
+  }
+
+  async send(exchange: Exchange, signal: AbortSignal): Promise<Answer> {
     const limit = new AbortController();
-    const headersTimer = setTimeout(() => limit.abort(), headersTimeoutMs);
-    const totalTimer = setTimeout(() => limit.abort(), totalTimeoutMs);
+    const headersTimer = setTimeout(() => limit.abort(), this.#parts.headersTimeoutMs ?? HEADERS_TIMEOUT_MS);
+    const totalTimer = setTimeout(() => limit.abort(), this.#parts.totalTimeoutMs ?? TOTAL_TIMEOUT_MS);
     const within = AbortSignal.any([signal, limit.signal]);
     try {
-      return await follow(exchange, { within, onHeaders: () => clearTimeout(headersTimer) });
+      return await this.#follow(exchange, { within, onHeaders: () => clearTimeout(headersTimer) });
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       throw limit.signal.aborted ? failed(exchange, "Timeout", "did not answer in time", error) : error;
@@ -84,14 +102,14 @@ export function openTransport(options: {
     }
   }
 
-  async function follow(
+  async #follow(
     exchange: Exchange,
-    { within, onHeaders }: { readonly within: AbortSignal; readonly onHeaders: () => void },
+    { within, onHeaders }: Limits,
   ): Promise<Answer> {
     let hop = exchange;
     for (let redirects = 0;; redirects++) {
-      if (!hop.transport.declared) await guardAddress(hop.url.host, { resolve, signal: within });
-      const answer = await once(hop, { within, onHeaders });
+      if (!hop.transport.declared) await guardAddress(hop.url.host, { resolve: this.#parts.resolve, signal: within });
+      const answer = await this.#once(hop, { within, onHeaders });
       const location = answer.headers.get("location");
       if (!REDIRECTS.includes(answer.status) || location === null) return answer;
       // A form holds a refresh token: it goes to the address it is for and nowhere else.
@@ -101,31 +119,34 @@ export function openTransport(options: {
     }
   }
 
-  async function once(
+  async #once(
     exchange: Exchange,
-    { within, onHeaders }: { readonly within: AbortSignal; readonly onHeaders: () => void },
+    { within, onHeaders }: Limits,
   ): Promise<Answer> {
     const { ledger, url, method } = exchange;
-    const startedMs = clock.monotonicMs();
+    const startedMs = this.#parts.clock.monotonicMs();
     const shown = `${url.origin}${url.pathname}`;
     ledger.count(exchange.kind);
     try {
-      const response = await open(exchange, within);
+      const response = await this.#open(exchange, within);
       onHeaders();
       const body = await readBody(response, exchange);
-      const ms = clock.monotonicMs() - startedMs;
+      const ms = this.#parts.clock.monotonicMs() - startedMs;
       ledger.note({ method, url: shown, status: response.status, ms, note: STATUS_CODES[response.status] ?? "" });
       return { status: response.status, headers: response.headers, body };
     } catch (error) {
-      const ms = clock.monotonicMs() - startedMs;
+      const ms = this.#parts.clock.monotonicMs() - startedMs;
       const failure = error instanceof InspectionError ? error : classify(exchange, error);
       ledger.note({ method, url: shown, status: "failed", ms, note: failure.failure.reason });
       throw failure;
     }
   }
 
-  function open(exchange: Exchange, signal: AbortSignal): Promise<Response> {
-    const headers = new Headers({ "user-agent": userAgent, "docker-distribution-api-version": "registry/2.0" });
+  #open(exchange: Exchange, signal: AbortSignal): Promise<Response> {
+    const headers = new Headers({
+      "user-agent": this.#parts.userAgent,
+      "docker-distribution-api-version": "registry/2.0",
+    });
     if (exchange.accept !== undefined) headers.set("accept", exchange.accept);
     if (exchange.authorization !== undefined) headers.set("authorization", exchange.authorization);
     if (exchange.form !== undefined) headers.set("content-type", "application/x-www-form-urlencoded");
@@ -134,34 +155,43 @@ export function openTransport(options: {
     if (url.protocol === "https:" && !transport.verifyTls) {
       return fetchUnverified(url, { method, headers, signal, ...(body === undefined ? {} : { body }) });
     }
-    const client = clientFor(transport);
+    const client = this.#clientFor(exchange);
     return fetch(url, { method, headers, redirect: "manual", signal, client, ...(body === undefined ? {} : { body }) });
   }
 
-  function clientFor({ caCertificates, clientCertificate }: EndpointTransport): Deno.HttpClient {
+  /** One pool of connections for each set of certificates. */
+  #clientFor(exchange: Exchange): Deno.HttpClient {
+    const { caCertificates, clientCertificate } = exchange.transport;
     const key = JSON.stringify([caCertificates, clientCertificate]);
-    const known = clients.get(key);
+    const known = this.#clients.get(key);
     if (known !== undefined) return known;
-    const [oldest] = clients.size >= MAX_CLIENTS ? clients : [];
+    const [oldest] = this.#clients.size >= MAX_CLIENTS ? this.#clients : [];
     if (oldest !== undefined) {
-      clients.delete(oldest[0]);
+      this.#clients.delete(oldest[0]);
       oldest[1].close();
     }
-    const tls = clientCertificate === undefined
-      ? {}
-      : { cert: clientCertificate.certificate, key: clientCertificate.key };
-    const client = Deno.createHttpClient({ caCerts: [...caCertificates], http2: false, ...tls });
-    clients.set(key, client);
+    const client = openClient(exchange);
+    this.#clients.set(key, client);
     return client;
   }
 
-  return {
-    send,
-    [Symbol.dispose]: () => {
-      for (const client of clients.values()) client.close();
-      clients.clear();
-    },
-  };
+  [Symbol.dispose](): void {
+    for (const client of this.#clients.values()) client.close();
+    this.#clients.clear();
+  }
+}
+
+/** HTTP/1.1: with HTTP/2 the runtime waits 40 ms on small answers. Throws Misconfigured for certificates it cannot read. */
+function openClient(exchange: Exchange): Deno.HttpClient {
+  const { caCertificates, clientCertificate } = exchange.transport;
+  const tls = clientCertificate === undefined
+    ? {}
+    : { cert: clientCertificate.certificate, key: clientCertificate.key };
+  try {
+    return Deno.createHttpClient({ caCerts: [...caCertificates], http2: false, ...tls });
+  } catch (error) {
+    throw failed(exchange, "Misconfigured", "is configured with certificates that cannot be read", error);
+  }
 }
 
 /** The next hop: to another origin goes neither the credential nor what the operator declared about the first one. */

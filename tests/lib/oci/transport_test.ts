@@ -247,3 +247,17 @@ Deno.test("send() does not take a host called tls for a TLS fault", async () => 
   const error = await failure(transport, get("http://tls-handshake.invalid/v2/"));
   assert.equal(error.failure.reason, "Unreachable");
 });
+
+Deno.test("send() says that certificates are unreadable instead of blaming the registry", async () => {
+  using transport = open();
+  const clientCertificate = { certificate: "nonsense", key: "nonsense" };
+  const exchange = get("https://127.0.0.1:1/", { transport: { ...PLAIN, scheme: "https", clientCertificate } });
+  assert.equal(await reasonOf(transport, exchange), "Misconfigured");
+});
+
+Deno.test("send() does not wait for names longer than for answers", async () => {
+  const resolve = (): Promise<readonly string[]> => new Promise(() => {});
+  using transport = openTransport({ clock: systemClock, resolve, userAgent: "archway/test", headersTimeoutMs: 50 });
+  const exchange = get("https://slow.example/", { transport: { ...PLAIN, scheme: "https", declared: false } });
+  assert.equal(await reasonOf(transport, exchange), "Timeout");
+});
