@@ -1,0 +1,192 @@
+// A cluster on which the Multiarch Tuning Operator ran until now: its objects and its gated pods are there, its processes are
+// gone. Archway starts and takes everything over without a pod lost. Source: operator §0, §2; pod placement §2.9.
+import assert from "node:assert/strict";
+import { Finalizer, SCHEDULING_GATE, WebhookName } from "../../lib/names.ts";
+import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
+import {
+  createPods,
+  isReleased,
+  isScheduled,
+  listNodeArchitectures,
+  type PodOutcome,
+  type PodSpec,
+  waitForPods,
+} from "./support/pods.ts";
+import { waitUntil } from "./support/wait.ts";
+import { index, openWalkBed } from "./support/walk_bed.ts";
+
+const GROUP = "/apis/multiarch.openshift.io/v1beta1";
+const WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
+const REFERENCE_NAMESPACE = "openshift-multiarch-tuning-operator";
+const DEPLOYMENTS = `/apis/apps/v1/namespaces/${REFERENCE_NAMESPACE}/deployments`;
+const OPERAND = { "multiarch.openshift.io/operand": "pod-placement-controller" };
+const MIGRATION_ROLE = new URL("../../manifests/components/migration/role.yaml", import.meta.url).pathname;
+const ERROR = "multiarch.openshift.io/image-inspect-error";
+const WAITING = { [SCHEDULING_GATE]: "gated", "multiarch.openshift.io/node-affinity": "not-set" };
+
+function failing(attempts: number): Pick<PodSpec, "labels" | "annotations"> {
+  return {
+    labels: { ...WAITING, [ERROR]: "", [`${ERROR}-count`]: String(attempts) },
+    annotations: { [ERROR]: "registry unreachable" },
+  };
+}
+
+async function create(cluster: ClusterAccess, path: string, body: unknown): Promise<unknown> {
+  const answer = await cluster.request("POST", path, body);
+  expectStatus(`create at "${path}"`, answer, [201]);
+  return answer.body;
+}
+
+/** The config as the reference's operator leaves it, with a namespaced one, the webhook and a Deployment it owns. */
+async function layOutReference(cluster: ClusterAccess, namespace: string): Promise<string> {
+  const config = await create(cluster, `${GROUP}/clusterpodplacementconfigs`, {
+    apiVersion: "multiarch.openshift.io/v1beta1",
+    kind: "ClusterPodPlacementConfig",
+    metadata: { name: "cluster", finalizers: [Finalizer.podPlacement, Finalizer.noPodPlacementConfig] },
+    spec: { fallbackArchitecture: "s390x", namespaceSelector: { matchLabels: { migrated: "yes" } } },
+  });
+  await create(cluster, `${GROUP}/namespaces/${namespace}/podplacementconfigs`, {
+    apiVersion: "multiarch.openshift.io/v1beta1",
+    kind: "PodPlacementConfig",
+    metadata: { name: "local" },
+    spec: {
+      priority: 10,
+      plugins: { nodeAffinityScoring: { enabled: true, platforms: [{ architecture: "arm64", weight: 50 }] } },
+    },
+  });
+  await create(cluster, "/api/v1/namespaces", {
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: { name: REFERENCE_NAMESPACE },
+  });
+  await create(cluster, DEPLOYMENTS, renderOperand());
+  const uid = String(read(config, "metadata", "uid"));
+  await create(cluster, WEBHOOKS, renderReferenceWebhook(uid));
+  return uid;
+}
+
+/** Without pods: the reference is no longer at work. Its finalizer would keep it, and its namespace, for ever. */
+function renderOperand(): unknown {
+  const labels = { ...OPERAND, controller: "pod-placement-controller" };
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: "pod-placement-controller", labels, finalizers: [Finalizer.podPlacement] },
+    spec: {
+      replicas: 0,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: "main", image: "example.com/operand:v1" }] } },
+    },
+  };
+}
+
+function renderReferenceWebhook(uid: string): unknown {
+  return {
+    apiVersion: "admissionregistration.k8s.io/v1",
+    kind: "MutatingWebhookConfiguration",
+    metadata: {
+      name: WebhookName.configuration,
+      labels: { ...OPERAND, controller: "pod-placement-web-hook" },
+      annotations: { "service.beta.openshift.io/inject-cabundle": "true" },
+      ownerReferences: [{
+        apiVersion: "multiarch.openshift.io/v1beta1",
+        kind: "ClusterPodPlacementConfig",
+        name: "cluster",
+        uid,
+        controller: true,
+        blockOwnerDeletion: true,
+      }],
+    },
+    webhooks: [{
+      name: WebhookName.webhook,
+      admissionReviewVersions: ["v1"],
+      clientConfig: {
+        service: { namespace: REFERENCE_NAMESPACE, name: "pod-placement-web-hook", path: "/add-pod-scheduling-gate" },
+      },
+      namespaceSelector: { matchLabels: { migrated: "yes" } },
+      failurePolicy: "Ignore",
+      sideEffects: "None",
+      rules: [{ operations: ["CREATE"], apiGroups: [""], apiVersions: ["v1"], resources: ["pods"] }],
+    }],
+  };
+}
+
+function find(pods: readonly PodOutcome[], name: string): PodOutcome {
+  return pods.find((pod) => pod.name === name) ?? assert.fail(`no pod ${name}`);
+}
+
+Deno.test("migration: what the reference leaves is taken over, and each of its gated pods is released and placed", async () => {
+  await using bed = await openWalkBed();
+  const { controlPlane } = bed;
+  const namespace = await controlPlane.createNamespace("migrated", { migrated: "yes" });
+  const uid = await layOutReference(controlPlane, namespace);
+  const edge = await bed.push("demo/edge", index("arm64"));
+  const missing = `${bed.proxy.host}/demo/no-such-image:v1`;
+  const ours = [SCHEDULING_GATE];
+  const pinned = { nodeSelector: { "kubernetes.io/arch": "amd64" } };
+  const pods: readonly PodSpec[] = [
+    { name: "waiting", images: [edge], gates: ours, labels: WAITING },
+    { name: "failing-1", images: [edge], gates: ours, ...failing(1) },
+    { name: "failing-4", images: [edge], gates: ours, ...failing(4) },
+    { name: "hopeless", images: [missing], gates: ours, ...failing(4) },
+    { name: "ignorable", images: [edge], gates: ours, labels: WAITING, spec: pinned },
+    { name: "unlabelled", images: [edge], gates: ours },
+    { name: "foreign", images: [edge], gates: ["example.com/quota", ...ours], labels: WAITING },
+    { name: "done", images: [edge], labels: { [SCHEDULING_GATE]: "removed" } },
+  ];
+  await createPods(controlPlane, namespace, { pods });
+  const { code, stderr } = await controlPlane.kubectl(["apply", "-f", MIGRATION_ROLE]);
+  assert.equal(code, 0, stderr);
+
+  const archway = await bed.startReplica();
+  const ended = await waitForPods(controlPlane, namespace, {
+    count: pods.length,
+    until: (pod) => isReleased(pod) && (pod.name === "foreign" || isScheduled(pod)),
+    deadlineMs: 90_000,
+  });
+  const architectures = await listNodeArchitectures(controlPlane);
+  const placed = (name: string): string | undefined => architectures.get(find(ended, name).nodeName);
+  for (const name of ["waiting", "failing-1", "failing-4", "unlabelled"]) assert.equal(placed(name), "arm64", name);
+  assert.equal(placed("hopeless"), "s390x");
+  assert.equal(placed("ignorable"), "amd64");
+  assert.deepEqual(find(ended, "foreign").gates, ["example.com/quota"]);
+  assert.deepEqual(find(ended, "foreign").requiredArchitectures, [["arm64"]]);
+
+  await assertTakenOver(controlPlane, { uid, webhookUrl: archway.webhookUrl });
+  await createPods(controlPlane, namespace, { pods: [{ name: "new", images: [edge] }] });
+  const all = await waitForPods(controlPlane, namespace, {
+    count: pods.length + 1,
+    until: (pod) => pod.name !== "new" || isScheduled(pod),
+  });
+  assert.equal(find(all, "new").labels[SCHEDULING_GATE], "removed");
+});
+
+async function assertTakenOver(
+  cluster: ClusterAccess,
+  { uid, webhookUrl }: { readonly uid: string; readonly webhookUrl: string },
+): Promise<void> {
+  const url = `${webhookUrl}/add-pod-scheduling-gate`;
+  const webhook = await waitUntil("the webhook to lead to Archway", async () => {
+    const { body } = await cluster.request("GET", `${WEBHOOKS}/${WebhookName.configuration}`);
+    return read(body, "webhooks", "0", "clientConfig", "url") === url && body;
+  });
+  assert.equal(read(webhook, "webhooks", "1"), undefined);
+  assert.equal(read(webhook, "webhooks", "0", "clientConfig", "service"), undefined);
+  const { body } = await cluster.request("GET", `${GROUP}/clusterpodplacementconfigs/cluster`);
+  assert.equal(read(body, "metadata", "uid"), uid);
+  const finalizers = read(body, "metadata", "finalizers");
+  assert.deepEqual(
+    Array.isArray(finalizers) ? finalizers.toSorted() : finalizers,
+    [Finalizer.noPodPlacementConfig, Finalizer.podPlacement],
+  );
+  await waitUntil("the finalizer of the former operand to go", async () => {
+    const operand = await cluster.request("GET", `${DEPLOYMENTS}/pod-placement-controller`);
+    return operand.status === 200 && read(operand.body, "metadata", "finalizers") === undefined;
+  });
+  await waitUntil("the config to be available", async () => {
+    const now = await cluster.request("GET", `${GROUP}/clusterpodplacementconfigs/cluster`);
+    const conditions = read(now.body, "status", "conditions");
+    return Array.isArray(conditions) &&
+      conditions.some((one) => read(one, "type") === "Available" && read(one, "status") === "True");
+  });
+}
