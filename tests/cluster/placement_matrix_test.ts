@@ -1,0 +1,424 @@
+// The final-state matrix of the specification (§2.9), row by row, on a real control plane: gate, labels, required terms,
+// annotations and events of the pod as they end. Rows that hold a pod do so by a registry that answers slowly or wrongly.
+import assert from "node:assert/strict";
+import { expectStatus, read } from "./support/cluster_access.ts";
+import {
+  createPods,
+  isReleased,
+  listPodEvents,
+  listPods,
+  type PodOutcome,
+  type PodSpec,
+  renderPod,
+} from "./support/pods.ts";
+import { waitUntil } from "./support/wait.ts";
+import { index, openWorkingBed, type WalkBed } from "./support/walk_bed.ts";
+
+const PREFIX = "multiarch.openshift.io/";
+const ARM_PREFERENCE = { enabled: true, platforms: [{ architecture: "arm64", weight: 30 }] };
+const PREFERRED_SOURCE = "arm64:30:PodPlacementConfig-scoring";
+
+/** How a pod ends, in the columns of the matrix. */
+interface Row {
+  /** Labels of the operator's domain, without the prefix; all others must be absent. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** Keys and values of each required term's expressions. */
+  readonly terms: readonly string[];
+  /** Reasons of the events, sorted; `×2` is the count where a reason comes twice. */
+  readonly events: readonly string[];
+  /** The audit of preferences; absent when undefined. */
+  readonly audit?: string;
+  /** The annotation with the last error. */
+  readonly error?: RegExp;
+  readonly gated?: true;
+}
+
+/** A row, the words of the matrix for it, and the pod that ends in it. */
+interface Case extends Row {
+  readonly row: string;
+  readonly pod: Omit<PodSpec, "name" | "images">;
+  /** Repositories of the images and what each supports; undefined is an image that is not there. */
+  readonly images: readonly (readonly string[] | undefined)[];
+  /** Whether a PodPlacementConfig wants preferences on it. */
+  readonly scoring?: true;
+  readonly fallback?: true;
+}
+
+const SET = "ArchAwarePredicateSet";
+const RELEASED = "ArchAwareSchedGateRemovalSuccess";
+const GATED = "ArchAwareSchedGateAdded";
+const FAILED = "ArchAwareInspectionError";
+const FAILED_TWICE = `${FAILED}×2`;
+const ONE_ARM = { "scheduling-gate": "removed", "node-affinity": "set", "single-arch": "", arm64: "" } as const;
+
+const CASES: readonly Case[] = [
+  {
+    row: "ignored at admission",
+    pod: { spec: { nodeSelector: { "kubernetes.io/arch": "arm64" } } },
+    images: [["arm64"]],
+    labels: { "scheduling-gate": "not-set", "node-affinity": "not-set" },
+    terms: [],
+    events: [],
+  },
+  {
+    row: "ignored at admission, nas",
+    pod: { spec: { nodeSelector: { "node-role.kubernetes.io/control-plane": "" } } },
+    images: [["arm64"]],
+    scoring: true,
+    labels: { "scheduling-gate": "not-set", "node-affinity": "not-set", "preferred-node-affinity": "not-set" },
+    terms: [],
+    events: [],
+  },
+  {
+    row: "success, n≥2 archs",
+    pod: {},
+    images: [["amd64", "arm64", "riscv64"]],
+    labels: { "scheduling-gate": "removed", "node-affinity": "set", "multi-arch": "", amd64: "", arm64: "" },
+    terms: ["kubernetes.io/arch In amd64,arm64,riscv64"],
+    events: [GATED, RELEASED, SET],
+  },
+  {
+    row: "success, n≥2 archs, nas",
+    pod: {},
+    images: [["amd64", "arm64", "s390x"], ["arm64", "s390x"]],
+    scoring: true,
+    labels: {
+      "scheduling-gate": "removed",
+      "node-affinity": "set",
+      "preferred-node-affinity": "set",
+      "multi-arch": "",
+      arm64: "",
+      s390x: "",
+    },
+    terms: ["kubernetes.io/arch In arm64,s390x"],
+    audit: PREFERRED_SOURCE,
+    events: [GATED, RELEASED, `${SET}×2`],
+  },
+  {
+    row: "success, 1 arch",
+    pod: {},
+    images: [["arm64"]],
+    labels: ONE_ARM,
+    terms: ["kubernetes.io/arch In arm64"],
+    events: [GATED, RELEASED, SET],
+  },
+  {
+    row: "success, 0 archs",
+    pod: {},
+    images: [["arm64"], ["amd64"]],
+    labels: { "scheduling-gate": "removed", "node-affinity": "set", "no-supported-arch": "" },
+    terms: ["multiarch.openshift.io/no-supported-arch Exists"],
+    events: [GATED, RELEASED, SET, "NoSupportedArchitecturesFound"],
+  },
+  {
+    row: "user arch preference present (P), nas",
+    pod: { spec: { affinity: preferring("amd64") } },
+    images: [["amd64", "arm64"]],
+    scoring: true,
+    labels: {
+      "scheduling-gate": "removed",
+      "node-affinity": "set",
+      "preferred-node-affinity": "not-set",
+      "multi-arch": "",
+      amd64: "",
+      arm64: "",
+    },
+    terms: ["kubernetes.io/arch In amd64,arm64"],
+    audit: `${PREFERRED_SOURCE}:skipped`,
+    events: [GATED, RELEASED, `${SET}×2`],
+  },
+  {
+    row: "user arch preference present (P)",
+    pod: { spec: { affinity: preferring("amd64") } },
+    images: [["arm64"]],
+    labels: ONE_ARM,
+    terms: ["kubernetes.io/arch In arm64"],
+    events: [GATED, RELEASED, SET],
+  },
+  {
+    // Nothing is left to find out, so the webhook itself adds the preferences and the pod never waits.
+    row: "required arch preset (R), nas",
+    pod: { spec: { affinity: requiring("amd64") } },
+    images: [["amd64", "arm64"]],
+    scoring: true,
+    labels: { "scheduling-gate": "removed", "node-affinity": "not-set", "preferred-node-affinity": "set" },
+    terms: ["kubernetes.io/arch In amd64"],
+    audit: PREFERRED_SOURCE,
+    events: [],
+  },
+  {
+    row: "failed 5×, no fallback",
+    pod: {},
+    images: [undefined],
+    labels: {
+      "scheduling-gate": "removed",
+      "node-affinity": "not-set",
+      "image-inspect-error": "",
+      "image-inspect-error-count": "5",
+    },
+    terms: [],
+    error: /no-fallback/,
+    events: [GATED, "ArchAwareInspectionError×2", RELEASED],
+  },
+  {
+    row: "failed 5×, no fallback, nas",
+    pod: {},
+    images: [undefined],
+    scoring: true,
+    labels: {
+      "scheduling-gate": "removed",
+      "node-affinity": "not-set",
+      "preferred-node-affinity": "set",
+      "image-inspect-error": "",
+      "image-inspect-error-count": "5",
+    },
+    terms: [],
+    audit: PREFERRED_SOURCE,
+    error: /no-fallback-nas/,
+    events: [GATED, "ArchAwareInspectionError×2", SET, RELEASED],
+  },
+  {
+    row: "failed 5×, fallback F",
+    pod: {},
+    images: [undefined],
+    fallback: true,
+    labels: {
+      "scheduling-gate": "removed",
+      "node-affinity": "set",
+      "fallback-arch": "s390x",
+      "image-inspect-error": "",
+      "image-inspect-error-count": "5",
+    },
+    terms: ["kubernetes.io/arch In s390x"],
+    error: /fallback-f/,
+    events: [GATED, "ArchAwareFallbackPredicateSet", "ArchAwareInspectionError×2", RELEASED],
+  },
+];
+
+Deno.test("placement matrix: every row of the final states holds on the real control plane", async (test) => {
+  const selector = { matchExpressions: [{ key: "test/excluded", operator: "DoesNotExist" }] };
+  await using bed = await openWorkingBed({ spec: { namespaceSelector: selector } });
+  const rooms = await openRooms(bed);
+  const held = await bed.push("held/app", index("arm64"));
+  const failing = await bed.push("failing/app", index("arm64"));
+  bed.proxy.setFaults([
+    { fault: { kind: "latency", ms: 5_000 }, repository: "held/" },
+    { fault: { kind: "status", status: 500 }, repository: "failing/" },
+  ]);
+  const waiting: readonly PodSpec[] = [
+    { name: "held", images: [held] },
+    { name: "ignorable", images: [held] },
+    { name: "held-nas", images: [held], labels: { scoring: "yes" } },
+    { name: "failing", images: [failing] },
+    { name: "failing-nas", images: [failing], labels: { scoring: "yes" } },
+  ];
+  await createPods(bed.controlPlane, rooms.plain, { pods: waiting });
+  const see = (name: string, row: Row): Promise<void> => assertRow(bed, { namespace: rooms.plain, name }, row);
+  const heldRow: Row = {
+    gated: true,
+    labels: { "scheduling-gate": "gated", "node-affinity": "not-set" },
+    terms: [],
+    events: [GATED],
+  };
+
+  await test.step("§2.9 row: waiting", () => see("held", heldRow));
+  await test.step("§2.9 row: waiting, nas", () =>
+    see("held-nas", { ...heldRow, labels: { ...heldRow.labels, "preferred-node-affinity": "not-set" } }));
+  await test.step("§2.9 row: gated, then became ignorable", async () => {
+    const path = `/api/v1/namespaces/${rooms.plain}/pods/ignorable`;
+    const nodeSelector = { "node-role.kubernetes.io/control-plane": "" };
+    expectStatus("change the pod", await bed.controlPlane.request("PATCH", path, { spec: { nodeSelector } }), [200]);
+    await see("ignorable", {
+      labels: { "scheduling-gate": "removed", "node-affinity": "not-set" },
+      terms: [],
+      events: [GATED, "ArchAwareGatedPodIgnored", RELEASED],
+    });
+  });
+  await test.step("§2.9 row: failing, attempt k<5", async () => {
+    const pod = await waitForFailure(bed, { namespace: rooms.plain, name: "failing" });
+    const { "image-inspect-error-count": count, ...labels } = ownLabels(pod);
+    assert.match(count ?? "", /^[1-4]$/);
+    assert.deepEqual(labels, {
+      "scheduling-gate": "gated",
+      "node-affinity": "not-set",
+      "image-inspect-error": "",
+    });
+    assert.deepEqual([isReleased(pod), pod.affinity], [false, undefined]);
+    assert.match(pod.annotations[`${PREFIX}image-inspect-error`] ?? "", /failing\/app/);
+    await waitForEvents(bed, { namespace: rooms.plain, name: "failing" }, [GATED, "ArchAwareInspectionError"]);
+  });
+  await test.step("§2.9 row: failing, attempt k<5, nas", async () => {
+    const pod = await waitForFailure(bed, { namespace: rooms.plain, name: "failing-nas" });
+    assert.equal(ownLabels(pod)["preferred-node-affinity"], "set");
+    assert.equal(pod.annotations[`${PREFIX}preferred-affinity-sources`], PREFERRED_SOURCE);
+    assert.equal(isReleased(pod), false);
+  });
+  bed.proxy.setFaults([]);
+  for (const name of ["failing", "failing-nas"]) {
+    await test.step(`§2.9 row: success after k failures (${name})`, async () => {
+      const pod = await waitForPod(bed, { namespace: rooms.plain, name }, isReleased);
+      const { "image-inspect-error-count": count, ...labels } = ownLabels(pod);
+      assert.match(count ?? "", /^[1-4]$/);
+      assert.deepEqual(labels, {
+        ...ONE_ARM,
+        ...(name === "failing" ? {} : { "preferred-node-affinity": "set" }),
+      });
+      assert.match(pod.annotations[`${PREFIX}image-inspect-error`] ?? "", /failing\/app/);
+      assert.deepEqual(termsOf(pod), ["kubernetes.io/arch In arm64"]);
+      const placed = name === "failing" ? SET : `${SET}×2`;
+      await waitForEvents(bed, { namespace: rooms.plain, name }, [GATED, "ArchAwareInspectionError", placed, RELEASED]);
+    });
+  }
+  const pods = await Promise.all(CASES.map((one) => makeCase(bed, rooms, one)));
+  for (const [number, one] of CASES.entries()) {
+    await test.step(`§2.9 row: ${one.row}`, () => assertRow(bed, pods[number] ?? assert.fail(), one));
+  }
+  await test.step("§2.9 row: namespace excluded by selector", async () => {
+    await createPods(bed.controlPlane, rooms.excluded, { pods: [{ name: "excluded", images: [held] }] });
+    await assertRow(bed, { namespace: rooms.excluded, name: "excluded" }, { labels: {}, terms: [], events: [] });
+  });
+  await test.step("§2.9 row: WH unreachable", async () => {
+    bed.archway.kill("SIGKILL");
+    await waitUntil("the process to be dead", () => !bed.archway.isAlive());
+    await createPods(bed.controlPlane, rooms.plain, { pods: [{ name: "unseen", images: [held] }] });
+    await see("unseen", { labels: {}, terms: [], events: [] });
+  });
+});
+
+interface Rooms {
+  /** No fallback; pods labelled `scoring: yes` get preferences. */
+  readonly plain: string;
+  /** Falls back to s390x. */
+  readonly fallback: string;
+  readonly excluded: string;
+}
+
+async function openRooms(bed: WalkBed): Promise<Rooms> {
+  const { controlPlane } = bed;
+  const plain = await controlPlane.createNamespace("matrix");
+  const fallback = await controlPlane.createNamespace("matrix-fallback");
+  const excluded = await controlPlane.createNamespace("matrix-excluded", { "test/excluded": "" });
+  const plugins = { nodeAffinityScoring: ARM_PREFERENCE };
+  const scoring = { labelSelector: { matchLabels: { scoring: "yes" } }, priority: 2, plugins };
+  const falling = { priority: 1, plugins: {}, fallbackArchitecture: "s390x" };
+  await createConfig(bed, { namespace: fallback, name: "fallback", spec: falling });
+  await Promise.all([plain, fallback].map(async (namespace) => {
+    await createConfig(bed, { namespace, name: "scoring", spec: scoring });
+    // A dry run shows whether the webhook knows the config; the one with the fallback came before it.
+    await waitUntil("the webhook to know the configs", async () => {
+      const body = renderPod({ name: "probe", images: ["probe"], labels: { scoring: "yes" } });
+      const answer = await controlPlane.request("POST", `/api/v1/namespaces/${namespace}/pods?dryRun=All`, body);
+      return JSON.stringify(answer.body).includes(`${PREFIX}preferred-node-affinity`);
+    });
+  }));
+  return { plain, fallback, excluded };
+}
+
+async function createConfig(
+  { controlPlane }: WalkBed,
+  { namespace, name, spec }: { readonly namespace: string; readonly name: string; readonly spec: unknown },
+): Promise<void> {
+  const path = `/apis/multiarch.openshift.io/v1beta1/namespaces/${namespace}/podplacementconfigs`;
+  const body = {
+    apiVersion: "multiarch.openshift.io/v1beta1",
+    kind: "PodPlacementConfig",
+    metadata: { name },
+    spec,
+  };
+  expectStatus("create the PodPlacementConfig", await controlPlane.request("POST", path, body), [201]);
+}
+
+interface PodName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** Pushes images of this case's own, so that the pod meets a webhook that does not know them, and creates the pod. */
+async function makeCase(bed: WalkBed, rooms: Rooms, one: Case): Promise<PodName> {
+  const name = one.row.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
+  const namespace = one.fallback === true ? rooms.fallback : rooms.plain;
+  const images = await Promise.all(one.images.map((architectures, number) => {
+    const repository = `matrix/${name}-${number}`;
+    return architectures === undefined
+      ? `${bed.proxy.host}/${repository}:v1`
+      : bed.push(repository, index(...architectures));
+  }));
+  const labels = one.scoring === true ? { scoring: "yes" } : {};
+  await createPods(bed.controlPlane, namespace, { pods: [{ name, images, labels, ...one.pod }] });
+  return { namespace, name };
+}
+
+async function assertRow(bed: WalkBed, name: PodName, row: Row): Promise<void> {
+  const pod = await waitForPod(bed, name, (seen) => isReleased(seen) !== (row.gated === true));
+  assert.deepEqual(ownLabels(pod), row.labels);
+  assert.deepEqual(termsOf(pod), row.terms);
+  assert.equal(pod.annotations[`${PREFIX}preferred-affinity-sources`], row.audit);
+  assert.match(pod.annotations[`${PREFIX}image-inspect-error`] ?? "", row.error ?? /^$/);
+  await waitForEvents(bed, name, row.events);
+}
+
+function waitForPod(bed: WalkBed, name: PodName, until: (pod: PodOutcome) => boolean): Promise<PodOutcome> {
+  return waitUntil(`pod ${name.name}`, async () => {
+    const pod = (await listPods(bed.controlPlane, name.namespace)).find((one) => one.name === name.name);
+    return pod !== undefined && until(pod) && pod;
+  });
+}
+
+/** The pod once it says that an inspection of it failed. */
+function waitForFailure(bed: WalkBed, name: PodName): Promise<PodOutcome> {
+  return waitForPod(bed, name, ({ labels }) => `${PREFIX}image-inspect-error` in labels);
+}
+
+/** Waits for exactly these reasons (but the scheduler's); a failure that is told more often counts as twice. */
+async function waitForEvents(bed: WalkBed, name: PodName, wanted: readonly string[]): Promise<void> {
+  let seen: readonly string[] = [];
+  const sorted = [...wanted].sort();
+  await waitUntil(`events of ${name.name}`, async () => {
+    const events = await listPodEvents(bed.controlPlane, name);
+    const reasons = events.map(({ reason }) => reason).filter((reason) => /^ArchAware|^NoSupported/.test(reason));
+    seen = [...Map.groupBy(reasons, (reason) => reason)]
+      .map(([reason, all]) => all.length === 1 ? reason : `${reason}×${Math.min(2, all.length)}`).sort();
+    // How often a failure is told while the pod waits depends on what the registry's host said at each attempt.
+    if (!sorted.some((reason) => reason === FAILED_TWICE)) {
+      seen = seen.map((one) => one === FAILED_TWICE ? FAILED : one);
+    }
+    return seen.join() === sorted.join();
+  }, { deadlineMs: 10_000 }).catch(() => assert.deepEqual(seen, sorted));
+}
+
+function ownLabels({ labels }: PodOutcome): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(labels).flatMap(([key, value]) =>
+      key.startsWith(PREFIX) ? [[key.slice(PREFIX.length), value] as const] : []
+    ),
+  );
+}
+
+/** Each required term as text, its expressions joined by ` && `. */
+function termsOf({ affinity }: PodOutcome): readonly string[] {
+  const terms = read(affinity, "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms");
+  return listOf(terms).map((term) =>
+    listOf(read(term, "matchExpressions")).map((expression) => {
+      const values = listOf(read(expression, "values")).join(",");
+      return `${read(expression, "key")} ${read(expression, "operator")} ${values}`.trimEnd();
+    }).join(" && ")
+  );
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function archTerm(architecture: string): unknown {
+  return { matchExpressions: [{ key: "kubernetes.io/arch", operator: "In", values: [architecture] }] };
+}
+
+function preferring(architecture: string): unknown {
+  const preferred = [{ weight: 1, preference: archTerm(architecture) }];
+  return { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: preferred } };
+}
+
+function requiring(architecture: string): unknown {
+  const required = { nodeSelectorTerms: [archTerm(architecture)] };
+  return { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } };
+}

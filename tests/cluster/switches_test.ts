@@ -1,0 +1,233 @@
+// The switches of `serve` on a real control plane, and what happens to a pod that others change while it is held.
+import assert from "node:assert/strict";
+import { SCHEDULING_GATE } from "../../lib/names.ts";
+import { enablePlacement } from "./support/archway.ts";
+import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
+import {
+  createDeployment,
+  createPods,
+  isReleased,
+  isScheduled,
+  listPodEvents,
+  listPods,
+  type PodOutcome,
+  waitForPods,
+} from "./support/pods.ts";
+import { waitUntil } from "./support/wait.ts";
+import { index, openWalkBed, openWorkingBed, type WalkBed } from "./support/walk_bed.ts";
+
+const COMPONENTS = new URL("../../manifests/components/", import.meta.url).pathname;
+
+/** A bed whose replica runs with the switches and has the rights of the components. */
+async function openSwitchedBed(
+  args: readonly string[],
+  components: readonly string[] = [],
+): Promise<WalkBed> {
+  const bed = await openWalkBed();
+  try {
+    for (const component of components) {
+      const { code, stderr } = await bed.controlPlane.kubectl(["apply", "-f", `${COMPONENTS}${component}/role.yaml`]);
+      if (code !== 0) throw new Error(`Cannot apply the component "${component}": ${stderr}`);
+    }
+    await bed.startReplica({ args });
+    await enablePlacement(bed.controlPlane);
+    return bed;
+  } catch (error) {
+    await bed[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** Messages of the events about an object that say this, once there are some. */
+function waitForMessages(
+  cluster: ClusterAccess,
+  { namespace, kind, says }: { readonly namespace: string; readonly kind: string; readonly says: RegExp },
+): Promise<readonly string[]> {
+  return waitUntil(`an event about a ${kind} that says ${says}`, async () => {
+    const { body } = await cluster.request("GET", `/api/v1/namespaces/${namespace}/events`);
+    const items = read(body, "items");
+    const messages = (Array.isArray(items) ? items : [])
+      .filter((event) => read(event, "involvedObject", "kind") === kind)
+      .map((event) => String(read(event, "message")))
+      .filter((message) => says.test(message));
+    return messages.length > 0 && messages;
+  });
+}
+
+function isUntouched({ gates, labels, affinity }: PodOutcome): boolean {
+  return gates.length === 0 && affinity === undefined && !(SCHEDULING_GATE in labels);
+}
+
+function patch(bed: WalkBed, path: string, body: unknown): Promise<void> {
+  return bed.controlPlane.request("PATCH", path, body, {
+    contentType: Array.isArray(body) ? "application/json-patch+json" : "application/strategic-merge-patch+json",
+  }).then((answer) => expectStatus(`patch ${path}`, answer, [200]));
+}
+
+Deno.test("switches: --audit leaves the pod unchanged and tells once what would be done", async () => {
+  await using bed = await openSwitchedBed(["--audit"]);
+  const namespace = await bed.controlPlane.createNamespace("audit");
+  await createPods(bed.controlPlane, namespace, {
+    pods: [{ name: "audited", images: [await bed.push("demo/audited", index("arm64"))] }],
+  });
+  const messages = await waitForMessages(bed.controlPlane, { namespace, kind: "Pod", says: /Audit mode/ });
+  assert.equal(messages.length, 1);
+  assert.match(messages.join(), /would set the supported architectures to \{arm64\}/);
+  assert.ok((await listPods(bed.controlPlane, namespace)).every(isUntouched));
+});
+
+Deno.test("switches: while pods are held, others may delete them, change them or hold them too", async (test) => {
+  await using bed = await openWorkingBed();
+  const { controlPlane } = bed;
+  const image = await bed.push("slow/first", index("arm64"));
+  const other = await bed.push("other/second", index("ppc64le"));
+  bed.proxy.setFaults([{ fault: { kind: "latency", ms: 4_000 }, repository: "slow/" }]);
+  const namespace = await controlPlane.createNamespace("races");
+  await createPods(controlPlane, namespace, {
+    pods: [
+      { name: "deleted", images: [image] },
+      { name: "changed", images: [image] },
+      { name: "foreign", images: [image], gates: ["example.com/quota"] },
+    ],
+  });
+  const pods = `/api/v1/namespaces/${namespace}/pods`;
+  assert.ok((await listPods(controlPlane, namespace)).every((pod) => !isReleased(pod)));
+  const answer = await controlPlane.request("DELETE", `${pods}/deleted`, { gracePeriodSeconds: 0 });
+  expectStatus("delete the pod", answer, [200]);
+  const set = await controlPlane.kubectl(["-n", namespace, "set", "image", "pod/changed", `main-0=${other}`]);
+  assert.equal(set.code, 0, set.stderr);
+  const ended = await waitForPods(controlPlane, namespace, { count: 2, until: isReleased });
+  await test.step("an image changed while gated ends with the new image's architectures", () => {
+    assert.deepEqual(ended.find(({ name }) => name === "changed")?.requiredArchitectures, [["ppc64le"]]);
+  });
+  await test.step("a pod with a foreign gate is placed, and runs when that gate goes", async () => {
+    const foreign = ended.find(({ name }) => name === "foreign");
+    assert.deepEqual([foreign?.gates, foreign?.requiredArchitectures], [["example.com/quota"], [["arm64"]]]);
+    await patch(bed, `${pods}/foreign`, [{ op: "remove", path: "/spec/schedulingGates" }]);
+    const [, last] = await waitForPods(controlPlane, namespace, { count: 2, until: isScheduled });
+    assert.match(last?.nodeName ?? "", /^arm64-/);
+  });
+  await test.step("a pod deleted during inspection leaves nothing behind", async () => {
+    assert.equal(await bed.archway.metric("archway_gated_pods"), 0);
+    const events = await listPodEvents(controlPlane, { namespace, name: "deleted" });
+    assert.ok(events.every(({ type }) => type === "Normal"));
+  });
+});
+
+Deno.test("switches: audit by label, prewarm, live architectures, daemonsets and taints side by side", async (test) => {
+  const args = ["--prewarm", "--live-architectures", "--daemonsets=warn", "--tolerate-arch-taints=gke"];
+  await using bed = await openSwitchedBed(args, ["prewarm", "live-architectures", "daemonsets-warn"]);
+  const { controlPlane } = bed;
+  await test.step("the namespace label archway.dev/mode=audit leaves its pods unchanged", async () => {
+    const namespace = await controlPlane.createNamespace("labelled", { "archway.dev/mode": "audit" });
+    const image = await bed.push("demo/labelled", index("s390x"));
+    await waitUntil("the webhook to know the label", async () => {
+      const body = {
+        apiVersion: "v1",
+        kind: "Pod",
+        metadata: { name: "probe" },
+        spec: { containers: [{ name: "a", image }] },
+      };
+      const answer = await controlPlane.request("POST", `/api/v1/namespaces/${namespace}/pods?dryRun=All`, body);
+      return !JSON.stringify(answer.body).includes(SCHEDULING_GATE);
+    });
+    await createPods(controlPlane, namespace, {
+      // No node takes it, so that it is still pending when the leader begins to look.
+      pods: [{ name: "audited", images: [image], spec: { nodeSelector: { nowhere: "yes" } } }],
+    });
+    const messages = await waitForMessages(controlPlane, { namespace, kind: "Pod", says: /Audit mode/ });
+    assert.equal(messages.length, 1);
+    assert.ok((await listPods(controlPlane, namespace)).every(isUntouched));
+  });
+  await test.step("--prewarm inspects a template before it has pods, and a scale-up gates none", async () => {
+    const namespace = await controlPlane.createNamespace("prewarm");
+    const before = bed.proxy.counts().manifestGet;
+    await createDeployment(controlPlane, namespace, {
+      name: "app",
+      replicas: 0,
+      images: [await bed.push("demo/prewarmed", index("arm64", "s390x"))],
+    });
+    await waitUntil("the template to be inspected", () => bed.proxy.counts().manifestGet > before);
+    const created = waitForMessages(controlPlane, { namespace, kind: "ReplicaSet", says: /Created pod/ });
+    await patch(bed, `/apis/apps/v1/namespaces/${namespace}/deployments/app`, { spec: { replicas: 3 } });
+    await created;
+    const pods = await waitForPods(controlPlane, namespace, { count: 3, until: isScheduled });
+    assert.ok(pods.every(({ requiredArchitectures: [first] }) => first?.join() === "arm64,s390x"));
+    const events = await Promise.all(pods.map(({ name }) => listPodEvents(controlPlane, { namespace, name })));
+    assert.ok(events.flat().every(({ reason }) => reason !== "ArchAwareSchedGateAdded"));
+  });
+  await test.step("--live-architectures narrows to what nodes offer, and tells when nothing does", async () => {
+    const namespace = await controlPlane.createNamespace("live");
+    const images = [
+      await bed.push("demo/live", index("arm64", "riscv64")),
+      await bed.push("demo/far", index("riscv64")),
+    ];
+    const pods = images.map((image, number) => ({ name: `pod-${number}`, images: [image] }));
+    await createPods(controlPlane, namespace, { pods });
+    const ended = await waitForPods(controlPlane, namespace, { count: 2, until: isReleased });
+    assert.deepEqual(ended.map(({ requiredArchitectures }) => requiredArchitectures), [[["arm64"]], [["riscv64"]]]);
+    await waitForMessages(controlPlane, { namespace, kind: "Pod", says: /No node or pool .* offers \{riscv64\}/ });
+  });
+  await test.step("--daemonsets=warn puts one event on a DaemonSet and leaves its pods alone", async () => {
+    const namespace = await controlPlane.createNamespace("daemons");
+    const daemons = await createDaemonSet(bed, namespace);
+    const messages = await waitForMessages(controlPlane, { namespace, kind: "DaemonSet", says: /cannot run this/ });
+    assert.equal(messages.length, 1);
+    assert.match(messages.join(), /Nodes of \{amd64, ppc64le, s390x\}/);
+    const pods = await waitForPods(controlPlane, namespace, { count: 8, until: isScheduled });
+    assert.ok(pods.every(({ requiredArchitectures }) => requiredArchitectures.flat().length === 0), daemons);
+  });
+  await test.step("an ephemeral container that cannot run on its node causes an event", async () => {
+    const namespace = await controlPlane.createNamespace("ephemeral");
+    const pods = [{ name: "target", images: [await bed.push("demo/target", index("arm64"))] }];
+    await createPods(controlPlane, namespace, { pods });
+    await waitForPods(controlPlane, namespace, { count: 1, until: isScheduled });
+    const debug = { name: "debug", image: await bed.push("demo/debug", index("amd64")) };
+    await patch(bed, `/api/v1/namespaces/${namespace}/pods/target/ephemeralcontainers`, {
+      spec: { ephemeralContainers: [debug] },
+    });
+    await waitForMessages(controlPlane, { namespace, kind: "Pod", says: /"debug" cannot run on node "arm64-\d"/ });
+  });
+  await test.step("--tolerate-arch-taints=gke lets a pod land on a tainted node", async () => {
+    await Promise.all(["arm64-1", "arm64-2"].map((node) =>
+      patch(bed, `/api/v1/nodes/${node}`, {
+        spec: { taints: [{ key: "kubernetes.io/arch", value: "arm64", effect: "NoSchedule" }] },
+      })
+    ));
+    const namespace = await controlPlane.createNamespace("taints");
+    const pods = [{ name: "pod", images: [await bed.push("demo/tainted", index("arm64"))] }];
+    await createPods(controlPlane, namespace, { pods });
+    const [pod] = await waitForPods(controlPlane, namespace, { count: 1, until: isScheduled });
+    assert.match(pod?.nodeName ?? "", /^arm64-/);
+  });
+});
+
+async function createDaemonSet(bed: WalkBed, namespace: string): Promise<string> {
+  const image = await bed.push(`daemons/${namespace}`, index("arm64"));
+  const labels = { app: "daemon" };
+  const body = {
+    apiVersion: "apps/v1",
+    kind: "DaemonSet",
+    metadata: { name: "daemon" },
+    spec: {
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: "main", image }] } },
+    },
+  };
+  const answer = await bed.controlPlane.request("POST", `/apis/apps/v1/namespaces/${namespace}/daemonsets`, body);
+  expectStatus("create the DaemonSet", answer, [201]);
+  return image;
+}
+
+Deno.test("switches: --daemonsets=constrain keeps the pods of a DaemonSet to where its images run", async () => {
+  await using bed = await openSwitchedBed(["--daemonsets=constrain"], ["daemonsets-warn"]);
+  const namespace = await bed.controlPlane.createNamespace("constrain");
+  await createDaemonSet(bed, namespace);
+  const ofArm = ({ nodeName }: PodOutcome): boolean => nodeName.startsWith("arm64-");
+  const pods = await waitUntil("the pods of the arm64 nodes to be bound", async () => {
+    const all = await listPods(bed.controlPlane, namespace);
+    return all.length === 8 && all.every(isReleased) && all.filter(ofArm).length === 2 && all;
+  });
+  assert.ok(pods.every((pod) => !isScheduled(pod) || ofArm(pod)));
+  assert.ok(pods.every(({ requiredArchitectures }) => requiredArchitectures.flat().includes("arm64")));
+});
