@@ -40,18 +40,22 @@ export interface Audit {
 /** Audited pods inspected at a time. */
 const PARALLEL = 4;
 /** How often it is looked whether there is something to audit (ms). */
-const LOOK_MS = 5_000;
+const LOOK_MS = 500;
 
 /** Makes the controller. Nothing is asked of the API server while nothing is audited. */
 export function openAudit(parts: AuditParts): Audit {
   const { api, clock, log, settingsOf } = parts;
+  /** Pods to tell of. Kept here, because a pod that soon runs leaves the watch of pending ones before its turn. */
+  const due = new Map<string, PodView>();
   const pending = openReflector<PodView>({
     api,
     resource: Resource.pods,
     fieldSelector: "status.phase=Pending",
     parse: (object) => settingsOf(object.metadata.namespace ?? "").audit ? parsePod(object) : undefined,
     onChange: (change) => {
-      if (change.kind === "apply" && change.previous === undefined) queue.add(change.key);
+      if (change.kind !== "apply" || change.previous !== undefined) return;
+      due.set(change.key, change.value);
+      queue.add(change.key);
     },
     clock,
     log,
@@ -63,8 +67,9 @@ export function openAudit(parts: AuditParts): Audit {
     clock,
     log,
     reconcile: async (key, signal) => {
-      const pod = pending.get(key);
+      const pod = due.get(key);
       if (pod !== undefined) await audit(parts, pod, signal);
+      if (due.get(key) === pod) due.delete(key);
       return { kind: "done" };
     },
   });
