@@ -65,7 +65,8 @@ function appliedReports(pod: PodView, decision: PlacementDecision): readonly Pod
         gateRemoved(pod),
       ];
     case "retry":
-      return [failedReport(decision.failed, `Attempt ${decision.attempt} failed; the next one follows by itself.`)];
+      // The same words at each attempt: the recorder counts them up instead of adding an event an attempt.
+      return [failedReport(decision.failed, "The pod stays held; the next attempt follows by itself.")];
     case "fallback":
       return [
         failedReport(decision.failed, `Gave up after ${attempts(decision.attempt)}.`),
