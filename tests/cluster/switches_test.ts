@@ -11,6 +11,7 @@ import {
   listPodEvents,
   listPods,
   type PodOutcome,
+  renderPod,
   waitForPods,
 } from "./support/pods.ts";
 import { waitUntil } from "./support/wait.ts";
@@ -141,13 +142,14 @@ Deno.test("switches: audit by label, prewarm, live architectures, daemonsets and
   });
   await test.step("--prewarm inspects a template before it has pods, and a scale-up gates none", async () => {
     const namespace = await controlPlane.createNamespace("prewarm");
-    const before = bed.proxy.counts().manifestGet;
-    await createDeployment(controlPlane, namespace, {
-      name: "app",
-      replicas: 0,
-      images: [await bed.push("demo/prewarmed", index("arm64", "s390x"))],
+    const image = await bed.push("demo/prewarmed", index("arm64", "s390x"));
+    await createDeployment(controlPlane, namespace, { name: "app", replicas: 0, images: [image] });
+    // A dry run starts no inspection, so what the webhook knows it has from the template.
+    await waitUntil("the image of the template to be known", async () => {
+      const probe = renderPod({ name: "probe", images: [image] });
+      const answer = await controlPlane.request("POST", `/api/v1/namespaces/${namespace}/pods?dryRun=All`, probe);
+      return read(answer.body, "metadata", "labels", SCHEDULING_GATE) === "removed";
     });
-    await waitUntil("the template to be inspected", () => bed.proxy.counts().manifestGet > before);
     const created = waitForMessages(controlPlane, { namespace, kind: "ReplicaSet", says: /Created pod/ });
     await patch(bed, `/apis/apps/v1/namespaces/${namespace}/deployments/app`, { spec: { replicas: 3 } });
     await created;
