@@ -22,8 +22,9 @@ import { serve } from "./serve.ts";
 export const VERSION = "0.1.0";
 
 const USER_AGENT = `archway/${VERSION}`;
-/** How long webhooks still answer after SIGTERM in a cluster, until every API server has learnt of it (ms). */
-const LINGER_MS = 3_000;
+/** How long webhooks still answer after SIGTERM (ms): behind a Service until its endpoints have followed, else until busy
+ * connections have been handed back. */
+const LINGER_MS = { service: 3_000, url: 1_000 } as const;
 /** Longest that `dev --once` waits for its samples (ms). */
 const SAMPLES_MS = 30_000;
 
@@ -113,6 +114,7 @@ interface RunParts {
   readonly stop: AbortSignal;
   /** Receives log lines; default standard error. */
   readonly writeLog?: (line: string) => void;
+  readonly lingerMs?: number;
   readonly onListening?: (address: { readonly webhookPort: number; readonly adminPort: number }) => void;
 }
 
@@ -129,7 +131,7 @@ async function runServe(config: Config, run: RunParts): Promise<number> {
     log,
     identity: config.identity ?? `archway-${crypto.randomUUID().slice(0, 8)}`,
     userAgent: USER_AGENT,
-    lingerMs: config.webhookUrl === undefined ? LINGER_MS : 0,
+    lingerMs: run.lingerMs ?? (config.webhookUrl === undefined ? LINGER_MS.service : LINGER_MS.url),
     onListening,
   }, stop);
   log.close();
@@ -177,6 +179,7 @@ async function runBeside(
   const serving = runServe(config, {
     terminal,
     stop: AbortSignal.any([stop, done.signal]),
+    lingerMs: 0,
     // With --once the table is the result; while it keeps running, the log is part of the show.
     ...(dev.once ? { writeLog: () => {} } : {}),
     onListening: ({ adminPort }) => listening.resolve(adminPort),

@@ -43,6 +43,7 @@ export async function serve(parts: ServeParts, stop: AbortSignal): Promise<void>
   log.info("listening", address);
   parts.onListening(address);
 
+  stop.addEventListener("abort", () => webhooks.beginDrain(), { once: true });
   const controllers = controllersOf(parts, rooms);
   const background = runEverywhere(controllers, following.signal);
   await runLeading(controllers, stop);

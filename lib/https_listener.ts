@@ -16,6 +16,8 @@ export interface HttpsListener {
   readonly port: number;
   /** New connections get this certificate; open ones go on. Throws when the pair does not fit together. */
   setCertificate(pair: KeyPair): void;
+  /** From now on every answer asks its client to leave the connection: who is busy moves on before the listener closes. */
+  beginDrain(): void;
   /** Stops accepting, lets running requests finish for at most `graceMs`, then closes every connection. */
   close(graceMs: number): Promise<void>;
 }
@@ -32,9 +34,15 @@ export async function openHttpsListener(options: {
   readonly handler: (request: Request) => Response | Promise<Response>;
 }): Promise<HttpsListener> {
   const { host, port, certificate, handler } = options;
+  let isDraining = false;
+  const answer = async (request: Request): Promise<Response> => {
+    const response = await handler(request);
+    response.headers.set("connection", "close");
+    return response;
+  };
   const server = createServer(
     { ...certificate, noDelay: true, keepAlive: true, minVersion: "TLSv1.2", ALPNProtocols: ["http/1.1"] },
-    getRequestListener(handler, { overrideGlobalObjects: false }),
+    getRequestListener((request) => isDraining ? answer(request) : handler(request), { overrideGlobalObjects: false }),
   );
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   server.requestTimeout = REQUEST_TIMEOUT_MS;
@@ -42,6 +50,9 @@ export async function openHttpsListener(options: {
   return {
     port: portOf(server, port),
     setCertificate: (pair) => server.setSecureContext({ ...pair, minVersion: "TLSv1.2" }),
+    beginDrain: () => {
+      isDraining = true;
+    },
     close: (graceMs) => closeWithin(server, graceMs),
   };
 }
