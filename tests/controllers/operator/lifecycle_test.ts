@@ -127,6 +127,7 @@ Deno.test("operator lifts the gates by force with a Warning when nobody placed t
     deploymentName: undefined,
     maxGateAgeMs: 100,
     resyncMs: 60_000,
+    watchEphemeral: false,
   } as const;
   await using bench = await openBench({ settings });
   await steady(bench);
