@@ -11,6 +11,7 @@ import {
   makeMultiArch,
   MediaType,
 } from "../../support/documents.ts";
+import { FakeClock } from "../../support/fake_clock.ts";
 import { makeEndpoint, openTestInspector } from "../../support/inspectors.ts";
 import { type FakeRegistry, openFakeRegistry } from "../../support/registry.ts";
 
@@ -342,4 +343,72 @@ Deno.test("head() tells the digest, or that the registry does not tell", async (
   assert.ok(answer.kind === "digest" && answer.digest === digest && answer.requests.manifestHead === 1);
   registry.intercept = () => new Response(null);
   assert.equal((await inspector.registry.head(request, signal)).kind, "unknown");
+});
+
+Deno.test("DV-113 inspect() waits as long as a 429 asks, then succeeds", async () => {
+  await using registry = await openFakeRegistry();
+  const clock = new FakeClock();
+  using inspector = openTestInspector({ clock });
+  putMultiArch(registry, "app", makeMultiArch(["amd64"]));
+  let refusals = 1;
+  registry.intercept = () =>
+    refusals-- > 0 ? new Response("", { status: 429, headers: { "retry-after": "1" } }) : undefined;
+  const inspecting = inspector.inspect(`${registry.host}/app:v1`);
+  while (clock.sleeping === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  assert.equal(registry.requests.length, 1);
+  await clock.advance(1_000);
+  const report = await inspecting;
+  assert.deepEqual([architecturesOf(report), report.requests.manifestGet], [["amd64"], 2]);
+});
+
+Deno.test("inspect() tells a long Retry-After instead of waiting, and asks no more until then", async () => {
+  await using registry = await openFakeRegistry();
+  using inspector = openTestInspector();
+  registry.intercept = () => new Response("", { status: 429, headers: { "retry-after": "30" } });
+  const failure = failureIn(await inspector.inspect(`${registry.host}/app:v1`));
+  assert.deepEqual([failure.kind, failure.reason, failure.retryAfterMs], ["transient", "RateLimited", 30_000]);
+  const second = failureIn(await inspector.inspect(`${registry.host}/other:v1`));
+  assert.equal(second.reason, "RateLimited");
+  assert.ok((second.retryAfterMs ?? 0) > 0);
+  assert.equal(registry.requests.length, 1);
+});
+
+Deno.test("B4 inspect() costs nothing for a known digest and one HEAD for a tag to look up again", async () => {
+  await using registry = await openFakeRegistry();
+  const clock = new FakeClock();
+  using inspector = openTestInspector({ clock });
+  const digest = putMultiArch(registry, "app", makeMultiArch(["amd64", "arm64"]));
+  const image = `${registry.host}/app:v1`;
+  await inspector.inspect(image);
+  await inspector.inspect(`${registry.host}/app@${digest}`);
+  await inspector.inspect(image);
+  assert.deepEqual(registry.asked(), ["GET manifests"]);
+  await clock.advance(1_500);
+  const report = await inspector.inspect(image, { freshness: "revalidate" });
+  assert.deepEqual(registry.asked(), ["GET manifests", "HEAD manifests"]);
+  assert.deepEqual([report.source, report.requests.manifestHead], ["cache", 1]);
+});
+
+Deno.test("B4 inspect() costs one request for 1 000 replicas", async () => {
+  await using registry = await openFakeRegistry();
+  using inspector = openTestInspector();
+  putMultiArch(registry, "app", makeMultiArch(["amd64"]));
+  const image = `${registry.host}/app:v1`;
+  const reports = await Promise.all(Array.from({ length: 1_000 }, () => inspector.inspect(image)));
+  assert.ok(reports.every((report) => architecturesOf(report)[0] === "amd64"));
+  assert.deepEqual(registry.asked(), ["GET manifests"]);
+});
+
+Deno.test("B8 inspect() never lets a dead registry delay another one's images", async () => {
+  await using dead = await openFakeRegistry();
+  await using alive = await openFakeRegistry();
+  using inspector = openTestInspector();
+  const ending = Promise.withResolvers<void>();
+  dead.intercept = () => ending.promise.then(() => new Response("", { status: 404 }));
+  const stuck = Array.from({ length: 50 }, (_, at) => inspector.inspect(`${dead.host}/app${at}:v1`));
+  putMultiArch(alive, "app", makeMultiArch(["arm64"]));
+  assert.deepEqual(architecturesOf(await inspector.inspect(`${alive.host}/app:v1`)), ["arm64"]);
+  assert.ok(inspector.hostStates().some(({ host, waiting }) => host === dead.host && waiting > 0));
+  ending.resolve();
+  await Promise.all(stuck);
 });
