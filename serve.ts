@@ -210,6 +210,7 @@ function openAdmin(parts: ServeParts, rooms: Rooms, stop: AbortSignal): Deno.Htt
     metrics,
     gauges: () => ({
       gatedPods: podPlacement.gatedPods(),
+      unadmittedPods: lease.view.isLeader ? podPlacement.unadmittedPods() : 0,
       cachedInspections: imageService.cacheSize(),
       queueDepth: podPlacement.queueDepth(),
       isLeading: lease.view.isLeader,

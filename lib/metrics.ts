@@ -54,6 +54,8 @@ export interface Metrics {
 /** What is measured at the moment someone scrapes. */
 export interface Gauges {
   readonly gatedPods: number;
+  /** Pending pods that were admitted without the webhook, as of the leader's last sweep. */
+  readonly unadmittedPods: number;
   readonly cachedInspections: number;
   readonly queueDepth: number;
   readonly isLeading: boolean;
@@ -139,6 +141,10 @@ function openGauges(registers: Registry[]): (gauges: Gauges) => void {
   const gauge = (name: string, help: string, labelNames: readonly string[] = []): Gauge =>
     new Gauge({ name, help, labelNames: [...labelNames], registers });
   const gated = gauge("mto_ppo_pods_gated", "Gated pods the leader knows of now.");
+  const unadmitted = gauge(
+    "archway_unadmitted_pods",
+    "Pending pods admitted without the webhook, at the leader's last sweep.",
+  );
   const cached = gauge("mto_inspection_cache_size", "Entries in the inspection cache.");
   const depth = gauge("archway_queue_depth", "Pods waiting for a decision.");
   const leading = gauge("archway_leader", "1 while this replica holds the Lease.");
@@ -153,6 +159,7 @@ function openGauges(registers: Registry[]): (gauges: Gauges) => void {
   ]);
   return (gauges) => {
     gated.set(gauges.gatedPods);
+    unadmitted.set(gauges.unadmittedPods);
     cached.set(gauges.cachedInspections);
     depth.set(gauges.queueDepth);
     leading.set(Number(gauges.isLeading));

@@ -110,4 +110,6 @@ export const EventReason = {
   gateRemovalFailed: "ArchAwareSchedGateRemovalFailed",
   /** Archway's own: the gate was lifted without a decision, because pod placement leaves the cluster. */
   gateLifted: "ArchAwareSchedGateLifted",
+  /** Archway's own, on the cluster config: pods were admitted while no replica answered in time. */
+  admissionMissed: "ArchAwareAdmissionMissed",
 } as const;

@@ -16,6 +16,7 @@ import { applyDecision, reportGated } from "./apply.ts";
 import { type CaseFile, CaseFiles } from "./case_file.ts";
 import { gatherFacts } from "./gather.ts";
 import type { PodPlacementParts } from "./parts.ts";
+import { openUnadmitted } from "./unadmitted.ts";
 
 /** The running controller. */
 export interface PodPlacement {
@@ -26,6 +27,8 @@ export interface PodPlacement {
   hasSynced(): boolean;
   /** Gated pods known now. */
   gatedPods(): number;
+  /** Pending pods that were admitted without the webhook, as of the last sweep. */
+  unadmittedPods(): number;
   /** Those held longest, at most a dozen. */
   longestGated(): readonly HeldPod[];
   queueDepth(): number;
@@ -49,6 +52,7 @@ const MAX_SHOWN = 12;
 export function openPodPlacement(parts: PodPlacementParts): PodPlacement {
   const { api, clock, log } = parts;
   const files = new CaseFiles();
+  const unadmitted = openUnadmitted(parts);
   /** Gated pods without the gate's label, found by a sweep: the watch does not show them. */
   const strays = new Map<string, PodView>();
   const queue = new WorkQueue({
@@ -136,10 +140,12 @@ export function openPodPlacement(parts: PodPlacementParts): PodPlacement {
     if (pod !== undefined) files.close(pod.uid);
   }
 
-  /** Pending pods that hold our gate but not its label. Served from the API server's cache: cheap, a little old. */
+  /** Pending pods that hold our gate but not its label, and those that the webhook never saw. Served from the API server's cache: cheap, a little old. */
   async function sweep(signal: AbortSignal): Promise<void> {
     const options = { fieldSelector: "status.phase=Pending", resourceVersion: "0", signal };
+    const census = unadmitted.begin();
     for await (const object of listAll(api, Resource.pods, options)) {
+      census.look(object);
       const pod = strayOf(object);
       if (pod === undefined) continue;
       const key = keyOf(object);
@@ -147,6 +153,7 @@ export function openPodPlacement(parts: PodPlacementParts): PodPlacement {
       strays.set(key, pod);
       queue.add(key);
     }
+    await census.close(signal);
   }
 
   async function sweepForEver(signal: AbortSignal): Promise<void> {
@@ -170,6 +177,7 @@ export function openPodPlacement(parts: PodPlacementParts): PodPlacement {
     },
     hasSynced: () => gated.hasSynced(),
     gatedPods: () => gated.size + strays.size,
+    unadmittedPods: () => unadmitted.count,
     longestGated: () =>
       [...gated.values(), ...strays.values()]
         .map(({ namespace, name, creationTimestampMs = clock.nowMs() }) => ({

@@ -4,7 +4,7 @@ import { LATENCY_BUCKETS_SECONDS, type Metrics, openMetrics } from "../../lib/me
 
 async function expose(metrics: Metrics): Promise<string> {
   const memory = { rss: 0, heapUsed: 0 };
-  const counts = { gatedPods: 0, cachedInspections: 0, queueDepth: 0 };
+  const counts = { gatedPods: 0, unadmittedPods: 0, cachedInspections: 0, queueDepth: 0 };
   return (await metrics.expose({ ...counts, isLeading: false, isGating: false, memory, registries: [] })).text;
 }
 

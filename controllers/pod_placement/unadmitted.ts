@@ -1,0 +1,82 @@
+// What a sweep finds of pods that were admitted without the webhook: counted and told in one event, left as they are.
+// Called by controller.ts, which lists the pending pods.
+import { listAll } from "../../lib/k8s/lists.ts";
+import { apiVersionOf, type KubeObject, Resource } from "../../lib/k8s/types.ts";
+import { CLUSTER_CONFIG_NAME, PodLabel } from "../../lib/names.ts";
+import { parsePod } from "../../lib/placement/pod_view.ts";
+import type { PodView } from "../../lib/placement/types.ts";
+import { inSelectedNamespaces, isUnadmitted, unadmittedReport } from "../../lib/placement/unadmitted.ts";
+import type { PodPlacementParts } from "./parts.ts";
+
+/** What it needs. */
+export type UnadmittedParts = Pick<PodPlacementParts, "api" | "events" | "log" | "configsOf" | "settingsOf">;
+
+/** The pods of one sweep. */
+export interface Census {
+  /** Takes a pending pod into account. */
+  look(object: KubeObject): void;
+  /** All have been looked at: tells of those found, unless the last sweep found the same. */
+  close(signal: AbortSignal): Promise<void>;
+}
+
+/** What the sweeps found. */
+export interface Unadmitted {
+  /** Begins a sweep. */
+  begin(): Census;
+  /** Pods that the last whole sweep found. */
+  readonly count: number;
+}
+
+/** Opens the book of the sweeps. */
+export function openUnadmitted(parts: UnadmittedParts): Unadmitted {
+  const { api, configsOf, settingsOf } = parts;
+  let found: ReadonlySet<string> = new Set();
+
+  async function selected(pods: readonly PodView[], signal: AbortSignal): Promise<readonly PodView[]> {
+    const configs = configsOf("");
+    // Most sweeps find none, and most configs select every namespace: then nothing is asked.
+    if (pods.length === 0 || configs.cluster?.namespaceSelector.kind === "everything") return pods;
+    const labels = new Map<string, KubeObject["metadata"]["labels"]>();
+    for await (const { metadata } of listAll(api, Resource.namespaces, { resourceVersion: "0", signal })) {
+      labels.set(metadata.name, metadata.labels);
+    }
+    return inSelectedNamespaces(pods, { configs, labelsOf: (namespace) => labels.get(namespace) });
+  }
+
+  function tell(pods: readonly PodView[]): void {
+    const { type, reason, message } = unadmittedReport(pods);
+    const object = {
+      apiVersion: apiVersionOf(Resource.clusterConfigs),
+      kind: Resource.clusterConfigs.kind,
+      name: CLUSTER_CONFIG_NAME,
+      namespace: settingsOf("").operatorNamespace,
+    };
+    parts.events.record({ object, type, reason, message });
+    parts.log.warn("pods admitted without the webhook", { count: pods.length, reason: message });
+  }
+
+  return {
+    begin: () => {
+      const candidates: PodView[] = [];
+      return {
+        look: (object) => {
+          if (object.metadata.labels?.[PodLabel.gate] !== undefined) return;
+          const pod = parsePod(object);
+          if (pod === undefined) return;
+          const scope = { configs: configsOf(pod.namespace), settings: settingsOf(pod.namespace) };
+          if (isUnadmitted(pod, scope)) candidates.push(pod);
+        },
+        close: async (signal) => {
+          const pods = await selected(candidates, signal);
+          const uids = new Set(pods.map(({ uid }) => uid));
+          const isNews = !uids.isSubsetOf(found);
+          found = uids;
+          if (isNews) tell(pods);
+        },
+      };
+    },
+    get count() {
+      return found.size;
+    },
+  };
+}

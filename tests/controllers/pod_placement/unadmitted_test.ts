@@ -1,0 +1,42 @@
+// The census of a sweep: what it counts, and that it tells once.
+import assert from "node:assert/strict";
+import { openUnadmitted } from "../../../controllers/pod_placement/unadmitted.ts";
+import type { EventNote } from "../../../lib/k8s/event_recorder.ts";
+import { silentLogger } from "../../../lib/log.ts";
+import { makeSettings } from "../../../lib/placement/settings.ts";
+import { MemoryCluster } from "../../support/memory_kube_api.ts";
+import { cluster, configs } from "../../lib/placement/make.ts";
+
+const signal = new AbortController().signal;
+
+function pod(name: string, labels: Readonly<Record<string, string>> = {}): Record<string, unknown> & {
+  readonly metadata: { readonly name: string; readonly namespace: string; readonly uid: string };
+} {
+  const metadata = { name, namespace: "shop", uid: `uid-${name}`, labels };
+  return { metadata, spec: { containers: [{ name: "main", image: "example.com/web:v1" }] } };
+}
+
+Deno.test("openUnadmitted() counts the pods of each sweep and tells of new ones alone", async () => {
+  const events: EventNote[] = [];
+  const settings = makeSettings();
+  const unadmitted = openUnadmitted({
+    api: new MemoryCluster().client(),
+    events: { record: (event) => void events.push(event) },
+    log: silentLogger,
+    configsOf: () => configs(cluster()),
+    settingsOf: () => settings,
+  });
+  const sweep = async (...names: readonly string[]): Promise<number> => {
+    const census = unadmitted.begin();
+    census.look(pod("seen", { "multiarch.openshift.io/scheduling-gate": "gated" }));
+    for (const name of names) census.look(pod(name));
+    await census.close(signal);
+    return unadmitted.count;
+  };
+  assert.equal(await sweep(), 0);
+  assert.equal(await sweep("a", "b"), 2);
+  assert.equal(await sweep("b"), 1);
+  assert.equal(await sweep("b", "c"), 2);
+  assert.equal(await sweep(), 0);
+  assert.deepEqual(events.map(({ message }) => message.split(": ").at(-1)), ["shop/a, shop/b", "shop/b, shop/c"]);
+});
