@@ -5,7 +5,15 @@ import { inspectionError } from "./errors.ts";
 import { untilAborted } from "./until_aborted.ts";
 
 /** Addresses of cloud metadata services that no range covers. */
-const METADATA: readonly string[] = ["fd00:ec2::254", "100.100.100.200", "168.63.129.16", "192.0.0.192"];
+const METADATA: readonly string[] = [
+  "fd00:ec2::254",
+  "fd00:ec2::23",
+  "fd20:ce::254",
+  "fd00:c1::a9fe:a9fe",
+  "100.100.100.200",
+  "168.63.129.16",
+  "192.0.0.192",
+];
 /** The last two are tunnels that hide an IPv4 address; nobody serves images there. */
 const DENIED_RANGES: readonly string[] = [
   "unspecified",
@@ -27,9 +35,12 @@ export function isAllowedAddress(address: string): boolean {
   return !METADATA.includes(parsed.toString()) && !DENIED_RANGES.includes(parsed.range());
 }
 
-/** Networks that have IPv6 alone reach IPv4 through addresses that end with the real one (NAT64). */
+/** IPv6 addresses that end with the IPv4 one they stand for: NAT64, its stateless kind, and the old `::127.0.0.1`. */
 function embedded(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv6 {
-  return address.range() === "rfc6052" ? ipaddr.fromByteArray(address.toByteArray().slice(12)) : address;
+  const bytes = address.toByteArray();
+  const isOldForm = bytes.length === 16 && bytes.slice(0, 12).every((byte) => byte === 0) && bytes[12] !== 0;
+  const isEmbedding = isOldForm || ["rfc6052", "rfc6145"].includes(address.range());
+  return isEmbedding ? ipaddr.fromByteArray(bytes.slice(12)) : address;
 }
 
 /**
