@@ -31,7 +31,7 @@ const DOCKER_HUB_HOST = "registry-1.docker.io";
 const DOMAIN = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9](?:[-A-Za-z0-9.]*[A-Za-z0-9])?)(?::\d{1,5})?$/;
 const PATH = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$/;
 const TAG = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
-const DIGEST = /^[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9A-Za-z]{3,}$/;
+const DIGEST = /^[A-Za-z][A-Za-z0-9]{0,31}(?:[-_+.][A-Za-z][A-Za-z0-9]{0,31}){0,3}:[0-9A-Za-z]{3,128}$/;
 const MAX_NAME_LENGTH = 255;
 
 /**
@@ -57,13 +57,16 @@ export function parseReference(image: string): ParsedReference {
   const { name: path, tag } = withoutTag(name);
   if (tag !== undefined && !TAG.test(tag)) return invalid(image, "its tag has characters a tag cannot have");
   const { domain, rest } = splitDomain(path);
-  if (domain !== undefined && !DOMAIN.test(domain)) return invalid(image, "its registry is not a host name");
+  if (domain !== undefined && !isHost(domain)) return invalid(image, "its registry is not a host name");
   const host = domain ?? DOCKER_HUB;
   const isHub = ["docker.io", "index.docker.io", DOCKER_HUB_HOST].includes(host);
   const repository = isHub && !rest.includes("/") ? `library/${rest}` : rest;
   if (!PATH.test(repository)) return invalid(image, "its repository is not lower-case words separated by /");
   if (host.length + repository.length > MAX_NAME_LENGTH) return invalid(image, "it is longer than 255 characters");
   const droppedTag = digest === undefined ? undefined : withoutTag(image.slice(0, image.indexOf("@"))).tag;
+  if (droppedTag !== undefined && !TAG.test(droppedTag)) {
+    return invalid(image, "its tag has characters a tag cannot have");
+  }
   return {
     kind: "reference",
     reference: {
@@ -112,6 +115,15 @@ function splitDomain(path: string): { readonly domain?: string; readonly rest: s
   return isDomain ? { domain: first, rest: path.slice(slash + 1) } : { rest: path };
 }
 
+/** Whether a web address can have this host, and as it stands: `0x7f.1` and `127.1` are other spellings of an address. */
+function isHost(domain: string): boolean {
+  if (!DOMAIN.test(domain) || !URL.canParse(`https://${domain}`)) return false;
+  const { hostname } = new URL(`https://${domain}`);
+  return hostname.startsWith("[") || hostname === domain.replace(/:\d+$/, "").toLowerCase();
+}
+
+/** Some write web addresses for images; what could be their user or query is not repeated. */
 function invalid(image: string, problem: string): ParsedReference {
-  return { kind: "invalid", message: `Cannot read image reference "${image.slice(0, 300)}": ${problem}.` };
+  const shown = image.replace(/^([a-z]+:\/\/)?[^@/]*@(?=[^@/]*\/)/i, "$1…@").replace(/\?.*$/s, "?…").slice(0, 300);
+  return { kind: "invalid", message: `Cannot read image reference "${shown}": ${problem}.` };
 }

@@ -130,6 +130,15 @@ const HOSTILE = [
   "quay.io/a#b",
   "quay.io/a%2f..",
   "quay.io:99999999/a",
+  "quay.io:99999/a",
+  "999.1.1.1/a",
+  "[1:2]:5000/a",
+  "0x7f.1/a",
+  "127.1:5000/a",
+  "xn--a.io/a",
+  `a:${"t".repeat(129)}@sha256:abc123`,
+  "a:evil\ntag@sha256:abc123",
+  `a@sha256:${"a".repeat(129)}`,
   "-bad.io/a",
   `${"a".repeat(300)}/b`,
   "quay.io/\u0000",
@@ -144,6 +153,29 @@ for (const image of HOSTILE) {
   });
 }
 
+Deno.test("parseReference() repeats neither user nor query of what is taken for a web address", () => {
+  for (const image of ["https://me:hunter2@quay.io/a/b", "me:hunter2@quay.io/a/b", "quay.io/a?token=hunter2"]) {
+    const parsed = parseReference(image);
+    assert.ok(parsed.kind === "invalid");
+    assert.doesNotMatch(parsed.message, /hunter2/);
+    assert.match(parsed.message, /quay\.io/);
+  }
+});
+
+Deno.test("parseReference() takes no time over 100 KB of anything", () => {
+  const size = 100_000;
+  const parts = ["a", "a-", "-", "a_", "a__", "a.", "a/", "a.a/", ":", "@", "@sha", "[", "A", "9", "a@", "a:1/"];
+  const frames = [["", ""], ["", "!"], ["a/", "!"], ["a.io/", "!"], ["a@", ":abc!"], ["a@sha256:", "!"], ["x:", "/a"]];
+  const startedMs = performance.now();
+  for (const part of parts) {
+    for (const [before = "", after = ""] of frames) {
+      parseReference(before + part.repeat(Math.ceil(size / part.length)) + after);
+    }
+  }
+  // 112 inputs of about 1 ms; one that backtracks without end would take hours.
+  assert.ok(performance.now() - startedMs < 20_000);
+});
+
 Deno.test("parseReference() never throws, and what it accepts is a safe URL path", () => {
   const words = fc.constantFrom(
     "a",
@@ -157,6 +189,10 @@ Deno.test("parseReference() never throws, and what it accepts is a safe URL path
     "@",
     "@sha256:",
     "docker.io",
+    ":99999/",
+    "1.2.3/",
+    "[1:2]/",
+    "0x1.0/",
     "[",
     "]",
     "%",
