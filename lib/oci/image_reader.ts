@@ -47,6 +47,9 @@ interface Config {
 /** Nested indexes followed; nobody builds more, and each costs a request. */
 const MAX_NESTED = 4;
 
+/** Entries compared at most with their configs: each costs two requests, one after the other. */
+const MAX_COMPARED = 32;
+
 /** Reads the image. Throws InspectionError. */
 export async function readImage(visit: ImageVisit): Promise<ImageRead> {
   const top = await visit.read(visit.endpoint.reference, "manifest");
@@ -123,7 +126,7 @@ async function readSingle(visit: ImageVisit, manifest: SingleManifest): Promise<
 /** The opt-in check: an index may say one architecture and the image's own config another. */
 async function compareConfigs(visit: ImageVisit, entries: readonly Descriptor[]): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
-  for (const { digest, platform: named, ...entry } of entries.filter(isPlatformEntry)) {
+  for (const { digest, platform: named, ...entry } of entries.filter(isPlatformEntry).slice(0, MAX_COMPARED)) {
     try {
       const { platform } = await readChild(visit, { ...entry, digest });
       if (platform.architecture === named.architecture) continue;

@@ -37,6 +37,8 @@ const TAG_KEPT_MS = 7 * 24 * 60 * 60 * 1_000;
 /** The store may hold this many times what the memory does; it is cut back after so many writes. */
 const STORE_FACTOR = 10;
 const WRITES_BETWEEN_PRUNES = 1_000;
+/** Platforms that a document has on average at most: few have ten, a hostile one may have a thousand. */
+const PLATFORMS_A_DOCUMENT = 32;
 
 /** Opens the memory; at most `maxEntries` documents and as many tags. */
 export function openKnowledge(
@@ -64,7 +66,11 @@ class TwoLevels implements Knowledge {
     this.#kv = kv;
     this.#clock = clock;
     this.#maxEntries = maxEntries;
-    this.#documents = new LRUCache({ max: maxEntries });
+    this.#documents = new LRUCache({
+      max: maxEntries,
+      maxSize: Math.max(1_000, maxEntries * PLATFORMS_A_DOCUMENT),
+      sizeCalculation: ({ platforms, findings }) => Math.max(1, platforms.length + findings.length),
+    });
     this.#tags = new LRUCache({ max: maxEntries });
   }
 

@@ -46,6 +46,8 @@ export type ConfigDocument =
 
 /** More entries than any real index has; beyond it somebody plays with us. */
 const MAX_ENTRIES = 1_000;
+/** Longer than any name of a platform; they are kept in memory by the thousand. */
+const MAX_NAME_LENGTH = 64;
 
 /** Reads a manifest body. The body's own `mediaType` or shape decides; the header only where they are silent. */
 export function parseManifest(body: string, contentType: string): ManifestDocument {
@@ -104,11 +106,11 @@ function parseSingle(document: Labels, mediaType: string): ManifestDocument {
 function parseSchema1(document: Labels, mediaType: string): ManifestDocument {
   const [newest] = Array.isArray(document.history) ? document.history : [];
   const config = parseObject(isObject(newest) ? textOf(newest, "v1Compatibility") : "") ?? {};
-  const architecture = textOf(config, "architecture") || textOf(document, "architecture");
+  const architecture = nameOf(config, "architecture") || nameOf(document, "architecture");
   if (architecture === "" || architecture === "unknown") {
     return malformed("its schema 1 manifest names no architecture");
   }
-  const platform = { os: textOf(config, "os") || "linux", architecture };
+  const platform = { os: nameOf(config, "os") || "linux", architecture };
   return { kind: "schema1", mediaType, platform, labels: objectOf(objectOf(config, "config") ?? {}, "Labels") ?? {} };
 }
 
@@ -126,12 +128,12 @@ function parseDescriptor(document: Labels): Descriptor | undefined {
 }
 
 function parsePlatform(document: Labels): Platform | undefined {
-  const architecture = textOf(document, "architecture");
+  const architecture = nameOf(document, "architecture");
   if (architecture === "") return undefined;
-  const variant = textOf(document, "variant");
-  const osVersion = textOf(document, "os.version");
+  const variant = nameOf(document, "variant");
+  const osVersion = nameOf(document, "os.version");
   return {
-    os: textOf(document, "os"),
+    os: nameOf(document, "os"),
     architecture,
     ...(variant === "" ? {} : { variant }),
     ...(osVersion === "" ? {} : { osVersion }),
@@ -159,6 +161,12 @@ function objectOf(document: Labels, key: string): Labels | undefined {
 function textOf(document: Labels, key: string): string {
   const value = Object.hasOwn(document, key) ? document[key] : undefined;
   return typeof value === "string" ? value : "";
+}
+
+/** The name of a platform's part; empty when there is none, or none that a person gave. */
+function nameOf(document: Labels, key: string): string {
+  const name = textOf(document, key);
+  return name.length > MAX_NAME_LENGTH ? "" : name;
 }
 
 function malformed(problem: string): { readonly kind: "malformed"; readonly problem: string } {

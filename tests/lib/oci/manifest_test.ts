@@ -87,6 +87,21 @@ Deno.test("parseManifest() leaves out entries without a usable digest", () => {
   assert.equal(parsed.entries.length, 1);
 });
 
+Deno.test("parseManifest() takes no platform with names longer than any real one: they are kept in memory", () => {
+  const entries = ["architecture", "os", "variant", "os.version"].map((member) => ({
+    ...ENTRY,
+    platform: { os: "linux", architecture: "amd64", [member]: "x".repeat(65) },
+  }));
+  const parsed = parse(makeIndex(entries));
+  assert.ok(parsed.kind === "index");
+  assert.deepEqual(parsed.entries.map(({ platform }) => platform), [
+    undefined,
+    { os: "", architecture: "amd64" },
+    { os: "linux", architecture: "amd64" },
+    { os: "linux", architecture: "amd64" },
+  ]);
+});
+
 Deno.test("parseImageConfig() reads architecture, os, variant and labels", () => {
   const { config } = makeImage({ architecture: "arm", variant: "v7", labels: { a: "b" } });
   assert.deepEqual(parseImageConfig(config.text), {
