@@ -31,6 +31,9 @@ export interface Exchange {
   readonly ledger: Ledger;
 }
 
+/** A request on its way. The path it was redirected to may be a secret, as that of a signed address is. */
+type Hop = Exchange & { readonly hidesPath?: true };
+
 /** An answer, whole. */
 export interface Answer {
   /** HTTP status. */
@@ -106,7 +109,7 @@ class PooledTransport implements Transport {
     exchange: Exchange,
     { within, onHeaders }: Limits,
   ): Promise<Answer> {
-    let hop = exchange;
+    let hop: Hop = exchange;
     for (let redirects = 0;; redirects++) {
       if (!hop.transport.declared) await guardAddress(hop.url.host, { resolve: this.#parts.resolve, signal: within });
       const answer = await this.#once(hop, { within, onHeaders });
@@ -120,12 +123,12 @@ class PooledTransport implements Transport {
   }
 
   async #once(
-    exchange: Exchange,
+    exchange: Hop,
     { within, onHeaders }: Limits,
   ): Promise<Answer> {
     const { ledger, url, method } = exchange;
     const startedMs = this.#parts.clock.monotonicMs();
-    const shown = `${url.origin}${url.pathname}`;
+    const shown = `${url.origin}${pathOf(exchange)}`;
     ledger.count(exchange.kind);
     try {
       const response = await this.#open(exchange, within);
@@ -148,12 +151,14 @@ class PooledTransport implements Transport {
       "docker-distribution-api-version": "registry/2.0",
     });
     if (exchange.accept !== undefined) headers.set("accept", exchange.accept);
-    if (exchange.authorization !== undefined) headers.set("authorization", exchange.authorization);
+    if (exchange.authorization !== undefined) headers.set("authorization", sendable(exchange, exchange.authorization));
     if (exchange.form !== undefined) headers.set("content-type", "application/x-www-form-urlencoded");
     const { url, method, transport } = exchange;
     const body = exchange.form?.toString();
     if (url.protocol === "https:" && !transport.verifyTls) {
-      return fetchUnverified(url, { method, headers, signal, ...(body === undefined ? {} : { body }) });
+      const { clientCertificate } = transport;
+      const own = clientCertificate === undefined ? {} : { clientCertificate };
+      return fetchUnverified(url, { method, headers, signal, ...own, ...(body === undefined ? {} : { body }) });
     }
     const client = this.#clientFor(exchange);
     return fetch(url, { method, headers, redirect: "manual", signal, client, ...(body === undefined ? {} : { body }) });
@@ -194,22 +199,38 @@ function openClient(exchange: Exchange): Deno.HttpClient {
   }
 }
 
+/** Whether a text can stand in a header. What cannot would be repeated by the runtime in its complaint. */
+export function isSendable(text: string): boolean {
+  return /^[\x20-\x7e]*$/.test(text.trim());
+}
+
+function sendable(exchange: Exchange, authorization: string): string {
+  if (isSendable(authorization)) return authorization;
+  throw failed(exchange, "Unauthorized", "would need a credential with characters that no header can hold");
+}
+
 /** The next hop: to another origin goes neither the credential nor what the operator declared about the first one. */
-function redirected(hop: Exchange, location: string): Exchange {
+function redirected(hop: Hop, location: string): Hop {
   const url = URL.canParse(location, hop.url) ? new URL(location, hop.url) : undefined;
   const isWeb = url?.protocol === "https:" || url?.protocol === "http:";
   if (url === undefined || !isWeb || hop.url.protocol === "https:" && url.protocol === "http:") {
     throw failed(hop, "ServerError", "redirected to an address that is not https");
   }
-  if (url.origin === hop.url.origin) return { ...hop, url };
+  const hidesPath = true;
+  if (url.origin === hop.url.origin) return { ...hop, url, hidesPath };
   const { authorization: _kept, ...rest } = hop;
   const { clientCertificate: _own, ...transport } = hop.transport;
   const sameHost = url.hostname === hop.url.hostname;
-  return { ...rest, url, transport: { ...transport, verifyTls: true, declared: transport.declared && sameHost } };
+  return {
+    ...rest,
+    url,
+    hidesPath,
+    transport: { ...transport, verifyTls: true, declared: transport.declared && sameHost },
+  };
 }
 
 /** A body of at most `maxBytes` decoded bytes; what is beyond is never read. */
-async function readBody(response: Response, exchange: Exchange): Promise<Uint8Array<ArrayBuffer>> {
+async function readBody(response: Response, exchange: Hop): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   const reader = response.body?.getReader();
@@ -232,15 +253,20 @@ async function readBody(response: Response, exchange: Exchange): Promise<Uint8Ar
 }
 
 /** Names what went wrong on the wire by what the runtime says of it. */
-function classify(exchange: Exchange, error: unknown): InspectionError {
+function classify(exchange: Hop, error: unknown): InspectionError {
   // Without the address: a host may be called `tls`, and the query is nobody's business.
-  const text = errorText(error).replaceAll(/https?:\/\/[^\s)]+/g, "…").replaceAll(exchange.url.host, "…");
+  const text = errorText(error).replaceAll(/https?:\/\/\S+/g, "…").replaceAll(exchange.url.host, "…");
   const isTls = /certificate|tls|ssl|handshake|UnknownIssuer|self.signed/i.test(text);
   const why = isTls ? "did not pass the TLS hand-shake" : "could not be reached";
   return failed(exchange, isTls ? "TlsFailed" : "Unreachable", `${why}: ${text.slice(0, 200)}`, error);
 }
 
-function failed(exchange: Exchange, reason: FailureReason, what: string, cause?: unknown): InspectionError {
-  const { host, pathname } = exchange.url;
-  return inspectionError(reason, `Cannot read "${host}${pathname}": the registry ${what}.`, { registry: host, cause });
+function failed(exchange: Hop, reason: FailureReason, what: string, cause?: unknown): InspectionError {
+  const { host } = exchange.url;
+  const name = `${host}${pathOf(exchange)}`;
+  return inspectionError(reason, `Cannot read "${name}": the registry ${what}.`, { registry: host, cause });
+}
+
+function pathOf({ url, hidesPath }: Hop): string {
+  return hidesPath === true ? "/…" : url.pathname;
 }

@@ -4,7 +4,7 @@ import type { IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 
 /** Statuses whose answer has no body by definition. */
-const EMPTY: readonly number[] = [101, 204, 205, 304];
+const EMPTY: readonly number[] = [204, 205, 304];
 
 /** Like fetch with `redirect: "manual"`; rejects with what node:https says when no answer comes. */
 export function fetchUnverified(
@@ -14,15 +14,28 @@ export function fetchUnverified(
     readonly headers: Headers;
     readonly body?: string;
     readonly signal: AbortSignal;
+    /** Shown to the server, which may verify us although we do not verify it. */
+    readonly clientCertificate?: { readonly certificate: string; readonly key: string };
   },
 ): Promise<Response> {
-  const { method, headers, body, signal } = options;
+  const { method, headers, body, signal, clientCertificate } = options;
+  const own = clientCertificate === undefined
+    ? {}
+    : { cert: clientCertificate.certificate, key: clientCertificate.key };
   return new Promise((resolve, reject) => {
     const request = httpsRequest(
       url,
       // No agent: a pooled connection would outlive the signal, and insecure registries are rare.
-      { method, headers: Object.fromEntries(headers), rejectUnauthorized: false, signal, agent: false },
-      (message) => resolve(toResponse(message, method)),
+      { method, headers: Object.fromEntries(headers), rejectUnauthorized: false, signal, agent: false, ...own },
+      (message) => {
+        // Thrown from here it would end the process: an answer can be stranger than a Response may be.
+        try {
+          resolve(toResponse(message, method));
+        } catch (error) {
+          message.destroy();
+          reject(error);
+        }
+      },
     );
     let fault: unknown = new Error("connection closed before an answer");
     request.on("error", (error) => {
@@ -42,7 +55,7 @@ function toResponse(message: IncomingMessage, method: string): Response {
   }
   if (method === "HEAD" || EMPTY.includes(status)) {
     message.resume();
-    return new Response(null, { status: EMPTY.includes(status) ? 200 : status, headers });
+    return new Response(null, { status, headers });
   }
   const isGzip = headers.get("content-encoding")?.toLowerCase() === "gzip";
   const bytes = toStream(message);

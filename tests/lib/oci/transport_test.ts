@@ -1,5 +1,8 @@
 // One exchange at a time, over real sockets: TLS, limits, redirects, broken answers.
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:https";
+import { TLSSocket } from "node:tls";
 import { systemClock } from "../../../lib/clock.ts";
 import { InspectionError } from "../../../lib/oci/errors.ts";
 import { Ledger } from "../../../lib/oci/ledger.ts";
@@ -200,6 +203,82 @@ Deno.test("send() keeps the credential within the origin when it is redirected",
     const last = target.startsWith("/") ? registry.requests.at(-1) : storage.requests.at(-1);
     assert.equal(last?.headers.get("authorization") ?? null, kept);
   }
+});
+
+Deno.test("send() tells no path that it was redirected to: it may be a signed one", async () => {
+  await using registry = await openFakeRegistry();
+  using transport = open();
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const closed = `http://127.0.0.1:${listener.addr.port}`;
+  listener.close();
+  for (const target of [`${closed}/hunter2?sig=hunter2`, "/hunter2/elsewhere"]) {
+    registry.intercept = ({ path }) =>
+      path === "/v2/a"
+        ? new Response(null, { status: 307, headers: { location: target } })
+        : new Response("x".repeat(2_000));
+    const ledger = new Ledger();
+    const error = await failure(transport, get(`${registry.origin}/v2/a`, { ledger }));
+    assert.doesNotMatch(`${error.message} ${error.cause ?? ""} ${JSON.stringify(ledger.trace)}`, /hunter2/);
+    assert.match(error.message, /"127\.0\.0\.1:\d+\/…"/);
+  }
+});
+
+Deno.test("send() refuses a credential that no header can hold without repeating it", async () => {
+  await using registry = await openFakeRegistry();
+  using transport = open();
+  const error = await failure(transport, get(registry.origin, { authorization: "Bearer hunter2\nX: 1" }));
+  assert.equal(error.failure.reason, "Unauthorized");
+  assert.doesNotMatch(`${error.message} ${error.stack} ${error.cause ?? ""}`, /hunter2/);
+  assert.deepEqual(registry.requests, []);
+});
+
+/** A TLS server that sends these bytes to whoever asks. */
+async function sendRaw(answer: string, exchange: (origin: string) => Exchange): Promise<InspectionError> {
+  const listener = Deno.listenTls({
+    hostname: "127.0.0.1",
+    port: 0,
+    cert: certificates.serving.cert,
+    key: certificates.serving.key,
+  });
+  using transport = open();
+  const failing = failure(transport, exchange(`https://127.0.0.1:${listener.addr.port}`));
+  const connection = await listener.accept();
+  await connection.read(new Uint8Array(4_096));
+  await connection.write(new TextEncoder().encode(answer));
+  const error = await failing;
+  connection.close();
+  listener.close();
+  return error;
+}
+
+for (const status of ["999", "099", "600"]) {
+  Deno.test(`send() survives an insecure registry that answers with status ${status}`, async () => {
+    const answer = `HTTP/1.1 ${status} Odd\r\ncontent-length: 2\r\n\r\nhi`;
+    const error = await sendRaw(answer, (origin) => get(origin, { transport: INSECURE }));
+    assert.equal(error.failure.kind, "transient");
+  });
+}
+
+Deno.test("send() shows its certificate also to a server that it does not verify", async () => {
+  const { authority, serving } = certificates;
+  const seen = Promise.withResolvers<boolean>();
+  const server = createServer(
+    { cert: serving.cert, key: serving.key, ca: authority, requestCert: true, rejectUnauthorized: false },
+    (request, response) => {
+      seen.resolve(request.socket instanceof TLSSocket && request.socket.getPeerCertificate().raw !== undefined);
+      response.end("hi");
+    },
+  );
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  assert.ok(typeof address === "object" && address !== null);
+  using transport = open();
+  const clientCertificate = { certificate: serving.cert, key: serving.key };
+  const exchange = get(`https://127.0.0.1:${address.port}/`, { transport: { ...INSECURE, clientCertificate } });
+  assert.equal((await transport.send(exchange, signal)).status, 200);
+  assert.equal(await seen.promise, true);
+  await new Promise((resolve) => server.close(resolve));
 });
 
 Deno.test("send() follows at most five redirects", async () => {
