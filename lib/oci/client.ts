@@ -16,8 +16,9 @@ import { type HostHabits, isSameLogin, openHostHabits } from "./host_habits.ts";
 import type { RequestKind } from "./ledger.ts";
 import { MANIFEST_MEDIA_TYPES } from "./manifest.ts";
 import { basicAuthorization, type TokenSource } from "./token.ts";
-import type { Answer, Transport } from "./transport.ts";
+import { type Answer, isSendable, type Transport } from "./transport.ts";
 import type { Credential, Endpoint } from "./types.ts";
+import { untilAborted } from "./until_aborted.ts";
 
 /** Reads documents. */
 export interface RegistryClient {
@@ -91,6 +92,8 @@ class Client implements RegistryClient {
       // Some registries answer 404 to whom they do not trust: a missing manifest weighs more than a refusal.
       if (status !== 404) status = answer?.status ?? status;
       if (answer?.status === 404 && !isLoggedIn) break;
+      // Refused without being told how to log in: as anybody else it would be the same request again.
+      if (!isLoggedIn && this.#habits.challenge(request.endpoint) === undefined) break;
     }
     return { kind: "refused", status };
   }
@@ -101,7 +104,8 @@ class Client implements RegistryClient {
     { credential, signal }: Identity,
   ): Promise<{ readonly answer?: Answer; readonly isLoggedIn: boolean }> {
     const { endpoint } = request;
-    const first = await this.#authorize(request, { challenge: this.#habits.challenge(endpoint), credential });
+    const known = this.#habits.challenge(endpoint);
+    const first = await this.#authorize(request, { challenge: known, credential, signal });
     if (first.kind === "denied" && credential !== undefined) return { isLoggedIn: true };
     // A token server may refuse strangers although the repository is open: without a token it is still worth a try.
     const header = first.kind === "denied" ? undefined : first.header;
@@ -116,28 +120,29 @@ class Client implements RegistryClient {
     if (challenge.kind === "bearer" && isLoggedIn) {
       this.#parts.tokens.discard({ ...request, challenge, scope: scopeOf(request, challenge), credential });
     }
-    const second = await this.#authorize(request, { challenge, credential });
+    const second = await this.#authorize(request, { challenge, credential, signal });
     if (second.kind === "denied" || second.header === undefined) return { answer, isLoggedIn };
     return { answer: await this.#sendWithin(request, { authorization: second.header, signal }), isLoggedIn: true };
   }
 
   async #authorize(
     request: DocumentRequest,
-    { challenge, credential }: {
-      readonly challenge: Challenge | undefined;
-      readonly credential: Credential | undefined;
-    },
+    { challenge, credential, signal }: Identity & { readonly challenge: Challenge | undefined },
   ): Promise<{ readonly kind: "header"; readonly header: string | undefined } | { readonly kind: "denied" }> {
     const { endpoint, ledger, priority } = request;
     if (challenge === undefined) return { kind: "header", header: undefined };
     if (credential !== undefined) assertSafe(endpoint);
     const secret = credential?.secret;
-    if (secret?.kind === "registry") return { kind: "header", header: `Bearer ${secret.token}` };
+    if (secret?.kind === "registry") {
+      return isSendable(secret.token) ? { kind: "header", header: `Bearer ${secret.token}` } : { kind: "denied" };
+    }
     if (challenge.kind === "basic") {
       return { kind: "header", header: secret?.kind === "basic" ? basicAuthorization(secret) : undefined };
     }
     const scope = scopeOf(request, challenge);
-    const token = await this.#parts.tokens.get({ endpoint, challenge, scope, credential, ledger, priority });
+    // Others may wait for the same token: whoever leaves does so alone.
+    const asked = this.#parts.tokens.get({ endpoint, challenge, scope, credential, ledger, priority });
+    const token = await untilAborted(asked, signal);
     return token.kind === "denied" ? token : { kind: "header", header: `Bearer ${token.token}` };
   }
 

@@ -65,7 +65,7 @@ export function toDocument(
   const wanted = isDigest(identifier) ? identifier : undefined;
   const [algorithm = "sha256"] = (wanted ?? told).split(":");
   if (wanted !== undefined && !HASHES.includes(algorithm)) {
-    throw inspectionError("DigestMismatch", `Cannot verify ${name}: its digest is not sha256, sha384 or sha512.`, {
+    throw inspectionError("Malformed", `Cannot verify ${name}: its digest is not sha256, sha384 or sha512.`, {
       registry,
     });
   }

@@ -8,7 +8,7 @@ import type { Challenge } from "./challenge.ts";
 import { inspectionError } from "./errors.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import type { Ledger } from "./ledger.ts";
-import type { Answer, Exchange, Transport } from "./transport.ts";
+import { type Answer, type Exchange, isSendable, type Transport } from "./transport.ts";
 import type { Credential, Endpoint, InspectionPriority } from "./types.ts";
 
 /** Which token. */
@@ -43,10 +43,11 @@ const MAX_TOKEN_BYTES = 1024 * 1024;
 const LEAST_LIFE_MS = 60_000;
 const SAFETY_MS = 10_000;
 
+/** Member by member: one that is null or of another type does not spoil the others. */
 const TokenBody = z.object({
-  token: z.string().optional(),
-  access_token: z.string().optional(),
-  expires_in: z.number().optional(),
+  token: z.string().optional().catch(undefined),
+  access_token: z.string().optional().catch(undefined),
+  expires_in: z.number().optional().catch(undefined),
 });
 
 interface Entry {
@@ -72,7 +73,7 @@ export function openTokenSource(
     if (answer.status !== 200) throw realmFailed(request, answer, clock.nowMs());
     const body = TokenBody.safeParse(parseJson(answer.body));
     const token = body.data?.token || body.data?.access_token;
-    if (token === undefined || token === "" || /[\r\n]/.test(token)) {
+    if (token === undefined || token === "" || !isSendable(token)) {
       throw inspectionError("Malformed", `Cannot log in to "${host}": its token server answered without a token.`, {
         registry: host,
       });
@@ -103,7 +104,7 @@ export function openTokenSource(
 }
 
 function keyOf({ challenge, scope, credential }: TokenRequest): string {
-  return [challenge.realm, challenge.service, scope, fingerprintOf(credential)].join(" ");
+  return JSON.stringify([challenge.realm, challenge.service, scope, fingerprintOf(credential)]);
 }
 
 /** GET with Basic (or nothing) for passwords, POST with the refresh token for identity tokens. */

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { Credential, InspectionReport } from "../../../lib/oci/types.ts";
 import { makeImage, makeMultiArch } from "../../support/documents.ts";
-import { makeCredential, openTestInspector } from "../../support/inspectors.ts";
+import { makeCredential, makeRequest, openTestInspector } from "../../support/inspectors.ts";
 import { type FakeRegistry, type Login, openFakeRegistry } from "../../support/registry.ts";
 
 const USERS = { user: "password" };
@@ -241,6 +241,77 @@ Deno.test("inspect() refuses a token with a line break instead of sending it on"
   registry.intercept = ({ path }) => path.startsWith("/token") ? Response.json({ token: "a\r\nX-Evil: 1" }) : undefined;
   const credentials = [makeCredential(registry.host)];
   assert.equal(sees(await inspector.inspect(`${registry.host}/org/app:v1`, { credentials })), "Malformed");
+});
+
+const TOKEN_BODIES = [
+  { token: "x", access_token: null },
+  { token: null, access_token: "x" },
+  { token: "", access_token: "x" },
+  { token: "x", expires_in: "300" },
+  { token: "x", expires_in: null, issued_at: 7 },
+];
+
+for (const body of TOKEN_BODIES) {
+  Deno.test(`inspect() takes the token of ${JSON.stringify(body)}`, async () => {
+    await using registry = await open(TOKEN);
+    using inspector = openTestInspector();
+    const { index } = makeMultiArch(["amd64", "arm64"]);
+    registry.intercept = ({ path, headers }) =>
+      path.startsWith("/token")
+        ? Response.json(body)
+        : headers.get("authorization") === "Bearer x"
+        ? new Response(index.text)
+        : undefined;
+    assert.deepEqual(sees(await inspector.inspect(`${registry.host}/org/app:v1`)), BOTH);
+  });
+}
+
+Deno.test("inspect() repeats no token that a header cannot hold, be it the user's or the server's", async () => {
+  await using registry = await open(TOKEN);
+  using inspector = openTestInspector();
+  const image = `${registry.host}/org/app:v1`;
+  for (const token of ["hunter2\nX-Evil: 1", "hunter2\0", "hunter2€"]) {
+    registry.intercept = () => undefined;
+    const own = { scope: registry.host, source: "secret team-a/bad", secret: { kind: "registry", token } } as const;
+    const refused = await inspector.inspect(image, { credentials: [own] });
+    assert.equal(sees(refused), "Unauthorized");
+    const used = await inspector.inspect(image, { credentials: [own, makeCredential(registry.host)] });
+    assert.deepEqual(sees(used), BOTH);
+    registry.intercept = ({ path }) => path.startsWith("/token") ? Response.json({ token }) : undefined;
+    const given = await inspector.inspect(`${registry.host}/org/other:v1`);
+    assert.equal(sees(given), "Malformed");
+    assert.doesNotMatch(JSON.stringify([refused, given]), /hunter2/);
+  }
+});
+
+for (const status of [401, 403]) {
+  Deno.test(`inspect() asks once when ${status} comes without a way to log in, however many credentials there are`, async () => {
+    await using registry = await open({ kind: "none" });
+    using inspector = openTestInspector();
+    registry.intercept = () => new Response("no", { status });
+    const credentials = ["a", "b", "c"].map((username) => makeCredential(registry.host, { username }));
+    assert.equal(sees(await inspector.inspect(`${registry.host}/org/app:v1`, { credentials })), "Unauthorized");
+    assert.equal(registry.requests.length, 1);
+  });
+}
+
+Deno.test("inspect() ends with its caller while the token server thinks", async () => {
+  await using registry = await open(TOKEN);
+  using inspector = openTestInspector();
+  const asked = Promise.withResolvers<void>();
+  const answered = Promise.withResolvers<Response>();
+  registry.intercept = ({ path }) => {
+    if (!path.startsWith("/token")) return undefined;
+    asked.resolve();
+    return answered.promise;
+  };
+  const leaving = new AbortController();
+  const request = makeRequest(`${registry.host}/org/app:v1`);
+  const inspecting = inspector.registry.inspect(request, leaving.signal);
+  await asked.promise;
+  leaving.abort(new Error("left"));
+  await assert.rejects(inspecting, /left/);
+  answered.resolve(Response.json({ token: "x" }));
 });
 
 Deno.test("inspect() is transient when the token server fails", async () => {
