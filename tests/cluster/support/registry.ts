@@ -1,6 +1,6 @@
 // A real registry on loopback: Debian's docker-registry with TLS, Basic or token authentication, or as a pull-through cache.
 import { stringify } from "yaml";
-import { createAuthority } from "./pki.ts";
+import { createAuthority, type IssuedCertificate } from "./pki.ts";
 import { findFreePort, isPortFree } from "./ports.ts";
 import { RunningProcess } from "./process.ts";
 import { type Pushed, RegistryPush } from "./registry_push.ts";
@@ -21,6 +21,8 @@ export interface RegistryOptions {
     readonly username?: string;
     readonly password?: string;
   };
+  /** Asks every client for a certificate of its own authority; see {@link RealRegistry.clientCertificate}. */
+  readonly clientCertificates?: "none" | "required";
   /** For `auth: "token"`. */
   readonly token?: Pick<
     TokenServerOptions,
@@ -38,6 +40,8 @@ export interface RealRegistry extends AsyncDisposable {
   /** CA of its certificate; present also without TLS, where nobody needs it. */
   readonly caFile: string;
   readonly caPem: string;
+  /** One that it accepts where it requires one. */
+  readonly clientCertificate: IssuedCertificate;
   readonly users: Readonly<Record<string, string>>;
   /** The token server of `auth: "token"`. */
   readonly tokenServer: TokenServer | undefined;
@@ -76,13 +80,13 @@ export async function startRegistry(options: RegistryOptions = {}): Promise<Real
   const directory = await Deno.makeTempDir({ prefix: "archway-registry-" });
   undo.defer(() => Deno.remove(directory, { recursive: true }));
   const files = await writeRegistryFiles(directory, options);
-  const { tokenServer, caPem, users, scheme } = files;
+  const { tokenServer, caPem, users, scheme, clientCertificate } = files;
   if (tokenServer !== undefined) undo.use(tokenServer);
   const server = undo.use(new RegistryServer(directory, { ...files, proxyCaFile: options.proxy?.caFile }));
   await server.start();
   const host = `127.0.0.1:${files.port}`;
   const url = `${scheme}://${host}`;
-  const push = undo.use(new RegistryPush({ url, caPem, authorize: authorizer(options, files) }));
+  const push = undo.use(new RegistryPush({ url, caPem, clientCertificate, authorize: authorizer(options, files) }));
   const opened = undo.move();
   return {
     host,
@@ -90,6 +94,7 @@ export async function startRegistry(options: RegistryOptions = {}): Promise<Real
     url,
     caFile: `${directory}/ca.crt`,
     caPem,
+    clientCertificate,
     users,
     tokenServer,
     push: (repository, tag, spec) => push.pushImage({ repository, tag }, spec),
@@ -105,6 +110,7 @@ interface RegistryFiles {
   readonly port: number;
   readonly scheme: "http" | "https";
   readonly caPem: string;
+  readonly clientCertificate: IssuedCertificate;
   readonly users: Readonly<Record<string, string>>;
   readonly tokenServer: TokenServer | undefined;
 }
@@ -112,7 +118,8 @@ interface RegistryFiles {
 async function writeRegistryFiles(directory: string, options: RegistryOptions): Promise<RegistryFiles> {
   const authority = await createAuthority("archway test registry");
   const serving = await authority.issue({ commonName: "registry", usage: "server" });
-  const { users = DEFAULT_USERS, auth = "none", tls = true } = options;
+  const clientCertificate = await authority.issue({ commonName: "client", usage: "client" });
+  const { users = DEFAULT_USERS, auth = "none", tls = true, clientCertificates = "none" } = options;
   const port = findFreePort();
   const tokenServer = auth !== "token" ? undefined : await startTokenServer({
     service: SERVICE,
@@ -126,7 +133,14 @@ async function writeRegistryFiles(directory: string, options: RegistryOptions): 
     "serving.crt": serving.certificatePem,
     "serving.key": serving.keyPem,
     "config.yml": stringify(
-      renderConfig(directory, { port, tls, auth, realm: tokenServer?.realm, proxy: options.proxy }),
+      renderConfig(directory, {
+        port,
+        tls,
+        auth,
+        clientCertificates,
+        realm: tokenServer?.realm,
+        proxy: options.proxy,
+      }),
     ),
   };
   if (auth === "htpasswd") files["htpasswd"] = await hashPasswords(users);
@@ -134,20 +148,29 @@ async function writeRegistryFiles(directory: string, options: RegistryOptions): 
   for (const [name, text] of Object.entries(files)) {
     await Deno.writeTextFile(`${directory}/${name}`, text, { mode: 0o600 });
   }
-  return { port, scheme: tls ? "https" : "http", caPem: authority.certificatePem, users, tokenServer };
+  const scheme = tls ? "https" : "http";
+  return { port, scheme, caPem: authority.certificatePem, clientCertificate, users, tokenServer };
 }
 
 interface ConfigInput {
   readonly port: number;
   readonly tls: boolean;
   readonly auth: "none" | "htpasswd" | "token";
+  readonly clientCertificates: "none" | "required";
   readonly realm: string | undefined;
   readonly proxy: RegistryOptions["proxy"];
 }
 
 /** The configuration file. Source: distribution 2.8 configuration reference. */
-function renderConfig(directory: string, { port, tls, auth, realm, proxy }: ConfigInput): unknown {
-  const certificate = { certificate: `${directory}/serving.crt`, key: `${directory}/serving.key` };
+function renderConfig(
+  directory: string,
+  { port, tls, auth, clientCertificates, realm, proxy }: ConfigInput,
+): unknown {
+  const certificate = {
+    certificate: `${directory}/serving.crt`,
+    key: `${directory}/serving.key`,
+    ...(clientCertificates === "none" ? {} : { clientcas: [`${directory}/ca.crt`] }),
+  };
   return {
     version: "0.1",
     log: { level: "warn", accesslog: { disabled: true } },
@@ -230,7 +253,7 @@ class RegistryServer implements AsyncDisposable {
   }
 
   async start(): Promise<void> {
-    const { port, scheme, caPem, proxyCaFile } = this.#options;
+    const { port, scheme, caPem, clientCertificate, proxyCaFile } = this.#options;
     if (!isPortFree(port)) throw new Error(`Cannot start the registry: port ${port} is taken`);
     const running = RunningProcess.start({
       name: "docker-registry",
@@ -241,7 +264,8 @@ class RegistryServer implements AsyncDisposable {
       env: { OTEL_TRACES_EXPORTER: "none", ...(proxyCaFile === undefined ? {} : { SSL_CERT_FILE: proxyCaFile }) },
     });
     this.#running = running;
-    using client = Deno.createHttpClient({ caCerts: [caPem], http2: false, poolMaxIdlePerHost: 0 });
+    const { certificatePem: cert, keyPem: key } = clientCertificate;
+    using client = Deno.createHttpClient({ caCerts: [caPem], cert, key, http2: false, poolMaxIdlePerHost: 0 });
     await running.waitReady(async () => {
       const response = await fetch(`${scheme}://127.0.0.1:${port}/v2/`, { client });
       await response.body?.cancel();

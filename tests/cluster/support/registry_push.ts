@@ -1,5 +1,6 @@
 // Pushes images by plain HTTP: blobs, then manifests, then the index. Used by registry.ts.
 import { type Blob, buildImage, type ImageDocument, type ImageSpec } from "./image_documents.ts";
+import type { IssuedCertificate } from "./pki.ts";
 
 /** What a push left in the registry. */
 export interface Pushed {
@@ -13,6 +14,8 @@ export interface Pushed {
 export interface RegistryPushOptions {
   readonly url: string;
   readonly caPem: string;
+  /** Shown to a registry that asks for one. */
+  readonly clientCertificate: IssuedCertificate;
   /** Value of the Authorization header for a repository. */
   authorize(repository: string): Promise<string | undefined>;
 }
@@ -30,7 +33,8 @@ export class RegistryPush implements Disposable {
 
   constructor(options: RegistryPushOptions) {
     this.#options = options;
-    this.#client = Deno.createHttpClient({ caCerts: [options.caPem], http2: false });
+    const { certificatePem: cert, keyPem: key } = options.clientCertificate;
+    this.#client = Deno.createHttpClient({ caCerts: [options.caPem], cert, key, http2: false });
   }
 
   async pushImage(

@@ -1,0 +1,130 @@
+// TLS with a real docker-registry: private authorities by flag, certs.d and hosts.toml, client certificates that it demands,
+// and certificates that nobody should trust.
+import assert from "node:assert/strict";
+import {
+  failureIn,
+  flagsFor,
+  openImages,
+  platformsIn,
+  type TemporaryFiles,
+  writeTemporaryFiles,
+} from "./support/inspecting.ts";
+import { startFaultProxy } from "./support/fault_proxy.ts";
+import { type RealRegistry, startRegistry } from "./support/registry.ts";
+
+const IMAGE = { platforms: [{ architecture: "arm64" }] };
+
+async function startWithImage(options: Parameters<typeof startRegistry>[0] = {}): Promise<RealRegistry> {
+  const registry = await startRegistry(options);
+  await registry.push("team/app", "v1", IMAGE);
+  return registry;
+}
+
+/** Every way to tell of an authority, and of a client certificate where one is wanted. */
+const WAYS: readonly {
+  readonly name: string;
+  readonly files: (registry: RealRegistry) => Readonly<Record<string, string>>;
+  readonly flags: (folder: string, registry: RealRegistry) => readonly string[];
+}[] = [
+  {
+    name: "certs.d",
+    files: ({ host, caPem, clientCertificate }) => ({
+      [`${host}/ca.crt`]: caPem,
+      [`${host}/client.cert`]: clientCertificate.certificatePem,
+      [`${host}/client.key`]: clientCertificate.keyPem,
+    }),
+    flags: (folder) => ["--certs-dir", folder],
+  },
+  {
+    name: "hosts.toml",
+    files: ({ host, url, caPem, clientCertificate }) => ({
+      [`${host.replace(/:(\d+)$/, "_$1_")}/hosts.toml`]:
+        `server = "${url}"\nca = "authority.pem"\nclient = [["client.pem", "client.key"]]\n`,
+      [`${host.replace(/:(\d+)$/, "_$1_")}/authority.pem`]: caPem,
+      [`${host.replace(/:(\d+)$/, "_$1_")}/client.pem`]: clientCertificate.certificatePem,
+      [`${host.replace(/:(\d+)$/, "_$1_")}/client.key`]: clientCertificate.keyPem,
+    }),
+    flags: (folder) => ["--hosts-dir", folder],
+  },
+  {
+    name: "registries.yaml",
+    files: ({ host, caPem, clientCertificate }) => ({
+      "registries.yaml": JSON.stringify({
+        configs: { [host]: { tls: { ca_file: "ca.pem", cert_file: "client.pem", key_file: "client.key" } } },
+      }),
+      "ca.pem": caPem,
+      "client.pem": clientCertificate.certificatePem,
+      "client.key": clientCertificate.keyPem,
+    }),
+    flags: (folder) => ["--rancher-registries", `${folder}/registries.yaml`],
+  },
+];
+
+for (const { name, files, flags } of WAYS) {
+  Deno.test(`registry TLS: ${name} brings the private authority and the client certificate that a registry demands`, async () => {
+    await using registry = await startWithImage({ clientCertificates: "required" });
+    await using folder: TemporaryFiles = await writeTemporaryFiles(files(registry));
+    await using images = await openImages([...flags(folder.path, registry), "--registry", registry.host]);
+    assert.equal(platformsIn(await images.inspect(`${registry.host}/team/app:v1`)), "linux/arm64");
+  });
+}
+
+Deno.test("registry TLS: --registry-ca is trusted; without it nobody's word counts", async () => {
+  await using registry = await startWithImage();
+  const image = `${registry.host}/team/app:v1`;
+  await using trusting = await openImages(flagsFor(registry));
+  assert.equal(platformsIn(await trusting.inspect(image)), "linux/arm64");
+  await using strict = await openImages(["--registry", registry.host]);
+  const failure = failureIn(await strict.inspect(image));
+  assert.deepEqual([failure.kind, failure.reason, failure.registry], ["transient", "TlsFailed", registry.host]);
+  assert.match(failure.message, /UnknownIssuer/);
+});
+
+Deno.test("registry TLS: a registry that demands a client certificate gets none without configuration", async () => {
+  await using registry = await startWithImage({ clientCertificates: "required" });
+  await using images = await openImages(flagsFor(registry));
+  const failure = failureIn(await images.inspect(`${registry.host}/team/app:v1`));
+  assert.deepEqual([failure.kind, failure.reason], ["transient", "TlsFailed"]);
+});
+
+Deno.test("registry TLS: a client certificate of another authority is refused", async () => {
+  await using registry = await startWithImage({ clientCertificates: "required" });
+  await using stranger = await startRegistry();
+  await using folder = await writeTemporaryFiles({
+    [`${registry.host}/ca.crt`]: registry.caPem,
+    [`${registry.host}/client.cert`]: stranger.clientCertificate.certificatePem,
+    [`${registry.host}/client.key`]: stranger.clientCertificate.keyPem,
+  });
+  await using images = await openImages(["--certs-dir", folder.path]);
+  assert.equal(failureIn(await images.inspect(`${registry.host}/team/app:v1`)).reason, "TlsFailed");
+});
+
+for (
+  const [which, says] of [["untrusted", /UnknownIssuer/], ["expired", /certificate expired/], [
+    "wrongName",
+    /not valid for name/,
+  ]] as const
+) {
+  Deno.test(`registry TLS: a certificate that is ${which} is not believed`, async () => {
+    await using registry = await startWithImage();
+    await using proxy = await startFaultProxy({ upstream: registry });
+    await proxy.presentCertificate(which);
+    await using images = await openImages(flagsFor(proxy));
+    const failure = failureIn(await images.inspect(`${proxy.host}/team/app:v1`));
+    assert.deepEqual([failure.kind, failure.reason], ["transient", "TlsFailed"]);
+    assert.match(failure.message, says);
+    assert.equal(proxy.requests().length, 0);
+  });
+}
+
+Deno.test("registry TLS: an authority for one registry is not trusted for another", async () => {
+  await using left = await startWithImage();
+  await using right = await startWithImage();
+  await using folder = await writeTemporaryFiles({
+    [`${left.host}/ca.crt`]: left.caPem,
+    [`${right.host}/ca.crt`]: left.caPem,
+  });
+  await using images = await openImages(["--certs-dir", folder.path]);
+  assert.equal(platformsIn(await images.inspect(`${left.host}/team/app:v1`)), "linux/arm64");
+  assert.equal(failureIn(await images.inspect(`${right.host}/team/app:v1`)).reason, "TlsFailed");
+});

@@ -1,0 +1,93 @@
+// Archway's image inspection as its users have it: the whole service put together from flags, or `archway` as a child process.
+// Used by the registry tests, which need no control plane.
+import { systemClock } from "../../../lib/clock.ts";
+import { parseConfig } from "../../../lib/config/parse.ts";
+import { type ImageService, openImageService } from "../../../lib/images/image_service.ts";
+import { silentLogger } from "../../../lib/log.ts";
+import type { HostState } from "../../../lib/oci/host_state.ts";
+import type { Inspection, InspectionFailure, InspectionReport, InspectionRequest } from "../../../lib/oci/types.ts";
+
+const ROOT = new URL("../../../", import.meta.url).pathname;
+
+/** An image service with everything that serve has, for the length of a block. */
+export interface TestImages extends AsyncDisposable {
+  inspect(image: string, more?: Partial<InspectionRequest>): Promise<InspectionReport>;
+  hostState(host: string): HostState | undefined;
+}
+
+/** Opens it from the flags of `archway inspect`. */
+export async function openImages(flags: readonly string[]): Promise<TestImages> {
+  const parsed = parseConfig(["inspect", ...flags, "any"], {});
+  if (parsed.kind !== "run") throw new Error(`Cannot open the images: ${JSON.stringify(parsed)}`);
+  const service: ImageService = await openImageService({
+    config: parsed.config,
+    clock: systemClock,
+    log: silentLogger,
+    userAgent: "archway/test",
+    clusterCredentials: () => [],
+  });
+  const { signal } = new AbortController();
+  return {
+    inspect: (image, more = {}) => {
+      const usual = { credentials: [], freshness: "revalidate", depth: "index", priority: "gated" } as const;
+      return service.inspector.inspect({ image, ...usual, ...more }, signal);
+    },
+    hostState: (host) => service.hostStates().find((state) => state.host === host),
+    [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
+  };
+}
+
+/** The flags that let a registry of the tests be asked. */
+export function flagsFor(registry: { readonly host: string; readonly caFile: string }): readonly string[] {
+  return ["--registry", registry.host, "--registry-ca", registry.caFile];
+}
+
+/** `linux/amd64,linux/arm64/v8`; throws what went wrong when the inspection failed. */
+export function platformsIn({ inspection }: InspectionReport): string {
+  if (inspection.kind === "failed") throw new Error(inspection.failure.message);
+  return inspection.platforms.map(({ os, architecture, variant }) =>
+    [os, architecture, variant].filter((part) => part !== undefined).join("/")
+  ).join(",");
+}
+
+/** The failure; throws when there is none. */
+export function failureIn({ inspection }: { readonly inspection: Inspection }): InspectionFailure {
+  if (inspection.kind === "failed") return inspection.failure;
+  throw new Error(`no failure, but ${inspection.digest}`);
+}
+
+/** How a command ended. */
+export interface CommandResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs `archway ARGS…` as a process of its own. */
+export async function runArchway(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<CommandResult> {
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--unstable-kv", "--no-prompt", `${ROOT}main.ts`, ...args],
+    env: { NO_COLOR: "1", ...env },
+    stdin: "null",
+  }).output();
+  const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+  return { code, stdout: text(stdout), stderr: text(stderr) };
+}
+
+/** A folder with files, by path within it. Dispose it to remove it. */
+export interface TemporaryFiles extends AsyncDisposable {
+  readonly path: string;
+}
+
+/** Writes them; folders are made. Values that are no strings are written as JSON. */
+export async function writeTemporaryFiles(files: Readonly<Record<string, unknown>>): Promise<TemporaryFiles> {
+  const path = await Deno.makeTempDir({ prefix: "archway-files-" });
+  for (const [name, content] of Object.entries(files)) {
+    await Deno.mkdir(`${path}/${name}`.replace(/\/[^/]*$/, ""), { recursive: true });
+    await Deno.writeTextFile(`${path}/${name}`, typeof content === "string" ? content : JSON.stringify(content));
+  }
+  return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
+}
