@@ -19,7 +19,8 @@ import { openPrewarm } from "./controllers/prewarm/controller.ts";
 import { type Edges, openEdges, type ServeParts } from "./edges.ts";
 import { type HttpsListener, openHttpsListener } from "./lib/https_listener.ts";
 import type { PullScope } from "./lib/images/known_images.ts";
-import type { LeaseView } from "./lib/k8s/lease.ts";
+import { type LeaseView, NO_LEASE_SEEN } from "./lib/k8s/lease.ts";
+import { fenceWrites } from "./lib/k8s/write_fence.ts";
 import { decideGating, type GatingVerdict } from "./lib/operand/dead_man.ts";
 import type { PlacementSettings, PodView } from "./lib/placement/types.ts";
 
@@ -78,13 +79,14 @@ function openRooms(parts: ServeParts, edges: Edges, stop: AbortSignal): Rooms {
   const configs = openConfigs({ api, clock, log });
   const audited = openAuditedNamespaces({ api, clock, log });
   const live = openLiveArchitectures({ api, clock, log });
-  const lease: Rooms["lease"] = { view: { holder: undefined, isLeader: false, lastRenewObservedMs: undefined } };
+  const lease: Rooms["lease"] = { view: NO_LEASE_SEEN };
   const auditSettings: PlacementSettings = { ...settings, audit: true };
   const verdict = (): GatingVerdict => {
     const { lastRenewObservedMs } = lease.view;
     const silentForMs = lastRenewObservedMs === undefined ? undefined : clock.monotonicMs() - lastRenewObservedMs;
     return decideGating(configs.presence(), { silentForMs });
   };
+  const leading = { ...edges, api: fenceWrites(api, () => clock.monotonicMs() < (lease.view.heldUntilMs ?? 0)) };
   const questions = {
     verdict,
     settings: () => settings,
@@ -93,7 +95,7 @@ function openRooms(parts: ServeParts, edges: Edges, stop: AbortSignal): Rooms {
     liveArchitectures: () => config.liveArchitectures ? live.current() : undefined,
   };
   const podPlacement = openPodPlacement({
-    ...edges,
+    ...leading,
     ...questions,
     clock,
     log: log.with({ controller: "pod-placement" }),
@@ -101,7 +103,7 @@ function openRooms(parts: ServeParts, edges: Edges, stop: AbortSignal): Rooms {
     workers: config.workers,
   });
   const operator = openOperator({
-    ...edges,
+    ...leading,
     clock,
     log: log.with({ controller: "operator" }),
     settings: {

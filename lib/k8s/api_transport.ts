@@ -51,7 +51,7 @@ export interface ApiTransportOptions {
 
 /** Sends requests and gives parsed JSON; throws ApiError, or the signal's reason when the caller aborts. */
 export class ApiTransport implements AsyncDisposable {
-  readonly serverClock: ServerClock = new ServerClock();
+  readonly serverClock: ServerClock;
   readonly #access: ClusterAccess;
   readonly #options: ApiTransportOptions;
   readonly #bulk: LimitFunction = pLimit(MAX_PARALLEL_REQUESTS);
@@ -60,6 +60,7 @@ export class ApiTransport implements AsyncDisposable {
   constructor(access: ClusterAccess, options: ApiTransportOptions) {
     this.#access = access;
     this.#options = options;
+    this.serverClock = new ServerClock(options.clock);
   }
 
   /** Sends, retries where that is safe, and gives the body: JSON parsed, anything else as text. */
@@ -138,8 +139,7 @@ export class ApiTransport implements AsyncDisposable {
     for (const [name, value] of Object.entries(request.query ?? {})) {
       if (value !== undefined) url.searchParams.set(name, value);
     }
-    const startedMs = clock.monotonicMs();
-    const sentMs = clock.nowMs();
+    const sentMs = clock.monotonicMs();
     let status = 0;
     try {
       const response = await fetch(url, {
@@ -156,11 +156,11 @@ export class ApiTransport implements AsyncDisposable {
         signal,
       });
       status = response.status;
-      this.serverClock.learn(response.headers.get("date"), { sentMs, receivedMs: clock.nowMs() });
+      this.serverClock.learn(response.headers.get("date"), { sentMs, receivedMs: clock.monotonicMs() });
       if (!response.ok) throw await faultOfResponse(response, request.action);
       return response;
     } finally {
-      observe?.({ method: request.method, status, durationMs: clock.monotonicMs() - startedMs });
+      observe?.({ method: request.method, status, durationMs: clock.monotonicMs() - sentMs });
     }
   }
 

@@ -14,7 +14,17 @@ export interface LeaseView {
   readonly isLeader: boolean;
   /** When a holder was last seen to renew (our monotonic clock); undefined when never. For the dead-man switch. */
   readonly lastRenewObservedMs: number | undefined;
+  /** Until when nobody else may lead (our monotonic clock), by our last renewal; undefined while we do not lead. */
+  readonly heldUntilMs: number | undefined;
 }
+
+/** What is known before the first look. */
+export const NO_LEASE_SEEN: LeaseView = {
+  holder: undefined,
+  isLeader: false,
+  lastRenewObservedMs: undefined,
+  heldUntilMs: undefined,
+};
 
 /** The times of an election, as client-go has them. */
 export interface LeaseTiming {
@@ -72,6 +82,7 @@ class Election {
   #own: KubeObject | undefined;
   #seen: { readonly record: LeaseRecord; readonly atMs: number } | undefined;
   #lastRenewObservedMs: number | undefined;
+  #heldUntilMs: number | undefined;
   #isLeader = false;
   #failures = 0;
 
@@ -175,6 +186,8 @@ class Election {
     }
     const sentMs = clock.monotonicMs();
     this.#own = await this.#write(lease, { holder: identity, signal });
+    // Others count from when they see the renewal, which is later.
+    this.#heldUntilMs = sentMs + this.#timing.durationMs;
     this.#observe(this.#own);
     return { kind: "held", sentMs };
   }
@@ -245,6 +258,7 @@ class Election {
       holder: holder === "" ? undefined : holder,
       isLeader: this.#isLeader,
       lastRenewObservedMs: this.#lastRenewObservedMs,
+      heldUntilMs: this.#isLeader ? this.#heldUntilMs : undefined,
     });
   }
 }

@@ -251,3 +251,18 @@ Deno.test("runWithLease() ends at shutdown even when the lease cannot be given u
     assert.equal(a.isLeading, false);
   });
 });
+
+Deno.test("runWithLease() says until when nobody else may lead, and no longer once the Lease is lost", async () => {
+  await withWorld(async ({ clock, start }) => {
+    const a = start("a");
+    await clock.advance(1_000);
+    const heldUntilMs = a.view?.heldUntilMs ?? 0;
+    assert.ok(heldUntilMs >= 15_000 && heldUntilMs <= clock.monotonicMs() + 15_000, String(heldUntilMs));
+    await clock.advance(4_000);
+    assert.ok((a.view?.heldUntilMs ?? 0) > heldUntilMs, "a renewal prolongs it");
+    a.fault = () => Promise.reject(new ApiError("away", { status: 0 }));
+    await clock.advance(12_000);
+    assert.equal(a.view?.isLeader, false);
+    assert.equal(a.view?.heldUntilMs, undefined);
+  });
+});

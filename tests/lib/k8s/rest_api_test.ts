@@ -246,20 +246,37 @@ Deno.test("listAll() reads all pages and starts over when the server has forgott
   });
 });
 
-Deno.test("serverClockOffsetMs() narrows down on the server's clock and follows a jump", () => {
-  const clock = new ServerClock();
-  assert.equal(clock.offsetMs(), 0);
+Deno.test("serverClockOffsetMs() narrows down on the server's clock and follows a jump of it", async () => {
+  const clock = new FakeClock();
+  const server = new ServerClock(clock);
+  assert.equal(server.offsetMs(), 0);
   const aheadMs = 12_340;
+  const learn = (offsetMs: number): void => {
+    const sentMs = clock.monotonicMs();
+    server.learn(new Date(clock.nowMs() + 5 + offsetMs).toUTCString(), { sentMs, receivedMs: sentMs + 10 });
+  };
   for (let n = 0; n < 200; n++) {
-    const sentMs = 1_700_000_000_000 + n * 137;
-    clock.learn(new Date(sentMs + 5 + aheadMs).toUTCString(), { sentMs, receivedMs: sentMs + 10 });
+    await clock.advance(137);
+    learn(aheadMs);
   }
-  assert.ok(Math.abs(clock.offsetMs() - aheadMs) <= 80, `${clock.offsetMs()}`);
-  const sentMs = 1_700_000_100_000;
-  clock.learn(new Date(sentMs - 60_000).toUTCString(), { sentMs, receivedMs: sentMs + 10 });
-  assert.ok(Math.abs(clock.offsetMs() + 60_000) <= 1_000);
-  clock.learn("nonsense", { sentMs, receivedMs: sentMs });
-  clock.learn(null, { sentMs, receivedMs: sentMs });
+  assert.ok(Math.abs(server.offsetMs() - aheadMs) <= 80, `${server.offsetMs()}`);
+  learn(-60_000);
+  assert.ok(Math.abs(server.offsetMs() + 60_000) <= 1_000);
+  server.learn("nonsense", { sentMs: 0, receivedMs: 0 });
+  server.learn(null, { sentMs: 0, receivedMs: 0 });
+  assert.ok(Math.abs(server.offsetMs() + 60_000) <= 1_000);
+});
+
+Deno.test("serverClockOffsetMs() makes up for a jump of our own clock before the next answer", () => {
+  const clock = new FakeClock();
+  const server = new ServerClock(clock);
+  server.learn(new Date(clock.nowMs()).toUTCString(), { sentMs: 0, receivedMs: 0 });
+  const serverNowMs = (): number => clock.nowMs() + server.offsetMs();
+  const before = serverNowMs();
+  for (const jumpMs of [600_000, -1_200_000]) {
+    clock.jumpWall(jumpMs);
+    assert.equal(serverNowMs(), before);
+  }
 });
 
 Deno.test("applyObject() says whether it created, updated or changed nothing", async () => {

@@ -1,0 +1,25 @@
+// The API server as a leader may use it: reads always, writes only while nobody else can lead. Used by serve.ts.
+import type { KubeApi } from "./api.ts";
+import { ApiError } from "./errors.ts";
+
+/**
+ * The same API, whose writes fail once `mayWrite` says no. A process that was frozen past its Lease wakes up in the middle
+ * of its work, before any timer could tell it so: what it was about to write is another replica's business by now.
+ */
+export function fenceWrites(api: KubeApi, mayWrite: () => boolean): KubeApi {
+  async function fenced<T>(write: () => Promise<T>): Promise<T> {
+    if (mayWrite()) return await write();
+    throw new ApiError("Cannot write: the Lease of this replica has run out. Whoever leads now will.", { status: 0 });
+  }
+  return {
+    get: (...call) => api.get(...call),
+    list: (...call) => api.list(...call),
+    watch: (...call) => api.watch(...call),
+    create: (...call) => fenced(() => api.create(...call)),
+    replace: (...call) => fenced(() => api.replace(...call)),
+    patch: (...call) => fenced(() => api.patch(...call)),
+    delete: (...call) => fenced(() => api.delete(...call)),
+    raw: (...call) => api.raw(...call),
+    serverClockOffsetMs: () => api.serverClockOffsetMs(),
+  };
+}
