@@ -136,6 +136,7 @@ async function buildManifest(
       ...(spec.labels === undefined ? {} : { Labels: spec.labels }),
     },
     rootfs: { type: "layers", diff_ids: [diffId] },
+    history: [{ created: "2026-01-01T00:00:00Z", created_by: "nothing" }],
   }, types.config);
   const document = {
     schemaVersion: 2,

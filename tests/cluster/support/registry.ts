@@ -174,6 +174,7 @@ function renderConfig(
   return {
     version: "0.1",
     log: { level: "warn", accesslog: { disabled: true } },
+    compatibility: { schema1: { enabled: true } },
     storage: {
       filesystem: { rootdirectory: `${directory}/storage`, maxthreads: 200 },
       delete: { enabled: true },

@@ -1,0 +1,220 @@
+// Mirrors: docker-registry as a pull-through cache of another one, asked first because registries.conf or hosts.toml says so,
+// and left for the origin when it fails.
+import assert from "node:assert/strict";
+import { type FaultProxy, startFaultProxy } from "./support/fault_proxy.ts";
+import {
+  failureIn,
+  openImages,
+  platformsIn,
+  type TemporaryFiles,
+  type TestImages,
+  writeTemporaryFiles,
+} from "./support/inspecting.ts";
+import { type RealRegistry, startRegistry } from "./support/registry.ts";
+import { at, skopeo, SKOPEO_MISSING } from "./support/skopeo.ts";
+
+const IMAGE = { platforms: [{ architecture: "amd64" }, { architecture: "arm64" }] };
+const SAID = "linux/amd64,linux/arm64";
+
+interface Bed extends AsyncDisposable {
+  readonly origin: RealRegistry;
+  /** Pull-through cache of the origin. */
+  readonly cache: RealRegistry;
+  /** Between Archway and the cache. */
+  readonly mirror: FaultProxy;
+  /** Of the image in the origin. */
+  readonly digest: string;
+}
+
+async function openBed(): Promise<Bed> {
+  await using undo = new AsyncDisposableStack();
+  const origin = undo.use(await startRegistry());
+  const { digest } = await origin.push("team/app", "v1", IMAGE);
+  const cache = undo.use(await startRegistry({ proxy: { remoteUrl: origin.url, caFile: origin.caFile } }));
+  const mirror = undo.use(await startFaultProxy({ upstream: cache }));
+  const opened = undo.move();
+  return { origin, cache, mirror, digest, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+}
+
+/** How each runtime is told of the mirror. */
+const CONFIGURATIONS: readonly {
+  readonly name: string;
+  readonly files: (bed: Bed) => Readonly<Record<string, string>>;
+  readonly flags: (folder: string) => readonly string[];
+}[] = [
+  {
+    name: "registries.conf",
+    files: ({ origin, mirror }) => ({
+      "registries.conf": `[[registry]]\nlocation = "${origin.host}"\n` +
+        `[[registry.mirror]]\nlocation = "${mirror.host}"\n`,
+      [`certs/${origin.host}/ca.crt`]: origin.caPem,
+      [`certs/${mirror.host}/ca.crt`]: mirror.caPem,
+    }),
+    flags: (folder) => ["--registries-conf", `${folder}/registries.conf`, "--certs-dir", `${folder}/certs`],
+  },
+  {
+    name: "hosts.toml",
+    files: ({ origin, mirror }) => ({
+      [`${origin.host}/hosts.toml`]: `server = "${origin.url}"\nca = "origin.crt"\n` +
+        `[host."${mirror.url}"]\ncapabilities = ["pull", "resolve"]\nca = "mirror.crt"\n`,
+      [`${origin.host}/origin.crt`]: origin.caPem,
+      [`${origin.host}/mirror.crt`]: mirror.caPem,
+    }),
+    flags: (folder) => ["--hosts-dir", folder],
+  },
+  {
+    name: "registries.yaml",
+    files: ({ origin, mirror }) => ({
+      "registries.yaml": JSON.stringify({
+        mirrors: { [origin.host]: { endpoint: [mirror.url] } },
+        configs: {
+          [origin.host]: { tls: { ca_file: "origin.crt" } },
+          [mirror.host]: { tls: { ca_file: "mirror.crt" } },
+        },
+      }),
+      "origin.crt": origin.caPem,
+      "mirror.crt": mirror.caPem,
+    }),
+    flags: (folder) => ["--rancher-registries", `${folder}/registries.yaml`],
+  },
+];
+
+async function openConfigured(
+  bed: Bed,
+  { files, flags }: Pick<(typeof CONFIGURATIONS)[number], "files" | "flags">,
+): Promise<TestImages> {
+  await using undo = new AsyncDisposableStack();
+  const folder: TemporaryFiles = undo.use(await writeTemporaryFiles(files(bed)));
+  const images = undo.use(await openImages(flags(folder.path)));
+  const opened = undo.move();
+  return { ...images, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+}
+
+for (const configuration of CONFIGURATIONS) {
+  Deno.test(`registry pull-through (${configuration.name}): the cache answers for the origin; when it is down the origin does`, async () => {
+    await using bed = await openBed();
+    const { origin, cache, mirror, digest } = bed;
+    await using images = await openConfigured(bed, configuration);
+    const image = `${origin.host}/team/app:v1`;
+    const through = await images.inspect(image);
+    assert.equal(platformsIn(through), SAID);
+    assert.deepEqual([through.mirror, through.resolved], [mirror.host, `${mirror.host}/team/app:v1`]);
+    assert.deepEqual([through.requests.manifestGet, mirror.counts().manifestGet], [1, 1]);
+
+    // What the cache has fetched it serves without the origin.
+    await origin.stop();
+    await using later = await openConfigured(bed, configuration);
+    assert.equal(platformsIn(await later.inspect(`${origin.host}/team/app@${digest}`)), SAID);
+
+    await origin.start();
+    await cache.stop();
+    await using direct = await openConfigured(bed, configuration);
+    const report = await direct.inspect(image);
+    assert.equal(platformsIn(report), SAID);
+    assert.deepEqual([report.mirror, report.resolved], [undefined, image]);
+  });
+}
+
+const [CONF] = CONFIGURATIONS;
+
+/** Faults of a mirror that must lead to the origin, and how long at most that takes: the limits of a request (ms). */
+const FAULTS = [
+  { fault: { kind: "status", status: 503 }, withinMs: 3_000 },
+  { fault: { kind: "status", status: 429, retryAfterSeconds: 30 }, withinMs: 3_000 },
+  { fault: { kind: "status", status: 404 }, withinMs: 3_000 },
+  { fault: { kind: "status", status: 401 }, withinMs: 3_000 },
+  { fault: { kind: "reset" }, withinMs: 3_000 },
+  { fault: { kind: "truncateBody" }, withinMs: 3_000 },
+  { fault: { kind: "blackHole" }, withinMs: 8_000 },
+] as const;
+
+for (const { fault, withinMs } of FAULTS) {
+  const what = "status" in fault ? `answers ${fault.status}` : `does a ${fault.kind}`;
+  Deno.test(`registry pull-through: a mirror that ${what} leads to the origin in time`, async () => {
+    assert.ok(CONF !== undefined);
+    await using bed = await openBed();
+    bed.mirror.setFaults([{ fault }]);
+    await using images = await openConfigured(bed, CONF);
+    const begin = performance.now();
+    const report = await images.inspect(`${bed.origin.host}/team/app:v1`);
+    assert.deepEqual([platformsIn(report), report.mirror], [SAID, undefined]);
+    const ms = performance.now() - begin;
+    assert.ok(ms < withinMs, `${Math.round(ms)} ms`);
+    assert.ok(bed.mirror.requests().length > 0, "the mirror was not asked");
+  });
+}
+
+Deno.test("registry pull-through: a mirror that tampers with a digest is not believed, the origin is", async () => {
+  assert.ok(CONF !== undefined);
+  await using bed = await openBed();
+  bed.mirror.setFaults([{ fault: { kind: "tamperBody" }, on: ["manifestGet"] }]);
+  await using images = await openConfigured(bed, CONF);
+  const report = await images.inspect(`${bed.origin.host}/team/app@${bed.digest}`);
+  assert.deepEqual([platformsIn(report), report.mirror], [SAID, undefined]);
+});
+
+Deno.test("registry pull-through: the pull secret of the origin never goes to its mirror", async () => {
+  assert.ok(CONF !== undefined);
+  await using bed = await openBed();
+  await using images = await openConfigured(bed, CONF);
+  const secret = { kind: "basic", username: "puller", password: "secret" } as const;
+  const credentials = [{ scope: bed.origin.host, source: "secret team/pull", secret }];
+  bed.mirror.setFaults([{ fault: { kind: "status", status: 401 } }]);
+  assert.equal(platformsIn(await images.inspect(`${bed.origin.host}/team/app:v1`, { credentials })), SAID);
+  assert.ok(bed.mirror.requests().length > 0, "the mirror was not asked");
+  assert.deepEqual(bed.mirror.requests().filter(({ hadAuthorization }) => hadAuthorization), []);
+});
+
+Deno.test("registry pull-through: a blocked origin is never asked, its mirror is", async () => {
+  await using bed = await openBed();
+  await using asked = await startFaultProxy({ upstream: bed.origin });
+  const { mirror } = bed;
+  const conf = `[[registry]]\nlocation = "${asked.host}"\nblocked = true\n` +
+    `[[registry.mirror]]\nlocation = "${mirror.host}"\npull-from-mirror = "digest-only"\n`;
+  await using images = await openConfigured(bed, {
+    files: () => ({ "registries.conf": conf, [`certs/${mirror.host}/ca.crt`]: mirror.caPem }),
+    flags: (folder) => ["--registries-conf", `${folder}/registries.conf`, "--certs-dir", `${folder}/certs`],
+  });
+  const byDigest = await images.inspect(`${asked.host}/team/app@${bed.digest}`);
+  assert.deepEqual([platformsIn(byDigest), byDigest.mirror], [SAID, mirror.host]);
+  const byTag = failureIn(await images.inspect(`${asked.host}/team/app:v1`));
+  assert.deepEqual([byTag.kind, byTag.reason], ["permanent", "Blocked"]);
+  assert.equal(asked.requests().length, 0);
+});
+
+Deno.test("registry pull-through: a mirror that lacks images of its own index is found out with --check-configs", async () => {
+  await using mirror = await startRegistry();
+  const { children } = await mirror.push("team/app", "v1", IMAGE);
+  await mirror.deleteManifest("team/app", children[1] ?? "");
+  const conf = `[[registry]]\nlocation = "registry.example.test"\n[[registry.mirror]]\nlocation = "${mirror.host}"\n`;
+  await using files = await writeTemporaryFiles({ "registries.conf": conf });
+  const flags = ["--registries-conf", `${files.path}/registries.conf`, "--registry-ca", mirror.caFile];
+  await using checking = await openImages([...flags, "--check-configs"]);
+  const { inspection } = await checking.inspect("registry.example.test/team/app:v1");
+  assert.ok(inspection.kind === "platforms");
+  assert.deepEqual(inspection.findings.map(({ kind }) => kind), ["TruncatedIndex"]);
+  assert.match(inspection.findings[0]?.message ?? "", new RegExp(`lists linux/arm64 .*${mirror.host} lacks it`));
+});
+
+Deno.test({
+  name:
+    `registry pull-through: a mirror filled by skopeo, digest for digest, answers for a registry that is away${SKOPEO_MISSING}`,
+  ignore: SKOPEO_MISSING !== "",
+  fn: async () => {
+    await using origin = await startRegistry();
+    await using mirror = await startRegistry();
+    const { digest } = await origin.push("team/app", "v1", IMAGE);
+    const tls = ["--src-tls-verify=false", "--dest-tls-verify=false"];
+    await skopeo(["copy", "--all", ...tls, at(origin, `team/app@${digest}`), at(mirror, "mirrored/team/app:v1")]);
+    await origin.stop();
+    const conf = `[[registry]]\nlocation = "${origin.host}/team"\nmirror-by-digest-only = true\n` +
+      `[[registry.mirror]]\nlocation = "${mirror.host}/mirrored/team"\n`;
+    await using files = await writeTemporaryFiles({ "registries.conf": conf });
+    const flags = ["--registries-conf", `${files.path}/registries.conf`, "--registry-ca", mirror.caFile];
+    await using images = await openImages([...flags, "--registry", origin.host]);
+    const report = await images.inspect(`${origin.host}/team/app@${digest}`);
+    assert.deepEqual([platformsIn(report), report.resolved], [SAID, `${mirror.host}/mirrored/team/app@${digest}`]);
+    const byTag = failureIn(await images.inspect(`${origin.host}/team/app:v1`));
+    assert.deepEqual([byTag.kind, byTag.reason], ["transient", "Unreachable"]);
+  },
+});

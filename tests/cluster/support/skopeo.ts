@@ -1,0 +1,42 @@
+// Images made and carried by skopeo, the tool that mirrors are filled with. Used by registry_formats_test.ts and
+// registry_pull_through_test.ts.
+import { buildImage, type ImageSpec } from "./image_documents.ts";
+
+/** Why skopeo cannot be used here, as the end of a test's name; empty when it can. */
+export const SKOPEO_MISSING = await hasSkopeo()
+  ? ""
+  : " (ignored: skopeo is not on the PATH; install Debian's package skopeo)";
+
+async function hasSkopeo(): Promise<boolean> {
+  const { success } = await new Deno.Command("sh", { args: ["-c", "command -v skopeo"], stdout: "null" }).output();
+  return success;
+}
+
+/** Runs skopeo and gives what it printed; throws what it complained of. */
+export async function skopeo(args: readonly string[]): Promise<string> {
+  // --insecure-policy: no trust policy need be on the machine.
+  const { success, stdout, stderr } = await new Deno.Command("skopeo", { args: ["--insecure-policy", ...args] })
+    .output();
+  if (!success) throw new Error(`skopeo ${args.join(" ")}: ${new TextDecoder().decode(stderr)}`);
+  return new TextDecoder().decode(stdout);
+}
+
+/** Where a registry is to skopeo: `docker://HOST/NAME`. */
+export function at(registry: { readonly host: string }, name: string): string {
+  return `docker://${registry.host}/${name}`;
+}
+
+/** An OCI image layout on disk, as builders write it. `name` becomes its tag. */
+export async function writeOciLayout(folder: string, name: string, spec: ImageSpec): Promise<string> {
+  const { blobs, children, top } = await buildImage(name, spec);
+  await Deno.mkdir(`${folder}/blobs/sha256`, { recursive: true });
+  for (const { digest, bytes } of [...blobs, ...children, top]) {
+    await Deno.writeFile(`${folder}/blobs/${digest.replace(":", "/")}`, bytes);
+  }
+  const { mediaType, digest, bytes } = top;
+  const annotations = { "org.opencontainers.image.ref.name": name };
+  const index = { schemaVersion: 2, manifests: [{ mediaType, digest, size: bytes.length, annotations }] };
+  await Deno.writeTextFile(`${folder}/index.json`, JSON.stringify(index));
+  await Deno.writeTextFile(`${folder}/oci-layout`, JSON.stringify({ imageLayoutVersion: "1.0.0" }));
+  return `oci:${folder}:${name}`;
+}
