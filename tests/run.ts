@@ -18,8 +18,11 @@ function print(line: string): void {
 /** Where JUnit files of the run go, for `deno task conformance`. */
 const JUNIT_FOLDER = Deno.env.get("ARCHWAY_JUNIT_DIR");
 
-function junit(name: string): readonly string[] {
-  return JUNIT_FOLDER === undefined ? [] : [`--junit-path=${JUNIT_FOLDER}/${name}.xml`];
+/** A run of single files has a file of its own, so that runs file by file add up to a whole one. */
+function junit(part: string, extra: readonly string[]): readonly string[] {
+  if (JUNIT_FOLDER === undefined) return [];
+  const files = extra.filter((argument) => argument.endsWith("_test.ts")).map((file) => file.split("/").at(-1));
+  return [`--junit-path=${JUNIT_FOLDER}/${[part, ...files].join("-")}.xml`];
 }
 
 const NOTHING: Counts = { passed: 0, failed: 0, skipped: 0 };
@@ -59,12 +62,20 @@ async function exists(path: string): Promise<boolean> {
 async function runUnit(extra: readonly string[]): Promise<Counts> {
   const pure: string[] = [];
   for (const folder of PURE) if (await exists(folder)) pure.push(folder);
-  const noWorld = await runDeno(["test", "--quiet", "--no-prompt", "--parallel", ...junit("pure"), ...extra, ...pure]);
+  const noWorld = await runDeno([
+    "test",
+    "--quiet",
+    "--no-prompt",
+    "--parallel",
+    ...junit("pure", extra),
+    ...extra,
+    ...pure,
+  ]);
   const ignore = [...PURE, "tests/cluster", "tests/bench"].join(",");
   const shell = await runDeno(
     [
       ...["test", "--quiet", "--no-prompt", "--parallel", ...SHELL_PERMISSIONS, `--ignore=${ignore}`],
-      ...[...junit("shell"), ...extra, "tests"],
+      ...[...junit("shell", extra), ...extra, "tests"],
     ],
     { DENO_JOBS: "2" },
   );
@@ -78,7 +89,7 @@ async function missingControlPlane(): Promise<string | undefined> {
 }
 
 async function runCluster(extra: readonly string[]): Promise<Counts> {
-  return await runDeno(["run", "-A", "tests/cluster/support/run.ts", ...junit("cluster"), ...extra]);
+  return await runDeno(["run", "-A", "tests/cluster/support/run.ts", ...junit("cluster", extra), ...extra]);
 }
 
 async function main(): Promise<Counts> {

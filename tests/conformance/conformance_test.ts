@@ -3,9 +3,10 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { parseClaim } from "./claims.ts";
 import { parseJunit } from "./junit.ts";
-import { REASONS } from "./reasons.ts";
+import { type Reason, reasonOf, REASONS } from "./reasons.ts";
 import { judge, renderPage } from "./report.ts";
 import { ROWS } from "./rows.ts";
+import { listFiles, listTestNames, matchLiterals } from "./sources.ts";
 
 const TESTS = new URL("..", import.meta.url).pathname;
 const IDS: ReadonlySet<string> = new Set(ROWS.map(({ id }) => id));
@@ -15,23 +16,60 @@ Deno.test("every row of the catalogue has an id of its own and a title", () => {
   for (const { id, title } of ROWS) assert.match(`${id} ${title}`, /^(?:[A-Z]+\d*-\d{2,3}|\d{1,3}) \S.*$/);
 });
 
-Deno.test("conformance.md lists every row once, in order, and counts them in its last line", async () => {
-  const lines = (await Deno.readTextFile(join(TESTS, "conformance.md"))).trimEnd().split("\n");
+interface PageRow {
+  readonly id: string;
+  readonly title: string;
+  readonly status: string;
+  readonly note: string;
+}
+
+function readPage(): { readonly rows: readonly PageRow[]; readonly lastLine: string } {
+  const lines = Deno.readTextFileSync(join(TESTS, "conformance.md")).trimEnd().split("\n");
   const rows = lines.flatMap((line) => {
-    const [, id, status] = /^\| (\S+) \| .+? \| (passed|different|not yet) \| /.exec(line) ?? [];
-    return id === undefined || status === undefined ? [] : [{ id, status }];
+    const [, id, title, status, note] = /^\| (\S+) \| (.+?) \| (passed|different|not yet) \| (.*) \|$/.exec(line) ?? [];
+    if (id === undefined || title === undefined || status === undefined || note === undefined) return [];
+    return [{ id, title, status, note: note.replaceAll("\\|", "|") }];
   });
-  assert.deepEqual(rows.map(({ id }) => id), ROWS.map(({ id }) => id));
+  return { rows, lastLine: lines.at(-1) ?? "" };
+}
+
+Deno.test("conformance.md lists every row once, in order, and counts them in its last line", () => {
+  const { rows, lastLine } = readPage();
+  assert.deepEqual(rows.map(({ id, title }) => ({ id, title })), ROWS.map(({ id, title }) => ({ id, title })));
   const [passed, different, notYet] = ["passed", "different", "not yet"].map((wanted) =>
     rows.filter(({ status }) => status === wanted).length
   );
-  assert.equal(lines.at(-1), `passed: ${passed}, different: ${different}, not yet: ${notYet}`);
+  assert.equal(lastLine, `passed: ${passed}, different: ${different}, not yet: ${notYet}`);
 });
 
-Deno.test("no reason and no test speaks of a row that does not exist", () => {
-  const unknown = (text: string): readonly string[] => parseClaim(text).ids.filter((id) => !IDS.has(id));
-  assert.deepEqual(REASONS.flatMap(({ ids }) => unknown(ids.join(" "))), []);
-  assert.deepEqual(listFiles(TESTS).flatMap((file) => unknownIn(file)), []);
+Deno.test("conformance.md names only tests that exist, reasons as they are given, and no row as open that has a test", async () => {
+  const names = await listTestNames();
+  const claimed = new Set([...names].flatMap((name) => parseClaim(name).ids));
+  const isStep = matchLiterals(sources().map((file) => Deno.readTextFileSync(file)));
+  const stale = readPage().rows.filter(({ id, status, note }) => {
+    const reason = reasonOf(id);
+    if (reason !== undefined && !claimed.has(id) && note === noteOf(reason)) {
+      return reason.status === "covered" && !names.has(reason.by) && !isStep(reason.by);
+    }
+    const isNamed = parseClaim(note).ids.includes(id) && (names.has(note) || isStep(note));
+    return !isNamed && !(status === "not yet" && note === "" && !claimed.has(id));
+  });
+  const told = stale.map(({ id, status, note }) => `${id} (${status}): ${note}`);
+  assert.deepEqual(told, [], "tests and page differ: run `deno task conformance`");
+});
+
+function noteOf(reason: Reason): string {
+  return reason.status === "covered" ? `${reason.why}: ${reason.by}` : reason.why;
+}
+
+function sources(): readonly string[] {
+  return listFiles(TESTS).filter((file) => !file.startsWith(join(TESTS, "conformance/")));
+}
+
+Deno.test("no reason and no test speaks of a row that does not exist, and no row has two reasons", () => {
+  const reasoned = REASONS.flatMap(({ ids }) => parseClaim(ids.join(" ")).ids);
+  assert.deepEqual(reasoned.filter((id, index) => !IDS.has(id) || reasoned.indexOf(id) !== index), []);
+  assert.deepEqual(sources().flatMap((file) => unknownIn(file)), []);
 });
 
 /** Ids in string literals that begin with one. */
@@ -40,15 +78,6 @@ function unknownIn(file: string): readonly string[] {
   const literals = Deno.readTextFileSync(file).matchAll(new RegExp(`["\`]((?:(?:${prefixes})-\\d+ ?)+)`, "g"));
   return [...literals].flatMap(([, text = ""]) => parseClaim(text).ids)
     .filter((id) => !IDS.has(id)).map((id) => `${file}: ${id}`);
-}
-
-function listFiles(folder: string): readonly string[] {
-  if (folder.endsWith("/conformance")) return [];
-  return [...Deno.readDirSync(folder)].flatMap((entry) => {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory) return listFiles(path);
-    return /\.tsx?$/.test(entry.name) ? [path] : [];
-  });
 }
 
 Deno.test("parseClaim() reads single ids, ranges, bare numbers and lists, and leaves sections and defects out", () => {

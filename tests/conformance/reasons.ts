@@ -1,4 +1,5 @@
 // Why a row has no test that carries its id. Read by the generator; a test that carries the id counts first.
+import { parseClaim } from "./claims.ts";
 
 /** One reason for some rows. */
 export type Reason =
@@ -36,7 +37,7 @@ const FINALIZER = "128 129 operator keeps a finalizer on the config while namesp
 const GATED_STAY = "91 220 operator waits for a gated pod while leaving, says so, and goes when the pod is gone";
 const LEASE = "runWithLease() makes one of two contenders the leader and lets the other see it";
 
-/** Looked through in order; the first that names a row speaks for it. */
+/** One for each row at most. */
 export const REASONS: readonly Reason[] = [
   { ids: ["MD-34..38", "117-123", "141-174", "192-204", "225-229", "232"], status: "not yet", why: ENOEXEC },
   { ids: ["M5-01..54", "M2-08..11"], status: "different", why: UNBUILT },
@@ -132,3 +133,8 @@ export const REASONS: readonly Reason[] = [
     why: "metrics are on the plain admin listener; who may reach it is the NetworkPolicy's to say",
   },
 ];
+
+/** The reason that speaks for a row, if any does. */
+export function reasonOf(id: string, reasons: readonly Reason[] = REASONS): Reason | undefined {
+  return reasons.find(({ ids }) => parseClaim(ids.join(" ")).ids.includes(id));
+}

@@ -1,7 +1,7 @@
 // What became of each row, and the page that says so. Pure; called by the generator.
 import { parseClaim } from "./claims.ts";
 import type { RanTest } from "./junit.ts";
-import type { Reason } from "./reasons.ts";
+import { type Reason, reasonOf } from "./reasons.ts";
 import type { Row } from "./rows.ts";
 
 /** What a row came to. */
@@ -42,7 +42,7 @@ function judgeByTests(row: Row, tests: readonly RanTest[]): Verdict {
 }
 
 function judgeByReason(row: Row, { reasons, tests }: Evidence): Verdict {
-  const reason = reasons.find(({ ids }) => parseClaim(ids.join(" ")).ids.includes(row.id));
+  const reason = reasonOf(row.id, reasons);
   if (reason === undefined) return { row, status: "not yet", note: "" };
   if (reason.status !== "covered") return { row, status: reason.status, note: reason.why };
   const by = tests.find(({ name }) => name === reason.by);
