@@ -17,6 +17,7 @@ import { watchGating } from "./controllers/operator/gating.ts";
 import { openPodPlacement, type PodPlacement } from "./controllers/pod_placement/controller.ts";
 import { openPrewarm } from "./controllers/prewarm/controller.ts";
 import { type Edges, openEdges, type ServeParts } from "./edges.ts";
+import { holdsWithin } from "./lib/clock.ts";
 import { type HttpsListener, openHttpsListener } from "./lib/https_listener.ts";
 import type { PullScope } from "./lib/images/known_images.ts";
 import { type LeaseView, NO_LEASE_SEEN } from "./lib/k8s/lease.ts";
@@ -24,6 +25,11 @@ import { fenceWrites } from "./lib/k8s/write_fence.ts";
 import { decideGating, type GatingVerdict } from "./lib/operand/dead_man.ts";
 import type { PlacementSettings, PodView } from "./lib/placement/types.ts";
 
+/**
+ * Longest that the first admissions wait for the configs and a sight of the leader (ms): a replica that the API server
+ * already calls would otherwise let pods of its first moments through ungated.
+ */
+const OPENING_MS = 2_000;
 /** Longest that running requests, and then the last events, may take at the end (ms). */
 const DRAIN_MS = 3_000;
 const FLUSH_MS = 1_500;
@@ -188,6 +194,7 @@ async function openWebhooks(parts: ServeParts, rooms: Rooms, signal: AbortSignal
       isAging: (pod, wanted) => known.isAging(wanted, scopeOf(pod)),
       prefetch: (pod, wanted) => images.prefetch({ scope: scopeOf(pod), images: wanted, priority: "admission" }),
       mayGate: () => verdict().kind === "gating",
+      opening: openingOf(parts, rooms, signal),
       noticeEphemeral: followsNodes(parts)
         ? watchEphemeral({ ...rooms, log, architectureOf: (node) => live.ofNode(node), signal })
         : () => {},
@@ -203,6 +210,19 @@ async function openWebhooks(parts: ServeParts, rooms: Rooms, signal: AbortSignal
     operator.poke();
   });
   return listener;
+}
+
+/** What the first admissions wait for; undefined from then on. */
+function openingOf(
+  { clock }: ServeParts,
+  { configs, lease }: Rooms,
+  signal: AbortSignal,
+): () => Promise<void> | undefined {
+  const isOpen = (): boolean => configs.hasSynced() && lease.view.lastRenewObservedMs !== undefined;
+  let opening: Promise<void> | undefined = holdsWithin(isOpen, { clock, limitMs: OPENING_MS, signal }).then(() => {
+    opening = undefined;
+  });
+  return () => opening;
 }
 
 function openAdmin(parts: ServeParts, rooms: Rooms, stop: AbortSignal): Deno.HttpServer<Deno.NetAddr> {

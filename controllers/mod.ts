@@ -1,5 +1,5 @@
 // How the controllers run: some on every replica, the writing ones on the replica that holds the Lease. Called by main.
-import type { Clock } from "../lib/clock.ts";
+import { type Clock, holdsWithin } from "../lib/clock.ts";
 import type { KubeApi } from "../lib/k8s/api.ts";
 import { type LeaseView, runWithLease } from "../lib/k8s/lease.ts";
 import type { Logger } from "../lib/log.ts";
@@ -54,9 +54,6 @@ export async function runLeading(parts: ControllerParts, signal: AbortSignal): P
 
 /** Deciding without the cluster config or its pull secret would give wrong answers (D7): wait for them, but not for ever. */
 async function settle({ isSettled, clock, log }: ControllerParts, signal: AbortSignal): Promise<void> {
-  const startedMs = clock.monotonicMs();
-  while (!signal.aborted && !isSettled()) {
-    if (clock.monotonicMs() - startedMs > SETTLE_MS) return log.warn("leading before all configs are known");
-    await clock.sleep(25, signal);
-  }
+  const isKnown = await holdsWithin(isSettled, { clock, limitMs: SETTLE_MS, signal });
+  if (!isKnown && !signal.aborted) log.warn("leading before all configs are known");
 }

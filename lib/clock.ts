@@ -25,6 +25,22 @@ export const systemClock: Clock = {
     }),
 };
 
+/** How often a condition is looked at that nobody announces (ms). */
+const LOOK_MS = 20;
+
+/** Waits until something holds. False when it still does not after `limitMs`, or the signal aborts. Never rejects. */
+export async function holdsWithin(
+  condition: () => boolean,
+  { clock, limitMs, signal }: { readonly clock: Clock; readonly limitMs: number; readonly signal: AbortSignal },
+): Promise<boolean> {
+  const endMs = clock.monotonicMs() + limitMs;
+  while (!condition()) {
+    if (signal.aborted || clock.monotonicMs() >= endMs) return false;
+    await clock.sleep(LOOK_MS, signal);
+  }
+  return true;
+}
+
 /** A random delay around `baseMs`: between half of it and the whole, so that many waiters spread out. */
 export function jitter(baseMs: number): number {
   return baseMs * (0.5 + Math.random() / 2);

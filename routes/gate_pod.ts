@@ -14,7 +14,7 @@ import type { GateVerdict, ImageFact, PlacementConfigs, PlacementSettings, PodVi
 import type { JsonPatch } from "../lib/k8s/patch.ts";
 import { type AdmissionRequest, allowedReview, readReview } from "./admission.ts";
 
-/** What the webhook asks of the rest of the process; every question is answered at once. */
+/** What the webhook asks of the rest of the process; every question but `opening` is answered at once. */
 export interface GatePodParts {
   readonly clock: Clock;
   readonly log: Logger;
@@ -27,6 +27,8 @@ export interface GatePodParts {
   /** Starts inspecting in the background. */
   readonly prefetch: (pod: PodView, images: readonly WantedImage[]) => void;
   readonly mayGate: () => boolean;
+  /** Only in the first moments of a process: ends when it has seen what verdicts rest on, or has waited long enough. */
+  readonly opening: () => Promise<void> | undefined;
   /** Hears of pods that get ephemeral containers. */
   readonly noticeEphemeral: (pod: PodView) => void;
   readonly liveArchitectures: () => readonly string[] | undefined;
@@ -54,6 +56,8 @@ export function gatePod(parts: GatePodParts): (context: Context) => Promise<Resp
       return context.json({ error: `Cannot read the AdmissionReview: ${read.reason}.` }, read.status);
     }
     const { uid, dryRun } = read.request;
+    const opening = parts.opening();
+    if (opening !== undefined) await opening;
     const { outcome, patch } = answerSafely(parts, read.request);
     observe(outcome, { ms: clock.monotonicMs() - startedMs, dryRun });
     return context.json(allowedReview(uid, patch));

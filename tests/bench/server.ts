@@ -51,6 +51,7 @@ function archway(): Hono {
       isAging: () => false,
       prefetch: () => {},
       mayGate: () => true,
+      opening: () => undefined,
       noticeEphemeral: () => {},
       board: { record: () => {} },
       liveArchitectures: () => undefined,

@@ -32,6 +32,7 @@ function openApp(changes: Partial<GatePodParts> = {}): Seen {
       isAging: () => false,
       prefetch: (pod) => void prefetched.push(pod.namespace),
       mayGate: () => true,
+      opening: () => undefined,
       noticeEphemeral: () => {},
       board: { record: () => {} },
       liveArchitectures: () => undefined,
@@ -162,6 +163,16 @@ Deno.test("gatePod() places a pod whose images are all known, and sets no gate",
   assert.equal(pod.spec.schedulingGates, undefined);
   assert.match(JSON.stringify(pod.spec), /"key":"kubernetes.io\/arch","operator":"In","values":\["arm64"\]/);
   assert.deepEqual(outcomes, [{ outcome: "placed", dryRun: false }]);
+});
+
+Deno.test("gatePod() holds what comes in the first moments until the process knows its configs and leader", async () => {
+  const opened = Promise.withResolvers<void>();
+  let knows = false;
+  const { app } = openApp({ opening: () => knows ? undefined : opened.promise, mayGate: () => knows });
+  const answer = admit(app, reviewOf(POD));
+  knows = true;
+  opened.resolve();
+  assert.deepEqual(patched(POD, await answer).spec.schedulingGates, [{ name: SCHEDULING_GATE }]);
 });
 
 Deno.test("gatePod() admits untouched when its own code fails", async () => {
