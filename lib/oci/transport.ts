@@ -8,6 +8,7 @@ import { InspectionError, inspectionError } from "./errors.ts";
 import type { Ledger, RequestKind } from "./ledger.ts";
 import type { EndpointTransport, FailureReason } from "./types.ts";
 import { fetchUnverified } from "./unverified_tls.ts";
+import { describeWireFault } from "./wire_fault.ts";
 
 /** A request. Only `authorization` is secret; it never crosses to another origin. */
 export interface Exchange {
@@ -256,9 +257,8 @@ async function readBody(response: Response, exchange: Hop): Promise<Uint8Array<A
 function classify(exchange: Hop, error: unknown): InspectionError {
   // Without the address: a host may be called `tls`, and the query is nobody's business.
   const text = errorText(error).replaceAll(/https?:\/\/\S+/g, "…").replaceAll(exchange.url.host, "…");
-  const isTls = /certificate|tls|ssl|handshake|UnknownIssuer|self.signed/i.test(text);
-  const why = isTls ? "did not pass the TLS hand-shake" : "could not be reached";
-  return failed(exchange, isTls ? "TlsFailed" : "Unreachable", `${why}: ${text.slice(0, 200)}`, error);
+  const { reason, what } = describeWireFault(text);
+  return failed(exchange, reason, what, error);
 }
 
 function failed(exchange: Hop, reason: FailureReason, what: string, cause?: unknown): InspectionError {

@@ -69,7 +69,7 @@ for (const { name, files, flags } of WAYS) {
   });
 }
 
-Deno.test("registry TLS: --registry-ca is trusted; without it nobody's word counts", async () => {
+Deno.test("registry TLS: --registry-ca is trusted; without it the message names the way to trust", async () => {
   await using registry = await startWithImage();
   const image = `${registry.host}/team/app:v1`;
   await using trusting = await openImages(flagsFor(registry));
@@ -77,14 +77,15 @@ Deno.test("registry TLS: --registry-ca is trusted; without it nobody's word coun
   await using strict = await openImages(["--registry", registry.host]);
   const failure = failureIn(await strict.inspect(image));
   assert.deepEqual([failure.kind, failure.reason, failure.registry], ["transient", "TlsFailed", registry.host]);
-  assert.match(failure.message, /UnknownIssuer/);
+  assert.match(failure.message, /UnknownIssuer\)\. If .* trust its authority with --registry-ca or in certs\.d\.$/);
 });
 
-Deno.test("registry TLS: a registry that demands a client certificate gets none without configuration", async () => {
+Deno.test("registry TLS: a registry that demands a client certificate gets none without configuration, and the message says so", async () => {
   await using registry = await startWithImage({ clientCertificates: "required" });
   await using images = await openImages(flagsFor(registry));
   const failure = failureIn(await images.inspect(`${registry.host}/team/app:v1`));
   assert.deepEqual([failure.kind, failure.reason], ["transient", "TlsFailed"]);
+  assert.match(failure.message, /wants one .*certs\.d/);
 });
 
 Deno.test("registry TLS: a client certificate of another authority is refused", async () => {
