@@ -23,6 +23,8 @@ export interface GatingParts {
 }
 
 const LOOK_MS = 1_000;
+/** A process that was frozen finds its leader silent until it has looked at the Lease again; others would read it (ms). */
+const SECOND_THOUGHT_MS = 5_000;
 /** Reasons that only a missing leader gives: then the operator does not run, which writes conditions otherwise. */
 const LEADERLESS: readonly (GatingStop | "gating")[] = ["NoLeader", "LeaderSilent"];
 
@@ -40,8 +42,8 @@ export async function watchGating(parts: GatingParts, signal: AbortSignal): Prom
       else log.warn("not gating pods", { reason: now });
       [current, sinceMs, reported] = [now, clock.monotonicMs(), false];
     }
-    // A start has no leader for a moment, which is no news.
-    const lasting = now === "LeaderSilent" || clock.monotonicMs() - sinceMs >= LEADER_SILENCE_MS;
+    const lasting = clock.monotonicMs() - sinceMs >= (now === "LeaderSilent" ? SECOND_THOUGHT_MS : LEADER_SILENCE_MS);
+    // Likewise a start has no leader for a moment, which is no news.
     if (verdict.kind === "stopped" && LEADERLESS.includes(now) && lasting && !reported) {
       reported = await report(parts, { reason: verdict.reason, signal });
     }

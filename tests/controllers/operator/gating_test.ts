@@ -56,7 +56,9 @@ Deno.test("watchGating() writes the condition when the leader has gone silent, w
   await using watched = watch(bench);
   await watched.pass(2_000);
   watched.say({ kind: "stopped", reason: "LeaderSilent" });
-  await watched.pass(2_000);
+  await watched.pass(3_000);
+  assert.equal(await gatingCondition(bench), "unsaid", "a process that was frozen has yet to look at the Lease");
+  await watched.pass(5_000);
   assert.equal(await gatingCondition(bench), "True LeaderSilent");
   assert.equal((await bench.conditions()).length, 1);
   watched.say({ kind: "gating" });
