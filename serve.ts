@@ -119,6 +119,7 @@ function openRooms(parts: ServeParts, edges: Edges, stop: AbortSignal): Rooms {
         : { kind: "url", baseUrl: config.webhookUrl.replace(/\/+$/, "") },
       watchEphemeral: followsNodes(parts),
       deploymentName: config.webhookUrl === undefined ? "archway" : undefined,
+      runbookBaseUrl: config.runbookBaseUrl ?? "",
       maxGateAgeMs: settings.maxGateAgeMs,
       resyncMs: OPERATOR_RESYNC_MS,
     },

@@ -23,7 +23,7 @@ export async function applyMonitoring(
   try {
     const { group, version } = Resource.serviceMonitors;
     if (!offersMonitoring(await parts.api.raw(`/apis/${group}/${version}`, signal))) return;
-    for (const object of renderMonitoring(config, parts.settings.namespace)) {
+    for (const object of renderMonitoring(config, parts.settings)) {
       await applyOne(parts, object, signal);
     }
   } catch (error) {

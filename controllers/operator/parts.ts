@@ -1,7 +1,6 @@
 // What the operator is made with: settings, edges and the questions it asks the rest of the process. Made by main.
 import type { Clock } from "../../lib/clock.ts";
 import type { KubeApi } from "../../lib/k8s/api.ts";
-
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import type { Logger } from "../../lib/log.ts";
 import type { OperandFacts } from "../../lib/operand/lifecycle.ts";
@@ -17,6 +16,8 @@ export interface OperatorSettings {
   readonly watchEphemeral: boolean;
   /** Name of Archway's own Deployment, for roll-out conditions; undefined outside of a cluster. */
   readonly deploymentName: string | undefined;
+  /** Where alerts send people for their runbooks; empty for links relative to the repository. */
+  readonly runbookBaseUrl: string;
   /** Longest a pod may stay gated (ms). */
   readonly maxGateAgeMs: number;
   /** Longest time between two looks at everything (ms). */

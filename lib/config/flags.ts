@@ -66,6 +66,13 @@ export const FLAGS: readonly Flag[] = [
     ...flag("webhook-service", "text", ["serve"], "Service in front of the webhook.", "NAME"),
     fallback: "archway-webhook",
   },
+  flag(
+    "runbook-base-url",
+    "url",
+    ["serve"],
+    "Where the files of Archway's repository can be read, for the links of alerts to their runbooks.",
+    "https://HOST/PATH/",
+  ),
   flag("identity", "text", ["serve"], "Name of this replica on the Lease; default random.", "NAME"),
   {
     ...flag("max-gate-age", "duration", [...SERVE, "release"], "Longest time a pod may stay gated."),

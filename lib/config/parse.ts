@@ -55,6 +55,7 @@ const Values = z.object({
   tlsCa: optionalText,
   webhookUrl: url,
   webhookService: z.string(),
+  runbookBaseUrl: url,
   identity: optionalText,
   maxGateAge: duration,
   warmAdmission: flagSwitch,

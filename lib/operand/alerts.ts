@@ -17,8 +17,8 @@ export interface Alert {
   readonly description: string;
 }
 
-/** Where each alert has its section, named after it in lower case. */
-export const RUNBOOKS_URL = "https://archway.dev/runbooks";
+/** The file of this repository in which each alert has its section, named after it in lower case. */
+export const RUNBOOKS_FILE = "manifests/monitoring/runbooks.md";
 
 /** All alerts, in the order of the manifest. */
 export const ALERTS: readonly Alert[] = [

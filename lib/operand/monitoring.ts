@@ -3,12 +3,20 @@
 import { isObject, objectAt } from "../placement/raw.ts";
 import type { RawObject } from "../placement/types.ts";
 import type { KubeObject } from "../k8s/types.ts";
-import { type Alert, ALERTS, RUNBOOKS_URL } from "./alerts.ts";
+import { type Alert, ALERTS, RUNBOOKS_FILE } from "./alerts.ts";
 import type { OperandConfig } from "./config_view.ts";
 import { renderOwnerReference } from "./webhooks.ts";
 
+/** Where monitoring objects live, and where people read runbooks. */
+export interface MonitoringSettings {
+  readonly namespace: string;
+  /** Address under which the files of this repository can be read; empty leaves links relative to the repository. */
+  readonly runbookBaseUrl: string;
+}
+
 /** The objects that shall exist in the operator namespace while a config exists; as in manifests/monitoring. */
-export function renderMonitoring(config: OperandConfig, namespace: string): readonly KubeObject[] {
+export function renderMonitoring(config: OperandConfig, settings: MonitoringSettings): readonly KubeObject[] {
+  const { namespace, runbookBaseUrl } = settings;
   const metadata = { name: "archway", namespace, ownerReferences: [renderOwnerReference(config)] };
   const apiVersion = "monitoring.coreos.com/v1";
   return [
@@ -25,18 +33,20 @@ export function renderMonitoring(config: OperandConfig, namespace: string): read
       apiVersion,
       kind: "PrometheusRule",
       metadata,
-      spec: { groups: [{ name: "archway.rules", rules: ALERTS.map(renderAlert) }] },
+      spec: { groups: [{ name: "archway.rules", rules: ALERTS.map((alert) => renderAlert(alert, runbookBaseUrl)) }] },
     },
   ];
 }
 
-function renderAlert({ name, expression, forDuration, severity, summary, description }: Alert): RawObject {
+function renderAlert(alert: Alert, runbookBaseUrl: string): RawObject {
+  const { name, expression, forDuration, severity, summary, description } = alert;
+  const base = runbookBaseUrl === "" ? "" : runbookBaseUrl.replace(/\/*$/, "/");
   return {
     alert: name,
     expr: expression,
     for: forDuration,
     labels: { severity },
-    annotations: { summary, description, runbook_url: `${RUNBOOKS_URL}#${name.toLowerCase()}` },
+    annotations: { summary, description, runbook_url: `${base}${RUNBOOKS_FILE}#${name.toLowerCase()}` },
   };
 }
 

@@ -24,6 +24,9 @@ export const KEEP_ANNOTATION = "helm.sh/resource-policy";
 
 const NOTE = "# Generated from manifests/base and its overlays by `deno task helm`: change those instead.";
 
+/** The Deployment's one variable without a value, and what its alerts' links begin with. */
+const RUNBOOK_BASE = "{{ .Values.runbookBaseUrl }}";
+
 /** The templates by file name. A namespace is not among them: it is Helm's `--create-namespace`. */
 export function renderTemplates(sources: ChartSources): ReadonlyMap<string, string> {
   const all = [sources.base, ...sources.features.map(({ objects }) => objects)].flat();
@@ -79,7 +82,9 @@ function escapeTemplate(line: string): string {
 function fillIn(line: string, image: string): string {
   return line.replaceAll(NAMESPACE, "{{ .Release.Namespace }}")
     .replace(`image: ${image}`, "image: {{ .Values.image }}")
-    .replace(/^ {2}replicas: \d+$/, "  replicas: {{ .Values.replicas }}");
+    .replace(/^ {2}replicas: \d+$/, "  replicas: {{ .Values.replicas }}")
+    .replace(/^( +value: )""$/, `$1"${RUNBOOK_BASE}"`)
+    .replace(/^( +runbook_url: )(.*)$/, `$1"${RUNBOOK_BASE}$2"`);
 }
 
 function linesOf(object: ManifestObject): readonly string[] {

@@ -66,6 +66,9 @@ replicas: 2
 variant: vanilla
 # ServiceMonitor, PrometheusRule and dashboard; needs the Prometheus operator. Part of openshift.
 monitoring: false
+# Where the files of Archway's repository can be read, as https://git.example.com/archway/blob/main/ with the last slash:
+# the links of alerts to their runbooks begin with it.
+runbookBaseUrl: ""
 # Which pull secrets may be read: pod (those that pods name), own-namespace, none.
 pullSecrets: pod
 # Inspect images of workload templates before pods exist.
@@ -91,6 +94,7 @@ const VALUES_SCHEMA = {
     replicas: { type: "integer", minimum: 1 },
     variant: { enum: ["vanilla", "cert-manager", "openshift", "gke"] },
     monitoring: SWITCH,
+    runbookBaseUrl: { type: "string", pattern: "^(https?://.+/)?$" },
     pullSecrets: { enum: ["pod", "own-namespace", "none"] },
     prewarm: SWITCH,
     liveArchitectures: SWITCH,

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { z } from "zod";
+import { ALERTS, RUNBOOKS_FILE } from "../../lib/operand/alerts.ts";
 import { FEATURES } from "../../manifests/generate/features.ts";
 import { CHART, renderChart } from "../../manifests/generate/helm.ts";
 import {
@@ -87,6 +88,20 @@ for (const overlay of [undefined, "overlays/cert-manager", "overlays/openshift",
     },
   });
 }
+
+Deno.test({
+  name: "every alert of the chart and of the service itself leads to where the repository can be read",
+  ignore,
+  fn: async () => {
+    const runbookBaseUrl = "https://git.example.com/archway/blob/main/";
+    const objects = await renderWith({ monitoring: true, runbookBaseUrl });
+    const links = [...JSON.stringify(objects).matchAll(/"runbook_url":"([^"]*)"/g)].map(([, link]) => link);
+    const wanted = ALERTS.map(({ name }) => `${runbookBaseUrl}${RUNBOOKS_FILE}#${name.toLowerCase()}`);
+    assert.deepEqual(links, wanted);
+    const deployment = JSON.stringify(objects.find(({ kind }) => kind === "Deployment"));
+    assert.ok(deployment.includes(`"name":"ARCHWAY_RUNBOOK_BASE_URL","value":"${runbookBaseUrl}"`));
+  },
+});
 
 Deno.test({
   name: "the chart follows the release's namespace, the image, the replicas and extra arguments",

@@ -1,8 +1,16 @@
 // What every overlay must keep, whatever it changes: names that the service relies on, hardening, one namespace.
 import assert from "node:assert/strict";
+import { relative } from "node:path";
 import { z } from "zod";
-import { type ManifestObject, renderComposition, renderFolder, slugOf } from "../../manifests/generate/kustomize.ts";
+import {
+  type ManifestObject,
+  MANIFESTS,
+  renderComposition,
+  renderFolder,
+  slugOf,
+} from "../../manifests/generate/kustomize.ts";
 import { FLAGS } from "../../lib/config/flags.ts";
+import { ALERTS, RUNBOOKS_FILE } from "../../lib/operand/alerts.ts";
 import { API_GROUP, LEASE_NAME, WebhookName, WebhookPath } from "../../lib/names.ts";
 import { hasKubectl } from "./support/kubectl.ts";
 
@@ -189,3 +197,29 @@ function assertFlags(args: readonly string[]): void {
     if (flag.choices !== undefined) assert.ok(flag.choices.includes(value ?? ""), arg);
   }
 }
+
+Deno.test({
+  name: "where runbooks are read is said once, on the Deployment, and every alert's link follows",
+  ignore,
+  fn: async () => {
+    const runbookBaseUrl = "https://git.example.com/archway/blob/main/";
+    const variable = { name: "ARCHWAY_RUNBOOK_BASE_URL", value: runbookBaseUrl };
+    const patch = {
+      ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "archway", namespace: "archway-system" } },
+      spec: { template: { spec: { containers: [{ name: "archway", env: [variable] }] } } },
+    };
+    const folder = await Deno.makeTempDir({ prefix: "archway-component-" });
+    try {
+      const component = {
+        ...{ apiVersion: "kustomize.config.k8s.io/v1alpha1", kind: "Component" },
+        patches: [{ patch: JSON.stringify(patch) }],
+      };
+      await Deno.writeTextFile(`${folder}/kustomization.yaml`, JSON.stringify(component));
+      const objects = await renderComposition("base", [relative(MANIFESTS, folder), "monitoring"]);
+      const links = [...JSON.stringify(objects).matchAll(/"runbook_url":"([^"]*)"/g)].map(([, link]) => link);
+      assert.deepEqual(links, ALERTS.map(({ name }) => `${runbookBaseUrl}${RUNBOOKS_FILE}#${name.toLowerCase()}`));
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
+  },
+});

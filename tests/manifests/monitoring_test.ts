@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { z } from "zod";
 import { openMetrics } from "../../lib/metrics.ts";
-import { ALERTS, RUNBOOKS_URL } from "../../lib/operand/alerts.ts";
+import { ALERTS, RUNBOOKS_FILE } from "../../lib/operand/alerts.ts";
 import { parseOperandConfig } from "../../lib/operand/config_view.ts";
 import { renderMonitoring } from "../../lib/operand/monitoring.ts";
 import { type ManifestObject, parseManifest } from "../../manifests/generate/kustomize.ts";
@@ -17,6 +17,7 @@ const PANELS = z.looseObject({
 async function exposedNames(): Promise<ReadonlySet<string>> {
   const { text } = await openMetrics().expose({
     gatedPods: 0,
+    unadmittedPods: 0,
     cachedInspections: 0,
     queueDepth: 0,
     isLeading: false,
@@ -59,12 +60,12 @@ Deno.test("4.3 every alert has a runbook, and every runbook an alert", () => {
   const headings = [...read("runbooks.md").matchAll(/^## (\S+)$/gm)].map(([, name]) => name);
   assert.deepEqual(headings, ALERTS.map(({ name }) => name));
   const links = [...read("prometheus_rule.yaml").matchAll(/runbook_url: (\S+)/g)].map(([, url]) => url);
-  assert.deepEqual(links, ALERTS.map(({ name }) => `${RUNBOOKS_URL}#${name.toLowerCase()}`));
+  assert.deepEqual(links, ALERTS.map(({ name }) => `${RUNBOOKS_FILE}#${name.toLowerCase()}`));
 });
 
 Deno.test("4.2 4.3 the manifests of monitoring are what the service applies", () => {
   const config = parseOperandConfig({ apiVersion: "v1", kind: "any", metadata: { name: "cluster", uid: "1" } });
-  for (const applied of renderMonitoring(config, "archway-system")) {
+  for (const applied of renderMonitoring(config, { namespace: "archway-system", runbookBaseUrl: "" })) {
     const file = applied.kind === "ServiceMonitor" ? "service_monitor.yaml" : "prometheus_rule.yaml";
     const [shipped]: readonly (ManifestObject | undefined)[] = parseManifest(read(file));
     assert.deepEqual(shipped?.spec, applied.spec);

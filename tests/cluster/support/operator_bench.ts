@@ -76,6 +76,7 @@ export async function openOperatorBench(overrides: Partial<OperatorParts> = {}):
       endpoint: { kind: "url", baseUrl },
       watchEphemeral: false,
       deploymentName: "archway",
+      runbookBaseUrl: "",
       maxGateAgeMs: 5_000,
       resyncMs: 30_000,
     },

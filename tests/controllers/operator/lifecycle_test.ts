@@ -125,6 +125,7 @@ Deno.test("operator lifts the gates by force with a Warning when nobody placed t
     namespace: NAMESPACE,
     endpoint: { kind: "service", namespace: NAMESPACE, name: "archway-webhook" },
     deploymentName: undefined,
+    runbookBaseUrl: "",
     maxGateAgeMs: 100,
     resyncMs: 60_000,
     watchEphemeral: false,

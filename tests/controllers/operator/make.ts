@@ -56,6 +56,7 @@ export async function openBench(overrides: Partial<OperatorParts> = {}): Promise
       endpoint: { kind: "service", namespace: NAMESPACE, name: "archway-webhook" },
       watchEphemeral: false,
       deploymentName: undefined,
+      runbookBaseUrl: "",
       maxGateAgeMs: 60_000,
       resyncMs: 60_000,
     },

@@ -6,7 +6,7 @@ import { makeOperandConfig } from "../../lib/operand/make.ts";
 const FOLDER = new URL("../../../manifests/monitoring/", import.meta.url);
 
 Deno.test("218 the operator keeps the very objects that manifests/monitoring installs", async () => {
-  const rendered = renderMonitoring(makeOperandConfig(), "archway-system");
+  const rendered = renderMonitoring(makeOperandConfig(), { namespace: "archway-system", runbookBaseUrl: "" });
   for (const [index, file] of ["service_monitor.yaml", "prometheus_rule.yaml"].entries()) {
     const installed = parse(await Deno.readTextFile(new URL(file, FOLDER)));
     const { metadata, ...rest } = JSON.parse(JSON.stringify(rendered[index]));

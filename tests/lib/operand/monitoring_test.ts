@@ -3,7 +3,8 @@ import { ALERTS } from "../../../lib/operand/alerts.ts";
 import { isCovered, offersMonitoring, renderMonitoring } from "../../../lib/operand/monitoring.ts";
 import { makeOperandConfig, stored } from "./make.ts";
 
-const [MONITOR, RULE] = renderMonitoring(makeOperandConfig(), "ns");
+const RUNBOOK = "manifests/monitoring/runbooks.md#podplacementcontrollerdown";
+const [MONITOR, RULE] = renderMonitoring(makeOperandConfig(), { namespace: "ns", runbookBaseUrl: "" });
 
 Deno.test("218 230 renderMonitoring() keeps the names of the reference's alerts that still mean something", () => {
   assert.equal(MONITOR?.kind, "ServiceMonitor");
@@ -16,10 +17,16 @@ Deno.test("4.3 renderMonitoring() gives each alert a severity, a summary, a desc
     assert.match(alert.severity, /^(critical|warning|info)$/);
     assert.ok(alert.summary !== "" && alert.description !== "" && /^\d+m$/.test(alert.forDuration), alert.name);
   }
-  assert.match(
-    JSON.stringify(RULE?.spec),
-    /"runbook_url":"https:\/\/archway\.dev\/runbooks#podplacementcontrollerdown"/,
-  );
+  assert.ok(JSON.stringify(RULE?.spec).includes(`"${RUNBOOK}"`));
+});
+
+Deno.test("4.3 renderMonitoring() leads to runbooks wherever the repository can be read, slash or not", () => {
+  for (
+    const runbookBaseUrl of ["https://git.example.com/archway/blob/main/", "https://git.example.com/archway/blob/main"]
+  ) {
+    const [, rule] = renderMonitoring(makeOperandConfig(), { namespace: "ns", runbookBaseUrl });
+    assert.ok(JSON.stringify(rule?.spec).includes(`"https://git.example.com/archway/blob/main/${RUNBOOK}"`));
+  }
 });
 
 Deno.test("218 isCovered() sees drift in what we set and nothing else", () => {
