@@ -74,7 +74,10 @@ async function run(config: Config, terminal: Terminal): Promise<number> {
     case "release":
       return await withApi(config, (api) => runRelease({ api, terminal }, { ...config, signal: stop }));
     case "explain":
-      return await withApi(config, (api) => runExplain({ api, terminal }, { ...config, signal: stop }));
+      return await withApi(
+        config,
+        (api) => runExplain({ api, terminal, clock: systemClock }, { ...config, signal: stop }),
+      );
     case "cache":
       return await runCache(config, { terminal, clock: systemClock, log: silentLogger, signal: stop });
     default:

@@ -1,18 +1,28 @@
-// `archway explain pod/NAME`: why a pod is where it is, from what is written on it. Called by main.
+// `archway explain pod/NAME`: why a pod is where it is, from what is written on it, and what to do next. Called by main.
 import { stringify } from "yaml";
+import type { Clock } from "../clock.ts";
 import type { KubeApi } from "../k8s/api.ts";
-import { isNotFound } from "../k8s/errors.ts";
-import { Resource, splitKey } from "../k8s/types.ts";
+import { ApiError, isNotFound } from "../k8s/errors.ts";
+import { type KubeObject, Resource, type ResourceTarget, type ResourceType, splitKey } from "../k8s/types.ts";
+import { AUDIT_NAMESPACE_LABEL, CLUSTER_CONFIG_NAME, SCHEDULING_GATE } from "../names.ts";
 import { explainPod } from "../placement/explain.ts";
+import type { Participation, PodState, PodStory } from "../placement/story.ts";
 import { parsePod } from "../placement/pod_view.ts";
-import { parseRecord } from "../placement/record.ts";
-import { PodAnnotation } from "../names.ts";
-import type { PodView } from "../placement/types.ts";
-import { ExitCode, type Terminal } from "./output.ts";
+import { listAt, memberOf, objectAt, textAt } from "../placement/raw.ts";
+import { matchesSelector, parseSelector } from "../placement/selector.ts";
+import type { ImageOutcome, PodView } from "../placement/types.ts";
+import { type Color, ExitCode, paint, renderTable, type Terminal } from "./output.ts";
+
+/** What the command works with. */
+export interface ExplainParts {
+  readonly api: KubeApi;
+  readonly terminal: Terminal;
+  readonly clock: Clock;
+}
 
 /** Reads the pod and explains it; 1 when there is no such pod. */
 export async function runExplain(
-  parts: { readonly api: KubeApi; readonly terminal: Terminal },
+  parts: ExplainParts,
   options: {
     readonly operands: readonly string[];
     readonly podNamespace: string;
@@ -22,16 +32,23 @@ export async function runExplain(
 ): Promise<number> {
   const { api, terminal } = parts;
   const target = podTarget(options.operands[0] ?? "", options.podNamespace);
-  try {
-    const pod = parsePod(await api.get(Resource.pods, target, options.signal));
-    if (pod === undefined) throw new Error(`Cannot explain "${target.namespace}/${target.name}": it is no pod.`);
-    terminal.out(renderExplanation(pod, options.output));
-    return ExitCode.done;
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-    terminal.err(`archway: Cannot explain pod "${target.name}": there is none in namespace "${target.namespace}".\n`);
+  const object = await readOrUndefined(api, { type: Resource.pods, target, signal: options.signal });
+  const pod = parsePod(object);
+  if (object === undefined || pod === undefined) {
+    const { namespace, name } = target;
+    terminal.err(
+      `archway: Cannot explain pod "${name}": there is none in namespace "${namespace}". ` +
+        "Name it as pod/NAME with -n NAMESPACE, or as NAMESPACE/NAME.\n",
+    );
     return ExitCode.no;
   }
+  const story = explainPod(pod, {
+    ageMs: ageOf(pod, parts),
+    schedulerSays: schedulerSays(object),
+    participation: await readParticipation(api, pod, options.signal),
+  });
+  terminal.out(renderExplanation(pod, story, { output: options.output, color: terminal.color }));
+  return ExitCode.done;
 }
 
 /** `pod/NAME` and `NAME` are in the namespace of the flag; `NAMESPACE/NAME` says its own. Pure. */
@@ -39,15 +56,99 @@ export function podTarget(
   operand: string,
   namespace: string,
 ): { readonly namespace: string; readonly name: string } {
-  const name = /^pods?\/(.+)$/.exec(operand)?.[1] ?? operand;
+  const name = /^(?:pods?|po)\/(.+)$/.exec(operand)?.[1] ?? operand;
   return { namespace, ...splitKey(name) };
 }
 
+function ageOf({ creationTimestampMs }: PodView, { api, clock }: ExplainParts): number | undefined {
+  return creationTimestampMs === undefined
+    ? undefined
+    : clock.nowMs() + api.serverClockOffsetMs() - creationTimestampMs;
+}
+
+/** The scheduler's own words when it found no node. Source: the condition PodScheduled. */
+function schedulerSays(pod: KubeObject): string | undefined {
+  const unplaced = (listAt(objectAt(pod, "status"), "conditions") ?? []).find((condition) =>
+    textAt(condition, "type") === "PodScheduled" && textAt(condition, "reason") === "Unschedulable"
+  );
+  return unplaced === undefined ? undefined : textAt(unplaced, "message") || "no reason given";
+}
+
+/** Only a pod without marks raises the question. A missing right is no fault: then it stays open. */
+async function readParticipation(api: KubeApi, pod: PodView, signal: AbortSignal): Promise<Participation> {
+  if (pod.labels !== undefined && SCHEDULING_GATE in pod.labels) return "selected";
+  try {
+    const [config, namespace] = await Promise.all([
+      readOrUndefined(api, { type: Resource.clusterConfigs, target: { name: CLUSTER_CONFIG_NAME }, signal }),
+      api.get(Resource.namespaces, { name: pod.namespace }, signal),
+    ]);
+    if (config === undefined) return "off";
+    const { labels } = namespace.metadata;
+    if (labels?.[AUDIT_NAMESPACE_LABEL.key] === AUDIT_NAMESPACE_LABEL.value) return "audited";
+    const selector = parseSelector(memberOf(objectAt(config, "spec"), "namespaceSelector"));
+    return matchesSelector(selector, labels) ? "selected" : "not-selected";
+  } catch (error) {
+    if (error instanceof ApiError && (error.status === 403 || error.status === 404)) return "unread";
+    throw error;
+  }
+}
+
+async function readOrUndefined(
+  api: KubeApi,
+  wanted: { readonly type: ResourceType; readonly target: ResourceTarget; readonly signal: AbortSignal },
+): Promise<KubeObject | undefined> {
+  try {
+    return await api.get(wanted.type, wanted.target, wanted.signal);
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
 /** The explanation in the wanted form. Pure. */
-export function renderExplanation(pod: PodView, output: "table" | "json" | "yaml"): string {
-  const lines = explainPod(pod);
-  if (output === "table") return `${pod.namespace}/${pod.name}\n${lines.map((line) => `  ${line}\n`).join("")}`;
-  const record = parseRecord(pod.annotations?.[PodAnnotation.decision]);
-  const document = { namespace: pod.namespace, pod: pod.name, node: pod.nodeName, explanation: lines, record };
+export function renderExplanation(
+  pod: PodView,
+  story: PodStory,
+  { output, color }: { readonly output: "table" | "json" | "yaml"; readonly color: boolean },
+): string {
+  if (output === "table") return renderStory(pod, story, color);
+  const { state, standing, why, next, record = null } = story;
+  const { namespace, name, nodeName: node } = pod;
+  const document = { namespace, pod: name, state, node, explanation: [standing, ...why], next, record };
   return output === "json" ? `${JSON.stringify(document, null, 2)}\n` : stringify(document);
+}
+
+const COLOR: Readonly<Record<PodState, Color>> = {
+  gated: "yellow",
+  held: "yellow",
+  pending: "yellow",
+  unschedulable: "red",
+  scheduled: "green",
+};
+
+const TROUBLED: readonly string[] = ["nowhere", "fallback", "release"];
+
+function renderStory(pod: PodView, { state, standing, why, next, record }: PodStory, isColored: boolean): string {
+  const color = TROUBLED.includes(record?.decision ?? "") ? "red" : COLOR[state];
+  const sections = [
+    renderSection("State", [isColored ? paint(standing, color) : standing]),
+    renderSection("Why", why),
+    renderSection("Next", next.length === 0 ? ["Nothing to do."] : next),
+  ];
+  const images = record === undefined || record.images.length === 0 ? "" : `\n${renderImages(record.images)}`;
+  return `Pod     ${pod.namespace}/${pod.name}\n${sections.join("")}${images}`;
+}
+
+function renderSection(title: string, lines: readonly string[]): string {
+  return lines.map((line, index) => `${(index === 0 ? title : "").padEnd(7)} ${line}\n`).join("");
+}
+
+function renderImages(images: readonly ImageOutcome[]): string {
+  const rows = images.map(({ image, digest, architectures, source }) => [
+    image,
+    source === "failed" ? "could not be inspected" : architectures.join(", ") || "none that is usable",
+    source,
+    digest.slice(0, 19),
+  ]);
+  return renderTable(["IMAGE", "ARCHITECTURES", "SOURCE", "DIGEST"], rows);
 }

@@ -18,3 +18,13 @@ export function renderTable(header: readonly string[], rows: readonly (readonly 
     cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("   ").trimEnd();
   return `${[header, ...rows].map(line).join("\n")}\n`;
 }
+
+const COLOR_CODES = { red: 31, green: 32, yellow: 33 } as const;
+
+/** One of the colours of {@link paint}. */
+export type Color = keyof typeof COLOR_CODES;
+
+/** A text in a colour of the terminal. Only for a terminal that has `color`. */
+export function paint(text: string, color: Color): string {
+  return `\x1b[${COLOR_CODES[color]}m${text}\x1b[0m`;
+}

@@ -4,6 +4,9 @@ import { type GateRelease, releaseGatedPods } from "../k8s/release_gates.ts";
 import { stringify } from "yaml";
 import { ExitCode, renderTable, type Terminal } from "./output.ts";
 
+const UNPLACED = "Pods released by hand may land on nodes that their images do not support.";
+const TRY_AGAIN = "Mend what the reasons name, then run it again.";
+
 /** Frees the pods and tells about each; answers the exit code: 1 when some could not be freed. */
 export async function runRelease(
   parts: { readonly api: KubeApi; readonly terminal: Terminal },
@@ -35,5 +38,6 @@ export function renderRelease(
     ...[...released].sort().map((pod) => [pod, verb, ""]),
     ...left.map(({ pod, reason }) => [pod, "still gated", reason]),
   ];
-  return `${renderTable(["POD", "RESULT", "REASON"], rows)}${released.length} ${verb}, ${left.length} still gated.\n`;
+  const counts = `${released.length} ${verb}, ${left.length} still gated.`;
+  return `${renderTable(["POD", "RESULT", "REASON"], rows)}\n${counts} ${released.length > 0 ? UNPLACED : TRY_AGAIN}\n`;
 }

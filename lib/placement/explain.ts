@@ -1,68 +1,125 @@
-// Pod → lines that say, to a person, where it stands and why: from its gate, labels, annotations and decision record.
-// Called by `archway explain` and the dashboard. Trusts the marks: they are read from a stored pod.
+// Pod → where it stands and why, in sentences for a person: from its gate, labels, annotations and decision record.
+// Called by `archway explain`. Trusts the marks: they are read from a stored pod.
 import { GateLabel, PodAnnotation, PodLabel, SCHEDULING_GATE } from "../names.ts";
-import { isGated } from "./constraints.ts";
+import { hasRequiredArchitecture, isGated } from "./constraints.ts";
+import { hasControlPlaneSelector } from "./ignore.ts";
+import { nextSteps } from "./next_step.ts";
 import { entryOf } from "./raw.ts";
 import { parseRecord } from "./record.ts";
+import { renderDuration } from "../duration.ts";
 import { unreachable } from "../unreachable.ts";
-import type { DecisionRecord, ImageOutcome, PodView } from "./types.ts";
+import type { Participation, PodState, PodStory, StoryFacts, Surroundings } from "./story.ts";
+import type { DecisionRecord, PodView } from "./types.ts";
 
-/** The explanation, one sentence or image a line. */
-export function explainPod(pod: PodView): readonly string[] {
+/** Tells the story of a pod. */
+export function explainPod(pod: PodView, around: Surroundings): PodStory {
   const record = parseRecord(entryOf(pod.annotations, PodAnnotation.decision));
-  return [
-    standing(pod),
-    ...(record === undefined ? [] : [outcome(record), ...record.images.map(imageLine), ...omittedLine(record)]),
+  const state = stateOf(pod, around);
+  const why = [
+    ...whyOf(pod, { record, state, around }),
     ...failureLines(pod),
     ...preferenceLines(pod),
+    ...(around.schedulerSays === undefined ? [] : [`The scheduler says: ${around.schedulerSays}`]),
   ];
+  return {
+    state,
+    standing: standing(pod, state, around),
+    why,
+    next: nextSteps(pod, { record, state, around }),
+    record,
+  };
 }
 
-function standing(pod: PodView): string {
-  const others = (pod.gates ?? []).filter((gate) => gate !== SCHEDULING_GATE);
-  if (isGated(pod)) return "Waiting: Archway holds the pod until its images are inspected.";
-  if (others.length > 0) return `Released by Archway; still held by ${others.join(", ")}.`;
-  const label = entryOf(pod.labels, PodLabel.gate);
-  if (label === GateLabel.removed) {
-    return pod.nodeName === "" ? "Released: the scheduler decides." : `Runs on ${pod.nodeName}.`;
+function stateOf(pod: PodView, { schedulerSays }: Surroundings): PodState {
+  if (isGated(pod)) return "gated";
+  if ((pod.gates ?? []).length > 0) return "held";
+  if (pod.nodeName !== "") return "scheduled";
+  return schedulerSays === undefined ? "pending" : "unschedulable";
+}
+
+function standing(pod: PodView, state: PodState, { ageMs }: Surroundings): string {
+  const since = ageMs === undefined ? "" : ` for ${renderDuration(Math.max(0, ageMs))}`;
+  switch (state) {
+    case "gated":
+      return `Held by Archway's gate${since}, until its images are inspected.`;
+    case "held":
+      return `Not scheduled: still held by ${(pod.gates ?? []).join(", ")}, which is not Archway's.`;
+    case "unschedulable":
+      return "Pending: the scheduler finds no node for it.";
+    case "pending":
+      return "Pending: the scheduler has not placed it yet.";
+    case "scheduled":
+      return `${pod.phase === "Pending" || pod.phase === "" ? "Scheduled" : pod.phase} on ${pod.nodeName}.`;
+    default:
+      return unreachable(state);
   }
-  if (label === GateLabel.notSet) {
-    return "Left alone: a rule exempts the pod, or it constrains the architecture itself.";
+}
+
+function whyOf(pod: PodView, { record, state, around }: StoryFacts): readonly string[] {
+  if (state === "gated") return [];
+  if (record !== undefined) return [outcome(record), ...omittedLine(record)];
+  switch (entryOf(pod.labels, SCHEDULING_GATE)) {
+    case GateLabel.removed:
+      return ["Archway released it without a constraint of its own."];
+    case GateLabel.notSet:
+      return [`Archway left it alone: ${exemption(pod)}`];
+    default:
+      return [unseen(around.participation)];
   }
-  return "Unknown to Archway: it was created while the webhook was away, or its namespace is not selected.";
 }
 
 function outcome({ decision, architectures }: DecisionRecord): string {
   const names = `{${architectures.join(", ")}}`;
   switch (decision) {
     case "place":
-      return `Its images share ${names}; it may run only there.`;
+      return `Its images all run on ${names}, so it may run only there.`;
     case "preset":
-      return "It constrains the architecture itself; only preferences were added.";
+      return "It constrains the architecture itself; Archway added only preferences.";
     case "nowhere":
-      return "Its images share no architecture; no node can run it.";
+      return "Its images share no architecture, so no node can run it.";
     case "fallback":
-      return `Its images could not be inspected; it fell back to ${names}.`;
+      return `Its images could not all be inspected, so it fell back to ${names}; whether they run there is not known.`;
     case "release":
-      return "Its images could not be inspected; it was released unconstrained.";
+      return "Its images could not all be inspected, so it was released unconstrained: it may land where they do not run.";
     default:
       return unreachable(decision);
   }
 }
 
-function imageLine({ image, digest, architectures, source }: ImageOutcome): string {
-  const what = source === "failed" ? "could not be inspected" : architectures.join(", ") || "no usable platform";
-  return `  ${image}${digest === "" ? "" : ` @ ${digest}`}: ${what} (${source})`;
+function omittedLine({ omitted }: DecisionRecord): readonly string[] {
+  return omitted === 0 ? [] : [`The record has no room for ${omitted} more of its images.`];
 }
 
-function omittedLine({ omitted }: DecisionRecord): readonly string[] {
-  return omitted === 0 ? [] : [`  and ${omitted} more that the record has no room for`];
+/** Only what a stored pod still shows; the other rules read what has changed since, or the flags of `serve`. */
+function exemption(pod: PodView): string {
+  if (pod.namespace.startsWith("kube-")) return "namespaces that begin with kube- are exempt.";
+  if (hasControlPlaneSelector(pod)) return "its nodeSelector names the control plane.";
+  if (pod.isDaemonSetControlled) return "its DaemonSet has one pod for each node.";
+  if (hasRequiredArchitecture(pod)) return "its nodeSelector or node affinity names the architecture already.";
+  return "it came with a node name, its namespace or RuntimeClass is exempt, or gating was stopped for want of a leader.";
+}
+
+function unseen(participation: Participation): string {
+  switch (participation) {
+    case "off":
+      return "Archway has not seen it: there is no ClusterPodPlacementConfig, so pod placement is off.";
+    case "not-selected":
+      return "Archway has not seen it: the ClusterPodPlacementConfig does not select its namespace.";
+    case "audited":
+      return "Archway has left it as it is: its namespace is in audit mode.";
+    case "selected":
+      return "Archway has not touched it: it is older than the webhook, no replica answered then, or --audit is on.";
+    case "unread":
+      return "Archway has not seen it: its namespace is not selected, or the webhook was away when it was created.";
+    default:
+      return unreachable(participation);
+  }
 }
 
 function failureLines(pod: PodView): readonly string[] {
   const count = entryOf(pod.labels, PodLabel.inspectErrorCount);
   const text = entryOf(pod.annotations, PodAnnotation.inspectError);
-  if (count === undefined) return [];
+  if (count === undefined) return isGated(pod) ? ["No registry has failed; the answer is still to come."] : [];
   const failing = entryOf(pod.labels, PodLabel.inspectError) !== undefined;
   const lead = failing ? `Inspection fails (count ${count})` : `Inspection failed before (count ${count})`;
   return [text === undefined ? `${lead}.` : `${lead}: ${text}`];

@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import { stripVTControlCharacters } from "node:util";
+import { parse as parseYaml } from "yaml";
+import { podTarget, runExplain } from "../../../lib/cli/explain.ts";
+import { systemClock } from "../../../lib/clock.ts";
+import type { KubeApi } from "../../../lib/k8s/api.ts";
+import { ApiError } from "../../../lib/k8s/errors.ts";
+import { Resource } from "../../../lib/k8s/types.ts";
+import { PodAnnotation, SCHEDULING_GATE as GATE } from "../../../lib/names.ts";
+import { openCommandBed, recordingTerminal, type Said, withCalls } from "./support.ts";
+
+async function run(
+  api: KubeApi,
+  operand: string,
+  options: { readonly output?: "table" | "json" | "yaml"; readonly color?: boolean } = {},
+): Promise<{ readonly code: number; readonly said: Said }> {
+  const { output = "table", color = false } = options;
+  const { terminal, said } = recordingTerminal({ color });
+  const { signal } = new AbortController();
+  const code = await runExplain(
+    { api, terminal, clock: systemClock },
+    { operands: [operand], podNamespace: "default", output, signal },
+  );
+  return { code, said };
+}
+
+const ESCAPE = "\x1b";
+const DIGEST = `sha256:${"ab".repeat(32)}`;
+/** What a release leaves on a pod whose only image is for arm64. */
+const PLACED = {
+  labels: { [GATE]: "removed" },
+  annotations: {
+    [PodAnnotation.decision]: JSON.stringify({
+      v: 1,
+      d: "place",
+      a: ["arm64"],
+      i: [["demo/edge:v1", DIGEST, ["arm64"], "registry"]],
+    }),
+  },
+};
+
+Deno.test("runExplain() prints state, reason, next step and images of a placed pod", async () => {
+  await using bed = await openCommandBed();
+  await bed.createPod("edge", {}, PLACED);
+  const { code, said } = await run(bed.api, "pod/edge");
+  assert.deepEqual([code, said.err, said.out.split("\n")], [0, "", [
+    "Pod     default/edge",
+    "State   Pending: the scheduler has not placed it yet.",
+    "Why     Its images all run on {arm64}, so it may run only there.",
+    "Next    Nothing to do.",
+    "",
+    "IMAGE          ARCHITECTURES   SOURCE     DIGEST",
+    `demo/edge:v1   arm64           registry   ${DIGEST.slice(0, 19)}`,
+    "",
+  ]]);
+});
+
+Deno.test("runExplain() prints one document as JSON and as YAML, of the same shape for every pod", async () => {
+  await using bed = await openCommandBed();
+  await bed.createPod("edge", {}, PLACED);
+  await bed.createPod("plain");
+  const placed = JSON.parse((await run(bed.api, "edge", { output: "json", color: true })).said.out);
+  assert.deepEqual(parseYaml((await run(bed.api, "edge", { output: "yaml", color: true })).said.out), placed);
+  const plain = JSON.parse((await run(bed.api, "plain", { output: "json" })).said.out);
+  const shape = ["namespace", "pod", "state", "node", "explanation", "next", "record"];
+  assert.deepEqual([Object.keys(placed), Object.keys(plain)], [shape, shape]);
+  assert.deepEqual(placed.record.images[0].architectures, ["arm64"]);
+  assert.deepEqual([plain.state, plain.node, plain.record], ["pending", "", null]);
+});
+
+Deno.test("runExplain() colours the state on a terminal that has colours, and nothing elsewhere", async () => {
+  await using bed = await openCommandBed();
+  await bed.createPod("held", { schedulingGates: [{ name: GATE }] }, { labels: { [GATE]: "gated" } });
+  const [plain, colored] = [await run(bed.api, "held"), await run(bed.api, "held", { color: true })];
+  assert.equal(plain.said.out.includes(ESCAPE), false);
+  assert.equal(stripVTControlCharacters(colored.said.out), plain.said.out);
+  assert.ok(colored.said.out.includes(`${ESCAPE}[33mHeld by Archway's gate`));
+});
+
+Deno.test("runExplain() answers 1 and says how pods are named when there is none", async () => {
+  await using bed = await openCommandBed();
+  const { code, said } = await run(bed.api, "pod/nobody");
+  assert.deepEqual([code, said.out], [1, ""]);
+  assert.match(said.err, /^archway: Cannot explain pod "nobody": there is none in namespace "default"\. Name it as/);
+});
+
+Deno.test("runExplain() finds out why a pod without marks has none, as far as it may look", async () => {
+  await using bed = await openCommandBed();
+  await bed.createPod("plain");
+  assert.match((await run(bed.api, "plain")).said.out, /pod placement is off/);
+  const spec = { namespaceSelector: { matchLabels: { team: "a" } } };
+  const config = { apiVersion: "multiarch.openshift.io/v1beta1", kind: "ClusterPodPlacementConfig", spec };
+  await bed.api.create(Resource.clusterConfigs, { ...config, metadata: { name: "cluster" } }, { signal: bed.signal });
+  assert.match((await run(bed.api, "plain")).said.out, /does not select its namespace/);
+  const forbidden = new ApiError("forbidden", { status: 403, reason: "Forbidden" });
+  const blind = withCalls(bed.api, {
+    get: (type, target, signal) =>
+      type === Resource.pods ? bed.api.get(type, target, signal) : Promise.reject(forbidden),
+  });
+  assert.match((await run(blind, "plain")).said.out, /its namespace is not selected, or the webhook was away/);
+});
+
+Deno.test("runExplain() throws when the API server does not let it read the pod", async () => {
+  await using bed = await openCommandBed();
+  const forbidden = new ApiError("pods is forbidden", { status: 403, reason: "Forbidden" });
+  await assert.rejects(run(withCalls(bed.api, { get: () => Promise.reject(forbidden) }), "web"), /forbidden/);
+});
+
+Deno.test("podTarget() reads the three ways to name a pod", () => {
+  assert.deepEqual(podTarget("pod/web", "team"), { namespace: "team", name: "web" });
+  assert.deepEqual(podTarget("po/web", "team"), { namespace: "team", name: "web" });
+  assert.deepEqual(podTarget("web", "team"), { namespace: "team", name: "web" });
+  assert.deepEqual(podTarget("other/web", "team"), { namespace: "other", name: "web" });
+});

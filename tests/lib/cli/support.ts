@@ -1,0 +1,77 @@
+// A terminal that remembers what was said, and an API server in this process. Used by the tests of commands.
+import type { Terminal } from "../../../lib/cli/output.ts";
+import { systemClock } from "../../../lib/clock.ts";
+import type { KubeApi } from "../../../lib/k8s/api.ts";
+import { openKubeApi } from "../../../lib/k8s/rest_api.ts";
+import { Resource } from "../../../lib/k8s/types.ts";
+import { silentLogger } from "../../../lib/log.ts";
+import { podBody, serveCluster } from "../playground/make.ts";
+
+/** What a command said. */
+export interface Said {
+  out: string;
+  err: string;
+}
+
+/** A terminal and its memory. */
+export function recordingTerminal({ color }: { readonly color: boolean }): { terminal: Terminal; said: Said } {
+  const said: Said = { out: "", err: "" };
+  const terminal: Terminal = {
+    out: (text) => void (said.out += text),
+    err: (text) => void (said.err += text),
+    color,
+  };
+  return { terminal, said };
+}
+
+/** An API server to run commands against. */
+export interface CommandBed extends AsyncDisposable {
+  readonly api: KubeApi;
+  readonly signal: AbortSignal;
+  /** Creates a pod of namespace `default`. */
+  createPod(
+    name: string,
+    spec?: Readonly<Record<string, unknown>>,
+    metadata?: Readonly<Record<string, unknown>>,
+  ): Promise<void>;
+}
+
+/** Opens the bed. */
+export async function openCommandBed(): Promise<CommandBed> {
+  const served = await serveCluster();
+  const api = openKubeApi({
+    baseUrl: served.server.url,
+    credentials: () => Promise.resolve({ headers: {}, tls: { caCerts: [] } }),
+    discardCredentials: () => {},
+  }, { clock: systemClock, log: silentLogger, userAgent: "archway-test" });
+  const { signal } = new AbortController();
+  return {
+    api,
+    signal,
+    createPod: async (name, spec = {}, metadata = {}) => {
+      const body = podBody(name, spec);
+      const merged = { ...body, metadata: { ...Object(Reflect.get(body, "metadata")), ...metadata } };
+      await api.create(Resource.pods, merged, { namespace: "default", signal });
+    },
+    [Symbol.asyncDispose]: async () => {
+      await api[Symbol.asyncDispose]();
+      await served[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** The same API server, with some calls replaced. */
+export function withCalls(api: KubeApi, calls: Partial<KubeApi>): KubeApi {
+  return {
+    get: (...args) => api.get(...args),
+    list: (...args) => api.list(...args),
+    watch: (...args) => api.watch(...args),
+    create: (...args) => api.create(...args),
+    replace: (...args) => api.replace(...args),
+    patch: (...args) => api.patch(...args),
+    delete: (...args) => api.delete(...args),
+    raw: (...args) => api.raw(...args),
+    serverClockOffsetMs: () => api.serverClockOffsetMs(),
+    ...calls,
+  };
+}
