@@ -79,7 +79,7 @@ async function run(config: Config, terminal: Terminal): Promise<number> {
         (api) => runExplain({ api, terminal, clock: systemClock }, { ...config, signal: stop }),
       );
     case "cache":
-      return await runCache(config, { terminal, clock: systemClock, log: silentLogger, signal: stop });
+      return await runCache(config, { terminal, clock: systemClock, signal: stop });
     default:
       return unreachable(config.command);
   }

@@ -5,8 +5,8 @@ import { openDenoKv } from "../kv/deno_kv.ts";
 import { PROBE_KEY } from "../kv/keys.ts";
 import { exportEntries, importEntries } from "../kv/ndjson.ts";
 import type { KeyValueStore } from "../kv/store.ts";
-import { errorText, type Logger } from "../log.ts";
-import { ExitCode, type Terminal } from "./output.ts";
+import { errorText } from "../log.ts";
+import { ExitCode, type Terminal, terminalLogger } from "./output.ts";
 
 /** The flags of the command. */
 export interface CacheConfig {
@@ -24,8 +24,6 @@ export interface CacheParts {
   readonly terminal: Terminal;
   /** Stamps imported entries. */
   readonly clock: Clock;
-  /** Warnings of the database go to the terminal instead. */
-  readonly log: Logger;
   /** Ends the command between two lines. */
   readonly signal: AbortSignal;
   /** What `import -` reads; default standard input. */
@@ -58,16 +56,9 @@ export async function runCache(config: CacheConfig, parts: CacheParts): Promise<
   }
 }
 
-function openStore(
-  { kvUrl, cachePath = "" }: CacheConfig,
-  { clock, log, terminal }: CacheParts,
-): Promise<KeyValueStore> {
-  const shown: Logger = {
-    ...log,
-    warn: (message, fields = {}) => terminal.err(`archway: ${message}: ${String(fields.reason ?? "")}\n`),
-    with: () => shown,
-  };
-  return openDenoKv({ ...(kvUrl === undefined ? { path: cachePath } : { url: kvUrl }), clock, log: shown });
+function openStore({ kvUrl, cachePath = "" }: CacheConfig, { clock, terminal }: CacheParts): Promise<KeyValueStore> {
+  const log = terminalLogger(terminal);
+  return openDenoKv({ ...(kvUrl === undefined ? { path: cachePath } : { url: kvUrl }), clock, log });
 }
 
 /** The store itself never fails, so ask whether there is anything behind it. */

@@ -1,4 +1,5 @@
 // What a command may touch of the terminal. Made by main; commands write through it, so tests read what they say.
+import type { LogFields, Logger } from "../log.ts";
 
 /** Where a command's words go and how they may look. */
 export interface Terminal {
@@ -13,10 +14,33 @@ export const ExitCode = { done: 0, no: 1, usage: 2, failed: 3 } as const;
 
 /** A table with aligned columns and a header; the last column is not padded. Ends with a newline. */
 export function renderTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = header.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
-  const line = (cells: readonly string[]): string =>
-    cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("   ").trimEnd();
-  return `${[header, ...rows].map(line).join("\n")}\n`;
+  return renderColumns([header, ...rows]);
+}
+
+/** Rows with aligned columns, each line ending with a newline. */
+export function renderColumns(rows: readonly (readonly string[])[]): string {
+  const columns = Math.max(0, ...rows.map((row) => row.length));
+  const widths = Array.from({ length: columns }, (_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
+  return rows.map((row) => `${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join("   ").trimEnd()}\n`).join("");
+}
+
+/** A logger for commands: a person at a terminal is told of warnings and errors, one line each, and of nothing else. */
+export function terminalLogger(terminal: Terminal, fields: LogFields = {}): Logger {
+  const tell = (message: string, more: LogFields = {}): void => {
+    const { reason, message: state, ...where } = { ...fields, ...more };
+    const places = Object.entries(where).map(([name, value]) => `${name} ${String(value)}`).join(", ");
+    const place = places === "" ? "" : ` (${places})`;
+    const why = reason ?? state;
+    const sentence = message.charAt(0).toUpperCase() + message.slice(1);
+    terminal.err(`archway: ${sentence}${place}${why === undefined ? "" : `: ${String(why)}`}\n`);
+  };
+  return {
+    debug: () => {},
+    info: () => {},
+    warn: tell,
+    error: tell,
+    with: (more) => terminalLogger(terminal, { ...fields, ...more }),
+  };
 }
 
 const COLOR_CODES = { red: 31, green: 32, yellow: 33 } as const;

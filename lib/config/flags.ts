@@ -169,9 +169,15 @@ export const FLAGS: readonly Flag[] = [
     fallback: "table",
   },
   { ...flag("pod-namespace", "text", ["explain"], "Namespace of the pod (also -n).", "NAME"), fallback: "default" },
-  flag("registries", "switch", ["inspect"], "Show the state of each registry instead of images."),
+  flag("registries", "switch", ["inspect"], "Show how the registries of the images do instead of the images."),
   flag("trace", "switch", ["inspect"], "Show every HTTP exchange, secrets masked."),
-  flag("admin-url", "url", ["inspect"], "Admin address of a running Archway to ask.", "http://HOST:PORT"),
+  flag(
+    "admin-url",
+    "url",
+    ["inspect"],
+    "With --registries: ask a running Archway at its admin address instead.",
+    "http://HOST:PORT",
+  ),
   flag("dry-run", "switch", ["release"], "Show what would be released, release nothing."),
   flag("once", "switch", ["dev"], "Run the samples, print how each ended, exit."),
 ];

@@ -224,8 +224,12 @@ function contradictions(command: Command, values: ConfigValues, operands: readon
       "Cannot register --webhook-url: the API server calls webhooks over https:// only.",
     ],
     [
-      command === "inspect" && operands.length === 0 && !values.registries,
-      "Cannot inspect nothing: name one or more images, or use --registries.",
+      command === "inspect" && operands.length === 0 && values.adminUrl === undefined,
+      "Cannot inspect nothing: name one or more images, or use --registries with --admin-url.",
+    ],
+    [
+      values.adminUrl !== undefined && !values.registries,
+      "Cannot use --admin-url alone: a running Archway is asked for its --registries.",
     ],
     [
       command === "explain" && operands.length !== 1,

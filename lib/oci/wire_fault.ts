@@ -55,6 +55,6 @@ const MAX_DETAIL = 200;
 /** Names a fault. `text` is the runtime's, without addresses: a host may be called `tls`. */
 export function describeWireFault(text: string): WireFault {
   const { reason, says, next } = ROWS.find(({ sign }) => sign.test(text)) ?? OTHERWISE;
-  const detail = text.replace(/^.*client error \(\w+\): /, "").slice(0, MAX_DETAIL);
+  const detail = text.replace(/^(.*client error \(\w+\)|fetch failed): /, "").slice(0, MAX_DETAIL);
   return { reason, what: `${says} (${detail})${next === undefined ? "" : `. ${next}`}` };
 }

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { runCache } from "../../../lib/cli/cache.ts";
 import { ExitCode, type Terminal } from "../../../lib/cli/output.ts";
 import { systemClock } from "../../../lib/clock.ts";
-import { silentLogger } from "../../../lib/log.ts";
 import { temporaryFolder } from "../kv/kv_support.ts";
 
 const DIGEST = `sha256:${"ab".repeat(32)}`;
@@ -37,7 +36,6 @@ async function run(
   const code = await runCache({ operands, cachePath: more.cachePath }, {
     terminal,
     clock: systemClock,
-    log: silentLogger,
     signal: new AbortController().signal,
     ...(more.input === undefined ? {} : { input: new Blob([more.input]).stream() }),
   });

@@ -1,0 +1,79 @@
+// How inspected images look to a person: one row each, then everything that is known of each. Pure. Used by inspect.ts.
+import type { Platform, RequestCounts, TraceEntry } from "../oci/types.ts";
+import { renderPlatform } from "../oci/platforms.ts";
+import type { InspectedImage } from "./inspected_image.ts";
+import { renderColumns, renderTable } from "./output.ts";
+
+/** The table and the details. */
+export function renderInspectedText(images: readonly InspectedImage[]): string {
+  const rows = images.map(({ image, architectures, source, requests, findings, error }) => [
+    shortenDigest(image),
+    error === undefined ? architectures.join(",") || "none" : `${error.reason} (${error.kind})`,
+    source,
+    String(Object.values(requests).reduce((sum, count) => sum + count, 0)),
+    findings.map(({ kind }) => kind).join(","),
+  ]);
+  const table = renderTable(["IMAGE", "ARCHITECTURES", "SOURCE", "REQUESTS", "FINDINGS"], rows);
+  return [table, ...images.map(renderDetails)].join("\n");
+}
+
+/** A digest fills the line and is told in full below. */
+function shortenDigest(image: string): string {
+  return image.replace(/(@[a-z0-9]+:[0-9a-f]{12})[0-9a-f]+$/, "$1…");
+}
+
+function renderDetails(image: InspectedImage): string {
+  const { error, mirror, digest, mediaType, platforms, findings, trace } = image;
+  const credential = image.credential ?? "none (anonymous)";
+  const rows: readonly (readonly [label: string, value: string | undefined])[] = [
+    ["Resolved", image.resolved],
+    ["Mirror", mirror],
+    ["Error", error?.message],
+    [
+      "Next",
+      error?.reason === "Unauthorized" ? "Name a docker config with credentials by --docker-config." : undefined,
+    ],
+    ...error === undefined
+      ? [
+        ["Credential", credential],
+        ["Digest", digest],
+        ["Media type", mediaType],
+        ["Platforms", renderPlatforms(platforms)],
+      ] as const
+      : [],
+    ...findings.map(({ kind, message }) => ["Finding", `${kind}: ${message}`] as const),
+    ["Requests", renderRequests(image.requests)],
+  ];
+  const known = rows.flatMap(([label, value]) => value === undefined ? [] : [[label, value]]);
+  return `${image.image}\n${indent(renderColumns(known), 2)}${trace === undefined ? "" : renderTrace(trace)}`;
+}
+
+function renderPlatforms(platforms: readonly Platform[]): string {
+  return platforms.map(renderPlatform).join(", ");
+}
+
+function renderRequests({ manifestGet, manifestHead, blobGet, token, other }: RequestCounts): string {
+  const counts: readonly (readonly [count: number, name: string])[] = [
+    [manifestGet, "manifest GET"],
+    [manifestHead, "manifest HEAD"],
+    [blobGet, "blob GET"],
+    [token, "token"],
+    [other, "other"],
+  ];
+  return counts.filter(([count]) => count > 0).map(([count, name]) => `${count} ${name}`).join(", ") || "none";
+}
+
+function renderTrace(trace: readonly TraceEntry[]): string {
+  if (trace.length === 0) return "  Trace: nothing was asked\n";
+  const rows = trace.map(({ method, url, status, ms, note = "" }) => [
+    method,
+    url,
+    `${status} ${note}`.trim(),
+    `${Math.round(ms)} ms`,
+  ]);
+  return `  Trace\n${indent(renderColumns(rows), 4)}`;
+}
+
+function indent(text: string, columns: number): string {
+  return text.replaceAll(/^(?=.)/gm, " ".repeat(columns));
+}

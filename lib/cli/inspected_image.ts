@@ -1,0 +1,53 @@
+// One image as `archway inspect` tells of it: the report of the inspector in the shape of the JSON output (design §4). Pure.
+// Used by inspect.ts and inspect_text.ts.
+import { intersectArchitectures, isUsableArchitecture, KNOWN_ARCHITECTURES } from "../arch.ts";
+import type {
+  Finding,
+  InspectionFailure,
+  InspectionReport,
+  Platform,
+  RequestCounts,
+  TraceEntry,
+} from "../oci/types.ts";
+
+/** One image as it is printed with `-o json` (design §4). */
+export interface InspectedImage {
+  readonly image: string;
+  readonly resolved: string;
+  readonly mirror?: string;
+  readonly credential?: string;
+  readonly digest: string;
+  readonly mediaType: string;
+  readonly platforms: readonly Platform[];
+  readonly architectures: readonly string[];
+  readonly source: "registry" | "cache";
+  readonly requests: RequestCounts;
+  readonly findings: readonly Finding[];
+  readonly trace?: readonly TraceEntry[];
+  readonly error?: Pick<InspectionFailure, "kind" | "reason" | "message">;
+}
+
+/** The document of one image. Pure. */
+export function toInspected(
+  image: string,
+  report: InspectionReport,
+  { trace }: { readonly trace: boolean },
+): InspectedImage {
+  const { inspection, resolved, mirror, credentialSource, source, requests } = report;
+  const common = {
+    image,
+    resolved,
+    ...(mirror === undefined ? {} : { mirror }),
+    ...(credentialSource === undefined ? {} : { credential: credentialSource }),
+  };
+  const traced = trace ? { trace: report.trace } : {};
+  if (inspection.kind === "failed") {
+    const { kind, reason, message } = inspection.failure;
+    const nothing = { digest: "", mediaType: "", platforms: [], architectures: [], findings: [] };
+    return { ...common, ...nothing, source, requests, ...traced, error: { kind, reason, message } };
+  }
+  const { digest, mediaType, platforms, findings } = inspection;
+  const named = platforms.map(({ architecture }) => architecture).filter(isUsableArchitecture);
+  const architectures = inspection.kind === "anywhere" ? [...KNOWN_ARCHITECTURES] : intersectArchitectures([named]);
+  return { ...common, digest, mediaType, platforms, architectures, source, requests, findings, ...traced };
+}

@@ -1,0 +1,122 @@
+// `archway inspect` as people run it, a process of its own, against real registries: what it says, what it never says, and how
+// it ends.
+import assert from "node:assert/strict";
+import { startFaultProxy } from "./support/fault_proxy.ts";
+import { flagsFor, runArchway, writeTemporaryFiles } from "./support/inspecting.ts";
+import { findFreePort } from "./support/ports.ts";
+import { startRegistry } from "./support/registry.ts";
+
+const PLATFORMS = [{ architecture: "amd64" }, { architecture: "arm64", variant: "v8" }];
+
+Deno.test("registry inspect: -o json tells mirror, credential source, digest, platforms and the very requests that were sent", async () => {
+  await using registry = await startRegistry({ auth: "token", users: { puller: "s3cr3t-pa55" } });
+  const { digest } = await registry.push("mirrored/app", "v1", { platforms: PLATFORMS, attestations: true });
+  await using proxy = await startFaultProxy({ upstream: registry });
+  const conf = `[[registry]]\nlocation = "registry.example.test"\n` +
+    `[[registry.mirror]]\nlocation = "${proxy.host}/mirrored"\n`;
+  const auth = btoa("puller:s3cr3t-pa55");
+  await using files = await writeTemporaryFiles({
+    "registries.conf": conf,
+    "config.json": { auths: { [proxy.host]: { auth } } },
+  });
+  const { code, stdout, stderr } = await runArchway([
+    ...["inspect", "-o", "json", "--trace", ...flagsFor(proxy)],
+    ...["--registries-conf", `${files.path}/registries.conf`, "--docker-config", `${files.path}/config.json`],
+    "registry.example.test/app:v1",
+  ]);
+  assert.deepEqual([code, stderr], [0, ""]);
+  const [{ trace, ...image }] = JSON.parse(stdout);
+  assert.deepEqual(image, {
+    image: "registry.example.test/app:v1",
+    resolved: `${proxy.host}/mirrored/app:v1`,
+    mirror: proxy.host,
+    credential: "config.json",
+    digest,
+    mediaType: "application/vnd.oci.image.index.v1+json",
+    platforms: [{ os: "linux", architecture: "amd64" }, { os: "linux", architecture: "arm64", variant: "v8" }],
+    architectures: ["amd64", "arm64"],
+    source: "registry",
+    requests: { manifestGet: 2, manifestHead: 0, blobGet: 0, token: 1, other: 0 },
+    findings: [],
+  });
+  const { ping: _none, ...counted } = proxy.counts();
+  assert.deepEqual(counted, image.requests);
+  assert.deepEqual(
+    trace.map(({ method, url, status }: { method: string; url: string; status: number }) => [method, url, status]),
+    proxy.requests().map(({ method, path, status }) => [method, `${proxy.url}${path.split("?")[0]}`, status]),
+  );
+  // Neither the password nor its encoding, nor the signed token (they all begin so).
+  for (const secret of ["s3cr3t", auth, "eyJ"]) assert.ok(!stdout.includes(secret), secret);
+});
+
+Deno.test("registry inspect: of several images each has its row and its details, and one failure makes the exit code 1", async () => {
+  await using registry = await startRegistry({ auth: "htpasswd" });
+  await using open = await startRegistry();
+  const { children } = await open.push("team/app", "v1", { platforms: PLATFORMS });
+  const pinned = `${open.host}/team/app@${children[1]}`;
+  const missing = `${open.host}/team/none:v1`;
+  const flags = [...flagsFor(registry), ...flagsFor(open)];
+  const good = await runArchway(["inspect", ...flags, `${open.host}/team/app:v1`, pinned]);
+  assert.deepEqual([good.code, good.stderr], [0, ""]);
+  assert.match(good.stdout, /team\/app:v1 +amd64,arm64 +registry +1\n/);
+  assert.match(good.stdout, /team\/app@sha256:[0-9a-f]{12}… +arm64 +registry +2 +ChildDigestPin\n/);
+  assert.match(good.stdout, /\n {2}Requests +1 manifest GET, 1 blob GET\n/);
+  const bad = await runArchway(["inspect", ...flags, missing, `${registry.host}/team/app:v1`, pinned]);
+  assert.equal(bad.code, 1);
+  assert.match(bad.stdout, /ManifestUnknown \(permanent\)/);
+  assert.match(bad.stdout, /Cannot find image ".*team\/none:v1": the registry does not have it\./);
+  assert.match(bad.stdout, /answered 401 \(no pull secret matches it\)\.\n {2}Next +Name a docker config/);
+});
+
+Deno.test("registry inspect: --registries -o json tells the state of each host that was asked", async () => {
+  await using registry = await startRegistry();
+  await registry.push("team/app", "v1", { platforms: PLATFORMS });
+  const dead = `127.0.0.1:${findFreePort()}`;
+  const images = [`${registry.host}/team/app:v1`, `${dead}/team/app:v1`];
+  const flags = [...flagsFor(registry), "--registry", dead];
+  const { code, stdout } = await runArchway(["inspect", "--registries", "-o", "json", ...flags, ...images]);
+  assert.equal(code, 1);
+  const states: readonly Record<string, unknown>[] = JSON.parse(stdout);
+  const stateOf = (host: string): Record<string, unknown> | undefined => states.find((state) => state["host"] === host);
+  assert.equal(typeof stateOf(registry.host)?.["lastSuccessAtMs"], "number");
+  assert.equal(stateOf(registry.host)?.["lastFailure"], undefined);
+  assert.match(JSON.stringify(stateOf(dead)?.["lastFailure"]), /"reason":"Unreachable"/);
+});
+
+Deno.test("registry inspect: a broken configuration file is told with its line, whatever comes of the image", async () => {
+  await using registry = await startRegistry();
+  await registry.push("team/app", "v1", { platforms: PLATFORMS });
+  await using files = await writeTemporaryFiles({
+    "registries.conf": '[[registry]]\nlocation = "a.test"\n[[registry.mirror]\n',
+    "config.json": '{"auths": {\n"a.test": {"auth": "s3cr3t',
+  });
+  const inspect = (...flags: string[]): ReturnType<typeof runArchway> =>
+    runArchway(["inspect", ...flagsFor(registry), ...flags, `${registry.host}/team/app:v1`]);
+  const refused = await inspect("--registries-conf", `${files.path}/registries.conf`);
+  assert.equal(refused.code, 1);
+  assert.match(refused.stdout, /Misconfigured \(permanent\)/);
+  assert.match(refused.stderr, /^archway: Cannot use a registry .*registries\.conf, line 3\): not TOML/);
+  const warned = await inspect("--docker-config", `${files.path}/config.json`);
+  assert.equal(warned.code, 0);
+  assert.match(warned.stderr, /^archway: Cannot use a source .*config\.json line 2: not JSON/);
+  assert.doesNotMatch(warned.stderr, /s3cr3t/);
+});
+
+Deno.test("registry inspect: with --cache-path a second run asks the registry by HEAD alone, or not at all for a digest", async () => {
+  await using registry = await startRegistry();
+  const { digest } = await registry.push("team/app", "v1", { platforms: PLATFORMS });
+  await using proxy = await startFaultProxy({ upstream: registry });
+  await using files = await writeTemporaryFiles({});
+  const inspect = async (name: string): Promise<string> => {
+    proxy.reset();
+    const flags = [...flagsFor(proxy), "--cache-path", `${files.path}/cache.db`];
+    const { code, stdout, stderr } = await runArchway(["inspect", "-o", "json", ...flags, `${proxy.host}/${name}`]);
+    assert.equal(code, 0, stderr);
+    const { manifestGet, manifestHead } = proxy.counts();
+    return `${JSON.parse(stdout)[0].source} ${manifestGet} GET ${manifestHead} HEAD`;
+  };
+  assert.equal(await inspect("team/app:v1"), "registry 1 GET 0 HEAD");
+  assert.equal(await inspect(`team/app@${digest}`), "cache 0 GET 0 HEAD");
+  // A tag of the very second is shared as it is; later it is confirmed by one HEAD.
+  assert.match(await inspect("team/app:v1"), /^cache 0 GET [01] HEAD$/);
+});
