@@ -1,5 +1,5 @@
-// `archway cache export FILE` and `archway cache import FILE`: what is known of public images, carried to a site without a
-// way out. `-` stands for the standard streams. Called by main.
+// `archway cache export FILE` and `archway cache import FILE`: what is known of public images and tags, carried to a site
+// without a way out. `-` stands for the standard streams. Called by main.
 import type { Clock } from "../clock.ts";
 import { openDenoKv } from "../kv/deno_kv.ts";
 import { PROBE_KEY } from "../kv/keys.ts";
@@ -81,8 +81,9 @@ async function runExport(store: KeyValueStore, file: string, parts: CacheParts):
   const { terminal, clock, signal } = parts;
   const before = store.faults();
   let exported = 0;
+  let leftOut = 0;
   async function* lines(): AsyncGenerator<string> {
-    for await (const line of exportEntries(store, { clock })) {
+    for await (const line of exportEntries(store, { clock, onPrivate: () => leftOut++ })) {
       if (signal.aborted) return;
       yield line;
       exported += 1;
@@ -91,7 +92,7 @@ async function runExport(store: KeyValueStore, file: string, parts: CacheParts):
   }
   if (file === "-") { for await (const line of lines()) terminal.out(line); }
   else await writeLines(file, lines());
-  terminal.err(`${exported} exported\n`);
+  terminal.err(`${exported} exported${leftOut === 0 ? "" : `, ${leftOut} left out: they took a credential to read`}\n`);
   if (store.faults() > before) throw new Error("it stopped answering before the end. Run the command again.");
   return signal.aborted ? ExitCode.failed : ExitCode.done;
 }
@@ -116,11 +117,11 @@ async function runImport(store: KeyValueStore, file: string, parts: CacheParts):
       if (read % PROGRESS_EVERY === 0) terminal.err(`${read} lines read so far\n`);
     }
   }
-  const { imported, invalid, lost } = await importEntries(lines(), { store, clock });
-  terminal.err(`${imported} imported, ${invalid} not understood, ${lost} not stored\n`);
+  const { imported, older, invalid, lost } = await importEntries(lines(), { store, clock });
+  terminal.err(`${imported} imported, ${older} older than known, ${invalid} not understood, ${lost} not stored\n`);
   if (lost > 0) throw new Error(`it did not take ${lost} entries. Run the command again.`);
-  if (invalid > 0 && imported === 0) {
-    throw new Error("the file has no line that is an image. Was it made by this command?");
+  if (invalid > 0 && imported + older === 0) {
+    throw new Error("the file has no line that is of an image. Was it made by this command?");
   }
   return signal.aborted ? ExitCode.failed : ExitCode.done;
 }

@@ -19,6 +19,18 @@ const USAGE: Readonly<Record<Command, string>> = {
   cache: "archway cache export|import FILE [flags]",
 };
 
+/** What is worth knowing beyond the flags. */
+const NOTES: Partial<Readonly<Record<Command, string>>> = {
+  cache: `What is exported, one JSON object a line, and who can use it:
+  image  digest → platforms. True for ever, wherever it is imported.
+  tag    tag → digest, with the time a registry last said so. The importing site believes a tag without asking for
+         its --tag-ttl, counted from that time; after that, its registry (or mirror) is asked once by HEAD. Where no
+         registry can be reached, give \`archway serve\` a --tag-ttl as long as the time between two imports: 30d.
+Left out: all that was read with a credential (also where none was needed), and short names (nginx:v1), which each
+site's configuration may send elsewhere; docker.io/library/nginx:v1 goes along. An import keeps what is younger.
+`,
+};
+
 /** Help of one command, or of all in short. Ends with a newline. */
 export function renderHelp(command: Command | undefined): string {
   if (command === undefined) {
@@ -27,12 +39,13 @@ export function renderHelp(command: Command | undefined): string {
       `See \`archway COMMAND --help\`. Exit codes: 0 done, 1 the answer is "no", 2 bad usage, 3 failed.\n`;
   }
   const rows = FLAGS.filter((flag) => flag.commands.includes(command)).map(renderFlag);
+  const notes = NOTES[command];
   const width = Math.max(...rows.map(([left]) => left.length));
   const lines = rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
   return `${SUMMARY[command]}\n\nUsage: ${
     USAGE[command]
   }\n\nFlags (each also as an ARCHWAY_… environment variable):\n` +
-    `${lines.join("\n")}\n`;
+    `${lines.join("\n")}\n${notes === undefined ? "" : `\n${notes}`}`;
 }
 
 function renderFlag(flag: Flag): readonly [string, string] {

@@ -47,7 +47,11 @@ Deno.test("runCache() carries what is known from one file through text to anothe
   const [first, second] = [`${folder.path}/first.db`, `${folder.path}/second.db`];
   const file = `${folder.path}/cache.ndjson`;
   const imported = await run(["import", "-"], { cachePath: first, input: `${LINE}\nnonsense\n` });
-  assert.deepEqual(imported, { code: ExitCode.done, out: "", err: "1 imported, 1 not understood, 0 not stored\n" });
+  assert.deepEqual(imported, {
+    code: ExitCode.done,
+    out: "",
+    err: "1 imported, 0 older than known, 1 not understood, 0 not stored\n",
+  });
   assert.equal((await run(["export", file], { cachePath: first })).code, ExitCode.done);
   assert.equal((await Deno.stat(file)).mode, 0o100600, "for its owner only");
   assert.equal((await run(["import", file], { cachePath: second })).code, ExitCode.done);
@@ -67,7 +71,7 @@ Deno.test("runCache() fails when a file to import has no line that is an image",
   await using folder = await temporaryFolder();
   const { code, err } = await run(["import", "-"], { cachePath: `${folder.path}/a.db`, input: "<html>\n" });
   assert.equal(code, ExitCode.failed);
-  assert.match(err, /no line that is an image/);
+  assert.match(err, /no line that is of an image/);
 });
 
 Deno.test("runCache() fails when the file to import is not there, and an empty one is fine", async () => {

@@ -35,8 +35,62 @@ Deno.test("importEntries() gives another store all that exportEntries() took out
   for (let at = 0; at < 50; at++) await put(from, record(at));
   const lines = await Array.fromAsync(exportEntries(from, { clock }));
   assert.equal(lines.length, 50);
-  assert.deepEqual(await importEntries(toLines(lines), { store: to, clock }), { imported: 50, invalid: 0, lost: 0 });
+  assert.deepEqual(await importEntries(toLines(lines), { store: to, clock }), {
+    imported: 50,
+    older: 0,
+    invalid: 0,
+    lost: 0,
+  });
   assert.deepEqual(await Array.fromAsync(exportEntries(to, { clock })), lines);
+});
+
+const HOUR_MS = 3_600_000;
+
+async function putTag(
+  store: KeyValueStore,
+  name: string,
+  about: { readonly verifiedAtMs: number; readonly scope?: string; readonly expireAtMs?: number },
+): Promise<void> {
+  const { verifiedAtMs, scope = "public", ...expiry } = about;
+  const value = { digest: record(1).digest, verifiedAtMs };
+  await store.set(entryKey("tag", [name, scope]), seal(value, { v: RECORD_VERSION, atMs: clock.nowMs(), ...expiry }));
+}
+
+Deno.test("importEntries() gives another store the tags too, with the age they had, but no younger one's place", async () => {
+  const [from, to] = [openMemoryStore({ clock }), openMemoryStore({ clock })];
+  const nowMs = clock.nowMs();
+  for (const name of ["old", "same", "young"]) {
+    await putTag(from, `registry.test:5000/team/app:${name}`, { verifiedAtMs: nowMs - HOUR_MS });
+  }
+  await putTag(to, "registry.test:5000/team/app:young", { verifiedAtMs: nowMs });
+  const lines = await Array.fromAsync(exportEntries(from, { clock }));
+  assert.deepEqual(await importEntries(toLines(lines), { store: to, clock }), {
+    imported: 2,
+    older: 1,
+    invalid: 0,
+    lost: 0,
+  });
+  const exported = (await Array.fromAsync(exportEntries(to, { clock }))).map((line) => JSON.parse(line).tag);
+  assert.deepEqual(
+    exported.toSorted((left, right) => left.name < right.name ? -1 : 1),
+    [["old", HOUR_MS], ["same", HOUR_MS], ["young", 0]].map(([name, ageMs]) => ({
+      name: `registry.test:5000/team/app:${name}`,
+      digest: record(1).digest,
+      verifiedAtMs: nowMs - Number(ageMs),
+    })),
+  );
+});
+
+Deno.test("exportEntries() leaves tags of secrets, of other sites' short names, and those past their end", async () => {
+  const store = openMemoryStore({ clock });
+  const verifiedAtMs = clock.nowMs();
+  await putTag(store, "registry.test/team/secret:v1", { verifiedAtMs, scope: "private-0123" });
+  await putTag(store, "short registry-1.docker.io/library/nginx:v1", { verifiedAtMs });
+  await putTag(store, `registry.test/${"long/".repeat(70)}name:v1`, { verifiedAtMs });
+  await putTag(store, "registry.test/team/app:ended", { verifiedAtMs, expireAtMs: verifiedAtMs });
+  await putTag(store, "registry-1.docker.io/library/nginx:v1", { verifiedAtMs });
+  const lines = await Array.fromAsync(exportEntries(store, { clock }));
+  assert.deepEqual(lines.map((line) => JSON.parse(line).tag.name), ["registry-1.docker.io/library/nginx:v1"]);
 });
 
 Deno.test("exportEntries() leaves private knowledge, expired and foreign entries where they are", async () => {
@@ -61,6 +115,9 @@ Deno.test("importEntries() counts and leaves out what is not a line of ours, wha
     JSON.stringify({ v: RECORD_VERSION, image: { ...record(1), digest: "sha256:../../etc/passwd" } }),
     JSON.stringify({ v: RECORD_VERSION, image: { ...record(1), platforms: [] } }),
     `{"v":${RECORD_VERSION},"__proto__":{"image":1}}`,
+    JSON.stringify({ v: RECORD_VERSION, tag: { name: "nginx", digest: record(1).digest, verifiedAtMs: 1 } }),
+    JSON.stringify({ v: RECORD_VERSION, tag: { name: "a.test/b:v1", digest: "v2", verifiedAtMs: 1 } }),
+    JSON.stringify({ v: RECORD_VERSION, tag: { name: "a.test/b:v1", digest: record(1).digest } }),
     "x".repeat(200_000),
   ];
   await fc.assert(fc.asyncProperty(fc.array(fc.oneof(fc.json(), fc.constantFrom(...hostile))), async (noise) => {
