@@ -85,13 +85,21 @@ async function runDeno(args: readonly string[], env: Readonly<Record<string, str
     stderr: "piped",
   });
   const { success, stderr } = await run.output();
-  if (success) return;
-  const said = new TextDecoder().decode(stderr).trim();
-  const hint = said.includes("denort")
-    ? "\nThe base of the executable is fetched from dl.deno.land. Where that cannot be reached, set DENORT_BIN to a denort " +
-      `of version ${Deno.version.deno}, or take --form=bundle.`
-    : "";
-  throw new Error(`Cannot run "deno ${args[0]}":\n${said}${hint}`);
+  if (!success) throw new Error(renderFailure(args[0] ?? "", new TextDecoder().decode(stderr)));
+}
+
+/** What a failed run of `deno` means: what to do first where the base is missing, what deno said last. Pure. */
+export function renderFailure(command: string, stderr: string): string {
+  const said = stderr.replace(/\n+Stack backtrace:[\s\S]*$/, "").trim();
+  const base = /\S+\/(denort-\S+)\.zip/.exec(said)?.[1];
+  if (base === undefined) return `Cannot run "deno ${command}":\n${said}`;
+  return [
+    `Cannot compile an executable: its base "${base}" of Deno ${Deno.version.deno} cannot be fetched from dl.deno.land. Either`,
+    "  set DENORT_BIN (for one of several architectures: DENORT_BIN_AMD64, DENORT_BIN_ARM64) to that file, unpacked, or",
+    "  take the form that needs no base, scripts beside a runtime: deno task compile --form=bundle",
+    "What deno said:",
+    ...said.split("\n").map((line) => `  ${line}`),
+  ].join("\n");
 }
 
 /** The architecture named, or an error that says which there are. */

@@ -9,6 +9,7 @@ import {
   PERMISSIONS,
   renderBundleArguments,
   renderCompileArguments,
+  renderFailure,
   ROOT,
 } from "../../manifests/image/compile.ts";
 import { type ImageOptions, renderBuildArguments, renderNextStep } from "../../manifests/image/image.ts";
@@ -63,6 +64,29 @@ Deno.test("the Containerfile: distroless, not root, no shell, both forms, the fi
   const copied = [...CONTAINERFILE.matchAll(/^COPY (?:--chmod=\d+ )?(\S+)/gm)].map(([, name]) => name);
   assert.deepEqual(copied, ["deno-linux-${TARGETARCH}", "archway", "archway-linux-${TARGETARCH}"]);
   for (const permission of PERMISSIONS) assert.ok(CONTAINERFILE.includes(`"${permission}"`), permission);
+});
+
+Deno.test("renderFailure() begins with what to do where the base of executables cannot be fetched", () => {
+  const url = "https://dl.deno.land/release/v2.9.6/denort-x86_64-unknown-linux-gnu.zip";
+  const stderr = `Download ${url}\nerror: client error (Connect)\n\nStack backtrace:\n   0: <unknown>\n`;
+  const [first = "", ...rest] = renderFailure("compile", stderr).split("\n");
+  assert.match(first, /^Cannot compile an executable: its base "denort-x86_64-unknown-linux-gnu" .* dl\.deno\.land/);
+  for (const way of ["DENORT_BIN", "--form=bundle"]) assert.ok(rest.some((line) => line.includes(way)), way);
+  assert.ok(rest.includes("  error: client error (Connect)"));
+  assert.ok(!rest.some((line) => line.includes("backtrace")));
+  assert.equal(renderFailure("bundle", "error: no such file\n"), 'Cannot run "deno bundle":\nerror: no such file');
+});
+
+Deno.test("deno task compile ends with 1 and says what to do where the base cannot be had", async () => {
+  const run = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", join(ROOT, "manifests", "image", "compile.ts")],
+    // Nothing is fetched then, wherever this runs.
+    env: { DENORT_BIN: "/nonexistent/denort" },
+    stdout: "piped",
+    stderr: "null",
+  }).output();
+  assert.equal(run.code, 1);
+  assert.match(new TextDecoder().decode(run.stdout), /Cannot run "deno compile"[\s\S]*\/nonexistent\/denort/);
 });
 
 Deno.test("deno task image says what it needs where no engine is, and exits 2", async () => {
