@@ -10,6 +10,8 @@ export interface AuditedRequest {
   /** For example `system:serviceaccount:archway-system:archway`. */
   readonly user: string;
   readonly userAgent: string;
+  /** Which token of that user: `JTI=…`; empty where tokens have no id. */
+  readonly credential: string;
   readonly resource: string;
   readonly subresource: string;
   readonly namespace: string;
@@ -44,6 +46,7 @@ function parseEvent(event: unknown): AuditedRequest {
     uri: text("requestURI"),
     user: text("user", "username"),
     userAgent: text("userAgent"),
+    credential: text("user", "extra", "authentication.kubernetes.io/credential-id", "0"),
     resource: text("objectRef", "resource"),
     subresource: text("objectRef", "subresource"),
     namespace: text("objectRef", "namespace"),

@@ -1,7 +1,7 @@
 // The whole thing at work: a control plane of its own, a registry behind a fault proxy, nodes, and Archway under its own
 // ServiceAccount. Used by the tests of the main job and by the benchmarks.
 import { type Archway, type ArchwayOptions, enablePlacement, installArchway, startArchway } from "./archway.ts";
-import { type ControlPlane, startControlPlane } from "./control_plane.ts";
+import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from "./control_plane.ts";
 import { type FaultProxy, startFaultProxy } from "./fault_proxy.ts";
 import type { ImageSpec } from "./image_documents.ts";
 import { type RealRegistry, type RegistryOptions, startRegistry } from "./registry.ts";
@@ -21,9 +21,14 @@ export interface WalkBed extends AsyncDisposable {
 }
 
 /** Opens the bed: two nodes of each architecture, a registry, the manifests; no replica and no config yet. */
-export async function openWalkBed(options: { readonly registry?: RegistryOptions } = {}): Promise<WalkBed> {
+export async function openWalkBed(
+  options: { readonly registry?: RegistryOptions; readonly controlPlane?: ControlPlaneOptions } = {},
+): Promise<WalkBed> {
   await using undo = new AsyncDisposableStack();
-  const [controlPlane, registry] = await Promise.all([startControlPlane(), startRegistry(options.registry)]);
+  const [controlPlane, registry] = await Promise.all([
+    startControlPlane(options.controlPlane),
+    startRegistry(options.registry),
+  ]);
   undo.use(controlPlane);
   undo.use(registry);
   const proxy = undo.use(await startFaultProxy({ upstream: { url: registry.url, caPem: registry.caPem } }));

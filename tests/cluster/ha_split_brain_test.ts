@@ -1,0 +1,108 @@
+// A leader freezes past its Lease, another takes over, and the first wakes up in the middle of its work. It writes nothing any
+// more: what each replica did is read from the API server's audit log, where every token has a name of its own.
+import assert from "node:assert/strict";
+import { type Archway, enablePlacement } from "./support/archway.ts";
+import { type AuditedRequest, readAuditLog } from "./support/audit_log.ts";
+import { type ClusterAccess, read } from "./support/cluster_access.ts";
+import { readLease, startPair } from "./support/lease.ts";
+import {
+  createPods,
+  isReleased,
+  isScheduled,
+  listNodeArchitectures,
+  type PodSpec,
+  waitForPods,
+} from "./support/pods.ts";
+import { waitUntil } from "./support/wait.ts";
+import { index, openWalkBed } from "./support/walk_bed.ts";
+
+const ACCOUNT = { namespace: "archway-system", name: "archway" };
+const WRITES: readonly string[] = ["create", "update", "patch", "delete"];
+const CONFIG = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster";
+
+function podsOf(prefix: string, image: string): readonly PodSpec[] {
+  return Array.from({ length: 20 }, (_, number) => ({ name: `${prefix}-${number}`, images: [image] }));
+}
+
+/** Writes that went through, but for events, which tell of what was done before, and tries to get the Lease. */
+async function writesSoFar(cluster: ClusterAccess, credential: string): Promise<readonly AuditedRequest[]> {
+  const requests = await readAuditLog(cluster.auditLogFile ?? assert.fail("no audit log"));
+  return requests.filter((request) =>
+    request.credential === credential && WRITES.includes(request.verb) && request.status < 300 &&
+    request.resource !== "events" && request.resource !== "leases"
+  );
+}
+
+/** The name of the replica's token in the audit log: that of the last renewal of the Lease. */
+async function credentialOfLeader(cluster: ClusterAccess): Promise<string> {
+  return await waitUntil("a renewal in the audit log", async () => {
+    const requests = await readAuditLog(cluster.auditLogFile ?? assert.fail("no audit log"));
+    const renewal = requests.findLast(({ resource, verb }) => resource === "leases" && verb === "update");
+    return renewal?.credential !== "" && renewal?.credential;
+  });
+}
+
+function placedBy(replica: Archway): Promise<number> {
+  return replica.metric("archway_decisions_total", { kind: "place" });
+}
+
+Deno.test("ha: a leader that was frozen past its Lease writes nothing when it wakes; each pod is placed once, and right", async () => {
+  await using bed = await openWalkBed({ controlPlane: { auditLog: true } });
+  const { controlPlane, proxy } = bed;
+  const kubeconfigs = await Promise.all([1, 2].map(() => controlPlane.serviceAccountKubeconfig(ACCOUNT)));
+  const args = ["--max-gate-age=300s"];
+  await using pair = await startPair(bed, {
+    first: { args, kubeconfigFile: kubeconfigs[0] ?? "" },
+    second: { args, kubeconfigFile: kubeconfigs[1] ?? "" },
+    enable: () => enablePlacement(controlPlane, { fallbackArchitecture: "amd64" }),
+  });
+  const { first, second, balancer } = pair;
+  const frozen = await credentialOfLeader(controlPlane);
+  const image = await bed.push("demo/app", index("arm64"));
+  const later = await bed.push("demo/later", index("arm64"));
+  const namespace = await controlPlane.createNamespace("split");
+
+  // Frozen in the midst of inspections.
+  proxy.setFaults([{ fault: { kind: "status", status: 503 } }]);
+  await createPods(controlPlane, namespace, { pods: podsOf("early", image) });
+  await waitForPods(controlPlane, namespace, { count: 20, until: (pod) => !isReleased(pod) });
+  first.kill("SIGSTOP");
+  try {
+    balancer.setTargets([second.webhookPort]);
+    await waitUntil("the second to lead", async () => await second.metric("archway_leader") === 1, {
+      deadlineMs: 60_000,
+    });
+    proxy.setFaults([{ fault: { kind: "status", status: 503 }, repository: "demo/later" }]);
+    await waitForPods(controlPlane, namespace, { count: 20, until: isScheduled });
+    // These wait while the first one wakes: it would place them as well as the second does. Calls that the API server keeps
+    // open to the frozen replica time out first.
+    await waitUntil("pods to be gated by the second", async () => {
+      await createPods(controlPlane, namespace, { pods: [{ name: `probe-${crypto.randomUUID()}`, images: [later] }] });
+      return await second.metric("mto_ppo_pods_gated") > 0;
+    }, { deadlineMs: 30_000, intervalMs: 500 });
+    await createPods(controlPlane, namespace, { pods: podsOf("late", later) });
+  } finally {
+    proxy.setFaults([]);
+    first.kill("SIGCONT");
+  }
+  const before = (await writesSoFar(controlPlane, frozen)).length;
+  await waitUntil("the first to see that it leads no more", async () => await first.metric("archway_leader") === 0);
+  const all = await waitForPods(controlPlane, namespace, { count: 41, until: isScheduled, deadlineMs: 90_000 });
+
+  assert.equal((await readLease(controlPlane)).holder, "second");
+  assert.deepEqual(
+    (await writesSoFar(controlPlane, frozen)).slice(before).map(({ verb, uri }) => `${verb} ${uri}`),
+    [],
+  );
+  const held = all.filter(({ labels }) => labels["multiarch.openshift.io/scheduling-gate"] === "removed");
+  const architectures = await listNodeArchitectures(controlPlane);
+  const wrong = held.filter(({ nodeName }) => architectures.get(nodeName) !== "arm64");
+  assert.deepEqual(wrong.map(({ name, nodeName }) => `${name} on ${nodeName}`), []);
+  assert.equal(held.filter(({ name }) => !name.startsWith("probe")).length, 40);
+  assert.equal(await placedBy(first), 0);
+  assert.equal(await placedBy(second), held.length);
+  const { body } = await controlPlane.request("GET", CONFIG);
+  const conditions = read(body, "status", "conditions");
+  const gating = Array.isArray(conditions) && conditions.find((one) => read(one, "type") === "GatingStopped");
+  assert.equal(read(gating, "status"), "False", "the one that woke up told nobody that there was no leader");
+});
