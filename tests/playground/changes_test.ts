@@ -135,6 +135,58 @@ Deno.test("DV-61 DV-62 serve forgets a pod that was deleted, and heeds a config 
   });
 });
 
+Deno.test("DV-60 (different: a pod that changed is decided again at once, no failure is told) serve releases it", async () => {
+  let meddle: (() => void) | undefined;
+  const intercept = (): undefined => {
+    meddle?.();
+    meddle = undefined;
+  };
+  await withWalk({ spec: {}, namespaces: NAMESPACES, intercept }, async (walk) => {
+    const { store } = walk.playground.cluster;
+    // While its image is read, another gate moves ours and the user's own term appears: the decision no longer fits.
+    meddle = () => {
+      const pod = store.get(Resource.pods, "walk/one");
+      assert.ok(pod !== undefined);
+      const gates = [{ name: "example.com/quota" }, ...listAt(pod, "spec", "schedulingGates")];
+      store.put(Resource.pods, { ...pod, spec: { ...Object(pod["spec"]), schedulingGates: gates } });
+    };
+    await createPod(walk, "one", { image: `${walk.host}/hello:ar` });
+    const pod = await decided(walk, "one");
+    assert.equal(meddle, undefined);
+    assert.deepEqual(listAt(pod, "spec", "schedulingGates").map((gate) => textAt(gate, "name")), ["example.com/quota"]);
+    assert.deepEqual(architecturesOf(pod), ["amd64", "arm64"]);
+    assert.equal(textAt(pod, "metadata", "labels", `${API_GROUP}/image-inspect-error-count`), undefined);
+    await waitFor(walk, () => eventReasons(walk, "one").includes("ArchAwareSchedGateRemovalSuccess"));
+    assert.ok(!eventReasons(walk, "one").includes("ArchAwareSchedGateRemovalFailed"));
+  });
+});
+
+Deno.test("DV-71 serve leaves a pod alone that has left Pending", async () => {
+  let isDown = true;
+  const intercept = (request: Request): Response | undefined =>
+    isDown && request.url.includes("/manifests/") ? new Response(null, { status: 503 }) : undefined;
+  await withWalk({ spec: {}, namespaces: NAMESPACES, intercept }, async (walk) => {
+    const image = `${walk.host}/hello:ar`;
+    await createPod(walk, "left", { image });
+    await createPod(walk, "later", { image });
+    await waitFor(walk, () => stored(walk, Resource.pods).every((pod) => isMarkedFailing(pod)));
+    const { store } = walk.playground.cluster;
+    const pod = store.get(Resource.pods, "walk/left");
+    assert.ok(pod !== undefined);
+    const spec = { ...Object(pod["spec"]), schedulingGates: [], nodeName: "amd64-1" };
+    const bound = store.put(Resource.pods, { ...pod, spec, status: { phase: "Running" } });
+    isDown = false;
+    await decided(walk, "later");
+    const now = store.get(Resource.pods, "walk/left");
+    const { labels, annotations } = bound.metadata;
+    assert.deepEqual([now?.metadata.labels, now?.metadata.annotations, now?.["spec"]], [
+      labels,
+      annotations,
+      bound["spec"],
+    ]);
+  });
+});
+
 function isMarkedFailing(pod: KubeObject): boolean {
   return textAt(pod, "metadata", "labels", `${API_GROUP}/image-inspect-error`) !== undefined;
 }

@@ -168,6 +168,21 @@ function workloads(host: string): readonly Scenario[] {
       expect: { ...NEVER, terms: ["metadata.name In amd64-1"] },
     },
     { name: "E-19 a pod of a Job", owner: "Job", images: m4, expect: M4 },
+    {
+      name: "E-20 a pod of an OpenShift Build",
+      owner: "Build",
+      images: m4,
+      labels: { "openshift.io/build.name": "hello-1" },
+      container: { securityContext: { privileged: true } },
+      expect: M4,
+    },
+    {
+      name: "E-21 a pod of an OpenShift DeploymentConfig",
+      owner: "ReplicationController",
+      images: m4,
+      labels: { deploymentconfig: "hello" },
+      expect: M4,
+    },
     ...[["EX-05 181", "control-plane"], ["EX-06 182", "master"]].map(([ids, role]): Scenario => ({
       name: `${ids} a pod of the ${role} role`,
       images: m4,

@@ -61,6 +61,14 @@ for (const [row, seen, state] of STATES) {
   });
 }
 
+Deno.test("6 7 8 9 renderConditions() says True or False, and `not` in the sentence of what does not hold", () => {
+  const said = (bits: string): readonly (readonly [string, string])[] =>
+    render(bits).filter(({ type }) => type === "Available" || type === "Progressing")
+      .map(({ status, message }) => [status, /is (?:not )?(?:ready|progressing)/.exec(message)?.[0] ?? ""]);
+  assert.deepEqual(said("111110"), [["True", "is ready"], ["False", "is not progressing"]]);
+  assert.deepEqual(said("000000"), [["False", "is not ready"], ["True", "is progressing"]]);
+});
+
 Deno.test("93 219 renderConditions() spells out the seven conditions of the reference when all is well", () => {
   const rows = render("111110").map(({ type, status, reason, message }) => [type, status, reason, message]);
   assert.deepEqual(rows, [

@@ -1,0 +1,158 @@
+// What wakes the operator, and what it writes then: nothing when the state is as wanted. Source: operator §2.2, §7.3.
+import assert from "node:assert/strict";
+import { logLevelOf } from "../../../controllers/configs/controller.ts";
+import { readOrUndefined } from "../../../controllers/operator/gather.ts";
+import { ApiError } from "../../../lib/k8s/errors.ts";
+import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
+import { Finalizer, WebhookName } from "../../../lib/names.ts";
+import { parseClusterConfig } from "../../../lib/placement/config.ts";
+import { MemoryCluster } from "../../support/memory_kube_api.ts";
+import { openBench, type OperatorBench } from "./make.ts";
+
+const CONFIG = { name: "cluster" };
+const WEBHOOK = { name: WebhookName.configuration };
+
+/** A bench whose operator has come to rest, and the number of its looks. */
+async function openSteadyBench(): Promise<{ readonly bench: OperatorBench; readonly looks: () => number }> {
+  let looks = 0;
+  const bench = await openBench({ canServe: () => ++looks > 0 });
+  await bench.createConfig();
+  bench.start();
+  await bench.until("available", () => hasCondition(bench, "Available=True"));
+  return { bench, looks: () => looks };
+}
+
+async function hasCondition(bench: OperatorBench, wanted: string): Promise<boolean> {
+  return (await bench.conditions()).some(({ type, status }) => `${type}=${status}` === wanted);
+}
+
+async function patchConfig(bench: OperatorBench, document: unknown, subresource?: string): Promise<KubeObject> {
+  const target = subresource === undefined ? CONFIG : { ...CONFIG, subresource };
+  return await bench.api.patch(Resource.clusterConfigs, target, {
+    body: { kind: "merge", document },
+    signal: bench.signal,
+  });
+}
+
+async function selectorOf(bench: OperatorBench): Promise<unknown> {
+  const webhooks: unknown = (await bench.find(Resource.mutatingWebhooks, WEBHOOK))?.["webhooks"];
+  return Array.isArray(webhooks) ? Reflect.get(Object(webhooks[0]), "namespaceSelector") : undefined;
+}
+
+Deno.test("30 37 operator acts when a config is created and when its spec changes", async () => {
+  const { bench } = await openSteadyBench();
+  await using _ = bench;
+  const namespaceSelector = { matchLabels: { team: "a" } };
+  await patchConfig(bench, { spec: { namespaceSelector } });
+  await bench.until("selector copied", async () => JSON.stringify(await selectorOf(bench)).includes("team"));
+});
+
+Deno.test("31 operator takes the webhook away when the deletion of the config begins", async () => {
+  const { bench } = await openSteadyBench();
+  await using _ = bench;
+  await bench.api.delete(Resource.clusterConfigs, CONFIG, { signal: bench.signal });
+  await bench.until("gone", async () => await bench.find(Resource.mutatingWebhooks, WEBHOOK) === undefined);
+});
+
+Deno.test("32 operator puts its finalizer back when someone strips it", async () => {
+  const { bench } = await openSteadyBench();
+  await using _ = bench;
+  await patchConfig(bench, { metadata: { finalizers: null } });
+  await bench.until(
+    "finalizer",
+    async () =>
+      (await bench.find(Resource.clusterConfigs, CONFIG))?.metadata.finalizers?.includes(Finalizer.podPlacement) ===
+        true,
+  );
+});
+
+const FOREIGN_CONDITION = {
+  type: "Foreign",
+  status: "True",
+  reason: "Test",
+  message: "",
+  lastTransitionTime: "2026-01-01T00:00:00Z",
+};
+const INDIFFERENT:
+  readonly (readonly [row: string, what: string, change: (bench: OperatorBench) => Promise<unknown>])[] = [
+    [
+      "33",
+      "conditions of others",
+      async (bench) => {
+        const conditions = [...await bench.conditions(), FOREIGN_CONDITION];
+        return await patchConfig(bench, { status: { conditions } }, "status");
+      },
+    ],
+    ["34", "labels", (bench) => patchConfig(bench, { metadata: { labels: { team: "a" } } })],
+    ["35", "annotations", (bench) => patchConfig(bench, { metadata: { annotations: { note: "a" } } })],
+    ["36", "nothing", (bench) => patchConfig(bench, {})],
+  ];
+for (const [row, what, change] of INDIFFERENT) {
+  Deno.test(`${row} operator writes nothing when ${what} of the config changes`, async () => {
+    const { bench, looks } = await openSteadyBench();
+    await using _ = bench;
+    await change(bench);
+    const versions = async (): Promise<readonly (string | undefined)[]> => [
+      (await bench.find(Resource.clusterConfigs, CONFIG))?.metadata.resourceVersion,
+      (await bench.find(Resource.mutatingWebhooks, WEBHOOK))?.metadata.resourceVersion,
+    ];
+    const before = await versions();
+    const seen = looks();
+    // A poke while it looks is kept for afterwards: the second look begins after the change.
+    for (const count of [1, 2]) {
+      bench.operator.poke();
+      await bench.until("a look", () => Promise.resolve(looks() >= seen + count));
+    }
+    assert.deepEqual(await versions(), before);
+  });
+}
+
+Deno.test("98 operator stays available and comes to rest when logVerbosity changes", async () => {
+  const { bench } = await openSteadyBench();
+  await using _ = bench;
+  const { metadata: { generation } } = await patchConfig(bench, { spec: { logVerbosity: "TraceAll" } });
+  await bench.until(
+    "seen",
+    async () => (await bench.conditions()).every((row) => row.observedGeneration === generation),
+  );
+  const wanted = ["Available=True", "Progressing=False", "Degraded=False", "Deprovisioning=False"];
+  for (const condition of wanted) assert.ok(await hasCondition(bench, condition), condition);
+});
+
+Deno.test("86 (different: one process, so nothing rolls out) logLevelOf() follows logVerbosity of the config", () => {
+  const levelOf = (logVerbosity: string): string | undefined => {
+    const parsed = parseClusterConfig({ metadata: CONFIG, spec: { logVerbosity } });
+    return parsed.kind === "ok" ? logLevelOf(parsed.value) : undefined;
+  };
+  assert.deepEqual(["Normal", "Debug", "Trace", "TraceAll"].map(levelOf), ["info", "debug", "debug", "debug"]);
+});
+
+Deno.test("21 23 29 readOrUndefined() finds what the API server has, by the name and namespace asked for", async () => {
+  const cluster = new MemoryCluster();
+  const { signal } = new AbortController();
+  const asked: string[] = [];
+  const api = cluster.client(({ verb, plural, name }) => void asked.push(`${verb} ${plural} ${name}`));
+  await api.create(Resource.clusterConfigs, { metadata: { name: "cluster" } }, { signal });
+  await api.create(Resource.deployments, { metadata: { name: "archway" } }, { namespace: "ns", signal });
+  const config = await readOrUndefined(api, { type: Resource.clusterConfigs, name: "cluster", signal });
+  assert.equal(config?.metadata.name, "cluster");
+  assert.ok(await readOrUndefined(api, { type: Resource.deployments, namespace: "ns", name: "archway", signal }));
+  assert.equal(
+    await readOrUndefined(api, { type: Resource.deployments, namespace: "other", name: "archway", signal }),
+    undefined,
+  );
+  assert.deepEqual(asked.slice(2), [
+    "get clusterpodplacementconfigs cluster",
+    ...Array(2).fill("get deployments archway"),
+  ]);
+});
+
+Deno.test("24 25 readOrUndefined() tells an object that is not there from an API server that does not answer", async () => {
+  const { signal } = new AbortController();
+  const wanted = { type: Resource.clusterConfigs, name: "cluster", signal };
+  assert.equal(await readOrUndefined(new MemoryCluster().client(), wanted), undefined);
+  const away = new MemoryCluster().client(() => {
+    throw new ApiError("away", { status: 503, reason: "ServiceUnavailable" });
+  });
+  await assert.rejects(readOrUndefined(away, wanted), (error) => error instanceof ApiError && error.status === 503);
+});
