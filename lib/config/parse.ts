@@ -232,7 +232,7 @@ function contradictions(command: Command, values: ConfigValues, operands: readon
       "Cannot use --admin-url alone: a running Archway is asked for its --registries.",
     ],
     [
-      command === "explain" && operands.length !== 1,
+      command === "explain" && (operands.length !== 1 || !/^[^/]+(?:\/[^/]+)?$/.test(operands[0] ?? "")),
       "Cannot explain: name one pod as pod/NAME (with -n NAMESPACE) or NAMESPACE/NAME.",
     ],
     [

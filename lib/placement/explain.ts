@@ -121,7 +121,8 @@ function failureLines(pod: PodView): readonly string[] {
   const text = entryOf(pod.annotations, PodAnnotation.inspectError);
   if (count === undefined) return isGated(pod) ? ["No registry has failed; the answer is still to come."] : [];
   const failing = entryOf(pod.labels, PodLabel.inspectError) !== undefined;
-  const lead = failing ? `Inspection fails (count ${count})` : `Inspection failed before (count ${count})`;
+  const ending = isGated(pod) ? `Inspection fails (count ${count})` : "Inspection failed until Archway gave up";
+  const lead = failing ? ending : `Inspection failed before (count ${count})`;
   return [text === undefined ? `${lead}.` : `${lead}: ${text}`];
 }
 

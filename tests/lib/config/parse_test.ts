@@ -63,7 +63,9 @@ Deno.test("parseConfig() refuses flags that contradict each other, and says what
   assert.match(problemsOf(["serve", "--tls-mode=files"]).join(), /--tls-cert and --tls-key/);
   assert.match(problemsOf(["serve", "--webhook-url=http://h:1"]).join(), /https/);
   assert.match(problemsOf(["inspect"]).join(), /images/);
-  assert.match(problemsOf(["explain"]).join(), /pod\/NAME/);
+  for (const operands of [[], ["pod/"], ["/web"], ["a/b/c"], ["a", "b"]]) {
+    assert.match(problemsOf(["explain", ...operands]).join(), /pod\/NAME/);
+  }
   assert.match(problemsOf(["cache", "export", "f"]).join(), /--cache-path/);
 });
 
