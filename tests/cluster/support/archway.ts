@@ -1,5 +1,6 @@
 // `archway serve` as a child process in front of a real control plane. Used by the tests of the whole service and by benchmarks.
 import type { ClusterAccess } from "./cluster_access.ts";
+import { mountAccount } from "./mounted_account.ts";
 import { type CertificateAuthority, createAuthority } from "./pki.ts";
 import { findFreePort } from "./ports.ts";
 import { RunningProcess } from "./process.ts";
@@ -24,6 +25,8 @@ export interface ArchwayOptions {
   readonly persistCache?: boolean;
   /** Default `deno run main.ts`; a compiled or bundled form for measurements. */
   readonly command?: readonly [string, ...string[]];
+  /** `mounted`: it finds its ServiceAccount as in a pod, which needs canMountAccount(). Default `kubeconfig`. */
+  readonly account?: "kubeconfig" | "mounted";
 }
 
 /** One line of its log. */
@@ -126,15 +129,16 @@ class Service implements AsyncDisposable {
     const { directory, name, options } = this.#options;
     if (this.#process?.isAlive === true) throw new Error(`Cannot start ${name}: it is running`);
     await this.#process?.ended;
-    const [command, ...leading] = options.command ??
-      [Deno.execPath(), "run", "-A", "--unstable-kv", "--no-prompt", `${ROOT}main.ts`];
+    const mounted = options.account === "mounted" ? await mountAccount(options.kubeconfigFile, directory) : undefined;
+    const run = options.command ?? [Deno.execPath(), "run", "-A", "--unstable-kv", "--no-prompt", `${ROOT}main.ts`];
+    const [command, ...leading] = mounted === undefined ? run : [...mounted.prefix, ...run] as const;
     this.#process = RunningProcess.start({
       name,
       command,
       args: [...leading, "serve", ...this.#renderFlags(), ...(options.args ?? [])],
       directory,
       cwd: ROOT,
-      env: { NO_COLOR: "1", ...options.env },
+      env: { NO_COLOR: "1", ...mounted?.env, ...options.env },
     });
     await this.#process.waitReady(() => this.isReady(), { deadlineMs: 30_000 });
   }
@@ -156,7 +160,7 @@ class Service implements AsyncDisposable {
   #renderFlags(): readonly string[] {
     const { directory, webhookUrl, webhookPort, adminPort, name, options } = this.#options;
     return [
-      `--kubeconfig=${options.kubeconfigFile}`,
+      ...(options.account === "mounted" ? [] : [`--kubeconfig=${options.kubeconfigFile}`]),
       "--namespace=archway-system",
       `--identity=${name}`,
       `--listen=127.0.0.1:${webhookPort}`,

@@ -67,13 +67,19 @@ function renderSpec(pod: Omit<PodSpec, "name" | "labels" | "annotations">): Read
 export async function createPods(
   cluster: ClusterAccess,
   namespace: string,
-  { pods, parallel = 8 }: { readonly pods: readonly PodSpec[]; readonly parallel?: number },
+  { pods, parallel = 8, onCreated = () => {} }: {
+    readonly pods: readonly PodSpec[];
+    readonly parallel?: number;
+    /** Called as soon as a creation was answered. */
+    readonly onCreated?: (name: string) => void;
+  },
 ): Promise<void> {
   const waiting = pods.values();
   const worker = async (): Promise<void> => {
     for (const pod of waiting) {
       const answer = await cluster.request("POST", `/api/v1/namespaces/${namespace}/pods`, renderPod(pod));
       expectStatus(`create pod "${namespace}/${pod.name}"`, answer, [201]);
+      onCreated(pod.name);
     }
   };
   await Promise.all(Array.from({ length: parallel }, worker));

@@ -1,0 +1,16 @@
+// What every section of `deno task bench:cluster` is given.
+import type { WalkBed } from "../cluster/support/walk_bed.ts";
+import type { BenchOptions } from "./cluster_options.ts";
+import type { StartContender } from "./contender.ts";
+
+/** The bed they share, and where their words and raw numbers go. */
+export interface Bench {
+  readonly bed: WalkBed;
+  readonly options: BenchOptions;
+  /** Starts the operator to compare with, when one was given. */
+  readonly reference: StartContender | undefined;
+  /** Says one line of progress. */
+  readonly tell: (line: string) => void;
+  /** Keeps raw numbers for the results file. */
+  readonly keep: (name: string, value: unknown) => void;
+}

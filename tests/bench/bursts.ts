@@ -1,0 +1,165 @@
+// B2, B3, B5, B6 and B7: bursts of pods of a cold and of a warm image beside their floors, in alternating order.
+import { SCHEDULING_GATE } from "../../lib/names.ts";
+import { index } from "../cluster/support/walk_bed.ts";
+import type { Bench } from "./bench.ts";
+import { type Burst, runBurst } from "./burst.ts";
+import { startArchwayContender, type StartContender } from "./contender.ts";
+import { DOCUMENTED } from "./documented.ts";
+import { startNoPatchWebhook } from "./no_patch_webhook.ts";
+import { runPatcher } from "./patcher.ts";
+import { readCpuMs, readMemoryMb } from "./process_usage.ts";
+import { Samples } from "./statistics.ts";
+import type { Row } from "./table.ts";
+
+/** Gates every pod, as where no image is known yet: without it only the first pods of a cold burst are gated. */
+const GATE_ALWAYS = "--warm-admission=false";
+
+/** Measures them. */
+export async function benchBursts(bench: Bench): Promise<readonly Row[]> {
+  const { options, reference } = bench;
+  const run = new BurstRun(bench);
+  for (let round = 0; round < options.rounds; round++) {
+    const steps = [
+      () => run.floors(),
+      () => run.archway(round),
+      () => run.archwayGatingAlways(round),
+      ...(reference === undefined ? [] : [() => run.reference(reference, round)]),
+    ];
+    // Who goes first changes, so that a machine that slows down is fair to all.
+    for (const step of round % 2 === 0 ? steps : steps.reverse()) await step();
+  }
+  bench.keep("bursts", run.samples);
+  return rowsOf(run.samples, { hasReference: reference !== undefined });
+}
+
+/** The bursts of one section, with what they showed. */
+class BurstRun {
+  readonly samples = new Samples();
+  readonly #bench: Bench;
+
+  constructor(bench: Bench) {
+    this.#bench = bench;
+  }
+
+  async floors(): Promise<void> {
+    const { controlPlane, proxy } = this.#bench.bed;
+    const image = `${proxy.host}/bench/never:v1`;
+    await this.#burst("no webhook", { image });
+    {
+      await using _webhook = await startNoPatchWebhook(controlPlane);
+      await this.#burst("no-patch webhook", { image });
+    }
+    const stop = new AbortController();
+    const patching = runPatcher(controlPlane, { workers: 16, signal: stop.signal });
+    await this.#burst("patcher", { image, pod: { gates: [SCHEDULING_GATE], labels: { "bench/gated": "yes" } } });
+    stop.abort();
+    await patching;
+  }
+
+  /** As it is installed: the image is learnt during the first burst and known in the second. */
+  async archway(round: number): Promise<void> {
+    const { bed } = this.#bench;
+    const image = await this.#pushImage(`installed-${round}`);
+    await using contender = await startArchwayContender(bed);
+    const { archway } = contender;
+    this.samples.add("idle MB", await readMemoryMb(archway.pid()));
+    bed.proxy.reset();
+    await this.#burst("cold", { image });
+    this.samples.add("cold requests", bed.proxy.requests().length);
+    await this.#burst("warm", { image });
+    this.samples.add("after MB", await readMemoryMb(archway.pid()));
+    await archway.stop();
+    const startedMs = performance.now();
+    await archway.restart();
+    this.samples.add("start ms", performance.now() - startedMs);
+  }
+
+  async archwayGatingAlways(round: number): Promise<void> {
+    const image = await this.#pushImage(`gated-${round}`);
+    await using contender = await startArchwayContender(this.#bench.bed, { args: [GATE_ALWAYS] });
+    const pid = contender.archway.pid();
+    const beforeMs = await readCpuMs(pid);
+    await this.#burst("gated", { image });
+    this.samples.add("cpu ms", (await readCpuMs(pid) - beforeMs) / this.#bench.options.pods);
+  }
+
+  async reference(start: StartContender, round: number): Promise<void> {
+    const image = await this.#pushImage(`reference-${round}`);
+    await using _contender = await start(this.#bench.bed);
+    await this.#burst("reference cold", { image });
+    await this.#burst("reference warm", { image });
+  }
+
+  #pushImage(name: string): Promise<string> {
+    return this.#bench.bed.push(`bench/${name}`, index("amd64", "arm64", "ppc64le", "s390x"));
+  }
+
+  async #burst(name: string, plan: Pick<Parameters<typeof runBurst>[1], "image" | "pod">): Promise<void> {
+    const { bed, options, tell } = this.#bench;
+    const burst: Burst = await runBurst(bed.controlPlane, { ...plan, count: options.pods });
+    for (const [key, value] of Object.entries(burst)) this.samples.add(`${name} ${key}`, value);
+    const { totalMs, gated, gateP50Ms, gateP99Ms } = burst;
+    const gates = `${gated} gated, gate p50 ${gateP50Ms.toFixed(0)} ms, p99 ${gateP99Ms.toFixed(0)} ms`;
+    tell(`${name}: ${totalMs.toFixed(0)} ms, ${gates}`);
+  }
+}
+
+function rowsOf(samples: Samples, { hasReference }: { readonly hasReference: boolean }): readonly Row[] {
+  const of = (name: string): number => samples.median(name);
+  const baseline = (name: string, key: string): NonNullable<Row["baseline"]> => ({ name, value: of(`${name} ${key}`) });
+  const reference = (name: string): Pick<Row, "reference"> =>
+    hasReference ? { reference: of(`reference ${name}`) } : {};
+  const totalRow = (measure: string, name: string): Row => ({
+    measure,
+    archway: of(`${name} totalMs`),
+    baseline: baseline("patcher", "totalMs"),
+    target: { kind: "atMostTimesBaseline", factor: 1.3 },
+    documented: DOCUMENTED.burstTotal,
+  });
+  const gateRow = (measure: string, name: string): Row => ({
+    measure,
+    archway: of(`${name} gateP50Ms`),
+    baseline: baseline("patcher", "gateP50Ms"),
+    target: { kind: "atMostTimesBaseline", factor: 0.5 },
+    documented: DOCUMENTED.burstGateP50,
+  });
+  return [
+    { ...totalRow("B2 burst of a cold image, ms", "cold"), ...reference("cold totalMs") },
+    { ...gateRow("B2 its gate p50, ms", "cold"), ...reference("cold gateP50Ms") },
+    totalRow(`B2 the same with ${GATE_ALWAYS}, ms`, "gated"),
+    gateRow("B2 its gate p50, ms (all gated)", "gated"),
+    {
+      measure: "B3 burst of a warm image, ms",
+      archway: of("warm totalMs"),
+      baseline: baseline("no-patch webhook", "totalMs"),
+      target: { kind: "atMostTimesBaseline", factor: 1.15 },
+      ...reference("warm totalMs"),
+    },
+    {
+      measure: "B3 pods gated of a warm image",
+      archway: of("warm gated"),
+      target: { kind: "exactly", value: 0 },
+      ...reference("warm gated"),
+    },
+    {
+      measure: "B4 registry requests for the cold burst",
+      archway: of("cold requests"),
+      target: { kind: "exactly", value: 1 },
+      documented: DOCUMENTED.inspectionsOfOneImage,
+    },
+    {
+      measure: "B5 memory, idle, MB",
+      archway: of("idle MB"),
+      target: { kind: "atMost", limit: 100 },
+      documented: DOCUMENTED.idleMemory,
+    },
+    { measure: "B5 memory after two bursts, MB", archway: of("after MB"), target: { kind: "none" } },
+    {
+      measure: "B6 CPU a gated pod, ms",
+      archway: of("cpu ms"),
+      target: { kind: "atMost", limit: 2 },
+      documented: DOCUMENTED.cpuPerPod,
+    },
+    { measure: "B7 start to ready, ms", archway: of("start ms"), target: { kind: "atMost", limit: 700 } },
+  ];
+}

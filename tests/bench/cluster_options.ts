@@ -1,0 +1,97 @@
+// The arguments of `deno task bench:cluster`. Pure.
+import { parseArgs } from "node:util";
+
+/** Targets of the protocol that `--only` may name; B1 is measured here only beside a reference webhook. */
+export const MEASURES = ["B1", "B2", "B3", "B4", "B5", "B6", "B7", "B8"] as const;
+
+/** One of {@link MEASURES}. */
+export type Measure = (typeof MEASURES)[number];
+
+/** What to measure, and how much of it. */
+export interface BenchOptions {
+  readonly only: readonly Measure[];
+  /** Pods of an ordinary burst; ten times as many make the big one. */
+  readonly pods: number;
+  readonly rounds: number;
+  /** Grows with each run; short runs have one of their own, so that they spoil no figures. */
+  readonly resultsFile: string;
+  /** How long a registry fails in the B8 rows. */
+  readonly faultMs: number;
+  /** Of each fixed-time load. */
+  readonly loadMs: number;
+  /** Images of the 429 row, and of the B4 rows. */
+  readonly images: number;
+  readonly referenceStart: string | undefined;
+  readonly referenceWebhook: { readonly url: URL; readonly caFile: string } | undefined;
+}
+
+/** How to call it. */
+export const USAGE = `deno task bench:cluster [options]
+  --only B2,B4              measure these alone (${MEASURES.join(", ")}); the results file keeps the others
+  --pods N                  pods of a burst (1000); the big burst of B5 and B6 has ten times as many
+  --rounds N                rounds of what is compared (3); medians are shown
+  --short                   small numbers everywhere: proves that it runs, measures nothing worth telling
+  --reference-start CMD     run B2, B3 and B8 with this operator too; it finds KUBECONFIG, SSL_CERT_FILE and REGISTRY, must
+                            register its webhook by URL and stay in the foreground
+  --reference-webhook URL   send the load of B1 to https://127.0.0.1:PORT/PATH too; --reference-ca FILE is its CA
+`;
+
+/** Reads them; throws one line when they make no sense. */
+export function parseBenchOptions(args: readonly string[]): BenchOptions {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      only: { type: "string", multiple: true, default: [] },
+      pods: { type: "string" },
+      rounds: { type: "string" },
+      short: { type: "boolean", default: false },
+      "reference-start": { type: "string" },
+      "reference-webhook": { type: "string" },
+      "reference-ca": { type: "string" },
+    },
+  });
+  const size = values.short
+    ? { pods: 20, rounds: 1, faultMs: 1_000, loadMs: 200, images: 5, resultsFile: ".archway/bench-cluster-short.json" }
+    : {
+      pods: 1_000,
+      rounds: 3,
+      faultMs: 30_000,
+      loadMs: 3_000,
+      images: 50,
+      resultsFile: ".archway/bench-cluster.json",
+    };
+  return {
+    ...size,
+    only: parseOnly(values.only.flatMap((text) => text.split(","))),
+    pods: parseCount("--pods", values.pods) ?? size.pods,
+    rounds: parseCount("--rounds", values.rounds) ?? size.rounds,
+    referenceStart: values["reference-start"],
+    referenceWebhook: parseWebhook(values["reference-webhook"], values["reference-ca"]),
+  };
+}
+
+function parseOnly(names: readonly string[]): readonly Measure[] {
+  const chosen = MEASURES.filter((measure) => names.includes(measure));
+  if (chosen.length !== new Set(names).size) {
+    throw new Error(`Cannot measure "${names}": --only takes ${MEASURES.join(", ")}, with commas between them.`);
+  }
+  return chosen.length === 0 ? MEASURES : chosen;
+}
+
+/** A whole number from 1 on; undefined stays. */
+export function parseCount(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^[1-9]\d*$/.test(text)) throw new Error(`Cannot use ${name} "${text}": not a whole number from 1 on.`);
+  return Number(text);
+}
+
+function parseWebhook(url: string | undefined, caFile: string | undefined): BenchOptions["referenceWebhook"] {
+  if (url === undefined) return undefined;
+  const parsed = URL.parse(url);
+  if (parsed?.protocol !== "https:" || parsed.hostname !== "127.0.0.1" || caFile === undefined) {
+    throw new Error(
+      `Cannot load the webhook "${url}": not https://127.0.0.1:PORT/PATH with --reference-ca FILE beside it.`,
+    );
+  }
+  return { url: parsed, caFile };
+}

@@ -1,0 +1,48 @@
+// The machine and the software that figures were measured with: they mean nothing without. Used by every benchmark.
+import { cpus, release, totalmem } from "node:os";
+
+/** Facts that go beside figures. */
+export interface MachineFacts {
+  readonly cpu: string;
+  readonly cores: number;
+  readonly memoryMb: number;
+  readonly kernel: string;
+  readonly architecture: string;
+  readonly deno: string;
+  readonly v8: string;
+  /** Of the checkout; `-dirty` when files differ from it, `unknown` outside of one. */
+  readonly commit: string;
+  /** ISO 8601. */
+  readonly date: string;
+}
+
+/** Reads them. */
+export async function readMachineFacts(): Promise<MachineFacts> {
+  return {
+    cpu: cpus()[0]?.model.trim() ?? "unknown",
+    cores: navigator.hardwareConcurrency,
+    memoryMb: Math.round(totalmem() / 1_048_576),
+    kernel: `${Deno.build.os} ${release()}`,
+    architecture: Deno.build.arch,
+    deno: Deno.version.deno,
+    v8: Deno.version.v8,
+    commit: await readCommit(),
+    date: new Date().toISOString(),
+  };
+}
+
+/** Version of the API server and what runs beside it, as the API server tells it. */
+export function describeCluster(version: unknown): string {
+  const text = typeof version === "object" && version !== null && "gitVersion" in version ? version.gitVersion : "";
+  return `kube-apiserver ${text}`;
+}
+
+async function readCommit(): Promise<string> {
+  try {
+    const args = ["describe", "--always", "--dirty", "--abbrev=10", "--exclude=*"];
+    const { success, stdout } = await new Deno.Command("git", { args, stderr: "null" }).output();
+    return success ? new TextDecoder().decode(stdout).trim() : "unknown";
+  } catch {
+    return "unknown";
+  }
+}

@@ -1,0 +1,24 @@
+// A results file that grows: what was not measured this time stays, with the machine, commit and date it was measured on.
+import type { MachineFacts } from "./machine.ts";
+
+/** Something measured together, and where and when. */
+export interface ResultEntry {
+  readonly machine: MachineFacts;
+  readonly [fact: string]: unknown;
+}
+
+/** The entries of a file by name; none when there is no such file yet. */
+export async function readResults(file: string | URL): Promise<Readonly<Record<string, ResultEntry>>> {
+  try {
+    return JSON.parse(await Deno.readTextFile(file));
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return {};
+    throw new Error(`Cannot read the results "${file}": not JSON. Move the file away to begin anew.`, { cause: error });
+  }
+}
+
+/** Puts entries into the file, instead of those of the same names. */
+export async function mergeResults(file: string | URL, entries: Readonly<Record<string, ResultEntry>>): Promise<void> {
+  const all = { ...await readResults(file), ...entries };
+  await Deno.writeTextFile(file, `${JSON.stringify(all, null, 2)}\n`);
+}

@@ -1,0 +1,86 @@
+// The rows of `deno task bench:cluster`: a measure, what it is compared with, its target, and whether that was met. Pure.
+import { renderTable } from "../../lib/cli/output.ts";
+import { unreachable } from "../../lib/unreachable.ts";
+
+/** What a measure should be. Source: the targets B1–B8 of the benchmark protocol. */
+export type Target =
+  | { readonly kind: "atMost"; readonly limit: number }
+  | { readonly kind: "exactly"; readonly value: number }
+  | { readonly kind: "atMostTimesBaseline"; readonly factor: number }
+  | { readonly kind: "atLeastTimesBaseline"; readonly factor: number }
+  /** Measured to be known. */
+  | { readonly kind: "none" };
+
+/** One measured thing. */
+export interface Row {
+  /** Begins with the target's name: `B2 …`; ends with the unit. */
+  readonly measure: string;
+  readonly archway: number;
+  /** The floor, or the same without Archway, measured in the same run. */
+  readonly baseline?: { readonly name: string; readonly value: number };
+  readonly target: Target;
+  /** The same of the operator given by `--reference-start` or `--reference-webhook`. */
+  readonly reference?: number;
+  /** Figures of other software that were measured elsewhere; see documented.ts. */
+  readonly documented?: string;
+}
+
+/** Whether the target was met; undefined where there is none. */
+export function isMet({ archway, baseline, target }: Row): boolean | undefined {
+  switch (target.kind) {
+    case "atMost":
+      return archway <= target.limit;
+    case "exactly":
+      return archway === target.value;
+    case "atMostTimesBaseline":
+      return archway <= target.factor * (baseline?.value ?? NaN);
+    case "atLeastTimesBaseline":
+      return archway >= target.factor * (baseline?.value ?? NaN);
+    case "none":
+      return undefined;
+    default:
+      return unreachable(target);
+  }
+}
+
+/** The table; a column appears when a row has something for it. */
+export function renderRows(rows: readonly Row[]): string {
+  const columns: readonly (readonly [title: string, cell: (row: Row) => string])[] = [
+    ["MEASURE", ({ measure }) => measure],
+    ["ARCHWAY", ({ archway }) => formatNumber(archway)],
+    ["BASELINE", ({ baseline }) => baseline === undefined ? "-" : `${formatNumber(baseline.value)} ${baseline.name}`],
+    ["RATIO", ({ archway, baseline }) => baseline === undefined ? "-" : (archway / baseline.value).toFixed(2)],
+    ["TARGET", ({ target }) => describeTarget(target)],
+    ["MET", (row) => ({ true: "yes", false: "no", undefined: "-" })[`${isMet(row)}`]],
+    ["REFERENCE", ({ reference }) => reference === undefined ? "" : formatNumber(reference)],
+    ["DOCUMENTED", ({ documented = "" }) => documented],
+  ];
+  const shown = columns.filter(([, cell]) => rows.some((row) => cell(row) !== ""));
+  return renderTable(shown.map(([title]) => title), rows.map((row) => shown.map(([, cell]) => cell(row))));
+}
+
+/** The rows for the results file, with the judgement beside them. */
+export function judgeRows(rows: readonly Row[]): readonly unknown[] {
+  return rows.map((row) => ({ ...row, target: describeTarget(row.target), isMet: isMet(row) ?? null }));
+}
+
+function describeTarget(target: Target): string {
+  switch (target.kind) {
+    case "atMost":
+      return `≤ ${target.limit}`;
+    case "exactly":
+      return `${target.value}`;
+    case "atMostTimesBaseline":
+      return `≤ ${target.factor} ×`;
+    case "atLeastTimesBaseline":
+      return `≥ ${target.factor} ×`;
+    case "none":
+      return "-";
+    default:
+      return unreachable(target);
+  }
+}
+
+function formatNumber(value: number): string {
+  return Number.isInteger(value) || Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2);
+}

@@ -1,0 +1,28 @@
+// The benchmarks on a control plane must run and give numbers; how good those are is never asserted.
+import assert from "node:assert/strict";
+
+async function runBench(file: string, args: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--unstable-kv", new URL(`../bench/${file}`, import.meta.url).pathname, ...args],
+    stdin: "null",
+  }).output();
+  const text = new TextDecoder().decode(stdout);
+  assert.equal(code, 0, `${text}${new TextDecoder().decode(stderr)}`);
+  return text;
+}
+
+Deno.test("bench:cluster --short runs and gives a number for every measure", async () => {
+  const text = await runBench("cluster.ts", ["--short", "--only", "B2,B4,B8"]);
+  for (
+    const measure of [
+      "B2 burst of a cold image, ms",
+      "B4 requests a cold public index",
+      "B8 resets for 1 s: pods stuck",
+    ]
+  ) {
+    const line = text.split("\n").find((each) => each.startsWith(measure)) ??
+      assert.fail(`no "${measure}" in:\n${text}`);
+    assert.match(line.slice(measure.length), /^ +\d+(\.\d+)? /);
+  }
+  assert.doesNotMatch(text, /NaN/);
+});
