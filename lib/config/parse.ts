@@ -3,6 +3,7 @@
 import { parseArgs } from "node:util";
 import { z } from "zod";
 import { parseDuration } from "../duration.ts";
+import { readSurroundings, type Surroundings } from "../oci/config/surroundings.ts";
 import { type Command, COMMANDS, environmentName, type Flag, FLAGS } from "./flags.ts";
 
 /** A host and a port to listen on. */
@@ -101,7 +102,12 @@ const Values = z.object({
 export type ConfigValues = z.infer<typeof Values>;
 
 /** What to run and with what. `operands` are the words after the command: images, objects, a cache verb and file. */
-export type Config = ConfigValues & { readonly command: Command; readonly operands: readonly string[] };
+export type Config = ConfigValues & {
+  readonly command: Command;
+  readonly operands: readonly string[];
+  /** The variables that are not Archway's own: home and proxies. */
+  readonly surroundings: Surroundings;
+};
 
 /** Parses arguments and environment. Pure; flags win over `ARCHWAY_*`, those over wider variables, those over defaults. */
 export function parseConfig(args: readonly string[], env: Readonly<Record<string, string | undefined>>): ParsedConfig {
@@ -129,7 +135,7 @@ export function parseConfig(args: readonly string[], env: Readonly<Record<string
   for (const issue of parsed.error?.issues ?? []) problems.push(describeIssue(issue, given, raw));
   if (parsed.success) problems.push(...contradictions(command, parsed.data, operands));
   if (!parsed.success || problems.length > 0) return { kind: "usage", command, problems };
-  return { kind: "run", config: { ...parsed.data, command, operands } };
+  return { kind: "run", config: { ...parsed.data, command, operands, surroundings: readSurroundings(env) } };
 }
 
 /** One-letter forms, as kubectl has them. */

@@ -7,6 +7,7 @@ import { openBudget } from "../oci/budget.ts";
 import { openCachedInspector } from "../oci/cached.ts";
 import { openRegistryClient } from "../oci/client.ts";
 import { openPullPlanner } from "../oci/config/planner.ts";
+import { NO_SURROUNDINGS, type Surroundings } from "../oci/config/surroundings.ts";
 import { openKeyring } from "../oci/credentials/keyring.ts";
 import type { HostState } from "../oci/host_state.ts";
 import { openRegistryInspector } from "../oci/inspect.ts";
@@ -35,6 +36,8 @@ export interface ImageServiceConfig {
   readonly kvUrl?: string | undefined;
   readonly cacheEntries: number;
   readonly tagTtl: number;
+  /** Absent: the environment counts for nothing. */
+  readonly surroundings?: Surroundings;
 }
 
 /** An inspector with all of its surroundings. */
@@ -57,6 +60,7 @@ export async function openImageService(options: {
   readonly clusterCredentials: () => readonly Credential[];
 }): Promise<ImageService> {
   const { config, clock, log, userAgent, clusterCredentials } = options;
+  const { proxies } = config.surroundings ?? NO_SURROUNDINGS;
   await using stack = new AsyncDisposableStack();
   const planner = openPullPlanner({
     registriesConf: config.registriesConf,
@@ -82,7 +86,7 @@ export async function openImageService(options: {
   });
   const kv = await openStore(config, { clock, log });
   stack.defer(() => kv.close());
-  const transport = stack.use(openTransport({ clock, resolve: resolveAddresses, userAgent }));
+  const transport = stack.use(openTransport({ clock, resolve: resolveAddresses, userAgent, proxies }));
   const budget = openBudget({ clock });
   const tokens = openTokenSource({ transport, budget, clock });
   const client = openRegistryClient({ transport, tokens, budget, clock });

@@ -44,18 +44,22 @@ function embedded(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv6
 }
 
 /**
- * Throws AddressDenied when a host is, or resolves to, a forbidden address. A name that does not resolve passes: the
- * request itself will say so. The name is resolved again when the connection is made; a server that answers differently
- * in between reaches an address but no credential of ours, which only goes to hosts it is for.
+ * The addresses of a host, none of them forbidden; empty for a name that does not resolve here: the request itself will
+ * say so, or a proxy knows the name. Throws AddressDenied.
+ *
+ * `fetch` resolves the name once more, and cannot be held to what was checked: Deno.createHttpClient has no resolver, its
+ * `tcp` transport skips TLS, and an address in the URL is not the name that the certificate is for. A name that changes in
+ * between gains nothing by it: where the operator declared nothing, requests go over verified TLS alone, so whatever
+ * stands at the other address must first prove to be that name. Where TLS is not verified the addresses are held to.
  */
 export async function guardAddress(
   host: string,
   { resolve, signal }: { readonly resolve: Resolve; readonly signal: AbortSignal },
-): Promise<void> {
+): Promise<readonly string[]> {
   const hostname = hostnameOf(host);
   const addresses = ipaddr.isValid(hostname) ? [hostname] : await untilAborted(resolve(hostname, signal), signal);
   const denied = addresses.find((address) => !isAllowedAddress(address));
-  if (denied === undefined) return;
+  if (denied === undefined) return addresses;
   throw inspectionError(
     "AddressDenied",
     `Cannot ask registry "${host}": ${denied} is a loopback, link-local or metadata address. ` +

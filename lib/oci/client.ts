@@ -12,12 +12,13 @@ import {
   toDocument,
 } from "./document.ts";
 import { InspectionError, inspectionError } from "./errors.ts";
-import { type HostHabits, isSameLogin, openHostHabits } from "./host_habits.ts";
+import { type HostHabits, isSameLogin, openHostHabits, type Way } from "./host_habits.ts";
 import type { RequestKind } from "./ledger.ts";
 import { MANIFEST_MEDIA_TYPES } from "./manifest.ts";
 import { basicAuthorization, type TokenSource } from "./token.ts";
-import { type Answer, isSendable, type Transport } from "./transport.ts";
-import type { Credential, Endpoint } from "./types.ts";
+import { type Answer, isSendable } from "./exchange.ts";
+import type { Transport } from "./transport.ts";
+import type { Credential, Endpoint, EndpointTransport } from "./types.ts";
 import { untilAborted } from "./until_aborted.ts";
 
 /** Reads documents. */
@@ -141,7 +142,15 @@ class Client implements RegistryClient {
     }
     const scope = scopeOf(request, challenge);
     // Others may wait for the same token: whoever leaves does so alone.
-    const asked = this.#parts.tokens.get({ endpoint, challenge, scope, credential, ledger, priority });
+    const [way] = this.#habits.ways(endpoint);
+    const asked = this.#parts.tokens.get({
+      endpoint: way === undefined ? endpoint : { ...endpoint, transport: transportOf(endpoint, way) },
+      challenge,
+      scope,
+      credential,
+      ledger,
+      priority,
+    });
     const token = await untilAborted(asked, signal);
     return token.kind === "denied" ? token : { kind: "header", header: `Bearer ${token.token}` };
   }
@@ -166,20 +175,24 @@ class Client implements RegistryClient {
     { authorization, signal }: Authorized,
   ): Promise<Answer> {
     const { endpoint, method, what, ledger } = request;
+    const ways = this.#habits.ways(endpoint);
     let failure: unknown;
-    for (const scheme of this.#habits.schemes(endpoint)) {
+    for (const [at, way] of ways.entries()) {
       try {
         const answer = await this.#parts.transport.send({
           method,
-          url: documentUrl(request, scheme),
-          transport: endpoint.transport,
+          url: documentUrl(request, way.scheme),
+          transport: transportOf(endpoint, way),
           maxBytes: MAX_DOCUMENT_BYTES,
           kind: KIND[what][method],
           ledger,
+          ...(endpoint.headers === undefined ? {} : { headers: endpoint.headers }),
           ...(what === "manifest" ? { accept: MANIFEST_MEDIA_TYPES.join(", ") } : {}),
           ...(authorization === undefined ? {} : { authorization }),
         }, signal);
-        this.#habits.learnScheme(endpoint, scheme);
+        const isOtherWanted = way.certificate !== undefined && CERTIFICATE_REFUSALS.includes(answer.status);
+        if (isOtherWanted && ways[at + 1]?.certificate !== undefined) continue;
+        this.#habits.learnWay(endpoint, way);
         return answer;
       } catch (error) {
         const isWire = error instanceof InspectionError && ["Unreachable", "TlsFailed"].includes(error.failure.reason);
@@ -189,6 +202,15 @@ class Client implements RegistryClient {
     }
     throw failure;
   }
+}
+
+/** What servers answer to a certificate that they do not take: nginx says 400 (or 495, 496), others 403. */
+const CERTIFICATE_REFUSALS: readonly number[] = [400, 403, 495, 496];
+
+/** The endpoint's transport with the one certificate of this way. */
+function transportOf({ transport }: Endpoint, { certificate }: Way): EndpointTransport {
+  const { clientCertificates: _all, ...others } = transport;
+  return certificate === undefined ? others : { ...others, clientCertificates: [certificate] };
 }
 
 const KIND: Readonly<Record<DocumentRequest["what"], Readonly<Record<DocumentRequest["method"], RequestKind>>>> = {

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { type InspectionError, inspectionError } from "./errors.ts";
 import type { Ledger } from "./ledger.ts";
 import { isDigest } from "./reference.ts";
-import type { Answer } from "./transport.ts";
+import type { Answer } from "./exchange.ts";
 import type { Credential, Endpoint, InspectionPriority } from "./types.ts";
 
 /** One document of a repository and who may read it. */
@@ -39,12 +39,14 @@ export interface RegistryDocument {
 
 const HASHES: readonly string[] = ["sha256", "sha384", "sha512"];
 
-/** The address of a document: `https://host/prefix/v2/repository/manifests/tag`. */
+/** The address of a document: `https://host/prefix/v2/repository/manifests/tag`, and for whom a mirror is asked. */
 export function documentUrl({ endpoint, identifier, what }: DocumentRequest, scheme: "https" | "http"): URL {
   const folder = what === "manifest" ? "manifests" : "blobs";
-  return new URL(
+  const url = new URL(
     `${scheme}://${endpoint.host}${endpoint.pathPrefix}/v2/${endpoint.repository}/${folder}/${identifier}`,
   );
+  if (endpoint.namespace !== undefined) url.searchParams.set("ns", endpoint.namespace);
+  return url;
 }
 
 /** The document of an answer. Throws InspectionError for any status but 200 and for content that its digest denies. */

@@ -1,11 +1,14 @@
 // What hosts have taught us of themselves, so that it need not be found out for each image: how they want to be logged in to,
-// and whether an insecure one speaks TLS. Used by client.ts.
+// whether an insecure one speaks TLS, and which of our certificates they take. Used by client.ts.
 import { LRUCache } from "lru-cache";
 import type { Challenge } from "./challenge.ts";
-import type { Endpoint } from "./types.ts";
+import type { ClientCertificate, Endpoint } from "./types.ts";
 
-/** What is spoken before HTTP. */
-export type Scheme = "https" | "http";
+/** A way to reach a host: what is spoken before HTTP, and the certificate that is shown. */
+export interface Way {
+  readonly scheme: "https" | "http";
+  readonly certificate: ClientCertificate | undefined;
+}
 
 /** The memory. */
 export interface HostHabits {
@@ -13,22 +16,22 @@ export interface HostHabits {
   challenge(endpoint: Endpoint): Challenge | undefined;
   /** Remembers a challenge; for the repository alone when its host usually asks otherwise. */
   learnChallenge(endpoint: Endpoint, challenge: Challenge): void;
-  /** The schemes to try, in order. */
-  schemes(endpoint: Endpoint): readonly Scheme[];
+  /** The ways to try, in order: the one that worked the last time comes first. Never empty. */
+  ways(endpoint: Endpoint): readonly Way[];
   /** Remembers which one of several worked. */
-  learnScheme(endpoint: Endpoint, scheme: Scheme): void;
+  learnWay(endpoint: Endpoint, way: Way): void;
 }
 
 const MAX_HABITS = 2_000;
-/** An insecure registry may get a certificate one day (ms). */
-const SCHEME_LIFE_MS = 600_000;
+/** An insecure registry may get a certificate one day, and a strict one another authority (ms). */
+const WAY_LIFE_MS = 600_000;
 
 /** Opens an empty memory. */
 export function openHostHabits(): HostHabits {
   const challenges = new LRUCache<string, Challenge>({ max: MAX_HABITS });
-  const schemes = new LRUCache<string, Scheme>({
+  const ways = new LRUCache<string, Way>({
     max: MAX_HABITS,
-    ttl: SCHEME_LIFE_MS,
+    ttl: WAY_LIFE_MS,
     // Otherwise it keeps a timer to spare itself a look at the clock.
     ttlResolution: 0,
   });
@@ -43,13 +46,14 @@ export function openHostHabits(): HostHabits {
         challenges.set(hostKey(endpoint), challenge);
       } else challenges.set(repositoryKey(endpoint), challenge);
     },
-    schemes: (endpoint) => {
-      const { scheme } = endpoint.transport;
-      if (scheme !== "https-then-http") return [scheme];
-      return schemes.get(endpoint.host) === "http" ? ["http", "https"] : ["https", "http"];
+    ways: (endpoint) => {
+      const all = waysOf(endpoint);
+      const learnt = ways.get(endpoint.host);
+      const first = learnt === undefined ? undefined : all.find((way) => isSameWay(way, learnt));
+      return first === undefined ? all : [first, ...all.filter((way) => way !== first)];
     },
-    learnScheme: (endpoint, scheme) => {
-      if (endpoint.transport.scheme === "https-then-http") schemes.set(endpoint.host, scheme);
+    learnWay: (endpoint, way) => {
+      if (waysOf(endpoint).length > 1) ways.set(endpoint.host, way);
     },
   };
 }
@@ -58,4 +62,17 @@ export function openHostHabits(): HostHabits {
 export function isSameLogin(left: Challenge, right: Challenge): boolean {
   if (left.kind === "basic" || right.kind === "basic") return left.kind === right.kind;
   return left.realm === right.realm && left.service === right.service;
+}
+
+/** Every way that the configuration allows: each certificate over TLS, then without TLS where that is allowed. */
+function waysOf({ transport: { scheme, clientCertificates = [] } }: Endpoint): readonly Way[] {
+  const plain: Way = { scheme: "http", certificate: undefined };
+  if (scheme === "http") return [plain];
+  const certificates = clientCertificates.length === 0 ? [undefined] : clientCertificates;
+  const secure = certificates.map((certificate): Way => ({ scheme: "https", certificate }));
+  return scheme === "https" ? secure : [...secure, plain];
+}
+
+function isSameWay(left: Way, right: Way): boolean {
+  return left.scheme === right.scheme && left.certificate?.certificate === right.certificate?.certificate;
 }

@@ -8,7 +8,8 @@ import type { Challenge } from "./challenge.ts";
 import { inspectionError } from "./errors.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import type { Ledger } from "./ledger.ts";
-import { type Answer, type Exchange, isSendable, type Transport } from "./transport.ts";
+import { type Answer, type Exchange, isSendable } from "./exchange.ts";
+import type { Transport } from "./transport.ts";
 import type { Credential, Endpoint, InspectionPriority } from "./types.ts";
 
 /** Which token. */
@@ -111,15 +112,16 @@ function keyOf({ challenge, scope, credential }: TokenRequest): string {
 function exchangeFor({ endpoint, challenge, scope, credential, ledger }: TokenRequest): Exchange {
   const url = realmUrl(endpoint, challenge.realm);
   const isSameHost = url.host === endpoint.host;
-  const { clientCertificate: _own, ...others } = endpoint.transport;
+  const { clientCertificates: _own, ...others } = endpoint.transport;
   const transport = isSameHost
     ? endpoint.transport
     : { ...others, verifyTls: true, declared: isDeclaredNeighbour(url, endpoint) };
   const common = { transport, maxBytes: MAX_TOKEN_BYTES, kind: "token", ledger } as const;
+  // Nor does a stranger ask there for a host that nobody declared: it could make any address of our network answer.
   const isSafe = url.protocol === "https:" || endpoint.transport.scheme !== "https";
-  if (credential !== undefined && !isSafe) {
+  if (!isSafe && (credential !== undefined || !endpoint.transport.declared)) {
     const message =
-      `Cannot log in to "${endpoint.host}": its token server is not reached over https, so no password goes there.`;
+      `Cannot log in to "${endpoint.host}": its token server is not reached over https, so nothing is sent there.`;
     throw inspectionError("Unauthorized", message, { registry: endpoint.host });
   }
   const secret = credential?.secret;

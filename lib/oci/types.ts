@@ -197,8 +197,20 @@ export interface Endpoint {
   readonly mirror: boolean;
   /** Path prefix before `/v2` that a configured mirror URL may carry; empty otherwise. */
   readonly pathPrefix: string;
+  /** The registry that a mirror is asked to speak for, sent as `?ns=`; absent: not sent. */
+  readonly namespace?: string;
+  /** Headers that the configuration wants sent there. They may be secret: never log, never store. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** How to reach it. */
   readonly transport: EndpointTransport;
+}
+
+/** A client certificate with its key, both PEM. The key is secret: never log, never store. */
+export interface ClientCertificate {
+  /** The certificate, its chain behind it. */
+  readonly certificate: string;
+  /** The private key. */
+  readonly key: string;
 }
 
 /** How to reach an endpoint's host. */
@@ -209,8 +221,8 @@ export interface EndpointTransport {
   readonly verifyTls: boolean;
   /** PEM certificates added to the public roots. */
   readonly caCertificates: readonly string[];
-  /** PEM client certificate and key for mTLS. */
-  readonly clientCertificate?: { readonly certificate: string; readonly key: string };
+  /** Client certificates for mTLS, in the order to try; absent: none. */
+  readonly clientCertificates?: readonly ClientCertificate[];
   /** True when the operator declared this host: loopback, private and link-local addresses are then allowed. */
   readonly declared: boolean;
 }

@@ -1,50 +1,79 @@
-// HTTPS without verifying the certificate, only for registries declared insecure: `fetch` cannot skip verification for one
-// request, node:https can. Looks like fetch to transport.ts. HTTP proxies do not apply here.
+// HTTPS without verifying the certificate, only where the operator allows it: `fetch` cannot skip verification for one
+// request, node:https can. Looks like fetch to transport.ts.
+import type { LookupAddress } from "node:dns";
 import type { IncomingMessage } from "node:http";
-import { request as httpsRequest } from "node:https";
+import { Agent, type AgentOptions, request as httpsRequest, type RequestOptions } from "node:https";
+import { proxyFor, type ProxySettings } from "./proxy.ts";
+import type { ClientCertificate } from "./types.ts";
 
 /** Statuses whose answer has no body by definition. */
 const EMPTY: readonly number[] = [204, 205, 304];
 
+/** What to send, and how to get there. */
+export interface UnverifiedRequest {
+  readonly method: string;
+  readonly headers: Headers;
+  readonly body?: string;
+  readonly signal: AbortSignal;
+  /** Shown to the server, which may verify us although we do not verify it. */
+  readonly clientCertificate: ClientCertificate | undefined;
+  /** The only addresses to connect to; undefined: whatever the name resolves to. Through a proxy they do not count. */
+  readonly addresses: readonly string[] | undefined;
+  readonly proxies: ProxySettings;
+}
+
 /** Like fetch with `redirect: "manual"`; rejects with what node:https says when no answer comes. */
-export function fetchUnverified(
-  url: URL,
-  options: {
-    readonly method: string;
-    readonly headers: Headers;
-    readonly body?: string;
-    readonly signal: AbortSignal;
-    /** Shown to the server, which may verify us although we do not verify it. */
-    readonly clientCertificate?: { readonly certificate: string; readonly key: string };
-  },
-): Promise<Response> {
-  const { method, headers, body, signal, clientCertificate } = options;
-  const own = clientCertificate === undefined
-    ? {}
-    : { cert: clientCertificate.certificate, key: clientCertificate.key };
+export function fetchUnverified(url: URL, request: UnverifiedRequest): Promise<Response> {
+  const { method, headers, body, signal } = request;
+  const options = { method, headers: Object.fromEntries(headers), signal, ...connectionOptions(url, request) };
   return new Promise((resolve, reject) => {
-    const request = httpsRequest(
-      url,
-      // No agent: a pooled connection would outlive the signal, and insecure registries are rare.
-      { method, headers: Object.fromEntries(headers), rejectUnauthorized: false, signal, agent: false, ...own },
-      (message) => {
-        // Thrown from here it would end the process: an answer can be stranger than a Response may be.
-        try {
-          resolve(toResponse(message, method));
-        } catch (error) {
-          message.destroy();
-          reject(error);
-        }
-      },
-    );
+    const sending = httpsRequest(url, options, (message) => {
+      // Thrown from here it would end the process: an answer can be stranger than a Response may be.
+      try {
+        resolve(toResponse(message, method));
+      } catch (error) {
+        message.destroy();
+        reject(error);
+      }
+    });
     let fault: unknown = new Error("connection closed before an answer");
-    request.on("error", (error) => {
+    sending.on("error", (error) => {
       fault = error;
     });
     // Only then is everything of this request gone; after an answer it means nothing.
-    request.on("close", () => reject(fault));
-    request.end(body);
+    sending.on("close", () => reject(fault));
+    sending.end(body);
   });
+}
+
+/** Node's option for a proxy of one agent alone, which the types do not know yet. */
+interface ProxiedAgentOptions extends AgentOptions {
+  readonly proxyEnv: { readonly HTTPS_PROXY: string };
+}
+
+function connectionOptions(url: URL, { clientCertificate, addresses, proxies }: UnverifiedRequest): RequestOptions {
+  const own = clientCertificate === undefined
+    ? {}
+    : { cert: clientCertificate.certificate, key: clientCertificate.key };
+  const tls = { rejectUnauthorized: false, ...own };
+  const proxy = proxyFor(proxies, url);
+  if (proxy !== undefined) {
+    const through: ProxiedAgentOptions = { proxyEnv: { HTTPS_PROXY: proxy } };
+    return { ...tls, agent: new Agent(through) };
+  }
+  // No agent: a pooled connection would outlive the signal, and insecure registries are rare.
+  return { ...tls, agent: false, ...(addresses === undefined ? {} : { lookup: pinnedTo(addresses) }) };
+}
+
+/** Answers with addresses that were checked: a name that resolves to others a moment later gets nowhere (DNS rebinding). */
+function pinnedTo(addresses: readonly string[]): NonNullable<RequestOptions["lookup"]> {
+  const found = addresses.map((address): LookupAddress => ({ address, family: address.includes(":") ? 6 : 4 }));
+  return (_hostname, options, callback) => {
+    const [first] = found;
+    if (first === undefined) return callback(new Error("the name has no address"), "");
+    if (options.all === true) return callback(null, found);
+    return callback(null, first.address, first.family);
+  };
 }
 
 function toResponse(message: IncomingMessage, method: string): Response {

@@ -1,4 +1,4 @@
-// What went wrong on the wire, named by what the runtime says of it, with the words for people. Pure. Used by transport.ts.
+// What went wrong on the wire, named by what the runtime says of it, with the words for people. Pure. Used by exchange.ts.
 import type { FailureReason } from "./types.ts";
 
 /** A fault of the connection. `what` continues "the registry …" and may end with what to do next, without the last stop. */
@@ -45,7 +45,7 @@ const ROWS: readonly Row[] = [
   // Before the general sign of TLS: a cut connection is told as a missing close_notify.
   { sign: /close_notify|handshake eof|reset/i, reason: "Unreachable", says: "cut the connection" },
   { sign: /refused/i, reason: "Unreachable", says: "takes no connections" },
-  { sign: /dns error|lookup/i, reason: "Unreachable", says: "could not be found by its name" },
+  { sign: /dns error|lookup|ENOTFOUND|no address/i, reason: "Unreachable", says: "could not be found by its name" },
   { sign: /certificate|tls|ssl|handshake/i, reason: "TlsFailed", says: "did not pass the TLS hand-shake" },
 ];
 const OTHERWISE: Omit<Row, "sign"> = { reason: "Unreachable", says: "could not be reached" };

@@ -1,9 +1,17 @@
 // Inspects one image and prints the report: for tests that need a process with an environment of its own.
+import { readProxySettings } from "../../lib/oci/proxy.ts";
+import type { EndpointTransport } from "../../lib/oci/types.ts";
 import { makeRequest, openTestInspector } from "./inspectors.ts";
 
+const TRANSPORTS: Readonly<Record<string, Partial<EndpointTransport>>> = {
+  https: { scheme: "https" },
+  insecure: { scheme: "https-then-http", verifyTls: false },
+};
+
 if (import.meta.main) {
-  const [image = "", scheme = "http"] = Deno.args;
-  using inspector = openTestInspector({ transport: scheme === "https" ? { scheme: "https" } : {} });
+  const [image = "", kind = "http"] = Deno.args;
+  const proxies = readProxySettings(Deno.env.toObject());
+  using inspector = openTestInspector({ transport: TRANSPORTS[kind] ?? {}, proxies });
   const { signal } = new AbortController();
   const report = await inspector.inspector.inspect(makeRequest(image), signal);
   Deno.stdout.writeSync(new TextEncoder().encode(JSON.stringify(report)));

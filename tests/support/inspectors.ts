@@ -11,6 +11,7 @@ import { openRegistryClient } from "../../lib/oci/client.ts";
 import { failureOf } from "../../lib/oci/errors.ts";
 import type { HostState } from "../../lib/oci/host_state.ts";
 import { openRegistryInspector } from "../../lib/oci/inspect.ts";
+import { NO_PROXIES, type ProxySettings } from "../../lib/oci/proxy.ts";
 import { parseReference } from "../../lib/oci/reference.ts";
 import { singleFlight } from "../../lib/oci/single_flight.ts";
 import { openTokenSource } from "../../lib/oci/token.ts";
@@ -52,6 +53,8 @@ export function openTestInspector(
     readonly plan?: PullPlanner["plan"];
     readonly keyring?: readonly Credential[];
     readonly resolve?: (hostname: string) => Promise<readonly string[]>;
+    readonly proxies?: ProxySettings;
+    readonly headersTimeoutMs?: number;
     readonly checkConfigs?: boolean;
     readonly maxEntries?: number;
     readonly tagTtlMs?: number;
@@ -64,6 +67,8 @@ export function openTestInspector(
     clock,
     resolve: options.resolve ?? (() => Promise.resolve([])),
     userAgent: "archway/test",
+    proxies: options.proxies ?? NO_PROXIES,
+    ...(options.headersTimeoutMs === undefined ? {} : { headersTimeoutMs: options.headersTimeoutMs }),
   });
   const budget = openBudget({ clock });
   const tokens = openTokenSource({ transport, budget, clock });

@@ -1,5 +1,6 @@
 // The directory certs.d/<host[:port]>: `*.crt` are CAs, `X.cert` with `X.key` a client certificate. Pure.
 // Called by settings_files.ts, which lists and reads. Reference §3.5.
+import type { ClientCertificate } from "../types.ts";
 import { type HostCertificates, parseCertificates, parseClientPair } from "./pem.ts";
 import { broken, ok, type Parsed } from "./problem.ts";
 
@@ -16,7 +17,7 @@ export function isCertificateFile(name: string): boolean {
 
 /**
  * Puts a host's files together. A certificate without key or a key without certificate makes the host unusable, as in the
- * reference: without them a request would be made that the operator did not mean. Of several pairs the first by name is used.
+ * reference: without them a request would be made that the operator did not mean. Several pairs are tried in order of their names.
  */
 export function parseHostDirectory(files: readonly NamedText[]): Parsed<HostCertificates> {
   const sorted = files.toSorted((left, right) => (left.name < right.name ? -1 : 1));
@@ -27,7 +28,7 @@ export function parseHostDirectory(files: readonly NamedText[]): Parsed<HostCert
     caCertificates.push(...parsed.value);
   }
   const byName = new Map(sorted.map(({ name, text }) => [name, text]));
-  const pairs: { certificate: string; key: string }[] = [];
+  const clientCertificates: ClientCertificate[] = [];
   for (const name of byName.keys()) {
     const stem = /^(.*)\.(cert|key)$/.exec(name)?.[1];
     if (stem === undefined) continue;
@@ -37,8 +38,7 @@ export function parseHostDirectory(files: readonly NamedText[]): Parsed<HostCert
     if (!name.endsWith(".cert")) continue;
     const pair = parseClientPair(certificate, key);
     if (pair.kind === "broken") return broken(`${stem}.cert: ${pair.fault.message}`);
-    pairs.push(pair.value);
+    clientCertificates.push(pair.value);
   }
-  const [clientCertificate] = pairs;
-  return ok({ caCertificates, ...clientCertificate === undefined ? {} : { clientCertificate } });
+  return ok({ caCertificates, clientCertificates });
 }

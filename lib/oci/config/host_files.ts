@@ -1,4 +1,5 @@
 // Certificates and keys that configuration files name, read and checked. Called by settings_files.ts.
+import type { ClientCertificate } from "../types.ts";
 import type { ClientFiles, HostTls } from "./hosts_toml.ts";
 import { isCertificateFile, parseHostDirectory } from "./certs_d.ts";
 import { type HostCertificates, NO_CERTIFICATES, parseCertificates, parseClientPair } from "./pem.ts";
@@ -17,11 +18,13 @@ export function readHostTls(
     if (parsed.kind === "broken") return broken(`${path}: ${parsed.fault.message}`);
     caCertificates.push(...parsed.value);
   }
-  if (tls.client === undefined) return ok({ caCertificates });
-  const clientCertificate = readPair(tls.client, options);
-  return clientCertificate.kind === "broken"
-    ? clientCertificate
-    : ok({ caCertificates, clientCertificate: clientCertificate.value });
+  const clientCertificates: ClientCertificate[] = [];
+  for (const client of tls.clients) {
+    const pair = readPair(client, options);
+    if (pair.kind === "broken") return pair;
+    clientCertificates.push(pair.value);
+  }
+  return ok({ caCertificates, clientCertificates });
 }
 
 /** Reads a directory of certs.d; no certificates when there is none in it. */
@@ -38,7 +41,7 @@ export function readHostDirectory(folder: string, files: FileReader): Parsed<Hos
 function readPair(
   client: ClientFiles,
   options: { readonly folder: string; readonly files: FileReader },
-): Parsed<{ certificate: string; key: string }> {
+): Parsed<ClientCertificate> {
   const certificate = readNamed(client.certificateFile, options);
   if (certificate.kind === "broken") return certificate;
   const key = client.keyFile === undefined ? certificate : readNamed(client.keyFile, options);

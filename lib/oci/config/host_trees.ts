@@ -74,7 +74,13 @@ export class HostTrees {
     if (isEmpty(found)) return { kind: "missing" };
     return {
       kind: "value",
-      value: { kind: "ok", mirrors: [], server: undefined, serverAccess: accessOf(found, false) },
+      value: {
+        kind: "ok",
+        mirrors: [],
+        server: undefined,
+        serverAccess: accessOf(found, false),
+        serverHeaders: {},
+      },
     };
   }
 }
@@ -91,13 +97,13 @@ function parseHosts(text: string, at: { readonly folder: string; readonly files:
   const serverAccess = read(parsed.value.serverTls);
   if (serverAccess.kind === "broken") return serverAccess;
   const mirrors: GoodHosts["mirrors"][number][] = [];
-  for (const { url, resolves, pulls, tls } of parsed.value.mirrors) {
+  for (const { tls, ...mirror } of parsed.value.mirrors) {
     const access = read(tls);
     if (access.kind === "broken") return access;
-    mirrors.push({ url, resolves, pulls, access: access.value });
+    mirrors.push({ ...mirror, access: access.value });
   }
-  const { server } = parsed.value;
-  return ok({ kind: "ok", mirrors, server, serverAccess: serverAccess.value }, parsed.warnings);
+  const { server, serverHeaders } = parsed.value;
+  return ok({ kind: "ok", mirrors, server, serverAccess: serverAccess.value, serverHeaders }, parsed.warnings);
 }
 
 function accessOf(found: FileValue<HostCertificates>, skipVerify: HostTls["skipVerify"]): HostAccess {
@@ -110,7 +116,7 @@ function accessOf(found: FileValue<HostCertificates>, skipVerify: HostTls["skipV
 
 function isEmpty(found: FileValue<HostCertificates>): boolean {
   return found.kind === "value" && found.value.caCertificates.length === 0 &&
-    found.value.clientCertificate === undefined;
+    found.value.clientCertificates.length === 0;
 }
 
 /** Directories of a tree; the links that mounted ConfigMaps are made of are not hosts. */

@@ -1,6 +1,7 @@
 // containerd's certs.d/<host>/hosts.toml: the places to pull a host's images from. Pure; files that it names are read by
 // host_files.ts. Used by plan.ts.
 import { z } from "zod";
+import { isSendable } from "../exchange.ts";
 import { parseToml } from "./documents.ts";
 import { type EndpointUrl, parseEndpointUrl } from "./endpoint_url.ts";
 import { broken, type Fault, findLine, ok, type Parsed } from "./problem.ts";
@@ -15,7 +16,8 @@ export interface ClientFiles {
 export interface HostTls {
   readonly skipVerify: boolean;
   readonly caFiles: readonly string[];
-  readonly client?: ClientFiles;
+  /** In the order to try. */
+  readonly clients: readonly ClientFiles[];
 }
 
 /** A `[host."URL"]` table. */
@@ -25,6 +27,8 @@ export interface HostsMirror {
   readonly resolves: boolean;
   /** May answer for digests. */
   readonly pulls: boolean;
+  /** Sent along; may be secret. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly tls: HostTls;
 }
 
@@ -33,6 +37,7 @@ export interface HostsFile {
   readonly mirrors: readonly HostsMirror[];
   readonly server: EndpointUrl | undefined;
   readonly serverTls: HostTls;
+  readonly serverHeaders: Readonly<Record<string, string>>;
 }
 
 const Strings = z.union([z.string().transform((one) => [one]), z.array(z.string())]);
@@ -46,11 +51,11 @@ const Host = z.object({
   client: Client.optional(),
   skip_verify: z.boolean().optional(),
   override_path: z.boolean().optional(),
-  header: z.unknown().optional(),
+  header: z.record(z.string(), z.union([z.string(), z.array(z.string())])).optional(),
 });
 const Document = Host.extend({ server: z.string().optional(), host: z.record(z.string(), Host).optional() });
 
-/** Parses one file. Mirrors keep their order. What Archway cannot do (headers, odd paths) is a warning, not a fault. */
+/** Parses one file. Mirrors keep their order. What cannot be asked for or sent is passed over with a warning. */
 export function parseHostsToml(text: string): Parsed<HostsFile> {
   const document = parseToml(text);
   if (document.kind === "broken") return document;
@@ -65,13 +70,14 @@ export function parseHostsToml(text: string): Parsed<HostsFile> {
     return broken("the server is not a usable URL", findLine(text, "server"));
   }
   const warnings: Fault[] = [];
+  const warn = (message: string, needle: string): void => void warnings.push(fault(message, text, needle));
   const mirrors = Object.entries(hosts).flatMap(([url, host]): readonly HostsMirror[] => {
     const parsedUrl = parseEndpointUrl(url, { path: rootOrApi(host) });
-    if (host.header !== undefined) warnings.push(fault("headers are not sent", text, "header"));
-    if (parsedUrl === undefined) warnings.push(fault("a host is passed over: its URL cannot be used", text, url));
-    return parsedUrl === undefined ? [] : [{ url: parsedUrl, ...readCapabilities(host), tls: readTls(host) }];
+    if (parsedUrl === undefined) warn("a host is passed over: its URL cannot be used", url);
+    if (parsedUrl === undefined) return [];
+    return [{ url: parsedUrl, ...readCapabilities(host), headers: readHeaders(host, warn), tls: readTls(host) }];
   });
-  return ok({ mirrors, server, serverTls: readTls(root) }, warnings);
+  return ok({ mirrors, server, serverTls: readTls(root), serverHeaders: readHeaders(root, warn) }, warnings);
 }
 
 /** Directory names that may hold a host's file, in containerd's order. */
@@ -91,9 +97,28 @@ function readCapabilities({ capabilities }: z.infer<typeof Host>): { resolves: b
 }
 
 function readTls({ ca = [], client = [], skip_verify: skipVerify = false }: z.infer<typeof Host>): HostTls {
-  const [certificateFile, keyFile = ""] = client[0] ?? [];
-  if (certificateFile === undefined || certificateFile === "") return { skipVerify, caFiles: ca };
-  return { skipVerify, caFiles: ca, client: { certificateFile, ...keyFile === "" ? {} : { keyFile } } };
+  const clients = client.flatMap(([certificateFile = "", keyFile = ""]): readonly ClientFiles[] =>
+    certificateFile === "" ? [] : [{ certificateFile, ...keyFile === "" ? {} : { keyFile } }]
+  );
+  return { skipVerify, caFiles: ca, clients };
+}
+
+/** The connection and the length of a message are not the configuration's to say. */
+const RESERVED_HEADER =
+  /^(host|connection|content-.*|transfer-encoding|te|trailer|upgrade|proxy-.*|expect|keep-alive)$/i;
+
+/** Several values of one header become one. A warning names the header, never its value: it may be a password. */
+function readHeaders(
+  { header = {} }: z.infer<typeof Host>,
+  warn: (message: string, needle: string) => void,
+): Readonly<Record<string, string>> {
+  const entries = Object.entries(header).map(([name, value]) => [name, [value].flat().join(", ")] as const);
+  const usable = entries.filter(([name, value]) => {
+    const isUsable = /^[\w!#$%&'*+.^`|~-]+$/.test(name) && !RESERVED_HEADER.test(name) && isSendable(value);
+    if (!isUsable) warn("a header is not sent: its name or value is none that may be", "header");
+    return isUsable;
+  });
+  return Object.fromEntries(usable);
 }
 
 function fault(message: string, text: string, needle: string): Fault {

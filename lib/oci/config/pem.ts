@@ -1,15 +1,17 @@
 // Certificates and keys in PEM, checked before a TLS client chokes on them. Called by certs_d.ts and settings_files.ts.
 import { createPrivateKey, X509Certificate } from "node:crypto";
+import type { ClientCertificate } from "../types.ts";
 import { broken, ok, type Parsed } from "./problem.ts";
 
 /** What a host's TLS needs beside the public roots. */
 export interface HostCertificates {
   readonly caCertificates: readonly string[];
-  readonly clientCertificate?: { readonly certificate: string; readonly key: string };
+  /** In the order to try. */
+  readonly clientCertificates: readonly ClientCertificate[];
 }
 
 /** No certificates. */
-export const NO_CERTIFICATES: HostCertificates = { caCertificates: [] };
+export const NO_CERTIFICATES: HostCertificates = { caCertificates: [], clientCertificates: [] };
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
@@ -22,7 +24,7 @@ export function parseCertificates(text: string): Parsed<readonly string[]> {
 }
 
 /** A client certificate and its key. Broken when either cannot be read or they do not belong together. */
-export function parseClientPair(certificate: string, key: string): Parsed<{ certificate: string; key: string }> {
+export function parseClientPair(certificate: string, key: string): Parsed<ClientCertificate> {
   const certificates = parseCertificates(certificate);
   if (certificates.kind === "broken") return certificates;
   const privateKey = /-----BEGIN ([A-Z ]*)PRIVATE KEY-----[^-]+-----END \1PRIVATE KEY-----/.exec(key)?.[0];

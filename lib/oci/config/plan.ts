@@ -59,8 +59,13 @@ function planSource(source: Source, full: FullName, settings: PullSettings): Ste
 }
 
 function endpointOf(source: Source, host: string, full: FullName): Omit<Endpoint, "transport"> {
-  const { repository, mirror, pathPrefix } = source;
-  return { host, repository, reference: full.suffix.slice(1), mirror, pathPrefix };
+  const { repository, mirror, pathPrefix, namespace, headers } = source;
+  const common = { host, repository, reference: full.suffix.slice(1), mirror, pathPrefix };
+  return {
+    ...common,
+    ...namespace === undefined ? {} : { namespace },
+    ...Object.keys(headers).length === 0 ? {} : { headers },
+  };
 }
 
 function transportOf(
@@ -74,13 +79,12 @@ function transportOf(
   const { host, known, settings: { flags, caCertificates } } = options;
   const insecure = source.insecure || flags.insecure.has(hostKey(host));
   const skipVerify = known.some((access) => access.skipVerify);
-  const clientCertificate = known.find(({ certificates }) => certificates.clientCertificate !== undefined)?.certificates
-    .clientCertificate;
+  const clientCertificates = known.flatMap(({ certificates }) => certificates.clientCertificates);
   return {
     scheme: source.scheme === "http" ? "http" : insecure ? "https-then-http" : "https",
     verifyTls: !(insecure || skipVerify),
     caCertificates: [...caCertificates, ...known.flatMap(({ certificates }) => certificates.caCertificates)],
-    ...clientCertificate === undefined ? {} : { clientCertificate },
+    ...clientCertificates.length === 0 ? {} : { clientCertificates },
     declared: source.named || insecure || known.length > (source.access === undefined ? 0 : 1) ||
       flags.declared.has(hostKey(host)),
   };
@@ -94,8 +98,8 @@ function accessesOf(host: string, { certs, rancher }: PullSettings): readonly Ho
 /** Two configurations may lead to one place; asking it twice helps nobody. */
 function distinct(endpoints: readonly Endpoint[]): readonly Endpoint[] {
   const seen = new Set<string>();
-  return endpoints.filter(({ host, repository, pathPrefix, transport }) => {
-    const place = [transport.scheme, host, pathPrefix, repository].join(" ");
+  return endpoints.filter(({ host, repository, pathPrefix, namespace, transport }) => {
+    const place = [transport.scheme, host, pathPrefix, repository, namespace].join(" ");
     return !seen.has(place) && seen.add(place);
   });
 }

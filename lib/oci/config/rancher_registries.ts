@@ -86,7 +86,7 @@ function readTls(tls: NonNullable<NonNullable<z.infer<typeof Config>>["tls"]>): 
   return {
     skipVerify: skipVerify === true,
     caFiles: caFile ? [caFile] : [],
-    ...certificateFile ? { client: { certificateFile, ...keyFile ? { keyFile } : {} } } : {},
+    clients: certificateFile ? [{ certificateFile, ...keyFile ? { keyFile } : {} }] : [],
   };
 }
 

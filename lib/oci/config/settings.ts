@@ -17,6 +17,8 @@ export interface HostsPlace {
   readonly url: EndpointUrl;
   readonly resolves: boolean;
   readonly pulls: boolean;
+  /** Sent along; may be secret. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly access: HostAccess;
 }
 
@@ -27,6 +29,7 @@ export type HostsDirectory =
     readonly mirrors: readonly HostsPlace[];
     readonly server: EndpointUrl | undefined;
     readonly serverAccess: HostAccess;
+    readonly serverHeaders: Readonly<Record<string, string>>;
   }
   | { readonly kind: "broken"; readonly message: string };
 

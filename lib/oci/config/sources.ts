@@ -15,6 +15,10 @@ export interface Source {
   readonly repository: string;
   readonly mirror: boolean;
   readonly pathPrefix: string;
+  /** The registry that a mirror is told to speak for, as containerd does; undefined: nothing is told. */
+  readonly namespace: string | undefined;
+  /** Sent along; may be secret. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly scheme: "https" | "http";
   readonly insecure: boolean;
   /** The operator wrote this host into a file. */
@@ -46,6 +50,8 @@ export function splitName(name: string): { readonly host: string; readonly repos
 const PLAIN = {
   mirror: false,
   pathPrefix: "",
+  namespace: undefined,
+  headers: {},
   scheme: "https",
   insecure: false,
   named: false,
@@ -73,14 +79,15 @@ function fromHostsTree(full: FullName, upstream: Source, { hosts }: PullSettings
   if (found.kind === "broken") return found;
   const isDigest = full.suffix.startsWith("@");
   const mirrors = found.mirrors.filter(({ resolves, pulls }) => isDigest ? pulls : resolves)
-    .map(({ url, access }): Source => ({ ...atUrl(url, upstream), named: true, access }));
+    .map(({ url, access, headers }): Source => ({ ...atUrl(url, upstream), named: true, access, headers }));
   return { kind: "sources", sources: [...mirrors, serverSource(found, upstream, directory ?? "")] };
 }
 
 function serverSource(found: HostsDirectory & { kind: "ok" }, upstream: Source, directory: string): Source {
-  const { server, serverAccess: access } = found;
-  if (server === undefined) return { ...upstream, named: directory !== "_default", access };
-  return { ...atUrl(server, upstream), named: true, access };
+  const { server, serverAccess: access, serverHeaders: headers } = found;
+  // What stands in _default is for whatever host an image names: a header there would be anybody's to read.
+  if (server === undefined && directory === "_default") return { ...upstream, access };
+  return { ...(server === undefined ? upstream : atUrl(server, upstream)), named: true, access, headers };
 }
 
 function fromRancher(upstream: Source, { rancher }: PullSettings): SourcesAnswer | undefined {
@@ -92,12 +99,14 @@ function fromRancher(upstream: Source, { rancher }: PullSettings): SourcesAnswer
 }
 
 function atUrl(url: EndpointUrl, upstream: Source): Source {
+  const mirror = canonicalHost(url.host) !== canonicalHost(upstream.host);
   return {
     ...upstream,
     host: url.host,
     repository: url.repositoryPrefix + upstream.repository,
     scheme: url.scheme,
     pathPrefix: url.pathPrefix,
-    mirror: canonicalHost(url.host) !== canonicalHost(upstream.host),
+    mirror,
+    namespace: mirror ? upstream.host : undefined,
   };
 }

@@ -55,7 +55,7 @@ for (const address of ALLOWED) {
   });
 }
 
-function guard(host: string, addresses: readonly string[]): Promise<void> {
+function guard(host: string, addresses: readonly string[]): Promise<readonly string[]> {
   return guardAddress(host, { resolve: () => Promise.resolve(addresses), signal: new AbortController().signal });
 }
 

@@ -4,17 +4,22 @@ import { once } from "node:events";
 import { createServer } from "node:https";
 import { TLSSocket } from "node:tls";
 import { systemClock } from "../../../lib/clock.ts";
+import type { Resolve } from "../../../lib/oci/address_guard.ts";
 import { InspectionError } from "../../../lib/oci/errors.ts";
 import { Ledger } from "../../../lib/oci/ledger.ts";
-import { type Exchange, openTransport, type Transport } from "../../../lib/oci/transport.ts";
+import type { Exchange } from "../../../lib/oci/exchange.ts";
+import { NO_PROXIES } from "../../../lib/oci/proxy.ts";
+import { openTransport, type Transport } from "../../../lib/oci/transport.ts";
 import type { FailureReason } from "../../../lib/oci/types.ts";
 import { issueLoopbackCertificates } from "../../../lib/playground/certificates.ts";
 import { PLAIN } from "../../support/inspectors.ts";
 import { type FakeRegistry, openFakeRegistry } from "../../support/registry.ts";
 
-function open(limits: { readonly headersTimeoutMs?: number; readonly totalTimeoutMs?: number } = {}): Transport {
-  const resolve = (): Promise<readonly string[]> => Promise.resolve([]);
-  return openTransport({ clock: systemClock, resolve, userAgent: "archway/test", ...limits });
+function open(
+  limits: { readonly headersTimeoutMs?: number; readonly totalTimeoutMs?: number } = {},
+  resolve: Resolve = () => Promise.resolve([]),
+): Transport {
+  return openTransport({ clock: systemClock, resolve, userAgent: "archway/test", proxies: NO_PROXIES, ...limits });
 }
 
 function get(url: string, more: Partial<Exchange> = {}): Exchange {
@@ -275,7 +280,9 @@ Deno.test("send() shows its certificate also to a server that it does not verify
   assert.ok(typeof address === "object" && address !== null);
   using transport = open();
   const clientCertificate = { certificate: serving.cert, key: serving.key };
-  const exchange = get(`https://127.0.0.1:${address.port}/`, { transport: { ...INSECURE, clientCertificate } });
+  const exchange = get(`https://127.0.0.1:${address.port}/`, {
+    transport: { ...INSECURE, clientCertificates: [clientCertificate] },
+  });
   assert.equal((await transport.send(exchange, signal)).status, 200);
   assert.equal(await seen.promise, true);
   await new Promise((resolve) => server.close(resolve));
@@ -330,13 +337,15 @@ Deno.test("send() does not take a host called tls for a TLS fault", async () => 
 Deno.test("send() says that certificates are unreadable instead of blaming the registry", async () => {
   using transport = open();
   const clientCertificate = { certificate: "nonsense", key: "nonsense" };
-  const exchange = get("https://127.0.0.1:1/", { transport: { ...PLAIN, scheme: "https", clientCertificate } });
+  const exchange = get("https://127.0.0.1:1/", {
+    transport: { ...PLAIN, scheme: "https", clientCertificates: [clientCertificate] },
+  });
   assert.equal(await reasonOf(transport, exchange), "Misconfigured");
 });
 
 Deno.test("send() does not wait for names longer than for answers", async () => {
   const resolve = (): Promise<readonly string[]> => new Promise(() => {});
-  using transport = openTransport({ clock: systemClock, resolve, userAgent: "archway/test", headersTimeoutMs: 50 });
+  using transport = open({ headersTimeoutMs: 50 }, resolve);
   const exchange = get("https://slow.example/", { transport: { ...PLAIN, scheme: "https", declared: false } });
   assert.equal(await reasonOf(transport, exchange), "Timeout");
 });

@@ -95,7 +95,7 @@ Deno.test("hosts.toml: CAs and client pairs are read, relative to the file", asy
     ca = "ca.pem"
     [host."https://m.io"]
     ca = ["ca.pem", "./more/ca.pem"]
-    client = [["client.pem", "client.key"]]
+    client = [["client.pem", "client.key"], "both.pem"]
     [host."https://n.io"]
     client = "both.pem"`;
   const found = endpoints({
@@ -107,7 +107,7 @@ Deno.test("hosts.toml: CAs and client pairs are read, relative to the file", asy
     "quay.io/both.pem": client.cert + client.key,
   }, "quay.io/a");
   assert.deepEqual(found.map(({ transport }) => transport.caCertificates.length), [2, 0, 1]);
-  assert.deepEqual(found.map(({ transport }) => transport.clientCertificate !== undefined), [true, true, false]);
+  assert.deepEqual(found.map(({ transport }) => transport.clientCertificates?.length), [2, 1, undefined]);
 });
 
 Deno.test("hosts.toml: a broken file refuses its host alone and names the line", () => {
@@ -130,11 +130,55 @@ Deno.test("hosts.toml: a directory without the file may hold certificates as cer
   assert.deepEqual(found.map(({ transport }) => [transport.caCertificates.length, transport.declared]), [[1, true]]);
 });
 
-Deno.test("parseHostsToml() warns of headers, whose value it never shows", () => {
-  const text = '[host."https://m.io"]\n[host."https://m.io".header]\nauthorization = "Bearer c4nary"\n';
-  const parsed = parseHostsToml(text);
-  assert.deepEqual(parsed.kind === "ok" && parsed.warnings, [{ message: "headers are not sent", line: 2 }]);
-  assert.equal(valueOf(parsed).mirrors.length, 1);
+Deno.test("hosts.toml: headers go to the host whose table they stand in", () => {
+  const file = `
+    [header]
+    x-tenant = "own"
+    [host."https://m.io".header]
+    Authorization = "Bearer mirror"
+    x-many = ["a", "b"]
+    [host."https://n.io"]`;
+  const found = endpoints({ "quay.io/hosts.toml": file }, "quay.io/a");
+  assert.deepEqual(found.map(({ host, headers }) => [host, headers]), [
+    ["m.io", { Authorization: "Bearer mirror", "x-many": "a, b" }],
+    ["n.io", undefined],
+    ["quay.io", { "x-tenant": "own" }],
+  ]);
+});
+
+Deno.test("hosts.toml: headers of _default do not go to whatever host an image names", () => {
+  const files = { "_default/hosts.toml": '[header]\nauthorization = "Bearer c4nary"\n[host."https://m.io"]' };
+  const found = endpoints(files, "evil.example.com/a/b");
+  assert.deepEqual(found.map(({ host, headers }) => [host, headers]), [["m.io", undefined], [
+    "evil.example.com",
+    undefined,
+  ]]);
+});
+
+Deno.test("hosts.toml: mirrors are told for which registry they are asked, as containerd does", () => {
+  const file = 'server = "https://up.io"\n[host."https://m.io"]\n[host."https://quay.io"]';
+  const found = endpoints({ "quay.io/hosts.toml": file, "_default/hosts.toml": '[host."https://m.io"]' }, "quay.io/a");
+  assert.deepEqual(found.map(({ host, namespace }) => [host, namespace]), [
+    ["m.io", "quay.io"],
+    ["quay.io", undefined],
+    ["up.io", "quay.io"],
+  ]);
+  const [hub] = endpoints({ "_default/hosts.toml": '[host."https://m.io"]' }, "nginx");
+  assert.deepEqual([hub?.namespace, hub?.repository], ["docker.io", "library/nginx"]);
+});
+
+Deno.test("parseHostsToml() warns of headers that cannot be sent, whose value it never shows", () => {
+  for (
+    const [name, value] of [["host", "c4nary"], ["x-a", "c4nary\\n"], ["x\\u0000", "c4nary"], [
+      "content-length",
+      "c4nary",
+    ]]
+  ) {
+    const parsed = parseHostsToml(`[host."https://m.io"]\n[host."https://m.io".header]\n"${name}" = "${value}x"\n`);
+    assert.match(JSON.stringify(parsed.kind === "ok" && parsed.warnings), /a header is not sent/);
+    assert.doesNotMatch(JSON.stringify(parsed.kind === "ok" && parsed.warnings), /c4nary/);
+    assert.deepEqual(valueOf(parsed).mirrors.map(({ headers }) => headers), [{}]);
+  }
 });
 
 Deno.test("hostDirectories() knows both spellings of a port", () => {

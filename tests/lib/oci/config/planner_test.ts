@@ -77,7 +77,7 @@ Deno.test("openPullPlanner() reads certs.d: CAs and a client certificate, the fi
   const plan = planner.plan("reg.local:5000/a/b");
   const transport = plan.kind === "endpoints" ? plan.endpoints[0]?.transport : undefined;
   assert.equal(transport?.caCertificates.length, 1);
-  assert.equal(transport?.clientCertificate?.key.trim(), client.key.trim());
+  assert.equal(transport?.clientCertificates?.[0]?.key.trim(), client.key.trim());
   assert.equal(transport?.declared, true);
   const hub = planner.plan("nginx");
   assert.equal(hub.kind === "endpoints" && hub.endpoints[0]?.transport.caCertificates.length, 1);

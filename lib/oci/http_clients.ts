@@ -1,0 +1,47 @@
+// Pools of verified connections, one for each set of certificates. Opened by transport.ts.
+import { type Exchange, failed } from "./exchange.ts";
+
+/** The pools. */
+export interface HttpClients extends Disposable {
+  /** The pool to send through. Throws Misconfigured when the certificates cannot be read. */
+  clientFor(exchange: Exchange): Deno.HttpClient;
+}
+
+/** Sets of certificates kept open: they change rarely, and hosts with their own are few. */
+const MAX_CLIENTS = 64;
+
+/** Opens the pools; nothing is connected yet. */
+export function openHttpClients(): HttpClients {
+  const clients = new Map<string, Deno.HttpClient>();
+  return {
+    clientFor: (exchange) => {
+      const { caCertificates, clientCertificates = [] } = exchange.transport;
+      const key = JSON.stringify([caCertificates, clientCertificates[0]]);
+      const known = clients.get(key);
+      if (known !== undefined) return known;
+      const [oldest] = clients.size >= MAX_CLIENTS ? clients : [];
+      if (oldest !== undefined) {
+        clients.delete(oldest[0]);
+        oldest[1].close();
+      }
+      const client = openClient(exchange);
+      clients.set(key, client);
+      return client;
+    },
+    [Symbol.dispose]: () => {
+      for (const client of clients.values()) client.close();
+      clients.clear();
+    },
+  };
+}
+
+/** HTTP/1.1: with HTTP/2 the runtime waits 40 ms on small answers. */
+function openClient(exchange: Exchange): Deno.HttpClient {
+  const { caCertificates, clientCertificates: [own] = [] } = exchange.transport;
+  const tls = own === undefined ? {} : { cert: own.certificate, key: own.key };
+  try {
+    return Deno.createHttpClient({ caCerts: [...caCertificates], http2: false, ...tls });
+  } catch (error) {
+    throw failed(exchange, "Misconfigured", "is configured with certificates that cannot be read", error);
+  }
+}

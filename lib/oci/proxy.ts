@@ -1,0 +1,57 @@
+// HTTP proxies as the usual variables name them, for connections that `fetch` does not make: it heeds them by itself.
+// Pure. Read by lib/config, used by unverified_tls.ts. Source: golang.org/x/net/http/httpproxy, which the kubelet uses.
+import ipaddr from "ipaddr.js";
+
+/** What the environment says of proxies. The address may hold a password: never log it. */
+export interface ProxySettings {
+  /** Where https requests go through: `http://user:password@host:port`; undefined: nowhere. */
+  readonly https: string | undefined;
+  /** Hosts that are asked directly: names, `.suffixes`, addresses, ranges, each also with a port; `*` is all. */
+  readonly except: readonly string[];
+}
+
+/** No proxy at all. */
+export const NO_PROXIES: ProxySettings = { https: undefined, except: [] };
+
+/** Reads `HTTPS_PROXY`, else `ALL_PROXY`, and `NO_PROXY`; each in capitals or not. What is not a web address is no proxy. */
+export function readProxySettings(env: Readonly<Record<string, string | undefined>>): ProxySettings {
+  const read = (name: string): string => (env[name] || env[name.toLowerCase()] || "").trim();
+  const address = read("HTTPS_PROXY") || read("ALL_PROXY");
+  const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(address) ? address : `http://${address}`;
+  const isWeb = address !== "" && URL.canParse(url) && ["http:", "https:"].includes(new URL(url).protocol);
+  const except = read("NO_PROXY").toLowerCase().split(",").map((entry) => entry.trim()).filter((entry) => entry !== "");
+  return { https: isWeb ? url : undefined, except };
+}
+
+/** The proxy for an https address; undefined: ask it directly. This machine itself is always asked directly. */
+export function proxyFor({ https, except }: ProxySettings, url: URL): string | undefined {
+  if (https === undefined) return undefined;
+  const host = url.hostname.replace(/^\[|\]$/g, "").toLowerCase();
+  const port = url.port || "443";
+  const address = ipaddr.isValid(host) ? ipaddr.process(host) : undefined;
+  if (host === "localhost" || address?.range() === "loopback") return undefined;
+  return except.some((entry) => covers(entry, { host, port, address })) ? undefined : https;
+}
+
+interface Target {
+  readonly host: string;
+  readonly port: string;
+  readonly address: ipaddr.IPv4 | ipaddr.IPv6 | undefined;
+}
+
+function covers(entry: string, { host, port, address }: Target): boolean {
+  if (entry === "*") return true;
+  const parts = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d+))?$/.exec(entry);
+  if (parts?.[3] !== undefined && parts[3] !== port) return false;
+  const name = parts?.[1] ?? parts?.[2] ?? entry;
+  if (address !== undefined) return coversAddress(name, address);
+  const suffix = name.replace(/^\*/, "");
+  return suffix.startsWith(".") ? host.endsWith(suffix) : host === suffix || host.endsWith(`.${suffix}`);
+}
+
+function coversAddress(entry: string, address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
+  if (ipaddr.isValid(entry)) return ipaddr.process(entry).toString() === address.toString();
+  if (!ipaddr.isValidCIDR(entry)) return false;
+  const [network, bits] = ipaddr.parseCIDR(entry);
+  return network.kind() === address.kind() && address.match(network, bits);
+}
