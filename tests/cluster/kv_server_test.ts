@@ -8,7 +8,7 @@ import { silentLogger } from "../../lib/log.ts";
 import { type CachedInspector, openCachedInspector } from "../../lib/oci/cached.ts";
 import { NO_REQUESTS } from "../../lib/oci/ledger.ts";
 import type { InspectionRequest, RegistryLookups } from "../../lib/oci/types.ts";
-import { findDenokv, KvServer } from "./support/denokv.ts";
+import { findDenokv, KvServer, NO_DENOKV } from "./support/denokv.ts";
 import { waitUntil } from "./support/wait.ts";
 
 const TOKEN = "a-token-of-the-tests-alone";
@@ -17,7 +17,7 @@ const signal = new AbortController().signal;
 
 function test(name: string, body: (server: KvServer) => Promise<void>): void {
   Deno.test({
-    name,
+    name: `${name}${program === undefined ? NO_DENOKV : ""}`,
     ignore: program === undefined,
     // Deno's client cannot be made to give up a call to a server that is gone; ours does not wait for it.
     sanitizeOps: false,
@@ -69,13 +69,16 @@ function openReplica(kv: KeyValueStore, inner: RegistryLookups): CachedInspector
   });
 }
 
+function requestFor(image: string): InspectionRequest {
+  return { image, credentials: [], freshness: "cached", depth: "index", priority: "gated" };
+}
+
 function requestWith(password: string | undefined): InspectionRequest {
   const scope = "registry.example";
   const credentials = password === undefined
     ? []
     : [{ scope, source: "secret team/pull", secret: { kind: "basic" as const, username: "team", password } }];
-  const image = `registry.example/team/${password === undefined ? "open" : "closed"}:v1`;
-  return { image, credentials, freshness: "cached", depth: "index", priority: "gated" };
+  return { ...requestFor(`registry.example/team/${password === undefined ? "open" : "closed"}:v1`), credentials };
 }
 
 async function count(kv: KeyValueStore): Promise<number> {
@@ -116,6 +119,48 @@ test("openDenoKv() makes a lost server cost misses only, and comes back by itsel
     return await kv.get(["archway", "a"]) === 1;
   });
   await kv.close();
+});
+
+test("openCachedInspector() works through the loss of the server and shares again when it is back, also what started meanwhile", async (server) => {
+  let shiftMs = 0;
+  const clock: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + shiftMs };
+  const stores: KeyValueStore[] = [];
+  const registry = countingRegistry();
+  const join = async (): Promise<CachedInspector> => {
+    const kv = await openDenoKv({ url: server.url, clock, log: silentLogger });
+    stores.push(kv);
+    return openReplica(kv, registry.inner);
+  };
+  const ask = async (replica: CachedInspector, name: string): Promise<string> =>
+    (await replica.inspect(requestFor(`registry.example/team/${name}:v1`), signal)).source;
+  const [first, second] = [await join(), await join()];
+  const [watched] = stores;
+  assert.ok(watched !== undefined);
+  assert.equal(await ask(first, "before"), "registry");
+  await waitUntil("the knowledge to be stored", async () => await count(watched) === 2);
+  assert.deepEqual([await ask(second, "before"), registry.asked()], ["cache", 1]);
+
+  await server.kill();
+  const late = await join();
+  const asked = registry.asked();
+  const begin = performance.now();
+  for (let at = 0; at < 50; at++) assert.equal(await ask(first, `during-${at}`), "registry");
+  assert.ok(performance.now() - begin < 5_000, "the server's loss delayed images");
+  assert.equal(registry.asked() - asked, 50);
+  assert.equal(await ask(first, "before"), "cache", "what is in memory stays");
+  assert.equal(await ask(late, "during-0"), "registry");
+
+  await server.restart();
+  // A name of its own for each try: what a replica asked for itself it would know from its memory.
+  for (const [writer, reader] of [[first, second], [second, late], [late, first]] as const) {
+    await waitUntil("the replicas to share again", async () => {
+      shiftMs += REST_MS;
+      const name = `after-${registry.asked()}`;
+      await ask(writer, name);
+      return await ask(reader, name) === "cache";
+    });
+  }
+  for (const kv of stores) await kv.close();
 });
 
 test("openDenoKv() goes on with misses when its token is wrong", async (server) => {

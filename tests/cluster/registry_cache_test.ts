@@ -1,7 +1,7 @@
 // What is known of images carried to a site without a way out: exported from one cache and imported into another by
 // `archway cache`, two files or a file and a KV Connect server, and then good for pods there although no registry answers.
 import assert from "node:assert/strict";
-import { findDenokv, KvServer } from "./support/denokv.ts";
+import { findDenokv, KvServer, NO_DENOKV } from "./support/denokv.ts";
 import { startFaultProxy } from "./support/fault_proxy.ts";
 import {
   failureIn,
@@ -91,9 +91,7 @@ Deno.test("registry cache: where a mirror answers, an imported tag past its life
 const program = await findDenokv();
 
 Deno.test({
-  name: `registry cache: import into a KV Connect server and export from it${
-    program === undefined ? " (ignored: there is no denokv, and no cargo to build it)" : ""
-  }`,
+  name: `registry cache: import into a KV Connect server and export from it${program === undefined ? NO_DENOKV : ""}`,
   ignore: program === undefined,
   fn: async () => {
     const env = { DENO_KV_ACCESS_TOKEN: "a-token-of-the-tests-alone" };

@@ -4,6 +4,9 @@ import { RunningProcess } from "./process.ts";
 
 const VERSION = "0.14.0";
 
+/** Why tests are ignored where {@link findDenokv} finds none: the end of their names. */
+export const NO_DENOKV = " (ignored: there is no denokv, and no cargo to build it)";
+
 /** Where the server's program is: ARCHWAY_DENOKV, the cache, or built now where there is `cargo`; undefined without any. */
 export async function findDenokv(): Promise<string | undefined> {
   const given = Deno.env.get("ARCHWAY_DENOKV");
