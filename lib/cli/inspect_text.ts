@@ -1,7 +1,8 @@
 // How inspected images look to a person: one row each, then everything that is known of each. Pure. Used by inspect.ts.
+import { renderDuration } from "../duration.ts";
 import type { Platform, RequestCounts, TraceEntry } from "../oci/types.ts";
 import { renderPlatform } from "../oci/platforms.ts";
-import type { InspectedImage } from "./inspected_image.ts";
+import type { InspectedError, InspectedImage } from "./inspected_image.ts";
 import { renderColumns, renderTable } from "./output.ts";
 
 /** The table and the details. */
@@ -29,10 +30,7 @@ function renderDetails(image: InspectedImage): string {
     ["Resolved", image.resolved],
     ["Mirror", mirror],
     ["Error", error?.message],
-    [
-      "Next",
-      error?.reason === "Unauthorized" ? "Name a docker config with credentials by --docker-config." : undefined,
-    ],
+    ["Next", error === undefined ? undefined : renderNext(error)],
     ...error === undefined
       ? [
         ["Credential", credential],
@@ -46,6 +44,14 @@ function renderDetails(image: InspectedImage): string {
   ];
   const known = rows.flatMap(([label, value]) => value === undefined ? [] : [[label, value]]);
   return `${image.image}\n${indent(renderColumns(known), 2)}${trace === undefined ? "" : renderTrace(trace)}`;
+}
+
+/** What to do about an error, where its own words do not say it. */
+function renderNext({ reason, retryAfterMs }: InspectedError): string | undefined {
+  if (reason === "Unauthorized") return "Name a docker config with the right credentials by --docker-config.";
+  return retryAfterMs === undefined
+    ? undefined
+    : `Ask again in ${renderDuration(retryAfterMs)}: the registry wants it so.`;
 }
 
 function renderPlatforms(platforms: readonly Platform[]): string {

@@ -10,6 +10,9 @@ import type {
   TraceEntry,
 } from "../oci/types.ts";
 
+/** Why an image could not be inspected, as it is printed. */
+export type InspectedError = Pick<InspectionFailure, "kind" | "reason" | "message" | "retryAfterMs">;
+
 /** One image as it is printed with `-o json` (design §4). */
 export interface InspectedImage {
   readonly image: string;
@@ -24,7 +27,7 @@ export interface InspectedImage {
   readonly requests: RequestCounts;
   readonly findings: readonly Finding[];
   readonly trace?: readonly TraceEntry[];
-  readonly error?: Pick<InspectionFailure, "kind" | "reason" | "message">;
+  readonly error?: InspectedError;
 }
 
 /** The document of one image. Pure. */
@@ -42,9 +45,9 @@ export function toInspected(
   };
   const traced = trace ? { trace: report.trace } : {};
   if (inspection.kind === "failed") {
-    const { kind, reason, message } = inspection.failure;
+    const { registry: _named, ...error } = inspection.failure;
     const nothing = { digest: "", mediaType: "", platforms: [], architectures: [], findings: [] };
-    return { ...common, ...nothing, source, requests, ...traced, error: { kind, reason, message } };
+    return { ...common, ...nothing, source, requests, ...traced, error };
   }
   const { digest, mediaType, platforms, findings } = inspection;
   const named = platforms.map(({ architecture }) => architecture).filter(isUsableArchitecture);

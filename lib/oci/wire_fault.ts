@@ -3,8 +3,8 @@ import type { FailureReason } from "./types.ts";
 
 /** A fault of the connection. `what` continues "the registry …" and may end with what to do next, without the last stop. */
 export interface WireFault {
-  /** Whether the certificates are to blame, or the way there. */
-  readonly reason: Extract<FailureReason, "TlsFailed" | "Unreachable">;
+  /** Whether the certificates are to blame, the way there, or the time it took. */
+  readonly reason: Extract<FailureReason, "TlsFailed" | "Unreachable" | "Timeout">;
   /** For people. */
   readonly what: string;
 }
@@ -44,6 +44,8 @@ const ROWS: readonly Row[] = [
   },
   // Before the general sign of TLS: a cut connection is told as a missing close_notify.
   { sign: /close_notify|handshake eof|reset/i, reason: "Unreachable", says: "cut the connection" },
+  { sign: /reading a body/i, reason: "Unreachable", says: "broke off its answer" },
+  { sign: /signal has been aborted/i, reason: "Timeout", says: "did not answer in time" },
   { sign: /refused/i, reason: "Unreachable", says: "takes no connections" },
   { sign: /dns error|lookup|ENOTFOUND|no address/i, reason: "Unreachable", says: "could not be found by its name" },
   { sign: /certificate|tls|ssl|handshake/i, reason: "TlsFailed", says: "did not pass the TLS hand-shake" },
@@ -55,6 +57,6 @@ const MAX_DETAIL = 200;
 /** Names a fault. `text` is the runtime's, without addresses: a host may be called `tls`. */
 export function describeWireFault(text: string): WireFault {
   const { reason, says, next } = ROWS.find(({ sign }) => sign.test(text)) ?? OTHERWISE;
-  const detail = text.replace(/^(.*client error \(\w+\)|fetch failed): /, "").slice(0, MAX_DETAIL);
+  const detail = text.replace(/^(.*client error \(\w+\)|fetch failed): /, "").replace(/: …$/, "").slice(0, MAX_DETAIL);
   return { reason, what: `${says} (${detail})${next === undefined ? "" : `. ${next}`}` };
 }

@@ -83,7 +83,7 @@ a.test/team/app@${DIGEST}
 a.test/b:v1
   Resolved   a.test/b:v1
   Error      Cannot read it.
-  Next       Name a docker config with credentials by --docker-config.
+  Next       Name a docker config with the right credentials by --docker-config.
   Requests   none
   Trace: nothing was asked
 `,
