@@ -18,6 +18,7 @@ import { openPodPlacement, type PodPlacement } from "./controllers/pod_placement
 import { openPrewarm } from "./controllers/prewarm/controller.ts";
 import { type Edges, openEdges, type ServeParts } from "./edges.ts";
 import { holdsWithin } from "./lib/clock.ts";
+import { watchEventLoop } from "./lib/event_loop.ts";
 import { type HttpsListener, openHttpsListener } from "./lib/https_listener.ts";
 import type { PullScope } from "./lib/images/known_images.ts";
 import { type LeaseView, NO_LEASE_SEEN } from "./lib/k8s/lease.ts";
@@ -162,6 +163,7 @@ function controllersOf(parts: ServeParts, rooms: Rooms): Parameters<typeof runLe
       ...optional(followsNodes(parts), () => live),
       ...optional(config.prewarm, () => openPrewarm({ ...shared, tagTtlMs: config.tagTtl })),
       { run: (signal) => watchGating({ api, clock, log, verdict }, signal) },
+      { run: (signal) => watchEventLoop({ clock, observe: rooms.metrics.eventLoopDelay }, signal) },
     ],
     leading: [
       rooms.podPlacement,

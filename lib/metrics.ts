@@ -45,6 +45,8 @@ export interface Metrics {
   gateReleased(ageMs: number): void;
   /** An event was dropped or an API call failed in the background lane. */
   eventDropped(): void;
+  /** The event loop ran a timer so much later than asked for. */
+  eventLoopDelay(ms: number): void;
   /** Webhook certificate reloads and their failures. */
   certificateReloaded(): void;
   /** Text exposition of everything, with the gauges as they are now. */
@@ -99,6 +101,7 @@ export function openMetrics(): Metrics {
   const missTime = histogram("mto_cache_miss_processing_duration_seconds", "Time to inspect on a cache miss.");
   const gateAge = histogram("archway_gate_age_seconds", "Time from a pod's creation to its release.");
   const droppedEvents = counter("archway_events_dropped_total", "Kubernetes events dropped by the background lane.");
+  const loopDelay = histogram("archway_event_loop_delay_seconds", "How late the event loop runs timers.");
   const reloads = counter("archway_certificate_reloads_total", "Serving certificates put in force after the first.");
 
   const setGauges = openGauges(registers);
@@ -128,6 +131,7 @@ export function openMetrics(): Metrics {
     },
     gateReleased: (ageMs) => gateAge.observe(Math.max(0, ageMs) / 1_000),
     eventDropped: () => droppedEvents.inc(),
+    eventLoopDelay: (ms) => loopDelay.observe(ms / 1_000),
     certificateReloaded: () => reloads.inc(),
     expose: async (gauges) => {
       setGauges(gauges);
