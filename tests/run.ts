@@ -71,7 +71,7 @@ async function runUnit(extra: readonly string[]): Promise<Counts> {
     ...extra,
     ...pure,
   ]);
-  const ignore = [...PURE, "tests/cluster", "tests/bench"].join(",");
+  const ignore = [...PURE, "tests/cluster", "tests/chaos", "tests/bench"].join(",");
   const shell = await runDeno(
     [
       ...["test", "--quiet", "--no-prompt", "--parallel", ...SHELL_PERMISSIONS, `--ignore=${ignore}`],
@@ -89,7 +89,15 @@ async function missingControlPlane(): Promise<string | undefined> {
 }
 
 async function runCluster(extra: readonly string[]): Promise<Counts> {
-  return await runDeno(["run", "-A", "tests/cluster/support/run.ts", ...junit("cluster", extra), ...extra]);
+  const cluster = await runDeno(["run", "-A", "tests/cluster/support/run.ts", ...junit("cluster", extra), ...extra]);
+  const namesFiles = extra.some((argument) => argument.startsWith("tests/"));
+  return namesFiles ? cluster : add(cluster, await runChaos(extra));
+}
+
+/** Soak and chaos table side by side: each has a control plane of its own and spends most of its time waiting. */
+async function runChaos(extra: readonly string[]): Promise<Counts> {
+  const chaos = ["test", "--no-prompt", "--parallel", ...SHELL_PERMISSIONS, ...junit("chaos", extra)];
+  return await runDeno([...chaos, ...extra, "tests/chaos"], { DENO_JOBS: "2" });
 }
 
 async function main(): Promise<Counts> {

@@ -1,0 +1,71 @@
+// What is done to the API server and etcd, and to the way there. Rows of the chaos table.
+import { expectStatus } from "../cluster/support/cluster_access.ts";
+import { waitUntil } from "../cluster/support/wait.ts";
+import type { ChaosBed } from "./bed.ts";
+import type { Heal } from "./engine.ts";
+import { type CutPlace, cutWatches, expireWatches } from "./watch_cuts.ts";
+
+/** The classes of bytes at which a watch can be cut. */
+export const CUT_PLACES: readonly CutPlace[] = ["in a line", "between lines", "in a character", "in a chunk header"];
+/** Cuts a row, so that the second comes while the first is being made good. */
+const CUTS = 3;
+
+/** Kills the API server; it comes back at the end. */
+export async function stopApiServer({ controlPlane }: ChaosBed): Promise<Heal> {
+  await controlPlane.stopApiServer("killed");
+  return () => controlPlane.startApiServer();
+}
+
+/** Kills etcd and starts it at once: its data survives, its clients' connections do not. */
+export async function restartEtcd({ controlPlane }: ChaosBed): Promise<Heal> {
+  await controlPlane.restartEtcd("killed");
+  return () => Promise.resolve();
+}
+
+/** Cuts watches of pods at such a place. */
+export function cut(place: CutPlace): (bed: ChaosBed) => Promise<Heal> {
+  return ({ apiProxy }) => {
+    const cutting = cutWatches(place, CUTS);
+    apiProxy.intercept(cutting);
+    return Promise.resolve(() => waitUntil(`a watch to be cut ${place}`, () => cutting.cuts() > 0).then(() => {}));
+  };
+}
+
+/** Cuts a watch of pods and says of the resumed one that its resourceVersion is too old. */
+export function expire(form: "status" | "event"): (bed: ChaosBed) => Promise<Heal> {
+  return ({ apiProxy }) => {
+    const expiring = expireWatches(form, 1);
+    apiProxy.intercept(expiring);
+    return Promise.resolve(() => waitUntil("a watch to expire", () => expiring.forged() > 0).then(() => {}));
+  };
+}
+
+const FLOW_CONTROL = "/apis/flowcontrol.apiserver.k8s.io/v1";
+const NAME = "archway-starved";
+
+/** Gives Archway's ServiceAccount a priority level without a single seat: the API server itself answers 429. */
+export async function starveArchway({ controlPlane }: ChaosBed): Promise<Heal> {
+  const kind = { apiVersion: "flowcontrol.apiserver.k8s.io/v1", metadata: { name: NAME } };
+  const limited = { nominalConcurrencyShares: 0, lendablePercent: 0, limitResponse: { type: "Reject" } };
+  const level = { ...kind, kind: "PriorityLevelConfiguration", spec: { type: "Limited", limited } };
+  const everything = { verbs: ["*"], apiGroups: ["*"], resources: ["*"], namespaces: ["*"], clusterScope: true };
+  const archway = { kind: "ServiceAccount", serviceAccount: { namespace: "archway-system", name: "archway" } };
+  const schema = {
+    ...kind,
+    kind: "FlowSchema",
+    spec: {
+      priorityLevelConfiguration: { name: NAME },
+      matchingPrecedence: 1,
+      rules: [{ subjects: [archway], resourceRules: [everything] }],
+    },
+  };
+  const paths = { [`${FLOW_CONTROL}/prioritylevelconfigurations`]: level, [`${FLOW_CONTROL}/flowschemas`]: schema };
+  for (const [path, body] of Object.entries(paths)) {
+    expectStatus(`create "${NAME}"`, await controlPlane.request("POST", path, body), [201]);
+  }
+  return async () => {
+    for (const path of Object.keys(paths).reverse()) {
+      expectStatus(`delete "${NAME}"`, await controlPlane.request("DELETE", `${path}/${NAME}`), [200]);
+    }
+  };
+}

@@ -1,0 +1,123 @@
+// The bed of the chaos table: two replicas that reach the API server through a proxy, keep their caches where they can be
+// hurt, and tell the time by a clock that can jump.
+import type { Archway } from "../cluster/support/archway.ts";
+import { type ApiProxy, startApiProxy } from "../cluster/support/api_proxy.ts";
+import { findDenokv, KvServer } from "../cluster/support/denokv.ts";
+import { waitUntil } from "../cluster/support/wait.ts";
+import type { WalkBed } from "../cluster/support/walk_bed.ts";
+import { openPair, type Pair, type Prepare, waitUntilGating } from "./pair.ts";
+
+/** The bed. Disposing it stops everything. */
+export interface ChaosBed extends Pair {
+  readonly apiProxy: ApiProxy;
+  /** The cache of the first replica. */
+  readonly cacheFile: string;
+  /** Folder of the cache when it is a small disk of its own; undefined where we may not mount one. */
+  readonly smallDisk: string | undefined;
+  /** The cache of the second replica; undefined where there is no `denokv`: then it has memory only. */
+  readonly kvServer: KvServer | undefined;
+  /** Sets the wall clocks of both replicas so far ahead (ms); negative is back. */
+  jumpClocks(offsetMs: number): Promise<void>;
+}
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+const TOKEN = "a-token-of-the-chaos-table";
+const DISK_SIZE = "1m";
+
+type Extras = Pick<ChaosBed, "apiProxy" | "cacheFile" | "smallDisk" | "kvServer"> & { readonly clockFile: string };
+
+/** Opens it; resolves when both replicas gate. */
+export async function openChaosBed(): Promise<ChaosBed> {
+  let extras: Extras | undefined;
+  const prepare: Prepare = async (bed, stack) => {
+    const opened = extras = await openExtras(bed, stack);
+    const kubeconfigFile = await kubeconfigThrough(opened.apiProxy, bed);
+    return (name) => ({
+      kubeconfigFile,
+      command: [Deno.execPath(), "run", "-A", "--unstable-kv", "--no-prompt", ...preloadClock(), `${ROOT}main.ts`],
+      env: { ARCHWAY_TEST_CLOCK: opened.clockFile, DENO_KV_ACCESS_TOKEN: TOKEN },
+      args: cacheArgs(name, opened),
+    });
+  };
+  const pair = await openPair(prepare);
+  if (extras === undefined) throw new Error("Cannot open the chaos bed: nothing was prepared");
+  const { clockFile, ...rest } = extras;
+  return {
+    ...pair,
+    ...rest,
+    jumpClocks: async (offsetMs) => {
+      await Deno.writeTextFile(clockFile, String(offsetMs));
+      for (const replica of pair.replicas) replica.kill("SIGUSR2");
+    },
+  };
+}
+
+async function openExtras(bed: WalkBed, stack: AsyncDisposableStack): Promise<Extras> {
+  const folder = await Deno.makeTempDir({ prefix: "archway-chaos-" });
+  stack.defer(() => Deno.remove(folder, { recursive: true }));
+  const { controlPlane } = bed;
+  const apiProxy = stack.use(startApiProxy({
+    upstream: { url: controlPlane.url, caPem: controlPlane.caPem },
+    certificate: {
+      certificatePem: await Deno.readTextFile(`${controlPlane.directory}/serving.crt`),
+      keyPem: await Deno.readTextFile(`${controlPlane.directory}/serving.key`),
+    },
+  }));
+  const disk = `${folder}/disk`;
+  await Deno.mkdir(disk);
+  const isMounted = await run("mount", ["-t", "tmpfs", "-o", `size=${DISK_SIZE}`, "tmpfs", disk]);
+  if (isMounted) stack.defer(async () => void await run("umount", ["-l", disk]));
+  const program = await findDenokv();
+  const kvServer = program === undefined ? undefined : stack.use(await KvServer.start({ program, token: TOKEN }));
+  return {
+    apiProxy,
+    cacheFile: `${disk}/images.kv`,
+    smallDisk: isMounted ? disk : undefined,
+    kvServer,
+    clockFile: `${folder}/clock`,
+  };
+}
+
+function preloadClock(): readonly string[] {
+  return [`--preload=${new URL("./jumping_clock.ts", import.meta.url).pathname}`];
+}
+
+function cacheArgs(name: string, { cacheFile, kvServer }: Extras): readonly string[] {
+  if (name === "first") return [`--cache-path=${cacheFile}`];
+  return kvServer === undefined ? [] : [`--kv-url=${kvServer.url}`];
+}
+
+/** A copy of the kubeconfig that leads through the proxy. */
+async function kubeconfigThrough(proxy: ApiProxy, { kubeconfigFile, controlPlane }: WalkBed): Promise<string> {
+  const file = `${kubeconfigFile}.proxied`;
+  const text = (await Deno.readTextFile(kubeconfigFile)).replaceAll(controlPlane.url, proxy.url);
+  await Deno.writeTextFile(file, text, { mode: 0o600 });
+  return file;
+}
+
+/** Whether the command could be run and succeeded. */
+export async function run(command: string, args: readonly string[]): Promise<boolean> {
+  try {
+    const quiet = { stdin: "null", stdout: "null", stderr: "null" } as const;
+    return (await new Deno.Command(command, { args: [...args], ...quiet }).output()).success;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}
+
+/** The replica that leads; waits for one. */
+export async function leaderOf({ replicas }: Pair, deadlineMs = 60_000): Promise<Archway> {
+  return await waitUntil("a leader", async () => {
+    for (const replica of replicas) {
+      if (replica.isAlive() && await replica.metric("archway_leader").catch(() => 0) === 1) return replica;
+    }
+    return undefined;
+  }, { deadlineMs });
+}
+
+/** Starts again whatever has died, and resolves when all gate. */
+export async function reviveReplicas({ replicas }: Pair): Promise<void> {
+  await Promise.all(replicas.filter((replica) => !replica.isAlive()).map((replica) => replica.restart()));
+  await waitUntilGating(replicas);
+}

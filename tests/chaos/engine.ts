@@ -1,0 +1,114 @@
+// One row of the chaos table, carried out: bed → load → fault → recover → verify → row. Used by chaos_test.ts and run.ts.
+import { pause, waitUntil } from "../cluster/support/wait.ts";
+import { type ChaosBed, reviveReplicas } from "./bed.ts";
+import type { Fates } from "./fate.ts";
+import { RowPods } from "./row_pods.ts";
+
+/** Makes the world well again. */
+export type Heal = () => Promise<void>;
+
+/** A fault, and the pods that meet it. */
+export interface Row {
+  readonly area: "registry" | "API server" | "etcd" | "KV" | "clock" | "replicas";
+  readonly fault: string;
+  /** Pods that the registry keeps waiting, by answering 503, while the fault is there. */
+  readonly waiting: number;
+  /** Pods that are created while the fault is there, at drawn times. */
+  readonly arriving: number;
+  /** How long the fault is there (ms). */
+  readonly forMs: number;
+  /** Brings the fault about. The recovery counts from when the healing has ended. */
+  readonly begin: (bed: ChaosBed) => Promise<Heal>;
+  /** Why the webhook may miss pods: it is the fault itself that it does not answer. */
+  readonly mayMiss?: string;
+  /** How long nobody is there to lift a gate (ms), beyond what the row itself takes. */
+  readonly absentMs?: number;
+  /** What the machine lacks for this row, or undefined. */
+  readonly missing?: (bed: ChaosBed) => string | undefined;
+}
+
+/** What came of a row. */
+export interface RowResult {
+  readonly area: string;
+  readonly fault: string;
+  readonly pods: number;
+  readonly fates: Fates;
+  readonly wrong: readonly string[];
+  readonly worstGateMs: number;
+  /** From the end of the healing until the last pod was on a node (ms). */
+  readonly recoveryMs: number;
+}
+
+/** The gate age that replicas are started with (their default), ms. */
+export const MAX_GATE_AGE_MS = 60_000;
+/** Longest wait for a row to settle (ms): every pod must be free by then, whatever happened. */
+const SETTLE_MS = MAX_GATE_AGE_MS + 30_000;
+
+/** Times of the arrivals, drawn: ms since the beginning of the fault, ascending. */
+export function drawArrivals({ arriving, forMs }: Row, random: () => number): readonly number[] {
+  return Array.from({ length: arriving }, () => Math.round(random() * forMs)).sort((a, b) => a - b);
+}
+
+/** The row's plan in one line. */
+export function renderPlan(row: Row, arrivals: readonly number[]): string {
+  const seconds = (ms: number): string => (ms / 1_000).toFixed(1);
+  const arriving = arrivals.length === 0 ? "none arrive" : `arrivals at ${arrivals.map(seconds).join(" ")} s`;
+  return `${row.area}: ${row.fault}, for ${seconds(row.forMs)} s; ${row.waiting} wait, ${arriving}`;
+}
+
+/** Carries the row out. Both replicas gate before and after. */
+export async function runRow(bed: ChaosBed, row: Row, arrivals: readonly number[]): Promise<RowResult> {
+  await using pods = await RowPods.open(bed, `chaos-${row.area.replaceAll(" ", "-").toLowerCase()}`);
+  if (row.waiting > 0) await holdPods(bed, pods, row.waiting);
+  const healedMs = await endure(bed, row, { pods, arrivals });
+  await waitUntil("the pods to be placed", () => pods.areAllPlaced(), { deadlineMs: SETTLE_MS }).catch(() => {});
+  const worstGateMs = pods.worstGateMs();
+  const recoveryMs = pods.lastPlacedAfterMs(healedMs);
+  await reviveReplicas(bed);
+  const { fates, wrong } = await pods.judge(bed.nodes);
+  return { area: row.area, fault: row.fault, pods: pods.created, fates, wrong, worstGateMs, recoveryMs };
+}
+
+async function holdPods(bed: ChaosBed, pods: RowPods, count: number): Promise<void> {
+  bed.proxy.setFaults([{ fault: { kind: "status", status: 503 } }]);
+  for (let number = 0; number < count; number++) await pods.create();
+  await waitUntil("the pods to be gated", () => pods.areAllGated());
+}
+
+/** The fault from its beginning to its end, whatever throws meanwhile. Gives when the world was well again. */
+async function endure(
+  bed: ChaosBed,
+  row: Row,
+  { pods, arrivals }: { readonly pods: RowPods; readonly arrivals: readonly number[] },
+): Promise<number> {
+  const heal = await row.begin(bed);
+  const begunMs = performance.now();
+  const creations = arrivals.map(async (atMs) => {
+    await pause(atMs);
+    await pods.create();
+  });
+  try {
+    await pause(Math.max(0, begunMs + row.forMs - performance.now()));
+    await heal();
+  } finally {
+    bed.proxy.setFaults([]);
+    bed.apiProxy.intercept(undefined);
+  }
+  const healedMs = performance.now();
+  await Promise.all(creations);
+  return healedMs;
+}
+
+/** What a row must not have come to, as sentences; empty when all is well. `slackMs` is what a slow machine may add. */
+export function faultsOf(row: Row, result: RowResult, slackMs: number): readonly string[] {
+  const { fates, worstGateMs, recoveryMs, wrong } = result;
+  const mostGateMs = MAX_GATE_AGE_MS + (row.absentMs ?? 0) + slackMs;
+  const mostRecoveryMs = 10_000 + slackMs;
+  const rules: readonly (readonly [string, boolean])[] = [
+    [`${fates.stuck} stuck, ${fates.misplaced} misplaced: ${wrong.join("; ")}`, wrong.length > 0],
+    [`${fates.missed} missed by the webhook`, fates.missed > 0 && row.mayMiss === undefined],
+    [`held for ${worstGateMs} ms, more than ${mostGateMs}`, worstGateMs > mostGateMs],
+    [`recovered in ${recoveryMs} ms, more than ${mostRecoveryMs}`, recoveryMs > mostRecoveryMs],
+  ];
+  return rules.filter(([, holds]) => holds).map(([sentence]) => sentence);
+}

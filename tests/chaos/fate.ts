@@ -1,0 +1,56 @@
+// What became of a pod: held for ever, placed where it cannot run, given up on with a Warning, never seen, or placed well.
+// Pure but for reading events of the few that look wrong. Used by the chaos table and the soak.
+import { SCHEDULING_GATE } from "../../lib/names.ts";
+import type { ClusterAccess } from "../cluster/support/cluster_access.ts";
+import { isReleased, isScheduled, listPodEvents, type PodOutcome } from "../cluster/support/pods.ts";
+
+/**
+ * | fate      | gate | constraint or node                         | why                                            |
+ * |-----------|------|--------------------------------------------|------------------------------------------------|
+ * | stuck     | on   | or on no node                              | nobody lifted the gate, or no node will take it |
+ * | missed    | off  | any                                        | the webhook was not there (`failurePolicy: Ignore`) |
+ * | given up  | off  | wider than the images allow, and a Warning | the registry stayed away for too long          |
+ * | misplaced | off  | wider than the images allow, no Warning    | must never happen                              |
+ * | placed    | off  | as the images allow                        |                                                |
+ */
+export type Fate = "stuck" | "missed" | "given up" | "misplaced" | "placed";
+
+/** How many pods had each fate. */
+export type Fates = Readonly<Record<Fate, number>>;
+
+/** No pod yet. */
+export const NO_FATES: Fates = { stuck: 0, missed: 0, "given up": 0, misplaced: 0, placed: 0 };
+
+/** What a judgement needs besides the pod. */
+export interface Case {
+  /** Architectures that all images of the pod support. */
+  readonly architectures: readonly string[];
+  /** Architecture of each node, by its name. */
+  readonly nodes: ReadonlyMap<string, string>;
+}
+
+/** Whether pod and node are as the images allow: every term asks for architectures of them all, and so does the node. */
+export function isPlacedWell(pod: PodOutcome, { architectures, nodes }: Case): boolean {
+  const isAllowed = (architecture: string): boolean => architectures.includes(architecture);
+  const isConstrained = pod.requiredArchitectures.length > 0 &&
+    pod.requiredArchitectures.every((term) => term.length > 0 && term.every(isAllowed));
+  return isConstrained && isAllowed(nodes.get(pod.nodeName) ?? "");
+}
+
+/** Judges one pod. */
+export async function judgePod(
+  cluster: ClusterAccess,
+  pod: PodOutcome,
+  facts: Case & { readonly namespace: string },
+): Promise<Fate> {
+  if (!isReleased(pod) || !isScheduled(pod)) return "stuck";
+  if (!(SCHEDULING_GATE in pod.labels)) return "missed";
+  if (isPlacedWell(pod, facts)) return "placed";
+  const events = await listPodEvents(cluster, { namespace: facts.namespace, name: pod.name });
+  return events.some(({ type }) => type === "Warning") ? "given up" : "misplaced";
+}
+
+/** Counts one more. */
+export function addFate(fates: Fates, fate: Fate): Fates {
+  return { ...fates, [fate]: fates[fate] + 1 };
+}

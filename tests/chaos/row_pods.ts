@@ -1,0 +1,136 @@
+// The pods of one row of the chaos table: created before and during the fault, followed until each is on a node, judged.
+import { pause } from "../cluster/support/wait.ts";
+import { isReleased, isScheduled, listPods, type PodOutcome, renderPod } from "../cluster/support/pods.ts";
+import { index, type WalkBed } from "../cluster/support/walk_bed.ts";
+import { addFate, type Fates, judgePod, NO_FATES } from "./fate.ts";
+
+const POLL_EVERY_MS = 150;
+
+/** Images of each row: pods of one, and pods of two that share an architecture. */
+const IMAGES: readonly (readonly string[])[] = [["arm64"], ["amd64", "arm64"], ["s390x"], ["arm64", "ppc64le"]];
+/** What pods are made of, by places in {@link IMAGES}. The shared architectures are the intersection. */
+const RECIPES: readonly (readonly number[])[] = [[0], [1], [2], [1, 3], [3]];
+
+interface Followed {
+  readonly architectures: readonly string[];
+  readonly createdMs: number;
+  releasedMs?: number;
+  scheduledMs?: number;
+  last?: PodOutcome;
+  isRefused: boolean;
+}
+
+/** Follows the pods of one namespace from a poll of its own until disposed. */
+export class RowPods implements AsyncDisposable {
+  readonly namespace: string;
+  readonly #bed: WalkBed;
+  readonly #references: readonly string[];
+  readonly #pods = new Map<string, Followed>();
+  readonly #polling: Promise<void>;
+  #isOver = false;
+
+  private constructor(bed: WalkBed, place: { readonly namespace: string; readonly references: readonly string[] }) {
+    this.#bed = bed;
+    this.namespace = place.namespace;
+    this.#references = place.references;
+    this.#polling = this.#poll();
+  }
+
+  /** Makes the namespace, and images that nobody has seen. */
+  static async open(bed: WalkBed, name: string): Promise<RowPods> {
+    const namespace = await bed.controlPlane.createNamespace(name);
+    const references = await Promise.all(
+      IMAGES.map((architectures, number) => bed.push(`${namespace}/app-${number}`, index(...architectures))),
+    );
+    return new RowPods(bed, { namespace, references });
+  }
+
+  /** Creates one more. The API server may be away: then the pod does not count, unless it turns out to be there. */
+  async create(): Promise<void> {
+    const recipe = RECIPES[this.#pods.size % RECIPES.length] ?? [];
+    const name = `pod-${this.#pods.size}`;
+    const architectures = recipe.map((place) => IMAGES[place] ?? [])
+      .reduce((shared, next) => shared.filter((one) => next.includes(one)));
+    const followed: Followed = { architectures, createdMs: performance.now(), isRefused: false };
+    this.#pods.set(name, followed);
+    const images = recipe.map((place) => this.#references[place] ?? "");
+    // A note in more than ASCII, so that the watch carries characters of several bytes.
+    const pod = renderPod({ name, images, annotations: { note: "größer · 大きい" } });
+    const path = `/api/v1/namespaces/${this.namespace}/pods`;
+    const signal = AbortSignal.timeout(15_000);
+    const answer = await this.#bed.controlPlane.request("POST", path, pod, { signal }).catch(() => undefined);
+    followed.isRefused = answer?.status !== 201;
+  }
+
+  /** Pods that exist. */
+  get created(): number {
+    return this.#existing().length;
+  }
+
+  /** Whether each pod that exists holds the gate. */
+  areAllGated(): boolean {
+    return this.#existing().every(({ last, releasedMs }) => last !== undefined && releasedMs === undefined);
+  }
+
+  /** Whether each is on a node. */
+  areAllPlaced(): boolean {
+    return this.#existing().every(({ scheduledMs }) => scheduledMs !== undefined);
+  }
+
+  /** The longest that a pod held the gate (ms); one that still does counts until now. */
+  worstGateMs(): number {
+    const nowMs = performance.now();
+    return Math.max(0, ...this.#existing().map(({ createdMs, releasedMs = nowMs }) => releasedMs - createdMs));
+  }
+
+  /** How long after `sinceMs` the last pod was on a node (ms); 0 when all were before. */
+  lastPlacedAfterMs(sinceMs: number): number {
+    const nowMs = performance.now();
+    return Math.max(0, ...this.#existing().map(({ scheduledMs = nowMs }) => scheduledMs - sinceMs));
+  }
+
+  /** Judges every pod; gives the names of those that ended as none should, with what is known of them. */
+  async judge(
+    nodes: ReadonlyMap<string, string>,
+  ): Promise<{ readonly fates: Fates; readonly wrong: readonly string[] }> {
+    let fates = NO_FATES;
+    const wrong: string[] = [];
+    for (const { last, architectures } of this.#existing()) {
+      if (last === undefined) continue;
+      const facts = { namespace: this.namespace, architectures, nodes };
+      const fate = await judgePod(this.#bed.controlPlane, last, facts);
+      fates = addFate(fates, fate);
+      if (fate === "stuck" || fate === "misplaced") wrong.push(`${fate}: ${JSON.stringify(last)}`);
+    }
+    return { fates, wrong };
+  }
+
+  /** Ends the following and deletes the pods. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isOver = true;
+    await this.#polling;
+    const path = `/api/v1/namespaces/${this.namespace}`;
+    await this.#bed.controlPlane.request("DELETE", `${path}/pods?gracePeriodSeconds=0`);
+    await this.#bed.controlPlane.request("DELETE", path);
+  }
+
+  #existing(): readonly Followed[] {
+    return [...this.#pods.values()].filter(({ isRefused, last }) => !isRefused || last !== undefined);
+  }
+
+  async #poll(): Promise<void> {
+    while (!this.#isOver) {
+      // The API server may be away: the next look tells.
+      const pods = await listPods(this.#bed.controlPlane, this.namespace).catch(() => []);
+      const nowMs = performance.now();
+      for (const pod of pods) {
+        const followed = this.#pods.get(pod.name);
+        if (followed === undefined) continue;
+        followed.last = pod;
+        if (isReleased(pod)) followed.releasedMs ??= nowMs;
+        if (isScheduled(pod)) followed.scheduledMs ??= nowMs;
+      }
+      await pause(POLL_EVERY_MS);
+    }
+  }
+}

@@ -1,0 +1,141 @@
+// The chaos table. Every row is a fault and the pods that meet it; engine.ts carries it out.
+import type { FaultRule } from "../cluster/support/fault_plan.ts";
+import type { Row } from "./engine.ts";
+import * as api from "./api_faults.ts";
+import * as kv from "./kv_faults.ts";
+import * as replicas from "./replica_faults.ts";
+
+/** How long both replicas are away (ms): a minute by default for people, shorter in tests with the same code. */
+export interface TableOptions {
+  readonly absenceMs: number;
+}
+
+const ARRIVING = { waiting: 0, arriving: 10 } as const;
+const WAITING = { waiting: 6, arriving: 4 } as const;
+
+function registry(fault: string, rule: FaultRule): Row {
+  return {
+    area: "registry",
+    fault,
+    ...ARRIVING,
+    forMs: 3_000,
+    begin: ({ proxy }) => {
+      proxy.setFaults([rule]);
+      return Promise.resolve(() => Promise.resolve(proxy.setFaults([])));
+    },
+  };
+}
+
+/** All rows, in the order in which they run. */
+export function chaosTable({ absenceMs }: TableOptions): readonly Row[] {
+  return [
+    registry("500", { fault: { kind: "status", status: 500 } }),
+    registry("429, retry after 1 s", { fault: { kind: "status", status: 429, retryAfterSeconds: 1 } }),
+    registry("connection reset", { fault: { kind: "reset" } }),
+    registry("black hole", { fault: { kind: "blackHole" } }),
+    registry("slow loris", { fault: { kind: "slowBody", chunkBytes: 8, everyMs: 500 } }),
+    {
+      ...registry("certificate of a stranger", { fault: { kind: "reset" } }),
+      begin: async ({ proxy }) => {
+        await proxy.presentCertificate("untrusted");
+        return () => proxy.presentCertificate("trusted");
+      },
+    },
+    registry("wrong digest", { fault: { kind: "wrongDigest" } }),
+    registry("tampered body", { fault: { kind: "tamperBody" } }),
+
+    { area: "API server", fault: "killed and started again", ...WAITING, forMs: 3_000, begin: api.stopApiServer },
+    {
+      area: "API server",
+      fault: "429 by priority and fairness",
+      ...WAITING,
+      arriving: 6,
+      forMs: 4_000,
+      begin: api.starveArchway,
+    },
+    ...api.CUT_PLACES.map((place): Row => ({
+      area: "API server",
+      fault: `watch cut ${place}`,
+      ...ARRIVING,
+      forMs: 1_500,
+      begin: api.cut(place),
+    })),
+    ...(["status", "event"] as const).map((form): Row => ({
+      area: "API server",
+      fault: `stale resourceVersion, 410 as ${form}`,
+      ...ARRIVING,
+      forMs: 1_500,
+      begin: api.expire(form),
+    })),
+    {
+      area: "API server",
+      fault: "webhook calls time out",
+      ...WAITING,
+      forMs: 7_000,
+      begin: replicas.freezeBoth,
+      mayMiss: "nobody answers the webhook",
+    },
+    { area: "etcd", fault: "killed and started again", ...WAITING, forMs: 1_000, begin: api.restartEtcd },
+
+    { area: "KV", fault: "file locked", ...ARRIVING, forMs: 2_000, begin: kv.lockFile },
+    { area: "KV", fault: "file corrupt", ...ARRIVING, forMs: 2_000, begin: kv.corruptFile },
+    {
+      area: "KV",
+      fault: "disk full",
+      ...ARRIVING,
+      forMs: 2_000,
+      begin: kv.fillDisk,
+      missing: ({ smallDisk }) => smallDisk === undefined ? "the right to mount a small disk" : undefined,
+    },
+    {
+      area: "KV",
+      fault: "remote gone",
+      ...ARRIVING,
+      forMs: 2_000,
+      begin: kv.killServer,
+      missing: ({ kvServer }) => kvServer === undefined ? "denokv" : undefined,
+    },
+
+    {
+      area: "clock",
+      fault: "an hour ahead, then right",
+      ...WAITING,
+      forMs: 4_000,
+      begin: replicas.jumpClocks(3_600_000),
+    },
+    {
+      area: "clock",
+      fault: "an hour back, then right",
+      ...WAITING,
+      forMs: 4_000,
+      begin: replicas.jumpClocks(-3_600_000),
+    },
+
+    ...replicas.MOMENTS.map((moment): Row => ({
+      area: "replicas",
+      fault: `leader killed ${moment}`,
+      ...ARRIVING,
+      forMs: 1_500,
+      begin: replicas.killLeader(moment),
+      mayMiss: "calls under way die with the replica",
+    })),
+    {
+      area: "replicas",
+      fault: `both killed for ${absenceMs / 1_000} s`,
+      waiting: 10,
+      arriving: 0,
+      forMs: absenceMs,
+      absentMs: absenceMs,
+      begin: replicas.killBoth,
+    },
+    {
+      area: "replicas",
+      fault: "leader out of memory",
+      ...WAITING,
+      arriving: 20,
+      forMs: 5_000,
+      begin: replicas.starveLeader,
+      mayMiss: "calls under way die with the replica",
+    },
+  ];
+}

@@ -1,0 +1,196 @@
+// A soak: pods come and go on two replicas for minutes while registries fail, certificates and configs change and replicas
+// restart; then nothing may be stuck, misplaced or grown. Run by soak_test.ts and by `deno task soak`.
+import type { Archway } from "../cluster/support/archway.ts";
+import { expectStatus } from "../cluster/support/cluster_access.ts";
+import { seededRandom } from "../cluster/support/fault_plan.ts";
+import { failedWebhookCalls } from "../cluster/support/pod_load.ts";
+import { pause, waitUntil } from "../cluster/support/wait.ts";
+import { openPair, type Pair, rotateCertificate } from "./pair.ts";
+import { type Course, courseOf, eventLoopP99Ms, type ProcessSample, sampleProcess } from "./process_sample.ts";
+import { type LoadView, SoakLoad } from "./soak_load.ts";
+import { type Disturbance, planSoak, renderStep, type Step } from "./soak_plan.ts";
+
+/** How to soak. */
+export interface SoakOptions {
+  readonly minutes: number;
+  readonly seed: number;
+  readonly print: (line: string) => void;
+}
+
+/** What a replica held, over its last life. */
+export interface ReplicaCourse {
+  readonly name: string;
+  readonly lifeMinutes: number;
+  readonly rssMb: Course;
+  readonly descriptors: Course;
+  /** Upper bound of the 99th percentile (ms). */
+  readonly eventLoopP99Ms: number;
+}
+
+/** What came of it. */
+export interface SoakReport {
+  readonly minutes: number;
+  readonly seed: number;
+  readonly load: LoadView;
+  /** Webhook calls that the API server let pass unanswered. */
+  readonly failedWebhookCalls: number;
+  readonly disturbances: Readonly<Record<Disturbance["kind"], number>>;
+  readonly replicas: readonly ReplicaCourse[];
+}
+
+const CONFIG = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster";
+const SAMPLE_EVERY_MS = 10_000;
+/** The last pods wait for a registry that is well again and for the scheduler. */
+const SETTLE_MS = 60_000;
+
+/** Soaks. The time of the start is part of the minutes. */
+export async function soak({ minutes, seed, print }: SoakOptions): Promise<SoakReport> {
+  const endMs = performance.now() + minutes * 60_000;
+  await using pair = await openPair();
+  const namespace = await pair.controlPlane.createNamespace("soak");
+  const load = new SoakLoad(pair, { namespace, nodes: pair.nodes });
+  const plan = planSoak(endMs - performance.now(), seededRandom(seed));
+  print(`soak of ${minutes} minutes, seed ${seed}, ${plan.length} disturbances`);
+  for (const step of plan) print(renderStep(step));
+  load.start();
+  const watch = new ReplicaWatch(pair.replicas);
+  const reporting = reportUntil(endMs, { load, watch, print });
+  for (const step of plan) await carryOut(pair, step, { namespace, startedMs: reporting.startedMs });
+  await reporting.done;
+  await load.stop(SETTLE_MS);
+  const kinds = plan.map(({ kind }) => kind);
+  const count = (wanted: Disturbance["kind"]): number => kinds.filter((kind) => kind === wanted).length;
+  return {
+    minutes,
+    seed,
+    load: load.view(),
+    failedWebhookCalls: await failedWebhookCalls(pair.controlPlane),
+    disturbances: {
+      "registry fault": count("registry fault"),
+      "certificate rotation": count("certificate rotation"),
+      "config change": count("config change"),
+      "replica restart": count("replica restart"),
+    },
+    replicas: await watch.courses(),
+  };
+}
+
+/** Samples and prints a line every 10 s. */
+function reportUntil(
+  endMs: number,
+  { load, watch, print }: {
+    readonly load: SoakLoad;
+    readonly watch: ReplicaWatch;
+    readonly print: (line: string) => void;
+  },
+): { readonly startedMs: number; readonly done: Promise<void> } {
+  const startedMs = performance.now();
+  const run = async (): Promise<void> => {
+    while (performance.now() < endMs) {
+      await pause(Math.max(0, Math.min(SAMPLE_EVERY_MS, endMs - performance.now())));
+      await watch.look();
+      const seconds = Math.round((performance.now() - startedMs) / 1_000);
+      print(`${String(seconds).padStart(5)} s  ${renderLoad(load.view())}  ${watch.render()}`);
+    }
+  };
+  return { startedMs, done: run() };
+}
+
+function renderLoad({ created, fates, alive, worstGateMs, failures }: LoadView): string {
+  const { placed, missed, misplaced } = fates;
+  const givenUp = fates["given up"];
+  return `created ${created} placed ${placed} alive ${alive} given up ${givenUp} missed ${missed} misplaced ${misplaced} ` +
+    `refused ${failures.length} worst gate ${(worstGateMs / 1_000).toFixed(1)} s`;
+}
+
+/** Remembers what each replica held. */
+class ReplicaWatch {
+  readonly #replicas: readonly Archway[];
+  readonly #samples = new Map<string, ProcessSample[]>();
+
+  constructor(replicas: readonly Archway[]) {
+    this.#replicas = replicas;
+  }
+
+  /** A replica that is just restarting is left out. */
+  async look(): Promise<void> {
+    for (const replica of this.#replicas) {
+      const sample = replica.isAlive() ? await sampleProcess(replica).catch(() => undefined) : undefined;
+      if (sample !== undefined) this.#samples.set(replica.name, [...this.#samples.get(replica.name) ?? [], sample]);
+    }
+  }
+
+  render(): string {
+    return this.#replicas.map(({ name }) => {
+      const last = this.#samples.get(name)?.at(-1);
+      return `${name} ${last?.rssMb.toFixed(0)} MB ${last?.descriptors} fds`;
+    }).join("  ");
+  }
+
+  /** Over the second half of the last life of each: by then caches and compiled code have settled. */
+  async courses(): Promise<readonly ReplicaCourse[]> {
+    return await Promise.all(this.#replicas.map(async (replica) => {
+      const life = (this.#samples.get(replica.name) ?? []).filter(({ pid }) => pid === replica.pid());
+      const settled = life.slice(Math.floor(life.length / 2));
+      return {
+        name: replica.name,
+        lifeMinutes: ((life.at(-1)?.atMs ?? 0) - (life[0]?.atMs ?? 0)) / 60_000,
+        rssMb: courseOf(settled.map(({ rssMb }) => rssMb)),
+        descriptors: courseOf(settled.map(({ descriptors }) => descriptors)),
+        eventLoopP99Ms: await eventLoopP99Ms(replica),
+      };
+    }));
+  }
+}
+
+async function carryOut(
+  pair: Pair,
+  step: Step,
+  { namespace, startedMs }: { readonly namespace: string; readonly startedMs: number },
+): Promise<void> {
+  await pause(Math.max(0, startedMs + step.atMs - performance.now()));
+  switch (step.kind) {
+    case "registry fault":
+      pair.proxy.setFaults([{ fault: step.fault, fraction: step.fraction }]);
+      await pause(step.forMs);
+      return pair.proxy.setFaults([]);
+    case "certificate rotation":
+      return await rotateCertificate(pair.replicas[step.replica], pair.authority);
+    case "config change":
+      return await changeConfig(pair, { namespace, change: step.change });
+    case "replica restart": {
+      const replica = pair.replicas[step.replica];
+      await replica.stop();
+      await replica.restart();
+      await waitUntil("the replica to gate", async () => await replica.metric("archway_gating") === 1);
+    }
+  }
+}
+
+const scoring = (architecture: string): Readonly<Record<string, unknown>> => ({
+  plugins: { nodeAffinityScoring: { enabled: true, platforms: [{ architecture, weight: 50 }] } },
+});
+
+async function changeConfig(
+  { controlPlane }: Pair,
+  { namespace, change }: {
+    readonly namespace: string;
+    readonly change: Extract<Disturbance, { kind: "config change" }>["change"];
+  },
+): Promise<void> {
+  const local = `/apis/multiarch.openshift.io/v1beta1/namespaces/${namespace}/podplacementconfigs`;
+  const metadata = { name: "soak", namespace };
+  switch (change) {
+    case "scoring on":
+      return expectStatus("change", await controlPlane.request("PATCH", CONFIG, { spec: scoring("arm64") }), [200]);
+    case "scoring off":
+      return expectStatus("change", await controlPlane.request("PATCH", CONFIG, { spec: { plugins: null } }), [200]);
+    case "namespace config on": {
+      const kind = { apiVersion: "multiarch.openshift.io/v1beta1", kind: "PodPlacementConfig" };
+      const body = { ...kind, metadata, spec: { priority: 1, ...scoring("amd64") } };
+      return expectStatus("create", await controlPlane.request("POST", local, body), [201, 409]);
+    }
+    case "off":
+      return expectStatus("delete", await controlPlane.request("DELETE", `${local}/soak`), [200, 404]);
+  }
+}

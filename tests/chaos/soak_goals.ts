@@ -1,0 +1,72 @@
+// What a soak must have come to, and how it is told. Pure. Used by soak_test.ts and soak_run.ts.
+import type { SoakReport } from "./soak.ts";
+
+/** One goal and what came of it. */
+export interface Goal {
+  readonly measure: string;
+  readonly value: string;
+  readonly target: string;
+  readonly isMet: boolean;
+}
+
+/** Memory and descriptors may differ by so much between the beginning and the end of the second half and still be flat. */
+const FLAT = { rssMb: 15, descriptors: 10 } as const;
+
+/** The goals of a soak. Pods that the webhook missed are allowed up to the calls that the API server let pass. */
+export function judgeSoak(report: SoakReport): readonly Goal[] {
+  const { fates, failures } = report.load;
+  const goals: Goal[] = [
+    count("pods stuck", fates.stuck, 0),
+    count("pods misplaced", fates.misplaced, 0),
+    count("creations refused", failures.length, 0),
+    count("pods admitted without the webhook", fates.missed, report.failedWebhookCalls),
+  ];
+  for (const { name, rssMb, descriptors, eventLoopP99Ms } of report.replicas) {
+    goals.push({
+      measure: `${name}: memory, first, last, peak`,
+      value: `${rssMb.first.toFixed(0)}, ${rssMb.last.toFixed(0)}, ${rssMb.peak.toFixed(0)} MB`,
+      target: `grows ≤ ${FLAT.rssMb} MB (grew ${rssMb.growth.toFixed(1)})`,
+      isMet: rssMb.growth <= FLAT.rssMb,
+    }, {
+      measure: `${name}: descriptors, first, last, peak`,
+      value: `${descriptors.first}, ${descriptors.last}, ${descriptors.peak}`,
+      target: `grow ≤ ${FLAT.descriptors} (grew ${descriptors.growth})`,
+      isMet: descriptors.growth <= FLAT.descriptors,
+    }, {
+      measure: `${name}: event-loop delay p99`,
+      value: `≤ ${eventLoopP99Ms} ms`,
+      target: "≤ 50 ms",
+      isMet: eventLoopP99Ms <= 50,
+    });
+  }
+  return goals;
+}
+
+function count(measure: string, value: number, most: number): Goal {
+  return { measure, value: String(value), target: most === 0 ? "0" : `≤ ${most}`, isMet: value <= most };
+}
+
+/** The report as markdown. */
+export function renderSoak(
+  report: SoakReport,
+  { goals, machine }: { readonly goals: readonly Goal[]; readonly machine: string },
+): string {
+  const { load, disturbances } = report;
+  const done = Object.entries(disturbances).map(([kind, times]) => `${times} × ${kind}`).join(", ");
+  return [
+    "# Soak",
+    "",
+    `Written by \`deno task soak --minutes ${report.minutes} --seed ${report.seed}\`. ${machine}`,
+    "",
+    `${load.created} pods came and went on two replicas; ${done}. Worst gate age ` +
+    `${(load.worstGateMs / 1_000).toFixed(1)} s, ${load.fates["given up"]} given up on with a Warning.`,
+    "Memory and descriptors are of the second half of each replica's last life.",
+    "",
+    "| Measure | Value | Target | Met |",
+    "| --- | --- | --- | --- |",
+    ...goals.map(({ measure, value, target, isMet }) =>
+      `| ${measure} | ${value} | ${target} | ${isMet ? "yes" : "no"} |`
+    ),
+    "",
+  ].join("\n");
+}

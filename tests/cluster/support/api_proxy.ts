@@ -1,0 +1,159 @@
+// A man in the middle between Archway and the API server: ends TLS, sees every request and every byte of its answer, and
+// lets an interceptor drop, forge or cut. Used by tests/chaos.
+import { findFreePort } from "./ports.ts";
+
+/** The first line of a request. */
+export interface RequestHead {
+  readonly method: string;
+  /** Path and query. */
+  readonly target: string;
+}
+
+/** What becomes of a request: it goes on, its connection is cut, or these bytes are its answer and then it is cut. */
+export type RequestVerdict = "pass" | "cut" | { readonly forged: Uint8Array<ArrayBuffer> };
+
+/** What becomes of a piece of an answer: so many of its bytes go on; then the connection is cut, if it is. */
+export interface AnswerVerdict {
+  readonly passBytes: number;
+  readonly cut: boolean;
+}
+
+/** Looks at the traffic. Both are called in the order of the bytes of one connection. */
+export interface ApiInterceptor {
+  onRequest?(head: RequestHead): RequestVerdict;
+  onAnswer?(head: RequestHead, bytes: Uint8Array<ArrayBuffer>): AnswerVerdict;
+}
+
+/** In front of what. */
+export interface ApiProxyOptions {
+  /** The API server, and the CA that signed it. */
+  readonly upstream: { readonly url: string; readonly caPem: string };
+  /** What clients of the API server trust: its own certificate and key will do. */
+  readonly certificate: { readonly certificatePem: string; readonly keyPem: string };
+}
+
+/** A running proxy. */
+export interface ApiProxy extends AsyncDisposable {
+  readonly url: string;
+  /** Replaces the interceptor; undefined lets all pass. Open connections feel it at once. */
+  intercept(interceptor: ApiInterceptor | undefined): void;
+}
+
+/** Starts it on a loopback port. HTTP/1.1 only, without pipelining: what Archway's client speaks. */
+export function startApiProxy(options: ApiProxyOptions): ApiProxy {
+  const port = findFreePort();
+  const { certificatePem: cert, keyPem: key } = options.certificate;
+  const relaying = new Relaying(Deno.listenTls({ hostname: "127.0.0.1", port, cert, key }), options.upstream);
+  return {
+    url: `https://127.0.0.1:${port}`,
+    intercept: (interceptor) => relaying.intercept(interceptor),
+    [Symbol.asyncDispose]: () => relaying.close(),
+  };
+}
+
+/** Bytes of one read: a TLS record. */
+const READ_BYTES = 16_384;
+const HEAD = /^(GET|POST|PUT|PATCH|DELETE|HEAD) (\S+) HTTP\/1\.1\r\n/;
+
+class Relaying {
+  readonly #listener: Deno.TlsListener;
+  readonly #upstream: ApiProxyOptions["upstream"];
+  readonly #open = new Set<Deno.Conn>();
+  readonly #accepting: Promise<void>;
+  #interceptor: ApiInterceptor | undefined;
+
+  constructor(listener: Deno.TlsListener, upstream: ApiProxyOptions["upstream"]) {
+    this.#listener = listener;
+    this.#upstream = upstream;
+    this.#accepting = this.#accept();
+  }
+
+  intercept(interceptor: ApiInterceptor | undefined): void {
+    this.#interceptor = interceptor;
+  }
+
+  async close(): Promise<void> {
+    this.#listener.close();
+    for (const connection of [...this.#open]) this.#close(connection);
+    await this.#accepting;
+  }
+
+  async #accept(): Promise<void> {
+    const relays: Promise<void>[] = [];
+    try {
+      for (;;) relays.push(this.#relay(await this.#listener.accept()));
+    } catch {
+      // Closed.
+    }
+    await Promise.all(relays);
+  }
+
+  async #relay(client: Deno.Conn): Promise<void> {
+    this.#open.add(client);
+    const { url, caPem } = this.#upstream;
+    try {
+      const port = Number(new URL(url).port);
+      const server = await Deno.connectTls({ hostname: "127.0.0.1", port, caCerts: [caPem] });
+      this.#open.add(server);
+      const exchange: { head: RequestHead | undefined } = { head: undefined };
+      // The one that ends first ends the other: a half-open connection serves nobody.
+      const end = (): void => {
+        this.#close(client);
+        this.#close(server);
+      };
+      await Promise.allSettled([
+        this.#passRequests(client, { server, exchange }).finally(end),
+        this.#passAnswers(server, { client, exchange }).finally(end),
+      ]);
+    } catch {
+      // The API server is away.
+    }
+    this.#close(client);
+  }
+
+  async #passRequests(
+    client: Deno.Conn,
+    { server, exchange }: { readonly server: Deno.Conn; readonly exchange: { head: RequestHead | undefined } },
+  ): Promise<void> {
+    for await (const bytes of readPieces(client)) {
+      const [, method, target] = HEAD.exec(new TextDecoder("latin1").decode(bytes.subarray(0, 4_096))) ?? [];
+      if (method !== undefined && target !== undefined) {
+        exchange.head = { method, target };
+        const verdict = this.#interceptor?.onRequest?.(exchange.head) ?? "pass";
+        if (verdict === "cut") return;
+        if (verdict !== "pass") return await writeAll(client, verdict.forged);
+      }
+      await writeAll(server, bytes);
+    }
+  }
+
+  async #passAnswers(
+    server: Deno.Conn,
+    { client, exchange }: { readonly client: Deno.Conn; readonly exchange: { head: RequestHead | undefined } },
+  ): Promise<void> {
+    for await (const bytes of readPieces(server)) {
+      const { passBytes, cut } = exchange.head === undefined
+        ? { passBytes: bytes.length, cut: false }
+        : this.#interceptor?.onAnswer?.(exchange.head, bytes) ?? { passBytes: bytes.length, cut: false };
+      await writeAll(client, bytes.subarray(0, passBytes));
+      if (cut) return;
+    }
+  }
+
+  #close(connection: Deno.Conn): void {
+    if (this.#open.delete(connection)) connection.close();
+  }
+}
+
+async function* readPieces(connection: Deno.Conn): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
+  const buffer = new Uint8Array(READ_BYTES);
+  for (;;) {
+    const length = await connection.read(buffer);
+    if (length === null) return;
+    yield buffer.slice(0, length);
+  }
+}
+
+async function writeAll(connection: Deno.Conn, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+  for (let at = 0; at < bytes.length;) at += await connection.write(bytes.subarray(at));
+}
