@@ -16,7 +16,8 @@ export interface Transport extends Disposable {
 }
 
 const HEADERS_TIMEOUT_MS = 5_000;
-const TOTAL_TIMEOUT_MS = 15_000;
+/** Documents are small: a registry that trickles is better asked again, and pods must not wait 10 s for one that is well. */
+const TOTAL_TIMEOUT_MS = 7_000;
 const MAX_REDIRECTS = 5;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
@@ -32,7 +33,7 @@ export interface TransportParts {
   readonly proxies: ProxySettings;
   /** Until the headers are there (ms), default 5 s: a registry that needs longer is as good as down. */
   readonly headersTimeoutMs?: number;
-  /** Until the body is there (ms), default 15 s. */
+  /** Until the body is there (ms), default 7 s. */
   readonly totalTimeoutMs?: number;
 }
 

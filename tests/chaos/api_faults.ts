@@ -3,7 +3,7 @@ import { expectStatus } from "../cluster/support/cluster_access.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import type { ChaosBed } from "./bed.ts";
 import type { Heal } from "./engine.ts";
-import { type CutPlace, cutWatches, expireWatches } from "./watch_cuts.ts";
+import { countAnswers, type CutPlace, cutWatches, expireWatches } from "./watch_cuts.ts";
 
 /** The classes of bytes at which a watch can be cut. */
 export const CUT_PLACES: readonly CutPlace[] = ["in a line", "between lines", "in a character", "in a chunk header"];
@@ -44,7 +44,7 @@ const FLOW_CONTROL = "/apis/flowcontrol.apiserver.k8s.io/v1";
 const NAME = "archway-starved";
 
 /** Gives Archway's ServiceAccount a priority level without a single seat: the API server itself answers 429. */
-export async function starveArchway({ controlPlane }: ChaosBed): Promise<Heal> {
+export async function starveArchway({ apiProxy, controlPlane }: ChaosBed): Promise<Heal> {
   const kind = { apiVersion: "flowcontrol.apiserver.k8s.io/v1", metadata: { name: NAME } };
   const limited = { nominalConcurrencyShares: 0, lendablePercent: 0, limitResponse: { type: "Reject" } };
   const level = { ...kind, kind: "PriorityLevelConfiguration", spec: { type: "Limited", limited } };
@@ -55,7 +55,7 @@ export async function starveArchway({ controlPlane }: ChaosBed): Promise<Heal> {
     kind: "FlowSchema",
     spec: {
       priorityLevelConfiguration: { name: NAME },
-      matchingPrecedence: 1,
+      matchingPrecedence: 2,
       rules: [{ subjects: [archway], resourceRules: [everything] }],
     },
   };
@@ -63,9 +63,12 @@ export async function starveArchway({ controlPlane }: ChaosBed): Promise<Heal> {
   for (const [path, body] of Object.entries(paths)) {
     expectStatus(`create "${NAME}"`, await controlPlane.request("POST", path, body), [201]);
   }
+  const refusals = countAnswers(429);
+  apiProxy.intercept(refusals);
   return async () => {
     for (const path of Object.keys(paths).reverse()) {
       expectStatus(`delete "${NAME}"`, await controlPlane.request("DELETE", `${path}/${NAME}`), [200]);
     }
+    if (refusals.count() === 0) throw new Error("Cannot starve Archway: the API server refused nothing");
   };
 }

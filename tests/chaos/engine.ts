@@ -81,13 +81,11 @@ async function endure(
   row: Row,
   { pods, arrivals }: { readonly pods: RowPods; readonly arrivals: readonly number[] },
 ): Promise<number> {
-  const heal = await row.begin(bed);
-  const begunMs = performance.now();
-  const creations = arrivals.map(async (atMs) => {
-    await pause(atMs);
-    await pods.create();
-  });
+  const creations: Promise<void>[] = [];
   try {
+    const heal = await row.begin(bed);
+    const begunMs = performance.now();
+    creations.push(...arrivals.map((atMs) => pause(atMs).then(() => pods.create())));
     await pause(Math.max(0, begunMs + row.forMs - performance.now()));
     await heal();
   } finally {

@@ -39,9 +39,12 @@ export class RowPods implements AsyncDisposable {
   /** Makes the namespace, and images that nobody has seen. */
   static async open(bed: WalkBed, name: string): Promise<RowPods> {
     const namespace = await bed.controlPlane.createNamespace(name);
-    const references = await Promise.all(
-      IMAGES.map((architectures, number) => bed.push(`${namespace}/app-${number}`, index(...architectures))),
-    );
+    const references = await Promise.all(IMAGES.map(async (architectures, number) => {
+      const repository = `${namespace}/app-${number}`;
+      const { digest } = await bed.registry.push(repository, "v1", index(...architectures));
+      // By tag and by digest in turn: what is named by its digest is verified.
+      return `${bed.proxy.host}/${repository}${number % 2 === 0 ? ":v1" : `@${digest}`}`;
+    }));
     return new RowPods(bed, { namespace, references });
   }
 

@@ -1,5 +1,5 @@
-// Interceptors of the API proxy: watches cut at a chosen kind of byte, forged 410s, and hooks around the release patch. Pure
-// but for their counters. Used by the API server's rows of the chaos table.
+// Interceptors of the API proxy: watches cut at a chosen kind of byte, forged 410s, hooks around the release patch, a count
+// of answers. Pure but for what they count. Used by the API server's rows of the chaos table.
 import type { ApiInterceptor, RequestHead } from "../cluster/support/api_proxy.ts";
 
 /** Where in an answer the connection is cut. */
@@ -101,6 +101,19 @@ export function atRelease(moment: ReleaseMoment, then: () => void): ApiIntercept
       if (hasFired || moment !== "patch in flight") return { passBytes: bytes.length, cut: false };
       fire();
       return { passBytes: 0, cut: true };
+    },
+  };
+}
+
+/** Lets all pass and counts the answers of such a status. */
+export function countAnswers(status: number): ApiInterceptor & { count(): number } {
+  const beginning = new TextEncoder().encode(`HTTP/1.1 ${status} `);
+  let count = 0;
+  return {
+    count: () => count,
+    onAnswer: (_, bytes) => {
+      if (beginning.every((byte, at) => bytes[at] === byte)) count++;
+      return { passBytes: bytes.length, cut: false };
     },
   };
 }

@@ -53,7 +53,7 @@ interface Row {
   readonly on?: readonly RequestKind[];
   readonly kind: "transient" | "permanent";
   readonly reason: FailureReason;
-  /** Bound of the whole inspection: a request's own limits (5 s to the headers, 15 s in all) and some slack (ms). */
+  /** Bound of the whole inspection: a request's own limits (5 s to the headers, 7 s in all) and some slack (ms). */
   readonly withinMs: number;
   /** `retryAfterMs` of the failure, rounded up to seconds. */
   readonly retryAfterSeconds?: number;
@@ -86,7 +86,7 @@ const ROWS: readonly Row[] = [
     fault: { kind: "slowBody", chunkBytes: 1, everyMs: 200 },
     kind: "transient",
     reason: "Timeout",
-    withinMs: 18_000,
+    withinMs: 10_000,
   },
   {
     fault: { kind: "status", status: 503 },

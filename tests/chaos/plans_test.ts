@@ -1,0 +1,48 @@
+// The parts of chaos and soak that need no cluster: where a watch is cut, and that a seed gives the same plan again.
+import assert from "node:assert/strict";
+import { seededRandom } from "../cluster/support/fault_plan.ts";
+import { drawArrivals } from "./engine.ts";
+import { courseOf } from "./process_sample.ts";
+import { chaosTable } from "./rows.ts";
+import { planSoak } from "./soak_plan.ts";
+import { cutAt, type CutPlace } from "./watch_cuts.ts";
+
+const LINE = '{"type":"ADDED","object":{"note":"größer"}}\n';
+const BYTES = new TextEncoder().encode(LINE);
+const CHUNK = new Uint8Array([...new TextEncoder().encode(`${BYTES.length.toString(16)}\r\n`), ...BYTES, 13, 10]);
+
+function passed(place: CutPlace, bytes = CHUNK): string | undefined {
+  const at = cutAt(bytes, place);
+  return at === undefined ? undefined : new TextDecoder().decode(bytes.subarray(0, at));
+}
+
+Deno.test("cutAt() cuts at the kind of byte that is asked for", () => {
+  assert.equal(passed("in a chunk header"), "2");
+  assert.equal(passed("between lines"), `${BYTES.length.toString(16)}\r\n${LINE}\r\n`);
+  assert.ok(passed("in a character")?.endsWith("gr\ufffd"));
+  assert.match(passed("in a line") ?? "", /^2e\r\n\{"type":"ADDED"[^\n]*$/);
+});
+
+Deno.test("cutAt() finds no place in the head of an answer, and no character where all is ASCII", () => {
+  assert.equal(passed("in a line", new TextEncoder().encode("HTTP/1.1 200 OK\r\n")), undefined);
+  assert.equal(passed("in a character", new TextEncoder().encode('10\r\n{"a":"b"}\n\r\n')), undefined);
+});
+
+Deno.test("planSoak() and drawArrivals() draw the same from the same seed", () => {
+  assert.deepEqual(planSoak(300_000, seededRandom(7)), planSoak(300_000, seededRandom(7)));
+  assert.notDeepEqual(planSoak(300_000, seededRandom(7)), planSoak(300_000, seededRandom(8)));
+  const [row] = chaosTable({ absenceMs: 20_000 });
+  assert.ok(row !== undefined);
+  assert.deepEqual(drawArrivals(row, seededRandom(7)), drawArrivals(row, seededRandom(7)));
+});
+
+Deno.test("planSoak() does everything in five minutes, and restarts replicas in the first half only", () => {
+  const plan = planSoak(300_000, seededRandom(1));
+  const kinds = new Set(plan.map(({ kind }) => kind));
+  assert.deepEqual([...kinds].sort(), ["certificate rotation", "config change", "registry fault", "replica restart"]);
+  assert.ok(plan.every(({ kind, atMs }) => kind !== "replica restart" || atMs < 150_000));
+});
+
+Deno.test("courseOf() compares the end of a row with its beginning, and bears outliers", () => {
+  assert.deepEqual(courseOf([10, 10, 10, 90, 10, 12, 12, 12]), { first: 10, last: 12, peak: 90, growth: 2 });
+});
