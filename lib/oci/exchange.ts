@@ -3,7 +3,7 @@
 import { errorText } from "../log.ts";
 import { type InspectionError, inspectionError } from "./errors.ts";
 import type { Ledger, RequestKind } from "./ledger.ts";
-import type { EndpointTransport, FailureReason } from "./types.ts";
+import type { EndpointTransport, FailureReason, TraceEntry } from "./types.ts";
 import { describeWireFault } from "./wire_fault.ts";
 
 /** A request. What of it is secret (`authorization`, `headers`, `form`) never crosses to another origin. */
@@ -91,6 +91,14 @@ export function classify(hop: Hop, error: unknown): InspectionError {
 export function failed(hop: Hop, reason: FailureReason, what: string, cause?: unknown): InspectionError {
   const name = `${hop.url.host}${pathOf(hop)}`;
   return inspectionError(reason, `Cannot read "${name}": the registry ${what}.`, { registry: hop.url.host, cause });
+}
+
+/** How an exchange logs in, as it may be shown. */
+export function loginOf({ authorization, headers = {}, form }: Exchange): TraceEntry["authorization"] {
+  if (form !== undefined) return "form";
+  const configured = Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
+  if (authorization === undefined) return configured ? "other" : undefined;
+  return authorization.startsWith("Basic ") ? "Basic" : "Bearer";
 }
 
 /** The path as it may be shown. */

@@ -4,9 +4,20 @@ import { STATUS_CODES } from "node:http";
 import type { Clock } from "../clock.ts";
 import { guardAddress, type Resolve } from "./address_guard.ts";
 import { InspectionError } from "./errors.ts";
-import { type Answer, classify, type Exchange, failed, headersOf, type Hop, pathOf, redirected } from "./exchange.ts";
+import {
+  type Answer,
+  classify,
+  type Exchange,
+  failed,
+  headersOf,
+  type Hop,
+  loginOf,
+  pathOf,
+  redirected,
+} from "./exchange.ts";
 import { type HttpClients, openHttpClients } from "./http_clients.ts";
 import type { ProxySettings } from "./proxy.ts";
+import type { TraceEntry } from "./types.ts";
 import { fetchUnverified } from "./unverified_tls.ts";
 
 /** Sends exchanges over pooled connections. */
@@ -97,19 +108,25 @@ class PooledTransport implements Transport {
     const { hop } = checked;
     const { ledger, url, method } = hop;
     const startedMs = this.#parts.clock.monotonicMs();
-    const shown = `${url.origin}${pathOf(hop)}`;
+    const login = loginOf(hop);
+    const shown = {
+      method,
+      url: `${url.origin}${pathOf(hop)}`,
+      ...(login === undefined ? {} : { authorization: login }),
+    };
+    const tell = (end: Pick<TraceEntry, "status" | "note">): void =>
+      ledger.note({ ...shown, ...end, ms: this.#parts.clock.monotonicMs() - startedMs });
     ledger.count(hop.kind);
     try {
       const response = await this.#open(checked, within);
       onHeaders();
+      const { status, headers } = response;
       const body = await readBody(response, hop);
-      const ms = this.#parts.clock.monotonicMs() - startedMs;
-      ledger.note({ method, url: shown, status: response.status, ms, note: STATUS_CODES[response.status] ?? "" });
-      return { status: response.status, headers: response.headers, body };
+      tell({ status, note: STATUS_CODES[status] ?? "" });
+      return { status, headers, body };
     } catch (error) {
-      const ms = this.#parts.clock.monotonicMs() - startedMs;
       const failure = error instanceof InspectionError ? error : classify(hop, error);
-      ledger.note({ method, url: shown, status: "failed", ms, note: failure.failure.reason });
+      tell({ status: "failed", note: failure.failure.reason });
       throw failure;
     }
   }

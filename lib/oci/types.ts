@@ -137,6 +137,8 @@ export interface TraceEntry {
   readonly ms: number;
   /** Status text or failure reason. */
   readonly note?: string;
+  /** How it was logged in, never with what; absent: as a stranger. */
+  readonly authorization?: "Basic" | "Bearer" | "form" | "other";
 }
 
 /** An inspection with its provenance. */

@@ -194,6 +194,22 @@ Deno.test("send() is Unreachable, and tells no query, when nobody listens", asyn
   assert.doesNotMatch(error.message, /hunter2/);
 });
 
+Deno.test("send() traces how it logged in, never with what", async () => {
+  await using registry = await openFakeRegistry();
+  using transport = open();
+  registry.intercept = () => new Response("hello");
+  const ledger = new Ledger();
+  const form = new URLSearchParams({ refresh_token: "c4nary" });
+  for (
+    const more of [{}, { authorization: "Basic c4nary" }, { authorization: "Bearer c4nary" }, {
+      headers: { Authorization: "c4nary" },
+    }, { form, method: "POST" as const }]
+  ) await transport.send(get(registry.origin, { ledger, ...more }), signal);
+  const logins = ledger.trace.map(({ authorization }) => authorization);
+  assert.deepEqual(logins, [undefined, "Basic", "Bearer", "other", "form"]);
+  assert.doesNotMatch(JSON.stringify(ledger.trace), /c4nary/);
+});
+
 Deno.test("send() keeps the credential within the origin when it is redirected", async () => {
   await using storage = await openFakeRegistry();
   await using registry = await openFakeRegistry();
