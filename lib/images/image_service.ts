@@ -7,7 +7,7 @@ import { openBudget } from "../oci/budget.ts";
 import { openCachedInspector } from "../oci/cached.ts";
 import { openRegistryClient } from "../oci/client.ts";
 import { openPullPlanner } from "../oci/config/planner.ts";
-import { NO_SURROUNDINGS, type Surroundings } from "../oci/config/surroundings.ts";
+import { NO_SURROUNDINGS, type Surroundings, systemPaths } from "../oci/config/surroundings.ts";
 import { openKeyring } from "../oci/credentials/keyring.ts";
 import type { HostState } from "../oci/host_state.ts";
 import { openRegistryInspector } from "../oci/inspect.ts";
@@ -60,7 +60,7 @@ export async function openImageService(options: {
   readonly clusterCredentials: () => readonly Credential[];
 }): Promise<ImageService> {
   const { config, clock, log, userAgent, clusterCredentials } = options;
-  const { proxies } = config.surroundings ?? NO_SURROUNDINGS;
+  const { surroundings = NO_SURROUNDINGS } = config;
   await using stack = new AsyncDisposableStack();
   const planner = openPullPlanner({
     registriesConf: config.registriesConf,
@@ -73,6 +73,7 @@ export async function openImageService(options: {
     insecure: config.insecureRegistry,
     caFiles: config.registryCa,
     caCertificates: [],
+    system: systemPaths(surroundings),
     log,
     clock,
   });
@@ -81,12 +82,15 @@ export async function openImageService(options: {
     kubeletProviderConfig: config.credentialProviderConfig,
     kubeletProviderBinDir: config.credentialProviderBinDir,
     extra: () => [...clusterCredentials(), ...planner.credentials()],
+    helpers: planner.credentialHelpers,
     log,
     clock,
   });
   const kv = await openStore(config, { clock, log });
   stack.defer(() => kv.close());
-  const transport = stack.use(openTransport({ clock, resolve: resolveAddresses, userAgent, proxies }));
+  const transport = stack.use(
+    openTransport({ clock, resolve: resolveAddresses, userAgent, proxies: surroundings.proxies }),
+  );
   const budget = openBudget({ clock });
   const tokens = openTokenSource({ transport, budget, clock });
   const client = openRegistryClient({ transport, tokens, budget, clock });

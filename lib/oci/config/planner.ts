@@ -6,19 +6,15 @@ import type { Logger } from "../../log.ts";
 import type { Credential, PullPlan, PullPlanner } from "../types.ts";
 import { planPull } from "./plan.ts";
 import type { Problem } from "./problem.ts";
-import {
-  type LoadedSettings,
-  SettingsFiles,
-  type SettingsPaths,
-  SYSTEM_PATHS,
-  type SystemPaths,
-} from "./settings_files.ts";
+import { type LoadedSettings, SettingsFiles, type SettingsPaths } from "./settings_files.ts";
 import { watchPaths } from "./watch_paths.ts";
 
 /** A planner with its files. */
 export interface PullPlannerHandle extends PullPlanner {
   /** Credentials that registries.yaml holds. Never log them. */
   credentials(): readonly Credential[];
+  /** Helpers that registries.conf names. */
+  credentialHelpers(): readonly string[];
   /** What is wrong with the files now. */
   problems(): readonly Problem[];
   /** Reloads whenever a file changes, until the signal aborts. Never rejects. */
@@ -36,16 +32,14 @@ const POLL_MS = 10_000;
  * `problems()`; the last good content of a file stays in force. Files that nobody named may be missing.
  */
 export function openPullPlanner(
-  options: Omit<SettingsPaths, "system"> & {
-    /** Places to look at without being told; default {@link SYSTEM_PATHS}. */
-    readonly system?: SystemPaths;
+  options: SettingsPaths & {
     readonly pollMs?: number;
     readonly log: Logger;
     readonly clock: Clock;
   },
 ): PullPlannerHandle {
-  const { log, clock, pollMs = POLL_MS, system = SYSTEM_PATHS, ...paths } = options;
-  const files = new SettingsFiles({ ...paths, system });
+  const { log, clock, pollMs = POLL_MS, ...paths } = options;
+  const files = new SettingsFiles(paths);
   const plans = new LRUCache<string, PullPlan>({ max: MAX_PLANS });
   let told = new Set<string>();
   let loaded = load();
@@ -69,6 +63,7 @@ export function openPullPlanner(
       return plan;
     },
     credentials: () => loaded.settings.rancher?.credentials ?? [],
+    credentialHelpers: () => loaded.settings.registries?.credentialHelpers ?? [],
     problems: () => loaded.problems,
     watch: (signal) =>
       watchPaths({

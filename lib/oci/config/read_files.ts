@@ -14,6 +14,8 @@ export interface FileReader {
   readText(path: string): FileContent;
   /** Names in a directory, sorted; empty when there is none or it may not be read. */
   list(path: string): readonly string[];
+  /** Whether there is a folder at the path. */
+  isFolder(path: string): boolean;
   /** Every path that was looked at, missing ones too, with how it looked just before. */
   readonly touched: ReadonlyMap<string, string>;
 }
@@ -33,6 +35,10 @@ export function openFileReader(): FileReader {
     list: (path) => {
       touched.set(path, appearance(path));
       return listNames(path);
+    },
+    isFolder: (path) => {
+      touched.set(path, appearance(path));
+      return isFolder(path);
     },
   };
 }
@@ -55,6 +61,15 @@ function listNames(path: string): readonly string[] {
     return [...Deno.readDirSync(path)].map(({ name }) => name).sort().slice(0, MAX_ENTRIES);
   } catch {
     return [];
+  }
+}
+
+/** Whether there is a folder at the path; false where one may not look. */
+export function isFolder(path: string): boolean {
+  try {
+    return Deno.statSync(path).isDirectory;
+  } catch {
+    return false;
   }
 }
 

@@ -1,6 +1,7 @@
 // registries.conf and its drop-ins to rules: containers/image's version 2, and the old version 1 tables in the main file.
 // Pure. Read by settings_files.ts, used by registry_rules.ts and short_names.ts. Reference §3.6, §3.7.
 import { z } from "zod";
+import { isHelperName } from "../credentials/credential_helpers.ts";
 import { parseToml } from "./documents.ts";
 import { broken, findLine, ok, type Parsed } from "./problem.ts";
 import { parseVersion1, type Version1 } from "./registries_conf_v1.ts";
@@ -37,6 +38,8 @@ export interface RegistriesConf {
   readonly shortNameMode: ShortNameMode | undefined;
   /** Short name → full repository; empty: the alias is taken back. */
   readonly aliases: ReadonlyMap<string, string>;
+  /** Programs to ask for the login of any host; the auth file, which is always read, is not among them. */
+  readonly credentialHelpers: readonly string[] | undefined;
 }
 
 const Mirror = z.object({
@@ -58,7 +61,12 @@ const Version2 = z.object({
   "short-name-mode": z.enum(["", "disabled", "permissive", "enforcing"]).optional(),
   registry: z.array(Registry).optional(),
   aliases: z.record(z.string(), z.string()).optional(),
+  "credential-helpers": z.array(z.string()).optional(),
 });
+const Aliases = Version2.pick({ aliases: true });
+
+/** What stands for the auth file in the list of helpers. */
+const AUTH_FILE = "containers-auth.json";
 
 /** Parses one file. `main` may be of version 1 instead; a drop-in may not. */
 export function parseRegistriesConf(text: string, place: "main" | "drop-in"): Parsed<RegistriesConf> {
@@ -92,7 +100,25 @@ export function mergeRegistriesConfs(files: readonly RegistriesConf[]): Registri
     searchRegistries: files.findLast(({ searchRegistries }) => searchRegistries !== undefined)?.searchRegistries,
     shortNameMode: files.findLast(({ shortNameMode }) => shortNameMode !== undefined)?.shortNameMode,
     aliases: new Map([...aliases].filter(([, target]) => target !== "")),
+    credentialHelpers: files.findLast(({ credentialHelpers }) => credentialHelpers !== undefined)?.credentialHelpers,
   };
+}
+
+const EMPTY: RegistriesConf = {
+  rules: [],
+  searchRegistries: undefined,
+  shortNameMode: undefined,
+  aliases: new Map(),
+  credentialHelpers: undefined,
+};
+
+/** Parses the file in which tools keep the aliases that somebody once chose; it has nothing else. */
+export function parseAliasCache(text: string): Parsed<RegistriesConf> {
+  const document = parseToml(text);
+  if (document.kind === "broken") return document;
+  const parsed = Aliases.safeParse(document.value);
+  if (!parsed.success) return explain(parsed.error, text);
+  return ok({ ...EMPTY, aliases: new Map(Object.entries(parsed.data.aliases ?? {})) });
 }
 
 function readVersion1({ search, insecure, block }: Version1): RegistriesConf {
@@ -103,7 +129,7 @@ function readVersion1({ search, insecure, block }: Version1): RegistriesConf {
     blocked: block.includes(name),
     mirrors: [],
   }));
-  return { rules, searchRegistries: search, shortNameMode: undefined, aliases: new Map() };
+  return { ...EMPTY, rules, searchRegistries: search };
 }
 
 function readVersion2(data: z.infer<typeof Version2>, text: string): Parsed<RegistriesConf> {
@@ -125,6 +151,7 @@ function readVersion2(data: z.infer<typeof Version2>, text: string): Parsed<Regi
     searchRegistries: data["unqualified-search-registries"]?.map(trimLocation),
     shortNameMode: data["short-name-mode"] || undefined,
     aliases: new Map(Object.entries(data.aliases ?? {})),
+    credentialHelpers: data["credential-helpers"]?.filter((name) => name !== AUTH_FILE && isHelperName(name)),
   });
 }
 

@@ -6,23 +6,9 @@ import { parsePolicy, type Policy } from "./policy.ts";
 import { parseRegistryFlags } from "./flags.ts";
 import type { Problem } from "./problem.ts";
 import { type FileReader, openFileReader } from "./read_files.ts";
-import { mergeRegistriesConfs, parseRegistriesConf, type RegistriesConf } from "./registries_conf.ts";
+import { mergeRegistriesConfs, parseAliasCache, parseRegistriesConf, type RegistriesConf } from "./registries_conf.ts";
 import type { PullSettings } from "./settings.ts";
-
-/** Places that are looked at without being named. */
-export interface SystemPaths {
-  readonly registriesConf: string;
-  readonly policy: string;
-  /** certs.d trees; for each host the first that has it counts. */
-  readonly certsDirs: readonly string[];
-}
-
-/** Where container tools keep their configuration. */
-export const SYSTEM_PATHS: SystemPaths = {
-  registriesConf: "/etc/containers/registries.conf",
-  policy: "/etc/containers/policy.json",
-  certsDirs: ["/etc/containers/certs.d", "/etc/docker/certs.d"],
-};
+import type { SystemPaths } from "./surroundings.ts";
 
 /** What the operator named. Everything is optional; what is named must be there (DV-97, DV-98). */
 export interface SettingsPaths {
@@ -82,7 +68,8 @@ export class SettingsFiles {
     };
     const flags = parseRegistryFlags(this.#paths);
     for (const fault of flags.faults) problems.push({ file: "flags", ...fault });
-    const { hostsDir, rancherRegistries, certsDir, system } = this.#paths;
+    const { hostsDir, rancherRegistries, certsDir, registriesConfDir, system } = this.#paths;
+    for (const folder of [hostsDir, certsDir, registriesConfDir]) tellOfMissing(folder, context);
     const loaded = {
       registries: this.#loadRegistries(context),
       shortNames: this.#paths.registriesConf === undefined ? "usual" : "refuse",
@@ -113,8 +100,18 @@ export class SettingsFiles {
     );
     refuse(context, { value: first, path: main, place });
     dropIns.forEach((value) => refuse(context, { value, path: folder, place: "system" }));
-    const confs = [first, ...dropIns].flatMap((found) => found.kind === "value" ? [found.value] : []);
+    const confs = [first, ...dropIns, this.#loadAliases(context)].flatMap((found) =>
+      found.kind === "value" ? [found.value] : []
+    );
     return confs.length === 0 ? undefined : mergeRegistriesConfs(confs);
+  }
+
+  /** The first file that is there counts. A broken one costs its aliases, nothing else: the problem is told. */
+  #loadAliases(context: LoadContext): FileValue<RegistriesConf> {
+    const found = this.#paths.system.aliasCaches.map((path) =>
+      this.#registries.read(path, { ...context, place: "system", parse: parseAliasCache })
+    );
+    return found.find(({ kind }) => kind !== "missing") ?? { kind: "missing" };
   }
 
   #loadPolicy(context: LoadContext): Policy | undefined {
@@ -146,6 +143,11 @@ function refuse(
   if (value.kind !== "missing" || place === "system") return;
   context.problems.add({ file: path, message: "is missing" });
   context.refusals.push(`the configuration file ${path} is missing`);
+}
+
+/** A folder that somebody named and that is not there is a slip of the pen, though nothing need stand in it. */
+function tellOfMissing(folder: string | undefined, { files, problems }: LoadContext): void {
+  if (folder !== undefined && !files.isFolder(folder)) problems.add({ file: folder, message: "is not a folder" });
 }
 
 function placeOf(named: string | undefined): "named" | "system" {

@@ -11,6 +11,33 @@ export interface Surroundings {
   readonly proxies: ProxySettings;
 }
 
+/** Places that are looked at without being named. */
+export interface SystemPaths {
+  readonly registriesConf: string;
+  readonly policy: string;
+  /** certs.d trees; for each host the first that has it counts. */
+  readonly certsDirs: readonly string[];
+  /** Where aliases of short names are kept; the first that is there counts. */
+  readonly aliasCaches: readonly string[];
+}
+
+/** Where container tools keep their configuration, in the home first. Reference §3.5. */
+export function systemPaths({ home, cacheHome }: Surroundings): SystemPaths {
+  return {
+    registriesConf: "/etc/containers/registries.conf",
+    policy: "/etc/containers/policy.json",
+    certsDirs: [
+      ...home === undefined ? [] : [`${home}/.config/containers/certs.d`],
+      "/etc/containers/certs.d",
+      "/etc/docker/certs.d",
+    ],
+    aliasCaches: [
+      ...cacheHome === undefined ? [] : [`${cacheHome}/containers/short-name-aliases.conf`],
+      "/var/cache/containers/short-name-aliases.conf",
+    ],
+  };
+}
+
 /** An environment that says nothing. */
 export const NO_SURROUNDINGS: Surroundings = { home: undefined, cacheHome: undefined, proxies: NO_PROXIES };
 

@@ -1,6 +1,6 @@
 // Notices when files change: by the kernel's word where that works, by looking now and then everywhere. Called by planner.ts.
 import type { Clock } from "../../clock.ts";
-import { haveChanged } from "./read_files.ts";
+import { haveChanged, isFolder } from "./read_files.ts";
 
 /** An editor writes in several steps: looking a moment later sees one change, not a half one. */
 const SETTLE_MS = 50;
@@ -61,12 +61,4 @@ async function waitForEvent(watcher: Deno.FsWatcher, paths: ReadonlyMap<string, 
 function concerns(path: string, paths: ReadonlyMap<string, string>): boolean {
   return [...paths.keys()].some((watched) => path === watched || path.startsWith(`${watched}/`)) ||
     /\/\.\.[^/]*$/.test(path);
-}
-
-function isFolder(path: string): boolean {
-  try {
-    return Deno.statSync(path).isDirectory;
-  } catch {
-    return false;
-  }
 }

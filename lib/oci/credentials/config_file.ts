@@ -1,5 +1,4 @@
 // A mounted docker `config.json`: its entries, and the helpers that it sends hosts to. Opened by keyring.ts.
-import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
@@ -9,10 +8,11 @@ import { ok, type Parsed, type Problem } from "../config/problem.ts";
 import { haveChanged, openFileReader } from "../config/read_files.ts";
 import type { Credential, Keyring } from "../types.ts";
 import { parseDockerAuths } from "./docker_config.ts";
+import { isHelperName, openCredentialHelpers } from "./credential_helpers.ts";
 import { matchCredentials } from "./match.ts";
 import { ReportOnce } from "./report_once.ts";
 import type { CommandRunner } from "./run_command.ts";
-import { canonicalHost, DOCKER_HUB } from "./scope.ts";
+import { canonicalHost } from "./scope.ts";
 import { awaitShared } from "./shared_answer.ts";
 
 interface DockerConfig {
@@ -25,16 +25,12 @@ interface DockerConfig {
 
 const EMPTY: DockerConfig = { credentials: [], helpers: new Map(), store: undefined };
 const SOURCE = "config.json";
-const HELPER_TIMEOUT_MS = 10_000;
-/** A helper's answer is good for this long: a burst of images asks once, a rotation is seen soon. */
-const HELPER_FRESH_MS = 60_000;
 
 const Document = z.object({
   auths: z.unknown().optional(),
   credHelpers: z.record(z.string(), z.string()).catch({}).optional(),
   credsStore: z.string().optional().catch(undefined),
 });
-const HelperAnswer = z.object({ Username: z.string(), Secret: z.string() });
 
 /** Opens the file. It is read again when it changes; a broken edit is logged once and the last good content stays. */
 export function openConfigFile(options: {
@@ -46,9 +42,7 @@ export function openConfigFile(options: {
   const { path, log, clock, run } = options;
   const content = new LastGood<DockerConfig>();
   const report = new ReportOnce(log);
-  const answers = new LRUCache<string, { readonly untilMs: number; readonly answer: Promise<Credential | undefined> }>({
-    max: 1_000,
-  });
+  const asker = openCredentialHelpers(SOURCE, { log, clock, run });
   let touched: ReadonlyMap<string, string> = new Map([[path, "never read"]]);
   let config = EMPTY;
 
@@ -66,17 +60,8 @@ export function openConfigFile(options: {
     problems.forEach((problem) => report.tell("docker config", renderProblem(problem)));
     touched = files.touched;
     config = found.kind === "value" ? found.value : EMPTY;
-    answers.clear();
+    asker.clear();
     return config;
-  }
-
-  function ask(helper: string, host: string): Promise<Credential | undefined> {
-    const key = `${helper} ${host}`;
-    const known = answers.get(key);
-    if (known !== undefined && clock.monotonicMs() < known.untilMs) return known.answer;
-    const answer = askHelper({ helper, host, run, report });
-    answers.set(key, { untilMs: clock.monotonicMs() + HELPER_FRESH_MS, answer });
-    return answer;
   }
 
   return {
@@ -84,7 +69,7 @@ export function openConfigFile(options: {
       const { credentials, helpers, store } = refresh();
       const host = canonicalHost(endpoint.host);
       const helper = helpers.get(host) ?? store;
-      const fromHelper = helper === undefined ? undefined : await awaitShared(ask(helper, host), signal);
+      const fromHelper = helper === undefined ? undefined : await awaitShared(asker.ask(helper, host), signal);
       return [...fromHelper === undefined ? [] : [fromHelper], ...matchCredentials(credentials, endpoint)];
     },
   };
@@ -106,44 +91,6 @@ export function parseConfigFile(text: string): Parsed<DockerConfig> {
   return ok({ credentials: entries.credentials, helpers, store }, warnings);
 }
 
-/** A helper's name becomes part of a program's name; it must not lead elsewhere. */
-function isHelperName(name: string): boolean {
-  return /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name);
-}
-
 function bareHost(key: string): string {
   return key.replace(/^https?:\/\//, "").replace(/\/.*$/, "");
-}
-
-/** Asks `docker-credential-NAME get`. The protocol: the host on stdin; JSON, or exit code 1 when it has none. */
-async function askHelper(options: {
-  readonly helper: string;
-  readonly host: string;
-  readonly run: CommandRunner;
-  readonly report: ReportOnce;
-}): Promise<Credential | undefined> {
-  const { helper, host, run, report } = options;
-  const program = `docker-credential-${helper}`;
-  // Docker Hub has its own name in credential stores.
-  const stdin = host === DOCKER_HUB ? "https://index.docker.io/v1/" : host;
-  const outcome = await run({ program, args: ["get"], env: {}, stdin, timeoutMs: HELPER_TIMEOUT_MS });
-  if (outcome.kind === "failed") {
-    report.tell(program, outcome.message);
-    return undefined;
-  }
-  if (outcome.code !== 0) {
-    if (!/not found/i.test(outcome.stdout)) report.tell(program, `ended with exit code ${outcome.code}`);
-    return undefined;
-  }
-  const document = parseJson(outcome.stdout);
-  const answer = HelperAnswer.safeParse(document.kind === "ok" ? document.value : undefined);
-  if (!answer.success) {
-    report.tell(program, "gave no readable answer");
-    return undefined;
-  }
-  report.settle(program);
-  const { Username: username, Secret: secret } = answer.data;
-  const source = `${SOURCE} helper ${helper}`;
-  if (username === "<token>") return { scope: host, source, secret: { kind: "identity", token: secret } };
-  return username === "" ? undefined : { scope: host, source, secret: { kind: "basic", username, password: secret } };
 }

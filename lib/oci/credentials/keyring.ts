@@ -1,9 +1,10 @@
-// The cluster's and the node's own credentials, in one order: the global pull secret, the docker config.json, the kubelet's
-// plugins. Opened by main, asked by the registry client after the pod's own credentials. Reference §3.4, peers' demand 4.
+// The cluster's and the node's own credentials, in one order: the global pull secret, the docker config.json, the helpers of
+// registries.conf, the kubelet's plugins. Opened by main, asked by the registry client after the pod's own credentials. Reference §3.4, peers' demand 4.
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
 import type { Credential, Keyring } from "../types.ts";
 import { openConfigFile } from "./config_file.ts";
+import { openHelperKeyring } from "./credential_helpers.ts";
 import { openKubeletPlugins } from "./kubelet_plugins.ts";
 import { matchCredentials } from "./match.ts";
 import { type CommandRunner, runCommand } from "./run_command.ts";
@@ -17,14 +18,18 @@ export function openKeyring(options: {
   readonly kubeletProviderBinDir?: string | undefined;
   /** Credentials that live elsewhere and change: the global pull secret, registries.yaml. */
   readonly extra: () => readonly Credential[];
+  /** Helpers of registries.conf, as they are now; absent: none. */
+  readonly helpers?: () => readonly string[];
   readonly log: Logger;
   readonly clock: Clock;
   readonly run?: CommandRunner;
 }): Keyring {
   const { dockerConfigPath, kubeletProviderConfig, kubeletProviderBinDir, log, clock, run = runCommand } = options;
+  const { helpers } = options;
   const sources: readonly Keyring[] = [
     { lookup: (endpoint) => Promise.resolve(matchCredentials(options.extra(), endpoint)) },
     ...dockerConfigPath === undefined ? [] : [openConfigFile({ path: dockerConfigPath, log, clock, run })],
+    ...helpers === undefined ? [] : [openHelperKeyring("registries.conf", { names: helpers, log, clock, run })],
     ...kubeletProviderConfig === undefined || kubeletProviderBinDir === undefined
       ? []
       : [openKubeletPlugins({ configPath: kubeletProviderConfig, binDir: kubeletProviderBinDir, log, clock, run })],

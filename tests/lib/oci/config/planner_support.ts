@@ -44,7 +44,12 @@ export function openPlanner(
     declared: [],
     insecure: [],
     caCertificates: [],
-    system: { registriesConf: "/nonexistent/registries.conf", policy: "/nonexistent/policy.json", certsDirs: [] },
+    system: {
+      registriesConf: "/nonexistent/registries.conf",
+      policy: "/nonexistent/policy.json",
+      certsDirs: [],
+      aliasCaches: [],
+    },
     log: keepLog(),
     clock: systemClock,
     ...given,

@@ -1,5 +1,6 @@
 // The planner on real files: what is missing, what is broken, what stays in force.
 import assert from "node:assert/strict";
+import { NO_SURROUNDINGS, readSurroundings, systemPaths } from "../../../../lib/oci/config/surroundings.ts";
 import { issueAuthority, issueServing } from "../../../../lib/tls/issue.ts";
 import { keepLog, makeFolder, openPlanner, planned } from "./planner_support.ts";
 
@@ -47,11 +48,75 @@ Deno.test("openPullPlanner() finds files where container tools keep them", () =>
     registriesConf: `${folder.path}/registries.conf`,
     policy: `${folder.path}/policy.json`,
     certsDirs: [],
+    aliasCaches: [],
   };
   const planner = openPlanner({ system });
   assert.deepEqual(planned(planner, "quay.io/a/b"), ["m.io/a/b"]);
   assert.match(String(planned(planner, "gcr.io/a")), /^Blocked/);
   assert.deepEqual(planned(planner, "nginx"), ["registry-1.docker.io/library/nginx"]);
+});
+
+Deno.test("openPullPlanner() looks into the home before the system's folders, and takes aliases that somebody chose", async () => {
+  const authority = await issueAuthority(VALIDITY);
+  using home = makeFolder({
+    ".config/containers/certs.d/reg.local/ca.crt": authority.cert,
+    "cache/containers/short-name-aliases.conf": '[aliases]\nnginx = "quay.io/chosen/nginx"\nbusybox = ""\n',
+    "registries.conf":
+      'unqualified-search-registries = ["m.io"]\n[aliases]\nnginx = "quay.io/a/b"\nbusybox = "quay.io/b/b"\n',
+  });
+  const env = { HOME: `${home.path}/`, XDG_CACHE_HOME: `${home.path}/cache` };
+  const { certsDirs, aliasCaches } = systemPaths(readSurroundings(env));
+  assert.deepEqual(certsDirs.slice(1), ["/etc/containers/certs.d", "/etc/docker/certs.d"]);
+  const system = { registriesConf: `${home.path}/registries.conf`, policy: "/nonexistent/p", certsDirs, aliasCaches };
+  const planner = openPlanner({ system });
+  assert.deepEqual(planned(planner, "nginx:1"), ["quay.io/chosen/nginx"]);
+  // An empty alias takes the configured one back.
+  assert.deepEqual(planned(planner, "busybox"), ["m.io/busybox"]);
+  const plan = planner.plan("reg.local/a");
+  assert.equal(plan.kind === "endpoints" && plan.endpoints[0]?.transport.caCertificates.length, 1);
+  assert.deepEqual(planner.problems(), []);
+});
+
+Deno.test("systemPaths() knows the usual cache of a home, and nothing of a home that is no absolute path", () => {
+  const usual = systemPaths(readSurroundings({ HOME: "/home/me" }));
+  assert.equal(usual.aliasCaches[0], "/home/me/.cache/containers/short-name-aliases.conf");
+  const none = systemPaths(readSurroundings({ HOME: "me", XDG_CACHE_HOME: "" }));
+  assert.deepEqual(none, systemPaths(NO_SURROUNDINGS));
+});
+
+Deno.test("openPullPlanner() goes on without aliases when their cache is broken, and tells of it", () => {
+  using folder = makeFolder({ "aliases.conf": "[aliases]\nnginx = 4\n" });
+  const system = {
+    registriesConf: "/none/r",
+    policy: "/none/p",
+    certsDirs: [],
+    aliasCaches: [`${folder.path}/aliases.conf`],
+  };
+  const planner = openPlanner({ system });
+  assert.deepEqual(planned(planner, "nginx"), ["registry-1.docker.io/library/nginx"]);
+  assert.deepEqual(planner.problems().map(({ line }) => line), [2]);
+});
+
+Deno.test("openPullPlanner() gives the credential helpers of registries.conf, the last file's, without the auth file", () => {
+  using folder = makeFolder({
+    "registries.conf": 'credential-helpers = ["ecr-login"]',
+    "registries.conf.d/10.conf": 'credential-helpers = ["containers-auth.json", "gcr", "../../evil", "sh -c"]',
+    "registries.conf.d/20.conf": "",
+  });
+  const planner = openPlanner({ registriesConf: `${folder.path}/registries.conf` });
+  assert.deepEqual(planner.credentialHelpers(), ["gcr"]);
+});
+
+Deno.test("openPullPlanner() tells of named folders that are not there", () => {
+  const planner = openPlanner({ hostsDir: "/none/hosts", certsDir: "/none/certs", registriesConfDir: "/none/conf.d" });
+  assert.deepEqual(
+    planner.problems(),
+    ["/none/hosts", "/none/certs", "/none/conf.d"].map((file) => ({
+      file,
+      message: "is not a folder",
+    })),
+  );
+  assert.deepEqual(planned(planner, "quay.io/a"), ["quay.io/a"]);
 });
 
 Deno.test("openPullPlanner() tells a broken file once, with its line, and refuses until it was readable", () => {
@@ -73,7 +138,9 @@ Deno.test("openPullPlanner() reads certs.d: CAs and a client certificate, the fi
     "two/docker.io/hub.crt": authority.cert,
   });
   const certsDirs = [`${folder.path}/one`, `${folder.path}/two`, `${folder.path}/three`];
-  const planner = openPlanner({ system: { registriesConf: "/nonexistent/r", policy: "/nonexistent/p", certsDirs } });
+  const planner = openPlanner({
+    system: { registriesConf: "/nonexistent/r", policy: "/nonexistent/p", certsDirs, aliasCaches: [] },
+  });
   const plan = planner.plan("reg.local:5000/a/b");
   const transport = plan.kind === "endpoints" ? plan.endpoints[0]?.transport : undefined;
   assert.equal(transport?.caCertificates.length, 1);

@@ -106,6 +106,31 @@ Deno.test("lookup() asks the store for every other host, Docker Hub by its own n
   assert.deepEqual(programs.calls("docker-credential-store"), ["get|https://index.docker.io/v1/"]);
 });
 
+Deno.test("lookup() asks every helper of registries.conf for every host, as they are named now", async () => {
+  using programs = makePrograms();
+  programs.program("docker-credential-one", `echo '{"Username":"one","Secret":"${CANARY}"}'`);
+  programs.program("docker-credential-two", `echo '{"Username":"<token>","Secret":"${CANARY}"}'`);
+  programs.program("docker-credential-none", "echo credentials not found in native keychain; exit 1");
+  let names: readonly string[] = [];
+  const keyring = openKeyring({
+    dockerConfigPath: programs.file("config.json", JSON.stringify({ auths: { "quay.io": { auth: btoa("file:pw") } } })),
+    extra: () => [],
+    helpers: () => names,
+    log: keepLog(),
+    clock: new FakeClock(),
+    run: programs.run,
+  });
+  assert.deepEqual((await keyring.lookup(QUAY, NEVER)).map(({ source }) => source), ["config.json"]);
+  names = ["none", "two", "one"];
+  assert.deepEqual((await keyring.lookup(QUAY, NEVER)).map(({ source, secret }) => [source, secret.kind]), [
+    ["config.json", "basic"],
+    ["registries.conf helper two", "identity"],
+    ["registries.conf helper one", "basic"],
+  ]);
+  await keyring.lookup(HUB, NEVER);
+  assert.deepEqual(programs.calls("docker-credential-one"), ["get|quay.io", "get|https://index.docker.io/v1/"]);
+});
+
 Deno.test("lookup() tells of a failing helper once, never what it wrote, and is silent about one that has nothing", async () => {
   using programs = makePrograms();
   programs.program("docker-credential-fails", `echo ${CANARY}; echo ${CANARY} >&2; exit 2`);

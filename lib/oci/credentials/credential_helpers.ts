@@ -1,0 +1,105 @@
+// Programs named `docker-credential-NAME`, asked for the login of a host. The protocol: the host on stdin; JSON, or exit
+// code 1 when it has none. Used for config.json (config_file.ts) and registries.conf (keyring.ts).
+import { LRUCache } from "lru-cache";
+import { z } from "zod";
+import type { Clock } from "../../clock.ts";
+import type { Logger } from "../../log.ts";
+import { parseJson } from "../config/documents.ts";
+import type { Credential, Keyring } from "../types.ts";
+import { ReportOnce } from "./report_once.ts";
+import type { CommandRunner } from "./run_command.ts";
+import { canonicalHost, DOCKER_HUB } from "./scope.ts";
+import { awaitShared } from "./shared_answer.ts";
+
+/** Asks helpers and keeps what they say for a moment. */
+export interface CredentialHelpers {
+  /** What a helper has for a host, in the form of `canonicalHost`. Never rejects; a failure is logged once. */
+  ask(helper: string, host: string): Promise<Credential | undefined>;
+  /** Forgets what was said. */
+  clear(): void;
+}
+
+/** What helpers are asked with. */
+export interface HelperParts {
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly run: CommandRunner;
+}
+
+const TIMEOUT_MS = 10_000;
+/** A helper's answer is good for this long: a burst of images asks once, a rotation is seen soon (ms). */
+const FRESH_MS = 60_000;
+const MAX_ANSWERS = 1_000;
+
+const Answer = z.object({ Username: z.string(), Secret: z.string() });
+
+/** Opens an empty memory. `source`: the file that names the helpers, for people. */
+export function openCredentialHelpers(source: string, { log, clock, run }: HelperParts): CredentialHelpers {
+  const report = new ReportOnce(log);
+  const answers = new LRUCache<string, { readonly untilMs: number; readonly answer: Promise<Credential | undefined> }>({
+    max: MAX_ANSWERS,
+  });
+  return {
+    ask: (helper, host) => {
+      const key = `${helper} ${host}`;
+      const known = answers.get(key);
+      if (known !== undefined && clock.monotonicMs() < known.untilMs) return known.answer;
+      const answer = askProgram({ helper, host, source: `${source} helper ${helper}`, run, report });
+      answers.set(key, { untilMs: clock.monotonicMs() + FRESH_MS, answer });
+      return answer;
+    },
+    clear: () => answers.clear(),
+  };
+}
+
+/** A keyring of helpers that stand for every host, such as those of registries.conf; asked at once, given in their order. */
+export function openHelperKeyring(
+  source: string,
+  { names, ...parts }: HelperParts & { readonly names: () => readonly string[] },
+): Keyring {
+  const helpers = openCredentialHelpers(source, parts);
+  return {
+    lookup: async (endpoint, signal) => {
+      const host = canonicalHost(endpoint.host);
+      const asked = Promise.all(names().map((name) => helpers.ask(name, host)));
+      return (await awaitShared(asked, signal) ?? []).filter((found) => found !== undefined);
+    },
+  };
+}
+
+/** A helper's name becomes part of a program's name; it must not lead elsewhere. */
+export function isHelperName(name: string): boolean {
+  return /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name);
+}
+
+async function askProgram(options: {
+  readonly helper: string;
+  readonly host: string;
+  readonly source: string;
+  readonly run: CommandRunner;
+  readonly report: ReportOnce;
+}): Promise<Credential | undefined> {
+  const { helper, host, source, run, report } = options;
+  const program = `docker-credential-${helper}`;
+  // Docker Hub has its own name in credential stores.
+  const stdin = host === DOCKER_HUB ? "https://index.docker.io/v1/" : host;
+  const outcome = await run({ program, args: ["get"], env: {}, stdin, timeoutMs: TIMEOUT_MS });
+  if (outcome.kind === "failed") {
+    report.tell(program, outcome.message);
+    return undefined;
+  }
+  if (outcome.code !== 0) {
+    if (!/not found/i.test(outcome.stdout)) report.tell(program, `ended with exit code ${outcome.code}`);
+    return undefined;
+  }
+  const document = parseJson(outcome.stdout);
+  const answer = Answer.safeParse(document.kind === "ok" ? document.value : undefined);
+  if (!answer.success) {
+    report.tell(program, "gave no readable answer");
+    return undefined;
+  }
+  report.settle(program);
+  const { Username: username, Secret: secret } = answer.data;
+  if (username === "<token>") return { scope: host, source, secret: { kind: "identity", token: secret } };
+  return username === "" ? undefined : { scope: host, source, secret: { kind: "basic", username, password: secret } };
+}
