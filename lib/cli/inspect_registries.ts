@@ -1,7 +1,7 @@
 // `archway inspect --registries`: how the registries are doing, as this command found them or as a running Archway says.
 // Called by inspect.ts.
 import { stringify } from "yaml";
-import { z } from "zod";
+import * as z from "zod";
 import { renderDuration } from "../duration.ts";
 import { errorText } from "../log.ts";
 import type { HostState } from "../oci/host_state.ts";

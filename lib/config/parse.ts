@@ -1,7 +1,7 @@
 // Command line and environment to one typed configuration, in one pure function that reports all problems together.
 // Called by main only; nobody else sees a raw string from outside.
 import { parseArgs } from "node:util";
-import { z } from "zod";
+import * as z from "zod";
 import { parseDuration } from "../duration.ts";
 import { readSurroundings, type Surroundings } from "../oci/config/surroundings.ts";
 import { type Command, COMMANDS, environmentName, type Flag, FLAGS } from "./flags.ts";

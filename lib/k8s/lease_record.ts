@@ -1,5 +1,5 @@
 // The spec of a coordination.k8s.io Lease: what it says, and what we write into it. Used by lease.ts.
-import { z } from "zod";
+import * as z from "zod";
 import type { KubeObject } from "./types.ts";
 
 /** What a Lease says, as far as an election needs it. */

@@ -1,6 +1,6 @@
 // The wrapping of each stored value: its version, its age, its end. Checked when read, because the store may be older or
 // newer than this program, and sweeps what is expired only when it likes (up to a minute late). Used by lib/oci.
-import { z } from "zod";
+import * as z from "zod";
 import type { JsonValue } from "./store.ts";
 
 const Envelope = z.object({

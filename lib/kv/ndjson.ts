@@ -1,6 +1,6 @@
 // The cache as text for sites without a way out: one JSON object a line, digest → platforms and tag → digest with its age.
 // Only what was read without credentials goes out. Used by `archway cache export|import`.
-import { z } from "zod";
+import * as z from "zod";
 import type { Clock } from "../clock.ts";
 import {
   type DocumentRecord,

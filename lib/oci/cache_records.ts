@@ -1,6 +1,6 @@
 // What the cache keeps of an image: its documents' platforms for good, its tags' digests for a while. Parsed on every read,
 // because a store is shared and outlives versions. Pure.
-import { z } from "zod";
+import * as z from "zod";
 import type { JsonValue } from "../kv/store.ts";
 import type { Inspection, InspectionDepth } from "./types.ts";
 

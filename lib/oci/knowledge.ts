@@ -1,7 +1,7 @@
 // What is known of images: memory in front, the store behind. Reads fall through once; writes go to both, the store's in the
 // background. Used by cached.ts.
 import { LRUCache } from "lru-cache";
-import type { z } from "zod";
+import type * as z from "zod";
 import type { Clock } from "../clock.ts";
 import { seal, unseal } from "../kv/envelope.ts";
 import { entryKey, type EntryKind } from "../kv/keys.ts";

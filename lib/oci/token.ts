@@ -1,7 +1,7 @@
 // Bearer tokens of registries: asked once per realm, service, scope and credential, kept until shortly before they end.
 // Source: distribution token authentication (`token`, `access_token`, refresh tokens); pod placement §3.9.
 import { LRUCache } from "lru-cache";
-import { z } from "zod";
+import * as z from "zod";
 import type { Clock } from "../clock.ts";
 import { type Budget, pauseOf } from "./budget.ts";
 import type { Challenge } from "./challenge.ts";

@@ -1,6 +1,6 @@
 // The CA that the API server must trust, written into every configuration that points at us and is not ours to render:
 // the validating webhooks and the conversion of the CRD, both installed by the manifests. Used by controllers/operator.
-import { z } from "zod";
+import * as z from "zod";
 import { type JsonPatch, pointer } from "../k8s/patch.ts";
 import type { KubeObject } from "../k8s/types.ts";
 import { encodeBundle, type WebhookEndpoint } from "./webhooks.ts";

@@ -1,6 +1,6 @@
 // What the operator reads of a ClusterPodPlacementConfig: tolerant, because even a config that placement cannot use must
 // be able to leave. Used by lifecycle.ts, webhooks.ts, conditions.ts and controllers/operator.
-import { z } from "zod";
+import * as z from "zod";
 import type { KubeObject } from "../k8s/types.ts";
 
 /** A condition of a custom resource's status, as metav1.Condition has it. */

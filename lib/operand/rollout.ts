@@ -1,5 +1,5 @@
 // How far a Deployment has come: available at all, and rolled out in full. Source: operator §2.6 (cA, cU).
-import { z } from "zod";
+import * as z from "zod";
 import type { KubeObject } from "../k8s/types.ts";
 
 /** The two answers the conditions need. */

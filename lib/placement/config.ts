@@ -1,5 +1,5 @@
 // The two configs of placement, parsed once when they arrive: ClusterPodPlacementConfig and PodPlacementConfig, v1beta1.
-import { z } from "zod";
+import * as z from "zod";
 import { parseSelector } from "./selector.ts";
 import type { ClusterConfig, NamespaceConfig, NodeAffinityScoring, Parsed } from "./config_types.ts";
 

@@ -1,5 +1,5 @@
 // What became of the sample pods: read back from the pods alone, compared with what their manifests say. Pure.
-import { z } from "zod";
+import * as z from "zod";
 import type { KubeObject } from "../k8s/types.ts";
 import { AffinityLabel, GateLabel, NO_SUPPORTED_ARCH, NODE_ARCH_LABEL, PodLabel, SCHEDULING_GATE } from "../names.ts";
 import { listAt, textAt, textsAt } from "./json_value.ts";

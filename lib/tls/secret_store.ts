@@ -1,6 +1,6 @@
 // The authority in a Secret of Archway's namespace, shared by all replicas. Whoever writes second loses, reads and goes
 // on with what the first one wrote. Used by self_managed.ts.
-import { z } from "zod";
+import * as z from "zod";
 import type { KubeApi } from "../k8s/api.ts";
 import { classifyWriteFailure, isNotFound } from "../k8s/errors.ts";
 import { type KubeObject, Resource } from "../k8s/types.ts";

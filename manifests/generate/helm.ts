@@ -1,6 +1,6 @@
 // `deno task helm`: writes manifests/helm/archway from what kustomize renders. Needs kubectl. Changes nothing else.
 import { join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { type ChartSources, renderTemplates } from "./chart.ts";
 import { EXTRA_ARGUMENT, FEATURES } from "./features.ts";
 import { type ManifestObject, MANIFESTS, renderComposition, renderFolder } from "./kustomize.ts";

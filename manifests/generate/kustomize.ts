@@ -2,7 +2,7 @@
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseAllDocuments } from "yaml";
-import { z } from "zod";
+import * as z from "zod";
 
 /** The folder manifests/ of this checkout. */
 export const MANIFESTS: string = fileURLToPath(new URL("..", import.meta.url));

@@ -3,7 +3,7 @@
 // Exit codes: 0 built; 1 failed; 2 something is missing, and the last lines say what.
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { z } from "zod";
+import * as z from "zod";
 import {
   bundle,
   compile,

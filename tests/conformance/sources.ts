@@ -1,7 +1,7 @@
 // What the tests say about rows without being run: the names that they give themselves when loaded, and the literals of
 // their sources, where the names of steps are. Called by the test that finds a stale page.
 import { join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { parseClaim } from "./claims.ts";
 
 const LISTER = new URL("list_tests.ts", import.meta.url).pathname;

@@ -1,7 +1,7 @@
 // What every overlay must keep, whatever it changes: names that the service relies on, hardening, one namespace.
 import assert from "node:assert/strict";
 import { relative } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import {
   type ManifestObject,
   MANIFESTS,

@@ -1,6 +1,6 @@
 // Alerts, runbooks and dashboard speak of metrics that exist, and the manifests say what the service itself applies.
 import assert from "node:assert/strict";
-import { z } from "zod";
+import * as z from "zod";
 import { openMetrics } from "../../lib/metrics.ts";
 import { ALERTS, RUNBOOKS_FILE } from "../../lib/operand/alerts.ts";
 import { parseOperandConfig } from "../../lib/operand/config_view.ts";

@@ -1,6 +1,6 @@
 // containerd's certs.d/<host>/hosts.toml: the places to pull a host's images from. Pure; files that it names are read by
 // host_files.ts. Used by plan.ts.
-import { z } from "zod";
+import * as z from "zod";
 import { isSendable } from "../exchange.ts";
 import { parseToml } from "./documents.ts";
 import { type EndpointUrl, parseEndpointUrl } from "./endpoint_url.ts";

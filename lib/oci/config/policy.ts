@@ -1,6 +1,6 @@
 // policy.json: which images may be used at all. Only `reject` and `insecureAcceptAnything` can be judged without reading
 // signatures; whatever needs one is refused, and says so. Pure. Called by settings_files.ts and plan.ts. Reference §3.8.
-import { z } from "zod";
+import * as z from "zod";
 import { parseJson } from "./documents.ts";
 import { broken, findLine, ok, type Parsed } from "./problem.ts";
 

@@ -1,6 +1,6 @@
 // registries.yaml of k3s and RKE2: mirrors with rewrites, and per-host TLS and credentials. Pure; files that it names are
 // read by host_files.ts. Used by plan.ts.
-import { z } from "zod";
+import * as z from "zod";
 import { decodeUserPassword } from "../credentials/docker_config.ts";
 import type { Credential } from "../types.ts";
 import { parseYaml } from "./documents.ts";

@@ -1,6 +1,6 @@
 // registries.conf and its drop-ins to rules: containers/image's version 2, and the old version 1 tables in the main file.
 // Pure. Read by settings_files.ts, used by registry_rules.ts and short_names.ts. Reference §3.6, §3.7.
-import { z } from "zod";
+import * as z from "zod";
 import { isHelperName } from "../credentials/credential_helpers.ts";
 import { parseToml } from "./documents.ts";
 import { broken, findLine, ok, type Parsed } from "./problem.ts";

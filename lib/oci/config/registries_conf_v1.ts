@@ -1,5 +1,5 @@
 // The old form of registries.conf: three lists of hosts. Pure. Called by registries_conf.ts for the main file.
-import { z } from "zod";
+import * as z from "zod";
 import { broken, ok, type Parsed } from "./problem.ts";
 
 /** The tables `[registries.search]`, `[registries.insecure]` and `[registries.block]`. */

@@ -1,5 +1,5 @@
 // A mounted docker `config.json`: its entries, and the helpers that it sends hosts to. Opened by keyring.ts.
-import { z } from "zod";
+import * as z from "zod";
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
 import { parseJson } from "../config/documents.ts";

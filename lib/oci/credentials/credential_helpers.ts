@@ -1,7 +1,7 @@
 // Programs named `docker-credential-NAME`, asked for the login of a host. The protocol: the host on stdin; JSON, or exit
 // code 1 when it has none. Used for config.json (config_file.ts) and registries.conf (keyring.ts).
 import { LRUCache } from "lru-cache";
-import { z } from "zod";
+import * as z from "zod";
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
 import { parseJson } from "../config/documents.ts";

@@ -1,6 +1,6 @@
 // Docker configs to credentials: the two kinds of pull Secret, and the `auths` of a config.json. Pure.
 // Called by whoever reads Secrets and by config_file.ts. Reference §3.4; more of an entry is used than there (D14).
-import { z } from "zod";
+import * as z from "zod";
 import { parseJson } from "../config/documents.ts";
 import type { Credential } from "../types.ts";
 import { decodeBase64Text } from "./base64_text.ts";

@@ -1,5 +1,5 @@
 // The words that the kubelet and its credential provider plugins exchange. Pure. Called by kubelet_plugins.ts.
-import { z } from "zod";
+import * as z from "zod";
 import { parseDuration } from "../../duration.ts";
 import { parseJson, parseYaml } from "../config/documents.ts";
 import { broken, type Fault, findLine, ok, type Parsed } from "../config/problem.ts";

@@ -1,5 +1,5 @@
 // What a ServiceAccount was granted against what the audit log says it did: rights that are missing, rights that are idle.
-import { z } from "zod";
+import * as z from "zod";
 import type { ManifestObject } from "../../../manifests/generate/kustomize.ts";
 
 /** One verb on one resource, the finest thing a role can say. `name` and `namespace` are undefined for all. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { z } from "zod";
+import * as z from "zod";
 import { ageOf, seal, unseal } from "../../../lib/kv/envelope.ts";
 import { entryKey, kindPrefix } from "../../../lib/kv/keys.ts";
 import { openMemoryStore } from "../../../lib/kv/memory_store.ts";

@@ -1,6 +1,6 @@
 // The part of structural schemas that our CRDs use: what the API server accepts, and what it fills in. Held against the real
 // API server by tests/cluster/crd_test.ts.
-import { z } from "zod";
+import * as z from "zod";
 import { type ManifestObject, parseManifest } from "../../../manifests/generate/kustomize.ts";
 
 const CRDS = new URL("../../../manifests/base/crds/", import.meta.url);
