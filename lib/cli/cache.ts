@@ -6,6 +6,7 @@ import { PROBE_KEY } from "../kv/keys.ts";
 import { exportEntries, importEntries } from "../kv/ndjson.ts";
 import type { KeyValueStore } from "../kv/store.ts";
 import { errorText } from "../log.ts";
+import { patientStore, waitFor } from "./patient_store.ts";
 import { ExitCode, type Terminal, terminalLogger } from "./output.ts";
 
 /** The flags of the command. */
@@ -32,10 +33,6 @@ export interface CacheParts {
 
 /** Entries between two lines of progress. */
 const PROGRESS_EVERY = 10_000;
-/** How often, and how far apart (ms), a database that does not answer is asked again. */
-const TRIES = 15;
-const TRY_EVERY_MS = 200;
-
 /** Exports or imports; 3 when the cache or the file could not be used, or the signal came before the end. */
 export async function runCache(config: CacheConfig, parts: CacheParts): Promise<number> {
   const [verb, file = "-"] = config.operands;
@@ -62,18 +59,14 @@ function openStore({ kvUrl, cachePath = "" }: CacheConfig, { clock, terminal }: 
 }
 
 /** The store itself never fails, so ask whether there is anything behind it. */
-async function assertAnswers(
-  store: KeyValueStore,
-  how: "reading" | "writing",
-  { clock, signal }: CacheParts,
-): Promise<void> {
-  for (let tries = 0; tries < TRIES && !signal.aborted; tries++) {
+async function assertAnswers(store: KeyValueStore, how: "reading" | "writing", parts: CacheParts): Promise<void> {
+  const answers = async (): Promise<boolean> => {
     const before = store.faults();
-    if (how === "writing") await store.set(PROBE_KEY, true);
-    else await store.get(PROBE_KEY);
-    if (store.faults() === before) return;
-    await clock.sleep(TRY_EVERY_MS, signal);
-  }
+    if (how === "writing") return await store.set(PROBE_KEY, true);
+    await store.get(PROBE_KEY);
+    return store.faults() === before;
+  };
+  if (await waitFor(answers, parts)) return;
   throw new Error("it does not answer. Check that it is not locked by a running Archway, or that the server is up.");
 }
 
@@ -117,7 +110,7 @@ async function runImport(store: KeyValueStore, file: string, parts: CacheParts):
       if (read % PROGRESS_EVERY === 0) terminal.err(`${read} lines read so far\n`);
     }
   }
-  const { imported, older, invalid, lost } = await importEntries(lines(), { store, clock });
+  const { imported, older, invalid, lost } = await importEntries(lines(), { store: patientStore(store, parts), clock });
   terminal.err(`${imported} imported, ${older} older than known, ${invalid} not understood, ${lost} not stored\n`);
   if (lost > 0) throw new Error(`it did not take ${lost} entries. Run the command again.`);
   if (invalid > 0 && imported + older === 0) {

@@ -35,8 +35,8 @@ interface NamedTag extends TagRecord {
 
 const Tag = TagSchema.and(z.object({ name: z.string().refine(isTagOfEverySite) }));
 const Line = z.object({ v: z.literal(RECORD_VERSION), image: DocumentSchema.optional(), tag: Tag.optional() });
-/** Longer than any document that the cache takes. */
-const MAX_LINE = 64_000;
+/** Longer than any entry that a store takes. */
+const MAX_LINE = 32_000;
 const WRITES_AT_ONCE = 16;
 
 /** How to export. */

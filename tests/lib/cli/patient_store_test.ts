@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { patientStore } from "../../../lib/cli/patient_store.ts";
+import { type Clock, systemClock } from "../../../lib/clock.ts";
+import { openMemoryStore } from "../../../lib/kv/memory_store.ts";
+import type { KeyValueStore } from "../../../lib/kv/store.ts";
+
+/** A clock whose sleeps are over at once, and counted. */
+function hastyClock(): { readonly clock: Clock; sleeps(): number } {
+  let sleeps = 0;
+  const sleep = (): Promise<void> => {
+    sleeps += 1;
+    return Promise.resolve();
+  };
+  return { clock: { ...systemClock, sleep }, sleeps: () => sleeps };
+}
+
+/** A store that does not take the first so many writes. */
+function refusingStore(clock: Clock, refusals: number): KeyValueStore {
+  let left = refusals;
+  const store = openMemoryStore({ clock });
+  return { ...store, set: (key, value) => left-- > 0 ? Promise.resolve(false) : store.set(key, value) };
+}
+
+const { signal } = new AbortController();
+
+Deno.test("patientStore() offers a write again until it is taken", async () => {
+  const { clock, sleeps } = hastyClock();
+  const store = patientStore(refusingStore(clock, 30), { clock, signal });
+  assert.equal(await store.set(["a"], 1), true);
+  assert.equal(await store.get(["a"]), 1);
+  assert.equal(sleeps(), 30);
+});
+
+Deno.test("patientStore() gives up in the end, and then waits for no other write", async () => {
+  const { clock, sleeps } = hastyClock();
+  const store = patientStore(refusingStore(clock, Infinity), { clock, signal });
+  assert.equal(await store.set(["a"], 1), false);
+  const waited = sleeps();
+  for (let at = 0; at < 100; at++) assert.equal(await store.set(["a", at], 1), false);
+  assert.equal(sleeps(), waited);
+});
+
+Deno.test("patientStore() stops waiting when the command is ended", async () => {
+  const { clock, sleeps } = hastyClock();
+  const store = patientStore(refusingStore(clock, Infinity), { clock, signal: AbortSignal.abort() });
+  assert.equal(await store.set(["a"], 1), false);
+  assert.equal(sleeps(), 0);
+});
