@@ -71,11 +71,12 @@ function renderRequests({ manifestGet, manifestHead, blobGet, token, other }: Re
 
 function renderTrace(trace: readonly TraceEntry[]): string {
   if (trace.length === 0) return "  Trace: nothing was asked\n";
-  const rows = trace.map(({ method, url, status, ms, note = "" }) => [
+  const rows = trace.map(({ method, url, status, ms, note = "", authorization }) => [
     method,
     url,
     `${status} ${note}`.trim(),
     `${Math.round(ms)} ms`,
+    authorization === undefined ? "" : `${authorization} ***`,
   ]);
   return `  Trace\n${indent(renderColumns(rows), 4)}`;
 }

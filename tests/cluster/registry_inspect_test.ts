@@ -45,6 +45,8 @@ Deno.test("registry inspect: -o json tells mirror, credential source, digest, pl
     trace.map(({ method, url, status }: { method: string; url: string; status: number }) => [method, url, status]),
     proxy.requests().map(({ method, path, status }) => [method, `${proxy.url}${path.split("?")[0]}`, status]),
   );
+  const logins = trace.map(({ authorization = "none" }: { authorization?: string }) => authorization);
+  assert.deepEqual(logins, ["none", "Basic", "Bearer"]);
   // Neither the password nor its encoding, nor the signed token (they all begin so).
   for (const secret of ["s3cr3t", auth, "eyJ"]) assert.ok(!stdout.includes(secret), secret);
 });

@@ -27,7 +27,7 @@ const GOOD: InspectionReport = {
   requests: { ...NO_REQUESTS, manifestGet: 2, token: 1 },
   trace: [
     { method: "GET", url: "https://mirror.test/v2/team/app/manifests/v1", status: 401, ms: 12.3, note: "Unauthorized" },
-    { method: "GET", url: "https://auth.test/token", status: 200, ms: 4, note: "OK" },
+    { method: "GET", url: "https://auth.test/token", status: 200, ms: 4, note: "OK", authorization: "Basic" },
     {
       method: "GET",
       url: "https://mirror.test/v2/team/app/manifests/v1",
@@ -77,7 +77,7 @@ a.test/team/app@${DIGEST}
   Requests     2 manifest GET, 1 token
   Trace
     GET   https://mirror.test/v2/team/app/manifests/v1   401 Unauthorized   12 ms
-    GET   https://auth.test/token                        200 OK             4 ms
+    GET   https://auth.test/token                        200 OK             4 ms      Basic ***
     GET   https://mirror.test/v2/team/app/manifests/v1   failed Timeout     5000 ms
 
 a.test/b:v1
