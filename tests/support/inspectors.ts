@@ -23,6 +23,7 @@ import type {
   InspectionReport,
   InspectionRequest,
   Inspector,
+  Keyring,
   PullPlanner,
   RegistryLookups,
 } from "../../lib/oci/types.ts";
@@ -51,7 +52,7 @@ export function openTestInspector(
     readonly log?: Logger;
     readonly transport?: Partial<EndpointTransport>;
     readonly plan?: PullPlanner["plan"];
-    readonly keyring?: readonly Credential[];
+    readonly keyring?: readonly Credential[] | Keyring;
     readonly resolve?: (hostname: string) => Promise<readonly string[]>;
     readonly proxies?: ProxySettings;
     readonly headersTimeoutMs?: number;
@@ -75,7 +76,8 @@ export function openTestInspector(
   const client = openRegistryClient({ transport, tokens, budget, clock });
   const registry = openRegistryInspector({ client, planner, checkConfigs });
   const cached = openCachedInspector({ inner: registry, kv, clock, log, maxEntries, tagTtlMs });
-  const keyring = { lookup: () => Promise.resolve(options.keyring ?? []) };
+  const { keyring: given = [] } = options;
+  const keyring: Keyring = "lookup" in given ? given : { lookup: () => Promise.resolve(given) };
   const inspector = withKeyring(singleFlight(cached), { planner, keyring });
   return {
     inspector,
