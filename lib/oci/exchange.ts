@@ -101,7 +101,11 @@ export function loginOf({ authorization, headers = {}, form }: Exchange): TraceE
   return authorization.startsWith("Basic ") ? "Basic" : "Bearer";
 }
 
+/** Longer than the path of any document; that of a token server is the registry's to choose. */
+const MAX_SHOWN_PATH = 500;
+
 /** The path as it may be shown. */
-export function pathOf({ url, hidesPath }: Hop): string {
-  return hidesPath === true ? "/…" : url.pathname;
+export function pathOf({ url: { pathname }, hidesPath }: Hop): string {
+  if (hidesPath === true) return "/…";
+  return pathname.length > MAX_SHOWN_PATH ? `${pathname.slice(0, MAX_SHOWN_PATH)}…` : pathname;
 }
