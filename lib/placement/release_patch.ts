@@ -103,6 +103,8 @@ function guards(
   const identity = identityGuards(pod, changes);
   if (decision.kind === "ignore") return identity;
   const read: PatchOperation[] = [];
+  // A retry leaves the gate on: the marks of a failure shall not reach a pod that somebody has released meanwhile.
+  if (decision.kind === "retry") read.push(...removeGate(pod).filter(({ op }) => op === "test"));
   const selected = entryOf(pod.nodeSelector, NODE_ARCH_LABEL);
   if (selected !== undefined) read.push(test(pointer("spec", "nodeSelector", NODE_ARCH_LABEL), selected));
   if (pod.hasRequiredTermsList) read.push(test(REQUIRED_TERMS_POINTER, pod.requiredTerms));

@@ -143,7 +143,15 @@ Deno.test("releasePatch() of a retry never touches the required terms or the gat
   const raw = gatedPod({ containers: [container("broken")] });
   const patch = patchOf(raw, { configs: configs(cluster({ platforms: [weigh(A, 1)] })) });
   assert.deepEqual(
-    patch.filter(({ path }) => path.includes("nodeSelectorTerms") || path.includes("schedulingGates")),
+    patch.filter(({ op, path }) =>
+      op !== "test" && (path.includes("nodeSelectorTerms") || path.includes("schedulingGates"))
+    ),
     [],
   );
+});
+
+Deno.test("releasePatch() of a retry does not fit a pod that was released meanwhile", () => {
+  const raw = gatedPod({ containers: [container("broken")] });
+  const patch = patchOf(raw, { configs: configs(cluster({ platforms: [weigh(A, 1)] })) });
+  assert.throws(() => applied({ ...raw, spec: { containers: [container("broken")] } }, patch));
 });
