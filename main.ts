@@ -14,7 +14,7 @@ import { openKubeApi } from "./lib/k8s/rest_api.ts";
 import { errorText, openLogger, silentLogger } from "./lib/log.ts";
 import { parsePlacementOptions } from "./lib/placement/options.ts";
 import { openPlayground, type Playground } from "./lib/playground/playground.ts";
-import { renderOutcomeJson, renderOutcomeTable, renderWelcome } from "./lib/playground/report.ts";
+import { renderOutcomeDocument, renderOutcomeTable, renderWelcome } from "./lib/playground/report.ts";
 import { unreachable } from "./lib/unreachable.ts";
 import { serve } from "./serve.ts";
 
@@ -205,7 +205,7 @@ async function runBeside(
     const { registryHost } = playground;
     const text = dev.output === "table"
       ? renderOutcomeTable(outcomes, { registryHost, color: terminal.color })
-      : renderOutcomeJson(outcomes);
+      : renderOutcomeDocument(outcomes, dev.output);
     terminal.out(text);
     if (!dev.once) await serving;
     return outcomes.every(({ ok }) => ok) ? ExitCode.done : ExitCode.no;

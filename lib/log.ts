@@ -72,8 +72,9 @@ export const silentLogger: Logger = {
 export function errorText(error: unknown): string {
   const words: string[] = [];
   for (let at: unknown = error; at !== undefined && words.length < 4;) {
-    words.push(at instanceof Error ? at.message : String(at));
+    const said = at instanceof Error ? at.message : String(at);
+    if (!words.some((earlier) => earlier.includes(said))) words.push(said);
     at = at instanceof Error ? at.cause : undefined;
   }
-  return [...new Set(words)].join(": ");
+  return words.join(": ");
 }

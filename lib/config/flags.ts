@@ -30,7 +30,10 @@ const STORE: readonly Command[] = ["serve", "inspect", "cache", "dev"];
 
 /** The table. Order is the order of `--help`. */
 export const FLAGS: readonly Flag[] = [
-  flag("kubeconfig", "text", CLUSTER, "Kubeconfig file; without it the pod's ServiceAccount is used.", "FILE"),
+  {
+    ...flag("kubeconfig", "text", CLUSTER, "Kubeconfig file; without it the pod's ServiceAccount is used.", "FILE"),
+    alsoEnv: ["KUBECONFIG"],
+  },
   flag("context", "text", CLUSTER, "Context of the kubeconfig; default its current one.", "NAME"),
   {
     ...flag("namespace", "text", SERVE, "Namespace Archway runs in; its pods are never touched.", "NAME"),
@@ -75,7 +78,7 @@ export const FLAGS: readonly Flag[] = [
   ),
   flag("identity", "text", ["serve"], "Name of this replica on the Lease; default random.", "NAME"),
   {
-    ...flag("max-gate-age", "duration", [...SERVE, "release"], "Longest time a pod may stay gated."),
+    ...flag("max-gate-age", "duration", SERVE, "Longest time a pod may stay gated."),
     fallback: "60s",
   },
   {
@@ -164,11 +167,11 @@ export const FLAGS: readonly Flag[] = [
     fallback: "5m",
   },
   {
-    ...flag("output", "choice", ["inspect", "explain", "release", "dev"], "Form of the output (also -o)."),
+    ...flag("output", "choice", ["inspect", "explain", "release", "dev"], "Form of the output."),
     choices: ["table", "json", "yaml"],
     fallback: "table",
   },
-  { ...flag("pod-namespace", "text", ["explain"], "Namespace of the pod (also -n).", "NAME"), fallback: "default" },
+  { ...flag("pod-namespace", "text", ["explain"], "Namespace of the pod.", "NAME"), fallback: "default" },
   flag("registries", "switch", ["inspect"], "Show how the registries of the images do instead of the images."),
   flag("trace", "switch", ["inspect"], "Show every HTTP exchange, secrets masked."),
   flag(
@@ -181,6 +184,9 @@ export const FLAGS: readonly Flag[] = [
   flag("dry-run", "switch", ["release"], "Show what would be released, release nothing."),
   flag("once", "switch", ["dev"], "Run the samples, print how each ended, exit."),
 ];
+
+/** One-letter forms, as kubectl has them. */
+export const SHORT_FLAGS: Readonly<Record<string, string>> = { output: "o", "pod-namespace": "n" };
 
 function flag(name: string, shape: FlagShape, commands: readonly Command[], help: string, placeholder?: string): Flag {
   return { name, shape, commands, help, ...(placeholder === undefined ? {} : { placeholder }) };

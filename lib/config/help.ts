@@ -1,61 +1,131 @@
 // `--help` texts, rendered from the flag table. Called by main.
-import { type Command, COMMANDS, environmentName, type Flag, FLAGS } from "./flags.ts";
+import { type Command, COMMANDS, type Flag, FLAGS, SHORT_FLAGS } from "./flags.ts";
 
-const SUMMARY: Readonly<Record<Command, string>> = {
-  serve: "Run the webhooks and the controllers.",
-  dev: "Run everything against an embedded cluster and registry with sample pods.",
-  inspect: "Show which architectures images support, and how that was found out.",
-  explain: "Show why a pod was placed where it was.",
-  release: "Lift Archway's gate from all pods, also when no Archway runs.",
-  cache: "Export or import the image cache as NDJSON.",
+interface CommandHelp {
+  readonly summary: string;
+  readonly usage: string;
+  /** What the words after the command are; one line each. */
+  readonly operands: readonly string[];
+  /** When the exit code is 1; undefined where the command has no "no". */
+  readonly no: string | undefined;
+  readonly examples: readonly string[];
+}
+
+const HELP: Readonly<Record<Command, CommandHelp>> = {
+  serve: {
+    summary: "Run the webhooks and the controllers.",
+    usage: "archway serve [flags]",
+    operands: [],
+    no: undefined,
+    examples: ["archway serve --kubeconfig F --webhook-url https://HOST:PORT --tls-cert F --tls-key F --tls-ca F"],
+  },
+  dev: {
+    summary: "Run everything against an embedded cluster and registry with sample pods.",
+    usage: "archway dev [--once] [flags]",
+    operands: [],
+    no: "with --once: a sample did not end as expected",
+    examples: ["archway dev --once", "archway dev"],
+  },
+  inspect: {
+    summary: "Show which architectures images support, and how that was found out.",
+    usage: "archway inspect [flags] IMAGE…",
+    operands: ["IMAGE  as in a pod: nginx, quay.io/team/app:v1, registry:5000/app@sha256:…"],
+    no: "an image could not be inspected",
+    examples: ["archway inspect nginx:1.29", "archway inspect -o json --docker-config ~/.docker/config.json IMAGE"],
+  },
+  explain: {
+    summary: "Show where a pod stands, why, and what to do next.",
+    usage: "archway explain [-n NAMESPACE] [flags] POD",
+    operands: ["POD  pod/NAME or NAME in the namespace of -n, or NAMESPACE/NAME"],
+    no: "there is no such pod",
+    examples: ["archway explain --kubeconfig ~/.kube/config -n team pod/web-1", "archway explain -o json team/web-1"],
+  },
+  release: {
+    summary: "Lift Archway's gate from all pods, also when no Archway runs.",
+    usage: "archway release [--dry-run] [flags]",
+    operands: [],
+    no: "some pods could not be freed",
+    examples: ["archway release --dry-run", "archway release -o json"],
+  },
+  cache: {
+    summary: "Export or import the image cache as NDJSON.",
+    usage: "archway cache export|import FILE [flags]",
+    operands: ["FILE  to write or to read; - for standard output or input"],
+    no: undefined,
+    examples: ["archway cache export - --cache-path images.kv", "archway cache import images.ndjson --kv-url URL"],
+  },
 };
 
-const USAGE: Readonly<Record<Command, string>> = {
-  serve: "archway serve [flags]",
-  dev: "archway dev [--once] [flags]",
-  inspect: "archway inspect [flags] IMAGE…",
-  explain: "archway explain [-n NAMESPACE] [flags] pod/NAME",
-  release: "archway release [--dry-run] [flags]",
-  cache: "archway cache export|import FILE [flags]",
-};
-
-/** What is worth knowing beyond the flags. */
-const NOTES: Partial<Readonly<Record<Command, string>>> = {
-  cache: `What is exported, one JSON object a line, and who can use it:
-  image  digest → platforms. True for ever, wherever it is imported.
-  tag    tag → digest, with the time a registry last said so. The importing site believes a tag without asking for
-         its --tag-ttl, counted from that time; after that, its registry (or mirror) is asked once by HEAD. Where no
-         registry can be reached, give \`archway serve\` a --tag-ttl as long as the time between two imports: 30d.
-Left out: all that was read with a credential (also where none was needed), and short names (nginx:v1), which each
-site's configuration may send elsewhere; docker.io/library/nginx:v1 goes along. An import keeps what is younger.
-`,
-};
+/** Lines are folded here, where a word ends. */
+const WIDTH = 120;
 
 /** Help of one command, or of all in short. Ends with a newline. */
 export function renderHelp(command: Command | undefined): string {
-  if (command === undefined) {
-    const rows = COMMANDS.map((name) => `  ${name.padEnd(9)} ${SUMMARY[name]}`);
-    return `Archway places pods where all of their images run.\n\nCommands:\n${rows.join("\n")}\n\n` +
-      `See \`archway COMMAND --help\`. Exit codes: 0 done, 1 the answer is "no", 2 bad usage, 3 failed.\n`;
-  }
+  return command === undefined ? renderOverview() : renderCommand(command);
+}
+
+function renderOverview(): string {
+  const rows = COMMANDS.map((name) => `  ${name.padEnd(9)} ${HELP[name].summary}`);
+  return [
+    "Archway places pods where all of their images run.",
+    "",
+    "Usage: archway COMMAND [flags]",
+    "",
+    "Commands:",
+    ...rows,
+    "",
+    "See `archway COMMAND --help`; `archway --version` prints the version.",
+    'Exit codes: 0 done, 1 the answer is "no", 2 bad usage, 3 failed.',
+    "",
+  ].join("\n");
+}
+
+function renderCommand(command: Command): string {
+  const { summary, usage, operands, no, examples } = HELP[command];
   const rows = FLAGS.filter((flag) => flag.commands.includes(command)).map(renderFlag);
-  const notes = NOTES[command];
   const width = Math.max(...rows.map(([left]) => left.length));
-  const lines = rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
-  return `${SUMMARY[command]}\n\nUsage: ${
-    USAGE[command]
-  }\n\nFlags (each also as an ARCHWAY_… environment variable):\n` +
-    `${lines.join("\n")}\n${notes === undefined ? "" : `\n${notes}`}`;
+  const codes = ["0 done", ...no === undefined ? [] : [`1 ${no}`], "2 bad usage", "3 failed"];
+  return [
+    summary,
+    "",
+    `Usage: ${usage}`,
+    ...operands.map((line) => `  ${line}`),
+    "",
+    "Flags (--some-flag is also the environment variable ARCHWAY_SOME_FLAG; flags win):",
+    ...rows.flatMap(([left, right]) => foldRow(left.padEnd(width), right)),
+    "",
+    "Examples:",
+    ...examples.map((line) => `  ${line}`),
+    "",
+    `Exit codes: ${codes.join(", ")}.`,
+    "",
+  ].join("\n");
+}
+
+/** A row whose right side is folded under itself. */
+function foldRow(left: string, right: string): readonly string[] {
+  const room = WIDTH - left.length - 4;
+  const lines: string[] = [];
+  for (const word of right.split(" ")) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + 1 + word.length > room) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines.map((line, index) => `  ${index === 0 ? left : " ".repeat(left.length)}  ${line}`);
 }
 
 function renderFlag(flag: Flag): readonly [string, string] {
   const value = flag.choices?.join("|") ?? flag.placeholder ?? PLACEHOLDER[flag.shape];
-  const repeat = flag.shape === "list" ? " (repeatable)" : "";
-  const fallback = flag.fallback === undefined || flag.shape === "switch" && flag.fallback === "false"
-    ? ""
-    : ` Default ${flag.fallback}.`;
-  const env = flag.alsoEnv === undefined ? "" : ` Env ${[environmentName(flag.name), ...flag.alsoEnv].join(", ")}.`;
-  return [`--${flag.name}${value === "" ? "" : ` ${value}`}`, `${flag.help}${repeat}${fallback}${env}`];
+  const short = SHORT_FLAGS[flag.name];
+  const name = `${short === undefined ? "    " : `-${short}, `}--${flag.name}${value === "" ? "" : ` ${value}`}`;
+  const repeat = flag.shape === "list" ? " Repeatable." : "";
+  const env = flag.alsoEnv === undefined ? "" : ` Also from ${flag.alsoEnv.join(", ")}.`;
+  return [name, `${flag.help}${repeat}${renderDefault(flag)}${env}`];
+}
+
+function renderDefault({ name, shape, fallback }: Flag): string {
+  if (fallback === undefined || (shape === "switch" && fallback === "false")) return "";
+  return shape === "switch" ? ` On unless --${name}=false.` : ` Default ${fallback}.`;
 }
 
 const PLACEHOLDER: Readonly<Record<Flag["shape"], string>> = {

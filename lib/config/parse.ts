@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import * as z from "zod";
 import { parseDuration } from "../duration.ts";
 import { readSurroundings, type Surroundings } from "../oci/config/surroundings.ts";
-import { type Command, COMMANDS, environmentName, type Flag, FLAGS } from "./flags.ts";
+import { type Command, COMMANDS, environmentName, type Flag, FLAGS, SHORT_FLAGS } from "./flags.ts";
 
 /** A host and a port to listen on. */
 export interface ListenAddress {
@@ -115,7 +115,8 @@ export function parseConfig(args: readonly string[], env: Readonly<Record<string
   const { given, words, wantsHelp, wantsVersion } = readArguments(args);
   if (wantsVersion) return { kind: "version" };
   const [word, ...operands] = words;
-  const command = COMMANDS.find((name) => name === word);
+  const named = word === "help" ? operands[0] : word;
+  const command = COMMANDS.find((name) => name === named);
   if (wantsHelp || word === undefined && args.length === 0 || word === "help") return { kind: "help", command };
   if (command === undefined) {
     return {
@@ -138,12 +139,6 @@ export function parseConfig(args: readonly string[], env: Readonly<Record<string
   return { kind: "run", config: { ...parsed.data, command, operands, surroundings: readSurroundings(env) } };
 }
 
-/** One-letter forms, as kubectl has them. */
-const SHORT: Readonly<Record<string, { readonly short: string }>> = {
-  output: { short: "o" },
-  "pod-namespace": { short: "n" },
-};
-
 interface Arguments {
   readonly given: ReadonlyMap<string, readonly string[]>;
   readonly words: readonly string[];
@@ -156,7 +151,7 @@ function readArguments(args: readonly string[]): Arguments {
     flag.name,
     {
       type: flag.shape === "switch" ? "boolean" as const : "string" as const,
-      ...SHORT[flag.name],
+      ...shortOf(flag.name),
     },
   ]));
   const { tokens } = parseArgs({
@@ -176,6 +171,11 @@ function readArguments(args: readonly string[]): Arguments {
   const wantsHelp = given.delete("help");
   const wantsVersion = given.delete("version");
   return { given, words, wantsHelp, wantsVersion };
+}
+
+function shortOf(name: string): { readonly short?: string } {
+  const short = SHORT_FLAGS[name];
+  return short === undefined ? {} : { short };
 }
 
 function rawValue(
@@ -240,6 +240,10 @@ function contradictions(command: Command, values: ConfigValues, operands: readon
     [
       command === "explain" && (operands.length !== 1 || !/^[^/]+(?:\/[^/]+)?$/.test(operands[0] ?? "")),
       "Cannot explain: name one pod as pod/NAME (with -n NAMESPACE) or NAMESPACE/NAME.",
+    ],
+    [
+      ["serve", "dev", "release"].includes(command) && operands.length > 0,
+      `Cannot use "${operands[0] ?? ""}" with ${command}: it takes flags only.`,
     ],
     [
       command === "cache" && !(operands.length === 2 && (operands[0] === "export" || operands[0] === "import")),

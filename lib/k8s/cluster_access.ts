@@ -51,8 +51,10 @@ export async function readInClusterAccess(options: InClusterOptions): Promise<Cl
   const { host, port, directory = SERVICE_ACCOUNT_DIRECTORY } = options;
   if (host === undefined || host === "" || port === undefined || !/^\d+$/.test(port)) {
     throw new Error(
-      `Cannot find the API server "${host ?? ""}:${port ?? ""}": KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT ` +
-        "do not name it. Run in a pod, or pass --kubeconfig.",
+      `Cannot find the API server "${
+        host ?? ""
+      }": KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT do not name it. ` +
+        "Run in a pod, or pass --kubeconfig FILE.",
     );
   }
   let tls: TlsIdentity = { caCerts: [] };

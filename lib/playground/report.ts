@@ -1,4 +1,5 @@
 // The outcomes of the samples for people (an aligned table) and for programs (JSON). Pure; printed by `archway dev`.
+import { stringify } from "yaml";
 import type { SampleOutcome } from "./outcomes.ts";
 
 const HEADER = ["POD", "IMAGES", "ARCHITECTURES", "DECISION", "NODE", "AS EXPECTED"] as const;
@@ -41,9 +42,9 @@ function paint(line: string, options: { readonly color: boolean; readonly ok: bo
   return `\x1b[${options.ok ? 32 : 31}m${line}\x1b[0m`;
 }
 
-/** The same as a JSON array, indented, with a trailing newline. */
-export function renderOutcomeJson(outcomes: readonly SampleOutcome[]): string {
-  return `${JSON.stringify(outcomes, null, 2)}\n`;
+/** The same as a list in JSON or YAML, with a trailing newline. */
+export function renderOutcomeDocument(outcomes: readonly SampleOutcome[], form: "json" | "yaml"): string {
+  return form === "json" ? `${JSON.stringify(outcomes, null, 2)}\n` : stringify(outcomes);
 }
 
 /** Where everything is, and how to look at it with kubectl: what `archway dev` prints when it keeps running. */

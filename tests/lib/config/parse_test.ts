@@ -96,11 +96,44 @@ Deno.test("parseConfig() never throws, whatever the arguments and the environmen
   }));
 });
 
-Deno.test("renderHelp() lists each flag of a command once, within 120 columns for most lines", () => {
+Deno.test("renderHelp() lists each flag of a command once, in lines of at most 120 columns, with examples and exit codes", () => {
   for (const command of COMMANDS) {
     const text = renderHelp(command);
     for (const flag of FLAGS.filter(({ commands }) => commands.includes(command))) {
-      assert.equal(text.split(`--${flag.name} `).length - 1 >= 1, true, `${command} --${flag.name}`);
+      assert.equal(
+        text.match(new RegExp(`^ .{4} --${flag.name}(?: |$)`, "gm"))?.length,
+        1,
+        `${command} --${flag.name}`,
+      );
+    }
+    const long = text.split("\n").filter((line) => line.length > 120);
+    assert.deepEqual(long, []);
+    assert.match(text, /\nExamples:\n {2}archway /);
+    assert.match(text, /\nExit codes: 0 done, .*2 bad usage, 3 failed\.\n$/);
+  }
+});
+
+Deno.test("renderHelp() gives examples that parse as what they show", () => {
+  for (const command of COMMANDS) {
+    const examples = renderHelp(command).split("\n").filter((line) => /^ {2}archway /.test(line));
+    for (const line of examples) {
+      const args = line.trim().split(" ").slice(1).map((word) => word === "URL" ? "http://kv:4512" : word);
+      assert.equal(configOf(args.map((word) => word.replace("HOST:PORT", "h:1"))).command, command, line);
     }
   }
+});
+
+Deno.test("parseConfig() refuses words that a command has no use for, and helps with `help COMMAND`", () => {
+  for (const command of ["serve", "dev", "release"]) {
+    assert.match(problemsOf([command, "extra"]).join(), new RegExp(`Cannot use "extra" with ${command}: .*flags only`));
+  }
+  assert.deepEqual(parseConfig(["help", "explain"], {}), { kind: "help", command: "explain" });
+  assert.deepEqual(parseConfig(["help"], {}), { kind: "help", command: undefined });
+});
+
+Deno.test("parseConfig() takes the kubeconfig from KUBECONFIG where neither flag nor ARCHWAY_KUBECONFIG says", () => {
+  const env = { KUBECONFIG: "/wide", ARCHWAY_KUBECONFIG: "/own" };
+  assert.equal(configOf(["release"], { KUBECONFIG: "/wide" }).kubeconfig, "/wide");
+  assert.equal(configOf(["release"], env).kubeconfig, "/own");
+  assert.equal(configOf(["release", "--kubeconfig=/flag"], env).kubeconfig, "/flag");
 });

@@ -4,7 +4,7 @@ import { type KubeObject } from "../../../lib/k8s/types.ts";
 import { parseKubeObject } from "../../../lib/playground/cluster.ts";
 import type { JsonObject } from "../../../lib/playground/json_value.ts";
 import { isSettled, readOutcome } from "../../../lib/playground/outcomes.ts";
-import { renderOutcomeJson, renderOutcomeTable, renderWelcome } from "../../../lib/playground/report.ts";
+import { renderOutcomeDocument, renderOutcomeTable, renderWelcome } from "../../../lib/playground/report.ts";
 import { EXPECT_ANNOTATION, type PodDecision } from "../../../lib/playground/samples.ts";
 import { GATE, inValues, makeNode, podBody, requiring, term } from "./make.ts";
 
@@ -73,7 +73,8 @@ Deno.test("renderOutcomeTable() aligns columns, shortens images and says what wa
     ].join("\n"),
   );
   assert.ok(renderOutcomeTable([bad], { registryHost: "", color: true }).includes("\x1b[31m"));
-  assert.deepEqual(JSON.parse(renderOutcomeJson([good]))[0].node, "arm64-1");
+  assert.deepEqual(JSON.parse(renderOutcomeDocument([good], "json"))[0].node, "arm64-1");
+  assert.match(renderOutcomeDocument([good], "yaml"), /^ {2}node: arm64-1$/m);
 });
 
 Deno.test("renderWelcome() names every address and a kubectl command that uses the kubeconfig", () => {
