@@ -16,6 +16,28 @@ export const NAMESPACE = "archway-system";
 /** What the chart says where the Deployment has `extraArgs`. */
 export const EXTRA_ARGUMENT = "--extra-args-of-the-chart";
 
+/** A member of the Deployment that a user may set as a whole; unset it is as in manifests/. */
+export interface Setting {
+  readonly value: string;
+  /** JSON pointer into the Deployment. */
+  readonly path: string;
+}
+
+const POD = "/spec/template/spec";
+
+/** What every cluster has its own of. */
+export const SETTINGS: readonly Setting[] = [
+  { value: "imagePullSecrets", path: `${POD}/imagePullSecrets` },
+  { value: "nodeSelector", path: `${POD}/nodeSelector` },
+  { value: "resources", path: `${POD}/containers/0/resources` },
+  { value: "tolerations", path: `${POD}/tolerations` },
+];
+
+/** What the chart says where the Deployment has the value. */
+export function settingMark(value: string): string {
+  return `--${value}-of-the-chart`;
+}
+
 /** In the order in which components are to be composed to give what the chart gives. */
 export const FEATURES: readonly Feature[] = [
   ...["cert-manager", "openshift", "gke"].map((variant) => ({

@@ -1,8 +1,9 @@
 // `deno task helm`: writes manifests/helm/archway from what kustomize renders. Needs kubectl. Changes nothing else.
 import { join } from "node:path";
+import fastJsonPatch from "fast-json-patch";
 import * as z from "zod";
 import { type ChartSources, renderTemplates } from "./chart.ts";
-import { EXTRA_ARGUMENT, FEATURES } from "./features.ts";
+import { EXTRA_ARGUMENT, FEATURES, settingMark, SETTINGS } from "./features.ts";
 import { type ManifestObject, MANIFESTS, renderComposition, renderFolder } from "./kustomize.ts";
 
 /** Where the chart lies. */
@@ -23,10 +24,24 @@ export async function readChartSources(): Promise<ChartSources> {
       objects: await renderComposition(overlay, component === undefined ? [] : [component]),
     });
   }
-  const extra = [{ op: "add", path: "/spec/template/spec/containers/0/args/-", value: EXTRA_ARGUMENT }];
-  const patch = { target: { kind: "Deployment", name: "archway" }, patch: JSON.stringify(extra) };
-  const withExtraArgument = await renderComposition("base", [], { patches: [patch] });
+  for (const { value, path } of SETTINGS) {
+    features.push({ condition: `.Values.${value}`, objects: withMember(base, { path, value: settingMark(value) }) });
+  }
+  const withExtraArgument = withMember(base, {
+    path: "/spec/template/spec/containers/0/args/-",
+    value: EXTRA_ARGUMENT,
+  });
   return { base, features, withExtraArgument, image: imageOf(base) };
+}
+
+/** The objects with one member of the Deployment set. */
+function withMember(
+  objects: readonly ManifestObject[],
+  { path, value }: { readonly path: string; readonly value: string },
+): readonly ManifestObject[] {
+  const set = (object: ManifestObject): ManifestObject =>
+    fastJsonPatch.applyPatch(structuredClone(object), [{ op: "add", path, value }]).newDocument;
+  return objects.map((object) => object.kind === "Deployment" ? set(object) : object);
 }
 
 /** The files of the chart: path inside of it → text. */
@@ -81,10 +96,16 @@ daemonsetsWarn: false
 migration: false
 # More flags of \`archway serve\`.
 extraArgs: []
+# Of the Deployment, each as a whole; empty is as in the manifests. For gke the tolerations are set already.
+imagePullSecrets: []
+nodeSelector: {}
+resources: {}
+tolerations: []
 `;
 }
 
 const SWITCH = { type: "boolean" };
+const LIST = { type: "array", items: { type: "object" } };
 const VALUES_SCHEMA = {
   $schema: "http://json-schema.org/draft-07/schema#",
   type: "object",
@@ -101,8 +122,14 @@ const VALUES_SCHEMA = {
     daemonsetsWarn: SWITCH,
     migration: SWITCH,
     extraArgs: { type: "array", items: { type: "string", pattern: "^--[a-z]" } },
+    imagePullSecrets: LIST,
+    nodeSelector: { type: "object", additionalProperties: { type: "string" } },
+    resources: { type: "object" },
+    tolerations: LIST,
     global: { type: "object" },
   },
+  if: { properties: { variant: { const: "gke" } }, required: ["variant"] },
+  then: { properties: { tolerations: { maxItems: 0 } } },
 };
 
 const NOTES = `Archway runs in {{ .Release.Namespace }}. It touches no pod before a configuration exists:

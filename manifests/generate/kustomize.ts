@@ -39,7 +39,7 @@ export async function renderFolder(path: string): Promise<readonly ManifestObjec
 export async function renderComposition(
   path: string,
   components: readonly string[],
-  options: { readonly patches?: readonly unknown[]; readonly namespace?: string } = {},
+  options: { readonly namespace?: string } = {},
 ): Promise<readonly ManifestObject[]> {
   const folder = await Deno.makeTempDir({ prefix: "archway-kustomize-" });
   try {

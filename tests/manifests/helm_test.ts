@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import * as z from "zod";
 import { ALERTS, RUNBOOKS_FILE } from "../../lib/operand/alerts.ts";
-import { FEATURES } from "../../manifests/generate/features.ts";
+import { FEATURES, SETTINGS } from "../../manifests/generate/features.ts";
 import { CHART, renderChart } from "../../manifests/generate/helm.ts";
 import {
   type ManifestObject,
@@ -17,6 +17,13 @@ import { hasKubectl } from "./support/kubectl.ts";
 import { renderTemplate } from "./support/template.ts";
 
 const ignore = !hasKubectl();
+const POD_SPEC = z.object({
+  spec: z.object({
+    template: z.object({
+      spec: z.looseObject({ containers: z.tuple([z.looseObject({ resources: z.unknown() })]) }),
+    }),
+  }),
+});
 const VALUES = z.record(z.string(), z.unknown());
 
 async function readChart(folder = CHART): Promise<ReadonlyMap<string, string>> {
@@ -88,6 +95,26 @@ for (const overlay of [undefined, "overlays/cert-manager", "overlays/openshift",
     },
   });
 }
+
+Deno.test({
+  name: "what every cluster has its own of is set as a whole, and left to the manifests otherwise",
+  ignore,
+  fn: async () => {
+    const values = {
+      imagePullSecrets: [{ name: "registry" }],
+      nodeSelector: { "node-role.kubernetes.io/infra": "" },
+      resources: { requests: { cpu: "1" } },
+      tolerations: [{ key: "infra", operator: "Exists" }],
+    };
+    assert.deepEqual(Object.keys(values), SETTINGS.map(({ value }) => value));
+    const objects = await renderWith(values);
+    const { resources, ...ofPod } = values;
+    const deployment = objects.find(({ kind }) => kind === "Deployment");
+    const { containers, ...pod } = POD_SPEC.parse(deployment).spec.template.spec;
+    for (const [name, value] of Object.entries(ofPod)) assert.deepEqual(pod[name], value, name);
+    assert.deepEqual(containers[0].resources, resources);
+  },
+});
 
 Deno.test({
   name: "every alert of the chart and of the service itself leads to where the repository can be read",

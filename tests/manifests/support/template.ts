@@ -1,4 +1,5 @@
-// Enough of Helm's template language for the chart of manifests/helm: if, range, eq, not, or, values. Anything else throws.
+// Enough of Helm's template language for the chart of manifests/helm: if, range, eq, not, or, toJson, values. Anything else
+// throws.
 
 /** What a template may ask for: `.Values.x`, `.Release.Namespace`. */
 export interface TemplateScope {
@@ -36,7 +37,7 @@ export function renderTemplate(text: string, scope: TemplateScope): string {
 }
 
 function fill(line: string, scope: TemplateScope): string {
-  return line.replaceAll(/\{\{ (".*?"|\S+) \}\}/g, (_, expression: string) => String(evaluate(expression, scope)));
+  return line.replaceAll(/\{\{ (".*?"|[^{}"]+) \}\}/g, (_, expression: string) => String(evaluate(expression, scope)));
 }
 
 /** Evaluates `word argument …`, where an argument may be bracketed. */
@@ -45,6 +46,7 @@ function evaluate(expression: string, scope: TemplateScope): unknown {
   const values = rest.map((part) => evaluate(part, scope));
   if (head === "not") return !truth(values[0]);
   if (head === "or") return values.some(truth);
+  if (head === "toJson") return JSON.stringify(values[0]);
   if (head === "eq") return values[0] === values[1];
   if (rest.length > 0 || head === undefined) throw new Error(`Cannot evaluate "${expression}": not in the subset`);
   if (head.startsWith("(")) return evaluate(head.slice(1, -1), scope);
@@ -73,5 +75,6 @@ function split(expression: string): readonly string[] {
 }
 
 function truth(value: unknown): boolean {
+  if (typeof value === "object" && value !== null) return Object.keys(value).length > 0;
   return value !== false && value !== "" && value !== undefined && value !== null && value !== 0;
 }
