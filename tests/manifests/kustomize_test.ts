@@ -51,6 +51,7 @@ const DEPLOYMENT = z.object({
     }),
   }),
 });
+const LABELLED = z.looseObject({ labels: z.record(z.string(), z.string()).default({}) });
 const RULES = z.array(z.object({
   apiGroups: z.array(z.string()),
   resources: z.array(z.string()),
@@ -196,6 +197,19 @@ function assertFlags(args: readonly string[]): void {
     assert.ok(flag !== undefined, `serve has no ${arg}`);
     if (flag.choices !== undefined) assert.ok(flag.choices.includes(value ?? ""), arg);
   }
+}
+
+for (const [path, components] of [...FOLDERS.map((folder) => [folder, []] as const), ["base", COMPONENTS] as const]) {
+  Deno.test({
+    name: `${path}${components.length === 0 ? "" : " with components"}: all of it is found by its label, to be removed`,
+    ignore,
+    fn: async () => {
+      for (const { kind, metadata } of await renderComposition(path, components)) {
+        const { labels } = LABELLED.parse(metadata);
+        assert.equal(labels["app.kubernetes.io/part-of"], "archway", `${kind} ${metadata.name}`);
+      }
+    },
+  });
 }
 
 Deno.test({
