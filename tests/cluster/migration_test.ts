@@ -12,14 +12,13 @@ import {
   type PodSpec,
   waitForPods,
 } from "./support/pods.ts";
+import { REFERENCE_NAMESPACE, renderOperand, renderReferenceWebhook } from "./support/reference.ts";
 import { waitUntil } from "./support/wait.ts";
 import { index, openWalkBed } from "./support/walk_bed.ts";
 
 const GROUP = "/apis/multiarch.openshift.io/v1beta1";
 const WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
-const REFERENCE_NAMESPACE = "openshift-multiarch-tuning-operator";
 const DEPLOYMENTS = `/apis/apps/v1/namespaces/${REFERENCE_NAMESPACE}/deployments`;
-const OPERAND = { "multiarch.openshift.io/operand": "pod-placement-controller" };
 const MIGRATION_ROLE = new URL("../../manifests/components/migration/role.yaml", import.meta.url).pathname;
 const ERROR = "multiarch.openshift.io/image-inspect-error";
 const WAITING = { [SCHEDULING_GATE]: "gated", "multiarch.openshift.io/node-affinity": "not-set" };
@@ -61,54 +60,8 @@ async function layOutReference(cluster: ClusterAccess, namespace: string): Promi
   });
   await create(cluster, DEPLOYMENTS, renderOperand());
   const uid = String(read(config, "metadata", "uid"));
-  await create(cluster, WEBHOOKS, renderReferenceWebhook(uid));
+  await create(cluster, WEBHOOKS, renderReferenceWebhook(uid, { matchLabels: { migrated: "yes" } }));
   return uid;
-}
-
-/** Without pods: the reference is no longer at work. Its finalizer would keep it, and its namespace, for ever. */
-function renderOperand(): unknown {
-  const labels = { ...OPERAND, controller: "pod-placement-controller" };
-  return {
-    apiVersion: "apps/v1",
-    kind: "Deployment",
-    metadata: { name: "pod-placement-controller", labels, finalizers: [Finalizer.podPlacement] },
-    spec: {
-      replicas: 0,
-      selector: { matchLabels: labels },
-      template: { metadata: { labels }, spec: { containers: [{ name: "main", image: "example.com/operand:v1" }] } },
-    },
-  };
-}
-
-function renderReferenceWebhook(uid: string): unknown {
-  return {
-    apiVersion: "admissionregistration.k8s.io/v1",
-    kind: "MutatingWebhookConfiguration",
-    metadata: {
-      name: WebhookName.configuration,
-      labels: { ...OPERAND, controller: "pod-placement-web-hook" },
-      annotations: { "service.beta.openshift.io/inject-cabundle": "true" },
-      ownerReferences: [{
-        apiVersion: "multiarch.openshift.io/v1beta1",
-        kind: "ClusterPodPlacementConfig",
-        name: "cluster",
-        uid,
-        controller: true,
-        blockOwnerDeletion: true,
-      }],
-    },
-    webhooks: [{
-      name: WebhookName.webhook,
-      admissionReviewVersions: ["v1"],
-      clientConfig: {
-        service: { namespace: REFERENCE_NAMESPACE, name: "pod-placement-web-hook", path: "/add-pod-scheduling-gate" },
-      },
-      namespaceSelector: { matchLabels: { migrated: "yes" } },
-      failurePolicy: "Ignore",
-      sideEffects: "None",
-      rules: [{ operations: ["CREATE"], apiGroups: [""], apiVersions: ["v1"], resources: ["pods"] }],
-    }],
-  };
 }
 
 function find(pods: readonly PodOutcome[], name: string): PodOutcome {

@@ -1,0 +1,207 @@
+// Leaving Archway, as README says it: back to the Multiarch Tuning Operator with configs and gated pods, or altogether. Nothing
+// of Archway stays behind that holds anything up. Source: operator §2.7, §5.3.
+import assert from "node:assert/strict";
+import { Finalizer, SCHEDULING_GATE, WebhookName } from "../../lib/names.ts";
+import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
+import { type ControlPlane, startControlPlane } from "./support/control_plane.ts";
+import { install, type Installation } from "./support/installation.ts";
+import { createPods, isReleased, isScheduled, listPods, waitForPods } from "./support/pods.ts";
+import { renderOperand, renderReferenceManifests, renderReferenceWebhook } from "./support/reference.ts";
+import { SHARED_NODES } from "./support/shared_control_plane.ts";
+import { waitUntil } from "./support/wait.ts";
+
+const GROUP = "/apis/multiarch.openshift.io/v1beta1";
+const CONFIG = `${GROUP}/clusterpodplacementconfigs/cluster`;
+const WEBHOOK = `/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/${WebhookName.configuration}`;
+const GATED = "multiarch.openshift.io/scheduling-gate=gated";
+/** No registry answers there: pods of it stay gated. */
+const IMAGE = "registry.invalid/team/app:1";
+
+interface Scene {
+  readonly cluster: ControlPlane;
+  readonly installation: Installation;
+  readonly namespace: string;
+}
+
+/** A cluster on which Archway is at work: a config, a namespaced one, and ten gated pods. */
+async function withGatedPods(args: readonly string[], play: (scene: Scene) => Promise<void>): Promise<void> {
+  await using cluster = await startControlPlane();
+  await cluster.addNodes(SHARED_NODES);
+  await using installation = await install(cluster, { path: "base", components: [], args });
+  const namespace = await cluster.createNamespace("leaving");
+  await play({ cluster, installation, namespace });
+}
+
+async function gatePods({ cluster, namespace }: Scene): Promise<void> {
+  const config = {
+    ...{ apiVersion: "multiarch.openshift.io/v1beta1", kind: "ClusterPodPlacementConfig" },
+    ...{ metadata: { name: "cluster" }, spec: {} },
+  };
+  // Refused until the CA is in the validating webhooks.
+  await waitUntil(
+    "the configuration to be accepted",
+    async () => (await cluster.request("POST", `${GROUP}/clusterpodplacementconfigs`, config)).status === 201,
+  );
+  await waitUntil("the webhook", async () => (await cluster.request("GET", WEBHOOK)).status === 200);
+  const pods = Array.from({ length: 10 }, (_, number) => ({ name: `pod-${number}`, images: [IMAGE] }));
+  // The API server learns of the webhook a moment after it was stored.
+  await waitUntil("a pod to be gated", async () => {
+    await createPods(cluster, namespace, { pods: [{ name: `probe-${crypto.randomUUID()}`, images: [IMAGE] }] });
+    return (await listPods(cluster, namespace)).some((pod) => !isReleased(pod));
+  });
+  await createPods(cluster, namespace, { pods });
+  const names = new Set(pods.map(({ name }) => name));
+  await waitForPods(cluster, namespace, { count: 11, until: (pod) => !names.has(pod.name) || !isReleased(pod) });
+}
+
+async function createLocal({ cluster, namespace }: Scene): Promise<void> {
+  const local = {
+    ...{ apiVersion: "multiarch.openshift.io/v1beta1", kind: "PodPlacementConfig" },
+    ...{ metadata: { name: "local" }, spec: { plugins: {} } },
+  };
+  const answer = await cluster.request("POST", `${GROUP}/namespaces/${namespace}/podplacementconfigs`, local);
+  expectStatus("create the namespaced config", answer, [201]);
+  await waitUntil("both finalizers", async () => (await finalizersOf(cluster)).length === 2);
+}
+
+async function finalizersOf(cluster: ClusterAccess): Promise<readonly unknown[]> {
+  const finalizers = read((await cluster.request("GET", CONFIG)).body, "metadata", "finalizers");
+  return Array.isArray(finalizers) ? finalizers.toSorted() : [];
+}
+
+async function kubectl(cluster: ClusterAccess, args: readonly string[], stdin?: string): Promise<string> {
+  const { code, stdout, stderr } = await cluster.kubectl(args, stdin === undefined ? {} : { stdin });
+  assert.equal(code, 0, stderr);
+  return stdout;
+}
+
+/** As README has it: Archway's own objects go, those that both share are the other's by now. */
+async function removeOwnObjects(cluster: ClusterAccess): Promise<void> {
+  await kubectl(cluster, ["delete", "namespace", "archway-system", "--timeout=60s"]);
+  const kinds = "clusterroles,clusterrolebindings";
+  await kubectl(cluster, ["delete", kinds, "-l", "app.kubernetes.io/part-of=archway"]);
+}
+
+/** Everything cluster-wide, and every pod, that still speaks of Archway. */
+async function remainsOf(cluster: ClusterAccess): Promise<readonly string[]> {
+  const kinds = [
+    "namespaces",
+    "clusterroles",
+    "clusterrolebindings",
+    "mutatingwebhookconfigurations",
+    "validatingwebhookconfigurations",
+    "customresourcedefinitions",
+  ].join();
+  const { items } = JSON.parse(await kubectl(cluster, ["get", kinds, "-o", "json"]));
+  assert.ok(Array.isArray(items));
+  return items.filter((item) => /archway/.test(JSON.stringify({ ...item, metadata: withoutHistory(item) })))
+    .map((item) => `${read(item, "kind")}/${read(item, "metadata", "name")}`);
+}
+
+/** Who wrote what, and what kubectl applied last, is history. */
+function withoutHistory(object: unknown): unknown {
+  const metadata = read(object, "metadata");
+  if (typeof metadata !== "object" || metadata === null) return metadata;
+  const { managedFields: _managed, annotations: _annotations, labels: _labels, ...rest } = Object.assign(
+    { managedFields: undefined, annotations: undefined, labels: undefined },
+    metadata,
+  );
+  return rest;
+}
+
+Deno.test("ha: the way back: the reference's objects apply over Archway's, and its processes find all they need", async () => {
+  await withGatedPods(["--max-gate-age=600s"], async (scene) => {
+    const { cluster, installation, namespace } = scene;
+    {
+      await using archway = await installation.start();
+      await gatePods(scene);
+      await createLocal(scene);
+      assert.equal((await archway.stop()).code, 0, "scaled to zero");
+    }
+    // Configs, finalizers and gated pods are as the reference leaves them itself.
+    assert.deepEqual(await finalizersOf(cluster), [Finalizer.noPodPlacementConfig, Finalizer.podPlacement].toSorted());
+    const gated = (await listPods(cluster, namespace)).filter((pod) => !isReleased(pod));
+    assert.ok(gated.length >= 10 && gated.every(({ labels }) => labels[SCHEDULING_GATE] === "gated"));
+
+    const manifests = await renderReferenceManifests();
+    const list = JSON.stringify({ apiVersion: "v1", kind: "List", items: manifests });
+    await kubectl(cluster, ["apply", "--server-side", "--force-conflicts", "-f", "-"], list);
+    await kubectl(cluster, ["apply", "--server-side", "-f", "-"], JSON.stringify(renderOperand()));
+    // Its operator reads the webhook configuration that is there and replaces it.
+    const { body: live } = await cluster.request("GET", WEBHOOK);
+    const { body: config } = await cluster.request("GET", CONFIG);
+    const reference = renderReferenceWebhook(String(read(config, "metadata", "uid")));
+    const resourceVersion = read(live, "metadata", "resourceVersion");
+    const metadata = Object.assign({ resourceVersion }, reference["metadata"]);
+    expectStatus("replace", await cluster.request("PUT", WEBHOOK, { ...reference, metadata }), [200]);
+    await removeOwnObjects(cluster);
+    assert.deepEqual(await remainsOf(cluster), []);
+
+    // Its controller lifts the gates; its operator, asked to leave, lifts the finalizers.
+    for (const { name } of gated) {
+      const patch = { metadata: { labels: { [SCHEDULING_GATE]: "removed" } }, spec: { schedulingGates: null } };
+      const answer = await cluster.request("PATCH", `/api/v1/namespaces/${namespace}/pods/${name}`, patch);
+      expectStatus(`lift the gate of ${name}`, answer, [200]);
+    }
+    await waitForPods(cluster, namespace, { count: gated.length, until: isScheduled });
+    // Nobody answers the reference's validating webhooks here.
+    await kubectl(cluster, ["delete", "validatingwebhookconfiguration", WebhookName.validatingConfiguration]);
+    await kubectl(cluster, ["delete", "podplacementconfigs", "--all", "-A"]);
+    await kubectl(cluster, ["delete", "clusterpodplacementconfig", "cluster", "--wait=false"]);
+    expectStatus("drop", await cluster.request("PATCH", CONFIG, { metadata: { finalizers: null } }), [200]);
+    await waitUntil("the config to go", async () => (await cluster.request("GET", CONFIG)).status === 404);
+    await waitUntil("its webhook to go with it", async () => (await cluster.request("GET", WEBHOOK)).status === 404);
+  });
+});
+
+Deno.test("ha: uninstalling: webhook, gates, finalizers and then all objects go, and no pod stays gated", async () => {
+  await withGatedPods(["--max-gate-age=15s"], async (scene) => {
+    const { cluster, installation, namespace } = scene;
+    {
+      await using archway = await installation.start();
+      await gatePods(scene);
+      await kubectl(cluster, ["delete", "clusterpodplacementconfig", "cluster", "--timeout=60s"]);
+      await waitForPods(cluster, namespace, { count: 10, until: isReleased });
+      assert.equal((await cluster.request("GET", WEBHOOK)).status, 404);
+      await archway.stop();
+    }
+    await kubectl(cluster, ["delete", "-k", "manifests/base", "--timeout=60s"]);
+    assert.deepEqual(await remainsOf(cluster), []);
+  });
+});
+
+Deno.test("ha: when no Archway comes back, `archway release` frees every gated pod, and --dry-run none", async () => {
+  await withGatedPods(["--max-gate-age=600s"], async (scene) => {
+    const { cluster, installation, namespace } = scene;
+    {
+      await using archway = await installation.start();
+      await gatePods(scene);
+      archway.kill("SIGKILL");
+    }
+    await kubectl(cluster, ["delete", "deployment", "archway", "-n", "archway-system"]);
+    const count = async (): Promise<number> =>
+      (await kubectl(cluster, ["get", "pods", "-A", "-l", GATED, "-o", "name"])).split("\n").filter(Boolean).length;
+    const before = await count();
+    assert.ok(before >= 10);
+    const dry = await installation.run(["release", "--dry-run", "-o", "json"]);
+    assert.equal(dry.code, 0, dry.stdout);
+    const planned: unknown = JSON.parse(dry.stdout);
+    assert.equal(read(planned, "dryRun"), true);
+    assert.deepEqual(read(planned, "left"), []);
+    const released = read(planned, "released");
+    assert.ok(Array.isArray(released) && released.length === before, dry.stdout);
+    assert.equal(await count(), before, "a dry run changes nothing");
+    // A gate without its label is found as well.
+    const bare = `/api/v1/namespaces/${namespace}/pods/pod-0`;
+    expectStatus(
+      "unlabel",
+      await cluster.request("PATCH", bare, { metadata: { labels: { [SCHEDULING_GATE]: null } } }),
+      [200],
+    );
+    const wet = await installation.run(["release"]);
+    assert.equal(wet.code, 0, wet.stdout);
+    assert.match(wet.stdout, new RegExp(`${before} released, 0 still gated`));
+    await waitForPods(cluster, namespace, { count: before, until: isScheduled });
+    assert.match((await installation.run(["release"])).stdout, /No pod holds/);
+  });
+});

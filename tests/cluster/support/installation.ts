@@ -1,0 +1,179 @@
+// Archway as an overlay installs it: its objects on a control plane, and the process with the very arguments of its Deployment,
+// under its ServiceAccount. What other controllers of such a cluster do (certificates, CA injection) is done here.
+import assert from "node:assert/strict";
+import { fileURLToPath } from "node:url";
+import * as z from "zod";
+import { type ManifestObject, renderComposition } from "../../../manifests/generate/kustomize.ts";
+import { type ClusterAccess, expectStatus } from "./cluster_access.ts";
+import { createAuthority } from "./pki.ts";
+import { findFreePort } from "./ports.ts";
+import { RunningProcess } from "./process.ts";
+
+const MAIN = fileURLToPath(new URL("../../../main.ts", import.meta.url));
+const NAMESPACE = "archway-system";
+const ADMISSION = "/apis/admissionregistration.k8s.io/v1";
+const MUTATING = `${ADMISSION}/mutatingwebhookconfigurations/pod-placement-mutating-webhook-configuration`;
+const VALIDATING =
+  `${ADMISSION}/validatingwebhookconfigurations/multiarch-tuning-operator-validating-webhook-configuration`;
+const DEFINITION =
+  "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/clusterpodplacementconfigs.multiarch.openshift.io";
+const JSON_PATCH = { contentType: "application/json-patch+json" };
+const CONTAINERS = z.object({
+  spec: z.object({
+    template: z.object({ spec: z.object({ containers: z.tuple([z.object({ args: z.array(z.string()) })]) }) }),
+  }),
+});
+
+const DEFINITION_SPEC = z.looseObject({
+  conversion: z.looseObject({ webhook: z.looseObject({}) }).optional(),
+});
+const WEBHOOKS = z.array(z.looseObject({ clientConfig: z.object({ service: z.object({ path: z.string() }) }) }));
+
+/** What to install. */
+export interface Composition {
+  /** `base`, or an overlay. */
+  readonly path: string;
+  readonly components: readonly string[];
+  /** More arguments of `serve`; a later flag wins over ours. */
+  readonly args?: readonly string[];
+}
+
+/** An installation. Dispose it to take it away, but for the CRDs. */
+export interface Installation extends AsyncDisposable {
+  readonly objects: readonly ManifestObject[];
+  /** Whether the service makes its own certificates. */
+  readonly ownsCertificates: boolean;
+  /** Starts a replica; resolves when it is ready. Stop it before the next one. */
+  start(): Promise<RunningProcess>;
+  /** Runs another command in a replica's place, as `kubectl exec` would. */
+  run(args: readonly string[]): Promise<{ readonly code: number; readonly stdout: string }>;
+  /** Writes the CA where an overlay leaves that to another controller; nothing where the service does it. */
+  injectCa(): Promise<void>;
+}
+
+/** Applies the objects and lays out the files that the Deployment mounts. */
+export async function install(cluster: ClusterAccess, composition: Composition): Promise<Installation> {
+  await using undo = new AsyncDisposableStack();
+  const [webhookPort, adminPort] = [findFreePort(), findFreePort()];
+  const baseUrl = `https://127.0.0.1:${webhookPort}`;
+  const rendered = await renderComposition(composition.path, composition.components);
+  const objects = rendered.map((object) => leadTo(baseUrl, object));
+  await apply(cluster, objects);
+  undo.defer(() => remove(cluster, objects));
+  const directory = await Deno.makeTempDir({ prefix: "archway-installation-" });
+  undo.defer(() => Deno.remove(directory, { recursive: true }));
+  const caPem = await layOutFiles(directory);
+  const kubeconfig = await cluster.serviceAccountKubeconfig({ namespace: NAMESPACE, name: "archway" });
+  const args = [
+    ...argumentsOf(objects, directory),
+    `--kubeconfig=${kubeconfig}`,
+    `--namespace=${NAMESPACE}`,
+    `--webhook-url=${baseUrl}`,
+    `--listen=127.0.0.1:${webhookPort}`,
+    `--admin-listen=127.0.0.1:${adminPort}`,
+    ...composition.args ?? [],
+  ];
+  const isInjected = objects.every(({ metadata }) => metadata.name !== "archway-ca-bundles");
+  const opened = undo.move();
+  return {
+    objects,
+    ownsCertificates: args.includes("--tls-mode=self"),
+    start: () => startReplica(args, { directory: cluster.directory, adminPort }),
+    run: async (command) => {
+      const { code, stdout } = await new Deno.Command(Deno.execPath(), {
+        args: ["run", "-A", "--no-check", MAIN, ...command, `--kubeconfig=${kubeconfig}`],
+      }).output();
+      return { code, stdout: new TextDecoder().decode(stdout) };
+    },
+    injectCa: async () => {
+      if (isInjected) await injectCa(cluster, btoa(caPem));
+    },
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
+}
+
+async function apply(cluster: ClusterAccess, objects: readonly ManifestObject[]): Promise<void> {
+  const stdin = JSON.stringify({ apiVersion: "v1", kind: "List", items: objects });
+  const applied = await cluster.kubectl(["apply", "--server-side", "--force-conflicts", "-f", "-"], { stdin });
+  assert.equal(applied.code, 0, applied.stderr);
+}
+
+async function remove(cluster: ClusterAccess, objects: readonly ManifestObject[]): Promise<void> {
+  // The namespace takes with it what the service made there: Lease, Secret, monitoring.
+  const items = objects.filter(({ kind, metadata }) =>
+    metadata.namespace === undefined && kind !== "CustomResourceDefinition"
+  );
+  const stdin = JSON.stringify({ apiVersion: "v1", kind: "List", items });
+  const removed = await cluster.kubectl(["delete", "--ignore-not-found", "--timeout=60s", "-f", "-"], { stdin });
+  assert.equal(removed.code, 0, removed.stderr);
+}
+
+/** What cert-manager or OpenShift would mount; answers the PEM of the CA. */
+async function layOutFiles(directory: string): Promise<string> {
+  const authority = await createAuthority("archway test installation");
+  const serving = await authority.issue({ commonName: "archway", usage: "server" });
+  const files = {
+    "etc/archway/tls/tls.crt": serving.certificatePem,
+    "etc/archway/tls/tls.key": serving.keyPem,
+    "etc/archway/tls/ca.crt": authority.certificatePem,
+    "etc/archway/trusted-ca/ca-bundle.crt": authority.certificatePem,
+  };
+  for (const folder of ["etc/archway/tls", "etc/archway/trusted-ca", "var/cache/archway"]) {
+    await Deno.mkdir(`${directory}/${folder}`, { recursive: true });
+  }
+  for (const [name, text] of Object.entries(files)) await Deno.writeTextFile(`${directory}/${name}`, text);
+  return authority.certificatePem;
+}
+
+/** The arguments of the Deployment, with the folders of its mounts under ours. */
+function argumentsOf(objects: readonly ManifestObject[], directory: string): readonly string[] {
+  const { spec } = CONTAINERS.parse(objects.find(({ kind }) => kind === "Deployment"));
+  return spec.template.spec.containers[0].args.map((argument) =>
+    argument.replace(/=(\/(?:etc|var\/cache)\/archway\/)/, `=${directory}$1`).replace("$(NAMESPACE)", NAMESPACE)
+  );
+}
+
+async function startReplica(
+  args: readonly string[],
+  { directory, adminPort }: { readonly directory: string; readonly adminPort: number },
+): Promise<RunningProcess> {
+  const archway = RunningProcess.start({
+    name: "archway",
+    command: Deno.execPath(),
+    args: ["run", "-A", "--no-check", MAIN, ...args],
+    directory,
+  });
+  await archway.waitReady(async () => {
+    const response = await fetch(`http://127.0.0.1:${adminPort}/readyz`);
+    await response.body?.cancel();
+    return response.ok;
+  });
+  return archway;
+}
+
+/** The API server reaches us by URL here, not through a Service. */
+function leadTo(baseUrl: string, object: ManifestObject): ManifestObject {
+  if (object.kind === "CustomResourceDefinition") {
+    const { conversion, ...spec } = DEFINITION_SPEC.parse(object["spec"]);
+    if (conversion === undefined) return object;
+    const webhook = { ...conversion.webhook, clientConfig: { url: `${baseUrl}/convert` } };
+    return { ...object, spec: { ...spec, conversion: { ...conversion, webhook } } };
+  }
+  if (object.kind !== "ValidatingWebhookConfiguration") return object;
+  const webhooks = WEBHOOKS.parse(object["webhooks"]).map((webhook) => ({
+    ...webhook,
+    clientConfig: { url: `${baseUrl}${webhook.clientConfig.service.path}` },
+  }));
+  return { ...object, webhooks };
+}
+
+async function injectCa(cluster: ClusterAccess, caBundle: string): Promise<void> {
+  const add = (path: string): unknown => ({ op: "add", path: `${path}/clientConfig/caBundle`, value: caBundle });
+  await patch(cluster, VALIDATING, [0, 1].map((at) => add(`/webhooks/${at}`)));
+  await patch(cluster, DEFINITION, [add("/spec/conversion/webhook")]);
+  if ((await cluster.request("GET", MUTATING)).status === 200) await patch(cluster, MUTATING, [add("/webhooks/0")]);
+}
+
+async function patch(cluster: ClusterAccess, path: string, operations: readonly unknown[]): Promise<void> {
+  expectStatus(`patch "${path}"`, await cluster.request("PATCH", path, operations, JSON_PATCH), [200]);
+}
