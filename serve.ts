@@ -121,6 +121,7 @@ function openRooms(parts: ServeParts, edges: Edges, stop: AbortSignal): Rooms {
       watchEphemeral: followsNodes(parts),
       deploymentName: config.webhookUrl === undefined ? "archway" : undefined,
       runbookBaseUrl: config.runbookBaseUrl ?? "",
+      migration: config.migration,
       maxGateAgeMs: settings.maxGateAgeMs,
       resyncMs: OPERATOR_RESYNC_MS,
     },

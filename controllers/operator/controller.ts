@@ -43,7 +43,7 @@ export function openOperator(parts: OperatorParts): Operator {
 
   async function reconcile(signal: AbortSignal): Promise<void> {
     const memory = newMemory();
-    await releaseReferenceOperands(parts, signal);
+    if (settings.migration) await releaseReferenceOperands(parts, signal);
     for (let failures = 0; !signal.aborted;) {
       wake = new AbortController();
       try {

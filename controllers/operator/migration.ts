@@ -1,5 +1,5 @@
 // What the Multiarch Tuning Operator leaves behind when Archway takes over: finalizers on its operand Deployments, which
-// nobody else would ever remove. Run once by each new leader. Source: operator §0, §2.7 step 7, §2.8 step 4.
+// nobody else would ever remove. Run once by each new leader with --migration. Source: operator §0, §2.7 step 7, §2.8 step 4.
 import { ApiError, classifyWriteFailure } from "../../lib/k8s/errors.ts";
 import { pointer } from "../../lib/k8s/patch.ts";
 import { Resource } from "../../lib/k8s/types.ts";

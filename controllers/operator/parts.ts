@@ -18,6 +18,8 @@ export interface OperatorSettings {
   readonly deploymentName: string | undefined;
   /** Where alerts send people for their runbooks; empty for links relative to the repository. */
   readonly runbookBaseUrl: string;
+  /** Whether what the Multiarch Tuning Operator left behind is freed; asks for rights that only its component grants. */
+  readonly migration: boolean;
   /** Longest a pod may stay gated (ms). */
   readonly maxGateAgeMs: number;
   /** Longest time between two looks at everything (ms). */

@@ -85,6 +85,7 @@ export const FLAGS: readonly Flag[] = [
     ...flag("warm-admission", "switch", SERVE, "Place pods at admission when all their images are known."),
     fallback: "true",
   },
+  flag("migration", "switch", ["serve"], "Free the Deployments that the Multiarch Tuning Operator left behind."),
   flag("audit", "switch", SERVE, "Change nothing; report what would be done."),
   flag("prewarm", "switch", SERVE, "Inspect images of workload templates before pods exist."),
   { ...flag("workers", "count", SERVE, "Pods decided at the same time."), fallback: "32" },

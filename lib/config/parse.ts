@@ -57,6 +57,7 @@ const Values = z.object({
   webhookUrl: url,
   webhookService: z.string(),
   runbookBaseUrl: url,
+  migration: flagSwitch,
   identity: optionalText,
   maxGateAge: duration,
   warmAdmission: flagSwitch,

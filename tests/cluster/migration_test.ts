@@ -91,7 +91,7 @@ Deno.test("migration: what the reference leaves is taken over, and each of its g
   const { code, stderr } = await controlPlane.kubectl(["apply", "-f", MIGRATION_ROLE]);
   assert.equal(code, 0, stderr);
 
-  const archway = await bed.startReplica();
+  const archway = await bed.startReplica({ args: ["--migration"] });
   const ended = await waitForPods(controlPlane, namespace, {
     count: pods.length,
     until: (pod) => isReleased(pod) && (pod.name === "foreign" || isScheduled(pod)),

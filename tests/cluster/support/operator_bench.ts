@@ -77,6 +77,7 @@ export async function openOperatorBench(overrides: Partial<OperatorParts> = {}):
       watchEphemeral: false,
       deploymentName: "archway",
       runbookBaseUrl: "",
+      migration: false,
       maxGateAgeMs: 5_000,
       resyncMs: 30_000,
     },

@@ -126,6 +126,7 @@ Deno.test("operator lifts the gates by force with a Warning when nobody placed t
     endpoint: { kind: "service", namespace: NAMESPACE, name: "archway-webhook" },
     deploymentName: undefined,
     runbookBaseUrl: "",
+    migration: false,
     maxGateAgeMs: 100,
     resyncMs: 60_000,
     watchEphemeral: false,

@@ -57,6 +57,7 @@ export async function openBench(overrides: Partial<OperatorParts> = {}): Promise
       watchEphemeral: false,
       deploymentName: undefined,
       runbookBaseUrl: "",
+      migration: true,
       maxGateAgeMs: 60_000,
       resyncMs: 60_000,
     },
