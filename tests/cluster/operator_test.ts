@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { KubeObject } from "../../lib/k8s/types.ts";
 import { Resource } from "../../lib/k8s/types.ts";
-import { Finalizer, SCHEDULING_GATE, WebhookName } from "../../lib/names.ts";
+import { EventReason, Finalizer, SCHEDULING_GATE, WebhookName } from "../../lib/names.ts";
 import { parseOperandConfig } from "../../lib/operand/config_view.ts";
 import { changeAuthority } from "../../lib/tls/authority.ts";
 import { NAMESPACE, openOperatorBench, type OperatorBench } from "./support/operator_bench.ts";
@@ -122,6 +122,31 @@ Deno.test("operator on a real API server", async (t) => {
     await waitUntil("webhook back", async () => (await webhookText(bench)).includes("scheduling-gate"));
   });
 
+  await t.step("each condition says which generation of the config it is about", async () => {
+    const generationOf = async (): Promise<number> =>
+      Number((await bench.find(Resource.clusterConfigs, CONFIG))?.metadata.generation);
+    const before = await generationOf();
+    await send(bench, ["PATCH", "v1beta1/clusterpodplacementconfigs/cluster", { spec: { logVerbosity: "Trace" } }]);
+    assert.equal(await generationOf(), before + 1);
+    await waitUntil("all conditions of the new generation", async () => {
+      const config = await bench.find(Resource.clusterConfigs, CONFIG);
+      const { conditions } = parseOperandConfig(config ?? assert.fail("no config"));
+      return conditions.length === 8 && conditions.every((one) => one.observedGeneration === before + 1);
+    });
+    await send(bench, ["PATCH", "v1beta1/clusterpodplacementconfigs/cluster", { spec: { logVerbosity: "Normal" } }]);
+  });
+
+  await t.step("218 230 keeps ServiceMonitor and PrometheusRule, also when their API comes later", async () => {
+    assert.ok(!bench.events.includes("cluster Normal ServiceMonitorCreated"));
+    await defineMonitoring(bench);
+    for (const [kind, type] of MONITORING) {
+      const target = { namespace: NAMESPACE, name: "archway" };
+      const object = await waitUntil(kind, () => bench.find(type, target), { deadlineMs: 60_000 });
+      assert.equal(object.metadata.ownerReferences?.[0]?.name, "cluster");
+      await waitUntil(`event of ${kind}`, () => bench.events.includes(`cluster Normal ${kind}Created`));
+    }
+  });
+
   await t.step("183 185 B10 converts without losing plugins or the fallback", async () => {
     const path = "v1beta1/clusterpodplacementconfigs/cluster";
     await send(bench, ["PATCH", path, { spec: { plugins: SCORING, fallbackArchitecture: "amd64" } }]);
@@ -229,13 +254,42 @@ Deno.test("operator on a real API server", async (t) => {
     await rotateUnderLoad(bench);
   });
 
-  await t.step("leaves with hundreds of gated pods that nobody places: every gate is lifted", async () => {
-    assert.ok(await countGates(bench) > 100);
-    await deleteCompletely(bench);
-    assert.equal(await countGates(bench), 0);
-    assert.ok(bench.events.includes("cluster Warning GatesLifted"));
-  });
+  await t.step(
+    "leaves with hundreds of gated pods that nobody places: every gate is lifted, and each pod told",
+    async () => {
+      const gated = await countGates(bench);
+      assert.ok(gated > 100);
+      const warnings = (): number =>
+        bench.events.filter((event) => event.endsWith(` Warning ${EventReason.gateLifted}`)).length;
+      assert.equal(warnings(), 0);
+      await deleteCompletely(bench);
+      assert.equal(await countGates(bench), 0);
+      assert.ok(bench.events.includes("cluster Warning GatesLifted"));
+      assert.equal(warnings(), gated);
+    },
+  );
 });
+
+const MONITORING = [
+  ["ServiceMonitor", Resource.serviceMonitors],
+  ["PrometheusRule", Resource.prometheusRules],
+] as const;
+
+/** What the installation of the Prometheus operator brings, without schemas. */
+async function defineMonitoring({ controlPlane }: OperatorBench): Promise<void> {
+  for (const [kind, { group, version, plural }] of MONITORING) {
+    const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
+    const { status } = await controlPlane.request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
+      ...{ apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition" },
+      metadata: { name: `${plural}.${group}` },
+      spec: {
+        ...{ group, scope: "Namespaced", names: { kind, plural, singular: kind.toLowerCase() } },
+        versions: [{ name: version, served: true, storage: true, schema }],
+      },
+    });
+    assert.equal(status, 201);
+  }
+}
 
 /** A config and a webhook configuration as the Multiarch Tuning Operator leaves them. */
 async function layOutReference(bench: OperatorBench): Promise<void> {
