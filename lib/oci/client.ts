@@ -1,24 +1,16 @@
 // Reads documents of a repository: the right credential tried first, tokens fetched when asked for. Knows HTTP and
 // authentication, nothing of indexes. Used by inspect.ts.
 import type { Clock } from "../clock.ts";
-import { type Budget, pauseOf } from "./budget.ts";
+import type { Budget } from "./budget.ts";
 import { type Challenge, parseChallenges } from "./challenge.ts";
-import {
-  type DocumentRequest,
-  documentUrl,
-  overloaded,
-  refused,
-  type RegistryDocument,
-  toDocument,
-} from "./document.ts";
+import { type DocumentRequest, refused, type RegistryDocument, toDocument } from "./document.ts";
 import { InspectionError, inspectionError } from "./errors.ts";
-import { type HostHabits, isSameLogin, openHostHabits, type Way } from "./host_habits.ts";
-import type { RequestKind } from "./ledger.ts";
-import { MANIFEST_MEDIA_TYPES } from "./manifest.ts";
-import { basicAuthorization, type TokenSource } from "./token.ts";
 import { type Answer, isSendable } from "./exchange.ts";
+import { type HostHabits, isSameLogin, openHostHabits } from "./host_habits.ts";
+import { openSender, type Sender, transportBy } from "./sender.ts";
+import { basicAuthorization, type TokenSource } from "./token.ts";
 import type { Transport } from "./transport.ts";
-import type { Credential, Endpoint, EndpointTransport } from "./types.ts";
+import type { Credential, Endpoint } from "./types.ts";
 import { untilAborted } from "./until_aborted.ts";
 
 /** Reads documents. */
@@ -27,7 +19,6 @@ export interface RegistryClient {
   read(request: DocumentRequest, signal: AbortSignal): Promise<RegistryDocument>;
 }
 
-const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024;
 type Asked =
   | { readonly kind: "document"; readonly document: RegistryDocument }
   | { readonly kind: "refused"; readonly status: number | undefined };
@@ -55,17 +46,14 @@ interface Identity {
   readonly signal: AbortSignal;
 }
 
-interface Authorized {
-  readonly authorization: string | undefined;
-  readonly signal: AbortSignal;
-}
-
 class Client implements RegistryClient {
   readonly #parts: ClientParts;
   readonly #habits: HostHabits = openHostHabits();
+  readonly #sender: Sender;
 
   constructor(parts: ClientParts) {
     this.#parts = parts;
+    this.#sender = openSender({ ...parts, habits: this.#habits });
   }
 
   async read(request: DocumentRequest, signal: AbortSignal): Promise<RegistryDocument> {
@@ -111,10 +99,8 @@ class Client implements RegistryClient {
     // A token server may refuse strangers although the repository is open: without a token it is still worth a try.
     const header = first.kind === "denied" ? undefined : first.header;
     const isLoggedIn = header !== undefined;
-    const answer = await this.#sendWithin(request, { authorization: header, signal });
-    if (answer.status !== 401 && (answer.status !== 403 || isLoggedIn)) return { answer, isLoggedIn };
-    const offered = parseChallenges(answer.headers.get("www-authenticate") ?? "");
-    const challenge = offered.find(({ kind }) => kind === "bearer") ?? offered[0];
+    const answer = await this.#sender.send(request, { authorization: header, signal });
+    const challenge = await this.#challengeAfter(answer, request, { credential, isLoggedIn, signal });
     if (challenge === undefined) return { answer, isLoggedIn };
     this.#habits.learnChallenge(endpoint, challenge);
     if (first.kind === "denied" || (challenge.kind === "basic" && isLoggedIn)) return { answer, isLoggedIn };
@@ -123,7 +109,29 @@ class Client implements RegistryClient {
     }
     const second = await this.#authorize(request, { challenge, credential, signal });
     if (second.kind === "denied" || second.header === undefined) return { answer, isLoggedIn };
-    return { answer: await this.#sendWithin(request, { authorization: second.header, signal }), isLoggedIn: true };
+    return { answer: await this.#sender.send(request, { authorization: second.header, signal }), isLoggedIn: true };
+  }
+
+  /** How to log in after an answer; undefined when it is no refusal, or nobody says how. */
+  async #challengeAfter(
+    answer: Answer,
+    request: DocumentRequest,
+    { credential, isLoggedIn, signal }: Identity & { readonly isLoggedIn: boolean },
+  ): Promise<Challenge | undefined> {
+    const { status } = answer;
+    const isRefused = status === 401 || status === 403 && !isLoggedIn;
+    const offered = isRefused ? challengeOf(answer) : undefined;
+    const isSilent = offered === undefined && !isLoggedIn && !isFinal(answer);
+    const isKnown = this.#habits.challenge(request.endpoint) !== undefined;
+    if (!isSilent || isKnown || credential === undefined || request.method === "HEAD") return offered;
+    // Open registries may hide what is private from strangers without a word of logging in; their root tells.
+    try {
+      return challengeOf(await this.#sender.sendProbe(request, signal));
+    } catch (error) {
+      // A root that does not answer changes nothing of what was answered before.
+      if (!(error instanceof InspectionError)) throw error;
+      return undefined;
+    }
   }
 
   async #authorize(
@@ -144,7 +152,7 @@ class Client implements RegistryClient {
     // Others may wait for the same token: whoever leaves does so alone.
     const [way] = this.#habits.ways(endpoint);
     const asked = this.#parts.tokens.get({
-      endpoint: way === undefined ? endpoint : { ...endpoint, transport: transportOf(endpoint, way) },
+      endpoint: way === undefined ? endpoint : { ...endpoint, transport: transportBy(way, endpoint) },
       challenge,
       scope,
       credential,
@@ -154,69 +162,13 @@ class Client implements RegistryClient {
     const token = await untilAborted(asked, signal);
     return token.kind === "denied" ? token : { kind: "header", header: `Bearer ${token.token}` };
   }
-
-  /** Sends in its turn; the budget waits out short pauses that the registry asks for. */
-  async #sendWithin(
-    request: DocumentRequest,
-    { authorization, signal }: Authorized,
-  ): Promise<Answer> {
-    const { endpoint, priority } = request;
-    const answer = await this.#parts.budget.run(
-      endpoint.host,
-      { priority, signal },
-      () => this.#send(request, { authorization, signal }),
-    );
-    if (answer.status !== 429 && answer.status < 500) return answer;
-    throw overloaded(request, answer.status, pauseOf(answer, this.#parts.clock.nowMs()));
-  }
-
-  async #send(
-    request: DocumentRequest,
-    { authorization, signal }: Authorized,
-  ): Promise<Answer> {
-    const { endpoint, method, what, ledger } = request;
-    const ways = this.#habits.ways(endpoint);
-    let failure: unknown;
-    for (const [at, way] of ways.entries()) {
-      try {
-        const answer = await this.#parts.transport.send({
-          method,
-          url: documentUrl(request, way.scheme),
-          transport: transportOf(endpoint, way),
-          maxBytes: MAX_DOCUMENT_BYTES,
-          kind: KIND[what][method],
-          ledger,
-          ...(endpoint.headers === undefined ? {} : { headers: endpoint.headers }),
-          ...(what === "manifest" ? { accept: MANIFEST_MEDIA_TYPES.join(", ") } : {}),
-          ...(authorization === undefined ? {} : { authorization }),
-        }, signal);
-        const isOtherWanted = way.certificate !== undefined && CERTIFICATE_REFUSALS.includes(answer.status);
-        if (isOtherWanted && ways[at + 1]?.certificate !== undefined) continue;
-        this.#habits.learnWay(endpoint, way);
-        return answer;
-      } catch (error) {
-        const isWire = error instanceof InspectionError && ["Unreachable", "TlsFailed"].includes(error.failure.reason);
-        if (!isWire) throw error;
-        failure = error;
-      }
-    }
-    throw failure;
-  }
 }
 
-/** What servers answer to a certificate that they do not take: nginx says 400 (or 495, 496), others 403. */
-const CERTIFICATE_REFUSALS: readonly number[] = [400, 403, 495, 496];
-
-/** The endpoint's transport with the one certificate of this way. */
-function transportOf({ transport }: Endpoint, { certificate }: Way): EndpointTransport {
-  const { clientCertificates: _all, ...others } = transport;
-  return certificate === undefined ? others : { ...others, clientCertificates: [certificate] };
+/** The challenge to follow: a token rather than the password itself. */
+function challengeOf(answer: Answer): Challenge | undefined {
+  const offered = parseChallenges(answer.headers.get("www-authenticate") ?? "");
+  return offered.find(({ kind }) => kind === "bearer") ?? offered[0];
 }
-
-const KIND: Readonly<Record<DocumentRequest["what"], Readonly<Record<DocumentRequest["method"], RequestKind>>>> = {
-  manifest: { GET: "manifestGet", HEAD: "manifestHead" },
-  blob: { GET: "blobGet", HEAD: "other" },
-};
 
 /** Whether an answer ends the search for a credential: anything but "not for you" and "not there". */
 function isFinal({ status }: Answer): boolean {

@@ -42,11 +42,14 @@ const HASHES: readonly string[] = ["sha256", "sha384", "sha512"];
 /** The address of a document: `https://host/prefix/v2/repository/manifests/tag`, and for whom a mirror is asked. */
 export function documentUrl({ endpoint, identifier, what }: DocumentRequest, scheme: "https" | "http"): URL {
   const folder = what === "manifest" ? "manifests" : "blobs";
-  const url = new URL(
-    `${scheme}://${endpoint.host}${endpoint.pathPrefix}/v2/${endpoint.repository}/${folder}/${identifier}`,
-  );
+  const url = new URL(`${rootUrl(endpoint, scheme)}${endpoint.repository}/${folder}/${identifier}`);
   if (endpoint.namespace !== undefined) url.searchParams.set("ns", endpoint.namespace);
   return url;
+}
+
+/** The root of the API: `https://host/prefix/v2/`. */
+export function rootUrl({ host, pathPrefix }: Endpoint, scheme: "https" | "http"): URL {
+  return new URL(`${scheme}://${host}${pathPrefix}/v2/`);
 }
 
 /** The document of an answer. Throws InspectionError for any status but 200 and for content that its digest denies. */

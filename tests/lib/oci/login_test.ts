@@ -285,15 +285,45 @@ Deno.test("inspect() repeats no token that a header cannot hold, be it the user'
 });
 
 for (const status of [401, 403]) {
-  Deno.test(`inspect() asks once when ${status} comes without a way to log in, however many credentials there are`, async () => {
+  Deno.test(`inspect() asks once, and the root once, when ${status} comes without a way to log in, however many credentials there are`, async () => {
     await using registry = await open({ kind: "none" });
     using inspector = openTestInspector();
     registry.intercept = () => new Response("no", { status });
     const credentials = ["a", "b", "c"].map((username) => makeCredential(registry.host, { username }));
     assert.equal(sees(await inspector.inspect(`${registry.host}/org/app:v1`, { credentials })), "Unauthorized");
-    assert.equal(registry.requests.length, 1);
+    assert.deepEqual(registry.requests.map(({ path }) => path), ["/v2/org/app/manifests/v1", "/v2/"]);
+    await inspector.inspect(`${registry.host}/org/public:v1`);
+    assert.equal(registry.requests.length, 3);
   });
 }
+
+for (const status of [401, 403, 404]) {
+  Deno.test(`inspect() learns from the root how to log in when strangers get ${status} without a word of it`, async () => {
+    await using registry = await open(TOKEN);
+    using inspector = openTestInspector();
+    registry.intercept = ({ path, headers }) =>
+      path.includes("/manifests/") && headers.get("authorization") === null
+        ? new Response("no", { status })
+        : undefined;
+    const credentials = [makeCredential(registry.host)];
+    assert.deepEqual(sees(await inspector.inspect(`${registry.host}/org/app:v1`, { credentials })), BOTH);
+    const more = await inspector.inspect(`${registry.host}/org/app@${makeMultiArch(["amd64", "arm64"]).index.digest}`, {
+      credentials: [makeCredential(registry.host, { username: "user" })],
+    });
+    assert.deepEqual(sees(more), BOTH);
+    assert.equal(registry.requests.filter(({ path }) => path === "/v2/").length, 1);
+  });
+}
+
+Deno.test("inspect() takes the first answer for what it is when the root is broken", async () => {
+  await using registry = await open({ kind: "none" });
+  using inspector = openTestInspector();
+  registry.intercept = ({ path }) => new Response("no", { status: path === "/v2/" ? 500 : 404 });
+  const report = await inspector.inspect(`${registry.host}/org/app:v1`, {
+    credentials: [makeCredential(registry.host)],
+  });
+  assert.equal(sees(report), "ManifestUnknown");
+});
 
 Deno.test("inspect() ends with its caller while the token server thinks", async () => {
   await using registry = await open(TOKEN);

@@ -1,0 +1,113 @@
+// Sends what is asked of one host: in its turn, by each way that the configuration allows until one works. Used by client.ts.
+import type { Clock } from "../clock.ts";
+import { type Budget, pauseOf } from "./budget.ts";
+import { type DocumentRequest, documentUrl, overloaded, rootUrl } from "./document.ts";
+import { InspectionError } from "./errors.ts";
+import type { Answer, Exchange } from "./exchange.ts";
+import type { HostHabits, Way } from "./host_habits.ts";
+import type { RequestKind } from "./ledger.ts";
+import { MANIFEST_MEDIA_TYPES } from "./manifest.ts";
+import type { Transport } from "./transport.ts";
+import type { Endpoint, EndpointTransport } from "./types.ts";
+
+/** Sends requests. */
+export interface Sender {
+  /** Asks for the document. Throws InspectionError when nobody answers, or with 429 or 5xx. */
+  send(request: DocumentRequest, login: Login): Promise<Answer>;
+  /** Asks the root of the API as a stranger: its challenge is that of the whole host. Throws as `send` does. */
+  sendProbe(request: DocumentRequest, signal: AbortSignal): Promise<Answer>;
+}
+
+/** As whom. */
+export interface Login {
+  /** The `Authorization` header; undefined: as a stranger. */
+  readonly authorization: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** What a sender is made with. */
+export interface SenderParts {
+  readonly transport: Transport;
+  readonly budget: Budget;
+  readonly clock: Clock;
+  readonly habits: HostHabits;
+}
+
+/** What of an exchange is the same by every way. */
+type Message = Pick<Exchange, "method" | "kind" | "accept"> & { readonly urlBy: (scheme: Way["scheme"]) => URL };
+
+const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024;
+
+const KIND: Readonly<Record<DocumentRequest["what"], Readonly<Record<DocumentRequest["method"], RequestKind>>>> = {
+  manifest: { GET: "manifestGet", HEAD: "manifestHead" },
+  blob: { GET: "blobGet", HEAD: "other" },
+};
+
+/** What servers answer to a certificate that they do not take: nginx says 400 (or 495, 496), others 403. */
+const CERTIFICATE_REFUSALS: readonly number[] = [400, 403, 495, 496];
+
+/** Opens a sender. It remembers nothing but what it teaches the habits. */
+export function openSender({ transport, budget, clock, habits }: SenderParts): Sender {
+  async function sendBy(way: Way, request: DocumentRequest, message: Message & Login): Promise<Answer> {
+    const { endpoint, ledger } = request;
+    const { urlBy, signal, authorization, ...rest } = message;
+    const exchange = {
+      ...rest,
+      url: urlBy(way.scheme),
+      transport: transportBy(way, endpoint),
+      maxBytes: MAX_DOCUMENT_BYTES,
+      ledger,
+      ...(endpoint.headers === undefined ? {} : { headers: endpoint.headers }),
+      ...(authorization === undefined ? {} : { authorization }),
+    };
+    return await transport.send(exchange, signal);
+  }
+
+  /** By one way after the other; what the last one comes to counts. */
+  async function sendByEach(request: DocumentRequest, message: Message & Login): Promise<Answer> {
+    const ways = habits.ways(request.endpoint);
+    let failure: unknown;
+    for (const [at, way] of ways.entries()) {
+      try {
+        const answer = await sendBy(way, request, message);
+        const isOtherWanted = way.certificate !== undefined && CERTIFICATE_REFUSALS.includes(answer.status);
+        if (isOtherWanted && ways[at + 1]?.certificate !== undefined) continue;
+        habits.learnWay(request.endpoint, way);
+        return answer;
+      } catch (error) {
+        const isWire = error instanceof InspectionError && ["Unreachable", "TlsFailed"].includes(error.failure.reason);
+        if (!isWire) throw error;
+        failure = error;
+      }
+    }
+    throw failure;
+  }
+
+  /** The budget waits out short pauses that the registry asks for. */
+  async function sendInTurn(request: DocumentRequest, message: Message & Login): Promise<Answer> {
+    const { endpoint: { host }, priority } = request;
+    const turn = { priority, signal: message.signal };
+    const answer = await budget.run(host, turn, () => sendByEach(request, message));
+    if (answer.status !== 429 && answer.status < 500) return answer;
+    throw overloaded(request, answer.status, pauseOf(answer, clock.nowMs()));
+  }
+
+  return {
+    send: (request, login) => {
+      const { method, what } = request;
+      const accept = what === "manifest" ? { accept: MANIFEST_MEDIA_TYPES.join(", ") } : {};
+      const urlBy = (scheme: Way["scheme"]): URL => documentUrl(request, scheme);
+      return sendInTurn(request, { ...login, ...accept, method, kind: KIND[what][method], urlBy });
+    },
+    sendProbe: (request, signal) => {
+      const urlBy = (scheme: Way["scheme"]): URL => rootUrl(request.endpoint, scheme);
+      return sendInTurn(request, { method: "GET", kind: "other", urlBy, authorization: undefined, signal });
+    },
+  };
+}
+
+/** The endpoint's transport with the one certificate of a way. */
+export function transportBy({ certificate }: Way, { transport }: Endpoint): EndpointTransport {
+  const { clientCertificates: _all, ...others } = transport;
+  return certificate === undefined ? others : { ...others, clientCertificates: [certificate] };
+}
