@@ -2,11 +2,10 @@
 import { type ClusterAccess, read } from "../cluster/support/cluster_access.ts";
 import { createPods, type PodSpec } from "../cluster/support/pods.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
+import { CREATORS } from "./for_each.ts";
 import { percentile } from "./statistics.ts";
 import { watchBurst } from "./watch_burst.ts";
 
-/** Clients that create pods at the same time. Source: the benchmark protocol. */
-const CREATORS = 32;
 const DEADLINE_MS = 300_000;
 
 /** How a burst went. Times in ms; gate times are from the answer to the creation until the release is seen. */

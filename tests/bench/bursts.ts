@@ -1,4 +1,4 @@
-// B2, B3, B5, B6 and B7: bursts of pods of a cold and of a warm image beside their floors, in alternating order.
+// B2, B3 and B7: bursts of pods of a cold and of a warm image beside their floors, in alternating order.
 import { SCHEDULING_GATE } from "../../lib/names.ts";
 import { index } from "../cluster/support/walk_bed.ts";
 import type { Bench } from "./bench.ts";
@@ -7,7 +7,6 @@ import { startArchwayContender, type StartContender } from "./contender.ts";
 import { DOCUMENTED } from "./documented.ts";
 import { startNoPatchWebhook } from "./no_patch_webhook.ts";
 import { runPatcher } from "./patcher.ts";
-import { readCpuMs, readMemoryMb } from "./process_usage.ts";
 import { Samples } from "./statistics.ts";
 import type { Row } from "./table.ts";
 
@@ -58,16 +57,11 @@ class BurstRun {
 
   /** As it is installed: the image is learnt during the first burst and known in the second. */
   async archway(round: number): Promise<void> {
-    const { bed } = this.#bench;
     const image = await this.#pushImage(`installed-${round}`);
-    await using contender = await startArchwayContender(bed);
+    await using contender = await startArchwayContender(this.#bench.bed);
     const { archway } = contender;
-    this.samples.add("idle MB", await readMemoryMb(archway.pid()));
-    bed.proxy.reset();
     await this.#burst("cold", { image });
-    this.samples.add("cold requests", bed.proxy.requests().length);
     await this.#burst("warm", { image });
-    this.samples.add("after MB", await readMemoryMb(archway.pid()));
     await archway.stop();
     const startedMs = performance.now();
     await archway.restart();
@@ -76,11 +70,8 @@ class BurstRun {
 
   async archwayGatingAlways(round: number): Promise<void> {
     const image = await this.#pushImage(`gated-${round}`);
-    await using contender = await startArchwayContender(this.#bench.bed, { args: [GATE_ALWAYS] });
-    const pid = contender.archway.pid();
-    const beforeMs = await readCpuMs(pid);
+    await using _contender = await startArchwayContender(this.#bench.bed, { args: [GATE_ALWAYS] });
     await this.#burst("gated", { image });
-    this.samples.add("cpu ms", (await readCpuMs(pid) - beforeMs) / this.#bench.options.pods);
   }
 
   async reference(start: StartContender, round: number): Promise<void> {
@@ -140,25 +131,6 @@ function rowsOf(samples: Samples, { hasReference }: { readonly hasReference: boo
       archway: of("warm gated"),
       target: { kind: "exactly", value: 0 },
       ...reference("warm gated"),
-    },
-    {
-      measure: "B4 registry requests for the cold burst",
-      archway: of("cold requests"),
-      target: { kind: "exactly", value: 1 },
-      documented: DOCUMENTED.inspectionsOfOneImage,
-    },
-    {
-      measure: "B5 memory, idle, MB",
-      archway: of("idle MB"),
-      target: { kind: "atMost", limit: 100 },
-      documented: DOCUMENTED.idleMemory,
-    },
-    { measure: "B5 memory after two bursts, MB", archway: of("after MB"), target: { kind: "none" } },
-    {
-      measure: "B6 CPU a gated pod, ms",
-      archway: of("cpu ms"),
-      target: { kind: "atMost", limit: 2 },
-      documented: DOCUMENTED.cpuPerPod,
     },
     { measure: "B7 start to ready, ms", archway: of("start ms"), target: { kind: "atMost", limit: 700 } },
   ];

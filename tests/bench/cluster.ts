@@ -1,29 +1,29 @@
 // `deno task bench:cluster`: B2 to B8 of the benchmark protocol on a real control plane, with a real registry behind a
 // counting proxy and the floors in the same run. Prints one table and keeps `.archway/bench-cluster.json`. See --help.
 import type { Bench } from "./bench.ts";
-import { benchBigBurst } from "./big_burst.ts";
 import { benchBursts } from "./bursts.ts";
 import { type BenchOptions, type Measure, parseBenchOptions, USAGE } from "./cluster_options.ts";
 import { referenceStarter } from "./contender.ts";
 import { describeCluster, readMachineFacts } from "./machine.ts";
 import { benchRegistryCost } from "./registry_cost.ts";
 import { benchRegistryFaults } from "./registry_faults.ts";
+import { benchSize } from "./size.ts";
 import { mergeResults, type ResultEntry } from "./results_file.ts";
 import { judgeRows, renderRows, type Row } from "./table.ts";
 import { benchWebhookAlone } from "./webhook_alone.ts";
 import { openWalkBed } from "../cluster/support/walk_bed.ts";
 
-/** In this order: what leaves most behind in the cluster comes last. */
+/** What is measured together, and for which targets. */
 const SECTIONS: readonly (readonly [
   name: string,
   measures: readonly Measure[],
   run: (bench: Bench) => Promise<readonly Row[]>,
 ])[] = [
   ["webhook", ["B1"], benchWebhookAlone],
-  ["bursts", ["B2", "B3", "B4", "B5", "B6", "B7"], benchBursts],
+  ["bursts", ["B2", "B3", "B7"], benchBursts],
   ["registry cost", ["B4"], benchRegistryCost],
   ["registry faults", ["B8"], benchRegistryFaults],
-  ["big burst", ["B5", "B6"], benchBigBurst],
+  ["size", ["B5", "B6"], benchSize],
 ];
 
 function print(text: string): void {

@@ -10,7 +10,7 @@ export type Measure = (typeof MEASURES)[number];
 /** What to measure, and how much of it. */
 export interface BenchOptions {
   readonly only: readonly Measure[];
-  /** Pods of an ordinary burst; ten times as many make the big one. */
+  /** Pods of an ordinary burst; B5 and B6 also take ten times as many. */
   readonly pods: number;
   readonly rounds: number;
   /** Grows with each run; short runs have one of their own, so that they spoil no figures. */
@@ -28,7 +28,7 @@ export interface BenchOptions {
 /** How to call it. */
 export const USAGE = `deno task bench:cluster [options]
   --only B2,B4              measure these alone (${MEASURES.join(", ")}); the results file keeps the others
-  --pods N                  pods of a burst (1000); the big burst of B5 and B6 has ten times as many
+  --pods N                  pods of a burst (1000); B5 and B6 also take ten times as many
   --rounds N                rounds of what is compared (3); medians are shown
   --short                   small numbers everywhere: proves that it runs, measures nothing worth telling
   --reference-start CMD     run B2, B3 and B8 with this operator too; it finds KUBECONFIG, SSL_CERT_FILE and REGISTRY, must

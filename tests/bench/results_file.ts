@@ -7,8 +7,8 @@ export interface ResultEntry {
   readonly [fact: string]: unknown;
 }
 
-/** The entries of a file by name; none when there is no such file yet. */
-export async function readResults(file: string | URL): Promise<Readonly<Record<string, ResultEntry>>> {
+/** The entries of a file by name, as they were put there; none when there is no such file yet. */
+export async function readResults<Entry>(file: string | URL): Promise<Readonly<Record<string, Entry>>> {
   try {
     return JSON.parse(await Deno.readTextFile(file));
   } catch (error) {
@@ -19,6 +19,6 @@ export async function readResults(file: string | URL): Promise<Readonly<Record<s
 
 /** Puts entries into the file, instead of those of the same names. */
 export async function mergeResults(file: string | URL, entries: Readonly<Record<string, ResultEntry>>): Promise<void> {
-  const all = { ...await readResults(file), ...entries };
+  const all = { ...await readResults<ResultEntry>(file), ...entries };
   await Deno.writeTextFile(file, `${JSON.stringify(all, null, 2)}\n`);
 }

@@ -20,8 +20,8 @@ export interface BurstWatch extends AsyncDisposable {
   gateTimesMs(): Iterable<number>;
 }
 
-/** Follows the pods of a namespace. */
-export async function watchBurst(cluster: ClusterAccess, namespace: string): Promise<BurstWatch> {
+/** Follows the pods of a namespace, or of all; their names must differ. */
+export async function watchBurst(cluster: ClusterAccess, namespace: string | undefined): Promise<BurstWatch> {
   const stop = new AbortController();
   const createdMs = new Map<string, number>();
   const gated = new Set<string>();

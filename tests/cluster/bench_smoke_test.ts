@@ -26,3 +26,8 @@ Deno.test("bench:cluster --short runs and gives a number for every measure", asy
   }
   assert.doesNotMatch(text, /NaN/);
 });
+
+Deno.test("bench:growth --short runs and gives a number for every measure", async () => {
+  const text = await runBench("growth.ts", ["--short"]);
+  assert.match(text, /^pods=20 images=25 nodes=4 namespaces=2( +\d+(\.\d+)?){9}$/m);
+});

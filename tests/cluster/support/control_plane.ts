@@ -13,6 +13,8 @@ export interface ControlPlaneOptions {
   readonly auditLog?: boolean;
   /** More flags, by server; a later flag wins over ours. */
   readonly flags?: ServerFlags;
+  /** Servers to leave out: where nothing is to be scheduled, they would only take CPU. addNodes() needs kwok. */
+  readonly without?: readonly ("kube-scheduler" | "kwok")[];
 }
 
 /** How a server is ended: asked to (SIGTERM), or killed (SIGKILL). */
@@ -56,7 +58,8 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   };
   await Deno.writeTextFile(plan.kubeconfigFile, renderKubeconfig(coordinates, { token: plan.adminToken }));
   const connection = undo.use(new AdminConnection(coordinates));
-  const servers = undo.use(new Servers({ plan, coordinates, binaries, flags: options.flags ?? {} }));
+  const { flags = {}, without = [] } = options;
+  const servers = undo.use(new Servers({ plan, coordinates, binaries, flags, without }));
   await servers.startAll();
   const opened = undo.move();
   return {
@@ -84,6 +87,7 @@ interface ServersOptions {
   readonly coordinates: Coordinates;
   readonly binaries: Binaries;
   readonly flags: ServerFlags;
+  readonly without: readonly ServerName[];
 }
 
 /** The processes, in the order of their start; ended in the reverse order. */
@@ -142,6 +146,7 @@ class Servers implements AsyncDisposable {
 
   /** A left-over of an earlier run must never answer for us: the port was free, and our child lives when it answers. */
   async #start(name: ServerName, readyUrl: string): Promise<void> {
+    if (this.#options.without.includes(name)) return;
     if (this.#running.has(name)) throw new Error(`Cannot start ${name}: it is running`);
     const port = Number(new URL(readyUrl).port);
     if (!isPortFree(port)) throw new Error(`Cannot start ${name}: port ${port} is taken`);

@@ -1,0 +1,53 @@
+// What grows, and how far: each point differs from the base in one thing. Pure.
+
+/** How much there is of each. */
+export interface GrowthPoint {
+  /** Created in one burst, each gated. */
+  readonly pods: number;
+  /** Distinct tags that are known when the burst begins. */
+  readonly images: number;
+  readonly nodes: number;
+  /** Each with a PodPlacementConfig; the pods are spread over them. */
+  readonly namespaces: number;
+}
+
+/** One thing that grows. */
+export type Axis = keyof GrowthPoint;
+
+/** The steps of each axis. */
+export const AXES: Readonly<Record<Axis, readonly number[]>> = {
+  pods: [100, 1_000, 10_000],
+  images: [10, 1_000, 20_000],
+  nodes: [2, 500, 5_000],
+  namespaces: [1, 100, 1_000],
+};
+
+/** The point that every axis passes through. */
+export const BASE: GrowthPoint = { pods: 1_000, images: 10, nodes: 2, namespaces: 1 };
+
+/** The base with one thing changed. */
+export function pointAt(axis: Axis, value: number): GrowthPoint {
+  return { ...BASE, [axis]: value };
+}
+
+/** Name of a point in the results file. */
+export function nameOf({ pods, images, nodes, namespaces }: GrowthPoint): string {
+  return `pods=${pods} images=${images} nodes=${nodes} namespaces=${namespaces}`;
+}
+
+/** Every point once, the base first. */
+export function allPoints(): readonly GrowthPoint[] {
+  const points = new Map([[nameOf(BASE), BASE]]);
+  for (const axis of parseAxes()) {
+    for (const value of AXES[axis]) points.set(nameOf(pointAt(axis, value)), pointAt(axis, value));
+  }
+  return [...points.values()];
+}
+
+/** The axes in the order they are shown; with a name, that one. Throws one line when there is no such axis. */
+export function parseAxes(name?: string): readonly Axis[] {
+  const axes = ["pods", "images", "nodes", "namespaces"] as const;
+  const chosen = axes.filter((axis) => name === undefined || axis === name);
+  if (chosen.length === 0) throw new Error(`Cannot grow "${name}": not one of ${axes.join(", ")}.`);
+  return chosen;
+}

@@ -1,0 +1,112 @@
+// The cluster of one growth point: plain Node objects without kubelets, namespaces with PodPlacementConfigs, and a registry
+// double in memory. No scheduler runs: Archway's part ends with the release, and 20 000 real pushes would take an hour.
+import { issueLoopbackCertificates } from "../../lib/playground/certificates.ts";
+import { type Archway, enablePlacement, installArchway, startArchway } from "../cluster/support/archway.ts";
+import { type ClusterAccess, expectStatus } from "../cluster/support/cluster_access.ts";
+import { startControlPlane } from "../cluster/support/control_plane.ts";
+import { canMountAccount } from "../cluster/support/mounted_account.ts";
+import { waitUntil } from "../cluster/support/wait.ts";
+import { makeEntry, makeImage, makeIndex } from "../support/documents.ts";
+import { openFakeRegistry } from "../support/registry.ts";
+import { type ApiCounter, startApiCounter } from "./api_counter.ts";
+import { forEach } from "./for_each.ts";
+import type { GrowthPoint } from "./growth_axes.ts";
+
+/** Everything that one point runs on. */
+export interface GrowthBed extends AsyncDisposable {
+  readonly cluster: ClusterAccess;
+  readonly counter: ApiCounter;
+  readonly archway: Archway;
+  readonly images: readonly string[];
+  readonly namespaces: readonly string[];
+}
+
+const NODE_WATCHERS = new URL("../../manifests/components/live-architectures/role.yaml", import.meta.url).pathname;
+
+/** Opens it, with one replica that gates every pod and watches nodes. */
+export async function openGrowthBed(point: GrowthPoint): Promise<GrowthBed> {
+  await using undo = new AsyncDisposableStack();
+  const directory = await Deno.makeTempDir({ prefix: "archway-growth-" });
+  undo.defer(() => Deno.remove(directory, { recursive: true }));
+  const cluster = undo.use(
+    await startControlPlane({
+      without: ["kube-scheduler", "kwok"],
+      // Nodes without kubelets are no concern of these.
+      flags: { "kube-controller-manager": ["--controllers=*,-node-lifecycle-controller,-node-ipam-controller"] },
+    }),
+  );
+  const kubeconfigFile = await installArchway(cluster);
+  const applied = await cluster.kubectl(["apply", "-f", NODE_WATCHERS]);
+  if (applied.code !== 0) throw new Error(`Cannot let Archway watch nodes: ${applied.stderr}`);
+  await forEach(point.nodes, (number) => createNode(cluster, number));
+  const namespaces = Array.from({ length: point.namespaces }, (_, number) => `growth-${number}`);
+  await forEach(point.namespaces, (number) => createNamespace(cluster, namespaces[number] ?? ""));
+
+  const certificates = await issueLoopbackCertificates(Date.now());
+  const caFile = `${directory}/registry-ca.crt`;
+  await Deno.writeTextFile(caFile, certificates.authority);
+  const registry = undo.use(await openFakeRegistry({ certificate: certificates.serving }));
+  const counter = undo.use(await startApiCounter(cluster, { kubeconfigFile, certificates }));
+  const images = Array.from({ length: point.images }, (_, number) => {
+    registry.put(`growth/app-${number % 100}`, renderIndex(number), `v${number}`);
+    return `${registry.host}/growth/app-${number % 100}:v${number}`;
+  });
+  const archway = undo.use(
+    await startArchway({
+      kubeconfigFile: counter.kubeconfigFile,
+      account: await canMountAccount() ? "mounted" : "kubeconfig",
+      registries: [{ host: registry.host, caFile }],
+      args: ["--warm-admission=false", "--live-architectures"],
+    }),
+  );
+  await enablePlacement(cluster);
+  await waitUntil("it to lead and gate", async () => await archway.metric("archway_gating") === 1);
+  const owned = undo.move();
+  return { cluster, counter, archway, images, namespaces, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+/** An index for both architectures, of another digest for each number. */
+function renderIndex(number: number): ReturnType<typeof makeIndex> {
+  const entries = ["amd64", "arm64"].map((architecture) =>
+    makeEntry(makeImage({ architecture }).manifest, { platform: { os: "linux", architecture } })
+  );
+  return makeIndex(entries, { body: { annotations: { "org.opencontainers.image.version": String(number) } } });
+}
+
+/** A node as large as a kubelet makes it: the images it holds are most of it. */
+async function createNode(cluster: ClusterAccess, number: number): Promise<void> {
+  const name = `node-${number}`;
+  const architecture = number % 2 === 0 ? "amd64" : "arm64";
+  const images = Array.from({ length: 50 }, (_, image) => ({
+    names: [
+      `registry.example.com/team/app-${image}@sha256:${"0".repeat(64)}`,
+      `registry.example.com/team/app-${image}:v1`,
+    ],
+    sizeBytes: 100_000_000 + image,
+  }));
+  const answer = await cluster.request("POST", "/api/v1/nodes", {
+    apiVersion: "v1",
+    kind: "Node",
+    metadata: { name, labels: { "kubernetes.io/arch": architecture, "kubernetes.io/os": "linux" } },
+    status: {
+      capacity: { cpu: "8", memory: "32Gi", pods: "110" },
+      images,
+      nodeInfo: { architecture, operatingSystem: "linux" },
+    },
+  });
+  expectStatus(`create node "${name}"`, answer, [201]);
+}
+
+async function createNamespace(cluster: ClusterAccess, name: string): Promise<void> {
+  const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name } };
+  expectStatus(`create namespace "${name}"`, await cluster.request("POST", "/api/v1/namespaces", namespace), [201]);
+  const apiVersion = "multiarch.openshift.io/v1beta1";
+  const platforms = [{ architecture: "amd64", weight: 60 }, { architecture: "arm64", weight: 40 }];
+  const answer = await cluster.request("POST", `/apis/${apiVersion}/namespaces/${name}/podplacementconfigs`, {
+    apiVersion,
+    kind: "PodPlacementConfig",
+    metadata: { name: "prefer" },
+    spec: { plugins: { nodeAffinityScoring: { enabled: true, platforms } } },
+  });
+  expectStatus(`create the PodPlacementConfig of "${name}"`, answer, [201]);
+}

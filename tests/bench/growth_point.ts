@@ -1,0 +1,126 @@
+// Measures one growth point: every image is learnt first, then a burst of gated pods shows what a pod costs.
+import { createPods } from "../cluster/support/pods.ts";
+import { pause, waitUntil } from "../cluster/support/wait.ts";
+import type { ApiCounter } from "./api_counter.ts";
+import { removeNamespace } from "./burst.ts";
+import { forEach } from "./for_each.ts";
+import type { GrowthPoint } from "./growth_axes.ts";
+import { type GrowthBed, openGrowthBed } from "./growth_bed.ts";
+import { readCpuMs, readMemoryMb } from "./process_usage.ts";
+import { percentile } from "./statistics.ts";
+import { watchBurst } from "./watch_burst.ts";
+
+/** What a point showed. CPU and memory are Archway's; requests and bytes are those between it and the API server. */
+export interface GrowthResult {
+  readonly point: GrowthPoint;
+  readonly idleMb: number;
+  /** When all images are known. */
+  readonly learntMb: number;
+  /** Most it ever was. */
+  readonly peakMb: number;
+  readonly cpuMsPerPod: number;
+  /** To learn an image, with its share of the pods that named it. */
+  readonly cpuMsPerImage: number;
+  readonly writesPerPod: number;
+  readonly eventsPerPod: number;
+  /** GETs and LISTs of the whole burst. */
+  readonly reads: number;
+  readonly watchedBytesPerPod: number;
+  readonly burstMs: number;
+  readonly gateP50Ms: number;
+  readonly gateP99Ms: number;
+  /** By verb and resource, of the whole burst. */
+  readonly requests: Readonly<Record<string, number>>;
+}
+
+/** Containers of the pods that make images known. */
+const IMAGES_A_POD = 20;
+const DEADLINE_MS = 300_000;
+/** Without a request other than those for the Lease: everything, events too, has been said. */
+const QUIET_MS = 2_000;
+
+/** Measures it on a cluster of its own. */
+export async function measureGrowth(point: GrowthPoint): Promise<GrowthResult> {
+  await using bed = await openGrowthBed(point);
+  const { archway, counter } = bed;
+  const pid = archway.pid();
+  const idleMb = await readMemoryMb(pid);
+  const cpuMsPerImage = await measureCpu(pid, () => learnImages(bed)) / point.images;
+  const learntMb = await readMemoryMb(pid);
+  counter.reset();
+  let times = { burstMs: NaN, gateP50Ms: NaN, gateP99Ms: NaN };
+  const cpuMsPerPod = await measureCpu(pid, async () => {
+    times = await burst(bed, point.pods);
+    await untilQuiet(counter);
+  }) / point.pods;
+  const { requests, watchedBytes } = counter.traffic();
+  const count = (pattern: RegExp): number =>
+    Object.entries(requests).reduce((sum, [kind, number]) => pattern.test(kind) ? sum + number : sum, 0);
+  return {
+    point,
+    idleMb,
+    learntMb,
+    peakMb: await readMemoryMb(pid, "VmHWM"),
+    cpuMsPerPod,
+    cpuMsPerImage,
+    writesPerPod: count(/^(PATCH|PUT|POST|DELETE) pods$/) / point.pods,
+    eventsPerPod: count(/^(PATCH|PUT|POST) events$/) / point.pods,
+    reads: count(/^(GET|LIST) (?!leases)/),
+    watchedBytesPerPod: watchedBytes / point.pods,
+    ...times,
+    requests,
+  };
+}
+
+async function measureCpu(pid: number, work: () => Promise<void>): Promise<number> {
+  const before = await readCpuMs(pid);
+  await work();
+  return await readCpuMs(pid) - before;
+}
+
+/** Pods of many containers each, until all are released; then they go. */
+async function learnImages({ cluster, counter, images }: GrowthBed): Promise<void> {
+  const namespace = await cluster.createNamespace("learn");
+  await using watch = await watchBurst(cluster, namespace);
+  const count = Math.ceil(images.length / IMAGES_A_POD);
+  await forEach(count, (number) => {
+    const own = images.slice(number * IMAGES_A_POD, (number + 1) * IMAGES_A_POD);
+    return createPods(cluster, namespace, { pods: [{ name: `learn-${number}`, images: own }] });
+  });
+  await waitUntil("all images to be learnt", () => watch.released() >= count, { deadlineMs: DEADLINE_MS });
+  await removeNamespace(cluster, namespace);
+  await untilQuiet(counter);
+}
+
+async function burst(
+  { cluster, images, namespaces }: GrowthBed,
+  count: number,
+): Promise<Pick<GrowthResult, "burstMs" | "gateP50Ms" | "gateP99Ms">> {
+  await using watch = await watchBurst(cluster, undefined);
+  const before = watch.released();
+  const startedMs = performance.now();
+  await forEach(count, async (number) => {
+    const pod = { name: `pod-${number}`, images: [images[number % images.length] ?? ""] };
+    const namespace = namespaces[number % namespaces.length] ?? "";
+    await createPods(cluster, namespace, { pods: [pod], onCreated: watch.created });
+  });
+  await waitUntil("all pods to be released", () => watch.released() - before >= count, {
+    deadlineMs: DEADLINE_MS,
+    intervalMs: 5,
+  });
+  const burstMs = performance.now() - startedMs;
+  const waits = [...watch.gateTimesMs()].sort((left, right) => left - right);
+  return { burstMs, gateP50Ms: percentile(waits, 0.5), gateP99Ms: percentile(waits, 0.99) };
+}
+
+/** Waits until Archway has nothing more to say to the API server. */
+async function untilQuiet(counter: ApiCounter): Promise<void> {
+  const said = (): number =>
+    Object.entries(counter.traffic().requests)
+      .reduce((sum, [kind, number]) => kind.endsWith(" leases") ? sum : sum + number, 0);
+  await waitUntil("Archway to be quiet", async () => {
+    const before = said();
+    await pause(QUIET_MS);
+    return said() === before;
+  }, { deadlineMs: DEADLINE_MS });
+}

@@ -1,0 +1,46 @@
+// B5 and B6: memory idle and at its most, and CPU a gated pod, in a burst and in one of ten times the pods.
+import type { Bench } from "./bench.ts";
+import { DOCUMENTED } from "./documented.ts";
+import { pointAt } from "./growth_axes.ts";
+import { type GrowthResult, measureGrowth } from "./growth_point.ts";
+import type { Row } from "./table.ts";
+
+/** Measures two points of the growth bench, each on a cluster of its own with a fresh process. */
+export async function benchSize({ options: { pods }, tell, keep }: Bench): Promise<readonly Row[]> {
+  const measure = async (count: number): Promise<GrowthResult> => {
+    const result = await measureGrowth(pointAt("pods", count));
+    const { burstMs, cpuMsPerPod, peakMb } = result;
+    tell(
+      `${count} gated pods: ${burstMs.toFixed(0)} ms, ${cpuMsPerPod.toFixed(2)} ms CPU a pod, ${peakMb.toFixed(0)} MB`,
+    );
+    return result;
+  };
+  const small = await measure(pods);
+  const big = await measure(10 * pods);
+  keep("size", { small, big });
+  return [
+    {
+      measure: "B5 memory, idle, MB",
+      archway: small.idleMb,
+      target: { kind: "atMost", limit: 100 },
+      documented: DOCUMENTED.idleMemory,
+    },
+    {
+      measure: `B5 most memory, ${10 * pods} gated pods, MB`,
+      archway: big.peakMb,
+      target: { kind: "atMost", limit: 250 },
+    },
+    {
+      measure: `B6 CPU a gated pod of ${pods}, ms`,
+      archway: small.cpuMsPerPod,
+      target: { kind: "atMost", limit: 2 },
+      documented: DOCUMENTED.cpuPerPod,
+    },
+    {
+      measure: `B6 CPU a gated pod of ${10 * pods}, ms`,
+      archway: big.cpuMsPerPod,
+      baseline: { name: `of ${pods}`, value: small.cpuMsPerPod },
+      target: { kind: "atMostTimesBaseline", factor: 1.2 },
+    },
+  ];
+}
