@@ -1,17 +1,13 @@
-// Least privilege, proved by the audit log: the service runs under its ServiceAccount through everything it does; a request
-// that no role allows and a right that no request needed both fail the test.
+// Least privilege, proved by the audit log: each set of rights is installed, and the service runs with it through everything it
+// does. A request that no role allows and a right that no request needed both fail the test.
 import assert from "node:assert/strict";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { renderComposition } from "../../manifests/generate/kustomize.ts";
 import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
 import { type ControlPlane, startControlPlane } from "./support/control_plane.ts";
-import { findFreePort } from "./support/ports.ts";
-import { RunningProcess } from "./support/process.ts";
-import { findIdle, findMissing, readRights, readUses, renderRight, type Use } from "./support/rights.ts";
+import { type Composition, install, type Installation } from "./support/installation.ts";
+import { findIdle, findMissing, readRights, readUses, renderRight, type Right, type Use } from "./support/rights.ts";
 import { waitUntil } from "./support/wait.ts";
 
-const MAIN = fileURLToPath(new URL("../../main.ts", import.meta.url));
 const NAMESPACE = "archway-system";
 const ACCOUNT = `system:serviceaccount:${NAMESPACE}:archway`;
 const GROUP = "/apis/multiarch.openshift.io/v1beta1";
@@ -19,47 +15,49 @@ const ADMISSION = "/apis/admissionregistration.k8s.io/v1";
 const WEBHOOK = `${ADMISSION}/mutatingwebhookconfigurations/pod-placement-mutating-webhook-configuration`;
 const CRD = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-/** Rights that this run need not use, and why they are granted. */
+/** Rights that no request of this run can need, and why they are granted. */
 const EXCUSED: Readonly<Record<string, string>> = {
   "update clusterpodplacementconfigs.multiarch.openshift.io/finalizers (role archway-configs)":
-    "asked by an admission plugin that OpenShift turns on, never by a request",
+    "asked by OwnerReferencesPermissionEnforcement, which is on here, of the authorizer: without it the run would fail",
   [`get deployments.apps "archway" in ${NAMESPACE} (role archway-rollout)`]:
-    "only a service that is reached through its Service has a Deployment",
-  "get pods (role archway-pods)": "a pod is read again after someone else's write overtook ours",
+    "only a service that is reached through its Service has a Deployment: see ha_service_test.ts",
 };
 
-/** Flags of the second life, and the components that go with them. */
-const SWITCHES = ["--prewarm", "--live-architectures", "--daemonsets=warn"];
-const COMPONENTS = ["prewarm", "live-architectures", "daemonsets-warn", "migration"].map((name) =>
-  `components/${name}`
-);
-
-const JSON_PATCH = { contentType: "application/json-patch+json" };
-
-/** The API server reaches us by URL here, not through a Service. */
-async function pointWebhooksAt(cluster: ClusterAccess, baseUrl: string): Promise<void> {
-  const target =
-    `${ADMISSION}/validatingwebhookconfigurations/multiarch-tuning-operator-validating-webhook-configuration`;
-  const { body } = await cluster.request("GET", target);
-  const validating = [0, 1].map((at) => {
-    const path = read(body, "webhooks", at, "clientConfig", "service", "path");
-    return { op: "replace", path: `/webhooks/${at}/clientConfig`, value: { url: `${baseUrl}${path}` } };
-  });
-  expectStatus("point the validating webhooks", await cluster.request("PATCH", target, validating, JSON_PATCH), [200]);
-  const conversion = [{
-    ...{ op: "replace", path: "/spec/conversion/webhook/clientConfig" },
-    value: { url: `${baseUrl}/convert` },
-  }];
-  const definition = `${CRD}/clusterpodplacementconfigs.multiarch.openshift.io`;
-  expectStatus("point the conversion", await cluster.request("PATCH", definition, conversion, JSON_PATCH), [200]);
+/** What is installed, as the chart and README offer it. */
+interface Variant extends Composition {
+  readonly name: string;
 }
 
-/** APIs of others that the service uses where they are. */
+const OPTIONAL = ["prewarm", "live-architectures", "daemonsets-warn", "migration"].map((name) => `components/${name}`);
+
+/** Every set of rights there is; those of the other overlays are the base's, which a test of its own holds. */
+const VARIANTS: readonly Variant[] = [
+  { name: "base with every power", path: "base", components: OPTIONAL },
+  { name: "openshift", path: "overlays/openshift", components: [] },
+  { name: "cert-manager", path: "overlays/cert-manager", components: [] },
+  {
+    name: "base with pull secrets of its own namespace",
+    path: "base",
+    components: ["components/least-privilege"],
+  },
+  {
+    name: "base without pull secrets",
+    path: "base",
+    components: ["components/no-pull-secrets"],
+  },
+];
+
+/** Rendered differently, but with the rights of the base. */
+const LIKE_BASE = ["overlays/vanilla", "overlays/gke", "overlays/monitoring"];
+
+/** APIs of others that the service uses, or that overlays speak of. */
 const FOREIGN = [
   ["monitoring.coreos.com", "v1", "ServiceMonitor"],
   ["monitoring.coreos.com", "v1", "PrometheusRule"],
   ["karpenter.sh", "v1", "NodePool"],
   ["machine.openshift.io", "v1beta1", "MachineSet"],
+  ["cert-manager.io", "v1", "Issuer"],
+  ["cert-manager.io", "v1", "Certificate"],
 ] as const;
 
 async function defineForeignKinds(cluster: ClusterAccess): Promise<void> {
@@ -84,7 +82,7 @@ async function defineForeignKinds(cluster: ClusterAccess): Promise<void> {
 
 interface Bench {
   readonly cluster: ControlPlane;
-  readonly start: (switches: readonly string[]) => Promise<RunningProcess>;
+  readonly installation: Installation;
 }
 
 /** What the reference leaves behind, which a leader frees. */
@@ -113,56 +111,23 @@ async function leaveOperandsBehind(cluster: ClusterAccess): Promise<void> {
   }
 }
 
-async function prepare(cluster: ControlPlane): Promise<Bench> {
-  await defineForeignKinds(cluster);
-  await leaveOperandsBehind(cluster);
-  await cluster.addNodes([{ name: "amd64-1", arch: "amd64" }]);
-  const stdin = JSON.stringify({ apiVersion: "v1", kind: "List", items: await renderComposition("base", COMPONENTS) });
-  const applied = await cluster.kubectl(["apply", "-f", "-"], { stdin });
-  assert.equal(applied.code, 0, applied.stderr);
-  const kubeconfig = await cluster.serviceAccountKubeconfig({ namespace: NAMESPACE, name: "archway" });
-  const [webhookPort, adminPort] = [findFreePort(), findFreePort()];
-  const baseUrl = `https://127.0.0.1:${webhookPort}`;
-  await pointWebhooksAt(cluster, baseUrl);
-  const flags = {
-    kubeconfig,
-    namespace: NAMESPACE,
-    "webhook-url": baseUrl,
-    listen: `127.0.0.1:${webhookPort}`,
-    "admin-listen": `127.0.0.1:${adminPort}`,
-    "tls-mode": "self",
-    "max-gate-age": "3s",
-  };
-  const start = async (switches: readonly string[]): Promise<RunningProcess> => {
-    const given = [...Object.entries(flags).map((pair) => `--${pair.join("=")}`), ...switches];
-    const archway = RunningProcess.start({
-      name: "archway",
-      command: Deno.execPath(),
-      args: ["run", "-A", "--no-check", MAIN, "serve", ...given],
-      directory: cluster.directory,
-    });
-    await archway.waitReady(async () => {
-      const response = await fetch(`http://127.0.0.1:${adminPort}/readyz`);
-      await response.body?.cancel();
-      return response.ok;
-    });
-    return archway;
-  };
-  return { cluster, start };
-}
-
 /** Everything the service does for a configuration and a pod, once. */
-async function exercise({ cluster }: Bench): Promise<void> {
+async function exercise(bench: Bench): Promise<void> {
+  const { cluster, installation } = bench;
   const namespace = await cluster.createNamespace("rights");
+  // Where the manifests bring them as well: nothing is there that the service can only find.
+  const monitoring = `/apis/monitoring.coreos.com/v1/namespaces/${NAMESPACE}`;
+  const kept = ["servicemonitors", "prometheusrules"].map((kind) => `${monitoring}/${kind}/archway`);
+  for (const path of kept) expectStatus("delete", await cluster.request("DELETE", path), [200, 404]);
   const config = {
     ...{ apiVersion: "multiarch.openshift.io/v1beta1", kind: "ClusterPodPlacementConfig" },
     ...{ metadata: { name: "cluster" }, spec: {} },
   };
   // Refused until the CA is in the validating webhooks.
-  await waitUntil(
-    "the configuration to be accepted",
-    async () => (await cluster.request("POST", `${GROUP}/clusterpodplacementconfigs`, config)).status === 201,
-  );
+  await waitUntil("the configuration to be accepted", async () => {
+    await installation.injectCa();
+    return (await cluster.request("POST", `${GROUP}/clusterpodplacementconfigs`, config)).status === 201;
+  });
   const isThere = async (path: string): Promise<boolean> => (await cluster.request("GET", path)).status === 200;
   // Twice: the second event of a kind is counted up, not created.
   for (let round = 0; round < 2; round++) {
@@ -170,15 +135,14 @@ async function exercise({ cluster }: Bench): Promise<void> {
     expectStatus("delete it", await cluster.request("DELETE", WEBHOOK), [200]);
   }
   await waitUntil("the webhook configuration", () => isThere(WEBHOOK));
-  const monitoring = `/apis/monitoring.coreos.com/v1/namespaces/${NAMESPACE}`;
-  await waitUntil("the ServiceMonitor", () => isThere(`${monitoring}/servicemonitors/archway`));
+  for (const path of kept) await waitUntil("the monitoring objects", () => isThere(path));
   const local = {
     ...{ apiVersion: "multiarch.openshift.io/v1beta1", kind: "PodPlacementConfig" },
     ...{ metadata: { name: "local" }, spec: { plugins: {} } },
   };
   const locals = `${GROUP}/namespaces/${namespace}/podplacementconfigs`;
   expectStatus("create", await cluster.request("POST", locals, local), [201]);
-  await placePod(cluster, namespace);
+  await placePod(bench, namespace);
   expectStatus("delete", await cluster.request("DELETE", `${locals}/local`), [200]);
   await waitUntil(
     "the configuration to be deletable",
@@ -191,7 +155,7 @@ async function exercise({ cluster }: Bench): Promise<void> {
 }
 
 /** A pod whose registry does not exist: gated, its pull secret read, released when its time is up. */
-async function placePod(cluster: ClusterAccess, namespace: string): Promise<void> {
+async function placePod({ cluster, installation }: Bench, namespace: string): Promise<void> {
   const auths = { "registry.invalid": { auth: btoa("user:word") } };
   const secret = {
     ...{ apiVersion: "v1", kind: "Secret", metadata: { name: "pull" }, type: "kubernetes.io/dockerconfigjson" },
@@ -208,6 +172,7 @@ async function placePod(cluster: ClusterAccess, namespace: string): Promise<void
   };
   // The API server learns of the webhook a moment after it was stored.
   await waitUntil("a pod to be gated", async () => {
+    await installation.injectCa();
     const created = await cluster.request("POST", `${core}/pods`, pod);
     expectStatus("create", created, [201]);
     if (read(created.body, "spec", "schedulingGates") !== undefined) return true;
@@ -218,33 +183,65 @@ async function placePod(cluster: ClusterAccess, namespace: string): Promise<void
     "the pod to be released",
     async () => read((await cluster.request("GET", `${core}/pods/pod`)).body, "spec", "schedulingGates") === undefined,
   );
+  // As a person would, in a replica's place.
+  const explained = await installation.run(["explain", "pod/pod", "-n", namespace]);
+  assert.equal(explained.code, 0, explained.stdout);
 }
 
-Deno.test("the service uses every right it is granted, and needs no other", async () => {
-  await using cluster = await startControlPlane({ auditLog: true });
-  const bench = await prepare(cluster);
-  const rights = readRights(await renderComposition("base", COMPONENTS), "archway");
-  const auditLog = cluster.auditLogFile ?? join(cluster.directory, "audit.log");
-  const seen = async (): Promise<readonly Use[]> => readUses(await Deno.readTextFile(auditLog), ACCOUNT);
-  {
-    await using archway = await bench.start([]);
-    await exercise(bench);
-    await archway.stop();
-  }
-  // A second life finds a Secret that somebody broke: it is put right, not made anew.
+/** A second life finds a Secret that somebody broke: it is put right, not made anew. */
+async function breakSecret(cluster: ClusterAccess): Promise<void> {
   const broken = { data: { "tls.crt": btoa("no certificate") } };
   const secret = `/api/v1/namespaces/${NAMESPACE}/secrets/archway-tls`;
   expectStatus("break the Secret", await cluster.request("PATCH", secret, broken), [200]);
-  {
-    await using archway = await bench.start(SWITCHES);
-    const idle = async (): Promise<readonly string[]> =>
-      findIdle(rights, await seen()).map(renderRight).filter((right) => EXCUSED[right] === undefined);
+}
+
+async function live(bench: Bench, work: () => Promise<void>): Promise<void> {
+  await using archway = await bench.installation.start();
+  await work();
+  await archway.stop();
+}
+
+async function holdAgainstAuditLog(cluster: ControlPlane, variant: Variant): Promise<void> {
+  const log = cluster.auditLogFile ?? assert.fail("no audit log");
+  const before = (await Deno.readTextFile(log)).length;
+  const seen = async (): Promise<readonly Use[]> => readUses((await Deno.readTextFile(log)).slice(before), ACCOUNT);
+  await using installation = await install(cluster, { ...variant, args: ["--max-gate-age=3s"] });
+  const bench = { cluster, installation };
+  const rights = readRights(installation.objects, "archway");
+  const idle = async (): Promise<readonly string[]> =>
+    findIdle(rights, await seen()).map(renderRight).filter((right) => EXCUSED[right] === undefined);
+  const allUsed = async (): Promise<void> => {
     await waitUntil("every right to be used", async () => (await idle()).length === 0, { intervalMs: 500 })
       .catch(async () => assert.deepEqual(await idle(), []));
-    await archway.stop();
-  }
-  const uses = await seen();
+  };
+  await live(bench, () => exercise(bench));
+  if (installation.ownsCertificates) await breakSecret(cluster);
+  await live(bench, allUsed);
   const show = ({ verb, resource, name, namespace, status }: Use): string =>
     `${verb} ${resource} ${name ?? ""} ${namespace ?? ""} ${status}`;
-  assert.deepEqual([...new Set(findMissing(rights, uses).map(show))], []);
+  assert.deepEqual([...new Set(findMissing(rights, await seen()).map(show))], []);
+}
+
+Deno.test("the service uses every right that a variant grants, and needs no other", async (t) => {
+  const flags = { "kube-apiserver": ["--enable-admission-plugins=OwnerReferencesPermissionEnforcement"] };
+  await using cluster = await startControlPlane({ auditLog: true, flags });
+  await defineForeignKinds(cluster);
+  await cluster.addNodes([{ name: "amd64-1", arch: "amd64" }]);
+  await leaveOperandsBehind(cluster);
+  for (const variant of VARIANTS) await t.step(variant.name, () => holdAgainstAuditLog(cluster, variant));
+});
+
+Deno.test("every other overlay grants what the base grants", async () => {
+  const rightsOf = async (path: string, components: readonly string[]): Promise<readonly Right[]> =>
+    readRights(await renderComposition(path, components), "archway");
+  const base = await rightsOf("base", []);
+  for (const path of LIKE_BASE) assert.deepEqual(await rightsOf(path, []), base, path);
+});
+
+Deno.test("configuration of the node adds one right, which OpenShift asks for and no request", async () => {
+  const rights = readRights(await renderComposition("base", ["components/node-registry-config"]), "archway");
+  const added = rights.filter(({ role }) => role === "archway-hostmount").map(renderRight);
+  assert.deepEqual(added, [
+    `use securitycontextconstraints.security.openshift.io "hostmount-anyuid-v2" in ${NAMESPACE} (role archway-hostmount)`,
+  ]);
 });
