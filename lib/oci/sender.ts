@@ -34,7 +34,9 @@ export interface SenderParts {
 }
 
 /** What of an exchange is the same by every way. */
-type Message = Pick<Exchange, "method" | "kind" | "accept"> & { readonly urlBy: (scheme: Way["scheme"]) => URL };
+type Message = Login & Pick<Exchange, "method" | "kind" | "accept"> & {
+  readonly urlBy: (scheme: Way["scheme"]) => URL;
+};
 
 const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024;
 
@@ -47,29 +49,46 @@ const KIND: Readonly<Record<DocumentRequest["what"], Readonly<Record<DocumentReq
 const CERTIFICATE_REFUSALS: readonly number[] = [400, 403, 495, 496];
 
 /** Opens a sender. It remembers nothing but what it teaches the habits. */
-export function openSender({ transport, budget, clock, habits }: SenderParts): Sender {
-  async function sendBy(way: Way, request: DocumentRequest, message: Message & Login): Promise<Answer> {
-    const { endpoint, ledger } = request;
-    const { urlBy, signal, authorization, ...rest } = message;
-    const exchange = {
-      ...rest,
-      url: urlBy(way.scheme),
-      transport: transportBy(way, endpoint),
-      maxBytes: MAX_DOCUMENT_BYTES,
-      ledger,
-      ...(endpoint.headers === undefined ? {} : { headers: endpoint.headers }),
-      ...(authorization === undefined ? {} : { authorization }),
-    };
-    return await transport.send(exchange, signal);
+export function openSender(parts: SenderParts): Sender {
+  return new WaySender(parts);
+}
+
+class WaySender implements Sender {
+  readonly #parts: SenderParts;
+
+  constructor(parts: SenderParts) {
+    this.#parts = parts;
+  }
+
+  async send(request: DocumentRequest, login: Login): Promise<Answer> {
+    const { method, what } = request;
+    const accept = what === "manifest" ? { accept: MANIFEST_MEDIA_TYPES.join(", ") } : {};
+    const urlBy = (scheme: Way["scheme"]): URL => documentUrl(request, scheme);
+    return await this.#sendInTurn(request, { ...login, ...accept, method, kind: KIND[what][method], urlBy });
+  }
+
+  async sendProbe(request: DocumentRequest, signal: AbortSignal): Promise<Answer> {
+    const urlBy = (scheme: Way["scheme"]): URL => rootUrl(request.endpoint, scheme);
+    return await this.#sendInTurn(request, { method: "GET", kind: "other", urlBy, authorization: undefined, signal });
+  }
+
+  /** The budget waits out short pauses that the registry asks for. */
+  async #sendInTurn(request: DocumentRequest, message: Message): Promise<Answer> {
+    const { endpoint: { host }, priority } = request;
+    const turn = { priority, signal: message.signal };
+    const answer = await this.#parts.budget.run(host, turn, () => this.#sendByEach(request, message));
+    if (answer.status !== 429 && answer.status < 500) return answer;
+    throw overloaded(request, answer.status, pauseOf(answer, this.#parts.clock.nowMs()));
   }
 
   /** By one way after the other; what the last one comes to counts. */
-  async function sendByEach(request: DocumentRequest, message: Message & Login): Promise<Answer> {
+  async #sendByEach(request: DocumentRequest, message: Message): Promise<Answer> {
+    const { habits } = this.#parts;
     const ways = habits.ways(request.endpoint);
     let failure: unknown;
     for (const [at, way] of ways.entries()) {
       try {
-        const answer = await sendBy(way, request, message);
+        const answer = await this.#sendBy(way, { request, message });
         const isOtherWanted = way.certificate !== undefined && CERTIFICATE_REFUSALS.includes(answer.status);
         if (isOtherWanted && ways[at + 1]?.certificate !== undefined) continue;
         habits.learnWay(request.endpoint, way);
@@ -83,27 +102,21 @@ export function openSender({ transport, budget, clock, habits }: SenderParts): S
     throw failure;
   }
 
-  /** The budget waits out short pauses that the registry asks for. */
-  async function sendInTurn(request: DocumentRequest, message: Message & Login): Promise<Answer> {
-    const { endpoint: { host }, priority } = request;
-    const turn = { priority, signal: message.signal };
-    const answer = await budget.run(host, turn, () => sendByEach(request, message));
-    if (answer.status !== 429 && answer.status < 500) return answer;
-    throw overloaded(request, answer.status, pauseOf(answer, clock.nowMs()));
+  async #sendBy(
+    way: Way,
+    { request: { endpoint, ledger }, message }: { readonly request: DocumentRequest; readonly message: Message },
+  ): Promise<Answer> {
+    const { urlBy, signal, authorization, ...rest } = message;
+    return await this.#parts.transport.send({
+      ...rest,
+      url: urlBy(way.scheme),
+      transport: transportBy(way, endpoint),
+      maxBytes: MAX_DOCUMENT_BYTES,
+      ledger,
+      ...(endpoint.headers === undefined ? {} : { headers: endpoint.headers }),
+      ...(authorization === undefined ? {} : { authorization }),
+    }, signal);
   }
-
-  return {
-    send: (request, login) => {
-      const { method, what } = request;
-      const accept = what === "manifest" ? { accept: MANIFEST_MEDIA_TYPES.join(", ") } : {};
-      const urlBy = (scheme: Way["scheme"]): URL => documentUrl(request, scheme);
-      return sendInTurn(request, { ...login, ...accept, method, kind: KIND[what][method], urlBy });
-    },
-    sendProbe: (request, signal) => {
-      const urlBy = (scheme: Way["scheme"]): URL => rootUrl(request.endpoint, scheme);
-      return sendInTurn(request, { method: "GET", kind: "other", urlBy, authorization: undefined, signal });
-    },
-  };
 }
 
 /** The endpoint's transport with the one certificate of a way. */

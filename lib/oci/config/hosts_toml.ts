@@ -5,6 +5,7 @@ import { isSendable } from "../exchange.ts";
 import { parseToml } from "./documents.ts";
 import { type EndpointUrl, parseEndpointUrl } from "./endpoint_url.ts";
 import { broken, type Fault, findLine, ok, type Parsed } from "./problem.ts";
+import { findSchemaFault } from "./schema_fault.ts";
 
 /** The files of a client certificate; without `keyFile` the first holds both. */
 export interface ClientFiles {
@@ -60,10 +61,7 @@ export function parseHostsToml(text: string): Parsed<HostsFile> {
   const document = parseToml(text);
   if (document.kind === "broken") return document;
   const parsed = Document.safeParse(document.value);
-  if (!parsed.success) {
-    const key = parsed.error.issues[0]?.path.map(String).findLast((part) => !/^\d+$/.test(part)) ?? "";
-    return broken("a value of a wrong kind", findLine(text, key));
-  }
+  if (!parsed.success) return broken("a value of a wrong kind", findSchemaFault(parsed.error, text).line);
   const { host: hosts = {}, server: serverText = "", ...root } = parsed.data;
   const server = serverText === "" ? undefined : parseEndpointUrl(serverText, { path: rootOrApi(root) });
   if (serverText !== "" && server === undefined) {

@@ -2,7 +2,8 @@
 // signatures; whatever needs one is refused, and says so. Pure. Called by settings_files.ts and plan.ts. Reference §3.8.
 import * as z from "zod";
 import { parseJson } from "./documents.ts";
-import { broken, findLine, ok, type Parsed } from "./problem.ts";
+import { broken, ok, type Parsed } from "./problem.ts";
+import { findSchemaFault } from "./schema_fault.ts";
 
 /** What a scope demands. */
 export type PolicyDemand = "accept" | "reject" | "signature";
@@ -69,8 +70,7 @@ function scopesOf(name: string, suffix: string): readonly string[] {
 }
 
 function explain(error: z.ZodError, text: string): Parsed<never> {
-  const path = error.issues[0]?.path.map(String) ?? [];
-  const key = path.findLast((part) => !/^\d+$/.test(part)) ?? "";
-  const where = path.length === 0 ? "the document" : `"${path.join(".")}"`;
-  return broken(`${where} is missing or has a value Archway does not know`, findLine(text, `"${key}"`));
+  const { path, line } = findSchemaFault(error, text, (key) => `"${key}"`);
+  const where = path === "" ? "the document" : `"${path}"`;
+  return broken(`${where} is missing or has a value Archway does not know`, line);
 }

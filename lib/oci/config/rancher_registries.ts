@@ -2,12 +2,14 @@
 // read by host_files.ts. Used by plan.ts.
 import * as z from "zod";
 import { decodeUserPassword } from "../credentials/docker_config.ts";
+import { bareHost } from "../credentials/scope.ts";
 import type { Credential } from "../types.ts";
 import { parseYaml } from "./documents.ts";
 import { type EndpointUrl, parseEndpointUrl } from "./endpoint_url.ts";
 import type { HostTls } from "./hosts_toml.ts";
 import { broken, type Fault, findLine, ok, type Parsed } from "./problem.ts";
 import { parseRewrite, type Rewrite } from "./rewrite.ts";
+import { findSchemaFault } from "./schema_fault.ts";
 
 /** The mirrors of one host. */
 export interface RancherMirrors {
@@ -46,10 +48,7 @@ export function parseRancherRegistries(content: string): Parsed<RancherRegistrie
   const document = parseYaml(content);
   if (document.kind === "broken") return document;
   const parsed = Document.safeParse(document.value ?? null);
-  if (!parsed.success) {
-    const key = parsed.error.issues[0]?.path.map(String).findLast((part) => !/^\d+$/.test(part)) ?? "";
-    return broken("a value of a wrong kind", findLine(content, key));
-  }
+  if (!parsed.success) return broken("a value of a wrong kind", findSchemaFault(parsed.error, content).line);
   const warnings: Fault[] = [];
   const warn = (message: string, needle: string): void => {
     const line = findLine(content, needle);
@@ -61,7 +60,7 @@ export function parseRancherRegistries(content: string): Parsed<RancherRegistrie
   return ok({
     mirrors,
     tls: new Map(
-      configs.flatMap(([host, config]) => config?.tls ? [[hostOf(host), readTls(config.tls)] as const] : []),
+      configs.flatMap(([host, config]) => config?.tls ? [[bareHost(host), readTls(config.tls)] as const] : []),
     ),
     credentials: configs.flatMap(([host, config]) => readCredentials(host, config)),
   }, warnings);
@@ -93,16 +92,11 @@ function readTls(tls: NonNullable<NonNullable<z.infer<typeof Config>>["tls"]>): 
 function readCredentials(host: string, config: z.infer<typeof Config>): readonly Credential[] {
   const { username, password, auth, identity_token: identity } = config?.auth ?? {};
   const pair = auth ? decodeUserPassword(auth) : username ? { username, password: password ?? "" } : undefined;
-  const entry = { scope: hostOf(host), source: "registries.yaml" };
+  const entry = { scope: bareHost(host), source: "registries.yaml" };
   return [
     ...identity && /^[\x21-\x7e]+$/.test(identity)
       ? [{ ...entry, secret: { kind: "identity", token: identity } } as const]
       : [],
     ...pair === undefined ? [] : [{ ...entry, secret: { kind: "basic", ...pair } } as const],
   ];
-}
-
-/** `configs` may be keyed by `host:port` or by a URL. */
-function hostOf(key: string): string {
-  return key.replace(/^https?:\/\//, "").replace(/\/.*$/, "");
 }

@@ -5,6 +5,7 @@ import { isHelperName } from "../credentials/credential_helpers.ts";
 import { parseToml } from "./documents.ts";
 import { broken, findLine, ok, type Parsed } from "./problem.ts";
 import { parseVersion1, type Version1 } from "./registries_conf_v1.ts";
+import { findSchemaFault } from "./schema_fault.ts";
 
 /** Which references a mirror may serve. */
 export type MirrorUse = "all" | "digest-only" | "tag-only";
@@ -201,9 +202,8 @@ function tableLine(text: string, number: number): number | undefined {
 
 /** The first complaint of the schema, at the line of the key it is about. */
 function explain(error: z.ZodError, text: string): Parsed<never> {
-  const path = error.issues[0]?.path.map(String) ?? [];
-  const key = path.findLast((part) => !/^\d+$/.test(part)) ?? "";
-  return broken(`"${path.join(".")}" has a value of a wrong kind`, findLine(text, key));
+  const { path, line } = findSchemaFault(error, text);
+  return broken(`"${path}" has a value of a wrong kind`, line);
 }
 
 function trimLocation(location: string): string {

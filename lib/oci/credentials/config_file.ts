@@ -3,16 +3,15 @@ import * as z from "zod";
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
 import { parseJson } from "../config/documents.ts";
-import { LastGood, renderProblem } from "../config/last_good.ts";
-import { ok, type Parsed, type Problem } from "../config/problem.ts";
-import { haveChanged, openFileReader } from "../config/read_files.ts";
+import { ok, type Parsed } from "../config/problem.ts";
 import type { Credential, Keyring } from "../types.ts";
 import { parseDockerAuths } from "./docker_config.ts";
 import { isHelperName, openCredentialHelpers } from "./credential_helpers.ts";
+import { followFile } from "./followed_file.ts";
 import { matchCredentials } from "./match.ts";
 import { ReportOnce } from "./report_once.ts";
 import type { CommandRunner } from "./run_command.ts";
-import { canonicalHost } from "./scope.ts";
+import { bareHost, canonicalHost } from "./scope.ts";
 import { awaitShared } from "./shared_answer.ts";
 
 interface DockerConfig {
@@ -40,30 +39,15 @@ export function openConfigFile(options: {
   readonly run: CommandRunner;
 }): Keyring {
   const { path, log, clock, run } = options;
-  const content = new LastGood<DockerConfig>();
-  const report = new ReportOnce(log);
   const asker = openCredentialHelpers(SOURCE, { log, clock, run });
-  let touched: ReadonlyMap<string, string> = new Map([[path, "never read"]]);
-  let config = EMPTY;
-
-  function refresh(): DockerConfig {
-    if (!haveChanged(touched)) return config;
-    const files = openFileReader();
-    const problems: Problem[] = [];
-    const found = content.read(path, {
-      files,
-      problems: { add: (problem) => problems.push(problem) },
-      parse: parseConfigFile,
-      place: "named",
-    });
-    if (found.kind === "missing") problems.push({ file: path, message: "is missing" });
-    problems.forEach((problem) => report.tell("docker config", renderProblem(problem)));
-    touched = files.touched;
-    config = found.kind === "value" ? found.value : EMPTY;
-    asker.clear();
-    return config;
-  }
-
+  const refresh = followFile({
+    path,
+    parse: parseConfigFile,
+    empty: EMPTY,
+    name: "docker config",
+    report: new ReportOnce(log),
+    onChange: () => asker.clear(),
+  });
   return {
     lookup: async (endpoint, signal) => {
       const { credentials, helpers, store } = refresh();
@@ -89,8 +73,4 @@ export function parseConfigFile(text: string): Parsed<DockerConfig> {
   const helpers = new Map(named.map(([host, helper]) => [canonicalHost(bareHost(host)), helper]));
   const store = credsStore !== undefined && isHelperName(credsStore) ? credsStore : undefined;
   return ok({ credentials: entries.credentials, helpers, store }, warnings);
-}
-
-function bareHost(key: string): string {
-  return key.replace(/^https?:\/\//, "").replace(/\/.*$/, "");
 }

@@ -3,10 +3,8 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
-import { LastGood, renderProblem } from "../config/last_good.ts";
-import type { Problem } from "../config/problem.ts";
-import { haveChanged, openFileReader } from "../config/read_files.ts";
 import type { Credential, Keyring } from "../types.ts";
+import { followFile } from "./followed_file.ts";
 import { matchCredentials, scopeCovers } from "./match.ts";
 import {
   type CacheKeyType,
@@ -37,39 +35,83 @@ interface Cached {
   readonly credentials: readonly Credential[];
 }
 
-/** Opens the plugins. The configuration is read again when it changes; complaints are logged once. */
-export function openKubeletPlugins(options: {
+/** What the plugins are opened with. */
+export interface KubeletPluginsOptions {
+  /** The kubelet's CredentialProviderConfig. */
   readonly configPath: string;
+  /** Where the programs are. */
   readonly binDir: string;
   readonly log: Logger;
   readonly clock: Clock;
   readonly run: CommandRunner;
-}): Keyring {
-  const { configPath, binDir, clock, run } = options;
-  const report = new ReportOnce(options.log);
-  const content = new LastGood<readonly CredentialProvider[]>();
-  const cache = new LRUCache<string, Cached>({ max: 1_000 });
-  const running = new Map<string, Promise<readonly Credential[]>>();
-  let touched: ReadonlyMap<string, string> = new Map([[configPath, "never read"]]);
-  let providers: readonly CredentialProvider[] = [];
+}
 
-  function refresh(): readonly CredentialProvider[] {
-    if (!haveChanged(touched)) return providers;
-    const files = openFileReader();
-    const problems: Problem[] = [];
-    const list = { add: (problem: Problem): unknown => problems.push(problem) };
-    const found = content.read(configPath, { files, problems: list, parse: parseProviderConfig, place: "named" });
-    if (found.kind === "missing") problems.push({ file: configPath, message: "is missing" });
-    problems.forEach((problem) => report.tell("credential provider configuration", renderProblem(problem)));
-    touched = files.touched;
-    providers = found.kind === "value" ? found.value : [];
-    cache.clear();
-    return providers;
+/** Opens the plugins. The configuration is read again when it changes; complaints are logged once. */
+export function openKubeletPlugins(options: KubeletPluginsOptions): Keyring {
+  return new KubeletPlugins(options);
+}
+
+class KubeletPlugins implements Keyring {
+  readonly #options: KubeletPluginsOptions;
+  readonly #report: ReportOnce;
+  readonly #providers: () => readonly CredentialProvider[];
+  readonly #cache = new LRUCache<string, Cached>({ max: 1_000 });
+  readonly #running = new Map<string, Promise<readonly Credential[]>>();
+
+  constructor(options: KubeletPluginsOptions) {
+    this.#options = options;
+    this.#report = new ReportOnce(options.log);
+    this.#providers = followFile<readonly CredentialProvider[]>({
+      path: options.configPath,
+      parse: parseProviderConfig,
+      empty: [],
+      name: "credential provider configuration",
+      report: this.#report,
+      onChange: () => this.#cache.clear(),
+    });
   }
 
-  async function exec(provider: CredentialProvider, image: string): Promise<PluginAnswer | string> {
-    const outcome = await run({
-      program: `${binDir}/${provider.name}`,
+  async lookup(endpoint: Endpoint, signal: AbortSignal): Promise<readonly Credential[]> {
+    const asked = this.#providers().filter(({ matchImages }) =>
+      matchImages.some((pattern) => scopeCovers(pattern, endpoint))
+    );
+    const answers = Promise.all(asked.map((provider) => this.#credentialsOf(provider, endpoint)));
+    const lists = await awaitShared(answers, signal);
+    return (lists ?? []).flatMap((credentials) => matchCredentials(credentials, endpoint));
+  }
+
+  /** From the cache under any of its three keys, from a run under way, or from a run of its own. */
+  async #credentialsOf(provider: CredentialProvider, endpoint: Endpoint): Promise<readonly Credential[]> {
+    for (const keyType of ["Image", "Registry", "Global"] as const) {
+      const known = this.#cache.get(cacheKey(provider, keyType, endpoint));
+      if (known !== undefined && this.#options.clock.monotonicMs() < known.untilMs) return known.credentials;
+    }
+    const key = cacheKey(provider, "Image", endpoint);
+    const shared = this.#running.get(key) ?? this.#ask(provider, endpoint).finally(() => this.#running.delete(key));
+    this.#running.set(key, shared);
+    return await shared;
+  }
+
+  async #ask(provider: CredentialProvider, endpoint: Endpoint): Promise<readonly Credential[]> {
+    const answer = await this.#exec(provider, imageOf(endpoint));
+    const nowMs = this.#options.clock.monotonicMs();
+    const keep = (keyType: CacheKeyType, cached: Cached): unknown =>
+      this.#cache.set(cacheKey(provider, keyType, endpoint), cached);
+    if (typeof answer === "string") {
+      this.#report.tell(`plugin ${provider.name}`, answer);
+      keep("Image", { untilMs: nowMs + FAILURE_REST_MS, credentials: [] });
+      return [];
+    }
+    this.#report.settle(`plugin ${provider.name}`);
+    const { credentials, keyType, cacheMs } = answer;
+    if (cacheMs > 0) keep(keyType, { untilMs: nowMs + cacheMs, credentials });
+    return credentials;
+  }
+
+  /** What the plugin answers, or in words why it does not. */
+  async #exec(provider: CredentialProvider, image: string): Promise<PluginAnswer | string> {
+    const outcome = await this.#options.run({
+      program: `${this.#options.binDir}/${provider.name}`,
       args: provider.args,
       env: provider.env,
       stdin: renderPluginRequest(provider, image),
@@ -79,42 +121,6 @@ export function openKubeletPlugins(options: {
     if (outcome.code !== 0) return `ended with exit code ${outcome.code}`;
     return parsePluginAnswer(provider, outcome.stdout) ?? "gave no readable answer";
   }
-
-  async function ask(provider: CredentialProvider, endpoint: Endpoint): Promise<readonly Credential[]> {
-    const answer = await exec(provider, imageOf(endpoint));
-    const nowMs = clock.monotonicMs();
-    if (typeof answer === "string") {
-      report.tell(`plugin ${provider.name}`, answer);
-      cache.set(cacheKey(provider, "Image", endpoint), { untilMs: nowMs + FAILURE_REST_MS, credentials: [] });
-      return [];
-    }
-    report.settle(`plugin ${provider.name}`);
-    const { credentials, keyType, cacheMs } = answer;
-    if (cacheMs > 0) cache.set(cacheKey(provider, keyType, endpoint), { untilMs: nowMs + cacheMs, credentials });
-    return credentials;
-  }
-
-  /** From the cache under any of its three keys, from a run under way, or from a run of its own. */
-  async function credentialsOf(provider: CredentialProvider, endpoint: Endpoint): Promise<readonly Credential[]> {
-    for (const keyType of ["Image", "Registry", "Global"] as const) {
-      const known = cache.get(cacheKey(provider, keyType, endpoint));
-      if (known !== undefined && clock.monotonicMs() < known.untilMs) return known.credentials;
-    }
-    const key = cacheKey(provider, "Image", endpoint);
-    const shared = running.get(key) ?? ask(provider, endpoint).finally(() => running.delete(key));
-    running.set(key, shared);
-    return await shared;
-  }
-
-  return {
-    lookup: async (endpoint, signal) => {
-      const asked = refresh().filter(({ matchImages }) =>
-        matchImages.some((pattern) => scopeCovers(pattern, endpoint))
-      );
-      const lists = await awaitShared(Promise.all(asked.map((provider) => credentialsOf(provider, endpoint))), signal);
-      return (lists ?? []).flatMap((credentials) => matchCredentials(credentials, endpoint));
-    },
-  };
 }
 
 function imageOf({ host, repository }: Endpoint): string {

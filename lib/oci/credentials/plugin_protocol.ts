@@ -2,7 +2,8 @@
 import * as z from "zod";
 import { parseDuration } from "../../duration.ts";
 import { parseJson, parseYaml } from "../config/documents.ts";
-import { broken, type Fault, findLine, ok, type Parsed } from "../config/problem.ts";
+import { broken, type Fault, ok, type Parsed } from "../config/problem.ts";
+import { findSchemaFault } from "../config/schema_fault.ts";
 import type { Credential } from "../types.ts";
 
 /** For what a plugin's answer may be used again. */
@@ -65,9 +66,8 @@ export function parseProviderConfig(text: string): Parsed<readonly CredentialPro
   if (document.kind === "broken") return document;
   const parsed = Config.safeParse(document.value);
   if (!parsed.success) {
-    const path = parsed.error.issues[0]?.path.map(String) ?? [];
-    const key = path.findLast((part) => !/^\d+$/.test(part)) ?? "";
-    return broken(`"${path.join(".")}" is missing or not what the kubelet would take`, findLine(text, key));
+    const { path, line } = findSchemaFault(parsed.error, text);
+    return broken(`"${path}" is missing or not what the kubelet would take`, line);
   }
   const needsToken = parsed.data.providers.filter(({ tokenAttributes }) =>
     tokenAttributes?.requireServiceAccount === true

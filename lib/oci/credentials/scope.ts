@@ -23,6 +23,11 @@ export function canonicalHost(host: string): string {
   return DOCKER_HUB_NAMES.includes(lower) ? DOCKER_HUB : lower;
 }
 
+/** The `host[:port]` of a key that is a host or the URL of one. */
+export function bareHost(key: string): string {
+  return key.replace(/^https?:\/\//, "").replace(/\/.*$/, "");
+}
+
 /** Parses a key; undefined when no host can be read from it. Reference §3.4, and the kubelet's rules for `/v1/` and `/v2/`. */
 export function parseScope(key: string): Scope | undefined {
   const address = key.trim().replace(/^https?:\/\//i, "");
