@@ -57,10 +57,16 @@ const BOARD_ROWS = 200;
  */
 export async function openEdges(
   parts: ServeParts,
-  life: { readonly stack: AsyncDisposableStack; readonly stop: AbortSignal; readonly following: AbortSignal },
+  life: {
+    readonly stack: AsyncDisposableStack;
+    readonly stop: AbortSignal;
+    readonly following: AbortSignal;
+    /** Pods are being placed: events give way to them. */
+    readonly isPlacing: () => boolean;
+  },
 ): Promise<Edges> {
   const { config, clock, log, userAgent } = parts;
-  const { stack, stop, following } = life;
+  const { stack, stop, following, isPlacing } = life;
   const metrics = openMetrics();
   const api = stack.use(openKubeApi(parts.access, { clock, log, userAgent }));
   const known = openKnownImages({ clock, maxEntries: config.cacheEntries, tagTtlMs: config.tagTtl });
@@ -85,14 +91,18 @@ export async function openEdges(
       }),
   });
   const certificate = await openServingCertificate({ config, api, clock, log }, stop);
-  const events = stack.use(openEvents(parts, { api, metrics }));
+  const events = stack.use(openEvents(parts, { api, metrics, isPlacing }));
   const board = openBoard({ capacity: BOARD_ROWS });
   return { api, events, metrics, board, certificate, imageService, images, known, globalPullSecret };
 }
 
 function openEvents(
   { clock, log, identity }: ServeParts,
-  { api, metrics }: { readonly api: KubeApi; readonly metrics: Metrics },
+  { api, metrics, isPlacing }: {
+    readonly api: KubeApi;
+    readonly metrics: Metrics;
+    readonly isPlacing: () => boolean;
+  },
 ): EventRecorder {
   return openEventRecorder({
     api,
@@ -100,6 +110,7 @@ function openEvents(
     log,
     component: EVENT_SOURCE,
     instance: identity,
+    isBusy: isPlacing,
     observe: (fate) => {
       if (fate !== "created" && fate !== "repeated") metrics.eventDropped();
     },

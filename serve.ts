@@ -43,8 +43,10 @@ export async function serve(parts: ServeParts, stop: AbortSignal): Promise<void>
   await using stack = new AsyncDisposableStack();
   const following = new AbortController();
   stack.defer(() => following.abort());
-  const edges = await openEdges(parts, { stack, stop, following: following.signal });
+  let isPlacing = (): boolean => false;
+  const edges = await openEdges(parts, { stack, stop, following: following.signal, isPlacing: () => isPlacing() });
   const rooms = openRooms(parts, edges, stop);
+  isPlacing = rooms.podPlacement.isBusy;
   const webhooks = await openWebhooks(parts, rooms, following.signal);
   const admin = openAdmin(parts, rooms, stop);
   const address = { webhookPort: webhooks.port, adminPort: admin.addr.port };

@@ -98,9 +98,7 @@ async function audit(parts: AuditParts, pod: PodView, signal: AbortSignal): Prom
     ...(live === undefined ? {} : { liveArchitectures: live }),
   });
   const object = { apiVersion: "v1", kind: "Pod", namespace: pod.namespace, name: pod.name, uid: pod.uid };
-  for (const { type, reason, message } of auditReports(decision)) {
-    parts.events.record({ object, type, reason, message });
-  }
+  for (const report of auditReports(decision)) parts.events.record({ object, slot: 1, ...report });
   parts.metrics.decision("audited");
   const { namespace, name } = pod;
   const fields = { namespace, pod: name, reason: decisionReason(decision), record: recordOf(decision) };

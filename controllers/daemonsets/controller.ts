@@ -74,7 +74,7 @@ export function openDaemonSetWatch(parts: DaemonSetWatchParts): DaemonSetWatch {
       if (report === undefined || told.get(key) === report.message) return { kind: "done" };
       told.set(key, report.message);
       const [namespace = "", name = ""] = key.split("/");
-      events.record({ ...report, object: { apiVersion: "apps/v1", kind: "DaemonSet", namespace, name, uid } });
+      events.record({ ...report, slot: 1, object: { apiVersion: "apps/v1", kind: "DaemonSet", namespace, name, uid } });
       return { kind: "done" };
     },
   });

@@ -38,9 +38,12 @@ async function look({ images, events, architectureOf, signal }: EphemeralParts, 
   const wanted = pod.ephemeralContainers.map(({ image, pullPolicy }) => ({ image, pullPolicy, always: false }));
   const facts = await images.inspect({ scope, images: wanted, priority: "admission" }, signal);
   const object = { apiVersion: "v1", kind: "Pod", namespace: pod.namespace, name: pod.name, uid: pod.uid };
-  pod.ephemeralContainers.forEach((container, index) => {
-    const fact = facts[index];
-    const report = fact === undefined ? undefined : ephemeralReport(pod, { container, fact, nodeArchitecture });
-    if (report !== undefined) events.record({ ...report, object });
-  });
+  const report = ephemeralReport(
+    pod,
+    pod.ephemeralContainers.flatMap((container, index) => {
+      const fact = facts[index];
+      return fact === undefined ? [] : [{ container, fact, nodeArchitecture }];
+    }),
+  );
+  if (report !== undefined) events.record({ ...report, object });
 }

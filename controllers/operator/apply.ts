@@ -124,6 +124,9 @@ async function liftGates(parts: OperatorParts, facts: OperatorFacts, signal: Abo
         object: { apiVersion: "v1", kind: "Pod", ...identityOf(pod) },
         type: "Warning",
         reason: EventReason.gateLifted,
+        // Where "the gate is stuck" or the placement would stand: a pod has three events at most.
+        slot: 3,
+        mustArrive: true,
         message: `The scheduling gate ${SCHEDULING_GATE} was lifted by force: pod placement is being removed and ` +
           `nobody placed this pod within ${age}. It may be scheduled onto a node its images do not support.`,
       }),

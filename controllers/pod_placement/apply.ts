@@ -6,7 +6,8 @@ import { errorText } from "../../lib/log.ts";
 import { decisionReason } from "../../lib/placement/reason.ts";
 import { bareReleasePatch, releasePatch } from "../../lib/placement/release_patch.ts";
 import { gateAddedReport, type PodOutcome, reportsOf } from "../../lib/placement/reports.ts";
-import type { PlacementDecision, PodReport, PodView } from "../../lib/placement/types.ts";
+import type { PlacementDecision, PodView } from "../../lib/placement/types.ts";
+import type { PlacedReport } from "../../lib/placement/report_slots.ts";
 import type { PodPlacementParts } from "./parts.ts";
 
 /** What came of a write. `stale`: the pod is not what the decision read; read and decide again. */
@@ -92,9 +93,9 @@ export function reportGated(parts: PodPlacementParts, pod: PodView): void {
   postReports(parts, pod, [gateAddedReport()]);
 }
 
-function postReports(parts: PodPlacementParts, pod: PodView, reports: readonly PodReport[]): void {
+function postReports(parts: PodPlacementParts, pod: PodView, reports: readonly PlacedReport[]): void {
   const object = { apiVersion: "v1", kind: "Pod", namespace: pod.namespace, name: pod.name, uid: pod.uid };
-  for (const { type, reason, message } of reports) parts.events.record({ object, type, reason, message });
+  for (const report of reports) parts.events.record({ object, ...report });
 }
 
 /** What the pod is now constrained to; empty when to nothing. */

@@ -32,6 +32,8 @@ export interface PodPlacement {
   /** Those held longest, at most a dozen. */
   longestGated(): readonly HeldPod[];
   queueDepth(): number;
+  /** Pods are being decided right now: what is less urgent gives way. */
+  isBusy(): boolean;
 }
 
 /** A gated pod for people to see. `sinceMs` is epoch ms. */
@@ -187,6 +189,7 @@ export function openPodPlacement(parts: PodPlacementParts): PodPlacement {
         }))
         .sort((left, right) => left.sinceMs - right.sinceMs).slice(0, MAX_SHOWN),
     queueDepth: () => queue.depth,
+    isBusy: () => queue.isBusy,
   };
 }
 

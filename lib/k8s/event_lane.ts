@@ -1,24 +1,34 @@
-// The bounded lane in which events wait to be sent: one entry a distinct event, the oldest Normal is dropped first.
+// The bounded lane in which events wait to be sent: one entry a distinct event, the least urgent is dropped first.
 
 /** Whether an event is only news or asks for attention. */
 export type EventType = "Normal" | "Warning";
 
-/** An event that waits: how often it happened meanwhile, and when first and last (epoch ms). */
-export interface WaitingEvent<N> {
+/** An event on its way. */
+export interface LaneEvent<N> {
+  /** What it is about: the same key waits once, and its latest words win. */
   readonly key: string;
   readonly note: N;
-  readonly type: EventType;
-  count: number;
-  readonly firstMs: number;
-  lastMs: number;
+  /** The same reason at the same key is a repetition and counts up; another reason starts anew. */
+  readonly reason: string;
+  readonly urgency: Urgency;
 }
 
-/** Waiting events, at most `capacity` distinct ones. Warnings are taken first and dropped last. */
+/** How urgent: 0 must arrive, 1 asks for attention, 2 is only news. */
+export type Urgency = 0 | 1 | 2;
+
+/** An event that waits: how often it happened meanwhile, when first and last (epoch ms), since when (monotonic ms). */
+export interface WaitingEvent<N> extends LaneEvent<N> {
+  readonly count: number;
+  readonly firstMs: number;
+  readonly lastMs: number;
+  readonly sinceMs: number;
+}
+
+/** Waiting events, at most `capacity` distinct ones. The urgent are taken first and dropped last. */
 export class EventLane<N> {
   readonly #capacity: number;
-  readonly #warnings = new Map<string, WaitingEvent<N>>();
-  readonly #normals = new Map<string, WaitingEvent<N>>();
-  /** Keys that were taken and are not finished: the same event must wait, to be counted onto the one being sent. */
+  readonly #byUrgency: readonly Map<string, WaitingEvent<N>>[] = [new Map(), new Map(), new Map()];
+  /** Keys that were taken and are not finished: the same key must wait, to be put onto the event being sent. */
   readonly #taken = new Set<string>();
 
   constructor(capacity: number) {
@@ -26,27 +36,38 @@ export class EventLane<N> {
   }
 
   get size(): number {
-    return this.#warnings.size + this.#normals.size;
+    return this.#byUrgency.reduce((sum, { size }) => sum + size, 0);
   }
 
-  /** Puts an event in, or counts it onto the same one that waits already. Gives what was dropped to make room. */
-  put(event: Omit<WaitingEvent<N>, "count" | "firstMs" | "lastMs">, nowMs: number): WaitingEvent<N> | undefined {
-    const events = event.type === "Warning" ? this.#warnings : this.#normals;
-    const waiting = events.get(event.key);
-    if (waiting !== undefined) {
-      waiting.count++;
-      waiting.lastMs = nowMs;
-      return undefined;
-    }
-    const dropped = this.size >= this.#capacity ? removeFirst(this.#normals) ?? removeFirst(this.#warnings) : undefined;
-    events.set(event.key, { ...event, count: 1, firstMs: nowMs, lastMs: nowMs });
+  /** Puts an event in, onto the one of its key that waits already. Gives what was dropped to make room, perhaps itself. */
+  put(event: LaneEvent<N>, now: { readonly wallMs: number; readonly monotonicMs: number }): LaneEvent<N> | undefined {
+    const waiting = this.#find(event.key);
+    const dropped = waiting === undefined && this.size >= this.#capacity ? this.#leastUrgent(event) : undefined;
+    if (dropped === event) return dropped;
+    if (dropped !== undefined) this.#remove(dropped);
+    if (waiting !== undefined && waiting.urgency !== event.urgency) this.#remove(waiting);
+    const repeats = waiting?.reason === event.reason;
+    this.#byUrgency[event.urgency]?.set(event.key, {
+      ...event,
+      count: repeats ? waiting.count + 1 : 1,
+      firstMs: repeats ? waiting.firstMs : now.wallMs,
+      lastMs: now.wallMs,
+      sinceMs: waiting?.sinceMs ?? now.monotonicMs,
+    });
     return dropped;
   }
 
-  /** Takes the next event out: the oldest Warning, else the oldest Normal. Its key waits until {@link finish}. */
+  /** Since when the event that is to be taken next has waited (monotonic ms); undefined when there is none. */
+  get nextSinceMs(): number | undefined {
+    return firstOf(this.#byUrgency, this.#taken)?.sinceMs;
+  }
+
+  /** Takes the next event out: the oldest of the most urgent. Its key waits until {@link finish}. */
   take(): WaitingEvent<N> | undefined {
-    const event = removeFirst(this.#warnings, this.#taken) ?? removeFirst(this.#normals, this.#taken);
-    if (event !== undefined) this.#taken.add(event.key);
+    const event = firstOf(this.#byUrgency, this.#taken);
+    if (event === undefined) return undefined;
+    this.#remove(event);
+    this.#taken.add(event.key);
     return event;
   }
 
@@ -54,15 +75,30 @@ export class EventLane<N> {
   finish(key: string): void {
     this.#taken.delete(key);
   }
+
+  #find(key: string): WaitingEvent<N> | undefined {
+    return this.#byUrgency.find((events) => events.has(key))?.get(key);
+  }
+
+  #remove({ key, urgency }: LaneEvent<N>): void {
+    this.#byUrgency[urgency]?.delete(key);
+  }
+
+  /** The oldest of the least urgent, the newcomer included: what must arrive never makes room for news. */
+  #leastUrgent(newcomer: LaneEvent<N>): LaneEvent<N> {
+    const last = firstOf(this.#byUrgency.toReversed());
+    return last === undefined || last.urgency < newcomer.urgency ? newcomer : last;
+  }
 }
 
 const NONE: ReadonlySet<string> = new Set();
 
-function removeFirst<N>(events: Map<string, WaitingEvent<N>>, except = NONE): WaitingEvent<N> | undefined {
-  for (const [key, event] of events) {
-    if (except.has(key)) continue;
-    events.delete(key);
-    return event;
+function firstOf<N>(
+  shelves: readonly ReadonlyMap<string, WaitingEvent<N>>[],
+  except = NONE,
+): WaitingEvent<N> | undefined {
+  for (const events of shelves) {
+    for (const [key, event] of events) if (!except.has(key)) return event;
   }
   return undefined;
 }

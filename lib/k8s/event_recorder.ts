@@ -3,25 +3,10 @@ import { LRUCache } from "lru-cache";
 import { backoffMs, type Clock } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
 import type { KubeApi } from "./api.ts";
-import { EventLane, type EventType, type WaitingEvent } from "./event_lane.ts";
+import { EventLane, type WaitingEvent } from "./event_lane.ts";
+import { type EventNote, laneEventOf, renderNews } from "./event_note.ts";
 import { ApiError, isConflict, isNotFound } from "./errors.ts";
 import { Resource } from "./types.ts";
-
-/** An event to tell. */
-export interface EventNote {
-  readonly object: {
-    readonly apiVersion: string;
-    readonly kind: string;
-    readonly name: string;
-    readonly namespace?: string;
-    readonly uid?: string;
-  };
-  readonly type: EventType;
-  /** One of the names of lib/names.ts: users' automation keys on it. */
-  readonly reason: string;
-  /** Cut to 1024 bytes of UTF-8, as the API server demands. */
-  readonly message: string;
-}
 
 /** What became of an event, for metrics. */
 export type EventFate = "created" | "repeated" | "dropped-full" | "refused" | "failed";
@@ -39,6 +24,8 @@ export interface EventRecorderOptions {
   readonly clusterScopedNamespace?: string;
   /** Distinct events that may wait. */
   readonly capacity?: number;
+  /** Whether the API server is wanted for something better: events then wait, but not for long. */
+  readonly isBusy?: () => boolean;
   readonly observe?: (fate: EventFate) => void;
 }
 
@@ -52,18 +39,21 @@ export interface EventRecorder extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** Distinct events that may wait: at 300 bytes each, under a megabyte. */
-const DEFAULT_CAPACITY = 2_000;
+/** Distinct events that may wait: three of each pod of a large burst; at 1 KB each, 10 MB. */
+const DEFAULT_CAPACITY = 10_000;
 /** Events sent at a time: enough for 3 events of 100 pods a second, and a small share of the requests in flight. */
 const PARALLEL_EVENTS = 6;
-/** Tries of one event, the first included. */
+/** Longest that an event gives way to something better (ms), and between two looks whether that has ended. */
+const MAX_HOLD_MS = 3_000;
+const LOOK_MS = 50;
+/** Tries of one event, the first included: for seconds, or for minutes when it must arrive. */
 const MAX_TRIES = 4;
+const MAX_TRIES_MUST_ARRIVE = 20;
 const RETRY_BACKOFF = { baseMs: 500, capMs: 10_000 } as const;
 /** An event that happens again within this time counts up the one that is there. */
 const REPEAT_WINDOW_MS = 10 * 60_000;
 /** Sent events that are remembered for that. */
 const REMEMBERED_EVENTS = 4_096;
-const MAX_MESSAGE_BYTES = 1_024;
 
 /** Opens a recorder; it sends as events come. */
 export function openEventRecorder(options: EventRecorderOptions): EventRecorder {
@@ -73,7 +63,9 @@ export function openEventRecorder(options: EventRecorderOptions): EventRecorder 
 interface SentEvent {
   readonly name: string;
   readonly namespace: string;
+  readonly reason: string;
   readonly count: number;
+  readonly firstMs: number;
   readonly atMs: number;
 }
 
@@ -86,6 +78,7 @@ class BackgroundRecorder implements EventRecorder {
   readonly #closing = new AbortController();
   readonly #workers = new Set<Promise<void>>();
   #lastName = 0;
+  #flushing = 0;
 
   constructor(options: EventRecorderOptions) {
     this.#options = options;
@@ -94,11 +87,9 @@ class BackgroundRecorder implements EventRecorder {
 
   record(note: EventNote): void {
     if (this.#closing.signal.aborted) return this.#fate("dropped-full");
-    const { kind, namespace = "", name, uid = "" } = note.object;
-    const message = truncate(note.message);
-    const key = JSON.stringify([kind, namespace, name, uid, note.type, note.reason, message]);
-    const event = { key, type: note.type, note: { ...note, message } };
-    if (this.#lane.put(event, this.#options.clock.nowMs()) !== undefined) this.#fate("dropped-full");
+    const { clock } = this.#options;
+    const now = { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
+    if (this.#lane.put(laneEventOf(note), now) !== undefined) this.#fate("dropped-full");
     if (this.#workers.size >= PARALLEL_EVENTS) return;
     const worker: Promise<void> = this.#work().finally(() => this.#workers.delete(worker));
     this.#workers.add(worker);
@@ -106,7 +97,9 @@ class BackgroundRecorder implements EventRecorder {
 
   async flush(signal: AbortSignal): Promise<void> {
     const aborted = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+    this.#flushing++;
     while (!signal.aborted && this.#workers.size > 0) await Promise.race([Promise.all(this.#workers), aborted]);
+    this.#flushing--;
   }
 
   async close(): Promise<void> {
@@ -122,6 +115,7 @@ class BackgroundRecorder implements EventRecorder {
     // Not in the turn of who records.
     await Promise.resolve();
     while (!this.#closing.signal.aborted) {
+      await this.#giveWay();
       const event = this.#lane.take();
       if (event === undefined) return;
       await this.#deliver(event);
@@ -129,17 +123,28 @@ class BackgroundRecorder implements EventRecorder {
     }
   }
 
+  /** Waits while the API server has something better to do, until the next event has waited long enough. */
+  async #giveWay(): Promise<void> {
+    const { clock, isBusy } = this.#options;
+    while (isBusy?.() === true && this.#flushing === 0 && !this.#closing.signal.aborted) {
+      const sinceMs = this.#lane.nextSinceMs;
+      if (sinceMs === undefined || clock.monotonicMs() - sinceMs >= MAX_HOLD_MS) return;
+      await clock.sleep(LOOK_MS, this.#closing.signal);
+    }
+  }
+
   /** Sends one event, with a few tries. An event that cannot be sent is counted and forgotten. */
   async #deliver(event: Waiting): Promise<void> {
     const { clock, log } = this.#options;
-    const name = this.#nameFor(event.note.object.name);
+    const name = this.#nameFor(event.note);
+    const maxTries = event.note.mustArrive === true ? MAX_TRIES_MUST_ARRIVE : MAX_TRIES;
     for (let attempt = 1; !this.#closing.signal.aborted; attempt++) {
       try {
         return this.#fate(await this.#send(event, name));
       } catch (error) {
         if (this.#closing.signal.aborted) return this.#fate("failed");
         const isFinal = error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429;
-        if (isFinal || attempt >= MAX_TRIES) {
+        if (isFinal || attempt >= maxTries) {
           log.debug("event not sent", {
             reason: event.note.reason,
             object: event.note.object.name,
@@ -154,79 +159,81 @@ class BackgroundRecorder implements EventRecorder {
 
   async #send(event: Waiting, name: string): Promise<EventFate> {
     const known = this.#sent.get(event.key);
-    const isRecent = known !== undefined && this.#options.clock.monotonicMs() - known.atMs < REPEAT_WINDOW_MS;
-    if (isRecent && await this.#countUp(known, event)) return "repeated";
+    const isKnown = known !== undefined &&
+      (event.note.slot !== undefined || this.#options.clock.monotonicMs() - known.atMs < REPEAT_WINDOW_MS);
+    if (isKnown && await this.#update(known, event)) return "repeated";
     await this.#create(event, name);
     return "created";
   }
 
-  /** Counts a repetition onto the event that is there; false when it is gone. */
-  async #countUp(known: SentEvent, event: Waiting): Promise<boolean> {
-    const { api, clock } = this.#options;
-    const count = known.count + event.count;
-    const document = { count, lastTimestamp: timestamp(event.lastMs) };
-    const target = { namespace: known.namespace, name: known.name };
+  /** Counts a repetition onto the event that is there, or puts other news in its place; false when it is gone. */
+  async #update(known: SentEvent, event: Waiting): Promise<boolean> {
+    const repeats = known.reason === event.reason;
+    const sent: SentEvent = {
+      ...known,
+      reason: event.reason,
+      count: repeats ? known.count + event.count : event.count,
+      firstMs: repeats ? known.firstMs : event.firstMs,
+      atMs: this.#options.clock.monotonicMs(),
+    };
     try {
-      await api.patch(Resource.events, target, { body: { kind: "merge", document }, signal: this.#closing.signal });
+      await this.#patch(sent, event);
     } catch (error) {
       if (isNotFound(error)) return false;
       throw error;
     }
-    this.#sent.set(event.key, { ...known, count, atMs: clock.monotonicMs() });
+    this.#sent.set(event.key, sent);
     return true;
+  }
+
+  async #patch(sent: SentEvent, event: Waiting): Promise<void> {
+    const document = renderNews(event.note, { ...sent, lastMs: event.lastMs });
+    const target = { namespace: sent.namespace, name: sent.name };
+    await this.#options.api.patch(Resource.events, target, {
+      body: { kind: "merge", document },
+      signal: this.#closing.signal,
+    });
   }
 
   async #create(event: Waiting, name: string): Promise<void> {
     const { api, clock, component, instance, clusterScopedNamespace = "default" } = this.#options;
-    const { object, type, reason, message } = event.note;
+    const { object, reason, slot } = event.note;
+    const { count, firstMs } = event;
     const namespace = object.namespace ?? clusterScopedNamespace;
+    const sent: SentEvent = { name, namespace, reason, count, firstMs, atMs: clock.monotonicMs() };
     const document = {
       apiVersion: "v1",
       kind: "Event",
       metadata: { name, namespace },
       involvedObject: object,
-      type,
-      reason,
-      message,
       source: { component },
       reportingComponent: component,
       reportingInstance: instance,
-      count: event.count,
-      firstTimestamp: timestamp(event.firstMs),
-      lastTimestamp: timestamp(event.lastMs),
+      ...renderNews(event.note, { ...sent, lastMs: event.lastMs }),
     };
     try {
       await api.create(Resource.events, document, { namespace, signal: this.#closing.signal });
     } catch (error) {
-      // The name is ours alone: an earlier try without an answer has arrived after all.
       if (!isConflict(error)) throw error;
+      // A slot that another process filled. Any other name is ours alone: an earlier try has arrived after all.
+      if (slot !== undefined) await this.#patch(sent, event);
     }
-    this.#sent.set(event.key, { name, namespace, count: event.count, atMs: clock.monotonicMs() });
+    this.#sent.set(event.key, sent);
   }
 
-  /** `object.hex`: unique, and a valid name whatever the object's length. */
-  #nameFor(object: string): string {
+  /** `object.hex`, unique, or `object.uid.slot`, the same for every process; valid whatever the object's length. */
+  #nameFor({ object, slot }: EventNote): string {
+    const stem = object.name.slice(0, 200).replace(/[^a-z0-9]+$/, "");
+    if (slot !== undefined && object.uid !== undefined) return `${stem}.${object.uid}.${slot}`;
     this.#lastName = Math.max(this.#lastName + 1, this.#options.clock.nowMs() * 1_000);
     const random = crypto.getRandomValues(new Uint8Array(2)).reduce(
       (text, byte) => text + byte.toString(16).padStart(2, "0"),
       "",
     );
-    return `${object.slice(0, 230).replace(/[^a-z0-9]+$/, "")}.${this.#lastName.toString(16)}${random}`;
+    return `${stem}.${this.#lastName.toString(16)}${random}`;
   }
 
   #fate(fate: EventFate): void {
     this.#options.observe?.(fate);
   }
-}
-
-/** Seconds precision: metav1.Time has no fractions. */
-function timestamp(epochMs: number): string {
-  return new Date(epochMs).toISOString().replace(/\.\d+Z$/, "Z");
-}
-
-function truncate(message: string): string {
-  const bytes = new TextEncoder().encode(message);
-  if (bytes.byteLength <= MAX_MESSAGE_BYTES) return message;
-  // Streaming keeps back a character that was cut in two.
-  return `${new TextDecoder().decode(bytes.subarray(0, MAX_MESSAGE_BYTES - 3), { stream: true })}…`;
 }

@@ -70,6 +70,11 @@ export class WorkQueue {
     return this.#ready.size;
   }
 
+  /** Whether a key is being worked on or waits for a free place. */
+  get isBusy(): boolean {
+    return this.#running > 0 || this.#ready.size > 0;
+  }
+
   /** Keys that the queue knows: delayed, ready and running. */
   get size(): number {
     return this.#entries.size;

@@ -3,7 +3,8 @@
 import { EventReason } from "../names.ts";
 import { decideUngated } from "./decide.ts";
 import { clip, failureText } from "./failures.ts";
-import type { PlacementDecision, PlacementFacts, PodReport } from "./types.ts";
+import type { PodReport } from "./report_slots.ts";
+import type { PlacementDecision, PlacementFacts } from "./types.ts";
 
 /** What would be decided if Archway were allowed to act. A failing inspection counts as given up. */
 export function auditDecision(facts: PlacementFacts): PlacementDecision {

@@ -4,7 +4,8 @@ import { EventReason } from "../names.ts";
 import { judgeImages } from "./images.ts";
 import type { PlacementSettings } from "./config_types.ts";
 import { clip } from "./failures.ts";
-import type { ImageFact, PodReport, PodView } from "./types.ts";
+import type { PodReport } from "./report_slots.ts";
+import type { ImageFact, PodView } from "./types.ts";
 
 /** What is known of a DaemonSet: its pod template as a pod, its images, and what the cluster's nodes are. */
 export interface DaemonSetFacts {

@@ -3,7 +3,8 @@
 import { EventReason } from "../names.ts";
 import { clip } from "./failures.ts";
 import { operatingSystemOf, usablePlatforms } from "./images.ts";
-import type { ContainerView, ImageFact, PodReport, PodView } from "./types.ts";
+import type { PlacedReport } from "./report_slots.ts";
+import type { ContainerView, ImageFact, PodView } from "./types.ts";
 
 /** An ephemeral container, its image, and the architecture of the node that the pod runs on. */
 export interface EphemeralFacts {
@@ -12,17 +13,20 @@ export interface EphemeralFacts {
   readonly nodeArchitecture: string;
 }
 
-/** The event to post on the pod; undefined when the container can run or nobody knows. */
-export function ephemeralReport(
-  pod: PodView,
-  { container, fact, nodeArchitecture }: EphemeralFacts,
-): PodReport | undefined {
+/** The one event to post on the pod; undefined when all its ephemeral containers can run, or nobody knows. */
+export function ephemeralReport(pod: PodView, all: readonly EphemeralFacts[]): PlacedReport | undefined {
+  const misfits = all.map((facts) => misfitText(pod, facts)).filter((text) => text !== undefined);
+  if (misfits.length === 0) return undefined;
+  const message = clip(misfits.join(" "), 1024);
+  // By now the beginning of the gate is what is missed least.
+  return { type: "Warning", reason: EventReason.noSupportedArchitectures, message, slot: 1, mustArrive: false };
+}
+
+function misfitText(pod: PodView, { container, fact, nodeArchitecture }: EphemeralFacts): string | undefined {
   if (fact.inspection.kind !== "platforms") return undefined;
   const usable = usablePlatforms(fact.inspection.platforms, operatingSystemOf(pod));
   const architectures = [...new Set(usable.map(({ architecture }) => architecture))].sort();
   if (architectures.includes(nodeArchitecture)) return undefined;
-  const message =
-    `Ephemeral container "${container.name}" cannot run on node "${pod.nodeName}" (${nodeArchitecture}): ` +
+  return `Ephemeral container "${container.name}" cannot run on node "${pod.nodeName}" (${nodeArchitecture}): ` +
     `image ${container.image} supports {${architectures.join(", ")}}.`;
-  return { type: "Warning", reason: EventReason.noSupportedArchitectures, message: clip(message, 1024) };
 }

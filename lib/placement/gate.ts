@@ -27,7 +27,7 @@ export function judgeAdmission(facts: AdmissionFacts): GateVerdict {
   const reason = ignoreReason({ pod, settings, scoring: nodeAffinityScoring, constrainedByUs });
   if (reason !== undefined) return { kind: "ignore", reason, nodeAffinityScoring };
   const decision = settings.warmAdmission ? decideWarm(facts, options) : undefined;
-  if (decision !== undefined) {
+  if (decision !== undefined && !(facts.mayGate && deservesWarning(decision))) {
     const verdict: GateVerdict = { kind: "place", decision, nodeAffinityScoring };
     const isOwn = constrainedByUs && admissionPatch(pod, verdict).length === 0;
     return isOwn ? { kind: "pass", reason: "OwnPatch", nodeAffinityScoring } : verdict;
@@ -35,6 +35,11 @@ export function judgeAdmission(facts: AdmissionFacts): GateVerdict {
   return facts.mayGate
     ? { kind: "gate", nodeAffinityScoring }
     : { kind: "pass", reason: "GatingStopped", nodeAffinityScoring };
+}
+
+/** The pod cannot run now. Held for a moment, it gets a uid and by that the event that says why. */
+function deservesWarning(decision: PlaceDecision | NowhereDecision): boolean {
+  return decision.kind === "nowhere" || decision.outOfReach;
 }
 
 /** The decision where it can be made without asking a registry; undefined where it cannot. */

@@ -1,42 +1,39 @@
 // Decision → the events a person reads on the pod: which image, which registry, which architectures, what was done. The
 // reasons are the reference's, because automation keys on them; the words are Archway's. Source: §4.2, §2.9.
-import { EventReason, SCHEDULING_GATE } from "../names.ts";
+import { EventReason, PodLabel, SCHEDULING_GATE } from "../names.ts";
 import { unreachable } from "../unreachable.ts";
 import { clip } from "./failures.ts";
-import type { ImageFailure, ImageOutcome, PlaceDecision, PlacementDecision, PodReport } from "./types.ts";
+import type { ImageFailure, ImageOutcome, PlaceDecision, PlacementDecision } from "./types.ts";
+import { type PlacedReport, placeReports, type PodReport } from "./report_slots.ts";
 import type { PodView, PreferencePlan } from "./types.ts";
 
 /** The longest message the events API takes. */
 const MESSAGE_MAX = 1024;
 
-/**
- * What came of a decision: it was carried out in full, by the webhook itself without a gate, the server took only the
- * bare release, or nothing at all.
- */
+/** What came of a decision: it was carried out in full, the server took only the bare release, or nothing at all. */
 export type PodOutcome =
   | { readonly kind: "applied"; readonly decision: PlacementDecision }
-  | { readonly kind: "admitted"; readonly decision: PlacementDecision }
   | { readonly kind: "bare"; readonly decision: PlacementDecision; readonly why: string }
   | { readonly kind: "refused"; readonly why: string };
 
 /** The event for the first time a gated pod is seen. */
-export function gateAddedReport(): PodReport {
-  return normal(
-    EventReason.gateAdded,
-    `Held by the scheduling gate ${SCHEDULING_GATE} until it is known which architectures its images support.`,
-  );
+export function gateAddedReport(): PlacedReport {
+  const said =
+    `Held by the scheduling gate ${SCHEDULING_GATE} until it is known which architectures its images support.`;
+  return { ...normal(EventReason.gateAdded, said), slot: 1, mustArrive: false };
 }
 
 /** The events of an outcome, at most three, most telling first. Posted after the write, so that they are true. */
-export function reportsOf(pod: PodView, outcome: PodOutcome): readonly PodReport[] {
+export function reportsOf(pod: PodView, outcome: PodOutcome): readonly PlacedReport[] {
+  const failedBefore = pod.labels?.[PodLabel.inspectErrorCount] !== undefined;
+  const isOver = outcome.kind !== "applied" || outcome.decision.kind !== "retry";
+  return placeReports(outcomeReports(pod, outcome), { failedBefore, mustArrive: isOver });
+}
+
+function outcomeReports(pod: PodView, outcome: PodOutcome): readonly PodReport[] {
   switch (outcome.kind) {
     case "applied":
-      return appliedReports(pod, outcome.decision).slice(0, 3);
-    case "admitted":
-      return appliedReports(pod, outcome.decision).filter(({ reason }) => reason !== EventReason.gateRemoved).slice(
-        0,
-        3,
-      );
+      return appliedReports(pod, outcome.decision);
     case "bare":
       return [
         warning(
@@ -57,15 +54,14 @@ function appliedReports(pod: PodView, decision: PlacementDecision): readonly Pod
     case "ignore":
       return ignoredReports(pod, decision.reason);
     case "place":
-      return [placedReport(decision), ...preferenceReports(decision.preferences), gateRemoved(pod)];
+      return [...placedReports(decision), gateRemoved(pod)];
     case "nowhere":
       return [
         nowhereReport(decision.images),
-        set("the supported architectures to {}: no node can run the pod."),
+        normal(EventReason.predicateSet, "Set the supported architectures to {}: no node can run the pod."),
         gateRemoved(pod),
       ];
     case "retry":
-      // The same words at each attempt: the recorder counts them up instead of adding an event an attempt.
       return [failedReport(decision.failed, "The pod stays held; the next attempt follows by itself.")];
     case "fallback":
       return [
@@ -74,7 +70,8 @@ function appliedReports(pod: PodView, decision: PlacementDecision): readonly Pod
         gateRemoved(pod),
       ];
     case "release": {
-      const done = `Gave up after ${attempts(decision.attempt)}; released without an architecture constraint.`;
+      const gaveUp = `Gave up after ${attempts(decision.attempt)}; released without an architecture constraint.`;
+      const done = sentences(gaveUp, othersText(decision.images));
       return [failedReport(decision.failed, done), ...preferenceReports(decision.preferences), gateRemoved(pod)];
     }
     default:
@@ -82,12 +79,13 @@ function appliedReports(pod: PodView, decision: PlacementDecision): readonly Pod
   }
 }
 
-function fallbackReport({ architecture, preferences }: Extract<PlacementDecision, { kind: "fallback" }>): PodReport {
-  const preferred = preferences.wanted && !preferences.present ? " No preferences were added." : "";
+function fallbackReport(
+  { architecture, preferences, images }: Extract<PlacementDecision, { kind: "fallback" }>,
+): PodReport {
   const said =
     `Fell back to {${architecture}}, the configured fallback architecture, because the images could not be ` +
-    `inspected. Whether they run there is not known.${preferred}`;
-  return warning(EventReason.fallbackSet, said);
+    `inspected. Whether they run there is not known.`;
+  return warning(EventReason.fallbackSet, sentences(said, preferenceNews(preferences)?.said, othersText(images)));
 }
 
 function ignoredReports(pod: PodView, reason: string): readonly PodReport[] {
@@ -96,18 +94,23 @@ function ignoredReports(pod: PodView, reason: string): readonly PodReport[] {
   return [warning(EventReason.gatedPodIgnored, said), gateRemoved(pod)];
 }
 
-function placedReport({ required, images, outOfReach, findings }: PlaceDecision): PodReport {
+function placedReports({ required, images, outOfReach, findings, preferences }: PlaceDecision): readonly PodReport[] {
   if (required.kind === "preset") {
-    return normal(
-      EventReason.predicatesConflict,
-      "The pod constrains the architecture itself; its constraint was kept.",
-    );
+    const said = "The pod constrains the architecture itself; its constraint was kept.";
+    return [normal(EventReason.predicatesConflict, said), ...preferenceReports(preferences)];
   }
   const names = `{${required.architectures.join(", ")}}`;
-  const told = findings.length === 0 ? "" : ` Note: ${findings.join("; ")}.`;
-  const said = `the supported architectures to ${names}. Images: ${images.map(imageText).join("; ")}.${told}`;
-  if (!outOfReach) return set(said);
-  return warning(EventReason.predicateSet, `No node or pool of this cluster offers ${names}. Set ${said}`);
+  const news = preferenceNews(preferences);
+  const said = sentences(
+    `Set the supported architectures to ${names}.`,
+    news?.reason === EventReason.predicateSet ? news.said : undefined,
+    `Images: ${images.map(imageText).join("; ")}.`,
+    findings.length === 0 ? undefined : `Note: ${findings.join("; ")}.`,
+  );
+  const report = outOfReach
+    ? warning(EventReason.predicateSet, `No node or pool of this cluster offers ${names}. ${said}`)
+    : normal(EventReason.predicateSet, said);
+  return news?.reason === EventReason.preferredDuplicates ? [report, ...preferenceReports(preferences)] : [report];
 }
 
 function nowhereReport(images: readonly ImageOutcome[]): PodReport {
@@ -117,22 +120,30 @@ function nowhereReport(images: readonly ImageOutcome[]): PodReport {
   return warning(EventReason.noSupportedArchitectures, said);
 }
 
-/** One event for all configs: what was preferred, or why nothing was. */
-function preferenceReports({ outcomes, wanted, userStated }: PreferencePlan): readonly PodReport[] {
-  if (!wanted) return [];
-  if (userStated) return [set("no preferences: the pod states its own preferred architectures.")];
+/** The event of preferences where no other event can tell of them. */
+function preferenceReports(preferences: PreferencePlan): readonly PodReport[] {
+  const news = preferenceNews(preferences);
+  return news === undefined ? [] : [normal(news.reason, news.said)];
+}
+
+/** What all configs together preferred, or why nothing was; undefined when no config wanted anything. */
+function preferenceNews(plan: PreferencePlan): { readonly reason: string; readonly said: string } | undefined {
+  const { outcomes, wanted, userStated } = plan;
+  const set = (said: string): ReturnType<typeof preferenceNews> => ({ reason: EventReason.predicateSet, said });
+  if (!wanted) return undefined;
+  if (userStated) return set("Set no preferences: the pod states its own preferred architectures.");
   const applied = outcomes.filter((outcome) => outcome.applied.length > 0);
   const skipped = outcomes.flatMap((outcome) => outcome.skipped);
   if (applied.length > 0) {
     const sources = applied.map((outcome) => `${outcome.applied.join(", ")} (source: ${outcome.source})`).join("; ");
-    return [
-      set(`preferred architectures: ${sources}${skipped.length === 0 ? "" : `, skipped: ${skipped.join(", ")}`}`),
-    ];
+    return set(
+      `Set preferred architectures: ${sources}${skipped.length === 0 ? "" : `, skipped: ${skipped.join(", ")}`}.`,
+    );
   }
-  if (skipped.length === 0) return [set("no preferences: the configs name no architecture.")];
+  if (skipped.length === 0) return set("Set no preferences: the configs name no architecture.");
   const sources = outcomes.map((outcome) => outcome.source).join(", ");
-  const said = `Nothing to prefer is left, source: ${sources}, architectures: ${skipped.join(", ")}`;
-  return [normal(EventReason.preferredDuplicates, said)];
+  const said = `Nothing to prefer is left, source: ${sources}, architectures: ${skipped.join(", ")}.`;
+  return { reason: EventReason.preferredDuplicates, said };
 }
 
 function failedReport({ image, failure }: ImageFailure, done: string): PodReport {
@@ -159,8 +170,14 @@ function attempts(count: number): string {
   return count === 1 ? "1 attempt" : `${count} attempts`;
 }
 
-function set(what: string): PodReport {
-  return normal(EventReason.predicateSet, `Set ${what}`);
+/** What is known of those images that did answer, when another one decided the matter. */
+function othersText(images: readonly ImageOutcome[]): string | undefined {
+  const others = images.filter(({ source }) => source !== "failed");
+  return others.length === 0 ? undefined : `Other images: ${others.map(imageText).join("; ")}.`;
+}
+
+function sentences(...all: readonly (string | undefined)[]): string {
+  return all.filter((one) => one !== undefined).join(" ");
 }
 
 function normal(reason: string, message: string): PodReport {

@@ -287,12 +287,3 @@ export interface DecisionRecord {
   /** Images left out to keep the record small. */
   readonly omitted: number;
 }
-
-/** An event to post on the pod. */
-export interface PodReport {
-  readonly type: "Normal" | "Warning";
-  /** One of `EventReason`. */
-  readonly reason: string;
-  /** One or two sentences, at most 1024 characters. */
-  readonly message: string;
-}

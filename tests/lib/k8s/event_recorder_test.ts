@@ -1,12 +1,8 @@
 // Events: what is written, what is counted up, what is dropped when the lane is full, and that nobody ever waits.
 import assert from "node:assert/strict";
 import { ApiError } from "../../../lib/k8s/errors.ts";
-import {
-  type EventFate,
-  type EventNote,
-  type EventRecorder,
-  openEventRecorder,
-} from "../../../lib/k8s/event_recorder.ts";
+import type { EventNote } from "../../../lib/k8s/event_note.ts";
+import { type EventFate, type EventRecorder, openEventRecorder } from "../../../lib/k8s/event_recorder.ts";
 import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
@@ -22,7 +18,11 @@ interface Scene {
 }
 
 async function withRecorder(
-  options: { readonly capacity?: number; readonly before?: (call: MemoryCall) => Promise<void> | void },
+  options: {
+    readonly capacity?: number;
+    readonly isBusy?: () => boolean;
+    readonly before?: (call: MemoryCall) => Promise<void> | void;
+  },
   play: (scene: Scene) => Promise<void>,
 ): Promise<void> {
   const clock = new FakeClock();
@@ -41,6 +41,7 @@ async function withRecorder(
     instance: "archway-0",
     observe: (fate) => fates.push(fate),
     ...(options.capacity === undefined ? {} : { capacity: options.capacity }),
+    ...(options.isBusy === undefined ? {} : { isBusy: options.isBusy }),
   });
   await play({ recorder, clock, fates, calls, cluster, events: () => [...cluster.objects.values()] });
 }
@@ -84,7 +85,8 @@ Deno.test("record() counts the same event up instead of writing another, also wh
     recorder.record(note());
     await clock.advance(0);
     assert.equal(events().length, 1);
-    assert.deepEqual([events()[0]?.["count"], events()[0]?.["lastTimestamp"]], [4, "2026-11-21T12:01:00Z"]);
+    const { count, firstTimestamp, lastTimestamp } = Object(events()[0]);
+    assert.deepEqual([count, firstTimestamp, lastTimestamp], [4, "2026-11-21T12:00:00Z", "2026-11-21T12:01:00Z"]);
     assert.deepEqual(calls.map(({ verb }) => verb), ["create", "patch"]);
     recorder.record(note({ message: "another" }));
     await clock.advance(0);
@@ -216,5 +218,91 @@ Deno.test("flush() ends when its signal aborts, and close() ends what is under w
     await recorder.close();
     recorder.record(note({ pod: "too-late" }));
     assert.deepEqual(fates, ["failed", "dropped-full"]);
+  });
+});
+
+Deno.test("record() keeps one event a slot: repetitions count up whatever they say, another reason takes its place", async () => {
+  await withRecorder({}, async ({ recorder, clock, events }) => {
+    const failing = { type: "Warning", reason: "ArchAwareInspectionError", slot: 2 } as const;
+    for (const message of ["answered 500", "no route", "no route"]) {
+      recorder.record(note({ ...failing, message }));
+      await clock.advance(20 * 60_000);
+    }
+    const [failed] = events();
+    assert.equal(failed?.metadata.name, "web.uid-of-web.2");
+    assert.deepEqual([failed?.["count"], failed?.["message"]], [3, "no route"]);
+    recorder.record(note({ slot: 2 }));
+    await clock.advance(0);
+    const [set, ...others] = events();
+    assert.deepEqual([set?.["reason"], set?.["type"], set?.["count"]], ["ArchAwarePredicateSet", "Normal", 1]);
+    assert.equal(set?.["firstTimestamp"], "2026-11-21T13:00:00Z");
+    assert.deepEqual(others, []);
+  });
+});
+
+Deno.test("record() takes over a slot that another process filled", async () => {
+  await withRecorder({}, async ({ recorder, clock, cluster, events }) => {
+    recorder.record(note({ slot: 1, message: "the first" }));
+    await clock.advance(0);
+    await using next = openEventRecorder({
+      api: cluster.client(),
+      clock,
+      log: silentLogger,
+      component: "multiarch-tuning-operator",
+      instance: "archway-1",
+    });
+    next.record(note({ slot: 1, message: "the second" }));
+    await clock.advance(0);
+    assert.deepEqual(events().map((event) => event["message"]), ["the second"]);
+  });
+});
+
+Deno.test("record() replaces what waits in the slot, so that only the latest is sent", async () => {
+  await withRecorder({}, async ({ recorder, clock, events, calls }) => {
+    recorder.record(note({ slot: 1, reason: "ArchAwareSchedGateAdded" }));
+    recorder.record(note({ slot: 1, type: "Warning", message: "removed" }));
+    await clock.advance(0);
+    assert.deepEqual(events().map(({ message }) => message), ["removed"]);
+    assert.equal(calls.length, 1);
+  });
+});
+
+Deno.test("record() never drops what must arrive for anything else, and tries it for minutes", async () => {
+  let isAway = true;
+  const before = (): void => {
+    if (isAway) throw new ApiError("away", { status: 0 });
+  };
+  await withRecorder({ capacity: 10, before }, async ({ recorder, clock, events, fates }) => {
+    const vital = { type: "Warning", mustArrive: true } as const;
+    for (let n = 0; n < 10; n++) recorder.record(note({ pod: `fell-back-${n}`, ...vital }));
+    for (let n = 0; n < 50; n++) recorder.record(note({ pod: `warned-${n}`, type: "Warning" }));
+    await clock.advance(60_000);
+    isAway = false;
+    await clock.advance(60_000);
+    const pods = events().map(({ metadata }) => metadata.name).filter((name) => name.startsWith("fell-back"));
+    assert.equal(pods.length, 10);
+    assert.equal(fates.filter((fate) => fate === "dropped-full").length, 50);
+  });
+});
+
+Deno.test("record() gives way while the server is busy, for three seconds at most, and not to a flush", async () => {
+  let isBusy = true;
+  await withRecorder({ isBusy: () => isBusy }, async ({ recorder, clock, events }) => {
+    recorder.record(note());
+    await clock.advance(1_000);
+    assert.equal(events().length, 0);
+    isBusy = false;
+    await clock.advance(100);
+    assert.equal(events().length, 1);
+    isBusy = true;
+    recorder.record(note({ pod: "patient" }));
+    await clock.advance(3_100);
+    assert.equal(events().length, 2);
+    recorder.record(note({ pod: "last" }));
+    await clock.advance(0);
+    const flushed = recorder.flush(new AbortController().signal);
+    await clock.advance(100);
+    await flushed;
+    assert.equal(events().length, 3);
   });
 });

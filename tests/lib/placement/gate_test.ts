@@ -168,12 +168,14 @@ Deno.test("judgeAdmission() places a pod whose images are all known, labelled as
   });
 });
 
-Deno.test("judgeAdmission() places a pod nowhere when its known images share nothing", () => {
+Deno.test("judgeAdmission() gates a pod that no node can run, so that its event finds it; or places it nowhere", () => {
   const raw = rawPod({ containers: [container("single-amd64"), container("single-arm64")] });
   // Both exclude what the other has, so their configs must have been read before the answer counts.
   const deep = ["single-amd64", "single-arm64"].map((image) => fact(image, { depth: "config" }));
   assert.equal(admit(raw, { known: [fact("single-amd64"), fact("single-arm64")] }).verdict.kind, "gate");
-  const { verdict, after } = admit(raw, { known: deep });
+  assert.equal(admit(raw, { known: deep }).verdict.kind, "gate");
+  assert.equal(admit(rawPod(), { known: MULTI, liveArchitectures: ["s390x"] }).verdict.kind, "gate");
+  const { verdict, after } = admit(raw, { known: deep, mayGate: false });
   assert.equal(verdict.kind === "place" && verdict.decision.kind, "nowhere");
   assert.equal(labelsOf(after)[mark("no-supported-arch")], "");
 });

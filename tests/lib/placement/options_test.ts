@@ -9,6 +9,7 @@ import { parseArchTaint, planTolerations } from "../../../lib/placement/tolerati
 import { parseVariantLabel } from "../../../lib/placement/variants.ts";
 import type { ArchTaint, VariantLabel } from "../../../lib/placement/config_types.ts";
 import type { ImageFact } from "../../../lib/placement/types.ts";
+import type { PodReport } from "../../../lib/placement/report_slots.ts";
 import {
   A,
   applied,
@@ -122,11 +123,14 @@ Deno.test("daemonSetReport() warns of nodes that cannot run the images", () => {
   assert.equal(daemonSetReport({ ...facts, liveArchitectures: [A] }), undefined);
 });
 
-Deno.test("ephemeralReport() warns of an ephemeral container that cannot run on its node", () => {
-  const pod = podOf(rawPod({ nodeName: "n1", ephemeralContainers: [container("single-amd64")] }));
-  const [ephemeral] = pod.ephemeralContainers;
-  assert.ok(ephemeral !== undefined);
-  const facts = { container: ephemeral, fact: fact("single-amd64") };
-  assert.match(ephemeralReport(pod, { ...facts, nodeArchitecture: R })?.message ?? "", /"n1" \(arm64\).*\{amd64\}/);
-  assert.equal(ephemeralReport(pod, { ...facts, nodeArchitecture: A }), undefined);
+Deno.test("ephemeralReport() warns in one event of the ephemeral containers that cannot run on their node", () => {
+  const images = ["single-amd64", "multi", "single-amd64"];
+  const pod = podOf(rawPod({ nodeName: "n1", ephemeralContainers: images.map((image) => container(image)) }));
+  const on = (nodeArchitecture: string): PodReport | undefined =>
+    ephemeralReport(
+      pod,
+      pod.ephemeralContainers.map((one) => ({ container: one, fact: fact(one.image), nodeArchitecture })),
+    );
+  assert.match(on(R)?.message ?? "", /"n1" \(arm64\).*\{amd64\}.*Ephemeral container "single-amd64".*\{amd64\}\.$/);
+  assert.equal(on(A), undefined);
 });
