@@ -6,6 +6,7 @@
 import { dashboard } from "./routes/dashboard.tsx";
 import { adminApp, webhookApp } from "./routes/mod.ts";
 import { type LiveArchitectures, openLiveArchitectures } from "./controllers/architectures/controller.ts";
+import { ALL_NAMESPACES } from "./controllers/audit/catch_up.ts";
 import { openAudit } from "./controllers/audit/controller.ts";
 import { type AuditedNamespaces, openAuditedNamespaces } from "./controllers/audit/namespaces.ts";
 import { type Configs, logLevelOf, openConfigs } from "./controllers/configs/controller.ts";
@@ -171,7 +172,7 @@ function controllersOf(parts: ServeParts, rooms: Rooms): Parameters<typeof runLe
     leading: [
       rooms.podPlacement,
       rooms.operator,
-      openAudit({ ...shared, isAnythingAudited: () => config.audit || audited.size > 0 }),
+      openAudit({ ...shared, audited: () => config.audit ? [ALL_NAMESPACES] : audited.names() }),
       ...optional(
         config.daemonsets === "warn",
         () => openDaemonSetWatch({ ...shared, liveArchitectures: () => live.current() }),

@@ -1,5 +1,6 @@
 // Audit mode: pods are left as they are, and what would have been done is told as event, metric and log line. Opened by
 // main, run by the leader; idle while nothing is audited.
+import { LRUCache } from "lru-cache";
 import type { Clock } from "../../lib/clock.ts";
 import type { PodImages } from "../../lib/images/pod_images.ts";
 import type { KubeApi } from "../../lib/k8s/api.ts";
@@ -15,6 +16,7 @@ import { parsePod } from "../../lib/placement/pod_view.ts";
 import { decisionReason } from "../../lib/placement/reason.ts";
 import { recordOf } from "../../lib/placement/record.ts";
 import type { PlacementConfigs, PlacementSettings, PodView } from "../../lib/placement/types.ts";
+import { LOOK_MS, watchScopes, youngPods } from "./catch_up.ts";
 
 /** What it is made with. */
 export interface AuditParts {
@@ -28,7 +30,8 @@ export interface AuditParts {
   readonly settingsOf: (namespace: string) => PlacementSettings;
   readonly configsOf: (namespace: string) => PlacementConfigs;
   readonly liveArchitectures: () => readonly string[] | undefined;
-  readonly isAnythingAudited: () => boolean;
+  /** The namespaces under audit; `ALL_NAMESPACES` among them stands for all. */
+  readonly audited: () => Iterable<string>;
 }
 
 /** The running controller. */
@@ -39,24 +42,27 @@ export interface Audit {
 
 /** Audited pods inspected at a time. */
 const PARALLEL = 4;
-/** How often it is looked whether there is something to audit (ms). */
-const LOOK_MS = 500;
+/** Audited pods that are remembered, so that none is told of twice. */
+const REMEMBERED_PODS = 4_096;
 
 /** Makes the controller. Nothing is asked of the API server while nothing is audited. */
 export function openAudit(parts: AuditParts): Audit {
   const { api, clock, log, settingsOf } = parts;
+  const told = new LRUCache<string, true>({ max: REMEMBERED_PODS });
   /** Pods to tell of. Kept here, because a pod that soon runs leaves the watch of pending ones before its turn. */
   const due = new Map<string, PodView>();
+  const notice = (key: string, pod: PodView): void => {
+    if (told.has(pod.uid)) return;
+    told.set(pod.uid, true);
+    due.set(key, pod);
+    queue.add(key);
+  };
   const pending = openReflector<PodView>({
     api,
     resource: Resource.pods,
     fieldSelector: "status.phase=Pending",
     parse: (object) => settingsOf(object.metadata.namespace ?? "").audit ? parsePod(object) : undefined,
-    onChange: (change) => {
-      if (change.kind !== "apply" || change.previous !== undefined) return;
-      due.set(change.key, change.value);
-      queue.add(change.key);
-    },
+    onChange: ({ kind, key, value }) => kind === "apply" ? notice(key, value) : undefined,
     clock,
     log,
     name: "audited pods",
@@ -73,10 +79,22 @@ export function openAudit(parts: AuditParts): Audit {
       return { kind: "done" };
     },
   });
+  const catchUps = new WorkQueue({
+    name: "audited namespaces",
+    parallel: 1,
+    clock,
+    log,
+    reconcile: async (namespace, signal) => {
+      for await (const [key, pod] of youngPods(parts, namespace, signal)) notice(key, pod);
+      return { kind: "done" };
+    },
+  });
   return {
     run: async (signal) => {
-      while (!signal.aborted && !parts.isAnythingAudited()) await clock.sleep(LOOK_MS, signal);
-      if (!signal.aborted) await Promise.all([pending.run(signal), queue.run(signal)]);
+      while (!signal.aborted && [...parts.audited()].length === 0) await clock.sleep(LOOK_MS, signal);
+      if (signal.aborted) return;
+      const scopes = watchScopes(parts, { onAdd: (namespace) => catchUps.add(namespace), signal });
+      await Promise.all([pending.run(signal), queue.run(signal), catchUps.run(signal), scopes]);
     },
   };
 }

@@ -11,26 +11,24 @@ export interface AuditedNamespaces {
   /** Follows them until the signal aborts; never rejects. */
   run(signal: AbortSignal): Promise<void>;
   has(namespace: string): boolean;
-  readonly size: number;
+  names(): Iterable<string>;
 }
 
 /** Opens the view. Only labelled namespaces are watched. */
 export function openAuditedNamespaces(
   parts: { readonly api: KubeApi; readonly clock: Clock; readonly log: Logger },
 ): AuditedNamespaces {
-  const labelled = openReflector<true>({
+  const labelled = openReflector<string>({
     ...parts,
     resource: Resource.namespaces,
     labelSelector: `${AUDIT_NAMESPACE_LABEL.key}=${AUDIT_NAMESPACE_LABEL.value}`,
-    parse: () => true,
+    parse: ({ metadata }) => metadata.name,
     onChange: () => {},
     name: "audited namespaces",
   });
   return {
     run: (signal) => labelled.run(signal),
-    has: (namespace) => labelled.get(namespace) === true,
-    get size() {
-      return labelled.size;
-    },
+    has: (namespace) => labelled.get(namespace) !== undefined,
+    names: () => labelled.values(),
   };
 }

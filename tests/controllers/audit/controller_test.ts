@@ -1,0 +1,116 @@
+// Audit mode: who is told of, once each, whatever came first, the pod, its running, the label or the leader.
+import assert from "node:assert/strict";
+import { ALL_NAMESPACES } from "../../../controllers/audit/catch_up.ts";
+import { type AuditParts, openAudit } from "../../../controllers/audit/controller.ts";
+import { openAuditedNamespaces } from "../../../controllers/audit/namespaces.ts";
+import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
+import { silentLogger } from "../../../lib/log.ts";
+import { openMetrics } from "../../../lib/metrics.ts";
+import { makeSettings } from "../../../lib/placement/settings.ts";
+import { NO_CONFIGS } from "../../lib/placement/make.ts";
+import { makePod, openScene, type Scene, whileRunning } from "../make.ts";
+
+function partsOf(scene: Scene, audited: () => readonly string[]): AuditParts {
+  const { cluster, clock, events, images } = scene;
+  const isAudited = (namespace: string): boolean =>
+    audited().some((one) => one === ALL_NAMESPACES || one === namespace);
+  return {
+    api: cluster.api,
+    images,
+    events,
+    metrics: openMetrics(),
+    clock,
+    log: silentLogger,
+    settingsOf: (namespace) => makeSettings({ audit: isAudited(namespace) }),
+    configsOf: () => NO_CONFIGS,
+    liveArchitectures: () => undefined,
+    audited,
+  };
+}
+
+function toldOf({ told }: Scene): readonly string[] {
+  return told.map(({ object }) => object.name);
+}
+
+Deno.test("openAudit() tells once of each pending pod what would be done, and asks for nothing else", async () => {
+  const scene = openScene();
+  scene.cluster.put(Resource.pods, makePod("before", { image: "single-arm64" }));
+  await whileRunning(scene, openAudit(partsOf(scene, () => [ALL_NAMESPACES])), async () => {
+    scene.cluster.put(Resource.pods, makePod("during"));
+    await scene.clock.advance(0);
+    scene.cluster.put(Resource.pods, makePod("during", { labels: { changed: "yes" } }));
+    scene.cluster.put(Resource.pods, makePod("during", { phase: "Running" }));
+    await scene.clock.advance(5_000);
+    assert.deepEqual(toldOf(scene), ["before", "during"]);
+    assert.match(scene.told[0]?.message ?? "", /nothing was changed: Archway would set .*\{arm64\}/);
+    assert.ok(scene.told.every(({ slot }) => slot === 1));
+    assert.ok(scene.asked.every(({ priority }) => priority === "admission"));
+  });
+});
+
+Deno.test("openAudit() asks the API server for nothing while nothing is audited", async () => {
+  const scene = openScene();
+  scene.cluster.put(Resource.pods, makePod("unwatched"));
+  await whileRunning(scene, openAudit(partsOf(scene, () => [])), async () => {
+    await scene.clock.advance(60_000);
+    assert.deepEqual(scene.cluster.lists, []);
+  });
+});
+
+Deno.test("openAudit() tells of a pod that ran before the leader knew of the first audited namespace", async () => {
+  const scene = openScene();
+  let audited: readonly string[] = [];
+  await whileRunning(scene, openAudit(partsOf(scene, () => audited)), async () => {
+    audited = ["shop"];
+    scene.cluster.put(Resource.pods, makePod("quick", { phase: "Running" }));
+    scene.cluster.put(Resource.pods, makePod("handled", { phase: "Running", labels: GATED_BEFORE }));
+    await scene.clock.advance(600);
+    assert.deepEqual(toldOf(scene), ["quick"]);
+  });
+});
+
+Deno.test("openAudit() tells of a pod whose namespace was labelled after the watch had passed it by", async () => {
+  const scene = openScene();
+  let audited: readonly string[] = ["other"];
+  await whileRunning(scene, openAudit(partsOf(scene, () => audited)), async () => {
+    scene.cluster.put(Resource.pods, makePod("early"));
+    await scene.clock.advance(100);
+    assert.deepEqual(toldOf(scene), []);
+    audited = ["other", "shop"];
+    await scene.clock.advance(600);
+    assert.deepEqual(toldOf(scene), ["early"]);
+  });
+});
+
+Deno.test("openAudit() leaves pods alone that ran long before it looked", async () => {
+  const scene = openScene();
+  scene.cluster.put(Resource.pods, makePod("old", { phase: "Running" }));
+  await scene.clock.advance(10 * 60_000);
+  await whileRunning(scene, openAudit(partsOf(scene, () => [ALL_NAMESPACES])), async () => {
+    await scene.clock.advance(1_000);
+    assert.deepEqual(toldOf(scene), []);
+  });
+});
+
+Deno.test("openAuditedNamespaces() knows the labelled namespaces, as they come and go", async () => {
+  const scene = openScene();
+  const { cluster, clock } = scene;
+  const namespace = (name: string, mode: string): KubeObject => ({
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: { name, labels: { "archway.dev/mode": mode } },
+  });
+  cluster.put(Resource.namespaces, namespace("shop", "audit"));
+  cluster.put(Resource.namespaces, namespace("plain", "other"));
+  const audited = openAuditedNamespaces({ api: cluster.api, clock, log: silentLogger });
+  await whileRunning(scene, audited, async () => {
+    assert.deepEqual([...audited.names()], ["shop"]);
+    cluster.put(Resource.namespaces, namespace("plain", "audit"));
+    cluster.put(Resource.namespaces, namespace("shop", "none"));
+    await clock.advance(0);
+    assert.deepEqual([audited.has("plain"), audited.has("shop"), [...audited.names()]], [true, false, ["plain"]]);
+  });
+});
+
+/** Labels of a pod that the webhook gated before its namespace came under audit. */
+const GATED_BEFORE = { "multiarch.openshift.io/scheduling-gate": "removed" };

@@ -1,0 +1,62 @@
+// `--daemonsets=warn`: one event on a DaemonSet that some nodes cannot run, again only when there is something new to say.
+import assert from "node:assert/strict";
+import { openDaemonSetWatch } from "../../../controllers/daemonsets/controller.ts";
+import { Resource } from "../../../lib/k8s/types.ts";
+import { silentLogger } from "../../../lib/log.ts";
+import { makeSettings } from "../../../lib/placement/settings.ts";
+import { makeWorkload, openScene, type Scene, whileRunning } from "../make.ts";
+
+function watchOf(
+  { cluster, clock, images, events }: Scene,
+  liveArchitectures: () => readonly string[] | undefined,
+): ReturnType<typeof openDaemonSetWatch> {
+  const settings = makeSettings();
+  const parts = { api: cluster.api, images, events, clock, log: silentLogger, settings: () => settings };
+  return openDaemonSetWatch({ ...parts, liveArchitectures });
+}
+
+Deno.test("openDaemonSetWatch() tells of the nodes that cannot run the images, and of no others", async () => {
+  const scene = openScene();
+  scene.cluster.put(Resource.daemonSets, makeWorkload("DaemonSet", "narrow", "single-amd64"));
+  scene.cluster.put(Resource.daemonSets, makeWorkload("DaemonSet", "wide", "multi"));
+  await whileRunning(scene, watchOf(scene, () => ["amd64", "arm64"]), () => {
+    assert.deepEqual(scene.told.map(({ object }) => object), [
+      { apiVersion: "apps/v1", kind: "DaemonSet", namespace: "shop", name: "narrow", uid: "uid-narrow" },
+    ]);
+    assert.match(scene.told[0]?.message ?? "", /\{arm64\}.*single-amd64/);
+    assert.ok(scene.asked.every(({ priority }) => priority === "prewarm"));
+    return Promise.resolve();
+  });
+});
+
+Deno.test("openDaemonSetWatch() waits for the nodes to be known", async () => {
+  const scene = openScene();
+  let live: readonly string[] | undefined;
+  scene.cluster.put(Resource.daemonSets, makeWorkload("DaemonSet", "narrow", "single-amd64"));
+  await whileRunning(scene, watchOf(scene, () => live), async () => {
+    assert.deepEqual([scene.asked, scene.told], [[], []]);
+    live = ["arm64"];
+    await scene.clock.advance(1_100);
+    assert.equal(scene.told.length, 1);
+  });
+});
+
+Deno.test("openDaemonSetWatch() repeats itself only when the words change, and anew for a new DaemonSet", async () => {
+  const scene = openScene();
+  const put = async (image: string, replicas: number): Promise<void> => {
+    const workload = makeWorkload("DaemonSet", "narrow", image);
+    scene.cluster.put(Resource.daemonSets, { ...workload, status: { replicas } });
+    await scene.clock.advance(0);
+  };
+  await whileRunning(scene, watchOf(scene, () => ["amd64", "arm64"]), async () => {
+    await put("single-amd64", 1);
+    await put("single-amd64", 2);
+    assert.equal(scene.told.length, 1);
+    await put("single-arm64", 2);
+    assert.equal(scene.told.length, 2);
+    scene.cluster.drop(Resource.daemonSets, "shop/narrow");
+    await scene.clock.advance(0);
+    await put("single-arm64", 1);
+    assert.equal(scene.told.length, 3);
+  });
+});

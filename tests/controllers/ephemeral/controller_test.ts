@@ -1,0 +1,70 @@
+// Ephemeral containers: one event for those that cannot run on their node, and never any trouble for who calls.
+import assert from "node:assert/strict";
+import { watchEphemeral } from "../../../controllers/ephemeral/controller.ts";
+import type { PodImages } from "../../../lib/images/pod_images.ts";
+import { silentLogger } from "../../../lib/log.ts";
+import type { PodView } from "../../../lib/placement/types.ts";
+import { container, podOf, rawPod } from "../../lib/placement/make.ts";
+import { openScene, type Scene } from "../make.ts";
+
+function debugged(...images: readonly string[]): PodView {
+  return podOf(rawPod({ nodeName: "n1", ephemeralContainers: images.map((image) => container(image)) }));
+}
+
+function watchOf(
+  { events, images }: Scene,
+  options: { readonly architecture?: string | undefined; readonly images?: PodImages; readonly signal?: AbortSignal },
+): (pod: PodView) => void {
+  const { signal = new AbortController().signal } = options;
+  const architectureOf = (): string | undefined => options.architecture;
+  return watchEphemeral({ images: options.images ?? images, events, log: silentLogger, architectureOf, signal });
+}
+
+Deno.test("watchEphemeral() tells in one event which containers cannot run on the node", async () => {
+  const scene = openScene();
+  watchOf(scene, { architecture: "arm64" })(debugged("single-amd64", "multi", "no-such-image"));
+  await scene.clock.advance(0);
+  assert.equal(scene.told.length, 1);
+  const [note] = scene.told;
+  assert.deepEqual([note?.type, note?.object.name], ["Warning", "p"]);
+  assert.match(note?.message ?? "", /^Ephemeral container "single-amd64" cannot run on node "n1" \(arm64\)[^E]*$/);
+});
+
+Deno.test("watchEphemeral() says nothing of containers that can run, and asks nothing where the node is unknown", async () => {
+  const scene = openScene();
+  watchOf(scene, { architecture: "amd64" })(debugged("single-amd64", "multi"));
+  await scene.clock.advance(0);
+  assert.equal(scene.asked.length, 1);
+  watchOf(scene, { architecture: undefined })(debugged("single-amd64"));
+  await scene.clock.advance(0);
+  assert.deepEqual([scene.asked.length, scene.told], [1, []]);
+});
+
+Deno.test("watchEphemeral() swallows what goes wrong, and looks at 32 pods at a time", async () => {
+  const scene = openScene();
+  const answers: PromiseWithResolvers<never>[] = [];
+  const images: PodImages = {
+    ...scene.images,
+    inspect: () => {
+      const answer = Promise.withResolvers<never>();
+      answers.push(answer);
+      return answer.promise;
+    },
+  };
+  const notice = watchOf(scene, { architecture: "arm64", images });
+  for (let n = 0; n < 40; n++) notice(debugged("single-amd64"));
+  assert.equal(answers.length, 32);
+  for (const { reject } of answers) reject(new Error("no answer"));
+  await scene.clock.advance(0);
+  notice(debugged("single-amd64"));
+  assert.equal(answers.length, 33);
+  answers.at(-1)?.reject(new Error("no answer"));
+  await scene.clock.advance(0);
+  assert.deepEqual(scene.told, []);
+});
+
+Deno.test("watchEphemeral() begins nothing once the process ends", () => {
+  const scene = openScene();
+  watchOf(scene, { architecture: "arm64", signal: AbortSignal.abort() })(debugged("single-amd64"));
+  assert.deepEqual(scene.asked, []);
+});

@@ -1,0 +1,78 @@
+// What the tests of small controllers share: images that answer from a table, an ear for events, and a controller that runs.
+import type { PodImages, PodImagesRequest } from "../../lib/images/pod_images.ts";
+import type { EventNote } from "../../lib/k8s/event_note.ts";
+import type { KubeObject } from "../../lib/k8s/types.ts";
+import { FakeClock } from "../support/fake_clock.ts";
+import { WatchedApi } from "../support/watched_api.ts";
+import { fact } from "../lib/placement/make.ts";
+
+/** The world of a controller: its API server, its clock, what it asked and what it told. */
+export interface Scene {
+  readonly cluster: WatchedApi;
+  readonly clock: FakeClock;
+  /** Requests for images; they answer as the sample images of `fact` do. */
+  readonly asked: PodImagesRequest[];
+  readonly images: PodImages;
+  readonly told: EventNote[];
+  readonly events: { record(note: EventNote): void };
+}
+
+export function openScene(): Scene {
+  const asked: PodImagesRequest[] = [];
+  const told: EventNote[] = [];
+  return {
+    cluster: new WatchedApi(),
+    clock: new FakeClock(),
+    asked,
+    told,
+    events: { record: (note) => void told.push(note) },
+    images: {
+      inspect: (request) => {
+        asked.push(request);
+        return Promise.resolve(request.images.map((use) => ({ ...use, inspection: fact(use.image).inspection })));
+      },
+      prefetch: () => {},
+    },
+  };
+}
+
+/** Runs a controller for as long as a test plays with it; everything that is due at the beginning has been done. */
+export async function whileRunning(
+  { clock }: Scene,
+  controller: { run(signal: AbortSignal): Promise<void> },
+  play: () => Promise<void>,
+): Promise<void> {
+  const stop = new AbortController();
+  const running = controller.run(stop.signal);
+  try {
+    await clock.advance(0);
+    await play();
+  } finally {
+    stop.abort();
+    await clock.advance(0);
+    await running;
+  }
+}
+
+/** A pod of one container, pending unless told otherwise, created at the beginning of a fake clock's time. */
+export function makePod(
+  name: string,
+  options: { readonly image?: string; readonly phase?: string; readonly labels?: Record<string, string> } = {},
+): KubeObject {
+  const { image = "multi", phase = "Pending", labels = {} } = options;
+  const metadata = { name, namespace: "shop", uid: `uid-${name}`, labels, creationTimestamp: "2026-11-21T12:00:00Z" };
+  return { apiVersion: "v1", kind: "Pod", metadata, spec: { containers: [{ name: "c", image }] }, status: { phase } };
+}
+
+/** A workload whose template has one container of this image. */
+export function makeWorkload(kind: string, name: string, image: string): KubeObject {
+  const template = { metadata: {}, spec: { containers: [{ name: "c", image }] } };
+  const spec = kind === "CronJob" ? { jobTemplate: { spec: { template } } } : { template };
+  return { apiVersion: "apps/v1", kind, metadata: { name, namespace: "shop", uid: `uid-${name}` }, spec };
+}
+
+/** A node of an architecture. */
+export function makeNode(name: string, architecture: string): KubeObject {
+  const metadata = { name, labels: { "kubernetes.io/arch": architecture } };
+  return { apiVersion: "v1", kind: "Node", metadata };
+}

@@ -1,0 +1,83 @@
+// Prewarming: whose images are inspected, when again, and that they come last.
+import assert from "node:assert/strict";
+import { openPrewarm, type Prewarm } from "../../../controllers/prewarm/controller.ts";
+import { Resource, type ResourceType } from "../../../lib/k8s/types.ts";
+import { silentLogger } from "../../../lib/log.ts";
+import { makeSettings } from "../../../lib/placement/settings.ts";
+import { makeWorkload, openScene, type Scene, whileRunning } from "../make.ts";
+
+const TAG_TTL_MS = 300_000;
+const KINDS: readonly ResourceType[] = [
+  Resource.deployments,
+  Resource.statefulSets,
+  Resource.daemonSets,
+  Resource.jobs,
+  Resource.cronJobs,
+];
+
+function prewarmOf({ cluster, clock, images }: Scene): Prewarm {
+  const settings = makeSettings();
+  const parts = { api: cluster.api, images, clock, log: silentLogger, settings: () => settings, tagTtlMs: TAG_TTL_MS };
+  return openPrewarm(parts);
+}
+
+function askedFor({ asked }: Scene): readonly string[] {
+  return asked.flatMap(({ images }) => images.map(({ image }) => image));
+}
+
+Deno.test("openPrewarm() inspects the templates of all five kinds, at the lowest priority", async () => {
+  const scene = openScene();
+  for (const type of KINDS) scene.cluster.put(type, makeWorkload(type.kind, "web", `image-of-${type.kind}`));
+  await whileRunning(scene, prewarmOf(scene), () => {
+    const expected = KINDS.map(({ kind }) => `image-of-${kind}`);
+    assert.deepEqual([...askedFor(scene)].sort(), expected.sort());
+    assert.ok(scene.asked.every(({ priority }) => priority === "prewarm"));
+    return Promise.resolve();
+  });
+});
+
+Deno.test("openPrewarm() inspects a template again when it changes, and not after its end", async () => {
+  const scene = openScene();
+  await whileRunning(scene, prewarmOf(scene), async () => {
+    scene.cluster.put(Resource.deployments, makeWorkload("Deployment", "web", "app:v1"));
+    await scene.clock.advance(0);
+    scene.cluster.put(Resource.deployments, makeWorkload("Deployment", "web", "app:v2"));
+    await scene.clock.advance(0);
+    assert.deepEqual(askedFor(scene), ["app:v1", "app:v2"]);
+    scene.cluster.drop(Resource.deployments, "shop/web");
+    await scene.clock.advance(2 * TAG_TTL_MS);
+    assert.deepEqual(askedFor(scene), ["app:v1", "app:v2"]);
+  });
+});
+
+Deno.test("openPrewarm() renews what it knows of a tag before that ends, and of a digest never", async () => {
+  const scene = openScene();
+  const pinned = `app@sha256:${"1".repeat(64)}`;
+  scene.cluster.put(Resource.deployments, makeWorkload("Deployment", "tagged", "app:v1"));
+  scene.cluster.put(Resource.deployments, makeWorkload("Deployment", "pinned", pinned));
+  await whileRunning(scene, prewarmOf(scene), async () => {
+    await scene.clock.advance(TAG_TTL_MS);
+    assert.ok(askedFor(scene).filter((image) => image === "app:v1").length >= 2);
+    assert.equal(askedFor(scene).filter((image) => image === pinned).length, 1);
+  });
+});
+
+Deno.test("openPrewarm() has a backlog that empties, and goes on when one inspection is rejected", async () => {
+  const scene = openScene();
+  let isFaulty = true;
+  const images = {
+    ...scene.images,
+    inspect: ((request, signal) => {
+      if (isFaulty) return Promise.reject(new Error("no"));
+      return scene.images.inspect(request, signal);
+    }) satisfies Scene["images"]["inspect"],
+  };
+  const prewarm = prewarmOf({ ...scene, images });
+  scene.cluster.put(Resource.jobs, makeWorkload("Job", "once", "app:v1"));
+  await whileRunning(scene, prewarm, async () => {
+    isFaulty = false;
+    await scene.clock.advance(60_000);
+    assert.deepEqual(askedFor(scene), ["app:v1"]);
+    assert.equal(prewarm.backlog(), 0);
+  });
+});

@@ -1,0 +1,116 @@
+// KubeApi of controllers under test: collections that can be listed and watched, changed by the test alone. No wire, no time.
+import type { KubeApi, ListOptions, RawWatchEvent } from "../../lib/k8s/api.ts";
+import { ApiError } from "../../lib/k8s/errors.ts";
+import { keyOf, type KubeObject, type ResourceType } from "../../lib/k8s/types.ts";
+
+interface Watcher {
+  readonly selection: ListOptions;
+  readonly events: RawWatchEvent[];
+  wake: () => void;
+}
+
+/** Collections by their plural. What is put or dropped is seen by every watch whose selection it enters or leaves. */
+export class WatchedApi {
+  readonly #collections = new Map<string, Map<string, KubeObject>>();
+  readonly #watchers = new Map<string, Set<Watcher>>();
+  readonly #missing = new Set<string>();
+  #version = 0;
+  /** Each list as `plural namespace?fieldSelector`. */
+  readonly lists: string[] = [];
+
+  /** Creates or changes an object. */
+  put({ plural }: ResourceType, object: KubeObject): void {
+    const key = keyOf(object);
+    const before = this.#of(plural).get(key);
+    const metadata = { ...object.metadata, resourceVersion: String(++this.#version) };
+    const now: KubeObject = { ...object, metadata };
+    this.#of(plural).set(key, now);
+    this.#tell(plural, ({ selection }) => {
+      const was = before !== undefined && matches(before, selection);
+      if (matches(now, selection)) return { type: was ? "MODIFIED" : "ADDED", object: now };
+      return was ? { type: "DELETED", object: now } : undefined;
+    });
+  }
+
+  drop({ plural }: ResourceType, key: string): void {
+    const object = this.#of(plural).get(key);
+    if (object === undefined) throw new Error(`Cannot drop "${plural} ${key}": it was never put.`);
+    this.#of(plural).delete(key);
+    this.#tell(plural, ({ selection }) => matches(object, selection) ? { type: "DELETED", object } : undefined);
+  }
+
+  /** The API server does not know this kind. */
+  withhold(plural: string): void {
+    this.#missing.add(plural);
+  }
+
+  /** Now it does. */
+  restore(plural: string): void {
+    this.#missing.delete(plural);
+  }
+
+  readonly api: KubeApi = {
+    get: unexpected,
+    create: unexpected,
+    replace: unexpected,
+    patch: unexpected,
+    delete: unexpected,
+    raw: unexpected,
+    serverClockOffsetMs: () => 0,
+    list: ({ plural }, options) => {
+      if (this.#missing.has(plural)) return Promise.reject(new ApiError("no such kind", { status: 404 }));
+      this.lists.push(`${plural} ${options.namespace ?? ""}?${options.fieldSelector ?? ""}`);
+      const items = [...this.#of(plural).values()].filter((object) => matches(object, options));
+      return Promise.resolve({ items, resourceVersion: String(this.#version) });
+    },
+    watch: ({ plural }, options, signal) => this.#watch(plural, options, signal),
+  };
+
+  async *#watch(plural: string, selection: ListOptions, signal: AbortSignal): AsyncGenerator<RawWatchEvent, void> {
+    const watchers = this.#watchers.get(plural) ?? new Set();
+    this.#watchers.set(plural, watchers);
+    const watcher: Watcher = { selection, events: [], wake: () => {} };
+    watchers.add(watcher);
+    try {
+      while (!signal.aborted) {
+        const event = watcher.events.shift();
+        if (event !== undefined) yield event;
+        else {
+          await new Promise<void>((resolve) => {
+            watcher.wake = resolve;
+            signal.addEventListener("abort", () => resolve(), { once: true });
+          });
+        }
+      }
+    } finally {
+      watchers.delete(watcher);
+    }
+  }
+
+  #of(plural: string): Map<string, KubeObject> {
+    const collection = this.#collections.get(plural) ?? new Map<string, KubeObject>();
+    this.#collections.set(plural, collection);
+    return collection;
+  }
+
+  #tell(plural: string, eventFor: (watcher: Watcher) => RawWatchEvent | undefined): void {
+    for (const watcher of this.#watchers.get(plural) ?? []) {
+      const event = eventFor(watcher);
+      if (event === undefined) continue;
+      watcher.events.push(event);
+      watcher.wake();
+    }
+  }
+}
+
+function matches(object: KubeObject, { namespace, fieldSelector, labelSelector }: ListOptions): boolean {
+  const phase: unknown = Reflect.get(Object(object["status"]), "phase");
+  const [labelKey = "", labelValue] = labelSelector?.split("=") ?? [];
+  return (namespace === undefined || object.metadata.namespace === namespace) &&
+    (fieldSelector === undefined || fieldSelector === `status.phase=${String(phase)}`) &&
+    (labelSelector === undefined || object.metadata.labels?.[labelKey] === labelValue);
+}
+
+function unexpected(): Promise<never> {
+  return Promise.reject(new Error("Cannot do this here: the controllers under test only list and watch."));
+}
