@@ -1,11 +1,22 @@
 // Pods that nobody saw in time: they ran before audit mode was known to the leader, or while there was none. Called by
 // controller.ts.
+import type { Clock } from "../../lib/clock.ts";
+import type { KubeApi } from "../../lib/k8s/api.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
 import { keyOf, Resource } from "../../lib/k8s/types.ts";
 import { PodLabel } from "../../lib/names.ts";
 import { parsePod } from "../../lib/placement/pod_view.ts";
-import type { PodView } from "../../lib/placement/types.ts";
-import type { AuditParts } from "./controller.ts";
+import type { PlacementSettings, PodView } from "../../lib/placement/types.ts";
+
+/** What is asked of the rest of the process; answered at once. */
+export interface CatchUpParts {
+  readonly api: KubeApi;
+  readonly clock: Clock;
+  /** Settings for a namespace: `audit` tells whether its pods are audited. */
+  readonly settingsOf: (namespace: string) => PlacementSettings;
+  /** The namespaces under audit; `ALL_NAMESPACES` among them stands for all. */
+  readonly audited: () => Iterable<string>;
+}
 
 /** How often it is looked whether there is something new to audit (ms). */
 export const LOOK_MS = 500;
@@ -16,7 +27,7 @@ export const ALL_NAMESPACES = "";
 
 /** Tells of each scope that comes under audit, those of the beginning included. */
 export async function watchScopes(
-  { audited, clock }: Pick<AuditParts, "audited" | "clock">,
+  { audited, clock }: CatchUpParts,
   { onAdd, signal }: { readonly onAdd: (namespace: string) => void; readonly signal: AbortSignal },
 ): Promise<void> {
   let known: ReadonlySet<string> = new Set();
@@ -30,7 +41,7 @@ export async function watchScopes(
 
 /** Audited pods in whatever phase that are young and that the webhook passed: those it handled bear its label. */
 export async function* youngPods(
-  { api, clock, settingsOf }: Pick<AuditParts, "api" | "clock" | "settingsOf">,
+  { api, clock, settingsOf }: CatchUpParts,
   namespace: string,
   signal: AbortSignal,
 ): AsyncGenerator<readonly [string, PodView], void> {

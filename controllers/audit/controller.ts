@@ -1,9 +1,7 @@
 // Audit mode: pods are left as they are, and what would have been done is told as event, metric and log line. Opened by
 // main, run by the leader; idle while nothing is audited.
 import { LRUCache } from "lru-cache";
-import type { Clock } from "../../lib/clock.ts";
 import type { PodImages } from "../../lib/images/pod_images.ts";
-import type { KubeApi } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { openReflector } from "../../lib/k8s/reflector.ts";
 import { Resource } from "../../lib/k8s/types.ts";
@@ -15,23 +13,17 @@ import { imagesToInspect } from "../../lib/placement/images.ts";
 import { parsePod } from "../../lib/placement/pod_view.ts";
 import { decisionReason } from "../../lib/placement/reason.ts";
 import { recordOf } from "../../lib/placement/record.ts";
-import type { PlacementConfigs, PlacementSettings, PodView } from "../../lib/placement/types.ts";
-import { LOOK_MS, watchScopes, youngPods } from "./catch_up.ts";
+import type { PlacementConfigs, PodView } from "../../lib/placement/types.ts";
+import { type CatchUpParts, LOOK_MS, watchScopes, youngPods } from "./catch_up.ts";
 
 /** What it is made with. */
-export interface AuditParts {
-  readonly api: KubeApi;
+export interface AuditParts extends CatchUpParts {
   readonly images: PodImages;
   readonly events: Pick<EventRecorder, "record">;
   readonly metrics: Metrics;
-  readonly clock: Clock;
   readonly log: Logger;
-  /** Settings for a namespace: `audit` tells whether its pods are audited. */
-  readonly settingsOf: (namespace: string) => PlacementSettings;
   readonly configsOf: (namespace: string) => PlacementConfigs;
   readonly liveArchitectures: () => readonly string[] | undefined;
-  /** The namespaces under audit; `ALL_NAMESPACES` among them stands for all. */
-  readonly audited: () => Iterable<string>;
 }
 
 /** The running controller. */

@@ -6,7 +6,8 @@ import { clip } from "./failures.ts";
 import { judgeAdmission } from "./gate.ts";
 import { entryOf } from "./raw.ts";
 import { matchesSelector } from "./selector.ts";
-import type { PlacementConfigs, PlacementSettings, PodReport, PodView } from "./types.ts";
+import type { PodReport } from "./report_slots.ts";
+import type { PlacementConfigs, PlacementSettings, PodView } from "./types.ts";
 
 /** What decides whether the webhook would have handled a pod. */
 export interface AdmissionScope {

@@ -1,7 +1,7 @@
 // The census of a sweep: what it counts, and that it tells once.
 import assert from "node:assert/strict";
 import { openUnadmitted } from "../../../controllers/pod_placement/unadmitted.ts";
-import type { EventNote } from "../../../lib/k8s/event_recorder.ts";
+import type { EventNote } from "../../../lib/k8s/event_note.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { makeSettings } from "../../../lib/placement/settings.ts";
 import { MemoryCluster } from "../../support/memory_kube_api.ts";
