@@ -4,6 +4,7 @@ import type { Clock } from "../clock.ts";
 import { errorText, type LogFields, type Logger } from "../log.ts";
 import { Breaker } from "../oci/breaker.ts";
 import type { JsonValue, KeyValueStore, StoreEntry, StoreKey } from "./store.ts";
+import { WriteTurns } from "./write_turns.ts";
 
 /** The few calls of a database that are used; all may reject or hang. Values are JSON text: plain data comes back. */
 export interface Database {
@@ -59,10 +60,13 @@ export async function openGuardedStore(options: GuardOptions, waitMs: number): P
     const answer = await guard.run(work, { lane, limitMs: CALL_TIMEOUT_MS });
     return answer === NO_ANSWER ? otherwise : answer;
   };
+  const turns = new WriteTurns();
   /** What does not fit says nothing of the database's health: it never gets there. */
   const write = (value: JsonValue, work: (database: Database, text: string) => Promise<boolean>): Promise<boolean> => {
     const text = JSON.stringify(value);
-    if (text.length <= MAX_VALUE_CHARACTERS) return run("writing", (database) => work(database, text), false);
+    if (text.length <= MAX_VALUE_CHARACTERS && !turns.isFull) {
+      return turns.run(() => run("writing", (database) => work(database, text), false));
+    }
     guard.faults += 1;
     return Promise.resolve(false);
   };
@@ -74,7 +78,7 @@ export async function openGuardedStore(options: GuardOptions, waitMs: number): P
     delete: (key) => run("writing", (database) => database.delete(key).then(() => true), false),
     list: (prefix) => guard.list(prefix),
     faults: () => guard.faults,
-    close: () => guard.close(),
+    close: () => guard.close(turns.drained()),
   };
 }
 
@@ -138,8 +142,10 @@ class Guard {
     }
   }
 
-  async close(): Promise<void> {
+  /** Ends the handle when the writes that still wait have been made, or their time is over. */
+  async close(drained: Promise<void>): Promise<void> {
     if (this.#isClosed) return;
+    await this.#within(drained, LONG_TIMEOUT_MS);
     this.#isClosed = true;
     // What is being written in the background gets its usual time to be acknowledged.
     await Promise.allSettled(this.#underWay);

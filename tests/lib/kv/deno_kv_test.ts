@@ -71,6 +71,24 @@ Deno.test("openDenoKv() goes on without a file that cannot be used, with one war
   }
 });
 
+Deno.test("openDenoKv() takes a burst of writes without losing one, nor those that wait when it is closed", async () => {
+  await using folder = await temporaryFolder();
+  const { log, lines } = recordingLogger();
+  const { clock } = shiftedClock();
+  const options = { path: `${folder.path}/cache.db`, clock, log };
+  const store = await openDenoKv(options);
+  const burst = (name: string, count: number): Promise<boolean>[] =>
+    Array.from({ length: count }, (_, at) => store.set(["archway", "burst", name, at], "x".repeat(300)));
+  assert.deepEqual(new Set(await Promise.all(burst("first", 2_000))), new Set([true]));
+  const last = burst("last", 200);
+  await store.close();
+  assert.deepEqual(new Set(await Promise.all(last)), new Set([true]));
+  assert.deepEqual(lines, []);
+  const again = await openDenoKv(options);
+  assert.equal((await Array.fromAsync(again.list(["archway", "burst"]))).length, 2_200);
+  await again.close();
+});
+
 Deno.test("openDenoKv() goes on while another process locks the file, and uses it when the lock is gone", async () => {
   await using folder = await temporaryFolder();
   const { clock, forward } = shiftedClock();

@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { WriteTurns } from "../../../lib/kv/write_turns.ts";
+
+Deno.test("WriteTurns.run() lets 16 writes go at once, the others in their turn", async () => {
+  const turns = new WriteTurns();
+  let underWay = 0;
+  let most = 0;
+  const write = async (): Promise<number> => {
+    most = Math.max(most, ++underWay);
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    underWay -= 1;
+    return 1;
+  };
+  const written = await Promise.all(Array.from({ length: 100 }, () => turns.run(write)));
+  assert.deepEqual([written.length, most], [100, 16]);
+});
+
+Deno.test("WriteTurns.drained() waits for all, also for those that fail", async () => {
+  const turns = new WriteTurns();
+  const ended: number[] = [];
+  const writes = Array.from({ length: 40 }, (_, at) =>
+    turns.run(async () => {
+      await Promise.resolve();
+      ended.push(at);
+      if (at % 2 === 0) throw new Error("no");
+    }).catch(() => {}));
+  await turns.drained();
+  assert.equal(ended.length, 40);
+  await Promise.all(writes);
+});
+
+Deno.test("WriteTurns.isFull says when no more may wait", async () => {
+  const turns = new WriteTurns();
+  const gate = Promise.withResolvers<void>();
+  const writes = Array.from({ length: 10_000 }, () => turns.run(() => gate.promise));
+  assert.equal(turns.isFull, true);
+  gate.resolve();
+  await Promise.all(writes);
+  assert.equal(turns.isFull, false);
+});
