@@ -13,6 +13,7 @@ import {
   writeTemporaryFiles,
 } from "./support/inspecting.ts";
 import { type RealRegistry, startRegistry } from "./support/registry.ts";
+import { waitUntil } from "./support/wait.ts";
 
 const PLATFORMS = [{ architecture: "amd64" }, { architecture: "arm64", variant: "v8" }];
 const SAID = "linux/amd64,linux/arm64/v8";
@@ -86,6 +87,24 @@ Deno.test("registry cache: where a mirror answers, an imported tag past its life
   assert.deepEqual([platformsIn(report), report.source], [SAID, "cache"]);
   assert.equal(mirror.counts().manifestGet, 0, "the platforms were known");
   assert.ok(mirror.counts().manifestHead > 0);
+});
+
+Deno.test("registry cache: a file is exported while a service works with it, and neither is disturbed", async () => {
+  await using registry = await startRegistry();
+  await using files = await writeTemporaryFiles({});
+  const path = `${files.path}/here.db`;
+  const tags = Array.from({ length: 60 }, (_, number) => `v${number}`);
+  for (const tag of tags) await registry.push("open/app", tag, { platforms: PLATFORMS });
+  await using images = await openImages([...flagsFor(registry), "--cache-path", path]);
+  const ask = (tag: string): ReturnType<typeof images.inspect> =>
+    images.inspect(`${registry.host}/open/app:${tag}`, { freshness: "cached" });
+  const exportAll = (): Promise<string> => cache(["export", `${files.path}/cache.ndjson`, "--cache-path", path]);
+  const first = await Promise.all(tags.slice(0, 30).map(ask));
+  const [told, rest] = await Promise.all([exportAll(), Promise.all(tags.slice(30).map(ask))]);
+  assert.match(told, /^\d+ exported\n$/);
+  assert.deepEqual(new Set([...first, ...rest].map(platformsIn)), new Set([SAID]));
+  // The service writes in the background: in the end every image and every tag is there.
+  await waitUntil("all to be stored", async () => await exportAll() === `${2 * tags.length} exported\n`);
 });
 
 const program = await findDenokv();

@@ -88,6 +88,35 @@ Deno.test("registry TLS: a registry that demands a client certificate gets none 
   assert.match(failure.message, /wants one .*certs\.d/);
 });
 
+Deno.test("registry TLS: of several client certificates for a host the one that it takes is found", async () => {
+  await using registry = await startWithImage({ clientCertificates: "required" });
+  await using stranger = await startRegistry();
+  await using folder = await writeTemporaryFiles({
+    [`${registry.host}/ca.crt`]: registry.caPem,
+    [`${registry.host}/a.cert`]: stranger.clientCertificate.certificatePem,
+    [`${registry.host}/a.key`]: stranger.clientCertificate.keyPem,
+    [`${registry.host}/b.cert`]: registry.clientCertificate.certificatePem,
+    [`${registry.host}/b.key`]: registry.clientCertificate.keyPem,
+  });
+  await using images = await openImages(["--certs-dir", folder.path]);
+  assert.equal(platformsIn(await images.inspect(`${registry.host}/team/app:v1`)), "linux/arm64");
+});
+
+Deno.test("registry TLS: a registry that is declared insecure is asked without trust, and shown password and certificate", async () => {
+  await using registry = await startWithImage({ auth: "htpasswd", clientCertificates: "required" });
+  await registry.push("team/single", "v1", { single: { architecture: "s390x" } });
+  await using folder = await writeTemporaryFiles({
+    [`${registry.host}/client.cert`]: registry.clientCertificate.certificatePem,
+    [`${registry.host}/client.key`]: registry.clientCertificate.keyPem,
+  });
+  const secret = { kind: "basic", username: "puller", password: "secret" } as const;
+  const credentials = [{ scope: registry.host, source: "secret team/pull", secret }];
+  await using images = await openImages(["--insecure-registry", registry.host, "--certs-dir", folder.path]);
+  const inspect = async (name: string): Promise<string> =>
+    platformsIn(await images.inspect(`${registry.host}/${name}`, { credentials }));
+  assert.deepEqual([await inspect("team/app:v1"), await inspect("team/single:v1")], ["linux/arm64", "linux/s390x"]);
+});
+
 Deno.test("registry TLS: a client certificate of another authority is refused", async () => {
   await using registry = await startWithImage({ clientCertificates: "required" });
   await using stranger = await startRegistry();
