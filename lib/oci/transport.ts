@@ -16,7 +16,7 @@ import {
   redirected,
 } from "./exchange.ts";
 import { type HttpClients, openHttpClients } from "./http_clients.ts";
-import type { ProxySettings } from "./proxy.ts";
+import { proxyFor, type ProxySettings } from "./proxy.ts";
 import type { TraceEntry } from "./types.ts";
 import { fetchUnverified } from "./unverified_tls.ts";
 
@@ -40,7 +40,7 @@ export interface TransportParts {
   readonly resolve: Resolve;
   /** The `User-Agent` header. */
   readonly userAgent: string;
-  /** For hosts whose TLS is not verified; for all others the runtime heeds the environment itself. */
+  /** As the environment has them; `fetch` heeds them by itself, what else connects or resolves here goes by these. */
   readonly proxies: ProxySettings;
   /** Until the headers are there (ms), default 5 s: a registry that needs longer is as good as down. */
   readonly headersTimeoutMs?: number;
@@ -91,9 +91,7 @@ class PooledTransport implements Transport {
   async #follow(exchange: Exchange, { within, onHeaders }: Limits): Promise<Answer> {
     let hop: Hop = exchange;
     for (let redirects = 0;; redirects++) {
-      const addresses = hop.transport.declared
-        ? undefined
-        : await guardAddress(hop.url.host, { resolve: this.#parts.resolve, signal: within });
+      const addresses = hop.transport.declared ? undefined : await this.#guard(hop, within);
       const answer = await this.#once({ hop, addresses }, { within, onHeaders });
       const location = answer.headers.get("location");
       if (!REDIRECTS.includes(answer.status) || location === null) return answer;
@@ -102,6 +100,13 @@ class PooledTransport implements Transport {
       if (redirects === MAX_REDIRECTS) throw failed(hop, "ServerError", `redirected more than ${MAX_REDIRECTS} times`);
       hop = redirected(hop, location);
     }
+  }
+
+  /** Behind a proxy names are the proxy's to resolve: here they may lead nowhere, or take for ever to do so. */
+  #guard({ url }: Hop, signal: AbortSignal): Promise<readonly string[]> {
+    const isProxied = url.protocol === "https:" && proxyFor(this.#parts.proxies, url) !== undefined;
+    const resolve: Resolve = isProxied ? () => Promise.resolve([]) : this.#parts.resolve;
+    return guardAddress(url.host, { resolve, signal });
   }
 
   async #once(checked: Checked, { within, onHeaders }: Limits): Promise<Answer> {

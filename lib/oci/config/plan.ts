@@ -45,17 +45,14 @@ function planSource(source: Source, full: FullName, settings: PullSettings): Ste
   if (rule?.blocked === true) return blocked(full.name, `registries.conf blocks "${rule.prefix}"`);
   if (source.repository === "") return misconfigured(full.name, `the location "${source.host}" has no repository`);
   const host = canonicalHost(source.host) === DOCKER_HUB ? "registry-1.docker.io" : source.host;
-  const hosts = new Set([source.host, host]);
-  const accesses = [source.access, ...[...hosts].flatMap((name) => accessesOf(name, settings))];
+  const own = [...new Set([source.host, host])].flatMap((name) => accessesOf(name, settings));
   const known: (HostAccess & { kind: "ok" })[] = [];
-  for (const access of accesses) {
+  for (const access of [source.access, ...own, ...anyHostAccess(source.host, settings)]) {
     if (access?.kind === "broken") return misconfigured(full.name, access.message);
     if (access !== undefined) known.push(access);
   }
-  return {
-    kind: "ok",
-    value: { ...endpointOf(source, host, full), transport: transportOf(source, { host, known, settings }) },
-  };
+  const transport = transportOf(source, { host, known, isDeclared: own.length > 0, settings });
+  return { kind: "ok", value: { ...endpointOf(source, host, full), transport } };
 }
 
 function endpointOf(source: Source, host: string, full: FullName): Omit<Endpoint, "transport"> {
@@ -73,10 +70,12 @@ function transportOf(
   options: {
     readonly host: string;
     readonly known: readonly (HostAccess & { kind: "ok" })[];
+    /** A file says how this very host is reached. */
+    readonly isDeclared: boolean;
     readonly settings: PullSettings;
   },
 ): Endpoint["transport"] {
-  const { host, known, settings: { flags, caCertificates } } = options;
+  const { host, known, isDeclared, settings: { flags, caCertificates } } = options;
   const insecure = source.insecure || flags.insecure.has(hostKey(host));
   const skipVerify = known.some((access) => access.skipVerify);
   const clientCertificates = known.flatMap(({ certificates }) => certificates.clientCertificates);
@@ -85,14 +84,19 @@ function transportOf(
     verifyTls: !(insecure || skipVerify),
     caCertificates: [...caCertificates, ...known.flatMap(({ certificates }) => certificates.caCertificates)],
     ...clientCertificates.length === 0 ? {} : { clientCertificates },
-    declared: source.named || insecure || known.length > (source.access === undefined ? 0 : 1) ||
-      flags.declared.has(hostKey(host)),
+    declared: source.named || insecure || isDeclared || flags.declared.has(hostKey(host)),
   };
 }
 
 /** What certs.d and registries.yaml say of a host. A host that has certificates there was declared by the operator. */
 function accessesOf(host: string, { certs, rancher }: PullSettings): readonly HostAccess[] {
   return [certs.get(host), rancher?.access.get(host)].filter((access) => access !== undefined);
+}
+
+/** What registries.yaml says of `*`: how a host without an entry of its own is reached. It declares none of them. */
+function anyHostAccess(host: string, { rancher }: PullSettings): readonly HostAccess[] {
+  const access = rancher?.access.has(host) === true ? undefined : rancher?.access.get("*");
+  return access === undefined ? [] : [access];
 }
 
 /** Two configurations may lead to one place; asking it twice helps nobody. */

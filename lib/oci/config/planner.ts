@@ -24,6 +24,9 @@ export interface PullPlannerHandle extends PullPlanner {
 /** Plans kept until the next reload. */
 const MAX_PLANS = 10_000;
 
+/** Longer than any image that can be pulled: plans of longer texts are refusals, and not worth the memory. */
+const MAX_KEPT_IMAGE = 1_000;
+
 /** How often files are looked at where the kernel does not tell. */
 const POLL_MS = 10_000;
 
@@ -59,7 +62,7 @@ export function openPullPlanner(
       const known = plans.get(image);
       if (known !== undefined) return known;
       const plan = planPull(image, loaded.settings);
-      plans.set(image, plan);
+      if (image.length <= MAX_KEPT_IMAGE) plans.set(image, plan);
       return plan;
     },
     credentials: () => loaded.settings.rancher?.credentials ?? [],

@@ -17,7 +17,7 @@ export interface RancherMirrors {
   readonly rewrites: readonly Rewrite[];
 }
 
-/** The whole file. The host `*` stands for every host that has no mirrors of its own. */
+/** The whole file. The host `*` stands for every host that has no mirrors, or no TLS settings, of its own. */
 export interface RancherRegistries {
   readonly mirrors: ReadonlyMap<string, RancherMirrors>;
   readonly tls: ReadonlyMap<string, HostTls>;
@@ -57,12 +57,15 @@ export function parseRancherRegistries(content: string): Parsed<RancherRegistrie
   const mirrors = new Map<string, RancherMirrors>();
   for (const [host, mirror] of Object.entries(parsed.data?.mirrors ?? {})) mirrors.set(host, readMirror(mirror, warn));
   const configs = Object.entries(parsed.data?.configs ?? {});
+  if (parsed.data?.configs?.["*"]?.auth) {
+    warn("the login of * is not used: it would go to whatever host an image names", "*");
+  }
   return ok({
     mirrors,
     tls: new Map(
       configs.flatMap(([host, config]) => config?.tls ? [[bareHost(host), readTls(config.tls)] as const] : []),
     ),
-    credentials: configs.flatMap(([host, config]) => readCredentials(host, config)),
+    credentials: configs.flatMap(([host, config]) => host === "*" ? [] : readCredentials(host, config)),
   }, warnings);
 }
 

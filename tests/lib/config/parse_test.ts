@@ -137,3 +137,13 @@ Deno.test("parseConfig() takes the kubeconfig from KUBECONFIG where neither flag
   assert.equal(configOf(["release"], env).kubeconfig, "/own");
   assert.equal(configOf(["release", "--kubeconfig=/flag"], env).kubeconfig, "/flag");
 });
+
+Deno.test("parseConfig() keeps what the environment says of home and proxies, and repeats no password of it", () => {
+  const env = { HOME: "/home/me", HTTPS_PROXY: "http://user:c4nary@proxy:3128", NO_PROXY: ".svc" };
+  assert.deepEqual(configOf(["serve"], env).surroundings, {
+    home: "/home/me",
+    cacheHome: "/home/me/.cache",
+    proxies: { https: "http://user:c4nary@proxy:3128", except: [".svc"] },
+  });
+  assert.doesNotMatch(problemsOf(["serve", "--listen", "nonsense"], env).join(), /c4nary/);
+});

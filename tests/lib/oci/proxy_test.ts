@@ -70,6 +70,22 @@ Deno.test("inspect() goes through the proxy also to a registry whose TLS is not 
   assert.equal(proxy.heads.length, 1);
 });
 
+Deno.test("inspect() waits for no name server of its own behind a proxy, but still asks for no forbidden address", async () => {
+  const { serving } = await issueLoopbackCertificates(Date.now());
+  await using registry = await openFakeRegistry({ certificate: serving });
+  registry.put("org/app", makeMultiArch(["arm64"]).index, "v1");
+  await using proxy = openTunnelProxy(registry.host);
+  using inspector = openTestInspector({
+    transport: { scheme: "https", verifyTls: false, declared: false },
+    proxies: readProxySettings({ HTTPS_PROXY: proxy.origin }),
+    resolve: () => new Promise(() => {}),
+  });
+  assert.equal((await inspector.inspect("registry.example/org/app:v1")).inspection.kind, "platforms");
+  const denied = await inspector.inspect("169.254.169.254/org/app:v1");
+  assert.match(JSON.stringify(denied.inspection), /AddressDenied/);
+  assert.equal(proxy.heads.length, 1);
+});
+
 Deno.test("inspect() tells no password of the proxy when that refuses", async () => {
   await using proxy = openTunnelProxy(undefined);
   const proxies = readProxySettings({ HTTPS_PROXY: `http://user:c4nary@${proxy.origin.slice(7)}` });

@@ -55,6 +55,27 @@ Deno.test("registries.yaml: the host * stands for hosts without mirrors of their
   assert.deepEqual(planned(planner, "quay.io/a/b"), ["quay.io/a/b"]);
 });
 
+Deno.test("registries.yaml: the TLS settings of * are those of hosts without their own, and declare none of them", () => {
+  const file = `configs:
+  "*":
+    auth: {username: u, password: c4nary}
+    tls: {insecure_skip_verify: true}
+  quay.io:
+    tls: {insecure_skip_verify: false}
+`;
+  using folder = makeFolder({ "registries.yaml": file });
+  const planner = openPlanner({ rancherRegistries: `${folder.path}/registries.yaml` });
+  const reach = (image: string): readonly boolean[] => {
+    const plan = planner.plan(image);
+    const transport = plan.kind === "endpoints" ? plan.endpoints[0]?.transport : undefined;
+    return transport === undefined ? [] : [transport.verifyTls, transport.declared];
+  };
+  assert.deepEqual(reach("gcr.io/a"), [false, false]);
+  assert.deepEqual(reach("quay.io/a"), [true, true]);
+  assert.deepEqual(planner.credentials(), []);
+  assert.deepEqual(planner.problems().map(({ message }) => message.split(":")[0]), ["the login of * is not used"]);
+});
+
 Deno.test("registries.yaml: its auth entries are credentials", () => {
   using folder = makeFolder({ "registries.yaml": FILE });
   const planner = openPlanner({ rancherRegistries: `${folder.path}/registries.yaml` });
