@@ -79,7 +79,8 @@ image: ${image}
 replicas: 2
 # vanilla: the service makes its own certificates; cert-manager; openshift: service CA; gke: own certificates, port 10250.
 variant: vanilla
-# ServiceMonitor, PrometheusRule and dashboard; needs the Prometheus operator. Part of openshift.
+# ServiceMonitor, PrometheusRule and dashboard; needs the Prometheus operator. Part of openshift. Where that selects by a
+# label (release=… of kube-prometheus-stack): kubectl label servicemonitor,prometheusrule archway release=…; it is kept.
 monitoring: false
 # Where the files of Archway's repository can be read, as https://git.example.com/archway/blob/main/ with the last slash:
 # the links of alerts to their runbooks begin with it.

@@ -63,6 +63,16 @@ Deno.test("4.3 every alert has a runbook, and every runbook an alert", () => {
   assert.deepEqual(links, ALERTS.map(({ name }) => `${RUNBOOKS_FILE}#${name.toLowerCase()}`));
 });
 
+Deno.test("4.3 every runbook says when its alert fires, as the alert does, and what to do", () => {
+  const sections = read("runbooks.md").split(/^## /m).slice(1);
+  for (const [at, { name, summary, expression, severity, forDuration }] of ALERTS.entries()) {
+    const section = (sections[at] ?? "").replaceAll(/\s+/g, " ");
+    assert.ok(section.startsWith(`${name} ${summary} Severity \`${severity}\`, after ${forDuration} of`), name);
+    assert.ok(section.includes(`promql ${expression.replaceAll(/\s+/g, " ")} `), name);
+    assert.match(sections[at] ?? "", /^1\. \S/m, `${name}: no step`);
+  }
+});
+
 Deno.test("4.2 4.3 the manifests of monitoring are what the service applies", () => {
   const config = parseOperandConfig({ apiVersion: "v1", kind: "any", metadata: { name: "cluster", uid: "1" } });
   for (const applied of renderMonitoring(config, { namespace: "archway-system", runbookBaseUrl: "" })) {
