@@ -5,29 +5,8 @@ import { isHelperName } from "../credentials/credential_helpers.ts";
 import { parseToml } from "./documents.ts";
 import { broken, findLine, ok, type Parsed } from "./problem.ts";
 import { parseVersion1, type Version1 } from "./registries_conf_v1.ts";
+import { readRule, type RegistryRule, RegistryTable, tableLine, trimLocation } from "./registry_table.ts";
 import { findSchemaFault } from "./schema_fault.ts";
-
-/** Which references a mirror may serve. */
-export type MirrorUse = "all" | "digest-only" | "tag-only";
-
-/** A mirror of a registry or of a part of it. */
-export interface RegistryMirror {
-  /** `host[:port][/path]`, put in the place of the rule's prefix. */
-  readonly location: string;
-  readonly insecure: boolean;
-  readonly use: MirrorUse;
-}
-
-/** One `[[registry]]`. */
-export interface RegistryRule {
-  /** `host[:port][/path]`, a whole reference, or `*.domain`. */
-  readonly prefix: string;
-  /** What replaces the prefix; empty: nothing is replaced (wildcard without location). */
-  readonly location: string;
-  readonly insecure: boolean;
-  readonly blocked: boolean;
-  readonly mirrors: readonly RegistryMirror[];
-}
 
 /** How short names with several candidates are treated. */
 export type ShortNameMode = "disabled" | "permissive" | "enforcing";
@@ -43,24 +22,10 @@ export interface RegistriesConf {
   readonly credentialHelpers: readonly string[] | undefined;
 }
 
-const Mirror = z.object({
-  location: z.string(),
-  insecure: z.boolean().default(false),
-  "pull-from-mirror": z.enum(["", "all", "digest-only", "tag-only"]).optional(),
-});
-const Registry = z.object({
-  prefix: z.string().default(""),
-  location: z.string().default(""),
-  insecure: z.boolean().default(false),
-  blocked: z.boolean().default(false),
-  "mirror-by-digest-only": z.boolean().default(false),
-  "pull-from-mirror": z.string().optional(),
-  mirror: z.array(Mirror).default([]),
-});
 const Version2 = z.object({
   "unqualified-search-registries": z.array(z.string()).optional(),
   "short-name-mode": z.enum(["", "disabled", "permissive", "enforcing"]).optional(),
-  registry: z.array(Registry).optional(),
+  registry: z.array(RegistryTable).optional(),
   aliases: z.record(z.string(), z.string()).optional(),
   "credential-helpers": z.array(z.string()).optional(),
 });
@@ -156,56 +121,8 @@ function readVersion2(data: z.infer<typeof Version2>, text: string): Parsed<Regi
   });
 }
 
-/** The text of the file and the line of the table in it. */
-interface Place {
-  readonly text: string;
-  readonly line: number | undefined;
-}
-
-function readRule(registry: z.infer<typeof Registry>, place: Place): Parsed<RegistryRule> {
-  const location = trimLocation(registry.location);
-  const prefix = trimLocation(registry.prefix) || location;
-  const isWildcard = prefix.startsWith("*.");
-  if (prefix === "") return broken("a registry without prefix and location", place.line);
-  if (isWildcard && !/^\*\.[^*/:@]+$/.test(prefix)) {
-    return broken(`the wildcard prefix "${prefix}" is not of the form *.example.com`, place.line);
-  }
-  if (location === "" && !isWildcard) return broken(`the registry "${prefix}" has no location`, place.line);
-  if ([prefix, location, ...registry.mirror.map((mirror) => mirror.location)].some((name) => name.includes("://"))) {
-    return broken("a location with a scheme; write host[:port][/path]", findLine(place.text, "://"));
-  }
-  if (registry["pull-from-mirror"]) return broken("pull-from-mirror outside of a mirror", place.line);
-  const mirrors = readMirrors(registry, place);
-  if (mirrors.kind === "broken") return mirrors;
-  const { insecure, blocked } = registry;
-  return ok({ prefix, location, insecure, blocked, mirrors: mirrors.value });
-}
-
-function readMirrors(registry: z.infer<typeof Registry>, { line }: Place): Parsed<readonly RegistryMirror[]> {
-  const byDigestOnly = registry["mirror-by-digest-only"];
-  const mirrors: RegistryMirror[] = [];
-  for (const mirror of registry.mirror) {
-    const location = trimLocation(mirror.location);
-    if (location === "") return broken("a mirror without location", line);
-    const use = mirror["pull-from-mirror"] || undefined;
-    if (byDigestOnly && use !== undefined) return broken("pull-from-mirror together with mirror-by-digest-only", line);
-    mirrors.push({ location, insecure: mirror.insecure, use: byDigestOnly ? "digest-only" : use ?? "all" });
-  }
-  return ok(mirrors);
-}
-
-/** The line of the `[[registry]]` with this number, from 0. Undefined when the array is written inline. */
-function tableLine(text: string, number: number): number | undefined {
-  const found = [...text.matchAll(/^[ \t]*\[\[[ \t]*registry[ \t]*\]\]/gm)][number];
-  return found === undefined ? undefined : text.slice(0, found.index).split("\n").length;
-}
-
 /** The first complaint of the schema, at the line of the key it is about. */
 function explain(error: z.ZodError, text: string): Parsed<never> {
   const { path, line } = findSchemaFault(error, text);
   return broken(`"${path}" has a value of a wrong kind`, line);
-}
-
-function trimLocation(location: string): string {
-  return location.trim().replace(/\/+$/, "");
 }

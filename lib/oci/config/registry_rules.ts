@@ -1,6 +1,6 @@
 // What the rules of registries.conf make of a full name: which rule holds, and which places it may be pulled from. Pure.
 // Called by plan.ts. Reference §3.7.
-import type { MirrorUse, RegistryRule } from "./registries_conf.ts";
+import type { MirrorUse, RegistryRule } from "./registry_table.ts";
 
 /** A place to pull from, written `host[:port]/repository`. */
 export interface RuleSource {
