@@ -49,8 +49,9 @@ function embedded(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv6
  *
  * `fetch` resolves the name once more, and cannot be held to what was checked: Deno.createHttpClient has no resolver, its
  * `tcp` transport skips TLS, and an address in the URL is not the name that the certificate is for. A name that changes in
- * between gains nothing by it: where the operator declared nothing, requests go over verified TLS alone, so whatever
- * stands at the other address must first prove to be that name. Where TLS is not verified the addresses are held to.
+ * between gains nothing by it: where the operator declared nothing, requests go over verified TLS alone (or where a
+ * registry that he declared to be without TLS sends them), so whatever stands at the other address must first prove to be
+ * that name. Where TLS is not verified the addresses are held to.
  */
 export async function guardAddress(
   host: string,
