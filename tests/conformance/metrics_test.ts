@@ -1,11 +1,16 @@
 // Metrics as the rows of the catalogue want them. Source: §4.1, DV-140 to DV-142.
 import assert from "node:assert/strict";
+import { parseAllDocuments } from "yaml";
 import { LATENCY_BUCKETS_SECONDS, type Metrics, openMetrics } from "../../lib/metrics.ts";
+import { listAt, textAt } from "../../lib/playground/json_value.ts";
+import { adminApp } from "../../routes/mod.ts";
+
+const POLICY = new URL("../../manifests/base/network_policy.yaml", import.meta.url);
+const COUNTS = { gatedPods: 0, unadmittedPods: 0, cachedInspections: 0, queueDepth: 0 };
+const GAUGES = { ...COUNTS, isLeading: false, isGating: false, memory: { rss: 0, heapUsed: 0 }, registries: [] };
 
 async function expose(metrics: Metrics): Promise<string> {
-  const memory = { rss: 0, heapUsed: 0 };
-  const counts = { gatedPods: 0, unadmittedPods: 0, cachedInspections: 0, queueDepth: 0 };
-  return (await metrics.expose({ ...counts, isLeading: false, isGating: false, memory, registries: [] })).text;
+  return (await metrics.expose(GAUGES)).text;
 }
 
 Deno.test("DV-140 openMetrics() shows the controller's metrics before the first pod", async () => {
@@ -39,4 +44,15 @@ Deno.test("DV-142 openMetrics() gives every histogram the eighteen finite bucket
     const bounds = [...text.matchAll(new RegExp(`^${name}_bucket\\{le="([^"]+)"\\}`, "gm"))].map(([, bound]) => bound);
     assert.deepEqual(bounds, [...LATENCY_BUCKETS_SECONDS.map(String), "+Inf"], name);
   }
+});
+
+Deno.test("DV-143 (different: metrics need no token, the NetworkPolicy says who may scrape) adminApp() shows them", async () => {
+  const app = adminApp({ metrics: openMetrics(), gauges: () => GAUGES, ready: {}, pages: {} });
+  assert.equal((await app.request("/metrics")).status, 200);
+  const [policy] = parseAllDocuments(await Deno.readTextFile(POLICY)).map((document) => document.toJS());
+  const rules = listAt(policy, "spec", "ingress").filter((rule) =>
+    listAt(rule, "ports").some((port) => textAt(port, "port") === "admin")
+  );
+  assert.equal(rules.length, 1);
+  assert.ok(rules.every((rule) => listAt(rule, "from").length > 0));
 });

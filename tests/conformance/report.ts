@@ -44,18 +44,28 @@ function judgeByTests(row: Row, tests: readonly RanTest[]): Verdict {
 function judgeByReason(row: Row, { reasons, tests }: Evidence): Verdict {
   const reason = reasonOf(row.id, reasons);
   if (reason === undefined) return { row, status: "not yet", note: "" };
-  if (reason.status !== "covered") return { row, status: reason.status, note: reason.why };
-  const by = tests.find(({ name }) => name === reason.by);
-  if (by?.outcome === "passed") return { row, status: "passed", note: `${reason.why}: ${by.name}` };
-  return { row, status: "not yet", note: `${by === undefined ? "no such test" : "fails"}: ${reason.by}` };
+  const status = reason.status === "covered" ? "passed" : reason.status;
+  const by = reason.status === "not yet" ? undefined : reason.by;
+  if (by === undefined) return { row, status, note: reason.why };
+  const proof = tests.find(({ name, outcome }) => name === by && outcome !== "ignored");
+  if (proof?.outcome === "passed") return { row, status, note: noteOf(reason) };
+  return { row, status: "not yet", note: `${proof === undefined ? "no such test" : "fails"}: ${by}` };
 }
 
-/** Judges every row: by the tests that carry its id, else by its reason. */
+/** What the page says of a row that a reason speaks for. */
+export function noteOf(reason: Reason): string {
+  const by = reason.status === "not yet" ? undefined : reason.by;
+  return by === undefined ? reason.why : `${reason.why}: ${by}`;
+}
+
+/** Judges every row: a difference that a test shows comes first, then the tests that carry the id, then the reason. */
 export function judge(rows: readonly Row[], evidence: Evidence): readonly Verdict[] {
   const tests = testsById(evidence.tests);
   return rows.map((row) => {
+    const reason = reasonOf(row.id, evidence.reasons);
     const own = tests.get(row.id);
-    return own === undefined ? judgeByReason(row, evidence) : judgeByTests(row, own);
+    const isShownDifference = reason?.status === "different" && reason.by !== undefined;
+    return own === undefined || isShownDifference ? judgeByReason(row, evidence) : judgeByTests(row, own);
   });
 }
 

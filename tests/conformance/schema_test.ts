@@ -1,7 +1,8 @@
-// Rows about the schema that the CRDs must say themselves. Source: pod placement §2.10, DV-138.
+// Rows about the schema that the CRDs must say themselves. Source: pod placement §2.10, DV-138; §8.3.
 import assert from "node:assert/strict";
 import { parse } from "yaml";
 import { listAt, objectAt } from "../../lib/playground/json_value.ts";
+import { readSchema, schemaAt } from "../manifests/support/openapi.ts";
 
 const CRD = new URL("../../manifests/base/crds/podplacementconfigs.yaml", import.meta.url);
 
@@ -10,4 +11,14 @@ Deno.test("DV-138 the CRD of PodPlacementConfig requires scoring to say whether 
   const spec = objectAt(version, "schema", "openAPIV3Schema", "properties", "spec");
   const scoring = objectAt(spec, "properties", "plugins", "properties", "nodeAffinityScoring");
   assert.ok(listAt(scoring, "required").includes("enabled"));
+});
+
+Deno.test("M5-53 M5-54 the CRDs know nothing of celArchitecturePlacement, so it is dropped and images decide", () => {
+  for (
+    const [kind, version] of [["ClusterPodPlacementConfig", "v1beta1"], ["PodPlacementConfig", "v1beta1"]] as const
+  ) {
+    const plugins = schemaAt(readSchema(kind, version), "spec", "plugins");
+    assert.equal("celArchitecturePlacement" in (plugins.properties ?? {}), false);
+    assert.doesNotMatch(JSON.stringify(plugins), /x-kubernetes-preserve-unknown-fields/);
+  }
 });

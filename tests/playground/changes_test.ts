@@ -47,6 +47,16 @@ Deno.test("DV-14 serve posts an event about the gate it added", async () => {
   });
 });
 
+Deno.test("DV-13 serve posts an event about the gate of a pod whose name the server made", async () => {
+  await withWalk({ spec: {}, namespaces: NAMESPACES }, async (walk) => {
+    const spec = { containers: [{ name: "c", image: `${walk.host}/hello:ar` }] };
+    const { metadata: { name } } = await create(walk, "Pod", { metadata: { generateName: "made-" }, spec }, "walk");
+    assert.match(name, /^made-.+/);
+    await decided(walk, name);
+    await waitFor(walk, () => eventReasons(walk, name).includes("ArchAwareSchedGateAdded"));
+  });
+});
+
 Deno.test("PR-07 PR-08 serve takes a pushed tag from its cache, and asks again when the policy is Always", async () => {
   let target = "ar";
   const intercept = (request: Request): Response | undefined => {

@@ -1,0 +1,107 @@
+// What Archway does when others say no: a later admission that refuses a pod, and an API server that shows no configs.
+import assert from "node:assert/strict";
+import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
+import { isScheduled, listPodEvents, renderPod, waitForPods } from "./support/pods.ts";
+import { waitUntil } from "./support/wait.ts";
+import { index, openWorkingBed } from "./support/walk_bed.ts";
+
+const COUNT = "multiarch.openshift.io/image-inspect-error-count";
+const GATE = "multiarch.openshift.io/scheduling-gate";
+const POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
+
+/** From now on pods with the label `refused` are denied, after the webhooks have seen them. */
+async function refuseLabelled(cluster: ClusterAccess, namespace: string): Promise<void> {
+  const rule = { apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["pods"] };
+  const policy = {
+    apiVersion: "admissionregistration.k8s.io/v1",
+    kind: "ValidatingAdmissionPolicy",
+    metadata: { name: "refuse" },
+    spec: {
+      matchConstraints: { resourceRules: [rule] },
+      validations: [{ expression: "!('refused' in object.metadata.?labels.orValue({}))", message: "refused" }],
+    },
+  };
+  const binding = {
+    apiVersion: "admissionregistration.k8s.io/v1",
+    kind: "ValidatingAdmissionPolicyBinding",
+    metadata: { name: "refuse" },
+    spec: { policyName: "refuse", validationActions: ["Deny"] },
+  };
+  expectStatus("create the policy", await cluster.request("POST", POLICIES, policy), [201]);
+  expectStatus("bind it", await cluster.request("POST", POLICIES.replace("policies", "policybindings"), binding), [
+    201,
+  ]);
+  await waitUntil("the policy to refuse", async () => {
+    const pod = renderPod({ name: "probe", images: ["probe.invalid/a"], labels: { refused: "yes" } });
+    const { status } = await cluster.request("POST", `/api/v1/namespaces/${namespace}/pods?dryRun=All`, pod);
+    return status >= 400;
+  });
+}
+
+Deno.test("DV-15 a pod that a later admission refuses leaves no event, whether its image was known or not", async () => {
+  await using bed = await openWorkingBed();
+  const { controlPlane } = bed;
+  const namespace = await controlPlane.createNamespace("refused");
+  await refuseLabelled(controlPlane, namespace);
+  const image = await bed.push("demo/app", index("arm64"));
+  const create = async (name: string, labels: Readonly<Record<string, string>>): Promise<number> => {
+    const pod = renderPod({ name, images: [image], labels });
+    return (await controlPlane.request("POST", `/api/v1/namespaces/${namespace}/pods`, pod)).status;
+  };
+  const refused = { refused: "yes" };
+  assert.ok(await create("refused-cold", refused) >= 400);
+  assert.equal(await create("kept-cold", {}), 201);
+  await waitForPods(controlPlane, namespace, { count: 1, until: isScheduled });
+  assert.ok(await create("refused-warm", refused) >= 400);
+  assert.equal(await create("kept-warm", {}), 201);
+  await waitForPods(controlPlane, namespace, { count: 2, until: isScheduled });
+  // A later pod whose event has arrived proves that none of an earlier one is under way.
+  const other = await bed.push("demo/other", index("arm64"));
+  const last = renderPod({ name: "last", images: [other] });
+  expectStatus("create", await controlPlane.request("POST", `/api/v1/namespaces/${namespace}/pods`, last), [201]);
+  await waitUntil("the event of the last release", async () => {
+    const events = await listPodEvents(controlPlane, { namespace, name: "last" });
+    return events.some(({ reason }) => reason === "ArchAwareSchedGateRemovalSuccess");
+  });
+  for (const name of ["refused-cold", "refused-warm"]) {
+    assert.deepEqual(await listPodEvents(controlPlane, { namespace, name }), []);
+  }
+});
+
+/** Takes from Archway's ClusterRole whatever it may do with namespace configs; gives the way to put it back. */
+async function forbidConfigs(cluster: ClusterAccess): Promise<() => Promise<void>> {
+  const path = "/apis/rbac.authorization.k8s.io/v1/clusterroles/archway-configs";
+  const answer = await cluster.request("GET", path);
+  expectStatus("read the role", answer, [200]);
+  const rules = read(answer.body, "rules");
+  const others = (Array.isArray(rules) ? rules : []).filter((rule) =>
+    !JSON.stringify(read(rule, "resources")).includes('"podplacementconfigs"')
+  );
+  const set = async (list: unknown): Promise<void> => {
+    const patch = [{ op: "replace", path: "/rules", value: list }];
+    const done = await cluster.request("PATCH", path, patch, { contentType: "application/json-patch+json" });
+    expectStatus("change the role", done, [200]);
+  };
+  await set(others);
+  return () => set(rules);
+}
+
+Deno.test("while namespace configs are forbidden no pod is counted as failing, and no replica is ready", async () => {
+  await using bed = await openWorkingBed();
+  const { controlPlane, archway } = bed;
+  const namespace = await controlPlane.createNamespace("forbidden");
+  const image = await bed.push("demo/app", index("arm64"));
+  await archway.stop();
+  const allow = await forbidConfigs(controlPlane);
+  const pod = renderPod({ name: "held", images: [image], gates: [GATE], labels: { [GATE]: "gated" } });
+  expectStatus("create", await controlPlane.request("POST", `/api/v1/namespaces/${namespace}/pods`, pod), [201]);
+  const restarted = archway.restart();
+  // When this test fails the process is stopped before it was ready; the failure to tell is the test's.
+  restarted.catch(() => {});
+  const [placed] = await waitForPods(controlPlane, namespace, { count: 1, until: isScheduled });
+  assert.deepEqual([placed?.requiredArchitectures, placed?.labels[COUNT]], [[["arm64"]], undefined]);
+  assert.equal(await archway.isReady(), false);
+  await allow();
+  await restarted;
+  assert.equal(await archway.isReady(), true);
+});
