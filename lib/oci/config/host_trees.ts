@@ -79,6 +79,7 @@ export class HostTrees {
         mirrors: [],
         server: undefined,
         serverAccess: accessOf(found, false),
+        serverCapabilities: { resolves: true, pulls: true },
         serverHeaders: {},
       },
     };
@@ -102,8 +103,8 @@ function parseHosts(text: string, at: { readonly folder: string; readonly files:
     if (access.kind === "broken") return access;
     mirrors.push({ ...mirror, access: access.value });
   }
-  const { server, serverHeaders } = parsed.value;
-  return ok({ kind: "ok", mirrors, server, serverAccess: serverAccess.value, serverHeaders }, parsed.warnings);
+  const { mirrors: _unread, serverTls: _files, ...file } = parsed.value;
+  return ok({ kind: "ok", ...file, mirrors, serverAccess: serverAccess.value }, parsed.warnings);
 }
 
 function accessOf(found: FileValue<HostCertificates>, skipVerify: HostTls["skipVerify"]): HostAccess {

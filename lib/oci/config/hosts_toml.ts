@@ -21,13 +21,17 @@ export interface HostTls {
   readonly clients: readonly ClientFiles[];
 }
 
-/** A `[host."URL"]` table. */
-export interface HostsMirror {
-  readonly url: EndpointUrl;
+/** What a host may be asked for. */
+export interface HostCapabilities {
   /** May answer for tags. */
   readonly resolves: boolean;
   /** May answer for digests. */
   readonly pulls: boolean;
+}
+
+/** A `[host."URL"]` table. */
+export interface HostsMirror extends HostCapabilities {
+  readonly url: EndpointUrl;
   /** Sent along; may be secret. */
   readonly headers: Readonly<Record<string, string>>;
   readonly tls: HostTls;
@@ -38,6 +42,7 @@ export interface HostsFile {
   readonly mirrors: readonly HostsMirror[];
   readonly server: EndpointUrl | undefined;
   readonly serverTls: HostTls;
+  readonly serverCapabilities: HostCapabilities;
   readonly serverHeaders: Readonly<Record<string, string>>;
 }
 
@@ -75,7 +80,14 @@ export function parseHostsToml(text: string): Parsed<HostsFile> {
     if (parsedUrl === undefined) return [];
     return [{ url: parsedUrl, ...readCapabilities(host), headers: readHeaders(host, warn), tls: readTls(host) }];
   });
-  return ok({ mirrors, server, serverTls: readTls(root), serverHeaders: readHeaders(root, warn) }, warnings);
+  return ok({
+    mirrors,
+    server,
+    serverTls: readTls(root),
+    // They are those of the server that is named, not of the host itself.
+    serverCapabilities: readCapabilities(server === undefined ? {} : root),
+    serverHeaders: readHeaders(root, warn),
+  }, warnings);
 }
 
 /** Directory names that may hold a host's file, in containerd's order. */
@@ -88,7 +100,7 @@ function rootOrApi({ override_path: overridePath }: z.infer<typeof Host>): "root
   return overridePath === true ? "api" : "root";
 }
 
-function readCapabilities({ capabilities }: z.infer<typeof Host>): { resolves: boolean; pulls: boolean } {
+function readCapabilities({ capabilities }: z.infer<typeof Host>): HostCapabilities {
   const has = (name: string): boolean =>
     capabilities === undefined || capabilities.length === 0 || capabilities.includes(name);
   return { resolves: has("resolve"), pulls: has("pull") };

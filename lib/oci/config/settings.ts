@@ -2,6 +2,7 @@
 import type { Credential } from "../types.ts";
 import type { EndpointUrl } from "./endpoint_url.ts";
 import type { RegistryFlags } from "./flags.ts";
+import type { HostCapabilities } from "./hosts_toml.ts";
 import type { HostCertificates } from "./pem.ts";
 import type { Policy } from "./policy.ts";
 import type { RegistriesConf } from "./registries_conf.ts";
@@ -13,10 +14,8 @@ export type HostAccess =
   | { readonly kind: "broken"; readonly message: string };
 
 /** A place of a hosts.toml with its certificates read. */
-export interface HostsPlace {
+export interface HostsPlace extends HostCapabilities {
   readonly url: EndpointUrl;
-  readonly resolves: boolean;
-  readonly pulls: boolean;
   /** Sent along; may be secret. */
   readonly headers: Readonly<Record<string, string>>;
   readonly access: HostAccess;
@@ -29,6 +28,7 @@ export type HostsDirectory =
     readonly mirrors: readonly HostsPlace[];
     readonly server: EndpointUrl | undefined;
     readonly serverAccess: HostAccess;
+    readonly serverCapabilities: HostCapabilities;
     readonly serverHeaders: Readonly<Record<string, string>>;
   }
   | { readonly kind: "broken"; readonly message: string };

@@ -4,7 +4,7 @@ import { canonicalHost } from "../credentials/scope.ts";
 import type { EndpointUrl } from "./endpoint_url.ts";
 import type { FullName } from "./registry_rules.ts";
 import { findRule, pullSources } from "./registry_rules.ts";
-import { hostDirectories } from "./hosts_toml.ts";
+import { type HostCapabilities, hostDirectories } from "./hosts_toml.ts";
 import { rewriteRepository } from "./rewrite.ts";
 import type { HostAccess, HostsDirectory, PullSettings } from "./settings.ts";
 
@@ -78,9 +78,11 @@ function fromHostsTree(full: FullName, upstream: Source, { hosts }: PullSettings
   if (found === undefined) return undefined;
   if (found.kind === "broken") return found;
   const isDigest = full.suffix.startsWith("@");
-  const mirrors = found.mirrors.filter(({ resolves, pulls }) => isDigest ? pulls : resolves)
+  const isCapable = ({ resolves, pulls }: HostCapabilities): boolean => isDigest ? pulls : resolves;
+  const mirrors = found.mirrors.filter(isCapable)
     .map(({ url, access, headers }): Source => ({ ...atUrl(url, upstream), named: true, access, headers }));
-  return { kind: "sources", sources: [...mirrors, serverSource(found, upstream, directory ?? "")] };
+  const servers = isCapable(found.serverCapabilities) ? [serverSource(found, upstream, directory ?? "")] : [];
+  return { kind: "sources", sources: [...mirrors, ...servers] };
 }
 
 function serverSource(found: HostsDirectory & { kind: "ok" }, upstream: Source, directory: string): Source {

@@ -56,6 +56,17 @@ Deno.test("hosts.toml: a tag wants a host that resolves, a digest one that pulls
   assert.deepEqual(urls(files, `quay.io/a@${DIGEST}`), ["https://pull.io/v2/a", "https://quay.io/v2/a"]);
 });
 
+Deno.test("hosts.toml: capabilities outside of a table are those of the server, when one is named", () => {
+  const file = 'capabilities = ["pull"]\n[host."https://m.io"]';
+  assert.deepEqual(urls({ "quay.io/hosts.toml": file }, "quay.io/a:1"), ["https://m.io/v2/a", "https://quay.io/v2/a"]);
+  const named = `server = "https://up.io"\n${file}`;
+  assert.deepEqual(urls({ "quay.io/hosts.toml": named }, "quay.io/a:1"), ["https://m.io/v2/a"]);
+  assert.deepEqual(urls({ "quay.io/hosts.toml": named }, `quay.io/a@${DIGEST}`), [
+    "https://m.io/v2/a",
+    "https://up.io/v2/a",
+  ]);
+});
+
 Deno.test("hosts.toml: paths of URLs stand before the API root, or hold it with override_path", () => {
   const file = `
     [host."https://h.io/cache"]
