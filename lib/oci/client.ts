@@ -81,7 +81,6 @@ class Client implements RegistryClient {
       }
       // Some registries answer 404 to whom they do not trust: a missing manifest weighs more than a refusal.
       if (status !== 404) status = answer?.status ?? status;
-      if (answer?.status === 404 && !isLoggedIn) break;
       // Refused without being told how to log in: as anybody else it would be the same request again.
       if (!isLoggedIn && this.#habits.challenge(request.endpoint) === undefined) break;
     }
@@ -147,7 +146,9 @@ class Client implements RegistryClient {
       return isSendable(secret.token) ? { kind: "header", header: `Bearer ${secret.token}` } : { kind: "denied" };
     }
     if (challenge.kind === "basic") {
-      return { kind: "header", header: secret?.kind === "basic" ? basicAuthorization(secret) : undefined };
+      // A refresh token is no password: asking without it would be asking as a stranger, whose turn comes last.
+      if (secret?.kind === "identity") return { kind: "denied" };
+      return { kind: "header", header: secret === undefined ? undefined : basicAuthorization(secret) };
     }
     const scope = scopeOf(request, challenge);
     // Others may wait for the same token: whoever leaves does so alone.

@@ -315,6 +315,25 @@ for (const status of [401, 403, 404]) {
   });
 }
 
+Deno.test("inspect() passes over a refresh token where a password is wanted, and goes on to the password", async () => {
+  await using registry = await open({ kind: "basic", users: USERS });
+  using inspector = openTestInspector();
+  registry.intercept = ({ headers }) =>
+    headers.get("authorization") === null
+      ? new Response("hidden", { status: 404, headers: { "www-authenticate": 'Basic realm="x"' } })
+      : undefined;
+  const identity: Credential = { ...makeCredential(registry.host), secret: { kind: "identity", token: "refresh" } };
+  const credentials = [identity, makeCredential(registry.host)];
+  assert.deepEqual(sees(await inspector.inspect(`${registry.host}/org/app:v1`, { credentials })), BOTH);
+  const before = registry.requests.length;
+  assert.deepEqual(
+    sees(await inspector.inspect(`${registry.host}/org/app:v1`, { credentials, freshness: "revalidate" })),
+    BOTH,
+  );
+  const after = registry.requests.slice(before).map(({ headers }) => headers.get("authorization"));
+  assert.ok(after.every((authorization) => authorization === `Basic ${btoa("user:password")}`), String(after));
+});
+
 Deno.test("inspect() takes the first answer for what it is when the root is broken", async () => {
   await using registry = await open({ kind: "none" });
   using inspector = openTestInspector();
