@@ -57,6 +57,5 @@ async function runSections(options: BenchOptions): Promise<readonly Row[]> {
 if (Deno.args.includes("--help")) {
   print(USAGE);
 } else {
-  await Deno.mkdir(".archway", { recursive: true });
   print(`\n${renderRows(await runSections(parseBenchOptions(Deno.args)))}`);
 }

@@ -9,8 +9,8 @@ import { type GrowthResult, measureGrowth } from "./growth_point.ts";
 import { type MachineFacts, readMachineFacts } from "./machine.ts";
 import { mergeResults, readResults } from "./results_file.ts";
 
-const RESULTS = new URL("./results/growth.json", import.meta.url);
-const PLOT = new URL("./results/growth.svg", import.meta.url);
+const RESULTS = new URL("./results/growth.json", import.meta.url).pathname;
+const PLOT = new URL("./results/growth.svg", import.meta.url).pathname;
 
 const USAGE = `deno task bench:growth [options]
   (none)                    measure every point that the results lack

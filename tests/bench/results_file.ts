@@ -1,4 +1,5 @@
 // A results file that grows: what was not measured this time stays, with the machine, commit and date it was measured on.
+import { dirname } from "node:path";
 import type { MachineFacts } from "./machine.ts";
 
 /** Something measured together, and where and when. */
@@ -8,7 +9,7 @@ export interface ResultEntry {
 }
 
 /** The entries of a file by name, as they were put there; none when there is no such file yet. */
-export async function readResults<Entry>(file: string | URL): Promise<Readonly<Record<string, Entry>>> {
+export async function readResults<Entry>(file: string): Promise<Readonly<Record<string, Entry>>> {
   try {
     return JSON.parse(await Deno.readTextFile(file));
   } catch (error) {
@@ -18,7 +19,8 @@ export async function readResults<Entry>(file: string | URL): Promise<Readonly<R
 }
 
 /** Puts entries into the file, instead of those of the same names. */
-export async function mergeResults(file: string | URL, entries: Readonly<Record<string, ResultEntry>>): Promise<void> {
+export async function mergeResults(file: string, entries: Readonly<Record<string, ResultEntry>>): Promise<void> {
+  await Deno.mkdir(dirname(file), { recursive: true });
   const all = { ...await readResults<ResultEntry>(file), ...entries };
   await Deno.writeTextFile(file, `${JSON.stringify(all, null, 2)}\n`);
 }
