@@ -113,7 +113,7 @@ export type Config = ConfigValues & {
 /** Parses arguments and environment. Pure; flags win over `ARCHWAY_*`, those over wider variables, those over defaults. */
 export function parseConfig(args: readonly string[], env: Readonly<Record<string, string | undefined>>): ParsedConfig {
   const problems: string[] = [];
-  const { given, words, wantsHelp, wantsVersion } = readArguments(args);
+  const { given, words, lacking, wantsHelp, wantsVersion } = readArguments(args);
   if (wantsVersion) return { kind: "version" };
   const [word, ...operands] = words;
   const named = word === "help" ? operands[0] : word;
@@ -132,6 +132,8 @@ export function parseConfig(args: readonly string[], env: Readonly<Record<string
       problems.push(`Cannot use "--${name}" with ${command}: no such flag. See \`archway ${command} --help\`.`);
     }
   }
+  for (const name of lacking) problems.push(`Cannot use --${name}: it has no value. Give it as --${name}=VALUE.`);
+  if (lacking.length > 0) return { kind: "usage", command, problems };
   const raw = Object.fromEntries(FLAGS.map((flag) => [camel(flag.name), rawValue(flag, given, env)]));
   const parsed = Values.safeParse(raw);
   for (const issue of parsed.error?.issues ?? []) problems.push(describeIssue(issue, given, raw));
@@ -143,6 +145,8 @@ export function parseConfig(args: readonly string[], env: Readonly<Record<string
 interface Arguments {
   readonly given: ReadonlyMap<string, readonly string[]>;
   readonly words: readonly string[];
+  /** Flags that want a value and have none: nothing follows, or another flag. */
+  readonly lacking: readonly string[];
   readonly wantsHelp: boolean;
   readonly wantsVersion: boolean;
 }
@@ -164,14 +168,17 @@ function readArguments(args: readonly string[]): Arguments {
   });
   const given = new Map<string, string[]>();
   const words: string[] = [];
+  const lacking: string[] = [];
   for (const token of tokens) {
     if (token.kind === "positional") words.push(token.value);
     if (token.kind !== "option") continue;
+    const isValueless = token.value === undefined || (!token.inlineValue && token.value.startsWith("--"));
+    if (isValueless && options[token.name]?.type === "string") lacking.push(token.name);
     given.set(token.name, [...given.get(token.name) ?? [], token.value ?? "true"]);
   }
   const wantsHelp = given.delete("help");
   const wantsVersion = given.delete("version");
-  return { given, words, wantsHelp, wantsVersion };
+  return { given, words, lacking, wantsHelp, wantsVersion };
 }
 
 function shortOf(name: string): { readonly short?: string } {

@@ -131,6 +131,15 @@ Deno.test("parseConfig() refuses words that a command has no use for, and helps 
   assert.deepEqual(parseConfig(["help"], {}), { kind: "help", command: undefined });
 });
 
+Deno.test("parseConfig() refuses a flag whose value is missing, and does not take the next flag for it", () => {
+  assert.deepEqual(problemsOf(["release", "--kubeconfig"]), [
+    "Cannot use --kubeconfig: it has no value. Give it as --kubeconfig=VALUE.",
+  ]);
+  assert.match(problemsOf(["release", "--kubeconfig", "--dry-run"]).join(), /--kubeconfig: it has no value/);
+  assert.match(problemsOf(["explain", "pod/x", "-o"]).join(), /--output: it has no value/);
+  assert.equal(configOf(["serve", "--identity=--odd"]).identity, "--odd");
+});
+
 Deno.test("parseConfig() takes the kubeconfig from KUBECONFIG where neither flag nor ARCHWAY_KUBECONFIG says", () => {
   const env = { KUBECONFIG: "/wide", ARCHWAY_KUBECONFIG: "/own" };
   assert.equal(configOf(["release"], { KUBECONFIG: "/wide" }).kubeconfig, "/wide");

@@ -1,0 +1,51 @@
+// Commands as a shell runs them: what goes to which stream, and the exit code. Source: design §4.
+import assert from "node:assert/strict";
+
+const MAIN = new URL("../main.ts", import.meta.url).pathname;
+
+interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+async function archway(args: readonly string[]): Promise<Ran> {
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", "--unstable-kv", "--quiet", MAIN, ...args],
+    env: { NO_COLOR: "1", KUBECONFIG: "", KUBERNETES_SERVICE_HOST: "", ARCHWAY_KUBECONFIG: "" },
+    stdin: "null",
+  }).output();
+  const text = new TextDecoder();
+  return { code, out: text.decode(stdout), err: text.decode(stderr) };
+}
+
+const HELPFUL: readonly (readonly [args: readonly string[], says: RegExp])[] = [
+  [[], /^Archway places pods .*\n\nUsage: archway COMMAND/],
+  [["--version"], /^archway \d+\.\d+\.\d+\n$/],
+  [["explain", "--help"], /^Show where a pod stands/],
+  [["help", "release"], /^Lift Archway's gate/],
+];
+
+const REFUSED: readonly (readonly [args: readonly string[], code: number, says: RegExp])[] = [
+  [["nonsense"], 2, /^archway: Cannot run "nonsense": the commands are serve, /],
+  [["explain"], 2, /^archway: Cannot explain: name one pod/],
+  [["release", "-o", "xml", "--nonsense"], 2, /no such flag.*\n.*it is not one of table, json, yaml\.\n$/],
+  [["release"], 3, /^archway: Cannot find the API server .*--kubeconfig FILE\.\n$/],
+  [["explain", "pod/web", "--kubeconfig=/no/such/file"], 3, /^archway: Cannot read kubeconfig "\/no\/such\/file": /],
+];
+
+Deno.test("archway helps on standard output and exits 0", async () => {
+  for (const [args, says] of HELPFUL) {
+    const { code, out, err } = await archway(args);
+    assert.deepEqual([code, err], [0, ""], args.join(" "));
+    assert.match(out, says);
+  }
+});
+
+Deno.test("archway tells what is wrong on standard error: 2 for how it was called, 3 for what failed", async () => {
+  for (const [args, wanted, says] of REFUSED) {
+    const { code, out, err } = await archway(args);
+    assert.deepEqual([code, out], [wanted, ""], args.join(" "));
+    assert.match(err, says);
+  }
+});
