@@ -24,6 +24,7 @@ import { type HttpsListener, openHttpsListener } from "./lib/https_listener.ts";
 import type { PullScope } from "./lib/images/known_images.ts";
 import { type LeaseView, NO_LEASE_SEEN } from "./lib/k8s/lease.ts";
 import { fenceWrites } from "./lib/k8s/write_fence.ts";
+import { openLoadLimit } from "./lib/load_limit.ts";
 import { decideGating, type GatingVerdict } from "./lib/operand/dead_man.ts";
 import type { PlacementSettings, PodView } from "./lib/placement/types.ts";
 
@@ -192,11 +193,13 @@ function followsNodes({ config }: ServeParts): boolean {
 async function openWebhooks(parts: ServeParts, rooms: Rooms, signal: AbortSignal): Promise<HttpsListener> {
   const { config, clock, log } = parts;
   const { certificate, known, images, live, metrics, operator, verdict } = rooms;
+  const gateLog = log.with({ route: "gate-pod" });
   const app = webhookApp({
     gate: {
       ...rooms,
       clock,
-      log: log.with({ route: "gate-pod" }),
+      log: gateLog,
+      limit: openLoadLimit({ clock, log: gateLog }),
       recall: (pod, wanted) => known.recall(wanted, scopeOf(pod)),
       isAging: (pod, wanted) => known.isAging(wanted, scopeOf(pod)),
       prefetch: (pod, wanted) => images.prefetch({ scope: scopeOf(pod), images: wanted, priority: "admission" }),

@@ -22,9 +22,15 @@ export interface HttpsListener {
   close(graceMs: number): Promise<void>;
 }
 
-/** Longest a client may take to send its headers, and then its whole request (ms): the API server needs far less. */
+/** Longest a client may take for the TLS handshake, its headers, and its whole request (ms): the API server needs less. */
+const HANDSHAKE_TIMEOUT_MS = 10_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 20_000;
+/**
+ * Longest a connection may be idle (ms): more than the 90 s after which a Go client closes it. If we closed first, a
+ * request could be under way already, and a POST is not sent again: its pod would pass without a gate.
+ */
+const IDLE_TIMEOUT_MS = 120_000;
 
 /** Starts listening; rejects when the address is taken or the certificate is unusable. */
 export async function openHttpsListener(options: {
@@ -41,11 +47,20 @@ export async function openHttpsListener(options: {
     return response;
   };
   const server = createServer(
-    { ...certificate, noDelay: true, keepAlive: true, minVersion: "TLSv1.2", ALPNProtocols: ["http/1.1"] },
+    {
+      ...certificate,
+      noDelay: true,
+      keepAlive: true,
+      minVersion: "TLSv1.2",
+      ALPNProtocols: ["http/1.1"],
+      handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+      connectionsCheckingInterval: 1_000,
+    },
     getRequestListener((request) => isDraining ? answer(request) : handler(request), { overrideGlobalObjects: false }),
   );
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   server.requestTimeout = REQUEST_TIMEOUT_MS;
+  server.keepAliveTimeout = IDLE_TIMEOUT_MS;
   await listening(server, { host, port });
   return {
     port: portOf(server, port),

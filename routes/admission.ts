@@ -31,7 +31,12 @@ export type ReviewRead =
 /** What reading a JSON body gave. */
 export type BodyRead =
   | { readonly kind: "json"; readonly body: unknown }
-  | Extract<ReviewRead, { kind: "unreadable" }>;
+  | Unreadable;
+
+type Unreadable = Extract<ReviewRead, { kind: "unreadable" }>;
+
+const TOO_LARGE: Unreadable = { kind: "unreadable", status: 413, reason: "body too large" };
+const CUT_OFF: Unreadable = { kind: "unreadable", status: 400, reason: "the client went away" };
 
 /** Reads a review. */
 export async function readReview(context: Context): Promise<ReviewRead> {
@@ -41,18 +46,28 @@ export async function readReview(context: Context): Promise<ReviewRead> {
 
 /** Reads a JSON body. It is always consumed or cancelled, else the connection would be lost. */
 export async function readJson(context: Context): Promise<BodyRead> {
-  const declared = Number(context.req.header("content-length") ?? 0);
-  if (declared > MAX_BODY_BYTES) {
-    await context.req.raw.body?.cancel();
-    return { kind: "unreadable", status: 413, reason: "body too large" };
-  }
-  const text = declared > 0 ? await context.req.text() : await readCapped(context.req.raw);
-  if (text === undefined) return { kind: "unreadable", status: 413, reason: "body too large" };
+  const text = await readText(context).catch(() => CUT_OFF);
+  if (typeof text !== "string") return text;
   try {
     return { kind: "json", body: JSON.parse(text) };
   } catch {
     return { kind: "unreadable", status: 400, reason: "not JSON" };
   }
+}
+
+/** Takes a body off the connection without keeping it, so that the connection can go on. Never fails. */
+export async function discardBody(context: Context): Promise<void> {
+  try {
+    for await (const _chunk of context.req.raw.body ?? []);
+  } catch {
+    // The client went away: there is nobody to answer.
+  }
+}
+
+/** The size of the body as its head declares it, else the largest there may be. */
+export function bodyBytes(context: Context): number {
+  const declared = context.req.header("content-length");
+  return declared === undefined ? MAX_BODY_BYTES : Number(declared);
 }
 
 /** The envelope from parsed JSON; without a uid there is nobody to answer. */
@@ -85,7 +100,16 @@ export function allowedReview(uid: string, patch: JsonPatch): Readonly<Record<st
   };
 }
 
-async function readCapped(request: Request): Promise<string | undefined> {
+async function readText(context: Context): Promise<string | Unreadable> {
+  const { raw } = context.req;
+  // Reading a stream costs more than the rest of the answer: only where the head says nothing of the size.
+  if (context.req.header("content-length") === undefined) return await readCapped(raw);
+  if (bodyBytes(context) <= MAX_BODY_BYTES) return await context.req.text();
+  await discardBody(context);
+  return TOO_LARGE;
+}
+
+async function readCapped(request: Request): Promise<string | Unreadable> {
   const reader = request.body?.getReader();
   if (reader === undefined) return "";
   const decoder = new TextDecoder();
@@ -97,7 +121,7 @@ async function readCapped(request: Request): Promise<string | undefined> {
     bytes += value.byteLength;
     if (bytes > MAX_BODY_BYTES) {
       await reader.cancel();
-      return undefined;
+      return TOO_LARGE;
     }
     text += decoder.decode(value, { stream: true });
   }

@@ -3,6 +3,7 @@
 import type { Context } from "hono";
 import type { Board } from "../lib/board.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { LoadLimit } from "../lib/load_limit.ts";
 import { errorText, type Logger } from "../lib/log.ts";
 import type { AdmissionOutcome } from "../lib/metrics.ts";
 import { admissionPatch } from "../lib/placement/admission_patch.ts";
@@ -12,12 +13,14 @@ import { parsePod } from "../lib/placement/pod_view.ts";
 import { verdictReason } from "../lib/placement/reason.ts";
 import type { GateVerdict, ImageFact, PlacementConfigs, PlacementSettings, PodView } from "../lib/placement/types.ts";
 import type { JsonPatch } from "../lib/k8s/patch.ts";
-import { type AdmissionRequest, allowedReview, readReview } from "./admission.ts";
+import { type AdmissionRequest, allowedReview, bodyBytes, discardBody, readReview } from "./admission.ts";
 
 /** What the webhook asks of the rest of the process; every question but `opening` is answered at once. */
 export interface GatePodParts {
   readonly clock: Clock;
   readonly log: Logger;
+  /** How much is taken at a time. */
+  readonly limit: LoadLimit;
   /** Settings for a namespace: it may be audited. */
   readonly settingsOf: (namespace: string) => PlacementSettings;
   readonly configsOf: (namespace: string) => PlacementConfigs;
@@ -46,22 +49,37 @@ const UNTOUCHED: Answer = { outcome: "passed", patch: [] };
 
 /** The handler of `POST /add-pod-scheduling-gate`. */
 export function gatePod(parts: GatePodParts): (context: Context) => Promise<Response> {
-  const { clock, log, observe } = parts;
   return async (context) => {
-    const startedMs = clock.monotonicMs();
-    const read = await readReview(context);
-    if (read.kind === "unreadable") {
-      log.warn("unreadable admission request", { reason: read.reason });
-      observe("unreadable", { ms: clock.monotonicMs() - startedMs, dryRun: false });
-      return context.json({ error: `Cannot read the AdmissionReview: ${read.reason}.` }, read.status);
+    const leave = parts.limit.enter(bodyBytes(context));
+    if (leave === undefined) {
+      parts.observe("shed", { ms: 0, dryRun: false });
+      await discardBody(context);
+      // The API server applies failurePolicy at once. A Retry-After would make it ask again, within the same timeout.
+      return context.json({ error: "Cannot take this AdmissionReview: too many at a time." }, 503);
     }
-    const { uid, dryRun } = read.request;
-    const opening = parts.opening();
-    if (opening !== undefined) await opening;
-    const { outcome, patch } = answerSafely(parts, read.request);
-    observe(outcome, { ms: clock.monotonicMs() - startedMs, dryRun });
-    return context.json(allowedReview(uid, patch));
+    try {
+      return await review(parts, context);
+    } finally {
+      leave();
+    }
   };
+}
+
+async function review(parts: GatePodParts, context: Context): Promise<Response> {
+  const { clock, log, observe } = parts;
+  const startedMs = clock.monotonicMs();
+  const read = await readReview(context);
+  if (read.kind === "unreadable") {
+    log.warn("unreadable admission request", { reason: read.reason });
+    observe("unreadable", { ms: clock.monotonicMs() - startedMs, dryRun: false });
+    return context.json({ error: `Cannot read the AdmissionReview: ${read.reason}.` }, read.status);
+  }
+  const { uid, dryRun } = read.request;
+  const opening = parts.opening();
+  if (opening !== undefined) await opening;
+  const { outcome, patch } = answerSafely(parts, read.request);
+  observe(outcome, { ms: clock.monotonicMs() - startedMs, dryRun });
+  return context.json(allowedReview(uid, patch));
 }
 
 function answerSafely(parts: GatePodParts, request: AdmissionRequest): Answer {

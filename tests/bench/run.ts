@@ -1,44 +1,27 @@
 // `deno task bench`: micro benches, and the webhook alone against its floor (B1), alternating in one run.
-// Prints one table and writes `.archway/bench.json`. `--short` only proves that it runs.
-import { issueLoopbackCertificates } from "../../lib/playground/certificates.ts";
+// Then beside hostile clients and beyond its capacity. Prints tables and writes `.archway/bench.json`. `--short` only
+// proves that it runs.
 import { renderTable } from "../../lib/cli/output.ts";
 import { type LoadResult, sendLoad } from "./load.ts";
 import { runMicro } from "./micro.ts";
+import { benchHostile, benchOverload } from "./overload.ts";
 import { sampleReview } from "./sample.ts";
+import { type BenchServer, startServer, WEBHOOK_PATH } from "./start_server.ts";
 
 const short = Deno.args.includes("--short");
 const ROUNDS = short ? 1 : 4;
 const ROUND_MS = short ? 300 : 3_000;
-const PATH = "/add-pod-scheduling-gate";
 
 function print(text: string): void {
   Deno.stdout.writeSync(new TextEncoder().encode(`${text}\n`));
 }
 
-interface Server extends AsyncDisposable {
-  readonly port: number;
-}
-
-async function startServer(kind: string, files: readonly string[], answerBytes = 0): Promise<Server> {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", new URL("./server.ts", import.meta.url).pathname, kind, ...files, String(answerBytes)],
-    stdout: "piped",
-    stderr: "inherit",
-  }).spawn();
-  const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
-  const { value } = await reader.read();
-  return {
-    port: Number(value?.trim()),
-    [Symbol.asyncDispose]: async () => {
-      child.kill("SIGKILL");
-      await reader.cancel();
-      await child.status;
-    },
-  };
-}
-
 function median(values: readonly number[]): number {
   return [...values].sort((left, right) => left - right)[Math.floor(values.length / 2)] ?? NaN;
+}
+
+function ratio(value = NaN, base = NaN): number {
+  return value / base;
 }
 
 function summarize(results: readonly LoadResult[]): LoadResult {
@@ -52,32 +35,26 @@ function summarize(results: readonly LoadResult[]): LoadResult {
 }
 
 async function benchWebhook(): Promise<Record<string, LoadResult>> {
-  const workDir = await Deno.makeTempDir();
-  const { serving, authority } = await issueLoopbackCertificates(Date.now());
-  const files = [`${workDir}/tls.crt`, `${workDir}/tls.key`];
-  await Deno.writeTextFile(files[0] ?? "", serving.cert);
-  await Deno.writeTextFile(files[1] ?? "", serving.key);
   await using stack = new AsyncDisposableStack();
-  stack.defer(() => Deno.remove(workDir, { recursive: true }));
-  const ports: Record<string, number> = {};
-  for (const kind of ["echo", "gate", "warm"]) ports[kind] = stack.use(await startServer(kind, files)).port;
-  ports["echo 2 KB"] = stack.use(await startServer("echo", files, 2_000)).port;
+  const servers: Record<string, BenchServer> = {};
+  for (const kind of ["echo", "gate", "warm"]) servers[kind] = stack.use(await startServer(kind));
+  servers["echo 2 KB"] = stack.use(await startServer("echo", 2_000));
   const body = JSON.stringify(sampleReview());
-  const common = { path: PATH, caPem: authority, body };
   const results: Record<string, LoadResult[]> = {};
   const run = async (
     name: string,
     kind: string,
     load: { readonly connections: number; readonly rate?: number },
   ): Promise<void> => {
-    const result = await sendLoad({ ...common, port: ports[kind] ?? 0, durationMs: ROUND_MS, ...load });
+    const { port = 0, caPem = "" } = servers[kind] ?? {};
+    const result = await sendLoad({ path: WEBHOOK_PATH, body, port, caPem, durationMs: ROUND_MS, ...load });
     results[name] = [...results[name] ?? [], result];
   };
   for (let round = 0; round <= ROUNDS; round++) {
     if (round === 1) { for (const name of Object.keys(results)) delete results[name]; // the first round warms up
      }
     for (const kind of ["echo", "gate", "warm"]) await run(`${kind}, 16 connections`, kind, { connections: 16 });
-    for (const kind of Object.keys(ports)) await run(`${kind}, 1 connection`, kind, { connections: 1 });
+    for (const kind of Object.keys(servers)) await run(`${kind}, 1 connection`, kind, { connections: 1 });
     await run("gate, 500 a second", "gate", { connections: 16, rate: 500 });
   }
   return Object.fromEntries(Object.entries(results).map(([name, all]) => [name, summarize(all)]));
@@ -100,6 +77,23 @@ print(
   renderTable(["MICRO", "MICROSECONDS"], micro.map(({ name, microseconds }) => [name, microseconds.toFixed(2)])),
 );
 
+const hostile = await benchHostile({ durationMs: ROUND_MS, idle: short ? 50 : 1_000 });
+const overload = await benchOverload({ connections: short ? 8 : 300, durationMs: ROUND_MS });
+print(
+  renderTable(
+    ["LOAD", "ANSWERED/S", "P50 MS", "P99 MS", "REFUSED", "PEAK RSS MB"],
+    Object.entries({ ...hostile, ...overload }).map(([name, { requestsPerSecond, p50, p99, failures, peakRss }]) => [
+      name,
+      requestsPerSecond.toFixed(0),
+      p50.toFixed(2),
+      p99.toFixed(2),
+      String(failures),
+      (peakRss / 1e6).toFixed(0),
+    ]),
+  ),
+);
+
+const besideQuiet = ratio(hostile["200 a second, beside hostile clients"]?.p99, hostile["200 a second, quiet"]?.p99);
 const overEcho = pick("gate, 1 connection").p50 - pick("echo, 1 connection").p50;
 const targets = [
   {
@@ -121,6 +115,7 @@ const targets = [
     target: "≤ 5",
     met: pick("gate, 500 a second").p99 <= 5,
   },
+  { measure: "good p99 beside hostile clients / quiet", value: besideQuiet, target: "≤ 3", met: besideQuiet <= 3 },
 ];
 print(
   renderTable(
@@ -135,4 +130,7 @@ const machine = {
   os: Deno.build.os,
   arch: Deno.build.arch,
 };
-await Deno.writeTextFile(".archway/bench.json", `${JSON.stringify({ machine, webhook, micro, targets }, null, 2)}\n`);
+await Deno.writeTextFile(
+  ".archway/bench.json",
+  `${JSON.stringify({ machine, webhook, hostile, overload, micro, targets }, null, 2)}\n`,
+);

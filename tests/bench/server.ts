@@ -1,9 +1,11 @@
 // A server under test in a process of its own: `server.ts echo|gate|warm CERT KEY [ANSWER_BYTES]`. Prints its port.
 // `echo` is the floor: Hono on the same listener, which parses the review and answers "allowed". `gate` and `warm` are
-// Archway's own route, with the decision it takes for an unknown and for a known image.
+// Archway's own route, with the decision it takes for an unknown and for a known image; `unlimited` is `gate` without a
+// limit of load, and `closed` refuses everything.
 import { Hono } from "hono";
 import { systemClock } from "../../lib/clock.ts";
 import { openHttpsListener } from "../../lib/https_listener.ts";
+import { type LoadLimit, openLoadLimit } from "../../lib/load_limit.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { makeSettings } from "../../lib/placement/settings.ts";
 import type { WantedImage } from "../../lib/placement/images.ts";
@@ -12,6 +14,12 @@ import { allowedReview } from "../../routes/admission.ts";
 import { gatePod } from "../../routes/gate_pod.ts";
 
 const [kind = "echo", certFile = "", keyFile = "", answerBytes = "0"] = Deno.args;
+
+/** How much is taken at a time, where it is not what the service takes. */
+const LIMITS: Readonly<Record<string, LoadLimit>> = {
+  unlimited: { enter: () => () => {} },
+  closed: { enter: () => undefined },
+};
 
 function echo(): Hono {
   const padding = "p".repeat(Number(answerBytes));
@@ -45,6 +53,7 @@ function archway(): Hono {
     gatePod({
       clock: systemClock,
       log: silentLogger,
+      limit: LIMITS[kind] ?? openLoadLimit({ clock: systemClock, log: silentLogger }),
       settingsOf: () => settings,
       configsOf: () => ({ cluster: undefined, namespace: [] }),
       recall: (_pod, images) => kind === "warm" ? facts(images) : undefined,

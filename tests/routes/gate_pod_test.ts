@@ -3,6 +3,7 @@ import fc from "fast-check";
 import jsonPatch from "fast-json-patch";
 import { Hono } from "hono";
 import { systemClock } from "../../lib/clock.ts";
+import { openLoadLimit } from "../../lib/load_limit.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { SCHEDULING_GATE } from "../../lib/names.ts";
 import { makeSettings } from "../../lib/placement/settings.ts";
@@ -26,6 +27,7 @@ function openApp(changes: Partial<GatePodParts> = {}): Seen {
     gatePod({
       clock: systemClock,
       log: silentLogger,
+      limit: openLoadLimit({ clock: systemClock, log: silentLogger }),
       settingsOf: () => settings,
       configsOf: () => ({ cluster: undefined, namespace: [] }),
       recall: () => undefined,
@@ -182,6 +184,26 @@ Deno.test("gatePod() admits untouched when its own code fails", async () => {
     },
   });
   assert.deepEqual(await admit(app, reviewOf(POD)), { uid: "u-1", allowed: true });
+});
+
+Deno.test("gatePod() refuses beyond its limit with 503, which lets the pod pass, and counts it", async () => {
+  const { app, outcomes, prefetched } = openApp({ limit: { enter: () => undefined } });
+  const { status, json } = await post(app, JSON.stringify(reviewOf(POD)));
+  assert.equal(status, 503);
+  assert.equal(json.response, undefined);
+  assert.deepEqual(outcomes, [{ outcome: "shed", dryRun: false }]);
+  assert.deepEqual(prefetched, []);
+});
+
+Deno.test("gatePod() gives its place back, whatever came of the request", async () => {
+  let inside = 0;
+  const enter = (): () => void => {
+    inside++;
+    return () => void inside--;
+  };
+  const { app } = openApp({ limit: { enter } });
+  for (const body of [JSON.stringify(reviewOf(POD)), "{", ""]) await post(app, body);
+  assert.equal(inside, 0);
 });
 
 Deno.test("gatePod() answers 400 where nobody can be answered, 413 where the body is too large", async () => {

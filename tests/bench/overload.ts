@@ -1,0 +1,74 @@
+// The webhook beyond its capacity, and beside hostile clients. Called by run.ts.
+import { HOSTILE_KINDS, openCrowd, seededRandom } from "./hostile.ts";
+import { type LoadResult, sendLoad } from "./load.ts";
+import { connectRaw, renderPost } from "./raw_client.ts";
+import { samplePod, sampleReview } from "./sample.ts";
+import { type BenchServer, startServer, WEBHOOK_PATH } from "./start_server.ts";
+
+/** A measured load and the most memory (bytes) that the server held meanwhile. */
+export interface OverloadResult extends LoadResult {
+  readonly peakRss: number;
+}
+
+/** Reviews of 1 MiB over many connections, without any limit and with that of the service. */
+export async function benchOverload(
+  { connections, durationMs }: { readonly connections: number; readonly durationMs: number },
+): Promise<Readonly<Record<string, OverloadResult>>> {
+  const results: Record<string, OverloadResult> = {};
+  for (const kind of ["unlimited", "gate"]) {
+    await using server = await startServer(kind);
+    const load = { path: WEBHOOK_PATH, body: largeReview(), connections, durationMs };
+    results[`${connections} of 1 MiB, ${kind}`] = await measure(server, () => sendLoad({ ...load, ...server }));
+  }
+  return results;
+}
+
+/** Good requests at 200 a second, first alone and then beside hostile bodies and a crowd of useless connections. */
+export async function benchHostile(
+  { durationMs, idle }: { readonly durationMs: number; readonly idle: number },
+): Promise<Readonly<Record<string, OverloadResult>>> {
+  await using server = await startServer("gate");
+  const load = { path: WEBHOOK_PATH, body: JSON.stringify(sampleReview()), connections: 8, rate: 200, durationMs };
+  const good = (): Promise<LoadResult> => sendLoad({ ...load, ...server });
+  await good();
+  const quiet = await measure(server, good);
+  using _crowd = await openCrowd({ ...server, path: WEBHOOK_PATH, idle, halfOpen: 50, slow: 50 });
+  const beside = await measure(server, async () => {
+    const [result] = await Promise.all([good(), sendHostile(server, durationMs)]);
+    return result;
+  });
+  return { "200 a second, quiet": quiet, "200 a second, beside hostile clients": beside };
+}
+
+async function measure(server: BenchServer, run: () => Promise<LoadResult>): Promise<OverloadResult> {
+  let peakRss = 0;
+  const timer = setInterval(() => {
+    peakRss = Math.max(peakRss, server.rss());
+  }, 50);
+  try {
+    return { ...await run(), peakRss };
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** One hostile body after the other, as fast as they are answered. */
+async function sendHostile({ port, caPem }: BenchServer, durationMs: number): Promise<void> {
+  const random = seededRandom(1);
+  using client = await connectRaw(port, caPem);
+  const endMs = performance.now() + durationMs;
+  for (let count = 0; performance.now() < endMs; count++) {
+    const body = HOSTILE_KINDS[count % HOSTILE_KINDS.length]?.make(random) ?? "";
+    await client.write(renderPost(WEBHOOK_PATH, body));
+    if ((await client.read()).status === 0) return;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+function largeReview(): string {
+  const review = sampleReview();
+  const pod = samplePod();
+  const annotations = { padding: "p".repeat(1024 * 1024) };
+  const object = { ...pod, metadata: { ...pod.metadata as object, annotations } };
+  return JSON.stringify({ ...review, request: { ...review.request as object, object } });
+}

@@ -1,0 +1,51 @@
+// Starts server.ts as a process of its own, with certificates made for it. Used by the benchmarks and tests/hostile.
+import { issueLoopbackCertificates } from "../../lib/playground/certificates.ts";
+
+/** The path that every kind of server answers. */
+export const WEBHOOK_PATH = "/add-pod-scheduling-gate";
+
+/** A running server. */
+export interface BenchServer extends AsyncDisposable {
+  readonly port: number;
+  readonly caPem: string;
+  /** Resident memory now (bytes). Throws when the process is gone. */
+  rss(): number;
+}
+
+/** Starts a server of this kind (see server.ts). */
+export async function startServer(kind: string, answerBytes = 0): Promise<BenchServer> {
+  await using undo = new AsyncDisposableStack();
+  const directory = await Deno.makeTempDir();
+  undo.defer(() => Deno.remove(directory, { recursive: true }));
+  const { serving, authority } = await issueLoopbackCertificates(Date.now());
+  const files = [`${directory}/tls.crt`, `${directory}/tls.key`] as const;
+  await Deno.writeTextFile(files[0], serving.cert);
+  await Deno.writeTextFile(files[1], serving.key);
+  const child = new Deno.Command(Deno.execPath(), {
+    args: [
+      "run",
+      "-A",
+      "--no-check",
+      new URL("./server.ts", import.meta.url).pathname,
+      kind,
+      ...files,
+      String(answerBytes),
+    ],
+    stdout: "piped",
+    stderr: "inherit",
+  }).spawn();
+  const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  undo.defer(async () => {
+    child.kill("SIGKILL");
+    await reader.cancel();
+    await child.status;
+  });
+  const { value } = await reader.read();
+  const opened = undo.move();
+  return {
+    port: Number(value?.trim()),
+    caPem: authority,
+    rss: () => 1024 * Number(/VmRSS:\s+(\d+)/.exec(Deno.readTextFileSync(`/proc/${child.pid}/status`))?.[1]),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
+}
