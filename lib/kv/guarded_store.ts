@@ -86,6 +86,7 @@ export async function openGuardedStore(options: GuardOptions, waitMs: number): P
 class Guard {
   readonly #options: GuardOptions;
   readonly #breakers: Readonly<Record<Lane, Breaker>>;
+  readonly #lastFaultAtMs: Record<Lane, number> = { reading: -Infinity, writing: -Infinity };
   #database: Database | undefined;
   #opening: Promise<void> | undefined;
   #openAgainAtMs = -Infinity;
@@ -113,15 +114,16 @@ class Guard {
       this.faults += 1;
       return NO_ANSWER;
     }
+    const sinceMs = this.#options.clock.monotonicMs();
     const settled = this.#within(work(database), limitMs);
     this.#underWay.add(settled);
     try {
       const answer = await settled;
-      if (answer === NO_ANSWER) this.#failed(lane, `no answer within ${limitMs} ms`);
+      if (answer === NO_ANSWER) this.#failed(`no answer within ${limitMs} ms`, { lane, sinceMs });
       else this.#succeeded(lane);
       return answer;
     } catch (error) {
-      this.#failed(lane, errorText(error));
+      this.#failed(errorText(error), { lane, sinceMs });
       return NO_ANSWER;
     } finally {
       this.#underWay.delete(settled);
@@ -199,9 +201,12 @@ class Guard {
     this.#options.log.info("the cache database answers again");
   }
 
-  #failed(lane: Lane, reason: string): void {
+  #failed(reason: string, { lane, sinceMs }: { readonly lane: Lane; readonly sinceMs: number }): void {
     this.faults += 1;
     const breaker = this.#breakers[lane];
+    // Calls that were under way together met one and the same stall: they are one fault in the row.
+    if (sinceMs < this.#lastFaultAtMs[lane]) return breaker.withdrew();
+    this.#lastFaultAtMs[lane] = this.#options.clock.monotonicMs();
     breaker.failed();
     if (this.#isClosed || breaker.state !== "open") return;
     this.#warn({ lane, reason });

@@ -2,8 +2,8 @@
 // for longer than one call may take, and look like a database that does not answer. Used by guarded_store.ts.
 import pLimit from "p-limit";
 
-/** Writes under way at once: enough to keep a file or a server busy. */
-const AT_ONCE = 16;
+/** Writes under way at once: a file makes them one after the other, so each waits for those before it on a slow disk. */
+const AT_ONCE = 4;
 /** Writes that may wait for their turn; a cache may forget what comes beyond. */
 const MAX_WAITING = 10_000;
 

@@ -160,3 +160,17 @@ Deno.test("openGuardedStore() reads what is not JSON text as a miss", async () =
   assert.equal(await store.get(["a"]), undefined);
   await store.close();
 });
+
+Deno.test("openGuardedStore() takes the calls that one stall holds up for one fault, and goes on with the database", async () => {
+  const database = new MoodyDatabase();
+  const { clock, lines, store } = await open(database);
+  await store.set(["a"], 1);
+  database.mood = "hangs";
+  const stalled = Promise.all(Array.from({ length: 50 }, () => store.get(["a"])));
+  await clock.advance(CALL_TIMEOUT_MS);
+  assert.deepEqual(new Set(await stalled), new Set([undefined]));
+  database.mood = "well";
+  assert.equal(await store.get(["a"]), 1);
+  assert.deepEqual(lines, []);
+  await store.close();
+});
