@@ -2,7 +2,7 @@
 // terms gain new ones at the end of the list; nothing that stands there is changed. Source: §2.5, §2.7 step 7, §10.
 import { type JsonPatch, type PatchOperation, pointer } from "../k8s/patch.ts";
 import { NO_SUPPORTED_ARCH, NODE_ARCH_LABEL } from "../names.ts";
-import { carries, hasExpression, isEmptyTerm, ownRequirement } from "./constraints.ts";
+import { expressionsOf, hasExpression, isEmptyTerm, ownArchitectures } from "./constraints.ts";
 import { listAt } from "./raw.ts";
 import type { LabelRequirement } from "./config_types.ts";
 import type { PodView, PreferredTerm, RawObject, RequiredPlan } from "./types.ts";
@@ -44,7 +44,7 @@ export function requiredAddition(plan: Extract<RequiredPlan, { kind: "in" }>): R
   const main = architectureRequirement(architectures);
   const [variant] = variants;
   if (variant === undefined) return plainAddition(main);
-  // Terms that exist cannot be split per architecture (their number is fixed), so only a lone one gets its label there.
+  // Terms that exist cannot be split per architecture: for them the plan has one architecture, or none with a label.
   const expressions = architectures.length === 1 ? [main, variant.requirement] as const : [main] as const;
   const plain = architectures.filter((architecture) => variants.every((one) => one.architecture !== architecture));
   const newTerms = variants.map((one) => termOf(architectureRequirement([one.architecture]), one.requirement));
@@ -92,6 +92,7 @@ function requiredOperations(pod: PodView, addition: RequiredAddition): JsonPatch
     return [{ op: "add", path: pointer(...NODE_AFFINITY, REQUIRED), value: { nodeSelectorTerms } }];
   }
   if (terms.length === 0) return [{ op: "add", path: REQUIRED_TERMS_POINTER, value: nodeSelectorTerms }];
+  if (JSON.stringify(terms) === JSON.stringify(nodeSelectorTerms)) return [];
   return terms.flatMap((term, index) => termOperations(pod, { term, index, addition }));
 }
 
@@ -111,11 +112,17 @@ function isSettled(
   pod: PodView,
   { term, addition }: { readonly term: RawObject; readonly addition: RequiredAddition },
 ): boolean {
-  const [main] = addition.expressions;
+  const [main, ...further] = addition.expressions;
   if (!hasExpression(term, main.key)) return false;
-  const record = ownRequirement(pod);
-  if (record === undefined || !carries(term, record)) return true;
-  return main.operator === "Exists" || record.architectures.every((architecture) => main.values.includes(architecture));
+  const own = ownArchitectures(pod, term);
+  if (own === undefined) return true;
+  const isWide = main.operator === "In" && !own.every((name) => main.values.includes(name));
+  return !isWide && further.every((one) => isStated(term, one));
+}
+
+function isStated(term: RawObject, requirement: LabelRequirement): boolean {
+  const wanted = JSON.stringify(expressionOf(requirement));
+  return expressionsOf(term).some((expression) => JSON.stringify(expression) === wanted);
 }
 
 function preferredOperations(pod: PodView, terms: readonly RawObject[]): JsonPatch {

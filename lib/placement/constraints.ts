@@ -74,7 +74,33 @@ export function ownRequirement(pod: PodView): DecisionRecord | undefined {
   const text = entryOf(pod.annotations, PodAnnotation.decision);
   if (text === undefined || entryOf(pod.nodeSelector, NODE_ARCH_LABEL) !== undefined) return undefined;
   const record = parseRecord(text);
-  return record !== undefined && (pod.requiredTerms ?? []).some((term) => carries(term, record)) ? record : undefined;
+  const terms = pod.requiredTerms ?? [];
+  if (record === undefined) return undefined;
+  return terms.some((term) => carries(term, record)) || isInParts(terms, record) ? record : undefined;
+}
+
+/** The architectures that an earlier decision of ours wrote into this term of the pod; undefined when it is the user's. */
+export function ownArchitectures(pod: PodView, term: RawObject): readonly string[] | undefined {
+  const record = ownRequirement(pod);
+  if (record === undefined) return undefined;
+  if (carries(term, record)) return record.architectures;
+  return isInParts(pod.requiredTerms ?? [], record) ? partOf(term, record) : undefined;
+}
+
+/** Whether the terms share the recorded architectures out among them, as where some need a label besides (variants). */
+function isInParts(terms: readonly RawObject[], record: DecisionRecord): boolean {
+  if (record.decision !== "place") return false;
+  const parts = terms.map((term) => partOf(term, record));
+  return parts.every((part) => part !== undefined) && sameTexts(parts.flat().toSorted(), record.architectures);
+}
+
+/** The values of a term's first expression on the architecture, when all are recorded ones. */
+function partOf(term: RawObject, { architectures }: DecisionRecord): readonly string[] | undefined {
+  const first = expressionsOf(term).find((one) => textAt(one, "key") === NODE_ARCH_LABEL);
+  if (first === undefined || memberOf(first, "operator") !== "In") return undefined;
+  const values = listAt(first, "values") ?? [];
+  const known = architectures.filter((name) => values.includes(name));
+  return known.length === values.length ? known : undefined;
 }
 
 /** Whether the architecture in the pod's required terms is, at least in part, an earlier decision of ours. */
@@ -83,7 +109,7 @@ export function isConstrainedByUs(pod: PodView): boolean {
 }
 
 /** Whether a required term carries exactly the requirement that a record speaks of. */
-export function carries(term: RawObject, record: DecisionRecord): boolean {
+function carries(term: RawObject, record: DecisionRecord): boolean {
   if (record.decision === "preset" || record.decision === "release") return false;
   const nowhere = record.decision === "nowhere";
   return expressionsOf(term).some((expression) => {

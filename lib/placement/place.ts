@@ -1,12 +1,20 @@
 // Architectures that the images share → the decision to place: what is required, preferred and tolerated. Shared by the
 // controller's decision and by warm admission, so that both place a pod alike. Source: §2.5, §2.7.
+import { requiredAddition } from "./affinity.ts";
 import { ownRequirement } from "./constraints.ts";
 import type { ImageJudgement } from "./images.ts";
 import { type OwnTerms, planPreferences } from "./preferences.ts";
 import { scoringSources, type SelectedConfigs } from "./selection.ts";
 import { planTolerations } from "./tolerations.ts";
 import type { PlacementSettings } from "./config_types.ts";
-import type { NowhereDecision, PlaceDecision, PodView, PreferencePlan } from "./types.ts";
+import type {
+  NowhereDecision,
+  PlaceDecision,
+  PodView,
+  PreferencePlan,
+  RequiredPlan,
+  VariantRequirement,
+} from "./types.ts";
 import { variantRequirements } from "./variants.ts";
 
 /** What a placement is made from beside the images. */
@@ -29,8 +37,10 @@ export function placeByImages(
   if (shared.length === 0) return { kind: "nowhere", images, preferences: planFor(options, []) };
   const offered = live === undefined ? shared : shared.filter((architecture) => live.includes(architecture));
   const outOfReach = offered.length === 0;
-  const architectures = outOfReach ? shared : offered;
-  const variants = variantRequirements(architectures, { levels: judgement.levels, labels: settings.variantLabels });
+  const wanted = outOfReach ? shared : offered;
+  const needs = variantRequirements(wanted, { levels: judgement.levels, labels: settings.variantLabels });
+  const inParts = { architectures: wanted, variants: needs };
+  const { architectures, variants } = isOpen(pod, inParts) ? inParts : oneTerm(wanted, needs);
   return {
     kind: "place",
     required: { kind: "in", architectures, variants },
@@ -46,6 +56,25 @@ export function placeByImages(
 function withinOwn(pod: PodView, architectures: readonly string[]): readonly string[] {
   const own = ownRequirement(pod);
   return own === undefined ? architectures : architectures.filter((one) => own.architectures.includes(one));
+}
+
+type Parts = Pick<Extract<RequiredPlan, { kind: "in" }>, "architectures" | "variants">;
+
+/** Whether the pod has no required terms yet, or just those that an earlier call made of the same plan. */
+function isOpen({ requiredTerms = [] }: PodView, plan: Parts): boolean {
+  const { newTerms } = requiredAddition({ kind: "in", ...plan });
+  return requiredTerms.length === 0 || JSON.stringify(requiredTerms) === JSON.stringify(newTerms);
+}
+
+/**
+ * What one term can say of architectures of which some need a node label besides. Terms that stand on a pod cannot be
+ * split per architecture (their number is fixed): those without such a need stay, else the first one with its label.
+ */
+function oneTerm(architectures: readonly string[], variants: readonly VariantRequirement[]): Parts {
+  const plain = architectures.filter((architecture) => variants.every((one) => one.architecture !== architecture));
+  if (plain.length > 0) return { architectures: plain, variants: [] };
+  const first = variants.slice(0, 1);
+  return { architectures: first.map(({ architecture }) => architecture), variants: first };
 }
 
 /** The user has constrained the architecture (rule R): only preferences are added. */

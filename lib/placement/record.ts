@@ -32,15 +32,18 @@ export function recordOf(decision: PlacementDecision): DecisionRecord | undefine
   }
 }
 
-/** Renders a record as compact JSON; images that do not fit are left out and counted. */
+/**
+ * Renders a record as compact JSON; images that do not fit are left out and counted. Hundreds of architectures, as only
+ * a hostile index names them, are left out as well: readers then take the constraint for the user's own.
+ */
 export function renderRecord(record: DecisionRecord): string {
   let kept = record.images;
   let text = renderWith(record, kept);
-  while (BYTES.encode(text).length > RECORD_MAX_BYTES && kept.length > 0) {
+  while (!fits(text) && kept.length > 0) {
     kept = kept.slice(0, Math.floor(kept.length * 0.8));
     text = renderWith(record, kept);
   }
-  return text;
+  return fits(text) ? text : renderWith({ ...record, architectures: [] }, []);
 }
 
 /** Reads a record back; undefined for anything that is none. Never throws. */
@@ -82,6 +85,10 @@ function makeRecord(
   content: Pick<DecisionRecord, "architectures" | "images">,
 ): DecisionRecord {
   return { version: 1, decision, ...content, omitted: 0 };
+}
+
+function fits(text: string): boolean {
+  return BYTES.encode(text).length <= RECORD_MAX_BYTES;
 }
 
 function renderWith(record: DecisionRecord, kept: readonly ImageOutcome[]): string {

@@ -53,10 +53,10 @@ export function placeReports(
 ): readonly PlacedReport[] {
   const taken = new Set<EventSlot>();
   return reports.flatMap((report) => {
+    const isFree = (slot: EventSlot): boolean =>
+      !taken.has(slot) && !(slot === 2 && failedBefore && report.type === "Normal");
     const own = SLOTS.get(report.reason);
-    const free = SPARE.filter((slot) => !taken.has(slot));
-    const isSpare = (slot: EventSlot): boolean => slot !== 2 || !failedBefore;
-    const slot = free.find((one) => one === own) ?? free.find(isSpare);
+    const slot = own !== undefined && isFree(own) ? own : SPARE.find(isFree);
     if (slot === undefined) return [];
     taken.add(slot);
     return [{ ...report, slot, mustArrive: mustArrive && report.type === "Warning" }];

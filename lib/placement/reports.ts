@@ -4,6 +4,7 @@ import { EventReason, PodLabel, SCHEDULING_GATE } from "../names.ts";
 import { unreachable } from "../unreachable.ts";
 import { clip } from "./failures.ts";
 import type { ImageFailure, ImageOutcome, PlaceDecision, PlacementDecision } from "./types.ts";
+import { duplicatesText, preferenceText } from "./preference_reports.ts";
 import { type PlacedReport, placeReports, type PodReport } from "./report_slots.ts";
 import type { PodView, PreferencePlan } from "./types.ts";
 
@@ -54,7 +55,7 @@ function appliedReports(pod: PodView, decision: PlacementDecision): readonly Pod
     case "ignore":
       return ignoredReports(pod, decision.reason);
     case "place":
-      return [...placedReports(decision), gateRemoved(pod)];
+      return [...placedReports(decision), gateRemoved(pod), ...duplicatesReports(decision.preferences)];
     case "nowhere":
       return [
         nowhereReport(decision.images),
@@ -72,7 +73,13 @@ function appliedReports(pod: PodView, decision: PlacementDecision): readonly Pod
     case "release": {
       const gaveUp = `Gave up after ${attempts(decision.attempt)}; released without an architecture constraint.`;
       const done = sentences(gaveUp, othersText(decision.images));
-      return [failedReport(decision.failed, done), ...preferenceReports(decision.preferences), gateRemoved(pod)];
+      const { preferences } = decision;
+      return [
+        failedReport(decision.failed, done),
+        ...preferenceReports(preferences),
+        gateRemoved(pod),
+        ...duplicatesReports(preferences),
+      ];
     }
     default:
       return unreachable(decision);
@@ -85,7 +92,7 @@ function fallbackReport(
   const said =
     `Fell back to {${architecture}}, the configured fallback architecture, because the images could not be ` +
     `inspected. Whether they run there is not known.`;
-  return warning(EventReason.fallbackSet, sentences(said, preferenceNews(preferences)?.said, othersText(images)));
+  return warning(EventReason.fallbackSet, sentences(said, preferenceText(preferences), othersText(images)));
 }
 
 function ignoredReports(pod: PodView, reason: string): readonly PodReport[] {
@@ -100,17 +107,14 @@ function placedReports({ required, images, outOfReach, findings, preferences }: 
     return [normal(EventReason.predicatesConflict, said), ...preferenceReports(preferences)];
   }
   const names = `{${required.architectures.join(", ")}}`;
-  const news = preferenceNews(preferences);
   const said = sentences(
     `Set the supported architectures to ${names}.`,
-    news?.reason === EventReason.predicateSet ? news.said : undefined,
+    preferenceText(preferences),
     `Images: ${images.map(imageText).join("; ")}.`,
     findings.length === 0 ? undefined : `Note: ${findings.join("; ")}.`,
   );
-  const report = outOfReach
-    ? warning(EventReason.predicateSet, `No node or pool of this cluster offers ${names}. ${said}`)
-    : normal(EventReason.predicateSet, said);
-  return news?.reason === EventReason.preferredDuplicates ? [report, ...preferenceReports(preferences)] : [report];
+  if (!outOfReach) return [normal(EventReason.predicateSet, said)];
+  return [warning(EventReason.predicateSet, `No node or pool of this cluster offers ${names}. ${said}`)];
 }
 
 function nowhereReport(images: readonly ImageOutcome[]): PodReport {
@@ -120,30 +124,15 @@ function nowhereReport(images: readonly ImageOutcome[]): PodReport {
   return warning(EventReason.noSupportedArchitectures, said);
 }
 
-/** The event of preferences where no other event can tell of them. */
+/** The event of preferences where no other event tells of them. */
 function preferenceReports(preferences: PreferencePlan): readonly PodReport[] {
-  const news = preferenceNews(preferences);
-  return news === undefined ? [] : [normal(news.reason, news.said)];
+  const said = preferenceText(preferences);
+  return said === undefined ? [] : [normal(EventReason.predicateSet, said)];
 }
 
-/** What all configs together preferred, or why nothing was; undefined when no config wanted anything. */
-function preferenceNews(plan: PreferencePlan): { readonly reason: string; readonly said: string } | undefined {
-  const { outcomes, wanted, userStated } = plan;
-  const set = (said: string): ReturnType<typeof preferenceNews> => ({ reason: EventReason.predicateSet, said });
-  if (!wanted) return undefined;
-  if (userStated) return set("Set no preferences: the pod states its own preferred architectures.");
-  const applied = outcomes.filter((outcome) => outcome.applied.length > 0);
-  const skipped = outcomes.flatMap((outcome) => outcome.skipped);
-  if (applied.length > 0) {
-    const sources = applied.map((outcome) => `${outcome.applied.join(", ")} (source: ${outcome.source})`).join("; ");
-    return set(
-      `Set preferred architectures: ${sources}${skipped.length === 0 ? "" : `, skipped: ${skipped.join(", ")}`}.`,
-    );
-  }
-  if (skipped.length === 0) return set("Set no preferences: the configs name no architecture.");
-  const sources = outcomes.map((outcome) => outcome.source).join(", ");
-  const said = `Nothing to prefer is left, source: ${sources}, architectures: ${skipped.join(", ")}.`;
-  return { reason: EventReason.preferredDuplicates, said };
+function duplicatesReports(preferences: PreferencePlan): readonly PodReport[] {
+  const said = duplicatesText(preferences);
+  return said === undefined ? [] : [normal(EventReason.preferredDuplicates, said)];
 }
 
 function failedReport({ image, failure }: ImageFailure, done: string): PodReport {

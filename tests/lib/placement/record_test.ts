@@ -31,6 +31,21 @@ Deno.test("renderRecord() leaves images out and counts them when they do not fit
   assert.deepEqual(asKept(record(many)), kept);
 });
 
+Deno.test("renderRecord() is bounded for 60 images of the longest names, one endless name and endless architectures", () => {
+  const longest = Array.from(
+    { length: 60 },
+    (_, index) => outcome(`${"r".repeat(240)}/${index}@sha256:${"f".repeat(64)}`),
+  );
+  const endless = [outcome("x".repeat(10_000))];
+  const hostile = Array.from({ length: 1_000 }, (_, index) => `architecture-${index}`);
+  for (const written of [record(longest), record(endless), { ...record(longest), architectures: hostile }]) {
+    const text = renderRecord(written);
+    assert.ok(new TextEncoder().encode(text).length <= RECORD_MAX_BYTES);
+    const kept = parseRecord(text);
+    assert.equal((kept?.images.length ?? 0) + (kept?.omitted ?? 0), written.images.length);
+  }
+});
+
 Deno.test("parseRecord() takes nothing that is no record", () => {
   const forgeries = [
     undefined,

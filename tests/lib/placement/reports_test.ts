@@ -16,7 +16,10 @@ import {
   failedFact,
   gatedPod,
   type Json,
+  mark,
   nodeAffinity,
+  podOf,
+  ppc,
   preferredTerm,
   R,
   weigh,
@@ -56,6 +59,28 @@ Deno.test("reportsOf() warns when no architecture is shared, and says what each 
   assert.deepEqual(reasons(all), ["Warning NoSupportedArchitecturesFound", SET, REMOVED]);
   assert.match(all[0]?.message ?? "", /single-amd64.*: amd64; single-arm64.*: arm64/);
   assert.match(all[1]?.message ?? "", /\{\}/);
+});
+
+Deno.test("reportsOf() names each config, what was skipped of it, and has an event of its own for mere duplicates", () => {
+  const high = ppc("high", { priority: 9, platforms: [weigh(R, 10)] });
+  const low = ppc("low", { priority: 1, platforms: [weigh(R, 20), weigh(A, 5)] });
+  const all = reports({}, { configs: configs(cluster({ platforms: [weigh(A, 50)] }), high, low) });
+  assert.deepEqual(reasons(all), [SET, REMOVED, "Normal ArchAwarePreferredAffinityDuplicates"]);
+  const sources = /arm64 \(source: PodPlacementConfig-high\); amd64 \(source: PodPlacementConfig-low, skipped: arm64\)/;
+  assert.match(all[0]?.message ?? "", sources);
+  assert.match(all[2]?.message ?? "", /source: ClusterPodPlacementConfig, architectures: amd64/);
+});
+
+Deno.test("reportsOf() gives each event its slot, and keeps that of an earlier failure for warnings", () => {
+  const slots = (all: ReturnType<typeof reportsOf>): readonly number[] => all.map(({ slot }) => slot);
+  const facts = factsOf(gatedPod());
+  const outcome = { kind: "applied", decision: decide(facts) } as const;
+  assert.deepEqual(slots(reportsOf(facts.pod, outcome)), [3, 2]);
+  const failed = podOf(gatedPod({}, { labels: { [mark("image-inspect-error-count")]: "2" } }));
+  assert.deepEqual(slots(reportsOf(failed, outcome)), [3, 1]);
+  const apart = factsOf(gatedPod({ containers: [container("single-amd64"), container("single-arm64")] }));
+  const last = reportsOf(failed, { kind: "applied", decision: decide(apart) });
+  assert.deepEqual(last.map(({ slot, mustArrive }) => [slot, mustArrive]), [[2, true], [3, false], [1, false]]);
 });
 
 Deno.test("reportsOf() says that the user's preference silences the configs", () => {
