@@ -1,6 +1,6 @@
 // HTTP/1.1 over one raw TLS connection: as cheap for the sender as can be, and able to send what no HTTP client would.
 
-/** An answer, whole. Status 0: the connection ended without one. */
+/** An answer, whole; one character a byte. Status 0: the connection ended without one. */
 export interface RawAnswer {
   readonly status: number;
   readonly body: string;
@@ -42,7 +42,8 @@ export async function connectRaw(port: number, caPem: string): Promise<RawClient
   };
 }
 
-const decoder = new TextDecoder();
+// One character a byte, so that lengths are those of the wire.
+const decoder = new TextDecoder("latin1");
 
 /** Bodies are delimited by Content-Length or chunks. */
 async function readAnswer(connection: Deno.Conn, buffer: Uint8Array): Promise<RawAnswer> {
