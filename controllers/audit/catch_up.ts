@@ -4,6 +4,8 @@ import type { Clock } from "../../lib/clock.ts";
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
 import { keyOf, Resource } from "../../lib/k8s/types.ts";
+import { WorkQueue } from "../../lib/k8s/work_queue.ts";
+import type { Logger } from "../../lib/log.ts";
 import { PodLabel } from "../../lib/names.ts";
 import { parsePod } from "../../lib/placement/pod_view.ts";
 import type { PlacementSettings, PodView } from "../../lib/placement/types.ts";
@@ -12,6 +14,7 @@ import type { PlacementSettings, PodView } from "../../lib/placement/types.ts";
 export interface CatchUpParts {
   readonly api: KubeApi;
   readonly clock: Clock;
+  readonly log: Logger;
   /** Settings for a namespace: `audit` tells whether its pods are audited. */
   readonly settingsOf: (namespace: string) => PlacementSettings;
   /** The namespaces under audit; `ALL_NAMESPACES` among them stands for all. */
@@ -25,22 +28,40 @@ const CATCH_UP_MS = 60_000;
 /** Stands for every namespace. */
 export const ALL_NAMESPACES = "";
 
-/** Tells of each scope that comes under audit, those of the beginning included. */
-export async function watchScopes(
-  { audited, clock }: CatchUpParts,
-  { onAdd, signal }: { readonly onAdd: (namespace: string) => void; readonly signal: AbortSignal },
-): Promise<void> {
-  let known: ReadonlySet<string> = new Set();
-  while (!signal.aborted) {
-    const now = new Set(audited());
-    for (const namespace of now) if (!known.has(namespace)) onAdd(namespace);
-    known = now;
-    await clock.sleep(LOOK_MS, signal);
-  }
+/** Makes the part that gives `notice` each young pod of every scope that comes under audit, those of the start included. */
+export function openCatchUp(
+  parts: CatchUpParts,
+  notice: (key: string, pod: PodView) => void,
+): { run(signal: AbortSignal): Promise<void> } {
+  const { audited, clock, log } = parts;
+  const queue = new WorkQueue({
+    name: "audited namespaces",
+    parallel: 1,
+    clock,
+    log,
+    reconcile: async (namespace, signal) => {
+      for await (const [key, pod] of youngPods(parts, namespace, signal)) notice(key, pod);
+      return { kind: "done" };
+    },
+  });
+  const follow = async (signal: AbortSignal): Promise<void> => {
+    let known: ReadonlySet<string> = new Set();
+    while (!signal.aborted) {
+      const now = new Set(audited());
+      for (const namespace of now) if (!known.has(namespace)) queue.add(namespace);
+      known = now;
+      await clock.sleep(LOOK_MS, signal);
+    }
+  };
+  return {
+    run: async (signal) => {
+      await Promise.all([queue.run(signal), follow(signal)]);
+    },
+  };
 }
 
 /** Audited pods in whatever phase that are young and that the webhook passed: those it handled bear its label. */
-export async function* youngPods(
+async function* youngPods(
   { api, clock, settingsOf }: CatchUpParts,
   namespace: string,
   signal: AbortSignal,

@@ -6,7 +6,6 @@ import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { openReflector } from "../../lib/k8s/reflector.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { WorkQueue } from "../../lib/k8s/work_queue.ts";
-import type { Logger } from "../../lib/log.ts";
 import type { Metrics } from "../../lib/metrics.ts";
 import { auditDecision, auditReports } from "../../lib/placement/audit.ts";
 import { imagesToInspect } from "../../lib/placement/images.ts";
@@ -14,14 +13,13 @@ import { parsePod } from "../../lib/placement/pod_view.ts";
 import { decisionReason } from "../../lib/placement/reason.ts";
 import { recordOf } from "../../lib/placement/record.ts";
 import type { PlacementConfigs, PodView } from "../../lib/placement/types.ts";
-import { type CatchUpParts, LOOK_MS, watchScopes, youngPods } from "./catch_up.ts";
+import { type CatchUpParts, LOOK_MS, openCatchUp } from "./catch_up.ts";
 
 /** What it is made with. */
 export interface AuditParts extends CatchUpParts {
   readonly images: PodImages;
   readonly events: Pick<EventRecorder, "record">;
   readonly metrics: Metrics;
-  readonly log: Logger;
   readonly configsOf: (namespace: string) => PlacementConfigs;
   readonly liveArchitectures: () => readonly string[] | undefined;
 }
@@ -40,25 +38,32 @@ const REMEMBERED_PODS = 4_096;
 /** Makes the controller. Nothing is asked of the API server while nothing is audited. */
 export function openAudit(parts: AuditParts): Audit {
   const { api, clock, log, settingsOf } = parts;
-  const told = new LRUCache<string, true>({ max: REMEMBERED_PODS });
-  /** Pods to tell of. Kept here, because a pod that soon runs leaves the watch of pending ones before its turn. */
-  const due = new Map<string, PodView>();
-  const notice = (key: string, pod: PodView): void => {
-    if (told.has(pod.uid)) return;
-    told.set(pod.uid, true);
-    due.set(key, pod);
-    queue.add(key);
-  };
+  const teller = openTeller(parts);
   const pending = openReflector<PodView>({
     api,
     resource: Resource.pods,
     fieldSelector: "status.phase=Pending",
     parse: (object) => settingsOf(object.metadata.namespace ?? "").audit ? parsePod(object) : undefined,
-    onChange: ({ kind, key, value }) => kind === "apply" ? notice(key, value) : undefined,
+    onChange: ({ kind, key, value }) => kind === "apply" ? teller.notice(key, value) : undefined,
     clock,
     log,
     name: "audited pods",
   });
+  const catchUp = openCatchUp(parts, teller.notice);
+  return {
+    run: async (signal) => {
+      while (!signal.aborted && [...parts.audited()].length === 0) await clock.sleep(LOOK_MS, signal);
+      if (!signal.aborted) await Promise.all([pending, teller, catchUp].map((part) => part.run(signal)));
+    },
+  };
+}
+
+/** Tells once of each pod it is given. */
+function openTeller(parts: AuditParts): Audit & { readonly notice: (key: string, pod: PodView) => void } {
+  const { clock, log } = parts;
+  const told = new LRUCache<string, true>({ max: REMEMBERED_PODS });
+  /** Pods to tell of. Kept here, because a pod that soon runs leaves the watch of pending ones before its turn. */
+  const due = new Map<string, PodView>();
   const queue = new WorkQueue({
     name: "audit",
     parallel: PARALLEL,
@@ -71,22 +76,13 @@ export function openAudit(parts: AuditParts): Audit {
       return { kind: "done" };
     },
   });
-  const catchUps = new WorkQueue({
-    name: "audited namespaces",
-    parallel: 1,
-    clock,
-    log,
-    reconcile: async (namespace, signal) => {
-      for await (const [key, pod] of youngPods(parts, namespace, signal)) notice(key, pod);
-      return { kind: "done" };
-    },
-  });
   return {
-    run: async (signal) => {
-      while (!signal.aborted && [...parts.audited()].length === 0) await clock.sleep(LOOK_MS, signal);
-      if (signal.aborted) return;
-      const scopes = watchScopes(parts, { onAdd: (namespace) => catchUps.add(namespace), signal });
-      await Promise.all([pending.run(signal), queue.run(signal), catchUps.run(signal), scopes]);
+    run: (signal) => queue.run(signal),
+    notice: (key, pod) => {
+      if (told.has(pod.uid)) return;
+      told.set(pod.uid, true);
+      due.set(key, pod);
+      queue.add(key);
     },
   };
 }

@@ -32,43 +32,18 @@ export interface ConfigsParts {
 const NONE: readonly NamespaceConfig[] = [];
 
 /** Opens the view. Nothing is asked of the API server before `run`. */
-export function openConfigs({ api, clock, log }: ConfigsParts): Configs {
+export function openConfigs(parts: ConfigsParts): Configs {
   const listeners: ((namespace: string | undefined) => void)[] = [];
   const tell = (namespace: string | undefined): void => listeners.forEach((listener) => listener(namespace));
-  const byNamespace = new Map<string, readonly NamespaceConfig[]>();
-  const accept = <T>(parse: (object: unknown) => Parsed<T>) => (object: KubeObject): T | undefined => {
-    const parsed = parse(object);
-    if (parsed.kind === "ok") return parsed.value;
-    const { namespace, name } = object.metadata;
-    log.warn("config left out: it cannot be read", { kind: object.kind, namespace, name, reason: parsed.message });
-    return undefined;
-  };
   const clusterConfigs = openReflector<ClusterConfig>({
-    api,
+    ...parts,
     resource: Resource.clusterConfigs,
-    parse: accept(parseClusterConfig),
+    parse: accept(parts, parseClusterConfig),
     onChange: () => tell(undefined),
-    clock,
-    log,
     name: "cluster configs",
   });
-  const namespaceConfigs = openReflector<NamespaceConfig>({
-    api,
-    resource: Resource.namespaceConfigs,
-    parse: accept(parseNamespaceConfig),
-    onChange: ({ kind, value }) => {
-      const others = (byNamespace.get(value.namespace) ?? NONE).filter(({ name }) => name !== value.name);
-      const now = kind === "apply" ? [...others, value] : others;
-      if (now.length === 0) byNamespace.delete(value.namespace);
-      else byNamespace.set(value.namespace, now);
-      tell(value.namespace);
-    },
-    clock,
-    log,
-    name: "namespace configs",
-  });
+  const namespaceConfigs = openNamespaceConfigs(parts, tell);
   const cluster = (): ClusterConfig | undefined => clusterConfigs.get(CLUSTER_CONFIG_NAME);
-
   return {
     run: async (signal) => {
       await Promise.all([clusterConfigs.run(signal), namespaceConfigs.run(signal)]);
@@ -81,8 +56,49 @@ export function openConfigs({ api, clock, log }: ConfigsParts): Configs {
       if (config === undefined) return "absent";
       return config.deleting ? "leaving" : "present";
     },
-    of: (namespace) => ({ cluster: cluster(), namespace: byNamespace.get(namespace) ?? NONE }),
+    of: (namespace) => ({ cluster: cluster(), namespace: namespaceConfigs.of(namespace) }),
     onChange: (listener) => void listeners.push(listener),
+  };
+}
+
+interface NamespaceConfigs extends Pick<Configs, "run" | "hasSynced"> {
+  of(namespace: string): readonly NamespaceConfig[];
+}
+
+/** The PodPlacementConfigs, by their namespace. */
+function openNamespaceConfigs(parts: ConfigsParts, tell: (namespace: string) => void): NamespaceConfigs {
+  const byNamespace = new Map<string, readonly NamespaceConfig[]>();
+  const reflector = openReflector<NamespaceConfig>({
+    ...parts,
+    resource: Resource.namespaceConfigs,
+    parse: accept(parts, parseNamespaceConfig),
+    onChange: ({ kind, value }) => {
+      const others = (byNamespace.get(value.namespace) ?? NONE).filter(({ name }) => name !== value.name);
+      const now = kind === "apply" ? [...others, value] : others;
+      if (now.length === 0) byNamespace.delete(value.namespace);
+      else byNamespace.set(value.namespace, now);
+      tell(value.namespace);
+    },
+    name: "namespace configs",
+  });
+  return {
+    run: (signal) => reflector.run(signal),
+    hasSynced: () => reflector.hasSynced(),
+    of: (namespace) => byNamespace.get(namespace) ?? NONE,
+  };
+}
+
+/** Takes what parses; what does not is as if it were not there, and the log says why. */
+function accept<T>(
+  { log }: ConfigsParts,
+  parse: (object: unknown) => Parsed<T>,
+): (object: KubeObject) => T | undefined {
+  return (object) => {
+    const parsed = parse(object);
+    if (parsed.kind === "ok") return parsed.value;
+    const { namespace, name } = object.metadata;
+    log.warn("config left out: it cannot be read", { kind: object.kind, namespace, name, reason: parsed.message });
+    return undefined;
   };
 }
 

@@ -5,11 +5,12 @@ import type { PodImages } from "../../lib/images/pod_images.ts";
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { openReflector } from "../../lib/k8s/reflector.ts";
-import { Resource } from "../../lib/k8s/types.ts";
+import { Resource, splitKey } from "../../lib/k8s/types.ts";
 import { WorkQueue } from "../../lib/k8s/work_queue.ts";
 import type { Logger } from "../../lib/log.ts";
 import { daemonSetReport } from "../../lib/placement/daemonset.ts";
 import { imagesToInspect } from "../../lib/placement/images.ts";
+import type { PodReport } from "../../lib/placement/report_slots.ts";
 import { podTemplateOf } from "../../lib/placement/pod_template.ts";
 import type { PlacementSettings, PodView } from "../../lib/placement/types.ts";
 
@@ -42,7 +43,7 @@ const NODES_MS = 1_000;
 
 /** Makes the controller. Nothing is asked of the API server before `run`. */
 export function openDaemonSetWatch(parts: DaemonSetWatchParts): DaemonSetWatch {
-  const { api, images, events, clock, log, settings, liveArchitectures } = parts;
+  const { api, events, clock, log, liveArchitectures } = parts;
   const told = new Map<string, string>();
   const daemonSets = openReflector<Seen>({
     api,
@@ -66,15 +67,11 @@ export function openDaemonSetWatch(parts: DaemonSetWatchParts): DaemonSetWatch {
       const live = liveArchitectures();
       if (seen === undefined) return { kind: "done" };
       if (live === undefined) return { kind: "again", afterMs: NODES_MS };
-      const { template, uid } = seen;
-      const scope = { namespace: template.namespace, pullSecrets: template.imagePullSecrets };
-      const wanted = imagesToInspect(template, settings());
-      const facts = await images.inspect({ scope, images: wanted, priority: "prewarm" }, signal);
-      const report = daemonSetReport({ template, settings: settings(), images: facts, liveArchitectures: live });
+      const report = await judge(parts, { template: seen.template, live }, signal);
       if (report === undefined || told.get(key) === report.message) return { kind: "done" };
       told.set(key, report.message);
-      const [namespace = "", name = ""] = key.split("/");
-      events.record({ ...report, slot: 1, object: { apiVersion: "apps/v1", kind: "DaemonSet", namespace, name, uid } });
+      const object = { apiVersion: "apps/v1", kind: "DaemonSet", ...splitKey(key), uid: seen.uid };
+      events.record({ ...report, slot: 1, object });
       return { kind: "done" };
     },
   });
@@ -83,4 +80,15 @@ export function openDaemonSetWatch(parts: DaemonSetWatchParts): DaemonSetWatch {
       await Promise.all([daemonSets.run(signal), queue.run(signal)]);
     },
   };
+}
+
+async function judge(
+  { images, settings }: DaemonSetWatchParts,
+  { template, live }: { readonly template: PodView; readonly live: readonly string[] },
+  signal: AbortSignal,
+): Promise<PodReport | undefined> {
+  const scope = { namespace: template.namespace, pullSecrets: template.imagePullSecrets };
+  const wanted = imagesToInspect(template, settings());
+  const facts = await images.inspect({ scope, images: wanted, priority: "prewarm" }, signal);
+  return daemonSetReport({ template, settings: settings(), images: facts, liveArchitectures: live });
 }

@@ -1,0 +1,161 @@
+// A pod's events on a real control plane: three at most through failures with other words, a killed leader and a burst;
+// those of a bad end always among them; and what happens to pods that others take out of our hands.
+import assert from "node:assert/strict";
+import type { Archway } from "./support/archway.ts";
+import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
+import { createPods, isReleased, isScheduled, listPodEvents, listPods, waitForPods } from "./support/pods.ts";
+import { waitUntil } from "./support/wait.ts";
+import { index, openWorkingBed, type WalkBed } from "./support/walk_bed.ts";
+
+const FAILED = "ArchAwareInspectionError";
+const FELL_BACK = "ArchAwareFallbackPredicateSet";
+const RELEASED = "ArchAwareSchedGateRemovalSuccess";
+const NOWHERE = "NoSupportedArchitecturesFound";
+const ARGS = ["--max-gate-age=12s"];
+const PODS = 40;
+
+interface Told {
+  readonly pod: string;
+  readonly uid: string;
+  readonly type: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly count: number;
+}
+
+/** The events of Archway about pods of the namespace. Never more than three of a pod. */
+async function listTold(cluster: ClusterAccess, namespace: string): Promise<readonly Told[]> {
+  const { body } = await cluster.request("GET", `/api/v1/namespaces/${namespace}/events`);
+  const items = read(body, "items");
+  const told = (Array.isArray(items) ? items : [])
+    .filter((event) => read(event, "source", "component") === "multiarch-tuning-operator")
+    .map((event) => ({
+      pod: String(read(event, "involvedObject", "name")),
+      uid: String(read(event, "involvedObject", "uid")),
+      type: String(read(event, "type")),
+      reason: String(read(event, "reason")),
+      message: String(read(event, "message")),
+      count: Number(read(event, "count")),
+    }));
+  for (const [pod, events] of Map.groupBy(told, (one) => one.uid)) {
+    assert.ok(events.length <= 3, `${pod}: ${events.map(({ reason }) => reason).join()}`);
+  }
+  return told;
+}
+
+Deno.test("events: at most three a pod through failures, a killed leader and a burst, the fallback always told", async () => {
+  await using bed = await openWorkingBed({ spec: { fallbackArchitecture: "amd64" }, replica: { args: ARGS } });
+  const { controlPlane, proxy } = bed;
+  const namespace = await controlPlane.createNamespace("failing");
+  proxy.setFaults([{ fault: { kind: "status", status: 500 } }]);
+  const pods = Array.from(
+    { length: PODS },
+    (_, n) => ({ name: `p${n}`, images: [`${proxy.host}/flaky/app-${n % 4}:v1`] }),
+  );
+  await createPods(controlPlane, namespace, { pods });
+  const failures = (says: RegExp): Promise<unknown> =>
+    waitUntil(`a failure that says ${says}`, async () => {
+      const told = await listTold(controlPlane, namespace);
+      return told.some(({ reason, message }) => reason === FAILED && says.test(message));
+    });
+  await failures(/500/);
+  proxy.setFaults([{ fault: { kind: "status", status: 503 } }]);
+  await failures(/503/);
+  bed.archway.kill("SIGKILL");
+  await bed.startReplica({ args: ARGS });
+  await waitForPods(controlPlane, namespace, { count: PODS, until: isReleased, deadlineMs: 60_000 });
+  const told = await waitUntil("the last events", async () => {
+    const all = await listTold(controlPlane, namespace);
+    return all.filter(({ reason }) => reason === RELEASED).length === PODS && all.length >= 3 * PODS && all;
+  });
+  for (const { name, images: [image = ""] } of pods) {
+    const own = told.filter((one) => one.pod === name);
+    assert.deepEqual(own.map(({ reason }) => reason).sort(), [FELL_BACK, FAILED, RELEASED]);
+    const said = own.find(({ reason }) => reason === FAILED)?.message ?? "";
+    for (const words of [`"${image}"`, ` at ${proxy.host} `, "Gave up"]) assert.ok(said.includes(words), said);
+    assert.ok(own.filter(({ type }) => type === "Warning").length === 2);
+  }
+});
+
+Deno.test("events: pods of known images, and pods that others take away", async (test) => {
+  await using bed = await openWorkingBed();
+  const { controlPlane } = bed;
+  const namespace = await controlPlane.createNamespace("known");
+  await test.step("a pod that no node can run is told of also when its images are known", async () => {
+    const images = [await bed.push("known/amd64", index("amd64")), await bed.push("known/arm64", index("arm64"))];
+    for (const name of ["first", "second"]) {
+      await createPods(controlPlane, namespace, { pods: [{ name, images }] });
+      const [told] = await waitUntil(`the warning of ${name}`, async () => {
+        const all = (await listTold(controlPlane, namespace)).filter(({ pod, reason }) =>
+          pod === name && reason === NOWHERE
+        );
+        return all.length > 0 && all;
+      });
+      assert.match(told?.message ?? "", /known\/amd64:v1 \(sha256:\w{12}\): amd64; .*known\/arm64:v1 .*: arm64/);
+      const { body } = await controlPlane.request("GET", `/api/v1/namespaces/${namespace}/pods/${name}`);
+      assert.equal(told?.uid, read(body, "metadata", "uid"));
+    }
+  });
+  await test.step("a pod that the webhook places has a decision record and no event", async () => {
+    const image = await bed.push("known/web", index("arm64"));
+    await createPods(controlPlane, namespace, { pods: [{ name: "cold", images: [image] }] });
+    await waitForPod(bed, { namespace, name: "cold" });
+    await createPods(controlPlane, namespace, { pods: [{ name: "warm", images: [image] }] });
+    const warm = await waitForPod(bed, { namespace, name: "warm" });
+    assert.deepEqual(warm.requiredArchitectures, [["arm64"]]);
+    assert.match(warm.annotations["archway.dev/decision"] ?? "", /"d":"place"/);
+    await waitUntil("the events of the pod before it", async () => {
+      const events = await listPodEvents(controlPlane, { namespace, name: "cold" });
+      return events.some(({ reason }) => reason === RELEASED);
+    });
+    assert.deepEqual((await listTold(controlPlane, namespace)).filter(({ pod }) => pod === "warm"), []);
+  });
+  await test.step("a pod whose gate others lift and that is bound meanwhile is left as it is", async () => {
+    bed.proxy.setFaults([{ fault: { kind: "latency", ms: 3_000 }, repository: "slow/" }]);
+    await createPods(controlPlane, namespace, {
+      pods: [{ name: "lifted", images: [await bed.push("slow/app", index("s390x"))] }],
+    });
+    await liftGate(bed, { namespace, name: "lifted" });
+    const bound = await waitForPod(bed, { namespace, name: "lifted" });
+    await assertForgotten(bed.archway);
+    const after = await waitForPod(bed, { namespace, name: "lifted" });
+    assert.deepEqual([after.affinity, after.nodeName], [bound.affinity, bound.nodeName]);
+    const told = (await listTold(controlPlane, namespace)).filter(({ pod }) => pod === "lifted");
+    assert.ok(told.every(({ type }) => type === "Normal"), told.map(({ message }) => message).join());
+    assert.ok(told.every(({ reason }) => reason !== RELEASED));
+  });
+});
+
+interface PodName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+function waitForPod({ controlPlane }: WalkBed, { namespace, name }: PodName): ReturnType<typeof findPod> {
+  return waitUntil(`pod ${name} to be bound`, async () => {
+    const pod = await findPod(controlPlane, { namespace, name });
+    return isScheduled(pod) && pod;
+  });
+}
+
+async function findPod(
+  cluster: ClusterAccess,
+  { namespace, name }: PodName,
+): Promise<Awaited<ReturnType<typeof listPods>>[number]> {
+  return (await listPods(cluster, namespace)).find((pod) => pod.name === name) ?? assert.fail(`no pod ${name}`);
+}
+
+async function liftGate({ controlPlane }: WalkBed, { namespace, name }: PodName): Promise<void> {
+  const operations = [{ op: "remove", path: "/spec/schedulingGates" }];
+  const answer = await controlPlane.request("PATCH", `/api/v1/namespaces/${namespace}/pods/${name}`, operations, {
+    contentType: "application/json-patch+json",
+  });
+  expectStatus("lift the gate", answer, [200]);
+}
+
+/** Waits until the inspection that was under way has ended. */
+async function assertForgotten(archway: Archway): Promise<void> {
+  await waitUntil("the slow image to be known", async () => {
+    return await archway.metric("mto_inspection_cache_size") >= 4;
+  });
+}
