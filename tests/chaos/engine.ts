@@ -4,8 +4,8 @@ import { type ChaosBed, reviveReplicas } from "./bed.ts";
 import type { Fates } from "./fate.ts";
 import { RowPods } from "./row_pods.ts";
 
-/** Makes the world well again. */
-export type Heal = () => Promise<void>;
+/** Makes the world well again, and says in a few words how the fault was felt. Throws when it was not. */
+export type Heal = () => Promise<string>;
 
 /** A fault, and the pods that meet it. */
 export interface Row {
@@ -31,6 +31,8 @@ export interface Row {
 export interface RowResult {
   readonly area: string;
   readonly fault: string;
+  /** How the fault was felt. */
+  readonly felt: string;
   readonly pods: number;
   readonly fates: Fates;
   readonly wrong: readonly string[];
@@ -56,17 +58,18 @@ export function renderPlan(row: Row, arrivals: readonly number[]): string {
   return `${row.area}: ${row.fault}, for ${seconds(row.forMs)} s; ${row.waiting} wait, ${arriving}`;
 }
 
-/** Carries the row out. Both replicas gate before and after. */
+/** Carries the row out, beginning with two replicas that gate. What it left dead is started again by the next row. */
 export async function runRow(bed: ChaosBed, row: Row, arrivals: readonly number[]): Promise<RowResult> {
+  await reviveReplicas(bed);
   await using pods = await RowPods.open(bed, `chaos-${row.area.replaceAll(" ", "-").toLowerCase()}`);
   if (row.waiting > 0) await holdPods(bed, pods, row.waiting);
-  const healedMs = await endure(bed, row, { pods, arrivals });
+  const { felt, healedMs } = await endure(bed, row, { pods, arrivals });
   await waitUntil("the pods to be placed", () => pods.areAllPlaced(), { deadlineMs: SETTLE_MS }).catch(() => {});
   const worstGateMs = pods.worstGateMs();
   const recoveryMs = pods.lastPlacedAfterMs(healedMs);
-  await reviveReplicas(bed);
   const { fates, wrong } = await pods.judge(bed.nodes);
-  return { area: row.area, fault: row.fault, pods: pods.created, fates, wrong, worstGateMs, recoveryMs };
+  const { area, fault } = row;
+  return { area, fault, felt, pods: pods.created, fates, wrong, worstGateMs, recoveryMs };
 }
 
 async function holdPods(bed: ChaosBed, pods: RowPods, count: number): Promise<void> {
@@ -75,26 +78,27 @@ async function holdPods(bed: ChaosBed, pods: RowPods, count: number): Promise<vo
   await waitUntil("the pods to be gated", () => pods.areAllGated());
 }
 
-/** The fault from its beginning to its end, whatever throws meanwhile. Gives when the world was well again. */
+/** The fault from its beginning to its end, whatever throws meanwhile. Gives when (monotonic ms) the world was well again. */
 async function endure(
   bed: ChaosBed,
   row: Row,
   { pods, arrivals }: { readonly pods: RowPods; readonly arrivals: readonly number[] },
-): Promise<number> {
+): Promise<{ readonly felt: string; readonly healedMs: number }> {
   const creations: Promise<void>[] = [];
+  let felt = "";
   try {
     const heal = await row.begin(bed);
     const begunMs = performance.now();
     creations.push(...arrivals.map((atMs) => pause(atMs).then(() => pods.create())));
     await pause(Math.max(0, begunMs + row.forMs - performance.now()));
-    await heal();
+    felt = await heal();
   } finally {
     bed.proxy.setFaults([]);
     bed.apiProxy.intercept(undefined);
   }
   const healedMs = performance.now();
   await Promise.all(creations);
-  return healedMs;
+  return { felt, healedMs };
 }
 
 /** What a row must not have come to, as sentences; empty when all is well. `slackMs` is what a slow machine may add. */

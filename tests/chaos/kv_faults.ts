@@ -1,13 +1,31 @@
 // What is done to the caches of the replicas. Rows of the chaos table.
 import { DatabaseSync } from "node:sqlite";
+import type { Archway } from "../cluster/support/archway.ts";
 import type { ChaosBed } from "./bed.ts";
 import type { Heal } from "./engine.ts";
+import { felt } from "./registry_faults.ts";
+
+/** How many warnings about its cache a replica has logged. */
+async function countWarnings(replica: Archway): Promise<number> {
+  const lines = await replica.logs();
+  return lines.filter(({ message }) => /cache (?:database|file)/.test(String(message))).length;
+}
+
+/** Undoes the fault, and tells how many warnings it has brought since `before`. */
+function healing(replica: Archway, before: number, undo: () => Promise<void>): Heal {
+  return async () => {
+    const warnings = await countWarnings(replica) - before;
+    await undo();
+    return await felt(warnings, "warnings");
+  };
+}
 
 /** Locks the first replica's cache file, as another process would. */
-export function lockFile({ cacheFile }: ChaosBed): Promise<Heal> {
+export async function lockFile({ cacheFile, replicas: [first] }: ChaosBed): Promise<Heal> {
+  const before = await countWarnings(first);
   const database = new DatabaseSync(cacheFile);
   database.exec("BEGIN EXCLUSIVE");
-  return Promise.resolve(() => {
+  return healing(first, before, () => {
     database.exec("ROLLBACK");
     database.close();
     return Promise.resolve();
@@ -15,30 +33,30 @@ export function lockFile({ cacheFile }: ChaosBed): Promise<Heal> {
 }
 
 /** Overwrites the first replica's cache file while it is in use, and again while it restarts: it must find it so. */
-export async function corruptFile({ cacheFile, replicas: [first], balancer }: ChaosBed): Promise<Heal> {
-  const targets = [...balancer.counts().keys()];
+export async function corruptFile({ cacheFile, replicas: [first] }: ChaosBed): Promise<Heal> {
+  const before = await countWarnings(first);
   const garbage = new TextEncoder().encode("this was a database once. ".repeat(2_000));
   await Deno.writeFile(cacheFile, garbage);
-  balancer.setTargets(targets.filter((port) => port !== first.webhookPort));
   await first.stop();
   await Deno.writeFile(cacheFile, garbage);
   await first.restart();
-  balancer.setTargets(targets);
-  return () => Promise.resolve();
+  return healing(first, before, () => Promise.resolve());
 }
 
 /** Fills the small disk on which the first replica's cache lies. */
-export async function fillDisk({ smallDisk = "" }: ChaosBed): Promise<Heal> {
+export async function fillDisk({ smallDisk = "", replicas: [first] }: ChaosBed): Promise<Heal> {
+  const before = await countWarnings(first);
   const filler = `${smallDisk}/filler`;
   using file = await Deno.open(filler, { create: true, write: true });
   const block = new Uint8Array(4_096);
   // The last block is written in part before the disk says no.
   while (await file.write(block).catch(() => 0) > 0);
-  return () => Deno.remove(filler);
+  return healing(first, before, () => Deno.remove(filler));
 }
 
 /** Kills the KV server of the second replica. */
-export async function killServer({ kvServer }: ChaosBed): Promise<Heal> {
+export async function killServer({ kvServer, replicas: [, second] }: ChaosBed): Promise<Heal> {
+  const before = await countWarnings(second);
   await kvServer?.kill();
-  return () => kvServer?.restart() ?? Promise.resolve();
+  return healing(second, before, () => kvServer?.restart() ?? Promise.resolve());
 }

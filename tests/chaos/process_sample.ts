@@ -32,7 +32,7 @@ export async function eventLoopP99Ms(replica: Archway): Promise<number> {
   return Number((reached?.[1] ?? "").replace("+Inf", "Infinity")) * 1_000;
 }
 
-/** First, last and highest of a row of numbers, and how much the end of the row lies above its beginning (medians). */
+/** First, last and highest of a row of numbers, and how much the end of the row lies above its beginning. */
 export interface Course {
   readonly first: number;
   readonly last: number;
@@ -40,17 +40,16 @@ export interface Course {
   readonly growth: number;
 }
 
-/** The course of a row of samples; NaN of an empty one. */
+/**
+ * The course of a row of samples; NaN of an empty one. Growth compares the lowest of the last quarter with the lowest of the
+ * first: caches and idle connections come and go, and what leaks does not go.
+ */
 export function courseOf(numbers: readonly number[]): Course {
   const quarter = Math.max(1, Math.floor(numbers.length / 4));
   return {
     first: numbers[0] ?? NaN,
     last: numbers.at(-1) ?? NaN,
     peak: Math.max(...numbers),
-    growth: median(numbers.slice(-quarter)) - median(numbers.slice(0, quarter)),
+    growth: Math.min(...numbers.slice(-quarter)) - Math.min(...numbers.slice(0, quarter)),
   };
-}
-
-function median(numbers: readonly number[]): number {
-  return [...numbers].sort((left, right) => left - right)[Math.floor(numbers.length / 2)] ?? NaN;
 }

@@ -1,7 +1,9 @@
 // What is done to the replicas themselves: killed, frozen, starved of memory, given the wrong time. Rows of the chaos table.
+import { failedWebhookCalls } from "../cluster/support/pod_load.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import { type ChaosBed, leaderOf, reviveReplicas, run } from "./bed.ts";
 import type { Heal } from "./engine.ts";
+import { felt } from "./registry_faults.ts";
 import { atRelease, type ReleaseMoment } from "./watch_cuts.ts";
 
 /** The phases of a release. */
@@ -14,11 +16,16 @@ const TAKEOVER_MS = 30_000;
 export function killLeader(moment: ReleaseMoment): (bed: ChaosBed) => Promise<Heal> {
   return async (bed) => {
     const leader = await leaderOf(bed);
-    const killing = atRelease(moment, () => leader.kill("SIGKILL"));
+    let killedMs = NaN;
+    const killing = atRelease(moment, () => {
+      killedMs = performance.now();
+      leader.kill("SIGKILL");
+    });
     bed.apiProxy.intercept(killing);
     return async () => {
       await waitUntil("the leader to be killed", () => killing.hasFired() && !leader.isAlive());
       await leaderOf(bed, TAKEOVER_MS);
+      return `the other leads after ${((performance.now() - killedMs) / 1_000).toFixed(1)} s`;
     };
   };
 }
@@ -27,23 +34,33 @@ export function killLeader(moment: ReleaseMoment): (bed: ChaosBed) => Promise<He
 export async function killBoth(bed: ChaosBed): Promise<Heal> {
   for (const replica of bed.replicas) replica.kill("SIGKILL");
   await waitUntil("both to be dead", () => bed.replicas.every((replica) => !replica.isAlive()));
-  return () => reviveReplicas(bed);
+  return async () => {
+    await reviveReplicas(bed);
+    return "both started again";
+  };
 }
 
 /** Stops both replicas in their tracks: connections stay open, and nothing answers. */
-export function freezeBoth({ replicas }: ChaosBed): Promise<Heal> {
+export async function freezeBoth({ controlPlane, replicas }: ChaosBed): Promise<Heal> {
+  const before = await failedWebhookCalls(controlPlane);
   for (const replica of replicas) replica.kill("SIGSTOP");
-  return Promise.resolve(() => {
+  return async () => {
     for (const replica of replicas) replica.kill("SIGCONT");
-    return Promise.resolve();
-  });
+    return await felt(await failedWebhookCalls(controlPlane) - before, "calls timed out");
+  };
 }
 
 /** Sets the wall clocks of both replicas wrong; at the end they are right again. */
 export function jumpClocks(offsetMs: number): (bed: ChaosBed) => Promise<Heal> {
   return async (bed) => {
     await bed.jumpClocks(offsetMs);
-    return () => bed.jumpClocks(0);
+    return async () => {
+      const leader = await leaderOf(bed);
+      const stamps = (await leader.logs()).map((line) => Date.parse(String(line["@timestamp"])) - Date.now());
+      const minutes = Math.round((stamps.at(-1) ?? 0) / 60_000);
+      await bed.jumpClocks(0);
+      return await felt(Math.abs(minutes), "minutes off in the log");
+    };
   };
 }
 
@@ -53,7 +70,9 @@ export async function starveLeader(bed: ChaosBed): Promise<Heal> {
   const limit = (data: string): Promise<boolean> => run("prlimit", ["--pid", String(leader.pid()), `--data=${data}`]);
   if (!await limit("1")) throw new Error("Cannot limit the leader's memory: prlimit failed. Install util-linux.");
   return async () => {
-    if (leader.isAlive()) await limit("unlimited");
+    const hasDied = !leader.isAlive();
+    if (!hasDied) await limit("unlimited");
     await reviveReplicas(bed);
+    return hasDied ? "the leader died and was started again" : "the leader made do";
   };
 }

@@ -1,8 +1,8 @@
 // The chaos table. Every row is a fault and the pods that meet it; engine.ts carries it out.
-import type { FaultRule } from "../cluster/support/fault_plan.ts";
 import type { Row } from "./engine.ts";
 import * as api from "./api_faults.ts";
 import * as kv from "./kv_faults.ts";
+import * as registries from "./registry_faults.ts";
 import * as replicas from "./replica_faults.ts";
 
 /** How long both replicas are away (ms): a minute by default for people, shorter in tests with the same code. */
@@ -13,36 +13,21 @@ export interface TableOptions {
 const ARRIVING = { waiting: 0, arriving: 10 } as const;
 const WAITING = { waiting: 6, arriving: 4 } as const;
 
-function registry(fault: string, rule: FaultRule): Row {
-  return {
-    area: "registry",
-    fault,
-    ...ARRIVING,
-    forMs: 3_000,
-    begin: ({ proxy }) => {
-      proxy.setFaults([rule]);
-      return Promise.resolve(() => Promise.resolve(proxy.setFaults([])));
-    },
-  };
+function registry(fault: string, begin: Row["begin"]): Row {
+  return { area: "registry", fault, ...ARRIVING, forMs: 3_000, begin };
 }
 
 /** All rows, in the order in which they run. */
 export function chaosTable({ absenceMs }: TableOptions): readonly Row[] {
   return [
-    registry("500", { fault: { kind: "status", status: 500 } }),
-    registry("429, retry after 1 s", { fault: { kind: "status", status: 429, retryAfterSeconds: 1 } }),
-    registry("connection reset", { fault: { kind: "reset" } }),
-    registry("black hole", { fault: { kind: "blackHole" } }),
-    registry("slow loris", { fault: { kind: "slowBody", chunkBytes: 8, everyMs: 500 } }),
-    {
-      ...registry("certificate of a stranger", { fault: { kind: "reset" } }),
-      begin: async ({ proxy }) => {
-        await proxy.presentCertificate("untrusted");
-        return () => proxy.presentCertificate("trusted");
-      },
-    },
-    registry("wrong digest", { fault: { kind: "wrongDigest" } }),
-    registry("tampered body", { fault: { kind: "tamperBody" } }),
+    registry("500", registries.answer({ kind: "status", status: 500 })),
+    registry("429, retry after 1 s", registries.answer({ kind: "status", status: 429, retryAfterSeconds: 1 })),
+    registry("connection reset", registries.answer({ kind: "reset" })),
+    registry("black hole", registries.answer({ kind: "blackHole" })),
+    registry("slow loris", registries.answer({ kind: "slowBody", chunkBytes: 8, everyMs: 500 })),
+    registry("certificate of a stranger", registries.presentStranger),
+    registry("wrong digest in the header", registries.answer({ kind: "wrongDigest" })),
+    registry("wrong digest of the content", registries.answer({ kind: "tamperBody" })),
 
     { area: "API server", fault: "killed and started again", ...WAITING, forMs: 3_000, begin: api.stopApiServer },
     {

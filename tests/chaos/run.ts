@@ -2,10 +2,9 @@
 // prints it, and writes `.archway/chaos.json` and `tests/chaos/results.md`. Exit code 1 when an invariant did not hold.
 import { parseArgs } from "node:util";
 import { openChaosBed } from "./bed.ts";
-import { faultsOf } from "./engine.ts";
 import { describeMachine, print, writeReport } from "./report.ts";
 import { chaosTable } from "./rows.ts";
-import { type Outcome, renderOutcomes, renderResults, runSeeded } from "./table.ts";
+import { type Outcome, problemsOf, renderOutcomes, renderResults, runSeeded } from "./table.ts";
 
 const { values } = parseArgs({
   args: [...Deno.args],
@@ -25,13 +24,15 @@ const broken: string[] = [];
   for (const row of rows) {
     const outcome = await runSeeded(bed, row, { seed, print });
     outcomes.push(outcome);
-    if (outcome.kind === "ran") broken.push(...faultsOf(row, outcome.result, 0).map((what) => `${row.fault}: ${what}`));
+    broken.push(...problemsOf(outcome, 0).map((what) => `${row.area}, ${row.fault}: ${what}`));
   }
 }
 const machine = await describeMachine();
 print(renderOutcomes(outcomes));
 for (const what of broken) print(`BROKEN ${what}`);
-const results = outcomes.map((outcome) => outcome.kind === "ran" ? outcome.result : { skipped: outcome.row.fault });
+const results = outcomes.map((outcome) =>
+  outcome.kind === "ran" ? outcome.result : { fault: outcome.row.fault, kind: outcome.kind }
+);
 // A part of the table must not replace the whole.
 if (values.only === "") {
   const markdown = renderResults(outcomes, { seed, machine });

@@ -5,6 +5,7 @@ import { expectStatus } from "../cluster/support/cluster_access.ts";
 import { seededRandom } from "../cluster/support/fault_plan.ts";
 import { failedWebhookCalls } from "../cluster/support/pod_load.ts";
 import { pause, waitUntil } from "../cluster/support/wait.ts";
+import { startIdleLoop } from "./idle_loop.ts";
 import { openPair, type Pair, rotateCertificate } from "./pair.ts";
 import { type Course, courseOf, eventLoopP99Ms, type ProcessSample, sampleProcess } from "./process_sample.ts";
 import { type LoadView, SoakLoad } from "./soak_load.ts";
@@ -36,6 +37,8 @@ export interface SoakReport {
   readonly failedWebhookCalls: number;
   readonly disturbances: Readonly<Record<Disturbance["kind"], number>>;
   readonly replicas: readonly ReplicaCourse[];
+  /** The same of a process that does nothing: what the machine alone adds. */
+  readonly idleEventLoopP99Ms: number;
 }
 
 const CONFIG = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster";
@@ -46,6 +49,7 @@ const SETTLE_MS = 60_000;
 /** Soaks. The time of the start is part of the minutes. */
 export async function soak({ minutes, seed, print }: SoakOptions): Promise<SoakReport> {
   const endMs = performance.now() + minutes * 60_000;
+  await using idle = startIdleLoop();
   await using pair = await openPair();
   const namespace = await pair.controlPlane.createNamespace("soak");
   const load = new SoakLoad(pair, { namespace, nodes: pair.nodes });
@@ -72,6 +76,7 @@ export async function soak({ minutes, seed, print }: SoakOptions): Promise<SoakR
       "replica restart": count("replica restart"),
     },
     replicas: await watch.courses(),
+    idleEventLoopP99Ms: await idle.p99Ms(),
   };
 }
 

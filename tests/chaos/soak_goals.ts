@@ -12,6 +12,9 @@ export interface Goal {
 /** Memory and descriptors may differ by so much between the beginning and the end of the second half and still be flat. */
 const FLAT = { rssMb: 15, descriptors: 10 } as const;
 
+/** Of the replicas; a machine that keeps even an idle process waiting for longer says nothing of them. */
+const EVENT_LOOP_P99_MS = 50;
+
 /** The goals of a soak. Pods that the webhook missed are allowed up to the calls that the API server let pass. */
 export function judgeSoak(report: SoakReport): readonly Goal[] {
   const { fates, failures } = report.load;
@@ -35,8 +38,8 @@ export function judgeSoak(report: SoakReport): readonly Goal[] {
     }, {
       measure: `${name}: event-loop delay p99`,
       value: `≤ ${eventLoopP99Ms} ms`,
-      target: "≤ 50 ms",
-      isMet: eventLoopP99Ms <= 50,
+      target: `≤ ${EVENT_LOOP_P99_MS} ms, or as an idle process beside it (≤ ${report.idleEventLoopP99Ms} ms)`,
+      isMet: eventLoopP99Ms <= Math.max(EVENT_LOOP_P99_MS, report.idleEventLoopP99Ms),
     });
   }
   return goals;

@@ -2,11 +2,12 @@
 import { renderTable } from "../../lib/cli/output.ts";
 import { seededRandom } from "../cluster/support/fault_plan.ts";
 import type { ChaosBed } from "./bed.ts";
-import { drawArrivals, MAX_GATE_AGE_MS, renderPlan, type Row, type RowResult, runRow } from "./engine.ts";
+import { drawArrivals, faultsOf, MAX_GATE_AGE_MS, renderPlan, type Row, type RowResult, runRow } from "./engine.ts";
 
-/** A row that was run, or what kept it from being run. */
+/** A row that was run, what broke it, or what kept it from being run. */
 export type Outcome =
   | { readonly kind: "ran"; readonly row: Row; readonly result: RowResult }
+  | { readonly kind: "broke"; readonly row: Row; readonly why: string }
   | { readonly kind: "skipped"; readonly row: Row; readonly missing: string };
 
 /** Runs a row by the plan that its seed gives, after printing that. Equal seeds give equal plans, alone or in a table. */
@@ -19,24 +20,53 @@ export async function runSeeded(
   if (missing !== undefined) return { kind: "skipped", row, missing };
   const arrivals = drawArrivals(row, seededRandom(seed + hash(`${row.area} ${row.fault}`)));
   print(`seed ${seed}  ${renderPlan(row, arrivals)}`);
-  const result = await runRow(bed, row, arrivals);
-  print(`        ${JSON.stringify(result)}`);
-  return { kind: "ran", row, result };
+  try {
+    const result = await runRow(bed, row, arrivals);
+    print(`        ${JSON.stringify(result)}`);
+    return { kind: "ran", row, result };
+  } catch (error) {
+    return { kind: "broke", row, why: error instanceof Error ? error.message : String(error) };
+  }
 }
 
 function hash(text: string): number {
   return [...text].reduce((sum, character) => (Math.imul(sum, 31) + (character.codePointAt(0) ?? 0)) >>> 0, 7);
 }
 
-const HEADER = ["AREA", "FAULT", "PODS", "STUCK", "MISPLACED", "GIVEN UP", "MISSED", "WORST GATE", "RECOVERY"] as const;
+/** What an outcome must not be, as sentences; see {@link faultsOf}. */
+export function problemsOf(outcome: Outcome, slackMs: number): readonly string[] {
+  switch (outcome.kind) {
+    case "ran":
+      return faultsOf(outcome.row, outcome.result, slackMs);
+    case "broke":
+      return [outcome.why];
+    case "skipped":
+      return [];
+  }
+}
+
+const HEADER = [
+  "AREA",
+  "FAULT",
+  "FELT",
+  "PODS",
+  "STUCK",
+  "MISPLACED",
+  "GIVEN UP",
+  "MISSED",
+  "WORST GATE",
+  "RECOVERY",
+] as const;
 
 function cellsOf(outcome: Outcome): readonly string[] {
   const { area, fault } = outcome.row;
-  if (outcome.kind === "skipped") return [area, fault, `skipped: needs ${outcome.missing}`, "", "", "", "", "", ""];
-  const { pods, fates, worstGateMs, recoveryMs } = outcome.result;
+  const empty = ["", "", "", "", "", "", ""];
+  if (outcome.kind === "skipped") return [area, fault, `skipped: needs ${outcome.missing}`, ...empty];
+  if (outcome.kind === "broke") return [area, fault, "broke", ...empty];
+  const { felt, pods, fates, worstGateMs, recoveryMs } = outcome.result;
   const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
   const counts = [pods, fates.stuck, fates.misplaced, fates["given up"], fates.missed].map(String);
-  return [area, fault, ...counts, seconds(worstGateMs), seconds(recoveryMs)];
+  return [area, fault, felt, ...counts, seconds(worstGateMs), seconds(recoveryMs)];
 }
 
 /** The results, aligned for a terminal. */
@@ -50,7 +80,18 @@ export function renderResults(
   { seed, machine }: { readonly seed: number; readonly machine: string },
 ): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
-  const titles = ["Area", "Fault", "Pods", "Stuck", "Misplaced", "Given up", "Missed", "Worst gate age", "Recovery"];
+  const titles = [
+    "Area",
+    "Fault",
+    "Felt as",
+    "Pods",
+    "Stuck",
+    "Misplaced",
+    "Given up",
+    "Missed",
+    "Worst gate age",
+    "Recovery",
+  ];
   const notes = outcomes.flatMap(({ row: { area, fault, mayMiss } }) =>
     mayMiss === undefined ? [] : [`- ${area}, ${fault}: ${mayMiss}.`]
   );
@@ -67,7 +108,7 @@ export function renderResults(
     "Recovery counts from when the world is well again: the fault gone, the API server up, a leader there.",
     "",
     line(titles),
-    line(titles.map((_, column) => (column < 2 ? "---" : "---:"))),
+    line(titles.map((_, column) => (column < 3 ? "---" : "---:"))),
     ...outcomes.map((outcome) => line(cellsOf(outcome))),
     "",
     "Missed pods were admitted by the API server without the webhook (`failurePolicy: Ignore`), and can only be where the",
