@@ -16,13 +16,17 @@ export interface ChaosBed extends Pair {
   readonly smallDisk: string | undefined;
   /** The cache of the second replica; undefined where there is no `denokv`: then it has memory only. */
   readonly kvServer: KvServer | undefined;
-  /** Sets the wall clocks of both replicas so far ahead (ms); negative is back. */
+  /** Sets the wall clocks of both replicas so far ahead (ms), negative is back; resolves when both read so. */
   jumpClocks(offsetMs: number): Promise<void>;
 }
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 const TOKEN = "a-token-of-the-chaos-table";
-const DISK_SIZE = "1m";
+/** Room for the cache and for the journal that SQLite lets grow beside it. */
+const DISK_SIZE = "16m";
+
+/** Between a replica's reading of its clock and ours of what it read. */
+const CLOCK_SLACK_MS = 60_000;
 
 type Extras = Pick<ChaosBed, "apiProxy" | "cacheFile" | "smallDisk" | "kvServer"> & { readonly clockFile: string };
 
@@ -47,7 +51,14 @@ export async function openChaosBed(): Promise<ChaosBed> {
     ...rest,
     jumpClocks: async (offsetMs) => {
       await Deno.writeTextFile(clockFile, String(offsetMs));
-      for (const replica of pair.replicas) replica.kill("SIGUSR2");
+      for (const replica of pair.replicas) {
+        replica.kill("SIGUSR2");
+        const readsSo = async (): Promise<boolean> => {
+          const readMs = Number(await Deno.readTextFile(`${clockFile}.${replica.pid()}`));
+          return Math.abs(readMs - offsetMs - Date.now()) < CLOCK_SLACK_MS;
+        };
+        await waitUntil(`the clock of ${replica.name} to jump`, readsSo);
+      }
     },
   };
 }

@@ -15,6 +15,8 @@ export interface Row {
   readonly waiting: number;
   /** Pods that are created while the fault is there, at drawn times. */
   readonly arriving: number;
+  /** All of them within so many milliseconds; default as long as the fault is there. */
+  readonly arriveWithinMs?: number;
   /** How long the fault is there (ms). */
   readonly forMs: number;
   /** Brings the fault about. The recovery counts from when the healing has ended. */
@@ -47,8 +49,9 @@ export const MAX_GATE_AGE_MS = 60_000;
 const SETTLE_MS = MAX_GATE_AGE_MS + 30_000;
 
 /** Times of the arrivals, drawn: ms since the beginning of the fault, ascending. */
-export function drawArrivals({ arriving, forMs }: Row, random: () => number): readonly number[] {
-  return Array.from({ length: arriving }, () => Math.round(random() * forMs)).sort((a, b) => a - b);
+export function drawArrivals(row: Row, random: () => number): readonly number[] {
+  const { arriving, forMs, arriveWithinMs = forMs } = row;
+  return Array.from({ length: arriving }, () => Math.round(random() * arriveWithinMs)).sort((a, b) => a - b);
 }
 
 /** The row's plan in one line. */
@@ -106,9 +109,10 @@ export function faultsOf(row: Row, result: RowResult, slackMs: number): readonly
   const { fates, worstGateMs, recoveryMs, wrong } = result;
   const mostGateMs = MAX_GATE_AGE_MS + (row.absentMs ?? 0) + slackMs;
   const mostRecoveryMs = 10_000 + slackMs;
+  const told = wrong.slice(0, 3).join("; ");
   const rules: readonly (readonly [string, boolean])[] = [
-    [`${fates.stuck} stuck, ${fates.misplaced} misplaced: ${wrong.join("; ")}`, wrong.length > 0],
-    [`${fates.missed} missed by the webhook`, fates.missed > 0 && row.mayMiss === undefined],
+    [`${fates.stuck} stuck, ${fates.misplaced} misplaced: ${told}`, fates.stuck + fates.misplaced > 0],
+    [`${fates.missed} missed by the webhook: ${told}`, fates.missed > 0 && row.mayMiss === undefined],
     [`held for ${worstGateMs} ms, more than ${mostGateMs}`, worstGateMs > mostGateMs],
     [`recovered in ${recoveryMs} ms, more than ${mostRecoveryMs}`, recoveryMs > mostRecoveryMs],
   ];

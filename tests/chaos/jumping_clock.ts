@@ -13,14 +13,16 @@ function readOffsetMs(): number {
 }
 
 let offsetMs = readOffsetMs();
-Deno.addSignalListener("SIGUSR2", () => {
-  offsetMs = readOffsetMs();
-});
-
 const now = (): number => MachineDate.now() + offsetMs;
 
 globalThis.Date = new Proxy(MachineDate, {
   construct: (target, args) => Reflect.construct(target, args.length === 0 ? [now()] : args),
   apply: () => new MachineDate(now()).toString(),
   get: (target, key) => key === "now" ? now : Reflect.get(target, key),
+});
+
+// The jump is acknowledged by the time that everybody in this process now reads.
+Deno.addSignalListener("SIGUSR2", () => {
+  offsetMs = readOffsetMs();
+  Deno.writeTextFileSync(`${file}.${Deno.pid}`, String(Date.now()));
 });

@@ -92,7 +92,7 @@ export class RowPods implements AsyncDisposable {
     return Math.max(0, ...this.#existing().map(({ scheduledMs = nowMs }) => scheduledMs - sinceMs));
   }
 
-  /** Judges every pod; gives the names of those that ended as none should, with what is known of them. */
+  /** Judges every pod; tells what is known of those that nobody placed or released. */
   async judge(
     nodes: ReadonlyMap<string, string>,
   ): Promise<{ readonly fates: Fates; readonly wrong: readonly string[] }> {
@@ -103,7 +103,7 @@ export class RowPods implements AsyncDisposable {
       const facts = { namespace: this.namespace, architectures, nodes };
       const fate = await judgePod(this.#bed.controlPlane, last, facts);
       fates = addFate(fates, fate);
-      if (fate === "stuck" || fate === "misplaced") wrong.push(`${fate}: ${JSON.stringify(last)}`);
+      if (fate === "stuck" || fate === "misplaced" || fate === "missed") wrong.push(`${fate}: ${JSON.stringify(last)}`);
     }
     return { fates, wrong };
   }

@@ -1,4 +1,4 @@
-// `deno task chaos [--seed N] [--only TEXT] [--absence SECONDS]`: runs the chaos table (both replicas away for a minute),
+// `deno task chaos [--seed N] [--only PATTERN] [--absence SECONDS]`: runs the chaos table (both replicas away for a minute),
 // prints it, and writes `.archway/chaos.json` and `tests/chaos/results.md`. Exit code 1 when an invariant did not hold.
 import { parseArgs } from "node:util";
 import { openChaosBed } from "./bed.ts";
@@ -16,7 +16,7 @@ const { values } = parseArgs({
 });
 const seed = Number(values.seed);
 const rows = chaosTable({ absenceMs: Number(values.absence) * 1_000 })
-  .filter(({ area, fault }) => `${area} ${fault}`.includes(values.only));
+  .filter(({ area, fault }) => new RegExp(values.only).test(`${area}: ${fault}`));
 const outcomes: Outcome[] = [];
 const broken: string[] = [];
 {

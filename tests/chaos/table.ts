@@ -25,7 +25,9 @@ export async function runSeeded(
     print(`        ${JSON.stringify(result)}`);
     return { kind: "ran", row, result };
   } catch (error) {
-    return { kind: "broke", row, why: error instanceof Error ? error.message : String(error) };
+    const why = error instanceof Error ? error.message : String(error);
+    print(`        broke: ${why}`);
+    return { kind: "broke", row, why };
   }
 }
 
