@@ -1,5 +1,5 @@
 // The bed of the chaos table: two replicas that reach the API server through a proxy, keep their caches where they can be
-// hurt, and tell the time by a clock that can jump.
+// hurt, tell the time by a clock that can jump, and leak memory when told to.
 import type { Archway } from "../cluster/support/archway.ts";
 import { type ApiProxy, startApiProxy } from "../cluster/support/api_proxy.ts";
 import { findDenokv, KvServer } from "../cluster/support/denokv.ts";
@@ -25,6 +25,11 @@ const TOKEN = "a-token-of-the-chaos-table";
 /** Room for the cache and for the journal that SQLite lets grow beside it. */
 const DISK_SIZE = "16m";
 
+/** Modules that do harm when they are told to, and a heap that has an end. */
+const WITH_FAULTS: readonly string[] = [
+  ...["jumping_clock", "memory_leak"].map((name) => `--preload=${ROOT}tests/chaos/${name}.ts`),
+  "--v8-flags=--max-old-space-size=200",
+];
 /** Between a replica's reading of its clock and ours of what it read. */
 const CLOCK_SLACK_MS = 60_000;
 
@@ -38,7 +43,7 @@ export async function openChaosBed(): Promise<ChaosBed> {
     const kubeconfigFile = await kubeconfigThrough(opened.apiProxy, bed);
     return (name) => ({
       kubeconfigFile,
-      command: [Deno.execPath(), "run", "-A", "--unstable-kv", "--no-prompt", ...preloadClock(), `${ROOT}main.ts`],
+      command: [Deno.execPath(), "run", "-A", "--unstable-kv", "--no-prompt", ...WITH_FAULTS, `${ROOT}main.ts`],
       env: { ARCHWAY_TEST_CLOCK: opened.clockFile, DENO_KV_ACCESS_TOKEN: TOKEN },
       args: cacheArgs(name, opened),
     });
@@ -89,10 +94,6 @@ async function openExtras(bed: WalkBed, stack: AsyncDisposableStack): Promise<Ex
   };
 }
 
-function preloadClock(): readonly string[] {
-  return [`--preload=${new URL("./jumping_clock.ts", import.meta.url).pathname}`];
-}
-
 function cacheArgs(name: string, { cacheFile, kvServer }: Extras): readonly string[] {
   if (name === "first") return [`--cache-path=${cacheFile}`];
   return kvServer === undefined ? [] : [`--kv-url=${kvServer.url}`];
@@ -107,7 +108,7 @@ async function kubeconfigThrough(proxy: ApiProxy, { kubeconfigFile, controlPlane
 }
 
 /** Whether the command could be run and succeeded. */
-export async function run(command: string, args: readonly string[]): Promise<boolean> {
+async function run(command: string, args: readonly string[]): Promise<boolean> {
   try {
     const quiet = { stdin: "null", stdout: "null", stderr: "null" } as const;
     return (await new Deno.Command(command, { args: [...args], ...quiet }).output()).success;

@@ -1,7 +1,7 @@
 // What is done to the replicas themselves: killed, frozen, starved of memory, given the wrong time. Rows of the chaos table.
 import { failedWebhookCalls } from "../cluster/support/pod_load.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
-import { type ChaosBed, leaderOf, reviveReplicas, run } from "./bed.ts";
+import { type ChaosBed, leaderOf, reviveReplicas } from "./bed.ts";
 import type { Heal } from "./engine.ts";
 import { felt } from "./registry_faults.ts";
 import { atRelease, type ReleaseMoment } from "./watch_cuts.ts";
@@ -63,21 +63,14 @@ export function jumpClocks(offsetMs: number): (bed: ChaosBed) => Promise<Heal> {
   };
 }
 
-/**
- * Lets the leader have no more memory than it has. It may die of it or make do; when it no longer answers, it is killed, as a
- * liveness probe would have it. The world is well again when somebody leads.
- */
-export async function starveLeader(bed: ChaosBed): Promise<Heal> {
+/** Makes the leader leak until it dies at its memory limit; it is started again, as the kubelet would. */
+export async function exhaustMemory(bed: ChaosBed): Promise<Heal> {
   const leader = await leaderOf(bed);
-  const limit = (data: string): Promise<boolean> => run("prlimit", ["--pid", String(leader.pid()), `--data=${data}`]);
-  if (!await limit("1")) throw new Error("Cannot limit the leader's memory: prlimit failed. Install util-linux.");
+  leader.kill("SIGUSR1");
   return async () => {
-    const hasDied = !leader.isAlive();
-    const answers = await leader.isReady().catch(() => false);
-    if (answers) await limit("unlimited");
-    else leader.kill("SIGKILL");
-    await leaderOf(bed, TAKEOVER_MS);
+    await waitUntil("the leader to run out of memory", () => !leader.isAlive());
     await reviveReplicas(bed);
-    return answers ? "the leader made do" : `the leader ${hasDied ? "died" : "hung"} and was started again`;
+    await leaderOf(bed, TAKEOVER_MS);
+    return "it died and was started again";
   };
 }

@@ -116,11 +116,11 @@ export function chaosTable({ absenceMs }: TableOptions): readonly Row[] {
     },
     {
       area: "replicas",
-      fault: "leader out of memory",
+      fault: "leader at its memory limit",
       ...WAITING,
       arriving: 20,
       forMs: 5_000,
-      begin: replicas.starveLeader,
+      begin: replicas.exhaustMemory,
       mayMiss: "calls under way die with the replica",
     },
   ];
