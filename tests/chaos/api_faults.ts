@@ -40,7 +40,7 @@ export function cut(place: CutPlace): (bed: ChaosBed) => Promise<Heal> {
     apiProxy.intercept(cutting);
     return Promise.resolve(async () => {
       await waitUntil(`a watch to be cut ${place}`, () => cutting.cuts() > 0);
-      return `${cutting.cuts()} cuts`;
+      return `${cutting.cuts()} × cut`;
     });
   };
 }
@@ -52,7 +52,7 @@ export function expire(form: "status" | "event"): (bed: ChaosBed) => Promise<Hea
     apiProxy.intercept(expiring);
     return Promise.resolve(async () => {
       await waitUntil("a watch to expire", () => expiring.forged() > 0);
-      return `${expiring.forged()} expiry`;
+      return `${expiring.forged()} × expired`;
     });
   };
 }
@@ -86,6 +86,6 @@ export async function starveArchway({ apiProxy, controlPlane }: ChaosBed): Promi
     for (const path of Object.keys(paths).reverse()) {
       expectStatus(`delete "${NAME}"`, await controlPlane.request("DELETE", `${path}/${NAME}`), [200]);
     }
-    return await felt(refusals.count(), "refusals");
+    return await felt(refusals.count(), "refusal");
   };
 }

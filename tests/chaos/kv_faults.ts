@@ -16,7 +16,7 @@ function healing(replica: Archway, before: number, undo: () => Promise<void>): H
   return async () => {
     const warnings = await countWarnings(replica) - before;
     await undo();
-    return await felt(warnings, "warnings");
+    return await felt(warnings, "warning");
   };
 }
 
@@ -43,15 +43,21 @@ export async function corruptFile({ cacheFile, replicas: [first] }: ChaosBed): P
   return healing(first, before, () => Promise.resolve());
 }
 
-/** Fills the small disk on which the first replica's cache lies. */
+/** Fills the small disk of the first replica's cache and lets it start a new cache there: not even its head can be written. */
 export async function fillDisk({ smallDisk = "", replicas: [first] }: ChaosBed): Promise<Heal> {
   const before = await countWarnings(first);
+  await first.stop();
+  for await (const { name } of Deno.readDir(smallDisk)) await Deno.remove(`${smallDisk}/${name}`);
   const filler = `${smallDisk}/filler`;
-  using file = await Deno.open(filler, { create: true, write: true });
-  const block = new Uint8Array(4_096);
-  // The last block is written in part before the disk says no.
-  while (await file.write(block).catch(() => 0) > 0);
+  await writeUntilFull(filler);
+  await first.restart();
   return healing(first, before, () => Deno.remove(filler));
+}
+
+async function writeUntilFull(path: string): Promise<void> {
+  using file = await Deno.open(path, { create: true, write: true });
+  const block = new Uint8Array(4_096);
+  while (await file.write(block).catch(() => 0) > 0);
 }
 
 /** Kills the KV server of the second replica. */

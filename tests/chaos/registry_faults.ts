@@ -11,7 +11,7 @@ export function answer(fault: Fault): (bed: ChaosBed) => Promise<Heal> {
     return Promise.resolve(() => {
       const met = Object.values(proxy.counts()).reduce((sum, count) => sum + count, 0);
       proxy.setFaults([]);
-      return felt(met, "requests");
+      return felt(met, "request");
     });
   };
 }
@@ -28,7 +28,7 @@ export async function presentStranger({ proxy, replicas }: ChaosBed): Promise<He
   await proxy.presentCertificate("untrusted");
   return async () => {
     await proxy.presentCertificate("trusted");
-    return await felt(await failures() - before, "failed handshakes");
+    return await felt(await failures() - before, "failed handshake");
   };
 }
 

@@ -48,7 +48,7 @@ export async function freezeBoth({ controlPlane, replicas }: ChaosBed): Promise<
   for (const replica of replicas) replica.kill("SIGSTOP");
   return async () => {
     for (const replica of replicas) replica.kill("SIGCONT");
-    return await felt(await failedWebhookCalls(controlPlane) - before, "calls timed out");
+    return await felt(await failedWebhookCalls(controlPlane) - before, "call timed out");
   };
 }
 
