@@ -1,10 +1,10 @@
 // Who is measured: Archway, or a reference operator that a command starts, on the same control plane and registry.
 import { type Archway, disablePlacement, enablePlacement } from "../cluster/support/archway.ts";
 import { type ClusterAccess, read } from "../cluster/support/cluster_access.ts";
-import { canMountAccount } from "../cluster/support/mounted_account.ts";
 import { RunningProcess } from "../cluster/support/process.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import type { WalkBed } from "../cluster/support/walk_bed.ts";
+import { asInstalled } from "./as_installed.ts";
 
 /** One of them, at work: its webhook is registered and it places pods. Dispose it to be rid of it and of its webhook. */
 export interface Contender extends AsyncDisposable {
@@ -22,13 +22,13 @@ export interface ArchwayContender extends Contender {
   readonly archway: Archway;
 }
 
-/** Starts a replica, with its ServiceAccount as a pod has it where the machine permits, and waits until it leads and gates. */
+/** Starts a replica as the manifests run it, and waits until it leads and gates. */
 export async function startArchwayContender(
   bed: WalkBed,
   { spec = {}, args = [] }: { readonly spec?: unknown; readonly args?: readonly string[] } = {},
 ): Promise<ArchwayContender> {
-  const account = await canMountAccount() ? "mounted" : "kubeconfig";
-  const archway = await bed.startReplica({ name: `bench-${crypto.randomUUID().slice(0, 8)}`, args, account });
+  const name = `bench-${crypto.randomUUID().slice(0, 8)}`;
+  const archway = await bed.startReplica({ name, args, ...await asInstalled() });
   await enablePlacement(bed.controlPlane, spec);
   await waitUntil("it to lead and gate", async () => await archway.metric("archway_gating") === 1);
   return {

@@ -4,11 +4,11 @@ import { issueLoopbackCertificates } from "../../lib/playground/certificates.ts"
 import { type Archway, enablePlacement, installArchway, startArchway } from "../cluster/support/archway.ts";
 import { type ClusterAccess, expectStatus } from "../cluster/support/cluster_access.ts";
 import { startControlPlane } from "../cluster/support/control_plane.ts";
-import { canMountAccount } from "../cluster/support/mounted_account.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import { makeEntry, makeImage, makeIndex } from "../support/documents.ts";
 import { openFakeRegistry } from "../support/registry.ts";
 import { type ApiCounter, startApiCounter } from "./api_counter.ts";
+import { asInstalled } from "./as_installed.ts";
 import { forEach } from "./for_each.ts";
 import type { GrowthPoint } from "./growth_axes.ts";
 
@@ -32,7 +32,9 @@ export async function openGrowthBed(point: GrowthPoint): Promise<GrowthBed> {
     await startControlPlane({
       without: ["kube-scheduler", "kwok"],
       // Nodes without kubelets are no concern of these.
-      flags: { "kube-controller-manager": ["--controllers=*,-node-lifecycle-controller,-node-ipam-controller"] },
+      flags: {
+        "kube-controller-manager": ["--controllers=*,-node-lifecycle-controller,-node-ipam-controller,-ttl-controller"],
+      },
     }),
   );
   const kubeconfigFile = await installArchway(cluster);
@@ -54,7 +56,7 @@ export async function openGrowthBed(point: GrowthPoint): Promise<GrowthBed> {
   const archway = undo.use(
     await startArchway({
       kubeconfigFile: counter.kubeconfigFile,
-      account: await canMountAccount() ? "mounted" : "kubeconfig",
+      ...await asInstalled(),
       registries: [{ host: registry.host, caFile }],
       args: ["--warm-admission=false", "--live-architectures"],
     }),

@@ -34,7 +34,6 @@ const MEASURES: readonly Measure[] = [
       { name: "writes", read: ({ writesPerPod }) => writesPerPod },
       { name: "GET and LIST", read: ({ reads, point }) => reads / point.pods },
     ],
-    limit: 3,
   },
   { title: "watched, KB a pod", series: [{ name: "bytes", read: (result) => result.watchedBytesPerPod / 1_024 }] },
 ];

@@ -1,0 +1,18 @@
+// A replica as the manifests run it: its account, and the limits of its heap. Used where memory and start are measured.
+import { parse } from "yaml";
+import type { ArchwayOptions } from "../cluster/support/archway.ts";
+import { read } from "../cluster/support/cluster_access.ts";
+import { canMountAccount } from "../cluster/support/mounted_account.ts";
+
+const DEPLOYMENT = new URL("../../manifests/base/deployment.yaml", import.meta.url);
+
+/** Options for startArchway(); where the machine lets no process have mounts of its own, it gets a kubeconfig. */
+export async function asInstalled(): Promise<Pick<ArchwayOptions, "account" | "env">> {
+  const deployment: unknown = parse(await Deno.readTextFile(DEPLOYMENT));
+  const variables = read(deployment, "spec", "template", "spec", "containers", 0, "env");
+  const flags = Array.isArray(variables) ? variables.find((each) => read(each, "name") === "DENO_V8_FLAGS") : undefined;
+  return {
+    account: await canMountAccount() ? "mounted" : "kubeconfig",
+    env: flags === undefined ? {} : { DENO_V8_FLAGS: String(read(flags, "value")) },
+  };
+}
