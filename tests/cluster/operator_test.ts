@@ -147,6 +147,18 @@ Deno.test("operator on a real API server", async (t) => {
     }
   });
 
+  await t.step("218 repairs the ServiceMonitor, and leaves the label that Prometheus selects it by", async () => {
+    const target = { namespace: NAMESPACE, name: "archway" };
+    const document = { metadata: { labels: { release: "prometheus" } }, spec: { endpoints: [] } };
+    const body = { kind: "merge", document } as const;
+    await bench.admin.patch(Resource.serviceMonitors, target, { body, signal: bench.signal });
+    const repaired = await waitUntil("the endpoint", async () => {
+      const object = await bench.find(Resource.serviceMonitors, target);
+      return JSON.stringify(object?.spec).includes('"port":"metrics"') && object;
+    }, { deadlineMs: 60_000 });
+    assert.equal(repaired.metadata.labels?.release, "prometheus");
+  });
+
   await t.step("183 185 B10 converts without losing plugins or the fallback", async () => {
     const path = "v1beta1/clusterpodplacementconfigs/cluster";
     await send(bench, ["PATCH", path, { spec: { plugins: SCORING, fallbackArchitecture: "amd64" } }]);
