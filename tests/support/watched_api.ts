@@ -1,5 +1,8 @@
 // KubeApi of controllers under test: collections that can be listed and watched, changed by the test alone. No wire, no time.
 import type { KubeApi, ListOptions, RawWatchEvent } from "../../lib/k8s/api.ts";
+import jsonPatch from "fast-json-patch";
+import { parseKubeObject } from "../../lib/k8s/kube_object.ts";
+import type { JsonPatch } from "../../lib/k8s/patch.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";
 import { keyOf, type KubeObject, type ResourceType } from "../../lib/k8s/types.ts";
 
@@ -15,6 +18,10 @@ export class WatchedApi {
   readonly #watchers = new Map<string, Set<Watcher>>();
   readonly #missing = new Set<string>();
   #version = 0;
+  /** Called ahead of each patch: what it throws is the answer, what it changes the patch meets. */
+  beforePatch: () => Promise<void> | void = () => {};
+  /** The patches that applied. */
+  readonly patches: JsonPatch[] = [];
   /** Each list as `plural namespace?fieldSelector`. */
   readonly lists: string[] = [];
 
@@ -39,6 +46,10 @@ export class WatchedApi {
     this.#tell(plural, ({ selection }) => matches(object, selection) ? { type: "DELETED", object } : undefined);
   }
 
+  find(plural: string, key: string): KubeObject | undefined {
+    return this.#of(plural).get(key);
+  }
+
   /** The API server does not know this kind. */
   withhold(plural: string): void {
     this.#missing.add(plural);
@@ -50,10 +61,22 @@ export class WatchedApi {
   }
 
   readonly api: KubeApi = {
-    get: unexpected,
+    get: ({ plural }, target) => {
+      const object = this.find(plural, `${target.namespace}/${target.name}`);
+      return object === undefined ? Promise.reject(notFound()) : Promise.resolve(object);
+    },
     create: unexpected,
     replace: unexpected,
-    patch: unexpected,
+    patch: async (type, { namespace, name = "" }, { body }) => {
+      await this.beforePatch();
+      const object = this.find(type.plural, `${namespace}/${name}`);
+      if (object === undefined) throw notFound();
+      if (body.kind !== "json") throw new Error("Cannot patch so here: only JSON patches are known.");
+      const next = patched(object, body.operations);
+      this.patches.push(body.operations);
+      this.put(type, next);
+      return object;
+    },
     delete: unexpected,
     raw: unexpected,
     serverClockOffsetMs: () => 0,
@@ -111,6 +134,21 @@ function matches(object: KubeObject, { namespace, fieldSelector, labelSelector }
     (labelSelector === undefined || object.metadata.labels?.[labelKey] === labelValue);
 }
 
+/** The object after a JSON patch; a failed `test` is answered as the API server does, without causes. */
+function patched(object: KubeObject, operations: JsonPatch): KubeObject {
+  try {
+    return parseKubeObject(
+      jsonPatch.applyPatch(structuredClone(object), structuredClone([...operations]), true).newDocument,
+    );
+  } catch (cause) {
+    throw new ApiError("the patch does not apply", { status: 422, cause });
+  }
+}
+
+function notFound(): ApiError {
+  return new ApiError("no such object", { status: 404, reason: "NotFound" });
+}
+
 function unexpected(): Promise<never> {
-  return Promise.reject(new Error("Cannot do this here: the controllers under test only list and watch."));
+  return Promise.reject(new Error("Cannot do this here: the controllers under test list, watch, get and patch."));
 }

@@ -1,0 +1,196 @@
+// The pod controller between decision and write: what others do to a pod meanwhile, and what the API server answers.
+import assert from "node:assert/strict";
+import { openPodPlacement, type PodPlacement } from "../../../controllers/pod_placement/controller.ts";
+import { ApiError } from "../../../lib/k8s/errors.ts";
+import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
+import { silentLogger } from "../../../lib/log.ts";
+import { openMetrics } from "../../../lib/metrics.ts";
+import { SCHEDULING_GATE } from "../../../lib/names.ts";
+import { makeSettings } from "../../../lib/placement/settings.ts";
+import type { PlacementConfigs } from "../../../lib/placement/types.ts";
+import {
+  A,
+  annotationsOf,
+  ARCH,
+  cluster,
+  configs,
+  gatesOf,
+  labelsOf,
+  mark,
+  NO_CONFIGS,
+  requiredOf,
+  term,
+} from "../../lib/placement/make.ts";
+import { makePod, openScene, type Scene, whileRunning } from "../make.ts";
+
+const REMOVED = "ArchAwareSchedGateRemovalSuccess";
+const SET = "ArchAwarePredicateSet";
+const ADDED = "ArchAwareSchedGateAdded";
+
+function gated(
+  name: string,
+  options: { readonly image?: string; readonly gates?: readonly string[] } = {},
+): KubeObject {
+  const { image = "multi", gates = [SCHEDULING_GATE] } = options;
+  const pod = makePod(name, { image, labels: { [mark("scheduling-gate")]: "gated" } });
+  const spec = { containers: [{ name: "c", image }], schedulingGates: gates.map((gate) => ({ name: gate })) };
+  return { ...pod, spec };
+}
+
+function controllerOf(scene: Scene, config: PlacementConfigs = NO_CONFIGS): PodPlacement {
+  const settings = makeSettings({ operatorNamespace: "archway", maxGateAgeMs: 60_000 });
+  return openPodPlacement({
+    api: scene.cluster.api,
+    images: scene.images,
+    events: scene.events,
+    metrics: openMetrics(),
+    board: { record: () => {} },
+    clock: scene.clock,
+    log: silentLogger,
+    settingsOf: () => settings,
+    configsOf: () => config,
+    liveArchitectures: () => undefined,
+    random: () => 0.5,
+    workers: 4,
+  });
+}
+
+function podOf(scene: Scene, name: string): KubeObject {
+  return scene.cluster.find("pods", `shop/${name}`) ?? assert.fail(`no pod ${name}`);
+}
+
+function reasonsOf({ told }: Scene): readonly string[] {
+  return told.map(({ reason }) => reason);
+}
+
+/** What happens right before the first patch of a scene. */
+function once(happens: () => void): () => void {
+  let isDue = true;
+  return () => {
+    if (!isDue) return;
+    isDue = false;
+    happens();
+  };
+}
+
+Deno.test("openPodPlacement() releases a gated pod by one patch and tells of it in three slots", async () => {
+  const scene = openScene();
+  scene.cluster.put(Resource.pods, gated("web"));
+  const controller = controllerOf(scene);
+  await whileRunning(scene, controller, async () => {
+    await scene.clock.advance(100);
+    assert.equal(scene.cluster.patches.length, 1);
+    assert.deepEqual(requiredOf(podOf(scene, "web")), [term([ARCH, A, "arm64"])]);
+    assert.deepEqual(scene.told.map(({ slot, reason }) => `${slot} ${reason}`), [
+      `1 ${ADDED}`,
+      `3 ${SET}`,
+      `2 ${REMOVED}`,
+    ]);
+    assert.deepEqual([controller.gatedPods(), controller.isBusy()], [0, false]);
+  });
+});
+
+Deno.test("openPodPlacement() ends cleanly when the pod is deleted at the moment of the write", async () => {
+  const scene = openScene();
+  scene.cluster.put(Resource.pods, gated("web"));
+  scene.cluster.beforePatch = once(() => scene.cluster.drop(Resource.pods, "shop/web"));
+  const controller = controllerOf(scene);
+  await whileRunning(scene, controller, async () => {
+    await scene.clock.advance(10_000);
+    assert.deepEqual([controller.gatedPods(), reasonsOf(scene)], [0, [ADDED]]);
+  });
+});
+
+Deno.test("openPodPlacement() decides again when a container is changed at the moment of the write", async () => {
+  const scene = openScene();
+  scene.cluster.put(Resource.pods, gated("web"));
+  scene.cluster.beforePatch = once(() => scene.cluster.put(Resource.pods, gated("web", { image: "single-arm64" })));
+  await whileRunning(scene, controllerOf(scene), async () => {
+    await scene.clock.advance(100);
+    assert.deepEqual(requiredOf(podOf(scene, "web")), [term([ARCH, "arm64"])]);
+    assert.equal(scene.cluster.patches.length, 1);
+  });
+});
+
+Deno.test("openPodPlacement() leaves a pod alone whose gate others lifted and that they bound", async () => {
+  const scene = openScene();
+  const bound = {
+    ...gated("web", { gates: [] }),
+    spec: { containers: [{ name: "c", image: "multi" }], nodeName: "n1" },
+  };
+  scene.cluster.put(Resource.pods, gated("web"));
+  scene.cluster.beforePatch = once(() => scene.cluster.put(Resource.pods, bound));
+  await whileRunning(scene, controllerOf(scene), async () => {
+    await scene.clock.advance(10_000);
+    assert.deepEqual([scene.cluster.patches, reasonsOf(scene)], [[], [ADDED]]);
+    assert.deepEqual(podOf(scene, "web")["spec"], bound.spec);
+  });
+});
+
+Deno.test("openPodPlacement() keeps foreign gates and waits for nobody", async () => {
+  const scene = openScene();
+  scene.cluster.put(
+    Resource.pods,
+    gated("web", { gates: ["kueue.x-k8s.io/admission", SCHEDULING_GATE, "example.com/x"] }),
+  );
+  await whileRunning(scene, controllerOf(scene), async () => {
+    await scene.clock.advance(100);
+    assert.deepEqual(gatesOf(podOf(scene, "web")), ["kueue.x-k8s.io/admission", "example.com/x"]);
+    assert.match(scene.told.at(-1)?.message ?? "", /Still held by kueue.x-k8s.io\/admission, example.com\/x/);
+  });
+});
+
+Deno.test("openPodPlacement() releases the pod bare, with a Warning, when the server refuses what was decided", async () => {
+  const scene = openScene();
+  scene.cluster.put(Resource.pods, gated("web"));
+  scene.cluster.beforePatch = once(() => {
+    throw new ApiError("affinity is forbidden", { status: 422, hasCauses: true });
+  });
+  await whileRunning(scene, controllerOf(scene), async () => {
+    await scene.clock.advance(100);
+    assert.deepEqual(gatesOf(podOf(scene, "web")), []);
+    assert.equal(requiredOf(podOf(scene, "web")), undefined);
+    const warning = scene.told.find(({ type }) => type === "Warning");
+    assert.deepEqual([warning?.reason, warning?.mustArrive], ["ArchAwareSchedGateRemovalFailed", true]);
+    assert.match(warning?.message ?? "", /affinity is forbidden/);
+  });
+});
+
+Deno.test("openPodPlacement() goes on until the server takes the patch", async () => {
+  const scene = openScene();
+  let refusals = 5;
+  scene.cluster.put(Resource.pods, gated("web"));
+  scene.cluster.beforePatch = () => {
+    if (refusals-- > 0) throw new ApiError("away", { status: 0 });
+  };
+  await whileRunning(scene, controllerOf(scene), async () => {
+    await scene.clock.advance(20_000);
+    assert.deepEqual(gatesOf(podOf(scene, "web")), []);
+    assert.deepEqual(reasonsOf(scene), [ADDED, SET, REMOVED]);
+  });
+});
+
+Deno.test("openPodPlacement() falls back within the longest gate age, also when another leader takes over", async () => {
+  const scene = openScene();
+  const config = configs(cluster({ fallback: A }));
+  scene.cluster.put(Resource.pods, gated("web", { image: "broken" }));
+  await whileRunning(scene, controllerOf(scene, config), () => scene.clock.advance(40_000));
+  assert.deepEqual(gatesOf(podOf(scene, "web")), [SCHEDULING_GATE]);
+  assert.match(String(labelsOf(podOf(scene, "web"))[mark("image-inspect-error-count")]), /^[1-4]$/);
+  await whileRunning(scene, controllerOf(scene, config), () => scene.clock.advance(20_000));
+  assert.deepEqual(gatesOf(podOf(scene, "web")), []);
+  assert.equal(labelsOf(podOf(scene, "web"))[mark("fallback-arch")], A);
+  assert.match(String(annotationsOf(podOf(scene, "web"))["archway.dev/decision"]), /"d":"fallback"/);
+  const last = scene.told.slice(-3).map(({ slot, reason }) => `${slot} ${reason}`);
+  assert.deepEqual(last, ["2 ArchAwareInspectionError", "3 ArchAwareFallbackPredicateSet", `1 ${REMOVED}`]);
+});
+
+Deno.test("openPodPlacement() finds by its sweep a gated pod whose label someone removed", async () => {
+  const scene = openScene();
+  const stray = gated("web");
+  scene.cluster.put(Resource.pods, { ...stray, metadata: { ...stray.metadata, labels: {} } });
+  await whileRunning(scene, controllerOf(scene), async () => {
+    await scene.clock.advance(1_000);
+    assert.deepEqual(gatesOf(podOf(scene, "web")), []);
+  });
+});
