@@ -48,7 +48,7 @@ export async function serve(parts: ServeParts, stop: AbortSignal): Promise<void>
   let isPlacing = (): boolean => false;
   const edges = await openEdges(parts, { stack, stop, following: following.signal, isPlacing: () => isPlacing() });
   const rooms = openRooms(parts, edges, stop);
-  isPlacing = rooms.podPlacement.isBusy;
+  isPlacing = () => rooms.podPlacement.isBusy();
   const webhooks = await openWebhooks(parts, rooms, following.signal);
   const admin = openAdmin(parts, rooms, stop);
   const address = { webhookPort: webhooks.port, adminPort: admin.addr.port };

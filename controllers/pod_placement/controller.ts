@@ -16,7 +16,7 @@ import { applyDecision, reportGated } from "./apply.ts";
 import { type CaseFile, CaseFiles } from "./case_file.ts";
 import { gatherFacts } from "./gather.ts";
 import type { PodPlacementParts } from "./parts.ts";
-import { openUnadmitted } from "./unadmitted.ts";
+import { openUnadmitted, type Unadmitted } from "./unadmitted.ts";
 
 /** The running controller. */
 export interface PodPlacement {
@@ -52,75 +52,126 @@ const MAX_SHOWN = 12;
 
 /** Makes the controller. Nothing is asked of the API server before `run`. */
 export function openPodPlacement(parts: PodPlacementParts): PodPlacement {
-  const { api, clock, log } = parts;
-  const files = new CaseFiles();
-  const unadmitted = openUnadmitted(parts);
-  /** Gated pods without the gate's label, found by a sweep: the watch does not show them. */
-  const strays = new Map<string, PodView>();
-  const queue = new WorkQueue({
-    name: "pods",
-    parallel: parts.workers,
-    clock,
-    log,
-    backoff: { baseMs: 50, capMs: 5_000 },
-    reconcile: (key, signal) => reconcile(key, signal),
-  });
-  const gated: Reflector<PodView> = openReflector<PodView>({
-    api,
-    resource: Resource.pods,
-    labelSelector: `${PodLabel.gate}=${GateLabel.gated}`,
-    parse: parsePod,
-    clock,
-    log,
-    name: "gated pods",
-    onChange: (change) => {
-      if (change.kind === "apply") {
-        strays.delete(change.key);
-        queue.add(change.key);
-      } else files.close(change.value.uid);
-    },
-  });
+  return new PodPlacementController(parts);
+}
 
-  async function reconcile(key: string, signal: AbortSignal): Promise<ReconcileOutcome> {
+class PodPlacementController implements PodPlacement {
+  readonly #parts: PodPlacementParts;
+  readonly #files = new CaseFiles();
+  readonly #unadmitted: Unadmitted;
+  /** Gated pods without the gate's label, found by a sweep: the watch does not show them. */
+  readonly #strays = new Map<string, PodView>();
+  readonly #queue: WorkQueue;
+  readonly #gated: Reflector<PodView>;
+
+  constructor(parts: PodPlacementParts) {
+    const { api, clock, log, workers } = parts;
+    this.#parts = parts;
+    this.#unadmitted = openUnadmitted(parts);
+    this.#queue = new WorkQueue({
+      name: "pods",
+      parallel: workers,
+      clock,
+      log,
+      backoff: { baseMs: 50, capMs: 5_000 },
+      reconcile: (key, signal) => this.#reconcile(key, signal),
+    });
+    this.#gated = openReflector<PodView>({
+      api,
+      resource: Resource.pods,
+      labelSelector: `${PodLabel.gate}=${GateLabel.gated}`,
+      parse: parsePod,
+      clock,
+      log,
+      name: "gated pods",
+      onChange: (change) => {
+        if (change.kind === "apply") {
+          this.#strays.delete(change.key);
+          this.#queue.add(change.key);
+        } else this.#files.close(change.value.uid);
+      },
+    });
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all([this.#gated.run(signal), this.#queue.run(signal), this.#sweepForEver(signal)]);
+  }
+
+  configChanged(namespace?: string): void {
+    for (const pod of this.#gated.values()) {
+      if (namespace === undefined || pod.namespace === namespace) this.#queue.add(`${pod.namespace}/${pod.name}`);
+    }
+  }
+
+  hasSynced(): boolean {
+    return this.#gated.hasSynced();
+  }
+
+  gatedPods(): number {
+    return this.#gated.size + this.#strays.size;
+  }
+
+  unadmittedPods(): number {
+    return this.#unadmitted.count;
+  }
+
+  longestGated(): readonly HeldPod[] {
+    const nowMs = this.#parts.clock.nowMs();
+    return [...this.#gated.values(), ...this.#strays.values()]
+      .map(({ namespace, name, creationTimestampMs: sinceMs = nowMs }) => ({ namespace, pod: name, sinceMs }))
+      .sort((left, right) => left.sinceMs - right.sinceMs)
+      .slice(0, MAX_SHOWN);
+  }
+
+  queueDepth(): number {
+    return this.#queue.depth;
+  }
+
+  isBusy(): boolean {
+    return this.#queue.isBusy;
+  }
+
+  async #reconcile(key: string, signal: AbortSignal): Promise<ReconcileOutcome> {
+    const { clock, metrics } = this.#parts;
     const startedMs = clock.monotonicMs();
-    const pod = gated.get(key) ?? strays.get(key);
+    const pod = this.#gated.get(key) ?? this.#strays.get(key);
     if (pod === undefined || !isGated(pod)) {
-      forget(key, pod);
-      parts.metrics.podProcessed({ gated: false, ms: clock.monotonicMs() - startedMs });
+      this.#forget(key, pod);
+      metrics.podProcessed({ gated: false, ms: clock.monotonicMs() - startedMs });
       return { kind: "done" };
     }
-    const { file, isNew } = files.open(pod, startedMs);
+    const { file, isNew } = this.#files.open(pod, startedMs);
     if (file.released) return { kind: "done" };
     if (file.notBeforeMs > startedMs) return { kind: "again", afterMs: file.notBeforeMs - startedMs };
-    if (isNew) reportGated(parts, pod);
+    if (isNew) reportGated(this.#parts, pod);
     try {
-      return await settle(key, pod, { file, signal });
+      return await this.#settle(key, pod, { file, signal });
     } finally {
-      parts.metrics.podProcessed({ gated: true, ms: clock.monotonicMs() - startedMs });
+      metrics.podProcessed({ gated: true, ms: clock.monotonicMs() - startedMs });
     }
   }
 
   /** Decides and applies, on a fresh read whenever the pod turns out to be another than the one decided about. */
-  async function settle(
+  async #settle(
     key: string,
     seen: PodView,
     { file, signal }: { readonly file: CaseFile; readonly signal: AbortSignal },
   ): Promise<ReconcileOutcome> {
     let pod = seen;
     for (let reads = 0; reads <= MAX_REREADS; reads++) {
-      const facts = await gatherFacts(parts, pod, { file, signal });
+      const facts = await gatherFacts(this.#parts, pod, { file, signal });
       const decision = decide(facts);
-      const applied = await applyDecision(parts, pod, { decision, gateAgeMs: facts.gateAgeMs, signal });
+      const applied = await applyDecision(this.#parts, pod, { decision, gateAgeMs: facts.gateAgeMs, signal });
       if (applied.kind === "written" && decision.kind === "retry") {
         file.failedAttempts++;
-        file.notBeforeMs = clock.monotonicMs() + decision.afterMs;
+        file.notBeforeMs = this.#parts.clock.monotonicMs() + decision.afterMs;
         return { kind: "again", afterMs: decision.afterMs };
       }
       if (applied.kind === "written") file.released = true;
-      const fresh = applied.kind === "stale" ? await readPod(key, signal) : undefined;
+      const fresh = applied.kind === "stale" ? await this.#readPod(key, signal) : undefined;
       if (fresh === undefined || fresh.uid !== seen.uid || !isGated(fresh)) {
         // The watch closes the file of a pod it shows; a stray's end nobody else would see.
-        if (strays.has(key)) forget(key, seen);
+        if (this.#strays.has(key)) this.#forget(key, seen);
         return { kind: "done" };
       }
       pod = fresh;
@@ -128,69 +179,49 @@ export function openPodPlacement(parts: PodPlacementParts): PodPlacement {
     throw new Error(`Cannot release pod "${key}": others keep changing it. It is tried again shortly.`);
   }
 
-  async function readPod(key: string, signal: AbortSignal): Promise<PodView | undefined> {
+  async #readPod(key: string, signal: AbortSignal): Promise<PodView | undefined> {
     try {
-      return parsePod(await api.get(Resource.pods, splitKey(key), signal));
+      return parsePod(await this.#parts.api.get(Resource.pods, splitKey(key), signal));
     } catch (error) {
       if (isNotFound(error)) return undefined;
       throw error;
     }
   }
 
-  function forget(key: string, pod: PodView | undefined): void {
-    strays.delete(key);
-    if (pod !== undefined) files.close(pod.uid);
+  #forget(key: string, pod: PodView | undefined): void {
+    this.#strays.delete(key);
+    if (pod !== undefined) this.#files.close(pod.uid);
   }
 
-  /** Pending pods that hold our gate but not its label, and those that the webhook never saw. Served from the API server's cache: cheap, a little old. */
-  async function sweep(signal: AbortSignal): Promise<void> {
-    const options = { fieldSelector: "status.phase=Pending", resourceVersion: "0", signal };
-    const census = unadmitted.begin();
-    for await (const object of listAll(api, Resource.pods, options)) {
-      census.look(object);
-      const pod = strayOf(object);
-      if (pod === undefined) continue;
-      const key = keyOf(object);
-      if (gated.get(key) !== undefined) continue;
-      strays.set(key, pod);
-      queue.add(key);
-    }
-    await census.close(signal);
-  }
-
-  async function sweepForEver(signal: AbortSignal): Promise<void> {
-    await gated.synced(signal).catch(() => undefined);
+  async #sweepForEver(signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#parts;
+    await this.#gated.synced(signal).catch(() => undefined);
     while (!signal.aborted) {
-      await sweep(signal).catch((error: unknown) => {
+      await this.#sweep(signal).catch((error: unknown) => {
         if (!signal.aborted) log.warn("sweep for gated pods failed", { reason: errorText(error) });
       });
       await clock.sleep(jitter(SWEEP_EVERY_MS), signal);
     }
   }
 
-  return {
-    run: async (signal) => {
-      await Promise.all([gated.run(signal), queue.run(signal), sweepForEver(signal)]);
-    },
-    configChanged: (namespace) => {
-      for (const pod of gated.values()) {
-        if (namespace === undefined || pod.namespace === namespace) queue.add(`${pod.namespace}/${pod.name}`);
-      }
-    },
-    hasSynced: () => gated.hasSynced(),
-    gatedPods: () => gated.size + strays.size,
-    unadmittedPods: () => unadmitted.count,
-    longestGated: () =>
-      [...gated.values(), ...strays.values()]
-        .map(({ namespace, name, creationTimestampMs = clock.nowMs() }) => ({
-          namespace,
-          pod: name,
-          sinceMs: creationTimestampMs,
-        }))
-        .sort((left, right) => left.sinceMs - right.sinceMs).slice(0, MAX_SHOWN),
-    queueDepth: () => queue.depth,
-    isBusy: () => queue.isBusy,
-  };
+  /**
+   * Pending pods that hold our gate but not its label, and those that the webhook never saw. Served from the API
+   * server's cache: cheap, a little old.
+   */
+  async #sweep(signal: AbortSignal): Promise<void> {
+    const options = { fieldSelector: "status.phase=Pending", resourceVersion: "0", signal };
+    const census = this.#unadmitted.begin();
+    for await (const object of listAll(this.#parts.api, Resource.pods, options)) {
+      census.look(object);
+      const pod = strayOf(object);
+      if (pod === undefined) continue;
+      const key = keyOf(object);
+      if (this.#gated.get(key) !== undefined) continue;
+      this.#strays.set(key, pod);
+      this.#queue.add(key);
+    }
+    await census.close(signal);
+  }
 }
 
 function strayOf(object: KubeObject): PodView | undefined {
