@@ -1,0 +1,53 @@
+// Beyond its capacity the webhook lets pods pass, and the sweep tells of exactly those, on a real control plane.
+import assert from "node:assert/strict";
+import { MAX_LARGE_BYTES } from "../../lib/load_limit.ts";
+import { WebhookPath } from "../../lib/names.ts";
+import { MAX_BODY_BYTES } from "../../routes/admission.ts";
+import { connectRaw, type RawClient, renderPost } from "../bench/raw_client.ts";
+import { createPods, isReleased, listPods, type PodSpec } from "./support/pods.ts";
+import { waitUntil } from "./support/wait.ts";
+import { index, openWorkingBed } from "./support/walk_bed.ts";
+
+/** Large enough to count against the webhook's limit of bytes. */
+const PADDING = { padding: "p".repeat(100 * 1024) };
+/** Nobody runs these pods: a sweep looks at what is pending. */
+const NOWHERE = { nodeSelector: { "example.com/no-such-node": "yes" } };
+
+Deno.test("overload: refused pods pass ungated, and the next sweep reports exactly those", async () => {
+  await using bed = await openWorkingBed();
+  const { archway, controlPlane } = bed;
+  const image = await bed.push("demo/overload", index("arm64"));
+  const namespace = await controlPlane.createNamespace("overload");
+  const podsOf = (annotations: Readonly<Record<string, string>>, ...names: readonly string[]): readonly PodSpec[] =>
+    names.map((name) => ({ name, images: [image], annotations, spec: NOWHERE }));
+  {
+    using stack = new DisposableStack();
+    // Clients that announce large bodies and do not send them take the whole limit.
+    const connect = async (): Promise<RawClient> => stack.use(await connectRaw(archway.webhookPort, archway.caPem));
+    for (let left = MAX_LARGE_BYTES; left > 0; left -= MAX_BODY_BYTES) {
+      const post = renderPost(WebhookPath.gatePod, "x".repeat(Math.min(left, MAX_BODY_BYTES)));
+      await (await connect()).write(post.subarray(0, 1_000));
+    }
+    const probe = await connect();
+    await waitUntil("the limit to be reached", async () => {
+      await probe.write(renderPost(WebhookPath.gatePod, PADDING.padding));
+      return (await probe.read()).status === 503;
+    });
+    const before = await archway.metric("archway_admissions_total", { outcome: "shed" });
+    await createPods(controlPlane, namespace, { pods: podsOf(PADDING, "refused-1", "refused-2", "refused-3") });
+    await createPods(controlPlane, namespace, { pods: podsOf({}, "small") });
+    assert.equal(await archway.metric("archway_admissions_total", { outcome: "shed" }), before + 3);
+  }
+  const pods = await listPods(controlPlane, namespace);
+  const unmarked = pods.filter(({ labels }) => Object.keys(labels).length === 0).map(({ name }) => name);
+  assert.deepEqual(unmarked, ["refused-1", "refused-2", "refused-3"]);
+  assert.ok(pods.filter(({ name }) => name !== "small").every(isReleased));
+  // A sweep comes with the start of a leader.
+  await archway.stop();
+  await archway.restart();
+  await waitUntil("the sweep's count", async () => await archway.metric("archway_unadmitted_pods") === 3);
+  const lines = (await archway.logs()).filter(({ message }) => message === "pods admitted without the webhook");
+  assert.equal(lines.length, 1);
+  const after = await listPods(controlPlane, namespace);
+  assert.deepEqual(after.filter(({ labels }) => Object.keys(labels).length === 0).map(({ name }) => name), unmarked);
+});
