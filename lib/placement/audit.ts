@@ -1,6 +1,7 @@
 // Audit mode: nothing is changed, what would be done is told. The webhook passes such pods; whoever inspects their
-// images asks here for the event to post. Source: issue "audit mode", design §4 `--audit`.
+// images asks here for the event to post. Source: design §4 `--audit`.
 import { EventReason } from "../names.ts";
+import { unreachable } from "../unreachable.ts";
 import { decideUngated } from "./decide.ts";
 import { clip, failureText } from "./failures.ts";
 import type { PodReport } from "./report_slots.ts";
@@ -40,5 +41,7 @@ function wouldDo(decision: PlacementDecision): string | undefined {
       return `fall back to {${decision.architecture}} (${failureText(decision.failed)})`;
     case "release":
       return `leave the pod unconstrained (${failureText(decision.failed)})`;
+    default:
+      return unreachable(decision);
   }
 }

@@ -3,6 +3,7 @@
 import { intersectArchitectures, isUsableArchitecture, KNOWN_ARCHITECTURES } from "../arch.ts";
 import { NODE_OS_LABEL } from "../names.ts";
 import type { InspectionFailure, Platform } from "../oci/types.ts";
+import { unreachable } from "../unreachable.ts";
 import { expressionsOf } from "./constraints.ts";
 import { entryOf, listAt, memberOf, textAt } from "./raw.ts";
 import type { PlacementSettings } from "./config_types.ts";
@@ -136,6 +137,8 @@ function outcomeOf({ image, inspection, source }: ImageFact, judged: JudgedImage
       return { image, digest, architectures: [...KNOWN_ARCHITECTURES].sort(), source: "bundle" };
     case "failed":
       return { image, digest, architectures: [], source: "failed" };
+    default:
+      return unreachable(judged);
   }
 }
 

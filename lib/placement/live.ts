@@ -1,5 +1,5 @@
 // What nodes, Karpenter NodePools and OpenShift MachineSets offer: architectures, read from the objects as they are. Pure.
-// Source: issue "placement in full" 6; the autoscaler's and Karpenter's documented fields.
+// Source: the autoscaler's and Karpenter's documented fields.
 import { intersectArchitectures, isUsableArchitecture, KNOWN_ARCHITECTURES } from "../arch.ts";
 import { NODE_ARCH_LABEL } from "../names.ts";
 import { listAt, objectAt, textAt } from "./raw.ts";

@@ -2,10 +2,14 @@
 // that unrelated writers do not conflict and a changed pod is decided anew. Source: design §5 "One write a pod", §10.
 import { type JsonPatch, type PatchOperation, pointer } from "../k8s/patch.ts";
 import { GateLabel, NODE_ARCH_LABEL, PodAnnotation, PodLabel, SCHEDULING_GATE } from "../names.ts";
-import { affinityOperations, NOWHERE_REQUIREMENT, plainAddition, PREFERRED_TERMS_POINTER } from "./affinity.ts";
+import { unreachable } from "../unreachable.ts";
 import {
   type AffinityAddition,
+  affinityOperations,
   architectureRequirement,
+  NOWHERE_REQUIREMENT,
+  plainAddition,
+  PREFERRED_TERMS_POINTER,
   REQUIRED_TERMS_POINTER,
   requiredAddition,
 } from "./affinity.ts";
@@ -64,6 +68,8 @@ export function affinityAddition(decision: PlacementDecision): AffinityAddition 
     case "retry":
     case "release":
       return { preferred };
+    default:
+      return unreachable(decision);
   }
 }
 

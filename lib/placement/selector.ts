@@ -1,4 +1,5 @@
 // Kubernetes label selectors: compiled once when a config is read, matched for every pod. Source: §2.4.
+import { unreachable } from "../unreachable.ts";
 import { entryOf, isObject, memberOf } from "./raw.ts";
 import type { LabelRequirement, LabelSelector } from "./config_types.ts";
 
@@ -48,6 +49,8 @@ function holds(requirement: LabelRequirement, value: string | undefined): boolea
       return value !== undefined;
     case "DoesNotExist":
       return value === undefined;
+    default:
+      return unreachable(requirement.operator);
   }
 }
 
