@@ -13,10 +13,9 @@ import { readKubeconfigAccess } from "./lib/k8s/kubeconfig_access.ts";
 import { openKubeApi } from "./lib/k8s/rest_api.ts";
 import { errorText, openLogger, silentLogger } from "./lib/log.ts";
 import { parsePlacementOptions } from "./lib/placement/options.ts";
-import { openPlayground, type Playground } from "./lib/playground/playground.ts";
-import { renderOutcomeDocument, renderOutcomeTable, renderWelcome } from "./lib/playground/report.ts";
 import { unreachable } from "./lib/unreachable.ts";
-import { serve } from "./serve.ts";
+import { runDev, type ServeRun } from "./serve/dev.ts";
+import { serve } from "./serve/serve.ts";
 
 /** Version of this build. */
 export const VERSION = "0.1.0";
@@ -25,8 +24,6 @@ const USER_AGENT = `archway/${VERSION}`;
 /** How long webhooks still answer after SIGTERM (ms): behind a Service until its endpoints have followed, else until busy
  * connections have been handed back. */
 const LINGER_MS = { service: 3_000, url: 1_000 } as const;
-/** Longest that `dev --once` waits for its samples (ms). */
-const SAMPLES_MS = 30_000;
 
 const encoder = new TextEncoder();
 
@@ -68,7 +65,7 @@ async function run(config: Config, terminal: Terminal): Promise<number> {
     case "serve":
       return await runServe(config, { terminal, stop });
     case "dev":
-      return await runDev(config, { terminal, stop });
+      return await runDev(config, { terminal, stop, runServe });
     case "inspect":
       return await runInspect(config, { terminal, clock: systemClock, userAgent: USER_AGENT, signal: stop });
     case "release":
@@ -112,16 +109,7 @@ function openAccess({ kubeconfig, context }: Config): Promise<ClusterAccess> {
   return readInClusterAccess({ host, port, clock });
 }
 
-interface RunParts {
-  readonly terminal: Terminal;
-  readonly stop: AbortSignal;
-  /** Receives log lines; default standard error. */
-  readonly writeLog?: (line: string) => void;
-  readonly lingerMs?: number;
-  readonly onListening?: (address: { readonly webhookPort: number; readonly adminPort: number }) => void;
-}
-
-async function runServe(config: Config, run: RunParts): Promise<number> {
+async function runServe(config: Config, run: ServeRun): Promise<number> {
   const { terminal, stop, writeLog = terminal.err, onListening = () => {} } = run;
   const options = parsePlacementOptions(config);
   if (options.kind === "invalid") return refuse(terminal, options.problems);
@@ -139,91 +127,6 @@ async function runServe(config: Config, run: RunParts): Promise<number> {
   }, stop);
   log.close();
   return ExitCode.done;
-}
-
-/** The playground, and the very same `serve` in front of it. */
-async function runDev(dev: Config, { terminal, stop }: RunParts): Promise<number> {
-  const workDir = await Deno.makeTempDir({ prefix: "archway-dev-" });
-  try {
-    await using playground = await openPlayground({
-      clock: systemClock,
-      log: silentLogger,
-      workDir,
-      namespaces: [dev.namespace],
-    });
-    return await runBeside(playground, { dev, terminal, stop });
-  } finally {
-    await Deno.remove(workDir, { recursive: true });
-  }
-}
-
-/** Serves the playground; with `--once` until its samples have ended, else until stopped. */
-async function runBeside(
-  playground: Playground,
-  { dev, terminal, stop }: RunParts & { readonly dev: Config },
-): Promise<number> {
-  const webhookPort = freePort();
-  const config: Config = {
-    ...dev,
-    command: "serve",
-    kubeconfig: playground.files.kubeconfig,
-    listen: { host: "127.0.0.1", port: webhookPort },
-    adminListen: { host: "127.0.0.1", port: dev.once ? 0 : freePort(dev.adminListen.port) },
-    tlsMode: "files",
-    tlsCert: playground.files.certificate,
-    tlsKey: playground.files.key,
-    tlsCa: playground.files.authority,
-    webhookUrl: `https://127.0.0.1:${webhookPort}`,
-    registry: [...dev.registry, playground.registryHost],
-    registryCa: [...dev.registryCa, playground.files.authority],
-  };
-  const done = new AbortController();
-  const listening = Promise.withResolvers<number>();
-  const serving = runServe(config, {
-    terminal,
-    stop: AbortSignal.any([stop, done.signal]),
-    lingerMs: 0,
-    // With --once the table is the result; while it keeps running, the log is part of the show.
-    ...(dev.once ? { writeLog: () => {} } : {}),
-    onListening: ({ adminPort }) => listening.resolve(adminPort),
-  });
-  serving.catch(listening.reject);
-  try {
-    const adminPort = await listening.promise;
-    if (!dev.once) {
-      terminal.out(renderWelcome({
-        apiUrl: playground.apiUrl,
-        registryHost: playground.registryHost,
-        kubeconfig: playground.files.kubeconfig,
-        dashboardUrl: `http://127.0.0.1:${adminPort}/`,
-      }));
-    }
-    const patience = AbortSignal.any([stop, AbortSignal.timeout(SAMPLES_MS)]);
-    await playground.applySamples(patience);
-    await playground.waitUntilSettled(patience).catch(() => terminal.err("archway: Not all samples ended in time.\n"));
-    const outcomes = playground.outcomes();
-    const { registryHost } = playground;
-    const text = dev.output === "table"
-      ? renderOutcomeTable(outcomes, { registryHost, color: terminal.color })
-      : renderOutcomeDocument(outcomes, dev.output);
-    terminal.out(text);
-    if (!dev.once) await serving;
-    return outcomes.every(({ ok }) => ok) ? ExitCode.done : ExitCode.no;
-  } finally {
-    done.abort();
-    await serving;
-  }
-}
-
-/** The wanted port when it is free, else any that is. The webhook's URL must be known before it listens. */
-function freePort(wanted = 0): number {
-  try {
-    using listener = Deno.listen({ hostname: "127.0.0.1", port: wanted });
-    return listener.addr.port;
-  } catch (error) {
-    if (error instanceof Deno.errors.AddrInUse) return freePort();
-    throw error;
-  }
 }
 
 if (import.meta.main) {

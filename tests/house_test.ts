@@ -19,7 +19,7 @@ const ASSEMBLIES = ["lib/playground/", "lib/cli/"];
 type Room = "main" | "routes" | "controllers" | "vocabulary" | "domain" | "assembly" | "edge" | "tests";
 
 function roomOf(file: string): Room {
-  if (["main.ts", "serve.ts", "edges.ts"].includes(file)) return "main";
+  if (file === "main.ts" || file.startsWith("serve/")) return "main";
   if (file.startsWith("routes/")) return "routes";
   if (file.startsWith("controllers/")) return "controllers";
   if (file.startsWith("tests/") || file.startsWith("manifests/")) return "tests";
@@ -69,9 +69,7 @@ function readSource(file: string): Source {
 
 const PRODUCT = [
   readSource("main.ts"),
-  readSource("serve.ts"),
-  readSource("edges.ts"),
-  ...["routes", "controllers", "lib"].flatMap(readSources),
+  ...["serve", "routes", "controllers", "lib"].flatMap(readSources),
 ];
 const TESTS = readSources("tests");
 

@@ -13,7 +13,7 @@ import { type JsonObject, listAt, textAt } from "../../lib/playground/json_value
 import { openPlayground, type Playground } from "../../lib/playground/playground.ts";
 import { openRegistry, type Registry } from "../../lib/playground/registry.ts";
 import type { ImageDescription } from "../../lib/playground/registry_images.ts";
-import { serve } from "../../serve.ts";
+import { serve } from "../../serve/serve.ts";
 import { kindNamed } from "../lib/playground/make.ts";
 
 /** Namespace of the service itself. */

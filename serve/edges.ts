@@ -1,23 +1,23 @@
 // The edges of `archway serve`, opened from the configuration: API server, registries, events, metrics, certificate.
 // Called by serve.ts.
-import { type Board, openBoard } from "./lib/board.ts";
-import type { Clock } from "./lib/clock.ts";
-import type { Config } from "./lib/config/parse.ts";
-import { type GlobalPullSecret, openGlobalPullSecret } from "./lib/images/global_pull_secret.ts";
-import { type ImageService, openImageService } from "./lib/images/image_service.ts";
-import { type KnownImages, openKnownImages } from "./lib/images/known_images.ts";
-import { openPodImages, type PodImages } from "./lib/images/pod_images.ts";
-import { openPullSecrets } from "./lib/images/pull_secrets.ts";
-import type { KubeApi } from "./lib/k8s/api.ts";
-import type { ClusterAccess } from "./lib/k8s/cluster_access.ts";
-import { type EventRecorder, openEventRecorder } from "./lib/k8s/event_recorder.ts";
-import { openKubeApi } from "./lib/k8s/rest_api.ts";
-import type { RootLogger } from "./lib/log.ts";
-import { type Metrics, openMetrics } from "./lib/metrics.ts";
-import { EVENT_SOURCE } from "./lib/names.ts";
-import type { PlacementSettings } from "./lib/placement/types.ts";
-import { openServingCertificate } from "./lib/tls/open_certificate.ts";
-import type { ServingCertificate } from "./lib/tls/serving_certificate.ts";
+import { type Board, openBoard } from "../lib/board.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Config } from "../lib/config/parse.ts";
+import { type GlobalPullSecret, openGlobalPullSecret } from "../lib/images/global_pull_secret.ts";
+import { type ImageService, openImageService } from "../lib/images/image_service.ts";
+import { type KnownImages, openKnownImages } from "../lib/images/known_images.ts";
+import { openPodImages, type PodImages } from "../lib/images/pod_images.ts";
+import { openPullSecrets } from "../lib/images/pull_secrets.ts";
+import type { KubeApi } from "../lib/k8s/api.ts";
+import type { ClusterAccess } from "../lib/k8s/cluster_access.ts";
+import { type EventRecorder, openEventRecorder } from "../lib/k8s/event_recorder.ts";
+import { openKubeApi } from "../lib/k8s/rest_api.ts";
+import type { RootLogger } from "../lib/log.ts";
+import { type Metrics, openMetrics } from "../lib/metrics.ts";
+import { EVENT_SOURCE } from "../lib/names.ts";
+import type { PlacementSettings } from "../lib/placement/types.ts";
+import { openServingCertificate } from "../lib/tls/open_certificate.ts";
+import type { ServingCertificate } from "../lib/tls/serving_certificate.ts";
 
 /** What `serve` runs with. */
 export interface ServeParts {

@@ -1,0 +1,122 @@
+// `archway dev`: the embedded cluster and registry, and the very same `serve` in front of them. Called by main.
+import { ExitCode, type Terminal } from "../lib/cli/output.ts";
+import { systemClock } from "../lib/clock.ts";
+import type { Config } from "../lib/config/parse.ts";
+import { silentLogger } from "../lib/log.ts";
+import { openPlayground, type Playground } from "../lib/playground/playground.ts";
+import { renderOutcomeDocument, renderOutcomeTable, renderWelcome } from "../lib/playground/report.ts";
+import type { ServeParts } from "./edges.ts";
+
+/** Longest that `dev --once` waits for its samples (ms). */
+const SAMPLES_MS = 30_000;
+
+/** How `serve` is to run; what is left out is as main would have it. */
+export interface ServeRun {
+  readonly terminal: Terminal;
+  /** Aborts when it is to end. */
+  readonly stop: AbortSignal;
+  /** Receives log lines; default standard error. */
+  readonly writeLog?: (line: string) => void;
+  readonly lingerMs?: number;
+  readonly onListening?: ServeParts["onListening"];
+}
+
+/** What `dev` runs with. */
+export interface DevParts {
+  readonly terminal: Terminal;
+  readonly stop: AbortSignal;
+  /** Runs `archway serve` and gives its exit code. */
+  readonly runServe: (config: Config, run: ServeRun) => Promise<number>;
+}
+
+/** Runs the playground until stopped, or with `--once` until its samples have ended. Gives the exit code. */
+export async function runDev(dev: Config, parts: DevParts): Promise<number> {
+  const workDir = await Deno.makeTempDir({ prefix: "archway-dev-" });
+  try {
+    await using playground = await openPlayground({
+      clock: systemClock,
+      log: silentLogger,
+      workDir,
+      namespaces: [dev.namespace],
+    });
+    return await serveBeside(playground, dev, parts);
+  } finally {
+    await Deno.remove(workDir, { recursive: true });
+  }
+}
+
+async function serveBeside(playground: Playground, dev: Config, parts: DevParts): Promise<number> {
+  const done = new AbortController();
+  const listening = Promise.withResolvers<number>();
+  const serving = parts.runServe(configBeside(playground, dev), {
+    terminal: parts.terminal,
+    stop: AbortSignal.any([parts.stop, done.signal]),
+    lingerMs: 0,
+    // With --once the table is the result; while it keeps running, the log is part of the show.
+    ...(dev.once ? { writeLog: () => {} } : {}),
+    onListening: ({ adminPort }) => listening.resolve(adminPort),
+  });
+  serving.catch(listening.reject);
+  try {
+    const adminPort = await listening.promise;
+    if (!dev.once) parts.terminal.out(welcome(playground, adminPort));
+    const isAsExpected = await showSamples(playground, dev, parts);
+    if (!dev.once) await serving;
+    return isAsExpected ? ExitCode.done : ExitCode.no;
+  } finally {
+    done.abort();
+    await serving;
+  }
+}
+
+function configBeside({ files, registryHost }: Playground, dev: Config): Config {
+  const webhookPort = freePort();
+  return {
+    ...dev,
+    command: "serve",
+    kubeconfig: files.kubeconfig,
+    listen: { host: "127.0.0.1", port: webhookPort },
+    adminListen: { host: "127.0.0.1", port: dev.once ? 0 : freePort(dev.adminListen.port) },
+    tlsMode: "files",
+    tlsCert: files.certificate,
+    tlsKey: files.key,
+    tlsCa: files.authority,
+    webhookUrl: `https://127.0.0.1:${webhookPort}`,
+    registry: [...dev.registry, registryHost],
+    registryCa: [...dev.registryCa, files.authority],
+  };
+}
+
+function welcome({ apiUrl, registryHost, files }: Playground, adminPort: number): string {
+  const dashboardUrl = `http://127.0.0.1:${adminPort}/`;
+  return renderWelcome({ apiUrl, registryHost, kubeconfig: files.kubeconfig, dashboardUrl });
+}
+
+/** Applies the samples and shows how each ended; whether all ended as their manifests say. */
+async function showSamples(
+  playground: Playground,
+  { output }: Config,
+  { terminal, stop }: DevParts,
+): Promise<boolean> {
+  const patience = AbortSignal.any([stop, AbortSignal.timeout(SAMPLES_MS)]);
+  await playground.applySamples(patience);
+  await playground.waitUntilSettled(patience).catch(() => terminal.err("archway: Not all samples ended in time.\n"));
+  const outcomes = playground.outcomes();
+  const { registryHost } = playground;
+  const text = output === "table"
+    ? renderOutcomeTable(outcomes, { registryHost, color: terminal.color })
+    : renderOutcomeDocument(outcomes, output);
+  terminal.out(text);
+  return outcomes.every(({ ok }) => ok);
+}
+
+/** The wanted port when it is free, else any that is. The webhook's URL must be known before it listens. */
+function freePort(wanted = 0): number {
+  try {
+    using listener = Deno.listen({ hostname: "127.0.0.1", port: wanted });
+    return listener.addr.port;
+  } catch (error) {
+    if (error instanceof Deno.errors.AddrInUse) return freePort();
+    throw error;
+  }
+}

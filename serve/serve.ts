@@ -1,0 +1,45 @@
+// `archway serve`: edges opened, rooms put together, run until told to stop, closed in order. Called by main.
+//
+//   reflectors ─▶ configs ─┬─▶ webhook (each replica)   ─▶ patch in the answer
+//   registries ─▶ images ──┴─▶ pod controller (leader)  ─▶ one patch a pod
+//                              operator (leader)        ─▶ webhook configuration, conditions
+import { runEverywhere, runLeading } from "../controllers/mod.ts";
+import { openAdmin } from "./admin.ts";
+import { controllersOf } from "./controllers.ts";
+import { openEdges, type ServeParts } from "./edges.ts";
+import { openRooms } from "./rooms.ts";
+import { openWebhooks } from "./webhooks.ts";
+
+/** Longest that running requests, and then the last events, may take at the end (ms). */
+const DRAIN_MS = 3_000;
+const FLUSH_MS = 1_500;
+
+/** Serves until `stop` aborts, then drains and closes. Rejects when something cannot be opened. */
+export async function serve(parts: ServeParts, stop: AbortSignal): Promise<void> {
+  const { clock, log } = parts;
+  await using stack = new AsyncDisposableStack();
+  const following = new AbortController();
+  stack.defer(() => following.abort());
+  let isPlacing = (): boolean => false;
+  const edges = await openEdges(parts, { stack, stop, following: following.signal, isPlacing: () => isPlacing() });
+  const rooms = openRooms(parts, edges, stop);
+  isPlacing = () => rooms.podPlacement.isBusy();
+  const webhooks = await openWebhooks(parts, rooms, following.signal);
+  const admin = openAdmin(parts, rooms, stop);
+  const address = { webhookPort: webhooks.port, adminPort: admin.addr.port };
+  log.info("listening", address);
+  parts.onListening(address);
+
+  stop.addEventListener("abort", () => webhooks.beginDrain(), { once: true });
+  const controllers = controllersOf(parts, rooms);
+  const background = runEverywhere(controllers, following.signal);
+  await runLeading(controllers, stop);
+  log.info("draining");
+  await clock.sleep(parts.lingerMs, new AbortController().signal);
+  await webhooks.close(DRAIN_MS);
+  await edges.events.flush(AbortSignal.timeout(FLUSH_MS));
+  following.abort();
+  await background;
+  await admin.shutdown();
+  log.info("stopped");
+}

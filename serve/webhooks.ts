@@ -1,0 +1,67 @@
+// The TLS door, for the API server: pod gate, config checks, conversion. Called by serve.
+import { webhookApp } from "../routes/mod.ts";
+import { watchEphemeral } from "../controllers/ephemeral/controller.ts";
+import type { ServeParts } from "./edges.ts";
+import { followsNodes, type Rooms } from "./rooms.ts";
+import { holdsWithin } from "../lib/clock.ts";
+import { type HttpsListener, openHttpsListener } from "../lib/https_listener.ts";
+import type { PullScope } from "../lib/images/known_images.ts";
+import { openLoadLimit } from "../lib/load_limit.ts";
+import type { PodView } from "../lib/placement/types.ts";
+
+/**
+ * Longest that the first admissions wait for the configs and a sight of the leader (ms): a replica that the API server
+ * already calls would otherwise let pods of its first moments through ungated.
+ */
+const OPENING_MS = 2_000;
+
+/** Opens it with the certificate of the moment, and changes the certificate when it is renewed. */
+export async function openWebhooks(parts: ServeParts, rooms: Rooms, signal: AbortSignal): Promise<HttpsListener> {
+  const { config, clock, log } = parts;
+  const { certificate, known, images, live, metrics, operator, verdict } = rooms;
+  const gateLog = log.with({ route: "gate-pod" });
+  const app = webhookApp({
+    gate: {
+      ...rooms,
+      clock,
+      log: gateLog,
+      limit: openLoadLimit({ clock, log: gateLog }),
+      recall: (pod, wanted) => known.recall(wanted, scopeOf(pod)),
+      isAging: (pod, wanted) => known.isAging(wanted, scopeOf(pod)),
+      prefetch: (pod, wanted) => images.prefetch({ scope: scopeOf(pod), images: wanted, priority: "admission" }),
+      mayGate: () => verdict().kind === "gating",
+      opening: openingOf(parts, rooms, signal),
+      noticeEphemeral: followsNodes(parts)
+        ? watchEphemeral({ ...rooms, log, architectureOf: (node) => live.ofNode(node), signal })
+        : () => {},
+      observe: metrics.admission,
+    },
+    check: { api: rooms.api, signal },
+  });
+  const handler = (request: Request): Response | Promise<Response> => app.fetch(request);
+  const listener = await openHttpsListener({ ...config.listen, certificate: certificate.current(), handler });
+  certificate.onChange((next) => {
+    listener.setCertificate(next);
+    metrics.certificateReloaded();
+    operator.poke();
+  });
+  return listener;
+}
+
+/** What the first admissions wait for; undefined from then on. */
+function openingOf(
+  { clock }: ServeParts,
+  { configs, lease }: Rooms,
+  signal: AbortSignal,
+): () => Promise<void> | undefined {
+  const isOpen = (): boolean => configs.hasSynced() && lease.view.lastRenewObservedMs !== undefined;
+  let opening: Promise<void> | undefined = holdsWithin(isOpen, { clock, limitMs: OPENING_MS, signal }).then(() => {
+    opening = undefined;
+  });
+  return () => opening;
+}
+
+/** Whose pull secrets an admission may use. */
+function scopeOf(pod: PodView): PullScope {
+  return { namespace: pod.namespace, pullSecrets: pod.imagePullSecrets };
+}
