@@ -14,7 +14,7 @@ import { parsePod } from "../../lib/placement/pod_view.ts";
 import type { PodView } from "../../lib/placement/types.ts";
 import { applyDecision, reportGated } from "./apply.ts";
 import { type CaseFile, CaseFiles } from "./case_file.ts";
-import { gatherFacts } from "./gather.ts";
+import { gateAgeMs, gatherFacts } from "./gather.ts";
 import type { PodPlacementParts } from "./parts.ts";
 import { openUnadmitted, type Unadmitted } from "./unadmitted.ts";
 
@@ -161,7 +161,8 @@ class PodPlacementController implements PodPlacement {
     for (let reads = 0; reads <= MAX_REREADS; reads++) {
       const facts = await gatherFacts(this.#parts, pod, { file, signal });
       const decision = decide(facts);
-      const applied = await applyDecision(this.#parts, pod, { decision, gateAgeMs: facts.gateAgeMs, signal });
+      const ageMs = gateAgeMs(this.#parts, pod, file);
+      const applied = await applyDecision(this.#parts, pod, { decision, gateAgeMs: ageMs, signal });
       if (applied.kind === "written" && decision.kind === "retry") {
         file.failedAttempts++;
         file.notBeforeMs = this.#parts.clock.monotonicMs() + decision.afterMs;

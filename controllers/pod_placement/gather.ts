@@ -9,6 +9,8 @@ import type { PodPlacementParts } from "./parts.ts";
 
 /** The least time an inspection gets, also for a pod that has waited too long already (ms). */
 const LEAST_INSPECTION_MS = 2_000;
+/** What a pod has left at least when a leader first sees it (ms): that nobody was there to place it is not its fault. */
+const FRESH_CHANCE_MS = 5_000;
 
 /** Gathers the facts. Rejects only when the signal aborts: whatever the images do, the answer is a fact in time. */
 export async function gatherFacts(
@@ -28,12 +30,14 @@ export async function gatherFacts(
     jitter: parts.random(),
     ...(live === undefined ? {} : { liveArchitectures: live }),
   };
-  if (!needsInspection(pod, configs, settings)) return { ...facts, images: [], gateAgeMs: gateAgeMs(parts, pod, file) };
+  if (!needsInspection(pod, configs, settings)) {
+    return { ...facts, images: [], gateAgeMs: countedAgeMs(parts, pod, file) };
+  }
   const startedMs = parts.clock.monotonicMs();
-  const leftMs = Math.max(LEAST_INSPECTION_MS, settings.maxGateAgeMs - gateAgeMs(parts, pod, file));
+  const leftMs = Math.max(LEAST_INSPECTION_MS, settings.maxGateAgeMs - countedAgeMs(parts, pod, file));
   const images = await inspectWithin(parts, pod, { leftMs, signal });
   parts.metrics.podImagesInspected(parts.clock.monotonicMs() - startedMs);
-  return { ...facts, images, gateAgeMs: gateAgeMs(parts, pod, file) };
+  return { ...facts, images, gateAgeMs: countedAgeMs(parts, pod, file) };
 }
 
 /**
@@ -44,6 +48,13 @@ export function gateAgeMs(parts: PodPlacementParts, pod: PodView, file: CaseFile
   const serverNowMs = parts.clock.nowMs() + parts.api.serverClockOffsetMs();
   const byCreation = pod.creationTimestampMs === undefined ? 0 : serverNowMs - pod.creationTimestampMs;
   return Math.max(0, byCreation, parts.clock.monotonicMs() - file.firstSeenMs);
+}
+
+/** The age that counts against the longest gate age (invariant 1: from when the API server and one replica are up). */
+function countedAgeMs(parts: PodPlacementParts, pod: PodView, file: CaseFile): number {
+  const { maxGateAgeMs } = parts.settingsOf(pod.namespace);
+  const seenForMs = parts.clock.monotonicMs() - file.firstSeenMs;
+  return Math.min(gateAgeMs(parts, pod, file), Math.max(0, maxGateAgeMs - FRESH_CHANCE_MS) + seenForMs);
 }
 
 async function inspectWithin(

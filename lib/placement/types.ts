@@ -147,6 +147,7 @@ export interface PlacementFacts {
   readonly settings: PlacementSettings;
   /** One per image of `imagesToInspect`, failures included; empty when `needsInspection` is false. */
   readonly images: readonly ImageFact[];
+  /** How much of the longest gate age is used up (ms). */
   readonly gateAgeMs: number;
   /** Failed inspection rounds of this pod in this process, before this one. */
   readonly failedAttempts: number;

@@ -185,6 +185,19 @@ Deno.test("openPodPlacement() falls back within the longest gate age, also when 
   assert.deepEqual(last, ["2 ArchAwareInspectionError", "3 ArchAwareFallbackPredicateSet", `1 ${REMOVED}`]);
 });
 
+Deno.test("openPodPlacement() tries a pod again that waited out its time while nobody was there to place it", async () => {
+  const scene = openScene();
+  scene.cluster.put(Resource.pods, gated("web", { image: "broken" }));
+  await whileRunning(scene, controllerOf(scene), () => scene.clock.advance(1_000));
+  await scene.clock.advance(120_000);
+  await whileRunning(scene, controllerOf(scene), async () => {
+    await scene.clock.advance(1_000);
+    assert.deepEqual(gatesOf(podOf(scene, "web")), [SCHEDULING_GATE], "given up on at first sight");
+    await scene.clock.advance(5_000);
+    assert.deepEqual(gatesOf(podOf(scene, "web")), []);
+  });
+});
+
 Deno.test("openPodPlacement() finds by its sweep a gated pod whose label someone removed", async () => {
   const scene = openScene();
   const stray = gated("web");
