@@ -23,7 +23,7 @@ export interface GrowthResult {
   readonly cpuMsPerImage: number;
   readonly writesPerPod: number;
   readonly eventsPerPod: number;
-  /** Events that were dropped because too many waited, in the whole burst. */
+  /** Events that were dropped since the process started: too many waited, or their namespace went. */
   readonly eventsDropped: number;
   /** GETs and LISTs of the whole burst. */
   readonly reads: number;
