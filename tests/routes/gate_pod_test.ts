@@ -221,7 +221,7 @@ Deno.test("gatePod() answers 400 where nobody can be answered, 413 where the bod
   assert.equal(declared.status, 413);
 });
 
-Deno.test("gatePod() never denies and never fails, whatever the object", async () => {
+Deno.test("invariant 4: gatePod() never denies and never fails, whatever the object", async () => {
   const { app } = openApp();
   const anything = fc.anything({ withNullPrototype: false, maxDepth: 4 }).filter((value) =>
     JSON.stringify(value) !== undefined

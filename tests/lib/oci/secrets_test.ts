@@ -57,7 +57,7 @@ async function runOnce(plan: {
 
 const canary = fc.stringMatching(/^[A-Za-z0-9!"#$%&'()*+,./;<=>?@\\^_{|}~-]{12,30}$/);
 
-Deno.test("inspect() keeps every secret out of what it says, logs, traces and stores", async () => {
+Deno.test("invariant 6: inspect() keeps every secret out of what it says, logs, traces and stores", async () => {
   const plans = fc.record({
     tokenLogin: fc.boolean(),
     isKnown: fc.boolean(),

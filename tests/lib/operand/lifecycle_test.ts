@@ -187,7 +187,7 @@ function follow(facts: OperandFacts, step: OperandStep): OperandFacts {
   return { ...facts, config: { ...config, finalizers: step.kind === "apply" ? [...others, step.finalizer] : others } };
 }
 
-Deno.test("property: a leaving config always gets away, unless namespace configs hold it", () => {
+Deno.test("invariant 1: a leaving config always gets away, unless namespace configs hold it", () => {
   fc.assert(fc.property(anyFacts, (start) => {
     if (start.config === undefined || start.config.deletingSinceMs === undefined || start.hasNamespaceConfigs) return;
     let facts = start;

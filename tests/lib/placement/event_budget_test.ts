@@ -127,7 +127,7 @@ function vitalReasons(outcome: PodOutcome): readonly string[] {
   }
 }
 
-Deno.test("reportsOf() and the recorder leave a pod at most three events and never lose those of its bad end", async () => {
+Deno.test("invariant 2: a pod has at most three events, and never loses the Warnings that say how it ended badly", async () => {
   await fc.assert(
     fc.asyncProperty(histories, async ({ raw: start, chosen, looks, last }) => {
       const scene = new Scene();

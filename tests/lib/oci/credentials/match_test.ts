@@ -227,7 +227,7 @@ Deno.test("matchCredentials() keeps the order of an entry's own ways", () => {
   assert.deepEqual(matchCredentials(ways, { host: "quay.io", repository: "x" }), ways);
 });
 
-Deno.test("matchCredentials() never gives a credential to another host or port, whatever the keys", () => {
+Deno.test("invariant 6: matchCredentials() never gives a credential to another host or port, whatever the keys", () => {
   const host = fc.constantFrom("quay.io", "quay.io:5000", "evil.io", "a.quay.io", "docker.io", "[::1]:80");
   fc.assert(fc.property(fc.array(fc.oneof(host, fc.string())), host, (keys, target) => {
     const found = matchCredentials(keys.map((key) => credential(key)), { host: target, repository: "org/x" });
