@@ -203,5 +203,12 @@ Deno.test("ha: when no Archway comes back, `archway release` frees every gated p
     assert.match(wet.stdout, new RegExp(`${before} released, 0 still gated`));
     await waitForPods(cluster, namespace, { count: before, until: isScheduled });
     assert.match((await installation.run(["release"])).stdout, /No pod holds/);
+
+    // The rest, as the runbook of PodPlacementWebhookDown has it.
+    await kubectl(cluster, ["delete", "mutatingwebhookconfiguration", WebhookName.configuration]);
+    await kubectl(cluster, ["delete", "validatingwebhookconfiguration", WebhookName.validatingConfiguration]);
+    const merge = ["--type=merge", "-p", '{"metadata":{"finalizers":null}}'];
+    await kubectl(cluster, ["patch", "clusterpodplacementconfig", "cluster", ...merge]);
+    await kubectl(cluster, ["delete", "clusterpodplacementconfig", "cluster", "--timeout=30s"]);
   });
 });

@@ -149,6 +149,16 @@ Deno.test("life: without a leader a replica stops gating after 30 s, and gates a
       intervalMs: 200,
     });
     assert.ok(performance.now() - begin > 15_000, "the second gave up before the leader was silent for long");
+    await waitUntil("the log to say so", async () => {
+      const line = (await second.logs()).findLast(({ message }) => message === "not gating pods");
+      return read(line, "properties", "reason") === "LeaderSilent";
+    });
+    const gatingCondition = async (): Promise<string> => {
+      const conditions = read((await controlPlane.request("GET", CONFIG)).body, "status", "conditions");
+      const row = Array.isArray(conditions) && conditions.find((one) => read(one, "type") === "GatingStopped");
+      return `${read(row, "status")} ${read(row, "reason")}`;
+    };
+    await waitUntil("the condition", async () => await gatingCondition() === "True LeaderSilent");
     // Calls that the API server keeps open to the hanging replica time out first.
     await waitUntil("a pod that nobody gates", async () => {
       const name = `pod-${crypto.randomUUID().slice(0, 8)}`;
@@ -162,6 +172,7 @@ Deno.test("life: without a leader a replica stops gating after 30 s, and gates a
       deadlineMs: 60_000,
     });
     await waitUntil("the second to gate again", async () => await second.metric("archway_gating") === 1);
+    await waitUntil("the condition to say so", async () => await gatingCondition() === "False Gating");
   } finally {
     first.kill("SIGCONT");
   }
