@@ -57,9 +57,11 @@ export class EventLane<N> {
     return dropped;
   }
 
-  /** Since when the event that is to be taken next has waited (monotonic ms); undefined when there is none. */
-  get nextSinceMs(): number | undefined {
-    return firstOf(this.#byUrgency, this.#taken)?.sinceMs;
+  /** Since when the longest waiting event waits (monotonic ms), be it ever so little urgent; undefined when none waits. */
+  get oldestSinceMs(): number | undefined {
+    const firsts = this.#byUrgency.map((events) => firstOf([events], this.#taken)?.sinceMs)
+      .filter((sinceMs) => sinceMs !== undefined);
+    return firsts.length === 0 ? undefined : Math.min(...firsts);
   }
 
   /** Takes the next event out: the oldest of the most urgent. Its key waits until {@link finish}. */

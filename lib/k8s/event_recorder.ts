@@ -123,11 +123,11 @@ class BackgroundRecorder implements EventRecorder {
     }
   }
 
-  /** Waits while the API server has something better to do, until the next event has waited long enough. */
+  /** Waits while the API server has something better to do, until some event has waited long enough. */
   async #giveWay(): Promise<void> {
     const { clock, isBusy } = this.#options;
     while (isBusy?.() === true && this.#flushing === 0 && !this.#closing.signal.aborted) {
-      const sinceMs = this.#lane.nextSinceMs;
+      const sinceMs = this.#lane.oldestSinceMs;
       if (sinceMs === undefined || clock.monotonicMs() - sinceMs >= MAX_HOLD_MS) return;
       await clock.sleep(LOOK_MS, this.#closing.signal);
     }

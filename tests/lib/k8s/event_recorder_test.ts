@@ -306,3 +306,14 @@ Deno.test("record() gives way while the server is busy, for three seconds at mos
     assert.equal(events().length, 3);
   });
 });
+
+Deno.test("record() lets no stream of warnings keep news waiting while the server is busy", async () => {
+  await withRecorder({ isBusy: () => true }, async ({ recorder, clock, events }) => {
+    recorder.record(note({ pod: "news" }));
+    for (let n = 0; n < 70; n++) {
+      recorder.record(note({ pod: `warned-${n}`, type: "Warning" }));
+      await clock.advance(50);
+    }
+    assert.ok(events().some(({ metadata }) => metadata.name.startsWith("news.")));
+  });
+});
