@@ -94,12 +94,6 @@ export function isDigest(identifier: string): boolean {
   return identifier.includes(":");
 }
 
-/** Whether a text names an image without saying which registry. */
-export function isShortName(image: string): boolean {
-  const path = image.split("@")[0] ?? "";
-  return splitDomain(withoutTag(path).name).domain === undefined;
-}
-
 /** A colon after the last slash begins a tag; one before it begins a port. */
 function withoutTag(name: string): { readonly name: string; readonly tag?: string } {
   const colon = name.lastIndexOf(":");

@@ -63,23 +63,6 @@ export function parseRecord(text: string | undefined): DecisionRecord | undefine
   };
 }
 
-/** Whether two records say the same about the same images (whatever the source of the knowledge). */
-export function sameDecision(left: DecisionRecord, right: DecisionRecord): boolean {
-  const essence = (record: DecisionRecord): string =>
-    JSON.stringify([
-      record.decision,
-      record.architectures,
-      record.omitted,
-      record.images.map(({ image, digest, architectures }) => [image, digest, architectures]),
-    ]);
-  return essence(left) === essence(right);
-}
-
-/** The record as another reader would see it: what does not fit is gone. */
-export function asKept(record: DecisionRecord): DecisionRecord {
-  return parseRecord(renderRecord(record)) ?? record;
-}
-
 function makeRecord(
   decision: DecisionRecord["decision"],
   content: Pick<DecisionRecord, "architectures" | "images">,

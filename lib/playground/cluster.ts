@@ -40,12 +40,6 @@ export interface Cluster {
   readonly admission: Admission;
 }
 
-/** Admission that lets everything pass. */
-export const admitAll: Admission = {
-  mutate: (attempt) => Promise.resolve(attempt.object),
-  validate: () => Promise.resolve(),
-};
-
 /** Parses an object from a request body; its name may still be missing. Throws a 400 StatusError. */
 export function parseKubeObject(value: unknown): KubeObject {
   if (!isObject(value)) throw badRequest("the body is no JSON object");

@@ -9,7 +9,6 @@ import { type LeaseView, runWithLease } from "../../lib/k8s/lease.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
 import { openReflector } from "../../lib/k8s/reflector.ts";
 import { openKubeApi } from "../../lib/k8s/rest_api.ts";
-import { applyObject } from "../../lib/k8s/server_side_apply.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../lib/k8s/types.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { startControlPlane } from "./support/control_plane.ts";
@@ -63,11 +62,14 @@ Deno.test("cluster: KubeApi creates, patches in three formats, refuses as classi
       api.patch(configMaps, target, { body: { kind: "merge", document: bad }, signal: never }),
       (error) => classifyWriteFailure(error) === "refused",
     );
-    const applied = { metadata: { name: "applied", namespace }, data: { a: "1" } };
-    const options = { type: configMaps, signal: never };
-    assert.equal((await applyObject(api, applied, options)).kind, "created");
-    assert.equal((await applyObject(api, applied, options)).kind, "unchanged");
-    assert.equal((await applyObject(api, { ...applied, data: { a: "2" } }, options)).kind, "updated");
+    const apply = (a: string): Promise<KubeObject> => {
+      const applied = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "applied", namespace }, data: { a } };
+      const body = { kind: "apply", document: applied, force: true } as const;
+      return api.patch(configMaps, { namespace, name: "applied" }, { body, signal: never });
+    };
+    const { resourceVersion } = (await apply("1")).metadata;
+    assert.equal((await apply("1")).metadata.resourceVersion, resourceVersion);
+    assert.deepEqual((await apply("2"))["data"], { a: "2" });
     const names: string[] = [];
     for await (const item of listAll(api, configMaps, { namespace, limit: 2, signal: never })) {
       names.push(item.metadata.name);

@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { MAX_PARALLEL_REQUESTS } from "../../../lib/k8s/api_transport.ts";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
 import { ApiError, classifyWriteFailure } from "../../../lib/k8s/errors.ts";
-import { applyObject } from "../../../lib/k8s/server_side_apply.ts";
 import { listAll } from "../../../lib/k8s/lists.ts";
 import { ServerClock } from "../../../lib/k8s/server_clock.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
@@ -11,7 +10,6 @@ import { waitUntil } from "../../cluster/support/wait.ts";
 import { type ApiServerStub, Match, openApiServerStub, statusBody } from "../../support/api_server.ts";
 import { openTestApi, plainAccess } from "../../support/cluster_api.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
-import { MemoryCluster } from "../../support/memory_kube_api.ts";
 
 const never = new AbortController().signal;
 const POD = { metadata: { name: "web", namespace: "shop", resourceVersion: "5" } };
@@ -277,14 +275,4 @@ Deno.test("serverClockOffsetMs() makes up for a jump of our own clock before the
     clock.jumpWall(jumpMs);
     assert.equal(serverNowMs(), before);
   }
-});
-
-Deno.test("applyObject() says whether it created, updated or changed nothing", async () => {
-  const api = new MemoryCluster().client();
-  const object = { metadata: { name: "cfg" }, webhooks: [1] };
-  const options = { type: Resource.mutatingWebhooks, signal: never };
-  assert.equal((await applyObject(api, object, options)).kind, "created");
-  assert.equal((await applyObject(api, object, options)).kind, "unchanged");
-  const changed = await applyObject(api, { ...object, webhooks: [2] }, options);
-  assert.deepEqual([changed.kind, changed.object["apiVersion"]], ["updated", "admissionregistration.k8s.io/v1"]);
 });

@@ -4,7 +4,6 @@ import fc from "fast-check";
 import {
   canonicalReference,
   type ImageReference,
-  isShortName,
   normaliseImageReference,
   parseReference,
 } from "../../../lib/oci/reference.ts";
@@ -106,15 +105,6 @@ Deno.test("parseReference() asks for the digest and keeps the dropped tag for pe
 
 Deno.test("parseReference() reads IPv6 registries", () => {
   assert.equal(parse("[fd00::1]:5000/app:v1").registry, "[fd00::1]:5000");
-});
-
-Deno.test("isShortName() is true only without a registry", () => {
-  for (const image of ["nginx", "library/nginx:v1", "my_image:v1.0.0", `a/b@sha256:${HEX}`]) {
-    assert.equal(isShortName(image), true, image);
-  }
-  for (const image of ["localhost/a", "a.b/c", "a:5000/c", `quay.io/c@sha256:${HEX}`]) {
-    assert.equal(isShortName(image), false, image);
-  }
 });
 
 const HOSTILE = [

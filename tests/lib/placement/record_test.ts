@@ -1,6 +1,6 @@
 // The decision record: compact, bounded, readable back, deaf to forgeries. Source: design §5, peers idea I25.
 import assert from "node:assert/strict";
-import { asKept, parseRecord, RECORD_MAX_BYTES, recordOf, renderRecord } from "../../../lib/placement/record.ts";
+import { parseRecord, RECORD_MAX_BYTES, recordOf, renderRecord } from "../../../lib/placement/record.ts";
 import type { DecisionRecord, ImageOutcome } from "../../../lib/placement/types.ts";
 import { decide } from "../../../lib/placement/decide.ts";
 import { A, factsOf, gatedPod, R } from "./make.ts";
@@ -28,7 +28,6 @@ Deno.test("renderRecord() leaves images out and counts them when they do not fit
   const kept = parseRecord(text);
   assert.ok(kept !== undefined && kept.images.length > 0);
   assert.equal(kept.images.length + kept.omitted, 60);
-  assert.deepEqual(asKept(record(many)), kept);
 });
 
 Deno.test("renderRecord() is bounded for 60 images of the longest names, one endless name and endless architectures", () => {

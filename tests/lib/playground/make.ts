@@ -3,11 +3,17 @@ import { type Clock, systemClock } from "../../../lib/clock.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { type ApiServer, openApiServer } from "../../../lib/playground/api_server.ts";
-import { admitAll, type Cluster, parseKubeObject } from "../../../lib/playground/cluster.ts";
+import { type Admission, type Cluster, parseKubeObject } from "../../../lib/playground/cluster.ts";
 import { createObject } from "../../../lib/playground/create_object.ts";
 import { isObject, type JsonObject } from "../../../lib/playground/json_value.ts";
 import { SERVED_KINDS, type ServedKind } from "../../../lib/playground/kinds.ts";
 import { ObjectStore } from "../../../lib/playground/store.ts";
+
+/** Admission that lets everything pass. */
+export const admitAll: Admission = {
+  mutate: (attempt) => Promise.resolve(attempt.object),
+  validate: () => Promise.resolve(),
+};
 
 export const GATE = "multiarch.openshift.io/scheduling-gate";
 

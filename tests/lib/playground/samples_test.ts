@@ -11,7 +11,7 @@ import { parsePod } from "../../../lib/placement/pod_view.ts";
 import { releasePatch } from "../../../lib/placement/release_patch.ts";
 import { makeSettings } from "../../../lib/placement/settings.ts";
 import type { ImageFact, PlacementConfigs, PodView } from "../../../lib/placement/types.ts";
-import { admitAll, type Cluster, parseKubeObject } from "../../../lib/playground/cluster.ts";
+import { type Cluster, parseKubeObject } from "../../../lib/playground/cluster.ts";
 import { createObject } from "../../../lib/playground/create_object.ts";
 import { applyJsonPatch } from "../../../lib/playground/json_patch.ts";
 import { isSettled, readOutcome } from "../../../lib/playground/outcomes.ts";
@@ -25,7 +25,7 @@ import {
 } from "../../../lib/playground/samples.ts";
 import { openScheduler } from "../../../lib/playground/scheduler.ts";
 import { patchObject } from "../../../lib/playground/update_object.ts";
-import { addNodes, kindNamed, makeCluster } from "./make.ts";
+import { addNodes, admitAll, kindNamed, makeCluster } from "./make.ts";
 
 const HOST = "127.0.0.1:5000";
 const SETTINGS = makeSettings();
