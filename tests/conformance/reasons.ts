@@ -93,6 +93,7 @@ export const REASONS: readonly Reason[] = [
     status: "different",
     of: "behaviour",
     why: "a replica that may not read them is not ready; a gated pod waits five seconds, then goes without, uncounted",
+    by: "while namespace configs are forbidden no pod is counted as failing, and no replica is ready",
   },
   {
     ids: ["DV-97"],
