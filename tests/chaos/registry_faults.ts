@@ -35,6 +35,6 @@ export async function presentStranger({ proxy, replicas }: ChaosBed): Promise<He
 /** Words for a count; rejects when it is none: then the row has proved nothing. */
 export function felt(count: number, what: string): Promise<string> {
   return count > 0
-    ? Promise.resolve(`${count} ${what}`)
+    ? Promise.resolve(`${count} × ${what}`)
     : Promise.reject(new Error(`The fault was not felt: 0 ${what}`));
 }
