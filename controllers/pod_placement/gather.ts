@@ -1,5 +1,6 @@
 // Everything a decision about a gated pod needs: the configs, its age, and what each of its images says of itself.
 import type { PodImagesRequest } from "../../lib/images/pod_images.ts";
+import { openDeadline } from "../../lib/k8s/deadline.ts";
 import { needsInspection } from "../../lib/placement/decide.ts";
 import { imagesToInspect, imagesWorthConfigRead, type WantedImage } from "../../lib/placement/images.ts";
 import type { ImageFact, PlacementFacts, PodView } from "../../lib/placement/types.ts";
@@ -64,17 +65,12 @@ async function inspectWithin(
 ): Promise<readonly ImageFact[]> {
   const wanted = imagesToInspect(pod, parts.settingsOf(pod.namespace));
   const request: PodImagesRequest = { scope: scopeOf(pod), images: wanted, priority: "gated" };
-  const deadline = new AbortController();
-  const ended = new AbortController();
-  const timer = parts.clock.sleep(leftMs, AbortSignal.any([signal, ended.signal])).then(() => deadline.abort());
+  using deadline = openDeadline(leftMs, { signal, clock: parts.clock });
   try {
-    return await inspectAll(parts, pod, { request, signal: AbortSignal.any([signal, deadline.signal]) });
+    return await inspectAll(parts, pod, { request, signal: deadline.signal });
   } catch (error) {
     if (signal.aborted || !deadline.signal.aborted) throw error;
     return wanted.map((image) => tooSlow(image, leftMs));
-  } finally {
-    ended.abort();
-    await timer;
   }
 }
 

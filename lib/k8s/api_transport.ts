@@ -135,10 +135,7 @@ export class ApiTransport implements AsyncDisposable {
   async #fetch(request: ApiRequest, signal: AbortSignal): Promise<Response> {
     const { clock, observe, userAgent } = this.#options;
     const credentials = await orAborted(this.#access.credentials(), signal);
-    const url = new URL(this.#access.baseUrl + request.path);
-    for (const [name, value] of Object.entries(request.query ?? {})) {
-      if (value !== undefined) url.searchParams.set(name, value);
-    }
+    const url = this.#access.baseUrl + request.path + renderQuery(request.query);
     const sentMs = clock.monotonicMs();
     let status = 0;
     try {
@@ -189,6 +186,11 @@ export class ApiTransport implements AsyncDisposable {
     if (error instanceof ApiError) return error;
     return faultOfConnection(error, { action: options.request.action, host: new URL(this.#access.baseUrl).host });
   }
+}
+
+function renderQuery(query: ApiRequest["query"] = {}): string {
+  const given = Object.entries(query).flatMap(([name, value]) => value === undefined ? [] : [[name, value]]);
+  return given.length === 0 ? "" : `?${new URLSearchParams(given)}`;
 }
 
 /**

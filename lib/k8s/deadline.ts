@@ -11,6 +11,9 @@ export interface Deadline extends Disposable {
   lift(): void;
 }
 
+/** Why a count ended: a reason of our own, because the default one is an exception that costs 10 µs a request to make. */
+const LIFTED = "lifted";
+
 /**
  * Opens a time limit of `ms` below a parent signal. Unlike `AbortSignal.any`, nothing stays behind on the parent, which
  * may live as long as the process.
@@ -36,10 +39,10 @@ export function openDeadline(ms: number, options: { readonly signal: AbortSignal
     restart: () => {
       startedMs = clock.monotonicMs();
     },
-    lift: () => lifted.abort(),
+    lift: () => lifted.abort(LIFTED),
     [Symbol.dispose]: () => {
       parent.removeEventListener("abort", follow);
-      lifted.abort();
+      lifted.abort(LIFTED);
     },
   };
 }

@@ -95,6 +95,8 @@ const ROWS: readonly Row[] = [
     reason: "ServerError",
     withinMs: AT_ONCE_MS,
   },
+  { fault: { kind: "wrongDigest" }, kind: "transient", reason: "DigestMismatch", withinMs: AT_ONCE_MS },
+  { fault: { kind: "tamperBody" }, kind: "transient", reason: "DigestMismatch", withinMs: AT_ONCE_MS },
   { fault: { kind: "reset" }, on: ["token"], kind: "transient", reason: "Unreachable", withinMs: AT_ONCE_MS },
   { fault: { kind: "blackHole" }, on: ["token"], kind: "transient", reason: "Timeout", withinMs: 8_000 },
 ];
@@ -127,7 +129,6 @@ for (const row of ROWS) {
 const BEARABLE: readonly (readonly [name: string, rule: FaultRule, withinMs: number])[] = [
   ["answers that take a second", { fault: { kind: "latency", ms: 1_000 }, on: ["manifestGet"] }, 5_000],
   ["a body in small pieces", { fault: { kind: "slowBody", chunkBytes: 64, everyMs: 5 }, on: ["manifestGet"] }, 5_000],
-  ["a wrong digest header", { fault: { kind: "wrongDigest" }, on: ["manifestGet"] }, AT_ONCE_MS],
   ["a redirect of the manifest", { fault: { kind: "redirect" }, on: ["manifestGet"] }, AT_ONCE_MS],
 ];
 
