@@ -88,16 +88,28 @@ async function missingControlPlane(): Promise<string | undefined> {
   return await missingForControlPlane();
 }
 
-async function runCluster(extra: readonly string[]): Promise<Counts> {
-  const cluster = await runDeno(["run", "-A", "tests/cluster/support/run.ts", ...junit("cluster", extra), ...extra]);
-  const namesFiles = extra.some((argument) => argument.startsWith("tests/"));
-  return namesFiles ? cluster : add(cluster, await runChaos(extra));
+/** Files of tests/cluster that have servers of their own and spend most of their time waiting. */
+const PATIENT = /^(registry_|kv_|ha_outage_).*_test\.ts$/;
+
+async function patientFiles(): Promise<readonly string[]> {
+  const names = (await Array.fromAsync(Deno.readDir("tests/cluster"))).map(({ name }) => name);
+  return names.filter((name) => PATIENT.test(name)).sort().map((name) => `tests/cluster/${name}`);
 }
 
-/** Soak and chaos table side by side: each has a control plane of its own and spends most of its time waiting. */
-async function runChaos(extra: readonly string[]): Promise<Counts> {
+async function runCluster(extra: readonly string[]): Promise<Counts> {
+  const cluster = ["run", "-A", "tests/cluster/support/run.ts"];
+  if (extra.some((argument) => argument.startsWith("tests/"))) {
+    return await runDeno([...cluster, ...junit("cluster", extra), ...extra]);
+  }
+  const patient = await patientFiles();
+  const busy = await runDeno([...cluster, ...junit("cluster", extra), ...extra, `--ignore=${patient.join()}`]);
+  return add(busy, await runPatient(extra, patient));
+}
+
+/** These side by side with the soak and the chaos table, which take minutes and little of the machine. */
+async function runPatient(extra: readonly string[], files: readonly string[]): Promise<Counts> {
   const chaos = ["test", "--no-prompt", "--parallel", ...SHELL_PERMISSIONS, ...junit("chaos", extra)];
-  return await runDeno([...chaos, ...extra, "tests/chaos"], { DENO_JOBS: "2" });
+  return await runDeno([...chaos, ...extra, "tests/chaos", ...files], { DENO_JOBS: "3" });
 }
 
 async function main(): Promise<Counts> {

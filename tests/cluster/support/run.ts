@@ -5,7 +5,7 @@ import { CONTROL_PLANE_VARIABLE, renderCoordinates, SHARED_NODES } from "./share
 
 /** Everything under tests/cluster unless the arguments name files. */
 function renderTestArguments(args: readonly string[]): readonly string[] {
-  const namesFiles = args.some((arg) => arg.startsWith("tests/") || arg.endsWith(".ts"));
+  const namesFiles = args.some((arg) => !arg.startsWith("-") && (arg.startsWith("tests/") || arg.endsWith(".ts")));
   return ["test", "--no-prompt", "--allow-all", ...args, ...(namesFiles ? [] : ["tests/cluster"])];
 }
 
