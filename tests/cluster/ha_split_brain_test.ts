@@ -10,6 +10,7 @@ import {
   isReleased,
   isScheduled,
   listNodeArchitectures,
+  listPods,
   type PodSpec,
   waitForPods,
 } from "./support/pods.ts";
@@ -18,6 +19,7 @@ import { index, openWalkBed } from "./support/walk_bed.ts";
 
 const ACCOUNT = { namespace: "archway-system", name: "archway" };
 const WRITES: readonly string[] = ["create", "update", "patch", "delete"];
+const GATE = "multiarch.openshift.io/scheduling-gate";
 const CONFIG = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster";
 
 function podsOf(prefix: string, image: string): readonly PodSpec[] {
@@ -66,6 +68,7 @@ Deno.test("ha: a leader that was frozen past its Lease writes nothing when it wa
   proxy.setFaults([{ fault: { kind: "status", status: 503 } }]);
   await createPods(controlPlane, namespace, { pods: podsOf("early", image) });
   await waitForPods(controlPlane, namespace, { count: 20, until: (pod) => !isReleased(pod) });
+  let batches = 0;
   first.kill("SIGSTOP");
   try {
     balancer.setTargets([second.webhookPort]);
@@ -74,31 +77,37 @@ Deno.test("ha: a leader that was frozen past its Lease writes nothing when it wa
     });
     proxy.setFaults([{ fault: { kind: "status", status: 503 }, repository: "demo/later" }]);
     await waitForPods(controlPlane, namespace, { count: 20, until: isScheduled });
-    // These wait while the first one wakes: it would place them as well as the second does. Calls that the API server keeps
-    // open to the frozen replica time out first.
-    await waitUntil("pods to be gated by the second", async () => {
-      await createPods(controlPlane, namespace, { pods: [{ name: `probe-${crypto.randomUUID()}`, images: [later] }] });
-      return await second.metric("mto_ppo_pods_gated") > 0;
-    }, { deadlineMs: 30_000, intervalMs: 500 });
-    await createPods(controlPlane, namespace, { pods: podsOf("late", later) });
+    // These wait while the first one wakes: it would place them as well as the second does. Calls on connections that the
+    // API server keeps open to the frozen replica time out first, and their pods pass ungated.
+    await waitUntil("twenty pods to be gated by the second", async () => {
+      await createPods(controlPlane, namespace, { pods: podsOf(`late-${batches}`, later), parallel: 20 });
+      const batch = (await listPods(controlPlane, namespace)).filter(({ name }) => name.startsWith(`late-${batches}-`));
+      batches++;
+      return batch.length === 20 && batch.every(({ labels }) => labels[GATE] === "gated");
+    }, { deadlineMs: 60_000, intervalMs: 500 });
   } finally {
     proxy.setFaults([]);
     first.kill("SIGCONT");
   }
   const before = (await writesSoFar(controlPlane, frozen)).length;
   await waitUntil("the first to see that it leads no more", async () => await first.metric("archway_leader") === 0);
-  const all = await waitForPods(controlPlane, namespace, { count: 41, until: isScheduled, deadlineMs: 90_000 });
+  const all = await waitForPods(controlPlane, namespace, {
+    count: 20 + 20 * batches,
+    until: isScheduled,
+    deadlineMs: 90_000,
+  });
 
   assert.equal((await readLease(controlPlane)).holder, "second");
   assert.deepEqual(
     (await writesSoFar(controlPlane, frozen)).slice(before).map(({ verb, uri }) => `${verb} ${uri}`),
     [],
   );
-  const held = all.filter(({ labels }) => labels["multiarch.openshift.io/scheduling-gate"] === "removed");
+  const held = all.filter(({ labels }) => labels[GATE] === "removed");
   const architectures = await listNodeArchitectures(controlPlane);
   const wrong = held.filter(({ nodeName }) => architectures.get(nodeName) !== "arm64");
   assert.deepEqual(wrong.map(({ name, nodeName }) => `${name} on ${nodeName}`), []);
-  assert.equal(held.filter(({ name }) => !name.startsWith("probe")).length, 40);
+  const awaited = held.filter(({ name }) => /^early-/.test(name) || name.startsWith(`late-${batches - 1}-`));
+  assert.equal(awaited.length, 40);
   assert.equal(await placedBy(first), 0);
   assert.equal(await placedBy(second), held.length);
   const { body } = await controlPlane.request("GET", CONFIG);
