@@ -1,5 +1,6 @@
 // Starts server.ts as a process of its own, with certificates made for it. Used by the benchmarks and tests/hostile.
 import { issueLoopbackCertificates } from "../../lib/playground/certificates.ts";
+import { asInstalled } from "./as_installed.ts";
 
 /** The path that every kind of server answers. */
 export const WEBHOOK_PATH = "/add-pod-scheduling-gate";
@@ -12,7 +13,7 @@ export interface BenchServer extends AsyncDisposable {
   rss(): number;
 }
 
-/** Starts a server of this kind (see server.ts). */
+/** Starts a server of this kind (see server.ts), with the heap that the manifests give it. */
 export async function startServer(kind: string, answerBytes = 0): Promise<BenchServer> {
   await using undo = new AsyncDisposableStack();
   const directory = await Deno.makeTempDir();
@@ -31,6 +32,7 @@ export async function startServer(kind: string, answerBytes = 0): Promise<BenchS
       ...files,
       String(answerBytes),
     ],
+    env: (await asInstalled()).env ?? {},
     stdout: "piped",
     stderr: "inherit",
   }).spawn();
