@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { stripVTControlCharacters } from "node:util";
 import { parse as parseYaml } from "yaml";
 import { podTarget, runExplain } from "../../../lib/cli/explain.ts";
-import { systemClock } from "../../../lib/clock.ts";
+import { type Clock, systemClock } from "../../../lib/clock.ts";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
@@ -12,13 +12,13 @@ import { openCommandBed, recordingTerminal, type Said, withCalls } from "./suppo
 async function run(
   api: KubeApi,
   operand: string,
-  options: { readonly output?: "table" | "json" | "yaml"; readonly color?: boolean } = {},
+  options: { readonly output?: "table" | "json" | "yaml"; readonly color?: boolean; readonly clock?: Clock } = {},
 ): Promise<{ readonly code: number; readonly said: Said }> {
-  const { output = "table", color = false } = options;
+  const { output = "table", color = false, clock = systemClock } = options;
   const { terminal, said } = recordingTerminal({ color });
   const { signal } = new AbortController();
   const code = await runExplain(
-    { api, terminal, clock: systemClock },
+    { api, terminal, clock },
     { operands: [operand], podNamespace: "default", output, signal },
   );
   return { code, said };
@@ -71,7 +71,9 @@ Deno.test("runExplain() prints one document as JSON and as YAML, of the same sha
 Deno.test("runExplain() colours the state on a terminal that has colours, and nothing elsewhere", async () => {
   await using bed = await openCommandBed();
   await bed.createPod("held", { schedulingGates: [{ name: GATE }] }, { labels: { [GATE]: "gated" } });
-  const [plain, colored] = [await run(bed.api, "held"), await run(bed.api, "held", { color: true })];
+  const [nowMs, api] = [systemClock.nowMs(), withCalls(bed.api, { serverClockOffsetMs: () => 0 })];
+  const clock: Clock = { ...systemClock, nowMs: () => nowMs };
+  const [plain, colored] = [await run(api, "held", { clock }), await run(api, "held", { clock, color: true })];
   assert.equal(plain.said.out.includes(ESCAPE), false);
   assert.equal(stripVTControlCharacters(colored.said.out), plain.said.out);
   assert.ok(colored.said.out.includes(`${ESCAPE}[33mHeld by Archway's gate`));
