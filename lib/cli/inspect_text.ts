@@ -1,6 +1,7 @@
 // How inspected images look to a person: one row each, then everything that is known of each. Pure. Used by inspect.ts.
 import { renderDuration } from "../duration.ts";
-import type { Platform, RequestCounts, TraceEntry } from "../oci/types.ts";
+import type { RequestCounts, TraceEntry } from "../oci/inspector.ts";
+import type { Platform } from "../oci/types.ts";
 import { renderPlatform } from "../oci/platforms.ts";
 import type { InspectedError, InspectedImage } from "./inspected_image.ts";
 import { renderColumns, renderTable } from "./output.ts";

@@ -1,14 +1,8 @@
 // One image as `archway inspect` tells of it: the report of the inspector in the shape of the JSON output (design §4). Pure.
 // Used by inspect.ts and inspect_text.ts.
 import { intersectArchitectures, isUsableArchitecture, KNOWN_ARCHITECTURES } from "../arch.ts";
-import type {
-  Finding,
-  InspectionFailure,
-  InspectionReport,
-  Platform,
-  RequestCounts,
-  TraceEntry,
-} from "../oci/types.ts";
+import type { InspectionReport, RequestCounts, TraceEntry } from "../oci/inspector.ts";
+import type { Finding, InspectionFailure, Platform } from "../oci/types.ts";
 
 /** Why an image could not be inspected, as it is printed. */
 export type InspectedError = Pick<InspectionFailure, "kind" | "reason" | "message" | "retryAfterMs">;

@@ -6,7 +6,7 @@ import { openReflector } from "../k8s/reflector.ts";
 import { Resource } from "../k8s/types.ts";
 import type { Logger } from "../log.ts";
 import { parseDockerConfigSecret } from "../oci/credentials/docker_config.ts";
-import type { Credential } from "../oci/types.ts";
+import type { Credential } from "../oci/credential.ts";
 
 /** The credentials of the secret as it is now. */
 export interface GlobalPullSecret {

@@ -9,13 +9,14 @@ import { openRegistryClient } from "../oci/client.ts";
 import { openPullPlanner } from "../oci/config/planner.ts";
 import { NO_SURROUNDINGS, type Surroundings, systemPaths } from "../oci/config/surroundings.ts";
 import { openKeyring } from "../oci/credentials/keyring.ts";
+import type { Credential } from "../oci/credential.ts";
 import type { HostState } from "../oci/host_state.ts";
 import { openRegistryInspector } from "../oci/inspect.ts";
+import type { Inspector } from "../oci/inspector.ts";
 import { singleFlight } from "../oci/single_flight.ts";
 import { openTokenSource } from "../oci/token.ts";
 import { openTransport } from "../oci/transport.ts";
 import { withKeyring } from "../oci/with_keyring.ts";
-import type { Credential, Inspector } from "../oci/types.ts";
 
 /** The flags that matter here, as lib/config gives them. */
 export interface ImageServiceConfig {

@@ -2,7 +2,8 @@
 // Filled by pod_images.ts after each inspection; never holds a failure.
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../clock.ts";
-import type { Inspection, InspectionReport } from "../oci/types.ts";
+import type { InspectionReport } from "../oci/inspector.ts";
+import type { Inspection } from "../oci/types.ts";
 
 /** An image of a pod and whether its tag must be looked up each time (imagePullPolicy Always). */
 export interface ImageUse {

@@ -2,7 +2,8 @@
 // for warm admission. Called by the pod controller (awaited) and by the webhook (prefetch, never awaited).
 import type { Clock } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
-import type { InspectionDepth, InspectionPriority, InspectionReport, Inspector } from "../oci/types.ts";
+import type { InspectionPriority, InspectionReport, Inspector } from "../oci/inspector.ts";
+import type { InspectionDepth } from "../oci/types.ts";
 import type { ImageUse, KnownImage, KnownImages, PullScope } from "./known_images.ts";
 import type { PullSecrets } from "./pull_secrets.ts";
 

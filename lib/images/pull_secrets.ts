@@ -7,7 +7,7 @@ import type { KubeApi } from "../k8s/api.ts";
 import { ApiError, isNotFound } from "../k8s/errors.ts";
 import { Resource } from "../k8s/types.ts";
 import { parseDockerConfigSecret } from "../oci/credentials/docker_config.ts";
-import type { Credential } from "../oci/types.ts";
+import type { Credential } from "../oci/credential.ts";
 import type { PullScope } from "./known_images.ts";
 
 /** How far pull secrets may be read: those of any pod, only those in Archway's own namespace, none at all. */

@@ -4,8 +4,9 @@ import type { Clock } from "../clock.ts";
 import { InspectionError } from "./errors.ts";
 import { HostLane, MAX_WAIT_MS, type Outcome } from "./host_lane.ts";
 import type { HostState } from "./host_state.ts";
+import type { InspectionPriority } from "./inspector.ts";
 import { parseRemaining, parseRetryAfter } from "./retry_after.ts";
-import type { FailureReason, InspectionPriority } from "./types.ts";
+import type { FailureReason } from "./types.ts";
 
 /** What a budget must know of an answer. */
 export interface BudgetedAnswer {

@@ -4,22 +4,16 @@ import type { Clock } from "../clock.ts";
 import type { KeyValueStore } from "../kv/store.ts";
 import type { Logger } from "../log.ts";
 import { type DocumentRecord, isDeepEnough, type TagRecord } from "./cache_records.ts";
+import type { Credential } from "./credential.ts";
 import { fingerprintOfAll } from "./fingerprint.ts";
 import { findingsOfDocument, findingsOfReference } from "./findings.ts";
+import type { HeadAnswer, InspectionReport, InspectionRequest, Inspector, RegistryLookups } from "./inspector.ts";
 import { type Knowledge, openKnowledge } from "./knowledge.ts";
 import { type KnowledgeScope, openKnowledgeScopes, PUBLIC_SCOPE } from "./knowledge_scope.ts";
 import { addRequests, NO_REQUESTS } from "./ledger.ts";
 import { type NegativeCache, openNegativeCache } from "./negative.ts";
 import { canonicalReference, type ImageReference, parseReference } from "./reference.ts";
-import type {
-  Credential,
-  HeadAnswer,
-  Inspection,
-  InspectionReport,
-  InspectionRequest,
-  Inspector,
-  RegistryLookups,
-} from "./types.ts";
+import type { Inspection } from "./types.ts";
 
 /** An inspector with a memory. */
 export interface CachedInspector extends Inspector {

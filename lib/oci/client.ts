@@ -3,15 +3,16 @@
 import type { Clock } from "../clock.ts";
 import type { Budget } from "./budget.ts";
 import { type Challenge, parseChallenges } from "./challenge.ts";
+import type { Credential } from "./credential.ts";
 import { type DocumentRequest, refused, type RegistryDocument, toDocument } from "./document.ts";
 import { InspectionError, inspectionError } from "./errors.ts";
 import { type Answer, isSendable } from "./exchange.ts";
 import { type HostHabits, isSameLogin, openHostHabits } from "./host_habits.ts";
+import type { Endpoint } from "./pull_plan.ts";
 import { openSender, type Sender, transportBy } from "./sender.ts";
 import type { TokenSource } from "./token.ts";
 import { basicAuthorization } from "./token_exchange.ts";
 import type { Transport } from "./transport.ts";
-import type { Credential, Endpoint } from "./types.ts";
 import { untilAborted } from "./until_aborted.ts";
 
 /** Reads documents. */

@@ -1,11 +1,13 @@
 // What a document request is: its address, the check of what comes back, and the words for what went wrong. Pure but for
 // hashing. Used by client.ts, which knows how to log in.
 import { createHash } from "node:crypto";
+import type { Credential } from "./credential.ts";
 import { type InspectionError, inspectionError } from "./errors.ts";
+import type { InspectionPriority } from "./inspector.ts";
 import type { Ledger } from "./ledger.ts";
+import type { Endpoint } from "./pull_plan.ts";
 import { isDigest } from "./reference.ts";
 import type { Answer } from "./exchange.ts";
-import type { Credential, Endpoint, InspectionPriority } from "./types.ts";
 
 /** One document of a repository and who may read it. */
 export interface DocumentRequest {

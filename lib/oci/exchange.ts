@@ -2,8 +2,10 @@
 // what went wrong on the wire. Pure. Sent by transport.ts, made by client.ts and token.ts.
 import { errorText } from "../log.ts";
 import { type InspectionError, inspectionError } from "./errors.ts";
+import type { TraceEntry } from "./inspector.ts";
 import type { Ledger, RequestKind } from "./ledger.ts";
-import type { EndpointTransport, FailureReason, TraceEntry } from "./types.ts";
+import type { EndpointTransport } from "./pull_plan.ts";
+import type { FailureReason } from "./types.ts";
 import { describeWireFault } from "./wire_fault.ts";
 
 /** A request. What of it is secret (`authorization`, `headers`, `form`) never crosses to another origin. */

@@ -1,7 +1,7 @@
 // Names for credentials inside this process: equal secrets, equal names. Never stored, logged or sent (see knowledge_scope.ts
 // for what may be stored).
 import { createHash } from "node:crypto";
-import type { Credential } from "./types.ts";
+import type { Credential } from "./credential.ts";
 
 /** The fingerprint; a constant for no credential. */
 export function fingerprintOf(credential: Credential | undefined): string {

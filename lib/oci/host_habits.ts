@@ -2,7 +2,7 @@
 // whether an insecure one speaks TLS, and which of our certificates they take. Used by client.ts.
 import { LRUCache } from "lru-cache";
 import type { Challenge } from "./challenge.ts";
-import type { ClientCertificate, Endpoint } from "./types.ts";
+import type { ClientCertificate, Endpoint } from "./pull_plan.ts";
 
 /** A way to reach a host: what is spoken before HTTP, and the certificate that is shown. */
 export interface Way {

@@ -4,8 +4,9 @@ import type { Clock } from "../clock.ts";
 import { Breaker } from "./breaker.ts";
 import { inspectionError } from "./errors.ts";
 import type { HostState } from "./host_state.ts";
+import type { InspectionPriority } from "./inspector.ts";
 import { type Waiter, WaitingLine } from "./waiting_line.ts";
-import type { FailureReason, InspectionPriority } from "./types.ts";
+import type { FailureReason } from "./types.ts";
 
 /** What an exchange told of the host's health. */
 export type Outcome =

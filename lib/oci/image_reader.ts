@@ -1,5 +1,6 @@
 // Reads one image at one endpoint: the top manifest, and of its children and configs what is wanted. Used by inspect.ts.
 // Source: pod placement §3.2; requests per benchmarks B4.
+import type { Credential } from "./credential.ts";
 import type { RegistryDocument } from "./document.ts";
 import { InspectionError, inspectionError } from "./errors.ts";
 import { findingsOfReference } from "./findings.ts";
@@ -12,8 +13,9 @@ import {
   renderMediaType,
 } from "./manifest.ts";
 import { isBundle, isPlatformEntry, platformsOf, renderPlatform } from "./platforms.ts";
+import type { Endpoint } from "./pull_plan.ts";
 import { canonicalReference, parseReference } from "./reference.ts";
-import type { Credential, Endpoint, FailureReason, Finding, Inspection, InspectionDepth, Platform } from "./types.ts";
+import type { FailureReason, Finding, Inspection, InspectionDepth, Platform } from "./types.ts";
 
 /** Which image, and how to read documents of its repository. */
 export interface ImageVisit {

@@ -4,17 +4,11 @@ import { scopeCovers } from "./credentials/match.ts";
 import type { RegistryDocument } from "./document.ts";
 import { failureOf, InspectionError } from "./errors.ts";
 import { type ImageRead, readImage } from "./image_reader.ts";
+import type { HeadAnswer, InspectionReport, InspectionRequest, RegistryLookups } from "./inspector.ts";
 import { Ledger } from "./ledger.ts";
+import type { Endpoint, PullPlanner } from "./pull_plan.ts";
 import { canonicalReference } from "./reference.ts";
-import type {
-  Endpoint,
-  HeadAnswer,
-  InspectionFailure,
-  InspectionReport,
-  InspectionRequest,
-  PullPlanner,
-  RegistryLookups,
-} from "./types.ts";
+import type { InspectionFailure } from "./types.ts";
 
 /** What the inspector is made with. */
 export interface RegistryInspectorParts {

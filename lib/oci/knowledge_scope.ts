@@ -4,8 +4,8 @@
 import { LRUCache } from "lru-cache";
 import { SALT_KEY } from "../kv/keys.ts";
 import type { KeyValueStore } from "../kv/store.ts";
+import type { Credential } from "./credential.ts";
 import { fingerprintOfAll } from "./fingerprint.ts";
-import type { Credential } from "./types.ts";
 
 /** A scope: its name in this process, and the name that may be stored. */
 export interface KnowledgeScope {

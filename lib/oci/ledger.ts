@@ -1,5 +1,5 @@
 // What one inspection cost: requests by kind, and every exchange for `--trace`. Filled by transport.ts.
-import type { RequestCounts, TraceEntry } from "./types.ts";
+import type { RequestCounts, TraceEntry } from "./inspector.ts";
 
 /** What a request is counted as. */
 export type RequestKind = keyof RequestCounts;

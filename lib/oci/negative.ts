@@ -3,7 +3,8 @@
 // Used by cached.ts.
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../clock.ts";
-import type { FailureReason, InspectionFailure, InspectionRequest } from "./types.ts";
+import type { InspectionRequest } from "./inspector.ts";
+import type { FailureReason, InspectionFailure } from "./types.ts";
 
 /** The memory of failures. */
 export interface NegativeCache {

@@ -7,8 +7,8 @@ import type { Answer, Exchange } from "./exchange.ts";
 import type { HostHabits, Way } from "./host_habits.ts";
 import type { RequestKind } from "./ledger.ts";
 import { MANIFEST_MEDIA_TYPES } from "./manifest.ts";
+import type { Endpoint, EndpointTransport } from "./pull_plan.ts";
 import type { Transport } from "./transport.ts";
-import type { Endpoint, EndpointTransport } from "./types.ts";
 
 /** Sends requests. */
 export interface Sender {

@@ -1,7 +1,7 @@
 // Many who ask the same at the same time share one inspection: the thousand replicas of a Deployment cost one.
 // A wrapper around any inspector.
 import { fingerprintOfAll } from "./fingerprint.ts";
-import type { InspectionPriority, InspectionReport, InspectionRequest, Inspector } from "./types.ts";
+import type { InspectionPriority, InspectionReport, InspectionRequest, Inspector } from "./inspector.ts";
 import { untilAborted } from "./until_aborted.ts";
 
 interface Flight {

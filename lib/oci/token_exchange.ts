@@ -1,10 +1,12 @@
 // How a token is asked for: the address, the form or the header, and who may be asked at all. Pure. Sent by token.ts.
 // Source: distribution token authentication (GET with Basic; POST with a refresh token); pod placement §3.9.
 import type { Challenge } from "./challenge.ts";
+import type { Credential } from "./credential.ts";
 import { inspectionError } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
+import type { InspectionPriority } from "./inspector.ts";
 import type { Ledger } from "./ledger.ts";
-import type { Credential, Endpoint, InspectionPriority } from "./types.ts";
+import type { Endpoint } from "./pull_plan.ts";
 
 /** Which token. */
 export interface TokenRequest {

@@ -16,8 +16,8 @@ import {
   redirected,
 } from "./exchange.ts";
 import { type HttpClients, openHttpClients } from "./http_clients.ts";
+import type { TraceEntry } from "./inspector.ts";
 import { proxyFor, type ProxySettings } from "./proxy.ts";
-import type { TraceEntry } from "./types.ts";
 import { fetchUnverified } from "./unverified_tls.ts";
 
 /** Sends exchanges over pooled connections. */

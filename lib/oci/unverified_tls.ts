@@ -4,7 +4,7 @@ import type { LookupAddress } from "node:dns";
 import type { IncomingMessage } from "node:http";
 import { Agent, type AgentOptions, request as httpsRequest, type RequestOptions } from "node:https";
 import { proxyFor, type ProxySettings } from "./proxy.ts";
-import type { ClientCertificate } from "./types.ts";
+import type { ClientCertificate } from "./pull_plan.ts";
 
 /** Statuses whose answer has no body by definition. */
 const EMPTY: readonly number[] = [204, 205, 304];

@@ -1,6 +1,6 @@
 // A line with three doors: gated pods go before admission, admission before prewarm; first come, first served in each.
 // A waiter's priority is asked when somebody is called, so one that others have joined meanwhile moves up.
-import type { InspectionPriority } from "./types.ts";
+import type { InspectionPriority } from "./inspector.ts";
 
 /** Somebody who waits. Exactly one of the two is called, once. */
 export interface Waiter {

@@ -1,17 +1,11 @@
 // Completes a request before anything is keyed by it: the credentials of cluster and node join those of the pod, what
 // matches no endpoint of the image is dropped, and what policy forbids ends here. A wrapper around any inspector.
 import { matchPullSecrets, scopeCovers } from "./credentials/match.ts";
+import type { Credential, Keyring } from "./credential.ts";
 import { fingerprintOfAll } from "./fingerprint.ts";
+import type { InspectionReport, InspectionRequest, Inspector } from "./inspector.ts";
 import { NO_REQUESTS } from "./ledger.ts";
-import type {
-  Credential,
-  Endpoint,
-  InspectionReport,
-  InspectionRequest,
-  Inspector,
-  Keyring,
-  PullPlanner,
-} from "./types.ts";
+import type { Endpoint, PullPlanner } from "./pull_plan.ts";
 
 /**
  * The outermost inspector. Credentials arrive at `inner` in the order to try them: for each endpoint first the pod's, then

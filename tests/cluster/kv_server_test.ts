@@ -6,8 +6,8 @@ import { REST_MS } from "../../lib/kv/guarded_store.ts";
 import type { KeyValueStore } from "../../lib/kv/store.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { type CachedInspector, openCachedInspector } from "../../lib/oci/cached.ts";
+import type { InspectionRequest, RegistryLookups } from "../../lib/oci/inspector.ts";
 import { NO_REQUESTS } from "../../lib/oci/ledger.ts";
-import type { InspectionRequest, RegistryLookups } from "../../lib/oci/types.ts";
 import { findDenokv, KvServer, NO_DENOKV } from "./support/denokv.ts";
 import { waitUntil } from "./support/wait.ts";
 

@@ -8,25 +8,17 @@ import { type Logger, silentLogger } from "../../lib/log.ts";
 import { openBudget } from "../../lib/oci/budget.ts";
 import { openCachedInspector } from "../../lib/oci/cached.ts";
 import { openRegistryClient } from "../../lib/oci/client.ts";
+import type { Credential, Keyring } from "../../lib/oci/credential.ts";
 import { failureOf } from "../../lib/oci/errors.ts";
 import type { HostState } from "../../lib/oci/host_state.ts";
 import { openRegistryInspector } from "../../lib/oci/inspect.ts";
+import type { InspectionReport, InspectionRequest, Inspector, RegistryLookups } from "../../lib/oci/inspector.ts";
 import { NO_PROXIES, type ProxySettings } from "../../lib/oci/proxy.ts";
+import type { Endpoint, EndpointTransport, PullPlanner } from "../../lib/oci/pull_plan.ts";
 import { parseReference } from "../../lib/oci/reference.ts";
 import { singleFlight } from "../../lib/oci/single_flight.ts";
 import { openTokenSource } from "../../lib/oci/token.ts";
 import { openTransport } from "../../lib/oci/transport.ts";
-import type {
-  Credential,
-  Endpoint,
-  EndpointTransport,
-  InspectionReport,
-  InspectionRequest,
-  Inspector,
-  Keyring,
-  PullPlanner,
-  RegistryLookups,
-} from "../../lib/oci/types.ts";
 import { withKeyring } from "../../lib/oci/with_keyring.ts";
 
 /** How to reach a registry on loopback. */

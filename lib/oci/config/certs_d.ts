@@ -1,6 +1,6 @@
 // The directory certs.d/<host[:port]>: `*.crt` are CAs, `X.cert` with `X.key` a client certificate. Pure.
 // Called by settings_files.ts, which lists and reads. Reference §3.5.
-import type { ClientCertificate } from "../types.ts";
+import type { ClientCertificate } from "../pull_plan.ts";
 import { type HostCertificates, parseCertificates, parseClientPair } from "./pem.ts";
 import { broken, ok, type Parsed } from "./problem.ts";
 

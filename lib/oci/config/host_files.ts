@@ -1,5 +1,5 @@
 // Certificates and keys that configuration files name, read and checked. Called by settings_files.ts.
-import type { ClientCertificate } from "../types.ts";
+import type { ClientCertificate } from "../pull_plan.ts";
 import type { ClientFiles, HostTls } from "./hosts_toml.ts";
 import { isCertificateFile, parseHostDirectory } from "./certs_d.ts";
 import { type HostCertificates, NO_CERTIFICATES, parseCertificates, parseClientPair } from "./pem.ts";

@@ -1,7 +1,8 @@
 // From an image to its pull plan: short-name candidates × (mirrors, then the registry itself), judged by policy and blocks,
 // each with the transport its host needs. Pure. Called by planner.ts. Reference §3.5–3.8.
 import { failureOf } from "../errors.ts";
-import type { Endpoint, InspectionFailure, PullPlan } from "../types.ts";
+import type { Endpoint, PullPlan } from "../pull_plan.ts";
+import type { InspectionFailure } from "../types.ts";
 import { canonicalHost, DOCKER_HUB } from "../credentials/scope.ts";
 import { hostKey } from "./flags.ts";
 import { resolveFullNames } from "./full_names.ts";

@@ -3,7 +3,8 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
-import type { Credential, PullPlan, PullPlanner } from "../types.ts";
+import type { Credential } from "../credential.ts";
+import type { PullPlan, PullPlanner } from "../pull_plan.ts";
 import { planPull } from "./plan.ts";
 import type { Problem } from "./problem.ts";
 import { type LoadedSettings, SettingsFiles, type SettingsPaths } from "./settings_files.ts";

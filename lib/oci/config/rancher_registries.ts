@@ -3,7 +3,7 @@
 import * as z from "zod";
 import { decodeUserPassword } from "../credentials/docker_config.ts";
 import { bareHost } from "../credentials/scope.ts";
-import type { Credential } from "../types.ts";
+import type { Credential } from "../credential.ts";
 import { parseYaml } from "./documents.ts";
 import { type EndpointUrl, parseEndpointUrl } from "./endpoint_url.ts";
 import type { HostTls } from "./hosts_toml.ts";

@@ -1,5 +1,5 @@
 // All configuration of pulls as one value: what settings_files.ts reads and what plan.ts decides by.
-import type { Credential } from "../types.ts";
+import type { Credential } from "../credential.ts";
 import type { EndpointUrl } from "./endpoint_url.ts";
 import type { RegistryFlags } from "./flags.ts";
 import type { HostCapabilities } from "./hosts_toml.ts";

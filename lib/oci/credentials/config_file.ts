@@ -4,7 +4,7 @@ import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
 import { parseJson } from "../config/documents.ts";
 import { ok, type Parsed } from "../config/problem.ts";
-import type { Credential, Keyring } from "../types.ts";
+import type { Credential, Keyring } from "../credential.ts";
 import { parseDockerAuths } from "./docker_config.ts";
 import { isHelperName, openCredentialHelpers } from "./credential_helpers.ts";
 import { followFile } from "./followed_file.ts";

@@ -5,7 +5,7 @@ import * as z from "zod";
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
 import { parseJson } from "../config/documents.ts";
-import type { Credential, Keyring } from "../types.ts";
+import type { Credential, Keyring } from "../credential.ts";
 import { ReportOnce } from "./report_once.ts";
 import type { CommandRunner } from "./run_command.ts";
 import { canonicalHost, DOCKER_HUB } from "./scope.ts";

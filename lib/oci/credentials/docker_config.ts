@@ -2,7 +2,7 @@
 // Called by whoever reads Secrets and by config_file.ts. Reference §3.4; more of an entry is used than there (D14).
 import * as z from "zod";
 import { parseJson } from "../config/documents.ts";
-import type { Credential } from "../types.ts";
+import type { Credential } from "../credential.ts";
 import { decodeBase64Text } from "./base64_text.ts";
 
 /** What is in a docker config. `message` and `problems` say where something is wrong, never what stands there. */

@@ -2,7 +2,7 @@
 // registries.conf, the kubelet's plugins. Opened by main, asked by the registry client after the pod's own credentials. Reference §3.4, peers' demand 4.
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
-import type { Credential, Keyring } from "../types.ts";
+import type { Credential, Keyring } from "../credential.ts";
 import { openConfigFile } from "./config_file.ts";
 import { openHelperKeyring } from "./credential_helpers.ts";
 import { openKubeletPlugins } from "./kubelet_plugins.ts";

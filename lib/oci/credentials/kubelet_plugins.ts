@@ -3,7 +3,7 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
-import type { Credential, Keyring } from "../types.ts";
+import type { Credential, Keyring } from "../credential.ts";
 import { followFile } from "./followed_file.ts";
 import { matchCredentials, scopeCovers } from "./match.ts";
 import {

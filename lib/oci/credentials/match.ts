@@ -1,6 +1,6 @@
 // Which credentials apply to a repository, best first: the kubelet's matching, with paths compared by segment. Pure.
 // Called by with_keyring.ts for the pod's own credentials and by keyring.ts for the others. Reference §3.4, D15.
-import type { Credential } from "../types.ts";
+import type { Credential } from "../credential.ts";
 import { matchesGlob } from "./glob.ts";
 import { canonicalHost, parseScope, type Scope } from "./scope.ts";
 

@@ -4,7 +4,7 @@ import { parseDuration } from "../../duration.ts";
 import { parseJson, parseYaml } from "../config/documents.ts";
 import { broken, type Fault, ok, type Parsed } from "../config/problem.ts";
 import { findSchemaFault } from "../config/schema_fault.ts";
-import type { Credential } from "../types.ts";
+import type { Credential } from "../credential.ts";
 
 /** For what a plugin's answer may be used again. */
 export type CacheKeyType = "Image" | "Registry" | "Global";

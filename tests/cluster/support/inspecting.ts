@@ -5,7 +5,8 @@ import { parseConfig } from "../../../lib/config/parse.ts";
 import { type ImageService, openImageService } from "../../../lib/images/image_service.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import type { HostState } from "../../../lib/oci/host_state.ts";
-import type { Inspection, InspectionFailure, InspectionReport, InspectionRequest } from "../../../lib/oci/types.ts";
+import type { InspectionReport, InspectionRequest } from "../../../lib/oci/inspector.ts";
+import type { Inspection, InspectionFailure } from "../../../lib/oci/types.ts";
 
 const ROOT = new URL("../../../", import.meta.url).pathname;
 

@@ -4,8 +4,8 @@ import { type InspectedImage, toInspected } from "../../../lib/cli/inspected_ima
 import { readHostStates, renderHostStates } from "../../../lib/cli/inspect_registries.ts";
 import { terminalLogger } from "../../../lib/cli/output.ts";
 import type { HostState } from "../../../lib/oci/host_state.ts";
+import type { InspectionReport } from "../../../lib/oci/inspector.ts";
 import { NO_REQUESTS } from "../../../lib/oci/ledger.ts";
-import type { InspectionReport } from "../../../lib/oci/types.ts";
 
 const DIGEST = `sha256:${"ab".repeat(32)}`;
 const PLATFORMS = [{ os: "linux", architecture: "amd64" }, { os: "linux", architecture: "arm64", variant: "v8" }];

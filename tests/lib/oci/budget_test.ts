@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { type Budget, type BudgetedAnswer, openBudget } from "../../../lib/oci/budget.ts";
 import { InspectionError, inspectionError } from "../../../lib/oci/errors.ts";
 import type { HostState } from "../../../lib/oci/host_state.ts";
-import type { FailureReason, InspectionPriority } from "../../../lib/oci/types.ts";
+import type { InspectionPriority } from "../../../lib/oci/inspector.ts";
+import type { FailureReason } from "../../../lib/oci/types.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 
 const HOST = "registry.example";

@@ -4,17 +4,17 @@ import type { KeyValueStore } from "../../../lib/kv/store.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { type CachedInspector, openCachedInspector } from "../../../lib/oci/cached.ts";
 import { failureOf } from "../../../lib/oci/errors.ts";
-import { addRequests, NO_REQUESTS } from "../../../lib/oci/ledger.ts";
-import { parseReference } from "../../../lib/oci/reference.ts";
-import { singleFlight } from "../../../lib/oci/single_flight.ts";
 import type {
-  FailureReason,
   HeadAnswer,
   InspectionReport,
   InspectionRequest,
   RegistryLookups,
   RequestCounts,
-} from "../../../lib/oci/types.ts";
+} from "../../../lib/oci/inspector.ts";
+import { addRequests, NO_REQUESTS } from "../../../lib/oci/ledger.ts";
+import { parseReference } from "../../../lib/oci/reference.ts";
+import { singleFlight } from "../../../lib/oci/single_flight.ts";
+import type { FailureReason } from "../../../lib/oci/types.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { makeCredential, makeRequest } from "../../support/inspectors.ts";
 

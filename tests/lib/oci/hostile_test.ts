@@ -9,7 +9,7 @@ import { parseHostsToml } from "../../../lib/oci/config/hosts_toml.ts";
 import { planPull } from "../../../lib/oci/config/plan.ts";
 import { parseRancherRegistries } from "../../../lib/oci/config/rancher_registries.ts";
 import { parseAliasCache, parseRegistriesConf } from "../../../lib/oci/config/registries_conf.ts";
-import type { InspectionReport } from "../../../lib/oci/types.ts";
+import type { InspectionReport } from "../../../lib/oci/inspector.ts";
 import { makeMultiArch, MediaType } from "../../support/documents.ts";
 import { makeCredential, openTestInspector } from "../../support/inspectors.ts";
 import { openFakeRegistry } from "../../support/registry.ts";

@@ -1,6 +1,7 @@
 // From an image's name to its platforms, over a real registry on loopback: spec §3.2 and the requests of benchmarks B4.
 import assert from "node:assert/strict";
-import type { Inspection, InspectionReport } from "../../../lib/oci/types.ts";
+import type { InspectionReport } from "../../../lib/oci/inspector.ts";
+import type { Inspection } from "../../../lib/oci/types.ts";
 import {
   digestOf,
   type Document,

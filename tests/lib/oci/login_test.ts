@@ -1,6 +1,7 @@
 // Logging in to registries: Basic, tokens, identity tokens, several credentials, and where a credential must never go.
 import assert from "node:assert/strict";
-import type { Credential, InspectionReport } from "../../../lib/oci/types.ts";
+import type { Credential } from "../../../lib/oci/credential.ts";
+import type { InspectionReport } from "../../../lib/oci/inspector.ts";
 import { makeImage, makeMultiArch } from "../../support/documents.ts";
 import { makeCredential, makeRequest, openTestInspector } from "../../support/inspectors.ts";
 import { type FakeRegistry, type Login, openFakeRegistry } from "../../support/registry.ts";

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import { TLSSocket } from "node:tls";
-import type { ClientCertificate, Endpoint } from "../../../lib/oci/types.ts";
+import type { ClientCertificate, Endpoint } from "../../../lib/oci/pull_plan.ts";
 import { issueLoopbackCertificates } from "../../../lib/playground/certificates.ts";
 import { issueAuthority, issueServing } from "../../../lib/tls/issue.ts";
 import { makeMultiArch } from "../../support/documents.ts";

@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { makeMultiArch } from "../../support/documents.ts";
 import { makeCredential, openTestInspector } from "../../support/inspectors.ts";
 import { type FakeRegistry, openFakeRegistry } from "../../support/registry.ts";
-import type { Credential, InspectionReport } from "../../../lib/oci/types.ts";
+import type { Credential } from "../../../lib/oci/credential.ts";
+import type { InspectionReport } from "../../../lib/oci/inspector.ts";
 import { issueLoopbackCertificates } from "../../../lib/playground/certificates.ts";
 
 const { index } = makeMultiArch(["amd64", "arm64"]);

@@ -2,7 +2,8 @@
 // inspector says, logs, traces or stores is searched for them, in every encoding they could have taken.
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { Credential, InspectionReport } from "../../../lib/oci/types.ts";
+import type { Credential } from "../../../lib/oci/credential.ts";
+import type { InspectionReport } from "../../../lib/oci/inspector.ts";
 import { assertSilent, contentOf, openListeningLogger, openStoreOnShow } from "../../support/canaries.ts";
 import { makeMultiArch } from "../../support/documents.ts";
 import { openTestInspector } from "../../support/inspectors.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
+import type { InspectionReport, InspectionRequest, Inspector } from "../../../lib/oci/inspector.ts";
 import { NO_REQUESTS } from "../../../lib/oci/ledger.ts";
 import { singleFlight } from "../../../lib/oci/single_flight.ts";
-import type { InspectionReport, InspectionRequest, Inspector } from "../../../lib/oci/types.ts";
 
 const REPORT: InspectionReport = {
   inspection: {

@@ -1,7 +1,8 @@
 // What a request is completed with before it is shared and cached.
 import assert from "node:assert/strict";
+import type { Credential } from "../../../lib/oci/credential.ts";
+import type { InspectionRequest, Inspector } from "../../../lib/oci/inspector.ts";
 import { NO_REQUESTS } from "../../../lib/oci/ledger.ts";
-import type { Credential, InspectionRequest, Inspector } from "../../../lib/oci/types.ts";
 import { withKeyring } from "../../../lib/oci/with_keyring.ts";
 import { makeCredential, makeEndpoint, makeRequest } from "../../support/inspectors.ts";
 

@@ -1,7 +1,7 @@
 // containerd's tree of hosts.toml files.
 import assert from "node:assert/strict";
 import { hostDirectories, parseHostsToml } from "../../../../lib/oci/config/hosts_toml.ts";
-import type { Endpoint } from "../../../../lib/oci/types.ts";
+import type { Endpoint } from "../../../../lib/oci/pull_plan.ts";
 import { issueAuthority, issueServing } from "../../../../lib/tls/issue.ts";
 import { keepLog, makeFolder, openPlanner, planned } from "./planner_support.ts";
 import { valueOf } from "./settings_support.ts";

@@ -5,7 +5,8 @@ import type { Parsed } from "../../../../lib/oci/config/problem.ts";
 import { mergeRegistriesConfs, parseRegistriesConf } from "../../../../lib/oci/config/registries_conf.ts";
 import type { PullSettings } from "../../../../lib/oci/config/settings.ts";
 import { planPull } from "../../../../lib/oci/config/plan.ts";
-import type { Endpoint, InspectionFailure } from "../../../../lib/oci/types.ts";
+import type { Endpoint } from "../../../../lib/oci/pull_plan.ts";
+import type { InspectionFailure } from "../../../../lib/oci/types.ts";
 
 /** The value of a good text; a broken one fails the test. */
 export function valueOf<T>(parsed: Parsed<T>): T {

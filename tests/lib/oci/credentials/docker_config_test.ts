@@ -8,7 +8,7 @@ import {
   parseDockerConfigSecret,
 } from "../../../../lib/oci/credentials/docker_config.ts";
 import { matchCredentials, matchPullSecrets } from "../../../../lib/oci/credentials/match.ts";
-import type { Credential } from "../../../../lib/oci/types.ts";
+import type { Credential } from "../../../../lib/oci/credential.ts";
 
 const CANARY = "c4nary-pa55word";
 const SOURCE = "secret team-a/pull";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { openKeyring } from "../../../../lib/oci/credentials/keyring.ts";
 import type { CommandRunner } from "../../../../lib/oci/credentials/run_command.ts";
-import type { Credential } from "../../../../lib/oci/types.ts";
+import type { Credential } from "../../../../lib/oci/credential.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { keepLog } from "../config/planner_support.ts";
 import { makePrograms } from "./helper_support.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { openKeyring } from "../../../../lib/oci/credentials/keyring.ts";
 import { parsePluginAnswer, parseProviderConfig } from "../../../../lib/oci/credentials/plugin_protocol.ts";
-import type { Credential, Keyring } from "../../../../lib/oci/types.ts";
+import type { Credential, Keyring } from "../../../../lib/oci/credential.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { keepLog } from "../config/planner_support.ts";
 import { makePrograms, type ProgramFolder } from "./helper_support.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { matchCredentials, matchPullSecrets } from "../../../../lib/oci/credentials/match.ts";
-import type { Credential } from "../../../../lib/oci/types.ts";
+import type { Credential } from "../../../../lib/oci/credential.ts";
 
 function credential(scope: string, source = "secret a/b"): Credential {
   return { scope, source, secret: { kind: "basic", username: "user", password: "word" } };

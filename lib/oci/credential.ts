@@ -1,0 +1,23 @@
+// One login at a registry, and who looks for those of the cluster and the node. Found by lib/oci/credentials, tried by the
+// registry client.
+
+/** One way to authenticate to a registry. Holds secrets: never log, never store. */
+export interface Credential {
+  /** The key it stands under in a docker config: host, `host/path` or a glob. */
+  readonly scope: string;
+  /** Where it comes from, for people: `secret team-a/pull`, `global pull secret`, `config.json`, `plugin ecr`. */
+  readonly source: string;
+  /** `basic`: user and password; `identity`: a refresh token; `registry`: a bearer token as it is. */
+  readonly secret:
+    | { readonly kind: "basic"; readonly username: string; readonly password: string }
+    | { readonly kind: "identity"; readonly token: string }
+    | { readonly kind: "registry"; readonly token: string };
+}
+
+/** Finds the cluster- and node-level credentials for an endpoint, best first, without the anonymous one. */
+export interface Keyring {
+  /** Rejects only when the signal aborts. */
+  lookup(endpoint: { readonly host: string; readonly repository: string }, signal: AbortSignal): Promise<
+    readonly Credential[]
+  >;
+}

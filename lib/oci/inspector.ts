@@ -1,0 +1,96 @@
+// What an inspection is asked and what it reports. Spoken by everything that inspects images, and by those who ask.
+import type { Credential } from "./credential.ts";
+import type { Inspection, InspectionDepth, InspectionFailure } from "./types.ts";
+
+/** Whose turn it is when a registry's budget is short: first gated pods, then admission prefetch, then prewarm. */
+export type InspectionPriority = "gated" | "admission" | "prewarm";
+
+/** What to inspect and with what. The inspector knows nothing of pods. */
+export interface InspectionRequest {
+  /** The reference as a person wrote it: `nginx`, `quay.io/a/b:v1@sha256:…`. */
+  readonly image: string;
+  /** Credentials of the asking pod, tried in order where their scope matches; before the inspector's own ones. */
+  readonly credentials: readonly Credential[];
+  /** `cached`: a fresh enough tag is believed. `revalidate` (imagePullPolicy Always): the tag is looked up again. */
+  readonly freshness: "cached" | "revalidate";
+  /** How much must be known. */
+  readonly depth: InspectionDepth;
+  /** May rise while the inspection waits. */
+  readonly priority: InspectionPriority;
+}
+
+/** HTTP requests that an inspection caused. */
+export interface RequestCounts {
+  /** GET of manifests and indexes. */
+  readonly manifestGet: number;
+  /** HEAD of manifests. */
+  readonly manifestHead: number;
+  /** GET of config blobs. */
+  readonly blobGet: number;
+  /** Logins at token servers. */
+  readonly token: number;
+  /** Anything else. */
+  readonly other: number;
+}
+
+/** One HTTP exchange for `--trace`: secrets masked, no query. */
+export interface TraceEntry {
+  /** HTTP method. */
+  readonly method: string;
+  /** Without query and user. */
+  readonly url: string;
+  /** HTTP status, or that no whole answer came. */
+  readonly status: number | "failed";
+  /** How long it took. */
+  readonly ms: number;
+  /** Status text or failure reason. */
+  readonly note?: string;
+  /** How it was logged in, never with what; absent: as a stranger. */
+  readonly authorization?: "Basic" | "Bearer" | "form" | "other";
+}
+
+/** An inspection with its provenance. */
+export interface InspectionReport {
+  /** What the image said. */
+  readonly inspection: Inspection;
+  /** Fully qualified reference that answered (or was asked last): `registry-1.docker.io/library/nginx:latest`. */
+  readonly resolved: string;
+  /** `cache`: no manifest was read for it, at most a HEAD was sent. */
+  readonly source: "registry" | "cache";
+  /** Whether the knowledge may be shared: `public` was read anonymously; `private` needed a credential. */
+  readonly access: "public" | "private";
+  /** `Credential.source` that worked; absent when anonymous. */
+  readonly credentialSource?: string;
+  /** `host[:port]` of the mirror that answered instead of the registry itself. */
+  readonly mirror?: string;
+  /** What it cost. */
+  readonly requests: RequestCounts;
+  /** Every exchange, oldest first; empty when nothing was asked. */
+  readonly trace: readonly TraceEntry[];
+}
+
+/** Anything that can inspect images. Client, cache, single-flight and limiter are each a value of it. */
+export interface Inspector {
+  /** Never rejects except when the signal aborts: a failure is an {@link Inspection}. */
+  inspect(request: InspectionRequest, signal: AbortSignal): Promise<InspectionReport>;
+}
+
+/** What a HEAD of a reference told, and what it cost. `unknown`: the registry answers without a digest. */
+export type HeadAnswer =
+  & { readonly requests: RequestCounts; readonly trace: readonly TraceEntry[] }
+  & (
+    | {
+      readonly kind: "digest";
+      readonly digest: string;
+      readonly access: InspectionReport["access"];
+      readonly credentialSource?: string;
+    }
+    | { readonly kind: "unknown" }
+    | { readonly kind: "failed"; readonly failure: InspectionFailure }
+  );
+
+/** An inspector that can also tell the digest behind a reference without reading it. */
+export interface RegistryLookups extends Inspector {
+  /** Never rejects except when the signal aborts. */
+  head(request: InspectionRequest, signal: AbortSignal): Promise<HeadAnswer>;
+}

@@ -1,0 +1,56 @@
+// Where an image may be pulled from, and how each place is reached. Planned by lib/oci/config, followed by the registry
+// client.
+import type { InspectionFailure } from "./types.ts";
+
+/** One place to pull a reference from: the registry itself or a mirror of it. */
+export interface Endpoint {
+  /** `host[:port]` to contact. */
+  readonly host: string;
+  /** Repository path there, without host. */
+  readonly repository: string;
+  /** Tag or digest to ask for. */
+  readonly reference: string;
+  /** True for a mirror, false for the registry itself. */
+  readonly mirror: boolean;
+  /** Path prefix before `/v2` that a configured mirror URL may carry; empty otherwise. */
+  readonly pathPrefix: string;
+  /** The registry that a mirror is asked to speak for, sent as `?ns=`; absent: not sent. */
+  readonly namespace?: string;
+  /** Headers that the configuration wants sent there. They may be secret: never log, never store. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** How to reach it. */
+  readonly transport: EndpointTransport;
+}
+
+/** A client certificate with its key, both PEM. The key is secret: never log, never store. */
+export interface ClientCertificate {
+  /** The certificate, its chain behind it. */
+  readonly certificate: string;
+  /** The private key. */
+  readonly key: string;
+}
+
+/** How to reach an endpoint's host. */
+export interface EndpointTransport {
+  /** `https`; `http`; or `https-then-http` for a registry declared insecure. */
+  readonly scheme: "https" | "http" | "https-then-http";
+  /** False only for a registry declared insecure. */
+  readonly verifyTls: boolean;
+  /** PEM certificates added to the public roots. */
+  readonly caCertificates: readonly string[];
+  /** Client certificates for mTLS, in the order to try; absent: none. */
+  readonly clientCertificates?: readonly ClientCertificate[];
+  /** True when the operator declared this host: loopback, private and link-local addresses are then allowed. */
+  readonly declared: boolean;
+}
+
+/** Where a reference may be pulled from, in order; or why it must not be. */
+export type PullPlan =
+  | { readonly kind: "endpoints"; readonly endpoints: readonly Endpoint[] }
+  | { readonly kind: "refused"; readonly failure: InspectionFailure };
+
+/** Turns references into pull plans from registries.conf, hosts.toml, policy.json, flags… Reads files, keeps the last good. */
+export interface PullPlanner {
+  /** Where to pull from, in order. Synchronous: called for every inspection. */
+  plan(image: string): PullPlan;
+}
