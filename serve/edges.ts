@@ -15,7 +15,7 @@ import { openKubeApi } from "../lib/k8s/rest_api.ts";
 import type { RootLogger } from "../lib/log.ts";
 import { type Metrics, openMetrics } from "../lib/metrics.ts";
 import { EVENT_SOURCE } from "../lib/names.ts";
-import type { PlacementSettings } from "../lib/placement/types.ts";
+import type { PlacementSettings } from "../lib/placement/config_types.ts";
 import { openServingCertificate } from "../lib/tls/open_certificate.ts";
 import type { ServingCertificate } from "../lib/tls/serving_certificate.ts";
 

@@ -8,7 +8,7 @@ import type { Edges, ServeParts } from "./edges.ts";
 import { type LeaseView, NO_LEASE_SEEN } from "../lib/k8s/lease.ts";
 import { fenceWrites } from "../lib/k8s/write_fence.ts";
 import { decideGating, type GatingVerdict } from "../lib/operand/dead_man.ts";
-import type { PlacementSettings } from "../lib/placement/types.ts";
+import type { PlacementSettings } from "../lib/placement/config_types.ts";
 
 /** Between two looks of the operator at everything, when nothing wakes it before (ms). */
 const OPERATOR_RESYNC_MS = 60_000;

@@ -7,8 +7,9 @@ import { keyOf, Resource } from "../../lib/k8s/types.ts";
 import { WorkQueue } from "../../lib/k8s/work_queue.ts";
 import type { Logger } from "../../lib/log.ts";
 import { PodLabel } from "../../lib/names.ts";
+import type { PlacementSettings } from "../../lib/placement/config_types.ts";
 import { parsePod } from "../../lib/placement/pod_view.ts";
-import type { PlacementSettings, PodView } from "../../lib/placement/types.ts";
+import type { PodView } from "../../lib/placement/types.ts";
 
 /** What is asked of the rest of the process; answered at once. */
 export interface CatchUpParts {

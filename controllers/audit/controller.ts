@@ -8,11 +8,12 @@ import { Resource } from "../../lib/k8s/types.ts";
 import { WorkQueue } from "../../lib/k8s/work_queue.ts";
 import type { Metrics } from "../../lib/metrics.ts";
 import { auditDecision, auditReports } from "../../lib/placement/audit.ts";
+import type { PlacementConfigs } from "../../lib/placement/config_types.ts";
 import { imagesToInspect } from "../../lib/placement/images.ts";
 import { parsePod } from "../../lib/placement/pod_view.ts";
 import { decisionReason } from "../../lib/placement/reason.ts";
 import { recordOf } from "../../lib/placement/record.ts";
-import type { PlacementConfigs, PodView } from "../../lib/placement/types.ts";
+import type { PodView } from "../../lib/placement/types.ts";
 import { type CatchUpParts, LOOK_MS, openCatchUp } from "./catch_up.ts";
 
 /** What it is made with. */

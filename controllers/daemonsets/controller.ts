@@ -8,11 +8,12 @@ import { openReflector } from "../../lib/k8s/reflector.ts";
 import { Resource, splitKey } from "../../lib/k8s/types.ts";
 import { WorkQueue } from "../../lib/k8s/work_queue.ts";
 import type { Logger } from "../../lib/log.ts";
+import type { PlacementSettings } from "../../lib/placement/config_types.ts";
 import { daemonSetReport } from "../../lib/placement/daemonset.ts";
 import { imagesToInspect } from "../../lib/placement/images.ts";
 import type { PodReport } from "../../lib/placement/report_slots.ts";
 import { podTemplateOf } from "../../lib/placement/pod_template.ts";
-import type { PlacementSettings, PodView } from "../../lib/placement/types.ts";
+import type { PodView } from "../../lib/placement/types.ts";
 
 /** What it is made with. */
 export interface DaemonSetWatchParts {

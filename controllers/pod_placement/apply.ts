@@ -3,10 +3,11 @@ import { classifyWriteFailure } from "../../lib/k8s/errors.ts";
 import type { JsonPatch } from "../../lib/k8s/patch.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { errorText } from "../../lib/log.ts";
+import type { PlacementDecision } from "../../lib/placement/decision_types.ts";
 import { decisionReason } from "../../lib/placement/reason.ts";
 import { bareReleasePatch, releasePatch } from "../../lib/placement/release_patch.ts";
 import { gateAddedReport, type PodOutcome, reportsOf } from "../../lib/placement/reports.ts";
-import type { PlacementDecision, PodView } from "../../lib/placement/types.ts";
+import type { PodView } from "../../lib/placement/types.ts";
 import type { PlacedReport } from "../../lib/placement/report_slots.ts";
 import type { PodPlacementParts } from "./parts.ts";
 

@@ -7,9 +7,10 @@ import { openReflector, type Reflector } from "../../lib/k8s/reflector.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../lib/k8s/types.ts";
 import { WorkQueue } from "../../lib/k8s/work_queue.ts";
 import type { Logger } from "../../lib/log.ts";
+import type { PlacementSettings } from "../../lib/placement/config_types.ts";
 import { imagesToInspect } from "../../lib/placement/images.ts";
 import { podTemplateOf } from "../../lib/placement/pod_template.ts";
-import type { PlacementSettings, PodView } from "../../lib/placement/types.ts";
+import type { PodView } from "../../lib/placement/types.ts";
 
 /** What it is made with. */
 export interface PrewarmParts {

@@ -5,12 +5,13 @@ import type { KubeApi } from "../k8s/api.ts";
 import { ApiError, isNotFound } from "../k8s/errors.ts";
 import { type KubeObject, Resource, type ResourceTarget, type ResourceType, splitKey } from "../k8s/types.ts";
 import { AUDIT_NAMESPACE_LABEL, CLUSTER_CONFIG_NAME, SCHEDULING_GATE } from "../names.ts";
+import type { ImageOutcome } from "../placement/decision_types.ts";
 import { explainPod } from "../placement/explain.ts";
 import type { Participation, PodState, PodStory } from "../placement/story.ts";
 import { parsePod } from "../placement/pod_view.ts";
 import { listAt, memberOf, objectAt, textAt } from "../placement/raw.ts";
 import { matchesSelector, parseSelector } from "../placement/selector.ts";
-import type { ImageOutcome, PodView } from "../placement/types.ts";
+import type { PodView } from "../placement/types.ts";
 import { type Color, ExitCode, paint, renderTable, type Terminal } from "./output.ts";
 
 /** What the command works with. */

@@ -9,8 +9,8 @@
 // Source: operator §1.1; the reference drops the plugins (§6.2 B10) and believes any annotation value.
 import { isKnownArchitecture } from "../arch.ts";
 import { API_GROUP } from "../names.ts";
+import type { RawObject } from "../placement/config_types.ts";
 import { isObject, memberOf, objectAt, textAt } from "../placement/raw.ts";
-import type { RawObject } from "../placement/types.ts";
 
 /** Holds the fallback architecture in v1alpha1. */
 export const FALLBACK_ANNOTATION = "multiarch.openshift.io/fallback-architecture";

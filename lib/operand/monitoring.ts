@@ -1,7 +1,7 @@
 // What the Prometheus operator is told when it is there: whom to scrape and when to alert. Used by controllers/operator.
 // Source: operator §4.2, §4.3.
+import type { RawObject } from "../placement/config_types.ts";
 import { isObject, objectAt } from "../placement/raw.ts";
-import type { RawObject } from "../placement/types.ts";
 import type { KubeObject } from "../k8s/types.ts";
 import { type Alert, ALERTS, RUNBOOKS_FILE } from "./alerts.ts";
 import type { OperandConfig } from "./config_view.ts";

@@ -4,9 +4,10 @@ import { AffinityLabel, GateLabel, PodLabel, SCHEDULING_GATE } from "../names.ts
 import { unreachable } from "../unreachable.ts";
 import { affinityOperations } from "./affinity.ts";
 import { isConstrainedByUs, isGated } from "./constraints.ts";
+import type { GateVerdict, PlacementDecision } from "./decision_types.ts";
 import { FORGED_MARKS, type Marks, marksOf } from "./marks.ts";
 import { affinityAddition, markOperations, removeGate, tolerationOperations, tolerationsOf } from "./release_patch.ts";
-import type { GateVerdict, PlacementDecision, PodView } from "./types.ts";
+import type { PodView } from "./types.ts";
 
 /** The patch that carries a verdict out on a pod that is being created; empty when nothing changes. */
 export function admissionPatch(pod: PodView, verdict: GateVerdict): JsonPatch {

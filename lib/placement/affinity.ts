@@ -2,10 +2,11 @@
 // terms gain new ones at the end of the list; nothing that stands there is changed. Source: §2.5, §2.7 step 7, §10.
 import { type JsonPatch, type PatchOperation, pointer } from "../k8s/patch.ts";
 import { NO_SUPPORTED_ARCH, NODE_ARCH_LABEL } from "../names.ts";
+import type { LabelRequirement, RawObject } from "./config_types.ts";
 import { expressionsOf, hasExpression, isEmptyTerm, ownArchitectures } from "./constraints.ts";
+import type { PreferredTerm, RequiredPlan } from "./plan_types.ts";
 import { listAt } from "./raw.ts";
-import type { LabelRequirement } from "./config_types.ts";
-import type { PodView, PreferredTerm, RawObject, RequiredPlan } from "./types.ts";
+import type { PodView } from "./types.ts";
 
 const NODE_AFFINITY = ["spec", "affinity", "nodeAffinity"] as const;
 const REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution";

@@ -3,9 +3,10 @@
 import { EventReason } from "../names.ts";
 import { unreachable } from "../unreachable.ts";
 import { decideUngated } from "./decide.ts";
+import type { PlacementDecision } from "./decision_types.ts";
 import { clip, failureText } from "./failures.ts";
 import type { PodReport } from "./report_slots.ts";
-import type { PlacementDecision, PlacementFacts } from "./types.ts";
+import type { PlacementFacts } from "./types.ts";
 
 /** What would be decided if Archway were allowed to act. A failing inspection counts as given up. */
 export function auditDecision(facts: PlacementFacts): PlacementDecision {

@@ -1,8 +1,11 @@
 // What a pod's own node affinity already says of architectures: rules R and P (§1.3), and which terms are ours.
 import { NO_SUPPORTED_ARCH, NODE_ARCH_LABEL, PodAnnotation, SCHEDULING_GATE } from "../names.ts";
+import type { RawObject } from "./config_types.ts";
+import type { DecisionRecord } from "./decision_types.ts";
+import type { PreferredTerm } from "./plan_types.ts";
 import { entryOf, listAt, memberOf, objectAt, textAt } from "./raw.ts";
 import { parseRecord } from "./record.ts";
-import type { DecisionRecord, PodView, PreferredTerm, RawObject } from "./types.ts";
+import type { PodView } from "./types.ts";
 
 /** Whether the pod carries Archway's scheduling gate. */
 export function isGated(pod: PodView): boolean {

@@ -2,6 +2,7 @@
 // Called by `archway explain`. Trusts the marks: they are read from a stored pod.
 import { GateLabel, PodAnnotation, PodLabel, SCHEDULING_GATE } from "../names.ts";
 import { hasRequiredArchitecture, isGated } from "./constraints.ts";
+import type { DecisionRecord } from "./decision_types.ts";
 import { hasControlPlaneSelector } from "./ignore.ts";
 import { nextSteps } from "./next_step.ts";
 import { entryOf } from "./raw.ts";
@@ -9,7 +10,7 @@ import { parseRecord } from "./record.ts";
 import { renderDuration } from "../duration.ts";
 import { unreachable } from "../unreachable.ts";
 import type { Participation, PodState, PodStory, StoryFacts, Surroundings } from "./story.ts";
-import type { DecisionRecord, PodView } from "./types.ts";
+import type { PodView } from "./types.ts";
 
 /** Tells the story of a pod. */
 export function explainPod(pod: PodView, around: Surroundings): PodStory {

@@ -1,8 +1,9 @@
 // What to do when an image could not be inspected: ask again, or give up. Source: design §5 "Failures are classified",
 // spec §2.6, §9 point 3. Pure: the jitter and the gate's age come in as numbers.
 import { INSPECT_RETRY_LIMIT, PodLabel } from "../names.ts";
+import type { ImageFailure } from "./decision_types.ts";
 import { entryOf } from "./raw.ts";
-import type { ImageFailure, PodView } from "./types.ts";
+import type { PodView } from "./types.ts";
 
 /** A permanent failure is confirmed once, after this long. */
 export const CONFIRM_AFTER_MS = 1_000;

@@ -3,13 +3,14 @@
 import { PodAnnotation } from "../names.ts";
 import { admissionPatch } from "./admission_patch.ts";
 import { hasRequiredArchitecture, isConstrainedByUs } from "./constraints.ts";
+import type { GateVerdict, NowhereDecision, PlaceDecision } from "./decision_types.ts";
 import { ignoreReason } from "./ignore.ts";
 import { imagesWorthConfigRead, judgeImages } from "./images.ts";
 import { placeByImages, type PlaceOptions, placePreset } from "./place.ts";
 import { entryOf } from "./raw.ts";
 import { parseRecord } from "./record.ts";
 import { scoringWanted, selectConfigs } from "./selection.ts";
-import type { AdmissionFacts, GateVerdict, NowhereDecision, PlaceDecision } from "./types.ts";
+import type { AdmissionFacts } from "./types.ts";
 
 /** Judges a pod that is being created. Never fails; marks on the pod are evidence only of this admission's own patch. */
 export function judgeAdmission(facts: AdmissionFacts): GateVerdict {

@@ -1,10 +1,11 @@
 // Which pods are left alone: the rules I1–I6 (§1.3) and Archway's own switches, as an ordered list. The first that holds
 // is the reason people read. The webhook and the controller share it.
 import { CONTROL_PLANE_SELECTORS } from "../names.ts";
-import { hasPreferredArchitecture, hasRequiredArchitecture } from "./constraints.ts";
-import { entryOf } from "./raw.ts";
 import type { PlacementSettings } from "./config_types.ts";
-import type { IgnoreReason, PodView } from "./types.ts";
+import { hasPreferredArchitecture, hasRequiredArchitecture } from "./constraints.ts";
+import type { IgnoreReason } from "./decision_types.ts";
+import { entryOf } from "./raw.ts";
+import type { PodView } from "./types.ts";
 
 /** What the rules look at. */
 export interface IgnoreFacts {

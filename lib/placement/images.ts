@@ -4,10 +4,11 @@ import { intersectArchitectures, isUsableArchitecture, KNOWN_ARCHITECTURES } fro
 import { NODE_OS_LABEL } from "../names.ts";
 import type { InspectionFailure, Platform } from "../oci/types.ts";
 import { unreachable } from "../unreachable.ts";
+import type { PlacementSettings, RawObject } from "./config_types.ts";
 import { expressionsOf } from "./constraints.ts";
+import type { ImageFailure, ImageOutcome } from "./decision_types.ts";
 import { entryOf, listAt, memberOf, textAt } from "./raw.ts";
-import type { PlacementSettings } from "./config_types.ts";
-import type { ImageFact, ImageFailure, ImageOutcome, PodView, RawObject } from "./types.ts";
+import type { ImageFact, PodView } from "./types.ts";
 import { joinLevels, type Levels, levelsOf } from "./variants.ts";
 
 /** An image to inspect. `always`: the container's pull policy wants the tag looked up again. */

@@ -4,9 +4,10 @@ import { KNOWN_ARCHITECTURES } from "../arch.ts";
 import { type JsonPatch, type PatchOperation, pointer } from "../k8s/patch.ts";
 import { AffinityLabel, architectureLabel, GateLabel, INSPECT_RETRY_LIMIT, PodAnnotation, PodLabel } from "../names.ts";
 import { unreachable } from "../unreachable.ts";
+import type { ImageFailure, PlacementDecision } from "./decision_types.ts";
 import { failureText } from "./failures.ts";
+import type { PreferencePlan } from "./plan_types.ts";
 import { recordOf, renderRecord } from "./record.ts";
-import type { ImageFailure, PlacementDecision, PreferencePlan } from "./types.ts";
 
 /** Key → wanted value; undefined = the key must be absent. Keys not in the map are left alone. */
 export type Changes = ReadonlyMap<string, string | undefined>;

@@ -1,8 +1,9 @@
 // What a person can do about a pod: one list of rules, the first that holds speaks. Called by explain.ts.
 import { GateLabel, NODE_ARCH_LABEL, PodLabel, SCHEDULING_GATE } from "../names.ts";
+import type { DecisionRecord } from "./decision_types.ts";
 import { entryOf } from "./raw.ts";
 import type { StoryFacts } from "./story.ts";
-import type { DecisionRecord, PodView } from "./types.ts";
+import type { PodView } from "./types.ts";
 
 /** A gate is lifted within the maximum gate age, 60 s unless configured; a pod held for longer is worth a look (ms). */
 const LONG_HELD_MS = 120_000;

@@ -1,7 +1,7 @@
 // Placement switches from the texts of flags to settings; every problem is told. Called by main once.
+import type { Parsed, PlacementSettings, RuntimeClassRule } from "./config_types.ts";
 import { makeSettings } from "./settings.ts";
 import { parseArchTaint } from "./tolerations.ts";
-import type { Parsed, PlacementSettings, RuntimeClassRule } from "./types.ts";
 import { parseVariantLabel } from "./variants.ts";
 
 /** The flags' texts and values, as lib/config gives them. Durations in ms. */

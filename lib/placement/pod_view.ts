@@ -2,8 +2,9 @@
 // Hand-written because it runs thousands of times a second. Tolerant: what is odd reads as absent.
 import { pointer } from "../k8s/patch.ts";
 import { PodAnnotation } from "../names.ts";
+import type { RawObject } from "./config_types.ts";
 import { isObject, listAt, memberOf, objectAt, textAt, textEntries, textMapAt } from "./raw.ts";
-import type { ContainerView, OwnerView, PodView, RawObject, TolerationView } from "./types.ts";
+import type { ContainerView, OwnerView, PodView, TolerationView } from "./types.ts";
 
 const NOTHING: readonly never[] = [];
 const OWN_ANNOTATIONS: ReadonlySet<string> = new Set(Object.values(PodAnnotation));

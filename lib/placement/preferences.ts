@@ -1,9 +1,10 @@
 // The nodeAffinityScoring plugin: which preferred terms a pod gets, from which config, and the audit of it. Source: §2.5.
 import { PodAnnotation } from "../names.ts";
 import { preferredArchitectures, prefersArchitecture, splitPreferredTerms } from "./constraints.ts";
+import type { PreferenceOutcome, PreferencePlan, PreferredTerm } from "./plan_types.ts";
 import { entryOf } from "./raw.ts";
 import type { ScoringSource } from "./selection.ts";
-import type { PodView, PreferenceOutcome, PreferencePlan, PreferredTerm } from "./types.ts";
+import type { PodView } from "./types.ts";
 
 /**
  * Which preferred terms on the pod are Archway's own. `none`: all are the user's. `audited`: those that the audit

@@ -1,6 +1,6 @@
 // Reading members of JSON that nobody vouched for. Every reader here gives a default for what is missing or malformed,
 // never throws, and never follows a prototype. Used by the parsers of this folder.
-import type { RawObject } from "./types.ts";
+import type { RawObject } from "./config_types.ts";
 
 /** Whether a value is a JSON object (not null, not a list). */
 export function isObject(value: unknown): value is RawObject {

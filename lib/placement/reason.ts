@@ -1,6 +1,6 @@
 // One word per decision, from a closed set: the reason in log lines and the label of metrics. Called by the controller.
 import { unreachable } from "../unreachable.ts";
-import type { GateVerdict, IgnoreReason, PassReason, PlacementDecision } from "./types.ts";
+import type { GateVerdict, IgnoreReason, PassReason, PlacementDecision } from "./decision_types.ts";
 
 /** The words of {@link decisionReason}. */
 export type DecisionReason =

@@ -1,8 +1,8 @@
 // The decision record: what was decided and from what, kept on the pod as one compact annotation. Written with the
 // release, read for idempotence (reinvocation, restarts) and by `archway explain`. Source: design §5.
+import type { DecisionRecord, ImageOutcome, PlacementDecision } from "./decision_types.ts";
 import { isObject, listAt, memberOf } from "./raw.ts";
 import { unreachable } from "../unreachable.ts";
-import type { DecisionRecord, ImageOutcome, PlacementDecision } from "./types.ts";
 
 /** A record never takes more than this many bytes. */
 export const RECORD_MAX_BYTES = 2048;

@@ -13,11 +13,13 @@ import {
   REQUIRED_TERMS_POINTER,
   requiredAddition,
 } from "./affinity.ts";
+import { isGated } from "./constraints.ts";
+import type { PlacementDecision } from "./decision_types.ts";
 import { clip } from "./failures.ts";
 import { mapOperations, type Marks, marksOf } from "./marks.ts";
-import { isGated } from "./constraints.ts";
+import type { TolerationPlan } from "./plan_types.ts";
 import { entryOf } from "./raw.ts";
-import type { PlacementDecision, PodView, TolerationPlan } from "./types.ts";
+import type { PodView } from "./types.ts";
 
 const LABELS = "/metadata/labels";
 const ANNOTATIONS = "/metadata/annotations";

@@ -2,11 +2,12 @@
 // reasons are the reference's, because automation keys on them; the words are Archway's. Source: §4.2, §2.9.
 import { EventReason, PodLabel, SCHEDULING_GATE } from "../names.ts";
 import { unreachable } from "../unreachable.ts";
+import type { ImageFailure, ImageOutcome, PlaceDecision, PlacementDecision } from "./decision_types.ts";
 import { clip } from "./failures.ts";
-import type { ImageFailure, ImageOutcome, PlaceDecision, PlacementDecision } from "./types.ts";
+import type { PreferencePlan } from "./plan_types.ts";
 import { duplicatesText, preferenceText } from "./preference_reports.ts";
 import { type PlacedReport, placeReports, type PodReport } from "./report_slots.ts";
-import type { PodView, PreferencePlan } from "./types.ts";
+import type { PodView } from "./types.ts";
 
 /** The longest message the events API takes. */
 const MESSAGE_MAX = 1024;

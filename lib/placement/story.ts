@@ -1,6 +1,6 @@
 // The words of an explanation: what is told of a pod, and what it is told from. Used by explain.ts, next_step.ts and the
 // command line.
-import type { DecisionRecord } from "./types.ts";
+import type { DecisionRecord } from "./decision_types.ts";
 
 /** Where a pod stands. `held`: by gates of others. */
 export type PodState = "gated" | "held" | "unschedulable" | "pending" | "scheduled";

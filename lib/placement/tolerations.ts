@@ -1,7 +1,8 @@
 // Tolerations for taints by which a cluster marks architectures (GKE, ACK, archaware, …), added together with the
 // affinity and for exactly the architectures decided. Source: peers §1.10, idea I8.
 import type { ArchTaint, Parsed } from "./config_types.ts";
-import type { PodView, TolerationPlan, TolerationView } from "./types.ts";
+import type { TolerationPlan } from "./plan_types.ts";
+import type { PodView, TolerationView } from "./types.ts";
 
 /** The taints that `--tolerate-arch-taints` knows by name. */
 export const TAINT_PRESETS: Readonly<Record<string, ArchTaint>> = {

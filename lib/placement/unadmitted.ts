@@ -1,13 +1,14 @@
 // Pods that the webhook never saw, because it did not answer in time or refused work under overload and the API server
 // let them pass (`failurePolicy: Ignore`). They are told of, never changed. Called by the sweep of the pod controller.
 import { EventReason, PodAnnotation, PodLabel } from "../names.ts";
+import type { PlacementConfigs, PlacementSettings } from "./config_types.ts";
 import { isGated } from "./constraints.ts";
 import { clip } from "./failures.ts";
 import { judgeAdmission } from "./gate.ts";
 import { entryOf } from "./raw.ts";
-import { matchesSelector } from "./selector.ts";
 import type { PodReport } from "./report_slots.ts";
-import type { PlacementConfigs, PlacementSettings, PodView } from "./types.ts";
+import { matchesSelector } from "./selector.ts";
+import type { PodView } from "./types.ts";
 
 /** What decides whether the webhook would have handled a pod. */
 export interface AdmissionScope {

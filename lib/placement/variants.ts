@@ -2,7 +2,7 @@
 // labels that `--variant-labels` gives for it. Without such labels only the architecture counts. Source: peers idea I12.
 import type { Platform } from "../oci/types.ts";
 import type { LabelRequirement, Parsed, VariantLabel } from "./config_types.ts";
-import type { VariantRequirement } from "./types.ts";
+import type { VariantRequirement } from "./plan_types.ts";
 
 /** Architecture → the level that every image of a pod needs there (`v3`); absent = any node of it will do. */
 export type Levels = ReadonlyMap<string, string>;

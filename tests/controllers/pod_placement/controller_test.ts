@@ -6,8 +6,8 @@ import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { openMetrics } from "../../../lib/metrics.ts";
 import { SCHEDULING_GATE } from "../../../lib/names.ts";
+import type { PlacementConfigs } from "../../../lib/placement/config_types.ts";
 import { makeSettings } from "../../../lib/placement/settings.ts";
-import type { PlacementConfigs } from "../../../lib/placement/types.ts";
 import {
   A,
   annotationsOf,

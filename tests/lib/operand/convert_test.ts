@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { convertObject, FALLBACK_ANNOTATION, STASH_ANNOTATION } from "../../../lib/operand/convert.ts";
+import type { RawObject } from "../../../lib/placement/config_types.ts";
 import { memberOf, objectAt } from "../../../lib/placement/raw.ts";
-import type { RawObject } from "../../../lib/placement/types.ts";
 
 const ALPHA = "multiarch.openshift.io/v1alpha1";
 const BETA = "multiarch.openshift.io/v1beta1";

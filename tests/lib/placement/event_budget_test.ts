@@ -7,9 +7,10 @@ import { type EventRecorder, openEventRecorder } from "../../../lib/k8s/event_re
 import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { decide } from "../../../lib/placement/decide.ts";
+import type { PlacementDecision } from "../../../lib/placement/decision_types.ts";
 import { bareReleasePatch, releasePatch } from "../../../lib/placement/release_patch.ts";
 import { gateAddedReport, type PodOutcome, reportsOf } from "../../../lib/placement/reports.ts";
-import type { ImageFact, PlacementDecision, PodView } from "../../../lib/placement/types.ts";
+import type { ImageFact, PodView } from "../../../lib/placement/types.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { MemoryCluster } from "../../support/memory_kube_api.ts";
 import {

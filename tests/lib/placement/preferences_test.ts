@@ -1,12 +1,12 @@
 // Preferred terms from configs: precedence, duplicates, audit. Source: §2.5, PM-32…38, PM-110…114, PR-13…26, DV-67…70.
 import assert from "node:assert/strict";
+import type { PreferencePlan } from "../../../lib/placement/plan_types.ts";
 import { planPreferences } from "../../../lib/placement/preferences.ts";
 import { affinityOperations } from "../../../lib/placement/affinity.ts";
 import { decide } from "../../../lib/placement/decide.ts";
 import { releasePatch } from "../../../lib/placement/release_patch.ts";
 import { scoringSources, selectConfigs } from "../../../lib/placement/selection.ts";
 import type { PlacementConfigs } from "../../../lib/placement/config_types.ts";
-import type { PreferencePlan } from "../../../lib/placement/types.ts";
 import {
   A,
   annotationsOf,

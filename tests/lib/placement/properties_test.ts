@@ -12,8 +12,8 @@ import { RECORD_MAX_BYTES } from "../../../lib/placement/record.ts";
 import { releasePatch } from "../../../lib/placement/release_patch.ts";
 import { reportsOf } from "../../../lib/placement/reports.ts";
 import { makeSettings } from "../../../lib/placement/settings.ts";
-import type { PlacementConfigs, PlacementSettings } from "../../../lib/placement/config_types.ts";
-import type { ImageFact, PlacementFacts, RawObject } from "../../../lib/placement/types.ts";
+import type { PlacementConfigs, PlacementSettings, RawObject } from "../../../lib/placement/config_types.ts";
+import type { ImageFact, PlacementFacts } from "../../../lib/placement/types.ts";
 import {
   annotationsOf,
   applied,

@@ -1,7 +1,7 @@
 // The decision record: compact, bounded, readable back, deaf to forgeries. Source: design §5, peers idea I25.
 import assert from "node:assert/strict";
+import type { DecisionRecord, ImageOutcome } from "../../../lib/placement/decision_types.ts";
 import { parseRecord, RECORD_MAX_BYTES, recordOf, renderRecord } from "../../../lib/placement/record.ts";
-import type { DecisionRecord, ImageOutcome } from "../../../lib/placement/types.ts";
 import { decide } from "../../../lib/placement/decide.ts";
 import { A, factsOf, gatedPod, R } from "./make.ts";
 
