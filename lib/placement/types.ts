@@ -1,4 +1,4 @@
-// What is known when a pod is judged: the pod itself, its images, the configs. Gathered by the webhook and the controller.
+// What is known when a pod is judged: the pod itself, its images, the configs. Gathered by webhook and controller.
 import type { Inspection } from "../oci/types.ts";
 import type { PlacementConfigs, PlacementSettings, RawObject } from "./config_types.ts";
 

@@ -1,0 +1,74 @@
+// What was said of each flag, still as text: on the command line, in the environment, or by default. Read by parse.ts.
+import { parseArgs } from "node:util";
+import { environmentName, type Flag, FLAGS, SHORT_FLAGS } from "./flags.ts";
+
+/** The command line, taken apart. */
+export interface Arguments {
+  /** The texts a flag was given, by its name without dashes; a switch without a value says `true`. */
+  readonly given: ReadonlyMap<string, readonly string[]>;
+  /** What is no flag: the command, then its operands. */
+  readonly words: readonly string[];
+  /** Flags that want a value and have none: nothing follows, or another flag. */
+  readonly lacking: readonly string[];
+  readonly wantsHelp: boolean;
+  readonly wantsVersion: boolean;
+}
+
+/** Takes the command line apart by the table of flags. Unknown flags are kept: it is not for here to judge them. */
+export function readArguments(args: readonly string[]): Arguments {
+  const options = Object.fromEntries(FLAGS.map((flag) => [
+    flag.name,
+    {
+      type: flag.shape === "switch" ? "boolean" as const : "string" as const,
+      ...shortOf(flag.name),
+    },
+  ]));
+  const { tokens } = parseArgs({
+    args: [...args],
+    options: { ...options, help: { type: "boolean", short: "h" }, version: { type: "boolean", short: "V" } },
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  const given = new Map<string, string[]>();
+  const words: string[] = [];
+  const lacking: string[] = [];
+  for (const token of tokens) {
+    if (token.kind === "positional") words.push(token.value);
+    if (token.kind !== "option") continue;
+    const isValueless = token.value === undefined || (!token.inlineValue && token.value.startsWith("--"));
+    if (isValueless && options[token.name]?.type === "string") lacking.push(token.name);
+    given.set(token.name, [...given.get(token.name) ?? [], token.value ?? "true"]);
+  }
+  const wantsHelp = given.delete("help");
+  const wantsVersion = given.delete("version");
+  return { given, words, lacking, wantsHelp, wantsVersion };
+}
+
+function shortOf(name: string): { readonly short?: string } {
+  const short = SHORT_FLAGS[name];
+  return short === undefined ? {} : { short };
+}
+
+/** The text of a flag, or its texts for a list: from the command line, else the environment, else its default. */
+export function rawValue(
+  flag: Flag,
+  given: ReadonlyMap<string, readonly string[]>,
+  env: Readonly<Record<string, string | undefined>>,
+): unknown {
+  const texts = given.get(flag.name) ?? environmentTexts(flag, env) ??
+    (flag.fallback === undefined ? [] : [flag.fallback]);
+  if (flag.shape === "list") {
+    return texts.flatMap((text) => text.split(",")).map((text) => text.trim()).filter((t) => t !== "");
+  }
+  return texts.at(-1) ?? (flag.shape === "switch" ? "false" : undefined);
+}
+
+function environmentTexts(
+  flag: Flag,
+  env: Readonly<Record<string, string | undefined>>,
+): readonly string[] | undefined {
+  const names = [environmentName(flag.name), ...flag.alsoEnv ?? []];
+  const text = names.map((name) => env[name]).find((value) => value !== undefined && value !== "");
+  return text === undefined ? undefined : [text];
+}

@@ -1,0 +1,92 @@
+// Every flag's value in its real type, from the text it was given as. Applied by parse.ts.
+import * as z from "zod";
+import { parseDuration } from "../duration.ts";
+
+/** A host and a port to listen on. */
+export interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+const optionalText = z.string().min(1).optional();
+const list = z.array(z.string().min(1));
+const address = z.string().transform((text, context): ListenAddress => {
+  const parts = /^(\[[0-9a-fA-F:]+\]|[^:\s]*):(\d{1,5})$/.exec(text);
+  const port = Number(parts?.[2] ?? NaN);
+  if (parts !== null && port <= 65_535) return { host: (parts[1] || "0.0.0.0").replace(/^\[|\]$/g, ""), port };
+  context.addIssue({ code: "custom", message: "is not HOST:PORT with a port up to 65535" });
+  return z.NEVER;
+});
+const duration = z.string().transform((text, context): number => {
+  const ms = parseDuration(text);
+  if (ms !== undefined && ms > 0) return ms;
+  context.addIssue({ code: "custom", message: "is not a duration like 30s, 5m or 1h30m" });
+  return z.NEVER;
+});
+const flagSwitch = z.enum(["true", "false"], { error: "is not true or false" }).transform((text) => text === "true");
+const count = z.string().regex(/^[1-9]\d{0,8}$/, "is not a whole number above zero").transform(Number);
+const url = z.url({ error: "is not a URL" }).optional();
+const secretName = z.string().regex(/^[^/\s]+\/[^/\s]+$/, "is not NAMESPACE/NAME").transform((text) => {
+  const [namespace = "", name = ""] = text.split("/");
+  return { namespace, name };
+});
+
+/** Every value in its real type. A command reads only the members its flags set; the others hold their defaults. */
+export const Values = z.object({
+  kubeconfig: optionalText,
+  context: optionalText,
+  namespace: z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, "is not a namespace name"),
+  podNamespace: z.string(),
+  listen: address,
+  adminListen: address,
+  tlsMode: z.enum(["auto", "self", "files"]),
+  tlsCert: optionalText,
+  tlsKey: optionalText,
+  tlsCa: optionalText,
+  webhookUrl: url,
+  webhookService: z.string(),
+  runbookBaseUrl: url,
+  migration: flagSwitch,
+  identity: optionalText,
+  maxGateAge: duration,
+  warmAdmission: flagSwitch,
+  audit: flagSwitch,
+  prewarm: flagSwitch,
+  workers: count,
+  fallbackLogLevel: z.enum(["debug", "info", "warn", "error"]),
+  dropUselessPreferences: flagSwitch,
+  tolerateArchTaints: list,
+  liveArchitectures: flagSwitch,
+  variantLabels: list,
+  runtimeClasses: list,
+  imageVolumes: z.enum(["ignore", "require"]),
+  daemonsets: z.enum(["ignore", "warn", "constrain"]),
+  registry: list,
+  registryCa: list,
+  insecureRegistry: list,
+  registriesConf: optionalText,
+  registriesConfDir: optionalText,
+  hostsDir: optionalText,
+  rancherRegistries: optionalText,
+  certsDir: optionalText,
+  policy: optionalText,
+  dockerConfig: optionalText,
+  credentialProviderConfig: optionalText,
+  credentialProviderBinDir: optionalText,
+  globalPullSecret: secretName,
+  pullSecrets: z.enum(["pod", "own-namespace", "none"]),
+  checkConfigs: flagSwitch,
+  cachePath: optionalText,
+  kvUrl: url,
+  cacheEntries: count,
+  tagTtl: duration,
+  output: z.enum(["table", "json", "yaml"]),
+  registries: flagSwitch,
+  trace: flagSwitch,
+  adminUrl: url,
+  dryRun: flagSwitch,
+  once: flagSwitch,
+});
+
+/** All flags, parsed; durations in ms. */
+export type ConfigValues = z.infer<typeof Values>;
