@@ -3,7 +3,8 @@ import { createHash } from "node:crypto";
 import { Hono } from "hono";
 import { DECISION_KINDS } from "../../lib/board.ts";
 import type { GatingStop } from "../../lib/operand/dead_man.ts";
-import { dashboard, type DashboardView } from "../../routes/dashboard.tsx";
+import { dashboard } from "../../routes/dashboard.tsx";
+import type { DashboardView } from "../../routes/dashboard/view.ts";
 import { boardOf, makeBusyView, makeEntry, makeView, NOW_MS } from "./dashboard_view.ts";
 
 async function request(view: DashboardView): Promise<Response> {

@@ -1,6 +1,6 @@
 // Views of the dashboard for its tests: a day at work, and a replica that has only just started.
 import { type BoardEntry, openBoard } from "../../lib/board.ts";
-import type { DashboardView } from "../../routes/dashboard.tsx";
+import type { DashboardView } from "../../routes/dashboard/view.ts";
 
 /** The moment that the views are of. */
 export const NOW_MS = Date.UTC(2026, 10, 21, 8, 30);

@@ -1,0 +1,58 @@
+// What the dashboard shows, as data. Read by serve at each request, rendered by the files beside.
+import type { BoardSnapshot } from "../../lib/board.ts";
+import type { FailureReason } from "../../lib/oci/types.ts";
+import type { ConfigPresence, GatingVerdict } from "../../lib/operand/dead_man.ts";
+
+/** Everything the page shows, read at one moment from memory. */
+export interface DashboardView {
+  /** Wall time (epoch ms) that ages are counted from. */
+  readonly nowMs: number;
+  /** Unique name of this replica. */
+  readonly identity: string;
+  /** Who holds the Lease; `lib/k8s/lease.ts` has it. */
+  readonly lease: { readonly holder: string | undefined; readonly isLeader: boolean };
+  /** Whether new pods are gated here, and why not. */
+  readonly gating: GatingVerdict;
+  /** Whether there is a ClusterPodPlacementConfig. */
+  readonly config: ConfigPresence;
+  /** What is held now. */
+  readonly gated: GatedView;
+  /** Pods waiting for a decision. */
+  readonly queueDepth: number;
+  /** Images known in memory. */
+  readonly cachedInspections: number;
+  /** Registries that were asked, in the order to show. */
+  readonly registries: readonly RegistryView[];
+  /** What was decided lately. */
+  readonly board: BoardSnapshot;
+}
+
+/** A pod that is held now. */
+export interface GatedPod {
+  /** Namespace of the pod. */
+  readonly namespace: string;
+  /** Its name. */
+  readonly pod: string;
+  /** Wall time (epoch ms) since when. */
+  readonly sinceMs: number;
+}
+
+/** What is held now, as far as this replica knows: only the leader follows gated pods. */
+export interface GatedView {
+  /** How many there are. */
+  readonly count: number;
+  /** Those to be named, longest held first; may be fewer than `count`. */
+  readonly pods: readonly GatedPod[];
+}
+
+/** One registry that was asked lately; a `HostState` of lib/oci is one. */
+export interface RegistryView {
+  /** `host[:port]` */
+  readonly host: string;
+  /** `open`: it keeps failing and is left alone; `half-open`: one request is let through to see. */
+  readonly circuit: "closed" | "half-open" | "open";
+  /** Class of the latest failure; absent when there was none. */
+  readonly lastFailure?: { readonly reason: FailureReason };
+  /** Requests it says are left in its window; absent when it does not say. */
+  readonly remaining?: number;
+}
