@@ -2,10 +2,7 @@
 import type { Clock } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
 import type { KubeApi } from "./api.ts";
-import { openDeadline } from "./deadline.ts";
-import { isConflict, isNotFound } from "./errors.ts";
-import { type LeaseRecord, parseLease, renderLeaseSpec } from "./lease_record.ts";
-import { apiVersionOf, type KubeObject, Resource } from "./types.ts";
+import { Claimant } from "./lease_claimant.ts";
 
 /** What a replica knows of the Lease. */
 export interface LeaseView {
@@ -41,8 +38,6 @@ export const LEASE_TIMING: LeaseTiming = { durationMs: 15_000, renewDeadlineMs: 
 
 /** One request may take this long: a hanging one leaves time for another within the renew deadline. */
 const ATTEMPT_TIMEOUT_MS = 5_000;
-/** Giving the Lease up is a courtesy: shutdown does not wait longer for it. */
-const RELEASE_TIMEOUT_MS = 2_000;
 
 /** Which Lease, who we are, and what to do while we hold it. */
 export interface LeaseOptions {
@@ -68,34 +63,34 @@ export async function runWithLease(options: LeaseOptions, signal: AbortSignal): 
   await new Election(options).run(signal);
 }
 
-type Attempt =
-  /** We hold the Lease; `sentMs` is when the request left, the earliest time its term may be counted from. */
-  | { readonly kind: "held"; readonly sentMs: number }
-  | { readonly kind: "taken" }
-  | { readonly kind: "failed" };
-
 class Election {
   readonly #options: LeaseOptions;
   readonly #timing: LeaseTiming;
   readonly #log: Logger;
-  /** The Lease as we wrote it last: a renewal needs no GET. */
-  #own: KubeObject | undefined;
-  #seen: { readonly record: LeaseRecord; readonly atMs: number } | undefined;
-  #lastRenewObservedMs: number | undefined;
-  #heldUntilMs: number | undefined;
+  readonly #claimant: Claimant;
   #isLeader = false;
-  #failures = 0;
 
   constructor(options: LeaseOptions) {
     this.#options = options;
     this.#timing = options.timing ?? LEASE_TIMING;
     this.#log = options.log.with({ lease: `${options.namespace}/${options.name}`, identity: options.identity });
+    const { api, namespace, name, identity, clock } = options;
+    this.#claimant = new Claimant({
+      api,
+      namespace,
+      name,
+      identity,
+      clock,
+      log: this.#log,
+      durationMs: this.#timing.durationMs,
+      onChange: () => this.#tell(),
+    });
   }
 
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     while (!signal.aborted) {
-      const attempt = await this.#attempt(ATTEMPT_TIMEOUT_MS, signal);
+      const attempt = await this.#claimant.attempt(ATTEMPT_TIMEOUT_MS, signal);
       if (attempt.kind === "held") await this.#leadFrom(attempt.sentMs, signal);
       // Those who wait spread out, so that they do not all find a free Lease in the same moment.
       if (!signal.aborted) await clock.sleep(this.#timing.retryMs * (1 + Math.random() * 0.2), signal);
@@ -117,9 +112,9 @@ class Election {
     }
     signal.removeEventListener("abort", stop);
     await leading;
-    this.#own = undefined;
+    this.#claimant.forgetOwn();
     if (isLost) return;
-    await this.#release();
+    await this.#claimant.release();
     this.#enter(false);
   }
 
@@ -148,101 +143,13 @@ class Election {
         this.#log.warn("lease could not be renewed in time, leading ends", { renewDeadlineMs });
         return true;
       }
-      const attempt = await this.#attempt(Math.min(leftMs, ATTEMPT_TIMEOUT_MS), signal);
+      const attempt = await this.#claimant.attempt(Math.min(leftMs, ATTEMPT_TIMEOUT_MS), signal);
       if (signal.aborted) return false;
       if (attempt.kind === "taken") {
-        this.#log.warn("lease was taken by another, leading ends", { holder: this.#seen?.record.holder });
+        this.#log.warn("lease was taken by another, leading ends", { holder: this.#claimant.holder });
         return true;
       }
       if (attempt.kind === "held") renewedMs = attempt.sentMs;
-    }
-  }
-
-  /** Tries once to take or renew the Lease. */
-  async #attempt(timeoutMs: number, signal: AbortSignal): Promise<Attempt> {
-    using deadline = openDeadline(timeoutMs, { signal, clock: this.#options.clock });
-    try {
-      const attempt = await this.#takeOrRenew(deadline.signal);
-      if (this.#failures > 0) this.#log.info("lease can be reached again", { failures: this.#failures });
-      this.#failures = 0;
-      return attempt;
-    } catch (error) {
-      this.#own = undefined;
-      if (signal.aborted || isConflict(error)) return { kind: "failed" };
-      this.#failures++;
-      const fields = { failures: this.#failures, error: errorText(error) };
-      if (this.#failures === 1) this.#log.warn("lease cannot be reached, trying on", fields);
-      else this.#log.debug("lease cannot be reached, trying on", fields);
-      return { kind: "failed" };
-    }
-  }
-
-  async #takeOrRenew(signal: AbortSignal): Promise<Attempt> {
-    const { clock, identity } = this.#options;
-    const lease = this.#own ?? await this.#read(signal);
-    const record = lease === undefined ? undefined : this.#observe(lease);
-    if (record !== undefined && record.holder !== "" && record.holder !== identity && !this.#hasExpired(record)) {
-      return { kind: "taken" };
-    }
-    const sentMs = clock.monotonicMs();
-    this.#own = await this.#write(lease, { holder: identity, signal });
-    // Others count from when they see the renewal, which is later.
-    this.#heldUntilMs = sentMs + this.#timing.durationMs;
-    this.#observe(this.#own);
-    return { kind: "held", sentMs };
-  }
-
-  /** Whether the Lease was seen unchanged for as long as it lasts. Only our own clock counts: skew does not matter. */
-  #hasExpired(record: LeaseRecord): boolean {
-    const { clock } = this.#options;
-    return this.#seen !== undefined && clock.monotonicMs() - this.#seen.atMs >= record.durationMs;
-  }
-
-  #observe(lease: KubeObject): LeaseRecord {
-    const record = parseLease(lease);
-    if (record.renewal === this.#seen?.record.renewal) return record;
-    const atMs = this.#options.clock.monotonicMs();
-    this.#seen = { record, atMs };
-    if (record.holder !== "") this.#lastRenewObservedMs = atMs;
-    this.#tell();
-    return record;
-  }
-
-  async #read(signal: AbortSignal): Promise<KubeObject | undefined> {
-    const { api, namespace, name } = this.#options;
-    try {
-      return await api.get(Resource.leases, { namespace, name }, signal);
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
-  }
-
-  /** Creates or replaces; the resourceVersion makes the server refuse when somebody else was faster (409). */
-  async #write(
-    lease: KubeObject | undefined,
-    options: { readonly holder: string; readonly signal: AbortSignal },
-  ): Promise<KubeObject> {
-    const { api, namespace, name, clock } = this.#options;
-    const durationMs = options.holder === "" ? 1_000 : this.#timing.durationMs;
-    const spec = renderLeaseSpec(lease, { holder: options.holder, durationMs, nowMs: clock.nowMs() });
-    const target = { namespace, name, signal: options.signal };
-    if (lease !== undefined) return await api.replace(Resource.leases, { ...lease, spec }, target);
-    const { kind } = Resource.leases;
-    const object = { apiVersion: apiVersionOf(Resource.leases), kind, metadata: { name, namespace }, spec };
-    return await api.create(Resource.leases, object, target);
-  }
-
-  /** Gives the Lease up if it is still ours, so that another need not wait until it expires. */
-  async #release(): Promise<void> {
-    const never = new AbortController().signal;
-    using deadline = openDeadline(RELEASE_TIMEOUT_MS, { signal: never, clock: this.#options.clock });
-    try {
-      const lease = await this.#read(deadline.signal);
-      if (lease === undefined || parseLease(lease).holder !== this.#options.identity) return;
-      this.#observe(await this.#write(lease, { holder: "", signal: deadline.signal }));
-    } catch (error) {
-      this.#log.warn("lease could not be given up, it expires by itself", { error: errorText(error) });
     }
   }
 
@@ -253,12 +160,9 @@ class Election {
   }
 
   #tell(): void {
-    const holder = this.#seen?.record.holder;
-    this.#options.onState?.({
-      holder: holder === "" ? undefined : holder,
-      isLeader: this.#isLeader,
-      lastRenewObservedMs: this.#lastRenewObservedMs,
-      heldUntilMs: this.#isLeader ? this.#heldUntilMs : undefined,
-    });
+    const { holder, lastRenewObservedMs, heldUntilMs } = this.#claimant;
+    const isLeader = this.#isLeader;
+    const view = { holder, isLeader, lastRenewObservedMs, heldUntilMs: isLeader ? heldUntilMs : undefined };
+    this.#options.onState?.(view);
   }
 }
