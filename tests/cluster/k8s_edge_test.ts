@@ -8,9 +8,9 @@ import { readKubeconfigAccess } from "../../lib/k8s/kubeconfig_access.ts";
 import { type LeaseView, runWithLease } from "../../lib/k8s/lease.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
 import { openReflector } from "../../lib/k8s/reflector.ts";
-import { openKubeApi } from "../../lib/k8s/rest_api.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../lib/k8s/types.ts";
 import { silentLogger } from "../../lib/log.ts";
+import { openTestApi } from "../support/cluster_api.ts";
 import { startControlPlane } from "./support/control_plane.ts";
 import { type SharedControlPlane, sharedControlPlane } from "./support/shared_control_plane.ts";
 import { waitUntil } from "./support/wait.ts";
@@ -35,7 +35,7 @@ interface Scene {
 async function withCluster(play: (scene: Scene) => Promise<void>): Promise<void> {
   await using plane = await sharedControlPlane();
   const access = await readKubeconfigAccess(plane.kubeconfigFile, { clock });
-  await using api = openKubeApi(access, { clock, log, userAgent: "archway-tests/0" });
+  await using api = openTestApi(access);
   await play({ plane, api, namespace: await plane.createNamespace("edge") });
 }
 
@@ -205,7 +205,7 @@ Deno.test("cluster: events are accepted, counted up, and those about cluster-sco
 Deno.test("cluster: reflector and leader survive kills of the API server, and lose nothing of what happens around them", async () => {
   await using plane = await startControlPlane();
   const access = await readKubeconfigAccess(plane.kubeconfigFile, { clock });
-  await using api = openKubeApi(access, { clock, log, userAgent: "archway-tests/0" });
+  await using api = openTestApi(access);
   const scene = { plane, api, namespace: await plane.createNamespace("edge") };
   const { namespace } = scene;
   const before = await createConfigMap(scene, "before");

@@ -4,11 +4,11 @@ import assert from "node:assert/strict";
 import { openConfigs } from "../../controllers/configs/controller.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { readKubeconfigAccess } from "../../lib/k8s/kubeconfig_access.ts";
-import { openKubeApi } from "../../lib/k8s/rest_api.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { API_GROUP } from "../../lib/names.ts";
 import { listAt, textAt } from "../../lib/playground/json_value.ts";
+import { openTestApi } from "../support/cluster_api.ts";
 import { create, decidedPod, pullSecret, remove, stored, waitFor, type Walk, withWalk } from "./walk_bed.ts";
 
 const NAMESPACES = { walk: {} };
@@ -204,7 +204,7 @@ function isMarkedFailing(pod: KubeObject): boolean {
 Deno.test("IN-01..04 140 openConfigs() follows the cluster config as it comes, changes and goes", async () => {
   await withWalk({ spec: SCORING, namespaces: NAMESPACES }, async (walk) => {
     const access = await readKubeconfigAccess(walk.playground.files.kubeconfig, { clock: systemClock });
-    await using api = openKubeApi(access, { clock: systemClock, log: silentLogger, userAgent: "archway/test" });
+    await using api = openTestApi(access);
     const configs = openConfigs({ api, clock: systemClock, log: silentLogger });
     assert.equal(configs.cluster(), undefined);
     const stop = new AbortController();

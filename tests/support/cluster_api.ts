@@ -1,4 +1,4 @@
-// KubeApi of the tests: over the wire to a stub, with time that a test owns or the machine's.
+// KubeApi of the tests: the real client, over the wire to a stub or an API server, on a test's own time or the machine's.
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import type { ClusterAccess } from "../../lib/k8s/cluster_access.ts";
 import { type ApiCall } from "../../lib/k8s/api_transport.ts";
@@ -12,7 +12,7 @@ export function plainAccess(baseUrl: string, more: Partial<ClusterAccess> = {}):
   return { baseUrl, credentials: () => Promise.resolve(credentials), discardCredentials: () => {}, ...more };
 }
 
-/** Opens the real client on a stub's address. */
+/** Opens the real client on an API server, or on what stands in for one. */
 export function openTestApi(
   access: ClusterAccess,
   options: { readonly clock?: Clock; readonly observe?: (call: ApiCall) => void } = {},

@@ -10,7 +10,6 @@ import type { KubeApi } from "../../../lib/k8s/api.ts";
 import { isNotFound } from "../../../lib/k8s/errors.ts";
 import { readKubeconfigAccess } from "../../../lib/k8s/kubeconfig_access.ts";
 import { openReflector } from "../../../lib/k8s/reflector.ts";
-import { openKubeApi } from "../../../lib/k8s/rest_api.ts";
 import { type KubeObject, Resource, type ResourceTarget, type ResourceType } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { GateLabel, SCHEDULING_GATE, WebhookPath } from "../../../lib/names.ts";
@@ -21,6 +20,7 @@ import type { ServingCertificate } from "../../../lib/tls/serving_certificate.ts
 import { allowedReview } from "../../../routes/admission.ts";
 import { reviewClusterConfig, reviewNamespaceConfig } from "../../../routes/check_config.ts";
 import { convertReview } from "../../../routes/conversion.ts";
+import { openTestApi } from "../../support/cluster_api.ts";
 import { type ControlPlane, startControlPlane } from "./control_plane.ts";
 
 export const NAMESPACE = "archway-system";
@@ -51,11 +51,7 @@ export async function openOperatorBench(overrides: Partial<OperatorParts> = {}):
   const { signal } = stop;
   const log = silentLogger;
   const open = async (kubeconfig: string): Promise<KubeApi & AsyncDisposable> =>
-    openKubeApi(await readKubeconfigAccess(kubeconfig, { clock: systemClock }), {
-      clock: systemClock,
-      log,
-      userAgent: "archway-test",
-    });
+    openTestApi(await readKubeconfigAccess(kubeconfig, { clock: systemClock }));
   const account = await controlPlane.serviceAccountKubeconfig({ namespace: NAMESPACE, name: "archway" });
   const api = undo.use(await open(account));
   const admin = undo.use(await open(controlPlane.kubeconfigFile));

@@ -6,11 +6,11 @@ import { systemClock } from "../../../lib/clock.ts";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
 import { isNotFound } from "../../../lib/k8s/errors.ts";
 import { openReflector } from "../../../lib/k8s/reflector.ts";
-import { openKubeApi } from "../../../lib/k8s/rest_api.ts";
 import { type KubeObject, Resource, type ResourceTarget, type ResourceType } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { type Condition, parseOperandConfig } from "../../../lib/operand/config_view.ts";
 import { serveCluster } from "../../lib/playground/make.ts";
+import { openTestApi, plainAccess } from "../../support/cluster_api.ts";
 
 export const NAMESPACE = "archway-system";
 export const GATE = "multiarch.openshift.io/scheduling-gate";
@@ -38,11 +38,7 @@ export interface OperatorBench extends AsyncDisposable {
 /** Opens a bench. The operator does not run before `start`. */
 export async function openBench(overrides: Partial<OperatorParts> = {}): Promise<OperatorBench> {
   const served = await serveCluster();
-  const api = openKubeApi({
-    baseUrl: served.server.url,
-    credentials: () => Promise.resolve({ headers: {}, tls: { caCerts: [] } }),
-    discardCredentials: () => {},
-  }, { clock: systemClock, log: silentLogger, userAgent: "archway-test" });
+  const api = openTestApi(plainAccess(served.server.url));
   const stop = new AbortController();
   const { signal } = stop;
   const events: Recorded[] = [];

@@ -1,10 +1,8 @@
 // A terminal that remembers what was said, and an API server in this process. Used by the tests of commands.
 import type { Terminal } from "../../../lib/cli/output.ts";
-import { systemClock } from "../../../lib/clock.ts";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
-import { openKubeApi } from "../../../lib/k8s/rest_api.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
-import { silentLogger } from "../../../lib/log.ts";
+import { openTestApi, plainAccess } from "../../support/cluster_api.ts";
 import { podBody, serveCluster } from "../playground/make.ts";
 
 /** What a command said. */
@@ -39,11 +37,7 @@ export interface CommandBed extends AsyncDisposable {
 /** Opens the bed. */
 export async function openCommandBed(): Promise<CommandBed> {
   const served = await serveCluster();
-  const api = openKubeApi({
-    baseUrl: served.server.url,
-    credentials: () => Promise.resolve({ headers: {}, tls: { caCerts: [] } }),
-    discardCredentials: () => {},
-  }, { clock: systemClock, log: silentLogger, userAgent: "archway-test" });
+  const api = openTestApi(plainAccess(served.server.url));
   const { signal } = new AbortController();
   return {
     api,

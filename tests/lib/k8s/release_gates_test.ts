@@ -3,11 +3,9 @@ import type { KubeApi } from "../../../lib/k8s/api.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { countGatedPods, releaseGatedPods } from "../../../lib/k8s/release_gates.ts";
 import { renderGateRelease } from "../../../lib/k8s/release_gate.ts";
-import { openKubeApi } from "../../../lib/k8s/rest_api.ts";
-import { systemClock } from "../../../lib/clock.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
-import { silentLogger } from "../../../lib/log.ts";
 import { SCHEDULING_GATE as GATE } from "../../../lib/names.ts";
+import { openTestApi, plainAccess } from "../../support/cluster_api.ts";
 import { podBody, serveCluster } from "../playground/make.ts";
 
 interface Bench extends AsyncDisposable {
@@ -19,11 +17,7 @@ interface Bench extends AsyncDisposable {
 
 async function openBench(): Promise<Bench> {
   const served = await serveCluster();
-  const api = openKubeApi({
-    baseUrl: served.server.url,
-    credentials: () => Promise.resolve({ headers: {}, tls: { caCerts: [] } }),
-    discardCredentials: () => {},
-  }, { clock: systemClock, log: silentLogger, userAgent: "archway-test" });
+  const api = openTestApi(plainAccess(served.server.url));
   const { signal } = new AbortController();
   return {
     api,

@@ -4,10 +4,10 @@ import { systemClock } from "../../../lib/clock.ts";
 import { classifyWriteFailure } from "../../../lib/k8s/errors.ts";
 import { readKubeconfigAccess } from "../../../lib/k8s/kubeconfig_access.ts";
 import { openReflector } from "../../../lib/k8s/reflector.ts";
-import { openKubeApi } from "../../../lib/k8s/rest_api.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { openPlayground } from "../../../lib/playground/playground.ts";
+import { openTestApi } from "../../support/cluster_api.ts";
 import { GATE, podBody } from "./make.ts";
 
 const clock = systemClock;
@@ -18,7 +18,7 @@ Deno.test("lib/k8s reads the playground's kubeconfig, reflects its pods and tell
   try {
     await using playground = await openPlayground({ clock, log, workDir });
     const access = await readKubeconfigAccess(playground.files.kubeconfig, { clock });
-    await using api = openKubeApi(access, { clock, log, userAgent: "archway-test" });
+    await using api = openTestApi(access);
     const stop = new AbortController();
     const { signal } = stop;
     const gone = Promise.withResolvers<void>();

@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../../lib/k8s/errors.ts";
-import { openKubeApi } from "../../../lib/k8s/rest_api.ts";
 import { silentLogger } from "../../../lib/log.ts";
-import { systemClock } from "../../../lib/clock.ts";
 import { DEFAULT_TERMS } from "../../../lib/tls/authority.ts";
 import { AUTHORITY_SECRET, openAuthorityStore } from "../../../lib/tls/secret_store.ts";
 import { openSelfManagedCertificate, type SelfManagedParts } from "../../../lib/tls/self_managed.ts";
 import { findPairProblem } from "../../../lib/tls/serving_certificate.ts";
+import { openTestApi, plainAccess } from "../../support/cluster_api.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { serveCluster, type ServedCluster } from "../playground/make.ts";
 
@@ -21,11 +20,7 @@ interface Bench extends AsyncDisposable {
 
 async function openBench(): Promise<Bench> {
   const served = await serveCluster();
-  const api = openKubeApi({
-    baseUrl: served.server.url,
-    credentials: () => Promise.resolve({ headers: {}, tls: { caCerts: [] } }),
-    discardCredentials: () => {},
-  }, { clock: systemClock, log: silentLogger, userAgent: "archway-test" });
+  const api = openTestApi(plainAccess(served.server.url));
   const stop = new AbortController();
   const parts = {
     store: openAuthorityStore(api, "default"),
