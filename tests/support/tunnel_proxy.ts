@@ -1,4 +1,5 @@
 // An HTTP proxy on loopback that opens every tunnel to one server, whatever name is asked for; it keeps what was asked.
+import { Relays } from "./relays.ts";
 
 /** A running proxy. */
 export interface TunnelProxy extends AsyncDisposable {
@@ -12,38 +13,21 @@ export interface TunnelProxy extends AsyncDisposable {
 export function openTunnelProxy(target: string | undefined): TunnelProxy {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const heads: string[] = [];
-  const open = new Set<Deno.TcpConn>();
-  const serve = async (client: Deno.TcpConn): Promise<void> => {
-    open.add(client);
+  const relays = new Relays(listener, async (client): Promise<void> => {
     const buffer = new Uint8Array(4_096);
     heads.push(new TextDecoder().decode(buffer.subarray(0, await client.read(buffer) ?? 0)));
     if (target === undefined) {
       await client.write(new TextEncoder().encode("HTTP/1.1 502 No\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"));
-      return client.close();
+      return;
     }
     const server = await Deno.connect({ hostname: "127.0.0.1", port: Number(target.split(":")[1]) });
-    open.add(server);
+    using _ = relays.own(server);
     await client.write(new TextEncoder().encode("HTTP/1.1 200 OK\r\n\r\n"));
     await Promise.allSettled([client.readable.pipeTo(server.writable), server.readable.pipeTo(client.writable)]);
-  };
-  const serving = (async () => {
-    const all: Promise<void>[] = [];
-    for await (const client of listener) all.push(serve(client).catch(() => {}));
-    await Promise.all(all);
-  })();
+  });
   return {
     origin: `http://127.0.0.1:${listener.addr.port}`,
     heads,
-    [Symbol.asyncDispose]: async () => {
-      listener.close();
-      for (const connection of open) {
-        try {
-          connection.close();
-        } catch {
-          // It has ended by itself.
-        }
-      }
-      await serving;
-    },
+    [Symbol.asyncDispose]: () => relays[Symbol.asyncDispose](),
   };
 }

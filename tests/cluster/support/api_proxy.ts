@@ -1,5 +1,6 @@
 // A man in the middle between Archway and the API server: ends TLS, sees every request and every byte of its answer, and
 // lets an interceptor drop, forge or cut. Used by tests/chaos.
+import { Relays } from "../../support/relays.ts";
 import { findFreePort } from "./ports.ts";
 
 /** The first line of a request. */
@@ -56,16 +57,13 @@ const READ_BYTES = 16_384;
 const HEAD = /^(GET|POST|PUT|PATCH|DELETE|HEAD) (\S+) HTTP\/1\.1\r\n/;
 
 class Relaying {
-  readonly #listener: Deno.TlsListener;
+  readonly #relays: Relays<Deno.TlsConn>;
   readonly #upstream: ApiProxyOptions["upstream"];
-  readonly #open = new Set<Deno.Conn>();
-  readonly #accepting: Promise<void>;
   #interceptor: ApiInterceptor | undefined;
 
   constructor(listener: Deno.TlsListener, upstream: ApiProxyOptions["upstream"]) {
-    this.#listener = listener;
     this.#upstream = upstream;
-    this.#accepting = this.#accept();
+    this.#relays = new Relays(listener, (client) => this.#relay(client));
   }
 
   intercept(interceptor: ApiInterceptor | undefined): void {
@@ -73,42 +71,24 @@ class Relaying {
   }
 
   async close(): Promise<void> {
-    this.#listener.close();
-    for (const connection of [...this.#open]) this.#close(connection);
-    await this.#accepting;
-  }
-
-  async #accept(): Promise<void> {
-    const relays: Promise<void>[] = [];
-    try {
-      for (;;) relays.push(this.#relay(await this.#listener.accept()));
-    } catch {
-      // Closed.
-    }
-    await Promise.all(relays);
+    await this.#relays[Symbol.asyncDispose]();
   }
 
   async #relay(client: Deno.Conn): Promise<void> {
-    this.#open.add(client);
     const { url, caPem } = this.#upstream;
-    try {
-      const port = Number(new URL(url).port);
-      const server = await Deno.connectTls({ hostname: "127.0.0.1", port, caCerts: [caPem] });
-      this.#open.add(server);
-      const exchange: { head: RequestHead | undefined } = { head: undefined };
-      // The one that ends first ends the other: a half-open connection serves nobody.
-      const end = (): void => {
-        this.#close(client);
-        this.#close(server);
-      };
-      await Promise.allSettled([
-        this.#passRequests(client, { server, exchange }).finally(end),
-        this.#passAnswers(server, { client, exchange }).finally(end),
-      ]);
-    } catch {
-      // The API server is away.
-    }
-    this.#close(client);
+    const port = Number(new URL(url).port);
+    const server = await Deno.connectTls({ hostname: "127.0.0.1", port, caCerts: [caPem] });
+    using _ = this.#relays.own(server);
+    const exchange: { head: RequestHead | undefined } = { head: undefined };
+    // The one that ends first ends the other: a half-open connection serves nobody.
+    const end = (): void => {
+      this.#relays.close(client);
+      this.#relays.close(server);
+    };
+    await Promise.allSettled([
+      this.#passRequests(client, { server, exchange }).finally(end),
+      this.#passAnswers(server, { client, exchange }).finally(end),
+    ]);
   }
 
   async #passRequests(
@@ -138,10 +118,6 @@ class Relaying {
       await writeAll(client, bytes.subarray(0, passBytes));
       if (cut) return;
     }
-  }
-
-  #close(connection: Deno.Conn): void {
-    if (this.#open.delete(connection)) connection.close();
   }
 }
 

@@ -1,4 +1,5 @@
 // A TCP balancer in front of replicas, as a Service is: a new connection goes round to the next replica that takes it.
+import { passBytes, Relays } from "../../support/relays.ts";
 
 /** A running balancer. */
 export interface TcpBalancer extends AsyncDisposable {
@@ -23,15 +24,12 @@ export function startTcpBalancer(port: number): TcpBalancer {
 
 class Balancing {
   readonly counts = new Map<number, number>();
-  readonly #listener: Deno.Listener;
-  readonly #open = new Set<Deno.Conn>();
-  readonly #accepting: Promise<void>;
+  readonly #relays: Relays<Deno.TcpConn>;
   #targets: readonly number[] = [];
   #turn = 0;
 
-  constructor(listener: Deno.Listener) {
-    this.#listener = listener;
-    this.#accepting = this.#accept();
+  constructor(listener: Deno.TcpListener) {
+    this.#relays = new Relays(listener, (client) => this.#relay(client));
   }
 
   setTargets(ports: readonly number[]): void {
@@ -39,31 +37,14 @@ class Balancing {
   }
 
   async close(): Promise<void> {
-    this.#listener.close();
-    for (const connection of [...this.#open]) this.#close(connection);
-    await this.#accepting;
-  }
-
-  async #accept(): Promise<void> {
-    const relays: Promise<void>[] = [];
-    try {
-      for (;;) relays.push(this.#relay(await this.#listener.accept()).catch(() => {}));
-    } catch {
-      // Closed.
-    }
-    await Promise.all(relays);
+    await this.#relays[Symbol.asyncDispose]();
   }
 
   async #relay(client: Deno.Conn): Promise<void> {
-    this.#open.add(client);
     const target = await this.#connect();
-    if (target !== undefined) {
-      this.#open.add(target);
-      await Promise.race([client.readable.pipeTo(target.writable), target.readable.pipeTo(client.writable)])
-        .catch(() => {});
-      this.#close(target);
-    }
-    this.#close(client);
+    if (target === undefined) return;
+    using _ = this.#relays.own(target);
+    await passBytes(client, target);
   }
 
   async #connect(): Promise<Deno.Conn | undefined> {
@@ -76,14 +57,5 @@ class Balancing {
       return connection;
     }
     return undefined;
-  }
-
-  #close(connection: Deno.Conn): void {
-    if (!this.#open.delete(connection)) return;
-    try {
-      connection.close();
-    } catch {
-      // The streams have closed it.
-    }
   }
 }
