@@ -1,7 +1,7 @@
 // Everything the operator's next step depends on, read live: the operator acts rarely and must not act on old news.
-import type { ResourceTarget, ResourceType } from "../../lib/k8s/types.ts";
 import type { KubeApi } from "../../lib/k8s/api.ts";
-import { ApiError, isNotFound } from "../../lib/k8s/errors.ts";
+import { ApiError } from "../../lib/k8s/errors.ts";
+import { readOrUndefined } from "../../lib/k8s/read_or_undefined.ts";
 import { countGatedPods } from "../../lib/k8s/release_gates.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { CLUSTER_CONFIG_NAME, WebhookName } from "../../lib/names.ts";
@@ -57,20 +57,6 @@ export async function gatherFacts(
     enoexec: parts.enoexec(),
     seen: observe(parts, { rollout, serving, deleting, webhookConfigured: webhook !== undefined }),
   };
-}
-
-/** One object, or undefined where there is none. */
-export async function readOrUndefined(
-  api: KubeApi,
-  wanted: ResourceTarget & { readonly type: ResourceType; readonly signal: AbortSignal },
-): Promise<KubeObject | undefined> {
-  const { type, signal, ...target } = wanted;
-  try {
-    return await api.get(type, target, signal);
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
 }
 
 async function hasAny(api: KubeApi, signal: AbortSignal): Promise<boolean> {

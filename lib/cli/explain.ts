@@ -2,8 +2,9 @@
 import { stringify } from "yaml";
 import type { Clock } from "../clock.ts";
 import type { KubeApi } from "../k8s/api.ts";
-import { ApiError, isNotFound } from "../k8s/errors.ts";
-import { type KubeObject, Resource, type ResourceTarget, type ResourceType, splitKey } from "../k8s/types.ts";
+import { ApiError } from "../k8s/errors.ts";
+import { readOrUndefined } from "../k8s/read_or_undefined.ts";
+import { type KubeObject, Resource, splitKey } from "../k8s/types.ts";
 import { AUDIT_NAMESPACE_LABEL, CLUSTER_CONFIG_NAME, SCHEDULING_GATE } from "../names.ts";
 import type { ImageOutcome } from "../placement/decision_types.ts";
 import { explainPod } from "../placement/explain.ts";
@@ -33,7 +34,7 @@ export async function runExplain(
 ): Promise<number> {
   const { api, terminal } = parts;
   const target = podTarget(options.operands[0] ?? "", options.podNamespace);
-  const object = await readOrUndefined(api, { type: Resource.pods, target, signal: options.signal });
+  const object = await readOrUndefined(api, { type: Resource.pods, ...target, signal: options.signal });
   const pod = parsePod(object);
   if (object === undefined || pod === undefined) {
     const { namespace, name } = target;
@@ -80,7 +81,7 @@ async function readParticipation(api: KubeApi, pod: PodView, signal: AbortSignal
   if (pod.labels !== undefined && SCHEDULING_GATE in pod.labels) return "selected";
   try {
     const [config, namespace] = await Promise.all([
-      readOrUndefined(api, { type: Resource.clusterConfigs, target: { name: CLUSTER_CONFIG_NAME }, signal }),
+      readOrUndefined(api, { type: Resource.clusterConfigs, name: CLUSTER_CONFIG_NAME, signal }),
       api.get(Resource.namespaces, { name: pod.namespace }, signal),
     ]);
     if (config === undefined) return "off";
@@ -90,18 +91,6 @@ async function readParticipation(api: KubeApi, pod: PodView, signal: AbortSignal
     return matchesSelector(selector, labels) ? "selected" : "not-selected";
   } catch (error) {
     if (error instanceof ApiError && (error.status === 403 || error.status === 404)) return "unread";
-    throw error;
-  }
-}
-
-async function readOrUndefined(
-  api: KubeApi,
-  wanted: { readonly type: ResourceType; readonly target: ResourceTarget; readonly signal: AbortSignal },
-): Promise<KubeObject | undefined> {
-  try {
-    return await api.get(wanted.type, wanted.target, wanted.signal);
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
     throw error;
   }
 }

@@ -3,8 +3,9 @@ import type { Clock } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
 import type { KubeApi } from "./api.ts";
 import { openDeadline } from "./deadline.ts";
-import { isConflict, isNotFound } from "./errors.ts";
+import { isConflict } from "./errors.ts";
 import { type LeaseRecord, parseLease, renderLeaseSpec } from "./lease_record.ts";
+import { readOrUndefined } from "./read_or_undefined.ts";
 import { apiVersionOf, type KubeObject, Resource } from "./types.ts";
 
 /** Giving the Lease up is a courtesy: shutdown does not wait longer for it. */
@@ -131,12 +132,7 @@ export class Claimant {
 
   async #read(signal: AbortSignal): Promise<KubeObject | undefined> {
     const { api, namespace, name } = this.#options;
-    try {
-      return await api.get(Resource.leases, { namespace, name }, signal);
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
+    return await readOrUndefined(api, { type: Resource.leases, namespace, name, signal });
   }
 
   /** Creates or replaces; the resourceVersion makes the server refuse when somebody else was faster (409). */

@@ -7,10 +7,9 @@ import type { OperatorParts } from "../../../controllers/operator/parts.ts";
 import { systemClock } from "../../../lib/clock.ts";
 import { type HttpsListener, openHttpsListener } from "../../../lib/https_listener.ts";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
-import { isNotFound } from "../../../lib/k8s/errors.ts";
 import { readKubeconfigAccess } from "../../../lib/k8s/kubeconfig_access.ts";
-import { openReflector } from "../../../lib/k8s/reflector.ts";
-import { type KubeObject, Resource, type ResourceTarget, type ResourceType } from "../../../lib/k8s/types.ts";
+import { readOrUndefined } from "../../../lib/k8s/read_or_undefined.ts";
+import type { KubeObject, ResourceTarget, ResourceType } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { GateLabel, SCHEDULING_GATE, WebhookPath } from "../../../lib/names.ts";
 import { type AuthorityTerms, DEFAULT_TERMS } from "../../../lib/tls/authority.ts";
@@ -21,6 +20,7 @@ import { allowedReview } from "../../../routes/admission.ts";
 import { reviewClusterConfig, reviewNamespaceConfig } from "../../../routes/check_config.ts";
 import { convertReview } from "../../../routes/conversion.ts";
 import { openTestApi } from "../../support/cluster_api.ts";
+import { openConfigWatches } from "../../support/config_watches.ts";
 import { type ControlPlane, startControlPlane } from "./control_plane.ts";
 
 export const NAMESPACE = "archway-system";
@@ -89,17 +89,7 @@ export async function openOperatorBench(overrides: Partial<OperatorParts> = {}):
     operator.poke();
   });
   await installWebhooks(controlPlane, baseUrl);
-  const configs = [Resource.clusterConfigs, Resource.namespaceConfigs].map((resource) =>
-    openReflector({
-      api,
-      resource,
-      parse: ({ metadata }) => metadata.resourceVersion,
-      onChange: () => operator.poke(),
-      clock: systemClock,
-      log,
-      name: resource.plural,
-    })
-  );
+  const configs = openConfigWatches(api, () => operator.poke());
   const running = Promise.all([operator, certificate, ...configs].map((part) => part.run(signal)));
   undo.defer(async () => {
     stop.abort();
@@ -116,14 +106,7 @@ export async function openOperatorBench(overrides: Partial<OperatorParts> = {}):
     store,
     terms,
     signal,
-    find: async (type, target) => {
-      try {
-        return await admin.get(type, target, signal);
-      } catch (error) {
-        if (isNotFound(error)) return undefined;
-        throw error;
-      }
-    },
+    find: (type, target) => readOrUndefined(admin, { type, ...target, signal }),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }

@@ -4,13 +4,13 @@ import { openOperator, type Operator } from "../../../controllers/operator/contr
 import type { OperatorParts } from "../../../controllers/operator/parts.ts";
 import { systemClock } from "../../../lib/clock.ts";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
-import { isNotFound } from "../../../lib/k8s/errors.ts";
-import { openReflector } from "../../../lib/k8s/reflector.ts";
+import { readOrUndefined } from "../../../lib/k8s/read_or_undefined.ts";
 import { type KubeObject, Resource, type ResourceTarget, type ResourceType } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { type Condition, parseOperandConfig } from "../../../lib/operand/config_view.ts";
 import { serveCluster } from "../../lib/playground/make.ts";
 import { openTestApi, plainAccess } from "../../support/cluster_api.ts";
+import { openConfigWatches } from "../../support/config_watches.ts";
 
 export const NAMESPACE = "archway-system";
 export const GATE = "multiarch.openshift.io/scheduling-gate";
@@ -65,26 +65,9 @@ export async function openBench(overrides: Partial<OperatorParts> = {}): Promise
     ...overrides,
   });
   let running: Promise<unknown> = Promise.resolve();
-  // As main does: what concerns the configs wakes the operator.
-  const configs = [Resource.clusterConfigs, Resource.namespaceConfigs].map((resource) =>
-    openReflector({
-      api,
-      resource,
-      parse: ({ metadata }) => metadata.resourceVersion,
-      onChange: () => operator.poke(),
-      clock: systemClock,
-      log: silentLogger,
-      name: resource.plural,
-    })
-  );
-  const find = async (type: ResourceType, target: ResourceTarget): Promise<KubeObject | undefined> => {
-    try {
-      return await api.get(type, target, signal);
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
-  };
+  const configs = openConfigWatches(api, () => operator.poke());
+  const find = (type: ResourceType, target: ResourceTarget): Promise<KubeObject | undefined> =>
+    readOrUndefined(api, { type, ...target, signal });
   await api.create(Resource.namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: NAMESPACE } }, {
     signal,
   });

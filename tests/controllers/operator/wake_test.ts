@@ -1,12 +1,9 @@
 // What wakes the operator, and what it writes then: nothing when the state is as wanted. Source: operator §2.2, §7.3.
 import assert from "node:assert/strict";
 import { logLevelOf } from "../../../controllers/configs/controller.ts";
-import { readOrUndefined } from "../../../controllers/operator/gather.ts";
-import { ApiError } from "../../../lib/k8s/errors.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { Finalizer, WebhookName } from "../../../lib/names.ts";
 import { parseClusterConfig } from "../../../lib/placement/config.ts";
-import { MemoryCluster } from "../../support/memory_kube_api.ts";
 import { openBench, type OperatorBench } from "./make.ts";
 
 const CONFIG = { name: "cluster" };
@@ -125,34 +122,4 @@ Deno.test("86 (different: one process, so nothing rolls out) logLevelOf() follow
     return parsed.kind === "ok" ? logLevelOf(parsed.value) : undefined;
   };
   assert.deepEqual(["Normal", "Debug", "Trace", "TraceAll"].map(levelOf), ["info", "debug", "debug", "debug"]);
-});
-
-Deno.test("21 23 29 readOrUndefined() finds what the API server has, by the name and namespace asked for", async () => {
-  const cluster = new MemoryCluster();
-  const { signal } = new AbortController();
-  const asked: string[] = [];
-  const api = cluster.client(({ verb, plural, name }) => void asked.push(`${verb} ${plural} ${name}`));
-  await api.create(Resource.clusterConfigs, { metadata: { name: "cluster" } }, { signal });
-  await api.create(Resource.deployments, { metadata: { name: "archway" } }, { namespace: "ns", signal });
-  const config = await readOrUndefined(api, { type: Resource.clusterConfigs, name: "cluster", signal });
-  assert.equal(config?.metadata.name, "cluster");
-  assert.ok(await readOrUndefined(api, { type: Resource.deployments, namespace: "ns", name: "archway", signal }));
-  assert.equal(
-    await readOrUndefined(api, { type: Resource.deployments, namespace: "other", name: "archway", signal }),
-    undefined,
-  );
-  assert.deepEqual(asked.slice(2), [
-    "get clusterpodplacementconfigs cluster",
-    ...Array(2).fill("get deployments archway"),
-  ]);
-});
-
-Deno.test("24 25 readOrUndefined() tells an object that is not there from an API server that does not answer", async () => {
-  const { signal } = new AbortController();
-  const wanted = { type: Resource.clusterConfigs, name: "cluster", signal };
-  assert.equal(await readOrUndefined(new MemoryCluster().client(), wanted), undefined);
-  const away = new MemoryCluster().client(() => {
-    throw new ApiError("away", { status: 503, reason: "ServiceUnavailable" });
-  });
-  await assert.rejects(readOrUndefined(away, wanted), (error) => error instanceof ApiError && error.status === 503);
 });

@@ -77,6 +77,10 @@ const away = (): never => {
   throw new ApiError("away", { status: 0 });
 };
 
+/** No answer, until the caller gives up. */
+const hang = ({ signal }: MemoryCall): Promise<void> =>
+  new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
+
 Deno.test("runWithLease() makes one of two contenders the leader and lets the other see it", async () => {
   await withWorld(async ({ clock, cluster, start }) => {
     const a = start("a");
@@ -140,10 +144,7 @@ Deno.test("runWithLease() stops leading in time when requests hang instead of fa
   await withWorld(async ({ clock, start }) => {
     const a = start("a");
     await clock.advance(5_000);
-    a.fault = ({ signal }) =>
-      new Promise((_resolve, reject) => {
-        signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-      });
+    a.fault = hang;
     await clock.advance(9_000);
     await clock.advance(1_500);
     assert.equal(a.isLeading, false);
@@ -241,10 +242,7 @@ Deno.test("runWithLease() ends at shutdown even when the lease cannot be given u
   await withWorld(async ({ clock, start }) => {
     const a = start("a");
     await clock.advance(3_000);
-    a.fault = ({ signal }) =>
-      new Promise((_resolve, reject) => {
-        signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-      });
+    a.fault = hang;
     a.stop.abort();
     await clock.advance(2_100);
     await a.running;
@@ -260,7 +258,7 @@ Deno.test("runWithLease() says until when nobody else may lead, and no longer on
     assert.ok(heldUntilMs >= 15_000 && heldUntilMs <= clock.monotonicMs() + 15_000, String(heldUntilMs));
     await clock.advance(4_000);
     assert.ok((a.view?.heldUntilMs ?? 0) > heldUntilMs, "a renewal prolongs it");
-    a.fault = () => Promise.reject(new ApiError("away", { status: 0 }));
+    a.fault = away;
     await clock.advance(12_000);
     assert.equal(a.view?.isLeader, false);
     assert.equal(a.view?.heldUntilMs, undefined);
