@@ -7,9 +7,9 @@ import { openLoadLimit } from "../../lib/load_limit.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { SCHEDULING_GATE } from "../../lib/names.ts";
 import { makeSettings } from "../../lib/placement/settings.ts";
-import type { ImageFact } from "../../lib/placement/types.ts";
 import { gatePod, type GatePodParts } from "../../routes/gate_pod.ts";
 import { MAX_BODY_BYTES } from "../../routes/admission.ts";
+import { platformsFact } from "../lib/placement/make.ts";
 
 interface Seen {
   readonly app: Hono;
@@ -148,18 +148,7 @@ Deno.test("DV-26 gatePod() leaves updates and subresources alone", async () => {
 });
 
 Deno.test("gatePod() places a pod whose images are all known, and sets no gate", async () => {
-  const fact: ImageFact = {
-    image: "example.com/web:v1",
-    pullPolicy: "IfNotPresent",
-    inspection: {
-      kind: "platforms",
-      digest: `sha256:${"a".repeat(64)}`,
-      mediaType: "application/vnd.oci.image.index.v1+json",
-      platforms: [{ os: "linux", architecture: "arm64" }],
-      depth: "index",
-      findings: [],
-    },
-  };
+  const fact = platformsFact("example.com/web:v1", [{ os: "linux", architecture: "arm64" }]);
   const { app, outcomes } = openApp({ recall: () => [fact] });
   const pod = patched(POD, await admit(app, reviewOf(POD)));
   assert.equal(pod.spec.schedulingGates, undefined);
