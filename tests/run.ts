@@ -88,8 +88,8 @@ async function missingControlPlane(): Promise<string | undefined> {
   return await missingForControlPlane();
 }
 
-/** Files of tests/cluster that have servers of their own and spend most of their time waiting. */
-const PATIENT = /^(registry|kv|ha)_.*_test\.ts$/;
+/** Files of tests/cluster that share no control plane and spend most of their time waiting. */
+const PATIENT = /^(registry|kv|ha|life|rights)_.*_test\.ts$/;
 
 async function patientFiles(): Promise<readonly string[]> {
   const names = (await Array.fromAsync(Deno.readDir("tests/cluster"))).map(({ name }) => name);
