@@ -1,8 +1,8 @@
 // The pod controller: watches what is gated, decides, releases. Opened by main on every replica, run by the leader alone.
 // Walk: watch or sweep → queue → gather → decide → apply → report.
 import { jitter } from "../../lib/clock.ts";
-import { isNotFound } from "../../lib/k8s/errors.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
+import { readOrUndefined } from "../../lib/k8s/read_or_undefined.ts";
 import { openReflector, type Reflector } from "../../lib/k8s/reflector.ts";
 import { keyOf, type KubeObject, Resource, splitKey } from "../../lib/k8s/types.ts";
 import { type ReconcileOutcome, WorkQueue } from "../../lib/k8s/work_queue.ts";
@@ -181,12 +181,8 @@ class PodPlacementController implements PodPlacement {
   }
 
   async #readPod(key: string, signal: AbortSignal): Promise<PodView | undefined> {
-    try {
-      return parsePod(await this.#parts.api.get(Resource.pods, splitKey(key), signal));
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
+    const object = await readOrUndefined(this.#parts.api, { type: Resource.pods, ...splitKey(key), signal });
+    return object === undefined ? undefined : parsePod(object);
   }
 
   #forget(key: string, pod: PodView | undefined): void {
