@@ -89,7 +89,7 @@ async function missingControlPlane(): Promise<string | undefined> {
 }
 
 /** Files of tests/cluster that share no control plane and spend most of their time waiting. */
-const PATIENT = /^(registry|kv|ha|life|rights)_.*_test\.ts$/;
+const PATIENT = /^(ha|kv|life|registry|rights)_.*test\.ts$/;
 
 async function patientFiles(): Promise<readonly string[]> {
   const names = (await Array.fromAsync(Deno.readDir("tests/cluster"))).map(({ name }) => name);
