@@ -60,7 +60,10 @@ export function expire(form: "status" | "event"): (bed: ChaosBed) => Promise<Hea
 const FLOW_CONTROL = "/apis/flowcontrol.apiserver.k8s.io/v1";
 const NAME = "archway-starved";
 
-/** Gives Archway's ServiceAccount a priority level without a single seat: the API server itself answers 429. */
+/**
+ * Gives Archway's ServiceAccount a priority level without a single seat: the API server itself answers 429. It takes such
+ * changes in its own time, seconds after a start: the fault begins with the first refusal and ends with the last.
+ */
 export async function starveArchway({ apiProxy, controlPlane }: ChaosBed): Promise<Heal> {
   const kind = { apiVersion: "flowcontrol.apiserver.k8s.io/v1", metadata: { name: NAME } };
   const limited = { nominalConcurrencyShares: 0, lendablePercent: 0, limitResponse: { type: "Reject" } };
@@ -77,15 +80,22 @@ export async function starveArchway({ apiProxy, controlPlane }: ChaosBed): Promi
     },
   };
   const paths = { [`${FLOW_CONTROL}/prioritylevelconfigurations`]: level, [`${FLOW_CONTROL}/flowschemas`]: schema };
+  const refusals = countAnswers(429);
+  apiProxy.intercept(refusals);
   for (const [path, body] of Object.entries(paths)) {
     expectStatus(`create "${NAME}"`, await controlPlane.request("POST", path, body), [201]);
   }
-  const refusals = countAnswers(429);
-  apiProxy.intercept(refusals);
+  await waitUntil("a request of Archway to be refused", () => refusals.count() > 0);
   return async () => {
     for (const path of Object.keys(paths).reverse()) {
       expectStatus(`delete "${NAME}"`, await controlPlane.request("DELETE", `${path}/${NAME}`), [200]);
     }
+    // kubectl asks again while it is refused.
+    const asArchway = "--as=system:serviceaccount:archway-system:archway";
+    await waitUntil(
+      "requests of Archway to be taken again",
+      async () => (await controlPlane.kubectl(["get", "--raw", "/api/v1/pods?limit=1", asArchway])).code === 0,
+    );
     return await felt(refusals.count(), "refusal");
   };
 }
