@@ -3,7 +3,7 @@ import type { JSX } from "hono/jsx/jsx-runtime";
 import { isKnownArchitecture } from "../../lib/arch.ts";
 import { type BoardEntry, type BoardSnapshot, DECISION_KINDS, type DecisionKind } from "../../lib/board.ts";
 import { renderDuration } from "../../lib/duration.ts";
-import { Nothing, NoValue, PanelHead, PodName, renderCount } from "./elements.tsx";
+import { Nothing, NoValue, Panel, PodName, renderCount } from "./elements.tsx";
 
 /** Rows of the table of decisions; the board keeps more. */
 const ROWS_SHOWN = 30;
@@ -28,15 +28,13 @@ export function DecisionsPanel({ recent, nowMs }: { recent: readonly BoardEntry[
   const shown = recent.slice(0, ROWS_SHOWN);
   if (shown.length === 0) {
     return (
-      <section class="panel" aria-labelledby="decisions">
-        <PanelHead id="decisions" title="Last decisions" note="" />
+      <Panel id="decisions" title="Last decisions" note="">
         <Nothing title="No decision yet" says="The first pod that passes the webhook appears here." />
-      </section>
+      </Panel>
     );
   }
   return (
-    <section class="panel" aria-labelledby="decisions">
-      <PanelHead id="decisions" title="Last decisions" note="newest first" />
+    <Panel id="decisions" title="Last decisions" note="newest first">
       <table role="table" class="decisions">
         <caption class="unseen">The last {shown.length} decisions of this replica, newest first</caption>
         <thead role="rowgroup">
@@ -50,7 +48,7 @@ export function DecisionsPanel({ recent, nowMs }: { recent: readonly BoardEntry[
         </thead>
         <tbody role="rowgroup">{shown.map((entry) => DecisionRow({ entry, nowMs }))}</tbody>
       </table>
-    </section>
+    </Panel>
   );
 }
 
@@ -96,8 +94,7 @@ export function KindsPanel({ totals }: { totals: BoardSnapshot["totals"] }): JSX
   const sum = DECISION_KINDS.reduce((total, kind) => total + totals[kind], 0);
   const kinds = DECISION_KINDS.filter((kind) => totals[kind] > 0);
   return (
-    <section class="panel" aria-labelledby="kinds">
-      <PanelHead id="kinds" title="Decisions by kind" note="since start" />
+    <Panel id="kinds" title="Decisions by kind" note="since start">
       {sum === 0 ? <Nothing title="None so far" says="Counted from the start of this process." /> : (
         <>
           <KindsBar totals={totals} sum={sum} />
@@ -114,7 +111,7 @@ export function KindsPanel({ totals }: { totals: BoardSnapshot["totals"] }): JSX
           </ul>
         </>
       )}
-    </section>
+    </Panel>
   );
 }
 

@@ -1,13 +1,19 @@
 // The small elements that panels share: headings, names, the absence of a value. Used by the panels of the dashboard.
+import type { PropsWithChildren } from "hono/jsx";
 import type { JSX } from "hono/jsx/jsx-runtime";
 
-/** The heading of a panel, and a word on its order or extent; an empty note is left out. */
-export function PanelHead({ id, title, note }: { id: string; title: string; note: string }): JSX.Element {
+/** A panel under its heading, with a word on its order or extent; an empty note is left out. */
+export function Panel(
+  { id, title, note, children }: PropsWithChildren<{ id: string; title: string; note: string }>,
+): JSX.Element {
   return (
-    <header>
-      <h2 id={id}>{title}</h2>
-      {note === "" ? "" : <span class="note">{note}</span>}
-    </header>
+    <section class="panel" aria-labelledby={id}>
+      <header>
+        <h2 id={id}>{title}</h2>
+        {note === "" ? "" : <span class="note">{note}</span>}
+      </header>
+      {children}
+    </section>
   );
 }
 

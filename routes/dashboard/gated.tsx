@@ -1,7 +1,7 @@
 // The panel of the pods that are held now. Rendered by dashboard.tsx.
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { renderDuration } from "../../lib/duration.ts";
-import { Nothing, PanelHead, PodName } from "./elements.tsx";
+import { Nothing, Panel, PodName } from "./elements.tsx";
 import type { GatedView } from "./view.ts";
 
 const GATED_SHOWN = 8;
@@ -14,8 +14,7 @@ export function GatedPanel(
   const shown = pods.slice(0, GATED_SHOWN);
   const more = count - shown.length;
   return (
-    <section class="panel" aria-labelledby="gated">
-      <PanelHead id="gated" title="Gated now" note={shown.length === 0 ? "" : "longest first"} />
+    <Panel id="gated" title="Gated now" note={shown.length === 0 ? "" : "longest first"}>
       {shown.length === 0 ? <NothingGated count={count} leads={leads} /> : (
         <ul class="rows">
           {shown.map(({ namespace, pod, sinceMs }) => (
@@ -24,10 +23,10 @@ export function GatedPanel(
               <span class="number held">{renderDuration(Math.max(0, nowMs - sinceMs))}</span>
             </li>
           ))}
-          {more > 0 && shown.length > 0 ? <li class="more">and {more} more</li> : ""}
+          {more > 0 ? <li class="more">and {more} more</li> : ""}
         </ul>
       )}
-    </section>
+    </Panel>
   );
 }
 

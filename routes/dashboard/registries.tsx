@@ -1,6 +1,6 @@
 // The panel of the registries that were asked: how each does, and what quota it grants. Rendered by dashboard.tsx.
 import type { JSX } from "hono/jsx/jsx-runtime";
-import { Nothing, NoValue, PanelHead, renderCount } from "./elements.tsx";
+import { Nothing, NoValue, Panel, renderCount } from "./elements.tsx";
 import type { RegistryView } from "./view.ts";
 
 const REGISTRIES_SHOWN = 10;
@@ -9,17 +9,15 @@ const REGISTRIES_SHOWN = 10;
 export function RegistriesPanel({ registries }: { registries: readonly RegistryView[] }): JSX.Element {
   if (registries.length === 0) {
     return (
-      <section class="panel" aria-labelledby="registries">
-        <PanelHead id="registries" title="Registries" note="" />
+      <Panel id="registries" title="Registries" note="">
         <Nothing title="None asked yet" says="Registries appear when the first image is inspected." />
-      </section>
+      </Panel>
     );
   }
   const shown = registries.slice(0, REGISTRIES_SHOWN);
   const more = registries.length - shown.length;
   return (
-    <section class="panel" aria-labelledby="registries">
-      <PanelHead id="registries" title="Registries" note="quota left" />
+    <Panel id="registries" title="Registries" note="quota left">
       <table role="table" class="registries">
         <caption class="unseen">Registries: circuit, last error and requests left</caption>
         <thead role="rowgroup" class="unseen">
@@ -32,7 +30,7 @@ export function RegistriesPanel({ registries }: { registries: readonly RegistryV
         <tbody role="rowgroup">{shown.map((registry) => RegistryRow({ registry }))}</tbody>
       </table>
       {more > 0 ? <p class="more">and {more} more</p> : ""}
-    </section>
+    </Panel>
   );
 }
 
