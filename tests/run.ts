@@ -97,12 +97,10 @@ async function patientFiles(): Promise<readonly string[]> {
 }
 
 async function runCluster(extra: readonly string[]): Promise<Counts> {
-  const cluster = ["run", "-A", "tests/cluster/support/run.ts"];
-  if (extra.some((argument) => argument.startsWith("tests/"))) {
-    return await runDeno([...cluster, ...junit("cluster", extra), ...extra]);
-  }
+  const cluster = ["run", "-A", "tests/cluster/support/run.ts", ...junit("cluster", extra), ...extra];
+  if (extra.some((argument) => argument.startsWith("tests/"))) return await runDeno(cluster);
   const patient = await patientFiles();
-  const busy = await runDeno([...cluster, ...junit("cluster", extra), ...extra, `--ignore=${patient.join()}`]);
+  const busy = await runDeno([...cluster, `--ignore=${patient.join()}`]);
   return add(busy, await runPatient(extra, patient));
 }
 

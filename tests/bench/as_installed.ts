@@ -8,11 +8,13 @@ const DEPLOYMENT = new URL("../../manifests/base/deployment.yaml", import.meta.u
 
 /** Options for startArchway(); where the machine lets no process have mounts of its own, it gets a kubeconfig. */
 export async function asInstalled(): Promise<Pick<ArchwayOptions, "account" | "env">> {
+  return { account: await canMountAccount() ? "mounted" : "kubeconfig", env: await installedEnv() };
+}
+
+/** The environment that bounds the heap of a replica. */
+export async function installedEnv(): Promise<Readonly<Record<string, string>>> {
   const deployment: unknown = parse(await Deno.readTextFile(DEPLOYMENT));
   const variables = read(deployment, "spec", "template", "spec", "containers", 0, "env");
   const flags = Array.isArray(variables) ? variables.find((each) => read(each, "name") === "DENO_V8_FLAGS") : undefined;
-  return {
-    account: await canMountAccount() ? "mounted" : "kubeconfig",
-    env: flags === undefined ? {} : { DENO_V8_FLAGS: String(read(flags, "value")) },
-  };
+  return flags === undefined ? {} : { DENO_V8_FLAGS: String(read(flags, "value")) };
 }

@@ -1,6 +1,6 @@
 // Starts server.ts as a process of its own, with certificates made for it. Used by the benchmarks and tests/hostile.
 import { issueLoopbackCertificates } from "../../lib/playground/certificates.ts";
-import { asInstalled } from "./as_installed.ts";
+import { installedEnv } from "./as_installed.ts";
 
 /** The path that every kind of server answers. */
 export const WEBHOOK_PATH = "/add-pod-scheduling-gate";
@@ -32,7 +32,7 @@ export async function startServer(kind: string, answerBytes = 0): Promise<BenchS
       ...files,
       String(answerBytes),
     ],
-    env: (await asInstalled()).env ?? {},
+    env: await installedEnv(),
     stdout: "piped",
     stderr: "inherit",
   }).spawn();

@@ -1,6 +1,7 @@
 // A leader freezes past its Lease, another takes over, and the first wakes up in the middle of its work. It writes nothing any
 // more: what each replica did is read from the API server's audit log, where every token has a name of its own.
 import assert from "node:assert/strict";
+import { GateLabel, PodLabel } from "../../lib/names.ts";
 import { type Archway, enablePlacement } from "./support/archway.ts";
 import { type AuditedRequest, readAuditLog } from "./support/audit_log.ts";
 import { type ClusterAccess, read } from "./support/cluster_access.ts";
@@ -19,7 +20,6 @@ import { index, openWalkBed } from "./support/walk_bed.ts";
 
 const ACCOUNT = { namespace: "archway-system", name: "archway" };
 const WRITES: readonly string[] = ["create", "update", "patch", "delete"];
-const GATE = "multiarch.openshift.io/scheduling-gate";
 const CONFIG = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster";
 
 function podsOf(prefix: string, image: string): readonly PodSpec[] {
@@ -83,7 +83,7 @@ Deno.test("ha: a leader that was frozen past its Lease writes nothing when it wa
       await createPods(controlPlane, namespace, { pods: podsOf(`late-${batches}`, later), parallel: 20 });
       const batch = (await listPods(controlPlane, namespace)).filter(({ name }) => name.startsWith(`late-${batches}-`));
       batches++;
-      return batch.length === 20 && batch.every(({ labels }) => labels[GATE] === "gated");
+      return batch.length === 20 && batch.every(({ labels }) => labels[PodLabel.gate] === GateLabel.gated);
     }, { deadlineMs: 60_000, intervalMs: 500 });
   } finally {
     proxy.setFaults([]);
@@ -102,11 +102,11 @@ Deno.test("ha: a leader that was frozen past its Lease writes nothing when it wa
     (await writesSoFar(controlPlane, frozen)).slice(before).map(({ verb, uri }) => `${verb} ${uri}`),
     [],
   );
-  const held = all.filter(({ labels }) => labels[GATE] === "removed");
+  const held = all.filter(({ labels }) => labels[PodLabel.gate] === GateLabel.removed);
   const architectures = await listNodeArchitectures(controlPlane);
   const wrong = held.filter(({ nodeName }) => architectures.get(nodeName) !== "arm64");
   assert.deepEqual(wrong.map(({ name, nodeName }) => `${name} on ${nodeName}`), []);
-  const awaited = held.filter(({ name }) => /^early-/.test(name) || name.startsWith(`late-${batches - 1}-`));
+  const awaited = held.filter(({ name }) => name.startsWith("early-") || name.startsWith(`late-${batches - 1}-`));
   assert.equal(awaited.length, 40);
   assert.equal(await placedBy(first), 0);
   assert.equal(await placedBy(second), held.length);
