@@ -11,8 +11,8 @@ const LARGE_BODIES = 24;
 const CONNECTIONS = 8;
 /** A good review among so many hostile ones. */
 const GOOD_EVERY = 20;
-/** Three quarters of what the Deployment allows; mostly it is half. */
-const MAX_RSS = 576 * 1024 * 1024;
+/** Half of what the Deployment allows. */
+const MAX_RSS = 384 * 1024 * 1024;
 const GOOD = JSON.stringify(sampleReview());
 
 /** Allowed, or refused in a way that the API server takes for no answer: never a denial, never a fault of ours. */
