@@ -12,7 +12,7 @@ import { type ClusterAccess, readInClusterAccess } from "./lib/k8s/cluster_acces
 import { readKubeconfigAccess } from "./lib/k8s/kubeconfig_access.ts";
 import { openKubeApi } from "./lib/k8s/rest_api.ts";
 import { errorText, openLogger, silentLogger } from "./lib/log.ts";
-import { parsePlacementOptions } from "./lib/placement/options.ts";
+import { parsePlacementOptions } from "./lib/placement/config/options.ts";
 import { unreachable } from "./lib/unreachable.ts";
 import { runDev, type ServeRun } from "./serve/dev.ts";
 import { serve } from "./serve/serve.ts";

@@ -1,18 +1,18 @@
 // The mutating webhook: hold, place or leave a new pod. No I/O here: everything it needs is already in memory.
 // Failure stance: open. Whatever happens inside, the pod is admitted, at worst untouched.
 import type { Context } from "hono";
-import type { Board } from "../lib/board.ts";
+import type { Board } from "../lib/server/board.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { LoadLimit } from "../lib/load_limit.ts";
+import type { LoadLimit } from "../lib/server/load_limit.ts";
 import { errorText, type Logger } from "../lib/log.ts";
 import type { AdmissionOutcome } from "../lib/metrics.ts";
-import { admissionPatch } from "../lib/placement/admission_patch.ts";
+import { admissionPatch } from "../lib/placement/patch/admission_patch.ts";
 import type { PlacementConfigs, PlacementSettings } from "../lib/placement/config_types.ts";
 import type { GateVerdict } from "../lib/placement/decision_types.ts";
 import { judgeAdmission } from "../lib/placement/gate.ts";
 import { imagesToInspect, type WantedImage } from "../lib/placement/images.ts";
 import { parsePod } from "../lib/placement/pod_view.ts";
-import { verdictReason } from "../lib/placement/reason.ts";
+import { verdictReason } from "../lib/placement/report/reason.ts";
 import type { ImageFact, PodView } from "../lib/placement/types.ts";
 import type { JsonPatch } from "../lib/k8s/patch.ts";
 import { type AdmissionRequest, allowedReview, bodyBytes, discardBody, readReview } from "./admission.ts";

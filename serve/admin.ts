@@ -1,8 +1,8 @@
 // The plain door, for people and probes: health, metrics, dashboard. Called by serve.
 import { dashboard } from "../routes/dashboard.tsx";
 import { adminApp } from "../routes/mod.ts";
-import type { ServeParts } from "./edges.ts";
-import type { Rooms } from "./rooms.ts";
+import type { ServeParts } from "./clients.ts";
+import type { Rooms } from "./components.ts";
 
 /** Opens it. */
 export function openAdmin(parts: ServeParts, rooms: Rooms, stop: AbortSignal): Deno.HttpServer<Deno.NetAddr> {

@@ -5,9 +5,9 @@ import { openDaemonSetWatch } from "../controllers/daemonsets/controller.ts";
 import { runLeading, type Runnable } from "../controllers/mod.ts";
 import { watchGating } from "../controllers/operator/gating.ts";
 import { openPrewarm } from "../controllers/prewarm/controller.ts";
-import type { ServeParts } from "./edges.ts";
-import { followsNodes, type Rooms } from "./rooms.ts";
-import { watchEventLoop } from "../lib/event_loop.ts";
+import type { ServeParts } from "./clients.ts";
+import { followsNodes, type Rooms } from "./components.ts";
+import { watchEventLoop } from "../lib/server/event_loop.ts";
 
 /** What runs where: see controllers/mod.ts. Switches of the configuration decide about the optional ones. */
 export function controllersOf(parts: ServeParts, rooms: Rooms): Parameters<typeof runLeading>[0] {

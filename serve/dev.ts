@@ -5,7 +5,7 @@ import type { Config } from "../lib/config/parse.ts";
 import { silentLogger } from "../lib/log.ts";
 import { openPlayground, type Playground } from "../lib/playground/playground.ts";
 import { renderOutcomeDocument, renderOutcomeTable, renderWelcome } from "../lib/playground/report.ts";
-import type { ServeParts } from "./edges.ts";
+import type { ServeParts } from "./clients.ts";
 
 /** Longest that `dev --once` waits for its samples (ms). */
 const SAMPLES_MS = 30_000;

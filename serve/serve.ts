@@ -6,8 +6,8 @@
 import { runEverywhere, runLeading } from "../controllers/mod.ts";
 import { openAdmin } from "./admin.ts";
 import { controllersOf } from "./controllers.ts";
-import { openEdges, type ServeParts } from "./edges.ts";
-import { openRooms } from "./rooms.ts";
+import { openEdges, type ServeParts } from "./clients.ts";
+import { openRooms } from "./components.ts";
 import { openWebhooks } from "./webhooks.ts";
 
 /** Longest that running requests, and then the last events, may take at the end (ms). */

@@ -1,12 +1,12 @@
 // The TLS door, for the API server: pod gate, config checks, conversion. Called by serve.
 import { webhookApp } from "../routes/mod.ts";
 import { watchEphemeral } from "../controllers/ephemeral/controller.ts";
-import type { ServeParts } from "./edges.ts";
-import { followsNodes, type Rooms } from "./rooms.ts";
+import type { ServeParts } from "./clients.ts";
+import { followsNodes, type Rooms } from "./components.ts";
 import { holdsWithin } from "../lib/clock.ts";
-import { type HttpsListener, openHttpsListener } from "../lib/https_listener.ts";
+import { type HttpsListener, openHttpsListener } from "../lib/server/https_listener.ts";
 import type { PullScope } from "../lib/images/known_images.ts";
-import { openLoadLimit } from "../lib/load_limit.ts";
+import { openLoadLimit } from "../lib/server/load_limit.ts";
 import type { PodView } from "../lib/placement/types.ts";
 
 /**

@@ -7,12 +7,12 @@ import { openReflector } from "../../lib/k8s/reflector.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { WorkQueue } from "../../lib/k8s/work_queue.ts";
 import type { Metrics } from "../../lib/metrics.ts";
-import { auditDecision, auditReports } from "../../lib/placement/audit.ts";
+import { auditDecision, auditReports } from "../../lib/placement/report/audit.ts";
 import type { PlacementConfigs } from "../../lib/placement/config_types.ts";
 import { imagesToInspect } from "../../lib/placement/images.ts";
 import { parsePod } from "../../lib/placement/pod_view.ts";
-import { decisionReason } from "../../lib/placement/reason.ts";
-import { recordOf } from "../../lib/placement/record.ts";
+import { decisionReason } from "../../lib/placement/report/reason.ts";
+import { recordOf } from "../../lib/placement/patch/record.ts";
 import type { PodView } from "../../lib/placement/types.ts";
 import { type CatchUpParts, LOOK_MS, openCatchUp } from "./catch_up.ts";
 

@@ -6,7 +6,7 @@ import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import type { Logger } from "../../lib/log.ts";
 import { CLUSTER_CONFIG_NAME } from "../../lib/names.ts";
 import type { ConfigPresence } from "../../lib/operand/dead_man.ts";
-import { parseClusterConfig, parseNamespaceConfig } from "../../lib/placement/config.ts";
+import { parseClusterConfig, parseNamespaceConfig } from "../../lib/placement/config/config.ts";
 import type { ClusterConfig, NamespaceConfig, Parsed, PlacementConfigs } from "../../lib/placement/config_types.ts";
 
 /** The configs in force. */

@@ -9,9 +9,9 @@ import { Resource, splitKey } from "../../lib/k8s/types.ts";
 import { WorkQueue } from "../../lib/k8s/work_queue.ts";
 import type { Logger } from "../../lib/log.ts";
 import type { PlacementSettings } from "../../lib/placement/config_types.ts";
-import { daemonSetReport } from "../../lib/placement/daemonset.ts";
+import { daemonSetReport } from "../../lib/placement/report/daemonset.ts";
 import { imagesToInspect } from "../../lib/placement/images.ts";
-import type { PodReport } from "../../lib/placement/report_slots.ts";
+import type { PodReport } from "../../lib/placement/report/report_slots.ts";
 import { podTemplateOf } from "../../lib/placement/pod_template.ts";
 import type { PodView } from "../../lib/placement/types.ts";
 

@@ -3,7 +3,7 @@
 import type { PodImages } from "../../lib/images/pod_images.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
-import { ephemeralReport } from "../../lib/placement/ephemeral.ts";
+import { ephemeralReport } from "../../lib/placement/report/ephemeral.ts";
 import type { PodView } from "../../lib/placement/types.ts";
 
 /** What it is made with. */

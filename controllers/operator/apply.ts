@@ -12,7 +12,7 @@ import type { OperandFinalizer, OperandStep } from "../../lib/operand/lifecycle.
 import { unreachable } from "../../lib/unreachable.ts";
 import type { OperatorFacts } from "./gather.ts";
 import { recordConfigEvent } from "./events.ts";
-import type { OperatorParts } from "./parts.ts";
+import type { OperatorParts } from "./deps.ts";
 
 /** A step that changes the cluster. */
 export type OperandChange = Extract<OperandStep, { readonly kind: "apply" | "remove" }>;

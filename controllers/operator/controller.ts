@@ -7,13 +7,13 @@ import { deriveOperandState } from "../../lib/operand/conditions.ts";
 import type { OperandConfig } from "../../lib/operand/config_view.ts";
 import { decideOperandStep, type OperandStep } from "../../lib/operand/lifecycle.ts";
 import { applyStep, type OperandChange } from "./apply.ts";
-import { writeBundles } from "./bundles.ts";
+import { writeBundles } from "./ca_bundle_targets.ts";
 import { watchDrift } from "./drift.ts";
 import { gatherFacts, type OperatorFacts } from "./gather.ts";
 import { type Memory, newMemory, noteRepair, quarrelPauseMs } from "./memory.ts";
 import { applyMonitoring } from "./monitoring.ts";
 import { releaseReferenceOperands } from "./migration.ts";
-import type { OperatorParts } from "./parts.ts";
+import type { OperatorParts } from "./deps.ts";
 import { writeStatus } from "./status.ts";
 
 /** The running operator. */

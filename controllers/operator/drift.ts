@@ -2,7 +2,7 @@
 import { openReflector } from "../../lib/k8s/reflector.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { WebhookName } from "../../lib/names.ts";
-import type { OperatorParts } from "./parts.ts";
+import type { OperatorParts } from "./deps.ts";
 
 /** Calls `onChange` whenever the webhook configuration changes, until the signal aborts. */
 export async function watchDrift(

@@ -1,7 +1,7 @@
 // Everything the operator's next step depends on, read live: the operator acts rarely and must not act on old news.
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";
-import { readOrUndefined } from "../../lib/k8s/read_or_undefined.ts";
+import { readOrUndefined } from "../../lib/k8s/read_optional.ts";
 import { countGatedPods } from "../../lib/k8s/release_gates.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { CLUSTER_CONFIG_NAME, WebhookName } from "../../lib/names.ts";
@@ -11,7 +11,7 @@ import type { OperandFacts } from "../../lib/operand/lifecycle.ts";
 import { parseRollout, type Rollout } from "../../lib/operand/rollout.ts";
 import { isWebhookCurrent, renderWebhookConfiguration } from "../../lib/operand/webhooks.ts";
 import type { Memory } from "./memory.ts";
-import type { OperatorParts } from "./parts.ts";
+import type { OperatorParts } from "./deps.ts";
 
 /** The fact sheet, plus what applying and reporting need of it. */
 export interface OperatorFacts extends OperandFacts {

@@ -5,7 +5,7 @@ import { pointer } from "../../lib/k8s/patch.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { errorText } from "../../lib/log.ts";
 import { Finalizer } from "../../lib/names.ts";
-import type { OperatorParts } from "./parts.ts";
+import type { OperatorParts } from "./deps.ts";
 
 const LEFT_BEHIND: readonly (readonly [deployment: string, finalizer: string])[] = [
   ["pod-placement-controller", Finalizer.podPlacement],

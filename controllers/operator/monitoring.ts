@@ -1,13 +1,13 @@
 // Keeps ServiceMonitor and PrometheusRule where the cluster knows these kinds, also when it learns them later. They
 // belong to the cluster config: the garbage collector takes them away with it.
 import { ApiError } from "../../lib/k8s/errors.ts";
-import { readOrUndefined } from "../../lib/k8s/read_or_undefined.ts";
+import { readOrUndefined } from "../../lib/k8s/read_optional.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../lib/k8s/types.ts";
 import { errorText } from "../../lib/log.ts";
 import type { OperandConfig } from "../../lib/operand/config_view.ts";
 import { isCovered, offersMonitoring, renderMonitoring } from "../../lib/operand/monitoring.ts";
 import { recordConfigEvent } from "./events.ts";
-import type { OperatorParts } from "./parts.ts";
+import type { OperatorParts } from "./deps.ts";
 
 const KINDS: Readonly<Record<string, ResourceType>> = {
   ServiceMonitor: Resource.serviceMonitors,

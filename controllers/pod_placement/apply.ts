@@ -4,12 +4,12 @@ import type { JsonPatch } from "../../lib/k8s/patch.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { errorText } from "../../lib/log.ts";
 import type { PlacementDecision } from "../../lib/placement/decision_types.ts";
-import { decisionReason } from "../../lib/placement/reason.ts";
-import { bareReleasePatch, releasePatch } from "../../lib/placement/release_patch.ts";
-import { gateAddedReport, type PodOutcome, reportsOf } from "../../lib/placement/reports.ts";
+import { decisionReason } from "../../lib/placement/report/reason.ts";
+import { bareReleasePatch, releasePatch } from "../../lib/placement/patch/release_patch.ts";
+import { gateAddedReport, type PodOutcome, reportsOf } from "../../lib/placement/report/reports.ts";
 import type { PodView } from "../../lib/placement/types.ts";
-import type { PlacedReport } from "../../lib/placement/report_slots.ts";
-import type { PodPlacementParts } from "./parts.ts";
+import type { PlacedReport } from "../../lib/placement/report/report_slots.ts";
+import type { PodPlacementParts } from "./deps.ts";
 
 /** What came of a write. `stale`: the pod is not what the decision read; read and decide again. */
 export type Applied = { readonly kind: "written" } | { readonly kind: "gone" } | { readonly kind: "stale" };

@@ -2,20 +2,20 @@
 // Walk: watch or sweep → queue → gather → decide → apply → report.
 import { jitter } from "../../lib/clock.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
-import { readOrUndefined } from "../../lib/k8s/read_or_undefined.ts";
+import { readOrUndefined } from "../../lib/k8s/read_optional.ts";
 import { openReflector, type Reflector } from "../../lib/k8s/reflector.ts";
 import { keyOf, type KubeObject, Resource, splitKey } from "../../lib/k8s/types.ts";
 import { type ReconcileOutcome, WorkQueue } from "../../lib/k8s/work_queue.ts";
 import { errorText } from "../../lib/log.ts";
 import { GateLabel, PodLabel } from "../../lib/names.ts";
-import { isGated } from "../../lib/placement/constraints.ts";
+import { isGated } from "../../lib/placement/patch/constraints.ts";
 import { decide } from "../../lib/placement/decide.ts";
 import { parsePod } from "../../lib/placement/pod_view.ts";
 import type { PodView } from "../../lib/placement/types.ts";
 import { applyDecision, reportGated } from "./apply.ts";
-import { type CaseFile, CaseFiles } from "./case_file.ts";
+import { type CaseFile, CaseFiles } from "./retry_state.ts";
 import { gateAgeMs, gatherFacts } from "./gather.ts";
-import type { PodPlacementParts } from "./parts.ts";
+import type { PodPlacementParts } from "./deps.ts";
 import { openUnadmitted, type Unadmitted } from "./unadmitted.ts";
 
 /** The running controller. */

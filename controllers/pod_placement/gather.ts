@@ -5,8 +5,8 @@ import { needsInspection } from "../../lib/placement/decide.ts";
 import { imagesToInspect, imagesWorthConfigRead, type WantedImage } from "../../lib/placement/images.ts";
 import type { ImageFact, PlacementFacts, PodView } from "../../lib/placement/types.ts";
 import { renderDuration } from "../../lib/duration.ts";
-import type { CaseFile } from "./case_file.ts";
-import type { PodPlacementParts } from "./parts.ts";
+import type { CaseFile } from "./retry_state.ts";
+import type { PodPlacementParts } from "./deps.ts";
 
 /** The least time an inspection gets, also for a pod that has waited too long already (ms). */
 const LEAST_INSPECTION_MS = 2_000;

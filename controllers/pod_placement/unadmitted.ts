@@ -5,8 +5,8 @@ import { apiVersionOf, type KubeObject, Resource } from "../../lib/k8s/types.ts"
 import { CLUSTER_CONFIG_NAME, PodLabel } from "../../lib/names.ts";
 import { parsePod } from "../../lib/placement/pod_view.ts";
 import type { PodView } from "../../lib/placement/types.ts";
-import { inSelectedNamespaces, isUnadmitted, unadmittedReport } from "../../lib/placement/unadmitted.ts";
-import type { PodPlacementParts } from "./parts.ts";
+import { inSelectedNamespaces, isUnadmitted, unadmittedReport } from "../../lib/placement/report/unadmitted.ts";
+import type { PodPlacementParts } from "./deps.ts";
 
 /** What it needs. */
 export type UnadmittedParts = Pick<PodPlacementParts, "api" | "events" | "log" | "configsOf" | "settingsOf">;

@@ -3,7 +3,7 @@
 import type { Clock } from "../clock.ts";
 import { openDenoKv } from "../kv/deno_kv.ts";
 import { PROBE_KEY } from "../kv/keys.ts";
-import { exportEntries, importEntries } from "../kv/ndjson.ts";
+import { exportEntries, importEntries } from "../oci/cache/ndjson.ts";
 import type { KeyValueStore } from "../kv/store.ts";
 import { errorText } from "../log.ts";
 import { patientStore, waitFor } from "./patient_store.ts";

@@ -2,7 +2,7 @@
 import { stringify } from "yaml";
 import type { Clock } from "../clock.ts";
 import { type ImageServiceConfig, openImageService } from "../images/image_service.ts";
-import type { HostState } from "../oci/host_state.ts";
+import type { HostState } from "../oci/limits/host_state.ts";
 import { readHostStates, renderHostStates } from "./inspect_registries.ts";
 import { type InspectedImage, toInspected } from "./inspected_image.ts";
 import { renderInspectedText } from "./inspect_text.ts";

@@ -4,7 +4,7 @@ import { stringify } from "yaml";
 import * as z from "zod";
 import { renderDuration } from "../duration.ts";
 import { errorText } from "../log.ts";
-import type { HostState } from "../oci/host_state.ts";
+import type { HostState } from "../oci/limits/host_state.ts";
 import type { FailureReason } from "../oci/types.ts";
 import { renderTable } from "./output.ts";
 

@@ -2,7 +2,7 @@
 import { renderDuration } from "../duration.ts";
 import type { RequestCounts, TraceEntry } from "../oci/inspector.ts";
 import type { Platform } from "../oci/types.ts";
-import { renderPlatform } from "../oci/platforms.ts";
+import { renderPlatform } from "../oci/image/platforms.ts";
 import type { InspectedError, InspectedImage } from "./inspected_image.ts";
 import { renderColumns, renderTable } from "./output.ts";
 

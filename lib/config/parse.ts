@@ -1,6 +1,6 @@
 // Command line and environment to one typed configuration, in one pure function that reports all problems together.
 // Called by main only; nobody else sees a raw string from outside.
-import { readSurroundings, type Surroundings } from "../oci/config/surroundings.ts";
+import { readSurroundings, type Surroundings } from "../oci/config/registry_environment.ts";
 import { rawValue, readArguments } from "./arguments.ts";
 import { contradictions } from "./contradictions.ts";
 import { type Command, COMMANDS, environmentName, FLAGS } from "./flags.ts";

@@ -3,19 +3,19 @@ import type { Clock } from "../clock.ts";
 import { openDenoKv } from "../kv/deno_kv.ts";
 import { openMemoryStore } from "../kv/memory_store.ts";
 import type { Logger } from "../log.ts";
-import { openBudget } from "../oci/budget.ts";
-import { openCachedInspector } from "../oci/cached.ts";
+import { openBudget } from "../oci/limits/budget.ts";
+import { openCachedInspector } from "../oci/cache/cached.ts";
 import { openRegistryClient } from "../oci/client.ts";
 import { openPullPlanner } from "../oci/config/planner.ts";
-import { NO_SURROUNDINGS, type Surroundings, systemPaths } from "../oci/config/surroundings.ts";
+import { NO_SURROUNDINGS, type Surroundings, systemPaths } from "../oci/config/registry_environment.ts";
 import { openKeyring } from "../oci/credentials/keyring.ts";
 import type { Credential } from "../oci/credential.ts";
-import type { HostState } from "../oci/host_state.ts";
+import type { HostState } from "../oci/limits/host_state.ts";
 import { openRegistryInspector } from "../oci/inspect.ts";
 import type { Inspector } from "../oci/inspector.ts";
-import { singleFlight } from "../oci/single_flight.ts";
-import { openTokenSource } from "../oci/token.ts";
-import { openTransport } from "../oci/transport.ts";
+import { singleFlight } from "../oci/cache/single_flight.ts";
+import { openTokenSource } from "../oci/auth/token.ts";
+import { openTransport } from "../oci/http/transport.ts";
 import { withKeyring } from "../oci/with_keyring.ts";
 
 /** The flags that matter here, as lib/config gives them. */

@@ -3,8 +3,8 @@ import { LRUCache } from "lru-cache";
 import { backoffMs, type Clock } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
 import type { KubeApi } from "./api.ts";
-import { EventLane, type WaitingEvent } from "./event_lane.ts";
-import { type EventNote, laneEventOf, renderNews } from "./event_note.ts";
+import { EventLane, type WaitingEvent } from "./event_queue.ts";
+import { type EventNote, laneEventOf, renderNews } from "./event_input.ts";
 import { ApiError, isConflict, isNotFound } from "./errors.ts";
 import { Resource } from "./types.ts";
 

@@ -2,7 +2,7 @@
 import type { Clock } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
 import type { KubeApi } from "./api.ts";
-import { Claimant } from "./lease_claimant.ts";
+import { Claimant } from "./lease_lock.ts";
 
 /** What a replica knows of the Lease. */
 export interface LeaseView {

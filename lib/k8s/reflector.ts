@@ -6,7 +6,7 @@ import type { KubeApi, RawWatchEvent } from "./api.ts";
 import { openDeadline, orAborted } from "./deadline.ts";
 import { ApiError, isExpired } from "./errors.ts";
 import { LIST_PAGE_SIZE, listPages } from "./lists.ts";
-import { type Change, TrimmedStore } from "./trimmed_store.ts";
+import { type Change, TrimmedStore } from "./object_cache.ts";
 import type { KubeObject, ResourceType } from "./types.ts";
 
 /** What to reflect, and into what. */

@@ -2,7 +2,7 @@
 // breaker leaves the database alone for a while after a row of faults. Used by deno_kv.ts.
 import type { Clock } from "../clock.ts";
 import { errorText, type LogFields, type Logger } from "../log.ts";
-import { Breaker } from "../oci/breaker.ts";
+import { Breaker } from "../breaker.ts";
 import type { JsonValue, KeyValueStore, StoreEntry, StoreKey } from "./store.ts";
 import { WriteTurns } from "./write_turns.ts";
 

@@ -1,5 +1,5 @@
 // Where things stand in the store: ["archway", layout, kind, shard, …]. Shards spread the load of a shared server and
-// let a sweep take one piece at a time. Pure. Used by lib/oci/knowledge.ts and by prune.ts.
+// let a sweep take one piece at a time. Pure. Used by lib/oci/cache/inspection_store.ts and by prune.ts.
 import { createHash } from "node:crypto";
 import type { StoreKey } from "./store.ts";
 

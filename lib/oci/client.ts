@@ -1,19 +1,19 @@
 // Reads documents of a repository: the right credential tried first, tokens fetched when asked for. Knows HTTP and
 // authentication, nothing of indexes. Used by inspect.ts.
 import type { Clock } from "../clock.ts";
-import type { Budget } from "./budget.ts";
-import { type Challenge, parseChallenges } from "./challenge.ts";
+import type { Budget } from "./limits/budget.ts";
+import { type Challenge, parseChallenges } from "./auth/challenge.ts";
 import type { Credential } from "./credential.ts";
-import { type DocumentRequest, refused, type RegistryDocument, toDocument } from "./document.ts";
+import { type DocumentRequest, refused, type RegistryDocument, toDocument } from "./image/document.ts";
 import { InspectionError, inspectionError } from "./errors.ts";
-import { type Answer, isSendable } from "./exchange.ts";
-import { type HostHabits, isSameLogin, openHostHabits } from "./host_habits.ts";
+import { type Answer, isSendable } from "./http/exchange.ts";
+import { type HostHabits, isSameLogin, openHostHabits } from "./learned_host_settings.ts";
 import type { Endpoint } from "./pull_plan.ts";
 import { openSender, type Sender, transportBy } from "./sender.ts";
-import type { TokenSource } from "./token.ts";
-import { basicAuthorization } from "./token_exchange.ts";
-import type { Transport } from "./transport.ts";
-import { untilAborted } from "./until_aborted.ts";
+import type { TokenSource } from "./auth/token.ts";
+import { basicAuthorization } from "./auth/token_exchange.ts";
+import type { Transport } from "./http/transport.ts";
+import { untilAborted } from "../abort.ts";
 
 /** Reads documents. */
 export interface RegistryClient {

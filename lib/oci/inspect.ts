@@ -1,11 +1,11 @@
 // The inspector that asks registries: plan → endpoints in order → one image read. Cache and single-flight wrap it.
 import type { RegistryClient } from "./client.ts";
 import { scopeCovers } from "./credentials/match.ts";
-import type { RegistryDocument } from "./document.ts";
+import type { RegistryDocument } from "./image/document.ts";
 import { failureOf, InspectionError } from "./errors.ts";
-import { type ImageRead, readImage } from "./image_reader.ts";
+import { type ImageRead, readImage } from "./image/image_reader.ts";
 import type { HeadAnswer, InspectionReport, InspectionRequest, RegistryLookups } from "./inspector.ts";
-import { Ledger } from "./ledger.ts";
+import { Ledger } from "./request_log.ts";
 import type { Endpoint, PullPlanner } from "./pull_plan.ts";
 import { canonicalReference } from "./reference.ts";
 import type { InspectionFailure } from "./types.ts";

@@ -1,14 +1,14 @@
 // Sends what is asked of one host: in its turn, by each way that the configuration allows until one works. Used by client.ts.
 import type { Clock } from "../clock.ts";
-import { type Budget, pauseOf } from "./budget.ts";
-import { type DocumentRequest, documentUrl, overloaded, rootUrl } from "./document.ts";
+import { type Budget, pauseOf } from "./limits/budget.ts";
+import { type DocumentRequest, documentUrl, overloaded, rootUrl } from "./image/document.ts";
 import { InspectionError } from "./errors.ts";
-import type { Answer, Exchange } from "./exchange.ts";
-import type { HostHabits, Way } from "./host_habits.ts";
-import type { RequestKind } from "./ledger.ts";
-import { MANIFEST_MEDIA_TYPES } from "./manifest.ts";
+import type { Answer, Exchange } from "./http/exchange.ts";
+import type { HostHabits, Way } from "./learned_host_settings.ts";
+import type { RequestKind } from "./request_log.ts";
+import { MANIFEST_MEDIA_TYPES } from "./image/manifest.ts";
 import type { Endpoint, EndpointTransport } from "./pull_plan.ts";
-import type { Transport } from "./transport.ts";
+import type { Transport } from "./http/transport.ts";
 
 /** Sends requests. */
 export interface Sender {

@@ -4,7 +4,7 @@ import { matchPullSecrets, scopeCovers } from "./credentials/match.ts";
 import type { Credential, Keyring } from "./credential.ts";
 import { fingerprintOfAll } from "./fingerprint.ts";
 import type { InspectionReport, InspectionRequest, Inspector } from "./inspector.ts";
-import { NO_REQUESTS } from "./ledger.ts";
+import { NO_REQUESTS } from "./request_log.ts";
 import type { Endpoint, PullPlanner } from "./pull_plan.ts";
 
 /**

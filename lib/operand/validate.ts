@@ -4,7 +4,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { KNOWN_ARCHITECTURES } from "../arch.ts";
 import { listAt, memberOf, objectAt, textAt } from "../placement/raw.ts";
-import { parseSelector } from "../placement/selector.ts";
+import { parseSelector } from "../placement/config/selector.ts";
 import { FALLBACK_ANNOTATION } from "./convert.ts";
 
 /** What is to be done to a config. `object` is absent on DELETE, `oldObject` on CREATE. */

@@ -1,14 +1,14 @@
 // Facts of a gated pod → what is to become of it. Called by the pod controller; the audit and the playground use it too.
 // Source: §2.3, design §5.
 import type { PlacementConfigs, PlacementSettings } from "./config_types.ts";
-import { hasRequiredArchitecture, isConstrainedByUs, isGated } from "./constraints.ts";
+import { hasRequiredArchitecture, isConstrainedByUs, isGated } from "./patch/constraints.ts";
 import type { PlacementDecision } from "./decision_types.ts";
 import { failingCount, nextAttemptAfterMs } from "./failures.ts";
 import { ignoreReason } from "./ignore.ts";
 import { type ImageJudgement, judgeImages } from "./images.ts";
 import { placeByImages, placePreset, planFor } from "./place.ts";
-import { fallbackArchitecture, scoringWanted, selectConfigs, type SelectedConfigs } from "./selection.ts";
-import { planTolerations } from "./tolerations.ts";
+import { fallbackArchitecture, scoringWanted, selectConfigs, type SelectedConfigs } from "./config/selection.ts";
+import { planTolerations } from "./patch/tolerations.ts";
 import type { PlacementFacts, PodView } from "./types.ts";
 
 /** Decides about a pod that the API server has stored. Deciding twice from the same facts gives the same. */

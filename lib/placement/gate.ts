@@ -1,15 +1,15 @@
 // What the webhook does with a new pod: ignore it, hold it by the gate, or place it at once because its images are all
 // known. Called by routes for each admission, so: no allocation that is not needed. Source: §1.2, design §5.
 import { PodAnnotation } from "../names.ts";
-import { admissionPatch } from "./admission_patch.ts";
-import { hasRequiredArchitecture, isConstrainedByUs } from "./constraints.ts";
+import { admissionPatch } from "./patch/admission_patch.ts";
+import { hasRequiredArchitecture, isConstrainedByUs } from "./patch/constraints.ts";
 import type { GateVerdict, NowhereDecision, PlaceDecision } from "./decision_types.ts";
 import { ignoreReason } from "./ignore.ts";
 import { imagesWorthConfigRead, judgeImages } from "./images.ts";
 import { placeByImages, type PlaceOptions, placePreset } from "./place.ts";
 import { entryOf } from "./raw.ts";
-import { parseRecord } from "./record.ts";
-import { scoringWanted, selectConfigs } from "./selection.ts";
+import { parseRecord } from "./patch/record.ts";
+import { scoringWanted, selectConfigs } from "./config/selection.ts";
 import type { AdmissionFacts } from "./types.ts";
 
 /** Judges a pod that is being created. Never fails; marks on the pod are evidence only of this admission's own patch. */

@@ -2,7 +2,7 @@
 // is the reason people read. The webhook and the controller share it.
 import { CONTROL_PLANE_SELECTORS } from "../names.ts";
 import type { PlacementSettings } from "./config_types.ts";
-import { hasPreferredArchitecture, hasRequiredArchitecture } from "./constraints.ts";
+import { hasPreferredArchitecture, hasRequiredArchitecture } from "./patch/constraints.ts";
 import type { IgnoreReason } from "./decision_types.ts";
 import { entryOf } from "./raw.ts";
 import type { PodView } from "./types.ts";

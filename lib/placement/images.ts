@@ -5,7 +5,7 @@ import { NODE_OS_LABEL } from "../names.ts";
 import type { InspectionFailure, Platform } from "../oci/types.ts";
 import { unreachable } from "../unreachable.ts";
 import type { PlacementSettings, RawObject } from "./config_types.ts";
-import { expressionsOf } from "./constraints.ts";
+import { expressionsOf } from "./patch/constraints.ts";
 import type { ImageFailure, ImageOutcome } from "./decision_types.ts";
 import { entryOf, listAt, memberOf, textAt } from "./raw.ts";
 import type { ImageFact, PodView } from "./types.ts";

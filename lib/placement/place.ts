@@ -1,14 +1,14 @@
 // Architectures that the images share → the decision to place: what is required, preferred and tolerated. Shared by the
 // controller's decision and by warm admission, so that both place a pod alike. Source: §2.5, §2.7.
-import { requiredAddition } from "./affinity.ts";
+import { requiredAddition } from "./patch/affinity.ts";
 import type { PlacementSettings } from "./config_types.ts";
-import { ownRequirement } from "./constraints.ts";
+import { ownRequirement } from "./patch/constraints.ts";
 import type { NowhereDecision, PlaceDecision } from "./decision_types.ts";
 import type { ImageJudgement } from "./images.ts";
 import type { PreferencePlan, RequiredPlan, VariantRequirement } from "./plan_types.ts";
-import { type OwnTerms, planPreferences } from "./preferences.ts";
-import { scoringSources, type SelectedConfigs } from "./selection.ts";
-import { planTolerations } from "./tolerations.ts";
+import { type OwnTerms, planPreferences } from "./config/preferences.ts";
+import { scoringSources, type SelectedConfigs } from "./config/selection.ts";
+import { planTolerations } from "./patch/tolerations.ts";
 import type { PodView } from "./types.ts";
 import { variantRequirements } from "./variants.ts";
 

@@ -1,5 +1,5 @@
 // The playground's API server: a small Kubernetes API on loopback. `serve` and kubectl run against it.
-import type { KeyPair } from "../https_listener.ts";
+import type { KeyPair } from "../server/https_listener.ts";
 import { errorText, type Logger } from "../log.ts";
 import { keyOf } from "../k8s/types.ts";
 import type { Cluster } from "./cluster.ts";

@@ -1,5 +1,5 @@
 // A throw-away authority and a serving certificate for loopback: for the webhook and the registry of the playground.
-import type { KeyPair } from "../https_listener.ts";
+import type { KeyPair } from "../server/https_listener.ts";
 import { issueAuthority, issueServing } from "../tls/issue.ts";
 
 /** An authority and a certificate it signed for 127.0.0.1, ::1 and localhost. */

@@ -1,5 +1,5 @@
 // A listener on loopback for a fetch-style handler: plain by Deno.serve, TLS by the service's own TLS listener. Used by API server and registry.
-import { type KeyPair, openHttpsListener } from "../https_listener.ts";
+import { type KeyPair, openHttpsListener } from "../server/https_listener.ts";
 
 /** Request in, response out. */
 export type Handler = (request: Request) => Response | Promise<Response>;

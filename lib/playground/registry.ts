@@ -1,6 +1,6 @@
 // The playground's image registry: the pull half of the OCI distribution API in memory, on loopback, with request counts.
 import type { Clock } from "../clock.ts";
-import type { KeyPair } from "../https_listener.ts";
+import type { KeyPair } from "../server/https_listener.ts";
 import type { RequestCounts } from "../oci/inspector.ts";
 import { type Handler, type Listener, listenPlain, listenTls } from "./listen.ts";
 import { buildImage, type BuiltImage, type Content, type ImageDescription } from "./registry_images.ts";

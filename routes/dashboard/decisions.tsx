@@ -1,7 +1,7 @@
 // What was decided: the latest decisions one by one, and how many of which kind. Rendered by dashboard.tsx.
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { isKnownArchitecture } from "../../lib/arch.ts";
-import { type BoardEntry, type BoardSnapshot, DECISION_KINDS, type DecisionKind } from "../../lib/board.ts";
+import { type BoardEntry, type BoardSnapshot, DECISION_KINDS, type DecisionKind } from "../../lib/server/board.ts";
 import { renderDuration } from "../../lib/duration.ts";
 import { Nothing, NoValue, Panel, PodName, renderCount } from "./elements.tsx";
 

@@ -1,6 +1,6 @@
 // The numbers of the page at one glance, and how long pods were held. Rendered by dashboard.tsx.
 import type { JSX } from "hono/jsx/jsx-runtime";
-import { type BoardEntry, DECISION_KINDS } from "../../lib/board.ts";
+import { type BoardEntry, DECISION_KINDS } from "../../lib/server/board.ts";
 import { renderDuration } from "../../lib/duration.ts";
 import { renderCount } from "./elements.tsx";
 import type { DashboardView } from "./view.ts";

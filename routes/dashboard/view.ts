@@ -1,5 +1,5 @@
 // What the dashboard shows, as data. Read by serve at each request, rendered by the files beside.
-import type { BoardSnapshot } from "../../lib/board.ts";
+import type { BoardSnapshot } from "../../lib/server/board.ts";
 import type { FailureReason } from "../../lib/oci/types.ts";
 import type { ConfigPresence, GatingVerdict } from "../../lib/operand/dead_man.ts";
 

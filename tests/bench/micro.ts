@@ -1,13 +1,13 @@
 // Micro benches of the pure work on the hot paths: µs an operation, median of rounds.
-import { parseManifest } from "../../lib/oci/manifest.ts";
-import { platformsOf } from "../../lib/oci/platforms.ts";
+import { parseManifest } from "../../lib/oci/image/manifest.ts";
+import { platformsOf } from "../../lib/oci/image/platforms.ts";
 import { parseReference } from "../../lib/oci/reference.ts";
-import { admissionPatch } from "../../lib/placement/admission_patch.ts";
+import { admissionPatch } from "../../lib/placement/patch/admission_patch.ts";
 import { decide } from "../../lib/placement/decide.ts";
 import { judgeAdmission } from "../../lib/placement/gate.ts";
 import { parsePod } from "../../lib/placement/pod_view.ts";
-import { releasePatch } from "../../lib/placement/release_patch.ts";
-import { makeSettings } from "../../lib/placement/settings.ts";
+import { releasePatch } from "../../lib/placement/patch/release_patch.ts";
+import { makeSettings } from "../../lib/placement/config/settings.ts";
 import type { ImageFact, PlacementFacts } from "../../lib/placement/types.ts";
 import { samplePod } from "./sample.ts";
 

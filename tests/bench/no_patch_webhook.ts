@@ -1,5 +1,5 @@
 // The floor of B3: a mutating webhook that answers "allowed, no patch", on the same listener as Archway's.
-import { openHttpsListener } from "../../lib/https_listener.ts";
+import { openHttpsListener } from "../../lib/server/https_listener.ts";
 import { allowedReview } from "../../routes/admission.ts";
 import type { ClusterAccess } from "../cluster/support/cluster_access.ts";
 import { createAuthority } from "../cluster/support/pki.ts";

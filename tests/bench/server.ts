@@ -4,10 +4,10 @@
 // limit of load, and `closed` refuses everything.
 import { Hono } from "hono";
 import { systemClock } from "../../lib/clock.ts";
-import { openHttpsListener } from "../../lib/https_listener.ts";
-import { type LoadLimit, openLoadLimit } from "../../lib/load_limit.ts";
+import { openHttpsListener } from "../../lib/server/https_listener.ts";
+import { type LoadLimit, openLoadLimit } from "../../lib/server/load_limit.ts";
 import { silentLogger } from "../../lib/log.ts";
-import { makeSettings } from "../../lib/placement/settings.ts";
+import { makeSettings } from "../../lib/placement/config/settings.ts";
 import type { WantedImage } from "../../lib/placement/images.ts";
 import type { ImageFact } from "../../lib/placement/types.ts";
 import { allowedReview } from "../../routes/admission.ts";

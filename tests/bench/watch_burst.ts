@@ -6,7 +6,7 @@ import { openKubeApi } from "../../lib/k8s/rest_api.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { SCHEDULING_GATE } from "../../lib/names.ts";
-import { isGated } from "../../lib/placement/constraints.ts";
+import { isGated } from "../../lib/placement/patch/constraints.ts";
 import { parsePod } from "../../lib/placement/pod_view.ts";
 import type { ClusterAccess } from "../cluster/support/cluster_access.ts";
 

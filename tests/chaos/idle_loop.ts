@@ -1,7 +1,7 @@
 // A process that does nothing but measure how late its timers are, as Archway measures itself: what the machine alone adds.
 // Started by the soak; when its standard input closes it prints the upper bound (ms) of the 99th percentile.
 import { systemClock } from "../../lib/clock.ts";
-import { watchEventLoop } from "../../lib/event_loop.ts";
+import { watchEventLoop } from "../../lib/server/event_loop.ts";
 import { LATENCY_BUCKETS_SECONDS } from "../../lib/metrics.ts";
 
 /** A running measurement. */

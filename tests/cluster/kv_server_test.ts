@@ -5,9 +5,9 @@ import { openDenoKv } from "../../lib/kv/deno_kv.ts";
 import { REST_MS } from "../../lib/kv/guarded_store.ts";
 import type { KeyValueStore } from "../../lib/kv/store.ts";
 import { silentLogger } from "../../lib/log.ts";
-import { type CachedInspector, openCachedInspector } from "../../lib/oci/cached.ts";
+import { type CachedInspector, openCachedInspector } from "../../lib/oci/cache/cached.ts";
 import type { InspectionRequest, RegistryLookups } from "../../lib/oci/inspector.ts";
-import { NO_REQUESTS } from "../../lib/oci/ledger.ts";
+import { NO_REQUESTS } from "../../lib/oci/request_log.ts";
 import { findDenokv, KvServer, NO_DENOKV } from "./support/denokv.ts";
 import { waitUntil } from "./support/wait.ts";
 

@@ -1,6 +1,6 @@
 // Beyond its capacity the webhook lets pods pass, and the sweep tells of exactly those, on a real control plane.
 import assert from "node:assert/strict";
-import { MAX_LARGE_BYTES } from "../../lib/load_limit.ts";
+import { MAX_LARGE_BYTES } from "../../lib/server/load_limit.ts";
 import { WebhookPath } from "../../lib/names.ts";
 import { MAX_BODY_BYTES } from "../../routes/admission.ts";
 import { connectRaw, type RawClient, renderPost } from "../bench/raw_client.ts";

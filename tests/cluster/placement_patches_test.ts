@@ -5,11 +5,11 @@ import fc from "fast-check";
 import { ApiError, classifyWriteFailure } from "../../lib/k8s/errors.ts";
 import type { JsonPatch } from "../../lib/k8s/patch.ts";
 import { SCHEDULING_GATE } from "../../lib/names.ts";
-import { admissionPatch } from "../../lib/placement/admission_patch.ts";
+import { admissionPatch } from "../../lib/placement/patch/admission_patch.ts";
 import { decide } from "../../lib/placement/decide.ts";
 import { judgeAdmission } from "../../lib/placement/gate.ts";
-import { bareReleasePatch, releasePatch } from "../../lib/placement/release_patch.ts";
-import { makeSettings } from "../../lib/placement/settings.ts";
+import { bareReleasePatch, releasePatch } from "../../lib/placement/patch/release_patch.ts";
+import { makeSettings } from "../../lib/placement/config/settings.ts";
 import type { ImageFact, PlacementFacts } from "../../lib/placement/types.ts";
 import {
   applied,

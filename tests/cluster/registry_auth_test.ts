@@ -1,5 +1,5 @@
 // Logins at a real docker-registry: Basic against its htpasswd file, tokens that it verifies by their signature. What the
-// doubles of tests/lib/oci/login_test.ts promise is held here by the other side of the wire.
+// doubles of tests/lib/oci/auth/login_test.ts promise is held here by the other side of the wire.
 import assert from "node:assert/strict";
 import type { Credential } from "../../lib/oci/credential.ts";
 import {

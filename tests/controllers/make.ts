@@ -1,6 +1,6 @@
 // What the tests of small controllers share: images that answer from a table, an ear for events, and a controller that runs.
 import type { PodImages, PodImagesRequest } from "../../lib/images/pod_images.ts";
-import type { EventNote } from "../../lib/k8s/event_note.ts";
+import type { EventNote } from "../../lib/k8s/event_input.ts";
 import type { KubeObject } from "../../lib/k8s/types.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 import { WatchedApi } from "../support/watched_api.ts";

@@ -6,7 +6,7 @@ import { parseOperandConfig } from "../../lib/operand/config_view.ts";
 import { renderConditions } from "../../lib/operand/conditions.ts";
 import type { GatingStop } from "../../lib/operand/dead_man.ts";
 import { convertObject } from "../../lib/operand/convert.ts";
-import { parseClusterConfig, parseNamespaceConfig } from "../../lib/placement/config.ts";
+import { parseClusterConfig, parseNamespaceConfig } from "../../lib/placement/config/config.ts";
 import { findProblems, readDefinitions, readSchema, schemaAt, withDefaults } from "./support/openapi.ts";
 import { CLUSTER_SPEC, disturbed, NAMESPACE_SPEC } from "./support/samples.ts";
 

@@ -5,7 +5,7 @@ import { readKubeconfigAccess } from "../../lib/k8s/kubeconfig_access.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../lib/k8s/types.ts";
 import { openLogger, silentLogger } from "../../lib/log.ts";
 import { SCHEDULING_GATE } from "../../lib/names.ts";
-import { parsePlacementOptions } from "../../lib/placement/options.ts";
+import { parsePlacementOptions } from "../../lib/placement/config/options.ts";
 import { issueLoopbackCertificates } from "../../lib/playground/certificates.ts";
 import { createObject } from "../../lib/playground/create_object.ts";
 import { deleteObject } from "../../lib/playground/delete_object.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { Hono } from "hono";
-import { DECISION_KINDS } from "../../lib/board.ts";
+import { DECISION_KINDS } from "../../lib/server/board.ts";
 import type { GatingStop } from "../../lib/operand/dead_man.ts";
 import { dashboard } from "../../routes/dashboard.tsx";
 import type { DashboardView } from "../../routes/dashboard/view.ts";

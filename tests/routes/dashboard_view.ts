@@ -1,5 +1,5 @@
 // Views of the dashboard for its tests: a day at work, and a replica that has only just started.
-import { type BoardEntry, openBoard } from "../../lib/board.ts";
+import { type BoardEntry, openBoard } from "../../lib/server/board.ts";
 import type { DashboardView } from "../../routes/dashboard/view.ts";
 
 /** The moment that the views are of. */

@@ -1,5 +1,5 @@
 // Inspects one image and prints the report: for tests that need a process with an environment of its own.
-import { readProxySettings } from "../../lib/oci/proxy.ts";
+import { readProxySettings } from "../../lib/oci/http/proxy.ts";
 import type { EndpointTransport } from "../../lib/oci/pull_plan.ts";
 import { makeRequest, openTestInspector } from "./inspectors.ts";
 

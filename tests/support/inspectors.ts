@@ -5,20 +5,20 @@ import { systemClock } from "../../lib/clock.ts";
 import { openMemoryStore } from "../../lib/kv/memory_store.ts";
 import type { KeyValueStore } from "../../lib/kv/store.ts";
 import { type Logger, silentLogger } from "../../lib/log.ts";
-import { openBudget } from "../../lib/oci/budget.ts";
-import { openCachedInspector } from "../../lib/oci/cached.ts";
+import { openBudget } from "../../lib/oci/limits/budget.ts";
+import { openCachedInspector } from "../../lib/oci/cache/cached.ts";
 import { openRegistryClient } from "../../lib/oci/client.ts";
 import type { Credential, Keyring } from "../../lib/oci/credential.ts";
 import { failureOf } from "../../lib/oci/errors.ts";
-import type { HostState } from "../../lib/oci/host_state.ts";
+import type { HostState } from "../../lib/oci/limits/host_state.ts";
 import { openRegistryInspector } from "../../lib/oci/inspect.ts";
 import type { InspectionReport, InspectionRequest, Inspector, RegistryLookups } from "../../lib/oci/inspector.ts";
-import { NO_PROXIES, type ProxySettings } from "../../lib/oci/proxy.ts";
+import { NO_PROXIES, type ProxySettings } from "../../lib/oci/http/proxy.ts";
 import type { Endpoint, EndpointTransport, PullPlanner } from "../../lib/oci/pull_plan.ts";
 import { parseReference } from "../../lib/oci/reference.ts";
-import { singleFlight } from "../../lib/oci/single_flight.ts";
-import { openTokenSource } from "../../lib/oci/token.ts";
-import { openTransport } from "../../lib/oci/transport.ts";
+import { singleFlight } from "../../lib/oci/cache/single_flight.ts";
+import { openTokenSource } from "../../lib/oci/auth/token.ts";
+import { openTransport } from "../../lib/oci/http/transport.ts";
 import { withKeyring } from "../../lib/oci/with_keyring.ts";
 
 /** How to reach a registry on loopback. */

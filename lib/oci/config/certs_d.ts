@@ -2,7 +2,7 @@
 // Called by settings_files.ts, which lists and reads. Reference §3.5.
 import type { ClientCertificate } from "../pull_plan.ts";
 import { type HostCertificates, parseCertificates, parseClientPair } from "./pem.ts";
-import { broken, ok, type Parsed } from "./problem.ts";
+import { broken, ok, type Parsed } from "../../files/problem.ts";
 
 /** A file of the directory. */
 export interface NamedText {

@@ -1,6 +1,6 @@
 // The registries named on the command line: `--registry` (declared) and `--insecure-registry`. Pure. Called by planner.ts.
 import { canonicalHost } from "../credentials/scope.ts";
-import { type Fault } from "./problem.ts";
+import { type Fault } from "../../files/problem.ts";
 
 /** Hosts as the operator declared them. Docker Hub's names are one; a host without port also means port 443. */
 export interface RegistryFlags {

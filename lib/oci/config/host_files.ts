@@ -3,8 +3,8 @@ import type { ClientCertificate } from "../pull_plan.ts";
 import type { ClientFiles, HostTls } from "./hosts_toml.ts";
 import { isCertificateFile, parseHostDirectory } from "./certs_d.ts";
 import { type HostCertificates, NO_CERTIFICATES, parseCertificates, parseClientPair } from "./pem.ts";
-import { broken, ok, type Parsed } from "./problem.ts";
-import type { FileReader } from "./read_files.ts";
+import { broken, ok, type Parsed } from "../../files/problem.ts";
+import type { FileReader } from "../../files/read_files.ts";
 
 /** Reads what a `tls` table names. Relative paths start at `folder`. */
 export function readHostTls(

@@ -1,11 +1,11 @@
 // The configuration that is laid out by host: containerd's tree, certs.d trees, registries.yaml. Called by settings_files.ts.
 import { readHostDirectory, readHostTls } from "./host_files.ts";
 import { type HostTls, parseHostsToml } from "./hosts_toml.ts";
-import { type FileValue, LastGood, type ProblemList, renderProblem } from "./last_good.ts";
+import { type FileValue, LastGood, type ProblemList, renderProblem } from "../../files/last_good.ts";
 import type { HostCertificates } from "./pem.ts";
-import { ok, type Parsed } from "./problem.ts";
+import { ok, type Parsed } from "../../files/problem.ts";
 import { parseRancherRegistries, type RancherRegistries } from "./rancher_registries.ts";
-import type { FileReader } from "./read_files.ts";
+import type { FileReader } from "../../files/read_files.ts";
 import type { HostAccess, HostsDirectory, RancherSettings } from "./settings.ts";
 
 interface LoadContext {

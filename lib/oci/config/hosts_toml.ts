@@ -1,11 +1,11 @@
 // containerd's certs.d/<host>/hosts.toml: the places to pull a host's images from. Pure; files that it names are read by
 // host_files.ts. Used by plan.ts.
 import * as z from "zod";
-import { isSendable } from "../exchange.ts";
-import { parseToml } from "./documents.ts";
+import { isSendable } from "../http/exchange.ts";
+import { parseToml } from "../../files/documents.ts";
 import { type EndpointUrl, parseEndpointUrl } from "./endpoint_url.ts";
-import { broken, type Fault, findLine, ok, type Parsed } from "./problem.ts";
-import { findSchemaFault } from "./schema_fault.ts";
+import { broken, type Fault, findLine, ok, type Parsed } from "../../files/problem.ts";
+import { findSchemaFault } from "../../files/schema_fault.ts";
 
 /** The files of a client certificate; without `keyFile` the first holds both. */
 export interface ClientFiles {

@@ -1,7 +1,7 @@
 // Certificates and keys in PEM, checked before a TLS client chokes on them. Called by certs_d.ts and settings_files.ts.
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import type { ClientCertificate } from "../pull_plan.ts";
-import { broken, ok, type Parsed } from "./problem.ts";
+import { broken, ok, type Parsed } from "../../files/problem.ts";
 
 /** What a host's TLS needs beside the public roots. */
 export interface HostCertificates {

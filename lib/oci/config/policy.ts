@@ -1,9 +1,9 @@
 // policy.json: which images may be used at all. Only `reject` and `insecureAcceptAnything` can be judged without reading
 // signatures; whatever needs one is refused, and says so. Pure. Called by settings_files.ts and plan.ts. Reference §3.8.
 import * as z from "zod";
-import { parseJson } from "./documents.ts";
-import { broken, ok, type Parsed } from "./problem.ts";
-import { findSchemaFault } from "./schema_fault.ts";
+import { parseJson } from "../../files/documents.ts";
+import { broken, ok, type Parsed } from "../../files/problem.ts";
+import { findSchemaFault } from "../../files/schema_fault.ts";
 
 /** What a scope demands. */
 export type PolicyDemand = "accept" | "reject" | "signature";

@@ -4,12 +4,12 @@ import * as z from "zod";
 import { decodeUserPassword } from "../credentials/docker_config.ts";
 import { bareHost } from "../credentials/scope.ts";
 import type { Credential } from "../credential.ts";
-import { parseYaml } from "./documents.ts";
+import { parseYaml } from "../../files/documents.ts";
 import { type EndpointUrl, parseEndpointUrl } from "./endpoint_url.ts";
 import type { HostTls } from "./hosts_toml.ts";
-import { broken, type Fault, findLine, ok, type Parsed } from "./problem.ts";
+import { broken, type Fault, findLine, ok, type Parsed } from "../../files/problem.ts";
 import { parseRewrite, type Rewrite } from "./rewrite.ts";
-import { findSchemaFault } from "./schema_fault.ts";
+import { findSchemaFault } from "../../files/schema_fault.ts";
 
 /** The mirrors of one host. */
 export interface RancherMirrors {

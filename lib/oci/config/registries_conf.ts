@@ -2,11 +2,11 @@
 // Pure. Read by settings_files.ts, used by registry_rules.ts and short_names.ts. Reference §3.6, §3.7.
 import * as z from "zod";
 import { isHelperName } from "../credentials/credential_helpers.ts";
-import { parseToml } from "./documents.ts";
-import { broken, findLine, ok, type Parsed } from "./problem.ts";
+import { parseToml } from "../../files/documents.ts";
+import { broken, findLine, ok, type Parsed } from "../../files/problem.ts";
 import { parseVersion1, type Version1 } from "./registries_conf_v1.ts";
 import { readRule, type RegistryRule, RegistryTable, tableLine, trimLocation } from "./registry_table.ts";
-import { findSchemaFault } from "./schema_fault.ts";
+import { findSchemaFault } from "../../files/schema_fault.ts";
 
 /** How short names with several candidates are treated. */
 export type ShortNameMode = "disabled" | "permissive" | "enforcing";

@@ -1,6 +1,6 @@
 // The old form of registries.conf: three lists of hosts. Pure. Called by registries_conf.ts for the main file.
 import * as z from "zod";
-import { broken, ok, type Parsed } from "./problem.ts";
+import { broken, ok, type Parsed } from "../../files/problem.ts";
 
 /** The tables `[registries.search]`, `[registries.insecure]` and `[registries.block]`. */
 export interface Version1 {

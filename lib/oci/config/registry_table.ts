@@ -1,7 +1,7 @@
 // The `[[registry]]` tables of registries.conf: their schema, and what of it makes no sense. Pure. Called by
 // registries_conf.ts. Reference §3.7.
 import * as z from "zod";
-import { broken, findLine, ok, type Parsed } from "./problem.ts";
+import { broken, findLine, ok, type Parsed } from "../../files/problem.ts";
 
 /** Which references a mirror may serve. */
 export type MirrorUse = "all" | "digest-only" | "tag-only";

@@ -1,14 +1,14 @@
 // Reads every configuration file of pulls into one value, all of them at each load. Called by planner.ts.
 import { HostTrees } from "./host_trees.ts";
-import { type FileValue, LastGood, type ProblemList, renderProblem } from "./last_good.ts";
+import { type FileValue, LastGood, type ProblemList, renderProblem } from "../../files/last_good.ts";
 import { parseCertificates } from "./pem.ts";
 import { parsePolicy, type Policy } from "./policy.ts";
 import { parseRegistryFlags } from "./flags.ts";
-import type { Problem } from "./problem.ts";
-import { type FileReader, openFileReader } from "./read_files.ts";
+import type { Problem } from "../../files/problem.ts";
+import { type FileReader, openFileReader } from "../../files/read_files.ts";
 import { mergeRegistriesConfs, parseAliasCache, parseRegistriesConf, type RegistriesConf } from "./registries_conf.ts";
 import type { PullSettings } from "./settings.ts";
-import type { SystemPaths } from "./surroundings.ts";
+import type { SystemPaths } from "./registry_environment.ts";
 
 /** What the operator named. Everything is optional; what is named must be there (DV-97, DV-98). */
 export interface SettingsPaths {

@@ -2,17 +2,17 @@
 import * as z from "zod";
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
-import { parseJson } from "../config/documents.ts";
-import { ok, type Parsed } from "../config/problem.ts";
+import { parseJson } from "../../files/documents.ts";
+import { ok, type Parsed } from "../../files/problem.ts";
 import type { Credential, Keyring } from "../credential.ts";
 import { parseDockerAuths } from "./docker_config.ts";
 import { isHelperName, openCredentialHelpers } from "./credential_helpers.ts";
-import { followFile } from "./followed_file.ts";
+import { followFile } from "../../files/followed_file.ts";
 import { matchCredentials } from "./match.ts";
-import { ReportOnce } from "./report_once.ts";
+import { ReportOnce } from "../../files/report_once.ts";
 import type { CommandRunner } from "./run_command.ts";
 import { bareHost, canonicalHost } from "./scope.ts";
-import { awaitShared } from "./shared_answer.ts";
+import { awaitShared } from "../../shared_call.ts";
 
 interface DockerConfig {
   readonly credentials: readonly Credential[];

@@ -4,12 +4,12 @@ import { LRUCache } from "lru-cache";
 import * as z from "zod";
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
-import { parseJson } from "../config/documents.ts";
+import { parseJson } from "../../files/documents.ts";
 import type { Credential, Keyring } from "../credential.ts";
-import { ReportOnce } from "./report_once.ts";
+import { ReportOnce } from "../../files/report_once.ts";
 import type { CommandRunner } from "./run_command.ts";
 import { canonicalHost, DOCKER_HUB } from "./scope.ts";
-import { awaitShared } from "./shared_answer.ts";
+import { awaitShared } from "../../shared_call.ts";
 
 /** Asks helpers and keeps what they say for a moment. */
 export interface CredentialHelpers {

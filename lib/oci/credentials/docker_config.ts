@@ -1,7 +1,7 @@
 // Docker configs to credentials: the two kinds of pull Secret, and the `auths` of a config.json. Pure.
 // Called by whoever reads Secrets and by config_file.ts. Reference §3.4; more of an entry is used than there (D14).
 import * as z from "zod";
-import { parseJson } from "../config/documents.ts";
+import { parseJson } from "../../files/documents.ts";
 import type { Credential } from "../credential.ts";
 import { decodeBase64Text } from "./base64_text.ts";
 

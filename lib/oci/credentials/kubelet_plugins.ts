@@ -4,7 +4,7 @@ import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
 import type { Credential, Keyring } from "../credential.ts";
-import { followFile } from "./followed_file.ts";
+import { followFile } from "../../files/followed_file.ts";
 import { matchCredentials, scopeCovers } from "./match.ts";
 import {
   type CacheKeyType,
@@ -14,10 +14,10 @@ import {
   type PluginAnswer,
   renderPluginRequest,
 } from "./plugin_protocol.ts";
-import { ReportOnce } from "./report_once.ts";
+import { ReportOnce } from "../../files/report_once.ts";
 import type { CommandRunner } from "./run_command.ts";
 import { canonicalHost } from "./scope.ts";
-import { awaitShared } from "./shared_answer.ts";
+import { awaitShared } from "../../shared_call.ts";
 
 /** The kubelet waits a minute; a gated pod should not. */
 const PLUGIN_TIMEOUT_MS = 20_000;

@@ -1,9 +1,9 @@
 // The words that the kubelet and its credential provider plugins exchange. Pure. Called by kubelet_plugins.ts.
 import * as z from "zod";
 import { parseDuration } from "../../duration.ts";
-import { parseJson, parseYaml } from "../config/documents.ts";
-import { broken, type Fault, ok, type Parsed } from "../config/problem.ts";
-import { findSchemaFault } from "../config/schema_fault.ts";
+import { parseJson, parseYaml } from "../../files/documents.ts";
+import { broken, type Fault, ok, type Parsed } from "../../files/problem.ts";
+import { findSchemaFault } from "../../files/schema_fault.ts";
 import type { Credential } from "../credential.ts";
 
 /** For what a plugin's answer may be used again. */

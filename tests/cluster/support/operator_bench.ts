@@ -3,12 +3,12 @@
 import { Hono } from "hono";
 import { parseAllDocuments } from "yaml";
 import { openOperator, type Operator } from "../../../controllers/operator/controller.ts";
-import type { OperatorParts } from "../../../controllers/operator/parts.ts";
+import type { OperatorParts } from "../../../controllers/operator/deps.ts";
 import { systemClock } from "../../../lib/clock.ts";
-import { type HttpsListener, openHttpsListener } from "../../../lib/https_listener.ts";
+import { type HttpsListener, openHttpsListener } from "../../../lib/server/https_listener.ts";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
 import { readKubeconfigAccess } from "../../../lib/k8s/kubeconfig_access.ts";
-import { readOrUndefined } from "../../../lib/k8s/read_or_undefined.ts";
+import { readOrUndefined } from "../../../lib/k8s/read_optional.ts";
 import type { KubeObject, ResourceTarget, ResourceType } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { GateLabel, SCHEDULING_GATE, WebhookPath } from "../../../lib/names.ts";
@@ -24,7 +24,7 @@ import { openConfigWatches } from "../../support/config_watches.ts";
 import { type ControlPlane, startControlPlane } from "./control_plane.ts";
 
 export const NAMESPACE = "archway-system";
-const MANIFESTS = new URL("../../../manifests/base/", import.meta.url).pathname;
+const MANIFESTS = new URL("../../../manifests/base", import.meta.url).pathname;
 
 /** What tests of the operator look at. */
 export interface OperatorBench extends AsyncDisposable {

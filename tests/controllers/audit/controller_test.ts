@@ -6,7 +6,7 @@ import { openAuditedNamespaces } from "../../../controllers/audit/namespaces.ts"
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { openMetrics } from "../../../lib/metrics.ts";
-import { makeSettings } from "../../../lib/placement/settings.ts";
+import { makeSettings } from "../../../lib/placement/config/settings.ts";
 import { NO_CONFIGS } from "../../lib/placement/make.ts";
 import { makePod, openScene, type Scene, whileRunning } from "../make.ts";
 

@@ -1,10 +1,10 @@
 // A served cluster in memory with an operator on it, and the objects its tests look at.
 import assert from "node:assert/strict";
 import { openOperator, type Operator } from "../../../controllers/operator/controller.ts";
-import type { OperatorParts } from "../../../controllers/operator/parts.ts";
+import type { OperatorParts } from "../../../controllers/operator/deps.ts";
 import { systemClock } from "../../../lib/clock.ts";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
-import { readOrUndefined } from "../../../lib/k8s/read_or_undefined.ts";
+import { readOrUndefined } from "../../../lib/k8s/read_optional.ts";
 import { type KubeObject, Resource, type ResourceTarget, type ResourceType } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { type Condition, parseOperandConfig } from "../../../lib/operand/config_view.ts";

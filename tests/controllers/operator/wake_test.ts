@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { logLevelOf } from "../../../controllers/configs/controller.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { Finalizer, WebhookName } from "../../../lib/names.ts";
-import { parseClusterConfig } from "../../../lib/placement/config.ts";
+import { parseClusterConfig } from "../../../lib/placement/config/config.ts";
 import { openBench, type OperatorBench } from "./make.ts";
 
 const CONFIG = { name: "cluster" };

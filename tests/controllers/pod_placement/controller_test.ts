@@ -7,7 +7,7 @@ import { silentLogger } from "../../../lib/log.ts";
 import { openMetrics } from "../../../lib/metrics.ts";
 import { SCHEDULING_GATE } from "../../../lib/names.ts";
 import type { PlacementConfigs } from "../../../lib/placement/config_types.ts";
-import { makeSettings } from "../../../lib/placement/settings.ts";
+import { makeSettings } from "../../../lib/placement/config/settings.ts";
 import {
   A,
   annotationsOf,

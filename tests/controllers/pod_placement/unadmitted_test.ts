@@ -1,9 +1,9 @@
 // The census of a sweep: what it counts, and that it tells once.
 import assert from "node:assert/strict";
 import { openUnadmitted } from "../../../controllers/pod_placement/unadmitted.ts";
-import type { EventNote } from "../../../lib/k8s/event_note.ts";
+import type { EventNote } from "../../../lib/k8s/event_input.ts";
 import { silentLogger } from "../../../lib/log.ts";
-import { makeSettings } from "../../../lib/placement/settings.ts";
+import { makeSettings } from "../../../lib/placement/config/settings.ts";
 import { MemoryCluster } from "../../support/memory_kube_api.ts";
 import { cluster, configs } from "../../lib/placement/make.ts";
 

@@ -3,9 +3,9 @@ import { renderInspected } from "../../../lib/cli/inspect.ts";
 import { type InspectedImage, toInspected } from "../../../lib/cli/inspected_image.ts";
 import { readHostStates, renderHostStates } from "../../../lib/cli/inspect_registries.ts";
 import { terminalLogger } from "../../../lib/cli/output.ts";
-import type { HostState } from "../../../lib/oci/host_state.ts";
+import type { HostState } from "../../../lib/oci/limits/host_state.ts";
 import type { InspectionReport } from "../../../lib/oci/inspector.ts";
-import { NO_REQUESTS } from "../../../lib/oci/ledger.ts";
+import { NO_REQUESTS } from "../../../lib/oci/request_log.ts";
 
 const DIGEST = `sha256:${"ab".repeat(32)}`;
 const PLATFORMS = [{ os: "linux", architecture: "amd64" }, { os: "linux", architecture: "arm64", variant: "v8" }];

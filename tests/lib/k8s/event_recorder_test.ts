@@ -1,7 +1,7 @@
 // Events: what is written, what is counted up, what is dropped when the lane is full, and that nobody ever waits.
 import assert from "node:assert/strict";
 import { ApiError } from "../../../lib/k8s/errors.ts";
-import type { EventNote } from "../../../lib/k8s/event_note.ts";
+import type { EventNote } from "../../../lib/k8s/event_input.ts";
 import { type EventFate, type EventRecorder, openEventRecorder } from "../../../lib/k8s/event_recorder.ts";
 import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";

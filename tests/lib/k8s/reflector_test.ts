@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { openReflector, type Reflector, type ReflectorState } from "../../../lib/k8s/reflector.ts";
-import type { Change } from "../../../lib/k8s/trimmed_store.ts";
+import type { Change } from "../../../lib/k8s/object_cache.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import type { Logger } from "../../../lib/log.ts";
-import { TrimmedStore } from "../../../lib/k8s/trimmed_store.ts";
+import { TrimmedStore } from "../../../lib/k8s/object_cache.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";

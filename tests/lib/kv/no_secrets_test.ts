@@ -3,11 +3,11 @@ import fc from "fast-check";
 import { openMemoryStore } from "../../../lib/kv/memory_store.ts";
 import type { KeyValueStore } from "../../../lib/kv/store.ts";
 import { silentLogger } from "../../../lib/log.ts";
-import { openCachedInspector } from "../../../lib/oci/cached.ts";
+import { openCachedInspector } from "../../../lib/oci/cache/cached.ts";
 import type { Credential } from "../../../lib/oci/credential.ts";
 import { fingerprintOf, fingerprintOfAll } from "../../../lib/oci/fingerprint.ts";
 import type { InspectionReport, RegistryLookups } from "../../../lib/oci/inspector.ts";
-import { NO_REQUESTS } from "../../../lib/oci/ledger.ts";
+import { NO_REQUESTS } from "../../../lib/oci/request_log.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 
 const secret = fc.string({ minLength: 8, maxLength: 40 }).map((text) => `canary-${text}`);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { Credential } from "../../../lib/oci/credential.ts";
 import type { InspectionRequest, Inspector } from "../../../lib/oci/inspector.ts";
-import { NO_REQUESTS } from "../../../lib/oci/ledger.ts";
+import { NO_REQUESTS } from "../../../lib/oci/request_log.ts";
 import { withKeyring } from "../../../lib/oci/with_keyring.ts";
 import { makeCredential, makeEndpoint, makeRequest } from "../../support/inspectors.ts";
 

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { SCHEDULING_GATE } from "../../../lib/names.ts";
 import { decide, needsInspection } from "../../../lib/placement/decide.ts";
 import type { PlacementDecision } from "../../../lib/placement/decision_types.ts";
-import { releasePatch } from "../../../lib/placement/release_patch.ts";
-import { makeSettings } from "../../../lib/placement/settings.ts";
+import { releasePatch } from "../../../lib/placement/patch/release_patch.ts";
+import { makeSettings } from "../../../lib/placement/config/settings.ts";
 import type { PlacementFacts } from "../../../lib/placement/types.ts";
 import {
   A,

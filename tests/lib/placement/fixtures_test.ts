@@ -7,12 +7,12 @@ import missing from "../../fixtures/pods/missing.json" with { type: "json" };
 import pinned from "../../fixtures/pods/pinned.json" with { type: "json" };
 import sidecar from "../../fixtures/pods/sidecar.json" with { type: "json" };
 import { SCHEDULING_GATE } from "../../../lib/names.ts";
-import { admissionPatch } from "../../../lib/placement/admission_patch.ts";
+import { admissionPatch } from "../../../lib/placement/patch/admission_patch.ts";
 import { decide } from "../../../lib/placement/decide.ts";
 import { judgeAdmission } from "../../../lib/placement/gate.ts";
 import { imagesToInspect } from "../../../lib/placement/images.ts";
-import { releasePatch } from "../../../lib/placement/release_patch.ts";
-import { makeSettings } from "../../../lib/placement/settings.ts";
+import { releasePatch } from "../../../lib/placement/patch/release_patch.ts";
+import { makeSettings } from "../../../lib/placement/config/settings.ts";
 import type { ImageFact } from "../../../lib/placement/types.ts";
 import {
   applied,

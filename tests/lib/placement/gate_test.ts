@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { SCHEDULING_GATE } from "../../../lib/names.ts";
 import type { JsonPatch } from "../../../lib/k8s/patch.ts";
-import { admissionPatch } from "../../../lib/placement/admission_patch.ts";
+import { admissionPatch } from "../../../lib/placement/patch/admission_patch.ts";
 import type { GateVerdict } from "../../../lib/placement/decision_types.ts";
 import { judgeAdmission } from "../../../lib/placement/gate.ts";
 import { parsePod } from "../../../lib/placement/pod_view.ts";
-import { makeSettings } from "../../../lib/placement/settings.ts";
+import { makeSettings } from "../../../lib/placement/config/settings.ts";
 import type { AdmissionFacts } from "../../../lib/placement/types.ts";
 import {
   A,

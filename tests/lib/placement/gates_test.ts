@@ -1,9 +1,9 @@
 // The scheduling gate on a pod: there or not, added once and last, taken out without touching others. Source: §7.1, §7.2.
 import assert from "node:assert/strict";
 import { SCHEDULING_GATE } from "../../../lib/names.ts";
-import { admissionPatch } from "../../../lib/placement/admission_patch.ts";
-import { isGated } from "../../../lib/placement/constraints.ts";
-import { removeGate } from "../../../lib/placement/release_patch.ts";
+import { admissionPatch } from "../../../lib/placement/patch/admission_patch.ts";
+import { isGated } from "../../../lib/placement/patch/constraints.ts";
+import { removeGate } from "../../../lib/placement/patch/release_patch.ts";
 import { applied, at, gatesOf, podOf, rawPod, type Row, rows } from "./make.ts";
 
 const GATE = SCHEDULING_GATE;

@@ -5,8 +5,8 @@ import fc from "fast-check";
 import jsonPatch from "fast-json-patch";
 import { SCHEDULING_GATE } from "../../../lib/names.ts";
 import { decide } from "../../../lib/placement/decide.ts";
-import { releasePatch } from "../../../lib/placement/release_patch.ts";
-import { makeSettings } from "../../../lib/placement/settings.ts";
+import { releasePatch } from "../../../lib/placement/patch/release_patch.ts";
+import { makeSettings } from "../../../lib/placement/config/settings.ts";
 import {
   ARCH,
   cluster,

@@ -1,8 +1,8 @@
 // Which pods are left alone: I1–I6 and Archway's own switches, seen through admission. Source: §1.3, §7.2 PM-60…71.
 import assert from "node:assert/strict";
 import { ignoreReason } from "../../../lib/placement/ignore.ts";
-import { scoringWanted, selectConfigs } from "../../../lib/placement/selection.ts";
-import { makeSettings } from "../../../lib/placement/settings.ts";
+import { scoringWanted, selectConfigs } from "../../../lib/placement/config/selection.ts";
+import { makeSettings } from "../../../lib/placement/config/settings.ts";
 import type { PlacementConfigs } from "../../../lib/placement/config_types.ts";
 import {
   A,

@@ -1,7 +1,7 @@
 // The architectures a pod's images share. Source: §2.7 steps 2–4, PM-18…26, PR-11/12, DV-36…39, DV-87/88, D18, D19.
 import assert from "node:assert/strict";
 import { imagesWorthConfigRead, judgeImages } from "../../../lib/placement/images.ts";
-import { makeSettings } from "../../../lib/placement/settings.ts";
+import { makeSettings } from "../../../lib/placement/config/settings.ts";
 import type { ImageFact } from "../../../lib/placement/types.ts";
 import {
   A,

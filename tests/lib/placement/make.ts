@@ -4,9 +4,9 @@ import jsonPatch from "fast-json-patch";
 import type { JsonPatch } from "../../../lib/k8s/patch.ts";
 import { SCHEDULING_GATE } from "../../../lib/names.ts";
 import type { InspectionDepth, InspectionFailure, Platform } from "../../../lib/oci/types.ts";
-import { parseClusterConfig, parseNamespaceConfig } from "../../../lib/placement/config.ts";
+import { parseClusterConfig, parseNamespaceConfig } from "../../../lib/placement/config/config.ts";
 import { parsePod } from "../../../lib/placement/pod_view.ts";
-import { makeSettings } from "../../../lib/placement/settings.ts";
+import { makeSettings } from "../../../lib/placement/config/settings.ts";
 import type { ClusterConfig, NamespaceConfig, PlacementConfigs } from "../../../lib/placement/config_types.ts";
 import type { ImageFact, PlacementFacts, PodView } from "../../../lib/placement/types.ts";
 

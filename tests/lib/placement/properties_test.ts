@@ -3,15 +3,15 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { SCHEDULING_GATE } from "../../../lib/names.ts";
-import { admissionPatch } from "../../../lib/placement/admission_patch.ts";
-import { isEmptyTerm } from "../../../lib/placement/constraints.ts";
+import { admissionPatch } from "../../../lib/placement/patch/admission_patch.ts";
+import { isEmptyTerm } from "../../../lib/placement/patch/constraints.ts";
 import { decide } from "../../../lib/placement/decide.ts";
 import { judgeAdmission } from "../../../lib/placement/gate.ts";
 import { parsePod } from "../../../lib/placement/pod_view.ts";
-import { RECORD_MAX_BYTES } from "../../../lib/placement/record.ts";
-import { releasePatch } from "../../../lib/placement/release_patch.ts";
-import { reportsOf } from "../../../lib/placement/reports.ts";
-import { makeSettings } from "../../../lib/placement/settings.ts";
+import { RECORD_MAX_BYTES } from "../../../lib/placement/patch/record.ts";
+import { releasePatch } from "../../../lib/placement/patch/release_patch.ts";
+import { reportsOf } from "../../../lib/placement/report/reports.ts";
+import { makeSettings } from "../../../lib/placement/config/settings.ts";
 import type { PlacementConfigs, PlacementSettings, RawObject } from "../../../lib/placement/config_types.ts";
 import type { ImageFact, PlacementFacts } from "../../../lib/placement/types.ts";
 import {

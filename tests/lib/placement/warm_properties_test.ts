@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Platform } from "../../../lib/oci/types.ts";
 import { judgeAdmission } from "../../../lib/placement/gate.ts";
-import { makeSettings } from "../../../lib/placement/settings.ts";
+import { makeSettings } from "../../../lib/placement/config/settings.ts";
 import type { ImageFact } from "../../../lib/placement/types.ts";
 import { bundleFact, configs, container, failedFact, platformsFact, podOf, rawPod } from "./make.ts";
 

@@ -2,13 +2,13 @@
 // of its images runs, by operating system, architecture and instruction set level; at admission, at release and after both.
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { admissionPatch } from "../../../lib/placement/admission_patch.ts";
+import { admissionPatch } from "../../../lib/placement/patch/admission_patch.ts";
 import type { PlacementSettings, RuntimeClassRule, VariantLabel } from "../../../lib/placement/config_types.ts";
 import { decide } from "../../../lib/placement/decide.ts";
 import { judgeAdmission } from "../../../lib/placement/gate.ts";
-import { parseRecord } from "../../../lib/placement/record.ts";
-import { releasePatch } from "../../../lib/placement/release_patch.ts";
-import { makeSettings } from "../../../lib/placement/settings.ts";
+import { parseRecord } from "../../../lib/placement/patch/record.ts";
+import { releasePatch } from "../../../lib/placement/patch/release_patch.ts";
+import { makeSettings } from "../../../lib/placement/config/settings.ts";
 import type { ImageFact } from "../../../lib/placement/types.ts";
 import type { Platform } from "../../../lib/oci/types.ts";
 import {

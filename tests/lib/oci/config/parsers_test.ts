@@ -1,13 +1,13 @@
 // Hostile and broken texts: every parser answers with a fault, at its line, without quoting the text.
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { parseJson, parseToml, parseYaml } from "../../../../lib/oci/config/documents.ts";
+import { parseJson, parseToml, parseYaml } from "../../../../lib/files/documents.ts";
 import { parseHostsToml } from "../../../../lib/oci/config/hosts_toml.ts";
-import { findJsonFault } from "../../../../lib/oci/config/json_fault.ts";
+import { findJsonFault } from "../../../../lib/files/json_fault.ts";
 import { parsePolicy } from "../../../../lib/oci/config/policy.ts";
 import { parseRancherRegistries } from "../../../../lib/oci/config/rancher_registries.ts";
 import { parseRegistriesConf } from "../../../../lib/oci/config/registries_conf.ts";
-import type { Parsed } from "../../../../lib/oci/config/problem.ts";
+import type { Parsed } from "../../../../lib/files/problem.ts";
 
 const CANARY = "c4narySecret";
 

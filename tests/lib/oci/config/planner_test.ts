@@ -1,6 +1,6 @@
 // The planner on real files: what is missing, what is broken, what stays in force.
 import assert from "node:assert/strict";
-import { NO_SURROUNDINGS, readSurroundings, systemPaths } from "../../../../lib/oci/config/surroundings.ts";
+import { NO_SURROUNDINGS, readSurroundings, systemPaths } from "../../../../lib/oci/config/registry_environment.ts";
 import { issueAuthority, issueServing } from "../../../../lib/tls/issue.ts";
 import { keepLog, makeFolder, openPlanner, planned } from "./planner_support.ts";
 

@@ -1,7 +1,7 @@
 // Settings from texts, for tests of what is decided by them; no files are read.
 import { parseRegistryFlags } from "../../../../lib/oci/config/flags.ts";
 import { parsePolicy } from "../../../../lib/oci/config/policy.ts";
-import type { Parsed } from "../../../../lib/oci/config/problem.ts";
+import type { Parsed } from "../../../../lib/files/problem.ts";
 import { mergeRegistriesConfs, parseRegistriesConf } from "../../../../lib/oci/config/registries_conf.ts";
 import type { PullSettings } from "../../../../lib/oci/config/settings.ts";
 import { planPull } from "../../../../lib/oci/config/plan.ts";

@@ -1,0 +1,29 @@
+// What the pod controller is made with. Opened by main.
+import type { Board } from "../../lib/server/board.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { PodImages } from "../../lib/images/pod_images.ts";
+import type { KubeApi } from "../../lib/k8s/api.ts";
+import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
+import type { Logger } from "../../lib/log.ts";
+import type { Metrics } from "../../lib/metrics.ts";
+import type { PlacementConfigs, PlacementSettings } from "../../lib/placement/config_types.ts";
+
+/** Edges, and questions that are answered at once from memory. */
+export interface PodPlacementParts {
+  readonly api: KubeApi;
+  readonly images: PodImages;
+  readonly events: Pick<EventRecorder, "record">;
+  readonly metrics: Metrics;
+  /** Shows the latest decisions. */
+  readonly board: Pick<Board, "record">;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Settings for a namespace: it may be audited. */
+  readonly settingsOf: (namespace: string) => PlacementSettings;
+  readonly configsOf: (namespace: string) => PlacementConfigs;
+  readonly liveArchitectures: () => readonly string[] | undefined;
+  /** A number in 0..1, new at each call. */
+  readonly random: () => number;
+  /** Pods decided at the same time. */
+  readonly workers: number;
+}

@@ -1,0 +1,76 @@
+// A circuit breaker: after enough failures in a row nobody asks any more, until one probe has found that it works again.
+// One per registry host (budget.ts) and one per store (lib/kv/deno_kv.ts).
+import type { Clock } from "./clock.ts";
+
+/** `closed`: all may pass. `open`: nobody. `half-open`: one probe is under way or due. */
+export type CircuitState = "closed" | "open" | "half-open";
+
+/** How sensitive, and how long it stays open: doubling from `baseMs` to `capMs`. */
+export interface BreakerOptions {
+  /** Tells the time. */
+  readonly clock: Clock;
+  /** Failures in a row that open it. */
+  readonly threshold: number;
+  /** How long it stays open the first time (ms). */
+  readonly baseMs: number;
+  /** How long at most (ms). */
+  readonly capMs: number;
+}
+
+/** The breaker. Who passes {@link tryPass} must report {@link succeeded}, {@link failed} or {@link withdrew}. */
+export class Breaker {
+  readonly #options: BreakerOptions;
+  #failures = 0;
+  #openings = 0;
+  #openUntilMs: number | undefined;
+  #isProbing = false;
+
+  /** A closed one. */
+  constructor(options: BreakerOptions) {
+    this.#options = options;
+  }
+
+  /** The state as of now. */
+  get state(): CircuitState {
+    if (this.#openUntilMs === undefined) return "closed";
+    return this.#options.clock.monotonicMs() < this.#openUntilMs ? "open" : "half-open";
+  }
+
+  /** How long until a probe may pass; 0 unless open. */
+  get openForMs(): number {
+    return Math.max(0, (this.#openUntilMs ?? 0) - this.#options.clock.monotonicMs());
+  }
+
+  /** Whether a call may go now. When half-open, the first one to ask is the probe. */
+  tryPass(): boolean {
+    const { state } = this;
+    if (state === "closed") return true;
+    if (state === "open" || this.#isProbing) return false;
+    this.#isProbing = true;
+    return true;
+  }
+
+  /** A call was answered. */
+  succeeded(): void {
+    this.#failures = 0;
+    this.#openings = 0;
+    this.#openUntilMs = undefined;
+    this.#isProbing = false;
+  }
+
+  /** A call failed for a reason that would fail others as well. */
+  failed(): void {
+    const { clock, threshold, baseMs, capMs } = this.#options;
+    this.#failures += 1;
+    const isProbe = this.#isProbing;
+    this.#isProbing = false;
+    if (this.#openUntilMs !== undefined ? !isProbe : this.#failures < threshold) return;
+    this.#openUntilMs = clock.monotonicMs() + Math.min(capMs, baseMs * 2 ** this.#openings);
+    this.#openings = Math.min(this.#openings + 1, 20);
+  }
+
+  /** A call ended without telling anything, because its caller left. */
+  withdrew(): void {
+    this.#isProbing = false;
+  }
+}

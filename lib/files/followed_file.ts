@@ -1,0 +1,40 @@
+// A file of credentials that is read again when it changes: complaints are logged once, and the last good content stays.
+// Called by config_file.ts and kubelet_plugins.ts.
+import { LastGood, renderProblem } from "./last_good.ts";
+import type { Parsed, Problem } from "./problem.ts";
+import { haveChanged, openFileReader } from "./read_files.ts";
+import type { ReportOnce } from "./report_once.ts";
+
+/** Which file, and what it is made of. */
+export interface FollowedFileOptions<T> {
+  readonly path: string;
+  readonly parse: (text: string) => Parsed<T>;
+  /** What a missing file, or one that was never readable, comes to. */
+  readonly empty: T;
+  /** What complaints call it. */
+  readonly name: string;
+  readonly report: ReportOnce;
+  /** Called after each change: what was derived from the old content no longer holds. */
+  readonly onChange: () => void;
+}
+
+/** Follows a file; the answer gives its content as of now. Nothing is read before that is first called. */
+export function followFile<T>(options: FollowedFileOptions<T>): () => T {
+  const { path, parse, empty, name, report, onChange } = options;
+  const content = new LastGood<T>();
+  let touched: ReadonlyMap<string, string> = new Map([[path, "never read"]]);
+  let current = empty;
+  return () => {
+    if (!haveChanged(touched)) return current;
+    const files = openFileReader();
+    const problems: Problem[] = [];
+    const list = { add: (problem: Problem): unknown => problems.push(problem) };
+    const found = content.read(path, { files, problems: list, parse, place: "named" });
+    if (found.kind === "missing") problems.push({ file: path, message: "is missing" });
+    problems.forEach((problem) => report.tell(name, renderProblem(problem)));
+    touched = files.touched;
+    current = found.kind === "value" ? found.value : empty;
+    onChange();
+    return current;
+  };
+}

@@ -1,0 +1,78 @@
+// How a token is asked for: the address, the form or the header, and who may be asked at all. Pure. Sent by token.ts.
+// Source: distribution token authentication (GET with Basic; POST with a refresh token); pod placement §3.9.
+import type { Challenge } from "./challenge.ts";
+import type { Credential } from "../credential.ts";
+import { inspectionError } from "../errors.ts";
+import type { Exchange } from "../http/exchange.ts";
+import type { InspectionPriority } from "../inspector.ts";
+import type { Ledger } from "../request_log.ts";
+import type { Endpoint } from "../pull_plan.ts";
+
+/** Which token. */
+export interface TokenRequest {
+  /** The registry that wants it. */
+  readonly endpoint: Endpoint;
+  /** Where to get it. */
+  readonly challenge: Extract<Challenge, { kind: "bearer" }>;
+  /** What it must allow: `repository:PATH:pull`. */
+  readonly scope: string;
+  /** undefined: anonymous. */
+  readonly credential: Credential | undefined;
+  /** Whose turn it is at the token server. */
+  readonly priority: () => InspectionPriority;
+  /** Counts and traces what is sent. */
+  readonly ledger: Ledger;
+}
+
+const MAX_TOKEN_BYTES = 1024 * 1024;
+
+/** GET with Basic (or nothing) for passwords, POST with the refresh token for identity tokens. */
+export function tokenExchange({ endpoint, challenge, scope, credential, ledger }: TokenRequest): Exchange {
+  const url = realmUrl(endpoint, challenge.realm);
+  const isSameHost = url.host === endpoint.host;
+  const { clientCertificates: _own, ...others } = endpoint.transport;
+  const transport = isSameHost
+    ? endpoint.transport
+    : { ...others, verifyTls: true, declared: isDeclaredNeighbour(url, endpoint) };
+  const common = { transport, maxBytes: MAX_TOKEN_BYTES, kind: "token", ledger } as const;
+  // Nor does a stranger ask there for a host that nobody declared: it could make any address of our network answer.
+  const isSafe = url.protocol === "https:" || endpoint.transport.scheme !== "https";
+  if (!isSafe && (credential !== undefined || !endpoint.transport.declared)) {
+    const message =
+      `Cannot log in to "${endpoint.host}": its token server is not reached over https, so nothing is sent there.`;
+    throw inspectionError("Unauthorized", message, { registry: endpoint.host });
+  }
+  const secret = credential?.secret;
+  if (secret?.kind === "identity") {
+    const form = new URLSearchParams({
+      grant_type: "refresh_token",
+      refresh_token: secret.token,
+      service: challenge.service,
+      scope,
+      client_id: "archway",
+    });
+    return { ...common, method: "POST", url, form };
+  }
+  if (challenge.service !== "") url.searchParams.set("service", challenge.service);
+  url.searchParams.set("scope", scope);
+  if (secret?.kind !== "basic") return { ...common, method: "GET", url };
+  url.searchParams.set("account", secret.username);
+  return { ...common, method: "GET", url, authorization: basicAuthorization(secret) };
+}
+
+/** A token server on another port of a declared host is as declared as the registry. */
+function isDeclaredNeighbour(url: URL, endpoint: Endpoint): boolean {
+  return endpoint.transport.declared && url.hostname === new URL(`https://${endpoint.host}`).hostname;
+}
+
+function realmUrl(endpoint: Endpoint, realm: string): URL {
+  const url = URL.canParse(realm) ? new URL(realm) : undefined;
+  if (url !== undefined && (url.protocol === "https:" || url.protocol === "http:")) return url;
+  const message = `Cannot log in to "${endpoint.host}": its token server's address is not a web address.`;
+  throw inspectionError("Malformed", message, { registry: endpoint.host });
+}
+
+/** `Basic …` for a user and a password, as UTF-8. */
+export function basicAuthorization(secret: { readonly username: string; readonly password: string }): string {
+  return `Basic ${new TextEncoder().encode(`${secret.username}:${secret.password}`).toBase64()}`;
+}

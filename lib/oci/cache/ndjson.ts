@@ -1,0 +1,129 @@
+// The cache as text for sites without a way out: one JSON object a line, digest → platforms and tag → digest with its age.
+// Only what was read without credentials goes out. Used by `archway cache export|import`.
+import * as z from "zod";
+import type { Clock } from "../../clock.ts";
+import {
+  type DocumentRecord,
+  DocumentSchema,
+  documentToJson,
+  RECORD_VERSION,
+  type TagRecord,
+  TagSchema,
+} from "./records.ts";
+import { PUBLIC_SCOPE } from "./access_scope.ts";
+import { canonicalReference, parseReference } from "../reference.ts";
+import { seal, unseal } from "../../kv/envelope.ts";
+import { entryKey, type EntryKind, kindPrefix } from "../../kv/keys.ts";
+import type { KeyValueStore } from "../../kv/store.ts";
+
+/** What became of the lines of an import. Empty lines are none. */
+export interface Imported {
+  /** Stored. */
+  readonly imported: number;
+  /** Tags of which the store knew something younger, which it keeps. */
+  readonly older: number;
+  /** Not JSON, not an entry of ours, or of another version. */
+  readonly invalid: number;
+  /** Good, but the store did not take it. */
+  readonly lost: number;
+}
+
+/** A tag under the name that every site has for it. */
+interface NamedTag extends TagRecord {
+  readonly name: string;
+}
+
+const Tag = TagSchema.and(z.object({ name: z.string().refine(isTagOfEverySite) }));
+const Line = z.object({ v: z.literal(RECORD_VERSION), image: DocumentSchema.optional(), tag: Tag.optional() });
+/** Longer than any entry that a store takes. */
+const MAX_LINE = 32_000;
+const WRITES_AT_ONCE = 16;
+
+/** How to export. */
+export interface ExportOptions {
+  readonly clock: Clock;
+  /** Called for each entry that is left out because it took a credential to read. */
+  readonly onPrivate?: () => void;
+}
+
+/** The public entries of a store as lines, each with its newline. Ends early when the store fails: compare `faults()`. */
+export async function* exportEntries(store: KeyValueStore, options: ExportOptions): AsyncGenerator<string> {
+  const documents = { ...options, kind: "digest", schema: DocumentSchema } as const;
+  for await (const { value: image } of publicEntries(store, documents)) {
+    yield `${JSON.stringify({ v: RECORD_VERSION, image })}\n`;
+  }
+  for await (const { name, value } of publicEntries(store, { ...options, kind: "tag", schema: TagSchema })) {
+    if (isTagOfEverySite(name)) yield `${JSON.stringify({ v: RECORD_VERSION, tag: { name, ...value } })}\n`;
+  }
+}
+
+async function* publicEntries<T>(
+  store: KeyValueStore,
+  { kind, schema, clock, onPrivate }: ExportOptions & { readonly kind: EntryKind; readonly schema: z.ZodType<T> },
+): AsyncGenerator<{ readonly name: string; readonly value: T }> {
+  for await (const { key, value } of store.list(kindPrefix(kind))) {
+    const found = unseal(value, { v: RECORD_VERSION, nowMs: clock.nowMs(), schema });
+    if (found === undefined) continue;
+    if (key.at(-1) === PUBLIC_SCOPE.name) yield { name: String(key.at(-2)), value: found.value };
+    else onPrivate?.();
+  }
+}
+
+/** Whether a name means the same image everywhere. What a short name means is for each site's configuration to say. */
+function isTagOfEverySite(name: string): boolean {
+  const parsed = parseReference(name);
+  return parsed.kind !== "invalid" && parsed.reference.digest === undefined && !parsed.reference.isShort &&
+    canonicalReference(parsed.reference) === name;
+}
+
+/** Puts lines into the store; a bad one is counted and left out. Tags keep the age they had where they were exported. */
+export async function importEntries(
+  lines: AsyncIterable<string>,
+  { store, clock }: { readonly store: KeyValueStore; readonly clock: Clock },
+): Promise<Imported> {
+  const counts = { imported: 0, older: 0, invalid: 0, lost: 0 };
+  let writes: Promise<void>[] = [];
+  for await (const line of lines) {
+    if (line.trim() === "") continue;
+    const { image, tag } = parseLine(line);
+    const write = image !== undefined
+      ? putDocument(image, { store, clock })
+      : tag !== undefined
+      ? putTag(tag, { store, clock })
+      : Promise.resolve("invalid" as const);
+    writes.push(write.then((fate) => void (counts[fate] += 1)));
+    if (writes.length < WRITES_AT_ONCE) continue;
+    await Promise.all(writes);
+    writes = [];
+  }
+  await Promise.all(writes);
+  return counts;
+}
+
+interface Target {
+  readonly store: KeyValueStore;
+  readonly clock: Clock;
+}
+
+async function putDocument(document: DocumentRecord, { store, clock }: Target): Promise<keyof Imported> {
+  const sealed = seal(documentToJson(document), { v: RECORD_VERSION, atMs: clock.nowMs() });
+  return await store.set(entryKey("digest", [document.digest, PUBLIC_SCOPE.name]), sealed) ? "imported" : "lost";
+}
+
+/** Without an end: how long a tag is believed follows from its age, and this site may believe old ones. */
+async function putTag({ name, digest, verifiedAtMs }: NamedTag, { store, clock }: Target): Promise<keyof Imported> {
+  const key = entryKey("tag", [name, PUBLIC_SCOPE.name]);
+  const known = unseal(await store.get(key), { v: RECORD_VERSION, nowMs: clock.nowMs(), schema: TagSchema });
+  if (known !== undefined && known.value.verifiedAtMs > verifiedAtMs) return "older";
+  const sealed = seal({ digest, verifiedAtMs }, { v: RECORD_VERSION, atMs: clock.nowMs() });
+  return await store.set(key, sealed) ? "imported" : "lost";
+}
+
+function parseLine(line: string): Omit<z.infer<typeof Line>, "v"> {
+  if (line.length > MAX_LINE) return {};
+  try {
+    return Line.safeParse(JSON.parse(line)).data ?? {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,66 @@
+// What the cache keeps of an image: its documents' platforms for good, its tags' digests for a while. Parsed on every read,
+// because a store is shared and outlives versions. Pure.
+import * as z from "zod";
+import type { JsonValue } from "../../kv/store.ts";
+import type { Inspection, InspectionDepth } from "../types.ts";
+
+/** Version of the stored records: raise it when their meaning changes, and old ones are ignored. */
+export const RECORD_VERSION = 1;
+
+const PlatformRecord = z.object({
+  os: z.string(),
+  architecture: z.string(),
+  variant: z.string().optional(),
+  osVersion: z.string().optional(),
+}).transform(({ os, architecture, variant, osVersion }) => ({
+  os,
+  architecture,
+  ...(variant === undefined ? {} : { variant }),
+  ...(osVersion === undefined ? {} : { osVersion }),
+}));
+
+const FindingRecord = z.object({
+  kind: z.enum(["ChildDigestPin", "ArchitectureMismatch", "TruncatedIndex", "Schema1"]),
+  message: z.string(),
+});
+
+const common = {
+  digest: z.string().regex(/^[a-z0-9]+:[0-9a-f]{32,128}$/),
+  mediaType: z.string().max(200),
+  platforms: z.array(PlatformRecord).min(1).max(1_000),
+  findings: z.array(FindingRecord).max(100),
+};
+
+/** Reads a stored document. */
+export const DocumentSchema: z.ZodType<DocumentRecord> = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("platforms"), depth: z.enum(["index", "config"]), ...common }),
+  z.object({ kind: z.literal("anywhere"), ...common }),
+]);
+
+/** Reads a stored tag. */
+export const TagSchema: z.ZodType<TagRecord> = z.object({ digest: common.digest, verifiedAtMs: z.number() });
+
+/** What a digest stands for: an inspection that did not fail. True for ever. */
+export type DocumentRecord = Exclude<Inspection, { readonly kind: "failed" }>;
+
+/** Where a tag pointed, and when (epoch ms). */
+export interface TagRecord {
+  /** The digest it pointed to. */
+  readonly digest: string;
+  /** When a registry last said so (epoch ms). */
+  readonly verifiedAtMs: number;
+}
+
+/** A document as plain JSON. */
+export function documentToJson(record: DocumentRecord): JsonValue {
+  return {
+    ...record,
+    platforms: record.platforms.map((platform) => ({ ...platform })),
+    findings: record.findings.map((finding) => ({ ...finding })),
+  };
+}
+
+/** Whether a record answers a question of this depth: a bundle is known to be one, an index read alone may be one. */
+export function isDeepEnough(record: DocumentRecord, depth: InspectionDepth): boolean {
+  return record.kind === "anywhere" || depth === "index" || record.depth === "config";
+}

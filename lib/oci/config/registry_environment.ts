@@ -1,0 +1,51 @@
+// What the environment of the process says of registries: whose home it is, and the proxies. Read by lib/config, used where
+// planner and transport are opened. Pure.
+import { NO_PROXIES, type ProxySettings, readProxySettings } from "../http/proxy.ts";
+
+/** The environment as far as it matters here. */
+export interface Surroundings {
+  /** `$HOME`; undefined: nobody's. */
+  readonly home: string | undefined;
+  /** `$XDG_CACHE_HOME`, else `.cache` in the home. */
+  readonly cacheHome: string | undefined;
+  readonly proxies: ProxySettings;
+}
+
+/** Places that are looked at without being named. */
+export interface SystemPaths {
+  readonly registriesConf: string;
+  readonly policy: string;
+  /** certs.d trees; for each host the first that has it counts. */
+  readonly certsDirs: readonly string[];
+  /** Where aliases of short names are kept; the first that is there counts. */
+  readonly aliasCaches: readonly string[];
+}
+
+/** Where container tools keep their configuration, in the home first. Reference §3.5. */
+export function systemPaths({ home, cacheHome }: Surroundings): SystemPaths {
+  return {
+    registriesConf: "/etc/containers/registries.conf",
+    policy: "/etc/containers/policy.json",
+    certsDirs: [
+      ...home === undefined ? [] : [`${home}/.config/containers/certs.d`],
+      "/etc/containers/certs.d",
+      "/etc/docker/certs.d",
+    ],
+    aliasCaches: [
+      ...cacheHome === undefined ? [] : [`${cacheHome}/containers/short-name-aliases.conf`],
+      "/var/cache/containers/short-name-aliases.conf",
+    ],
+  };
+}
+
+/** An environment that says nothing. */
+export const NO_SURROUNDINGS: Surroundings = { home: undefined, cacheHome: undefined, proxies: NO_PROXIES };
+
+/** Reads the variables. A home that is no absolute path is none. */
+export function readSurroundings(env: Readonly<Record<string, string | undefined>>): Surroundings {
+  const folder = (path: string | undefined): string | undefined =>
+    path?.startsWith("/") ? path.replace(/\/+$/, "") : undefined;
+  const home = folder(env.HOME);
+  const cacheHome = folder(env.XDG_CACHE_HOME) ?? (home === undefined ? undefined : `${home}/.cache`);
+  return { home, cacheHome, proxies: readProxySettings(env) };
+}

@@ -1,0 +1,113 @@
+// What one HTTP exchange with a registry is: its request, its answer, the hop that a redirect leads to, and the words for
+// what went wrong on the wire. Pure. Sent by transport.ts, made by client.ts and token.ts.
+import { errorText } from "../../log.ts";
+import { type InspectionError, inspectionError } from "../errors.ts";
+import type { TraceEntry } from "../inspector.ts";
+import type { Ledger, RequestKind } from "../request_log.ts";
+import type { EndpointTransport } from "../pull_plan.ts";
+import type { FailureReason } from "../types.ts";
+import { describeWireFault } from "./wire_fault.ts";
+
+/** A request. What of it is secret (`authorization`, `headers`, `form`) never crosses to another origin. */
+export interface Exchange {
+  /** A POST is only ever a login. */
+  readonly method: "GET" | "HEAD" | "POST";
+  /** Where to; its query never shows up anywhere. */
+  readonly url: URL;
+  /** How to reach the host; of several client certificates the first is shown. */
+  readonly transport: EndpointTransport;
+  /** The `Accept` header. */
+  readonly accept?: string;
+  /** The `Authorization` header. */
+  readonly authorization?: string;
+  /** Headers that the configuration adds; those above win. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A form to send with POST. */
+  readonly form?: URLSearchParams;
+  /** Decoded bytes of the body to take at most. */
+  readonly maxBytes: number;
+  /** What it is counted as. */
+  readonly kind: RequestKind;
+  /** Counts and traces it. */
+  readonly ledger: Ledger;
+}
+
+/** A request on its way. The path it was redirected to may be a secret, as that of a signed address is. */
+export type Hop = Exchange & { readonly hidesPath?: true };
+
+/** An answer, whole. */
+export interface Answer {
+  /** HTTP status. */
+  readonly status: number;
+  /** As received. */
+  readonly headers: Headers;
+  /** Decoded. */
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
+/** Whether a text can stand in a header. What cannot would be repeated by the runtime in its complaint. */
+export function isSendable(text: string): boolean {
+  return /^[\x20-\x7e]*$/.test(text.trim());
+}
+
+/** The headers to send. Throws Unauthorized when the credential is none that a header can hold. */
+export function headersOf(exchange: Exchange, userAgent: string): Headers {
+  const { accept, authorization, form } = exchange;
+  const headers = new Headers({ ...exchange.headers });
+  headers.set("user-agent", userAgent);
+  headers.set("docker-distribution-api-version", "registry/2.0");
+  if (accept !== undefined) headers.set("accept", accept);
+  if (form !== undefined) headers.set("content-type", "application/x-www-form-urlencoded");
+  if (authorization === undefined) return headers;
+  if (!isSendable(authorization)) {
+    throw failed(exchange, "Unauthorized", "would need a credential with characters that no header can hold");
+  }
+  headers.set("authorization", authorization);
+  return headers;
+}
+
+/** The next hop: to another origin goes nothing secret, nor what the operator declared about the first one. */
+export function redirected(hop: Hop, location: string): Hop {
+  const url = URL.canParse(location, hop.url) ? new URL(location, hop.url) : undefined;
+  const isWeb = url?.protocol === "https:" || url?.protocol === "http:";
+  if (url === undefined || !isWeb || hop.url.protocol === "https:" && url.protocol === "http:") {
+    throw failed(hop, "ServerError", "redirected to an address that is not https");
+  }
+  const hidesPath = true;
+  if (url.origin === hop.url.origin) return { ...hop, url, hidesPath };
+  const { authorization: _kept, headers: _configured, ...rest } = hop;
+  const { clientCertificates: _own, ...transport } = hop.transport;
+  const declared = transport.declared && url.hostname === hop.url.hostname;
+  return { ...rest, url, hidesPath, transport: { ...transport, verifyTls: true, declared } };
+}
+
+/** Names what went wrong on the wire by what the runtime says of it. */
+export function classify(hop: Hop, error: unknown): InspectionError {
+  // Without the address: a host may be called `tls`, and the query is nobody's business.
+  const text = errorText(error).replaceAll(/https?:\/\/\S+/g, "…").replaceAll(hop.url.host, "…");
+  const { reason, what } = describeWireFault(text);
+  return failed(hop, reason, what, error);
+}
+
+/** The error for an exchange that failed; `what` goes on after "the registry". */
+export function failed(hop: Hop, reason: FailureReason, what: string, cause?: unknown): InspectionError {
+  const name = `${hop.url.host}${pathOf(hop)}`;
+  return inspectionError(reason, `Cannot read "${name}": the registry ${what}.`, { registry: hop.url.host, cause });
+}
+
+/** How an exchange logs in, as it may be shown. */
+export function loginOf({ authorization, headers = {}, form }: Exchange): TraceEntry["authorization"] {
+  if (form !== undefined) return "form";
+  const configured = Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
+  if (authorization === undefined) return configured ? "other" : undefined;
+  return authorization.startsWith("Basic ") ? "Basic" : "Bearer";
+}
+
+/** Longer than the path of any document; that of a token server is the registry's to choose. */
+const MAX_SHOWN_PATH = 500;
+
+/** The path as it may be shown. */
+export function pathOf({ url: { pathname }, hidesPath }: Hop): string {
+  if (hidesPath === true) return "/…";
+  return pathname.length > MAX_SHOWN_PATH ? `${pathname.slice(0, MAX_SHOWN_PATH)}…` : pathname;
+}

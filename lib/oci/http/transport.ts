@@ -1,0 +1,176 @@
+// Sends exchanges to registries safely: guarded address, verified TLS, time and size limits, redirects without
+// credentials. Everything above speaks in answers. Used by client.ts and token.ts.
+import { STATUS_CODES } from "node:http";
+import type { Clock } from "../../clock.ts";
+import { guardAddress, type Resolve } from "./address_guard.ts";
+import { InspectionError } from "../errors.ts";
+import {
+  type Answer,
+  classify,
+  type Exchange,
+  failed,
+  headersOf,
+  type Hop,
+  loginOf,
+  pathOf,
+  redirected,
+} from "./exchange.ts";
+import { type HttpClients, openHttpClients } from "./clients.ts";
+import type { TraceEntry } from "../inspector.ts";
+import { proxyFor, type ProxySettings } from "./proxy.ts";
+import { fetchUnverified } from "./unverified_tls.ts";
+
+/** Sends exchanges over pooled connections. */
+export interface Transport extends Disposable {
+  /** Throws InspectionError when no whole answer comes; any HTTP status is an answer. */
+  send(exchange: Exchange, signal: AbortSignal): Promise<Answer>;
+}
+
+const HEADERS_TIMEOUT_MS = 5_000;
+/** Documents are small: a registry that trickles is better asked again, and pods must not wait 10 s for one that is well. */
+const TOTAL_TIMEOUT_MS = 7_000;
+const MAX_REDIRECTS = 5;
+const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
+
+/** What a transport is made with. */
+export interface TransportParts {
+  /** Times exchanges. */
+  readonly clock: Clock;
+  /** Finds addresses, for the guard. */
+  readonly resolve: Resolve;
+  /** The `User-Agent` header. */
+  readonly userAgent: string;
+  /** As the environment has them; `fetch` heeds them by itself, what else connects or resolves here goes by these. */
+  readonly proxies: ProxySettings;
+  /** Until the headers are there (ms), default 5 s: a registry that needs longer is as good as down. */
+  readonly headersTimeoutMs?: number;
+  /** Until the body is there (ms), default 7 s. */
+  readonly totalTimeoutMs?: number;
+}
+
+/** Opens the transport; nothing is connected before the first exchange. */
+export function openTransport(parts: TransportParts): Transport {
+  return new PooledTransport(parts);
+}
+
+interface Limits {
+  readonly within: AbortSignal;
+  readonly onHeaders: () => void;
+}
+
+/** A hop with the addresses that the guard has passed; undefined for a declared host, which it does not look at. */
+interface Checked {
+  readonly hop: Hop;
+  readonly addresses: readonly string[] | undefined;
+}
+
+class PooledTransport implements Transport {
+  readonly #parts: TransportParts;
+  readonly #clients: HttpClients = openHttpClients();
+
+  constructor(parts: TransportParts) {
+    this.#parts = parts;
+  }
+
+  async send(exchange: Exchange, signal: AbortSignal): Promise<Answer> {
+    const limit = new AbortController();
+    const headersTimer = setTimeout(() => limit.abort(), this.#parts.headersTimeoutMs ?? HEADERS_TIMEOUT_MS);
+    const totalTimer = setTimeout(() => limit.abort(), this.#parts.totalTimeoutMs ?? TOTAL_TIMEOUT_MS);
+    const within = AbortSignal.any([signal, limit.signal]);
+    try {
+      return await this.#follow(exchange, { within, onHeaders: () => clearTimeout(headersTimer) });
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      throw limit.signal.aborted ? failed(exchange, "Timeout", "did not answer in time", error) : error;
+    } finally {
+      clearTimeout(headersTimer);
+      clearTimeout(totalTimer);
+    }
+  }
+
+  async #follow(exchange: Exchange, { within, onHeaders }: Limits): Promise<Answer> {
+    let hop: Hop = exchange;
+    for (let redirects = 0;; redirects++) {
+      const addresses = hop.transport.declared ? undefined : await this.#guard(hop, within);
+      const answer = await this.#once({ hop, addresses }, { within, onHeaders });
+      const location = answer.headers.get("location");
+      if (!REDIRECTS.includes(answer.status) || location === null) return answer;
+      // A form holds a refresh token: it goes to the address it is for and nowhere else.
+      if (hop.method === "POST") throw failed(hop, "ServerError", "redirected a login");
+      if (redirects === MAX_REDIRECTS) throw failed(hop, "ServerError", `redirected more than ${MAX_REDIRECTS} times`);
+      hop = redirected(hop, location);
+    }
+  }
+
+  /** Behind a proxy names are the proxy's to resolve: here they may lead nowhere, or take for ever to do so. */
+  #guard({ url }: Hop, signal: AbortSignal): Promise<readonly string[]> {
+    const isProxied = url.protocol === "https:" && proxyFor(this.#parts.proxies, url) !== undefined;
+    const resolve: Resolve = isProxied ? () => Promise.resolve([]) : this.#parts.resolve;
+    return guardAddress(url.host, { resolve, signal });
+  }
+
+  async #once(checked: Checked, { within, onHeaders }: Limits): Promise<Answer> {
+    const { hop } = checked;
+    const { ledger, url, method } = hop;
+    const startedMs = this.#parts.clock.monotonicMs();
+    const login = loginOf(hop);
+    const shown = {
+      method,
+      url: `${url.origin}${pathOf(hop)}`,
+      ...(login === undefined ? {} : { authorization: login }),
+    };
+    const tell = (end: Pick<TraceEntry, "status" | "note">): void =>
+      ledger.note({ ...shown, ...end, ms: this.#parts.clock.monotonicMs() - startedMs });
+    ledger.count(hop.kind);
+    try {
+      const response = await this.#open(checked, within);
+      onHeaders();
+      const { status, headers } = response;
+      const body = await readBody(response, hop);
+      tell({ status, note: STATUS_CODES[status] ?? "" });
+      return { status, headers, body };
+    } catch (error) {
+      const failure = error instanceof InspectionError ? error : classify(hop, error);
+      tell({ status: "failed", note: failure.failure.reason });
+      throw failure;
+    }
+  }
+
+  #open({ hop, addresses }: Checked, signal: AbortSignal): Promise<Response> {
+    const { url, method, form, transport } = hop;
+    const headers = headersOf(hop, this.#parts.userAgent);
+    const request = { method, headers, signal, ...(form === undefined ? {} : { body: form.toString() }) };
+    if (url.protocol === "https:" && !transport.verifyTls) {
+      const [clientCertificate] = transport.clientCertificates ?? [];
+      return fetchUnverified(url, { ...request, clientCertificate, addresses, proxies: this.#parts.proxies });
+    }
+    return fetch(url, { ...request, redirect: "manual", client: this.#clients.clientFor(hop) });
+  }
+
+  [Symbol.dispose](): void {
+    this.#clients[Symbol.dispose]();
+  }
+}
+
+/** A body of at most `maxBytes` decoded bytes; what is beyond is never read. */
+async function readBody(response: Response, hop: Hop): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  const reader = response.body?.getReader();
+  if (reader === undefined) return new Uint8Array();
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    bytes += part.value.byteLength;
+    if (bytes > hop.maxBytes) {
+      await reader.cancel();
+      throw failed(hop, "TooLarge", `answered with more than ${hop.maxBytes} bytes`);
+    }
+    chunks.push(part.value);
+  }
+  const whole = new Uint8Array(bytes);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return whole;
+}

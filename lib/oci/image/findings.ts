@@ -1,0 +1,18 @@
+// Which findings belong to a document and which to the reference that led to it. Pure. Used by inspect.ts and cached.ts.
+import type { ImageReference } from "../reference.ts";
+import type { Finding } from "../types.ts";
+
+/** What the reference itself gives rise to: a digest that names one platform's manifest instead of the index. */
+export function findingsOfReference(reference: ImageReference, mediaType: string): readonly Finding[] {
+  if (reference.digest === undefined || /index|list/.test(mediaType)) return [];
+  const { droppedTag, registry, repository } = reference;
+  const hint = droppedTag === undefined
+    ? ""
+    : ` To run on all of its platforms, pin the digest of ${registry}/${repository}:${droppedTag}.`;
+  return [{ kind: "ChildDigestPin", message: `The digest pins an image of a single platform.${hint}` }];
+}
+
+/** The findings that stay true under another reference. */
+export function findingsOfDocument(findings: readonly Finding[]): readonly Finding[] {
+  return findings.filter(({ kind }) => kind !== "ChildDigestPin");
+}

@@ -1,0 +1,174 @@
+// Registry documents to typed ones: indexes, manifests, schema 1, configs. Hostile input costs an answer, never a crash.
+// Pure. Source: pod placement §3.2; OCI image-spec; Docker image manifest v2.
+import type { Platform } from "../types.ts";
+
+/** Media types that a manifest request accepts, the cheapest answer (an index) first. */
+export const MANIFEST_MEDIA_TYPES = [
+  "application/vnd.oci.image.index.v1+json",
+  "application/vnd.docker.distribution.manifest.list.v2+json",
+  "application/vnd.oci.image.manifest.v1+json",
+  "application/vnd.docker.distribution.manifest.v2+json",
+  "application/vnd.docker.distribution.manifest.v1+prettyjws",
+  "application/vnd.docker.distribution.manifest.v1+json",
+] as const;
+
+const [OCI_INDEX, DOCKER_LIST, OCI_MANIFEST, DOCKER_MANIFEST, SCHEMA1_SIGNED, SCHEMA1] = MANIFEST_MEDIA_TYPES;
+const CONFIG_TYPES = ["application/vnd.oci.image.config.v1+json", "application/vnd.docker.container.image.v1+json"];
+
+/** A pointer to another document. */
+export interface Descriptor {
+  /** As the descriptor says; may be empty. */
+  readonly mediaType: string;
+  /** `algorithm:hex`, checked for its form. */
+  readonly digest: string;
+  /** Bytes, as the descriptor says; 0 when it does not. */
+  readonly size: number;
+  /** Missing where the index does not name one. */
+  readonly platform?: Platform;
+  /** Values may be anything. */
+  readonly annotations: Readonly<Record<string, unknown>>;
+}
+
+/** What a manifest request may bring. */
+export type ManifestDocument =
+  | { readonly kind: "index"; readonly mediaType: string; readonly entries: readonly Descriptor[] }
+  | { readonly kind: "manifest"; readonly mediaType: string; readonly config: Descriptor; readonly isImage: boolean }
+  | { readonly kind: "schema1"; readonly mediaType: string; readonly platform: Platform; readonly labels: Labels }
+  | { readonly kind: "malformed"; readonly problem: string };
+
+/** Labels of an image config. */
+export type Labels = Readonly<Record<string, unknown>>;
+
+/** What a config blob says, or what is wrong with it. */
+export type ConfigDocument =
+  | { readonly kind: "config"; readonly platform: Platform; readonly labels: Labels }
+  | { readonly kind: "malformed"; readonly problem: string };
+
+/** More entries than any real index has; beyond it somebody plays with us. */
+const MAX_ENTRIES = 1_000;
+/** Longer than any name of a platform; they are kept in memory by the thousand. */
+const MAX_NAME_LENGTH = 64;
+
+/** Reads a manifest body. The body's own `mediaType` or shape decides; the header only where they are silent. */
+export function parseManifest(body: string, contentType: string): ManifestDocument {
+  const document = parseObject(body);
+  if (document === undefined) return malformed("it is not a JSON object");
+  const mediaType = textOf(document, "mediaType") || mediaTypeOfShape(document, contentType);
+  if (mediaType === OCI_INDEX || mediaType === DOCKER_LIST) return parseIndex(document, mediaType);
+  if (mediaType === OCI_MANIFEST || mediaType === DOCKER_MANIFEST) return parseSingle(document, mediaType);
+  if (mediaType === SCHEMA1 || mediaType === SCHEMA1_SIGNED) return parseSchema1(document, mediaType);
+  return malformed(`its media type is ${renderMediaType(mediaType)}`);
+}
+
+/** A media type for a message; what does not look like one is not repeated. */
+export function renderMediaType(mediaType: string): string {
+  return /^[a-z]{1,20}\/[\w.+-]{1,100}$/i.test(mediaType) ? `"${mediaType}"` : "unknown";
+}
+
+/** Reads an image config. */
+export function parseImageConfig(body: string): ConfigDocument {
+  const document = parseObject(body);
+  if (document === undefined) return malformed("its config is not a JSON object");
+  const platform = parsePlatform(document);
+  if (platform === undefined || platform.architecture === "unknown") {
+    return malformed("its config names no architecture");
+  }
+  return { kind: "config", platform, labels: objectOf(objectOf(document, "config") ?? {}, "Labels") ?? {} };
+}
+
+function mediaTypeOfShape(document: Labels, contentType: string): string {
+  if (Array.isArray(document.manifests)) return OCI_INDEX;
+  if (objectOf(document, "config") !== undefined) return OCI_MANIFEST;
+  if (document.schemaVersion === 1) return SCHEMA1;
+  return contentType.split(";")[0]?.trim().toLowerCase() ?? "";
+}
+
+function parseIndex(document: Labels, mediaType: string): ManifestDocument {
+  const { manifests } = document;
+  if (!Array.isArray(manifests)) return malformed("its index has no manifests");
+  if (manifests.length > MAX_ENTRIES) return malformed(`its index has more than ${MAX_ENTRIES} manifests`);
+  const foreign = ["config", "layers", "fsLayers", "history"].find((key) => Object.hasOwn(document, key));
+  if (foreign !== undefined) return malformed(`it is ambiguous: an index with "${foreign}"`);
+  const entries = manifests.flatMap((entry: unknown) => isObject(entry) ? parseDescriptor(entry) ?? [] : []);
+  return { kind: "index", mediaType, entries };
+}
+
+function parseSingle(document: Labels, mediaType: string): ManifestDocument {
+  if (Object.hasOwn(document, "manifests")) return malformed('it is ambiguous: a manifest with "manifests"');
+  const config = parseDescriptor(objectOf(document, "config") ?? {});
+  if (config === undefined) return malformed("its manifest has no config");
+  // Docker's own manifests may leave the config's type generic; an OCI manifest without image config is an artifact.
+  const isImage = mediaType === DOCKER_MANIFEST || CONFIG_TYPES.includes(config.mediaType);
+  return { kind: "manifest", mediaType, config, isImage };
+}
+
+/** Schema 1 keeps each layer's config as JSON text; the first is the newest and speaks for the image. */
+function parseSchema1(document: Labels, mediaType: string): ManifestDocument {
+  const [newest] = Array.isArray(document.history) ? document.history : [];
+  const config = parseObject(isObject(newest) ? textOf(newest, "v1Compatibility") : "") ?? {};
+  const architecture = nameOf(config, "architecture") || nameOf(document, "architecture");
+  if (architecture === "" || architecture === "unknown") {
+    return malformed("its schema 1 manifest names no architecture");
+  }
+  const platform = { os: nameOf(config, "os") || "linux", architecture };
+  return { kind: "schema1", mediaType, platform, labels: objectOf(objectOf(config, "config") ?? {}, "Labels") ?? {} };
+}
+
+function parseDescriptor(document: Labels): Descriptor | undefined {
+  const digest = textOf(document, "digest");
+  if (!/^[a-z0-9]+:[0-9a-f]{32,128}$/.test(digest)) return undefined;
+  const platform = parsePlatform(objectOf(document, "platform") ?? {});
+  return {
+    mediaType: textOf(document, "mediaType"),
+    digest,
+    size: typeof document.size === "number" ? document.size : 0,
+    annotations: objectOf(document, "annotations") ?? {},
+    ...(platform === undefined ? {} : { platform }),
+  };
+}
+
+function parsePlatform(document: Labels): Platform | undefined {
+  const architecture = nameOf(document, "architecture");
+  if (architecture === "") return undefined;
+  const variant = nameOf(document, "variant");
+  const osVersion = nameOf(document, "os.version");
+  return {
+    os: nameOf(document, "os"),
+    architecture,
+    ...(variant === "" ? {} : { variant }),
+    ...(osVersion === "" ? {} : { osVersion }),
+  };
+}
+
+function parseObject(text: string): Labels | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Labels {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function objectOf(document: Labels, key: string): Labels | undefined {
+  const value = Object.hasOwn(document, key) ? document[key] : undefined;
+  return isObject(value) ? value : undefined;
+}
+
+function textOf(document: Labels, key: string): string {
+  const value = Object.hasOwn(document, key) ? document[key] : undefined;
+  return typeof value === "string" ? value : "";
+}
+
+/** The name of a platform's part; empty when there is none, or none that a person gave. */
+function nameOf(document: Labels, key: string): string {
+  const name = textOf(document, key);
+  return name.length > MAX_NAME_LENGTH ? "" : name;
+}
+
+function malformed(problem: string): { readonly kind: "malformed"; readonly problem: string } {
+  return { kind: "malformed", problem };
+}

@@ -1,0 +1,49 @@
+// From the entries of an index, or the config of a single image, to platforms. Pure. Source: pod placement §3.2, rows MF-*.
+import type { Platform } from "../types.ts";
+import type { Descriptor } from "./manifest.ts";
+
+/** Annotations that mark an entry as being about another one (attestations, signatures), not an image to run. */
+const NOT_AN_IMAGE = ["vnd.docker.reference.type", "vnd.docker.reference.digest"];
+
+/** Config labels of operator bundles: images that hold data and run nowhere, so they narrow nothing (§3.2 step 6). */
+const BUNDLE_LABELS = [
+  "operators.operatorframework.io.metrics.builder",
+  "operators.operatorframework.io.bundle.mediatype.v1",
+  "operators.operatorframework.io.bundle.manifests.v1",
+  "operators.operatorframework.io.bundle.metadata.v1",
+  "operators.operatorframework.io.bundle.package.v1",
+  "operators.operatorframework.io.bundle.channels.v1",
+  "operators.operatorframework.io.bundle.channel.default.v1",
+];
+
+/** Whether an index entry is an image that names its platform: no attestation, nothing missing or `unknown`. */
+export function isPlatformEntry(entry: Descriptor): entry is Descriptor & { readonly platform: Platform } {
+  if (NOT_AN_IMAGE.some((key) => Object.hasOwn(entry.annotations, key))) return false;
+  const { platform } = entry;
+  return platform !== undefined && platform.architecture !== "" && platform.architecture !== "unknown";
+}
+
+/** The platforms of entries, each once, in order of first appearance. */
+export function platformsOf(entries: readonly Descriptor[]): readonly Platform[] {
+  const seen = new Map<string, Platform>();
+  for (const entry of entries) {
+    if (isPlatformEntry(entry)) {
+      seen.set(platformKey(entry.platform), seen.get(platformKey(entry.platform)) ?? entry.platform);
+    }
+  }
+  return [...seen.values()];
+}
+
+/** `linux/arm/v7`: one spelling a platform. */
+export function renderPlatform({ os, architecture, variant }: Platform): string {
+  return [os, architecture, variant].filter((part) => part !== undefined && part !== "").join("/");
+}
+
+/** Whether config labels are those of an operator bundle; values do not matter. */
+export function isBundle(labels: Readonly<Record<string, unknown>>): boolean {
+  return BUNDLE_LABELS.some((key) => Object.hasOwn(labels, key));
+}
+
+function platformKey(platform: Platform): string {
+  return `${renderPlatform(platform)} ${platform.osVersion ?? ""}`;
+}

@@ -1,0 +1,94 @@
+// The two configs of placement, parsed once when they arrive: ClusterPodPlacementConfig and PodPlacementConfig, v1beta1.
+import * as z from "zod";
+import { parseSelector } from "./selector.ts";
+import type { ClusterConfig, NamespaceConfig, NodeAffinityScoring, Parsed } from "../config_types.ts";
+
+const PLATFORM = z.looseObject({ architecture: z.string().min(1), weight: z.int().min(1).max(100) });
+
+const SCORING = z.looseObject({
+  enabled: z.boolean().default(false),
+  platforms: z.array(PLATFORM).nullish(),
+});
+
+const PLUGINS = z.looseObject({ nodeAffinityScoring: SCORING.nullish() });
+
+const CLUSTER_CONFIG = z.looseObject({
+  metadata: z.looseObject({
+    name: z.string(),
+    uid: z.string().default(""),
+    generation: z.int().default(0),
+    deletionTimestamp: z.string().nullish(),
+    finalizers: z.array(z.string()).nullish(),
+  }),
+  spec: z.looseObject({
+    logVerbosity: z.string().default("Normal"),
+    namespaceSelector: z.record(z.string(), z.unknown()).nullish(),
+    fallbackArchitecture: z.string().nullish(),
+    plugins: PLUGINS.nullish(),
+  }).default({ logVerbosity: "Normal" }),
+});
+
+const NAMESPACE_CONFIG = z.looseObject({
+  metadata: z.looseObject({
+    name: z.string(),
+    namespace: z.string(),
+    creationTimestamp: z.string().nullish(),
+  }),
+  spec: z.looseObject({
+    priority: z.int().min(0).max(255).default(0),
+    labelSelector: z.unknown().optional(),
+    fallbackArchitecture: z.string().nullish(),
+    plugins: PLUGINS.nullish(),
+  }),
+});
+
+/** Parses a ClusterPodPlacementConfig; unknown members are ignored. */
+export function parseClusterConfig(object: unknown): Parsed<ClusterConfig> {
+  const parsed = CLUSTER_CONFIG.safeParse(object);
+  if (!parsed.success) return invalid("ClusterPodPlacementConfig", parsed.error);
+  const { metadata, spec } = parsed.data;
+  const value: ClusterConfig = {
+    name: metadata.name,
+    uid: metadata.uid,
+    generation: metadata.generation,
+    deleting: typeof metadata.deletionTimestamp === "string",
+    finalizers: metadata.finalizers ?? [],
+    logVerbosity: spec.logVerbosity,
+    rawNamespaceSelector: spec.namespaceSelector ?? undefined,
+    namespaceSelector: parseSelector(spec.namespaceSelector),
+    fallbackArchitecture: spec.fallbackArchitecture || undefined,
+    scoring: scoringOf(spec.plugins?.nodeAffinityScoring),
+  };
+  return { kind: "ok", value };
+}
+
+/** Parses a PodPlacementConfig. A faulty label selector is kept as `invalid`: it selects nothing and says why. */
+export function parseNamespaceConfig(object: unknown): Parsed<NamespaceConfig> {
+  const parsed = NAMESPACE_CONFIG.safeParse(object);
+  if (!parsed.success) return invalid("PodPlacementConfig", parsed.error);
+  const { metadata, spec } = parsed.data;
+  const createdMs = Date.parse(metadata.creationTimestamp ?? "");
+  const value: NamespaceConfig = {
+    namespace: metadata.namespace,
+    name: metadata.name,
+    creationTimestampMs: Number.isNaN(createdMs) ? 0 : createdMs,
+    priority: spec.priority,
+    labelSelector: parseSelector(spec.labelSelector),
+    fallbackArchitecture: spec.fallbackArchitecture || undefined,
+    scoring: scoringOf(spec.plugins?.nodeAffinityScoring),
+  };
+  return { kind: "ok", value };
+}
+
+function scoringOf(plugin: z.infer<typeof SCORING> | null | undefined): NodeAffinityScoring {
+  const platforms = (plugin?.platforms ?? []).map(({ architecture, weight }) => ({ architecture, weight }));
+  return { enabled: plugin?.enabled ?? false, platforms };
+}
+
+function invalid<T>(kind: string, error: z.ZodError): Parsed<T> {
+  const problems = error.issues.slice(0, 5).map((issue) => `${issue.path.join(".") || "object"}: ${issue.message}`);
+  return {
+    kind: "invalid",
+    message: `Cannot read the ${kind}: ${problems.join("; ")}. It is ignored until corrected.`,
+  };
+}

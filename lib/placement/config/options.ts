@@ -1,0 +1,60 @@
+// Placement switches from the texts of flags to settings; every problem is told. Called by main once.
+import type { Parsed, PlacementSettings, RuntimeClassRule } from "../config_types.ts";
+import { makeSettings } from "./settings.ts";
+import { parseArchTaint } from "../patch/tolerations.ts";
+import { parseVariantLabel } from "../variants.ts";
+
+/** The flags' texts and values, as lib/config gives them. Durations in ms. */
+export interface PlacementOptions {
+  readonly namespace: string;
+  readonly maxGateAge: number;
+  readonly warmAdmission: boolean;
+  readonly dropUselessPreferences: boolean;
+  readonly tolerateArchTaints: readonly string[];
+  readonly variantLabels: readonly string[];
+  readonly runtimeClasses: readonly string[];
+  readonly imageVolumes: "ignore" | "require";
+  readonly daemonsets: "ignore" | "warn" | "constrain";
+  readonly audit: boolean;
+}
+
+/** Settings, or all problems at once. */
+export type ParsedOptions =
+  | { readonly kind: "ok"; readonly settings: PlacementSettings }
+  | { readonly kind: "invalid"; readonly problems: readonly string[] };
+
+/** Parses the list-valued flags and puts everything together. */
+export function parsePlacementOptions(options: PlacementOptions): ParsedOptions {
+  const problems: string[] = [];
+  const keep = <T>(parsed: Parsed<T>): readonly T[] => {
+    if (parsed.kind === "ok") return [parsed.value];
+    problems.push(parsed.message);
+    return [];
+  };
+  const settings = makeSettings({
+    operatorNamespace: options.namespace,
+    maxGateAgeMs: options.maxGateAge,
+    warmAdmission: options.warmAdmission,
+    dropUselessPreferences: options.dropUselessPreferences,
+    archTaints: options.tolerateArchTaints.flatMap((text) => keep(parseArchTaint(text))),
+    variantLabels: options.variantLabels.flatMap((text) => keep(parseVariantLabel(text))),
+    runtimeClasses: Object.fromEntries(options.runtimeClasses.flatMap((text) => keep(parseRuntimeClass(text)))),
+    imageVolumes: options.imageVolumes,
+    daemonSets: options.daemonsets,
+    audit: options.audit,
+  });
+  return problems.length === 0 ? { kind: "ok", settings } : { kind: "invalid", problems };
+}
+
+/** Parses `NAME=skip` or `NAME=ARCH+ARCH`. */
+export function parseRuntimeClass(text: string): Parsed<readonly [string, RuntimeClassRule]> {
+  const [, name, rule] = /^([a-z0-9][-a-z0-9.]*)=([a-z0-9+]+)$/.exec(text) ?? [];
+  const architectures = (rule ?? "").split("+");
+  if (name === undefined || architectures.includes("")) {
+    return {
+      kind: "invalid",
+      message: `Cannot read runtime class "${text}": it is neither NAME=skip nor NAME=ARCH+ARCH.`,
+    };
+  }
+  return { kind: "ok", value: [name, rule === "skip" ? { kind: "skip" } : { kind: "add", architectures }] };
+}

@@ -1,0 +1,75 @@
+// The nodeAffinityScoring plugin: which preferred terms a pod gets, from which config, and the audit of it. Source: §2.5.
+import { PodAnnotation } from "../../names.ts";
+import { preferredArchitectures, prefersArchitecture, splitPreferredTerms } from "../patch/constraints.ts";
+import type { PreferenceOutcome, PreferencePlan, PreferredTerm } from "../plan_types.ts";
+import { entryOf } from "../raw.ts";
+import type { ScoringSource } from "./selection.ts";
+import type { PodView } from "../types.ts";
+
+/**
+ * Which preferred terms on the pod are Archway's own. `none`: all are the user's. `audited`: those that the audit
+ * annotation vouches for (D9); its entries stay. `reinvocation`: the same in a later call of one admission, where the
+ * annotation is written anew, because what a new pod brings proves nothing.
+ */
+export type OwnTerms = "none" | "audited" | "reinvocation";
+
+/** What the plan may look at beside the pod. */
+export interface PreferenceOptions {
+  /** Enabled plugins, most important first. */
+  readonly sources: readonly ScoringSource[];
+  /** When given, a preference for any other architecture is left out (`--drop-useless-preferences`). */
+  readonly only?: readonly string[] | undefined;
+  readonly ownTerms: OwnTerms;
+}
+
+/** The plan when no config wants anything. */
+export const NO_PREFERENCES: PreferencePlan = {
+  terms: [],
+  audit: undefined,
+  outcomes: [],
+  wanted: false,
+  userStated: false,
+  present: false,
+};
+
+/**
+ * Plans the preferred terms of a pod. A user's own architecture preference silences every config; between configs the
+ * first to name an architecture wins. What is already there of ours is neither repeated nor audited again.
+ */
+export function planPreferences(pod: PodView, options: PreferenceOptions): PreferencePlan {
+  if (options.sources.length === 0) return NO_PREFERENCES;
+  const { own, users } = options.ownTerms === "none"
+    ? { own: [], users: pod.preferredTerms ?? [] }
+    : splitPreferredTerms(pod);
+  const userStated = users.some(prefersArchitecture);
+  const seen = new Set(preferredArchitectures(users));
+  const terms: PreferredTerm[] = [];
+  const outcomes: PreferenceOutcome[] = [];
+  const entries = auditEntries(pod, options.ownTerms);
+  for (const { source, scoring } of options.sources) {
+    const applied: string[] = [];
+    const skipped: string[] = [];
+    for (const { architecture, weight } of scoring.platforms) {
+      const wins = !userStated && !seen.has(architecture) && (options.only?.includes(architecture) ?? true);
+      (wins ? applied : skipped).push(architecture);
+      entries.add(`${architecture}:${weight}:${source}${wins ? "" : ":skipped"}`);
+      if (wins) terms.push({ weight, architecture });
+      if (wins) seen.add(architecture);
+    }
+    outcomes.push({ source, applied, skipped });
+  }
+  return {
+    terms: terms.filter((term) => !own.some((one) => one.architecture === term.architecture)),
+    audit: entries.size === 0 ? undefined : [...entries].join(","),
+    outcomes,
+    wanted: true,
+    userStated,
+    present: terms.length > 0 || own.length > 0,
+  };
+}
+
+/** The entries on the pod already, which stay first; a set keeps identical ones from being repeated. */
+function auditEntries(pod: PodView, ownTerms: OwnTerms): Set<string> {
+  const audit = ownTerms === "audited" ? entryOf(pod.annotations, PodAnnotation.preferredSources) : undefined;
+  return new Set(audit === undefined || audit === "" ? [] : audit.split(","));
+}

@@ -1,0 +1,87 @@
+// Kubernetes label selectors: compiled once when a config is read, matched for every pod. Source: §2.4.
+import { unreachable } from "../../unreachable.ts";
+import { entryOf, isObject, memberOf } from "../raw.ts";
+import type { LabelRequirement, LabelSelector } from "../config_types.ts";
+
+const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+const PREFIX = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const OPERATORS = ["In", "NotIn", "Exists", "DoesNotExist"] as const;
+
+/** Compiles a LabelSelector. Absent, null and `{}` select everything; a faulty one selects nothing and says why. */
+export function parseSelector(raw: unknown): LabelSelector {
+  if (raw === undefined || raw === null) return { kind: "everything" };
+  if (!isObject(raw)) return invalid("it is not an object");
+  const requirements: LabelRequirement[] = [];
+  const matchLabels = memberOf(raw, "matchLabels") ?? {};
+  const matchExpressions = memberOf(raw, "matchExpressions") ?? [];
+  if (!isObject(matchLabels)) return invalid("matchLabels is not an object");
+  if (!Array.isArray(matchExpressions)) return invalid("matchExpressions is not a list");
+  for (const [key, value] of Object.entries(matchLabels)) {
+    requirements.push({ key, operator: "In", values: [texted(value)] });
+  }
+  for (const expression of matchExpressions) {
+    const requirement = parseExpression(expression);
+    if (requirement === undefined) return invalid(`"${JSON.stringify(expression).slice(0, 100)}" is not an expression`);
+    requirements.push(requirement);
+  }
+  const fault = requirements.map(faultOf).find((message) => message !== undefined);
+  if (fault !== undefined) return invalid(fault);
+  return requirements.length === 0 ? { kind: "everything" } : { kind: "requirements", requirements };
+}
+
+/** Whether a selector selects an object with these labels. `NotIn` and `DoesNotExist` hold where the key is missing. */
+export function matchesSelector(
+  selector: LabelSelector,
+  labels: Readonly<Record<string, string>> | undefined,
+): boolean {
+  if (selector.kind === "everything") return true;
+  if (selector.kind === "invalid") return false;
+  return selector.requirements.every((requirement) => holds(requirement, entryOf(labels, requirement.key)));
+}
+
+function holds(requirement: LabelRequirement, value: string | undefined): boolean {
+  switch (requirement.operator) {
+    case "In":
+      return value !== undefined && requirement.values.includes(value);
+    case "NotIn":
+      return value === undefined || !requirement.values.includes(value);
+    case "Exists":
+      return value !== undefined;
+    case "DoesNotExist":
+      return value === undefined;
+    default:
+      return unreachable(requirement.operator);
+  }
+}
+
+function parseExpression(raw: unknown): LabelRequirement | undefined {
+  const key = memberOf(raw, "key");
+  const operator = OPERATORS.find((known) => known === memberOf(raw, "operator"));
+  const values = memberOf(raw, "values") ?? [];
+  if (typeof key !== "string" || operator === undefined || !Array.isArray(values)) return undefined;
+  return { key, operator, values: values.map(texted) };
+}
+
+/** Why a requirement is faulty; the rules are those of the API server's own selector parser. */
+function faultOf({ key, operator, values }: LabelRequirement): string | undefined {
+  const [prefix, name, ...more] = key.includes("/") ? key.split("/") : [undefined, key];
+  const goodPrefix = prefix === undefined || (prefix.length <= 253 && PREFIX.test(prefix));
+  if (!goodPrefix || !NAME.test(name ?? "") || more.length > 0) return `"${key.slice(0, 100)}" is not a label key`;
+  const takesValues = operator === "In" || operator === "NotIn";
+  if (takesValues && values.length === 0) return `${operator} on "${key}" has no values`;
+  if (!takesValues && values.length > 0) return `${operator} on "${key}" takes no values`;
+  const odd = values.find((value) => value !== "" && !NAME.test(value));
+  return odd === undefined ? undefined : `"${odd.slice(0, 100)}" is not a label value`;
+}
+
+/** A text as it is; anything else as something no label value can be. */
+function texted(value: unknown): string {
+  return typeof value === "string" ? value : `(${typeof value})`;
+}
+
+function invalid(why: string): LabelSelector {
+  return {
+    kind: "invalid",
+    message: `Cannot read the label selector: ${why}. It selects no pod until it is corrected.`,
+  };
+}

@@ -1,0 +1,21 @@
+// The switches of placement with their defaults, which are the reference's behaviour. Made once by main.ts and by tests.
+import type { PlacementSettings } from "../config_types.ts";
+
+/** What holds when nobody says otherwise. */
+export const DEFAULT_SETTINGS: PlacementSettings = {
+  operatorNamespace: "default",
+  maxGateAgeMs: 60_000,
+  warmAdmission: true,
+  dropUselessPreferences: false,
+  archTaints: [],
+  variantLabels: [],
+  runtimeClasses: {},
+  imageVolumes: "ignore",
+  daemonSets: "ignore",
+  audit: false,
+};
+
+/** Settings with some of the defaults changed. */
+export function makeSettings(changes: Partial<PlacementSettings> = {}): PlacementSettings {
+  return { ...DEFAULT_SETTINGS, ...changes };
+}

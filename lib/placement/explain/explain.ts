@@ -1,0 +1,133 @@
+// Pod → where it stands and why, in sentences for a person: from its gate, labels, annotations and decision record.
+// Called by `archway explain`. Trusts the marks: they are read from a stored pod.
+import { GateLabel, PodAnnotation, PodLabel, SCHEDULING_GATE } from "../../names.ts";
+import { hasRequiredArchitecture, isGated } from "../patch/constraints.ts";
+import type { DecisionRecord } from "../decision_types.ts";
+import { hasControlPlaneSelector } from "../ignore.ts";
+import { nextSteps } from "./next_step.ts";
+import { entryOf } from "../raw.ts";
+import { parseRecord } from "../patch/record.ts";
+import { renderDuration } from "../../duration.ts";
+import { unreachable } from "../../unreachable.ts";
+import type { Participation, PodState, PodStory, StoryFacts, Surroundings } from "./pod_explanation.ts";
+import type { PodView } from "../types.ts";
+
+/** Tells the story of a pod. */
+export function explainPod(pod: PodView, around: Surroundings): PodStory {
+  const record = parseRecord(entryOf(pod.annotations, PodAnnotation.decision));
+  const state = stateOf(pod, around);
+  const why = [
+    ...whyOf(pod, { record, state, around }),
+    ...failureLines(pod),
+    ...preferenceLines(pod),
+    ...(around.schedulerSays === undefined ? [] : [`The scheduler says: ${around.schedulerSays}`]),
+  ];
+  return {
+    state,
+    standing: standing(pod, state, around),
+    why,
+    next: nextSteps(pod, { record, state, around }),
+    record,
+  };
+}
+
+function stateOf(pod: PodView, { schedulerSays }: Surroundings): PodState {
+  if (isGated(pod)) return "gated";
+  if ((pod.gates ?? []).length > 0) return "held";
+  if (pod.nodeName !== "") return "scheduled";
+  return schedulerSays === undefined ? "pending" : "unschedulable";
+}
+
+function standing(pod: PodView, state: PodState, { ageMs }: Surroundings): string {
+  const since = ageMs === undefined ? "" : ` for ${renderDuration(Math.max(0, ageMs))}`;
+  switch (state) {
+    case "gated":
+      return `Held by Archway's gate${since}, until its images are inspected.`;
+    case "held":
+      return `Not scheduled: still held by ${(pod.gates ?? []).join(", ")}, which is not Archway's.`;
+    case "unschedulable":
+      return "Pending: the scheduler finds no node for it.";
+    case "pending":
+      return "Pending: the scheduler has not placed it yet.";
+    case "scheduled":
+      return `${pod.phase === "Pending" || pod.phase === "" ? "Scheduled" : pod.phase} on ${pod.nodeName}.`;
+    default:
+      return unreachable(state);
+  }
+}
+
+function whyOf(pod: PodView, { record, state, around }: StoryFacts): readonly string[] {
+  if (state === "gated") return [];
+  if (record !== undefined) return [outcome(record), ...omittedLine(record)];
+  switch (entryOf(pod.labels, SCHEDULING_GATE)) {
+    case GateLabel.removed:
+      return ["Archway released it without a constraint of its own."];
+    case GateLabel.notSet:
+      return [`Archway left it alone: ${exemption(pod)}`];
+    default:
+      return [unseen(around.participation)];
+  }
+}
+
+function outcome({ decision, architectures }: DecisionRecord): string {
+  const names = `{${architectures.join(", ")}}`;
+  switch (decision) {
+    case "place":
+      return `Its images all run on ${names}, so it may run only there.`;
+    case "preset":
+      return "It constrains the architecture itself; Archway added only preferences.";
+    case "nowhere":
+      return "Its images share no architecture, so no node can run it.";
+    case "fallback":
+      return `Its images could not all be inspected, so it fell back to ${names}; whether they run there is not known.`;
+    case "release":
+      return "Its images could not all be inspected, so it was released unconstrained: it may land where they do not run.";
+    default:
+      return unreachable(decision);
+  }
+}
+
+function omittedLine({ omitted }: DecisionRecord): readonly string[] {
+  return omitted === 0 ? [] : [`The record has no room for ${omitted} more of its images.`];
+}
+
+/** Only what a stored pod still shows; the other rules read what has changed since, or the flags of `serve`. */
+function exemption(pod: PodView): string {
+  if (pod.namespace.startsWith("kube-")) return "namespaces that begin with kube- are exempt.";
+  if (hasControlPlaneSelector(pod)) return "its nodeSelector names the control plane.";
+  if (pod.isDaemonSetControlled) return "its DaemonSet has one pod for each node.";
+  if (hasRequiredArchitecture(pod)) return "its nodeSelector or node affinity names the architecture already.";
+  return "it came with a node name, its namespace or RuntimeClass is exempt, or gating was stopped for want of a leader.";
+}
+
+function unseen(participation: Participation): string {
+  switch (participation) {
+    case "off":
+      return "Archway has not seen it: there is no ClusterPodPlacementConfig, so pod placement is off.";
+    case "not-selected":
+      return "Archway has not seen it: the ClusterPodPlacementConfig does not select its namespace.";
+    case "audited":
+      return "Archway has left it as it is: its namespace is in audit mode.";
+    case "selected":
+      return "Archway has not touched it: it is older than the webhook, no replica answered then, or --audit is on.";
+    case "unread":
+      return "Archway has not seen it: its namespace is not selected, or the webhook was away when it was created.";
+    default:
+      return unreachable(participation);
+  }
+}
+
+function failureLines(pod: PodView): readonly string[] {
+  const count = entryOf(pod.labels, PodLabel.inspectErrorCount);
+  const text = entryOf(pod.annotations, PodAnnotation.inspectError);
+  if (count === undefined) return isGated(pod) ? ["No registry has failed; the answer is still to come."] : [];
+  const failing = entryOf(pod.labels, PodLabel.inspectError) !== undefined;
+  const ending = isGated(pod) ? `Inspection fails (count ${count})` : "Inspection failed until Archway gave up";
+  const lead = failing ? ending : `Inspection failed before (count ${count})`;
+  return [text === undefined ? `${lead}.` : `${lead}: ${text}`];
+}
+
+function preferenceLines(pod: PodView): readonly string[] {
+  const audit = entryOf(pod.annotations, PodAnnotation.preferredSources);
+  return audit === undefined || audit === "" ? [] : [`Preferences: ${audit.split(",").join(", ")}`];
+}

@@ -1,0 +1,98 @@
+// What a person can do about a pod: one list of rules, the first that holds speaks. Called by explain.ts.
+import { GateLabel, NODE_ARCH_LABEL, PodLabel, SCHEDULING_GATE } from "../../names.ts";
+import type { DecisionRecord } from "../decision_types.ts";
+import { entryOf } from "../raw.ts";
+import type { StoryFacts } from "./pod_explanation.ts";
+import type { PodView } from "../types.ts";
+
+/** A gate is lifted within the maximum gate age, 60 s unless configured; a pod held for longer is worth a look (ms). */
+const LONG_HELD_MS = 120_000;
+
+const RECREATE = "Then recreate the pod: a pod that has been released is not decided again.";
+
+interface Rule {
+  readonly holds: (facts: NextFacts) => boolean;
+  readonly steps: (facts: NextFacts) => readonly string[];
+}
+
+interface NextFacts extends StoryFacts {
+  readonly pod: PodView;
+  readonly failing: boolean;
+}
+
+const RULES: readonly Rule[] = [
+  {
+    holds: ({ state, around }) => state === "gated" && (around.ageMs ?? 0) >= LONG_HELD_MS,
+    steps: () => [
+      "Look whether Archway runs: kubectl get pods -n archway-system",
+      "To free all pods by hand: archway release --dry-run, then archway release",
+    ],
+  },
+  {
+    holds: ({ state, failing }) => state === "gated" && failing,
+    steps: () => [
+      "Mend what the message names (image name, registry, pull secret); Archway asks again by itself.",
+      "If it keeps failing, the pod is released when the maximum gate age is over (60s unless configured).",
+    ],
+  },
+  {
+    holds: ({ state }) => state === "gated",
+    steps: () => ["Wait: it is released when the maximum gate age is over (60s unless configured), whatever happens."],
+  },
+  {
+    holds: ({ record }) => record?.decision === "nowhere",
+    steps: ({ record }) => [`Build its images for a common architecture${imageList(record)}.`, RECREATE],
+  },
+  {
+    holds: ({ record }) => record?.decision === "fallback" || record?.decision === "release",
+    steps: () => ["Mend what the message names (image name, registry, pull secret).", RECREATE],
+  },
+  {
+    holds: ({ state }) => state === "held",
+    steps: ({ pod }) => [`Ask the owner of ${(pod.gates ?? []).join(", ")}; Archway has done its part.`],
+  },
+  {
+    holds: ({ state, record }) => state === "unschedulable" && record?.decision === "place",
+    steps: ({ record }) => [
+      `Look for a node that has room: kubectl get nodes -l '${NODE_ARCH_LABEL} in (${
+        record?.architectures.join(",")
+      })'`,
+    ],
+  },
+  {
+    holds: ({ pod, around }) => !isSeen(pod) && around.participation === "off",
+    steps: () => ["Create a ClusterPodPlacementConfig named cluster, then recreate the pod."],
+  },
+  {
+    holds: ({ pod, around }) => !isSeen(pod) && around.participation === "not-selected",
+    steps: () => ["Label the namespace so that spec.namespaceSelector selects it, then recreate the pod."],
+  },
+  {
+    holds: ({ pod, around }) => !isSeen(pod) && around.participation === "audited",
+    steps: (
+      { pod },
+    ) => [`What would be done is in its events: kubectl events --for pod/${pod.name} -n ${pod.namespace}`],
+  },
+  {
+    holds: ({ pod }) => !isSeen(pod),
+    steps: () => ["To have it placed by its images, recreate the pod."],
+  },
+];
+
+/** The steps, in order; none when all is well. */
+export function nextSteps(pod: PodView, story: StoryFacts): readonly string[] {
+  const facts = { ...story, pod, failing: entryOf(pod.labels, PodLabel.inspectError) !== undefined };
+  return RULES.find(({ holds }) => holds(facts))?.steps(facts) ?? [];
+}
+
+function isSeen(pod: PodView): boolean {
+  const label = entryOf(pod.labels, SCHEDULING_GATE);
+  return label === GateLabel.removed || label === GateLabel.notSet || label === GateLabel.gated;
+}
+
+function imageList(record: DecisionRecord | undefined): string {
+  const images = (record?.images ?? []).map(({ image, architectures }) =>
+    `${image} has ${architectures.join(", ") || "none"}`
+  );
+  return images.length === 0 ? "" : `: ${images.join("; ")}`;
+}

@@ -1,0 +1,145 @@
+// JSON Patch operations that narrow a pod's node affinity. Required terms gain one expression at their end, preferred
+// terms gain new ones at the end of the list; nothing that stands there is changed. Source: §2.5, §2.7 step 7, §10.
+import { type JsonPatch, type PatchOperation, pointer } from "../../k8s/patch.ts";
+import { NO_SUPPORTED_ARCH, NODE_ARCH_LABEL } from "../../names.ts";
+import type { LabelRequirement, RawObject } from "../config_types.ts";
+import { expressionsOf, hasExpression, isEmptyTerm, ownArchitectures } from "./constraints.ts";
+import type { PreferredTerm, RequiredPlan } from "../plan_types.ts";
+import { listAt } from "../raw.ts";
+import type { PodView } from "../types.ts";
+
+const NODE_AFFINITY = ["spec", "affinity", "nodeAffinity"] as const;
+const REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution";
+const PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution";
+
+/** Where the required terms stand in a pod. */
+export const REQUIRED_TERMS_POINTER: string = pointer(...NODE_AFFINITY, REQUIRED, "nodeSelectorTerms");
+
+/** Where the preferred terms stand in a pod. */
+export const PREFERRED_TERMS_POINTER: string = pointer(...NODE_AFFINITY, PREFERRED);
+
+/** What no node satisfies: the images share no architecture. */
+export const NOWHERE_REQUIREMENT: LabelRequirement = { key: NO_SUPPORTED_ARCH, operator: "Exists", values: [] };
+
+/** `kubernetes.io/arch In […]`. */
+export function architectureRequirement(architectures: readonly string[]): LabelRequirement {
+  return { key: NODE_ARCH_LABEL, operator: "In", values: architectures };
+}
+
+/** What to add to a pod's node affinity. An absent part is left alone. */
+export interface AffinityAddition {
+  readonly required?: RequiredAddition;
+  readonly preferred: readonly PreferredTerm[];
+}
+
+/** Expressions for terms that exist, and the terms to make where there are none. */
+export interface RequiredAddition {
+  /** Appended together to each term that says nothing on the first one's key. Never empty. */
+  readonly expressions: readonly [LabelRequirement, ...LabelRequirement[]];
+  readonly newTerms: readonly RawObject[];
+}
+
+/** The addition for a set of architectures, with the labels that single ones of them need besides (variants). */
+export function requiredAddition(plan: Extract<RequiredPlan, { kind: "in" }>): RequiredAddition {
+  const { architectures, variants } = plan;
+  const main = architectureRequirement(architectures);
+  const [variant] = variants;
+  if (variant === undefined) return plainAddition(main);
+  // Terms that exist cannot be split per architecture: for them the plan has one architecture, or none with a label.
+  const expressions = architectures.length === 1 ? [main, variant.requirement] as const : [main] as const;
+  const plain = architectures.filter((architecture) => variants.every((one) => one.architecture !== architecture));
+  const newTerms = variants.map((one) => termOf(architectureRequirement([one.architecture]), one.requirement));
+  return {
+    expressions,
+    newTerms: plain.length === 0 ? newTerms : [termOf(architectureRequirement(plain)), ...newTerms],
+  };
+}
+
+/** The addition of a single requirement. */
+export function plainAddition(requirement: LabelRequirement): RequiredAddition {
+  return { expressions: [requirement], newTerms: [termOf(requirement)] };
+}
+
+/** The operations; none when nothing is to add. Parents that are missing are made, in as few operations as possible. */
+export function affinityOperations(pod: PodView, addition: AffinityAddition): JsonPatch {
+  const preferred = addition.preferred.map(preferredTerm);
+  if (!pod.hasNodeAffinity) return makeNodeAffinity(pod, { required: addition.required, preferred });
+  return [
+    ...(addition.required === undefined ? [] : requiredOperations(pod, addition.required)),
+    ...preferredOperations(pod, preferred),
+  ];
+}
+
+function makeNodeAffinity(
+  pod: PodView,
+  parts: { readonly required: RequiredAddition | undefined; readonly preferred: readonly RawObject[] },
+): JsonPatch {
+  const nodeAffinity = {
+    ...(parts.required === undefined ? {} : { [REQUIRED]: { nodeSelectorTerms: parts.required.newTerms } }),
+    ...(parts.preferred.length === 0 ? {} : { [PREFERRED]: parts.preferred }),
+  };
+  if (Object.keys(nodeAffinity).length === 0) return [];
+  return [
+    pod.hasAffinity
+      ? { op: "add", path: pointer(...NODE_AFFINITY), value: nodeAffinity }
+      : { op: "add", path: "/spec/affinity", value: { nodeAffinity } },
+  ];
+}
+
+function requiredOperations(pod: PodView, addition: RequiredAddition): JsonPatch {
+  const { requiredTerms: terms } = pod;
+  const nodeSelectorTerms = addition.newTerms;
+  if (terms === undefined) {
+    return [{ op: "add", path: pointer(...NODE_AFFINITY, REQUIRED), value: { nodeSelectorTerms } }];
+  }
+  if (terms.length === 0) return [{ op: "add", path: REQUIRED_TERMS_POINTER, value: nodeSelectorTerms }];
+  if (JSON.stringify(terms) === JSON.stringify(nodeSelectorTerms)) return [];
+  return terms.flatMap((term, index) => termOperations(pod, { term, index, addition }));
+}
+
+function termOperations(
+  pod: PodView,
+  { term, index, addition }: { readonly term: RawObject; readonly index: number; readonly addition: RequiredAddition },
+): JsonPatch {
+  if (isEmptyTerm(term) || isSettled(pod, { term, addition })) return [];
+  const path = REQUIRED_TERMS_POINTER + pointer(index, "matchExpressions");
+  const expressions = addition.expressions.map(expressionOf);
+  if (listAt(term, "matchExpressions") === undefined) return [{ op: "add", path, value: expressions }];
+  return expressions.map((value): PatchOperation => ({ op: "add", path: `${path}/-`, value }));
+}
+
+/** A term that speaks of the key is the user's word and stays; unless the word is our own and meanwhile too wide. */
+function isSettled(
+  pod: PodView,
+  { term, addition }: { readonly term: RawObject; readonly addition: RequiredAddition },
+): boolean {
+  const [main, ...further] = addition.expressions;
+  if (!hasExpression(term, main.key)) return false;
+  const own = ownArchitectures(pod, term);
+  if (own === undefined) return true;
+  const isWide = main.operator === "In" && !own.every((name) => main.values.includes(name));
+  return !isWide && further.every((one) => isStated(term, one));
+}
+
+function isStated(term: RawObject, requirement: LabelRequirement): boolean {
+  const wanted = JSON.stringify(expressionOf(requirement));
+  return expressionsOf(term).some((expression) => JSON.stringify(expression) === wanted);
+}
+
+function preferredOperations(pod: PodView, terms: readonly RawObject[]): JsonPatch {
+  if (terms.length === 0) return [];
+  if (pod.preferredTerms === undefined) return [{ op: "add", path: PREFERRED_TERMS_POINTER, value: terms }];
+  return terms.map((value): PatchOperation => ({ op: "add", path: `${PREFERRED_TERMS_POINTER}/-`, value }));
+}
+
+function preferredTerm({ weight, architecture }: PreferredTerm): RawObject {
+  return { weight, preference: termOf(architectureRequirement([architecture])) };
+}
+
+function termOf(...requirements: readonly LabelRequirement[]): RawObject {
+  return { matchExpressions: requirements.map(expressionOf) };
+}
+
+function expressionOf({ key, operator, values }: LabelRequirement): RawObject {
+  return values.length === 0 ? { key, operator } : { key, operator, values };
+}

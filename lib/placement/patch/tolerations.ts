@@ -1,0 +1,55 @@
+// Tolerations for taints by which a cluster marks architectures (GKE, ACK, archaware, …), added together with the
+// affinity and for exactly the architectures decided. Source: peers §1.10, idea I8.
+import type { ArchTaint, Parsed } from "../config_types.ts";
+import type { TolerationPlan } from "../plan_types.ts";
+import type { PodView, TolerationView } from "../types.ts";
+
+/** The taints that `--tolerate-arch-taints` knows by name. */
+export const TAINT_PRESETS: Readonly<Record<string, ArchTaint>> = {
+  gke: { key: "kubernetes.io/arch", effect: "NoSchedule", architectures: undefined },
+  ack: { key: "kubernetes.io/arch", effect: "NoSchedule", architectures: undefined },
+  archaware: { key: "supported-arch", effect: "NoSchedule", architectures: undefined },
+};
+
+const KEY = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+const EFFECTS = ["NoSchedule", "NoExecute", "PreferNoSchedule"] as const;
+
+/** Parses one value of `--tolerate-arch-taints`: a preset, or `KEY=arch` with an optional `:EFFECT`. */
+export function parseArchTaint(text: string): Parsed<ArchTaint> {
+  const preset = Object.hasOwn(TAINT_PRESETS, text) ? TAINT_PRESETS[text] : undefined;
+  if (preset !== undefined) return { kind: "ok", value: preset };
+  const [, key, name] = /^([^=]+)=arch(?::(\w+))?$/.exec(text) ?? [];
+  const effect = EFFECTS.find((known) => known === (name ?? "NoSchedule"));
+  if (key === undefined || !KEY.test(key) || effect === undefined) {
+    const presets = Object.keys(TAINT_PRESETS).join(", ");
+    return {
+      kind: "invalid",
+      message: `Cannot read arch taint "${text}": it is neither ${presets} nor KEY=arch[:EFFECT].`,
+    };
+  }
+  return { kind: "ok", value: { key, effect, architectures: undefined } };
+}
+
+/** The tolerations that a pod lacks for these architectures. One that it has, a blanket one included, is not repeated. */
+export function planTolerations(
+  pod: PodView,
+  wanted: { readonly architectures: readonly string[]; readonly taints: readonly ArchTaint[] },
+): readonly TolerationPlan[] {
+  const plans: TolerationPlan[] = [];
+  for (const { key, effect, architectures } of wanted.taints) {
+    for (const value of wanted.architectures) {
+      const plan: TolerationPlan = { key, operator: "Equal", value, effect };
+      const carried = architectures === undefined || architectures.includes(value);
+      const isTolerated = [...(pod.tolerations ?? []), ...plans].some((toleration) => tolerates(toleration, plan));
+      if (carried && !isTolerated) plans.push(plan);
+    }
+  }
+  return plans;
+}
+
+/** Whether a toleration covers a taint; the rules are the scheduler's. */
+function tolerates(toleration: TolerationView, taint: TolerationPlan): boolean {
+  const effectFits = toleration.effect === "" || toleration.effect === taint.effect;
+  if (toleration.operator === "Exists") return effectFits && (toleration.key === "" || toleration.key === taint.key);
+  return effectFits && toleration.key === taint.key && toleration.value === taint.value;
+}

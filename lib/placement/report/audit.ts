@@ -1,0 +1,48 @@
+// Audit mode: nothing is changed, what would be done is told. The webhook passes such pods; whoever inspects their
+// images asks here for the event to post. Source: design §4 `--audit`.
+import { EventReason } from "../../names.ts";
+import { unreachable } from "../../unreachable.ts";
+import { decideUngated } from "../decide.ts";
+import type { PlacementDecision } from "../decision_types.ts";
+import { clip, failureText } from "../failures.ts";
+import type { PodReport } from "./report_slots.ts";
+import type { PlacementFacts } from "../types.ts";
+
+/** What would be decided if Archway were allowed to act. A failing inspection counts as given up. */
+export function auditDecision(facts: PlacementFacts): PlacementDecision {
+  const settings = { ...facts.settings, audit: false };
+  return decideUngated({ ...facts, settings, gateAgeMs: settings.maxGateAgeMs });
+}
+
+/** The one event of an audited pod; none for a pod that would be left alone. */
+export function auditReports(decision: PlacementDecision): readonly PodReport[] {
+  const would = wouldDo(decision);
+  if (would === undefined) return [];
+  const message = clip(`Audit mode, nothing was changed: Archway would ${would}.`, 1024);
+  const type = decision.kind === "place" ? "Normal" : "Warning";
+  return [{ type, reason: decision.kind === "place" ? EventReason.predicateSet : reasonOf(decision), message }];
+}
+
+function reasonOf(decision: PlacementDecision): string {
+  return decision.kind === "nowhere" ? EventReason.noSupportedArchitectures : EventReason.inspectionError;
+}
+
+function wouldDo(decision: PlacementDecision): string | undefined {
+  switch (decision.kind) {
+    case "ignore":
+    case "retry":
+      return undefined;
+    case "place":
+      return decision.required.kind === "preset"
+        ? "only add preferences, because the pod constrains the architecture itself"
+        : `set the supported architectures to {${decision.required.architectures.join(", ")}}`;
+    case "nowhere":
+      return "make the pod unschedulable, because its images share no architecture";
+    case "fallback":
+      return `fall back to {${decision.architecture}} (${failureText(decision.failed)})`;
+    case "release":
+      return `leave the pod unconstrained (${failureText(decision.failed)})`;
+    default:
+      return unreachable(decision);
+  }
+}

@@ -1,0 +1,50 @@
+// One word per decision, from a closed set: the reason in log lines and the label of metrics. Called by the controller.
+import { unreachable } from "../../unreachable.ts";
+import type { GateVerdict, IgnoreReason, PassReason, PlacementDecision } from "../decision_types.ts";
+
+/** The words of {@link decisionReason}. */
+export type DecisionReason =
+  | IgnoreReason
+  | "Placed"
+  | "PlacedOutOfReach"
+  | "PreferencesOnly"
+  | "NoSharedArchitecture"
+  | "InspectionFailing"
+  | "FellBack"
+  | "GaveUp";
+
+/** The word for a decision. */
+export function decisionReason(decision: PlacementDecision): DecisionReason {
+  switch (decision.kind) {
+    case "ignore":
+      return decision.reason;
+    case "place":
+      if (decision.required.kind === "preset") return "PreferencesOnly";
+      return decision.outOfReach ? "PlacedOutOfReach" : "Placed";
+    case "nowhere":
+      return "NoSharedArchitecture";
+    case "retry":
+      return "InspectionFailing";
+    case "fallback":
+      return "FellBack";
+    case "release":
+      return "GaveUp";
+    default:
+      return unreachable(decision);
+  }
+}
+
+/** The word for a verdict of the webhook. */
+export function verdictReason(verdict: GateVerdict): DecisionReason | PassReason | "Gated" {
+  switch (verdict.kind) {
+    case "ignore":
+    case "pass":
+      return verdict.reason;
+    case "gate":
+      return "Gated";
+    case "place":
+      return decisionReason(verdict.decision);
+    default:
+      return unreachable(verdict);
+  }
+}

@@ -1,0 +1,64 @@
+// Which of a pod's three event slots a report takes. What takes a slot replaces what was there, in this process and after
+// a restart, so a pod never has more than three events, and the last ones are those of its outcome. Called by reports.ts.
+import { EventReason } from "../../names.ts";
+
+/** An event to post on the pod. */
+export interface PodReport {
+  readonly type: "Normal" | "Warning";
+  /** One of `EventReason`. */
+  readonly reason: string;
+  /** One or two sentences, at most 1024 characters. */
+  readonly message: string;
+}
+
+/** The places that a pod has for events: one holds one event at a time, so a pod never has more than three. */
+export type EventSlot = 1 | 2 | 3;
+
+/** A report and its place among the pod's events. */
+export interface PlacedReport extends PodReport {
+  readonly slot: EventSlot;
+  /** It tells of how the pod's wait ended badly: never to be lost. */
+  readonly mustArrive: boolean;
+}
+
+/**
+ * | slot | while the pod waits  | at the end                                                                  |
+ * |------|----------------------|-----------------------------------------------------------------------------|
+ * | 1    | the gate was added   | stays, unless the removal of the gate finds no other place                  |
+ * | 2    | an inspection failed | what stood in the way of the usual: failures, conflicts; else the removal   |
+ * | 3    | the gate is stuck    | where the pod may run; else the removal                                     |
+ */
+const SLOTS: ReadonlyMap<string, EventSlot> = new Map([
+  [EventReason.gateAdded, 1],
+  [EventReason.inspectionError, 2],
+  [EventReason.predicatesConflict, 2],
+  [EventReason.preferredDuplicates, 2],
+  [EventReason.noSupportedArchitectures, 2],
+  [EventReason.gatedPodIgnored, 2],
+  [EventReason.predicateSet, 3],
+  [EventReason.fallbackSet, 3],
+  [EventReason.gateRemovalFailed, 3],
+]);
+
+/** Where a report goes whose own slot is taken: the gate's beginning is what a person misses least. */
+const SPARE: readonly EventSlot[] = [2, 3, 1];
+
+/**
+ * Gives each report a slot of its own, most telling first; a report for which none is left is dropped. `failedBefore`:
+ * an earlier failure holds slot 2 and is not to be replaced by mere news.
+ */
+export function placeReports(
+  reports: readonly PodReport[],
+  { failedBefore, mustArrive }: { readonly failedBefore: boolean; readonly mustArrive: boolean },
+): readonly PlacedReport[] {
+  const taken = new Set<EventSlot>();
+  return reports.flatMap((report) => {
+    const isFree = (slot: EventSlot): boolean =>
+      !taken.has(slot) && !(slot === 2 && failedBefore && report.type === "Normal");
+    const own = SLOTS.get(report.reason);
+    const slot = own !== undefined && isFree(own) ? own : SPARE.find(isFree);
+    if (slot === undefined) return [];
+    taken.add(slot);
+    return [{ ...report, slot, mustArrive: mustArrive && report.type === "Warning" }];
+  });
+}

@@ -1,0 +1,179 @@
+// Decision → the events a person reads on the pod: which image, which registry, which architectures, what was done. The
+// reasons are the reference's, because automation keys on them; the words are Archway's. Source: §4.2, §2.9.
+import { EventReason, PodLabel, SCHEDULING_GATE } from "../../names.ts";
+import { unreachable } from "../../unreachable.ts";
+import type { ImageFailure, ImageOutcome, PlaceDecision, PlacementDecision } from "../decision_types.ts";
+import { clip } from "../failures.ts";
+import type { PreferencePlan } from "../plan_types.ts";
+import { duplicatesText, preferenceText } from "./preference_reports.ts";
+import { type PlacedReport, placeReports, type PodReport } from "./report_slots.ts";
+import type { PodView } from "../types.ts";
+
+/** The longest message the events API takes. */
+const MESSAGE_MAX = 1024;
+
+/** What came of a decision: it was carried out in full, the server took only the bare release, or nothing at all. */
+export type PodOutcome =
+  | { readonly kind: "applied"; readonly decision: PlacementDecision }
+  | { readonly kind: "bare"; readonly decision: PlacementDecision; readonly why: string }
+  | { readonly kind: "refused"; readonly why: string };
+
+/** The event for the first time a gated pod is seen. */
+export function gateAddedReport(): PlacedReport {
+  const said =
+    `Held by the scheduling gate ${SCHEDULING_GATE} until it is known which architectures its images support.`;
+  return { ...normal(EventReason.gateAdded, said), slot: 1, mustArrive: false };
+}
+
+/** The events of an outcome, at most three, most telling first. Posted after the write, so that they are true. */
+export function reportsOf(pod: PodView, outcome: PodOutcome): readonly PlacedReport[] {
+  const failedBefore = pod.labels?.[PodLabel.inspectErrorCount] !== undefined;
+  const isOver = outcome.kind !== "applied" || outcome.decision.kind !== "retry";
+  return placeReports(outcomeReports(pod, outcome), { failedBefore, mustArrive: isOver });
+}
+
+function outcomeReports(pod: PodView, outcome: PodOutcome): readonly PodReport[] {
+  switch (outcome.kind) {
+    case "applied":
+      return appliedReports(pod, outcome.decision);
+    case "bare":
+      return [
+        warning(
+          EventReason.gateRemovalFailed,
+          `The API server refused the node affinity, so the pod was released without it: ${outcome.why}`,
+        ),
+        gateRemoved(pod),
+      ];
+    case "refused":
+      return [warning(EventReason.gateRemovalFailed, `Cannot remove the gate ${SCHEDULING_GATE}: ${outcome.why}`)];
+    default:
+      return unreachable(outcome);
+  }
+}
+
+function appliedReports(pod: PodView, decision: PlacementDecision): readonly PodReport[] {
+  switch (decision.kind) {
+    case "ignore":
+      return ignoredReports(pod, decision.reason);
+    case "place":
+      return [...placedReports(decision), gateRemoved(pod), ...duplicatesReports(decision.preferences)];
+    case "nowhere":
+      return [
+        nowhereReport(decision.images),
+        normal(EventReason.predicateSet, "Set the supported architectures to {}: no node can run the pod."),
+        gateRemoved(pod),
+      ];
+    case "retry":
+      return [failedReport(decision.failed, "The pod stays held; the next attempt follows by itself.")];
+    case "fallback":
+      return [
+        failedReport(decision.failed, `Gave up after ${attempts(decision.attempt)}.`),
+        fallbackReport(decision),
+        gateRemoved(pod),
+      ];
+    case "release": {
+      const gaveUp = `Gave up after ${attempts(decision.attempt)}; released without an architecture constraint.`;
+      const done = sentences(gaveUp, othersText(decision.images));
+      const { preferences } = decision;
+      return [
+        failedReport(decision.failed, done),
+        ...preferenceReports(preferences),
+        gateRemoved(pod),
+        ...duplicatesReports(preferences),
+      ];
+    }
+    default:
+      return unreachable(decision);
+  }
+}
+
+function fallbackReport(
+  { architecture, preferences, images }: Extract<PlacementDecision, { kind: "fallback" }>,
+): PodReport {
+  const said =
+    `Fell back to {${architecture}}, the configured fallback architecture, because the images could not be ` +
+    `inspected. Whether they run there is not known.`;
+  return warning(EventReason.fallbackSet, sentences(said, preferenceText(preferences), othersText(images)));
+}
+
+function ignoredReports(pod: PodView, reason: string): readonly PodReport[] {
+  if (reason === "NotGated" || reason === "Deleting") return [];
+  const said = `The gated pod need not be placed by its architecture (${reason}); it was released unchanged.`;
+  return [warning(EventReason.gatedPodIgnored, said), gateRemoved(pod)];
+}
+
+function placedReports({ required, images, outOfReach, findings, preferences }: PlaceDecision): readonly PodReport[] {
+  if (required.kind === "preset") {
+    const said = "The pod constrains the architecture itself; its constraint was kept.";
+    return [normal(EventReason.predicatesConflict, said), ...preferenceReports(preferences)];
+  }
+  const names = `{${required.architectures.join(", ")}}`;
+  const said = sentences(
+    `Set the supported architectures to ${names}.`,
+    preferenceText(preferences),
+    `Images: ${images.map(imageText).join("; ")}.`,
+    findings.length === 0 ? undefined : `Note: ${findings.join("; ")}.`,
+  );
+  if (!outOfReach) return [normal(EventReason.predicateSet, said)];
+  return [warning(EventReason.predicateSet, `No node or pool of this cluster offers ${names}. ${said}`)];
+}
+
+function nowhereReport(images: readonly ImageOutcome[]): PodReport {
+  const said = `The images share no architecture, so no node can run the pod. Images: ${
+    images.map(imageText).join("; ")
+  }.`;
+  return warning(EventReason.noSupportedArchitectures, said);
+}
+
+/** The event of preferences where no other event tells of them. */
+function preferenceReports(preferences: PreferencePlan): readonly PodReport[] {
+  const said = preferenceText(preferences);
+  return said === undefined ? [] : [normal(EventReason.predicateSet, said)];
+}
+
+function duplicatesReports(preferences: PreferencePlan): readonly PodReport[] {
+  const said = duplicatesText(preferences);
+  return said === undefined ? [] : [normal(EventReason.preferredDuplicates, said)];
+}
+
+function failedReport({ image, failure }: ImageFailure, done: string): PodReport {
+  const where = failure.registry === undefined ? "" : ` at ${failure.registry}`;
+  const said = `Cannot inspect image "${image}"${where} (${failure.kind}, ${failure.reason}): ${
+    clip(failure.message, 256)
+  }`;
+  return warning(EventReason.inspectionError, `${said.replace(/\.?$/, ".")} ${done}`);
+}
+
+function imageText({ image, digest, architectures, source }: ImageOutcome): string {
+  const at = digest === "" ? "" : ` (${digest.slice(0, 19)})`;
+  const found = source === "bundle" ? "any architecture" : architectures.join(", ") || "none";
+  return `${image}${at}: ${found}`;
+}
+
+function gateRemoved(pod: PodView): PodReport {
+  const others = (pod.gates ?? []).filter((gate) => gate !== SCHEDULING_GATE);
+  const rest = others.length === 0 ? "" : ` Still held by ${others.join(", ")}.`;
+  return normal(EventReason.gateRemoved, `Removed the scheduling gate ${SCHEDULING_GATE}.${rest}`);
+}
+
+function attempts(count: number): string {
+  return count === 1 ? "1 attempt" : `${count} attempts`;
+}
+
+/** What is known of those images that did answer, when another one decided the matter. */
+function othersText(images: readonly ImageOutcome[]): string | undefined {
+  const others = images.filter(({ source }) => source !== "failed");
+  return others.length === 0 ? undefined : `Other images: ${others.map(imageText).join("; ")}.`;
+}
+
+function sentences(...all: readonly (string | undefined)[]): string {
+  return all.filter((one) => one !== undefined).join(" ");
+}
+
+function normal(reason: string, message: string): PodReport {
+  return { type: "Normal", reason, message: clip(message, MESSAGE_MAX) };
+}
+
+function warning(reason: string, message: string): PodReport {
+  return { type: "Warning", reason, message: clip(message, MESSAGE_MAX) };
+}

@@ -1,0 +1,60 @@
+// Pods that the webhook never saw, because it did not answer in time or refused work under overload and the API server
+// let them pass (`failurePolicy: Ignore`). They are told of, never changed. Called by the sweep of the pod controller.
+import { EventReason, PodAnnotation, PodLabel } from "../../names.ts";
+import type { PlacementConfigs, PlacementSettings } from "../config_types.ts";
+import { isGated } from "../patch/constraints.ts";
+import { clip } from "../failures.ts";
+import { judgeAdmission } from "../gate.ts";
+import { entryOf } from "../raw.ts";
+import type { PodReport } from "./report_slots.ts";
+import { matchesSelector } from "../config/selector.ts";
+import type { PodView } from "../types.ts";
+
+/** What decides whether the webhook would have handled a pod. */
+export interface AdmissionScope {
+  readonly configs: PlacementConfigs;
+  readonly settings: PlacementSettings;
+}
+
+/**
+ * Whether a pending pod bears no mark of the webhook, which marks every pod it sees, and would have been gated or placed
+ * by it. Its node does not count: without a gate the scheduler has chosen one within milliseconds.
+ */
+export function isUnadmitted(pod: PodView, { configs, settings }: AdmissionScope): boolean {
+  const { cluster } = configs;
+  if (cluster === undefined || cluster.deleting || pod.deleting || isMarked(pod) || isMirror(pod)) return false;
+  const unbound = { ...pod, nodeName: "" };
+  const { kind } = judgeAdmission({ pod: unbound, configs, settings, known: undefined, mayGate: true });
+  return kind === "gate" || kind === "place";
+}
+
+/** Those whose namespace the webhook is called for. A namespace without known labels reads as one without labels. */
+export function inSelectedNamespaces(
+  pods: readonly PodView[],
+  { configs, labelsOf }: {
+    readonly configs: PlacementConfigs;
+    readonly labelsOf: (namespace: string) => Readonly<Record<string, string>> | undefined;
+  },
+): readonly PodView[] {
+  const { cluster } = configs;
+  if (cluster === undefined) return [];
+  return pods.filter(({ namespace }) => matchesSelector(cluster.namespaceSelector, labelsOf(namespace)));
+}
+
+/** The one event about all of them. */
+export function unadmittedReport(pods: readonly PodView[]): PodReport {
+  const names = pods.map(({ namespace, name }) => `${namespace}/${name}`).sort();
+  const message = `Pods admitted without Archway, because it did not answer the API server in time: ${names.length}. ` +
+    "They may be on nodes that their images do not support; recreate them to have them placed: ";
+  return { type: "Warning", reason: EventReason.admissionMissed, message: clip(message + names.join(", "), 1024) };
+}
+
+function isMarked(pod: PodView): boolean {
+  return isGated(pod) || entryOf(pod.labels, PodLabel.gate) !== undefined ||
+    entryOf(pod.annotations, PodAnnotation.decision) !== undefined;
+}
+
+/** A static pod's image in the API: its kubelet runs it whatever the API server says. */
+function isMirror({ owners }: PodView): boolean {
+  return owners.some(({ kind }) => kind === "Node");
+}

@@ -1,0 +1,386 @@
+// Logging in to registries: Basic, tokens, identity tokens, several credentials, and where a credential must never go.
+import assert from "node:assert/strict";
+import type { Credential } from "../../../../lib/oci/credential.ts";
+import type { InspectionReport } from "../../../../lib/oci/inspector.ts";
+import { makeImage, makeMultiArch } from "../../../support/documents.ts";
+import { makeCredential, makeRequest, openTestInspector } from "../../../support/inspectors.ts";
+import { type FakeRegistry, type Login, openFakeRegistry } from "../../../support/registry.ts";
+
+const USERS = { user: "password" };
+const TOKEN: Login = { kind: "token", users: USERS, anonymous: false };
+
+async function open(login: Login): Promise<FakeRegistry> {
+  const registry = await openFakeRegistry({ login });
+  for (const repository of ["org/app", "org/other"]) {
+    registry.put(repository, makeMultiArch(["amd64", "arm64"]).index, "v1");
+  }
+  return registry;
+}
+
+function sees({ inspection }: InspectionReport): readonly string[] | string {
+  return inspection.kind === "failed"
+    ? inspection.failure.reason
+    : inspection.platforms.map(({ architecture }) => architecture);
+}
+
+const BOTH = ["amd64", "arm64"];
+
+Deno.test("DV-114 inspect() asks for a token of the repository's pull scope, with the user's name", async () => {
+  await using registry = await open(TOKEN);
+  using inspector = openTestInspector();
+  const credentials = [makeCredential(registry.host)];
+  const report = await inspector.inspect(`${registry.host}/org/app:v1`, { credentials });
+  assert.deepEqual(sees(report), BOTH);
+  const token = registry.requests.find(({ path }) => path.startsWith("/token"));
+  const query = new URLSearchParams(token?.path.split("?")[1]);
+  assert.deepEqual(Object.fromEntries(query), { service: "fake", scope: "repository:org/app:pull", account: "user" });
+  assert.deepEqual([report.access, report.credentialSource], ["private", "secret team-a/pull"]);
+});
+
+Deno.test("B4 inspect() needs one manifest GET and one token once it knows how the host logs in, and no ping", async () => {
+  await using registry = await open(TOKEN);
+  using inspector = openTestInspector();
+  const credentials = [makeCredential(registry.host)];
+  const first = await inspector.inspect(`${registry.host}/org/app:v1`, { credentials });
+  assert.deepEqual(first.requests, { manifestGet: 2, manifestHead: 0, blobGet: 0, token: 1, other: 0 });
+  const second = await inspector.inspect(`${registry.host}/org/other:v1`, { credentials });
+  assert.deepEqual(second.requests, { manifestGet: 1, manifestHead: 0, blobGet: 0, token: 1, other: 0 });
+  assert.ok(registry.requests.every(({ path }) => path !== "/v2/"));
+});
+
+for (const member of ["token", "access_token"] as const) {
+  Deno.test(`inspect() takes the token from ${member}, also as a stranger`, async () => {
+    await using registry = await open({ kind: "token", users: {}, anonymous: true, member });
+    using inspector = openTestInspector();
+    const report = await inspector.inspect(`${registry.host}/org/app:v1`);
+    assert.deepEqual([sees(report), report.access], [BOTH, "public"]);
+  });
+}
+
+Deno.test("inspect() asks once for a token that many need at the same time", async () => {
+  await using registry = await open(TOKEN);
+  using inspector = openTestInspector();
+  const credentials = [makeCredential(registry.host)];
+  for (const tag of ["a", "b", "c", "d"]) registry.put("org/app", makeMultiArch(["amd64"]).index, tag);
+  await Promise.all(
+    ["a", "b", "c", "d"].map((tag) => inspector.inspect(`${registry.host}/org/app:${tag}`, { credentials })),
+  );
+  assert.equal(registry.requests.filter(({ path }) => path.startsWith("/token")).length, 1);
+});
+
+Deno.test("inspect() gets a new token when the registry no longer takes the old one", async () => {
+  await using registry = await open(TOKEN);
+  using inspector = openTestInspector();
+  const credentials = [makeCredential(registry.host)];
+  await inspector.inspect(`${registry.host}/org/app:v1`, { credentials });
+  registry.put("org/app", makeMultiArch(["s390x"]).index, "v2");
+  let revoked = 1;
+  registry.intercept = ({ path }) => {
+    if (!path.includes("/manifests/") || revoked-- <= 0) return undefined;
+    const challenge =
+      `Bearer realm="${registry.origin}/token",service="fake",scope="repository:org/app:pull",error="invalid_token"`;
+    return new Response("", { status: 401, headers: { "www-authenticate": challenge } });
+  };
+  assert.deepEqual(sees(await inspector.inspect(`${registry.host}/org/app:v2`, { credentials })), ["s390x"]);
+});
+
+Deno.test("inspect() logs in with Basic where the registry asks for it", async () => {
+  await using registry = await open({ kind: "basic", users: USERS });
+  using inspector = openTestInspector();
+  const credentials = [makeCredential(registry.host)];
+  assert.deepEqual(sees(await inspector.inspect(`${registry.host}/org/app:v1`, { credentials })), BOTH);
+  const second = await inspector.inspect(`${registry.host}/org/other:v1`, { credentials });
+  assert.deepEqual(second.requests, { manifestGet: 1, manifestHead: 0, blobGet: 0, token: 0, other: 0 });
+});
+
+Deno.test("inspect() trades an identity token for a token by POST, never in the address", async () => {
+  await using registry = await open({
+    ...TOKEN,
+    kind: "token",
+    users: {},
+    anonymous: false,
+    identityTokens: ["refresh-me"],
+  });
+  using inspector = openTestInspector();
+  const credentials: readonly Credential[] = [
+    { scope: registry.host, source: "config.json", secret: { kind: "identity", token: "refresh-me" } },
+  ];
+  assert.deepEqual(sees(await inspector.inspect(`${registry.host}/org/app:v1`, { credentials })), BOTH);
+  assert.ok(registry.requests.every(({ path }) => !path.includes("refresh-me")));
+});
+
+Deno.test("inspect() sends a registry token as it is", async () => {
+  await using registry = await open(TOKEN);
+  using inspector = openTestInspector();
+  const token = btoa("repository:org/app:pull");
+  const credentials: readonly Credential[] = [{
+    scope: registry.host,
+    source: "x",
+    secret: { kind: "registry", token },
+  }];
+  assert.deepEqual(sees(await inspector.inspect(`${registry.host}/org/app:v1`, { credentials })), BOTH);
+});
+
+for (const login of [TOKEN, { kind: "basic", users: USERS } as const]) {
+  Deno.test(`inspect() tries every credential of the host in turn (${login.kind})`, async () => {
+    await using registry = await open(login);
+    using inspector = openTestInspector();
+    const credentials = [
+      makeCredential(registry.host, { username: "revoked", source: "secret a/old" }),
+      makeCredential(registry.host, { source: "secret a/new" }),
+    ];
+    const report = await inspector.inspect(`${registry.host}/org/app:v1`, { credentials });
+    assert.deepEqual([sees(report), report.credentialSource], [BOTH, "secret a/new"]);
+  });
+
+  Deno.test(`inspect() says which sources were refused, and none of their secrets (${login.kind})`, async () => {
+    await using registry = await open(login);
+    using inspector = openTestInspector();
+    const credentials = [
+      makeCredential(registry.host, { username: "revoked", password: "hunter2", source: "secret a/old" }),
+    ];
+    const { inspection } = await inspector.inspect(`${registry.host}/org/app:v1`, { credentials });
+    assert.ok(inspection.kind === "failed");
+    assert.deepEqual([inspection.failure.kind, inspection.failure.reason], ["permanent", "Unauthorized"]);
+    assert.match(inspection.failure.message, /secret a\/old/);
+    assert.doesNotMatch(inspection.failure.message, /hunter2|revoked/);
+  });
+}
+
+Deno.test("inspect() reads a public image as a stranger when the credential is refused", async () => {
+  await using registry = await open({ ...TOKEN, kind: "token", users: {}, anonymous: true });
+  using inspector = openTestInspector();
+  const credentials = [makeCredential(registry.host)];
+  const report = await inspector.inspect(`${registry.host}/org/app:v1`, { credentials });
+  assert.deepEqual([sees(report), report.access], [BOTH, "public"]);
+});
+
+Deno.test("inspect() copes with repositories of one host that log in differently", async () => {
+  await using registry = await open(TOKEN);
+  using inspector = openTestInspector();
+  const credentials = [makeCredential(registry.host)];
+  await inspector.inspect(`${registry.host}/org/app:v1`, { credentials });
+  registry.intercept = ({ path, headers }) => {
+    if (path.startsWith("/token")) return new Response("", { status: 401 });
+    return headers.get("authorization") === `Basic ${btoa("user:password")}`
+      ? new Response(makeMultiArch(["s390x"]).index.text)
+      : new Response("", { status: 401, headers: { "www-authenticate": 'Basic realm="x"' } });
+  };
+  assert.deepEqual(sees(await inspector.inspect(`${registry.host}/org/other:v1`, { credentials })), ["s390x"]);
+});
+
+Deno.test("inspect() gives no credential to a host that it is not for", async () => {
+  await using registry = await open({ kind: "basic", users: USERS });
+  using inspector = openTestInspector();
+  const credentials = [makeCredential("quay.io"), makeCredential(`${registry.host}/elsewhere`)];
+  assert.equal(sees(await inspector.inspect(`${registry.host}/org/app:v1`, { credentials })), "Unauthorized");
+  assert.ok(registry.requests.every(({ headers }) => headers.get("authorization") === null));
+});
+
+Deno.test("DV-116 inspect() prefers the credential with the longer path", async () => {
+  await using registry = await open({ kind: "basic", users: { team: "password" } });
+  using inspector = openTestInspector();
+  const credentials = [makeCredential(registry.host), makeCredential(`${registry.host}/org`, { username: "team" })];
+  await inspector.inspect(`${registry.host}/org/app:v1`, { credentials });
+  const sent = registry.requests.flatMap(({ headers }) => headers.get("authorization") ?? []);
+  assert.deepEqual(sent, [`Basic ${btoa("team:password")}`]);
+});
+
+Deno.test("inspect() uses the keyring's credentials after the pod's", async () => {
+  await using registry = await open({ kind: "basic", users: USERS });
+  using inspector = openTestInspector({ keyring: [makeCredential(registry.host, { source: "global pull secret" })] });
+  const credentials = [makeCredential(registry.host, { username: "revoked" })];
+  const report = await inspector.inspect(`${registry.host}/org/app:v1`, { credentials });
+  assert.equal(report.credentialSource, "global pull secret");
+});
+
+Deno.test("DV-127 inspect() works as a stranger when nobody has a credential", async () => {
+  await using registry = await open({ kind: "none" });
+  using inspector = openTestInspector();
+  assert.deepEqual(sees(await inspector.inspect(`${registry.host}/org/app:v1`)), BOTH);
+});
+
+Deno.test("inspect() does not send a password to a token server without TLS for a registry with it", async () => {
+  await using thief = await open(TOKEN);
+  const { issueLoopbackCertificates } = await import("../../../../lib/playground/certificates.ts");
+  const { authority, serving } = await issueLoopbackCertificates(Date.now());
+  await using registry = await openFakeRegistry({
+    login: { ...TOKEN, realm: `${thief.origin}/token` },
+    certificate: serving,
+  });
+  using inspector = openTestInspector({ transport: { scheme: "https", caCertificates: [authority] } });
+  const credentials = [makeCredential(registry.host)];
+  const { inspection } = await inspector.inspect(`${registry.host}/org/app:v1`, { credentials });
+  assert.ok(inspection.kind === "failed");
+  assert.match(inspection.failure.message, /not reached over https/);
+  assert.deepEqual(thief.requests, []);
+});
+
+Deno.test("inspect() contacts no token server on a forbidden address of an undeclared registry", async () => {
+  await using thief = await open(TOKEN);
+  using inspector = openTestInspector({
+    transport: { declared: false },
+    resolve: () => Promise.resolve(["93.184.216.34"]),
+  });
+  await using registry = await open({ ...TOKEN, realm: `${thief.origin}/token` });
+  const report = await inspector.inspect(`${registry.host}/org/app:v1`);
+  assert.equal(sees(report), "AddressDenied");
+  assert.deepEqual([thief.requests, registry.requests], [[], []]);
+});
+
+Deno.test("inspect() fails as malformed when the token server answers nonsense", async () => {
+  await using registry = await open(TOKEN);
+  using inspector = openTestInspector();
+  registry.intercept = ({ path }) => path.startsWith("/token") ? new Response("<html>") : undefined;
+  const credentials = [makeCredential(registry.host)];
+  assert.equal(sees(await inspector.inspect(`${registry.host}/org/app:v1`, { credentials })), "Malformed");
+});
+
+Deno.test("inspect() refuses a token with a line break instead of sending it on", async () => {
+  await using registry = await open(TOKEN);
+  using inspector = openTestInspector();
+  registry.intercept = ({ path }) => path.startsWith("/token") ? Response.json({ token: "a\r\nX-Evil: 1" }) : undefined;
+  const credentials = [makeCredential(registry.host)];
+  assert.equal(sees(await inspector.inspect(`${registry.host}/org/app:v1`, { credentials })), "Malformed");
+});
+
+const TOKEN_BODIES = [
+  { token: "x", access_token: null },
+  { token: null, access_token: "x" },
+  { token: "", access_token: "x" },
+  { token: "x", expires_in: "300" },
+  { token: "x", expires_in: null, issued_at: 7 },
+];
+
+for (const body of TOKEN_BODIES) {
+  Deno.test(`inspect() takes the token of ${JSON.stringify(body)}`, async () => {
+    await using registry = await open(TOKEN);
+    using inspector = openTestInspector();
+    const { index } = makeMultiArch(["amd64", "arm64"]);
+    registry.intercept = ({ path, headers }) =>
+      path.startsWith("/token")
+        ? Response.json(body)
+        : headers.get("authorization") === "Bearer x"
+        ? new Response(index.text)
+        : undefined;
+    assert.deepEqual(sees(await inspector.inspect(`${registry.host}/org/app:v1`)), BOTH);
+  });
+}
+
+Deno.test("inspect() repeats no token that a header cannot hold, be it the user's or the server's", async () => {
+  await using registry = await open(TOKEN);
+  using inspector = openTestInspector();
+  const image = `${registry.host}/org/app:v1`;
+  for (const token of ["hunter2\nX-Evil: 1", "hunter2\0", "hunter2€"]) {
+    registry.intercept = () => undefined;
+    const own = { scope: registry.host, source: "secret team-a/bad", secret: { kind: "registry", token } } as const;
+    const refused = await inspector.inspect(image, { credentials: [own] });
+    assert.equal(sees(refused), "Unauthorized");
+    const used = await inspector.inspect(image, { credentials: [own, makeCredential(registry.host)] });
+    assert.deepEqual(sees(used), BOTH);
+    registry.intercept = ({ path }) => path.startsWith("/token") ? Response.json({ token }) : undefined;
+    const given = await inspector.inspect(`${registry.host}/org/other:v1`);
+    assert.equal(sees(given), "Malformed");
+    assert.doesNotMatch(JSON.stringify([refused, given]), /hunter2/);
+  }
+});
+
+for (const status of [401, 403]) {
+  Deno.test(`inspect() asks once, and the root once, when ${status} comes without a way to log in, however many credentials there are`, async () => {
+    await using registry = await open({ kind: "none" });
+    using inspector = openTestInspector();
+    registry.intercept = () => new Response("no", { status });
+    const credentials = ["a", "b", "c"].map((username) => makeCredential(registry.host, { username }));
+    assert.equal(sees(await inspector.inspect(`${registry.host}/org/app:v1`, { credentials })), "Unauthorized");
+    assert.deepEqual(registry.requests.map(({ path }) => path), ["/v2/org/app/manifests/v1", "/v2/"]);
+    await inspector.inspect(`${registry.host}/org/public:v1`);
+    assert.equal(registry.requests.length, 3);
+  });
+}
+
+for (const status of [401, 403, 404]) {
+  Deno.test(`inspect() learns from the root how to log in when strangers get ${status} without a word of it`, async () => {
+    await using registry = await open(TOKEN);
+    using inspector = openTestInspector();
+    registry.intercept = ({ path, headers }) =>
+      path.includes("/manifests/") && headers.get("authorization") === null
+        ? new Response("no", { status })
+        : undefined;
+    const credentials = [makeCredential(registry.host)];
+    assert.deepEqual(sees(await inspector.inspect(`${registry.host}/org/app:v1`, { credentials })), BOTH);
+    const more = await inspector.inspect(`${registry.host}/org/app@${makeMultiArch(["amd64", "arm64"]).index.digest}`, {
+      credentials: [makeCredential(registry.host, { username: "user" })],
+    });
+    assert.deepEqual(sees(more), BOTH);
+    assert.equal(registry.requests.filter(({ path }) => path === "/v2/").length, 1);
+  });
+}
+
+Deno.test("inspect() passes over a refresh token where a password is wanted, and goes on to the password", async () => {
+  await using registry = await open({ kind: "basic", users: USERS });
+  using inspector = openTestInspector();
+  registry.intercept = ({ headers }) =>
+    headers.get("authorization") === null
+      ? new Response("hidden", { status: 404, headers: { "www-authenticate": 'Basic realm="x"' } })
+      : undefined;
+  const identity: Credential = { ...makeCredential(registry.host), secret: { kind: "identity", token: "refresh" } };
+  const credentials = [identity, makeCredential(registry.host)];
+  assert.deepEqual(sees(await inspector.inspect(`${registry.host}/org/app:v1`, { credentials })), BOTH);
+  const before = registry.requests.length;
+  assert.deepEqual(
+    sees(await inspector.inspect(`${registry.host}/org/app:v1`, { credentials, freshness: "revalidate" })),
+    BOTH,
+  );
+  const after = registry.requests.slice(before).map(({ headers }) => headers.get("authorization"));
+  assert.ok(after.every((authorization) => authorization === `Basic ${btoa("user:password")}`), String(after));
+});
+
+Deno.test("inspect() takes the first answer for what it is when the root is broken", async () => {
+  await using registry = await open({ kind: "none" });
+  using inspector = openTestInspector();
+  registry.intercept = ({ path }) => new Response("no", { status: path === "/v2/" ? 500 : 404 });
+  const report = await inspector.inspect(`${registry.host}/org/app:v1`, {
+    credentials: [makeCredential(registry.host)],
+  });
+  assert.equal(sees(report), "ManifestUnknown");
+});
+
+Deno.test("inspect() ends with its caller while the token server thinks", async () => {
+  await using registry = await open(TOKEN);
+  using inspector = openTestInspector();
+  const asked = Promise.withResolvers<void>();
+  const answered = Promise.withResolvers<Response>();
+  registry.intercept = ({ path }) => {
+    if (!path.startsWith("/token")) return undefined;
+    asked.resolve();
+    return answered.promise;
+  };
+  const leaving = new AbortController();
+  const request = makeRequest(`${registry.host}/org/app:v1`);
+  const inspecting = inspector.registry.inspect(request, leaving.signal);
+  await asked.promise;
+  leaving.abort(new Error("left"));
+  await assert.rejects(inspecting, /left/);
+  answered.resolve(Response.json({ token: "x" }));
+});
+
+Deno.test("inspect() is transient when the token server fails", async () => {
+  await using registry = await open(TOKEN);
+  using inspector = openTestInspector();
+  registry.intercept = ({ path }) => path.startsWith("/token") ? new Response("", { status: 503 }) : undefined;
+  const credentials = [makeCredential(registry.host)];
+  const { inspection } = await inspector.inspect(`${registry.host}/org/app:v1`, { credentials });
+  assert.ok(inspection.kind === "failed");
+  assert.deepEqual([inspection.failure.kind, inspection.failure.reason], ["transient", "ServerError"]);
+});
+
+Deno.test("inspect() sends the credential for the config of a private single image too", async () => {
+  await using registry = await open(TOKEN);
+  using inspector = openTestInspector();
+  const { config, manifest } = makeImage({ architecture: "arm64" });
+  registry.putBlob("org/app", config);
+  registry.put("org/app", manifest, "single");
+  const credentials = [makeCredential(registry.host)];
+  const report = await inspector.inspect(`${registry.host}/org/app:single`, { credentials });
+  assert.deepEqual([sees(report), report.requests.token], [["arm64"], 1]);
+});

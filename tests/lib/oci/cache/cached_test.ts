@@ -1,0 +1,341 @@
+import assert from "node:assert/strict";
+import { openMemoryStore } from "../../../../lib/kv/memory_store.ts";
+import type { KeyValueStore } from "../../../../lib/kv/store.ts";
+import { silentLogger } from "../../../../lib/log.ts";
+import { type CachedInspector, openCachedInspector } from "../../../../lib/oci/cache/cached.ts";
+import { failureOf } from "../../../../lib/oci/errors.ts";
+import type {
+  HeadAnswer,
+  InspectionReport,
+  InspectionRequest,
+  RegistryLookups,
+  RequestCounts,
+} from "../../../../lib/oci/inspector.ts";
+import { addRequests, NO_REQUESTS } from "../../../../lib/oci/request_log.ts";
+import { parseReference } from "../../../../lib/oci/reference.ts";
+import { singleFlight } from "../../../../lib/oci/cache/single_flight.ts";
+import type { FailureReason } from "../../../../lib/oci/types.ts";
+import { FakeClock } from "../../../support/fake_clock.ts";
+import { makeCredential, makeRequest } from "../../../support/inspectors.ts";
+
+const HOUR_MS = 3_600_000;
+const TTL_MS = 300_000;
+const INDEX = "application/vnd.oci.image.index.v1+json";
+const signal = new AbortController().signal;
+
+/** A registry that counts what it is asked; tests move its tags, close it and break it. */
+class Registry implements RegistryLookups {
+  readonly tags = new Map<string, string>();
+  counts: RequestCounts = NO_REQUESTS;
+  mediaType = INDEX;
+  isPrivate = false;
+  failure: FailureReason | undefined;
+  heads: "work" | "say nothing" | "are refused" = "work";
+
+  inspect({ image, credentials, depth }: InspectionRequest): Promise<InspectionReport> {
+    this.#count("manifestGet");
+    const failure = this.#failureFor(credentials.length > 0);
+    const digest = this.#digestOf(image);
+    return Promise.resolve({
+      inspection: failure === undefined
+        ? {
+          kind: "platforms",
+          digest,
+          mediaType: this.mediaType,
+          platforms: [{ os: "linux", architecture: "arm64" }],
+          depth,
+          findings: [],
+        }
+        : { kind: "failed", failure },
+      resolved: image,
+      source: "registry",
+      access: this.isPrivate ? "private" : "public",
+      requests: { ...NO_REQUESTS, manifestGet: 1 },
+      trace: [],
+    });
+  }
+
+  head({ image, credentials }: InspectionRequest): Promise<HeadAnswer> {
+    this.#count("manifestHead");
+    const cost = { requests: { ...NO_REQUESTS, manifestHead: 1 }, trace: [] };
+    const failure = this.heads === "are refused"
+      ? failureOf("ManifestUnknown", "Cannot find it.")
+      : this.#failureFor(credentials.length > 0);
+    if (failure !== undefined) return Promise.resolve({ kind: "failed", failure, ...cost });
+    if (this.heads === "say nothing") return Promise.resolve({ kind: "unknown", ...cost });
+    const access = this.isPrivate ? "private" : "public";
+    return Promise.resolve({ kind: "digest", digest: this.#digestOf(image), access, ...cost });
+  }
+
+  /** Requests since the last call: `GET` and `HEAD` counts. */
+  take(): string {
+    const { manifestGet, manifestHead } = this.counts;
+    this.counts = NO_REQUESTS;
+    return `${manifestGet} GET, ${manifestHead} HEAD`;
+  }
+
+  #count(kind: "manifestGet" | "manifestHead"): void {
+    this.counts = addRequests(this.counts, { ...NO_REQUESTS, [kind]: 1 });
+  }
+
+  #failureFor(isLoggedIn: boolean): ReturnType<typeof failureOf> | undefined {
+    if (this.failure !== undefined) return failureOf(this.failure, "Cannot read it.");
+    return this.isPrivate && !isLoggedIn ? failureOf("Unauthorized", "Cannot read it.") : undefined;
+  }
+
+  #digestOf(image: string): string {
+    const parsed = parseReference(image);
+    const pinned = parsed.kind === "reference" ? parsed.reference.digest : undefined;
+    return pinned ?? `sha256:${(this.tags.get(image) ?? "a").repeat(64).slice(0, 64)}`;
+  }
+}
+
+interface Bench {
+  readonly clock: FakeClock;
+  readonly registry: Registry;
+  readonly cached: CachedInspector;
+  inspect(image: string, more?: Partial<InspectionRequest>): Promise<InspectionReport>;
+}
+
+function open(
+  options: { readonly kv?: KeyValueStore; readonly maxEntries?: number; readonly clock?: FakeClock } = {},
+): Bench {
+  const clock = options.clock ?? new FakeClock();
+  const registry = new Registry();
+  const cached = openCachedInspector({
+    inner: registry,
+    kv: options.kv ?? openMemoryStore({ clock }),
+    clock,
+    log: silentLogger,
+    maxEntries: options.maxEntries ?? 100,
+    tagTtlMs: TTL_MS,
+  });
+  return { clock, registry, cached, inspect: (image, more) => cached.inspect(makeRequest(image, more), signal) };
+}
+
+/** A store that outlives the inspector, as a file does. */
+function persistent(clock: FakeClock): KeyValueStore {
+  return { ...openMemoryStore({ clock }), isPersistent: true };
+}
+
+const APP = "registry.example/team/app:v1";
+const PINNED = `registry.example/team/app@sha256:${"a".repeat(64)}`;
+const RIGHT = { credentials: [makeCredential("registry.example", { password: "right" })] };
+const OTHER = { credentials: [makeCredential("registry.example", { password: "other" })] };
+
+Deno.test("DV-117 openCachedInspector() causes no traffic for the same image with the same secrets", async () => {
+  const { registry, inspect, cached } = open();
+  registry.isPrivate = true;
+  assert.equal((await inspect(APP, RIGHT)).source, "registry");
+  const again = await inspect(APP, RIGHT);
+  assert.equal(registry.take(), "1 GET, 0 HEAD");
+  assert.deepEqual([again.source, again.requests, again.access], ["cache", NO_REQUESTS, "private"]);
+  assert.equal(cached.size(), 1);
+});
+
+Deno.test("DV-118 openCachedInspector() gives private knowledge to nobody with other secrets or none", async () => {
+  const { registry, inspect } = open();
+  registry.isPrivate = true;
+  await inspect(APP, RIGHT);
+  registry.take();
+  await inspect(APP, OTHER);
+  assert.equal(registry.take(), "1 GET, 0 HEAD");
+  assert.equal((await inspect(APP)).inspection.kind, "failed");
+  assert.equal(registry.take(), "1 GET, 0 HEAD");
+});
+
+Deno.test("openCachedInspector() shares public knowledge with everybody, whatever secrets they bring", async () => {
+  const { registry, inspect } = open();
+  for (const more of [{}, RIGHT, OTHER]) await inspect(APP, more);
+  assert.equal(registry.take(), "1 GET, 0 HEAD");
+});
+
+Deno.test("DV-119 DV-120 openCachedInspector() forgets with a cluster secret what was read with it", async () => {
+  // The cluster's secret reaches the cache as a credential of the request (with_keyring.ts).
+  const { registry, inspect } = open();
+  registry.isPrivate = true;
+  await inspect(PINNED, RIGHT);
+  registry.take();
+  await inspect(PINNED, OTHER);
+  assert.equal(registry.take(), "1 GET, 0 HEAD", "updated");
+  assert.equal((await inspect(PINNED)).inspection.kind, "failed", "deleted");
+});
+
+Deno.test("DV-121 openCachedInspector() forgets the least recently used image beyond its size", async () => {
+  const { registry, inspect, cached } = open({ maxEntries: 256 });
+  const pinned = (at: number): string => `registry.example/app@sha256:${at.toString(16).padStart(64, "0")}`;
+  for (let at = 0; at < 257; at++) await inspect(pinned(at));
+  registry.take();
+  assert.equal(cached.size(), 256);
+  await inspect(pinned(0));
+  assert.equal(registry.take(), "1 GET, 0 HEAD");
+  await inspect(pinned(256));
+  assert.equal(registry.take(), "0 GET, 0 HEAD");
+});
+
+Deno.test("DV-122 openCachedInspector() keeps digests for good and revalidates old tags by one HEAD", async () => {
+  const { clock, registry, inspect } = open();
+  await inspect(APP);
+  registry.take();
+  await clock.advance(6 * HOUR_MS);
+  assert.equal((await inspect(PINNED)).source, "cache");
+  assert.equal(registry.take(), "0 GET, 0 HEAD");
+  const report = await inspect(APP);
+  assert.equal(registry.take(), "0 GET, 1 HEAD");
+  assert.equal(report.requests.manifestHead, 1);
+  await inspect(APP);
+  assert.equal(registry.take(), "0 GET, 0 HEAD", "and is believed again");
+});
+
+Deno.test("DV-123 openCachedInspector() looks a tag up each time for policy Always, shared by all of a second", async () => {
+  const { clock, registry, inspect } = open();
+  const always = { freshness: "revalidate" } as const;
+  await inspect(APP, always);
+  for (let at = 0; at < 100; at++) await inspect(APP, always);
+  assert.equal(registry.take(), "1 GET, 0 HEAD");
+  await clock.advance(1_001);
+  await inspect(APP, always);
+  assert.equal(registry.take(), "0 GET, 1 HEAD");
+  await inspect(APP);
+  assert.equal(registry.take(), "0 GET, 0 HEAD", "others have the use of it");
+});
+
+Deno.test("openCachedInspector() follows a tag that moved, by HEAD and GET, and back by HEAD alone", async () => {
+  const { clock, registry, inspect } = open();
+  const digestOf = async (): Promise<string> => {
+    const { inspection } = await inspect(APP);
+    return inspection.kind === "failed" ? "" : inspection.digest.slice(0, 8);
+  };
+  assert.equal(await digestOf(), "sha256:a");
+  registry.take();
+  registry.tags.set(APP, "b");
+  await clock.advance(TTL_MS + 1);
+  assert.equal(await digestOf(), "sha256:b");
+  assert.equal(registry.take(), "1 GET, 1 HEAD");
+  registry.tags.delete(APP);
+  await clock.advance(TTL_MS + 1);
+  assert.equal(await digestOf(), "sha256:a");
+  assert.equal(registry.take(), "0 GET, 1 HEAD");
+});
+
+Deno.test("openCachedInspector() asks by GET where HEAD says nothing or is refused", async () => {
+  for (const heads of ["say nothing", "are refused"] as const) {
+    const { clock, registry, inspect } = open();
+    await inspect(APP);
+    registry.heads = heads;
+    registry.take();
+    await clock.advance(TTL_MS + 1);
+    const report = await inspect(APP);
+    assert.equal(report.inspection.kind, "platforms");
+    assert.equal(registry.take(), "1 GET, 1 HEAD");
+    assert.deepEqual([report.requests.manifestGet, report.requests.manifestHead], [1, 1]);
+  }
+});
+
+Deno.test("openCachedInspector() reports a transient failure rather than an answer that is too old", async () => {
+  const { clock, registry, inspect } = open();
+  await inspect(APP);
+  registry.failure = "ServerError";
+  await clock.advance(TTL_MS + 1);
+  const { inspection } = await inspect(APP);
+  assert.ok(inspection.kind === "failed" && inspection.failure.reason === "ServerError");
+  registry.failure = undefined;
+  assert.equal((await inspect(APP)).inspection.kind, "platforms", "at once when it works again");
+});
+
+Deno.test("DV-124 openCachedInspector() shares a permanent failure for a moment; the confirmation asks again", async () => {
+  const { clock, registry, inspect } = open();
+  registry.failure = "ManifestUnknown";
+  for (let at = 0; at < 100; at++) assert.equal((await inspect(APP)).inspection.kind, "failed");
+  assert.equal(registry.take(), "1 GET, 0 HEAD", "a burst of pods costs one request");
+  await clock.advance(1_000);
+  registry.failure = undefined;
+  assert.equal((await inspect(APP)).inspection.kind, "platforms");
+  assert.equal(registry.take(), "1 GET, 0 HEAD");
+});
+
+Deno.test("openCachedInspector() reads deeper when asked to, once", async () => {
+  const { registry, inspect } = open();
+  for (const depth of ["index", "config", "config", "index"] as const) await inspect(APP, { depth });
+  assert.equal(registry.take(), "2 GET, 0 HEAD");
+});
+
+Deno.test("openCachedInspector() tells of a digest that pins one platform also when the tag taught it", async () => {
+  const { registry, inspect } = open();
+  registry.mediaType = "application/vnd.oci.image.manifest.v1+json";
+  await inspect(APP);
+  const { inspection } = await inspect(`registry.example/team/app:v1@sha256:${"a".repeat(64)}`);
+  assert.equal(registry.take(), "1 GET, 0 HEAD");
+  assert.ok(inspection.kind === "platforms");
+  assert.deepEqual(inspection.findings.map(({ kind }) => kind), ["ChildDigestPin"]);
+  const byTag = (await inspect(APP)).inspection;
+  assert.ok(byTag.kind === "platforms");
+  assert.deepEqual(byTag.findings, []);
+});
+
+Deno.test("openCachedInspector() knows after a restart what it knew before", async () => {
+  const clock = new FakeClock();
+  const kv = persistent(clock);
+  const before = open({ kv, clock });
+  await before.inspect(APP);
+  await clock.advance(0);
+  const after = open({ kv, clock });
+  assert.equal((await after.inspect(APP)).source, "cache");
+  assert.equal(after.registry.take(), "0 GET, 0 HEAD");
+  await clock.advance(TTL_MS + 1);
+  const later = open({ kv, clock });
+  await later.inspect(APP);
+  assert.equal(later.registry.take(), "0 GET, 1 HEAD");
+});
+
+Deno.test("openCachedInspector() works with a store that forgets, and never waits for it to write", async () => {
+  const clock = new FakeClock();
+  const forgetful: KeyValueStore = {
+    ...persistent(clock),
+    get: () => Promise.resolve(undefined),
+    set: () => new Promise<boolean>(() => {}),
+  };
+  const { registry, inspect } = open({ kv: forgetful, clock });
+  for (let at = 0; at < 3; at++) await inspect(APP);
+  assert.equal(registry.take(), "1 GET, 0 HEAD");
+});
+
+Deno.test("openCachedInspector() ignores what stands in the store when it is not its own", async () => {
+  const clock = new FakeClock();
+  for (const rubbish of [null, 7, "x", [], {}, { v: 1, atMs: 0, value: { digest: "sha256:x" } }]) {
+    const kv: KeyValueStore = { ...persistent(clock), get: () => Promise.resolve(rubbish) };
+    const { registry, inspect } = open({ kv, clock });
+    assert.equal((await inspect(APP)).inspection.kind, "platforms");
+    assert.equal(registry.take(), "1 GET, 0 HEAD");
+  }
+});
+
+Deno.test("openCachedInspector() believes no tag for longer because a clock was set back", async () => {
+  const { clock, registry, inspect } = open();
+  await inspect(APP);
+  registry.take();
+  clock.jumpWall(-24 * HOUR_MS);
+  await inspect(APP);
+  assert.equal(registry.take(), "0 GET, 1 HEAD");
+});
+
+Deno.test("openCachedInspector() keeps a short name apart from the full one: configuration may send it elsewhere", async () => {
+  const { registry, inspect } = open();
+  await inspect("nginx:1");
+  await inspect("docker.io/library/nginx:1");
+  assert.equal(registry.take(), "2 GET, 0 HEAD");
+  await inspect("index.docker.io/library/nginx:1");
+  assert.equal(registry.take(), "0 GET, 0 HEAD");
+});
+
+Deno.test("singleFlight() over openCachedInspector() makes one inspection of a burst of 1 000 pods", async () => {
+  const { registry, cached, clock } = open();
+  const inspector = singleFlight(cached);
+  const burst = (): Promise<readonly InspectionReport[]> =>
+    Promise.all(Array.from({ length: 1_000 }, () => inspector.inspect(makeRequest(APP), signal)));
+  assert.ok((await burst()).every(({ inspection }) => inspection.kind === "platforms"));
+  assert.equal(registry.take(), "1 GET, 0 HEAD");
+  await clock.advance(TTL_MS + 1);
+  await burst();
+  assert.equal(registry.take(), "0 GET, 1 HEAD");
+});

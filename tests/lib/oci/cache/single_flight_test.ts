@@ -1,0 +1,152 @@
+import assert from "node:assert/strict";
+import type { InspectionReport, InspectionRequest, Inspector } from "../../../../lib/oci/inspector.ts";
+import { NO_REQUESTS } from "../../../../lib/oci/request_log.ts";
+import { singleFlight } from "../../../../lib/oci/cache/single_flight.ts";
+
+const REPORT: InspectionReport = {
+  inspection: {
+    kind: "platforms",
+    digest: `sha256:${"ab".repeat(32)}`,
+    mediaType: "application/vnd.oci.image.index.v1+json",
+    platforms: [{ os: "linux", architecture: "amd64" }],
+    depth: "index",
+    findings: [],
+  },
+  resolved: "registry.example/app:v1",
+  source: "registry",
+  access: "public",
+  requests: NO_REQUESTS,
+  trace: [],
+};
+
+interface Call {
+  readonly request: InspectionRequest;
+  readonly signal: AbortSignal;
+  readonly finish: (report: InspectionReport) => void;
+  readonly fail: (reason: Error) => void;
+}
+
+/** An inspector whose answers a test gives. */
+function slow(): { readonly inspector: Inspector; readonly calls: Call[] } {
+  const calls: Call[] = [];
+  const inspector: Inspector = {
+    inspect: (request, signal) =>
+      new Promise((finish, fail) => {
+        calls.push({ request, signal, finish, fail });
+        signal.addEventListener("abort", () => fail(signal.reason), { once: true });
+      }),
+  };
+  return { inspector, calls };
+}
+
+function requestOf(more: Partial<InspectionRequest> = {}): InspectionRequest {
+  return {
+    image: "registry.example/app:v1",
+    credentials: [],
+    freshness: "cached",
+    depth: "index",
+    priority: "admission",
+    ...more,
+  };
+}
+
+const signal = new AbortController().signal;
+const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
+
+Deno.test("singleFlight() makes one inspection of 1 000 at the same time", async () => {
+  const { inspector, calls } = slow();
+  const shared = singleFlight(inspector);
+  const reports = Promise.all(Array.from({ length: 1_000 }, () => shared.inspect(requestOf(), signal)));
+  await turn();
+  assert.equal(calls.length, 1);
+  calls[0]?.finish(REPORT);
+  assert.deepEqual(new Set(await reports), new Set([REPORT]));
+  const next = shared.inspect(requestOf(), signal);
+  await turn();
+  assert.equal(calls.length, 2, "a later one is asked anew");
+  calls[1]?.finish(REPORT);
+  await next;
+});
+
+Deno.test("singleFlight() keeps apart what differs in image, credentials, freshness or depth", async () => {
+  const { inspector, calls } = slow();
+  const shared = singleFlight(inspector);
+  const secret = (password: string): InspectionRequest["credentials"] => [
+    { scope: "registry.example", source: "secret a/b", secret: { kind: "basic", username: "u", password } },
+  ];
+  const different = [
+    {},
+    { image: "registry.example/app:v2" },
+    { credentials: secret("one") },
+    { credentials: secret("two") },
+    { freshness: "revalidate" },
+    { depth: "config" },
+  ] as const;
+  const reports = Promise.all(different.map((more) => shared.inspect(requestOf(more), signal)));
+  await turn();
+  assert.equal(calls.length, different.length);
+  for (const call of calls) call.finish(REPORT);
+  await reports;
+});
+
+Deno.test("singleFlight() goes on for the others when one caller leaves", async () => {
+  const { inspector, calls } = slow();
+  const shared = singleFlight(inspector);
+  const leaving = new AbortController();
+  const [left, stays] = [shared.inspect(requestOf(), leaving.signal), shared.inspect(requestOf(), signal)];
+  await turn();
+  leaving.abort(new Error("no more time"));
+  await assert.rejects(left, /no more time/);
+  assert.equal(calls[0]?.signal.aborted, false);
+  calls[0]?.finish(REPORT);
+  assert.equal(await stays, REPORT);
+});
+
+Deno.test("singleFlight() ends an inspection that all have left, and starts anew for who comes then", async () => {
+  const { inspector, calls } = slow();
+  const shared = singleFlight(inspector);
+  const leaving = [new AbortController(), new AbortController()];
+  const left = leaving.map((one) => assert.rejects(shared.inspect(requestOf(), one.signal)));
+  await turn();
+  for (const one of leaving) one.abort();
+  await Promise.all(left);
+  assert.equal(calls[0]?.signal.aborted, true);
+  const next = shared.inspect(requestOf(), signal);
+  await turn();
+  calls[1]?.finish(REPORT);
+  assert.equal(await next, REPORT);
+});
+
+Deno.test("singleFlight() asks nobody for a caller who has left already", async () => {
+  const { inspector, calls } = slow();
+  await assert.rejects(singleFlight(inspector).inspect(requestOf(), AbortSignal.abort()));
+  await turn();
+  assert.equal(calls.length, 0);
+});
+
+Deno.test("singleFlight() runs with the strongest priority of those who wait", async () => {
+  const { inspector, calls } = slow();
+  const shared = singleFlight(inspector);
+  const reports = [shared.inspect(requestOf({ priority: "prewarm" }), signal)];
+  await turn();
+  assert.equal(calls[0]?.request.priority, "prewarm");
+  reports.push(shared.inspect(requestOf({ priority: "gated" }), signal));
+  reports.push(shared.inspect(requestOf({ priority: "admission" }), signal));
+  await turn();
+  assert.equal(calls[0]?.request.priority, "gated");
+  calls[0]?.finish(REPORT);
+  await Promise.all(reports);
+});
+
+Deno.test("singleFlight() gives an unexpected fault to all who wait, and forgets it", async () => {
+  const { inspector, calls } = slow();
+  const shared = singleFlight(inspector);
+  const both = [1, 2].map(() => assert.rejects(shared.inspect(requestOf(), signal), /bug/));
+  await turn();
+  calls[0]?.fail(new Error("bug"));
+  await Promise.all(both);
+  const next = shared.inspect(requestOf(), signal);
+  await turn();
+  calls[1]?.finish(REPORT);
+  assert.equal(await next, REPORT);
+});

@@ -1,0 +1,367 @@
+// One exchange at a time, over real sockets: TLS, limits, redirects, broken answers.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:https";
+import { TLSSocket } from "node:tls";
+import { systemClock } from "../../../../lib/clock.ts";
+import type { Resolve } from "../../../../lib/oci/http/address_guard.ts";
+import { InspectionError } from "../../../../lib/oci/errors.ts";
+import { Ledger } from "../../../../lib/oci/request_log.ts";
+import type { Exchange } from "../../../../lib/oci/http/exchange.ts";
+import { NO_PROXIES } from "../../../../lib/oci/http/proxy.ts";
+import { openTransport, type Transport } from "../../../../lib/oci/http/transport.ts";
+import type { FailureReason } from "../../../../lib/oci/types.ts";
+import { issueLoopbackCertificates } from "../../../../lib/playground/certificates.ts";
+import { PLAIN } from "../../../support/inspectors.ts";
+import { type FakeRegistry, openFakeRegistry } from "../../../support/registry.ts";
+
+function open(
+  limits: { readonly headersTimeoutMs?: number; readonly totalTimeoutMs?: number } = {},
+  resolve: Resolve = () => Promise.resolve([]),
+): Transport {
+  return openTransport({ clock: systemClock, resolve, userAgent: "archway/test", proxies: NO_PROXIES, ...limits });
+}
+
+function get(url: string, more: Partial<Exchange> = {}): Exchange {
+  const common = {
+    method: "GET",
+    transport: PLAIN,
+    maxBytes: 1_000,
+    kind: "manifestGet",
+    ledger: new Ledger(),
+  } as const;
+  return { ...common, url: new URL(url), ...more };
+}
+
+async function failure(transport: Transport, exchange: Exchange): Promise<InspectionError> {
+  try {
+    await transport.send(exchange, new AbortController().signal);
+  } catch (error) {
+    assert.ok(error instanceof InspectionError, String(error));
+    return error;
+  }
+  return assert.fail("an answer came");
+}
+
+async function reasonOf(transport: Transport, exchange: Exchange): Promise<FailureReason> {
+  return (await failure(transport, exchange)).failure.reason;
+}
+
+const { signal } = new AbortController();
+const gzip = async (text: string): Promise<Uint8Array<ArrayBuffer>> => {
+  const stream = new Blob([text]).stream().pipeThrough(new CompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+};
+
+Deno.test("send() says who it is, counts and traces", async () => {
+  await using registry = await openFakeRegistry();
+  using transport = open();
+  registry.intercept = () => new Response("hello");
+  const ledger = new Ledger();
+  const answer = await transport.send(get(`${registry.origin}/v2/a?secret=1`, { ledger, accept: "a/b" }), signal);
+  assert.equal(new TextDecoder().decode(answer.body), "hello");
+  const [seen] = registry.requests;
+  assert.equal(seen?.headers.get("user-agent"), "archway/test");
+  assert.equal(seen?.headers.get("accept"), "a/b");
+  assert.equal(ledger.counts.manifestGet, 1);
+  const [traced] = ledger.trace;
+  assert.deepEqual([traced?.method, traced?.url, traced?.status], ["GET", `${registry.origin}/v2/a`, 200]);
+});
+
+const certificates = await issueLoopbackCertificates(Date.now());
+
+function openTls(): Promise<FakeRegistry> {
+  return openFakeRegistry({ certificate: certificates.serving });
+}
+
+Deno.test("send() verifies TLS, trusts the CA it is given and nobody's else", async () => {
+  await using registry = await openTls();
+  using transport = open();
+  registry.intercept = () => new Response("tls");
+  const https = { ...PLAIN, scheme: "https" } as const;
+  assert.equal(await reasonOf(transport, get(registry.origin, { transport: https })), "TlsFailed");
+  const trusting = { ...https, caCertificates: [certificates.authority] };
+  assert.equal((await transport.send(get(registry.origin, { transport: trusting }), signal)).status, 200);
+  // The connection that was made with the CA must not serve a request without it.
+  assert.equal(await reasonOf(transport, get(registry.origin, { transport: https })), "TlsFailed");
+});
+
+const INSECURE = { ...PLAIN, scheme: "https-then-http", verifyTls: false } as const;
+
+Deno.test("send() skips verification only where declared, body and status intact", async () => {
+  await using registry = await openTls();
+  using transport = open();
+  registry.intercept = ({ method }) => new Response(method === "HEAD" ? null : "x".repeat(900), { status: 404 });
+  for (const method of ["GET", "HEAD"] as const) {
+    const answer = await transport.send(get(registry.origin, { transport: INSECURE, method }), signal);
+    assert.deepEqual([answer.status, answer.body.byteLength], [404, method === "GET" ? 900 : 0]);
+  }
+});
+
+Deno.test("send() unpacks gzip and counts the unpacked bytes, with and without verification", async () => {
+  await using plain = await openFakeRegistry();
+  await using tls = await openTls();
+  using transport = open();
+  for (const registry of [plain, tls]) {
+    const headers = { "content-encoding": "gzip" };
+    registry.intercept = async ({ path }) =>
+      new Response(await gzip(path === "/small" ? "small" : "0".repeat(5_000)), { headers });
+    const at = (path: string): Exchange => get(registry.origin + path, { transport: INSECURE });
+    assert.equal(new TextDecoder().decode((await transport.send(at("/small"), signal)).body), "small");
+    assert.equal(await reasonOf(transport, at("/bomb")), "TooLarge");
+  }
+});
+
+Deno.test("send() stops an endless body at its limit", async () => {
+  await using registry = await openFakeRegistry();
+  using transport = open();
+  registry.intercept = () =>
+    new Response(new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(400)) }));
+  assert.equal(await reasonOf(transport, get(registry.origin)), "TooLarge");
+});
+
+Deno.test("send() gives up a server that says nothing, and one that drips", async () => {
+  await using registry = await openFakeRegistry();
+  using transport = open({ headersTimeoutMs: 100, totalTimeoutMs: 300 });
+  const ending = new AbortController();
+  const until = (): Promise<void> => new Promise((resolve) => ending.signal.addEventListener("abort", () => resolve()));
+  registry.intercept = async ({ path }) => {
+    if (path === "/silent") await until();
+    return new Response(
+      new ReadableStream({
+        start: async (controller) => {
+          controller.enqueue(new Uint8Array(1));
+          await until();
+          controller.close();
+        },
+      }),
+    );
+  };
+  assert.equal(await reasonOf(transport, get(`${registry.origin}/silent`)), "Timeout");
+  assert.equal(await reasonOf(transport, get(`${registry.origin}/dripping`)), "Timeout");
+  ending.abort();
+});
+
+Deno.test("send() rejects with the caller's reason when the caller leaves", async () => {
+  await using registry = await openFakeRegistry();
+  using transport = open();
+  const leaving = new AbortController();
+  const reason = new Error("gone");
+  registry.intercept = () => {
+    leaving.abort(reason);
+    return new Promise((resolve) => setTimeout(() => resolve(new Response("")), 20));
+  };
+  await assert.rejects(transport.send(get(registry.origin), leaving.signal), reason);
+});
+
+/** A server that speaks as badly as it is told. */
+function listenRaw(answer: string): { readonly origin: string } & AsyncDisposable {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const serving = (async () => {
+    for await (const connection of listener) {
+      await connection.read(new Uint8Array(4_096));
+      await connection.write(new TextEncoder().encode(answer));
+      connection.close();
+    }
+  })();
+  return {
+    origin: `http://127.0.0.1:${listener.addr.port}`,
+    [Symbol.asyncDispose]: async () => {
+      listener.close();
+      await serving;
+    },
+  };
+}
+
+for (
+  const [what, answer] of [
+    ["closes at once", ""],
+    ["is cut in the middle of the body", "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf"],
+    ["does not speak HTTP", "SSH-2.0-OpenSSH_9.2\r\n"],
+  ] as const
+) {
+  Deno.test(`send() is Unreachable when the server ${what}`, async () => {
+    await using server = listenRaw(answer);
+    using transport = open();
+    assert.equal(await reasonOf(transport, get(server.origin)), "Unreachable");
+  });
+}
+
+Deno.test("send() is Unreachable, and tells no query, when nobody listens", async () => {
+  using transport = open();
+  const error = await failure(transport, get("http://127.0.0.1:1/v2/a?token=hunter2"));
+  assert.equal(error.failure.reason, "Unreachable");
+  assert.doesNotMatch(error.message, /hunter2/);
+});
+
+Deno.test("send() traces how it logged in, never with what", async () => {
+  await using registry = await openFakeRegistry();
+  using transport = open();
+  registry.intercept = () => new Response("hello");
+  const ledger = new Ledger();
+  const form = new URLSearchParams({ refresh_token: "c4nary" });
+  for (
+    const more of [{}, { authorization: "Basic c4nary" }, { authorization: "Bearer c4nary" }, {
+      headers: { Authorization: "c4nary" },
+    }, { form, method: "POST" as const }]
+  ) await transport.send(get(registry.origin, { ledger, ...more }), signal);
+  const logins = ledger.trace.map(({ authorization }) => authorization);
+  assert.deepEqual(logins, [undefined, "Basic", "Bearer", "other", "form"]);
+  assert.doesNotMatch(JSON.stringify(ledger.trace), /c4nary/);
+});
+
+Deno.test("send() keeps the credential within the origin when it is redirected", async () => {
+  await using storage = await openFakeRegistry();
+  await using registry = await openFakeRegistry();
+  using transport = open();
+  storage.intercept = () => new Response("blob");
+  const authorization = "Basic hunter2";
+  for (const [target, kept] of [[`${storage.origin}/blob`, null], ["/elsewhere", authorization]] as const) {
+    registry.intercept = ({ path }) =>
+      path === "/elsewhere" ? new Response("blob") : new Response(null, { status: 307, headers: { location: target } });
+    const answer = await transport.send(get(`${registry.origin}/v2/a`, { authorization }), signal);
+    assert.equal(new TextDecoder().decode(answer.body), "blob");
+    const last = target.startsWith("/") ? registry.requests.at(-1) : storage.requests.at(-1);
+    assert.equal(last?.headers.get("authorization") ?? null, kept);
+  }
+});
+
+Deno.test("send() tells no path that it was redirected to: it may be a signed one", async () => {
+  await using registry = await openFakeRegistry();
+  using transport = open();
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const closed = `http://127.0.0.1:${listener.addr.port}`;
+  listener.close();
+  for (const target of [`${closed}/hunter2?sig=hunter2`, "/hunter2/elsewhere"]) {
+    registry.intercept = ({ path }) =>
+      path === "/v2/a"
+        ? new Response(null, { status: 307, headers: { location: target } })
+        : new Response("x".repeat(2_000));
+    const ledger = new Ledger();
+    const error = await failure(transport, get(`${registry.origin}/v2/a`, { ledger }));
+    assert.doesNotMatch(`${error.message} ${error.cause ?? ""} ${JSON.stringify(ledger.trace)}`, /hunter2/);
+    assert.match(error.message, /"127\.0\.0\.1:\d+\/…"/);
+  }
+});
+
+Deno.test("send() refuses a credential that no header can hold without repeating it", async () => {
+  await using registry = await openFakeRegistry();
+  using transport = open();
+  const error = await failure(transport, get(registry.origin, { authorization: "Bearer hunter2\nX: 1" }));
+  assert.equal(error.failure.reason, "Unauthorized");
+  assert.doesNotMatch(`${error.message} ${error.stack} ${error.cause ?? ""}`, /hunter2/);
+  assert.deepEqual(registry.requests, []);
+});
+
+/** A TLS server that sends these bytes to whoever asks. */
+async function sendRaw(answer: string, exchange: (origin: string) => Exchange): Promise<InspectionError> {
+  const listener = Deno.listenTls({
+    hostname: "127.0.0.1",
+    port: 0,
+    cert: certificates.serving.cert,
+    key: certificates.serving.key,
+  });
+  using transport = open();
+  const failing = failure(transport, exchange(`https://127.0.0.1:${listener.addr.port}`));
+  const connection = await listener.accept();
+  await connection.read(new Uint8Array(4_096));
+  await connection.write(new TextEncoder().encode(answer));
+  const error = await failing;
+  connection.close();
+  listener.close();
+  return error;
+}
+
+for (const status of ["999", "099", "600"]) {
+  Deno.test(`send() survives an insecure registry that answers with status ${status}`, async () => {
+    const answer = `HTTP/1.1 ${status} Odd\r\ncontent-length: 2\r\n\r\nhi`;
+    const error = await sendRaw(answer, (origin) => get(origin, { transport: INSECURE }));
+    assert.equal(error.failure.kind, "transient");
+  });
+}
+
+Deno.test("send() shows its certificate also to a server that it does not verify", async () => {
+  const { authority, serving } = certificates;
+  const seen = Promise.withResolvers<boolean>();
+  const server = createServer(
+    { cert: serving.cert, key: serving.key, ca: authority, requestCert: true, rejectUnauthorized: false },
+    (request, response) => {
+      seen.resolve(request.socket instanceof TLSSocket && request.socket.getPeerCertificate().raw !== undefined);
+      response.end("hi");
+    },
+  );
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  assert.ok(typeof address === "object" && address !== null);
+  using transport = open();
+  const clientCertificate = { certificate: serving.cert, key: serving.key };
+  const exchange = get(`https://127.0.0.1:${address.port}/`, {
+    transport: { ...INSECURE, clientCertificates: [clientCertificate] },
+  });
+  assert.equal((await transport.send(exchange, signal)).status, 200);
+  assert.equal(await seen.promise, true);
+  await new Promise((resolve) => server.close(resolve));
+});
+
+Deno.test("send() follows at most five redirects", async () => {
+  await using registry = await openFakeRegistry();
+  using transport = open();
+  registry.intercept = () => new Response(null, { status: 302, headers: { location: "/again" } });
+  assert.equal(await reasonOf(transport, get(registry.origin)), "ServerError");
+  assert.equal(registry.requests.length, 6);
+});
+
+Deno.test("send() never follows a redirect of a login", async () => {
+  await using thief = await openFakeRegistry();
+  await using registry = await openFakeRegistry();
+  using transport = open();
+  registry.intercept = () => new Response(null, { status: 307, headers: { location: `${thief.origin}/token` } });
+  const form = new URLSearchParams({ refresh_token: "hunter2" });
+  assert.equal(await reasonOf(transport, get(registry.origin, { method: "POST", form })), "ServerError");
+  assert.deepEqual(thief.requests, []);
+});
+
+Deno.test("send() follows no redirect from https to http, nor to another kind of address", async () => {
+  await using registry = await openTls();
+  using transport = open();
+  const trusting = { ...PLAIN, scheme: "https", caCertificates: [certificates.authority] } as const;
+  for (const location of ["http://127.0.0.1:1/", "file:///etc/passwd", "data:text/plain,x", "https://"]) {
+    registry.intercept = () => new Response(null, { status: 307, headers: { location } });
+    assert.equal(await reasonOf(transport, get(registry.origin, { transport: trusting })), "ServerError", location);
+  }
+});
+
+Deno.test("send() checks the address of an undeclared host, and of each redirect", async () => {
+  await using registry = await openFakeRegistry();
+  using transport = open();
+  const undeclared = { ...PLAIN, declared: false };
+  assert.equal(await reasonOf(transport, get(registry.origin, { transport: undeclared })), "AddressDenied");
+  assert.deepEqual(registry.requests, []);
+  for (const location of ["http://169.254.169.254/latest/meta-data", "http://[::ffff:169.254.169.254]/"]) {
+    registry.intercept = () => new Response(null, { status: 307, headers: { location } });
+    assert.equal(await reasonOf(transport, get(registry.origin)), "AddressDenied", location);
+  }
+});
+
+Deno.test("send() does not take a host called tls for a TLS fault", async () => {
+  using transport = open();
+  const error = await failure(transport, get("http://tls-handshake.invalid/v2/"));
+  assert.equal(error.failure.reason, "Unreachable");
+});
+
+Deno.test("send() says that certificates are unreadable instead of blaming the registry", async () => {
+  using transport = open();
+  const clientCertificate = { certificate: "nonsense", key: "nonsense" };
+  const exchange = get("https://127.0.0.1:1/", {
+    transport: { ...PLAIN, scheme: "https", clientCertificates: [clientCertificate] },
+  });
+  assert.equal(await reasonOf(transport, exchange), "Misconfigured");
+});
+
+Deno.test("send() does not wait for names longer than for answers", async () => {
+  const resolve = (): Promise<readonly string[]> => new Promise(() => {});
+  using transport = open({ headersTimeoutMs: 50 }, resolve);
+  const exchange = get("https://slow.example/", { transport: { ...PLAIN, scheme: "https", declared: false } });
+  assert.equal(await reasonOf(transport, exchange), "Timeout");
+});

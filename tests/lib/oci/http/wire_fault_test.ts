@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { describeWireFault } from "../../../../lib/oci/http/wire_fault.ts";
+
+/** What Deno 2.9.6 says, as the transport hands it on. */
+const FETCH = "fetch failed: error sending request for url (…): client error (Connect):";
+const SAYINGS: readonly (readonly [text: string, reason: string, what: RegExp])[] = [
+  [`${FETCH} invalid peer certificate: UnknownIssuer`, "TlsFailed", /not trusted \(invalid .*--registry-ca/],
+  [`${FETCH} invalid peer certificate: certificate expired: …`, "TlsFailed", /out of its time \(invalid/],
+  [`${FETCH} invalid peer certificate: certificate not valid for name "a"`, "TlsFailed", /another name \(invalid/],
+  ["fetch failed: received fatal alert: BadCertificate", "TlsFailed", /wants one .*certs\.d/],
+  ["fetch failed: received fatal alert: CertificateRequired", "TlsFailed", /wants one .*certs\.d/],
+  ["fetch failed: received fatal alert: HandshakeFailure", "TlsFailed", /^did not pass the TLS hand-shake/],
+  [`${FETCH} received corrupt message of type InvalidContentType`, "TlsFailed", /speak TLS .*--insecure-registry/],
+  ["peer closed connection without sending TLS close_notify: …", "Unreachable", /^cut the .*close_notify\)$/],
+  ["error reading a body from connection", "Unreachable", /^broke off its answer/],
+  ["The signal has been aborted", "Timeout", /^did not answer in time/],
+  [`${FETCH} tls handshake eof`, "Unreachable", /^cut the connection \(tls handshake eof\)$/],
+  ["Connection reset by peer (os error 104)", "Unreachable", /^cut the connection/],
+  [`${FETCH} tcp connect error: Connection refused (os error 111)`, "Unreachable", /^takes no connections \(tcp/],
+  [`${FETCH} dns error: failed to lookup address information`, "Unreachable", /^could not be found by its name/],
+  ["something new", "Unreachable", /^could not be reached \(something new\)$/],
+];
+
+for (const [text, reason, what] of SAYINGS) {
+  Deno.test(`describeWireFault() takes "${text}" as ${reason}`, () => {
+    const fault = describeWireFault(text);
+    assert.equal(fault.reason, reason);
+    assert.match(fault.what, what);
+  });
+}
+
+Deno.test("describeWireFault() repeats a bounded part of what it is told", () => {
+  assert.ok(describeWireFault("x".repeat(10_000)).what.length < 300);
+});

@@ -1,0 +1,146 @@
+// Bytes of registries to typed documents, the hostile ones included.
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { parseImageConfig, parseManifest } from "../../../../lib/oci/image/manifest.ts";
+import { type Document, makeDocument, makeEntry, makeImage, makeIndex, MediaType } from "../../../support/documents.ts";
+
+function parse({ text, mediaType }: Document): ReturnType<typeof parseManifest> {
+  return parseManifest(text, mediaType);
+}
+
+const { manifest: child, config } = makeImage();
+const ENTRY = makeEntry(child, { platform: { os: "linux", architecture: "arm64", variant: "v8" } });
+
+for (const [id, mediaType] of [["DV-80", MediaType.dockerList], ["DV-81", MediaType.ociIndex]] as const) {
+  Deno.test(`${id} parseManifest() reads an index of type ${mediaType}`, () => {
+    const parsed = parse(makeIndex([ENTRY], { mediaType }));
+    assert.ok(parsed.kind === "index");
+    assert.equal(parsed.mediaType, mediaType);
+    assert.deepEqual(parsed.entries.map(({ platform }) => platform), [
+      { os: "linux", architecture: "arm64", variant: "v8" },
+    ]);
+  });
+}
+
+Deno.test("DV-82 parseManifest() recognises an index without mediaType by its shape, whatever the header says", () => {
+  for (const header of ["application/json", "", "text/plain", MediaType.schema1Signed]) {
+    const { text } = makeIndex([ENTRY], { body: {} });
+    assert.equal(parseManifest(text, header).kind, "index", header);
+  }
+});
+
+Deno.test("DV-83 parseManifest() reads Docker schema 2 and OCI manifests", () => {
+  for (const form of ["oci", "docker"] as const) {
+    const image = makeImage({ form });
+    const parsed = parse(image.manifest);
+    assert.ok(parsed.kind === "manifest");
+    assert.deepEqual([parsed.config.digest, parsed.isImage], [image.config.digest, true]);
+  }
+});
+
+Deno.test("DV-84 parseManifest() takes the architecture of schema 1 from its newest history entry", () => {
+  const history = [
+    { v1Compatibility: JSON.stringify({ architecture: "s390x", os: "linux", config: { Labels: { a: "b" } } }) },
+    { v1Compatibility: JSON.stringify({ architecture: "amd64" }) },
+  ];
+  for (const mediaType of [MediaType.schema1, MediaType.schema1Signed]) {
+    const parsed = parseManifest(JSON.stringify({ schemaVersion: 1, architecture: "amd64", history }), mediaType);
+    assert.ok(parsed.kind === "schema1");
+    assert.deepEqual([parsed.platform, parsed.labels], [{ os: "linux", architecture: "s390x" }, { a: "b" }]);
+  }
+});
+
+Deno.test("DV-85 parseManifest() sees that an OCI artifact is no image", () => {
+  for (const configType of ["application/vnd.oci.empty.v1+json", "application/vnd.cncf.helm.config.v1+json"]) {
+    const parsed = parse(makeImage({ configType }).manifest);
+    assert.ok(parsed.kind === "manifest");
+    assert.equal(parsed.isImage, false);
+  }
+});
+
+const MALFORMED: readonly (readonly [what: string, body: unknown, mediaType: string])[] = [
+  ["an index with a config", { manifests: [], config: {} }, MediaType.ociIndex],
+  ["an index with layers", { mediaType: MediaType.ociIndex, manifests: [], layers: [] }, MediaType.ociIndex],
+  ["a manifest with manifests", { mediaType: MediaType.ociManifest, config: {}, manifests: [] }, MediaType.ociManifest],
+  ["an index without manifests", { mediaType: MediaType.ociIndex }, MediaType.ociIndex],
+  ["an index of text", { mediaType: MediaType.ociIndex, manifests: "all" }, MediaType.ociIndex],
+  ["too many entries", { mediaType: MediaType.ociIndex, manifests: Array(1_001).fill({}) }, MediaType.ociIndex],
+  ["a manifest without config", { mediaType: MediaType.ociManifest, layers: [] }, MediaType.ociManifest],
+  ["a config without a real digest", { mediaType: MediaType.ociManifest, config: { digest: "sha256:../../x" } }, ""],
+  ["an unknown type", { mediaType: "application/x" }, "application/x"],
+  ["schema 1 without history", { schemaVersion: 1 }, MediaType.schema1],
+  ["a list", [], MediaType.ociIndex],
+  ["null", null, MediaType.ociIndex],
+  ["a login page", "<html>please log in</html>", "text/html"],
+  ["nothing", "", MediaType.ociIndex],
+];
+
+for (const [what, body, mediaType] of MALFORMED) {
+  Deno.test(`parseManifest() refuses ${what}`, () => {
+    assert.equal(parse(makeDocument(body, mediaType)).kind, "malformed");
+  });
+}
+
+Deno.test("parseManifest() leaves out entries without a usable digest", () => {
+  const parsed = parse(makeIndex([{ mediaType: "x", digest: "nonsense" }, null, "x", ENTRY]));
+  assert.ok(parsed.kind === "index");
+  assert.equal(parsed.entries.length, 1);
+});
+
+Deno.test("parseManifest() takes no platform with names longer than any real one: they are kept in memory", () => {
+  const entries = ["architecture", "os", "variant", "os.version"].map((member) => ({
+    ...ENTRY,
+    platform: { os: "linux", architecture: "amd64", [member]: "x".repeat(65) },
+  }));
+  const parsed = parse(makeIndex(entries));
+  assert.ok(parsed.kind === "index");
+  assert.deepEqual(parsed.entries.map(({ platform }) => platform), [
+    undefined,
+    { os: "", architecture: "amd64" },
+    { os: "linux", architecture: "amd64" },
+    { os: "linux", architecture: "amd64" },
+  ]);
+});
+
+Deno.test("parseImageConfig() reads architecture, os, variant and labels", () => {
+  const { config } = makeImage({ architecture: "arm", variant: "v7", labels: { a: "b" } });
+  assert.deepEqual(parseImageConfig(config.text), {
+    kind: "config",
+    platform: { os: "linux", architecture: "arm", variant: "v7" },
+    labels: { a: "b" },
+  });
+});
+
+Deno.test("DV-92 parseImageConfig() refuses a config without architecture, or with unknown", () => {
+  for (const architecture of ["", "unknown"]) {
+    assert.equal(parseImageConfig(makeImage({ architecture }).config.text).kind, "malformed");
+  }
+  for (const text of ["", "[]", "{}", "{", '{"architecture":7}']) {
+    assert.equal(parseImageConfig(text).kind, "malformed");
+  }
+});
+
+Deno.test("parseManifest() and parseImageConfig() survive any JSON and any damage to real documents", () => {
+  const real = [makeIndex([ENTRY]).text, child.text, config.text];
+  const damaged = fc.tuple(fc.constantFrom(...real), fc.nat(), fc.nat(20), fc.string()).map(([text, at, length, put]) =>
+    text.slice(0, at % text.length) + put + text.slice((at % text.length) + length)
+  );
+  const bodies = fc.oneof(
+    fc.json(),
+    damaged,
+    fc.string(),
+    fc.constantFrom('{"__proto__":{"manifests":[]}}', '{"constructor":1}'),
+  );
+  fc.assert(
+    fc.property(bodies, fc.constantFrom("", ...Object.values(MediaType)), (body, header) => {
+      parseManifest(body, header);
+      parseImageConfig(body);
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+Deno.test("parseManifest() is not misled by names of Object.prototype", () => {
+  const body = '{"__proto__":{"mediaType":"application/vnd.oci.image.index.v1+json","manifests":[]}}';
+  assert.equal(parseManifest(body, "").kind, "malformed");
+});

@@ -1,0 +1,90 @@
+// The two configs as parsed, and label selectors. Source: §0, §2.4, §2.10, DV-139.
+import assert from "node:assert/strict";
+import { parseClusterConfig, parseNamespaceConfig } from "../../../../lib/placement/config/config.ts";
+import { matchesSelector, parseSelector } from "../../../../lib/placement/config/selector.ts";
+
+Deno.test("parseClusterConfig() reads what placement needs and ignores the rest", () => {
+  const namespaceSelector = {
+    matchExpressions: [{ key: "multiarch.openshift.io/exclude-pod-placement", operator: "DoesNotExist" }],
+  };
+  const parsed = parseClusterConfig({
+    metadata: {
+      name: "cluster",
+      uid: "u",
+      generation: 3,
+      deletionTimestamp: "2026-01-01T00:00:00Z",
+      finalizers: ["f"],
+    },
+    spec: {
+      logVerbosity: "Debug",
+      fallbackArchitecture: "arm64",
+      namespaceSelector,
+      plugins: {
+        nodeAffinityScoring: { enabled: true, platforms: [{ architecture: "arm64", weight: 50 }] },
+        execFormatErrorMonitor: {},
+      },
+    },
+    status: { anything: 1 },
+  });
+  assert.ok(parsed.kind === "ok");
+  const { value } = parsed;
+  assert.deepEqual([value.generation, value.deleting, value.logVerbosity, value.fallbackArchitecture], [
+    3,
+    true,
+    "Debug",
+    "arm64",
+  ]);
+  assert.deepEqual(value.rawNamespaceSelector, namespaceSelector);
+  assert.equal(matchesSelector(value.namespaceSelector, { "multiarch.openshift.io/exclude-pod-placement": "" }), false);
+  assert.deepEqual(value.scoring, { enabled: true, platforms: [{ architecture: "arm64", weight: 50 }] });
+});
+
+Deno.test("parseClusterConfig() has defaults for an empty spec", () => {
+  for (const spec of [{}, undefined, { fallbackArchitecture: "" }, { plugins: null }]) {
+    const parsed = parseClusterConfig({ metadata: { name: "cluster" }, spec });
+    assert.ok(parsed.kind === "ok");
+    assert.equal(parsed.value.fallbackArchitecture, undefined);
+    assert.deepEqual(parsed.value.scoring, { enabled: false, platforms: [] });
+    assert.equal(parsed.value.logVerbosity, "Normal");
+  }
+});
+
+Deno.test("parseNamespaceConfig() says what is wrong", () => {
+  const parsed = parseNamespaceConfig({ metadata: { name: "p", namespace: "n" }, spec: { priority: 256 } });
+  assert.match(parsed.kind === "invalid" ? parsed.message : "", /spec\.priority/);
+  for (const odd of [undefined, null, 7, [], {}]) assert.equal(parseNamespaceConfig(odd).kind, "invalid");
+});
+
+Deno.test("DV-139 parseNamespaceConfig() keeps a faulty selector as one that selects nothing, and says why", () => {
+  const labelSelector = { matchLabels: { "bad~key": "x" } };
+  const parsed = parseNamespaceConfig({ metadata: { name: "p", namespace: "n" }, spec: { labelSelector } });
+  assert.ok(parsed.kind === "ok" && parsed.value.labelSelector.kind === "invalid");
+  assert.match(parsed.value.labelSelector.message, /"bad~key" is not a label key/);
+});
+
+Deno.test("parseSelector() refuses what the API server refuses", () => {
+  const expression = (key: unknown, operator: unknown, values?: unknown): unknown => ({
+    matchExpressions: [{ key, operator, values }],
+  });
+  const faulty = [
+    7,
+    [],
+    { matchLabels: [] },
+    { matchLabels: { a: 7 } },
+    { matchLabels: { "a/b/c": "x" } },
+    { matchLabels: { "UPPER.prefix/x": "x" } },
+    { matchLabels: { a: "not a value" } },
+    { matchExpressions: {} },
+    { matchExpressions: [null] },
+    expression("a", "Equals", ["x"]),
+    expression("a", "In"),
+    expression("a", "In", []),
+    expression("a", "Exists", ["x"]),
+    expression(7, "Exists"),
+    expression("", "Exists"),
+  ];
+  for (const raw of faulty) assert.equal(parseSelector(raw).kind, "invalid", JSON.stringify(raw));
+  for (const raw of [undefined, null, {}, { matchLabels: {}, matchExpressions: [] }]) {
+    assert.equal(parseSelector(raw).kind, "everything", JSON.stringify(raw));
+  }
+});

@@ -1,0 +1,136 @@
+// What the options of an installation add: taints, variants, DaemonSet and ephemeral warnings. Source: peers I8, I12, I22.
+import assert from "node:assert/strict";
+import { daemonSetReport } from "../../../../lib/placement/report/daemonset.ts";
+import { decide } from "../../../../lib/placement/decide.ts";
+import { ephemeralReport } from "../../../../lib/placement/report/ephemeral.ts";
+import { releasePatch } from "../../../../lib/placement/patch/release_patch.ts";
+import { makeSettings } from "../../../../lib/placement/config/settings.ts";
+import { parseArchTaint, planTolerations } from "../../../../lib/placement/patch/tolerations.ts";
+import { parseVariantLabel } from "../../../../lib/placement/variants.ts";
+import type { ArchTaint, VariantLabel } from "../../../../lib/placement/config_types.ts";
+import type { ImageFact } from "../../../../lib/placement/types.ts";
+import type { PodReport } from "../../../../lib/placement/report/report_slots.ts";
+import {
+  A,
+  applied,
+  ARCH,
+  container,
+  fact,
+  factsOf,
+  gatedPod,
+  type Json,
+  nodeAffinity,
+  platformsFact,
+  podOf,
+  R,
+  rawPod,
+  requiredOf,
+  term,
+} from "../make.ts";
+
+function taint(text: string): ArchTaint {
+  const parsed = parseArchTaint(text);
+  assert.ok(parsed.kind === "ok");
+  return parsed.value;
+}
+
+function label(text: string): VariantLabel {
+  const parsed = parseVariantLabel(text);
+  assert.ok(parsed.kind === "ok");
+  return parsed.value;
+}
+
+Deno.test("parseArchTaint() knows the presets and KEY=arch", () => {
+  assert.equal(taint("gke").key, ARCH);
+  assert.equal(taint("ack").key, ARCH);
+  assert.equal(taint("archaware").key, "supported-arch");
+  assert.deepEqual(taint("example.com/cpu=arch:NoExecute"), {
+    key: "example.com/cpu",
+    effect: "NoExecute",
+    architectures: undefined,
+  });
+  for (const odd of ["", "x", "=arch", "a b=arch", "k=arch:Never", "constructor"]) {
+    assert.equal(parseArchTaint(odd).kind, "invalid", odd);
+  }
+});
+
+Deno.test("planTolerations() adds what is missing and knows blanket tolerations", () => {
+  const plan = (tolerations: unknown): readonly string[] =>
+    planTolerations(podOf(rawPod({ tolerations })), { architectures: [A, R], taints: [taint("gke")] })
+      .map(({ value }) => value);
+  assert.deepEqual(plan(undefined), [A, R]);
+  assert.deepEqual(plan([{ operator: "Exists" }]), []);
+  assert.deepEqual(plan([{ key: ARCH, operator: "Exists" }]), []);
+  assert.deepEqual(plan([{ key: ARCH, value: R }]), [A]);
+  assert.deepEqual(plan([{ key: ARCH, operator: "Equal", value: R, effect: "NoExecute" }]), [A, R]);
+  assert.deepEqual(plan([{ key: "other", operator: "Exists" }]), [A, R]);
+});
+
+Deno.test("planTolerations() plans nothing when two taints are the same", () => {
+  const plans = planTolerations(podOf(rawPod()), { architectures: [A], taints: [taint("gke"), taint("ack")] });
+  assert.equal(plans.length, 1);
+});
+
+Deno.test("parseVariantLabel() reads a label that exists or has one of some values", () => {
+  assert.deepEqual(label("amd64/v3=example.com/v3"), {
+    architecture: A,
+    variant: "v3",
+    key: "example.com/v3",
+    values: [],
+  });
+  assert.deepEqual(label("amd64/v3=level=v3|v4").values, ["v3", "v4"]);
+  for (const odd of ["", "amd64", "amd64/v3", "amd64/x=k", "/v3=k"]) {
+    assert.equal(parseVariantLabel(odd).kind, "invalid", odd);
+  }
+});
+
+function requiredFor(
+  images: readonly ImageFact[],
+  spec: Json = {},
+  variantLabels = [label("amd64/v3=level=v3|v4")],
+): unknown {
+  const raw = gatedPod({ containers: images.map(({ image }) => container(image)), ...spec });
+  const facts = factsOf(raw, { images, settings: makeSettings({ variantLabels }) });
+  return requiredOf(applied(raw, releasePatch(facts.pod, decide(facts))));
+}
+
+const levels = (image: string, ...variants: readonly (string | undefined)[]): ImageFact =>
+  platformsFact(
+    image,
+    variants.map((variant) => ({ os: "linux", architecture: A, ...(variant === undefined ? {} : { variant }) })),
+  );
+
+Deno.test("decide() requires the level label of the least level that all images can do with", () => {
+  assert.deepEqual(requiredFor([levels("x", "v3", "v4"), levels("y", "v2")]), [term([ARCH, A], ["level", "v3", "v4"])]);
+});
+
+Deno.test("decide() requires only the architecture where one platform has no level or no label is given", () => {
+  assert.deepEqual(requiredFor([levels("x", "v3", undefined)]), [term([ARCH, A])]);
+  assert.deepEqual(requiredFor([levels("x", "v3")], {}, []), [term([ARCH, A])]);
+  assert.deepEqual(requiredFor([levels("x", "v4")]), [term([ARCH, A])]);
+});
+
+Deno.test("decide() appends the level label to the pod's own terms", () => {
+  const spec = { affinity: nodeAffinity([term(["foo", "bar"])]) };
+  assert.deepEqual(requiredFor([levels("x", "v3")], spec), [term(["foo", "bar"], [ARCH, A], ["level", "v3", "v4"])]);
+});
+
+Deno.test("daemonSetReport() warns of nodes that cannot run the images", () => {
+  const template = podOf(rawPod({ containers: [container("single-amd64"), container("multi")] }));
+  const facts = { template, settings: makeSettings(), images: [fact("single-amd64"), fact("multi")] };
+  const report = daemonSetReport({ ...facts, liveArchitectures: [A, R] });
+  assert.match(report?.message ?? "", /\{arm64\}.*single-amd64 \(amd64\)/);
+  assert.equal(daemonSetReport({ ...facts, liveArchitectures: [A] }), undefined);
+});
+
+Deno.test("ephemeralReport() warns in one event of the ephemeral containers that cannot run on their node", () => {
+  const images = ["single-amd64", "multi", "single-amd64"];
+  const pod = podOf(rawPod({ nodeName: "n1", ephemeralContainers: images.map((image) => container(image)) }));
+  const on = (nodeArchitecture: string): PodReport | undefined =>
+    ephemeralReport(
+      pod,
+      pod.ephemeralContainers.map((one) => ({ container: one, fact: fact(one.image), nodeArchitecture })),
+    );
+  assert.match(on(R)?.message ?? "", /"n1" \(arm64\).*\{amd64\}.*Ephemeral container "single-amd64".*\{amd64\}\.$/);
+  assert.equal(on(A), undefined);
+});

@@ -1,0 +1,112 @@
+// The explanation of a pod, from what stands on it. Source: peers ideas I1, I2.
+import assert from "node:assert/strict";
+import { decide } from "../../../../lib/placement/decide.ts";
+import { explainPod } from "../../../../lib/placement/explain/explain.ts";
+import { releasePatch } from "../../../../lib/placement/patch/release_patch.ts";
+import type { PodStory, Surroundings } from "../../../../lib/placement/explain/pod_explanation.ts";
+import type { PlacementFacts } from "../../../../lib/placement/types.ts";
+import {
+  applied,
+  cluster,
+  configs,
+  container,
+  factsOf,
+  gatedPod,
+  type Json,
+  podOf,
+  R,
+  rawPod,
+  weigh,
+} from "../make.ts";
+
+const AROUND: Surroundings = { ageMs: 3_000, schedulerSays: undefined, participation: "selected" };
+const GATE = "multiarch.openshift.io/scheduling-gate";
+
+/** The story of a gated pod after its decision. */
+function decided(raw: Json, changes: Partial<PlacementFacts> = {}, around: Partial<Surroundings> = {}): PodStory {
+  const facts = factsOf(raw, changes);
+  const pod = podOf(applied(raw, releasePatch(facts.pod, decide(facts))));
+  return explainPod(pod, { ...AROUND, ...around });
+}
+
+function told({ standing, why, next }: PodStory): string {
+  return [standing, ...why, ...next.map((step) => `> ${step}`)].join("\n");
+}
+
+Deno.test("explainPod() tells of a placed pod what its images share, what it prefers, and nothing to do", () => {
+  const story = decided(gatedPod(), { configs: configs(cluster({ platforms: [weigh(R, 5)] })) });
+  assert.equal(story.state, "pending");
+  assert.match(told(story), /run on \{amd64, arm64\}, so it may run only there/);
+  assert.match(told(story), /Preferences: arm64:5:ClusterPodPlacementConfig/);
+  assert.deepEqual(story.next, []);
+  assert.deepEqual(story.record?.images.map(({ image }) => image), ["multi"]);
+});
+
+Deno.test("explainPod() names the nodes to look at when the scheduler finds none of the architecture", () => {
+  const story = decided(gatedPod(), {}, { schedulerSays: "0/4 nodes are available." });
+  assert.equal(story.state, "unschedulable");
+  assert.match(told(story), /The scheduler says: 0\/4 nodes are available\./);
+  assert.match(told(story), /> .*kubectl get nodes -l 'kubernetes\.io\/arch in \(amd64,arm64\)'/);
+});
+
+Deno.test("explainPod() tells of a waiting pod for how long, how often it failed and why", () => {
+  const story = decided(gatedPod({ containers: [container("broken")] }));
+  assert.equal(story.state, "gated");
+  assert.match(told(story), /Held by Archway's gate for 3s/);
+  assert.match(told(story), /Inspection fails \(count 1\): .*broken/);
+  assert.match(told(story), /> .*asks again by itself/);
+  const fresh = explainPod(podOf(gatedPod()), AROUND);
+  assert.match(told(fresh), /No registry has failed; .*\n> Wait: /);
+});
+
+Deno.test("explainPod() sends to `archway release` when a pod is held for longer than any gate may last", () => {
+  const story = explainPod(podOf(gatedPod()), { ...AROUND, ageMs: 600_000 });
+  assert.match(told(story), /for 10m/);
+  assert.match(told(story), /> .*archway release --dry-run/);
+});
+
+Deno.test("explainPod() says which image lacks what when no architecture is shared", () => {
+  const story = decided(gatedPod({ containers: [container("single-amd64"), container("single-arm64")] }));
+  assert.match(told(story), /share no architecture, so no node can run it/);
+  assert.match(told(story), /> .*single-amd64 has amd64; single-arm64 has arm64\.\n> Then recreate the pod/);
+});
+
+Deno.test("explainPod() says that nobody knows where a pod runs that fell back or was released", () => {
+  const givenUp = { gateAgeMs: 100_000, failedAttempts: 9 };
+  const broken = gatedPod({ containers: [container("broken")] });
+  const released = decided(broken, givenUp);
+  assert.match(told(released), /released unconstrained: it may land where they do not run/);
+  assert.match(told(released), /> Then recreate the pod/);
+  const fallen = decided(broken, { ...givenUp, configs: configs(cluster({ fallback: "arm64" })) });
+  assert.match(told(fallen), /fell back to \{arm64\}; whether they run there is not known/);
+  assert.match(told(fallen), /Inspection failed until Archway gave up: .*broken/);
+});
+
+Deno.test("explainPod() tells of foreign gates, whose they are not", () => {
+  const story = decided(gatedPod({ schedulingGates: [{ name: GATE }, { name: "kueue.x-k8s.io/admission" }] }));
+  assert.equal(story.state, "held");
+  assert.match(told(story), /still held by kueue\.x-k8s\.io\/admission/);
+  assert.match(told(story), /> Ask the owner of kueue\.x-k8s\.io\/admission/);
+});
+
+Deno.test("explainPod() says which rule left a pod alone", () => {
+  const labels = { [GATE]: "not-set" };
+  const why = (spec: Json, metadata: Json = {}): string =>
+    told(explainPod(podOf(rawPod(spec, { labels, ...metadata })), AROUND));
+  assert.match(why({ nodeSelector: { "kubernetes.io/arch": "s390x" } }), /names the architecture already/);
+  assert.match(why({ nodeSelector: { "node-role.kubernetes.io/master": "" } }), /names the control plane/);
+  assert.match(why({}, { namespace: "kube-system" }), /begin with kube-/);
+  const ownerReferences = [{ kind: "DaemonSet", name: "d", controller: true }];
+  assert.match(why({}, { ownerReferences }), /one pod for each node/);
+  assert.match(why({ nodeName: "n1" }), /Scheduled on n1\.\n.*came with a node name/);
+});
+
+Deno.test("explainPod() says why a pod has no mark of Archway at all, and how to change that", () => {
+  const unseen = (participation: Surroundings["participation"]): string =>
+    told(explainPod(podOf(rawPod()), { ...AROUND, participation }));
+  assert.match(unseen("off"), /pod placement is off\.\n> Create a ClusterPodPlacementConfig/);
+  assert.match(unseen("not-selected"), /does not select its namespace\.\n> Label the namespace/);
+  assert.match(unseen("audited"), /audit mode\.\n> .*kubectl events --for pod\/p -n test-namespace/);
+  assert.match(unseen("selected"), /older than the webhook.*\n> .*recreate/);
+  assert.match(unseen("unread"), /not selected, or the webhook was away.*\n> .*recreate/);
+});

@@ -1,0 +1,185 @@
+// The merge into required terms, seen on the pod after the patch. Source: §2.7 step 7, §10, PM-27…31, PM-39…49, DV-40…44.
+import assert from "node:assert/strict";
+import {
+  affinityOperations,
+  architectureRequirement,
+  NOWHERE_REQUIREMENT,
+  plainAddition,
+  requiredAddition,
+} from "../../../../lib/placement/patch/affinity.ts";
+import { decide } from "../../../../lib/placement/decide.ts";
+import { releasePatch } from "../../../../lib/placement/patch/release_patch.ts";
+import {
+  A,
+  applied,
+  ARCH,
+  at,
+  cluster,
+  configs,
+  container,
+  factsOf,
+  gatedPod,
+  type Json,
+  labelsOf,
+  mark,
+  nodeAffinity,
+  NOWHERE,
+  podOf,
+  preferredOf,
+  preferredTerm,
+  R,
+  rawPod,
+  REQUIRED,
+  requiredOf,
+  type Row,
+  rows,
+  S,
+  term,
+} from "../make.ts";
+
+const BOTH = term([ARCH, A, R]);
+const FOO = term(["foo", "bar"]);
+const NO_ARCH = { matchExpressions: [{ key: NOWHERE, operator: "Exists" }] };
+const FIELDS = { matchFields: [{ key: "metadata.name", operator: "In", values: ["n"] }] };
+
+function merges(id: string, [given, architectures]: readonly [unknown, readonly string[]], expected: unknown): Row {
+  const title = `affinityOperations() makes ${JSON.stringify(given)} ${JSON.stringify(expected)}`.slice(0, 160);
+  return [id, title, () => {
+    const raw = rawPod({ affinity: nodeAffinity(given) });
+    const required = plainAddition(
+      architectures.length === 0 ? NOWHERE_REQUIREMENT : architectureRequirement(architectures),
+    );
+    assert.deepEqual(requiredOf(applied(raw, affinityOperations(podOf(raw), { required, preferred: [] }))), expected);
+  }];
+}
+
+function decided(spec: Json, changes: Parameters<typeof factsOf>[1] = {}): Json {
+  const raw = gatedPod(spec);
+  const facts = factsOf(raw, changes);
+  return applied(raw, releasePatch(facts.pod, decide(facts)));
+}
+
+function places(id: string, title: string, spec: Json, expected: unknown): Row {
+  return [id, `decide() requires the architectures when ${title}`, () => {
+    const after = decided(spec);
+    assert.deepEqual(requiredOf(after), expected);
+    assert.deepEqual(at(after, "spec", "nodeSelector"), spec.nodeSelector);
+  }];
+}
+
+const TWO_SINGLES = [container("single-amd64"), container("single-arm64")];
+
+rows([
+  merges("PM-27", [[], [A, R]], [BOTH]),
+  merges(
+    "PM-28 (different: a filled empty term would match more, and is refused)",
+    [[{ matchExpressions: null }], [A]],
+    [
+      { matchExpressions: null },
+    ],
+  ),
+  merges("PM-29 (different: a filled empty term would match more, and is refused)", [[{ matchExpressions: [] }], [R]], [
+    { matchExpressions: [] },
+  ]),
+  merges("PM-30", [[FOO, term(["baz", "foo"])], [A, R]], [
+    term(["foo", "bar"], [ARCH, A, R]),
+    term(["baz", "foo"], [ARCH, A, R]),
+  ]),
+  merges("PM-31", [[term(["foo", "bar"], [ARCH, S]), term(["baz", "x"])], [A, R]], [
+    term(["foo", "bar"], [ARCH, S]),
+    term(["baz", "x"], [ARCH, A, R]),
+  ]),
+  places("PM-40", "affinity is null", { affinity: null }, [BOTH]),
+  places("PM-41", "there is another nodeSelector", { nodeSelector: { foo: "bar" } }, [BOTH]),
+  places("PM-43", "there is no affinity", {}, [BOTH]),
+  places("PM-44", "affinity has no nodeAffinity", { affinity: {} }, [BOTH]),
+  places("PM-45", "nodeAffinity has nothing required", { affinity: nodeAffinity() }, [BOTH]),
+  places("PM-46", "one term is there", { affinity: nodeAffinity([FOO]) }, [term(["foo", "bar"], [ARCH, A, R])]),
+  places("PM-49", "none is shared", { containers: TWO_SINGLES }, [NO_ARCH]),
+  places(
+    "DV-40",
+    "none is shared and terms exist",
+    { containers: TWO_SINGLES, affinity: nodeAffinity([FOO, FIELDS]) },
+    [
+      { matchExpressions: [...FOO.matchExpressions as unknown[], ...NO_ARCH.matchExpressions] },
+      { ...FIELDS, ...NO_ARCH },
+    ],
+  ),
+  merges("DV-41", [[term([ARCH, A]), FOO], []], [
+    { matchExpressions: [...term([ARCH, A]).matchExpressions as unknown[], ...NO_ARCH.matchExpressions] },
+    { matchExpressions: [...FOO.matchExpressions as unknown[], ...NO_ARCH.matchExpressions] },
+  ]),
+  places("DV-42", "a term has only matchFields", { affinity: nodeAffinity([FIELDS]) }, [{ ...FIELDS, ...BOTH }]),
+  places("DV-43", "expressions exist", { affinity: nodeAffinity([term(["z", "1"], ["a", "2"], ["z", "1"])]) }, [
+    term(["z", "1"], ["a", "2"], ["z", "1"], [ARCH, A, R]),
+  ]),
+  places("DV-44", "an empty term is among them", { affinity: nodeAffinity([{}, FOO]) }, [
+    {},
+    term(["foo", "bar"], [ARCH, A, R]),
+  ]),
+]);
+
+Deno.test("DV-44 decide() releases a pod whose only term is empty, and leaves the term alone", () => {
+  const after = decided({ affinity: nodeAffinity([{}]) });
+  assert.deepEqual(requiredOf(after), [{}]);
+  assert.deepEqual(at(after, "spec", "schedulingGates"), []);
+});
+
+Deno.test("PM-39 decide() requires the fallback architecture when there is no affinity", () => {
+  const after = decided({ containers: [container("broken")] }, {
+    configs: configs(cluster({ fallback: A })),
+    gateAgeMs: 60_000,
+  });
+  assert.deepEqual(requiredOf(after), [term([ARCH, A])]);
+});
+
+Deno.test("PM-42 decide() leaves the required terms alone when the nodeSelector names the architecture", () => {
+  const after = decided({ nodeSelector: { foo: "bar", [ARCH]: R } });
+  assert.equal(requiredOf(after), undefined);
+  assert.deepEqual(at(after, "spec", "nodeSelector"), { foo: "bar", [ARCH]: R });
+});
+
+Deno.test("PM-47 decide() keeps pod affinity and preferred terms", () => {
+  const podAffinity = { [REQUIRED]: [{ topologyKey: "zone", labelSelector: {} }] };
+  const preferred = [preferredTerm(3, "foo", "bar")];
+  const after = decided({ affinity: { podAffinity, ...nodeAffinity(undefined, preferred) } });
+  assert.deepEqual(at(after, "spec", "affinity", "podAffinity"), podAffinity);
+  assert.deepEqual(preferredOf(after), preferred);
+  assert.deepEqual(requiredOf(after), [BOTH]);
+});
+
+Deno.test("PM-48 decide() leaves the affinity alone when an image cannot be read", () => {
+  const after = decided({ containers: [container("multi"), container("non-readable")] });
+  assert.equal(at(after, "spec", "affinity"), undefined);
+  assert.equal(labelsOf(after)[mark("image-inspect-error-count")], "1");
+});
+
+Deno.test("PM-50 decide() sets no architecture label when nothing is required", () => {
+  const changes = { configs: configs(cluster({ platforms: [{ architecture: R, weight: 1 }] })) };
+  const after = decided({ nodeSelector: { [ARCH]: R } }, changes);
+  const names = ["single-arch", "multi-arch", "no-supported-arch", A, R].map(mark);
+  assert.deepEqual(names.filter((name) => name in labelsOf(after)), []);
+});
+
+Deno.test("requiredAddition() pairs an architecture with its level label where the pod has no terms of its own", () => {
+  const requirement = { key: "level", operator: "In", values: ["v3", "v4"] } as const;
+  const addition = requiredAddition({
+    kind: "in",
+    architectures: [A, R],
+    variants: [{ architecture: A, requirement }],
+  });
+  assert.deepEqual(addition.newTerms, [term([ARCH, R]), term([ARCH, A], ["level", "v3", "v4"])]);
+  assert.deepEqual(addition.expressions, [architectureRequirement([A, R])]);
+});
+
+Deno.test("requiredAddition() appends the level label to existing terms when the architecture is the only one", () => {
+  const requirement = { key: "level", operator: "Exists", values: [] } as const;
+  const required = requiredAddition({ kind: "in", architectures: [A], variants: [{ architecture: A, requirement }] });
+  const raw = rawPod({ affinity: nodeAffinity([FOO, FIELDS]) });
+  const after = applied(raw, affinityOperations(podOf(raw), { required, preferred: [] }));
+  const added = [...term([ARCH, A]).matchExpressions as unknown[], { key: "level", operator: "Exists" }];
+  assert.deepEqual(requiredOf(after), [
+    { matchExpressions: [...FOO.matchExpressions as unknown[], ...added] },
+    { ...FIELDS, matchExpressions: added },
+  ]);
+});

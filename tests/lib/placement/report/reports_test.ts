@@ -1,0 +1,169 @@
+// The events of a decision: reasons as the reference's, messages a person can act on, at most three. Source: §2.9, §4.2.
+import assert from "node:assert/strict";
+import { auditDecision, auditReports } from "../../../../lib/placement/report/audit.ts";
+import { decide } from "../../../../lib/placement/decide.ts";
+import { decisionReason } from "../../../../lib/placement/report/reason.ts";
+import { gateAddedReport, reportsOf } from "../../../../lib/placement/report/reports.ts";
+import type { PlacementFacts } from "../../../../lib/placement/types.ts";
+import type { PodReport } from "../../../../lib/placement/report/report_slots.ts";
+import {
+  A,
+  ARCH,
+  cluster,
+  configs,
+  container,
+  factsOf,
+  failedFact,
+  gatedPod,
+  type Json,
+  mark,
+  nodeAffinity,
+  podOf,
+  ppc,
+  preferredTerm,
+  R,
+  weigh,
+} from "../make.ts";
+
+const SCORING = configs(cluster({ platforms: [weigh(R, 50)] }));
+const FALLING_BACK = configs(cluster({ fallback: A, enabled: true }));
+const BROKEN = { containers: [container("quay.io/no/such:1")] };
+const GONE = [failedFact("quay.io/no/such:1", {
+  kind: "permanent",
+  reason: "ManifestUnknown",
+  registry: "quay.io",
+  message: "manifest unknown",
+})];
+
+function reports(spec: Json, changes: Partial<PlacementFacts> = {}): readonly PodReport[] {
+  const facts = factsOf(gatedPod(spec), changes);
+  return reportsOf(facts.pod, { kind: "applied", decision: decide(facts) });
+}
+
+function reasons(all: readonly PodReport[]): readonly string[] {
+  return all.map(({ type, reason }) => `${type} ${reason}`);
+}
+
+const REMOVED = "Normal ArchAwareSchedGateRemovalSuccess";
+const SET = "Normal ArchAwarePredicateSet";
+
+Deno.test("reportsOf() of a success names architectures, images, digests and the source of preferences", () => {
+  const all = reports({}, { configs: SCORING });
+  assert.deepEqual(reasons(all), [SET, REMOVED]);
+  assert.match(all[0]?.message ?? "", /\{amd64, arm64\}.*multi \(sha256:000000000000\): amd64, arm64/);
+  assert.match(all[0]?.message ?? "", /arm64 \(source: ClusterPodPlacementConfig\)/);
+});
+
+Deno.test("reportsOf() warns when no architecture is shared, and says what each image has", () => {
+  const all = reports({ containers: [container("single-amd64"), container("single-arm64")] });
+  assert.deepEqual(reasons(all), ["Warning NoSupportedArchitecturesFound", SET, REMOVED]);
+  assert.match(all[0]?.message ?? "", /single-amd64.*: amd64; single-arm64.*: arm64/);
+  assert.match(all[1]?.message ?? "", /\{\}/);
+});
+
+Deno.test("reportsOf() names each config, what was skipped of it, and has an event of its own for mere duplicates", () => {
+  const high = ppc("high", { priority: 9, platforms: [weigh(R, 10)] });
+  const low = ppc("low", { priority: 1, platforms: [weigh(R, 20), weigh(A, 5)] });
+  const all = reports({}, { configs: configs(cluster({ platforms: [weigh(A, 50)] }), high, low) });
+  assert.deepEqual(reasons(all), [SET, REMOVED, "Normal ArchAwarePreferredAffinityDuplicates"]);
+  const sources = /arm64 \(source: PodPlacementConfig-high\); amd64 \(source: PodPlacementConfig-low, skipped: arm64\)/;
+  assert.match(all[0]?.message ?? "", sources);
+  assert.match(all[2]?.message ?? "", /source: ClusterPodPlacementConfig, architectures: amd64/);
+});
+
+Deno.test("reportsOf() gives each event its slot, and keeps that of an earlier failure for warnings", () => {
+  const slots = (all: ReturnType<typeof reportsOf>): readonly number[] => all.map(({ slot }) => slot);
+  const facts = factsOf(gatedPod());
+  const outcome = { kind: "applied", decision: decide(facts) } as const;
+  assert.deepEqual(slots(reportsOf(facts.pod, outcome)), [3, 2]);
+  const failed = podOf(gatedPod({}, { labels: { [mark("image-inspect-error-count")]: "2" } }));
+  assert.deepEqual(slots(reportsOf(failed, outcome)), [3, 1]);
+  const apart = factsOf(gatedPod({ containers: [container("single-amd64"), container("single-arm64")] }));
+  const last = reportsOf(failed, { kind: "applied", decision: decide(apart) });
+  assert.deepEqual(last.map(({ slot, mustArrive }) => [slot, mustArrive]), [[2, true], [3, false], [1, false]]);
+});
+
+Deno.test("reportsOf() says that the user's preference silences the configs", () => {
+  const all = reports({ affinity: nodeAffinity(undefined, [preferredTerm(1, ARCH, A)]) }, { configs: SCORING });
+  assert.deepEqual(reasons(all), [SET, REMOVED]);
+  assert.match(all[0]?.message ?? "", /no preferences/);
+});
+
+Deno.test("reportsOf() says that a preset architecture was kept", () => {
+  const all = reports({ nodeSelector: { [ARCH]: A } }, { configs: SCORING });
+  assert.deepEqual(reasons(all), ["Normal ArchAwarePredicatesConflict", SET, REMOVED]);
+});
+
+Deno.test("reportsOf() of a retry names image, registry and error class", () => {
+  const all = reports(BROKEN, { images: GONE });
+  assert.deepEqual(reasons(all), ["Warning ArchAwareInspectionError"]);
+  assert.match(
+    all[0]?.message ?? "",
+    /"quay.io\/no\/such:1" at quay.io \(permanent, ManifestUnknown\): manifest unknown\. /,
+  );
+});
+
+Deno.test("DV-53 (different: at most three events, so the words stand in the fallback's) reportsOf() of a fallback", () => {
+  const all = reports(BROKEN, { images: GONE, failedAttempts: 1, configs: FALLING_BACK });
+  const expected = ["Warning ArchAwareInspectionError", "Warning ArchAwareFallbackPredicateSet", REMOVED];
+  assert.deepEqual(reasons(all), expected);
+  assert.match(all[1]?.message ?? "", /\{amd64\}.*Set no preferences/);
+});
+
+Deno.test("reportsOf() of a release says what was done, and of an ignored pod why", () => {
+  const released = reports(BROKEN, { images: GONE, failedAttempts: 1 });
+  assert.deepEqual(reasons(released), ["Warning ArchAwareInspectionError", REMOVED]);
+  assert.match(released[0]?.message ?? "", /Gave up after 2 attempts; released without an architecture constraint/);
+  const ignored = reports({ nodeSelector: { [ARCH]: A } });
+  assert.deepEqual(reasons(ignored), ["Warning ArchAwareGatedPodIgnored", REMOVED]);
+  assert.match(ignored[0]?.message ?? "", /AlreadyConstrained/);
+});
+
+Deno.test("reportsOf() warns when the cluster offers none of the architectures", () => {
+  const all = reports({}, { liveArchitectures: ["s390x"] });
+  assert.deepEqual(reasons(all), ["Warning ArchAwarePredicateSet", REMOVED]);
+  assert.match(all[0]?.message ?? "", /No node or pool of this cluster offers \{amd64, arm64\}/);
+});
+
+Deno.test("reportsOf() tells of a refused write and of a bare release", () => {
+  const facts = factsOf(gatedPod());
+  const refused = reportsOf(facts.pod, { kind: "refused", why: "403" });
+  assert.deepEqual(reasons(refused), ["Warning ArchAwareSchedGateRemovalFailed"]);
+  const bare = reportsOf(facts.pod, { kind: "bare", decision: decide(facts), why: "422" });
+  assert.deepEqual(reasons(bare), ["Warning ArchAwareSchedGateRemovalFailed", REMOVED]);
+});
+
+Deno.test("reportsOf() keeps every message within the limit of the events API", () => {
+  const containers = Array.from(
+    { length: 30 },
+    (_, index) => container(`registry.example.com/${"x".repeat(80)}/${index}`),
+  );
+  const images = containers.map(({ image }) =>
+    failedFact(String(image), { kind: "permanent", reason: "Malformed", message: "y".repeat(5_000) })
+  );
+  for (const { message } of reports({ containers }, { images, failedAttempts: 1 })) {
+    assert.ok([...message].length <= 1_024);
+  }
+});
+
+Deno.test("DV-13 gateAddedReport() names the gate", () => {
+  assert.equal(gateAddedReport().reason, "ArchAwareSchedGateAdded");
+  assert.match(gateAddedReport().message, /multiarch.openshift.io\/scheduling-gate/);
+});
+
+Deno.test("auditReports() tells in one event what would be done", () => {
+  const facts = factsOf(gatedPod());
+  const audited = { ...facts, settings: { ...facts.settings, audit: true } };
+  const [report, ...more] = auditReports(auditDecision(audited));
+  assert.match(report?.message ?? "", /nothing was changed: Archway would set .*\{amd64, arm64\}/);
+  assert.deepEqual(more, []);
+  assert.deepEqual(auditReports({ kind: "ignore", reason: "DaemonSet" }), []);
+  assert.equal(auditDecision({ ...factsOf(gatedPod(BROKEN)), images: [] }).kind, "release");
+});
+
+Deno.test("decisionReason() is one word", () => {
+  const words = [factsOf(gatedPod()), factsOf(gatedPod(BROKEN), { images: GONE })].map((facts) =>
+    decisionReason(decide(facts))
+  );
+  assert.deepEqual(words, ["Placed", "InspectionFailing"]);
+});

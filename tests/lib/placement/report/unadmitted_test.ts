@@ -1,0 +1,88 @@
+// Which pending pods the webhook never saw. Pure.
+import assert from "node:assert/strict";
+import { admissionPatch } from "../../../../lib/placement/patch/admission_patch.ts";
+import { parseSelector } from "../../../../lib/placement/config/selector.ts";
+import { judgeAdmission } from "../../../../lib/placement/gate.ts";
+import { makeSettings } from "../../../../lib/placement/config/settings.ts";
+import { inSelectedNamespaces, isUnadmitted, unadmittedReport } from "../../../../lib/placement/report/unadmitted.ts";
+import { applied, cluster, configs, factsOf, gatedPod, type Json, nodeAffinity, podOf, rawPod, term } from "../make.ts";
+
+const settings = makeSettings({ operatorNamespace: "archway-system" });
+const present = configs(cluster());
+
+interface Row {
+  readonly title: string;
+  readonly pod: Json;
+  readonly unadmitted: boolean;
+}
+
+const ROWS: readonly Row[] = [
+  { title: "waits without a mark", pod: rawPod(), unadmitted: true },
+  { title: "was given a node by the scheduler", pod: rawPod({ nodeName: "n1" }), unadmitted: true },
+  {
+    title: "constrains the architecture itself",
+    pod: rawPod({ affinity: nodeAffinity([term(["kubernetes.io/arch", "arm64"])]) }),
+    unadmitted: false,
+  },
+  { title: "is gated", pod: gatedPod(), unadmitted: false },
+  { title: "is gated, its label gone", pod: gatedPod({}, { labels: {} }), unadmitted: false },
+  {
+    title: "was placed, its labels gone",
+    pod: rawPod({}, { annotations: { "archway.dev/decision": "{}" } }),
+    unadmitted: false,
+  },
+  { title: "is of a kube- namespace", pod: rawPod({}, { namespace: "kube-system" }), unadmitted: false },
+  { title: "is of the operator", pod: rawPod({}, { namespace: "archway-system" }), unadmitted: false },
+  {
+    title: "is of a DaemonSet",
+    pod: rawPod({}, { ownerReferences: [{ kind: "DaemonSet", name: "d", controller: true }] }),
+    unadmitted: false,
+  },
+  {
+    title: "mirrors a static pod",
+    pod: rawPod({ nodeName: "n1" }, { ownerReferences: [{ kind: "Node", name: "n1", controller: true }] }),
+    unadmitted: false,
+  },
+  { title: "is going", pod: rawPod({}, { deletionTimestamp: "2026-01-01T00:00:00Z" }), unadmitted: false },
+];
+
+for (const { title, pod, unadmitted } of ROWS) {
+  Deno.test(`isUnadmitted() is ${unadmitted} when the pod ${title}`, () => {
+    assert.equal(isUnadmitted(podOf(pod), { configs: present, settings }), unadmitted);
+  });
+}
+
+Deno.test("isUnadmitted() is false for whatever the webhook has seen", () => {
+  for (const { pod: raw } of ROWS) {
+    for (const mayGate of [true, false]) {
+      const pod = podOf(raw);
+      const verdict = judgeAdmission({ pod, configs: present, settings, known: undefined, mayGate });
+      const seen = podOf(applied(raw, admissionPatch(pod, verdict)));
+      assert.equal(isUnadmitted(seen, { configs: present, settings }), false);
+    }
+  }
+});
+
+Deno.test("isUnadmitted() is false without a cluster config, and in audit mode", () => {
+  const { pod } = factsOf(rawPod());
+  assert.equal(isUnadmitted(pod, { configs: { cluster: undefined, namespace: [] }, settings }), false);
+  assert.equal(isUnadmitted(pod, { configs: present, settings: { ...settings, audit: true } }), false);
+});
+
+Deno.test("inSelectedNamespaces() leaves out pods of namespaces that the webhook is not called for", () => {
+  const pods = ["shop", "excluded"].map((namespace) => podOf(rawPod({}, { namespace })));
+  const namespaceSelector = parseSelector({ matchExpressions: [{ key: "skip", operator: "DoesNotExist" }] });
+  const kept = inSelectedNamespaces(pods, {
+    configs: configs({ ...cluster(), namespaceSelector }),
+    labelsOf: (namespace) => namespace === "excluded" ? { skip: "yes" } : undefined,
+  });
+  assert.deepEqual(kept.map(({ namespace }) => namespace), ["shop"]);
+});
+
+Deno.test("unadmittedReport() names the pods, within what an event may hold", () => {
+  const pods = Array.from({ length: 500 }, (_, index) => podOf(rawPod({}, { name: `web-${index}` })));
+  const { type, message } = unadmittedReport(pods);
+  assert.equal(type, "Warning");
+  assert.match(message, /in time: 500\. .*recreate them.*test-namespace\/web-0, /);
+  assert.ok(message.length <= 1024);
+});

@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { type BoardEntry, DECISION_KINDS, openBoard } from "../../../lib/server/board.ts";
+
+function makeEntry(overrides: Partial<BoardEntry> = {}): BoardEntry {
+  return {
+    atMs: 1_000,
+    namespace: "team",
+    pod: "web",
+    kind: "place",
+    reason: "Placed",
+    architectures: ["amd64"],
+    gatedMs: 12,
+    ...overrides,
+  };
+}
+
+Deno.test("openBoard() has nothing but zeroes when nothing was recorded", () => {
+  const { recent, totals } = openBoard({ capacity: 3 }).snapshot();
+  assert.deepEqual(recent, []);
+  assert.deepEqual(Object.keys(totals).sort(), [...DECISION_KINDS].sort());
+  assert.ok(Object.values(totals).every((count) => count === 0));
+});
+
+Deno.test("openBoard() refuses a capacity that is not a whole number above zero", () => {
+  for (const capacity of [0, -1, 1.5, NaN, Infinity]) {
+    assert.throws(() => openBoard({ capacity }), /Cannot open a board of capacity/);
+  }
+});
+
+Deno.test("record() keeps the newest entries, newest first, and counts all of them", () => {
+  const kinds = fc.array(fc.constantFrom(...DECISION_KINDS), { maxLength: 40 });
+  fc.assert(fc.property(fc.integer({ min: 1, max: 12 }), kinds, (capacity, recorded) => {
+    const board = openBoard({ capacity });
+    recorded.forEach((kind, atMs) => board.record(makeEntry({ kind, atMs })));
+    const { recent, totals } = board.snapshot();
+    const newestFirst = recorded.map((_, atMs) => atMs).reverse().slice(0, capacity);
+    assert.deepEqual(recent.map(({ atMs }) => atMs), newestFirst);
+    for (const kind of DECISION_KINDS) assert.equal(totals[kind], recorded.filter((each) => each === kind).length);
+  }));
+});
+
+Deno.test("snapshot() does not change when more is recorded after it", () => {
+  const board = openBoard({ capacity: 2 });
+  board.record(makeEntry({ pod: "first" }));
+  const before = board.snapshot();
+  board.record(makeEntry({ pod: "second" }));
+  assert.deepEqual(before.recent.map(({ pod }) => pod), ["first"]);
+  assert.equal(before.totals.place, 1);
+});
+
+Deno.test("record() does not follow later changes of the architectures it was given", () => {
+  const board = openBoard({ capacity: 1 });
+  const architectures = ["amd64"];
+  board.record(makeEntry({ architectures }));
+  architectures.push("arm64");
+  assert.deepEqual(board.snapshot().recent[0]?.architectures, ["amd64"]);
+});
+
+Deno.test("record() keeps no name and no list that is longer than a cluster could hold", () => {
+  const board = openBoard({ capacity: 1 });
+  const long = "x".repeat(1_000_000);
+  const architectures = Array.from({ length: 5_000 }, (_, n) => `cpu${n}`);
+  board.record(makeEntry({ pod: long, namespace: long, architectures: [long, ...architectures] }));
+  assert.ok(JSON.stringify(board.snapshot().recent).length < 1_000);
+});

@@ -1,0 +1,47 @@
+// How much the webhook takes at a time, and what it says when that is too little.
+import assert from "node:assert/strict";
+import { LARGE_BYTES, MAX_LARGE_BYTES, MAX_REQUESTS, openLoadLimit } from "../../../lib/server/load_limit.ts";
+import { silentLogger } from "../../../lib/log.ts";
+
+function open(): { readonly limit: ReturnType<typeof openLoadLimit>; readonly said: string[]; pass(ms: number): void } {
+  const said: string[] = [];
+  let nowMs = 0;
+  const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs, sleep: () => Promise.resolve() };
+  const limit = openLoadLimit({ clock, log: { ...silentLogger, warn: (message) => void said.push(message) } });
+  return { limit, said, pass: (ms) => void (nowMs += ms) };
+}
+
+Deno.test("openLoadLimit() takes so many small requests and the next when one has left", () => {
+  const { limit } = open();
+  const leaves = Array.from({ length: MAX_REQUESTS }, () => limit.enter(LARGE_BYTES));
+  assert.ok(leaves.every((leave) => leave !== undefined));
+  assert.equal(limit.enter(1), undefined);
+  leaves[0]?.();
+  assert.ok(limit.enter(1) !== undefined);
+});
+
+Deno.test("openLoadLimit() takes so many bytes of large requests, and small ones beside them", () => {
+  const { limit } = open();
+  const half = MAX_LARGE_BYTES / 2;
+  const [first, second] = [limit.enter(half), limit.enter(half)];
+  assert.ok(first !== undefined && second !== undefined);
+  assert.equal(limit.enter(LARGE_BYTES + 1), undefined);
+  assert.ok(limit.enter(LARGE_BYTES) !== undefined);
+  first();
+  assert.ok(limit.enter(half) !== undefined);
+});
+
+Deno.test("openLoadLimit() tells of an episode when it begins and when it is over", () => {
+  const { limit, said, pass } = open();
+  const leave = limit.enter(MAX_LARGE_BYTES);
+  for (let refused = 0; refused < 5; refused++) {
+    assert.equal(limit.enter(MAX_LARGE_BYTES), undefined);
+    pass(1_000);
+  }
+  leave?.();
+  limit.enter(1);
+  assert.equal(said.length, 1);
+  pass(10_000);
+  limit.enter(1);
+  assert.deepEqual(said.length, 2);
+});
