@@ -1,4 +1,4 @@
-// How the controllers run: some on every replica, the writing ones on the replica that holds the Lease. Called by main.
+// How the controllers run: some on every replica, the writing ones on the replica that holds the Lease.
 import { type Clock, holdsWithin } from "../lib/clock.ts";
 import type { KubeApi } from "../lib/k8s/api.ts";
 import { type LeaseView, runWithLease } from "../lib/k8s/lease.ts";
@@ -11,7 +11,7 @@ export interface Runnable {
 }
 
 /** What runs, and where. */
-export interface ControllerParts {
+export interface ControllerDeps {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly log: Logger;
@@ -30,12 +30,12 @@ export interface ControllerParts {
 const SETTLE_MS = 5_000;
 
 /** What every replica follows, until the signal aborts. Never rejects. */
-export async function runEverywhere({ everywhere }: ControllerParts, signal: AbortSignal): Promise<void> {
+export async function runEverywhere({ everywhere }: ControllerDeps, signal: AbortSignal): Promise<void> {
   await Promise.all(everywhere.map((part) => part.run(signal)));
 }
 
 /** Takes part in the election and runs the writing controllers while leading. Gives the Lease up at the end. */
-export async function runLeading(parts: ControllerParts, signal: AbortSignal): Promise<void> {
+export async function runLeading(parts: ControllerDeps, signal: AbortSignal): Promise<void> {
   const { api, clock, log, namespace, identity, leading, onLease } = parts;
   await runWithLease({
     api,
@@ -53,7 +53,7 @@ export async function runLeading(parts: ControllerParts, signal: AbortSignal): P
 }
 
 /** Deciding without the cluster config or its pull secret would give wrong answers (D7): wait for them, but not for ever. */
-async function settle({ isSettled, clock, log }: ControllerParts, signal: AbortSignal): Promise<void> {
+async function settle({ isSettled, clock, log }: ControllerDeps, signal: AbortSignal): Promise<void> {
   const isKnown = await holdsWithin(isSettled, { clock, limitMs: SETTLE_MS, signal });
   if (!isKnown && !signal.aborted) log.warn("leading before all configs are known");
 }

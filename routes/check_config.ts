@@ -17,7 +17,7 @@ import {
 import { memberOf, objectAt, textAt } from "../lib/placement/raw.ts";
 
 /** What the checks read with. */
-export interface CheckParts {
+export interface CheckDeps {
   /** The API server: reads are live. */
   readonly api: KubeApi;
   /** Ends with the process. */
@@ -28,7 +28,7 @@ export interface CheckParts {
 export type ReviewAnswer = Promise<Readonly<Record<string, unknown>> | undefined>;
 
 /** Answers a review of a ClusterPodPlacementConfig. */
-export function reviewClusterConfig(body: unknown, parts: CheckParts): ReviewAnswer {
+export function reviewClusterConfig(body: unknown, parts: CheckDeps): ReviewAnswer {
   return review(
     body,
     async (write) =>
@@ -37,7 +37,7 @@ export function reviewClusterConfig(body: unknown, parts: CheckParts): ReviewAns
 }
 
 /** Answers a review of a PodPlacementConfig. */
-export function reviewNamespaceConfig(body: unknown, parts: CheckParts): ReviewAnswer {
+export function reviewNamespaceConfig(body: unknown, parts: CheckDeps): ReviewAnswer {
   return review(body, async (write) => validateNamespaceConfig(write, await readFacts(write, parts)));
 }
 
@@ -73,7 +73,7 @@ function parseWrite(request: unknown): ConfigWrite | undefined {
   };
 }
 
-async function readFacts(write: ConfigWrite, parts: CheckParts): Promise<NamespaceConfigFacts> {
+async function readFacts(write: ConfigWrite, parts: CheckDeps): Promise<NamespaceConfigFacts> {
   if (write.operation !== "CREATE" && write.operation !== "UPDATE") return { clusterConfig: "absent", siblings: [] };
   const { api, signal } = parts;
   const [clusterConfig, { items }] = await Promise.all([
@@ -84,7 +84,7 @@ async function readFacts(write: ConfigWrite, parts: CheckParts): Promise<Namespa
   return { clusterConfig, siblings };
 }
 
-async function readClusterConfigState({ api, signal }: CheckParts): Promise<NamespaceConfigFacts["clusterConfig"]> {
+async function readClusterConfigState({ api, signal }: CheckDeps): Promise<NamespaceConfigFacts["clusterConfig"]> {
   try {
     const { metadata } = await api.get(Resource.clusterConfigs, { name: CLUSTER_CONFIG_NAME }, signal);
     return metadata.deletionTimestamp === undefined ? "present" : "deleting";
@@ -94,7 +94,7 @@ async function readClusterConfigState({ api, signal }: CheckParts): Promise<Name
   }
 }
 
-async function listNamespaceConfigs({ api, signal }: CheckParts): Promise<readonly ConfigName[]> {
+async function listNamespaceConfigs({ api, signal }: CheckDeps): Promise<readonly ConfigName[]> {
   // Six are enough to say that more than five are left.
   const { items } = await api.list(Resource.namespaceConfigs, { limit: 6 }, signal);
   return items.map(({ metadata }) => ({ namespace: metadata.namespace ?? "", name: metadata.name }));

@@ -18,7 +18,7 @@ import type { JsonPatch } from "../lib/k8s/patch.ts";
 import { type AdmissionRequest, allowedReview, bodyBytes, discardBody, readReview } from "./admission.ts";
 
 /** What the webhook asks of the rest of the process; every question but `opening` is answered at once. */
-export interface GatePodParts {
+export interface GatePodDeps {
   readonly clock: Clock;
   readonly log: Logger;
   /** How much is taken at a time. */
@@ -50,7 +50,7 @@ interface Answer {
 const UNTOUCHED: Answer = { outcome: "passed", patch: [] };
 
 /** The handler of `POST /add-pod-scheduling-gate`. */
-export function gatePod(parts: GatePodParts): (context: Context) => Promise<Response> {
+export function gatePod(parts: GatePodDeps): (context: Context) => Promise<Response> {
   return async (context) => {
     const leave = parts.limit.enter(bodyBytes(context));
     if (leave === undefined) {
@@ -67,7 +67,7 @@ export function gatePod(parts: GatePodParts): (context: Context) => Promise<Resp
   };
 }
 
-async function review(parts: GatePodParts, context: Context): Promise<Response> {
+async function review(parts: GatePodDeps, context: Context): Promise<Response> {
   const { clock, log, observe } = parts;
   const startedMs = clock.monotonicMs();
   const read = await readReview(context);
@@ -84,7 +84,7 @@ async function review(parts: GatePodParts, context: Context): Promise<Response> 
   return context.json(allowedReview(uid, patch));
 }
 
-function answerSafely(parts: GatePodParts, request: AdmissionRequest): Answer {
+function answerSafely(parts: GatePodDeps, request: AdmissionRequest): Answer {
   try {
     return answer(parts, request);
   } catch (error) {
@@ -93,7 +93,7 @@ function answerSafely(parts: GatePodParts, request: AdmissionRequest): Answer {
   }
 }
 
-function answer(parts: GatePodParts, request: AdmissionRequest): Answer {
+function answer(parts: GatePodDeps, request: AdmissionRequest): Answer {
   const isNewPod = request.subresource === "" && request.operation === "CREATE";
   const hasEphemeral = request.subresource === "ephemeralcontainers";
   if (request.resource !== "pods" || !isNewPod && !hasEphemeral) return UNTOUCHED;
@@ -124,7 +124,7 @@ function answer(parts: GatePodParts, request: AdmissionRequest): Answer {
 }
 
 function tell(
-  { board, clock, log }: GatePodParts,
+  { board, clock, log }: GatePodDeps,
   { pod, verdict, dryRun }: { readonly pod: PodView; readonly verdict: GateVerdict; readonly dryRun: boolean },
 ): void {
   const { namespace } = pod;

@@ -8,22 +8,22 @@
 import { type Context, Hono } from "hono";
 import { WebhookPath } from "../lib/names.ts";
 import type { Gauges, Metrics } from "../lib/metrics.ts";
-import { type CheckParts, reviewClusterConfig, reviewNamespaceConfig } from "./check_config.ts";
+import { type CheckDeps, reviewClusterConfig, reviewNamespaceConfig } from "./check_config.ts";
 import { convertReview } from "./conversion.ts";
-import { gatePod, type GatePodParts } from "./gate_pod.ts";
+import { gatePod, type GatePodDeps } from "./gate_pod.ts";
 import { exposition, liveness, readiness, type ReadinessChecks } from "./health.ts";
 import { readJson } from "./admission.ts";
 
 type Handler = (context: Context) => Response | Promise<Response>;
 
 /** What the TLS listener needs. */
-export interface WebhookParts {
-  readonly gate: GatePodParts;
-  readonly check: CheckParts;
+export interface WebhookDeps {
+  readonly gate: GatePodDeps;
+  readonly check: CheckDeps;
 }
 
 /** What the admin listener needs. */
-export interface AdminParts {
+export interface AdminDeps {
   readonly metrics: Metrics;
   readonly gauges: () => Gauges;
   readonly ready: ReadinessChecks;
@@ -32,7 +32,7 @@ export interface AdminParts {
 }
 
 /** The webhooks, as the API server calls them. */
-export function webhookApp(parts: WebhookParts): Hono {
+export function webhookApp(parts: WebhookDeps): Hono {
   const table: readonly (readonly [string, Handler])[] = [
     [WebhookPath.gatePod, gatePod(parts.gate)],
     [WebhookPath.validateClusterConfig, answering((body) => reviewClusterConfig(body, parts.check))],
@@ -45,7 +45,7 @@ export function webhookApp(parts: WebhookParts): Hono {
 }
 
 /** Health, metrics and pages for people. */
-export function adminApp({ metrics, gauges, ready, pages }: AdminParts): Hono {
+export function adminApp({ metrics, gauges, ready, pages }: AdminDeps): Hono {
   const app = new Hono();
   app.get("/healthz", liveness());
   app.get("/readyz", readiness(ready));

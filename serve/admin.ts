@@ -1,13 +1,13 @@
 // The plain door, for people and probes: health, metrics, dashboard. Called by serve.
 import { dashboard } from "../routes/dashboard.tsx";
 import { adminApp } from "../routes/mod.ts";
-import type { ServeParts } from "./clients.ts";
-import type { Rooms } from "./components.ts";
+import type { ServeDeps } from "./clients.ts";
+import type { Components } from "./components.ts";
 
 /** Opens it. */
-export function openAdmin(parts: ServeParts, rooms: Rooms, stop: AbortSignal): Deno.HttpServer<Deno.NetAddr> {
+export function openAdmin(parts: ServeDeps, components: Components, stop: AbortSignal): Deno.HttpServer<Deno.NetAddr> {
   const { config, clock, identity } = parts;
-  const { configs, imageService, lease, metrics, podPlacement, verdict, board } = rooms;
+  const { configs, imageService, lease, metrics, podPlacement, verdict, board } = components;
   const app = adminApp({
     metrics,
     gauges: () => ({

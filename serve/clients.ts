@@ -1,4 +1,4 @@
-// The edges of `archway serve`, opened from the configuration: API server, registries, events, metrics, certificate.
+// The clients of `archway serve`, opened from the configuration: API server, registries, events, metrics, certificate.
 // Called by serve.ts.
 import { type Board, openBoard } from "../lib/server/board.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -20,7 +20,7 @@ import { openServingCertificate } from "../lib/tls/open_certificate.ts";
 import type { ServingCertificate } from "../lib/tls/serving_certificate.ts";
 
 /** What `serve` runs with. */
-export interface ServeParts {
+export interface ServeDeps {
   readonly config: Config;
   readonly settings: PlacementSettings;
   readonly access: ClusterAccess;
@@ -35,8 +35,8 @@ export interface ServeParts {
   readonly onListening: (address: { readonly webhookPort: number; readonly adminPort: number }) => void;
 }
 
-/** The edges, open. */
-export interface Edges {
+/** The clients, open. */
+export interface Clients {
   readonly api: KubeApi;
   readonly events: EventRecorder;
   readonly metrics: Metrics;
@@ -55,8 +55,8 @@ const BOARD_ROWS = 200;
  * Opens them; what must be closed is left on the stack. `stop` ends the waiting for an API server, `following` ends what
  * goes on in the background.
  */
-export async function openEdges(
-  parts: ServeParts,
+export async function openClients(
+  parts: ServeDeps,
   life: {
     readonly stack: AsyncDisposableStack;
     readonly stop: AbortSignal;
@@ -64,7 +64,7 @@ export async function openEdges(
     /** Pods are being placed: events give way to them. */
     readonly isPlacing: () => boolean;
   },
-): Promise<Edges> {
+): Promise<Clients> {
   const { config, clock, log, userAgent } = parts;
   const { stack, stop, following, isPlacing } = life;
   const metrics = openMetrics();
@@ -97,7 +97,7 @@ export async function openEdges(
 }
 
 function openEvents(
-  { clock, log, identity }: ServeParts,
+  { clock, log, identity }: ServeDeps,
   { api, metrics, isPlacing }: {
     readonly api: KubeApi;
     readonly metrics: Metrics;

@@ -1,10 +1,10 @@
-// The rooms of `archway serve`: configs, pod placement and operator, and the questions they ask each other. Called by serve.
+// The components of `archway serve`: configs, pod placement and operator, and the questions they ask each other. Called by serve.
 import { type LiveArchitectures, openLiveArchitectures } from "../controllers/architectures/controller.ts";
 import { type AuditedNamespaces, openAuditedNamespaces } from "../controllers/audit/namespaces.ts";
 import { type Configs, logLevelOf, openConfigs } from "../controllers/configs/controller.ts";
 import { openOperator, type Operator } from "../controllers/operator/controller.ts";
 import { openPodPlacement, type PodPlacement } from "../controllers/pod_placement/controller.ts";
-import type { Edges, ServeParts } from "./clients.ts";
+import type { Clients, ServeDeps } from "./clients.ts";
 import { type LeaseView, NO_LEASE_SEEN } from "../lib/k8s/lease.ts";
 import { fenceWrites } from "../lib/k8s/write_fence.ts";
 import { decideGating, type GatingVerdict } from "../lib/operand/dead_man.ts";
@@ -13,8 +13,8 @@ import type { PlacementSettings } from "../lib/placement/config_types.ts";
 /** Between two looks of the operator at everything, when nothing wakes it before (ms). */
 const OPERATOR_RESYNC_MS = 60_000;
 
-/** The rooms, and the questions they ask each other; each is answered at once from memory. */
-export interface Rooms extends Edges {
+/** The components, and the questions they ask each other; each is answered at once from memory. */
+export interface Components extends Clients {
   readonly configs: Configs;
   readonly audited: AuditedNamespaces;
   readonly live: LiveArchitectures;
@@ -29,20 +29,20 @@ export interface Rooms extends Edges {
 }
 
 /** Opens them. Nothing runs before the controllers do. */
-export function openRooms(parts: ServeParts, edges: Edges, stop: AbortSignal): Rooms {
+export function wireComponents(parts: ServeDeps, clients: Clients, stop: AbortSignal): Components {
   const { config, settings, clock, log } = parts;
-  const { api } = edges;
+  const { api } = clients;
   const configs = openConfigs({ api, clock, log });
   const audited = openAuditedNamespaces({ api, clock, log });
   const live = openLiveArchitectures({ api, clock, log });
-  const lease: Rooms["lease"] = { view: NO_LEASE_SEEN };
+  const lease: Components["lease"] = { view: NO_LEASE_SEEN };
   const auditSettings: PlacementSettings = { ...settings, audit: true };
   const verdict = (): GatingVerdict => {
     const { lastRenewObservedMs } = lease.view;
     const silentForMs = lastRenewObservedMs === undefined ? undefined : clock.monotonicMs() - lastRenewObservedMs;
     return decideGating(configs.presence(), { silentForMs });
   };
-  const leading = { ...edges, api: fenceWrites(api, () => clock.monotonicMs() < (lease.view.heldUntilMs ?? 0)) };
+  const leading = { ...clients, api: fenceWrites(api, () => clock.monotonicMs() < (lease.view.heldUntilMs ?? 0)) };
   const questions = {
     verdict,
     settings: () => settings,
@@ -76,7 +76,7 @@ export function openRooms(parts: ServeParts, edges: Edges, stop: AbortSignal): R
     },
     canServe: () => !stop.aborted && configs.hasSynced(),
     canReconcile: () => podPlacement.hasSynced(),
-    caBundle: () => edges.certificate.current().caBundle,
+    caBundle: () => clients.certificate.current().caBundle,
     gatingStopped: () => reasonOf(verdict()),
     enoexec: () => "unmanaged",
   });
@@ -85,7 +85,7 @@ export function openRooms(parts: ServeParts, edges: Edges, stop: AbortSignal): R
     podPlacement.configChanged(namespace);
     operator.poke();
   });
-  return { ...edges, ...questions, configs, audited, live, lease, podPlacement, operator };
+  return { ...clients, ...questions, configs, audited, live, lease, podPlacement, operator };
 }
 
 function reasonOf(verdict: GatingVerdict): string | undefined {
@@ -93,6 +93,6 @@ function reasonOf(verdict: GatingVerdict): string | undefined {
 }
 
 /** Whether something asks for the architectures of nodes. */
-export function followsNodes({ config }: ServeParts): boolean {
+export function followsNodes({ config }: ServeDeps): boolean {
   return config.liveArchitectures || config.daemonsets !== "ignore";
 }

@@ -5,15 +5,15 @@ import { openDaemonSetWatch } from "../controllers/daemonsets/controller.ts";
 import { runLeading, type Runnable } from "../controllers/mod.ts";
 import { watchGating } from "../controllers/operator/gating.ts";
 import { openPrewarm } from "../controllers/prewarm/controller.ts";
-import type { ServeParts } from "./clients.ts";
-import { followsNodes, type Rooms } from "./components.ts";
+import type { ServeDeps } from "./clients.ts";
+import { type Components, followsNodes } from "./components.ts";
 import { watchEventLoop } from "../lib/server/event_loop.ts";
 
 /** What runs where: see controllers/mod.ts. Switches of the configuration decide about the optional ones. */
-export function controllersOf(parts: ServeParts, rooms: Rooms): Parameters<typeof runLeading>[0] {
+export function controllersOf(parts: ServeDeps, components: Components): Parameters<typeof runLeading>[0] {
   const { config, clock, log, identity } = parts;
-  const { api, configs, globalPullSecret, lease, live, audited, verdict } = rooms;
-  const shared = { ...rooms, clock, log };
+  const { api, configs, globalPullSecret, lease, live, audited, verdict } = components;
+  const shared = { ...components, clock, log };
   const optional = (wanted: boolean, open: () => Runnable): readonly Runnable[] => wanted ? [open()] : [];
   return {
     api,
@@ -24,17 +24,17 @@ export function controllersOf(parts: ServeParts, rooms: Rooms): Parameters<typeo
     everywhere: [
       configs,
       audited,
-      rooms.certificate,
-      rooms.imageService,
+      components.certificate,
+      components.imageService,
       ...globalPullSecret === undefined ? [] : [globalPullSecret],
       ...optional(followsNodes(parts), () => live),
       ...optional(config.prewarm, () => openPrewarm({ ...shared, tagTtlMs: config.tagTtl })),
       { run: (signal) => watchGating({ api, clock, log, verdict }, signal) },
-      { run: (signal) => watchEventLoop({ clock, observe: rooms.metrics.eventLoopDelay }, signal) },
+      { run: (signal) => watchEventLoop({ clock, observe: components.metrics.eventLoopDelay }, signal) },
     ],
     leading: [
-      rooms.podPlacement,
-      rooms.operator,
+      components.podPlacement,
+      components.operator,
       openAudit({ ...shared, audited: () => config.audit ? [ALL_NAMESPACES] : audited.names() }),
       ...optional(
         config.daemonsets === "warn",

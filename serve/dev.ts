@@ -1,11 +1,11 @@
-// `archway dev`: the embedded cluster and registry, and the very same `serve` in front of them. Called by main.
+// `archway dev`: the embedded cluster and registry, and the very same `serve` in front of them.
 import { ExitCode, type Terminal } from "../lib/cli/output.ts";
 import { systemClock } from "../lib/clock.ts";
 import type { Config } from "../lib/config/parse.ts";
 import { silentLogger } from "../lib/log.ts";
 import { openPlayground, type Playground } from "../lib/playground/playground.ts";
 import { renderOutcomeDocument, renderOutcomeTable, renderWelcome } from "../lib/playground/report.ts";
-import type { ServeParts } from "./clients.ts";
+import type { ServeDeps } from "./clients.ts";
 
 /** Longest that `dev --once` waits for its samples (ms). */
 const SAMPLES_MS = 30_000;
@@ -18,11 +18,11 @@ export interface ServeRun {
   /** Receives log lines; default standard error. */
   readonly writeLog?: (line: string) => void;
   readonly lingerMs?: number;
-  readonly onListening?: ServeParts["onListening"];
+  readonly onListening?: ServeDeps["onListening"];
 }
 
 /** What `dev` runs with. */
-export interface DevParts {
+export interface DevDeps {
   readonly terminal: Terminal;
   readonly stop: AbortSignal;
   /** Runs `archway serve` and gives its exit code. */
@@ -30,7 +30,7 @@ export interface DevParts {
 }
 
 /** Runs the playground until stopped, or with `--once` until its samples have ended. Gives the exit code. */
-export async function runDev(dev: Config, parts: DevParts): Promise<number> {
+export async function runDev(dev: Config, parts: DevDeps): Promise<number> {
   const workDir = await Deno.makeTempDir({ prefix: "archway-dev-" });
   try {
     await using playground = await openPlayground({
@@ -45,7 +45,7 @@ export async function runDev(dev: Config, parts: DevParts): Promise<number> {
   }
 }
 
-async function serveBeside(playground: Playground, dev: Config, parts: DevParts): Promise<number> {
+async function serveBeside(playground: Playground, dev: Config, parts: DevDeps): Promise<number> {
   const done = new AbortController();
   const listening = Promise.withResolvers<number>();
   const serving = parts.runServe(configBeside(playground, dev), {
@@ -96,7 +96,7 @@ function welcome({ apiUrl, registryHost, files }: Playground, adminPort: number)
 async function showSamples(
   playground: Playground,
   { output }: Config,
-  { terminal, stop }: DevParts,
+  { terminal, stop }: DevDeps,
 ): Promise<boolean> {
   const patience = AbortSignal.any([stop, AbortSignal.timeout(SAMPLES_MS)]);
   await playground.applySamples(patience);

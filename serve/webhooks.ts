@@ -1,8 +1,8 @@
 // The TLS door, for the API server: pod gate, config checks, conversion. Called by serve.
 import { webhookApp } from "../routes/mod.ts";
 import { watchEphemeral } from "../controllers/ephemeral/controller.ts";
-import type { ServeParts } from "./clients.ts";
-import { followsNodes, type Rooms } from "./components.ts";
+import type { ServeDeps } from "./clients.ts";
+import { type Components, followsNodes } from "./components.ts";
 import { holdsWithin } from "../lib/clock.ts";
 import { type HttpsListener, openHttpsListener } from "../lib/server/https_listener.ts";
 import type { PullScope } from "../lib/images/known_images.ts";
@@ -16,13 +16,17 @@ import type { PodView } from "../lib/placement/types.ts";
 const OPENING_MS = 2_000;
 
 /** Opens it with the certificate of the moment, and changes the certificate when it is renewed. */
-export async function openWebhooks(parts: ServeParts, rooms: Rooms, signal: AbortSignal): Promise<HttpsListener> {
+export async function openWebhooks(
+  parts: ServeDeps,
+  components: Components,
+  signal: AbortSignal,
+): Promise<HttpsListener> {
   const { config, clock, log } = parts;
-  const { certificate, known, images, live, metrics, operator, verdict } = rooms;
+  const { certificate, known, images, live, metrics, operator, verdict } = components;
   const gateLog = log.with({ route: "gate-pod" });
   const app = webhookApp({
     gate: {
-      ...rooms,
+      ...components,
       clock,
       log: gateLog,
       limit: openLoadLimit({ clock, log: gateLog }),
@@ -30,13 +34,13 @@ export async function openWebhooks(parts: ServeParts, rooms: Rooms, signal: Abor
       isAging: (pod, wanted) => known.isAging(wanted, scopeOf(pod)),
       prefetch: (pod, wanted) => images.prefetch({ scope: scopeOf(pod), images: wanted, priority: "admission" }),
       mayGate: () => verdict().kind === "gating",
-      opening: openingOf(parts, rooms, signal),
+      opening: openingOf(parts, components, signal),
       noticeEphemeral: followsNodes(parts)
-        ? watchEphemeral({ ...rooms, log, architectureOf: (node) => live.ofNode(node), signal })
+        ? watchEphemeral({ ...components, log, architectureOf: (node) => live.ofNode(node), signal })
         : () => {},
       observe: metrics.admission,
     },
-    check: { api: rooms.api, signal },
+    check: { api: components.api, signal },
   });
   const handler = (request: Request): Response | Promise<Response> => app.fetch(request);
   const listener = await openHttpsListener({ ...config.listen, certificate: certificate.current(), handler });
@@ -50,8 +54,8 @@ export async function openWebhooks(parts: ServeParts, rooms: Rooms, signal: Abor
 
 /** What the first admissions wait for; undefined from then on. */
 function openingOf(
-  { clock }: ServeParts,
-  { configs, lease }: Rooms,
+  { clock }: ServeDeps,
+  { configs, lease }: Components,
   signal: AbortSignal,
 ): () => Promise<void> | undefined {
   const isOpen = (): boolean => configs.hasSynced() && lease.view.lastRenewObservedMs !== undefined;

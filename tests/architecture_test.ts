@@ -13,7 +13,7 @@ const VOCABULARY = [
   ...["types", "patch", "errors", "release_gate"].map((name) => `lib/k8s/${name}.ts`),
 ];
 const DOMAIN = ["lib/placement/", "lib/operand/"];
-/** Rooms that put edges and domain together, as main does. */
+/** Components that put edges and domain together, as main does. */
 const ASSEMBLIES = ["lib/playground/", "lib/cli/"];
 
 type Room = "main" | "routes" | "controllers" | "vocabulary" | "domain" | "assembly" | "edge" | "tests";

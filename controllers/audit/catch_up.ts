@@ -12,7 +12,7 @@ import { parsePod } from "../../lib/placement/pod_view.ts";
 import type { PodView } from "../../lib/placement/types.ts";
 
 /** What is asked of the rest of the process; answered at once. */
-export interface CatchUpParts {
+export interface CatchUpDeps {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly log: Logger;
@@ -31,7 +31,7 @@ export const ALL_NAMESPACES = "";
 
 /** Makes the part that gives `notice` each young pod of every scope that comes under audit, those of the start included. */
 export function openCatchUp(
-  parts: CatchUpParts,
+  parts: CatchUpDeps,
   notice: (key: string, pod: PodView) => void,
 ): { run(signal: AbortSignal): Promise<void> } {
   const { audited, clock, log } = parts;
@@ -63,7 +63,7 @@ export function openCatchUp(
 
 /** Audited pods in whatever phase that are young and that the webhook passed: those it handled bear its label. */
 async function* youngPods(
-  { api, clock, settingsOf }: CatchUpParts,
+  { api, clock, settingsOf }: CatchUpDeps,
   namespace: string,
   signal: AbortSignal,
 ): AsyncGenerator<readonly [string, PodView], void> {

@@ -14,10 +14,10 @@ import { parsePod } from "../../lib/placement/pod_view.ts";
 import { decisionReason } from "../../lib/placement/report/reason.ts";
 import { recordOf } from "../../lib/placement/patch/record.ts";
 import type { PodView } from "../../lib/placement/types.ts";
-import { type CatchUpParts, LOOK_MS, openCatchUp } from "./catch_up.ts";
+import { type CatchUpDeps, LOOK_MS, openCatchUp } from "./catch_up.ts";
 
 /** What it is made with. */
-export interface AuditParts extends CatchUpParts {
+export interface AuditDeps extends CatchUpDeps {
   readonly images: PodImages;
   readonly events: Pick<EventRecorder, "record">;
   readonly metrics: Metrics;
@@ -37,9 +37,9 @@ const PARALLEL = 4;
 const REMEMBERED_PODS = 4_096;
 
 /** Makes the controller. Nothing is asked of the API server while nothing is audited. */
-export function openAudit(parts: AuditParts): Audit {
+export function openAudit(parts: AuditDeps): Audit {
   const { api, clock, log, settingsOf } = parts;
-  const teller = openTeller(parts);
+  const teller = openAuditReporter(parts);
   const pending = openReflector<PodView>({
     api,
     resource: Resource.pods,
@@ -60,7 +60,7 @@ export function openAudit(parts: AuditParts): Audit {
 }
 
 /** Tells once of each pod it is given. */
-function openTeller(parts: AuditParts): Audit & { readonly notice: (key: string, pod: PodView) => void } {
+function openAuditReporter(parts: AuditDeps): Audit & { readonly notice: (key: string, pod: PodView) => void } {
   const { clock, log } = parts;
   const told = new LRUCache<string, true>({ max: REMEMBERED_PODS });
   /** Pods to tell of. Kept here, because a pod that soon runs leaves the watch of pending ones before its turn. */
@@ -88,7 +88,7 @@ function openTeller(parts: AuditParts): Audit & { readonly notice: (key: string,
   };
 }
 
-async function audit(parts: AuditParts, pod: PodView, signal: AbortSignal): Promise<void> {
+async function audit(parts: AuditDeps, pod: PodView, signal: AbortSignal): Promise<void> {
   const settings = parts.settingsOf(pod.namespace);
   const scope = { namespace: pod.namespace, pullSecrets: pod.imagePullSecrets };
   const wanted = imagesToInspect(pod, settings);

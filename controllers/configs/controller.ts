@@ -23,7 +23,7 @@ export interface Configs {
 }
 
 /** What it is made with. */
-export interface ConfigsParts {
+export interface ConfigsDeps {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly log: Logger;
@@ -32,7 +32,7 @@ export interface ConfigsParts {
 const NONE: readonly NamespaceConfig[] = [];
 
 /** Opens the view. Nothing is asked of the API server before `run`. */
-export function openConfigs(parts: ConfigsParts): Configs {
+export function openConfigs(parts: ConfigsDeps): Configs {
   const listeners: ((namespace: string | undefined) => void)[] = [];
   const tell = (namespace: string | undefined): void => listeners.forEach((listener) => listener(namespace));
   const clusterConfigs = openReflector<ClusterConfig>({
@@ -66,7 +66,7 @@ interface NamespaceConfigs extends Pick<Configs, "run" | "hasSynced"> {
 }
 
 /** The PodPlacementConfigs, by their namespace. */
-function openNamespaceConfigs(parts: ConfigsParts, tell: (namespace: string) => void): NamespaceConfigs {
+function openNamespaceConfigs(parts: ConfigsDeps, tell: (namespace: string) => void): NamespaceConfigs {
   const byNamespace = new Map<string, readonly NamespaceConfig[]>();
   const reflector = openReflector<NamespaceConfig>({
     ...parts,
@@ -90,7 +90,7 @@ function openNamespaceConfigs(parts: ConfigsParts, tell: (namespace: string) => 
 
 /** Takes what parses; what does not is as if it were not there, and the log says why. */
 function accept<T>(
-  { log }: ConfigsParts,
+  { log }: ConfigsDeps,
   parse: (object: unknown) => Parsed<T>,
 ): (object: KubeObject) => T | undefined {
   return (object) => {

@@ -16,7 +16,7 @@ import { podTemplateOf } from "../../lib/placement/pod_template.ts";
 import type { PodView } from "../../lib/placement/types.ts";
 
 /** What it is made with. */
-export interface DaemonSetWatchParts {
+export interface DaemonSetWatchDeps {
   readonly api: KubeApi;
   readonly images: PodImages;
   readonly events: Pick<EventRecorder, "record">;
@@ -43,7 +43,7 @@ const PARALLEL = 2;
 const NODES_MS = 1_000;
 
 /** Makes the controller. Nothing is asked of the API server before `run`. */
-export function openDaemonSetWatch(parts: DaemonSetWatchParts): DaemonSetWatch {
+export function openDaemonSetWatch(parts: DaemonSetWatchDeps): DaemonSetWatch {
   const { api, events, clock, log, liveArchitectures } = parts;
   const told = new Map<string, string>();
   const daemonSets = openReflector<Seen>({
@@ -84,7 +84,7 @@ export function openDaemonSetWatch(parts: DaemonSetWatchParts): DaemonSetWatch {
 }
 
 async function judge(
-  { images, settings }: DaemonSetWatchParts,
+  { images, settings }: DaemonSetWatchDeps,
   { template, live }: { readonly template: PodView; readonly live: readonly string[] },
   signal: AbortSignal,
 ): Promise<PodReport | undefined> {

@@ -7,7 +7,7 @@ import { ephemeralReport } from "../../lib/placement/report/ephemeral.ts";
 import type { PodView } from "../../lib/placement/types.ts";
 
 /** What it is made with. */
-export interface EphemeralParts {
+export interface EphemeralDeps {
   readonly images: PodImages;
   readonly events: Pick<EventRecorder, "record">;
   readonly log: Logger;
@@ -20,7 +20,7 @@ export interface EphemeralParts {
 const MAX_UNDER_WAY = 32;
 
 /** Gives the function that the webhook calls with each pod that gets ephemeral containers. It never waits or throws. */
-export function watchEphemeral(parts: EphemeralParts): (pod: PodView) => void {
+export function watchEphemeral(parts: EphemeralDeps): (pod: PodView) => void {
   let underWay = 0;
   return (pod) => {
     if (underWay >= MAX_UNDER_WAY || parts.signal.aborted) return;
@@ -31,7 +31,7 @@ export function watchEphemeral(parts: EphemeralParts): (pod: PodView) => void {
   };
 }
 
-async function look({ images, events, architectureOf, signal }: EphemeralParts, pod: PodView): Promise<void> {
+async function look({ images, events, architectureOf, signal }: EphemeralDeps, pod: PodView): Promise<void> {
   const nodeArchitecture = architectureOf(pod.nodeName);
   if (nodeArchitecture === undefined) return;
   const scope = { namespace: pod.namespace, pullSecrets: pod.imagePullSecrets };

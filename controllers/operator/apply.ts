@@ -12,14 +12,14 @@ import type { OperandFinalizer, OperandStep } from "../../lib/operand/lifecycle.
 import { unreachable } from "../../lib/unreachable.ts";
 import type { OperatorFacts } from "./gather.ts";
 import { recordConfigEvent } from "./events.ts";
-import type { OperatorParts } from "./deps.ts";
+import type { OperatorDeps } from "./deps.ts";
 
 /** A step that changes the cluster. */
 export type OperandChange = Extract<OperandStep, { readonly kind: "apply" | "remove" }>;
 
 /** Carries it out. Throws ApiError when the API server would not have it. */
 export async function applyStep(
-  parts: OperatorParts,
+  parts: OperatorDeps,
   step: OperandChange,
   options: { readonly facts: OperatorFacts; readonly signal: AbortSignal },
 ): Promise<void> {
@@ -43,7 +43,7 @@ export async function applyStep(
 }
 
 async function patchFinalizer(
-  parts: OperatorParts,
+  parts: OperatorDeps,
   change: {
     readonly config: OperandConfig;
     readonly step: { readonly kind: "apply" | "remove"; readonly finalizer: OperandFinalizer };
@@ -74,7 +74,7 @@ function dropFinalizer(config: OperandConfig, finalizer: string): JsonPatch {
   return [{ op: "test", path, value: finalizer }, { op: "remove", path }];
 }
 
-async function applyWebhook(parts: OperatorParts, facts: OperatorFacts, signal: AbortSignal): Promise<void> {
+async function applyWebhook(parts: OperatorDeps, facts: OperatorFacts, signal: AbortSignal): Promise<void> {
   const { desiredWebhook, webhook } = facts;
   if (desiredWebhook === undefined) return;
   const [verb, why] = webhook === "absent" ? ["Create", "it was missing"] : ["Update", "it changed"];
@@ -93,7 +93,7 @@ async function applyWebhook(parts: OperatorParts, facts: OperatorFacts, signal: 
 const WEBHOOK_WORDS = `MutatingWebhookConfiguration.admissionregistration.k8s.io/${WebhookName.configuration}`;
 
 /** What cannot be merged (a Service where a URL shall stand, a stale owner) is replaced; pods meanwhile pass ungated. */
-async function applyOrRecreate(parts: OperatorParts, object: KubeObject, signal: AbortSignal): Promise<void> {
+async function applyOrRecreate(parts: OperatorDeps, object: KubeObject, signal: AbortSignal): Promise<void> {
   const { api } = parts;
   const request = { body: { kind: "apply", document: object, force: true }, signal } as const;
   try {
@@ -105,7 +105,7 @@ async function applyOrRecreate(parts: OperatorParts, object: KubeObject, signal:
   }
 }
 
-async function removeWebhook({ api }: OperatorParts, signal: AbortSignal): Promise<void> {
+async function removeWebhook({ api }: OperatorDeps, signal: AbortSignal): Promise<void> {
   try {
     await api.delete(Resource.mutatingWebhooks, { name: WebhookName.configuration }, { signal });
   } catch (error) {
@@ -114,7 +114,7 @@ async function removeWebhook({ api }: OperatorParts, signal: AbortSignal): Promi
 }
 
 /** The last resort: each pod hears why it goes unplaced. */
-async function liftGates(parts: OperatorParts, facts: OperatorFacts, signal: AbortSignal): Promise<void> {
+async function liftGates(parts: OperatorDeps, facts: OperatorFacts, signal: AbortSignal): Promise<void> {
   const { api, events, log, settings } = parts;
   const age = renderDuration(settings.maxGateAgeMs);
   const { released, left } = await releaseGatedPods(api, {
@@ -126,7 +126,7 @@ async function liftGates(parts: OperatorParts, facts: OperatorFacts, signal: Abo
         reason: EventReason.gateLifted,
         // Where "the gate is stuck" or the placement would stand: a pod has three events at most.
         slot: 3,
-        mustArrive: true,
+        critical: true,
         message: `The scheduling gate ${SCHEDULING_GATE} was lifted by force: pod placement is being removed and ` +
           `nobody placed this pod within ${age}. It may be scheduled onto a node its images do not support.`,
       }),

@@ -6,15 +6,15 @@ import { type KubeObject, Resource, type ResourceType } from "../../lib/k8s/type
 import { errorText } from "../../lib/log.ts";
 import { WebhookName } from "../../lib/names.ts";
 import { type BundleSettings, planConversionBundle, planWebhookBundles } from "../../lib/operand/ca_bundles.ts";
-import type { OperatorParts } from "./deps.ts";
+import type { OperatorDeps } from "./deps.ts";
 
-interface Bearer {
+interface CaBundleTarget {
   readonly type: ResourceType;
   readonly name: string;
   readonly plan: (live: KubeObject, settings: BundleSettings) => JsonPatch;
 }
 
-const BEARERS: readonly Bearer[] = [
+const CA_BUNDLE_TARGETS: readonly CaBundleTarget[] = [
   { type: Resource.validatingWebhooks, name: WebhookName.validatingConfiguration, plan: planWebhookBundles },
   {
     type: Resource.customResourceDefinitions,
@@ -24,10 +24,10 @@ const BEARERS: readonly Bearer[] = [
 ];
 
 /** Brings every bundle up to date. What is not installed or not ours to read is passed over; never throws for one. */
-export async function writeBundles(parts: OperatorParts, signal: AbortSignal): Promise<void> {
+export async function writeBundles(parts: OperatorDeps, signal: AbortSignal): Promise<void> {
   const caBundle = parts.caBundle();
   if (caBundle === undefined) return;
-  for (const bearer of BEARERS) {
+  for (const bearer of CA_BUNDLE_TARGETS) {
     try {
       await writeBundle(parts.api, bearer, { settings: { endpoint: parts.settings.endpoint, caBundle }, signal });
     } catch (error) {
@@ -43,7 +43,7 @@ export async function writeBundles(parts: OperatorParts, signal: AbortSignal): P
 
 async function writeBundle(
   api: KubeApi,
-  { type, name, plan }: Bearer,
+  { type, name, plan }: CaBundleTarget,
   options: { readonly settings: BundleSettings; readonly signal: AbortSignal },
 ): Promise<void> {
   const operations = plan(await api.get(type, { name }, options.signal), options.settings);

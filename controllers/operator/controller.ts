@@ -10,10 +10,10 @@ import { applyStep, type OperandChange } from "./apply.ts";
 import { writeBundles } from "./ca_bundle_targets.ts";
 import { watchDrift } from "./drift.ts";
 import { gatherFacts, type OperatorFacts } from "./gather.ts";
-import { type Memory, newMemory, noteRepair, quarrelPauseMs } from "./memory.ts";
+import { conflictBackoffMs, type Memory, newMemory, noteRepair } from "./memory.ts";
 import { applyMonitoring } from "./monitoring.ts";
 import { releaseReferenceOperands } from "./migration.ts";
-import type { OperatorParts } from "./deps.ts";
+import type { OperatorDeps } from "./deps.ts";
 import { writeStatus } from "./status.ts";
 
 /** The running operator. */
@@ -31,7 +31,7 @@ const PROGRESS_MS = 5_000;
 const BACKOFF = { baseMs: 500, capMs: 15_000 } as const;
 
 /** Makes the operator. Nothing happens before `run`. */
-export function openOperator(parts: OperatorParts): Operator {
+export function openOperator(parts: OperatorDeps): Operator {
   const { clock, log, settings } = parts;
   let wake = new AbortController();
 
@@ -49,7 +49,7 @@ export function openOperator(parts: OperatorParts): Operator {
       try {
         const waitMs = await look(memory, signal);
         failures = 0;
-        await clock.sleep(quarrelPauseMs(memory, clock.monotonicMs()), signal);
+        await clock.sleep(conflictBackoffMs(memory, clock.monotonicMs()), signal);
         await clock.sleep(Math.min(waitMs, settings.resyncMs), AbortSignal.any([signal, wake.signal]));
       } catch (error) {
         if (signal.aborted) return;

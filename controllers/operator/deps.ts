@@ -1,4 +1,4 @@
-// What the operator is made with: settings, edges and the questions it asks the rest of the process. Made by main.
+// What the operator is made with: settings, edges and the questions it asks the rest of the process.
 import type { Clock } from "../../lib/clock.ts";
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
@@ -26,8 +26,8 @@ export interface OperatorSettings {
   readonly resyncMs: number;
 }
 
-/** Edges and questions. The questions are asked at each look and must answer at once. */
-export interface OperatorParts {
+/** Clients and questions. The questions are asked at each look and must answer at once. */
+export interface OperatorDeps {
   /** The API server. */
   readonly api: KubeApi;
   /** Takes events without waiting. */

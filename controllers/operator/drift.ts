@@ -2,11 +2,11 @@
 import { openReflector } from "../../lib/k8s/reflector.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { WebhookName } from "../../lib/names.ts";
-import type { OperatorParts } from "./deps.ts";
+import type { OperatorDeps } from "./deps.ts";
 
 /** Calls `onChange` whenever the webhook configuration changes, until the signal aborts. */
 export async function watchDrift(
-  { api, clock, log }: OperatorParts,
+  { api, clock, log }: OperatorDeps,
   options: { readonly onChange: () => void; readonly signal: AbortSignal },
 ): Promise<void> {
   const reflector = openReflector({

@@ -1,11 +1,11 @@
 // Events of the operator: in Archway's namespace, about the cluster config, as the reference posts them (operator §2.1).
 import { apiVersionOf, Resource } from "../../lib/k8s/types.ts";
 import { CLUSTER_CONFIG_NAME } from "../../lib/names.ts";
-import type { OperatorParts } from "./deps.ts";
+import type { OperatorDeps } from "./deps.ts";
 
 /** Posts an event about the cluster config. The config has no namespace; its events name ours, where they lie. */
 export function recordConfigEvent(
-  parts: OperatorParts,
+  parts: OperatorDeps,
   event: { readonly type: "Normal" | "Warning"; readonly reason: string; readonly message: string },
 ): void {
   const { kind } = Resource.clusterConfigs;

@@ -1,7 +1,7 @@
 // Everything the operator's next step depends on, read live: the operator acts rarely and must not act on old news.
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";
-import { readOrUndefined } from "../../lib/k8s/read_optional.ts";
+import { readOptional } from "../../lib/k8s/read_optional.ts";
 import { countGatedPods } from "../../lib/k8s/release_gates.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { CLUSTER_CONFIG_NAME, WebhookName } from "../../lib/names.ts";
@@ -11,7 +11,7 @@ import type { OperandFacts } from "../../lib/operand/lifecycle.ts";
 import { parseRollout, type Rollout } from "../../lib/operand/rollout.ts";
 import { isWebhookCurrent, renderWebhookConfiguration } from "../../lib/operand/webhooks.ts";
 import type { Memory } from "./memory.ts";
-import type { OperatorParts } from "./deps.ts";
+import type { OperatorDeps } from "./deps.ts";
 
 /** The fact sheet, plus what applying and reporting need of it. */
 export interface OperatorFacts extends OperandFacts {
@@ -23,14 +23,14 @@ export interface OperatorFacts extends OperandFacts {
 
 /** Reads the facts. Throws ApiError when one cannot be read: no step is better than a step on half the facts. */
 export async function gatherFacts(
-  parts: OperatorParts,
+  parts: OperatorDeps,
   options: { readonly memory: Memory; readonly signal: AbortSignal },
 ): Promise<OperatorFacts> {
   const { api, settings, clock } = parts;
   const { memory, signal } = options;
   const [object, webhook, hasNamespaceConfigs, rollout] = await Promise.all([
-    readOrUndefined(api, { type: Resource.clusterConfigs, name: CLUSTER_CONFIG_NAME, signal }),
-    readOrUndefined(api, { type: Resource.mutatingWebhooks, name: WebhookName.configuration, signal }),
+    readOptional(api, { type: Resource.clusterConfigs, name: CLUSTER_CONFIG_NAME, signal }),
+    readOptional(api, { type: Resource.mutatingWebhooks, name: WebhookName.configuration, signal }),
     hasAny(api, signal),
     readRollout(parts, signal),
   ]);
@@ -64,7 +64,7 @@ async function hasAny(api: KubeApi, signal: AbortSignal): Promise<boolean> {
 }
 
 /** Without a Deployment to look at, this replica is all there is. */
-async function readRollout({ api, settings }: OperatorParts, signal: AbortSignal): Promise<Rollout> {
+async function readRollout({ api, settings }: OperatorDeps, signal: AbortSignal): Promise<Rollout> {
   const alone: Rollout = { available: false, upToDate: true };
   const { deploymentName: name, namespace } = settings;
   if (name === undefined) return alone;
@@ -76,7 +76,7 @@ async function readRollout({ api, settings }: OperatorParts, signal: AbortSignal
   }
 }
 
-function desired(config: OperandConfig, parts: OperatorParts): KubeObject {
+function desired(config: OperandConfig, parts: OperatorDeps): KubeObject {
   const { endpoint, watchEphemeral } = parts.settings;
   return renderWebhookConfiguration(config, { endpoint, watchEphemeral, caBundle: parts.caBundle() });
 }
@@ -87,7 +87,7 @@ function compare(live: KubeObject | undefined, wanted: KubeObject | undefined): 
 }
 
 function observe(
-  parts: OperatorParts,
+  parts: OperatorDeps,
   now: {
     readonly rollout: Rollout;
     readonly serving: boolean;

@@ -11,7 +11,7 @@ import { parseOperandConfig } from "../../lib/operand/config_view.ts";
 import { type GatingStop, type GatingVerdict, LEADER_SILENCE_MS } from "../../lib/operand/dead_man.ts";
 
 /** What it needs. */
-export interface GatingParts {
+export interface GatingDeps {
   /** For the condition. */
   readonly api: KubeApi;
   /** Time. */
@@ -29,7 +29,7 @@ const SECOND_THOUGHT_MS = 5_000;
 const LEADERLESS: readonly (GatingStop | "gating")[] = ["NoLeader", "LeaderSilent"];
 
 /** Follows the verdict until the signal aborts. Never rejects. */
-export async function watchGating(parts: GatingParts, signal: AbortSignal): Promise<void> {
+export async function watchGating(parts: GatingDeps, signal: AbortSignal): Promise<void> {
   const { clock, log } = parts;
   let current: GatingStop | "gating" | undefined;
   let sinceMs = 0;
@@ -53,7 +53,7 @@ export async function watchGating(parts: GatingParts, signal: AbortSignal): Prom
 
 /** Answers whether it is said. */
 async function report(
-  { api, clock, log }: GatingParts,
+  { api, clock, log }: GatingDeps,
   { reason, signal }: { readonly reason: GatingStop; readonly signal: AbortSignal },
 ): Promise<boolean> {
   try {

@@ -36,20 +36,20 @@ export function newMemory(): Memory {
 }
 
 /** Repairs this close together belong to one quarrel with another writer (ms). */
-const QUARREL_MS = 20_000;
+const CONFLICT_WINDOW_MS = 20_000;
 /** Repairs at full speed before the pauses begin. */
-const PATIENCE = 5;
+const FREE_REPAIRS = 5;
 
 /** Notes a repair. What we wanted to change ourselves is the start of a new count. */
 export function noteRepair(memory: Memory, repair: { readonly wanted: string; readonly nowMs: number }): void {
-  const again = repair.wanted === memory.repairedWith && repair.nowMs - memory.repairedAtMs < QUARREL_MS;
+  const again = repair.wanted === memory.repairedWith && repair.nowMs - memory.repairedAtMs < CONFLICT_WINDOW_MS;
   memory.repairs = again ? memory.repairs + 1 : 1;
   memory.repairedWith = repair.wanted;
   memory.repairedAtMs = repair.nowMs;
 }
 
 /** How long to leave the other writer alone (ms); 0 while this is no quarrel. */
-export function quarrelPauseMs({ repairs, repairedAtMs }: Memory, nowMs: number): number {
-  if (repairs <= PATIENCE || nowMs - repairedAtMs >= QUARREL_MS) return 0;
-  return backoffMs(repairs - PATIENCE, { baseMs: 500, capMs: 15_000 });
+export function conflictBackoffMs({ repairs, repairedAtMs }: Memory, nowMs: number): number {
+  if (repairs <= FREE_REPAIRS || nowMs - repairedAtMs >= CONFLICT_WINDOW_MS) return 0;
+  return backoffMs(repairs - FREE_REPAIRS, { baseMs: 500, capMs: 15_000 });
 }

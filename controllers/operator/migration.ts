@@ -5,7 +5,7 @@ import { pointer } from "../../lib/k8s/patch.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { errorText } from "../../lib/log.ts";
 import { Finalizer } from "../../lib/names.ts";
-import type { OperatorParts } from "./deps.ts";
+import type { OperatorDeps } from "./deps.ts";
 
 const LEFT_BEHIND: readonly (readonly [deployment: string, finalizer: string])[] = [
   ["pod-placement-controller", Finalizer.podPlacement],
@@ -16,7 +16,7 @@ const LEFT_BEHIND: readonly (readonly [deployment: string, finalizer: string])[]
 const REFERENCE_NAMESPACE = "openshift-multiarch-tuning-operator";
 
 /** Frees the Deployments. Missing ones and missing rights are fine; never throws: Archway works without it. */
-export async function releaseReferenceOperands(parts: OperatorParts, signal: AbortSignal): Promise<void> {
+export async function releaseReferenceOperands(parts: OperatorDeps, signal: AbortSignal): Promise<void> {
   for (const namespace of new Set([parts.settings.namespace, REFERENCE_NAMESPACE])) {
     for (const [name, finalizer] of LEFT_BEHIND) {
       try {
@@ -32,7 +32,7 @@ export async function releaseReferenceOperands(parts: OperatorParts, signal: Abo
 }
 
 async function dropFinalizer(
-  { api, log }: OperatorParts,
+  { api, log }: OperatorDeps,
   operand: {
     readonly namespace: string;
     readonly name: string;

@@ -1,13 +1,13 @@
 // Keeps ServiceMonitor and PrometheusRule where the cluster knows these kinds, also when it learns them later. They
 // belong to the cluster config: the garbage collector takes them away with it.
 import { ApiError } from "../../lib/k8s/errors.ts";
-import { readOrUndefined } from "../../lib/k8s/read_optional.ts";
+import { readOptional } from "../../lib/k8s/read_optional.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../lib/k8s/types.ts";
 import { errorText } from "../../lib/log.ts";
 import type { OperandConfig } from "../../lib/operand/config_view.ts";
 import { isCovered, offersMonitoring, renderMonitoring } from "../../lib/operand/monitoring.ts";
 import { recordConfigEvent } from "./events.ts";
-import type { OperatorParts } from "./deps.ts";
+import type { OperatorDeps } from "./deps.ts";
 
 const KINDS: Readonly<Record<string, ResourceType>> = {
   ServiceMonitor: Resource.serviceMonitors,
@@ -16,7 +16,7 @@ const KINDS: Readonly<Record<string, ResourceType>> = {
 
 /** Brings both objects up to date. Monitoring is a comfort: faults are logged, never thrown. */
 export async function applyMonitoring(
-  parts: OperatorParts,
+  parts: OperatorDeps,
   config: OperandConfig,
   signal: AbortSignal,
 ): Promise<void> {
@@ -32,13 +32,13 @@ export async function applyMonitoring(
   }
 }
 
-async function applyOne(parts: OperatorParts, desired: KubeObject, signal: AbortSignal): Promise<void> {
+async function applyOne(parts: OperatorDeps, desired: KubeObject, signal: AbortSignal): Promise<void> {
   const { kind = "" } = desired;
   const type = KINDS[kind];
   if (type === undefined) return;
   const { name } = desired.metadata;
   const { namespace } = parts.settings;
-  const live = await readOrUndefined(parts.api, { type, namespace, name, signal });
+  const live = await readOptional(parts.api, { type, namespace, name, signal });
   if (live !== undefined && isCovered(live, desired)) return;
   await parts.api.patch(type, { namespace, name }, { body: { kind: "apply", document: desired, force: true }, signal });
   const [verb, why] = live === undefined ? ["created", "it was missing"] : ["updated", "it changed"];

@@ -7,11 +7,11 @@ import { CLUSTER_CONFIG_NAME } from "../../lib/names.ts";
 import { renderConditions } from "../../lib/operand/conditions.ts";
 import type { WaitReason } from "../../lib/operand/lifecycle.ts";
 import type { OperatorFacts } from "./gather.ts";
-import type { OperatorParts } from "./deps.ts";
+import type { OperatorDeps } from "./deps.ts";
 
 /** Writes the status that fits the facts. A failure is left to the next look: what is said of the operand must not hold it up. */
 export async function writeStatus(
-  parts: OperatorParts,
+  parts: OperatorDeps,
   facts: OperatorFacts,
   options: { readonly waiting: WaitReason | undefined; readonly signal: AbortSignal },
 ): Promise<void> {

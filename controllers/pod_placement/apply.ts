@@ -9,14 +9,14 @@ import { bareReleasePatch, releasePatch } from "../../lib/placement/patch/releas
 import { gateAddedReport, type PodOutcome, reportsOf } from "../../lib/placement/report/reports.ts";
 import type { PodView } from "../../lib/placement/types.ts";
 import type { PlacedReport } from "../../lib/placement/report/report_slots.ts";
-import type { PodPlacementParts } from "./deps.ts";
+import type { PodPlacementDeps } from "./deps.ts";
 
 /** What came of a write. `stale`: the pod is not what the decision read; read and decide again. */
 export type Applied = { readonly kind: "written" } | { readonly kind: "gone" } | { readonly kind: "stale" };
 
 /** Writes the decision and reports it. Throws when the API server could not be reached or is overloaded. */
 export async function applyDecision(
-  parts: PodPlacementParts,
+  parts: PodPlacementDeps,
   pod: PodView,
   options: { readonly decision: PlacementDecision; readonly gateAgeMs: number; readonly signal: AbortSignal },
 ): Promise<Applied> {
@@ -38,7 +38,7 @@ export async function applyDecision(
 
 /** The server refuses what we decided and will refuse it again: a pod that runs unconstrained beats one that never runs. */
 async function releaseBare(
-  parts: PodPlacementParts,
+  parts: PodPlacementDeps,
   pod: PodView,
   options: {
     readonly decision: PlacementDecision;
@@ -62,7 +62,7 @@ async function releaseBare(
 }
 
 async function patchPod(
-  parts: PodPlacementParts,
+  parts: PodPlacementDeps,
   pod: PodView,
   { operations, signal }: { readonly operations: JsonPatch; readonly signal: AbortSignal },
 ): Promise<void> {
@@ -71,7 +71,7 @@ async function patchPod(
 }
 
 function report(
-  parts: PodPlacementParts,
+  parts: PodPlacementDeps,
   pod: PodView,
   { outcome, gateAgeMs }: { readonly outcome: PodOutcome; readonly gateAgeMs: number },
 ): void {
@@ -90,11 +90,11 @@ function report(
 }
 
 /** Posts the event that tells of the gate; once a pod. */
-export function reportGated(parts: PodPlacementParts, pod: PodView): void {
+export function reportGated(parts: PodPlacementDeps, pod: PodView): void {
   postReports(parts, pod, [gateAddedReport()]);
 }
 
-function postReports(parts: PodPlacementParts, pod: PodView, reports: readonly PlacedReport[]): void {
+function postReports(parts: PodPlacementDeps, pod: PodView, reports: readonly PlacedReport[]): void {
   const object = { apiVersion: "v1", kind: "Pod", namespace: pod.namespace, name: pod.name, uid: pod.uid };
   for (const report of reports) parts.events.record({ object, ...report });
 }

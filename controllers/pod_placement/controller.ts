@@ -2,7 +2,7 @@
 // Walk: watch or sweep → queue → gather → decide → apply → report.
 import { jitter } from "../../lib/clock.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
-import { readOrUndefined } from "../../lib/k8s/read_optional.ts";
+import { readOptional } from "../../lib/k8s/read_optional.ts";
 import { openReflector, type Reflector } from "../../lib/k8s/reflector.ts";
 import { keyOf, type KubeObject, Resource, splitKey } from "../../lib/k8s/types.ts";
 import { type ReconcileOutcome, WorkQueue } from "../../lib/k8s/work_queue.ts";
@@ -13,9 +13,9 @@ import { decide } from "../../lib/placement/decide.ts";
 import { parsePod } from "../../lib/placement/pod_view.ts";
 import type { PodView } from "../../lib/placement/types.ts";
 import { applyDecision, reportGated } from "./apply.ts";
-import { type CaseFile, CaseFiles } from "./retry_state.ts";
+import { type RetryState, RetryStates } from "./retry_state.ts";
 import { gateAgeMs, gatherFacts } from "./gather.ts";
-import type { PodPlacementParts } from "./deps.ts";
+import type { PodPlacementDeps } from "./deps.ts";
 import { openUnadmitted, type Unadmitted } from "./unadmitted.ts";
 
 /** The running controller. */
@@ -51,20 +51,20 @@ const MAX_REREADS = 3;
 const MAX_SHOWN = 12;
 
 /** Makes the controller. Nothing is asked of the API server before `run`. */
-export function openPodPlacement(parts: PodPlacementParts): PodPlacement {
+export function openPodPlacement(parts: PodPlacementDeps): PodPlacement {
   return new PodPlacementController(parts);
 }
 
 class PodPlacementController implements PodPlacement {
-  readonly #parts: PodPlacementParts;
-  readonly #files = new CaseFiles();
+  readonly #parts: PodPlacementDeps;
+  readonly #files = new RetryStates();
   readonly #unadmitted: Unadmitted;
   /** Gated pods without the gate's label, found by a sweep: the watch does not show them. */
   readonly #strays = new Map<string, PodView>();
   readonly #queue: WorkQueue;
   readonly #gated: Reflector<PodView>;
 
-  constructor(parts: PodPlacementParts) {
+  constructor(parts: PodPlacementDeps) {
     const { api, clock, log, workers } = parts;
     this.#parts = parts;
     this.#unadmitted = openUnadmitted(parts);
@@ -155,7 +155,7 @@ class PodPlacementController implements PodPlacement {
   async #settle(
     key: string,
     seen: PodView,
-    { file, signal }: { readonly file: CaseFile; readonly signal: AbortSignal },
+    { file, signal }: { readonly file: RetryState; readonly signal: AbortSignal },
   ): Promise<ReconcileOutcome> {
     let pod = seen;
     for (let reads = 0; reads <= MAX_REREADS; reads++) {
@@ -181,7 +181,7 @@ class PodPlacementController implements PodPlacement {
   }
 
   async #readPod(key: string, signal: AbortSignal): Promise<PodView | undefined> {
-    const object = await readOrUndefined(this.#parts.api, { type: Resource.pods, ...splitKey(key), signal });
+    const object = await readOptional(this.#parts.api, { type: Resource.pods, ...splitKey(key), signal });
     return object === undefined ? undefined : parsePod(object);
   }
 

@@ -1,4 +1,4 @@
-// What the pod controller is made with. Opened by main.
+// What the pod controller is made with.
 import type { Board } from "../../lib/server/board.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { PodImages } from "../../lib/images/pod_images.ts";
@@ -8,8 +8,8 @@ import type { Logger } from "../../lib/log.ts";
 import type { Metrics } from "../../lib/metrics.ts";
 import type { PlacementConfigs, PlacementSettings } from "../../lib/placement/config_types.ts";
 
-/** Edges, and questions that are answered at once from memory. */
-export interface PodPlacementParts {
+/** Clients, and questions that are answered at once from memory. */
+export interface PodPlacementDeps {
   readonly api: KubeApi;
   readonly images: PodImages;
   readonly events: Pick<EventRecorder, "record">;

@@ -5,8 +5,8 @@ import { needsInspection } from "../../lib/placement/decide.ts";
 import { imagesToInspect, imagesWorthConfigRead, type WantedImage } from "../../lib/placement/images.ts";
 import type { ImageFact, PlacementFacts, PodView } from "../../lib/placement/types.ts";
 import { renderDuration } from "../../lib/duration.ts";
-import type { CaseFile } from "./retry_state.ts";
-import type { PodPlacementParts } from "./deps.ts";
+import type { RetryState } from "./retry_state.ts";
+import type { PodPlacementDeps } from "./deps.ts";
 
 /** The least time an inspection gets, also for a pod that has waited too long already (ms). */
 const LEAST_INSPECTION_MS = 2_000;
@@ -15,9 +15,9 @@ const FRESH_CHANCE_MS = 5_000;
 
 /** Gathers the facts. Rejects only when the signal aborts: whatever the images do, the answer is a fact in time. */
 export async function gatherFacts(
-  parts: PodPlacementParts,
+  parts: PodPlacementDeps,
   pod: PodView,
-  options: { readonly file: CaseFile; readonly signal: AbortSignal },
+  options: { readonly file: RetryState; readonly signal: AbortSignal },
 ): Promise<PlacementFacts> {
   const { file, signal } = options;
   const settings = parts.settingsOf(pod.namespace);
@@ -45,21 +45,21 @@ export async function gatherFacts(
  * How long the pod has been held: by its creation time on the API server's clock, or since this process saw it, if
  * that is longer. Our own clock may be wrong or jump; the server's offset corrects it.
  */
-export function gateAgeMs(parts: PodPlacementParts, pod: PodView, file: CaseFile): number {
+export function gateAgeMs(parts: PodPlacementDeps, pod: PodView, file: RetryState): number {
   const serverNowMs = parts.clock.nowMs() + parts.api.serverClockOffsetMs();
   const byCreation = pod.creationTimestampMs === undefined ? 0 : serverNowMs - pod.creationTimestampMs;
   return Math.max(0, byCreation, parts.clock.monotonicMs() - file.firstSeenMs);
 }
 
 /** The age that counts against the longest gate age (invariant 1: from when the API server and one replica are up). */
-function countedAgeMs(parts: PodPlacementParts, pod: PodView, file: CaseFile): number {
+function countedAgeMs(parts: PodPlacementDeps, pod: PodView, file: RetryState): number {
   const { maxGateAgeMs } = parts.settingsOf(pod.namespace);
   const seenForMs = parts.clock.monotonicMs() - file.firstSeenMs;
   return Math.min(gateAgeMs(parts, pod, file), Math.max(0, maxGateAgeMs - FRESH_CHANCE_MS) + seenForMs);
 }
 
 async function inspectWithin(
-  parts: PodPlacementParts,
+  parts: PodPlacementDeps,
   pod: PodView,
   { leftMs, signal }: { readonly leftMs: number; readonly signal: AbortSignal },
 ): Promise<readonly ImageFact[]> {
@@ -75,7 +75,7 @@ async function inspectWithin(
 }
 
 async function inspectAll(
-  parts: PodPlacementParts,
+  parts: PodPlacementDeps,
   pod: PodView,
   { request, signal }: { readonly request: PodImagesRequest; readonly signal: AbortSignal },
 ): Promise<readonly ImageFact[]> {

@@ -3,7 +3,7 @@
 import type { PodView } from "../../lib/placement/types.ts";
 
 /** The memory of one pod, by its uid. */
-export interface CaseFile {
+export interface RetryState {
   /** When this process first saw the pod gated (monotonic ms). */
   readonly firstSeenMs: number;
   /** Inspection rounds that failed, for the images as they are now. */
@@ -17,11 +17,11 @@ export interface CaseFile {
 }
 
 /** The case files of all pods. */
-export class CaseFiles {
-  readonly #files = new Map<string, CaseFile>();
+export class RetryStates {
+  readonly #files = new Map<string, RetryState>();
 
   /** The file of a pod, begun if there is none. Other images than before start the counters anew. */
-  open(pod: PodView, nowMs: number): { readonly file: CaseFile; readonly isNew: boolean } {
+  open(pod: PodView, nowMs: number): { readonly file: RetryState; readonly isNew: boolean } {
     const images = pod.containers.map(({ image }) => image).join(" ");
     const known = this.#files.get(pod.uid);
     if (known === undefined) {

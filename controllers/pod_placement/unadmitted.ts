@@ -6,13 +6,13 @@ import { CLUSTER_CONFIG_NAME, PodLabel } from "../../lib/names.ts";
 import { parsePod } from "../../lib/placement/pod_view.ts";
 import type { PodView } from "../../lib/placement/types.ts";
 import { inSelectedNamespaces, isUnadmitted, unadmittedReport } from "../../lib/placement/report/unadmitted.ts";
-import type { PodPlacementParts } from "./deps.ts";
+import type { PodPlacementDeps } from "./deps.ts";
 
 /** What it needs. */
-export type UnadmittedParts = Pick<PodPlacementParts, "api" | "events" | "log" | "configsOf" | "settingsOf">;
+export type UnadmittedDeps = Pick<PodPlacementDeps, "api" | "events" | "log" | "configsOf" | "settingsOf">;
 
 /** The pods of one sweep. */
-export interface Census {
+export interface UnadmittedSweep {
   /** Takes a pending pod into account. */
   look(object: KubeObject): void;
   /** All have been looked at: tells of those found, unless the last sweep found the same. */
@@ -22,13 +22,13 @@ export interface Census {
 /** What the sweeps found. */
 export interface Unadmitted {
   /** Begins a sweep. */
-  begin(): Census;
+  begin(): UnadmittedSweep;
   /** Pods that the last whole sweep found. */
   readonly count: number;
 }
 
 /** Opens the book of the sweeps. */
-export function openUnadmitted(parts: UnadmittedParts): Unadmitted {
+export function openUnadmitted(parts: UnadmittedDeps): Unadmitted {
   const { api, configsOf, settingsOf } = parts;
   let found: ReadonlySet<string> = new Set();
 

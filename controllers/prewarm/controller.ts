@@ -13,7 +13,7 @@ import { podTemplateOf } from "../../lib/placement/pod_template.ts";
 import type { PodView } from "../../lib/placement/types.ts";
 
 /** What it is made with. */
-export interface PrewarmParts {
+export interface PrewarmDeps {
   readonly api: KubeApi;
   readonly images: PodImages;
   readonly clock: Clock;
@@ -43,7 +43,7 @@ const KINDS: readonly ResourceType[] = [
 const PARALLEL = 4;
 
 /** Makes the controller. Nothing is asked of the API server before `run`. */
-export function openPrewarm(parts: PrewarmParts): Prewarm {
+export function openPrewarm(parts: PrewarmDeps): Prewarm {
   const { api, images, clock, log, settings, tagTtlMs } = parts;
   const reflectors = new Map<string, Reflector<PodView>>(KINDS.map((resource) => [
     resource.plural,

@@ -1,12 +1,12 @@
 // `archway cache export FILE` and `archway cache import FILE`: what is known of public images and tags, carried to a site
-// without a way out. `-` stands for the standard streams. Called by main.
+// without a way out. `-` stands for the standard streams.
 import type { Clock } from "../clock.ts";
 import { openDenoKv } from "../kv/deno_kv.ts";
 import { PROBE_KEY } from "../kv/keys.ts";
 import { exportEntries, importEntries } from "../oci/cache/ndjson.ts";
 import type { KeyValueStore } from "../kv/store.ts";
 import { errorText } from "../log.ts";
-import { patientStore, waitFor } from "./patient_store.ts";
+import { retryingStore, waitFor } from "./patient_store.ts";
 import { ExitCode, type Terminal, terminalLogger } from "./output.ts";
 
 /** The flags of the command. */
@@ -20,7 +20,7 @@ export interface CacheConfig {
 }
 
 /** What the command runs with. */
-export interface CacheParts {
+export interface CacheDeps {
   /** Lines of `export -` go to `out`, progress and problems to `err`. */
   readonly terminal: Terminal;
   /** Stamps imported entries. */
@@ -34,7 +34,7 @@ export interface CacheParts {
 /** Entries between two lines of progress. */
 const PROGRESS_EVERY = 10_000;
 /** Exports or imports; 3 when the cache or the file could not be used, or the signal came before the end. */
-export async function runCache(config: CacheConfig, parts: CacheParts): Promise<number> {
+export async function runCache(config: CacheConfig, parts: CacheDeps): Promise<number> {
   const [verb, file = "-"] = config.operands;
   const place = config.kvUrl ?? config.cachePath ?? "";
   try {
@@ -53,13 +53,13 @@ export async function runCache(config: CacheConfig, parts: CacheParts): Promise<
   }
 }
 
-function openStore({ kvUrl, cachePath = "" }: CacheConfig, { clock, terminal }: CacheParts): Promise<KeyValueStore> {
+function openStore({ kvUrl, cachePath = "" }: CacheConfig, { clock, terminal }: CacheDeps): Promise<KeyValueStore> {
   const log = terminalLogger(terminal);
   return openDenoKv({ ...(kvUrl === undefined ? { path: cachePath } : { url: kvUrl }), clock, log });
 }
 
 /** The store itself never fails, so ask whether there is anything behind it. */
-async function assertAnswers(store: KeyValueStore, how: "reading" | "writing", parts: CacheParts): Promise<void> {
+async function assertAnswers(store: KeyValueStore, how: "reading" | "writing", parts: CacheDeps): Promise<void> {
   const answers = async (): Promise<boolean> => {
     const before = store.faults();
     if (how === "writing") return await store.set(PROBE_KEY, true);
@@ -70,7 +70,7 @@ async function assertAnswers(store: KeyValueStore, how: "reading" | "writing", p
   throw new Error("it does not answer. Check that it is not locked by a running Archway, or that the server is up.");
 }
 
-async function runExport(store: KeyValueStore, file: string, parts: CacheParts): Promise<number> {
+async function runExport(store: KeyValueStore, file: string, parts: CacheDeps): Promise<number> {
   const { terminal, clock, signal } = parts;
   const before = store.faults();
   let exported = 0;
@@ -98,7 +98,7 @@ async function writeLines(file: string, lines: AsyncIterable<string>): Promise<v
   await Deno.rename(partial, file);
 }
 
-async function runImport(store: KeyValueStore, file: string, parts: CacheParts): Promise<number> {
+async function runImport(store: KeyValueStore, file: string, parts: CacheDeps): Promise<number> {
   const { terminal, clock, signal, input = Deno.stdin.readable } = parts;
   const source = file === "-" ? input : (await Deno.open(file, { read: true })).readable;
   let read = 0;
@@ -110,7 +110,10 @@ async function runImport(store: KeyValueStore, file: string, parts: CacheParts):
       if (read % PROGRESS_EVERY === 0) terminal.err(`${read} lines read so far\n`);
     }
   }
-  const { imported, older, invalid, lost } = await importEntries(lines(), { store: patientStore(store, parts), clock });
+  const { imported, older, invalid, lost } = await importEntries(lines(), {
+    store: retryingStore(store, parts),
+    clock,
+  });
   terminal.err(`${imported} imported, ${older} older than known, ${invalid} not understood, ${lost} not stored\n`);
   if (lost > 0) throw new Error(`it did not take ${lost} entries. Run the command again.`);
   if (invalid > 0 && imported + older === 0) {

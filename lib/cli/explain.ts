@@ -1,14 +1,14 @@
-// `archway explain pod/NAME`: why a pod is where it is, from what is written on it, and what to do next. Called by main.
+// `archway explain pod/NAME`: why a pod is where it is, from what is written on it, and what to do next.
 import { stringify } from "yaml";
 import type { Clock } from "../clock.ts";
 import type { KubeApi } from "../k8s/api.ts";
 import { ApiError } from "../k8s/errors.ts";
-import { readOrUndefined } from "../k8s/read_optional.ts";
+import { readOptional } from "../k8s/read_optional.ts";
 import { type KubeObject, Resource, splitKey } from "../k8s/types.ts";
 import { AUDIT_NAMESPACE_LABEL, CLUSTER_CONFIG_NAME, SCHEDULING_GATE } from "../names.ts";
 import type { ImageOutcome } from "../placement/decision_types.ts";
 import { explainPod } from "../placement/explain/explain.ts";
-import type { Participation, PodState, PodStory } from "../placement/explain/pod_explanation.ts";
+import type { Participation, PodExplanation, PodState } from "../placement/explain/pod_explanation.ts";
 import { parsePod } from "../placement/pod_view.ts";
 import { listAt, memberOf, objectAt, textAt } from "../placement/raw.ts";
 import { matchesSelector, parseSelector } from "../placement/config/selector.ts";
@@ -16,7 +16,7 @@ import type { PodView } from "../placement/types.ts";
 import { type Color, ExitCode, paint, renderTable, type Terminal } from "./output.ts";
 
 /** What the command works with. */
-export interface ExplainParts {
+export interface ExplainDeps {
   readonly api: KubeApi;
   readonly terminal: Terminal;
   readonly clock: Clock;
@@ -24,7 +24,7 @@ export interface ExplainParts {
 
 /** Reads the pod and explains it; 1 when there is no such pod. */
 export async function runExplain(
-  parts: ExplainParts,
+  parts: ExplainDeps,
   options: {
     readonly operands: readonly string[];
     readonly podNamespace: string;
@@ -34,7 +34,7 @@ export async function runExplain(
 ): Promise<number> {
   const { api, terminal } = parts;
   const target = podTarget(options.operands[0] ?? "", options.podNamespace);
-  const object = await readOrUndefined(api, { type: Resource.pods, ...target, signal: options.signal });
+  const object = await readOptional(api, { type: Resource.pods, ...target, signal: options.signal });
   const pod = parsePod(object);
   if (object === undefined || pod === undefined) {
     const { namespace, name } = target;
@@ -62,7 +62,7 @@ export function podTarget(
   return { namespace, ...splitKey(name) };
 }
 
-function ageOf({ creationTimestampMs }: PodView, { api, clock }: ExplainParts): number | undefined {
+function ageOf({ creationTimestampMs }: PodView, { api, clock }: ExplainDeps): number | undefined {
   return creationTimestampMs === undefined
     ? undefined
     : clock.nowMs() + api.serverClockOffsetMs() - creationTimestampMs;
@@ -81,7 +81,7 @@ async function readParticipation(api: KubeApi, pod: PodView, signal: AbortSignal
   if (pod.labels !== undefined && SCHEDULING_GATE in pod.labels) return "selected";
   try {
     const [config, namespace] = await Promise.all([
-      readOrUndefined(api, { type: Resource.clusterConfigs, name: CLUSTER_CONFIG_NAME, signal }),
+      readOptional(api, { type: Resource.clusterConfigs, name: CLUSTER_CONFIG_NAME, signal }),
       api.get(Resource.namespaces, { name: pod.namespace }, signal),
     ]);
     if (config === undefined) return "off";
@@ -98,7 +98,7 @@ async function readParticipation(api: KubeApi, pod: PodView, signal: AbortSignal
 /** The explanation in the wanted form. Pure. */
 export function renderExplanation(
   pod: PodView,
-  story: PodStory,
+  story: PodExplanation,
   { output, color }: { readonly output: "table" | "json" | "yaml"; readonly color: boolean },
 ): string {
   if (output === "table") return renderStory(pod, story, color);
@@ -118,7 +118,7 @@ const COLOR: Readonly<Record<PodState, Color>> = {
 
 const TROUBLED: readonly string[] = ["nowhere", "fallback", "release"];
 
-function renderStory(pod: PodView, { state, standing, why, next, record }: PodStory, isColored: boolean): string {
+function renderStory(pod: PodView, { state, standing, why, next, record }: PodExplanation, isColored: boolean): string {
   const color = TROUBLED.includes(record?.decision ?? "") ? "red" : COLOR[state];
   const sections = [
     renderSection("State", [isColored ? paint(standing, color) : standing]),

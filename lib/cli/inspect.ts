@@ -1,4 +1,4 @@
-// `archway inspect`: which architectures images support, and how that was found out. Called by main.
+// `archway inspect`: which architectures images support, and how that was found out.
 import { stringify } from "yaml";
 import type { Clock } from "../clock.ts";
 import { type ImageServiceConfig, openImageService } from "../images/image_service.ts";
@@ -18,7 +18,7 @@ export interface InspectConfig extends ImageServiceConfig {
 }
 
 /** What the command runs with. */
-export interface InspectParts {
+export interface InspectDeps {
   /** The result goes to `out`, what is wrong with configuration files to `err`. */
   readonly terminal: Terminal;
   readonly clock: Clock;
@@ -31,7 +31,7 @@ export interface InspectParts {
  * Inspects the images, all at once, and prints them in the order given; 1 when one could not be inspected. With
  * `registries` it prints how the registries did instead, or with `adminUrl` how they do for a running Archway.
  */
-export async function runInspect(config: InspectConfig, parts: InspectParts): Promise<number> {
+export async function runInspect(config: InspectConfig, parts: InspectDeps): Promise<number> {
   const { terminal, clock, signal } = parts;
   const { output, registries, adminUrl } = config;
   const printStates = (states: readonly HostState[]): void =>

@@ -24,7 +24,7 @@ export async function waitFor(isSo: () => Promise<boolean>, { clock, signal }: P
 }
 
 /** The store with patient writes. After one that was waited for in vain, nothing is waited for any more. */
-export function patientStore(store: KeyValueStore, patience: Patience): KeyValueStore {
+export function retryingStore(store: KeyValueStore, patience: Patience): KeyValueStore {
   let isHopeless = false;
   return {
     ...store,

@@ -1,4 +1,4 @@
-// `archway release`: lifts Archway's gate from every pod by hand, also when no Archway runs. Called by main.
+// `archway release`: lifts Archway's gate from every pod by hand, also when no Archway runs.
 import type { KubeApi } from "../k8s/api.ts";
 import { type GateRelease, releaseGatedPods } from "../k8s/release_gates.ts";
 import { stringify } from "yaml";

@@ -1,4 +1,4 @@
-// `--help` texts, rendered from the flag table. Called by main.
+// `--help` texts, rendered from the flag table.
 import { type Command, COMMANDS, type Flag, FLAGS, SHORT_FLAGS } from "./flags.ts";
 
 interface CommandHelp {

@@ -1,6 +1,6 @@
 // Command line and environment to one typed configuration, in one pure function that reports all problems together.
 // Called by main only; nobody else sees a raw string from outside.
-import { readSurroundings, type Surroundings } from "../oci/config/registry_environment.ts";
+import { readRegistryEnvironment, type RegistryEnvironment } from "../oci/config/registry_environment.ts";
 import { rawValue, readArguments } from "./arguments.ts";
 import { contradictions } from "./contradictions.ts";
 import { type Command, COMMANDS, environmentName, FLAGS } from "./flags.ts";
@@ -18,7 +18,7 @@ export type Config = ConfigValues & {
   readonly command: Command;
   readonly operands: readonly string[];
   /** The variables that are not Archway's own: home and proxies. */
-  readonly surroundings: Surroundings;
+  readonly surroundings: RegistryEnvironment;
 };
 
 /** Parses arguments and environment. Pure; flags win over `ARCHWAY_*`, those over wider variables, those over defaults. */
@@ -50,7 +50,7 @@ export function parseConfig(args: readonly string[], env: Readonly<Record<string
   for (const issue of parsed.error?.issues ?? []) problems.push(describeIssue(issue, given, raw));
   if (parsed.success) problems.push(...contradictions(command, parsed.data, operands));
   if (!parsed.success || problems.length > 0) return { kind: "usage", command, problems };
-  return { kind: "run", config: { ...parsed.data, command, operands, surroundings: readSurroundings(env) } };
+  return { kind: "run", config: { ...parsed.data, command, operands, surroundings: readRegistryEnvironment(env) } };
 }
 
 function describeIssue(

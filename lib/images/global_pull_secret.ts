@@ -1,5 +1,5 @@
 // The pull secret for all pods of a cluster (OpenShift's `openshift-config/pull-secret`): watched, fine if absent, dropped
-// when it goes. Opened by main.
+// when it goes.
 import type { Clock } from "../clock.ts";
 import type { KubeApi } from "../k8s/api.ts";
 import { openReflector } from "../k8s/reflector.ts";

@@ -7,7 +7,7 @@ import { openBudget } from "../oci/limits/budget.ts";
 import { openCachedInspector } from "../oci/cache/cached.ts";
 import { openRegistryClient } from "../oci/client.ts";
 import { openPullPlanner } from "../oci/config/planner.ts";
-import { NO_SURROUNDINGS, type Surroundings, systemPaths } from "../oci/config/registry_environment.ts";
+import { NO_SURROUNDINGS, type RegistryEnvironment, systemPaths } from "../oci/config/registry_environment.ts";
 import { openKeyring } from "../oci/credentials/keyring.ts";
 import type { Credential } from "../oci/credential.ts";
 import type { HostState } from "../oci/limits/host_state.ts";
@@ -38,7 +38,7 @@ export interface ImageServiceConfig {
   readonly cacheEntries: number;
   readonly tagTtl: number;
   /** Absent: the environment counts for nothing. */
-  readonly surroundings?: Surroundings;
+  readonly surroundings?: RegistryEnvironment;
 }
 
 /** An inspector with all of its surroundings. */

@@ -1,4 +1,4 @@
-// Where the API server is and how to prove who we are, read from a ServiceAccount's files. Called by main.
+// Where the API server is and how to prove who we are, read from a ServiceAccount's files.
 import type { Clock } from "../clock.ts";
 
 /** What a connection needs to be trusted. The same object is given again for as long as nothing in it changed. */

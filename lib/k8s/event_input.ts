@@ -1,8 +1,8 @@
 // An event as it is recorded and as the API server takes it: its key, its urgency, its words. Called by event_recorder.ts.
-import type { EventType, LaneEvent, Urgency } from "./event_queue.ts";
+import type { EventType, QueuedEvent, Urgency } from "./event_queue.ts";
 
 /** An event to tell. */
-export interface EventNote {
+export interface EventInput {
   readonly object: {
     readonly apiVersion: string;
     readonly kind: string;
@@ -21,13 +21,13 @@ export interface EventNote {
    */
   readonly slot?: number;
   /** Dropped last, and tried for minutes. */
-  readonly mustArrive?: boolean;
+  readonly critical?: boolean;
 }
 
 const MAX_MESSAGE_BYTES = 1_024;
 
 /** The note as it waits: its message cut, its key that of its slot, or of its words where it has none. */
-export function laneEventOf(note: EventNote): LaneEvent<EventNote> {
+export function laneEventOf(note: EventInput): QueuedEvent<EventInput> {
   const { kind, namespace = "", name, uid = "" } = note.object;
   const message = truncate(note.message);
   const what = note.slot ?? [note.type, note.reason, message];
@@ -36,15 +36,15 @@ export function laneEventOf(note: EventNote): LaneEvent<EventNote> {
 }
 
 /** The part of an event that changes from one time to the next; times in epoch ms. */
-export function renderNews(
-  { type, reason, message }: EventNote,
+export function renderUpdate(
+  { type, reason, message }: EventInput,
   { count, firstMs, lastMs }: { readonly count: number; readonly firstMs: number; readonly lastMs: number },
 ): Readonly<Record<string, unknown>> {
   return { type, reason, message, count, firstTimestamp: timestamp(firstMs), lastTimestamp: timestamp(lastMs) };
 }
 
-function urgencyOf({ type, mustArrive }: EventNote): Urgency {
-  if (mustArrive === true) return 0;
+function urgencyOf({ type, critical }: EventInput): Urgency {
+  if (critical === true) return 0;
   return type === "Warning" ? 1 : 2;
 }
 

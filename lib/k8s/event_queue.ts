@@ -4,7 +4,7 @@
 export type EventType = "Normal" | "Warning";
 
 /** An event on its way. */
-export interface LaneEvent<N> {
+export interface QueuedEvent<N> {
   /** What it is about: the same key waits once, and its latest words win. */
   readonly key: string;
   readonly note: N;
@@ -17,7 +17,7 @@ export interface LaneEvent<N> {
 export type Urgency = 0 | 1 | 2;
 
 /** An event that waits: how often it happened meanwhile, when first and last (epoch ms), since when (monotonic ms). */
-export interface WaitingEvent<N> extends LaneEvent<N> {
+export interface WaitingEvent<N> extends QueuedEvent<N> {
   readonly count: number;
   readonly firstMs: number;
   readonly lastMs: number;
@@ -25,7 +25,7 @@ export interface WaitingEvent<N> extends LaneEvent<N> {
 }
 
 /** Waiting events, at most `capacity` distinct ones. The urgent are taken first and dropped last. */
-export class EventLane<N> {
+export class EventQueue<N> {
   readonly #capacity: number;
   readonly #byUrgency: readonly Map<string, WaitingEvent<N>>[] = [new Map(), new Map(), new Map()];
   /** Keys that were taken and are not finished: the same key must wait, to be put onto the event being sent. */
@@ -40,7 +40,10 @@ export class EventLane<N> {
   }
 
   /** Puts an event in, onto the one of its key that waits already. Gives what was dropped to make room, perhaps itself. */
-  put(event: LaneEvent<N>, now: { readonly wallMs: number; readonly monotonicMs: number }): LaneEvent<N> | undefined {
+  put(
+    event: QueuedEvent<N>,
+    now: { readonly wallMs: number; readonly monotonicMs: number },
+  ): QueuedEvent<N> | undefined {
     const waiting = this.#find(event.key);
     const dropped = waiting === undefined && this.size >= this.#capacity ? this.#leastUrgent(event) : undefined;
     if (dropped === event) return dropped;
@@ -82,12 +85,12 @@ export class EventLane<N> {
     return this.#byUrgency.find((events) => events.has(key))?.get(key);
   }
 
-  #remove({ key, urgency }: LaneEvent<N>): void {
+  #remove({ key, urgency }: QueuedEvent<N>): void {
     this.#byUrgency[urgency]?.delete(key);
   }
 
   /** The oldest of the least urgent, the newcomer included: what must arrive never makes room for news. */
-  #leastUrgent(newcomer: LaneEvent<N>): LaneEvent<N> {
+  #leastUrgent(newcomer: QueuedEvent<N>): QueuedEvent<N> {
     const last = firstOf(this.#byUrgency.toReversed());
     return last === undefined || last.urgency < newcomer.urgency ? newcomer : last;
   }

@@ -1,10 +1,10 @@
-// Events about objects, sent behind everybody's back: recording never waits and never fails. Opened by main.
+// Events about objects, sent behind everybody's back: recording never waits and never fails.
 import { LRUCache } from "lru-cache";
 import { backoffMs, type Clock } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
 import type { KubeApi } from "./api.ts";
-import { EventLane, type WaitingEvent } from "./event_queue.ts";
-import { type EventNote, laneEventOf, renderNews } from "./event_input.ts";
+import { EventQueue, type WaitingEvent } from "./event_queue.ts";
+import { type EventInput, laneEventOf, renderUpdate } from "./event_input.ts";
 import { ApiError, isConflict, isNotFound } from "./errors.ts";
 import { Resource } from "./types.ts";
 
@@ -32,7 +32,7 @@ export interface EventRecorderOptions {
 /** Records events. Close it last: what is recorded afterwards is dropped. */
 export interface EventRecorder extends AsyncDisposable {
   /** Takes an event to be sent soon. Never blocks, never throws. */
-  record(note: EventNote): void;
+  record(note: EventInput): void;
   /** Resolves when all that was recorded is sent, or the signal aborts. */
   flush(signal: AbortSignal): Promise<void>;
   /** Stops sending and resolves when nothing is under way. Flush before, to lose nothing. */
@@ -69,11 +69,11 @@ interface SentEvent {
   readonly atMs: number;
 }
 
-type Waiting = WaitingEvent<EventNote>;
+type Waiting = WaitingEvent<EventInput>;
 
 class BackgroundRecorder implements EventRecorder {
   readonly #options: EventRecorderOptions;
-  readonly #lane: EventLane<EventNote>;
+  readonly #lane: EventQueue<EventInput>;
   readonly #sent = new LRUCache<string, SentEvent>({ max: REMEMBERED_EVENTS });
   readonly #closing = new AbortController();
   readonly #workers = new Set<Promise<void>>();
@@ -82,10 +82,10 @@ class BackgroundRecorder implements EventRecorder {
 
   constructor(options: EventRecorderOptions) {
     this.#options = options;
-    this.#lane = new EventLane(options.capacity ?? DEFAULT_CAPACITY);
+    this.#lane = new EventQueue(options.capacity ?? DEFAULT_CAPACITY);
   }
 
-  record(note: EventNote): void {
+  record(note: EventInput): void {
     if (this.#closing.signal.aborted) return this.#fate("dropped-full");
     const { clock } = this.#options;
     const now = { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
@@ -137,7 +137,7 @@ class BackgroundRecorder implements EventRecorder {
   async #deliver(event: Waiting): Promise<void> {
     const { clock, log } = this.#options;
     const name = this.#nameFor(event.note);
-    const maxTries = event.note.mustArrive === true ? MAX_TRIES_MUST_ARRIVE : MAX_TRIES;
+    const maxTries = event.note.critical === true ? MAX_TRIES_MUST_ARRIVE : MAX_TRIES;
     for (let attempt = 1; !this.#closing.signal.aborted; attempt++) {
       try {
         return this.#fate(await this.#send(event, name));
@@ -187,7 +187,7 @@ class BackgroundRecorder implements EventRecorder {
   }
 
   async #patch(sent: SentEvent, event: Waiting): Promise<void> {
-    const document = renderNews(event.note, { ...sent, lastMs: event.lastMs });
+    const document = renderUpdate(event.note, { ...sent, lastMs: event.lastMs });
     const target = { namespace: sent.namespace, name: sent.name };
     await this.#options.api.patch(Resource.events, target, {
       body: { kind: "merge", document },
@@ -209,7 +209,7 @@ class BackgroundRecorder implements EventRecorder {
       source: { component },
       reportingComponent: component,
       reportingInstance: instance,
-      ...renderNews(event.note, { ...sent, lastMs: event.lastMs }),
+      ...renderUpdate(event.note, { ...sent, lastMs: event.lastMs }),
     };
     try {
       await api.create(Resource.events, document, { namespace, signal: this.#closing.signal });
@@ -222,7 +222,7 @@ class BackgroundRecorder implements EventRecorder {
   }
 
   /** `object.hex`, unique, or `object.uid.slot`, the same for every process; valid whatever the object's length. */
-  #nameFor({ object, slot }: EventNote): string {
+  #nameFor({ object, slot }: EventInput): string {
     const stem = object.name.slice(0, 200).replace(/[^a-z0-9]+$/, "");
     if (slot !== undefined && object.uid !== undefined) return `${stem}.${object.uid}.${slot}`;
     this.#lastName = Math.max(this.#lastName + 1, this.#options.clock.nowMs() * 1_000);

@@ -1,8 +1,8 @@
-// Leader election on a Lease: one replica writes, and every replica knows when the writer was last heard of. Run by main.
+// Leader election on a Lease: one replica writes, and every replica knows when the writer was last heard of.
 import type { Clock } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
 import type { KubeApi } from "./api.ts";
-import { Claimant } from "./lease_lock.ts";
+import { LeaseLock } from "./lease_lock.ts";
 
 /** What a replica knows of the Lease. */
 export interface LeaseView {
@@ -67,7 +67,7 @@ class Election {
   readonly #options: LeaseOptions;
   readonly #timing: LeaseTiming;
   readonly #log: Logger;
-  readonly #claimant: Claimant;
+  readonly #claimant: LeaseLock;
   #isLeader = false;
 
   constructor(options: LeaseOptions) {
@@ -75,7 +75,7 @@ class Election {
     this.#timing = options.timing ?? LEASE_TIMING;
     this.#log = options.log.with({ lease: `${options.namespace}/${options.name}`, identity: options.identity });
     const { api, namespace, name, identity, clock } = options;
-    this.#claimant = new Claimant({
+    this.#claimant = new LeaseLock({
       api,
       namespace,
       name,

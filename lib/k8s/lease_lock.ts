@@ -5,14 +5,14 @@ import type { KubeApi } from "./api.ts";
 import { openDeadline } from "./deadline.ts";
 import { isConflict } from "./errors.ts";
 import { type LeaseRecord, parseLease, renderLeaseSpec } from "./lease_record.ts";
-import { readOrUndefined } from "./read_optional.ts";
+import { readOptional } from "./read_optional.ts";
 import { apiVersionOf, type KubeObject, Resource } from "./types.ts";
 
 /** Giving the Lease up is a courtesy: shutdown does not wait longer for it. */
 const RELEASE_TIMEOUT_MS = 2_000;
 
 /** Which Lease, and for whom. */
-export interface ClaimantOptions {
+export interface LeaseLockOptions {
   readonly api: KubeApi;
   readonly namespace: string;
   readonly name: string;
@@ -33,8 +33,8 @@ export type Attempt =
   | { readonly kind: "failed" };
 
 /** One replica's hand on the Lease. What it knows is as of the latest request. */
-export class Claimant {
-  readonly #options: ClaimantOptions;
+export class LeaseLock {
+  readonly #options: LeaseLockOptions;
   /** The Lease as we wrote it last: a renewal needs no GET. */
   #own: KubeObject | undefined;
   #seen: { readonly record: LeaseRecord; readonly atMs: number } | undefined;
@@ -42,7 +42,7 @@ export class Claimant {
   #heldUntilMs: number | undefined;
   #failures = 0;
 
-  constructor(options: ClaimantOptions) {
+  constructor(options: LeaseLockOptions) {
     this.#options = options;
   }
 
@@ -132,7 +132,7 @@ export class Claimant {
 
   async #read(signal: AbortSignal): Promise<KubeObject | undefined> {
     const { api, namespace, name } = this.#options;
-    return await readOrUndefined(api, { type: Resource.leases, namespace, name, signal });
+    return await readOptional(api, { type: Resource.leases, namespace, name, signal });
   }
 
   /** Creates or replaces; the resourceVersion makes the server refuse when somebody else was faster (409). */

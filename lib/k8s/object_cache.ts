@@ -14,18 +14,18 @@ interface Entry<T> {
 }
 
 /** What a store needs. */
-export interface TrimmedStoreOptions<T> {
+export interface ObjectCacheOptions<T> {
   readonly parse: (object: KubeObject) => T | undefined;
   readonly onChange: (change: Change<T>) => void;
   readonly log: Logger;
 }
 
 /** Values by key. Every difference is told once: an object that is given again unchanged changes nothing. */
-export class TrimmedStore<T> {
-  readonly #options: TrimmedStoreOptions<T>;
+export class ObjectCache<T> {
+  readonly #options: ObjectCacheOptions<T>;
   readonly #entries = new Map<string, Entry<T>>();
 
-  constructor(options: TrimmedStoreOptions<T>) {
+  constructor(options: ObjectCacheOptions<T>) {
     this.#options = options;
   }
 

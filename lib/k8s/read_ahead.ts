@@ -17,7 +17,7 @@ export async function* readAhead(
 ): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
   const { maxBytes = READ_AHEAD_MAX_BYTES, signal } = options;
   const reader = body.getReader();
-  const bell = new Bell();
+  const notifier = new Notifier();
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   const state = { bytes: 0, closed: false, left: false };
   let fault: { readonly error: unknown } | undefined;
@@ -28,18 +28,18 @@ export async function* readAhead(
         if (done || state.left) return;
         chunks.push(value);
         state.bytes += value.byteLength;
-        bell.ring();
-        while (state.bytes >= maxBytes && !state.left) await bell.heard();
+        notifier.notify();
+        while (state.bytes >= maxBytes && !state.left) await notifier.wait();
       }
     } catch (error) {
       fault = { error };
     } finally {
       state.closed = true;
-      bell.ring();
+      notifier.notify();
     }
   };
   const pumping = pump();
-  const onAbort = (): void => bell.ring();
+  const onAbort = (): void => notifier.notify();
   signal?.addEventListener("abort", onAbort, { once: true });
   try {
     for (;;) {
@@ -47,16 +47,16 @@ export async function* readAhead(
       const chunk = chunks.shift();
       if (chunk !== undefined) {
         state.bytes -= chunk.byteLength;
-        bell.ring();
+        notifier.notify();
         yield chunk;
       } else if (state.closed) break;
-      else await bell.heard();
+      else await notifier.wait();
     }
     if (fault !== undefined) throw fault.error;
   } finally {
     signal?.removeEventListener("abort", onAbort);
     state.left = true;
-    bell.ring();
+    notifier.notify();
     await withinMs(Promise.all([reader.cancel().catch(() => {}), pumping]), LETTING_GO_MS);
   }
 }
@@ -70,14 +70,14 @@ async function withinMs(promise: Promise<unknown>, ms: number): Promise<void> {
 }
 
 /** Wakes everybody who waits, once. */
-class Bell {
+class Notifier {
   #next = Promise.withResolvers<void>();
 
-  heard(): Promise<void> {
+  wait(): Promise<void> {
     return this.#next.promise;
   }
 
-  ring(): void {
+  notify(): void {
     this.#next.resolve();
     this.#next = Promise.withResolvers<void>();
   }

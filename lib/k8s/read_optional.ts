@@ -4,7 +4,7 @@ import { isNotFound } from "./errors.ts";
 import type { KubeObject, ResourceTarget, ResourceType } from "./types.ts";
 
 /** One object, or undefined where there is none. Throws what `get` throws otherwise. */
-export async function readOrUndefined(
+export async function readOptional(
   api: KubeApi,
   wanted: ResourceTarget & { readonly type: ResourceType; readonly signal: AbortSignal },
 ): Promise<KubeObject | undefined> {

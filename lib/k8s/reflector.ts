@@ -6,7 +6,7 @@ import type { KubeApi, RawWatchEvent } from "./api.ts";
 import { openDeadline, orAborted } from "./deadline.ts";
 import { ApiError, isExpired } from "./errors.ts";
 import { LIST_PAGE_SIZE, listPages } from "./lists.ts";
-import { type Change, TrimmedStore } from "./object_cache.ts";
+import { type Change, ObjectCache } from "./object_cache.ts";
 import type { KubeObject, ResourceType } from "./types.ts";
 
 /** What to reflect, and into what. */
@@ -74,7 +74,7 @@ export function openReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
 class ListWatchReflector<T> implements Reflector<T> {
   readonly #options: ReflectorOptions<T>;
   readonly #log: Logger;
-  readonly #store: TrimmedStore<T>;
+  readonly #store: ObjectCache<T>;
   readonly #firstSync = Promise.withResolvers<void>();
   #state: ReflectorState = "starting";
   /** Where to watch on from; undefined when a list is due. */
@@ -87,7 +87,7 @@ class ListWatchReflector<T> implements Reflector<T> {
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
     this.#log = options.log.with({ reflector: options.name });
-    this.#store = new TrimmedStore({ parse: options.parse, onChange: options.onChange, log: this.#log });
+    this.#store = new ObjectCache({ parse: options.parse, onChange: options.onChange, log: this.#log });
   }
 
   get size(): number {

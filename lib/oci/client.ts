@@ -7,7 +7,7 @@ import type { Credential } from "./credential.ts";
 import { type DocumentRequest, refused, type RegistryDocument, toDocument } from "./image/document.ts";
 import { InspectionError, inspectionError } from "./errors.ts";
 import { type Answer, isSendable } from "./http/exchange.ts";
-import { type HostHabits, isSameLogin, openHostHabits } from "./learned_host_settings.ts";
+import { isSameLogin, type LearnedHostSettings, openLearnedHostSettings } from "./learned_host_settings.ts";
 import type { Endpoint } from "./pull_plan.ts";
 import { openSender, type Sender, transportBy } from "./sender.ts";
 import type { TokenSource } from "./auth/token.ts";
@@ -26,7 +26,7 @@ type Asked =
   | { readonly kind: "refused"; readonly status: number | undefined };
 
 /** What a client is made with. */
-export interface ClientParts {
+export interface ClientDeps {
   /** Sends exchanges. */
   readonly transport: Transport;
   /** Gives bearer tokens. */
@@ -38,7 +38,7 @@ export interface ClientParts {
 }
 
 /** Opens a client that remembers how each host wants to be logged in to. */
-export function openRegistryClient(parts: ClientParts): RegistryClient {
+export function openRegistryClient(parts: ClientDeps): RegistryClient {
   return new Client(parts);
 }
 
@@ -49,20 +49,20 @@ interface Identity {
 }
 
 class Client implements RegistryClient {
-  readonly #parts: ClientParts;
-  readonly #habits: HostHabits = openHostHabits();
+  readonly #parts: ClientDeps;
+  readonly #learned: LearnedHostSettings = openLearnedHostSettings();
   readonly #sender: Sender;
 
-  constructor(parts: ClientParts) {
+  constructor(parts: ClientDeps) {
     this.#parts = parts;
-    this.#sender = openSender({ ...parts, habits: this.#habits });
+    this.#sender = openSender({ ...parts, learned: this.#learned });
   }
 
   async read(request: DocumentRequest, signal: AbortSignal): Promise<RegistryDocument> {
-    const expected = this.#habits.challenge(request.endpoint);
+    const expected = this.#learned.challenge(request.endpoint);
     const first = await this.#askAsEach(request, signal);
     if (first.kind === "document") return first.document;
-    const offered = this.#habits.challenge(request.endpoint);
+    const offered = this.#learned.challenge(request.endpoint);
     const isOther = expected !== undefined && offered !== undefined && !isSameLogin(expected, offered);
     if (!isOther) throw refused(request, first.status);
     // The repository is logged in to in another way than its host was before: all of that again, knowing it.
@@ -83,7 +83,7 @@ class Client implements RegistryClient {
       // Some registries answer 404 to whom they do not trust: a missing manifest weighs more than a refusal.
       if (status !== 404) status = answer?.status ?? status;
       // Refused without being told how to log in: as anybody else it would be the same request again.
-      if (!isLoggedIn && this.#habits.challenge(request.endpoint) === undefined) break;
+      if (!isLoggedIn && this.#learned.challenge(request.endpoint) === undefined) break;
     }
     return { kind: "refused", status };
   }
@@ -94,7 +94,7 @@ class Client implements RegistryClient {
     { credential, signal }: Identity,
   ): Promise<{ readonly answer?: Answer; readonly isLoggedIn: boolean }> {
     const { endpoint } = request;
-    const known = this.#habits.challenge(endpoint);
+    const known = this.#learned.challenge(endpoint);
     const first = await this.#authorize(request, { challenge: known, credential, signal });
     if (first.kind === "denied" && credential !== undefined) return { isLoggedIn: true };
     // A token server may refuse strangers although the repository is open: without a token it is still worth a try.
@@ -103,7 +103,7 @@ class Client implements RegistryClient {
     const answer = await this.#sender.send(request, { authorization: header, signal });
     const challenge = await this.#challengeAfter(answer, request, { credential, isLoggedIn, signal });
     if (challenge === undefined) return { answer, isLoggedIn };
-    this.#habits.learnChallenge(endpoint, challenge);
+    this.#learned.learnChallenge(endpoint, challenge);
     if (first.kind === "denied" || (challenge.kind === "basic" && isLoggedIn)) return { answer, isLoggedIn };
     if (challenge.kind === "bearer" && isLoggedIn) {
       this.#parts.tokens.discard({ ...request, challenge, scope: scopeOf(request, challenge), credential });
@@ -123,7 +123,7 @@ class Client implements RegistryClient {
     const isRefused = status === 401 || status === 403 && !isLoggedIn;
     const offered = isRefused ? challengeOf(answer) : undefined;
     const isSilent = offered === undefined && !isLoggedIn && !isFinal(answer);
-    const isKnown = this.#habits.challenge(request.endpoint) !== undefined;
+    const isKnown = this.#learned.challenge(request.endpoint) !== undefined;
     if (!isSilent || isKnown || credential === undefined || request.method === "HEAD") return offered;
     // Open registries may hide what is private from strangers without a word of logging in; their root tells.
     try {
@@ -139,7 +139,7 @@ class Client implements RegistryClient {
     request: DocumentRequest,
     { challenge, credential, signal }: Identity & { readonly challenge: Challenge | undefined },
   ): Promise<{ readonly kind: "header"; readonly header: string | undefined } | { readonly kind: "denied" }> {
-    const { endpoint, ledger, priority } = request;
+    const { endpoint, requestLog, priority } = request;
     if (challenge === undefined) return { kind: "header", header: undefined };
     if (credential !== undefined) assertSafe(endpoint);
     const secret = credential?.secret;
@@ -153,13 +153,13 @@ class Client implements RegistryClient {
     }
     const scope = scopeOf(request, challenge);
     // Others may wait for the same token: whoever leaves does so alone.
-    const [way] = this.#habits.ways(endpoint);
+    const [way] = this.#learned.ways(endpoint);
     const asked = this.#parts.tokens.get({
       endpoint: way === undefined ? endpoint : { ...endpoint, transport: transportBy(way, endpoint) },
       challenge,
       scope,
       credential,
-      ledger,
+      requestLog,
       priority,
     });
     const token = await untilAborted(asked, signal);

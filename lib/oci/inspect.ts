@@ -5,13 +5,13 @@ import type { RegistryDocument } from "./image/document.ts";
 import { failureOf, InspectionError } from "./errors.ts";
 import { type ImageRead, readImage } from "./image/image_reader.ts";
 import type { HeadAnswer, InspectionReport, InspectionRequest, RegistryLookups } from "./inspector.ts";
-import { Ledger } from "./request_log.ts";
+import { RequestLog } from "./request_log.ts";
 import type { Endpoint, PullPlanner } from "./pull_plan.ts";
 import { canonicalReference } from "./reference.ts";
 import type { InspectionFailure } from "./types.ts";
 
 /** What the inspector is made with. */
-export interface RegistryInspectorParts {
+export interface RegistryInspectorDeps {
   /** Reads documents. */
   readonly client: RegistryClient;
   /** Says where an image may be pulled from. */
@@ -21,14 +21,14 @@ export interface RegistryInspectorParts {
 }
 
 /** One question on its way through the endpoints. */
-interface Journey {
+interface InspectionContext {
   readonly request: InspectionRequest;
-  readonly ledger: Ledger;
+  readonly requestLog: RequestLog;
   readonly signal: AbortSignal;
 }
 
 /** What the first endpoint said that had an answer; or why none had. */
-type Visited<T> =
+type EndpointResult<T> =
   | { readonly kind: "answered"; readonly result: T; readonly endpoint: Endpoint }
   | { readonly kind: "failed"; readonly failure: InspectionFailure; readonly endpoint: Endpoint | undefined };
 
@@ -36,19 +36,19 @@ type Visited<T> =
  * Opens the inspector. It always asks the registry; nothing is remembered but how to log in. Credentials are tried in the
  * order of the request (see with_keyring.ts), each only where its scope allows.
  */
-export function openRegistryInspector(parts: RegistryInspectorParts): RegistryLookups {
+export function openRegistryInspector(parts: RegistryInspectorDeps): RegistryLookups {
   return new RegistryInspector(parts);
 }
 
 class RegistryInspector implements RegistryLookups {
-  readonly #parts: RegistryInspectorParts;
+  readonly #parts: RegistryInspectorDeps;
 
-  constructor(parts: RegistryInspectorParts) {
+  constructor(parts: RegistryInspectorDeps) {
     this.#parts = parts;
   }
 
   async inspect(request: InspectionRequest, signal: AbortSignal): Promise<InspectionReport> {
-    const journey = { request, ledger: new Ledger(), signal };
+    const journey = { request, requestLog: new RequestLog(), signal };
     const visited = await this.#visitEach(journey, (endpoint) => this.#readAt(journey, endpoint));
     const { endpoint } = visited;
     const { inspection, credential }: ImageRead = visited.kind === "answered"
@@ -59,20 +59,20 @@ class RegistryInspector implements RegistryLookups {
       resolved: endpoint === undefined ? request.image : nameOf(endpoint),
       source: "registry",
       access: credential === undefined ? "public" : "private",
-      requests: journey.ledger.counts,
-      trace: journey.ledger.trace,
+      requests: journey.requestLog.counts,
+      trace: journey.requestLog.trace,
       ...(credential === undefined ? {} : { credentialSource: credential.source }),
       ...(endpoint?.mirror === true ? { mirror: endpoint.host } : {}),
     };
   }
 
   async head(request: InspectionRequest, signal: AbortSignal): Promise<HeadAnswer> {
-    const journey = { request, ledger: new Ledger(), signal };
+    const journey = { request, requestLog: new RequestLog(), signal };
     const visited = await this.#visitEach(
       journey,
       (endpoint) => this.#read(journey, endpoint, { identifier: endpoint.reference, how: "HEAD" }),
     );
-    const cost = { requests: journey.ledger.counts, trace: journey.ledger.trace };
+    const cost = { requests: journey.requestLog.counts, trace: journey.requestLog.trace };
     if (visited.kind === "failed") return { kind: "failed", failure: visited.failure, ...cost };
     const { digest, credential } = visited.result;
     if (!/^[a-z0-9]+:[0-9a-f]{32,128}$/.test(digest)) return { kind: "unknown", ...cost };
@@ -81,7 +81,7 @@ class RegistryInspector implements RegistryLookups {
     return credential === undefined ? answer : { ...answer, credentialSource: credential.source };
   }
 
-  #readAt(journey: Journey, endpoint: Endpoint): Promise<ImageRead> {
+  #readAt(journey: InspectionContext, endpoint: Endpoint): Promise<ImageRead> {
     const { image, depth } = journey.request;
     const read = (identifier: string, what: "manifest" | "blob"): Promise<RegistryDocument> =>
       this.#read(journey, endpoint, { identifier, how: what });
@@ -89,7 +89,7 @@ class RegistryInspector implements RegistryLookups {
   }
 
   #read(
-    { request, ledger, signal }: Journey,
+    { request, requestLog, signal }: InspectionContext,
     endpoint: Endpoint,
     { identifier, how }: { readonly identifier: string; readonly how: "manifest" | "blob" | "HEAD" },
   ): Promise<RegistryDocument> {
@@ -98,11 +98,14 @@ class RegistryInspector implements RegistryLookups {
     const credentials = request.credentials.filter(({ scope }) => scopeCovers(scope, endpoint));
     // Asked anew each time: others may join this inspection and raise its priority.
     const priority = (): InspectionRequest["priority"] => request.priority;
-    return this.#parts.client.read({ endpoint, identifier, what, method, credentials, priority, ledger }, signal);
+    return this.#parts.client.read({ endpoint, identifier, what, method, credentials, priority, requestLog }, signal);
   }
 
   /** The endpoints in order; the first that answers wins, else the failure tells of all. */
-  async #visitEach<T>(journey: Journey, visit: (endpoint: Endpoint) => Promise<T>): Promise<Visited<T>> {
+  async #visitEach<T>(
+    journey: InspectionContext,
+    visit: (endpoint: Endpoint) => Promise<T>,
+  ): Promise<EndpointResult<T>> {
     const { request: { image }, signal } = journey;
     const plan = this.#parts.planner.plan(image);
     if (plan.kind === "refused") return { kind: "failed", failure: plan.failure, endpoint: undefined };

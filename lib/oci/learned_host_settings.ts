@@ -5,21 +5,21 @@ import type { Challenge } from "./auth/challenge.ts";
 import type { ClientCertificate, Endpoint } from "./pull_plan.ts";
 
 /** A way to reach a host: what is spoken before HTTP, and the certificate that is shown. */
-export interface Way {
+export interface ConnectionVariant {
   readonly scheme: "https" | "http";
   readonly certificate: ClientCertificate | undefined;
 }
 
 /** The memory. */
-export interface HostHabits {
+export interface LearnedHostSettings {
   /** How the repository, or else its host, asked to be logged in to the last time. */
   challenge(endpoint: Endpoint): Challenge | undefined;
   /** Remembers a challenge; for the repository alone when its host usually asks otherwise. */
   learnChallenge(endpoint: Endpoint, challenge: Challenge): void;
   /** The ways to try, in order: the one that worked the last time comes first. Never empty. */
-  ways(endpoint: Endpoint): readonly Way[];
+  ways(endpoint: Endpoint): readonly ConnectionVariant[];
   /** Remembers which one of several worked. */
-  learnWay(endpoint: Endpoint, way: Way): void;
+  learnVariant(endpoint: Endpoint, way: ConnectionVariant): void;
 }
 
 const MAX_HABITS = 2_000;
@@ -27,9 +27,9 @@ const MAX_HABITS = 2_000;
 const WAY_LIFE_MS = 600_000;
 
 /** Opens an empty memory. */
-export function openHostHabits(): HostHabits {
+export function openLearnedHostSettings(): LearnedHostSettings {
   const challenges = new LRUCache<string, Challenge>({ max: MAX_HABITS });
-  const ways = new LRUCache<string, Way>({
+  const ways = new LRUCache<string, ConnectionVariant>({
     max: MAX_HABITS,
     ttl: WAY_LIFE_MS,
     // Otherwise it keeps a timer to spare itself a look at the clock.
@@ -49,10 +49,10 @@ export function openHostHabits(): HostHabits {
     ways: (endpoint) => {
       const all = waysOf(endpoint);
       const learnt = ways.get(endpoint.host);
-      const first = learnt === undefined ? undefined : all.find((way) => isSameWay(way, learnt));
+      const first = learnt === undefined ? undefined : all.find((way) => isSameVariant(way, learnt));
       return first === undefined ? all : [first, ...all.filter((way) => way !== first)];
     },
-    learnWay: (endpoint, way) => {
+    learnVariant: (endpoint, way) => {
       if (waysOf(endpoint).length > 1) ways.set(endpoint.host, way);
     },
   };
@@ -65,14 +65,14 @@ export function isSameLogin(left: Challenge, right: Challenge): boolean {
 }
 
 /** Every way that the configuration allows: each certificate over TLS, then without TLS where that is allowed. */
-function waysOf({ transport: { scheme, clientCertificates = [] } }: Endpoint): readonly Way[] {
-  const plain: Way = { scheme: "http", certificate: undefined };
+function waysOf({ transport: { scheme, clientCertificates = [] } }: Endpoint): readonly ConnectionVariant[] {
+  const plain: ConnectionVariant = { scheme: "http", certificate: undefined };
   if (scheme === "http") return [plain];
   const certificates = clientCertificates.length === 0 ? [undefined] : clientCertificates;
-  const secure = certificates.map((certificate): Way => ({ scheme: "https", certificate }));
+  const secure = certificates.map((certificate): ConnectionVariant => ({ scheme: "https", certificate }));
   return scheme === "https" ? secure : [...secure, plain];
 }
 
-function isSameWay(left: Way, right: Way): boolean {
+function isSameVariant(left: ConnectionVariant, right: ConnectionVariant): boolean {
   return left.scheme === right.scheme && left.certificate?.certificate === right.certificate?.certificate;
 }

@@ -22,7 +22,7 @@ export function addRequests(left: RequestCounts, right: RequestCounts): RequestC
 const MAX_TRACE = 100;
 
 /** Counts and traces the exchanges of one inspection. */
-export class Ledger {
+export class RequestLog {
   #counts: RequestCounts = NO_REQUESTS;
   readonly #trace: TraceEntry[] = [];
 

@@ -4,7 +4,7 @@ import { type Budget, pauseOf } from "./limits/budget.ts";
 import { type DocumentRequest, documentUrl, overloaded, rootUrl } from "./image/document.ts";
 import { InspectionError } from "./errors.ts";
 import type { Answer, Exchange } from "./http/exchange.ts";
-import type { HostHabits, Way } from "./learned_host_settings.ts";
+import type { ConnectionVariant, LearnedHostSettings } from "./learned_host_settings.ts";
 import type { RequestKind } from "./request_log.ts";
 import { MANIFEST_MEDIA_TYPES } from "./image/manifest.ts";
 import type { Endpoint, EndpointTransport } from "./pull_plan.ts";
@@ -26,16 +26,16 @@ export interface Login {
 }
 
 /** What a sender is made with. */
-export interface SenderParts {
+export interface SenderDeps {
   readonly transport: Transport;
   readonly budget: Budget;
   readonly clock: Clock;
-  readonly habits: HostHabits;
+  readonly learned: LearnedHostSettings;
 }
 
 /** What of an exchange is the same by every way. */
 type Message = Login & Pick<Exchange, "method" | "kind" | "accept"> & {
-  readonly urlBy: (scheme: Way["scheme"]) => URL;
+  readonly urlBy: (scheme: ConnectionVariant["scheme"]) => URL;
 };
 
 const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024;
@@ -48,27 +48,27 @@ const KIND: Readonly<Record<DocumentRequest["what"], Readonly<Record<DocumentReq
 /** What servers answer to a certificate that they do not take: nginx says 400 (or 495, 496), others 403. */
 const CERTIFICATE_REFUSALS: readonly number[] = [400, 403, 495, 496];
 
-/** Opens a sender. It remembers nothing but what it teaches the habits. */
-export function openSender(parts: SenderParts): Sender {
-  return new WaySender(parts);
+/** Opens a sender. It remembers nothing but what it records in the learned settings. */
+export function openSender(parts: SenderDeps): Sender {
+  return new VariantSender(parts);
 }
 
-class WaySender implements Sender {
-  readonly #parts: SenderParts;
+class VariantSender implements Sender {
+  readonly #parts: SenderDeps;
 
-  constructor(parts: SenderParts) {
+  constructor(parts: SenderDeps) {
     this.#parts = parts;
   }
 
   async send(request: DocumentRequest, login: Login): Promise<Answer> {
     const { method, what } = request;
     const accept = what === "manifest" ? { accept: MANIFEST_MEDIA_TYPES.join(", ") } : {};
-    const urlBy = (scheme: Way["scheme"]): URL => documentUrl(request, scheme);
+    const urlBy = (scheme: ConnectionVariant["scheme"]): URL => documentUrl(request, scheme);
     return await this.#sendInTurn(request, { ...login, ...accept, method, kind: KIND[what][method], urlBy });
   }
 
   async sendProbe(request: DocumentRequest, signal: AbortSignal): Promise<Answer> {
-    const urlBy = (scheme: Way["scheme"]): URL => rootUrl(request.endpoint, scheme);
+    const urlBy = (scheme: ConnectionVariant["scheme"]): URL => rootUrl(request.endpoint, scheme);
     return await this.#sendInTurn(request, { method: "GET", kind: "other", urlBy, authorization: undefined, signal });
   }
 
@@ -83,15 +83,15 @@ class WaySender implements Sender {
 
   /** By one way after the other; what the last one comes to counts. */
   async #sendByEach(request: DocumentRequest, message: Message): Promise<Answer> {
-    const { habits } = this.#parts;
-    const ways = habits.ways(request.endpoint);
+    const { learned } = this.#parts;
+    const ways = learned.ways(request.endpoint);
     let failure: unknown;
     for (const [at, way] of ways.entries()) {
       try {
         const answer = await this.#sendBy(way, { request, message });
         const isOtherWanted = way.certificate !== undefined && CERTIFICATE_REFUSALS.includes(answer.status);
         if (isOtherWanted && ways[at + 1]?.certificate !== undefined) continue;
-        habits.learnWay(request.endpoint, way);
+        learned.learnVariant(request.endpoint, way);
         return answer;
       } catch (error) {
         const isWire = error instanceof InspectionError && ["Unreachable", "TlsFailed"].includes(error.failure.reason);
@@ -103,8 +103,8 @@ class WaySender implements Sender {
   }
 
   async #sendBy(
-    way: Way,
-    { request: { endpoint, ledger }, message }: { readonly request: DocumentRequest; readonly message: Message },
+    way: ConnectionVariant,
+    { request: { endpoint, requestLog }, message }: { readonly request: DocumentRequest; readonly message: Message },
   ): Promise<Answer> {
     const { urlBy, signal, authorization, ...rest } = message;
     return await this.#parts.transport.send({
@@ -112,7 +112,7 @@ class WaySender implements Sender {
       url: urlBy(way.scheme),
       transport: transportBy(way, endpoint),
       maxBytes: MAX_DOCUMENT_BYTES,
-      ledger,
+      requestLog,
       ...(endpoint.headers === undefined ? {} : { headers: endpoint.headers }),
       ...(authorization === undefined ? {} : { authorization }),
     }, signal);
@@ -120,7 +120,7 @@ class WaySender implements Sender {
 }
 
 /** The endpoint's transport with the one certificate of a way. */
-export function transportBy({ certificate }: Way, { transport }: Endpoint): EndpointTransport {
+export function transportBy({ certificate }: ConnectionVariant, { transport }: Endpoint): EndpointTransport {
   const { clientCertificates: _all, ...others } = transport;
   return certificate === undefined ? others : { ...others, clientCertificates: [certificate] };
 }

@@ -16,11 +16,11 @@ export function decide(facts: PlacementFacts): PlacementDecision {
   if (!isGated(facts.pod)) return { kind: "ignore", reason: "NotGated" };
   if (facts.pod.deleting) return { kind: "ignore", reason: "Deleting" };
   if (facts.settings.audit) return { kind: "ignore", reason: "AuditMode" };
-  return decideUngated(facts);
+  return decideIgnoringGate(facts);
 }
 
 /** What {@link decide} would say if the pod were gated and nothing but a rule kept Archway from acting (audit mode). */
-export function decideUngated(facts: PlacementFacts): PlacementDecision {
+export function decideIgnoringGate(facts: PlacementFacts): PlacementDecision {
   const { pod, settings } = facts;
   const selected = selectConfigs(pod, facts.configs);
   const constrainedByUs = isConstrainedByUs(pod);

@@ -53,7 +53,7 @@ export interface PlaceDecision {
   readonly preferences: PreferencePlan;
   readonly tolerations: readonly TolerationPlan[];
   /** Nothing in the cluster offers any of the architectures (only known with live architectures). */
-  readonly outOfReach: boolean;
+  readonly noMatchingNodes: boolean;
   /** What the inspections found worth telling beside the platforms, for people. */
   readonly findings: readonly string[];
 }

@@ -40,7 +40,7 @@ export function judgeAdmission(facts: AdmissionFacts): GateVerdict {
 
 /** The pod cannot run now. Held for a moment, it gets a uid and by that the event that says why. */
 function deservesWarning(decision: PlaceDecision | NowhereDecision): boolean {
-  return decision.kind === "nowhere" || decision.outOfReach;
+  return decision.kind === "nowhere" || decision.noMatchingNodes;
 }
 
 /** The decision where it can be made without asking a registry; undefined where it cannot. */

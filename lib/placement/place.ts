@@ -31,8 +31,8 @@ export function placeByImages(
   const shared = withinOwn(pod, judgement.architectures);
   if (shared.length === 0) return { kind: "nowhere", images, preferences: planFor(options, []) };
   const offered = live === undefined ? shared : shared.filter((architecture) => live.includes(architecture));
-  const outOfReach = offered.length === 0;
-  const wanted = outOfReach ? shared : offered;
+  const noMatchingNodes = offered.length === 0;
+  const wanted = noMatchingNodes ? shared : offered;
   const needs = variantRequirements(wanted, { levels: judgement.levels, labels: settings.variantLabels });
   const inParts = { architectures: wanted, variants: needs };
   const { architectures, variants } = isOpen(pod, inParts) ? inParts : oneTerm(wanted, needs);
@@ -42,7 +42,7 @@ export function placeByImages(
     images,
     preferences: planFor(options, architectures),
     tolerations: planTolerations(pod, { architectures, taints: settings.archTaints }),
-    outOfReach,
+    noMatchingNodes,
     findings: judgement.findings,
   };
 }
@@ -75,7 +75,7 @@ function oneTerm(architectures: readonly string[], variants: readonly VariantReq
 /** The user has constrained the architecture (rule R): only preferences are added. */
 export function placePreset(options: PlaceOptions): PlaceDecision {
   const preferences = planFor(options, undefined);
-  const nothing = { images: [], tolerations: [], findings: [], outOfReach: false } as const;
+  const nothing = { images: [], tolerations: [], findings: [], noMatchingNodes: false } as const;
   return { kind: "place", required: { kind: "preset" }, preferences, ...nothing };
 }
 

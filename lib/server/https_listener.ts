@@ -1,5 +1,5 @@
 // The TLS front door: node:https under a fetch-style handler. Not Deno.serve, which stalls answers of our size by 44 ms
-// under TLS and cannot change its certificate. Opened by main.
+// under TLS and cannot change its certificate.
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";

@@ -8,7 +8,7 @@ import type { AuthorityStore } from "./secret_store.ts";
 import { CertificateCell, type CertificateInForce, type ServingCertificate } from "./serving_certificate.ts";
 
 /** What it is made with. */
-export interface SelfManagedParts {
+export interface SelfManagedDeps {
   /** Where replicas share the authority. */
   readonly store: AuthorityStore;
   /** Lives and names. */
@@ -31,7 +31,7 @@ const MAX_RACES = 10;
  * refuses (403: the role lacks the Secret, 404: the namespace is missing), or with the signal's reason.
  */
 export async function openSelfManagedCertificate(
-  parts: SelfManagedParts,
+  parts: SelfManagedDeps,
   signal: AbortSignal,
 ): Promise<ServingCertificate> {
   const { clock, log } = parts;
@@ -52,7 +52,7 @@ export async function openSelfManagedCertificate(
   return { current: () => cell.current, onChange: (listener) => cell.onChange(listener), run };
 }
 
-async function firstAuthority(parts: SelfManagedParts, signal: AbortSignal): Promise<Authority> {
+async function firstAuthority(parts: SelfManagedDeps, signal: AbortSignal): Promise<Authority> {
   for (let attempt = 1;; attempt++) {
     try {
       return await renew(parts, signal);
@@ -67,7 +67,7 @@ async function firstAuthority(parts: SelfManagedParts, signal: AbortSignal): Pro
 }
 
 /** The authority as it is now, changed first where a change is due. Replicas race; the loser takes the winner's. */
-async function renew({ store, terms, clock, log }: SelfManagedParts, signal: AbortSignal): Promise<Authority> {
+async function renew({ store, terms, clock, log }: SelfManagedDeps, signal: AbortSignal): Promise<Authority> {
   for (let race = 0; race < MAX_RACES; race++) {
     const stored = await store.read(signal);
     const nowMs = clock.nowMs();

@@ -197,7 +197,7 @@ const CASES: readonly Case[] = [
 Deno.test("placement matrix: every row of the final states holds on the real control plane", async (test) => {
   const selector = { matchExpressions: [{ key: "test/excluded", operator: "DoesNotExist" }] };
   await using bed = await openWorkingBed({ spec: { namespaceSelector: selector } });
-  const rooms = await openRooms(bed);
+  const rooms = await wireComponents(bed);
   const held = await bed.push("held/app", index("arm64"));
   const failing = await bed.push("failing/app", index("arm64"));
   bed.proxy.setFaults([
@@ -283,7 +283,7 @@ Deno.test("placement matrix: every row of the final states holds on the real con
   });
 });
 
-interface Rooms {
+interface Components {
   /** No fallback; pods labelled `scoring: yes` get preferences. */
   readonly plain: string;
   /** Falls back to s390x. */
@@ -291,7 +291,7 @@ interface Rooms {
   readonly excluded: string;
 }
 
-async function openRooms(bed: WalkBed): Promise<Rooms> {
+async function wireComponents(bed: WalkBed): Promise<Components> {
   const { controlPlane } = bed;
   const plain = await controlPlane.createNamespace("matrix");
   const fallback = await controlPlane.createNamespace("matrix-fallback");
@@ -332,7 +332,7 @@ interface PodName {
 }
 
 /** Pushes images of this case's own, so that the pod meets a webhook that does not know them, and creates the pod. */
-async function makeCase(bed: WalkBed, rooms: Rooms, one: Case): Promise<PodName> {
+async function makeCase(bed: WalkBed, rooms: Components, one: Case): Promise<PodName> {
   const name = one.row.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
   const namespace = one.fallback === true ? rooms.fallback : rooms.plain;
   const images = await Promise.all(one.images.map((architectures, number) => {

@@ -1,6 +1,6 @@
 // What the tests of small controllers share: images that answer from a table, an ear for events, and a controller that runs.
 import type { PodImages, PodImagesRequest } from "../../lib/images/pod_images.ts";
-import type { EventNote } from "../../lib/k8s/event_input.ts";
+import type { EventInput } from "../../lib/k8s/event_input.ts";
 import type { KubeObject } from "../../lib/k8s/types.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 import { WatchedApi } from "../support/watched_api.ts";
@@ -13,13 +13,13 @@ export interface Scene {
   /** Requests for images; they answer as the sample images of `fact` do. */
   readonly asked: PodImagesRequest[];
   readonly images: PodImages;
-  readonly told: EventNote[];
-  readonly events: { record(note: EventNote): void };
+  readonly told: EventInput[];
+  readonly events: { record(note: EventInput): void };
 }
 
 export function openScene(): Scene {
   const asked: PodImagesRequest[] = [];
-  const told: EventNote[] = [];
+  const told: EventInput[] = [];
   return {
     cluster: new WatchedApi(),
     clock: new FakeClock(),

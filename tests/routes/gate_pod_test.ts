@@ -7,7 +7,7 @@ import { openLoadLimit } from "../../lib/server/load_limit.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { SCHEDULING_GATE } from "../../lib/names.ts";
 import { makeSettings } from "../../lib/placement/config/settings.ts";
-import { gatePod, type GatePodParts } from "../../routes/gate_pod.ts";
+import { gatePod, type GatePodDeps } from "../../routes/gate_pod.ts";
 import { MAX_BODY_BYTES } from "../../routes/admission.ts";
 import { platformsFact } from "../lib/placement/make.ts";
 
@@ -17,7 +17,7 @@ interface Seen {
   readonly prefetched: string[];
 }
 
-function openApp(changes: Partial<GatePodParts> = {}): Seen {
+function openApp(changes: Partial<GatePodDeps> = {}): Seen {
   const outcomes: Seen["outcomes"] = [];
   const prefetched: string[] = [];
   const settings = makeSettings({ operatorNamespace: "archway-system" });

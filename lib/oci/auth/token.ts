@@ -39,7 +39,7 @@ interface Entry {
 }
 
 /** What a source is made with. */
-export interface TokenSourceParts {
+export interface TokenSourceDeps {
   /** Sends exchanges. */
   readonly transport: Transport;
   /** Spares the token servers. */
@@ -49,15 +49,15 @@ export interface TokenSourceParts {
 }
 
 /** Opens a source with an empty memory. */
-export function openTokenSource(parts: TokenSourceParts): TokenSource {
+export function openTokenSource(parts: TokenSourceDeps): TokenSource {
   return new RememberingSource(parts);
 }
 
 class RememberingSource implements TokenSource {
-  readonly #parts: TokenSourceParts;
+  readonly #parts: TokenSourceDeps;
   readonly #tokens = new LRUCache<string, Entry>({ max: MAX_TOKENS });
 
-  constructor(parts: TokenSourceParts) {
+  constructor(parts: TokenSourceDeps) {
     this.#parts = parts;
   }
 

@@ -5,7 +5,7 @@ import type { Credential } from "../credential.ts";
 import { inspectionError } from "../errors.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { InspectionPriority } from "../inspector.ts";
-import type { Ledger } from "../request_log.ts";
+import type { RequestLog } from "../request_log.ts";
 import type { Endpoint } from "../pull_plan.ts";
 
 /** Which token. */
@@ -21,20 +21,20 @@ export interface TokenRequest {
   /** Whose turn it is at the token server. */
   readonly priority: () => InspectionPriority;
   /** Counts and traces what is sent. */
-  readonly ledger: Ledger;
+  readonly requestLog: RequestLog;
 }
 
 const MAX_TOKEN_BYTES = 1024 * 1024;
 
 /** GET with Basic (or nothing) for passwords, POST with the refresh token for identity tokens. */
-export function tokenExchange({ endpoint, challenge, scope, credential, ledger }: TokenRequest): Exchange {
+export function tokenExchange({ endpoint, challenge, scope, credential, requestLog }: TokenRequest): Exchange {
   const url = realmUrl(endpoint, challenge.realm);
   const isSameHost = url.host === endpoint.host;
   const { clientCertificates: _own, ...others } = endpoint.transport;
   const transport = isSameHost
     ? endpoint.transport
     : { ...others, verifyTls: true, declared: isDeclaredNeighbour(url, endpoint) };
-  const common = { transport, maxBytes: MAX_TOKEN_BYTES, kind: "token", ledger } as const;
+  const common = { transport, maxBytes: MAX_TOKEN_BYTES, kind: "token", requestLog } as const;
   // Nor does a stranger ask there for a host that nobody declared: it could make any address of our network answer.
   const isSafe = url.protocol === "https:" || endpoint.transport.scheme !== "https";
   if (!isSafe && (credential !== undefined || !endpoint.transport.declared)) {

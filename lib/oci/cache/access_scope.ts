@@ -8,7 +8,7 @@ import type { Credential } from "../credential.ts";
 import { fingerprintOfAll } from "../fingerprint.ts";
 
 /** A scope: its name in this process, and the name that may be stored. */
-export interface KnowledgeScope {
+export interface AccessScope {
   /** Never stored. */
   readonly name: string;
   /** Takes some tens of milliseconds the first time, off the main thread. */
@@ -16,16 +16,16 @@ export interface KnowledgeScope {
 }
 
 /** What anybody may know. */
-export const PUBLIC_SCOPE: KnowledgeScope = { name: "public", storedName: () => Promise.resolve("public") };
+export const PUBLIC_SCOPE: AccessScope = { name: "public", storedName: () => Promise.resolve("public") };
 
 const SALT = /^[0-9a-f]{32}$/;
 
 const ITERATIONS = 100_000;
 
 /** Makes scopes; the slow names are kept. */
-export function openKnowledgeScopes(
+export function openAccessScopes(
   options: { readonly kv: KeyValueStore },
-): (credentials: readonly Credential[]) => KnowledgeScope {
+): (credentials: readonly Credential[]) => AccessScope {
   const { kv } = options;
   const names = new LRUCache<string, Promise<string>>({ max: 10_000 });
   let salt: Promise<Uint8Array<ArrayBuffer>> | undefined;

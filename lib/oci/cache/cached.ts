@@ -8,8 +8,8 @@ import type { Credential } from "../credential.ts";
 import { fingerprintOfAll } from "../fingerprint.ts";
 import { findingsOfDocument, findingsOfReference } from "../image/findings.ts";
 import type { HeadAnswer, InspectionReport, InspectionRequest, Inspector, RegistryLookups } from "../inspector.ts";
-import { type Knowledge, openKnowledge } from "./inspection_store.ts";
-import { type KnowledgeScope, openKnowledgeScopes, PUBLIC_SCOPE } from "./access_scope.ts";
+import { type InspectionStore, openInspectionStore } from "./inspection_store.ts";
+import { type AccessScope, openAccessScopes, PUBLIC_SCOPE } from "./access_scope.ts";
 import { addRequests, NO_REQUESTS } from "../request_log.ts";
 import { type NegativeCache, openNegativeCache } from "./negative.ts";
 import { canonicalReference, type ImageReference, parseReference } from "../reference.ts";
@@ -25,7 +25,7 @@ export interface CachedInspector extends Inspector {
 const SHARED_MS = 1_000;
 
 /** What the memory is made with. */
-export interface CachedInspectorParts {
+export interface CachedInspectorDeps {
   /** Asked for what is not known. */
   readonly inner: RegistryLookups;
   /** What outlives the process. */
@@ -44,7 +44,7 @@ export interface CachedInspectorParts {
  * Opens the memory over `inner`. Requests see what is public and what was read with the very credentials they bring, which
  * therefore must be complete (see with_keyring.ts).
  */
-export function openCachedInspector(parts: CachedInspectorParts): CachedInspector {
+export function openCachedInspector(parts: CachedInspectorDeps): CachedInspector {
   return new Cache(parts);
 }
 
@@ -53,27 +53,27 @@ interface Ask {
   readonly request: InspectionRequest;
   readonly reference: ImageReference;
   /** Whose knowledge may answer it, everybody's first. */
-  readonly scopes: readonly KnowledgeScope[];
+  readonly scopes: readonly AccessScope[];
   readonly signal: AbortSignal;
 }
 
 /** A record with whose knowledge it is. */
 interface Known<T> {
   readonly record: T;
-  readonly scope: KnowledgeScope;
+  readonly scope: AccessScope;
 }
 
 class Cache implements CachedInspector {
-  readonly #parts: CachedInspectorParts;
-  readonly #knowledge: Knowledge;
+  readonly #parts: CachedInspectorDeps;
+  readonly #knowledge: InspectionStore;
   readonly #failures: NegativeCache;
-  readonly #scopeOf: (credentials: readonly Credential[]) => KnowledgeScope;
+  readonly #scopeOf: (credentials: readonly Credential[]) => AccessScope;
 
-  constructor(parts: CachedInspectorParts) {
+  constructor(parts: CachedInspectorDeps) {
     this.#parts = parts;
-    this.#knowledge = openKnowledge(parts);
+    this.#knowledge = openInspectionStore(parts);
     this.#failures = openNegativeCache(parts);
-    this.#scopeOf = openKnowledgeScopes(parts);
+    this.#scopeOf = openAccessScopes(parts);
   }
 
   size(): number {
@@ -128,7 +128,7 @@ class Cache implements CachedInspector {
     const document = head.kind === "digest" ? await this.#recallDocument(ask, head.digest) : undefined;
     if (head.kind !== "digest" || document === undefined) return await this.#inspectAfresh(ask, head);
     const { requests, trace, access, digest, credentialSource } = head;
-    this.#knowledge.learnTag(this.#scopeFor(request, access), tagName(reference), { digest, verifiedAtMs: askedAtMs });
+    this.#knowledge.putTag(this.#scopeFor(request, access), tagName(reference), { digest, verifiedAtMs: askedAtMs });
     const report = { ...answer(ask, document), requests, trace, access };
     return credentialSource === undefined ? report : { ...report, credentialSource };
   }
@@ -144,7 +144,7 @@ class Cache implements CachedInspector {
       const { digest } = inspection;
       this.#knowledge.learnDocument(scope, { ...inspection, findings: findingsOfDocument(inspection.findings) });
       if (reference.digest === undefined) {
-        this.#knowledge.learnTag(scope, tagName(reference), { digest, verifiedAtMs });
+        this.#knowledge.putTag(scope, tagName(reference), { digest, verifiedAtMs });
       }
     }
     this.#parts.log.debug("asked the registry for an image", { image: request.image, outcome: inspection.kind });
@@ -153,7 +153,7 @@ class Cache implements CachedInspector {
     return { ...report, requests, trace: [...head.trace, ...report.trace] };
   }
 
-  #scopeFor({ credentials }: InspectionRequest, access: InspectionReport["access"]): KnowledgeScope {
+  #scopeFor({ credentials }: InspectionRequest, access: InspectionReport["access"]): AccessScope {
     return access === "public" ? PUBLIC_SCOPE : this.#scopeOf(credentials);
   }
 

@@ -16,18 +16,18 @@ import {
   type TagRecord,
   TagSchema,
 } from "./records.ts";
-import type { KnowledgeScope } from "./access_scope.ts";
+import type { AccessScope } from "./access_scope.ts";
 
 /** The two-level memory. No call rejects. */
-export interface Knowledge {
+export interface InspectionStore {
   /** What a digest stands for. */
-  document(scope: KnowledgeScope, digest: string): Promise<DocumentRecord | undefined>;
+  document(scope: AccessScope, digest: string): Promise<DocumentRecord | undefined>;
   /** Where a tag pointed. */
-  tag(scope: KnowledgeScope, name: string): Promise<TagRecord | undefined>;
+  tag(scope: AccessScope, name: string): Promise<TagRecord | undefined>;
   /** Keeps a document for good. */
-  learnDocument(scope: KnowledgeScope, record: DocumentRecord): void;
+  learnDocument(scope: AccessScope, record: DocumentRecord): void;
   /** Keeps where a tag points. */
-  learnTag(scope: KnowledgeScope, name: string, record: TagRecord): void;
+  putTag(scope: AccessScope, name: string, record: TagRecord): void;
   /** Documents in memory. */
   size(): number;
 }
@@ -41,20 +41,20 @@ const WRITES_BETWEEN_PRUNES = 1_000;
 const PLATFORMS_A_DOCUMENT = 32;
 
 /** Opens the memory; at most `maxEntries` documents and as many tags. */
-export function openKnowledge(
+export function openInspectionStore(
   options: { readonly kv: KeyValueStore; readonly clock: Clock; readonly maxEntries: number },
-): Knowledge {
+): InspectionStore {
   return new TwoLevels(options);
 }
 
 /** A record and where it stands. */
 interface Place {
-  readonly scope: KnowledgeScope;
+  readonly scope: AccessScope;
   readonly kind: EntryKind;
   readonly name: string;
 }
 
-class TwoLevels implements Knowledge {
+class TwoLevels implements InspectionStore {
   readonly #kv: KeyValueStore;
   readonly #clock: Clock;
   readonly #maxEntries: number;
@@ -62,7 +62,7 @@ class TwoLevels implements Knowledge {
   readonly #tags: LRUCache<string, TagRecord>;
   #writes = 0;
 
-  constructor({ kv, clock, maxEntries }: Parameters<typeof openKnowledge>[0]) {
+  constructor({ kv, clock, maxEntries }: Parameters<typeof openInspectionStore>[0]) {
     this.#kv = kv;
     this.#clock = clock;
     this.#maxEntries = maxEntries;
@@ -78,15 +78,15 @@ class TwoLevels implements Knowledge {
     return this.#documents.size;
   }
 
-  document(scope: KnowledgeScope, digest: string): Promise<DocumentRecord | undefined> {
+  document(scope: AccessScope, digest: string): Promise<DocumentRecord | undefined> {
     return this.#recall(this.#documents, { scope, kind: "digest", name: digest }, DocumentSchema);
   }
 
-  tag(scope: KnowledgeScope, name: string): Promise<TagRecord | undefined> {
+  tag(scope: AccessScope, name: string): Promise<TagRecord | undefined> {
     return this.#recall(this.#tags, { scope, kind: "tag", name }, TagSchema);
   }
 
-  learnDocument(scope: KnowledgeScope, record: DocumentRecord): void {
+  learnDocument(scope: AccessScope, record: DocumentRecord): void {
     const place = { scope, kind: "digest", name: record.digest } as const;
     // What was read of an index alone does not replace what is also known of its configs.
     const before = this.#documents.peek(memoryKey(place));
@@ -95,7 +95,7 @@ class TwoLevels implements Knowledge {
     void this.#store(place, { value: documentToJson(record) });
   }
 
-  learnTag(scope: KnowledgeScope, name: string, record: TagRecord): void {
+  putTag(scope: AccessScope, name: string, record: TagRecord): void {
     const place = { scope, kind: "tag", name } as const;
     this.#tags.set(memoryKey(place), record);
     void this.#store(place, { value: { ...record }, expireAtMs: record.verifiedAtMs + TAG_KEPT_MS });

@@ -4,7 +4,7 @@ import { fingerprintOfAll } from "../fingerprint.ts";
 import type { InspectionPriority, InspectionReport, InspectionRequest, Inspector } from "../inspector.ts";
 import { untilAborted } from "../../abort.ts";
 
-interface Flight {
+interface SharedInspection {
   readonly report: Promise<InspectionReport>;
   readonly landing: AbortController;
   passengers: number;
@@ -18,9 +18,9 @@ const RANK: Readonly<Record<InspectionPriority, number>> = { gated: 0, admission
  * the last of them has left.
  */
 export function singleFlight(inner: Inspector): Inspector {
-  const flights = new Map<string, Flight>();
+  const flights = new Map<string, SharedInspection>();
 
-  function start(key: string, request: InspectionRequest): Flight {
+  function start(key: string, request: InspectionRequest): SharedInspection {
     const landing = new AbortController();
     // The priority is read by whoever schedules, as late as possible: joining passengers may raise it.
     const shared: InspectionRequest = {
@@ -29,7 +29,7 @@ export function singleFlight(inner: Inspector): Inspector {
         return flight.priority;
       },
     };
-    const flight: Flight = {
+    const flight: SharedInspection = {
       report: Promise.resolve().then(() => inner.inspect(shared, landing.signal)),
       landing,
       passengers: 0,

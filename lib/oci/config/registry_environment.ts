@@ -3,7 +3,7 @@
 import { NO_PROXIES, type ProxySettings, readProxySettings } from "../http/proxy.ts";
 
 /** The environment as far as it matters here. */
-export interface Surroundings {
+export interface RegistryEnvironment {
   /** `$HOME`; undefined: nobody's. */
   readonly home: string | undefined;
   /** `$XDG_CACHE_HOME`, else `.cache` in the home. */
@@ -22,7 +22,7 @@ export interface SystemPaths {
 }
 
 /** Where container tools keep their configuration, in the home first. Reference §3.5. */
-export function systemPaths({ home, cacheHome }: Surroundings): SystemPaths {
+export function systemPaths({ home, cacheHome }: RegistryEnvironment): SystemPaths {
   return {
     registriesConf: "/etc/containers/registries.conf",
     policy: "/etc/containers/policy.json",
@@ -39,10 +39,10 @@ export function systemPaths({ home, cacheHome }: Surroundings): SystemPaths {
 }
 
 /** An environment that says nothing. */
-export const NO_SURROUNDINGS: Surroundings = { home: undefined, cacheHome: undefined, proxies: NO_PROXIES };
+export const NO_SURROUNDINGS: RegistryEnvironment = { home: undefined, cacheHome: undefined, proxies: NO_PROXIES };
 
 /** Reads the variables. A home that is no absolute path is none. */
-export function readSurroundings(env: Readonly<Record<string, string | undefined>>): Surroundings {
+export function readRegistryEnvironment(env: Readonly<Record<string, string | undefined>>): RegistryEnvironment {
   const folder = (path: string | undefined): string | undefined =>
     path?.startsWith("/") ? path.replace(/\/+$/, "") : undefined;
   const home = folder(env.HOME);

@@ -20,7 +20,7 @@ export interface CredentialHelpers {
 }
 
 /** What helpers are asked with. */
-export interface HelperParts {
+export interface HelperDeps {
   readonly log: Logger;
   readonly clock: Clock;
   readonly run: CommandRunner;
@@ -34,7 +34,7 @@ const MAX_ANSWERS = 1_000;
 const Answer = z.object({ Username: z.string(), Secret: z.string() });
 
 /** Opens an empty memory. `source`: the file that names the helpers, for people. */
-export function openCredentialHelpers(source: string, { log, clock, run }: HelperParts): CredentialHelpers {
+export function openCredentialHelpers(source: string, { log, clock, run }: HelperDeps): CredentialHelpers {
   const report = new ReportOnce(log);
   const answers = new LRUCache<string, { readonly untilMs: number; readonly answer: Promise<Credential | undefined> }>({
     max: MAX_ANSWERS,
@@ -55,7 +55,7 @@ export function openCredentialHelpers(source: string, { log, clock, run }: Helpe
 /** A keyring of helpers that stand for every host, such as those of registries.conf; asked at once, given in their order. */
 export function openHelperKeyring(
   source: string,
-  { names, ...parts }: HelperParts & { readonly names: () => readonly string[] },
+  { names, ...parts }: HelperDeps & { readonly names: () => readonly string[] },
 ): Keyring {
   const helpers = openCredentialHelpers(source, parts);
   return {

@@ -3,7 +3,7 @@
 import { errorText } from "../../log.ts";
 import { type InspectionError, inspectionError } from "../errors.ts";
 import type { TraceEntry } from "../inspector.ts";
-import type { Ledger, RequestKind } from "../request_log.ts";
+import type { RequestKind, RequestLog } from "../request_log.ts";
 import type { EndpointTransport } from "../pull_plan.ts";
 import type { FailureReason } from "../types.ts";
 import { describeWireFault } from "./wire_fault.ts";
@@ -29,7 +29,7 @@ export interface Exchange {
   /** What it is counted as. */
   readonly kind: RequestKind;
   /** Counts and traces it. */
-  readonly ledger: Ledger;
+  readonly requestLog: RequestLog;
 }
 
 /** A request on its way. The path it was redirected to may be a secret, as that of a signed address is. */

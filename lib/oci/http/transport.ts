@@ -33,7 +33,7 @@ const MAX_REDIRECTS = 5;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
 /** What a transport is made with. */
-export interface TransportParts {
+export interface TransportDeps {
   /** Times exchanges. */
   readonly clock: Clock;
   /** Finds addresses, for the guard. */
@@ -49,7 +49,7 @@ export interface TransportParts {
 }
 
 /** Opens the transport; nothing is connected before the first exchange. */
-export function openTransport(parts: TransportParts): Transport {
+export function openTransport(parts: TransportDeps): Transport {
   return new PooledTransport(parts);
 }
 
@@ -65,10 +65,10 @@ interface Checked {
 }
 
 class PooledTransport implements Transport {
-  readonly #parts: TransportParts;
+  readonly #parts: TransportDeps;
   readonly #clients: HttpClients = openHttpClients();
 
-  constructor(parts: TransportParts) {
+  constructor(parts: TransportDeps) {
     this.#parts = parts;
   }
 
@@ -111,7 +111,7 @@ class PooledTransport implements Transport {
 
   async #once(checked: Checked, { within, onHeaders }: Limits): Promise<Answer> {
     const { hop } = checked;
-    const { ledger, url, method } = hop;
+    const { requestLog, url, method } = hop;
     const startedMs = this.#parts.clock.monotonicMs();
     const login = loginOf(hop);
     const shown = {
@@ -120,8 +120,8 @@ class PooledTransport implements Transport {
       ...(login === undefined ? {} : { authorization: login }),
     };
     const tell = (end: Pick<TraceEntry, "status" | "note">): void =>
-      ledger.note({ ...shown, ...end, ms: this.#parts.clock.monotonicMs() - startedMs });
-    ledger.count(hop.kind);
+      requestLog.note({ ...shown, ...end, ms: this.#parts.clock.monotonicMs() - startedMs });
+    requestLog.count(hop.kind);
     try {
       const response = await this.#open(checked, within);
       onHeaders();

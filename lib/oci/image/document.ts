@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import type { Credential } from "../credential.ts";
 import { type InspectionError, inspectionError } from "../errors.ts";
 import type { InspectionPriority } from "../inspector.ts";
-import type { Ledger } from "../request_log.ts";
+import type { RequestLog } from "../request_log.ts";
 import type { Endpoint } from "../pull_plan.ts";
 import { isDigest } from "../reference.ts";
 import type { Answer } from "../http/exchange.ts";
@@ -24,7 +24,7 @@ export interface DocumentRequest {
   /** Asked when a place at the host becomes free. */
   readonly priority: () => InspectionPriority;
   /** Counts and traces what is sent. */
-  readonly ledger: Ledger;
+  readonly requestLog: RequestLog;
 }
 
 /** A document as the registry has it. `credential` is the one that worked. */

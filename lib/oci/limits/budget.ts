@@ -2,7 +2,7 @@
 // of client.ts and token.ts goes through here.
 import type { Clock } from "../../clock.ts";
 import { InspectionError } from "../errors.ts";
-import { HostLane, MAX_WAIT_MS, type Outcome } from "./host_limiter.ts";
+import { HostLimiter, MAX_WAIT_MS, type Outcome } from "./host_limiter.ts";
 import type { HostState } from "./host_state.ts";
 import type { InspectionPriority } from "../inspector.ts";
 import { parseRemaining, parseRetryAfter } from "./retry_after.ts";
@@ -48,11 +48,11 @@ const OF_THE_HOST: readonly FailureReason[] = ["Unreachable", "TlsFailed", "Time
 /** Opens a budget that knows no host yet. */
 export function openBudget(options: { readonly clock: Clock }): Budget {
   const { clock } = options;
-  const lanes = new Map<string, HostLane>();
+  const lanes = new Map<string, HostLimiter>();
 
   /** The host's lane, now the most recently used. Of too many, the longest unused idle one is forgotten. */
-  function laneOf(host: string): HostLane {
-    const lane = lanes.get(host) ?? new HostLane({ host, clock });
+  function laneOf(host: string): HostLimiter {
+    const lane = lanes.get(host) ?? new HostLimiter({ host, clock });
     lanes.delete(host);
     lanes.set(host, lane);
     if (lanes.size > MAX_HOSTS) {

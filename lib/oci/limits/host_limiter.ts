@@ -5,7 +5,7 @@ import { Breaker } from "../../breaker.ts";
 import { inspectionError } from "../errors.ts";
 import type { HostState } from "./host_state.ts";
 import type { InspectionPriority } from "../inspector.ts";
-import { type Waiter, WaitingLine } from "./priority_queue.ts";
+import { PriorityQueue, type Waiter } from "./priority_queue.ts";
 import type { FailureReason } from "../types.ts";
 
 /** What an exchange told of the host's health. */
@@ -27,11 +27,11 @@ const KEPT_FROM: Readonly<Record<InspectionPriority, number>> = { gated: 0, admi
 const QUOTA_LIFE_MS = 60_000;
 
 /** A lane. Every successful {@link enter} is followed by one {@link leave}. */
-export class HostLane {
+export class HostLimiter {
   readonly #host: string;
   readonly #clock: Clock;
   readonly #breaker: Breaker;
-  readonly #line = new WaitingLine();
+  readonly #line = new PriorityQueue();
   #limit = MAX_IN_FLIGHT;
   #inFlight = 0;
   #refusals = 0;

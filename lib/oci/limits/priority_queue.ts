@@ -15,7 +15,7 @@ export interface Waiter {
 const ORDER: readonly InspectionPriority[] = ["gated", "admission", "prewarm"];
 
 /** The line. */
-export class WaitingLine {
+export class PriorityQueue {
   #waiters: Waiter[] = [];
 
   /** How many wait. */

@@ -9,11 +9,11 @@ import { entryOf } from "../raw.ts";
 import { parseRecord } from "../patch/record.ts";
 import { renderDuration } from "../../duration.ts";
 import { unreachable } from "../../unreachable.ts";
-import type { Participation, PodState, PodStory, StoryFacts, Surroundings } from "./pod_explanation.ts";
+import type { ExplainContext, Participation, PodExplanation, PodState, StoryFacts } from "./pod_explanation.ts";
 import type { PodView } from "../types.ts";
 
 /** Tells the story of a pod. */
-export function explainPod(pod: PodView, around: Surroundings): PodStory {
+export function explainPod(pod: PodView, around: ExplainContext): PodExplanation {
   const record = parseRecord(entryOf(pod.annotations, PodAnnotation.decision));
   const state = stateOf(pod, around);
   const why = [
@@ -31,14 +31,14 @@ export function explainPod(pod: PodView, around: Surroundings): PodStory {
   };
 }
 
-function stateOf(pod: PodView, { schedulerSays }: Surroundings): PodState {
+function stateOf(pod: PodView, { schedulerSays }: ExplainContext): PodState {
   if (isGated(pod)) return "gated";
   if ((pod.gates ?? []).length > 0) return "held";
   if (pod.nodeName !== "") return "scheduled";
   return schedulerSays === undefined ? "pending" : "unschedulable";
 }
 
-function standing(pod: PodView, state: PodState, { ageMs }: Surroundings): string {
+function standing(pod: PodView, state: PodState, { ageMs }: ExplainContext): string {
   const since = ageMs === undefined ? "" : ` for ${renderDuration(Math.max(0, ageMs))}`;
   switch (state) {
     case "gated":

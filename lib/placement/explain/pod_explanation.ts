@@ -12,7 +12,7 @@ export type PodState = "gated" | "held" | "unschedulable" | "pending" | "schedul
 export type Participation = "selected" | "not-selected" | "audited" | "off" | "unread";
 
 /** What the story needs besides the pod's own marks. */
-export interface Surroundings {
+export interface ExplainContext {
   /** By the clock of the API server; undefined when the pod has no time of creation. */
   readonly ageMs: number | undefined;
   /** What the scheduler said when it found no node; undefined when it did not. */
@@ -21,7 +21,7 @@ export interface Surroundings {
 }
 
 /** The explanation of one pod. */
-export interface PodStory {
+export interface PodExplanation {
   readonly state: PodState;
   /** The state in a sentence. */
   readonly standing: string;
@@ -37,5 +37,5 @@ export interface PodStory {
 export interface StoryFacts {
   readonly record: DecisionRecord | undefined;
   readonly state: PodState;
-  readonly around: Surroundings;
+  readonly around: ExplainContext;
 }

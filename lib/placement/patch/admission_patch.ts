@@ -5,7 +5,7 @@ import { unreachable } from "../../unreachable.ts";
 import { affinityOperations } from "./affinity.ts";
 import { isConstrainedByUs, isGated } from "./constraints.ts";
 import type { GateVerdict, PlacementDecision } from "../decision_types.ts";
-import { FORGED_MARKS, type Marks, marksOf } from "./metadata_changes.ts";
+import { marksOf, type MetadataChanges, STRIPPED_METADATA } from "./metadata_changes.ts";
 import { affinityAddition, markOperations, removeGate, tolerationOperations, tolerationsOf } from "./release_patch.ts";
 import type { PodView } from "../types.ts";
 
@@ -13,14 +13,14 @@ import type { PodView } from "../types.ts";
 export function admissionPatch(pod: PodView, verdict: GateVerdict): JsonPatch {
   switch (verdict.kind) {
     case "ignore":
-      return markOperations(pod, openMarks(pod, verdict));
+      return markOperations(pod, undecidedMetadata(pod, verdict));
     case "gate":
-      return [...markOperations(pod, openMarks(pod, verdict)), ...addGate(pod)];
+      return [...markOperations(pod, undecidedMetadata(pod, verdict)), ...addGate(pod)];
     case "place":
       return placePatch(pod, verdict.decision);
     case "pass":
       if (verdict.reason !== "GatingStopped" || isConstrainedByUs(pod)) return [];
-      return markOperations(pod, openMarks(pod, verdict));
+      return markOperations(pod, undecidedMetadata(pod, verdict));
     default:
       return unreachable(verdict);
   }
@@ -28,9 +28,9 @@ export function admissionPatch(pod: PodView, verdict: GateVerdict): JsonPatch {
 
 function placePatch(pod: PodView, decision: PlacementDecision): JsonPatch {
   const { labels, annotations } = marksOf(decision);
-  const marks: Marks = {
-    labels: new Map([...FORGED_MARKS.labels, ...labels]),
-    annotations: new Map([...FORGED_MARKS.annotations, ...annotations]),
+  const marks: MetadataChanges = {
+    labels: new Map([...STRIPPED_METADATA.labels, ...labels]),
+    annotations: new Map([...STRIPPED_METADATA.annotations, ...annotations]),
   };
   return [
     ...affinityOperations(pod, affinityAddition(decision)),
@@ -44,18 +44,18 @@ function placePatch(pod: PodView, decision: PlacementDecision): JsonPatch {
  * The labels of a pod about which nothing is decided (§1.2 steps 6–11). A pod that brings the gate itself is labelled
  * gated whatever the verdict, so that the controller sees it and lets it go.
  */
-function openMarks(pod: PodView, verdict: GateVerdict): Marks {
+function undecidedMetadata(pod: PodView, verdict: GateVerdict): MetadataChanges {
   const gated = verdict.kind === "gate" || isGated(pod);
   // The record of our own earlier call stays on a pod that we now gate: it tells the controller whose the terms are.
   const keepsRecord = verdict.kind === "gate" && isConstrainedByUs(pod);
   return {
     labels: new Map([
-      ...FORGED_MARKS.labels,
+      ...STRIPPED_METADATA.labels,
       [PodLabel.preferredNodeAffinity, verdict.nodeAffinityScoring ? AffinityLabel.notSet : undefined],
       [PodLabel.nodeAffinity, AffinityLabel.notSet],
       [PodLabel.gate, gated ? GateLabel.gated : GateLabel.notSet],
     ]),
-    annotations: keepsRecord ? new Map() : FORGED_MARKS.annotations,
+    annotations: keepsRecord ? new Map() : STRIPPED_METADATA.annotations,
   };
 }
 

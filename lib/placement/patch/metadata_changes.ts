@@ -20,7 +20,7 @@ import { recordOf, renderRecord } from "./record.ts";
 export type Changes = ReadonlyMap<string, string | undefined>;
 
 /** The labels and annotations to change. */
-export interface Marks {
+export interface MetadataChanges {
   readonly labels: Changes;
   readonly annotations: Changes;
 }
@@ -40,7 +40,7 @@ const UNGATED: Entry = [PodLabel.gate, GateLabel.removed];
 const NO_ERROR: Entry = [PodLabel.inspectError, undefined];
 
 /** What a new pod must not bring along: marks that only a decision makes. They prove nothing (design §5). */
-export const FORGED_MARKS: Marks = {
+export const STRIPPED_METADATA: MetadataChanges = {
   labels: new Map<string, undefined>([
     ...ARCHITECTURE_LABELS,
     PodLabel.preferredNodeAffinity,
@@ -52,7 +52,7 @@ export const FORGED_MARKS: Marks = {
 };
 
 /** The marks of a decision, by the matrix of §2.9. */
-export function marksOf(decision: PlacementDecision): Marks {
+export function marksOf(decision: PlacementDecision): MetadataChanges {
   switch (decision.kind) {
     case "ignore":
       return { labels: new Map([UNGATED]), annotations: new Map() };
@@ -137,7 +137,7 @@ function preferredLabel({ preferences }: { readonly preferences: PreferencePlan 
 function failedMarks(
   failed: ImageFailure,
   more: { readonly count: number; readonly labels: readonly Entry[]; readonly annotations: readonly Entry[] },
-): Marks {
+): MetadataChanges {
   const count: Entry = [PodLabel.inspectErrorCount, String(more.count)];
   return {
     labels: new Map([...more.labels, [PodLabel.inspectError, ""], count]),

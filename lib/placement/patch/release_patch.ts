@@ -16,7 +16,7 @@ import {
 import { isGated } from "./constraints.ts";
 import type { PlacementDecision } from "../decision_types.ts";
 import { clip } from "../failures.ts";
-import { mapOperations, type Marks, marksOf } from "./metadata_changes.ts";
+import { mapOperations, marksOf, type MetadataChanges } from "./metadata_changes.ts";
 import type { TolerationPlan } from "../plan_types.ts";
 import { entryOf } from "../raw.ts";
 import type { PodView } from "../types.ts";
@@ -46,7 +46,7 @@ export function releasePatch(pod: PodView, decision: PlacementDecision): JsonPat
  */
 export function bareReleasePatch(pod: PodView, reason: string): JsonPatch {
   if (!isGated(pod)) return [];
-  const marks: Marks = {
+  const marks: MetadataChanges = {
     labels: new Map([[PodLabel.gate, GateLabel.removed]]),
     annotations: new Map([[PodAnnotation.inspectError, clip(reason, 256)]]),
   };
@@ -83,7 +83,7 @@ export function tolerationOperations(pod: PodView, plans: readonly TolerationPla
 }
 
 /** The operations for labels and annotations. */
-export function markOperations(pod: PodView, marks: Marks): JsonPatch {
+export function markOperations(pod: PodView, marks: MetadataChanges): JsonPatch {
   return [
     ...mapOperations(LABELS, { held: pod.labels, changes: marks.labels }),
     ...mapOperations(ANNOTATIONS, { held: pod.annotations, changes: marks.annotations }),

@@ -2,7 +2,7 @@
 // images asks here for the event to post. Source: design §4 `--audit`.
 import { EventReason } from "../../names.ts";
 import { unreachable } from "../../unreachable.ts";
-import { decideUngated } from "../decide.ts";
+import { decideIgnoringGate } from "../decide.ts";
 import type { PlacementDecision } from "../decision_types.ts";
 import { clip, failureText } from "../failures.ts";
 import type { PodReport } from "./report_slots.ts";
@@ -11,7 +11,7 @@ import type { PlacementFacts } from "../types.ts";
 /** What would be decided if Archway were allowed to act. A failing inspection counts as given up. */
 export function auditDecision(facts: PlacementFacts): PlacementDecision {
   const settings = { ...facts.settings, audit: false };
-  return decideUngated({ ...facts, settings, gateAgeMs: settings.maxGateAgeMs });
+  return decideIgnoringGate({ ...facts, settings, gateAgeMs: settings.maxGateAgeMs });
 }
 
 /** The one event of an audited pod; none for a pod that would be left alone. */

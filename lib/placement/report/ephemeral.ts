@@ -19,7 +19,7 @@ export function ephemeralReport(pod: PodView, all: readonly EphemeralFacts[]): P
   if (misfits.length === 0) return undefined;
   const message = clip(misfits.join(" "), 1024);
   // By now the beginning of the gate is what is missed least.
-  return { type: "Warning", reason: EventReason.noSupportedArchitectures, message, slot: 1, mustArrive: false };
+  return { type: "Warning", reason: EventReason.noSupportedArchitectures, message, slot: 1, critical: false };
 }
 
 function misfitText(pod: PodView, { container, fact, nodeArchitecture }: EphemeralFacts): string | undefined {

@@ -20,7 +20,7 @@ export function decisionReason(decision: PlacementDecision): DecisionReason {
       return decision.reason;
     case "place":
       if (decision.required.kind === "preset") return "PreferencesOnly";
-      return decision.outOfReach ? "PlacedOutOfReach" : "Placed";
+      return decision.noMatchingNodes ? "PlacedOutOfReach" : "Placed";
     case "nowhere":
       return "NoSharedArchitecture";
     case "retry":

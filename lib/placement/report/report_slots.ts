@@ -18,7 +18,7 @@ export type EventSlot = 1 | 2 | 3;
 export interface PlacedReport extends PodReport {
   readonly slot: EventSlot;
   /** It tells of how the pod's wait ended badly: never to be lost. */
-  readonly mustArrive: boolean;
+  readonly critical: boolean;
 }
 
 /**
@@ -49,7 +49,7 @@ const SPARE: readonly EventSlot[] = [2, 3, 1];
  */
 export function placeReports(
   reports: readonly PodReport[],
-  { failedBefore, mustArrive }: { readonly failedBefore: boolean; readonly mustArrive: boolean },
+  { failedBefore, critical }: { readonly failedBefore: boolean; readonly critical: boolean },
 ): readonly PlacedReport[] {
   const taken = new Set<EventSlot>();
   return reports.flatMap((report) => {
@@ -59,6 +59,6 @@ export function placeReports(
     const slot = own !== undefined && isFree(own) ? own : SPARE.find(isFree);
     if (slot === undefined) return [];
     taken.add(slot);
-    return [{ ...report, slot, mustArrive: mustArrive && report.type === "Warning" }];
+    return [{ ...report, slot, critical: critical && report.type === "Warning" }];
   });
 }

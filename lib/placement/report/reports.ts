@@ -22,14 +22,14 @@ export type PodOutcome =
 export function gateAddedReport(): PlacedReport {
   const said =
     `Held by the scheduling gate ${SCHEDULING_GATE} until it is known which architectures its images support.`;
-  return { ...normal(EventReason.gateAdded, said), slot: 1, mustArrive: false };
+  return { ...normal(EventReason.gateAdded, said), slot: 1, critical: false };
 }
 
 /** The events of an outcome, at most three, most telling first. Posted after the write, so that they are true. */
 export function reportsOf(pod: PodView, outcome: PodOutcome): readonly PlacedReport[] {
   const failedBefore = pod.labels?.[PodLabel.inspectErrorCount] !== undefined;
   const isOver = outcome.kind !== "applied" || outcome.decision.kind !== "retry";
-  return placeReports(outcomeReports(pod, outcome), { failedBefore, mustArrive: isOver });
+  return placeReports(outcomeReports(pod, outcome), { failedBefore, critical: isOver });
 }
 
 function outcomeReports(pod: PodView, outcome: PodOutcome): readonly PodReport[] {
@@ -102,7 +102,9 @@ function ignoredReports(pod: PodView, reason: string): readonly PodReport[] {
   return [warning(EventReason.gatedPodIgnored, said), gateRemoved(pod)];
 }
 
-function placedReports({ required, images, outOfReach, findings, preferences }: PlaceDecision): readonly PodReport[] {
+function placedReports(
+  { required, images, noMatchingNodes, findings, preferences }: PlaceDecision,
+): readonly PodReport[] {
   if (required.kind === "preset") {
     const said = "The pod constrains the architecture itself; its constraint was kept.";
     return [normal(EventReason.predicatesConflict, said), ...preferenceReports(preferences)];
@@ -114,7 +116,7 @@ function placedReports({ required, images, outOfReach, findings, preferences }: 
     `Images: ${images.map(imageText).join("; ")}.`,
     findings.length === 0 ? undefined : `Note: ${findings.join("; ")}.`,
   );
-  if (!outOfReach) return [normal(EventReason.predicateSet, said)];
+  if (!noMatchingNodes) return [normal(EventReason.predicateSet, said)];
   return [warning(EventReason.predicateSet, `No node or pool of this cluster offers ${names}. ${said}`)];
 }
 

@@ -3,12 +3,12 @@
 import { Hono } from "hono";
 import { parseAllDocuments } from "yaml";
 import { openOperator, type Operator } from "../../../controllers/operator/controller.ts";
-import type { OperatorParts } from "../../../controllers/operator/deps.ts";
+import type { OperatorDeps } from "../../../controllers/operator/deps.ts";
 import { systemClock } from "../../../lib/clock.ts";
 import { type HttpsListener, openHttpsListener } from "../../../lib/server/https_listener.ts";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
 import { readKubeconfigAccess } from "../../../lib/k8s/kubeconfig_access.ts";
-import { readOrUndefined } from "../../../lib/k8s/read_optional.ts";
+import { readOptional } from "../../../lib/k8s/read_optional.ts";
 import type { KubeObject, ResourceTarget, ResourceType } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { GateLabel, SCHEDULING_GATE, WebhookPath } from "../../../lib/names.ts";
@@ -43,7 +43,7 @@ export interface OperatorBench extends AsyncDisposable {
 }
 
 /** Starts everything. */
-export async function openOperatorBench(overrides: Partial<OperatorParts> = {}): Promise<OperatorBench> {
+export async function openOperatorBench(overrides: Partial<OperatorDeps> = {}): Promise<OperatorBench> {
   await using undo = new AsyncDisposableStack();
   const controlPlane = undo.use(await startControlPlane());
   await applyManifests(controlPlane, ["namespace.yaml", "service_account.yaml", "crds/", "rbac/"]);
@@ -106,7 +106,7 @@ export async function openOperatorBench(overrides: Partial<OperatorParts> = {}):
     store,
     terms,
     signal,
-    find: (type, target) => readOrUndefined(admin, { type, ...target, signal }),
+    find: (type, target) => readOptional(admin, { type, ...target, signal }),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }

@@ -1,7 +1,7 @@
 // Audit mode: who is told of, once each, whatever came first, the pod, its running, the label or the leader.
 import assert from "node:assert/strict";
 import { ALL_NAMESPACES } from "../../../controllers/audit/catch_up.ts";
-import { type AuditParts, openAudit } from "../../../controllers/audit/controller.ts";
+import { type AuditDeps, openAudit } from "../../../controllers/audit/controller.ts";
 import { openAuditedNamespaces } from "../../../controllers/audit/namespaces.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
@@ -10,7 +10,7 @@ import { makeSettings } from "../../../lib/placement/config/settings.ts";
 import { NO_CONFIGS } from "../../lib/placement/make.ts";
 import { makePod, openScene, type Scene, whileRunning } from "../make.ts";
 
-function partsOf(scene: Scene, audited: () => readonly string[]): AuditParts {
+function partsOf(scene: Scene, audited: () => readonly string[]): AuditDeps {
   const { cluster, clock, events, images } = scene;
   const isAudited = (namespace: string): boolean =>
     audited().some((one) => one === ALL_NAMESPACES || one === namespace);

@@ -1,10 +1,10 @@
 // A served cluster in memory with an operator on it, and the objects its tests look at.
 import assert from "node:assert/strict";
 import { openOperator, type Operator } from "../../../controllers/operator/controller.ts";
-import type { OperatorParts } from "../../../controllers/operator/deps.ts";
+import type { OperatorDeps } from "../../../controllers/operator/deps.ts";
 import { systemClock } from "../../../lib/clock.ts";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
-import { readOrUndefined } from "../../../lib/k8s/read_optional.ts";
+import { readOptional } from "../../../lib/k8s/read_optional.ts";
 import { type KubeObject, Resource, type ResourceTarget, type ResourceType } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { type Condition, parseOperandConfig } from "../../../lib/operand/config_view.ts";
@@ -16,7 +16,7 @@ export const NAMESPACE = "archway-system";
 export const GATE = "multiarch.openshift.io/scheduling-gate";
 
 /** An event as the operator recorded it. */
-export type Recorded = Parameters<OperatorParts["events"]["record"]>[0];
+export type Recorded = Parameters<OperatorDeps["events"]["record"]>[0];
 
 /** A cluster, an operator that runs on it, and short words for what tests ask. */
 export interface OperatorBench extends AsyncDisposable {
@@ -36,7 +36,7 @@ export interface OperatorBench extends AsyncDisposable {
 }
 
 /** Opens a bench. The operator does not run before `start`. */
-export async function openBench(overrides: Partial<OperatorParts> = {}): Promise<OperatorBench> {
+export async function openBench(overrides: Partial<OperatorDeps> = {}): Promise<OperatorBench> {
   const served = await serveCluster();
   const api = openTestApi(plainAccess(served.server.url));
   const stop = new AbortController();
@@ -67,7 +67,7 @@ export async function openBench(overrides: Partial<OperatorParts> = {}): Promise
   let running: Promise<unknown> = Promise.resolve();
   const configs = openConfigWatches(api, () => operator.poke());
   const find = (type: ResourceType, target: ResourceTarget): Promise<KubeObject | undefined> =>
-    readOrUndefined(api, { type, ...target, signal });
+    readOptional(api, { type, ...target, signal });
   await api.create(Resource.namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: NAMESPACE } }, {
     signal,
   });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type Memory, newMemory, noteRepair, quarrelPauseMs } from "../../../controllers/operator/memory.ts";
+import { conflictBackoffMs, type Memory, newMemory, noteRepair } from "../../../controllers/operator/memory.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { Finalizer, WebhookName } from "../../../lib/names.ts";
 import { NAMESPACE, openBench, type OperatorBench } from "./make.ts";
@@ -54,17 +54,17 @@ function repair(memory: Memory, wanted: string, times: number): void {
   for (let time = 0; time < times; time++) noteRepair(memory, { wanted, nowMs: 1_000 + time });
 }
 
-Deno.test("quarrelPauseMs() lets a quarrel with another writer cool down", () => {
+Deno.test("conflictBackoffMs() lets a quarrel with another writer cool down", () => {
   const memory = newMemory();
   repair(memory, "same", 5);
-  assert.equal(quarrelPauseMs(memory, 1_100), 0);
+  assert.equal(conflictBackoffMs(memory, 1_100), 0);
   repair(memory, "same", 1);
-  assert.ok(quarrelPauseMs(memory, 1_100) > 0);
-  assert.equal(quarrelPauseMs(memory, 100_000), 0, "an old quarrel is forgotten");
+  assert.ok(conflictBackoffMs(memory, 1_100) > 0);
+  assert.equal(conflictBackoffMs(memory, 100_000), 0, "an old quarrel is forgotten");
 });
 
-Deno.test("quarrelPauseMs() does not mistake our own changes for a quarrel", () => {
+Deno.test("conflictBackoffMs() does not mistake our own changes for a quarrel", () => {
   const memory = newMemory();
   for (let change = 0; change < 20; change++) repair(memory, `change ${change}`, 1);
-  assert.equal(quarrelPauseMs(memory, 1_100), 0);
+  assert.equal(conflictBackoffMs(memory, 1_100), 0);
 });

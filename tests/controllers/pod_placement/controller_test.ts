@@ -151,7 +151,7 @@ Deno.test("openPodPlacement() releases the pod bare, with a Warning, when the se
     assert.deepEqual(gatesOf(podOf(scene, "web")), []);
     assert.equal(requiredOf(podOf(scene, "web")), undefined);
     const warning = scene.told.find(({ type }) => type === "Warning");
-    assert.deepEqual([warning?.reason, warning?.mustArrive], ["ArchAwareSchedGateRemovalFailed", true]);
+    assert.deepEqual([warning?.reason, warning?.critical], ["ArchAwareSchedGateRemovalFailed", true]);
     assert.match(warning?.message ?? "", /affinity is forbidden/);
   });
 });

@@ -1,7 +1,7 @@
 // The census of a sweep: what it counts, and that it tells once.
 import assert from "node:assert/strict";
 import { openUnadmitted } from "../../../controllers/pod_placement/unadmitted.ts";
-import type { EventNote } from "../../../lib/k8s/event_input.ts";
+import type { EventInput } from "../../../lib/k8s/event_input.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { makeSettings } from "../../../lib/placement/config/settings.ts";
 import { MemoryCluster } from "../../support/memory_kube_api.ts";
@@ -17,7 +17,7 @@ function pod(name: string, labels: Readonly<Record<string, string>> = {}): Recor
 }
 
 Deno.test("openUnadmitted() counts the pods of each sweep and tells of new ones alone", async () => {
-  const events: EventNote[] = [];
+  const events: EventInput[] = [];
   const settings = makeSettings();
   const unadmitted = openUnadmitted({
     api: new MemoryCluster().client(),

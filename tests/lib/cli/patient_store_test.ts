@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { patientStore } from "../../../lib/cli/patient_store.ts";
+import { retryingStore } from "../../../lib/cli/patient_store.ts";
 import { type Clock, systemClock } from "../../../lib/clock.ts";
 import { openMemoryStore } from "../../../lib/kv/memory_store.ts";
 import type { KeyValueStore } from "../../../lib/kv/store.ts";
@@ -23,26 +23,26 @@ function refusingStore(clock: Clock, refusals: number): KeyValueStore {
 
 const { signal } = new AbortController();
 
-Deno.test("patientStore() offers a write again until it is taken", async () => {
+Deno.test("retryingStore() offers a write again until it is taken", async () => {
   const { clock, sleeps } = hastyClock();
-  const store = patientStore(refusingStore(clock, 30), { clock, signal });
+  const store = retryingStore(refusingStore(clock, 30), { clock, signal });
   assert.equal(await store.set(["a"], 1), true);
   assert.equal(await store.get(["a"]), 1);
   assert.equal(sleeps(), 30);
 });
 
-Deno.test("patientStore() gives up in the end, and then waits for no other write", async () => {
+Deno.test("retryingStore() gives up in the end, and then waits for no other write", async () => {
   const { clock, sleeps } = hastyClock();
-  const store = patientStore(refusingStore(clock, Infinity), { clock, signal });
+  const store = retryingStore(refusingStore(clock, Infinity), { clock, signal });
   assert.equal(await store.set(["a"], 1), false);
   const waited = sleeps();
   for (let at = 0; at < 100; at++) assert.equal(await store.set(["a", at], 1), false);
   assert.equal(sleeps(), waited);
 });
 
-Deno.test("patientStore() stops waiting when the command is ended", async () => {
+Deno.test("retryingStore() stops waiting when the command is ended", async () => {
   const { clock, sleeps } = hastyClock();
-  const store = patientStore(refusingStore(clock, Infinity), { clock, signal: AbortSignal.abort() });
+  const store = retryingStore(refusingStore(clock, Infinity), { clock, signal: AbortSignal.abort() });
   assert.equal(await store.set(["a"], 1), false);
   assert.equal(sleeps(), 0);
 });

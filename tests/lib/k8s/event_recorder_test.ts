@@ -1,7 +1,7 @@
 // Events: what is written, what is counted up, what is dropped when the lane is full, and that nobody ever waits.
 import assert from "node:assert/strict";
 import { ApiError } from "../../../lib/k8s/errors.ts";
-import type { EventNote } from "../../../lib/k8s/event_input.ts";
+import type { EventInput } from "../../../lib/k8s/event_input.ts";
 import { type EventFate, type EventRecorder, openEventRecorder } from "../../../lib/k8s/event_recorder.ts";
 import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
@@ -46,7 +46,7 @@ async function withRecorder(
   await play({ recorder, clock, fates, calls, cluster, events: () => [...cluster.objects.values()] });
 }
 
-function note(more: Partial<Omit<EventNote, "object">> & { readonly pod?: string } = {}): EventNote {
+function note(more: Partial<Omit<EventInput, "object">> & { readonly pod?: string } = {}): EventInput {
   const { pod = "web", ...rest } = more;
   const object = { apiVersion: "v1", kind: "Pod", namespace: "shop", name: pod, uid: `uid-of-${pod}` };
   return { object, type: "Normal", reason: "ArchAwarePredicateSet", message: "set", ...rest };
@@ -273,7 +273,7 @@ Deno.test("record() never drops what must arrive for anything else, and tries it
     if (isAway) throw new ApiError("away", { status: 0 });
   };
   await withRecorder({ capacity: 10, before }, async ({ recorder, clock, events, fates }) => {
-    const vital = { type: "Warning", mustArrive: true } as const;
+    const vital = { type: "Warning", critical: true } as const;
     for (let n = 0; n < 10; n++) recorder.record(note({ pod: `fell-back-${n}`, ...vital }));
     for (let n = 0; n < 50; n++) recorder.record(note({ pod: `warned-${n}`, type: "Warning" }));
     await clock.advance(60_000);

@@ -5,7 +5,7 @@ import { openReflector, type Reflector, type ReflectorState } from "../../../lib
 import type { Change } from "../../../lib/k8s/object_cache.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import type { Logger } from "../../../lib/log.ts";
-import { TrimmedStore } from "../../../lib/k8s/object_cache.ts";
+import { ObjectCache } from "../../../lib/k8s/object_cache.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
@@ -21,16 +21,16 @@ function pod(
   };
 }
 
-function openStore(): { readonly store: TrimmedStore<string>; readonly changes: Change<string>[] } {
+function openStore(): { readonly store: ObjectCache<string>; readonly changes: Change<string>[] } {
   const changes: Change<string>[] = [];
   const parse = (object: KubeObject): string | undefined => {
     if (object["size"] === "broken") throw new Error("unreadable");
     return object["size"] === undefined ? undefined : String(object["size"]);
   };
-  return { changes, store: new TrimmedStore({ parse, onChange: (change) => changes.push(change), log: silentLogger }) };
+  return { changes, store: new ObjectCache({ parse, onChange: (change) => changes.push(change), log: silentLogger }) };
 }
 
-Deno.test("TrimmedStore.apply() tells new and changed objects with what was before", () => {
+Deno.test("ObjectCache.apply() tells new and changed objects with what was before", () => {
   const { store, changes } = openStore();
   store.apply(pod("a", { size: "small", version: "1" }));
   store.apply(pod("a", { size: "big", version: "2" }));
@@ -40,14 +40,14 @@ Deno.test("TrimmedStore.apply() tells new and changed objects with what was befo
   ]);
 });
 
-Deno.test("TrimmedStore.apply() tells nothing when the resourceVersion has not moved", () => {
+Deno.test("ObjectCache.apply() tells nothing when the resourceVersion has not moved", () => {
   const { store, changes } = openStore();
   store.apply(pod("a", { size: "small" }));
   store.apply(pod("a", { size: "small" }));
   assert.equal(changes.length, 1);
 });
 
-Deno.test("TrimmedStore.apply() tells the end of the old object when the uid is another", () => {
+Deno.test("ObjectCache.apply() tells the end of the old object when the uid is another", () => {
   const { store, changes } = openStore();
   store.apply(pod("a", { size: "old", uid: "u1", version: "1" }));
   store.apply(pod("a", { size: "new", uid: "u2", version: "2" }));
@@ -57,7 +57,7 @@ Deno.test("TrimmedStore.apply() tells the end of the old object when the uid is 
   ]);
 });
 
-Deno.test("TrimmedStore.apply() drops an object that is no longer of interest or cannot be read", () => {
+Deno.test("ObjectCache.apply() drops an object that is no longer of interest or cannot be read", () => {
   const { store, changes } = openStore();
   store.apply(pod("a", { size: "small", version: "1" }));
   store.apply(pod("a", { version: "2" }));
@@ -67,8 +67,8 @@ Deno.test("TrimmedStore.apply() drops an object that is no longer of interest or
   assert.equal(store.size, 0);
 });
 
-Deno.test("TrimmedStore.apply() goes on when a listener throws", () => {
-  const store = new TrimmedStore({
+Deno.test("ObjectCache.apply() goes on when a listener throws", () => {
+  const store = new ObjectCache({
     parse: () => "x",
     onChange: () => {
       throw new Error("listener");

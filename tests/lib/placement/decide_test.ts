@@ -295,7 +295,7 @@ Deno.test("decide() keeps to the architectures that the cluster offers, and says
   assert.deepEqual(requiredOf(offered.after), [term([ARCH, A])]);
   const none = settle(gatedPod(), { liveArchitectures: [S] });
   assert.deepEqual(requiredOf(none.after), [term([ARCH, A, R])]);
-  assert.equal(none.decision.kind === "place" && none.decision.outOfReach, true);
+  assert.equal(none.decision.kind === "place" && none.decision.noMatchingNodes, true);
 });
 
 Deno.test("decide() narrows its own earlier requirement when a container came late", () => {

@@ -3,7 +3,7 @@ import { ApiError } from "../../../lib/k8s/errors.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { DEFAULT_TERMS } from "../../../lib/tls/authority.ts";
 import { AUTHORITY_SECRET, openAuthorityStore } from "../../../lib/tls/secret_store.ts";
-import { openSelfManagedCertificate, type SelfManagedParts } from "../../../lib/tls/self_managed.ts";
+import { openSelfManagedCertificate, type SelfManagedDeps } from "../../../lib/tls/self_managed.ts";
 import { findPairProblem } from "../../../lib/tls/serving_certificate.ts";
 import { openTestApi, plainAccess } from "../../support/cluster_api.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
@@ -14,7 +14,7 @@ const TERMS = { ...DEFAULT_TERMS, names: ["localhost"] };
 
 interface Bench extends AsyncDisposable {
   readonly served: ServedCluster;
-  readonly parts: SelfManagedParts & { readonly clock: FakeClock };
+  readonly parts: SelfManagedDeps & { readonly clock: FakeClock };
   readonly stop: AbortController;
 }
 

@@ -1,6 +1,10 @@
 // The planner on real files: what is missing, what is broken, what stays in force.
 import assert from "node:assert/strict";
-import { NO_SURROUNDINGS, readSurroundings, systemPaths } from "../../../../lib/oci/config/registry_environment.ts";
+import {
+  NO_SURROUNDINGS,
+  readRegistryEnvironment,
+  systemPaths,
+} from "../../../../lib/oci/config/registry_environment.ts";
 import { issueAuthority, issueServing } from "../../../../lib/tls/issue.ts";
 import { keepLog, makeFolder, openPlanner, planned } from "./planner_support.ts";
 
@@ -65,7 +69,7 @@ Deno.test("openPullPlanner() looks into the home before the system's folders, an
       'unqualified-search-registries = ["m.io"]\n[aliases]\nnginx = "quay.io/a/b"\nbusybox = "quay.io/b/b"\n',
   });
   const env = { HOME: `${home.path}/`, XDG_CACHE_HOME: `${home.path}/cache` };
-  const { certsDirs, aliasCaches } = systemPaths(readSurroundings(env));
+  const { certsDirs, aliasCaches } = systemPaths(readRegistryEnvironment(env));
   assert.deepEqual(certsDirs.slice(1), ["/etc/containers/certs.d", "/etc/docker/certs.d"]);
   const system = { registriesConf: `${home.path}/registries.conf`, policy: "/nonexistent/p", certsDirs, aliasCaches };
   const planner = openPlanner({ system });
@@ -78,9 +82,9 @@ Deno.test("openPullPlanner() looks into the home before the system's folders, an
 });
 
 Deno.test("systemPaths() knows the usual cache of a home, and nothing of a home that is no absolute path", () => {
-  const usual = systemPaths(readSurroundings({ HOME: "/home/me" }));
+  const usual = systemPaths(readRegistryEnvironment({ HOME: "/home/me" }));
   assert.equal(usual.aliasCaches[0], "/home/me/.cache/containers/short-name-aliases.conf");
-  const none = systemPaths(readSurroundings({ HOME: "me", XDG_CACHE_HOME: "" }));
+  const none = systemPaths(readRegistryEnvironment({ HOME: "me", XDG_CACHE_HOME: "" }));
   assert.deepEqual(none, systemPaths(NO_SURROUNDINGS));
 });
 

@@ -6,7 +6,7 @@ import { TLSSocket } from "node:tls";
 import { systemClock } from "../../../../lib/clock.ts";
 import type { Resolve } from "../../../../lib/oci/http/address_guard.ts";
 import { InspectionError } from "../../../../lib/oci/errors.ts";
-import { Ledger } from "../../../../lib/oci/request_log.ts";
+import { RequestLog } from "../../../../lib/oci/request_log.ts";
 import type { Exchange } from "../../../../lib/oci/http/exchange.ts";
 import { NO_PROXIES } from "../../../../lib/oci/http/proxy.ts";
 import { openTransport, type Transport } from "../../../../lib/oci/http/transport.ts";
@@ -28,7 +28,7 @@ function get(url: string, more: Partial<Exchange> = {}): Exchange {
     transport: PLAIN,
     maxBytes: 1_000,
     kind: "manifestGet",
-    ledger: new Ledger(),
+    requestLog: new RequestLog(),
   } as const;
   return { ...common, url: new URL(url), ...more };
 }
@@ -57,14 +57,14 @@ Deno.test("send() says who it is, counts and traces", async () => {
   await using registry = await openFakeRegistry();
   using transport = open();
   registry.intercept = () => new Response("hello");
-  const ledger = new Ledger();
-  const answer = await transport.send(get(`${registry.origin}/v2/a?secret=1`, { ledger, accept: "a/b" }), signal);
+  const requestLog = new RequestLog();
+  const answer = await transport.send(get(`${registry.origin}/v2/a?secret=1`, { requestLog, accept: "a/b" }), signal);
   assert.equal(new TextDecoder().decode(answer.body), "hello");
   const [seen] = registry.requests;
   assert.equal(seen?.headers.get("user-agent"), "archway/test");
   assert.equal(seen?.headers.get("accept"), "a/b");
-  assert.equal(ledger.counts.manifestGet, 1);
-  const [traced] = ledger.trace;
+  assert.equal(requestLog.counts.manifestGet, 1);
+  const [traced] = requestLog.trace;
   assert.deepEqual([traced?.method, traced?.url, traced?.status], ["GET", `${registry.origin}/v2/a`, 200]);
 });
 
@@ -198,16 +198,16 @@ Deno.test("send() traces how it logged in, never with what", async () => {
   await using registry = await openFakeRegistry();
   using transport = open();
   registry.intercept = () => new Response("hello");
-  const ledger = new Ledger();
+  const requestLog = new RequestLog();
   const form = new URLSearchParams({ refresh_token: "c4nary" });
   for (
     const more of [{}, { authorization: "Basic c4nary" }, { authorization: "Bearer c4nary" }, {
       headers: { Authorization: "c4nary" },
     }, { form, method: "POST" as const }]
-  ) await transport.send(get(registry.origin, { ledger, ...more }), signal);
-  const logins = ledger.trace.map(({ authorization }) => authorization);
+  ) await transport.send(get(registry.origin, { requestLog, ...more }), signal);
+  const logins = requestLog.trace.map(({ authorization }) => authorization);
   assert.deepEqual(logins, [undefined, "Basic", "Bearer", "other", "form"]);
-  assert.doesNotMatch(JSON.stringify(ledger.trace), /c4nary/);
+  assert.doesNotMatch(JSON.stringify(requestLog.trace), /c4nary/);
 });
 
 Deno.test("send() keeps the credential within the origin when it is redirected", async () => {
@@ -237,9 +237,9 @@ Deno.test("send() tells no path that it was redirected to: it may be a signed on
       path === "/v2/a"
         ? new Response(null, { status: 307, headers: { location: target } })
         : new Response("x".repeat(2_000));
-    const ledger = new Ledger();
-    const error = await failure(transport, get(`${registry.origin}/v2/a`, { ledger }));
-    assert.doesNotMatch(`${error.message} ${error.cause ?? ""} ${JSON.stringify(ledger.trace)}`, /hunter2/);
+    const requestLog = new RequestLog();
+    const error = await failure(transport, get(`${registry.origin}/v2/a`, { requestLog }));
+    assert.doesNotMatch(`${error.message} ${error.cause ?? ""} ${JSON.stringify(requestLog.trace)}`, /hunter2/);
     assert.match(error.message, /"127\.0\.0\.1:\d+\/…"/);
   }
 });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { decide } from "../../../../lib/placement/decide.ts";
 import { explainPod } from "../../../../lib/placement/explain/explain.ts";
 import { releasePatch } from "../../../../lib/placement/patch/release_patch.ts";
-import type { PodStory, Surroundings } from "../../../../lib/placement/explain/pod_explanation.ts";
+import type { ExplainContext, PodExplanation } from "../../../../lib/placement/explain/pod_explanation.ts";
 import type { PlacementFacts } from "../../../../lib/placement/types.ts";
 import {
   applied,
@@ -19,17 +19,21 @@ import {
   weigh,
 } from "../make.ts";
 
-const AROUND: Surroundings = { ageMs: 3_000, schedulerSays: undefined, participation: "selected" };
+const AROUND: ExplainContext = { ageMs: 3_000, schedulerSays: undefined, participation: "selected" };
 const GATE = "multiarch.openshift.io/scheduling-gate";
 
 /** The story of a gated pod after its decision. */
-function decided(raw: Json, changes: Partial<PlacementFacts> = {}, around: Partial<Surroundings> = {}): PodStory {
+function decided(
+  raw: Json,
+  changes: Partial<PlacementFacts> = {},
+  around: Partial<ExplainContext> = {},
+): PodExplanation {
   const facts = factsOf(raw, changes);
   const pod = podOf(applied(raw, releasePatch(facts.pod, decide(facts))));
   return explainPod(pod, { ...AROUND, ...around });
 }
 
-function told({ standing, why, next }: PodStory): string {
+function told({ standing, why, next }: PodExplanation): string {
   return [standing, ...why, ...next.map((step) => `> ${step}`)].join("\n");
 }
 
@@ -102,7 +106,7 @@ Deno.test("explainPod() says which rule left a pod alone", () => {
 });
 
 Deno.test("explainPod() says why a pod has no mark of Archway at all, and how to change that", () => {
-  const unseen = (participation: Surroundings["participation"]): string =>
+  const unseen = (participation: ExplainContext["participation"]): string =>
     told(explainPod(podOf(rawPod()), { ...AROUND, participation }));
   assert.match(unseen("off"), /pod placement is off\.\n> Create a ClusterPodPlacementConfig/);
   assert.match(unseen("not-selected"), /does not select its namespace\.\n> Label the namespace/);

@@ -80,7 +80,7 @@ Deno.test("reportsOf() gives each event its slot, and keeps that of an earlier f
   assert.deepEqual(slots(reportsOf(failed, outcome)), [3, 1]);
   const apart = factsOf(gatedPod({ containers: [container("single-amd64"), container("single-arm64")] }));
   const last = reportsOf(failed, { kind: "applied", decision: decide(apart) });
-  assert.deepEqual(last.map(({ slot, mustArrive }) => [slot, mustArrive]), [[2, true], [3, false], [1, false]]);
+  assert.deepEqual(last.map(({ slot, critical }) => [slot, critical]), [[2, true], [3, false], [1, false]]);
 });
 
 Deno.test("reportsOf() says that the user's preference silences the configs", () => {
