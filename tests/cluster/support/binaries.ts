@@ -1,4 +1,12 @@
 // The binaries of the control plane: found in KUBEBUILDER_ASSETS or built once from tests/cluster/controlplane and cached.
+import {
+  ensureGoProgram,
+  findOnPath,
+  type GoProgram,
+  hasGo,
+  isFile,
+  pinnedCacheDirectory,
+} from "../../support/go_build.ts";
 
 /** Paths of the executables. */
 export type Binaries = Readonly<Record<BinaryName, string>>;
@@ -69,7 +77,7 @@ export async function ensureBinaries(
   const found: Record<string, string> = {};
   for (const recipe of RECIPES) {
     const { name } = recipe;
-    found[name] = await locate(name, directory) ?? await buildLocked(recipe, { directory, onProgress });
+    found[name] = await locate(name, directory) ?? await ensureGoProgram(toProgram(recipe), { directory, onProgress });
   }
   return toBinaries(found);
 }
@@ -98,67 +106,15 @@ async function locate(name: string, directory: string): Promise<string | undefin
   return name === "kubectl" && !await hasGo() ? await findOnPath(name) : undefined;
 }
 
-async function findOnPath(name: string): Promise<string | undefined> {
-  for (const folder of (Deno.env.get("PATH") ?? "").split(":")) {
-    if (await isFile(`${folder}/${name}`)) return `${folder}/${name}`;
-  }
-  return undefined;
-}
-
-async function isFile(path: string): Promise<boolean> {
-  return await Deno.stat(path).then((info) => info.isFile, () => false);
-}
-
-async function hasGo(): Promise<boolean> {
-  return await findOnPath("go") !== undefined;
-}
-
-/** One folder for each state of the pins, outside of the checkout. */
+/** One folder for each state of the pins. */
 async function cacheDirectory(): Promise<string> {
-  const root = Deno.env.get("XDG_CACHE_HOME") ?? `${Deno.env.get("HOME") ?? "/tmp"}/.cache`;
   const modules = [...new Set(RECIPES.map((recipe) => recipe.module))].sort();
-  const texts = await Promise.all(
-    modules.flatMap((module) =>
-      ["go.mod", "go.sum"].map((file) => Deno.readTextFile(new URL(`${module}/${file}`, SOURCES)))
-    ),
-  );
-  const bytes = new TextEncoder().encode([linkerFlags(), Deno.build.os, Deno.build.arch, ...texts].join("\n"));
-  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex().slice(0, 12);
-  return `${root}/archway/controlplane-${hash}`;
+  const files = modules.flatMap((module) => ["go.mod", "go.sum"].map((file) => new URL(`${module}/${file}`, SOURCES)));
+  return await pinnedCacheDirectory("controlplane", [linkerFlags(), Deno.build.os, Deno.build.arch, ...files]);
 }
 
-interface BuildOptions {
-  readonly directory: string;
-  readonly onProgress: (line: string) => void;
-}
-
-/** Builds under a lock of the folder: a second process waits and then finds the work done. */
-async function buildLocked(recipe: Recipe, { directory, onProgress }: BuildOptions): Promise<string> {
-  await Deno.mkdir(directory, { recursive: true });
-  using lock = await Deno.open(`${directory}/.lock`, { create: true, write: true });
-  await lock.lock(true);
-  const target = `${directory}/${recipe.name}`;
-  if (await isFile(target)) return target;
-  const started = performance.now();
-  onProgress(`building ${recipe.name} (first run only; up to 4 minutes)`);
-  await build(recipe, `${target}.part`);
-  await Deno.rename(`${target}.part`, target);
-  onProgress(`built ${recipe.name} in ${Math.round((performance.now() - started) / 1000)} s`);
-  return target;
-}
-
-async function build(recipe: Recipe, output: string): Promise<void> {
-  const { success, stderr } = await new Deno.Command("go", {
-    args: ["build", "-trimpath", "-buildvcs=false", "-ldflags", linkerFlags(), "-o", output, recipe.package],
-    cwd: new URL(`${recipe.module}/`, SOURCES),
-    env: { CGO_ENABLED: "0" },
-    stdin: "null",
-    stdout: "null",
-    stderr: "piped",
-  }).output();
-  if (success) return;
-  const reason = new TextDecoder().decode(stderr).trim().split("\n").at(-1) ?? "";
-  throw new Error(`Cannot build "${recipe.name}": ${reason}`);
+function toProgram({ name, module, package: path }: Recipe): GoProgram {
+  return { name, module: new URL(`${module}/`, SOURCES), package: path, linkerFlags: linkerFlags() };
 }
 
 function reportProgress(line: string): void {
