@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { dirname, join, normalize, relative } from "node:path";
 
-const ROOT = new URL("..", import.meta.url).pathname;
+const ROOT = new URL("../", import.meta.url).pathname;
 
 const VOCABULARY = [
   "lib/names.ts",

@@ -5,7 +5,7 @@ import { parseAllDocuments } from "yaml";
 import * as z from "zod";
 
 /** The folder manifests/ of this checkout. */
-export const MANIFESTS: string = fileURLToPath(new URL("..", import.meta.url));
+export const MANIFESTS: string = fileURLToPath(new URL("../", import.meta.url));
 
 const OBJECT = z.looseObject({
   apiVersion: z.string(),

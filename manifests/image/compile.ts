@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
 /** The checkout. */
-export const ROOT: string = fileURLToPath(new URL("../..", import.meta.url));
+export const ROOT: string = fileURLToPath(new URL("../../", import.meta.url));
 
 /** What is built. `binary` stands alone; `bundle` needs the runtime beside it. */
 export type Form = "binary" | "bundle";

@@ -20,7 +20,7 @@ export interface ChaosBed extends Pair {
   jumpClocks(offsetMs: number): Promise<void>;
 }
 
-const ROOT = new URL("../..", import.meta.url).pathname;
+const ROOT = new URL("../../", import.meta.url).pathname;
 const TOKEN = "a-token-of-the-chaos-table";
 /** Room for the cache and for the journal that SQLite lets grow beside it. */
 const DISK_SIZE = "16m";

@@ -1,5 +1,5 @@
 // Where chaos and soak tell what they found: the terminal, JSON for machines, markdown for people.
-const FOLDER = new URL(".", import.meta.url).pathname;
+const FOLDER = new URL("./", import.meta.url).pathname;
 
 /** One line on standard output. */
 export function print(line: string): void {

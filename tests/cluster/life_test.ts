@@ -64,7 +64,7 @@ Deno.test("life: SIGTERM turns /readyz to 503, empties the Lease and ends with 0
 Deno.test("life: wrong flags are refused together, with exit code 2", async () => {
   const { code, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "--unstable-kv", "main.ts", "serve", "--listen=nowhere", "--workers=-1", "--no-such-flag"],
-    cwd: new URL("../..", import.meta.url).pathname,
+    cwd: new URL("../../", import.meta.url).pathname,
     env: { NO_COLOR: "1" },
   }).output();
   const text = new TextDecoder().decode(stderr);

@@ -17,7 +17,7 @@ import {
 import { waitUntil } from "./support/wait.ts";
 import { index, openWalkBed, openWorkingBed, type WalkBed } from "./support/walk_bed.ts";
 
-const COMPONENTS = new URL("../../manifests/components", import.meta.url).pathname;
+const COMPONENTS = new URL("../../manifests/components/", import.meta.url).pathname;
 
 /** A bed whose replica runs with the switches and has the rights of the components. */
 async function openSwitchedBed(

@@ -8,7 +8,7 @@ import { judge, noteOf, renderPage } from "./report.ts";
 import { ROWS } from "./rows.ts";
 import { listFiles, listTestNames, matchLiterals } from "./sources.ts";
 
-const TESTS = new URL("..", import.meta.url).pathname;
+const TESTS = new URL("../", import.meta.url).pathname;
 const IDS: ReadonlySet<string> = new Set(ROWS.map(({ id }) => id));
 
 Deno.test("every row of the catalogue has an id of its own and a title", () => {

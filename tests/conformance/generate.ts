@@ -6,7 +6,7 @@ import { REASONS } from "./reasons.ts";
 import { judge, renderPage, type Verdict } from "./report.ts";
 import { ROWS } from "./rows.ts";
 
-const ROOT = new URL("../..", import.meta.url).pathname;
+const ROOT = new URL("../../", import.meta.url).pathname;
 const PAGE = join(ROOT, "tests/conformance.md");
 const USAGE = `Usage: deno task conformance [--from FOLDER]
 

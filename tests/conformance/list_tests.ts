@@ -10,6 +10,6 @@ function note(test: string | { readonly name: string }): void {
 }
 
 Object.defineProperty(Deno, "test", { value: Object.assign(note, { ignore: () => {}, only: note }) });
-const files = listFiles(new URL("..", import.meta.url).pathname).filter((file) => /_test\.tsx?$/.test(file));
+const files = listFiles(new URL("../", import.meta.url).pathname).filter((file) => /_test\.tsx?$/.test(file));
 for (const file of files) await import(`file://${file}`);
 Deno.stdout.writeSync(new TextEncoder().encode(JSON.stringify(names)));

@@ -7,7 +7,7 @@ import { parseOperandConfig } from "../../lib/operand/config_view.ts";
 import { renderMonitoring } from "../../lib/operand/monitoring.ts";
 import { type ManifestObject, parseManifest } from "../../manifests/generate/kustomize.ts";
 
-const FOLDER = new URL("../../manifests/monitoring", import.meta.url);
+const FOLDER = new URL("../../manifests/monitoring/", import.meta.url);
 const read = (name: string): string => Deno.readTextFileSync(new URL(name, FOLDER));
 
 const PANELS = z.looseObject({

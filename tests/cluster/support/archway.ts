@@ -6,7 +6,7 @@ import { findFreePort } from "./ports.ts";
 import { RunningProcess } from "./process.ts";
 import { waitUntil } from "./wait.ts";
 
-const ROOT = new URL("../../..", import.meta.url).pathname;
+const ROOT = new URL("../../../", import.meta.url).pathname;
 
 /** How to start it. */
 export interface ArchwayOptions {

@@ -37,7 +37,7 @@ function kubernetes<Name extends string>(name: Name): { name: Name; module: stri
   return { name, module: "kubernetes", package: `k8s.io/kubernetes/cmd/${name}` };
 }
 
-const SOURCES = new URL("../controlplane", import.meta.url);
+const SOURCES = new URL("../controlplane/", import.meta.url);
 
 /** Without these link flags the servers report v0.0.0, and feature gates by version misbehave. */
 function linkerFlags(): string {

@@ -8,7 +8,7 @@ import type { HostState } from "../../../lib/oci/limits/host_state.ts";
 import type { InspectionReport, InspectionRequest } from "../../../lib/oci/inspector.ts";
 import type { Inspection, InspectionFailure } from "../../../lib/oci/types.ts";
 
-const ROOT = new URL("../../..", import.meta.url).pathname;
+const ROOT = new URL("../../../", import.meta.url).pathname;
 
 /** An image service with everything that serve has, for the length of a block. */
 export interface TestImages extends AsyncDisposable {

@@ -24,7 +24,7 @@ import { openConfigWatches } from "../../support/config_watches.ts";
 import { type ControlPlane, startControlPlane } from "./control_plane.ts";
 
 export const NAMESPACE = "archway-system";
-const MANIFESTS = new URL("../../../manifests/base", import.meta.url).pathname;
+const MANIFESTS = new URL("../../../manifests/base/", import.meta.url).pathname;
 
 /** What tests of the operator look at. */
 export interface OperatorBench extends AsyncDisposable {

@@ -3,7 +3,7 @@ import { parse } from "yaml";
 import { renderMonitoring } from "../../../lib/operand/monitoring.ts";
 import { makeOperandConfig } from "../../lib/operand/make.ts";
 
-const FOLDER = new URL("../../../manifests/monitoring", import.meta.url);
+const FOLDER = new URL("../../../manifests/monitoring/", import.meta.url);
 
 Deno.test("218 the operator keeps the very objects that manifests/monitoring installs", async () => {
   const rendered = renderMonitoring(makeOperandConfig(), { namespace: "archway-system", runbookBaseUrl: "" });

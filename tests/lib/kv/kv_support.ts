@@ -40,7 +40,7 @@ export function spawnScript(
 ): { readonly child: Deno.ChildProcess; readonly lines: AsyncIterator<string> } {
   const child = new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "--unstable-kv", "--no-check", "--ext=ts", "-"],
-    cwd: new URL("../../..", import.meta.url).pathname,
+    cwd: new URL("../../../", import.meta.url).pathname,
     stdin: "piped",
     stdout: "piped",
     stderr: "null",

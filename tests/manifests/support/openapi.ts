@@ -3,7 +3,7 @@
 import * as z from "zod";
 import { type ManifestObject, parseManifest } from "../../../manifests/generate/kustomize.ts";
 
-const CRDS = new URL("../../../manifests/base/crds", import.meta.url);
+const CRDS = new URL("../../../manifests/base/crds/", import.meta.url);
 
 const SCHEMA = z.strictObject({
   type: z.enum(["object", "array", "string", "integer", "boolean"]),
