@@ -1,7 +1,7 @@
 // The components of `archway serve`: configs, pod placement and operator, and the questions they ask each other. Called by serve.
-import { type LiveArchitectures, openLiveArchitectures } from "../controllers/architectures/controller.ts";
-import { type AuditedNamespaces, openAuditedNamespaces } from "../controllers/audit/namespaces.ts";
-import { type Configs, logLevelOf, openConfigs } from "../controllers/configs/controller.ts";
+import { type LiveArchitectures, openLiveArchitectures } from "../lib/informers/architectures.ts";
+import { type AuditedNamespaces, openAuditedNamespaces } from "../lib/informers/audited_namespaces.ts";
+import { type Configs, logLevelOf, openConfigs } from "../lib/informers/configs.ts";
 import { openOperator, type Operator } from "../controllers/operator/controller.ts";
 import { openPodPlacement, type PodPlacement } from "../controllers/pod_placement/controller.ts";
 import type { Clients, ServeDeps } from "./clients.ts";

@@ -3,7 +3,7 @@ import { ALL_NAMESPACES } from "../controllers/audit/catch_up.ts";
 import { openAudit } from "../controllers/audit/controller.ts";
 import { openDaemonSetWatch } from "../controllers/daemonsets/controller.ts";
 import { runLeading, type Runnable } from "../controllers/mod.ts";
-import { watchGating } from "../controllers/operator/gating.ts";
+import { watchGating } from "../controllers/gating_status/controller.ts";
 import { openPrewarm } from "../controllers/prewarm/controller.ts";
 import type { ServeDeps } from "./clients.ts";
 import { type Components, followsNodes } from "./components.ts";

@@ -1,6 +1,6 @@
 // The TLS door, for the API server: pod gate, config checks, conversion. Called by serve.
 import { webhookApp } from "../routes/mod.ts";
-import { watchEphemeral } from "../controllers/ephemeral/controller.ts";
+import { watchEphemeral } from "../routes/ephemeral_containers.ts";
 import type { ServeDeps } from "./clients.ts";
 import { type Components, followsNodes } from "./components.ts";
 import { holdsWithin } from "../lib/clock.ts";

@@ -10,11 +10,11 @@ const VOCABULARY = [
   "lib/unreachable.ts",
   "lib/duration.ts",
   ...["types", "reference", "image/manifest", "image/platforms", "errors"].map((name) => `lib/oci/${name}.ts`),
-  ...["types", "patch", "errors", "release_gate"].map((name) => `lib/k8s/${name}.ts`),
+  ...["types", "patch", "errors"].map((name) => `lib/k8s/${name}.ts`),
 ];
 const DOMAIN = ["lib/placement/", "lib/operand/"];
-/** Components that put edges and domain together, as main does. */
-const ASSEMBLIES = ["lib/playground/", "lib/cli/"];
+/** Components that put edges and domain together: an informer parses what it watches into words of the domain. */
+const ASSEMBLIES = ["lib/playground/", "lib/cli/", "lib/gates/", "lib/informers/"];
 
 type Room = "main" | "routes" | "controllers" | "vocabulary" | "domain" | "assembly" | "edge" | "tests";
 

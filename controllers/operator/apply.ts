@@ -2,7 +2,7 @@
 import { ApiError, isNotFound } from "../../lib/k8s/errors.ts";
 import type { JsonPatch } from "../../lib/k8s/patch.ts";
 import { pointer } from "../../lib/k8s/patch.ts";
-import { releaseGatedPods } from "../../lib/k8s/release_gates.ts";
+import { releaseGatedPods } from "../../lib/gates/release_gates.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { renderDuration } from "../../lib/duration.ts";
 import { errorText } from "../../lib/log.ts";

@@ -2,7 +2,7 @@
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";
 import { readOptional } from "../../lib/k8s/read_optional.ts";
-import { countGatedPods } from "../../lib/k8s/release_gates.ts";
+import { countGatedPods } from "../../lib/gates/release_gates.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { CLUSTER_CONFIG_NAME, WebhookName } from "../../lib/names.ts";
 import type { OperandObservation } from "../../lib/operand/conditions.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { ALL_NAMESPACES } from "../../../controllers/audit/catch_up.ts";
 import { type AuditDeps, openAudit } from "../../../controllers/audit/controller.ts";
-import { openAuditedNamespaces } from "../../../controllers/audit/namespaces.ts";
+import { openAuditedNamespaces } from "../../../lib/informers/audited_namespaces.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { openMetrics } from "../../../lib/metrics.ts";

@@ -1,6 +1,6 @@
 // What wakes the operator, and what it writes then: nothing when the state is as wanted. Source: operator §2.2, §7.3.
 import assert from "node:assert/strict";
-import { logLevelOf } from "../../../controllers/configs/controller.ts";
+import { logLevelOf } from "../../../lib/informers/configs.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { Finalizer, WebhookName } from "../../../lib/names.ts";
 import { parseClusterConfig } from "../../../lib/placement/config/config.ts";

@@ -1,9 +1,9 @@
 // The configs in force: who hears of which change, what a namespace gets, and that a broken config is as if it were not there.
 import assert from "node:assert/strict";
-import { type Configs, logLevelOf, openConfigs } from "../../../controllers/configs/controller.ts";
+import { type Configs, logLevelOf, openConfigs } from "../../../lib/informers/configs.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
-import { openScene, type Scene, whileRunning } from "../make.ts";
+import { openScene, type Scene, whileRunning } from "../../controllers/make.ts";
 
 function clusterConfig(spec: unknown, metadata: Readonly<Record<string, unknown>> = {}): KubeObject {
   return {

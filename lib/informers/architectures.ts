@@ -1,11 +1,11 @@
 // Which architectures the cluster has or can make: of its nodes, and of Karpenter NodePools and MachineSets where their
 // APIs exist. Opened by main when a switch asks for it, run on every replica.
-import type { Clock } from "../../lib/clock.ts";
-import type { KubeApi } from "../../lib/k8s/api.ts";
-import { openReflector, type Reflector } from "../../lib/k8s/reflector.ts";
-import { type KubeObject, Resource, type ResourceType } from "../../lib/k8s/types.ts";
-import type { Logger } from "../../lib/log.ts";
-import { offeredByMachineSet, offeredByNode, offeredByNodePool } from "../../lib/placement/live.ts";
+import type { Clock } from "../clock.ts";
+import type { KubeApi } from "../k8s/api.ts";
+import { openReflector, type Reflector } from "../k8s/reflector.ts";
+import { type KubeObject, Resource, type ResourceType } from "../k8s/types.ts";
+import type { Logger } from "../log.ts";
+import { offeredByMachineSet, offeredByNode, offeredByNodePool } from "../placement/live.ts";
 
 /** What is offered now. */
 export interface LiveArchitectures {

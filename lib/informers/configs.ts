@@ -1,13 +1,13 @@
 // The configs as every replica sees them: watched, parsed once, answered from memory. Opened by main, run on all replicas.
-import type { Clock } from "../../lib/clock.ts";
-import type { KubeApi } from "../../lib/k8s/api.ts";
-import { openReflector } from "../../lib/k8s/reflector.ts";
-import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
-import type { Logger } from "../../lib/log.ts";
-import { CLUSTER_CONFIG_NAME } from "../../lib/names.ts";
-import type { ConfigPresence } from "../../lib/operand/dead_man.ts";
-import { parseClusterConfig, parseNamespaceConfig } from "../../lib/placement/config/config.ts";
-import type { ClusterConfig, NamespaceConfig, Parsed, PlacementConfigs } from "../../lib/placement/config_types.ts";
+import type { Clock } from "../clock.ts";
+import type { KubeApi } from "../k8s/api.ts";
+import { openReflector } from "../k8s/reflector.ts";
+import { type KubeObject, Resource } from "../k8s/types.ts";
+import type { Logger } from "../log.ts";
+import { CLUSTER_CONFIG_NAME } from "../names.ts";
+import type { ConfigPresence } from "../operand/dead_man.ts";
+import { parseClusterConfig, parseNamespaceConfig } from "../placement/config/config.ts";
+import type { ClusterConfig, NamespaceConfig, Parsed, PlacementConfigs } from "../placement/config_types.ts";
 
 /** The configs in force. */
 export interface Configs {

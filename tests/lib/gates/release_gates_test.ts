@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
-import { countGatedPods, releaseGatedPods } from "../../../lib/k8s/release_gates.ts";
-import { renderGateRelease } from "../../../lib/k8s/release_gate.ts";
+import { countGatedPods, releaseGatedPods } from "../../../lib/gates/release_gates.ts";
+import { renderGateRelease } from "../../../lib/operand/gate_release.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { SCHEDULING_GATE as GATE } from "../../../lib/names.ts";
 import { openTestApi, plainAccess } from "../../support/cluster_api.ts";

@@ -1,9 +1,9 @@
 // Live architectures: what nodes, NodePools and MachineSets offer now, and nothing before the nodes are known.
 import assert from "node:assert/strict";
-import { type LiveArchitectures, openLiveArchitectures } from "../../../controllers/architectures/controller.ts";
+import { type LiveArchitectures, openLiveArchitectures } from "../../../lib/informers/architectures.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
-import { makeNode, openScene, type Scene, whileRunning } from "../make.ts";
+import { makeNode, openScene, type Scene, whileRunning } from "../../controllers/make.ts";
 
 const NODE_POOLS = { group: "karpenter.sh", version: "v1", plural: "nodepools", kind: "NodePool", namespaced: false };
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { watchGating } from "../../../controllers/operator/gating.ts";
+import { watchGating } from "../../../controllers/gating_status/controller.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { type GatingVerdict, LEADER_SILENCE_MS } from "../../../lib/operand/dead_man.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
-import { openBench, type OperatorBench } from "./make.ts";
+import { openBench, type OperatorBench } from "../operator/make.ts";
 
 interface Watched extends AsyncDisposable {
   readonly lines: readonly string[];

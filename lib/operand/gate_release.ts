@@ -1,8 +1,8 @@
 // Lifting Archway's gate from a pod without deciding anything about it, as data. Used by release_gates.ts and the
 // playground. Placement has its own patch; this one is for leaving.
 import { GateLabel, SCHEDULING_GATE } from "../names.ts";
-import { type JsonPatch, pointer } from "./patch.ts";
-import type { KubeObject } from "./types.ts";
+import { type JsonPatch, pointer } from "../k8s/patch.ts";
+import type { KubeObject } from "../k8s/types.ts";
 
 /** The position of our gate among the pod's; -1 when it does not hold it. */
 export function gateIndexOf(pod: KubeObject): number {

@@ -2,11 +2,11 @@
 // `archway release`, which also works when no Archway runs. Source: operator §2.7; design §5 (safety sweep), §6.
 import pLimit from "p-limit";
 import { GateLabel, SCHEDULING_GATE } from "../names.ts";
-import type { KubeApi, ListOptions } from "./api.ts";
-import { ApiError, classifyWriteFailure } from "./errors.ts";
-import { gateIndexOf, renderGateRelease } from "./release_gate.ts";
-import { listAll } from "./lists.ts";
-import { keyOf, type KubeObject, Resource } from "./types.ts";
+import type { KubeApi, ListOptions } from "../k8s/api.ts";
+import { ApiError, classifyWriteFailure } from "../k8s/errors.ts";
+import { gateIndexOf, renderGateRelease } from "../operand/gate_release.ts";
+import { listAll } from "../k8s/lists.ts";
+import { keyOf, type KubeObject, Resource } from "../k8s/types.ts";
 
 /** What became of the gated pods, as `namespace/name`. */
 export interface GateRelease {

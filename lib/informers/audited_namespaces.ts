@@ -1,10 +1,10 @@
 // Namespaces that asked for audit mode by a label. Opened by main, run on every replica: the webhook asks it for each pod.
-import type { Clock } from "../../lib/clock.ts";
-import type { KubeApi } from "../../lib/k8s/api.ts";
-import { openReflector } from "../../lib/k8s/reflector.ts";
-import { Resource } from "../../lib/k8s/types.ts";
-import type { Logger } from "../../lib/log.ts";
-import { AUDIT_NAMESPACE_LABEL } from "../../lib/names.ts";
+import type { Clock } from "../clock.ts";
+import type { KubeApi } from "../k8s/api.ts";
+import { openReflector } from "../k8s/reflector.ts";
+import { Resource } from "../k8s/types.ts";
+import type { Logger } from "../log.ts";
+import { AUDIT_NAMESPACE_LABEL } from "../names.ts";
 
 /** The namespaces of the label, as they are now. */
 export interface AuditedNamespaces {

@@ -1,10 +1,10 @@
 // Ephemeral containers come after placement. The webhook notices them; here their images are inspected in the background,
 // and the pod gets an event when one cannot run on its node. Opened by main when the nodes are followed anyway.
-import type { PodImages } from "../../lib/images/pod_images.ts";
-import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
-import { errorText, type Logger } from "../../lib/log.ts";
-import { ephemeralReport } from "../../lib/placement/report/ephemeral.ts";
-import type { PodView } from "../../lib/placement/types.ts";
+import type { PodImages } from "../lib/images/pod_images.ts";
+import type { EventRecorder } from "../lib/k8s/event_recorder.ts";
+import { errorText, type Logger } from "../lib/log.ts";
+import { ephemeralReport } from "../lib/placement/report/ephemeral.ts";
+import type { PodView } from "../lib/placement/types.ts";
 
 /** What it is made with. */
 export interface EphemeralDeps {

@@ -1,11 +1,11 @@
 // Ephemeral containers: one event for those that cannot run on their node, and never any trouble for who calls.
 import assert from "node:assert/strict";
-import { watchEphemeral } from "../../../controllers/ephemeral/controller.ts";
-import type { PodImages } from "../../../lib/images/pod_images.ts";
-import { silentLogger } from "../../../lib/log.ts";
-import type { PodView } from "../../../lib/placement/types.ts";
-import { container, podOf, rawPod } from "../../lib/placement/make.ts";
-import { openScene, type Scene } from "../make.ts";
+import { watchEphemeral } from "../../routes/ephemeral_containers.ts";
+import type { PodImages } from "../../lib/images/pod_images.ts";
+import { silentLogger } from "../../lib/log.ts";
+import type { PodView } from "../../lib/placement/types.ts";
+import { container, podOf, rawPod } from "../lib/placement/make.ts";
+import { openScene, type Scene } from "../controllers/make.ts";
 
 function debugged(...images: readonly string[]): PodView {
   return podOf(rawPod({ nodeName: "n1", ephemeralContainers: images.map((image) => container(image)) }));
