@@ -1,5 +1,6 @@
 // The mutating webhook: hold, place or leave a new pod. No I/O here: everything it needs is already in memory.
 // Failure stance: open. Whatever happens inside, the pod is admitted, at worst untouched.
+import type { ImageUse, InspectedImage } from "../lib/oci/types.ts";
 import type { Context } from "hono";
 import type { Board } from "../lib/server/board.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -10,10 +11,10 @@ import { admissionPatch } from "../lib/placement/patch/admission_patch.ts";
 import type { PlacementConfigs, PlacementSettings } from "../lib/placement/config_types.ts";
 import type { GateVerdict } from "../lib/placement/decision_types.ts";
 import { judgeAdmission } from "../lib/placement/gate.ts";
-import { imagesToInspect, type WantedImage } from "../lib/placement/images.ts";
+import { imagesToInspect } from "../lib/placement/images.ts";
 import { parsePod } from "../lib/placement/pod_view.ts";
 import { verdictReason } from "../lib/placement/report/reason.ts";
-import type { ImageFact, PodView } from "../lib/placement/types.ts";
+import type { PodView } from "../lib/placement/types.ts";
 import type { JsonPatch } from "../lib/k8s/patch.ts";
 import { type AdmissionRequest, allowedReview, bodyBytes, discardBody, readReview } from "./admission.ts";
 
@@ -26,11 +27,11 @@ export interface GatePodDeps {
   /** Settings for a namespace: it may be audited. */
   readonly settingsOf: (namespace: string) => PlacementSettings;
   readonly configsOf: (namespace: string) => PlacementConfigs;
-  readonly recall: (pod: PodView, images: readonly WantedImage[]) => readonly ImageFact[] | undefined;
+  readonly recall: (pod: PodView, images: readonly ImageUse[]) => readonly InspectedImage[] | undefined;
   /** Whether what is recalled should be looked up again soon. */
-  readonly isAging: (pod: PodView, images: readonly WantedImage[]) => boolean;
+  readonly isAging: (pod: PodView, images: readonly ImageUse[]) => boolean;
   /** Starts inspecting in the background. */
-  readonly prefetch: (pod: PodView, images: readonly WantedImage[]) => void;
+  readonly prefetch: (pod: PodView, images: readonly ImageUse[]) => void;
   readonly mayGate: () => boolean;
   /** Only in the first moments of a process: ends when it has seen what verdicts rest on, or has waited long enough. */
   readonly opening: () => Promise<void> | undefined;

@@ -1,9 +1,10 @@
 // Everything a decision about a gated pod needs: the configs, its age, and what each of its images says of itself.
+import type { ImageUse, InspectedImage } from "../../lib/oci/types.ts";
 import type { PodImagesRequest } from "../../lib/images/pod_images.ts";
 import { openDeadline } from "../../lib/k8s/deadline.ts";
 import { needsInspection } from "../../lib/placement/decide.ts";
-import { imagesToInspect, imagesWorthConfigRead, type WantedImage } from "../../lib/placement/images.ts";
-import type { ImageFact, PlacementFacts, PodView } from "../../lib/placement/types.ts";
+import { imagesToInspect, imagesWorthConfigRead } from "../../lib/placement/images.ts";
+import type { PlacementFacts, PodView } from "../../lib/placement/types.ts";
 import { renderDuration } from "../../lib/duration.ts";
 import type { RetryState } from "./retry_state.ts";
 import type { PodPlacementDeps } from "./deps.ts";
@@ -62,7 +63,7 @@ async function inspectWithin(
   parts: PodPlacementDeps,
   pod: PodView,
   { leftMs, signal }: { readonly leftMs: number; readonly signal: AbortSignal },
-): Promise<readonly ImageFact[]> {
+): Promise<readonly InspectedImage[]> {
   const wanted = imagesToInspect(pod, parts.settingsOf(pod.namespace));
   const request: PodImagesRequest = { scope: scopeOf(pod), images: wanted, priority: "gated" };
   using deadline = openDeadline(leftMs, { signal, clock: parts.clock });
@@ -78,7 +79,7 @@ async function inspectAll(
   parts: PodPlacementDeps,
   pod: PodView,
   { request, signal }: { readonly request: PodImagesRequest; readonly signal: AbortSignal },
-): Promise<readonly ImageFact[]> {
+): Promise<readonly InspectedImage[]> {
   const images = await parts.images.inspect(request, signal);
   const configOf = imagesWorthConfigRead({ pod, settings: parts.settingsOf(pod.namespace), images });
   if (configOf.length === 0) return images;
@@ -91,7 +92,7 @@ export function scopeOf(pod: PodView): PodImagesRequest["scope"] {
   return { namespace: pod.namespace, pullSecrets: pod.imagePullSecrets };
 }
 
-function tooSlow({ image, pullPolicy }: WantedImage, afterMs: number): ImageFact {
+function tooSlow({ image, pullPolicy }: ImageUse, afterMs: number): InspectedImage {
   const message = `no answer within the ${renderDuration(afterMs)} that were left of the longest gate age`;
   return {
     image,

@@ -3,15 +3,7 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../clock.ts";
 import type { InspectionReport } from "../oci/inspector.ts";
-import type { Inspection } from "../oci/types.ts";
-
-/** An image of a pod and whether its tag must be looked up each time (imagePullPolicy Always). */
-export interface ImageUse {
-  readonly image: string;
-  readonly always: boolean;
-  /** As the pod has it; empty when it does not say. */
-  readonly pullPolicy: string;
-}
+import type { ImageUse, InspectedImage, Inspection } from "../oci/types.ts";
 
 /** Who asks: knowledge read with a pull secret serves only the namespace and secret names that read it (design §5). */
 export interface PullScope {
@@ -19,15 +11,10 @@ export interface PullScope {
   readonly pullSecrets: readonly string[];
 }
 
-/** An image with what it said. */
-export interface KnownImage extends ImageUse {
-  readonly inspection: Inspection;
-}
-
 /** The memory. All calls are synchronous. */
 export interface KnownImages {
   /** Everything about these images, or undefined when any of them is unknown or too old. */
-  recall(images: readonly ImageUse[], scope: PullScope): readonly KnownImage[] | undefined;
+  recall(images: readonly ImageUse[], scope: PullScope): readonly InspectedImage[] | undefined;
   /** Whether a tag among these images is past half of its life: worth looking up in the background. */
   isAging(images: readonly ImageUse[], scope: PullScope): boolean;
   remember(image: string, report: InspectionReport, scope: PullScope): void;
@@ -59,7 +46,7 @@ export function openKnownImages(
 
   return {
     recall: (images, scope) => {
-      const known: KnownImage[] = [];
+      const known: InspectedImage[] = [];
       for (const use of images) {
         const entry = find(use, scope);
         if (entry === undefined) return undefined;

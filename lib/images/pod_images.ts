@@ -3,8 +3,8 @@
 import type { Clock } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
 import type { InspectionPriority, InspectionReport, Inspector } from "../oci/inspector.ts";
-import type { InspectionDepth } from "../oci/types.ts";
-import type { ImageUse, KnownImage, KnownImages, PullScope } from "./known_images.ts";
+import type { ImageUse, InspectedImage, InspectionDepth } from "../oci/types.ts";
+import type { KnownImages, PullScope } from "./known_images.ts";
 import type { PullSecrets } from "./pull_secrets.ts";
 
 /** Whose images, how deep, how urgent. */
@@ -19,7 +19,7 @@ export interface PodImagesRequest {
 /** Inspects the images of pods. */
 export interface PodImages {
   /** One answer per image, in order; failures are answers. Rejects only when the signal aborts. */
-  inspect(request: PodImagesRequest, signal: AbortSignal): Promise<readonly KnownImage[]>;
+  inspect(request: PodImagesRequest, signal: AbortSignal): Promise<readonly InspectedImage[]>;
   /** Starts the same in the background; what is learnt ends in the memory. Drops the request when too many wait. */
   prefetch(request: PodImagesRequest): void;
 }
@@ -40,12 +40,12 @@ export function openPodImages(options: {
   const { inspector, pullSecrets, known, clock, log, observe } = options;
   const pending = new Set<string>();
 
-  async function inspect(request: PodImagesRequest, signal: AbortSignal): Promise<readonly KnownImage[]> {
+  async function inspect(request: PodImagesRequest, signal: AbortSignal): Promise<readonly InspectedImage[]> {
     const { scope, images, priority, configOf = [] } = request;
     const remembered = configOf.length === 0 ? known.recall(images, scope) : undefined;
     if (remembered !== undefined) return remembered;
     const credentials = await pullSecrets.read(scope, signal);
-    return await Promise.all(images.map(async (use): Promise<KnownImage> => {
+    return await Promise.all(images.map(async (use): Promise<InspectedImage> => {
       const startedMs = clock.monotonicMs();
       const depth: InspectionDepth = configOf.includes(use.image) ? "config" : "index";
       const freshness = use.always ? "revalidate" : "cached";

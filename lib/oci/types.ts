@@ -80,3 +80,21 @@ export type Inspection =
 
 /** `index`: the top document suffices. `config`: the first platform's config is read too, to see bundle labels. */
 export type InspectionDepth = "index" | "config";
+
+/** An image as a pod names it. */
+export interface ImageUse {
+  readonly image: string;
+  /** The pull policy is `Always`: the tag is looked up again for every pod. */
+  readonly always: boolean;
+  /** As the pod has it; empty when the pod does not say. */
+  readonly pullPolicy: string;
+}
+
+/** An image of a pod with the outcome of its inspection. */
+export interface InspectedImage {
+  readonly image: string;
+  readonly pullPolicy: string;
+  readonly inspection: Inspection;
+  /** Where the answer came from, for the decision record; `registry` when absent. */
+  readonly source?: "registry" | "cache" | undefined;
+}

@@ -2,25 +2,18 @@
 // the pod can use, and what it means that one failed. Source: §2.7 steps 2–3, §3.2, D18, D19.
 import { intersectArchitectures, isUsableArchitecture, KNOWN_ARCHITECTURES } from "../arch.ts";
 import { NODE_OS_LABEL } from "../names.ts";
-import type { InspectionFailure, Platform } from "../oci/types.ts";
+import type { ImageUse, InspectedImage, InspectionFailure, Platform } from "../oci/types.ts";
 import { unreachable } from "../unreachable.ts";
 import type { PlacementSettings, RawObject } from "./config_types.ts";
 import { expressionsOf } from "./patch/constraints.ts";
 import type { ImageFailure, ImageOutcome } from "./decision_types.ts";
 import { entryOf, listAt, memberOf, textAt } from "./raw.ts";
-import type { ImageFact, PodView } from "./types.ts";
+import type { PodView } from "./types.ts";
 import { joinLevels, type Levels, levelsOf } from "./variants.ts";
 
-/** An image to inspect. `always`: the container's pull policy wants the tag looked up again. */
-export interface WantedImage {
-  readonly image: string;
-  readonly always: boolean;
-  readonly pullPolicy: string;
-}
-
 /** The distinct (image, always) pairs of containers and init containers, and of image volumes where they count. */
-export function imagesToInspect(pod: PodView, settings: PlacementSettings): readonly WantedImage[] {
-  const wanted: WantedImage[] = [];
+export function imagesToInspect(pod: PodView, settings: PlacementSettings): readonly ImageUse[] {
+  const wanted: ImageUse[] = [];
   const volumes = settings.imageVolumes === "require" ? pod.imageVolumes : [];
   for (const { image, pullPolicy } of volumes.length === 0 ? pod.containers : [...pod.containers, ...volumes]) {
     const always = pullPolicy === "Always";
@@ -48,7 +41,7 @@ export type ImageJudgement =
 export interface ImagesOfPod {
   readonly pod: PodView;
   readonly settings: PlacementSettings;
-  readonly images: readonly ImageFact[];
+  readonly images: readonly InspectedImage[];
 }
 
 /**
@@ -112,7 +105,7 @@ type JudgedImage =
   | { readonly kind: "anywhere" }
   | { readonly kind: "failed"; readonly failure: InspectionFailure };
 
-function judgeImage(fact: ImageFact, { pod, settings }: ImagesOfPod): JudgedImage {
+function judgeImage(fact: InspectedImage, { pod, settings }: ImagesOfPod): JudgedImage {
   const { inspection } = fact;
   if (inspection.kind === "anywhere") return { kind: "anywhere" };
   if (inspection.kind === "failed") {
@@ -129,7 +122,7 @@ function judgeImage(fact: ImageFact, { pod, settings }: ImagesOfPod): JudgedImag
   return { kind: "failed", failure: { kind: "permanent", reason: "NotAnImage", message } };
 }
 
-function outcomeOf({ image, inspection, source }: ImageFact, judged: JudgedImage): ImageOutcome {
+function outcomeOf({ image, inspection, source }: InspectedImage, judged: JudgedImage): ImageOutcome {
   const digest = inspection.kind === "failed" ? "" : inspection.digest;
   switch (judged.kind) {
     case "some":
@@ -143,7 +136,7 @@ function outcomeOf({ image, inspection, source }: ImageFact, judged: JudgedImage
   }
 }
 
-function findingsOf({ image, inspection }: ImageFact): readonly string[] {
+function findingsOf({ image, inspection }: InspectedImage): readonly string[] {
   return inspection.kind === "failed" ? [] : inspection.findings.map(({ message }) => `${image}: ${message}`);
 }
 
@@ -155,7 +148,7 @@ function worstFailure(failures: readonly ImageFailure[]): ImageFailure | undefin
   return retryAfterMs === 0 ? first : { image: first.image, failure: { ...first.failure, retryAfterMs } };
 }
 
-function notInspected({ image, pullPolicy }: WantedImage): ImageFact {
+function notInspected({ image, pullPolicy }: ImageUse): InspectedImage {
   const failure: InspectionFailure = {
     kind: "transient",
     reason: "Timeout",

@@ -1,5 +1,5 @@
 // What is known when a pod is judged: the pod itself, its images, the configs. Gathered by webhook and controller.
-import type { Inspection } from "../oci/types.ts";
+import type { InspectedImage } from "../oci/types.ts";
 import type { PlacementConfigs, PlacementSettings, RawObject } from "./config_types.ts";
 
 /** A container that pulls an image. Source: pod placement §2.7 step 2. */
@@ -73,22 +73,13 @@ export interface PodView {
   readonly runtimeClassName: string;
 }
 
-/** What is known of one image of the pod. */
-export interface ImageFact {
-  readonly image: string;
-  readonly pullPolicy: string;
-  readonly inspection: Inspection;
-  /** Where the knowledge came from, for the decision record. */
-  readonly source?: "registry" | "cache";
-}
-
 /** What the webhook knows when a pod arrives. */
 export interface AdmissionFacts {
   readonly pod: PodView;
   readonly configs: PlacementConfigs;
   readonly settings: PlacementSettings;
   /** The inspections of all images, when all are warm. */
-  readonly known: readonly ImageFact[] | undefined;
+  readonly known: readonly InspectedImage[] | undefined;
   /** False when the dead-man switch says that nobody would remove a gate. Warm admission stays. */
   readonly mayGate: boolean;
   readonly liveArchitectures?: readonly string[];
@@ -100,7 +91,7 @@ export interface PlacementFacts {
   readonly configs: PlacementConfigs;
   readonly settings: PlacementSettings;
   /** One per image of `imagesToInspect`, failures included; empty when `needsInspection` is false. */
-  readonly images: readonly ImageFact[];
+  readonly images: readonly InspectedImage[];
   /** How much of the longest gate age is used up (ms). */
   readonly gateAgeMs: number;
   /** Failed inspection rounds of this pod in this process, before this one. */

@@ -1,4 +1,5 @@
 // Micro benches of the pure work on the hot paths: µs an operation, median of rounds.
+import type { InspectedImage } from "../../lib/oci/types.ts";
 import { parseManifest } from "../../lib/oci/image/manifest.ts";
 import { platformsOf } from "../../lib/oci/image/platforms.ts";
 import { parseReference } from "../../lib/oci/reference.ts";
@@ -8,7 +9,7 @@ import { judgeAdmission } from "../../lib/placement/gate.ts";
 import { parsePod } from "../../lib/placement/pod_view.ts";
 import { releasePatch } from "../../lib/placement/patch/release_patch.ts";
 import { makeSettings } from "../../lib/placement/config/settings.ts";
-import type { ImageFact, PlacementFacts } from "../../lib/placement/types.ts";
+import type { PlacementFacts } from "../../lib/placement/types.ts";
 import { samplePod } from "./sample.ts";
 
 /** One measured operation. */
@@ -49,7 +50,7 @@ export function runMicro(): readonly MicroResult[] {
     spec: { ...raw.spec as object, schedulingGates: [{ name: "multiarch.openshift.io/scheduling-gate" }] },
   });
   if (pod === undefined || gated === undefined) throw new Error("the sample is no pod");
-  const images: readonly ImageFact[] = [{
+  const images: readonly InspectedImage[] = [{
     image: pod.containers[0]?.image ?? "",
     pullPolicy: "IfNotPresent",
     inspection: {

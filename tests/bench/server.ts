@@ -2,14 +2,13 @@
 // `echo` is the floor: Hono on the same listener, which parses the review and answers "allowed". `gate` and `warm` are
 // Archway's own route, with the decision it takes for an unknown and for a known image; `unlimited` is `gate` without a
 // limit of load, and `closed` refuses everything.
+import type { ImageUse, InspectedImage } from "../../lib/oci/types.ts";
 import { Hono } from "hono";
 import { systemClock } from "../../lib/clock.ts";
 import { openHttpsListener } from "../../lib/server/https_listener.ts";
 import { type LoadLimit, openLoadLimit } from "../../lib/server/load_limit.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { makeSettings } from "../../lib/placement/config/settings.ts";
-import type { WantedImage } from "../../lib/placement/images.ts";
-import type { ImageFact } from "../../lib/placement/types.ts";
 import { allowedReview } from "../../routes/admission.ts";
 import { gatePod } from "../../routes/gate_pod.ts";
 
@@ -34,7 +33,7 @@ function echo(): Hono {
 function archway(): Hono {
   const settings = makeSettings({ operatorNamespace: "archway-system" });
   const digest = `sha256:${"a".repeat(64)}`;
-  const facts = (images: readonly WantedImage[]): readonly ImageFact[] =>
+  const facts = (images: readonly ImageUse[]): readonly InspectedImage[] =>
     images.map(({ image, pullPolicy }) => ({
       image,
       pullPolicy,

@@ -1,5 +1,6 @@
 // Every patch that lib/placement makes is accepted by a real API server: generated pods are admitted, failed, released.
 // Source: pod placement §10 (what the server takes on a gated pod).
+import type { InspectedImage } from "../../lib/oci/types.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { ApiError, classifyWriteFailure } from "../../lib/k8s/errors.ts";
@@ -10,7 +11,7 @@ import { decide } from "../../lib/placement/decide.ts";
 import { judgeAdmission } from "../../lib/placement/gate.ts";
 import { bareReleasePatch, releasePatch } from "../../lib/placement/patch/release_patch.ts";
 import { makeSettings } from "../../lib/placement/config/settings.ts";
-import type { ImageFact, PlacementFacts } from "../../lib/placement/types.ts";
+import type { PlacementFacts } from "../../lib/placement/types.ts";
 import {
   applied,
   ARCH,
@@ -75,7 +76,7 @@ const CONFIGS = configs(cluster({ platforms: [weigh("arm64", 50), weigh("s390x",
 
 function factsOf(raw: unknown, changes: Partial<PlacementFacts>): PlacementFacts {
   const pod = podOf(raw);
-  const images: readonly ImageFact[] = pod.containers.map((one) => fact(one.image));
+  const images: readonly InspectedImage[] = pod.containers.map((one) => fact(one.image));
   const base = { pod, configs: CONFIGS, settings: SETTINGS, images, gateAgeMs: 60_000, failedAttempts: 9, jitter: 0 };
   return { ...base, ...changes };
 }
@@ -103,7 +104,7 @@ async function patched(plane: SharedControlPlane, raw: Json, operations: JsonPat
   return answer.body as Json;
 }
 
-function admitted(raw: Json, known: readonly ImageFact[] | undefined): Json {
+function admitted(raw: Json, known: readonly InspectedImage[] | undefined): Json {
   const pod = podOf(raw);
   const facts = { pod, configs: CONFIGS, settings: SETTINGS, known, mayGate: true };
   return applied(raw, admissionPatch(pod, judgeAdmission(facts)));

@@ -1,17 +1,18 @@
 // DaemonSets whose images miss an architecture of the cluster (`--daemonsets=warn`): each such node gets a pod that
 // cannot run. The controller that watches DaemonSets asks here for the event. Source: peers demand 10.
+import type { InspectedImage } from "../../oci/types.ts";
 import { EventReason } from "../../names.ts";
 import { judgeImages } from "../images.ts";
 import type { PlacementSettings } from "../config_types.ts";
 import { clip } from "../failures.ts";
 import type { PodReport } from "./report_slots.ts";
-import type { ImageFact, PodView } from "../types.ts";
+import type { PodView } from "../types.ts";
 
 /** What is known of a DaemonSet: its pod template as a pod, its images, and what the cluster's nodes are. */
 export interface DaemonSetFacts {
   readonly template: PodView;
   readonly settings: PlacementSettings;
-  readonly images: readonly ImageFact[];
+  readonly images: readonly InspectedImage[];
   readonly liveArchitectures: readonly string[];
 }
 

@@ -1,15 +1,16 @@
 // Ephemeral containers come after placement: one whose image cannot run on the pod's node fails without a word. The
 // controller asks here for the event. Source: peers idea I22.
+import type { InspectedImage } from "../../oci/types.ts";
 import { EventReason } from "../../names.ts";
 import { clip } from "../failures.ts";
 import { operatingSystemOf, usablePlatforms } from "../images.ts";
 import type { PlacedReport } from "./report_slots.ts";
-import type { ContainerView, ImageFact, PodView } from "../types.ts";
+import type { ContainerView, PodView } from "../types.ts";
 
 /** An ephemeral container, its image, and the architecture of the node that the pod runs on. */
 export interface EphemeralFacts {
   readonly container: ContainerView;
-  readonly fact: ImageFact;
+  readonly fact: InspectedImage;
   readonly nodeArchitecture: string;
 }
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { type ImageUse, type KnownImages, openKnownImages } from "../../../lib/images/known_images.ts";
+import type { ImageUse } from "../../../lib/oci/types.ts";
+import { type KnownImages, openKnownImages } from "../../../lib/images/known_images.ts";
 import type { InspectionReport } from "../../../lib/oci/inspector.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 

@@ -1,5 +1,6 @@
 // A pod's events over whole histories: failures with ever other words, refused writes, an events API that fails, leaders
 // that restart. Never more than three, and those of a pod's bad end are always among them.
+import type { InspectedImage } from "../../../lib/oci/types.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { ApiError } from "../../../lib/k8s/errors.ts";
@@ -10,7 +11,7 @@ import { decide } from "../../../lib/placement/decide.ts";
 import type { PlacementDecision } from "../../../lib/placement/decision_types.ts";
 import { bareReleasePatch, releasePatch } from "../../../lib/placement/patch/release_patch.ts";
 import { gateAddedReport, type PodOutcome, reportsOf } from "../../../lib/placement/report/reports.ts";
-import type { ImageFact, PodView } from "../../../lib/placement/types.ts";
+import type { PodView } from "../../../lib/placement/types.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { MemoryCluster } from "../../support/memory_kube_api.ts";
 import {
@@ -99,7 +100,10 @@ class Scene {
   }
 }
 
-function imagesOf({ containers }: PodView, { answer, words }: Pick<Look, "answer" | "words">): readonly ImageFact[] {
+function imagesOf(
+  { containers }: PodView,
+  { answer, words }: Pick<Look, "answer" | "words">,
+): readonly InspectedImage[] {
   return containers.map(({ image }) =>
     answer === "platforms"
       ? fact(image, { depth: "config" })

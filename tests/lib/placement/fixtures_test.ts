@@ -1,4 +1,5 @@
 // Pods as clusters send them, each with the fate it must have at admission (images unknown, images known) and after.
+import type { InspectedImage } from "../../../lib/oci/types.ts";
 import assert from "node:assert/strict";
 import batch from "../../fixtures/pods/batch.json" with { type: "json" };
 import daemon from "../../fixtures/pods/daemon.json" with { type: "json" };
@@ -13,7 +14,6 @@ import { judgeAdmission } from "../../../lib/placement/gate.ts";
 import { imagesToInspect } from "../../../lib/placement/images.ts";
 import { releasePatch } from "../../../lib/placement/patch/release_patch.ts";
 import { makeSettings } from "../../../lib/placement/config/settings.ts";
-import type { ImageFact } from "../../../lib/placement/types.ts";
 import {
   applied,
   factsOf,
@@ -40,7 +40,7 @@ interface Fixture {
 
 const FIXTURES: readonly Fixture[] = [batch, daemon, deployment, missing, pinned, sidecar];
 
-function inspected({ pod, known }: Fixture): readonly ImageFact[] {
+function inspected({ pod, known }: Fixture): readonly InspectedImage[] {
   return imagesToInspect(podOf(pod), makeSettings()).map(({ image }) => {
     const architectures = known[image];
     return architectures === undefined
@@ -49,7 +49,7 @@ function inspected({ pod, known }: Fixture): readonly ImageFact[] {
   });
 }
 
-function verdictOf(fixture: Fixture, known: readonly ImageFact[] | undefined): string {
+function verdictOf(fixture: Fixture, known: readonly InspectedImage[] | undefined): string {
   const pod = podOf(fixture.pod);
   const verdict = judgeAdmission({ pod, configs: NO_CONFIGS, settings: makeSettings(), known, mayGate: true });
   const after = applied(fixture.pod, admissionPatch(pod, verdict));

@@ -1,8 +1,8 @@
 // The architectures a pod's images share. Source: §2.7 steps 2–4, PM-18…26, PR-11/12, DV-36…39, DV-87/88, D18, D19.
+import type { InspectedImage } from "../../../lib/oci/types.ts";
 import assert from "node:assert/strict";
 import { imagesWorthConfigRead, judgeImages } from "../../../lib/placement/images.ts";
 import { makeSettings } from "../../../lib/placement/config/settings.ts";
-import type { ImageFact } from "../../../lib/placement/types.ts";
 import {
   A,
   bundleFact,
@@ -22,7 +22,7 @@ import {
 
 interface Given {
   readonly spec?: Json;
-  readonly images: readonly ImageFact[];
+  readonly images: readonly InspectedImage[];
 }
 
 function judged({ spec, images }: Given, settings = makeSettings()): ReturnType<typeof judgeImages> {
@@ -39,7 +39,7 @@ function shares(id: string, given: Given, expected: readonly string[]): Row {
   }];
 }
 
-function fails(id: string, images: readonly ImageFact[], image: string): Row {
+function fails(id: string, images: readonly InspectedImage[], image: string): Row {
   return [id, `judgeImages() fails by ${image}`, () => {
     const judgement = judged({ images });
     assert.ok(judgement.kind === "failed");
@@ -47,7 +47,7 @@ function fails(id: string, images: readonly ImageFact[], image: string): Row {
   }];
 }
 
-const linux = (image: string, ...architectures: readonly string[]): ImageFact =>
+const linux = (image: string, ...architectures: readonly string[]): InspectedImage =>
   platformsFact(image, architectures.map((architecture) => ({ os: "linux", architecture })));
 const MIXED_OS = platformsFact("mixed", [{ os: "windows", architecture: A }, { os: "linux", architecture: R }]);
 const INIT = {
@@ -138,7 +138,7 @@ Deno.test("judgeImages() adds what a runtime class can run besides", () => {
 });
 
 Deno.test("imagesWorthConfigRead() names index-depth images that exclude what another image offers", () => {
-  const worth = (...images: readonly ImageFact[]): readonly string[] => {
+  const worth = (...images: readonly InspectedImage[]): readonly string[] => {
     const pod = podOf(rawPod({ containers: images.map(({ image }) => container(image)) }));
     return imagesWorthConfigRead({ pod, settings: makeSettings(), images });
   };

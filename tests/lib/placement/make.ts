@@ -3,12 +3,12 @@ import assert from "node:assert/strict";
 import jsonPatch from "fast-json-patch";
 import type { JsonPatch } from "../../../lib/k8s/patch.ts";
 import { SCHEDULING_GATE } from "../../../lib/names.ts";
-import type { InspectionDepth, InspectionFailure, Platform } from "../../../lib/oci/types.ts";
+import type { InspectedImage, InspectionDepth, InspectionFailure, Platform } from "../../../lib/oci/types.ts";
 import { parseClusterConfig, parseNamespaceConfig } from "../../../lib/placement/config/config.ts";
 import { parsePod } from "../../../lib/placement/pod_view.ts";
 import { makeSettings } from "../../../lib/placement/config/settings.ts";
 import type { ClusterConfig, NamespaceConfig, PlacementConfigs } from "../../../lib/placement/config_types.ts";
-import type { ImageFact, PlacementFacts, PodView } from "../../../lib/placement/types.ts";
+import type { PlacementFacts, PodView } from "../../../lib/placement/types.ts";
 
 /** A JSON object under construction. */
 export type Json = Record<string, unknown>;
@@ -165,7 +165,7 @@ const IMAGES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The inspection of one of the sample images; any other name is an image that cannot be inspected. */
-export function fact(image: string, options: { readonly depth?: InspectionDepth } = {}): ImageFact {
+export function fact(image: string, options: { readonly depth?: InspectionDepth } = {}): InspectedImage {
   const architectures = IMAGES[image];
   if (architectures === undefined) return failedFact(image, { kind: "transient", reason: "ServerError" });
   return platformsFact(image, architectures.map((architecture) => ({ os: "linux", architecture })), options);
@@ -177,13 +177,13 @@ export function platformsFact(
   platforms: readonly Platform[],
   { depth = "index", pullPolicy = "IfNotPresent" }: { readonly depth?: InspectionDepth; readonly pullPolicy?: string } =
     {},
-): ImageFact {
+): InspectedImage {
   const digest = `sha256:${"0".repeat(64)}`;
   const mediaType = "application/vnd.oci.image.index.v1+json";
   return { image, pullPolicy, inspection: { kind: "platforms", digest, mediaType, platforms, depth, findings: [] } };
 }
 
-export function bundleFact(image: string): ImageFact {
+export function bundleFact(image: string): InspectedImage {
   const inspection = { kind: "anywhere", digest: "sha256:b", mediaType: "m", platforms: [], findings: [] } as const;
   return { image, pullPolicy: "IfNotPresent", inspection };
 }
@@ -191,7 +191,7 @@ export function bundleFact(image: string): ImageFact {
 export function failedFact(
   image: string,
   failure: Pick<InspectionFailure, "kind" | "reason"> & Partial<InspectionFailure>,
-): ImageFact {
+): InspectedImage {
   const inspection = { kind: "failed", failure: { message: "the registry answered 500", ...failure } } as const;
   return { image, pullPolicy: "IfNotPresent", inspection };
 }

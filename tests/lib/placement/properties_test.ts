@@ -1,5 +1,6 @@
 // The invariants of design §6 that are decisions, on generated pods, images and histories: 2 (no pod where an image
 // cannot run), 3 (only narrowed), 5 (deciding twice), 7 (unknown fields survive).
+import type { InspectedImage } from "../../../lib/oci/types.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { SCHEDULING_GATE } from "../../../lib/names.ts";
@@ -13,7 +14,7 @@ import { releasePatch } from "../../../lib/placement/patch/release_patch.ts";
 import { reportsOf } from "../../../lib/placement/report/reports.ts";
 import { makeSettings } from "../../../lib/placement/config/settings.ts";
 import type { PlacementConfigs, PlacementSettings, RawObject } from "../../../lib/placement/config_types.ts";
-import type { ImageFact, PlacementFacts } from "../../../lib/placement/types.ts";
+import type { PlacementFacts } from "../../../lib/placement/types.ts";
 import {
   annotationsOf,
   applied,
@@ -123,7 +124,7 @@ const failure = fc.record({
   reason: fc.constantFrom("ManifestUnknown" as const, "ServerError" as const),
   message: fc.string(),
 });
-const inspectionOf = (name: string): fc.Arbitrary<ImageFact> =>
+const inspectionOf = (name: string): fc.Arbitrary<InspectedImage> =>
   fc.oneof(
     {
       weight: 20,
@@ -133,7 +134,7 @@ const inspectionOf = (name: string): fc.Arbitrary<ImageFact> =>
     },
     {
       weight: 1,
-      arbitrary: failure.map((one): ImageFact => ({
+      arbitrary: failure.map((one): InspectedImage => ({
         image: name,
         pullPolicy: "",
         inspection: { kind: "failed", failure: one },
@@ -141,7 +142,7 @@ const inspectionOf = (name: string): fc.Arbitrary<ImageFact> =>
     },
     {
       weight: 1,
-      arbitrary: fc.constant<ImageFact>({
+      arbitrary: fc.constant<InspectedImage>({
         image: name,
         pullPolicy: "",
         inspection: { kind: "anywhere", digest: "sha256:b", mediaType: "m", platforms: [], findings: [] },
@@ -175,17 +176,20 @@ const someSettings: fc.Arbitrary<PlacementSettings> = fc.record({
 const scenes = fc.record({ raw: pods, configs: someConfigs, settings: someSettings }).chain((scene) => {
   const pod = podOf(scene.raw);
   const images = [...new Set(pod.containers.map((one) => one.image))];
-  return fc.tuple(...images.map(inspectionOf)).map((facts) => ({ ...scene, images: facts as readonly ImageFact[] }));
+  return fc.tuple(...images.map(inspectionOf)).map((facts) => ({
+    ...scene,
+    images: facts as readonly InspectedImage[],
+  }));
 });
 
 interface Scene {
   readonly raw: Json;
   readonly configs: PlacementConfigs;
   readonly settings: PlacementSettings;
-  readonly images: readonly ImageFact[];
+  readonly images: readonly InspectedImage[];
 }
 
-function admit(scene: Scene, known: readonly ImageFact[] | undefined): Json {
+function admit(scene: Scene, known: readonly InspectedImage[] | undefined): Json {
   const pod = podOf(scene.raw);
   return applied(scene.raw, admissionPatch(pod, judgeAdmission({ ...scene, pod, known, mayGate: true })));
 }

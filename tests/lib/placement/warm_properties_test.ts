@@ -2,10 +2,9 @@
 // by operating system and architecture. The controller's half is in properties_test.ts.
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { Platform } from "../../../lib/oci/types.ts";
+import type { InspectedImage, Platform } from "../../../lib/oci/types.ts";
 import { judgeAdmission } from "../../../lib/placement/gate.ts";
 import { makeSettings } from "../../../lib/placement/config/settings.ts";
-import type { ImageFact } from "../../../lib/placement/types.ts";
 import { bundleFact, configs, container, failedFact, platformsFact, podOf, rawPod } from "./make.ts";
 
 const platform: fc.Arbitrary<Platform> = fc.record({
@@ -14,7 +13,7 @@ const platform: fc.Arbitrary<Platform> = fc.record({
 });
 const SERVER_ERROR = { kind: "transient", reason: "ServerError" } as const;
 
-function imageFacts(image: string): fc.Arbitrary<ImageFact> {
+function imageFacts(image: string): fc.Arbitrary<InspectedImage> {
   return fc.oneof(
     {
       weight: 8,
@@ -33,7 +32,7 @@ const scene = fc.record({
 });
 
 /** Whether an image runs on an architecture under an operating system. */
-function runs({ inspection }: ImageFact, on: { readonly os: string; readonly architecture: string }): boolean {
+function runs({ inspection }: InspectedImage, on: { readonly os: string; readonly architecture: string }): boolean {
   if (inspection.kind === "anywhere") return true;
   if (inspection.kind === "failed") return false;
   return inspection.platforms.some(({ os, architecture }) => os === on.os && architecture === on.architecture);

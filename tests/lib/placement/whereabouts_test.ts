@@ -9,8 +9,7 @@ import { judgeAdmission } from "../../../lib/placement/gate.ts";
 import { parseRecord } from "../../../lib/placement/patch/record.ts";
 import { releasePatch } from "../../../lib/placement/patch/release_patch.ts";
 import { makeSettings } from "../../../lib/placement/config/settings.ts";
-import type { ImageFact } from "../../../lib/placement/types.ts";
-import type { Platform } from "../../../lib/oci/types.ts";
+import type { InspectedImage, Platform } from "../../../lib/oci/types.ts";
 import {
   annotationsOf,
   applied,
@@ -91,7 +90,7 @@ function settingsOf({ hasLevels }: Scene): PlacementSettings {
   });
 }
 
-function imagesOf({ images }: Scene): readonly ImageFact[] {
+function imagesOf({ images }: Scene): readonly InspectedImage[] {
   return images.map((platforms, index) => platformsFact(`image-${index}`, platforms, { depth: "config" }));
 }
 

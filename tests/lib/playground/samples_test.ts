@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
-import type { Inspection } from "../../../lib/oci/types.ts";
+import type { InspectedImage, Inspection } from "../../../lib/oci/types.ts";
 import { admissionPatch } from "../../../lib/placement/patch/admission_patch.ts";
 import { parseClusterConfig } from "../../../lib/placement/config/config.ts";
 import type { PlacementConfigs } from "../../../lib/placement/config_types.ts";
@@ -11,7 +11,7 @@ import { judgeAdmission } from "../../../lib/placement/gate.ts";
 import { parsePod } from "../../../lib/placement/pod_view.ts";
 import { releasePatch } from "../../../lib/placement/patch/release_patch.ts";
 import { makeSettings } from "../../../lib/placement/config/settings.ts";
-import type { ImageFact, PodView } from "../../../lib/placement/types.ts";
+import type { PodView } from "../../../lib/placement/types.ts";
 import { type Cluster, parseKubeObject } from "../../../lib/playground/cluster.ts";
 import { createObject } from "../../../lib/playground/create_object.ts";
 import { applyJsonPatch } from "../../../lib/playground/json_patch.ts";
@@ -71,7 +71,7 @@ function makeSampleCluster(): Promise<Cluster> {
 
 async function release(cluster: Cluster, name: string): Promise<void> {
   const pod = viewOf(cluster.store.get(Resource.pods, `${SAMPLE_NAMESPACE}/${name}`));
-  const images: readonly ImageFact[] = needsInspection(pod, configs(), SETTINGS)
+  const images: readonly InspectedImage[] = needsInspection(pod, configs(), SETTINGS)
     ? pod.containers.map(({ image, pullPolicy }) => ({ image, pullPolicy, inspection: inspect(image) }))
     : [];
   const facts = { pod, configs: configs(), settings: SETTINGS, images, gateAgeMs: 2_000, failedAttempts: 1, jitter: 0 };

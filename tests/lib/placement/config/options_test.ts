@@ -1,4 +1,5 @@
 // What the options of an installation add: taints, variants, DaemonSet and ephemeral warnings. Source: peers I8, I12, I22.
+import type { InspectedImage } from "../../../../lib/oci/types.ts";
 import assert from "node:assert/strict";
 import { daemonSetReport } from "../../../../lib/placement/report/daemonset.ts";
 import { decide } from "../../../../lib/placement/decide.ts";
@@ -8,7 +9,6 @@ import { makeSettings } from "../../../../lib/placement/config/settings.ts";
 import { parseArchTaint, planTolerations } from "../../../../lib/placement/patch/tolerations.ts";
 import { parseVariantLabel } from "../../../../lib/placement/variants.ts";
 import type { ArchTaint, VariantLabel } from "../../../../lib/placement/config_types.ts";
-import type { ImageFact } from "../../../../lib/placement/types.ts";
 import type { PodReport } from "../../../../lib/placement/report/report_slots.ts";
 import {
   A,
@@ -85,7 +85,7 @@ Deno.test("parseVariantLabel() reads a label that exists or has one of some valu
 });
 
 function requiredFor(
-  images: readonly ImageFact[],
+  images: readonly InspectedImage[],
   spec: Json = {},
   variantLabels = [label("amd64/v3=level=v3|v4")],
 ): unknown {
@@ -94,7 +94,7 @@ function requiredFor(
   return requiredOf(applied(raw, releasePatch(facts.pod, decide(facts))));
 }
 
-const levels = (image: string, ...variants: readonly (string | undefined)[]): ImageFact =>
+const levels = (image: string, ...variants: readonly (string | undefined)[]): InspectedImage =>
   platformsFact(
     image,
     variants.map((variant) => ({ os: "linux", architecture: A, ...(variant === undefined ? {} : { variant }) })),
