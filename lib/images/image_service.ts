@@ -95,7 +95,7 @@ export async function openImageService(options: {
   const budget = openBudget({ clock });
   const tokens = openTokenSource({ transport, budget, clock });
   const client = openRegistryClient({ transport, tokens, budget, clock });
-  const registry = openRegistryInspector({ client, planner, checkConfigs: config.checkConfigs });
+  const registry = openRegistryInspector({ client, planner, clock, checkConfigs: config.checkConfigs });
   const cached = openCachedInspector({
     inner: registry,
     kv,
@@ -106,7 +106,7 @@ export async function openImageService(options: {
   });
   const owned = stack.move();
   return {
-    inspector: withKeyring(singleFlight(cached), { planner, keyring }),
+    inspector: withKeyring(singleFlight(cached), { planner, keyring, clock }),
     run: (signal) => planner.watch(signal),
     cacheSize: () => cached.size(),
     hostStates: () => budget.hostStates(),

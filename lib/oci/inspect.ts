@@ -1,4 +1,5 @@
 // The inspector that asks registries: plan → endpoints in order → one image read. Cache and single-flight wrap it.
+import type { Clock } from "../clock.ts";
 import type { RegistryClient } from "./client.ts";
 import { scopeCovers } from "./credentials/match.ts";
 import type { RegistryDocument } from "./image/document.ts";
@@ -16,6 +17,8 @@ export interface RegistryInspectorDeps {
   readonly client: RegistryClient;
   /** Says where an image may be pulled from. */
   readonly planner: PullPlanner;
+  /** Dates what the registries say. */
+  readonly clock: Clock;
   /** Also read the configs of an index and compare (more requests). */
   readonly checkConfigs: boolean;
 }
@@ -48,6 +51,7 @@ class RegistryInspector implements RegistryLookups {
   }
 
   async inspect(request: InspectionRequest, signal: AbortSignal): Promise<InspectionReport> {
+    const verifiedAtMs = this.#parts.clock.nowMs();
     const journey = { request, requestLog: new RequestLog(), signal };
     const visited = await this.#visitEach(journey, (endpoint) => this.#readAt(journey, endpoint));
     const { endpoint } = visited;
@@ -57,6 +61,7 @@ class RegistryInspector implements RegistryLookups {
     return {
       inspection,
       resolved: endpoint === undefined ? request.image : nameOf(endpoint),
+      verifiedAtMs,
       source: "registry",
       access: credential === undefined ? "public" : "private",
       requests: journey.requestLog.counts,

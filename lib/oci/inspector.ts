@@ -17,6 +17,8 @@ export interface InspectionRequest {
   readonly depth: InspectionDepth;
   /** May rise while the inspection waits. */
   readonly priority: InspectionPriority;
+  /** The namespace that the work is done for, so that limits are shared fairly among namespaces; absent: for none. */
+  readonly namespace?: string | undefined;
 }
 
 /** HTTP requests that an inspection caused. */
@@ -55,6 +57,11 @@ export interface InspectionReport {
   readonly inspection: Inspection;
   /** Fully qualified reference that answered (or was asked last): `registry-1.docker.io/library/nginx:latest`. */
   readonly resolved: string;
+  /**
+   * When the registry was asked what the reference points to (epoch ms), never later than its answer. The age of a tag
+   * counts from here, whichever cache answers. A digest and a failure of our own are as old as the report.
+   */
+  readonly verifiedAtMs: number;
   /** `cache`: no manifest was read for it, at most a HEAD was sent. */
   readonly source: "registry" | "cache";
   /** Whether the knowledge may be shared: `public` was read anonymously; `private` needed a credential. */

@@ -1,11 +1,13 @@
 // Completes a request before anything is keyed by it: the credentials of cluster and node join those of the pod, what
 // matches no endpoint of the image is dropped, and what policy forbids ends here. A wrapper around any inspector.
+import type { Clock } from "../clock.ts";
 import { matchPullSecrets, scopeCovers } from "./credentials/match.ts";
 import type { Credential, Keyring } from "./credential.ts";
 import { fingerprintOfAll } from "./fingerprint.ts";
 import type { InspectionReport, InspectionRequest, Inspector } from "./inspector.ts";
 import { NO_REQUESTS } from "./request_log.ts";
 import type { Endpoint, PullPlanner } from "./pull_plan.ts";
+import type { InspectionFailure } from "./types.ts";
 
 /**
  * The outermost inspector. Credentials arrive at `inner` in the order to try them: for each endpoint first the pod's, then
@@ -13,7 +15,7 @@ import type { Endpoint, PullPlanner } from "./pull_plan.ts";
  */
 export function withKeyring(
   inner: Inspector,
-  { planner, keyring }: { readonly planner: PullPlanner; readonly keyring: Keyring },
+  { planner, keyring, clock }: { readonly planner: PullPlanner; readonly keyring: Keyring; readonly clock: Clock },
 ): Inspector {
   async function credentialsFor(
     request: InspectionRequest,
@@ -32,7 +34,7 @@ export function withKeyring(
   return {
     inspect: async (request, signal) => {
       const plan = planner.plan(request.image);
-      if (plan.kind === "refused") return refusal(request.image, plan.failure);
+      if (plan.kind === "refused") return refusal(request.image, { failure: plan.failure, atMs: clock.nowMs() });
       const credentials = await credentialsFor(request, plan.endpoints, signal);
       return await inner.inspect({ ...request, credentials }, signal);
     },
@@ -41,11 +43,12 @@ export function withKeyring(
 
 function refusal(
   image: string,
-  failure: Extract<ReturnType<PullPlanner["plan"]>, { kind: "refused" }>["failure"],
+  { failure, atMs }: { readonly failure: InspectionFailure; readonly atMs: number },
 ): InspectionReport {
   return {
     inspection: { kind: "failed", failure },
     resolved: image,
+    verifiedAtMs: atMs,
     source: "registry",
     access: "public",
     requests: NO_REQUESTS,

@@ -66,11 +66,11 @@ export function openTestInspector(
   const budget = openBudget({ clock });
   const tokens = openTokenSource({ transport, budget, clock });
   const client = openRegistryClient({ transport, tokens, budget, clock });
-  const registry = openRegistryInspector({ client, planner, checkConfigs });
+  const registry = openRegistryInspector({ client, planner, clock, checkConfigs });
   const cached = openCachedInspector({ inner: registry, kv, clock, log, maxEntries, tagTtlMs });
   const { keyring: given = [] } = options;
   const keyring: Keyring = "lookup" in given ? given : { lookup: () => Promise.resolve(given) };
-  const inspector = withKeyring(singleFlight(cached), { planner, keyring });
+  const inspector = withKeyring(singleFlight(cached), { planner, keyring, clock });
   return {
     inspector,
     registry,

@@ -13,7 +13,6 @@ import { type AccessScope, openAccessScopes, PUBLIC_SCOPE } from "./access_scope
 import { addRequests, NO_REQUESTS } from "../request_log.ts";
 import { type NegativeCache, openNegativeCache } from "./negative.ts";
 import { canonicalReference, type ImageReference, parseReference } from "../reference.ts";
-import type { Inspection } from "../types.ts";
 
 /** An inspector with a memory. */
 export interface CachedInspector extends Inspector {
@@ -85,7 +84,10 @@ class Cache implements CachedInspector {
     if (parsed.kind === "invalid") return await this.#parts.inner.inspect(request, signal);
     const key = failureKey(request);
     const failure = this.#failures.recall(key, request.freshness);
-    if (failure !== undefined) return toReport(parsed.reference, { kind: "failed", failure });
+    if (failure !== undefined) {
+      const inspection = { kind: "failed", failure } as const;
+      return toReport(parsed.reference, { inspection, verifiedAtMs: this.#parts.clock.nowMs() });
+    }
     const { reference } = parsed;
     const scopes = request.credentials.length === 0
       ? [PUBLIC_SCOPE]
@@ -102,7 +104,8 @@ class Cache implements CachedInspector {
 
   async #inspectDigest(ask: Ask, digest: string): Promise<InspectionReport> {
     const known = await this.#recallDocument(ask, digest);
-    return known === undefined ? await this.#inspectAfresh(ask) : answer(ask, known);
+    if (known === undefined) return await this.#inspectAfresh(ask);
+    return answer(ask, { document: known, verifiedAtMs: this.#parts.clock.nowMs() });
   }
 
   async #inspectTag(ask: Ask): Promise<InspectionReport> {
@@ -112,7 +115,8 @@ class Cache implements CachedInspector {
     const ageMs = this.#parts.clock.nowMs() - tag.record.verifiedAtMs;
     const maxAgeMs = ask.request.freshness === "revalidate" ? SHARED_MS : this.#parts.tagTtlMs;
     // A negative age is another replica's clock, or ours set back: no reason to believe it for longer.
-    return ageMs >= 0 && ageMs <= maxAgeMs ? answer(ask, document) : await this.#revalidate(ask);
+    if (ageMs < 0 || ageMs > maxAgeMs) return await this.#revalidate(ask);
+    return answer(ask, { document, verifiedAtMs: tag.record.verifiedAtMs });
   }
 
   /** One HEAD: mostly the tag has not moved, or moved to what is known under another name. */
@@ -122,14 +126,15 @@ class Cache implements CachedInspector {
     const head = await this.#parts.inner.head(request, signal);
     if (head.kind === "failed" && head.failure.kind === "transient") {
       const { requests, trace, failure } = head;
-      return { ...toReport(reference, { kind: "failed", failure }), source: "registry", requests, trace };
+      const report = toReport(reference, { inspection: { kind: "failed", failure }, verifiedAtMs: askedAtMs });
+      return { ...report, source: "registry", requests, trace };
     }
     // Not every registry answers HEAD truthfully: only a GET decides that an image is gone.
     const document = head.kind === "digest" ? await this.#recallDocument(ask, head.digest) : undefined;
     if (head.kind !== "digest" || document === undefined) return await this.#inspectAfresh(ask, head);
     const { requests, trace, access, digest, credentialSource } = head;
     this.#knowledge.putTag(this.#scopeFor(request, access), tagName(reference), { digest, verifiedAtMs: askedAtMs });
-    const report = { ...answer(ask, document), requests, trace, access };
+    const report = { ...answer(ask, { document, verifiedAtMs: askedAtMs }), requests, trace, access };
     return credentialSource === undefined ? report : { ...report, credentialSource };
   }
 
@@ -177,15 +182,24 @@ class Cache implements CachedInspector {
   }
 }
 
-function answer({ reference }: Ask, { record, scope }: Known<DocumentRecord>): InspectionReport {
+function answer(
+  { reference }: Ask,
+  { document: { record, scope }, verifiedAtMs }: {
+    readonly document: Known<DocumentRecord>;
+    readonly verifiedAtMs: number;
+  },
+): InspectionReport {
   const findings = [...findingsOfReference(reference, record.mediaType), ...record.findings];
   const access = scope === PUBLIC_SCOPE ? "public" : "private";
-  return { ...toReport(reference, { ...record, findings }), access };
+  return { ...toReport(reference, { inspection: { ...record, findings }, verifiedAtMs }), access };
 }
 
-function toReport(reference: ImageReference, inspection: Inspection): InspectionReport {
+function toReport(
+  reference: ImageReference,
+  { inspection, verifiedAtMs }: Pick<InspectionReport, "inspection" | "verifiedAtMs">,
+): InspectionReport {
   const resolved = canonicalReference(reference);
-  return { inspection, resolved, source: "cache", access: "public", requests: NO_REQUESTS, trace: [] };
+  return { inspection, resolved, verifiedAtMs, source: "cache", access: "public", requests: NO_REQUESTS, trace: [] };
 }
 
 /** One spelling for each tag. Short names stand apart: the configuration may send them elsewhere than to Docker Hub. */

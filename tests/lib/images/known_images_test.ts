@@ -19,6 +19,7 @@ function reportOf(changes: Partial<InspectionReport> = {}): InspectionReport {
       findings: [],
     },
     resolved: "example.com/app:v1",
+    verifiedAtMs: 0,
     source: "registry",
     access: "public",
     requests: { manifestGet: 1, manifestHead: 0, blobGet: 0, token: 0, other: 0 },

@@ -34,6 +34,7 @@ function privateRegistry(): RegistryLookups {
       findings: [],
     },
     resolved: "registry.example/team/app:v1",
+    verifiedAtMs: 0,
     source: "registry",
     access: "private",
     credentialSource: "secret team/pull",

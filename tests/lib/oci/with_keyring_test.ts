@@ -1,5 +1,6 @@
 // What a request is completed with before it is shared and cached.
 import assert from "node:assert/strict";
+import { systemClock } from "../../../lib/clock.ts";
 import type { Credential } from "../../../lib/oci/credential.ts";
 import type { InspectionRequest, Inspector } from "../../../lib/oci/inspector.ts";
 import { NO_REQUESTS } from "../../../lib/oci/request_log.ts";
@@ -22,6 +23,7 @@ async function credentialsFor(pods: readonly Credential[], keyring: readonly Cre
       return Promise.resolve({
         inspection,
         resolved: "",
+        verifiedAtMs: 0,
         source: "registry",
         access: "public",
         requests: NO_REQUESTS,
@@ -30,7 +32,11 @@ async function credentialsFor(pods: readonly Credential[], keyring: readonly Cre
     },
   };
   const planner = { plan: () => ({ kind: "endpoints", endpoints: ENDPOINTS }) as const };
-  const outer = withKeyring(inner, { planner, keyring: { lookup: () => Promise.resolve(keyring) } });
+  const outer = withKeyring(inner, {
+    planner,
+    keyring: { lookup: () => Promise.resolve(keyring) },
+    clock: systemClock,
+  });
   await outer.inspect(makeRequest("quay.io/org/app:v1", { credentials: pods }), signal);
   return (seen[0]?.credentials ?? []).map(({ source }) => source);
 }
@@ -59,7 +65,11 @@ Deno.test("withKeyring() asks nobody for an image that policy refuses", async ()
   const failure = { kind: "permanent", reason: "Blocked", message: "no" } as const;
   const inner: Inspector = { inspect: () => assert.fail("asked") };
   const lookup = (): never => assert.fail("looked up");
-  const outer = withKeyring(inner, { planner: { plan: () => ({ kind: "refused", failure }) }, keyring: { lookup } });
+  const outer = withKeyring(inner, {
+    planner: { plan: () => ({ kind: "refused", failure }) },
+    keyring: { lookup },
+    clock: systemClock,
+  });
   const report = await outer.inspect(makeRequest("quay.io/a"), signal);
   assert.deepEqual([report.inspection, report.requests], [{ kind: "failed", failure }, NO_REQUESTS]);
 });

@@ -48,6 +48,7 @@ class Registry implements RegistryLookups {
         }
         : { kind: "failed", failure },
       resolved: image,
+      verifiedAtMs: 0,
       source: "registry",
       access: this.isPrivate ? "private" : "public",
       requests: { ...NO_REQUESTS, manifestGet: 1 },
@@ -198,6 +199,17 @@ Deno.test("DV-123 openCachedInspector() looks a tag up each time for policy Alwa
   assert.equal(registry.take(), "0 GET, 1 HEAD");
   await inspect(APP);
   assert.equal(registry.take(), "0 GET, 0 HEAD", "others have the use of it");
+});
+
+Deno.test("openCachedInspector() reports when the registry said where a tag points, whoever answers", async () => {
+  const { clock, inspect } = open();
+  const startMs = clock.nowMs();
+  await inspect(APP);
+  await clock.advance(TTL_MS);
+  assert.equal((await inspect(APP)).verifiedAtMs, startMs, "an answer from the cache is as old as what it repeats");
+  await clock.advance(1);
+  assert.equal((await inspect(APP)).verifiedAtMs, startMs + TTL_MS + 1, "a HEAD has confirmed it");
+  assert.equal((await inspect(PINNED)).verifiedAtMs, clock.nowMs(), "a digest does not age");
 });
 
 Deno.test("openCachedInspector() follows a tag that moved, by HEAD and GET, and back by HEAD alone", async () => {

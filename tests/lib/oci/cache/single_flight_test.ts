@@ -13,6 +13,7 @@ const REPORT: InspectionReport = {
     findings: [],
   },
   resolved: "registry.example/app:v1",
+  verifiedAtMs: 0,
   source: "registry",
   access: "public",
   requests: NO_REQUESTS,
