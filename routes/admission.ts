@@ -7,6 +7,7 @@
 // | JSON without a uid, broken JSON                | 400: the API server applies failurePolicy      |
 // | more than MAX_BODY_BYTES                       | 413: likewise                                  |
 import type { Context } from "hono";
+import { renderJsonBody } from "../lib/k8s/json_body.ts";
 import type { JsonPatch } from "../lib/k8s/patch.ts";
 
 /** Largest review read (bytes): the API server's own objects end at 3 MiB; old and new object fit. */
@@ -92,7 +93,7 @@ export function parseReview(review: unknown): ReviewRead {
 
 /** The answer: allowed, always; with the patch base64-encoded where there is one. */
 export function allowedReview(uid: string, patch: JsonPatch): Readonly<Record<string, unknown>> {
-  const change = patch.length === 0 ? {} : { patchType: "JSONPatch", patch: toBase64(JSON.stringify(patch)) };
+  const change = patch.length === 0 ? {} : { patchType: "JSONPatch", patch: toBase64(renderJsonBody(patch)) };
   return {
     apiVersion: "admission.k8s.io/v1",
     kind: "AdmissionReview",

@@ -6,6 +6,7 @@ import { faultOfConnection, faultOfResponse, NoAnswer } from "./api_faults.ts";
 import type { ClusterAccess, TlsIdentity } from "./cluster_access.ts";
 import { type Deadline, openDeadline, orAborted } from "./deadline.ts";
 import { ApiError } from "./errors.ts";
+import { renderJsonBody } from "./json_body.ts";
 import { ServerClock } from "./server_clock.ts";
 
 /**
@@ -147,7 +148,7 @@ export class ApiTransport implements AsyncDisposable {
           "user-agent": userAgent,
           ...(request.body === undefined ? {} : { "content-type": request.contentType ?? "application/json" }),
         },
-        ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+        ...(request.body === undefined ? {} : { body: renderJsonBody(request.body) }),
         redirect: "manual",
         client: this.#httpClient(credentials.tls),
         signal,

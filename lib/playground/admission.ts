@@ -103,8 +103,7 @@ async function callWebhook(
   if (patch === undefined || attempt.object === undefined) return attempt.object;
   const bytes = Uint8Array.from(atob(patch), (character) => character.charCodeAt(0));
   try {
-    const operations: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    return parseKubeObject(applyJsonPatch(attempt.object, operations));
+    return parseKubeObject(applyJsonPatch(attempt.object, new TextDecoder().decode(bytes)));
   } catch (error) {
     const message = `Internal error occurred: cannot apply the patch of "${webhook.name}": ${errorText(error)}`;
     throw new StatusError(500, "InternalError", { message });

@@ -10,8 +10,8 @@ import { numberAt, objectAt, textAt } from "./json_value.ts";
 import { type Listener, listenPlain, listenTls } from "./listen.ts";
 import { findObject, parseSelection, readResource } from "./reads.ts";
 import { parseResourcePath, type ResourcePath } from "./request_path.ts";
-import { badRequest, methodNotAllowed, renderStatus, StatusError, unknownPath } from "./status.ts";
-import { bindPod, type PatchKind, patchObject, updateObject } from "./update_object.ts";
+import { methodNotAllowed, renderStatus, StatusError, unknownPath } from "./status.ts";
+import { bindPod, parseBody, type PatchKind, patchObject, updateObject } from "./update_object.ts";
 
 /** A running API server. Any bearer token is accepted and nobody is refused: for loopback only. */
 export interface ApiServer extends AsyncDisposable {
@@ -114,6 +114,11 @@ function isDryRun(request: Request): boolean {
 }
 
 async function readBody(request: Request): Promise<unknown> {
+  const text = await readText(request);
+  return text === "" ? {} : parseBody(text);
+}
+
+async function readText(request: Request): Promise<string> {
   const type = request.headers.get("content-type") ?? "application/json";
   const text = await request.text();
   if (type.includes("protobuf")) {
@@ -121,13 +126,7 @@ async function readBody(request: Request): Promise<unknown> {
       message: "the playground reads JSON only; use kubectl create -f, apply -f or run instead of kubectl's generators",
     });
   }
-  if (text === "") return {};
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return parsed;
-  } catch (error) {
-    throw badRequest(`the body is not JSON: ${errorText(error)}`);
-  }
+  return text;
 }
 
 async function post(cluster: Cluster, path: ResourcePath, request: Request): Promise<Response> {
@@ -169,7 +168,7 @@ async function patch(cluster: Cluster, path: ResourcePath, request: Request): Pr
   if (name === undefined) throw methodNotAllowed();
   const type = (request.headers.get("content-type") ?? "").split(";")[0]?.trim() ?? "";
   const patchKind = PATCH_KINDS[type];
-  const body = await readBody(request);
+  const body = await readText(request);
   if (patchKind === undefined) {
     const message = `the body of the request was in an unknown format - accepted media types include: ${
       Object.keys(PATCH_KINDS).join(", ")

@@ -1,9 +1,14 @@
-// RFC 6902 JSON Patch applied to a value, all or nothing; the input is never changed. Used for PATCH and for webhooks.
-import { isEqualJson, isObject, type JsonObject } from "./json_value.ts";
+// RFC 6902 JSON Patch applied to a value as the API server applies it, all or nothing; the input is never changed.
+//
+// The operations are the library's, but for `test`: the API server compares numbers and strings by their bytes, the patch's
+// own against those that Go writes for the object. Hence a patch comes as text.
+import fastJsonPatch, { type Operation } from "fast-json-patch";
+import { renderJsonBody } from "../k8s/json_body.ts";
+import { isObject, textAt, valueAt } from "./json_value.ts";
 
 /** Why a patch was not applied: it is no patch at all, or the document does not allow it. */
 export class JsonPatchError extends Error {
-  /** Tells it from other errors in logs. */
+  /** Distinguishes it from other errors in logs. */
   override readonly name = "JsonPatchError";
   /** `malformed`: not RFC 6902. `unapplicable`: a `test` failed or a path does not exist. */
   readonly problem: "malformed" | "unapplicable";
@@ -15,122 +20,84 @@ export class JsonPatchError extends Error {
   }
 }
 
-/** The document after all operations, in order. Throws {@link JsonPatchError}. */
-export function applyJsonPatch(document: unknown, operations: unknown): unknown {
-  if (!Array.isArray(operations)) throw new JsonPatchError("malformed", "Cannot apply JSON Patch: it is not a list.");
-  return operations.reduce((value, operation) => applyOperation(value, operation), document);
-}
+/** What the library says of a patch that is none, whatever the document. */
+const MALFORMED: ReadonlySet<string> = new Set([
+  "OPERATION_NOT_AN_OBJECT",
+  "OPERATION_OP_INVALID",
+  "OPERATION_PATH_INVALID",
+  "OPERATION_FROM_REQUIRED",
+  "OPERATION_VALUE_REQUIRED",
+]);
 
-function applyOperation(document: unknown, operation: unknown): unknown {
-  if (!isObject(operation)) {
-    throw new JsonPatchError("malformed", "Cannot apply JSON Patch: an operation is no object.");
-  }
-  const path = parsePointer(operation.path);
-  switch (operation.op) {
-    case "add":
-      return add(document, path, valueOf(operation));
-    case "remove":
-      return remove(document, path);
-    case "replace":
-      return replace(document, path, valueOf(operation));
-    case "move": {
-      const from = parsePointer(operation.from);
-      if (from.length < path.length && from.every((step, index) => step === path[index])) throw missing(path);
-      return add(remove(document, from), path, read(document, from));
+/** The document after all operations of a patch, in order. Throws {@link JsonPatchError}. */
+export function applyJsonPatch(document: unknown, patchText: string): unknown {
+  const operations = parseList(patchText);
+  const sources = parseList(patchText, sourceOf);
+  let current: unknown = JSON.parse(JSON.stringify(document));
+  operations.forEach((operation, index) => {
+    check(operation, index);
+    if (operation.op !== "test") current = applyOne(current, operation);
+    else if (!isSame(readAt(current, operation.path), valueAt(sources[index], "value"))) {
+      throw new JsonPatchError("unapplicable", `Cannot apply JSON Patch: the test of "${operation.path}" failed.`);
     }
-    case "copy":
-      return add(document, path, read(document, parsePointer(operation.from)));
-    case "test":
-      if (isEqualJson(read(document, path), valueOf(operation))) return document;
-      throw new JsonPatchError("unapplicable", `Cannot apply JSON Patch: the test of "/${path.join("/")}" failed.`);
-    default:
-      throw new JsonPatchError("malformed", `Cannot apply JSON Patch operation "${String(operation.op)}": unknown.`);
-  }
-}
-
-function valueOf(operation: JsonObject): unknown {
-  if (!Object.hasOwn(operation, "value")) {
-    throw new JsonPatchError("malformed", "Cannot apply JSON Patch: an operation lacks its value.");
-  }
-  return operation.value;
-}
-
-function parsePointer(pointer: unknown): readonly string[] {
-  if (pointer === "") return [];
-  if (typeof pointer !== "string" || !pointer.startsWith("/")) {
-    throw new JsonPatchError("malformed", `Cannot apply JSON Patch path "${String(pointer)}": it is no JSON Pointer.`);
-  }
-  return pointer.slice(1).split("/").map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
-}
-
-function missing(path: readonly string[]): JsonPatchError {
-  return new JsonPatchError("unapplicable", `Cannot apply JSON Patch: "/${path.join("/")}" does not exist.`);
-}
-
-function read(document: unknown, path: readonly string[]): unknown {
-  let at = document;
-  for (const step of path) {
-    if (Array.isArray(at)) at = at[position(at, step, { upTo: at.length - 1, path })];
-    else if (isObject(at) && Object.hasOwn(at, step)) at = at[step];
-    else throw missing(path);
-  }
-  return at;
-}
-
-function position(
-  list: readonly unknown[],
-  step: string,
-  options: { readonly upTo: number; readonly path: readonly string[] },
-): number {
-  const index = step === "-" ? list.length : /^(0|[1-9]\d*)$/.test(step) ? Number(step) : NaN;
-  if (Number.isNaN(index) || index > options.upTo) throw missing(options.path);
-  return index;
-}
-
-/** Rebuilds the containers along a path and lets `change` make the last one. */
-function rebuild(
-  document: unknown,
-  path: readonly string[],
-  change: (container: unknown, last: string) => unknown,
-): unknown {
-  const [step, ...rest] = path;
-  if (step === undefined) throw missing(path);
-  if (rest.length === 0) return change(document, step);
-  if (Array.isArray(document)) {
-    const index = position(document, step, { upTo: document.length - 1, path });
-    return document.with(index, rebuild(document[index], rest, change));
-  }
-  if (!isObject(document) || !Object.hasOwn(document, step)) throw missing(path);
-  return { ...document, [step]: rebuild(document[step], rest, change) };
-}
-
-function add(document: unknown, path: readonly string[], value: unknown): unknown {
-  if (path.length === 0) return value;
-  return rebuild(document, path, (container, last) => {
-    if (Array.isArray(container)) {
-      return container.toSpliced(position(container, last, { upTo: container.length, path }), 0, value);
-    }
-    if (isObject(container)) return { ...container, [last]: value };
-    throw missing(path);
   });
+  return current;
 }
 
-function remove(document: unknown, path: readonly string[]): unknown {
-  return rebuild(document, path, (container, last) => {
-    if (Array.isArray(container)) {
-      return container.toSpliced(position(container, last, { upTo: container.length - 1, path }), 1);
-    }
-    if (!isObject(container) || !Object.hasOwn(container, last)) throw missing(path);
-    const { [last]: _removed, ...rest } = container;
-    return rest;
-  });
+function parseList(text: string, reviver?: typeof sourceOf): readonly Operation[] {
+  try {
+    const list: unknown = JSON.parse(text, reviver);
+    if (Array.isArray(list)) return list;
+  } catch {
+    throw new JsonPatchError("malformed", "Cannot apply JSON Patch: it is not JSON.");
+  }
+  throw new JsonPatchError("malformed", "Cannot apply JSON Patch: it is not a list.");
 }
 
-function replace(document: unknown, path: readonly string[], value: unknown): unknown {
-  if (path.length === 0) return value;
-  read(document, path);
-  return rebuild(document, path, (container, last) => {
-    if (Array.isArray(container)) return container.with(Number(last), value);
-    return isObject(container) ? { ...container, [last]: value } : container;
-  });
+/** Gives numbers, strings, booleans and null as the text that they were written in. */
+function sourceOf(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  return context?.source ?? value;
+}
+
+function check(operation: Operation, index: number): void {
+  try {
+    fastJsonPatch.validator(operation, index);
+  } catch (error) {
+    throw problemOf(error, operation);
+  }
+}
+
+function applyOne(document: unknown, operation: Operation): unknown {
+  try {
+    return fastJsonPatch.applyOperation(document, operation, true).newDocument;
+  } catch (error) {
+    throw problemOf(error, operation);
+  }
+}
+
+function problemOf(error: unknown, operation: unknown): JsonPatchError {
+  const name = error instanceof Error ? error.name : "";
+  const path = textAt(operation, "path") ?? "";
+  return new JsonPatchError(
+    MALFORMED.has(name) ? "malformed" : "unapplicable",
+    `Cannot apply JSON Patch operation on "${path}": ${name}.`,
+  );
+}
+
+function readAt(document: unknown, path: string): unknown {
+  return valueAt(document, ...path.split("/").slice(1).map(fastJsonPatch.unescapePathComponent));
+}
+
+/** Whether a value of the document is, written by Go, what the patch has in its text. Members may have another order. */
+function isSame(held: unknown, source: unknown): boolean {
+  if (Array.isArray(held)) {
+    return Array.isArray(source) && held.length === source.length &&
+      held.every((item, index) => isSame(item, source[index]));
+  }
+  if (isObject(held)) {
+    const names = Object.keys(held);
+    return isObject(source) && names.length === Object.keys(source).length &&
+      names.every((name) => Object.hasOwn(source, name) && isSame(held[name], source[name]));
+  }
+  return held !== undefined && renderJsonBody(held) === source;
 }

@@ -1,5 +1,6 @@
 // PUT, PATCH and apply: one optimistic read → change → admit → check → write loop. Called by the API server.
 import { keyOf, type KubeObject, Resource } from "../k8s/types.ts";
+import { errorText } from "../log.ts";
 import { type Cluster, parseKubeObject, withMetadata } from "./cluster.ts";
 import { createObject } from "./create_object.ts";
 import { applyJsonPatch, JsonPatchError } from "./json_patch.ts";
@@ -36,16 +37,16 @@ export function updateObject(
   return writeObject(cluster, kind, { ...options, change: () => options.body });
 }
 
-/** PATCH. An apply of a missing object creates it. A failed `test` is 422 without causes (pod placement spec §10). */
+/** PATCH with the text of its body. An apply of a missing object creates it. A failed `test` is 422 without causes. */
 export async function patchObject(
   cluster: Cluster,
   kind: ServedKind,
-  options: UpdateTarget & { readonly patchKind: PatchKind; readonly body: unknown },
+  options: UpdateTarget & { readonly patchKind: PatchKind; readonly body: string },
 ): Promise<KubeObject> {
   const { patchKind, body } = options;
   const existing = cluster.store.get(kind, keyOf({ metadata: target(options) }));
   if (existing === undefined && patchKind === "apply") {
-    const fresh = parseKubeObject(body);
+    const fresh = parseKubeObject(parseBody(body));
     return await createObject(cluster, kind, {
       namespace: options.namespace,
       body: { ...fresh, metadata: { ...fresh.metadata, name: options.name } },
@@ -55,13 +56,22 @@ export async function patchObject(
   return await writeObject(cluster, kind, { ...options, change: (current) => patched(current, { patchKind, body }) });
 }
 
+/** The JSON of a request's body; 400 when it is none. */
+export function parseBody(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw badRequest(`the body is not JSON: ${errorText(error)}`);
+  }
+}
+
 function target(options: UpdateTarget): { readonly namespace?: string; readonly name: string } {
   return options.namespace === undefined
     ? { name: options.name }
     : { namespace: options.namespace, name: options.name };
 }
 
-function patched(current: KubeObject, patch: { readonly patchKind: PatchKind; readonly body: unknown }): unknown {
+function patched(current: KubeObject, patch: { readonly patchKind: PatchKind; readonly body: string }): unknown {
   switch (patch.patchKind) {
     case "json":
       try {
@@ -71,10 +81,10 @@ function patched(current: KubeObject, patch: { readonly patchKind: PatchKind; re
         throw error.problem === "malformed" ? badRequest(error.message) : unapplicablePatch();
       }
     case "merge":
-      return mergePatch(current, patch.body);
+      return mergePatch(current, parseBody(patch.body));
     case "strategic":
     case "apply":
-      return strategicMergePatch(current, patch.body);
+      return strategicMergePatch(current, parseBody(patch.body));
   }
 }
 

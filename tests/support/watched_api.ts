@@ -1,10 +1,11 @@
 // KubeApi of controllers under test: collections that can be listed and watched, changed by the test alone. No wire, no time.
 import type { KubeApi, ListOptions, RawWatchEvent } from "../../lib/k8s/api.ts";
-import jsonPatch from "fast-json-patch";
+import { renderJsonBody } from "../../lib/k8s/json_body.ts";
 import { parseKubeObject } from "../../lib/k8s/kube_object.ts";
 import type { JsonPatch } from "../../lib/k8s/patch.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";
 import { keyOf, type KubeObject, type ResourceType } from "../../lib/k8s/types.ts";
+import { applyJsonPatch } from "../../lib/playground/json_patch.ts";
 
 interface Watcher {
   readonly selection: ListOptions;
@@ -137,9 +138,7 @@ function matches(object: KubeObject, { namespace, fieldSelector, labelSelector }
 /** The object after a JSON patch; a failed `test` is answered as the API server does, without causes. */
 function patched(object: KubeObject, operations: JsonPatch): KubeObject {
   try {
-    return parseKubeObject(
-      jsonPatch.applyPatch(structuredClone(object), structuredClone([...operations]), true).newDocument,
-    );
+    return parseKubeObject(applyJsonPatch(object, renderJsonBody(operations)));
   } catch (cause) {
     throw new ApiError("the patch does not apply", { status: 422, cause });
   }

@@ -156,6 +156,25 @@ Deno.test("openPodPlacement() releases the pod bare, with a Warning, when the se
   });
 });
 
+Deno.test("openPodPlacement() releases a pod whose guarded texts have the characters that Go escapes", async () => {
+  const scene = openScene();
+  const pod = gated("web");
+  const preference = { key: "note", operator: "In", values: ["a&b"] };
+  const nodeAffinity = {
+    preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, preference: { matchExpressions: [preference] } }],
+  };
+  const containers = [{ name: "c", image: "multi" }, { name: "d", image: "<registry>/app:v1" }];
+  scene.cluster.put(Resource.pods, {
+    ...pod,
+    spec: { ...Object(pod["spec"]), containers, affinity: { nodeAffinity } },
+  });
+  await whileRunning(scene, controllerOf(scene, configs(cluster({ fallback: A }))), async () => {
+    await scene.clock.advance(61_000);
+    assert.deepEqual(gatesOf(podOf(scene, "web")), []);
+    assert.deepEqual(requiredOf(podOf(scene, "web")), [term([ARCH, A])]);
+  });
+});
+
 Deno.test("openPodPlacement() goes on until the server takes the patch", async () => {
   const scene = openScene();
   let refusals = 5;

@@ -1,5 +1,6 @@
 // The samples against Archway's own pure decisions: each ends as its manifest says, through API server and scheduler rules.
 import assert from "node:assert/strict";
+import { renderJsonBody } from "../../../lib/k8s/json_body.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import type { InspectedImage, Inspection } from "../../../lib/oci/types.ts";
@@ -63,7 +64,7 @@ function makeSampleCluster(): Promise<Cluster> {
         const pod = viewOf(attempt.object);
         const facts = { pod, configs: configs(), settings: SETTINGS, known: undefined, mayGate: true };
         const operations = admissionPatch(pod, judgeAdmission(facts));
-        return Promise.resolve(parseKubeObject(applyJsonPatch(attempt.object, operations)));
+        return Promise.resolve(parseKubeObject(applyJsonPatch(attempt.object, renderJsonBody(operations))));
       },
     },
   });
@@ -77,7 +78,9 @@ async function release(cluster: Cluster, name: string): Promise<void> {
   const facts = { pod, configs: configs(), settings: SETTINGS, images, gateAgeMs: 2_000, failedAttempts: 1, jitter: 0 };
   const body = releasePatch(pod, decide(facts));
   const target = { namespace: SAMPLE_NAMESPACE, name };
-  if (body.length > 0) await patchObject(cluster, kindNamed("Pod"), { ...target, patchKind: "json", body });
+  if (body.length > 0) {
+    await patchObject(cluster, kindNamed("Pod"), { ...target, patchKind: "json", body: renderJsonBody(body) });
+  }
 }
 
 Deno.test("every sample pod ends as its manifest says under Archway's decisions", async (t) => {

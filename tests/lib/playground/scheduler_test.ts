@@ -33,7 +33,7 @@ Deno.test("openScheduler() leaves a gated pod alone and binds it in the turn its
   await createPod(cluster, "p", { schedulingGates: [{ name: GATE }] });
   assert.equal(scheduledReason(podOf(cluster, "p")), "SchedulingGated");
   const body = [{ op: "remove", path: "/spec/schedulingGates" }];
-  await patchObject(cluster, POD, { namespace: "default", name: "p", patchKind: "json", body });
+  await patchObject(cluster, POD, { namespace: "default", name: "p", patchKind: "json", body: JSON.stringify(body) });
   assert.equal(textAt(podOf(cluster, "p"), "spec", "nodeName"), "n");
   assert.equal(scheduledReason(podOf(cluster, "p")), "True");
 });

@@ -35,7 +35,7 @@ Deno.test("openWorkloads() keeps as many pods as a Deployment wants, and none af
   const [pod] = cluster.store.list(Resource.pods);
   assert.match(pod?.metadata.name ?? "", /^web-/);
   assert.equal(valueAt(pod, "metadata", "ownerReferences", 0, "controller"), true);
-  const patch = { patchKind: "merge", body: { spec: { replicas: 1 } } } as const;
+  const patch = { patchKind: "merge", body: '{"spec":{"replicas":1}}' } as const;
   await patchObject(cluster, DEPLOYMENT, { namespace: "default", name: "web", ...patch });
   await untilPods(cluster, 1);
   await deleteObject(cluster, DEPLOYMENT, { namespace: "default", name: "web" });
