@@ -1,21 +1,14 @@
-// The entry: arguments and environment in, one command run, exit code out. Only this file knows args, env and signals.
-import { runCache } from "./lib/cli/cache.ts";
-import { runExplain } from "./lib/cli/explain.ts";
-import { runInspect } from "./lib/cli/inspect.ts";
+// The entry: arguments and environment in, one command run, exit code out. Args, env and signals are read here alone. A
+// command is imported when it runs: `serve` must not pay for the playground of `dev`, nor `inspect` for the controllers.
 import { ExitCode, type Terminal } from "./lib/cli/output.ts";
-import { runRelease } from "./lib/cli/release.ts";
 import { systemClock } from "./lib/clock.ts";
 import { renderHelp } from "./lib/config/help.ts";
 import { type Config, parseConfig } from "./lib/config/parse.ts";
 import type { KubeApi } from "./lib/k8s/api.ts";
-import { type ClusterAccess, readInClusterAccess } from "./lib/k8s/cluster_access.ts";
-import { readKubeconfigAccess } from "./lib/k8s/kubeconfig_access.ts";
-import { openKubeApi } from "./lib/k8s/rest_api.ts";
+import type { ClusterAccess } from "./lib/k8s/cluster_access.ts";
 import { errorText, openLogger, silentLogger } from "./lib/log.ts";
-import { parsePlacementOptions } from "./lib/placement/config/options.ts";
 import { unreachable } from "./lib/unreachable.ts";
-import { runDev, type ServeRun } from "./serve/dev.ts";
-import { serve } from "./serve/serve.ts";
+import type { ServeRun } from "./serve/dev.ts";
 
 /** Version of this build. */
 export const VERSION = "0.1.0";
@@ -64,19 +57,29 @@ async function run(config: Config, terminal: Terminal): Promise<number> {
   switch (config.command) {
     case "serve":
       return await runServe(config, { terminal, stop });
-    case "dev":
+    case "dev": {
+      const { runDev } = await import("./serve/dev.ts");
       return await runDev(config, { terminal, stop, runServe });
-    case "inspect":
+    }
+    case "inspect": {
+      const { runInspect } = await import("./lib/cli/inspect.ts");
       return await runInspect(config, { terminal, clock: systemClock, userAgent: USER_AGENT, signal: stop });
-    case "release":
+    }
+    case "release": {
+      const { runRelease } = await import("./lib/cli/release.ts");
       return await withApi(config, (api) => runRelease({ api, terminal }, { ...config, signal: stop }));
-    case "explain":
+    }
+    case "explain": {
+      const { runExplain } = await import("./lib/cli/explain.ts");
       return await withApi(
         config,
         (api) => runExplain({ api, terminal, clock: systemClock }, { ...config, signal: stop }),
       );
-    case "cache":
+    }
+    case "cache": {
+      const { runCache } = await import("./lib/cli/cache.ts");
       return await runCache(config, { terminal, clock: systemClock, signal: stop });
+    }
     default:
       return unreachable(config.command);
   }
@@ -84,6 +87,7 @@ async function run(config: Config, terminal: Terminal): Promise<number> {
 
 async function withApi(config: Config, work: (api: KubeApi) => Promise<number>): Promise<number> {
   const access = await openAccess(config);
+  const { openKubeApi } = await import("./lib/k8s/rest_api.ts");
   await using api = openKubeApi(access, { clock: systemClock, log: silentLogger, userAgent: USER_AGENT });
   return await work(api);
 }
@@ -100,17 +104,21 @@ function stopSignal(): AbortSignal {
   return stop.signal;
 }
 
-function openAccess({ kubeconfig, context }: Config): Promise<ClusterAccess> {
+async function openAccess({ kubeconfig, context }: Config): Promise<ClusterAccess> {
   const clock = systemClock;
   if (kubeconfig !== undefined) {
-    return readKubeconfigAccess(kubeconfig, { clock, ...(context === undefined ? {} : { context }) });
+    const { readKubeconfigAccess } = await import("./lib/k8s/kubeconfig_access.ts");
+    return await readKubeconfigAccess(kubeconfig, { clock, ...(context === undefined ? {} : { context }) });
   }
+  const { readInClusterAccess } = await import("./lib/k8s/cluster_access.ts");
   const [host, port] = [Deno.env.get("KUBERNETES_SERVICE_HOST"), Deno.env.get("KUBERNETES_SERVICE_PORT")];
-  return readInClusterAccess({ host, port, clock });
+  return await readInClusterAccess({ host, port, clock });
 }
 
 async function runServe(config: Config, run: ServeRun): Promise<number> {
   const { terminal, stop, writeLog = terminal.err, onListening = () => {} } = run;
+  const { parsePlacementOptions } = await import("./lib/placement/config/options.ts");
+  const { serve } = await import("./serve/serve.ts");
   const options = parsePlacementOptions(config);
   if (options.kind === "invalid") return refuse(terminal, options.problems);
   const log = openLogger({ level: config.fallbackLogLevel, write: writeLog });

@@ -1,6 +1,6 @@
 // The validating webhooks of both config kinds: AdmissionReview in, live reads, lib/operand/validate.ts, AdmissionReview
 // out. Registered with failurePolicy Fail, so a fault becomes an answer that says so, never silence.
-import type { KubeApi } from "../lib/k8s/api.ts";
+import type { ReadApi } from "../lib/k8s/api.ts";
 import { ApiError, isNotFound } from "../lib/k8s/errors.ts";
 import { Resource } from "../lib/k8s/types.ts";
 import { errorText } from "../lib/log.ts";
@@ -19,7 +19,7 @@ import { memberOf, objectAt, textAt } from "../lib/placement/raw.ts";
 /** What the checks read with. */
 export interface CheckDeps {
   /** The API server: reads are live. */
-  readonly api: KubeApi;
+  readonly api: ReadApi;
   /** Ends with the process. */
   readonly signal: AbortSignal;
 }

@@ -1,46 +1,69 @@
-// The plain door, for people and probes: health, metrics, dashboard. Called by serve.
+// The plain listener for people and probes: health, metrics, dashboard.
 import { dashboard } from "../routes/dashboard.tsx";
 import { adminApp } from "../routes/mod.ts";
-import type { ServeDeps } from "./clients.ts";
+import type { DashboardView } from "../routes/dashboard/view.ts";
+import type { Gauges } from "../lib/metrics.ts";
+import type { Clients, ServeDeps } from "./clients.ts";
 import type { Components } from "./components.ts";
 
 /** Opens it. */
-export function openAdmin(parts: ServeDeps, components: Components, stop: AbortSignal): Deno.HttpServer<Deno.NetAddr> {
-  const { config, clock, identity } = parts;
-  const { configs, imageService, lease, metrics, podPlacement, verdict, board } = components;
+export function openAdmin(
+  deps: ServeDeps,
+  { clients, components, stop }: {
+    readonly clients: Clients;
+    readonly components: Components;
+    readonly stop: AbortSignal;
+  },
+): Deno.HttpServer<Deno.NetAddr> {
+  const { election, imageService, metrics } = clients;
+  const { audited, configs, podPlacement } = components;
   const app = adminApp({
     metrics,
-    gauges: () => ({
-      gatedPods: podPlacement.gatedPods(),
-      unadmittedPods: lease.view.isLeader ? podPlacement.unadmittedPods() : 0,
-      cachedInspections: imageService.cacheSize(),
-      queueDepth: podPlacement.queueDepth(),
-      isLeading: lease.view.isLeader,
-      isGating: verdict().kind === "gating",
-      memory: Deno.memoryUsage(),
-      registries: imageService.hostStates(),
-    }),
+    gauges: () => gaugesOf(clients, components),
     ready: {
       "not stopping": () => !stop.aborted,
       "configs known": () => configs.hasSynced(),
-      "gated pods known": () => !lease.view.isLeader || podPlacement.hasSynced(),
+      "audited namespaces known": () => audited.isSettled(),
+      "gated pods known": () => !election.view().isLeader || podPlacement.hasSynced(),
     },
     pages: {
-      "/": dashboard(() => ({
-        nowMs: clock.nowMs(),
-        identity,
-        lease: lease.view,
-        gating: verdict(),
-        config: configs.presence(),
-        gated: { count: podPlacement.gatedPods(), pods: podPlacement.longestGated() },
-        queueDepth: podPlacement.queueDepth(),
-        cachedInspections: imageService.cacheSize(),
-        registries: imageService.hostStates(),
-        board: board.snapshot(),
-      })),
+      "/": dashboard(() => viewOf(deps, clients, components)),
       "/registries": (context) => context.json(imageService.hostStates()),
     },
   });
-  const { host: hostname, port } = config.adminListen;
+  const { host: hostname, port } = deps.config.adminListen;
   return Deno.serve({ hostname, port, onListen: () => {} }, app.fetch);
+}
+
+function gaugesOf({ election, imageService }: Clients, { gatingHealth, podPlacement }: Components): Gauges {
+  const { isLeader } = election.view();
+  return {
+    gatedPods: podPlacement.gatedPods(),
+    unadmittedPods: isLeader ? podPlacement.unadmittedPods() : 0,
+    cachedInspections: imageService.cacheSize(),
+    queueDepth: podPlacement.queueDepth(),
+    isLeading: isLeader,
+    isGating: gatingHealth().kind === "gating",
+    memory: Deno.memoryUsage(),
+    registries: imageService.hostStates(),
+  };
+}
+
+function viewOf(
+  { clock, identity }: ServeDeps,
+  { board, election, imageService }: Clients,
+  { configs, gatingHealth, podPlacement }: Components,
+): DashboardView {
+  return {
+    nowMs: clock.nowMs(),
+    identity,
+    lease: election.view(),
+    gating: gatingHealth(),
+    config: configs.presence(),
+    gated: { count: podPlacement.gatedPods(), pods: podPlacement.longestGated() },
+    queueDepth: podPlacement.queueDepth(),
+    cachedInspections: imageService.cacheSize(),
+    registries: imageService.hostStates(),
+    board: board.snapshot(),
+  };
 }

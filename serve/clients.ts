@@ -1,5 +1,5 @@
-// The clients of `archway serve`, opened from the configuration: API server, registries, events, metrics, certificate.
-// Called by serve.ts.
+// What `archway serve` reaches the outside with: API server, registries, metrics, serving certificate. Three values stand
+// for the API server, so that it shows at every call what may be written there, and by whom.
 import { type Board, openBoard } from "../lib/server/board.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Config } from "../lib/config/parse.ts";
@@ -8,13 +8,14 @@ import { type ImageService, openImageService } from "../lib/images/image_service
 import { type KnownImages, openKnownImages } from "../lib/images/known_images.ts";
 import { openPodImages, type PodImages } from "../lib/images/pod_images.ts";
 import { openPullSecrets } from "../lib/images/pull_secrets.ts";
-import type { KubeApi } from "../lib/k8s/api.ts";
+import type { KubeApi, ReadApi } from "../lib/k8s/api.ts";
 import type { ClusterAccess } from "../lib/k8s/cluster_access.ts";
-import { type EventRecorder, openEventRecorder } from "../lib/k8s/event_recorder.ts";
+import { type Election, openElection } from "../lib/k8s/lease.ts";
 import { openKubeApi } from "../lib/k8s/rest_api.ts";
+import { fenceWrites } from "../lib/k8s/write_fence.ts";
 import type { RootLogger } from "../lib/log.ts";
 import { type Metrics, openMetrics } from "../lib/metrics.ts";
-import { EVENT_SOURCE } from "../lib/names.ts";
+import { LEASE_NAME } from "../lib/names.ts";
 import type { PlacementSettings } from "../lib/placement/config_types.ts";
 import { openServingCertificate } from "../lib/tls/open_certificate.ts";
 import type { ServingCertificate } from "../lib/tls/serving_certificate.ts";
@@ -29,7 +30,7 @@ export interface ServeDeps {
   /** Unique name of this process. */
   readonly identity: string;
   readonly userAgent: string;
-  /** How long requests are still taken after the stop signal, so that endpoints can learn of it (ms). */
+  /** How long requests are still taken after the stop signal, until the endpoints of the Service have followed (ms). */
   readonly lingerMs: number;
   /** Called once both listeners answer. */
   readonly onListening: (address: { readonly webhookPort: number; readonly adminPort: number }) => void;
@@ -37,8 +38,12 @@ export interface ServeDeps {
 
 /** The clients, open. */
 export interface Clients {
-  readonly api: KubeApi;
-  readonly events: EventRecorder;
+  readonly readApi: ReadApi;
+  /** For the leader's controllers: writes fail once the Lease has run out, also in a process that was frozen meanwhile. */
+  readonly leaderApi: KubeApi;
+  /** For the few writes that any replica makes: the Lease, events, its certificate's Secret, "no leader" as a condition. */
+  readonly replicaApi: KubeApi;
+  readonly election: Election;
   readonly metrics: Metrics;
   readonly board: Board;
   readonly certificate: ServingCertificate;
@@ -48,71 +53,82 @@ export interface Clients {
   readonly globalPullSecret: GlobalPullSecret | undefined;
 }
 
+/** Until when clients live. */
+export interface ClientsLife {
+  /** What must be closed is left here. */
+  readonly stack: AsyncDisposableStack;
+  /** Ends the waiting for an API server. */
+  readonly stop: AbortSignal;
+  /** Ends what goes on in the background. */
+  readonly background: AbortSignal;
+}
+
 /** Decisions that the dashboard shows. */
 const BOARD_ROWS = 200;
 
-/**
- * Opens them; what must be closed is left on the stack. `stop` ends the waiting for an API server, `following` ends what
- * goes on in the background.
- */
-export async function openClients(
-  parts: ServeDeps,
-  life: {
-    readonly stack: AsyncDisposableStack;
-    readonly stop: AbortSignal;
-    readonly following: AbortSignal;
-    /** Pods are being placed: events give way to them. */
-    readonly isPlacing: () => boolean;
-  },
-): Promise<Clients> {
-  const { config, clock, log, userAgent } = parts;
-  const { stack, stop, following, isPlacing } = life;
+/** Opens them. Rejects when the certificate's files are wrong, or the API server refuses its Secret. */
+export async function openClients(deps: ServeDeps, life: ClientsLife): Promise<Clients> {
+  const { config, access, clock, log, identity, userAgent } = deps;
+  const { stack, stop, background } = life;
   const metrics = openMetrics();
-  const api = stack.use(openKubeApi(parts.access, { clock, log, userAgent }));
+  const api = stack.use(openKubeApi(access, { clock, log, userAgent }));
+  const election = openElection({ api, namespace: config.namespace, name: LEASE_NAME, identity, clock, log });
+  const isLeaseHeld = (): boolean => clock.monotonicMs() < (election.view().heldUntilMs ?? 0);
   const known = openKnownImages({ clock, maxEntries: config.cacheEntries, tagTtlMs: config.tagTtl });
-  const onChange = (): void => known.forgetPrivate();
-  const globalPullSecret = config.pullSecrets === "none"
-    ? undefined
-    : openGlobalPullSecret({ api, ...config.globalPullSecret, clock, log, onChange });
-  const clusterCredentials = (): ReturnType<GlobalPullSecret["credentials"]> => globalPullSecret?.credentials() ?? [];
-  const imageService = stack.use(await openImageService({ config, clock, log, userAgent, clusterCredentials }));
-  const images = openPodImages({
+  const globalPullSecret = config.pullSecrets === "none" ? undefined : openGlobalPullSecret({
+    api,
+    namespace: config.globalPullSecret.namespace,
+    name: config.globalPullSecret.name,
+    clock,
+    log,
+    onChange: () => known.forgetPrivate(),
+  });
+  const imageService = stack.use(
+    await openImageService({
+      config,
+      clock,
+      log,
+      userAgent,
+      clusterCredentials: () => globalPullSecret?.credentials() ?? [],
+    }),
+  );
+  return {
+    readApi: api,
+    leaderApi: fenceWrites(api, isLeaseHeld),
+    replicaApi: api,
+    election,
+    metrics,
+    board: openBoard({ capacity: BOARD_ROWS }),
+    certificate: await openServingCertificate({ config, api, clock, log }, stop),
+    imageService,
+    images: openImages(deps, { api, metrics, known, imageService, signal: background }),
+    known,
+    globalPullSecret,
+  };
+}
+
+function openImages(
+  { config, clock, log }: ServeDeps,
+  { api, metrics, known, imageService, signal }: {
+    readonly api: ReadApi;
+    readonly metrics: Metrics;
+    readonly known: KnownImages;
+    readonly imageService: ImageService;
+    readonly signal: AbortSignal;
+  },
+): PodImages {
+  return openPodImages({
     inspector: imageService.inspector,
     pullSecrets: openPullSecrets({ api, mode: config.pullSecrets, ownNamespace: config.namespace, clock, log }),
     known,
     clock,
     log,
-    signal: following,
+    signal,
     observe: ({ ms, report: { source, inspection } }) =>
       metrics.imageInspected({
         ms,
         source,
         ...(inspection.kind === "failed" ? { failure: inspection.failure.reason } : {}),
       }),
-  });
-  const certificate = await openServingCertificate({ config, api, clock, log }, stop);
-  const events = stack.use(openEvents(parts, { api, metrics, isPlacing }));
-  const board = openBoard({ capacity: BOARD_ROWS });
-  return { api, events, metrics, board, certificate, imageService, images, known, globalPullSecret };
-}
-
-function openEvents(
-  { clock, log, identity }: ServeDeps,
-  { api, metrics, isPlacing }: {
-    readonly api: KubeApi;
-    readonly metrics: Metrics;
-    readonly isPlacing: () => boolean;
-  },
-): EventRecorder {
-  return openEventRecorder({
-    api,
-    clock,
-    log,
-    component: EVENT_SOURCE,
-    instance: identity,
-    isBusy: isPlacing,
-    observe: (fate) => {
-      if (fate !== "created" && fate !== "repeated") metrics.eventDropped();
-    },
   });
 }

@@ -1,65 +1,108 @@
-// The components of `archway serve`: configs, pod placement and operator, and the questions they ask each other. Called by serve.
-import { type LiveArchitectures, openLiveArchitectures } from "../lib/informers/architectures.ts";
-import { type AuditedNamespaces, openAuditedNamespaces } from "../lib/informers/audited_namespaces.ts";
-import { type Configs, logLevelOf, openConfigs } from "../lib/informers/configs.ts";
+// The long-lived components of `archway serve`, and what they ask each other: informers, pod placement, operator, events.
 import { openOperator, type Operator } from "../controllers/operator/controller.ts";
 import { openPodPlacement, type PodPlacement } from "../controllers/pod_placement/controller.ts";
-import type { Clients, ServeDeps } from "./clients.ts";
-import { type LeaseView, NO_LEASE_SEEN } from "../lib/k8s/lease.ts";
-import { fenceWrites } from "../lib/k8s/write_fence.ts";
-import { decideGating, type GatingVerdict } from "../lib/operand/dead_man.ts";
+import { type AuditedNamespaces, openAuditedNamespaces } from "../lib/informers/audited_namespaces.ts";
+import { type Configs, logLevelOf, openConfigs } from "../lib/informers/configs.ts";
+import { type LiveArchitectures, openLiveArchitectures } from "../lib/informers/architectures.ts";
+import { type EventRecorder, openEventRecorder } from "../lib/k8s/event_recorder.ts";
+import { EVENT_SOURCE } from "../lib/names.ts";
+import { decideGating, type GatingHealth } from "../lib/operand/dead_man.ts";
 import type { PlacementSettings } from "../lib/placement/config_types.ts";
+import type { Clients, ServeDeps } from "./clients.ts";
+
+/** The components. The functions answer at once, from memory. */
+export interface Components {
+  readonly configs: Configs;
+  readonly audited: AuditedNamespaces;
+  readonly live: LiveArchitectures;
+  readonly events: EventRecorder;
+  readonly podPlacement: PodPlacement;
+  readonly operator: Operator;
+  /** Whether this replica may gate pods, and why not. */
+  readonly gatingHealth: () => GatingHealth;
+  /** Settings for a namespace: it may be audited. */
+  readonly settingsOf: (namespace: string) => PlacementSettings;
+  /** Architectures that nodes have or can be made with; undefined while they are unknown or are not to count. */
+  readonly liveArchitectures: () => readonly string[] | undefined;
+}
+
+/** What is known before pod placement and operator are made: they are made from it. */
+type Views = Omit<Components, "podPlacement" | "operator" | "events">;
 
 /** Between two looks of the operator at everything, when nothing wakes it before (ms). */
 const OPERATOR_RESYNC_MS = 60_000;
 
-/** The components, and the questions they ask each other; each is answered at once from memory. */
-export interface Components extends Clients {
-  readonly configs: Configs;
-  readonly audited: AuditedNamespaces;
-  readonly live: LiveArchitectures;
-  readonly podPlacement: PodPlacement;
-  readonly operator: Operator;
-  readonly lease: { view: LeaseView };
-  readonly verdict: () => GatingVerdict;
-  readonly settings: () => PlacementSettings;
-  readonly settingsOf: (namespace: string) => PlacementSettings;
-  readonly configsOf: Configs["of"];
-  readonly liveArchitectures: () => readonly string[] | undefined;
-}
-
-/** Opens them. Nothing runs before the controllers do. */
-export function wireComponents(parts: ServeDeps, clients: Clients, stop: AbortSignal): Components {
-  const { config, settings, clock, log } = parts;
-  const { api } = clients;
-  const configs = openConfigs({ api, clock, log });
-  const audited = openAuditedNamespaces({ api, clock, log });
-  const live = openLiveArchitectures({ api, clock, log });
-  const lease: Components["lease"] = { view: NO_LEASE_SEEN };
-  const auditSettings: PlacementSettings = { ...settings, audit: true };
-  const verdict = (): GatingVerdict => {
-    const { lastRenewObservedMs } = lease.view;
-    const silentForMs = lastRenewObservedMs === undefined ? undefined : clock.monotonicMs() - lastRenewObservedMs;
-    return decideGating(configs.presence(), { silentForMs });
-  };
-  const leading = { ...clients, api: fenceWrites(api, () => clock.monotonicMs() < (lease.view.heldUntilMs ?? 0)) };
-  const questions = {
-    verdict,
-    settings: () => settings,
-    settingsOf: (namespace: string) => audited.has(namespace) ? auditSettings : settings,
-    configsOf: configs.of,
-    liveArchitectures: () => config.liveArchitectures ? live.current() : undefined,
-  };
+/** Makes them. Nothing is watched or written before the controllers run. */
+export function openComponents(
+  deps: ServeDeps,
+  clients: Clients,
+  life: { readonly stack: AsyncDisposableStack; readonly stop: AbortSignal },
+): Components {
+  const { config, clock, log, identity } = deps;
+  const views = openViews(deps, clients);
+  const events = life.stack.use(openEventRecorder({
+    // Unfenced: an event only reports, and those of the last moments are sent after the Lease was given up.
+    api: clients.replicaApi,
+    clock,
+    log,
+    component: EVENT_SOURCE,
+    instance: identity,
+    isBusy: () => podPlacement.isBusy(),
+    observe: (fate) => {
+      if (fate !== "created" && fate !== "repeated") clients.metrics.eventDropped();
+    },
+  }));
   const podPlacement = openPodPlacement({
-    ...leading,
-    ...questions,
+    api: clients.leaderApi,
+    images: clients.images,
+    events,
+    metrics: clients.metrics,
+    board: clients.board,
     clock,
     log: log.with({ controller: "pod-placement" }),
+    settingsOf: views.settingsOf,
+    configsOf: views.configs.of,
+    liveArchitectures: views.liveArchitectures,
     random: Math.random,
     workers: config.workers,
   });
-  const operator = openOperator({
-    ...leading,
+  const operator = makeOperator(deps, clients, { ...views, events, podPlacement, stop: life.stop });
+  views.configs.onChange((namespace) => {
+    if (namespace === undefined) log.setLevel(logLevelOf(views.configs.cluster()) ?? config.fallbackLogLevel);
+    podPlacement.configChanged(namespace);
+    operator.poke();
+  });
+  return { ...views, events, podPlacement, operator };
+}
+
+function openViews({ config, settings, clock, log }: ServeDeps, { readApi, election }: Clients): Views {
+  const configs = openConfigs({ api: readApi, clock, log });
+  const audited = openAuditedNamespaces({ api: readApi, clock, log });
+  const live = openLiveArchitectures({ api: readApi, clock, log });
+  const auditSettings: PlacementSettings = { ...settings, audit: true };
+  return {
+    configs,
+    audited,
+    live,
+    gatingHealth: () => {
+      const { lastRenewObservedMs } = election.view();
+      const silentForMs = lastRenewObservedMs === undefined ? undefined : clock.monotonicMs() - lastRenewObservedMs;
+      return decideGating(configs.presence(), { silentForMs });
+    },
+    settingsOf: (namespace) => audited.has(namespace) ? auditSettings : settings,
+    liveArchitectures: () => config.liveArchitectures ? live.current() : undefined,
+  };
+}
+
+function makeOperator(
+  deps: ServeDeps,
+  { leaderApi, certificate }: Clients,
+  { configs, gatingHealth, events, podPlacement, stop }: Omit<Components, "operator"> & { readonly stop: AbortSignal },
+): Operator {
+  const { config, settings, clock, log } = deps;
+  return openOperator({
+    api: leaderApi,
+    events,
     clock,
     log: log.with({ controller: "operator" }),
     settings: {
@@ -67,7 +110,7 @@ export function wireComponents(parts: ServeDeps, clients: Clients, stop: AbortSi
       endpoint: config.webhookUrl === undefined
         ? { kind: "service", namespace: config.namespace, name: config.webhookService }
         : { kind: "url", baseUrl: config.webhookUrl.replace(/\/+$/, "") },
-      watchEphemeral: followsNodes(parts),
+      watchEphemeral: followsNodes(deps),
       deploymentName: config.webhookUrl === undefined ? "archway" : undefined,
       runbookBaseUrl: config.runbookBaseUrl ?? "",
       migration: config.migration,
@@ -76,23 +119,21 @@ export function wireComponents(parts: ServeDeps, clients: Clients, stop: AbortSi
     },
     canServe: () => !stop.aborted && configs.hasSynced(),
     canReconcile: () => podPlacement.hasSynced(),
-    caBundle: () => clients.certificate.current().caBundle,
-    gatingStopped: () => reasonOf(verdict()),
+    caBundle: () => certificate.current().caBundle,
+    gatingStopped: () => {
+      const health = gatingHealth();
+      return health.kind === "stopped" ? health.reason : undefined;
+    },
     enoexec: () => "unmanaged",
   });
-  configs.onChange((namespace) => {
-    if (namespace === undefined) log.setLevel(logLevelOf(configs.cluster()) ?? config.fallbackLogLevel);
-    podPlacement.configChanged(namespace);
-    operator.poke();
-  });
-  return { ...clients, ...questions, configs, audited, live, lease, podPlacement, operator };
-}
-
-function reasonOf(verdict: GatingVerdict): string | undefined {
-  return verdict.kind === "stopped" ? verdict.reason : undefined;
 }
 
 /** Whether something asks for the architectures of nodes. */
 export function followsNodes({ config }: ServeDeps): boolean {
   return config.liveArchitectures || config.daemonsets !== "ignore";
+}
+
+/** Whether all that decisions depend on is known: configs, audited namespaces, the cluster's pull secret. */
+export function isSettled({ configs, audited }: Components, { globalPullSecret }: Clients): boolean {
+  return configs.hasSynced() && audited.isSettled() && (globalPullSecret?.isSettled() ?? true);
 }

@@ -1,49 +1,70 @@
-// What runs on every replica, and what on the leader alone. Called by serve.
+// What runs on every replica, and what on the leader alone: whatever writes to the cluster. Switches of the configuration
+// decide about the optional ones.
 import { ALL_NAMESPACES } from "../controllers/audit/catch_up.ts";
 import { openAudit } from "../controllers/audit/controller.ts";
 import { openDaemonSetWatch } from "../controllers/daemonsets/controller.ts";
-import { runLeading, type Runnable } from "../controllers/mod.ts";
 import { watchGating } from "../controllers/gating_status/controller.ts";
+import type { Controllers, Runnable } from "../controllers/mod.ts";
 import { openPrewarm } from "../controllers/prewarm/controller.ts";
-import type { ServeDeps } from "./clients.ts";
-import { type Components, followsNodes } from "./components.ts";
 import { watchEventLoop } from "../lib/server/event_loop.ts";
+import type { Clients, ServeDeps } from "./clients.ts";
+import { type Components, followsNodes, isSettled } from "./components.ts";
 
-/** What runs where: see controllers/mod.ts. Switches of the configuration decide about the optional ones. */
-export function controllersOf(parts: ServeDeps, components: Components): Parameters<typeof runLeading>[0] {
-  const { config, clock, log, identity } = parts;
-  const { api, configs, globalPullSecret, lease, live, audited, verdict } = components;
-  const shared = { ...components, clock, log };
-  const optional = (wanted: boolean, open: () => Runnable): readonly Runnable[] => wanted ? [open()] : [];
+/** The controllers of this configuration. */
+export function controllersOf(deps: ServeDeps, clients: Clients, components: Components): Controllers {
   return {
-    api,
+    clock: deps.clock,
+    log: deps.log,
+    election: clients.election,
+    everywhere: everywhere(deps, clients, components),
+    leading: leading(deps, clients, components),
+    isSettled: () => isSettled(components, clients),
+  };
+}
+
+function everywhere(deps: ServeDeps, clients: Clients, components: Components): readonly Runnable[] {
+  const { config, settings, clock, log } = deps;
+  const { readApi, replicaApi, images, metrics, globalPullSecret } = clients;
+  const { gatingHealth } = components;
+  return [
+    components.configs,
+    components.audited,
+    clients.certificate,
+    clients.imageService,
+    ...globalPullSecret === undefined ? [] : [globalPullSecret],
+    ...followsNodes(deps) ? [components.live] : [],
+    ...config.prewarm
+      ? [openPrewarm({ api: readApi, images, clock, log, settings: () => settings, tagTtlMs: config.tagTtl })]
+      : [],
+    { run: (signal) => watchGating({ api: replicaApi, clock, log, gatingHealth }, signal) },
+    { run: (signal) => watchEventLoop({ clock, observe: metrics.eventLoopDelay }, signal) },
+  ];
+}
+
+function leading(deps: ServeDeps, clients: Clients, components: Components): readonly Runnable[] {
+  const { config, settings, clock, log } = deps;
+  const { readApi, images, metrics } = clients;
+  const { audited, configs, events, live, liveArchitectures, settingsOf } = components;
+  const audit = openAudit({
+    api: readApi,
+    images,
+    events,
+    metrics,
     clock,
     log,
-    namespace: config.namespace,
-    identity,
-    everywhere: [
-      configs,
-      audited,
-      components.certificate,
-      components.imageService,
-      ...globalPullSecret === undefined ? [] : [globalPullSecret],
-      ...optional(followsNodes(parts), () => live),
-      ...optional(config.prewarm, () => openPrewarm({ ...shared, tagTtlMs: config.tagTtl })),
-      { run: (signal) => watchGating({ api, clock, log, verdict }, signal) },
-      { run: (signal) => watchEventLoop({ clock, observe: components.metrics.eventLoopDelay }, signal) },
-    ],
-    leading: [
-      components.podPlacement,
-      components.operator,
-      openAudit({ ...shared, audited: () => config.audit ? [ALL_NAMESPACES] : audited.names() }),
-      ...optional(
-        config.daemonsets === "warn",
-        () => openDaemonSetWatch({ ...shared, liveArchitectures: () => live.current() }),
-      ),
-    ],
-    isSettled: () => configs.hasSynced() && (globalPullSecret?.isSettled() ?? true),
-    onLease: (view) => {
-      lease.view = view;
-    },
-  };
+    settingsOf,
+    configsOf: configs.of,
+    liveArchitectures,
+    audited: () => config.audit ? [ALL_NAMESPACES] : audited.names(),
+  });
+  const daemonSets = config.daemonsets !== "warn" ? [] : [openDaemonSetWatch({
+    api: readApi,
+    images,
+    events,
+    clock,
+    log,
+    settings: () => settings,
+    liveArchitectures: () => live.current(),
+  })];
+  return [components.podPlacement, components.operator, audit, ...daemonSets];
 }

@@ -30,7 +30,7 @@ export interface DevDeps {
 }
 
 /** Runs the playground until stopped, or with `--once` until its samples have ended. Gives the exit code. */
-export async function runDev(dev: Config, parts: DevDeps): Promise<number> {
+export async function runDev(dev: Config, deps: DevDeps): Promise<number> {
   const workDir = await Deno.makeTempDir({ prefix: "archway-dev-" });
   try {
     await using playground = await openPlayground({
@@ -39,18 +39,18 @@ export async function runDev(dev: Config, parts: DevDeps): Promise<number> {
       workDir,
       namespaces: [dev.namespace],
     });
-    return await serveBeside(playground, dev, parts);
+    return await serveBeside(playground, dev, deps);
   } finally {
     await Deno.remove(workDir, { recursive: true });
   }
 }
 
-async function serveBeside(playground: Playground, dev: Config, parts: DevDeps): Promise<number> {
+async function serveBeside(playground: Playground, dev: Config, deps: DevDeps): Promise<number> {
   const done = new AbortController();
   const listening = Promise.withResolvers<number>();
-  const serving = parts.runServe(configBeside(playground, dev), {
-    terminal: parts.terminal,
-    stop: AbortSignal.any([parts.stop, done.signal]),
+  const serving = deps.runServe(configBeside(playground, dev), {
+    terminal: deps.terminal,
+    stop: AbortSignal.any([deps.stop, done.signal]),
     lingerMs: 0,
     // With --once the table is the result; while it keeps running, the log is part of the show.
     ...(dev.once ? { writeLog: () => {} } : {}),
@@ -59,8 +59,8 @@ async function serveBeside(playground: Playground, dev: Config, parts: DevDeps):
   serving.catch(listening.reject);
   try {
     const adminPort = await listening.promise;
-    if (!dev.once) parts.terminal.out(welcome(playground, adminPort));
-    const isAsExpected = await showSamples(playground, dev, parts);
+    if (!dev.once) deps.terminal.out(welcome(playground, adminPort));
+    const isAsExpected = await showSamples(playground, dev, deps);
     if (!dev.once) await serving;
     return isAsExpected ? ExitCode.done : ExitCode.no;
   } finally {

@@ -1,49 +1,38 @@
-// The TLS door, for the API server: pod gate, config checks, conversion. Called by serve.
-import { webhookApp } from "../routes/mod.ts";
+// The TLS listener for the API server: pod gate, config checks, conversion.
 import { watchEphemeral } from "../routes/ephemeral_containers.ts";
-import type { ServeDeps } from "./clients.ts";
-import { type Components, followsNodes } from "./components.ts";
+import type { GatePodDeps } from "../routes/gate_pod.ts";
+import { webhookApp } from "../routes/mod.ts";
 import { holdsWithin } from "../lib/clock.ts";
-import { type HttpsListener, openHttpsListener } from "../lib/server/https_listener.ts";
 import type { PullScope } from "../lib/images/known_images.ts";
+import { type HttpsListener, openHttpsListener } from "../lib/server/https_listener.ts";
 import { openLoadLimit } from "../lib/server/load_limit.ts";
 import type { PodView } from "../lib/placement/types.ts";
+import type { Clients, ServeDeps } from "./clients.ts";
+import { type Components, followsNodes } from "./components.ts";
 
 /**
- * Longest that the first admissions wait for the configs and a sight of the leader (ms): a replica that the API server
- * already calls would otherwise let pods of its first moments through ungated.
+ * Longest that the first admissions wait for the configs, the audited namespaces and a sight of the leader (ms): a replica
+ * that the API server already calls would otherwise let pods of its first moments through ungated, or gate audited ones.
  */
 const OPENING_MS = 2_000;
 
+/** What the webhooks are made of. */
+interface WebhooksDeps {
+  readonly clients: Clients;
+  readonly components: Components;
+  /** Ends what goes on in the background. */
+  readonly signal: AbortSignal;
+}
+
 /** Opens it with the certificate of the moment, and changes the certificate when it is renewed. */
-export async function openWebhooks(
-  parts: ServeDeps,
-  components: Components,
-  signal: AbortSignal,
-): Promise<HttpsListener> {
-  const { config, clock, log } = parts;
-  const { certificate, known, images, live, metrics, operator, verdict } = components;
-  const gateLog = log.with({ route: "gate-pod" });
-  const app = webhookApp({
-    gate: {
-      ...components,
-      clock,
-      log: gateLog,
-      limit: openLoadLimit({ clock, log: gateLog }),
-      recall: (pod, wanted) => known.recall(wanted, scopeOf(pod)),
-      isAging: (pod, wanted) => known.isAging(wanted, scopeOf(pod)),
-      prefetch: (pod, wanted) => images.prefetch({ scope: scopeOf(pod), images: wanted, priority: "admission" }),
-      mayGate: () => verdict().kind === "gating",
-      opening: openingOf(parts, components, signal),
-      noticeEphemeral: followsNodes(parts)
-        ? watchEphemeral({ ...components, log, architectureOf: (node) => live.ofNode(node), signal })
-        : () => {},
-      observe: metrics.admission,
-    },
-    check: { api: components.api, signal },
+export async function openWebhooks(deps: ServeDeps, webhooks: WebhooksDeps): Promise<HttpsListener> {
+  const { clients: { certificate, metrics, readApi }, components: { operator }, signal } = webhooks;
+  const app = webhookApp({ gate: gateDeps(deps, webhooks), check: { api: readApi, signal } });
+  const listener = await openHttpsListener({
+    ...deps.config.listen,
+    certificate: certificate.current(),
+    handler: (request) => app.fetch(request),
   });
-  const handler = (request: Request): Response | Promise<Response> => app.fetch(request);
-  const listener = await openHttpsListener({ ...config.listen, certificate: certificate.current(), handler });
   certificate.onChange((next) => {
     listener.setCertificate(next);
     metrics.certificateReloaded();
@@ -52,13 +41,38 @@ export async function openWebhooks(
   return listener;
 }
 
+function gateDeps(deps: ServeDeps, { clients, components, signal }: WebhooksDeps): GatePodDeps {
+  const { clock } = deps;
+  const { board, images, known, metrics } = clients;
+  const { configs, events, gatingHealth, live, liveArchitectures, settingsOf } = components;
+  const log = deps.log.with({ route: "gate-pod" });
+  return {
+    clock,
+    log,
+    limit: openLoadLimit({ clock, log }),
+    settingsOf,
+    configsOf: configs.of,
+    recall: (pod, wanted) => known.recall(wanted, scopeOf(pod)),
+    isAging: (pod, wanted) => known.isAging(wanted, scopeOf(pod)),
+    prefetch: (pod, wanted) => images.prefetch({ scope: scopeOf(pod), images: wanted, priority: "admission" }),
+    mayGate: () => gatingHealth().kind === "gating",
+    opening: openingOf(deps, { clients, components, signal }),
+    noticeEphemeral: followsNodes(deps)
+      ? watchEphemeral({ images, events, log: deps.log, architectureOf: (node) => live.ofNode(node), signal })
+      : () => {},
+    liveArchitectures,
+    board,
+    observe: metrics.admission,
+  };
+}
+
 /** What the first admissions wait for; undefined from then on. */
 function openingOf(
   { clock }: ServeDeps,
-  { configs, lease }: Components,
-  signal: AbortSignal,
+  { clients: { election }, components: { configs, audited }, signal }: WebhooksDeps,
 ): () => Promise<void> | undefined {
-  const isOpen = (): boolean => configs.hasSynced() && lease.view.lastRenewObservedMs !== undefined;
+  const isOpen = (): boolean =>
+    configs.hasSynced() && audited.isSettled() && election.view().lastRenewObservedMs !== undefined;
   let opening: Promise<void> | undefined = holdsWithin(isOpen, { clock, limitMs: OPENING_MS, signal }).then(() => {
     opening = undefined;
   });

@@ -1,7 +1,7 @@
 // Pods that nobody saw in time: they ran before audit mode was known to the leader, or while there was none. Called by
 // controller.ts.
 import type { Clock } from "../../lib/clock.ts";
-import type { KubeApi } from "../../lib/k8s/api.ts";
+import type { ReadApi } from "../../lib/k8s/api.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
 import { keyOf, Resource } from "../../lib/k8s/types.ts";
 import { WorkQueue } from "../../lib/k8s/work_queue.ts";
@@ -13,7 +13,7 @@ import type { PodView } from "../../lib/placement/types.ts";
 
 /** What is asked of the rest of the process; answered at once. */
 export interface CatchUpDeps {
-  readonly api: KubeApi;
+  readonly api: ReadApi;
   readonly clock: Clock;
   readonly log: Logger;
   /** Settings for a namespace: `audit` tells whether its pods are audited. */

@@ -2,7 +2,7 @@
 // that switch, run by the leader.
 import type { Clock } from "../../lib/clock.ts";
 import type { PodImages } from "../../lib/images/pod_images.ts";
-import type { KubeApi } from "../../lib/k8s/api.ts";
+import type { ReadApi } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { openReflector } from "../../lib/k8s/reflector.ts";
 import { Resource, splitKey } from "../../lib/k8s/types.ts";
@@ -17,7 +17,7 @@ import type { PodView } from "../../lib/placement/types.ts";
 
 /** What it is made with. */
 export interface DaemonSetWatchDeps {
-  readonly api: KubeApi;
+  readonly api: ReadApi;
   readonly images: PodImages;
   readonly events: Pick<EventRecorder, "record">;
   readonly clock: Clock;

@@ -1,5 +1,5 @@
-// Says aloud when this replica ceases to gate pods and when it begins again: in the log, and, when it is for want of a
-// leader, in a condition, since nobody else is there to write it. Run by main on every replica.
+// Reports when this replica stops gating pods and when it begins again: in the log, and, when the cause is a missing
+// leader, in a condition of the cluster config: the operator, which writes conditions otherwise, does not run then.
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../lib/clock.ts";
 import type { KubeApi } from "../../lib/k8s/api.ts";
@@ -8,7 +8,7 @@ import { errorText, type Logger } from "../../lib/log.ts";
 import { CLUSTER_CONFIG_NAME } from "../../lib/names.ts";
 import { renderGatingCondition } from "../../lib/operand/conditions.ts";
 import { parseOperandConfig } from "../../lib/operand/config_view.ts";
-import { type GatingStop, type GatingVerdict, LEADER_SILENCE_MS } from "../../lib/operand/dead_man.ts";
+import { type GatingHealth, type GatingStop, LEADER_SILENCE_MS } from "../../lib/operand/dead_man.ts";
 
 /** What it needs. */
 export interface GatingDeps {
@@ -18,8 +18,8 @@ export interface GatingDeps {
   readonly clock: Clock;
   /** Hears of each change. */
   readonly log: Logger;
-  /** The verdict that the webhook acts on. */
-  readonly verdict: () => GatingVerdict;
+  /** What the webhook acts on. */
+  readonly gatingHealth: () => GatingHealth;
 }
 
 const LOOK_MS = 1_000;
@@ -28,15 +28,15 @@ const SECOND_THOUGHT_MS = 5_000;
 /** Reasons that only a missing leader gives: then the operator does not run, which writes conditions otherwise. */
 const LEADERLESS: readonly (GatingStop | "gating")[] = ["NoLeader", "LeaderSilent"];
 
-/** Follows the verdict until the signal aborts. Never rejects. */
-export async function watchGating(parts: GatingDeps, signal: AbortSignal): Promise<void> {
-  const { clock, log } = parts;
+/** Follows it until the signal aborts. Never rejects. */
+export async function watchGating(deps: GatingDeps, signal: AbortSignal): Promise<void> {
+  const { clock, log } = deps;
   let current: GatingStop | "gating" | undefined;
   let sinceMs = 0;
   let reported = false;
   while (!signal.aborted) {
-    const verdict = parts.verdict();
-    const now = verdict.kind === "gating" ? "gating" : verdict.reason;
+    const health = deps.gatingHealth();
+    const now = health.kind === "gating" ? "gating" : health.reason;
     if (now !== current) {
       if (now === "gating") log.info("gating pods");
       else log.warn("not gating pods", { reason: now });
@@ -44,8 +44,8 @@ export async function watchGating(parts: GatingDeps, signal: AbortSignal): Promi
     }
     const lasting = clock.monotonicMs() - sinceMs >= (now === "LeaderSilent" ? SECOND_THOUGHT_MS : LEADER_SILENCE_MS);
     // Likewise a start has no leader for a moment, which is no news.
-    if (verdict.kind === "stopped" && LEADERLESS.includes(now) && lasting && !reported) {
-      reported = await report(parts, { reason: verdict.reason, signal });
+    if (health.kind === "stopped" && LEADERLESS.includes(now) && lasting && !reported) {
+      reported = await report(deps, { reason: health.reason, signal });
     }
     await clock.sleep(LOOK_MS, signal);
   }

@@ -2,7 +2,7 @@
 // that a rollout gates no pod. Opened by main with --prewarm, run on every replica: each needs the memory itself.
 import { type Clock, jitter } from "../../lib/clock.ts";
 import type { PodImages } from "../../lib/images/pod_images.ts";
-import type { KubeApi } from "../../lib/k8s/api.ts";
+import type { ReadApi } from "../../lib/k8s/api.ts";
 import { openReflector, type Reflector } from "../../lib/k8s/reflector.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../lib/k8s/types.ts";
 import { WorkQueue } from "../../lib/k8s/work_queue.ts";
@@ -14,7 +14,7 @@ import type { PodView } from "../../lib/placement/types.ts";
 
 /** What it is made with. */
 export interface PrewarmDeps {
-  readonly api: KubeApi;
+  readonly api: ReadApi;
   readonly images: PodImages;
   readonly clock: Clock;
   readonly log: Logger;

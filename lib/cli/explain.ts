@@ -1,7 +1,7 @@
 // `archway explain pod/NAME`: why a pod is where it is, from what is written on it, and what to do next.
 import { stringify } from "yaml";
 import type { Clock } from "../clock.ts";
-import type { KubeApi } from "../k8s/api.ts";
+import type { ReadApi } from "../k8s/api.ts";
 import { ApiError } from "../k8s/errors.ts";
 import { readOptional } from "../k8s/read_optional.ts";
 import { type KubeObject, Resource, splitKey } from "../k8s/types.ts";
@@ -17,7 +17,7 @@ import { type Color, ExitCode, paint, renderTable, type Terminal } from "./outpu
 
 /** What the command works with. */
 export interface ExplainDeps {
-  readonly api: KubeApi;
+  readonly api: ReadApi;
   readonly terminal: Terminal;
   readonly clock: Clock;
 }
@@ -77,7 +77,7 @@ function schedulerSays(pod: KubeObject): string | undefined {
 }
 
 /** Only a pod without marks raises the question. A missing right is no fault: then it stays open. */
-async function readParticipation(api: KubeApi, pod: PodView, signal: AbortSignal): Promise<Participation> {
+async function readParticipation(api: ReadApi, pod: PodView, signal: AbortSignal): Promise<Participation> {
   if (pod.labels !== undefined && SCHEDULING_GATE in pod.labels) return "selected";
   try {
     const [config, namespace] = await Promise.all([

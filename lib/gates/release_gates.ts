@@ -1,11 +1,13 @@
-// Lists and frees the pods that hold Archway's gate. Called by controllers/operator when the config leaves, and by
-// `archway release`, which also works when no Archway runs. Source: operator §2.7; design §5 (safety sweep), §6.
+// Lists the pods that hold Archway's gate, and lifts it without deciding anything about them: for leaving a cluster, also
+// when no Archway runs.
 import pLimit from "p-limit";
+import { errorText } from "../log.ts";
 import { GateLabel, SCHEDULING_GATE } from "../names.ts";
-import type { KubeApi, ListOptions } from "../k8s/api.ts";
-import { ApiError, classifyWriteFailure } from "../k8s/errors.ts";
+import type { KubeApi, ListOptions, ReadApi } from "../k8s/api.ts";
+import { classifyWriteFailure } from "../k8s/errors.ts";
 import { gateIndexOf, renderGateRelease } from "../operand/gate_release.ts";
 import { listAll } from "../k8s/lists.ts";
+import { readOptional } from "../k8s/read_optional.ts";
 import { keyOf, type KubeObject, Resource } from "../k8s/types.ts";
 
 /** What became of the gated pods, as `namespace/name`. */
@@ -27,7 +29,7 @@ const SELECTIONS: readonly ListOptions[] = [
 ];
 
 /** Every pod that holds our gate, once, page by page. Throws ApiError when a page cannot be read. */
-export async function* listGatedPods(api: KubeApi, signal: AbortSignal): AsyncGenerator<KubeObject> {
+export async function* listGatedPods(api: ReadApi, signal: AbortSignal): AsyncGenerator<KubeObject> {
   const seen = new Set<string>();
   for (const selection of SELECTIONS) {
     for await (const pod of listAll(api, Resource.pods, { ...selection, signal })) {
@@ -40,7 +42,7 @@ export async function* listGatedPods(api: KubeApi, signal: AbortSignal): AsyncGe
 }
 
 /** How many pods hold our gate. Stops at the label when that already finds some: a lower bound, zero only when true. */
-export async function countGatedPods(api: KubeApi, signal: AbortSignal): Promise<number> {
+export async function countGatedPods(api: ReadApi, signal: AbortSignal): Promise<number> {
   for (const selection of SELECTIONS) {
     let count = 0;
     for await (const pod of listAll(api, Resource.pods, { ...selection, signal })) {
@@ -93,27 +95,10 @@ async function releasePod(api: KubeApi, pod: KubeObject, signal: AbortSignal): P
     } catch (error) {
       const failure = classifyWriteFailure(error);
       if (failure === "gone") return undefined;
-      if (failure !== "stale" || attempt === PATCH_ATTEMPTS) return describe(error);
+      if (failure !== "stale" || attempt === PATCH_ATTEMPTS) return errorText(error);
     }
-    const fresh = await readPod(api, target, signal);
+    const fresh = await readOptional(api, { type: Resource.pods, ...target, signal });
     if (fresh === undefined) return undefined;
     current = fresh;
   }
-}
-
-async function readPod(
-  api: KubeApi,
-  target: { readonly namespace?: string; readonly name: string },
-  signal: AbortSignal,
-): Promise<KubeObject | undefined> {
-  try {
-    return await api.get(Resource.pods, target, signal);
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return undefined;
-    throw error;
-  }
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

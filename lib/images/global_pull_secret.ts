@@ -1,7 +1,7 @@
 // The pull secret for all pods of a cluster (OpenShift's `openshift-config/pull-secret`): watched, fine if absent, dropped
 // when it goes.
 import type { Clock } from "../clock.ts";
-import type { KubeApi } from "../k8s/api.ts";
+import type { ReadApi } from "../k8s/api.ts";
 import { openReflector } from "../k8s/reflector.ts";
 import { Resource } from "../k8s/types.ts";
 import type { Logger } from "../log.ts";
@@ -19,7 +19,7 @@ export interface GlobalPullSecret {
 
 /** Opens the view. `onChange` hears of every change of the credentials. */
 export function openGlobalPullSecret(options: {
-  readonly api: KubeApi;
+  readonly api: ReadApi;
   readonly namespace: string;
   readonly name: string;
   readonly clock: Clock;

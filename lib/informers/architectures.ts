@@ -1,7 +1,7 @@
 // Which architectures the cluster has or can make: of its nodes, and of Karpenter NodePools and MachineSets where their
 // APIs exist. Opened by main when a switch asks for it, run on every replica.
 import type { Clock } from "../clock.ts";
-import type { KubeApi } from "../k8s/api.ts";
+import type { ReadApi } from "../k8s/api.ts";
 import { openReflector, type Reflector } from "../k8s/reflector.ts";
 import { type KubeObject, Resource, type ResourceType } from "../k8s/types.ts";
 import type { Logger } from "../log.ts";
@@ -34,7 +34,7 @@ const MACHINE_SETS: ResourceType = {
 
 /** Opens the view. Nothing is asked of the API server before `run`. */
 export function openLiveArchitectures(
-  parts: { readonly api: KubeApi; readonly clock: Clock; readonly log: Logger },
+  parts: { readonly api: ReadApi; readonly clock: Clock; readonly log: Logger },
 ): LiveArchitectures {
   let answer: readonly string[] | undefined;
   const forgetAnswer = (): void => {

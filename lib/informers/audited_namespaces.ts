@@ -1,6 +1,6 @@
-// Namespaces that asked for audit mode by a label. Opened by main, run on every replica: the webhook asks it for each pod.
+// Namespaces that asked for audit mode by a label, in memory: the webhook needs them for each pod.
 import type { Clock } from "../clock.ts";
-import type { KubeApi } from "../k8s/api.ts";
+import type { ReadApi } from "../k8s/api.ts";
 import { openReflector } from "../k8s/reflector.ts";
 import { Resource } from "../k8s/types.ts";
 import type { Logger } from "../log.ts";
@@ -10,16 +10,18 @@ import { AUDIT_NAMESPACE_LABEL } from "../names.ts";
 export interface AuditedNamespaces {
   /** Follows them until the signal aborts; never rejects. */
   run(signal: AbortSignal): Promise<void>;
+  /** Whether the first list is in, or was refused: then no namespace is audited by its label, and the log says so. */
+  isSettled(): boolean;
   has(namespace: string): boolean;
   names(): Iterable<string>;
 }
 
 /** Opens the view. Only labelled namespaces are watched. */
 export function openAuditedNamespaces(
-  parts: { readonly api: KubeApi; readonly clock: Clock; readonly log: Logger },
+  deps: { readonly api: ReadApi; readonly clock: Clock; readonly log: Logger },
 ): AuditedNamespaces {
   const labelled = openReflector<string>({
-    ...parts,
+    ...deps,
     resource: Resource.namespaces,
     labelSelector: `${AUDIT_NAMESPACE_LABEL.key}=${AUDIT_NAMESPACE_LABEL.value}`,
     parse: ({ metadata }) => metadata.name,
@@ -28,6 +30,7 @@ export function openAuditedNamespaces(
   });
   return {
     run: (signal) => labelled.run(signal),
+    isSettled: () => labelled.state() !== "starting",
     has: (namespace) => labelled.get(namespace) !== undefined,
     names: () => labelled.values(),
   };

@@ -1,6 +1,6 @@
 // The configs as every replica sees them: watched, parsed once, answered from memory. Opened by main, run on all replicas.
 import type { Clock } from "../clock.ts";
-import type { KubeApi } from "../k8s/api.ts";
+import type { ReadApi } from "../k8s/api.ts";
 import { openReflector } from "../k8s/reflector.ts";
 import { type KubeObject, Resource } from "../k8s/types.ts";
 import type { Logger } from "../log.ts";
@@ -24,7 +24,7 @@ export interface Configs {
 
 /** What it is made with. */
 export interface ConfigsDeps {
-  readonly api: KubeApi;
+  readonly api: ReadApi;
   readonly clock: Clock;
   readonly log: Logger;
 }

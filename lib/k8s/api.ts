@@ -40,12 +40,22 @@ export interface DeleteOptions {
   readonly propagationPolicy?: "Background" | "Foreground" | "Orphan";
 }
 
-/** The API server. Every call throws ApiError on anything but success, and has its own timeout. */
-export interface KubeApi {
+/**
+ * The API server, for those who only read. Every call throws ApiError on anything but success, and has its own timeout.
+ */
+export interface ReadApi {
   get(type: ResourceType, target: ResourceTarget, signal: AbortSignal): Promise<KubeObject>;
   list(type: ResourceType, options: ListOptions, signal: AbortSignal): Promise<KubeList>;
   /** Events until the server ends the stream; throws when it is cut. Bookmarks are asked for. */
   watch(type: ResourceType, options: WatchOptions, signal: AbortSignal): AsyncIterable<RawWatchEvent>;
+  /** A GET of any other path: discovery, `/version`. */
+  raw(path: string, signal: AbortSignal): Promise<unknown>;
+  /** How far the server's clock is ahead of ours, from its `Date` headers (ms, second precision); 0 until known. */
+  serverClockOffsetMs(): number;
+}
+
+/** The API server, for those who write as well. */
+export interface KubeApi extends ReadApi {
   create(
     type: ResourceType,
     object: Readonly<Record<string, unknown>>,
@@ -67,8 +77,4 @@ export interface KubeApi {
     target: ResourceTarget,
     options: DeleteOptions & { readonly signal: AbortSignal },
   ): Promise<void>;
-  /** A GET of any other path: discovery, `/version`. */
-  raw(path: string, signal: AbortSignal): Promise<unknown>;
-  /** How far the server's clock is ahead of ours, from its `Date` headers (ms, second precision); 0 until known. */
-  serverClockOffsetMs(): number;
 }

@@ -1,22 +1,21 @@
-// Leader election on a Lease: one replica writes, and every replica knows when the writer was last heard of.
+// Leader election on a Lease: one replica writes, and every replica sees when the writer last renewed.
 import type { Clock } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
 import type { KubeApi } from "./api.ts";
 import { LeaseLock } from "./lease_lock.ts";
 
-/** What a replica knows of the Lease. */
+/** The Lease as this replica sees it. */
 export interface LeaseView {
-  /** Who holds it; undefined when nobody does, or nobody was seen yet. */
+  /** Its holder; undefined when it is free or was not read yet. */
   readonly holder: string | undefined;
   readonly isLeader: boolean;
   /** When a holder was last seen to renew (our monotonic clock); undefined when never. For the dead-man switch. */
   readonly lastRenewObservedMs: number | undefined;
-  /** Until when nobody else may lead (our monotonic clock), by our last renewal; undefined while we do not lead. */
+  /** Until when no other replica may lead (our monotonic clock), by our last renewal; undefined while we do not lead. */
   readonly heldUntilMs: number | undefined;
 }
 
-/** What is known before the first look. */
-export const NO_LEASE_SEEN: LeaseView = {
+const NO_LEASE_SEEN: LeaseView = {
   holder: undefined,
   isLeader: false,
   lastRenewObservedMs: undefined,
@@ -29,7 +28,7 @@ export interface LeaseTiming {
   readonly durationMs: number;
   /** A leader that could not renew for so long stops leading: well before anybody else may start. */
   readonly renewDeadlineMs: number;
-  /** Between two renewals, and between two looks of those who wait. */
+  /** Between two renewals, and between two reads by those who wait. */
   readonly retryMs: number;
 }
 
@@ -39,8 +38,8 @@ export const LEASE_TIMING: LeaseTiming = { durationMs: 15_000, renewDeadlineMs: 
 /** One request may take this long: a hanging one leaves time for another within the renew deadline. */
 const ATTEMPT_TIMEOUT_MS = 5_000;
 
-/** Which Lease, who we are, and what to do while we hold it. */
-export interface LeaseOptions {
+/** Which Lease, and who we are. */
+export interface ElectionOptions {
   readonly api: KubeApi;
   readonly namespace: string;
   readonly name: string;
@@ -48,34 +47,46 @@ export interface LeaseOptions {
   readonly identity: string;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Runs while we lead; its signal aborts when the Lease is lost or `runWithLease` is to end. Should last until then. */
-  readonly lead: (signal: AbortSignal) => Promise<void>;
-  /** Told of every change of what is known, a renewal by whoever holds the Lease included. */
-  readonly onState?: (view: LeaseView) => void;
   readonly timing?: LeaseTiming;
 }
 
-/**
- * Takes part in the election until the signal aborts: waits for the Lease, leads, and when it is lost waits again. Gives
- * it up at the end. Never rejects: faults of the API and of `lead` are logged and tried again.
- */
-export async function runWithLease(options: LeaseOptions, signal: AbortSignal): Promise<void> {
-  await new Election(options).run(signal);
+/** This replica's part in the election. */
+export interface Election {
+  /** The Lease as last seen. */
+  view(): LeaseView;
+  /** Calls back at every change of the view, a renewal by whoever holds the Lease included. */
+  onChange(listener: (view: LeaseView) => void): void;
+  /**
+   * Takes part until the signal aborts: waits for the Lease, runs `lead`, and when the Lease is lost waits again. Gives it
+   * up at the end. `lead` should last until its own signal aborts. Never rejects: faults of the API and of `lead` are
+   * logged and tried again.
+   */
+  run(lead: Lead, signal: AbortSignal): Promise<void>;
 }
 
-class Election {
-  readonly #options: LeaseOptions;
+/** Runs while this replica leads; the signal aborts when the Lease is lost or the election is to end. */
+export type Lead = (signal: AbortSignal) => Promise<void>;
+
+/** Makes the election. The Lease is not read before `run`. */
+export function openElection(options: ElectionOptions): Election {
+  return new LeaseElection(options);
+}
+
+class LeaseElection implements Election {
+  readonly #options: ElectionOptions;
   readonly #timing: LeaseTiming;
   readonly #log: Logger;
-  readonly #claimant: LeaseLock;
+  readonly #lock: LeaseLock;
+  readonly #listeners: ((view: LeaseView) => void)[] = [];
   #isLeader = false;
+  #view = NO_LEASE_SEEN;
 
-  constructor(options: LeaseOptions) {
+  constructor(options: ElectionOptions) {
     this.#options = options;
     this.#timing = options.timing ?? LEASE_TIMING;
     this.#log = options.log.with({ lease: `${options.namespace}/${options.name}`, identity: options.identity });
     const { api, namespace, name, identity, clock } = options;
-    this.#claimant = new LeaseLock({
+    this.#lock = new LeaseLock({
       api,
       namespace,
       name,
@@ -83,28 +94,39 @@ class Election {
       clock,
       log: this.#log,
       durationMs: this.#timing.durationMs,
-      onChange: () => this.#tell(),
+      onChange: () => this.#publish(),
     });
   }
 
-  async run(signal: AbortSignal): Promise<void> {
+  view(): LeaseView {
+    return this.#view;
+  }
+
+  onChange(listener: (view: LeaseView) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  async run(lead: Lead, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     while (!signal.aborted) {
-      const attempt = await this.#claimant.attempt(ATTEMPT_TIMEOUT_MS, signal);
-      if (attempt.kind === "held") await this.#leadFrom(attempt.sentMs, signal);
+      const attempt = await this.#lock.attempt(ATTEMPT_TIMEOUT_MS, signal);
+      if (attempt.kind === "held") await this.#leadFrom(attempt.sentMs, { lead, signal });
       // Those who wait spread out, so that they do not all find a free Lease in the same moment.
       if (!signal.aborted) await clock.sleep(this.#timing.retryMs * (1 + Math.random() * 0.2), signal);
     }
   }
 
   /** One term: leads until the Lease is lost, `lead` ends, or the signal aborts. Returns when `lead` has ended. */
-  async #leadFrom(sentMs: number, signal: AbortSignal): Promise<void> {
+  async #leadFrom(
+    sentMs: number,
+    { lead, signal }: { readonly lead: Lead; readonly signal: AbortSignal },
+  ): Promise<void> {
     const term = new AbortController();
     const stop = (): void => term.abort(signal.reason);
     signal.addEventListener("abort", stop, { once: true });
     if (signal.aborted) stop();
     this.#enter(true);
-    const leading = this.#lead(term);
+    const leading = this.#lead(lead, term);
     const isLost = await this.#renewUntilLost(sentMs, term.signal);
     if (isLost) {
       this.#enter(false);
@@ -112,16 +134,16 @@ class Election {
     }
     signal.removeEventListener("abort", stop);
     await leading;
-    this.#claimant.forgetOwn();
+    this.#lock.forgetOwn();
     if (isLost) return;
-    await this.#claimant.release();
+    await this.#lock.release();
     this.#enter(false);
   }
 
   /** Runs `lead`; when it ends, the term ends. */
-  async #lead(term: AbortController): Promise<void> {
+  async #lead(lead: Lead, term: AbortController): Promise<void> {
     try {
-      await this.#options.lead(term.signal);
+      await lead(term.signal);
       if (!term.signal.aborted) this.#log.warn("leading ended by itself, taking part again");
     } catch (error) {
       if (!term.signal.aborted) this.#log.error("leading failed, taking part again", { error: errorText(error) });
@@ -143,10 +165,10 @@ class Election {
         this.#log.warn("lease could not be renewed in time, leading ends", { renewDeadlineMs });
         return true;
       }
-      const attempt = await this.#claimant.attempt(Math.min(leftMs, ATTEMPT_TIMEOUT_MS), signal);
+      const attempt = await this.#lock.attempt(Math.min(leftMs, ATTEMPT_TIMEOUT_MS), signal);
       if (signal.aborted) return false;
       if (attempt.kind === "taken") {
-        this.#log.warn("lease was taken by another, leading ends", { holder: this.#claimant.holder });
+        this.#log.warn("lease was taken by another, leading ends", { holder: this.#lock.holder });
         return true;
       }
       if (attempt.kind === "held") renewedMs = attempt.sentMs;
@@ -156,13 +178,13 @@ class Election {
   #enter(isLeader: boolean): void {
     this.#isLeader = isLeader;
     this.#log.info(isLeader ? "leading begins" : "leading has ended");
-    this.#tell();
+    this.#publish();
   }
 
-  #tell(): void {
-    const { holder, lastRenewObservedMs, heldUntilMs } = this.#claimant;
+  #publish(): void {
+    const { holder, lastRenewObservedMs, heldUntilMs } = this.#lock;
     const isLeader = this.#isLeader;
-    const view = { holder, isLeader, lastRenewObservedMs, heldUntilMs: isLeader ? heldUntilMs : undefined };
-    this.#options.onState?.(view);
+    this.#view = { holder, isLeader, lastRenewObservedMs, heldUntilMs: isLeader ? heldUntilMs : undefined };
+    for (const listener of this.#listeners) listener(this.#view);
   }
 }

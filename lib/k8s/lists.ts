@@ -1,5 +1,5 @@
 // Whole collections, page by page, so that neither side ever holds more than a page of raw objects.
-import type { KubeApi, ListOptions } from "./api.ts";
+import type { ListOptions, ReadApi } from "./api.ts";
 import { isExpired } from "./errors.ts";
 import type { KubeList, KubeObject, ResourceType } from "./types.ts";
 
@@ -17,7 +17,7 @@ export type ListAllOptions = Omit<ListOptions, "continue"> & { readonly signal: 
  * token expired, see `isExpired`) means that the list must be started over.
  */
 export async function* listPages(
-  api: KubeApi,
+  api: ReadApi,
   type: ResourceType,
   options: ListAllOptions,
 ): AsyncGenerator<KubeList, void> {
@@ -37,7 +37,7 @@ export async function* listPages(
  * the server forgets its place, the list starts over.
  */
 export async function* listAll(
-  api: KubeApi,
+  api: ReadApi,
   type: ResourceType,
   options: ListAllOptions,
 ): AsyncGenerator<KubeObject, void> {

@@ -1,11 +1,11 @@
-// The read of one object that may not be there. Used by all for whom its absence is an answer.
-import type { KubeApi } from "./api.ts";
+// GET that gives undefined for 404.
+import type { ReadApi } from "./api.ts";
 import { isNotFound } from "./errors.ts";
 import type { KubeObject, ResourceTarget, ResourceType } from "./types.ts";
 
 /** One object, or undefined where there is none. Throws what `get` throws otherwise. */
 export async function readOptional(
-  api: KubeApi,
+  api: ReadApi,
   wanted: ResourceTarget & { readonly type: ResourceType; readonly signal: AbortSignal },
 ): Promise<KubeObject | undefined> {
   const { type, signal, ...target } = wanted;

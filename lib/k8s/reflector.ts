@@ -2,7 +2,7 @@
 import { backoffMs, type Clock, jitter } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
 import { unreachable } from "../unreachable.ts";
-import type { KubeApi, RawWatchEvent } from "./api.ts";
+import type { RawWatchEvent, ReadApi } from "./api.ts";
 import { openDeadline, orAborted } from "./deadline.ts";
 import { ApiError, isExpired } from "./errors.ts";
 import { LIST_PAGE_SIZE, listPages } from "./lists.ts";
@@ -11,7 +11,7 @@ import type { KubeObject, ResourceType } from "./types.ts";
 
 /** What to reflect, and into what. */
 export interface ReflectorOptions<T> {
-  readonly api: KubeApi;
+  readonly api: ReadApi;
   readonly resource: ResourceType;
   readonly namespace?: string;
   readonly labelSelector?: string;

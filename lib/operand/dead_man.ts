@@ -19,7 +19,7 @@ export type GatingStop =
   | "LeaderSilent";
 
 /** The answer. */
-export type GatingVerdict =
+export type GatingHealth =
   | { readonly kind: "gating" }
   | { readonly kind: "stopped"; readonly reason: GatingStop };
 
@@ -27,7 +27,7 @@ export type GatingVerdict =
 export const LEADER_SILENCE_MS = 30_000;
 
 /** Decides. First match wins; all unknowns fail open, towards pods that run. */
-export function decideGating(config: ConfigPresence, leader: LeaderSight): GatingVerdict {
+export function decideGating(config: ConfigPresence, leader: LeaderSight): GatingHealth {
   const rules: readonly (readonly [GatingStop, boolean])[] = [
     ["ConfigUnread", config === "unread"],
     ["ConfigAbsent", config === "absent"],

@@ -1,5 +1,5 @@
-// Lifting Archway's gate from a pod without deciding anything about it, as data. Used by release_gates.ts and the
-// playground. Placement has its own patch; this one is for leaving.
+// Lifting Archway's gate from a pod without deciding anything about it, as data: for leaving a cluster. Placement has
+// patches of its own.
 import { GateLabel, SCHEDULING_GATE } from "../names.ts";
 import { type JsonPatch, pointer } from "../k8s/patch.ts";
 import type { KubeObject } from "../k8s/types.ts";

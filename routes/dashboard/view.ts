@@ -1,7 +1,7 @@
 // What the dashboard shows, as data. Read by serve at each request, rendered by the files beside.
 import type { BoardSnapshot } from "../../lib/server/board.ts";
 import type { FailureReason } from "../../lib/oci/types.ts";
-import type { ConfigPresence, GatingVerdict } from "../../lib/operand/dead_man.ts";
+import type { ConfigPresence, GatingHealth } from "../../lib/operand/dead_man.ts";
 
 /** Everything the page shows, read at one moment from memory. */
 export interface DashboardView {
@@ -12,7 +12,7 @@ export interface DashboardView {
   /** Who holds the Lease; `lib/k8s/lease.ts` has it. */
   readonly lease: { readonly holder: string | undefined; readonly isLeader: boolean };
   /** Whether new pods are gated here, and why not. */
-  readonly gating: GatingVerdict;
+  readonly gating: GatingHealth;
   /** Whether there is a ClusterPodPlacementConfig. */
   readonly config: ConfigPresence;
   /** What is held now. */

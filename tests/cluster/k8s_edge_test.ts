@@ -5,7 +5,7 @@ import type { KubeApi } from "../../lib/k8s/api.ts";
 import { ApiError, classifyWriteFailure } from "../../lib/k8s/errors.ts";
 import { openEventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { readKubeconfigAccess } from "../../lib/k8s/kubeconfig_access.ts";
-import { type LeaseView, runWithLease } from "../../lib/k8s/lease.ts";
+import { type LeaseView, openElection } from "../../lib/k8s/lease.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
 import { openReflector } from "../../lib/k8s/reflector.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../lib/k8s/types.ts";
@@ -153,9 +153,9 @@ Deno.test("cluster: two contenders take turns on a Lease, within seconds after a
         leaders.push(identity);
         await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
       };
-      const onState = (view: LeaseView): unknown => views.set(identity, view);
-      const options = { api, namespace, name: "leader", identity, clock, log, lead, onState };
-      return { stop, running: runWithLease(options, stop.signal) };
+      const election = openElection({ api, namespace, name: "leader", identity, clock, log });
+      election.onChange((view) => void views.set(identity, view));
+      return { stop, running: election.run(lead, stop.signal) };
     };
     const a = start("a");
     await waitUntil("the first leader", () => leaders.length === 1);
@@ -230,7 +230,7 @@ Deno.test("cluster: reflector and leader survive kills of the API server, and lo
   };
   const running = Promise.all([
     reflector.run(stop.signal),
-    runWithLease({ api, namespace, name: "leader", identity: "a", clock, log, lead }, stop.signal),
+    openElection({ api, namespace, name: "leader", identity: "a", clock, log }).run(lead, stop.signal),
   ]);
   await waitUntil("a leader", () => isLeading);
   for (let round = 0; round < 2; round++) {

@@ -47,7 +47,7 @@ const TAKEN = "reviewNamespaceConfig() refuses a priority that a live sibling ho
 const ABSENT = "validateNamespaceConfig() counts an absent priority as 0";
 const FINALIZER = "128 129 operator keeps a finalizer on the config while namespace configs exist";
 const GATED_STAY = "91 220 operator waits for a gated pod while leaving, says so, and goes when the pod is gone";
-const LEASE = "runWithLease() makes one of two contenders the leader and lets the other see it";
+const LEASE = "Election.run() makes one of two contenders the leader and lets the other see it";
 
 /** One for each row at most. */
 export const REASONS: readonly Reason[] = [

@@ -38,7 +38,7 @@ export function openScene(): Scene {
 
 /** Runs a controller for as long as a test plays with it; everything that is due at the beginning has been done. */
 export async function whileRunning(
-  { clock }: Scene,
+  { clock }: Pick<Scene, "clock">,
   controller: { run(signal: AbortSignal): Promise<void> },
   play: () => Promise<void>,
 ): Promise<void> {

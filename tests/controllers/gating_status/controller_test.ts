@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { watchGating } from "../../../controllers/gating_status/controller.ts";
 import { silentLogger } from "../../../lib/log.ts";
-import { type GatingVerdict, LEADER_SILENCE_MS } from "../../../lib/operand/dead_man.ts";
+import { type GatingHealth, LEADER_SILENCE_MS } from "../../../lib/operand/dead_man.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { openBench, type OperatorBench } from "../operator/make.ts";
 
 interface Watched extends AsyncDisposable {
   readonly lines: readonly string[];
-  say(verdict: GatingVerdict): void;
+  say(verdict: GatingHealth): void;
   /** Lets time pass second by second, with real time for the API in between. */
   pass(ms: number): Promise<void>;
 }
@@ -16,7 +16,7 @@ function watch(bench: OperatorBench): Watched {
   const clock = new FakeClock();
   const stop = new AbortController();
   const lines: string[] = [];
-  let verdict: GatingVerdict = { kind: "gating" };
+  let verdict: GatingHealth = { kind: "gating" };
   const running = watchGating({
     api: bench.api,
     clock,
@@ -25,7 +25,7 @@ function watch(bench: OperatorBench): Watched {
       info: (message) => void lines.push(message),
       warn: (message, fields) => void lines.push(`${message}: ${fields?.reason}`),
     },
-    verdict: () => verdict,
+    gatingHealth: () => verdict,
   }, stop.signal);
   return {
     lines,

@@ -1,7 +1,7 @@
 // Leader election on a clock of the test's own: two contenders, a lost API, a hand-over, clocks that disagree.
 import assert from "node:assert/strict";
 import { ApiError } from "../../../lib/k8s/errors.ts";
-import { type LeaseView, runWithLease } from "../../../lib/k8s/lease.ts";
+import { type LeaseView, openElection } from "../../../lib/k8s/lease.ts";
 import { Resource, resourcePath } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
@@ -30,9 +30,6 @@ function startReplica(id: string, world: { readonly clock: FakeClock; readonly c
     await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
     replica.isLeading = false;
   };
-  const onState = (view: LeaseView): void => {
-    replica.view = view;
-  };
   const state: Omit<Replica, "running"> = {
     id,
     stop,
@@ -43,7 +40,11 @@ function startReplica(id: string, world: { readonly clock: FakeClock; readonly c
   };
   const replica: Replica = Object.assign(state, { running: Promise.resolve() });
   const api = cluster.client((call) => replica.fault?.(call));
-  const running = runWithLease({ ...LEASE, api, identity: id, clock, log: silentLogger, lead, onState }, stop.signal);
+  const election = openElection({ ...LEASE, api, identity: id, clock, log: silentLogger });
+  election.onChange((view) => {
+    replica.view = view;
+  });
+  const running = election.run(lead, stop.signal);
   return Object.assign(replica, { running });
 }
 
@@ -81,7 +82,7 @@ const away = (): never => {
 const hang = ({ signal }: MemoryCall): Promise<void> =>
   new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
 
-Deno.test("runWithLease() makes one of two contenders the leader and lets the other see it", async () => {
+Deno.test("Election.run() makes one of two contenders the leader and lets the other see it", async () => {
   await withWorld(async ({ clock, cluster, start }) => {
     const a = start("a");
     await clock.advance(100);
@@ -99,7 +100,7 @@ Deno.test("runWithLease() makes one of two contenders the leader and lets the ot
   });
 });
 
-Deno.test("runWithLease() hands over within seconds when the leader shuts down", async () => {
+Deno.test("Election.run() hands over within seconds when the leader shuts down", async () => {
   await withWorld(async ({ clock, cluster, start }) => {
     const a = start("a");
     await clock.advance(100);
@@ -115,7 +116,7 @@ Deno.test("runWithLease() hands over within seconds when the leader shuts down",
   });
 });
 
-Deno.test("runWithLease() stops leading before another may start when the API is lost, and takes part again afterwards", async () => {
+Deno.test("Election.run() stops leading before another may start when the API is lost, and takes part again afterwards", async () => {
   await withWorld(async ({ clock, start }) => {
     const a = start("a");
     await clock.advance(100);
@@ -140,7 +141,7 @@ Deno.test("runWithLease() stops leading before another may start when the API is
   });
 });
 
-Deno.test("runWithLease() stops leading in time when requests hang instead of failing", async () => {
+Deno.test("Election.run() stops leading in time when requests hang instead of failing", async () => {
   await withWorld(async ({ clock, start }) => {
     const a = start("a");
     await clock.advance(5_000);
@@ -154,7 +155,7 @@ Deno.test("runWithLease() stops leading in time when requests hang instead of fa
   });
 });
 
-Deno.test("runWithLease() survives a blip shorter than the renew deadline", async () => {
+Deno.test("Election.run() survives a blip shorter than the renew deadline", async () => {
   await withWorld(async ({ clock, start }) => {
     const a = start("a");
     await clock.advance(4_000);
@@ -166,7 +167,7 @@ Deno.test("runWithLease() survives a blip shorter than the renew deadline", asyn
   });
 });
 
-Deno.test("runWithLease() does not believe clocks: a lease renewed by a holder whose clock is an hour behind is held", async () => {
+Deno.test("Election.run() does not believe clocks: a lease renewed by a holder whose clock is an hour behind is held", async () => {
   await withWorld(async ({ clock, cluster, start }) => {
     const a = start("a");
     await clock.advance(100);
@@ -193,7 +194,7 @@ Deno.test("runWithLease() does not believe clocks: a lease renewed by a holder w
   });
 });
 
-Deno.test("runWithLease() ends its term at once when another has taken the lease", async () => {
+Deno.test("Election.run() ends its term at once when another has taken the lease", async () => {
   await withWorld(async ({ clock, cluster, start }) => {
     const a = start("a");
     await clock.advance(3_000);
@@ -207,7 +208,7 @@ Deno.test("runWithLease() ends its term at once when another has taken the lease
   });
 });
 
-Deno.test("runWithLease() keeps leading when an unrelated writer touches the lease", async () => {
+Deno.test("Election.run() keeps leading when an unrelated writer touches the lease", async () => {
   await withWorld(async ({ clock, cluster, start }) => {
     const a = start("a");
     await clock.advance(3_000);
@@ -222,7 +223,7 @@ Deno.test("runWithLease() keeps leading when an unrelated writer touches the lea
   });
 });
 
-Deno.test("runWithLease() leads again after `lead` has failed, having let others in", async () => {
+Deno.test("Election.run() leads again after `lead` has failed, having let others in", async () => {
   const clock = new FakeClock();
   const stop = new AbortController();
   let terms = 0;
@@ -231,14 +232,14 @@ Deno.test("runWithLease() leads again after `lead` has failed, having let others
     return Promise.reject(new Error("broken"));
   };
   const api = new MemoryCluster().client();
-  const running = runWithLease({ ...LEASE, api, identity: "a", clock, log: silentLogger, lead }, stop.signal);
+  const running = openElection({ ...LEASE, api, identity: "a", clock, log: silentLogger }).run(lead, stop.signal);
   await clock.advance(10_000);
   assert.ok(terms >= 3 && terms <= 6, `${terms} terms in 10 s`);
   stop.abort();
   await running;
 });
 
-Deno.test("runWithLease() ends at shutdown even when the lease cannot be given up", async () => {
+Deno.test("Election.run() ends at shutdown even when the lease cannot be given up", async () => {
   await withWorld(async ({ clock, start }) => {
     const a = start("a");
     await clock.advance(3_000);
@@ -250,7 +251,7 @@ Deno.test("runWithLease() ends at shutdown even when the lease cannot be given u
   });
 });
 
-Deno.test("runWithLease() says until when nobody else may lead, and no longer once the Lease is lost", async () => {
+Deno.test("Election.run() says until when nobody else may lead, and no longer once the Lease is lost", async () => {
   await withWorld(async ({ clock, start }) => {
     const a = start("a");
     await clock.advance(1_000);

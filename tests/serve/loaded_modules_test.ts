@@ -1,0 +1,138 @@
+// What `archway serve` loads: the static imports of main.ts and of what it imports for `serve`, counted, and how long a
+// process needs until it is ready.
+import assert from "node:assert/strict";
+import { systemClock } from "../../lib/clock.ts";
+import { silentLogger } from "../../lib/log.ts";
+import { openPlayground } from "../../lib/playground/playground.ts";
+
+const ROOT = new URL("../../", import.meta.url);
+
+/** What main.ts imports when it is to serve in a cluster. */
+const ENTRIES = ["main.ts", "serve/serve.ts", "lib/k8s/cluster_access.ts", "lib/placement/config/options.ts"];
+
+/** Bounds with room for growth: a doubling fails. Files and bytes of Archway's own code. */
+const MAX_FILES = 300;
+const MAX_BYTES = 1_000_000;
+/** Packages that serve needs. Each costs start time and memory on every replica: adding one is a decision. */
+const PACKAGES = [
+  "@hono/node-server",
+  "@logtape/logtape",
+  "hono",
+  "ipaddr.js",
+  "lru-cache",
+  "p-limit",
+  "prom-client",
+  "smol-toml",
+  "yaml",
+  "zod",
+];
+
+/** Longest from the start of the process until /readyz says yes (ms): 0.7 s on an idle machine, with ten times the load. */
+const READY_MS = 20_000;
+
+interface GraphModule {
+  readonly specifier: string;
+  readonly size?: number;
+  readonly dependencies?: readonly {
+    readonly isDynamic?: boolean;
+    readonly code?: { readonly specifier?: string };
+  }[];
+}
+
+async function readGraph(entry: string): Promise<readonly GraphModule[]> {
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["info", "--json", new URL(entry, ROOT).href],
+    cwd: ROOT.pathname,
+    env: { NO_COLOR: "1" },
+  }).output();
+  assert.equal(code, 0, new TextDecoder().decode(stderr));
+  return JSON.parse(new TextDecoder().decode(stdout)).modules;
+}
+
+/** Everything that is loaded before the first line of `serve` runs: static imports, without those for types alone. */
+async function readLoaded(): Promise<ReadonlyMap<string, number>> {
+  const modules = new Map(
+    (await Promise.all(ENTRIES.map(readGraph))).flat().map((module) => [module.specifier, module]),
+  );
+  const loaded = new Map<string, number>();
+  const visit = (specifier: string): void => {
+    if (loaded.has(specifier)) return;
+    const module = modules.get(specifier);
+    loaded.set(specifier, module?.size ?? 0);
+    for (const { isDynamic = false, code } of module?.dependencies ?? []) {
+      if (!isDynamic && code?.specifier !== undefined) visit(code.specifier);
+    }
+  };
+  for (const entry of ENTRIES) visit(new URL(entry, ROOT).href);
+  return loaded;
+}
+
+function packageOf(specifier: string): string | undefined {
+  return /^npm:\/?(@[^/]+\/[^@/]+|[^@/]+)/.exec(specifier)?.[1];
+}
+
+Deno.test("serve loads neither playground nor commands nor the Kubernetes client, and no more code than its bounds", async () => {
+  const loaded = await readLoaded();
+  const own = [...loaded].filter(([specifier]) => specifier.startsWith(ROOT.href));
+  const files = own.map(([specifier]) => specifier.slice(ROOT.href.length));
+  const bytes = own.reduce((sum, [, size]) => sum + size, 0);
+  assert.deepEqual(files.filter((file) => /^(?:lib\/playground\/|tests\/|manifests\/|serve\/dev\.ts)/.test(file)), []);
+  const commands = files.filter((file) => file.startsWith("lib/cli/"));
+  assert.deepEqual(commands, ["lib/cli/output.ts"], "only the streams and exit codes that main itself needs");
+  assert.ok(files.length > 100 && files.length <= MAX_FILES, `${files.length} files`);
+  assert.ok(bytes > 100_000 && bytes <= MAX_BYTES, `${bytes} bytes`);
+  const packages = new Set([...loaded.keys()].map(packageOf).filter((name) => name !== undefined));
+  assert.deepEqual([...packages].sort(), PACKAGES);
+});
+
+Deno.test("serve is ready soon after its process starts", async () => {
+  const workDir = await Deno.makeTempDir({ prefix: "archway-start-" });
+  try {
+    await using playground = await openPlayground({
+      clock: systemClock,
+      log: silentLogger,
+      workDir,
+      namespaces: ["archway-system"],
+    });
+    const [webhookPort, adminPort] = [freePort(), freePort()];
+    const startedMs = performance.now();
+    const child = new Deno.Command(Deno.execPath(), {
+      args: [
+        ...["run", "-A", "--no-check", "--unstable-kv", "--quiet", new URL("main.ts", ROOT).href, "serve"],
+        ...playground.serveFlags,
+        `--listen=127.0.0.1:${webhookPort}`,
+        `--admin-listen=127.0.0.1:${adminPort}`,
+        `--webhook-url=https://127.0.0.1:${webhookPort}`,
+      ],
+      stdin: "null",
+      stdout: "null",
+      stderr: "null",
+    }).spawn();
+    try {
+      await waitUntilReady(adminPort);
+      const readyMs = performance.now() - startedMs;
+      assert.ok(readyMs < READY_MS, `ready after ${Math.round(readyMs)} ms`);
+    } finally {
+      child.kill("SIGKILL");
+      await child.status;
+    }
+  } finally {
+    await Deno.remove(workDir, { recursive: true });
+  }
+});
+
+async function waitUntilReady(port: number): Promise<void> {
+  const limit = AbortSignal.timeout(2 * READY_MS);
+  for (;;) {
+    limit.throwIfAborted();
+    const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
+    await answer?.body?.cancel();
+    if (answer?.ok) return;
+    await systemClock.sleep(20, limit);
+  }
+}
+
+function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return listener.addr.port;
+}
