@@ -3,22 +3,12 @@ import assert from "node:assert/strict";
 import { Hono } from "hono";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { dashboard } from "../../routes/dashboard.tsx";
+import { lacks } from "../support/needs.ts";
 import { boardOf, makeBusyView, makeEntry, makeView } from "../routes/dashboard_view.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
 const WIDTHS = [1280, 820, 380, 360];
 const SCHEMES = ["light", "dark"] as const;
-
-function isMissing(path: string): boolean {
-  try {
-    return !Deno.statSync(path).isFile;
-  } catch {
-    return true;
-  }
-}
-
-const missing = isMissing(CHROMIUM);
-const reason = missing ? ` (ignored: there is no ${CHROMIUM}; install Debian's package chromium)` : "";
 
 const LONG = "a-name-without-an-end-".repeat(11);
 const VIEWS = {
@@ -89,8 +79,8 @@ async function inspectAll(browser: Browser, origin: string, folder: string): Pro
 }
 
 Deno.test({
-  name: `dashboard() can be read at every width and in both schemes${reason}`,
-  ignore: missing,
+  name: "dashboard() can be read at every width and in both schemes",
+  ignore: lacks("chromium"),
   fn: async () => {
     const app = new Hono();
     for (const [name, view] of Object.entries(VIEWS)) app.get(`/${name}`, dashboard(view));

@@ -2,7 +2,8 @@
 // hurt, tell the time by a clock that can jump, and leak memory when told to.
 import type { Archway } from "../cluster/support/archway.ts";
 import { type ApiProxy, startApiProxy } from "../cluster/support/api_proxy.ts";
-import { findDenokv, KvServer } from "../cluster/support/denokv.ts";
+import { KvServer } from "../cluster/support/denokv.ts";
+import { lacks } from "../support/needs.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import type { WalkBed } from "../cluster/support/walk_bed.ts";
 import { openPair, type Pair, type Prepare, waitUntilGating } from "./pair.ts";
@@ -83,8 +84,7 @@ async function openExtras(bed: WalkBed, stack: AsyncDisposableStack): Promise<Ex
   await Deno.mkdir(disk);
   const isMounted = await run("mount", ["-t", "tmpfs", "-o", `size=${DISK_SIZE}`, "tmpfs", disk]);
   if (isMounted) stack.defer(async () => void await run("umount", ["-l", disk]));
-  const program = await findDenokv();
-  const kvServer = program === undefined ? undefined : stack.use(await KvServer.start({ program, token: TOKEN }));
+  const kvServer = lacks("denokv") ? undefined : stack.use(await KvServer.start({ token: TOKEN }));
   return {
     apiProxy,
     cacheFile: `${disk}/images.kv`,

@@ -1,6 +1,7 @@
 // The clock of a replica's node jumps by minutes, forth and back. Nobody notices: the Lease stays where it is, no pod is given
 // up early or held longer, and whoever takes over does not believe a date.
 import assert from "node:assert/strict";
+import { lacks } from "../support/needs.ts";
 import { enablePlacement } from "./support/archway.ts";
 import { type LeaseState, readLease, startPair } from "./support/lease.ts";
 import {
@@ -12,12 +13,12 @@ import {
   type PodSpec,
   waitForPods,
 } from "./support/pods.ts";
-import { findFaketime, ShiftedClock } from "./support/shifted_clock.ts";
+import { ShiftedClock } from "./support/shifted_clock.ts";
 import { waitUntil } from "./support/wait.ts";
 import { index, openWalkBed, openWorkingBed, type WalkBed } from "./support/walk_bed.ts";
 
 const JUMP_SECONDS = 600;
-const ignore = findFaketime() === undefined;
+const ignore = lacks("faketime");
 const FALLBACK = { fallbackArchitecture: "amd64" };
 const FAILING = [{ fault: { kind: "status", status: 503 } }] as const;
 

@@ -1,6 +1,7 @@
 // As in a cluster: the API server reaches the webhooks through the Service of the manifests, with certificates that the service
 // makes itself, and the endpoints follow a replica's end late, as they do. Nobody notices a rolling update.
 import assert from "node:assert/strict";
+import { hostAddress, lacks } from "../support/needs.ts";
 import { renderFolder } from "../../manifests/generate/kustomize.ts";
 import { SCHEDULING_GATE, WebhookName } from "../../lib/names.ts";
 import { readAuditLog } from "./support/audit_log.ts";
@@ -22,13 +23,6 @@ const SLICES = `/apis/discovery.k8s.io/v1/namespaces/${NAMESPACE}/endpointslices
 const PROPAGATION_MS = 1_500;
 /** `terminationGracePeriodSeconds` of the Deployment. */
 const GRACE_MS = 30_000;
-
-/** An address of this machine that an EndpointSlice may hold, which a loopback one is not; undefined without network. */
-function hostAddress(): string | undefined {
-  return Deno.networkInterfaces().find(({ family, address }) =>
-    family === "IPv4" && !address.startsWith("127.") && !address.startsWith("169.254.")
-  )?.address;
-}
 
 const address = hostAddress();
 
@@ -126,7 +120,7 @@ async function createConfig(cluster: ControlPlane): Promise<void> {
 Deno.test({
   name:
     "ha: behind its Service, with its own certificates: a rolling update under load fails no call and misses no pod",
-  ignore: address === undefined,
+  ignore: lacks("address"),
   fn: async () => {
     const flags = { "kube-apiserver": ["--enable-aggregator-routing=true"] };
     await using cluster = await startControlPlane({ auditLog: true, flags });

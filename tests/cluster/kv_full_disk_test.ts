@@ -5,11 +5,10 @@ import { openDenoKv } from "../../lib/kv/deno_kv.ts";
 import { REST_MS } from "../../lib/kv/guarded_store.ts";
 import type { KeyValueStore } from "../../lib/kv/store.ts";
 import type { Logger } from "../../lib/log.ts";
+import { lacks } from "../support/needs.ts";
 import { flagsFor, openImages, platformsIn } from "./support/inspecting.ts";
 import { startRegistry } from "./support/registry.ts";
 import { waitUntil } from "./support/wait.ts";
-
-const MISSING = await canMount() ? "" : " (ignored: only root with the right to mount can make a small disk)";
 
 /** A disk of half a megabyte that a test may fill. */
 interface SmallDisk extends AsyncDisposable {
@@ -50,20 +49,10 @@ async function mountSmallDisk(): Promise<SmallDisk> {
   };
 }
 
-async function canMount(): Promise<boolean> {
-  if (Deno.uid() !== 0) return false;
-  try {
-    await using disk = await mountSmallDisk();
-    return disk.path !== "";
-  } catch {
-    return false;
-  }
-}
-
 function test(name: string, body: (disk: SmallDisk) => Promise<void>): void {
   Deno.test({
-    name: `${name}${MISSING}`,
-    ignore: MISSING !== "",
+    name,
+    ignore: lacks("root"),
     fn: async () => {
       await using disk = await mountSmallDisk();
       await body(disk);

@@ -8,22 +8,22 @@ import { silentLogger } from "../../lib/log.ts";
 import { type CachedInspector, openCachedInspector } from "../../lib/oci/cache/cached.ts";
 import type { InspectionRequest, RegistryLookups } from "../../lib/oci/inspector.ts";
 import { NO_REQUESTS } from "../../lib/oci/request_log.ts";
-import { findDenokv, KvServer, NO_DENOKV } from "./support/denokv.ts";
+import { lacks } from "../support/needs.ts";
+import { KvServer } from "./support/denokv.ts";
 import { waitUntil } from "./support/wait.ts";
 
 const TOKEN = "a-token-of-the-tests-alone";
-const program = await findDenokv();
 const signal = new AbortController().signal;
 
 function test(name: string, body: (server: KvServer) => Promise<void>): void {
   Deno.test({
-    name: `${name}${program === undefined ? NO_DENOKV : ""}`,
-    ignore: program === undefined,
+    name,
+    ignore: lacks("denokv"),
     // Deno's client cannot be made to give up a call to a server that is gone; ours does not wait for it.
     sanitizeOps: false,
     fn: async () => {
       Deno.env.set("DENO_KV_ACCESS_TOKEN", TOKEN);
-      await using server = await KvServer.start({ program: program ?? "", token: TOKEN });
+      await using server = await KvServer.start({ token: TOKEN });
       await body(server);
     },
   });

@@ -1,7 +1,8 @@
 // What is known of images carried to a site without a way out: exported from one cache and imported into another by
 // `archway cache`, two files or a file and a KV Connect server, and then good for pods there although no registry answers.
 import assert from "node:assert/strict";
-import { findDenokv, KvServer, NO_DENOKV } from "./support/denokv.ts";
+import { lacks } from "../support/needs.ts";
+import { KvServer } from "./support/denokv.ts";
 import { startFaultProxy } from "./support/fault_proxy.ts";
 import {
   failureIn,
@@ -107,14 +108,12 @@ Deno.test("registry cache: a file is exported while a service works with it, and
   await waitUntil("the entries to be stored", async () => parseInt(await exportAll()) >= 1.8 * tags.length);
 });
 
-const program = await findDenokv();
-
 Deno.test({
-  name: `registry cache: import into a KV Connect server and export from it${program === undefined ? NO_DENOKV : ""}`,
-  ignore: program === undefined,
+  name: "registry cache: import into a KV Connect server and export from it",
+  ignore: lacks("denokv"),
   fn: async () => {
     const env = { DENO_KV_ACCESS_TOKEN: "a-token-of-the-tests-alone" };
-    await using server = await KvServer.start({ program: program ?? "", token: env.DENO_KV_ACCESS_TOKEN });
+    await using server = await KvServer.start({ token: env.DENO_KV_ACCESS_TOKEN });
     await using registry = await startRegistry({ auth: "token", token: { publicRepositories: ["open/"] } });
     await using files = await writeTemporaryFiles({});
     await learn(registry, files);

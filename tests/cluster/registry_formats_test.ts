@@ -12,7 +12,8 @@ import {
   writeTemporaryFiles,
 } from "./support/inspecting.ts";
 import { type RealRegistry, startRegistry } from "./support/registry.ts";
-import { at, skopeo, SKOPEO_MISSING, writeOciLayout } from "./support/skopeo.ts";
+import { lacks } from "../support/needs.ts";
+import { at, skopeo, writeOciLayout } from "./support/skopeo.ts";
 
 const PLATFORMS = [
   { architecture: "amd64" },
@@ -46,8 +47,8 @@ async function openBed(): Promise<Bed> {
 
 function test(name: string, body: (bed: Bed) => Promise<void>): void {
   Deno.test({
-    name: `registry formats: ${name}${SKOPEO_MISSING}`,
-    ignore: SKOPEO_MISSING !== "",
+    name: `registry formats: ${name}`,
+    ignore: lacks("skopeo"),
     fn: async () => {
       await using bed = await openBed();
       await body(bed);

@@ -11,7 +11,8 @@ import {
   writeTemporaryFiles,
 } from "./support/inspecting.ts";
 import { type RealRegistry, startRegistry } from "./support/registry.ts";
-import { at, skopeo, SKOPEO_MISSING } from "./support/skopeo.ts";
+import { lacks } from "../support/needs.ts";
+import { at, skopeo } from "./support/skopeo.ts";
 
 const IMAGE = { platforms: [{ architecture: "amd64" }, { architecture: "arm64" }] };
 const SAID = "linux/amd64,linux/arm64";
@@ -197,9 +198,8 @@ Deno.test("registry pull-through: a mirror that lacks images of its own index is
 });
 
 Deno.test({
-  name:
-    `registry pull-through: a mirror filled by skopeo, digest for digest, answers for a registry that is away${SKOPEO_MISSING}`,
-  ignore: SKOPEO_MISSING !== "",
+  name: "registry pull-through: a mirror filled by skopeo, digest for digest, answers for a registry that is away",
+  ignore: lacks("skopeo"),
   fn: async () => {
     await using origin = await startRegistry();
     await using mirror = await startRegistry();

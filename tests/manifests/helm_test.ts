@@ -13,10 +13,10 @@ import {
   renderFolder,
 } from "../../manifests/generate/kustomize.ts";
 import { assertSameObjects } from "./support/compare.ts";
-import { hasKubectl } from "./support/kubectl.ts";
+import { lacks } from "../support/needs.ts";
 import { renderTemplate } from "./support/template.ts";
 
-const ignore = !hasKubectl();
+const ignore = lacks("kubectl");
 const POD_SPEC = z.object({
   spec: z.object({
     template: z.object({

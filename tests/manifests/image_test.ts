@@ -13,7 +13,8 @@ import {
   ROOT,
 } from "../../manifests/image/compile.ts";
 import { type ImageOptions, renderBuildArguments, renderNextStep } from "../../manifests/image/image.ts";
-import { BareRoot, missingForBareRoot } from "./support/bare_root.ts";
+import { lacks } from "../support/needs.ts";
+import { BareRoot } from "./support/bare_root.ts";
 
 const CONTAINERFILE = Deno.readTextFileSync(join(ROOT, "manifests", "image", "Containerfile"));
 const IMAGE: ImageOptions = {
@@ -118,11 +119,9 @@ Deno.test("deno task compile assembles an executable on a stand-in base", async 
   }
 });
 
-const missing = missingForBareRoot();
-
 Deno.test({
   name: "the bundle runs on the libraries of distroless/cc alone, as uid 65532, and places its samples",
-  ignore: missing !== undefined,
+  ignore: lacks("root"),
   fn: async () => {
     await using root = await BareRoot.open(Deno.execPath());
     await root.add(Deno.execPath(), "/usr/bin/deno");

@@ -12,9 +12,9 @@ import {
 import { FLAGS } from "../../lib/config/flags.ts";
 import { ALERTS, RUNBOOKS_FILE } from "../../lib/operand/alerts.ts";
 import { API_GROUP, LEASE_NAME, WebhookName, WebhookPath } from "../../lib/names.ts";
-import { hasKubectl } from "./support/kubectl.ts";
+import { lacks } from "../support/needs.ts";
 
-const ignore = !hasKubectl();
+const ignore = lacks("kubectl");
 const FOLDERS = [
   "base",
   ...["vanilla", "cert-manager", "openshift", "gke", "monitoring"].map((name) => `overlays/${name}`),

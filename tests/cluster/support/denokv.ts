@@ -4,18 +4,28 @@ import { RunningProcess } from "./process.ts";
 
 const VERSION = "0.14.0";
 
-/** Why tests are ignored where {@link findDenokv} finds none: the end of their names. */
-export const NO_DENOKV = " (ignored: there is no denokv, and no cargo to build it)";
-
-/** Where the server's program is: ARCHWAY_DENOKV, the cache, or built now where there is `cargo`; undefined without any. */
-export async function findDenokv(): Promise<string | undefined> {
+/** Where the server's program is, if it has been built: ARCHWAY_DENOKV or the cache. */
+export function findBuiltDenokv(): string | undefined {
   const given = Deno.env.get("ARCHWAY_DENOKV");
   if (given !== undefined) return given;
+  const program = `${cacheFolder()}/bin/denokv`;
+  try {
+    return Deno.statSync(program).isFile ? program : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** As {@link findBuiltDenokv}, and builds it where there is `cargo`; undefined without any. */
+export async function findDenokv(): Promise<string | undefined> {
+  const built = findBuiltDenokv();
+  if (built !== undefined) return built;
+  return await build(cacheFolder()) ? findBuiltDenokv() : undefined;
+}
+
+function cacheFolder(): string {
   const cache = Deno.env.get("XDG_CACHE_HOME") ?? `${Deno.env.get("HOME") ?? "/tmp"}/.cache`;
-  const root = `${cache}/archway/denokv-${VERSION}`;
-  const program = `${root}/bin/denokv`;
-  const isThere = await Deno.stat(program).then((info) => info.isFile, () => false);
-  return isThere || await build(root) ? program : undefined;
+  return `${cache}/archway/denokv-${VERSION}`;
 }
 
 async function build(root: string): Promise<boolean> {
@@ -42,8 +52,11 @@ export class KvServer implements AsyncDisposable {
   }
 
   /** Starts one with an empty database on a free port. */
-  static async start(options: { readonly program: string; readonly token: string }): Promise<KvServer> {
-    const server = new KvServer({ ...options, folder: await Deno.makeTempDir({ prefix: "archway-denokv-" }) });
+  static async start(options: { readonly token: string }): Promise<KvServer> {
+    const program = await findDenokv();
+    if (program === undefined) throw new Error("Cannot start denokv: there is none, and no cargo to build it.");
+    const folder = await Deno.makeTempDir({ prefix: "archway-denokv-" });
+    const server = new KvServer({ ...options, program, folder });
     await server.restart();
     return server;
   }

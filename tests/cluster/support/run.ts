@@ -1,12 +1,13 @@
 // Runs the cluster tests on one shared control plane: `deno run -A tests/cluster/support/run.ts [deno test arguments]`.
-// Called by `deno task test:cluster`. Exit code: that of the tests, or 1 when no control plane can be had.
+// Exit code: that of the tests, or 1 when no control plane can be had.
 import { startControlPlane } from "./control_plane.ts";
 import { CONTROL_PLANE_VARIABLE, renderCoordinates, SHARED_NODES } from "./shared_control_plane.ts";
 
 /** Everything under tests/cluster unless the arguments name files. */
 function renderTestArguments(args: readonly string[]): readonly string[] {
   const namesFiles = args.some((arg) => !arg.startsWith("-") && (arg.startsWith("tests/") || arg.endsWith(".ts")));
-  return ["test", "--no-prompt", "--allow-all", ...args, ...(namesFiles ? [] : ["tests/cluster"])];
+  const own = ["--no-prompt", "--allow-all"].filter((flag) => !args.includes(flag));
+  return ["test", ...own, ...args, ...(namesFiles ? [] : ["tests/cluster"])];
 }
 
 async function runTests(args: readonly string[]): Promise<number> {

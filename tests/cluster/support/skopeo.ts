@@ -1,16 +1,5 @@
-// Images made and carried by skopeo, the tool that mirrors are filled with. Used by registry_formats_test.ts and
-// registry_pull_through_test.ts.
+// Images made and copied by skopeo, the tool that mirrors are filled with.
 import { buildImage, type ImageSpec } from "./image_documents.ts";
-
-/** Why skopeo cannot be used here, as the end of a test's name; empty when it can. */
-export const SKOPEO_MISSING = await hasSkopeo()
-  ? ""
-  : " (ignored: skopeo is not on the PATH; install Debian's package skopeo)";
-
-async function hasSkopeo(): Promise<boolean> {
-  const { success } = await new Deno.Command("sh", { args: ["-c", "command -v skopeo"], stdout: "null" }).output();
-  return success;
-}
 
 /** Runs skopeo and gives what it printed; throws what it complained of. */
 export async function skopeo(args: readonly string[]): Promise<string> {

@@ -3,24 +3,12 @@ import assert from "node:assert/strict";
 import { systemClock } from "../../../lib/clock.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { openPlayground } from "../../../lib/playground/playground.ts";
+import { lacks } from "../../support/needs.ts";
 import { podBody } from "./make.ts";
 
-async function hasKubectl(): Promise<boolean> {
-  try {
-    return (await new Deno.Command("kubectl", { args: ["version", "--client"], stdout: "null", stderr: "null" })
-      .output())
-      .success;
-  } catch {
-    return false;
-  }
-}
-
-const present = await hasKubectl();
-const title = present ? "" : " (skipped: no kubectl that may be run)";
-
 Deno.test({
-  name: `kubectl gets, watches, creates, changes and deletes pods of the playground${title}`,
-  ignore: !present,
+  name: "kubectl gets, watches, creates, changes and deletes pods of the playground",
+  ignore: lacks("kubectl"),
   fn: async () => {
     const workDir = await Deno.makeTempDir();
     try {

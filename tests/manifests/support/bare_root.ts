@@ -15,20 +15,6 @@ export interface BareRun {
   readonly ms: number;
 }
 
-/** Why there can be no such root on this machine; undefined when there can. */
-export function missingForBareRoot(): string | undefined {
-  if (Deno.build.os !== "linux") return "not Linux";
-  if (Deno.uid() !== 0) return "not root";
-  const probe = ["unshare", ["--mount", "chroot", "--userspec=65532:65532", "/", "true"]] as const;
-  try {
-    const { success } = new Deno.Command(probe[0], { args: [...probe[1]], stdout: "null", stderr: "null" })
-      .outputSync();
-    return success ? undefined : "no mount namespaces";
-  } catch {
-    return "no unshare";
-  }
-}
-
 /** The root; its folder goes with it. */
 export class BareRoot implements AsyncDisposable {
   readonly folder: string;

@@ -1,0 +1,57 @@
+// What some tests need beside Deno. Looked for when a test file is loaded, so nothing here is built, mounted or started;
+// a test that lacks something is ignored under its usual name, and the runner names it.
+import { findFaketime } from "../cluster/support/shifted_clock.ts";
+import { findBuiltDenokv } from "../cluster/support/denokv.ts";
+
+/** A program or a right. */
+export type Need = keyof typeof NEEDS;
+
+const NEEDS = {
+  kubectl: () => isOnPath("kubectl"),
+  skopeo: () => isOnPath("skopeo"),
+  chromium: () => isFile("/usr/bin/chromium"),
+  faketime: () => findFaketime() !== undefined,
+  denokv: () => findBuiltDenokv() !== undefined || isOnPath("cargo"),
+  go: () => isOnPath("go"),
+  /** Mounts, mount namespaces and chroot. */
+  root: () => Deno.uid() === 0 && hasSystemAdministration(),
+  /** An address of this machine that is neither loopback nor link-local. */
+  address: () => hostAddress() !== undefined,
+} as const;
+
+/** Bit of CAP_SYS_ADMIN in the capability sets of Linux. */
+const CAP_SYS_ADMIN = 1n << 21n;
+
+/** Says whether this machine has it. */
+export function has(need: Need): boolean {
+  return NEEDS[need]();
+}
+
+/** For the `ignore` of a test. */
+export function lacks(need: Need): boolean {
+  return !has(need);
+}
+
+/** An address of this machine that an EndpointSlice may hold, which a loopback one is not. */
+export function hostAddress(): string | undefined {
+  return Deno.networkInterfaces().find(({ family, address }) =>
+    family === "IPv4" && !address.startsWith("127.") && !address.startsWith("169.254.")
+  )?.address;
+}
+
+function isOnPath(program: string): boolean {
+  return (Deno.env.get("PATH") ?? "").split(":").some((folder) => isFile(`${folder}/${program}`));
+}
+
+function isFile(path: string): boolean {
+  try {
+    return Deno.statSync(path).isFile;
+  } catch {
+    return false;
+  }
+}
+
+function hasSystemAdministration(): boolean {
+  const [, effective] = /^CapEff:\s*([0-9a-f]+)$/m.exec(Deno.readTextFileSync("/proc/self/status")) ?? [];
+  return effective !== undefined && (BigInt(`0x${effective}`) & CAP_SYS_ADMIN) !== 0n;
+}
