@@ -1,130 +1,122 @@
-// Runs the tests: `deno run -A tests/run.ts all|unit|cluster [deno test arguments]`. Ends with one line of counts.
+// Runs the tests and ends with one line of counts: `deno run -A tests/run.ts all|unit|cluster [--strict] [deno test arguments]`.
+// Files and folders among the arguments narrow the run. --strict fails when a test is skipped that tests/run/skips.ts does not
+// list. ARCHWAY_JUNIT_DIR=FOLDER keeps the JUnit files, for `deno task conformance --from FOLDER`.
+import { dirname, join } from "node:path";
+import { findDenokv } from "./cluster/support/denokv.ts";
+import { ensureBinaries, missingForControlPlane } from "./cluster/support/binaries.ts";
+import { type PartResult, runPart } from "./run/deno_test.ts";
+import { clusterParts, narrow, type Part, TOOLS_PART, UNIT_PARTS } from "./run/parts.ts";
+import { ALLOWED_SKIPS, judgeSkip } from "./run/skips.ts";
+import { lacks } from "./support/needs.ts";
 
-/** Tests of pure code: they get no permission at all, so a file that touches the world fails. */
-const PURE = ["tests/lib/placement", "tests/lib/operand"];
-const SHELL_PERMISSIONS = ["--allow-all"];
-
-interface Counts {
-  readonly passed: number;
-  readonly failed: number;
-  readonly skipped: number;
-}
+const SHARED_CONTROL_PLANE = "tests/cluster/support/run.ts";
 
 /** One line on standard output. */
 function print(line: string): void {
   Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
 }
 
-/** Where JUnit files of the run go, for `deno task conformance`. */
-const JUNIT_FOLDER = Deno.env.get("ARCHWAY_JUNIT_DIR");
-
-/** A run of single files has a file of its own, so that runs file by file add up to a whole one. */
-function junit(part: string, extra: readonly string[]): readonly string[] {
-  if (JUNIT_FOLDER === undefined) return [];
-  const files = extra.filter((argument) => argument.endsWith("_test.ts")).map((file) => file.split("/").at(-1));
-  return [`--junit-path=${JUNIT_FOLDER}/${[part, ...files].join("-")}.xml`];
+/** What the command line asks for. */
+interface Wanted {
+  readonly what: string;
+  readonly isStrict: boolean;
+  readonly chosen: readonly string[];
+  readonly flags: readonly string[];
 }
 
-const NOTHING: Counts = { passed: 0, failed: 0, skipped: 0 };
-
-/** Runs `deno ARGS`, shows its output as it comes and reads the totals of its summary line. */
-async function runDeno(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Counts> {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: [...args],
-    env: { ...environment, NO_COLOR: "1" },
-    stdin: "null",
-    stdout: "piped",
-    stderr: "inherit",
-  }).spawn();
-  let tail = "";
-  for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
-    await Deno.stdout.write(new TextEncoder().encode(text));
-    tail = (tail + text).slice(-20_000);
-  }
-  const { success } = await child.status;
-  const summary = [
-    ...tail.matchAll(
-      /^(?:ok|FAILED) \| (\d+) passed(?: \(\d+ steps?\))? \| (\d+) failed(?: \(\d+ steps?\))?(?: \| (\d+) ignored)?/gm,
-    ),
-  ].at(-1);
-  const [passed = 0, failed = 0, skipped = 0] = summary?.slice(1).map((text) => Number(text ?? 0)) ?? [];
-  return { passed, failed: success ? failed : Math.max(1, failed), skipped };
+function parseArguments([what = "all", ...rest]: readonly string[]): Wanted {
+  const chosen = rest.filter((argument) => argument.startsWith("tests/"));
+  const flags = rest.filter((argument) => argument !== "--strict" && !chosen.includes(argument));
+  return { what, isStrict: rest.includes("--strict"), chosen, flags };
 }
 
-function add(a: Counts, b: Counts): Counts {
-  return { passed: a.passed + b.passed, failed: a.failed + b.failed, skipped: a.skipped + b.skipped };
+function isUnit({ name }: Part): boolean {
+  return UNIT_PARTS.some((part) => part.name === name);
 }
 
-async function exists(path: string): Promise<boolean> {
-  return await Deno.stat(path).then(() => true, () => false);
+/** The name of a narrowed run's JUnit file has its files in it, so that runs file by file add up to a whole one. */
+function junitFile(folder: string, part: Part, { chosen }: Wanted): string {
+  const files = chosen.length === 0 ? [] : part.paths.map((path) => path.split("/").at(-1));
+  return join(folder, `${[part.name, ...files].join("-")}.xml`);
 }
 
-async function runUnit(extra: readonly string[]): Promise<Counts> {
-  const pure: string[] = [];
-  for (const folder of PURE) if (await exists(folder)) pure.push(folder);
-  const noWorld = await runDeno([
-    "test",
-    "--quiet",
-    "--no-prompt",
-    "--parallel",
-    ...junit("pure", extra),
-    ...extra,
-    ...pure,
-  ]);
-  const ignore = [...PURE, "tests/cluster", "tests/chaos", "tests/bench"].join(",");
-  const shell = await runDeno(
-    [
-      ...["test", "--quiet", "--no-prompt", "--parallel", ...SHELL_PERMISSIONS, `--ignore=${ignore}`],
-      ...[...junit("shell", extra), ...extra, "tests"],
-    ],
-    { DENO_JOBS: "2" },
-  );
-  return add(noWorld, shell);
-}
-
-/** What the control plane lacks on this machine, or undefined when it can be had. */
-async function missingControlPlane(): Promise<string | undefined> {
-  const { missingForControlPlane } = await import("./cluster/support/binaries.ts");
-  return await missingForControlPlane();
-}
-
-/** Files of tests/cluster that share no control plane and spend most of their time waiting. */
-const PATIENT = /^(ha|kv|life|registry|rights)_.*test\.ts$/;
-
-async function patientFiles(): Promise<readonly string[]> {
+async function listClusterFiles(): Promise<readonly string[]> {
   const names = (await Array.fromAsync(Deno.readDir("tests/cluster"))).map(({ name }) => name);
-  return names.filter((name) => PATIENT.test(name)).sort().map((name) => `tests/cluster/${name}`);
+  return names.filter((name) => name.endsWith("_test.ts")).sort().map((name) => `tests/cluster/${name}`);
 }
 
-async function runCluster(extra: readonly string[]): Promise<Counts> {
-  const cluster = ["run", "-A", "tests/cluster/support/run.ts", ...junit("cluster", extra), ...extra];
-  if (extra.some((argument) => argument.startsWith("tests/"))) return await runDeno(cluster);
-  const patient = await patientFiles();
-  const busy = await runDeno([...cluster, `--ignore=${patient.join()}`]);
-  return add(busy, await runPatient(extra, patient));
+/** Builds what the tests beyond the units run, and puts the control plane's own kubectl first on the PATH of all of them. */
+async function prepareTools(): Promise<Readonly<Record<string, string>>> {
+  if (!lacks("denokv")) await findDenokv();
+  const { kubectl } = await ensureBinaries();
+  const path = `${dirname(kubectl)}:${Deno.env.get("PATH") ?? ""}`;
+  Deno.env.set("PATH", path);
+  return { PATH: path };
 }
 
-/** These side by side with the soak and the chaos table, which take minutes and little of the machine. */
-async function runPatient(extra: readonly string[], files: readonly string[]): Promise<Counts> {
-  const chaos = ["test", "--no-prompt", "--parallel", ...SHELL_PERMISSIONS, ...junit("chaos", extra)];
-  return await runDeno([...chaos, ...extra, "tests/chaos", ...files], { DENO_JOBS: "3" });
-}
-
-async function main(): Promise<Counts> {
-  const [what = "all", ...extra] = Deno.args;
-  if (what === "unit") return await runUnit(extra);
-  const missing = await missingControlPlane();
-  if (what === "cluster") {
-    if (missing === undefined) return await runCluster(extra);
-    print(`Cannot run the cluster tests: ${missing}`);
-    return { ...NOTHING, failed: 1 };
+async function runParts(parts: readonly Part[], wanted: Wanted): Promise<readonly PartResult[]> {
+  const given = Deno.env.get("ARCHWAY_JUNIT_DIR");
+  const folder = given ?? await Deno.makeTempDir({ prefix: "archway-junit-" });
+  const environment = parts.every(isUnit) ? {} : await prepareTools();
+  const results: PartResult[] = [];
+  try {
+    for (const part of parts) {
+      const command = part.name === "cluster" ? ["run", "-A", SHARED_CONTROL_PLANE] : ["test"];
+      const junit = junitFile(folder, part, wanted);
+      results.push(await runPart(part, { command, junit, environment, flags: wanted.flags }));
+    }
+  } finally {
+    if (given === undefined) await Deno.remove(folder, { recursive: true });
   }
-  const unit = await runUnit(extra);
-  if (missing === undefined) return add(unit, await runCluster(extra));
-  print(`Cluster tests were skipped: ${missing}`);
-  return unit;
+  return results;
 }
 
-const { passed, failed, skipped } = await main();
-print(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
-Deno.exit(failed > 0 ? 1 : 0);
+async function chooseParts({ what, chosen }: Wanted): Promise<readonly Part[]> {
+  const beyond = [TOOLS_PART, ...clusterParts(await listClusterFiles())];
+  const parts = what === "unit" ? UNIT_PARTS : what === "cluster" ? beyond : [...UNIT_PARTS, ...beyond];
+  return parts.flatMap((part) => narrow(part, chosen) ?? []);
+}
+
+/** Prints what was skipped, and answers how many of those may not be. */
+function reportSkips(results: readonly PartResult[], { isStrict }: Wanted): number {
+  const verdicts = results.flatMap(({ skipped }) => skipped)
+    .map((test) => judgeSkip(test, { allowed: ALLOWED_SKIPS, lacks }));
+  for (const verdict of verdicts) {
+    print(
+      `skipped: ${verdict.test} (${verdict.kind === "allowed" ? verdict.reason : "something it needs is missing"})`,
+    );
+  }
+  const forbidden = verdicts.filter(({ kind }) => kind === "forbidden");
+  if (isStrict) { for (const { test } of forbidden) print(`may not be skipped here: ${test}`); }
+  return isStrict ? forbidden.length : 0;
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  const wanted = parseArguments(args);
+  const missing = wanted.what === "unit" ? undefined : await missingForControlPlane();
+  if (missing !== undefined && wanted.what === "cluster") {
+    print(`Cannot run the cluster tests: ${missing}`);
+    print("0 passed, 1 failed, 0 skipped");
+    return 1;
+  }
+  const parts = await chooseParts(wanted);
+  const possible = parts.filter((part) => missing === undefined || isUnit(part));
+  const left = parts.filter((part) => !possible.includes(part)).flatMap(({ paths }) => paths);
+  const results = await runParts(possible, wanted);
+  for (const { name, passed, failed, skipped, seconds } of results) {
+    print(`${name}: ${passed} passed, ${failed} failed, ${skipped.length} skipped in ${seconds} s`);
+  }
+  for (const path of left) print(`skipped: ${path} (no control plane: ${missing})`);
+  const forbidden = reportSkips(results, wanted);
+  const sum = (count: (result: PartResult) => number): number =>
+    results.reduce((total, part) => total + count(part), 0);
+  const failed = sum((part) => part.failed) + forbidden;
+  print(
+    `${sum((part) => part.passed)} passed, ${failed} failed, ${
+      left.length + sum((part) => part.skipped.length)
+    } skipped`,
+  );
+  return failed > 0 ? 1 : 0;
+}
+
+Deno.exit(await main(Deno.args));

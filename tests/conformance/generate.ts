@@ -18,7 +18,7 @@ With --from it runs nothing and reads the JUnit files in FOLDER. To run in parts
 `;
 
 /** What must have run, by the beginnings of the JUnit files' names. */
-const PARTS = ["pure", "shell", "cluster"] as const;
+const PARTS = ["pure", "unit", "cluster"] as const;
 
 function print(line: string): void {
   Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));

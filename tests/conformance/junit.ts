@@ -1,13 +1,17 @@
-// Reads what `deno test --junit-path` wrote. Called by the generator.
+// Reads what `deno test --junit-path` wrote.
 
 /** One test or step that ran. */
 export interface RanTest {
   /** Without the names of the tests around a step. */
   readonly name: string;
+  /** The test file, from the root of the repository; empty where the document names none. */
+  readonly file: string;
+  readonly isStep: boolean;
   readonly outcome: "passed" | "failed" | "ignored";
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { lt: "<", gt: ">", quot: '"', apos: "'", amp: "&" };
+const TESTCASE = /<testcase\b[^>]*?\bname="([^"]*)"[^>]*?(?:\/>|>([\s\S]*?)<\/testcase>)/g;
 
 function decode(text: string): string {
   return text.replace(/&(?:#(\d+)|#x([0-9a-f]+)|(\w+));/gi, (whole, decimal, hex, name) => {
@@ -22,11 +26,22 @@ function outcomeOf(body: string): RanTest["outcome"] {
   return /<skipped\b/.test(body) ? "ignored" : "passed";
 }
 
+function parseSuite(head: string, body: string): readonly RanTest[] {
+  const [, suite = ""] = /\bname="([^"]*)"/.exec(head) ?? [];
+  return [...body.matchAll(TESTCASE)].map(([, name = "", content = ""]) => {
+    const path = decode(name).split(" > ");
+    return {
+      name: path.at(-1) ?? "",
+      file: decode(suite).replace(/^\.\//, ""),
+      isStep: path.length > 1,
+      outcome: outcomeOf(content),
+    };
+  });
+}
+
 /** The test cases of one JUnit document, in its order. */
 export function parseJunit(xml: string): readonly RanTest[] {
-  const cases = xml.matchAll(/<testcase\b[^>]*?\bname="([^"]*)"[^>]*?(?:\/>|>([\s\S]*?)<\/testcase>)/g);
-  return [...cases].map(([, name = "", body = ""]) => ({
-    name: decode(name).split(" > ").at(-1) ?? "",
-    outcome: outcomeOf(body),
-  }));
+  const suites = [...xml.matchAll(/<testsuite\b([^>]*)>([\s\S]*?)<\/testsuite>/g)];
+  if (suites.length === 0) return parseSuite("", xml);
+  return suites.flatMap(([, head = "", body = ""]) => parseSuite(head, body));
 }

@@ -1,0 +1,53 @@
+// Which files a run takes, which skips it allows, and what its JUnit files say.
+import assert from "node:assert/strict";
+import { parseJunit } from "../conformance/junit.ts";
+import { clusterParts, narrow, type Part, TOOLS_PART, UNIT_PARTS } from "./parts.ts";
+import { judgeSkip } from "./skips.ts";
+
+const PART: Part = { name: "unit", paths: ["tests"], ignored: ["tests/cluster"], permissions: "all", jobs: 2 };
+const ALLOWED = [{ tests: ["kv: "], need: "denokv", reason: "no cargo" }] as const;
+
+function pathsOf(part: Part, chosen: readonly string[]): readonly string[] | undefined {
+  return narrow(part, chosen)?.paths;
+}
+
+Deno.test("narrow() leaves a part as it is when nothing is chosen, and drops it when nothing of it is", () => {
+  assert.equal(narrow(PART, []), PART);
+  assert.deepEqual(pathsOf(PART, ["tests/lib/a_test.ts"]), ["tests/lib/a_test.ts"]);
+  assert.equal(pathsOf(PART, ["tests/cluster/a_test.ts"]), undefined);
+  assert.deepEqual(pathsOf({ ...PART, paths: ["tests/lib/placement"] }, ["tests/lib"]), ["tests/lib/placement"]);
+});
+
+Deno.test("every test file belongs to exactly one part", async () => {
+  const cluster = (await Array.fromAsync(Deno.readDir("tests/cluster"))).map(({ name }) => `tests/cluster/${name}`);
+  const parts = [...UNIT_PARTS, TOOLS_PART, ...clusterParts(cluster.filter((name) => name.endsWith("_test.ts")))];
+  const files = listTests("tests").filter((file) => !/^tests\/(?:node|e2e)\//.test(file));
+  const odd = files.filter((file) => parts.filter((part) => pathsOf(part, [file]) !== undefined).length !== 1);
+  assert.deepEqual(odd, []);
+});
+
+function listTests(folder: string): readonly string[] {
+  return [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory }) => {
+    if (isDirectory) return listTests(`${folder}/${name}`);
+    return /_test\.tsx?$/.test(name) ? [`${folder}/${name}`] : [];
+  });
+}
+
+Deno.test("judgeSkip() allows what is listed while the machine lacks it, and nothing else", () => {
+  const judge = (test: string, isLacking: boolean): string =>
+    judgeSkip(test, { allowed: ALLOWED, lacks: (need) => need === "denokv" && isLacking }).kind;
+  assert.equal(judge("kv: shares", true), "allowed");
+  assert.equal(judge("kv: shares", false), "forbidden");
+  assert.equal(judge("other", true), "forbidden");
+});
+
+Deno.test("parseJunit() gives tests and steps with their file and outcome", () => {
+  const xml = `<testsuites><testsuite name="./tests/a_test.ts" tests="2"><testcase name="outer &gt; a step" time="1">` +
+    `<skipped/></testcase><testcase name="outer" time="1"/></testsuite>` +
+    `<testsuite name="./tests/b_test.ts"><testcase name="b"><failure/></testcase></testsuite></testsuites>`;
+  assert.deepEqual(parseJunit(xml), [
+    { name: "a step", file: "tests/a_test.ts", isStep: true, outcome: "ignored" },
+    { name: "outer", file: "tests/a_test.ts", isStep: false, outcome: "passed" },
+    { name: "b", file: "tests/b_test.ts", isStep: false, outcome: "failed" },
+  ]);
+});

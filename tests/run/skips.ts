@@ -1,0 +1,56 @@
+// Which tests may be skipped in continuous integration, and why. Pure: the caller says what the machine has.
+import type { Need } from "../support/needs.ts";
+
+/** Tests that need something which a CI machine may lack. */
+export interface AllowedSkip {
+  /** The beginnings of their names. */
+  readonly tests: readonly string[];
+  readonly need: Need;
+  readonly reason: string;
+}
+
+/** Everything else that is skipped fails the run of `.ci/run`, which brings kubectl, skopeo, chromium and faketime. */
+export const ALLOWED_SKIPS: readonly AllowedSkip[] = [
+  {
+    tests: [
+      "openDenoKv() lets replicas share what one of them has learnt",
+      "openDenoKv() makes a lost server cost misses only",
+      "openCachedInspector() works through the loss of the server",
+      "openDenoKv() goes on with misses when its token is wrong",
+      "registry cache: import into a KV Connect server and export from it",
+      "chaos: KV: remote gone",
+    ],
+    need: "denokv",
+    reason: "denokv is built with cargo, which the machine may not have",
+  },
+  {
+    tests: [
+      "openDenoKv() on a full disk loses writes only",
+      "openDenoKv() starts on a full disk with its memory alone",
+      "images are inspected, and known in memory, while the disk of the cache is full",
+      "the bundle runs on the libraries of distroless/cc alone, as uid 65532, and places its samples",
+      "chaos: KV: disk full",
+    ],
+    need: "root",
+    reason: "a small disk is mounted and a bare root folder entered by root alone",
+  },
+  {
+    tests: ["ha: behind its Service, with its own certificates"],
+    need: "address",
+    reason: "an EndpointSlice takes no loopback address, and the machine may have no other",
+  },
+];
+
+/** What became of a skipped test. */
+export type SkipVerdict =
+  | { readonly kind: "allowed"; readonly test: string; readonly reason: string }
+  | { readonly kind: "forbidden"; readonly test: string };
+
+/** A skip is allowed when it is listed and the machine really lacks what the test needs. */
+export function judgeSkip(
+  test: string,
+  { allowed, lacks }: { readonly allowed: readonly AllowedSkip[]; readonly lacks: (need: Need) => boolean },
+): SkipVerdict {
+  const entry = allowed.find(({ tests, need }) => lacks(need) && tests.some((beginning) => test.startsWith(beginning)));
+  return entry === undefined ? { kind: "forbidden", test } : { kind: "allowed", test, reason: entry.reason };
+}
