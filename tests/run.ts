@@ -4,7 +4,7 @@
 import { dirname, join } from "node:path";
 import { findDenokv } from "./cluster/support/denokv.ts";
 import { ensureBinaries, missingForControlPlane } from "./cluster/support/binaries.ts";
-import { type PartResult, runPart } from "./run/deno_test.ts";
+import { type PartResult, runPart } from "./run/run_part.ts";
 import { clusterParts, narrow, type Part, TOOLS_PART, UNIT_PARTS } from "./run/parts.ts";
 import { ALLOWED_SKIPS, judgeSkip } from "./run/skips.ts";
 import { lacks } from "./support/needs.ts";

@@ -21,15 +21,15 @@ Deno.test("narrow() leaves a part as it is when nothing is chosen, and drops it 
 Deno.test("every test file belongs to exactly one part", async () => {
   const cluster = (await Array.fromAsync(Deno.readDir("tests/cluster"))).map(({ name }) => `tests/cluster/${name}`);
   const parts = [...UNIT_PARTS, TOOLS_PART, ...clusterParts(cluster.filter((name) => name.endsWith("_test.ts")))];
-  const files = listTests("tests").filter((file) => !/^tests\/(?:node|e2e)\//.test(file));
+  const files = listFiles("tests").filter((file) => /_test\.tsx?$/.test(file) && !/^tests\/(?:node|e2e)\//.test(file));
   const odd = files.filter((file) => parts.filter((part) => pathsOf(part, [file]) !== undefined).length !== 1);
   assert.deepEqual(odd, []);
 });
 
-function listTests(folder: string): readonly string[] {
+function listFiles(folder: string): readonly string[] {
   return [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory }) => {
-    if (isDirectory) return listTests(`${folder}/${name}`);
-    return /_test\.tsx?$/.test(name) ? [`${folder}/${name}`] : [];
+    if (isDirectory) return listFiles(`${folder}/${name}`);
+    return /\.tsx?$/.test(name) ? [`${folder}/${name}`] : [];
   });
 }
 
@@ -50,4 +50,12 @@ Deno.test("parseJunit() gives tests and steps with their file and outcome", () =
     { name: "outer", file: "tests/a_test.ts", isStep: false, outcome: "passed" },
     { name: "b", file: "tests/b_test.ts", isStep: false, outcome: "failed" },
   ]);
+});
+
+Deno.test("no unit test waits in real time", () => {
+  const waiting = listFiles("tests").filter((file) =>
+    UNIT_PARTS.some((part) => pathsOf(part, [file]) !== undefined) &&
+    Deno.readTextFileSync(file).includes(["set", "Timeout("].join(""))
+  );
+  assert.deepEqual(waiting, ["tests/playground/walk_bed.ts"], "which bounds what it waits for");
 });

@@ -4,6 +4,7 @@ import { silentLogger } from "../../../lib/log.ts";
 import { type GatingHealth, LEADER_SILENCE_MS } from "../../../lib/operand/dead_man.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { openBench, type OperatorBench } from "../operator/make.ts";
+import { until } from "../../support/until.ts";
 
 interface Watched extends AsyncDisposable {
   readonly lines: readonly string[];
@@ -35,7 +36,7 @@ function watch(bench: OperatorBench): Watched {
     pass: async (ms) => {
       for (let passed = 0; passed < ms; passed += 1_000) {
         await clock.advance(1_000);
-        while (clock.sleeping === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+        await until("the controller sleeps", () => clock.sleeping > 0);
       }
     },
     [Symbol.asyncDispose]: async () => {

@@ -1,5 +1,4 @@
 // A served cluster in memory with an operator on it, and the objects its tests look at.
-import assert from "node:assert/strict";
 import { openOperator, type Operator } from "../../../controllers/operator/controller.ts";
 import type { OperatorDeps } from "../../../controllers/operator/deps.ts";
 import { systemClock } from "../../../lib/clock.ts";
@@ -11,6 +10,7 @@ import { type Condition, parseOperandConfig } from "../../../lib/operand/config_
 import { serveCluster } from "../../lib/playground/make.ts";
 import { openTestApi, plainAccess } from "../../support/cluster_api.ts";
 import { openConfigWatches } from "../../support/config_watches.ts";
+import { until } from "../../support/until.ts";
 
 export const NAMESPACE = "archway-system";
 export const GATE = "multiarch.openshift.io/scheduling-gate";
@@ -88,13 +88,7 @@ export async function openBench(overrides: Partial<OperatorDeps> = {}): Promise<
       const config = await find(Resource.clusterConfigs, { name: "cluster" });
       return config === undefined ? [] : parseOperandConfig(config).conditions;
     },
-    until: async (what, holds) => {
-      const deadlineMs = performance.now() + 10_000;
-      while (!await holds()) {
-        assert.ok(performance.now() < deadlineMs, `still not: ${what}`);
-        await new Promise((resolve) => setTimeout(resolve, 10));
-      }
-    },
+    until,
     start: () => {
       running = Promise.all([operator.run(signal), ...configs.map((reflector) => reflector.run(signal))]);
     },

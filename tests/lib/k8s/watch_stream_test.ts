@@ -5,6 +5,7 @@ import type { RawWatchEvent } from "../../../lib/k8s/api.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { readAhead } from "../../../lib/k8s/read_ahead.ts";
 import { decodeWatchStream } from "../../../lib/k8s/watch_stream.ts";
+import { turn } from "../../support/until.ts";
 
 function bodyOf(text: string, cuts: readonly number[] = []): ReadableStream<Uint8Array<ArrayBuffer>> {
   const bytes = new TextEncoder().encode(text);
@@ -94,7 +95,7 @@ Deno.test("readAhead() reads ahead of a slow consumer, up to its limit, and canc
     },
   }, { highWaterMark: 0 });
   for await (const _chunk of readAhead(body, { maxBytes: 100 })) {
-    await new Promise((resolve) => setTimeout(resolve, 0));
+    await turn();
     assert.ok(read >= 10 && read <= 12, `${read} chunks were read`);
     break;
   }

@@ -9,6 +9,7 @@ import { fingerprintOf, fingerprintOfAll } from "../../../lib/oci/fingerprint.ts
 import type { InspectionReport, RegistryLookups } from "../../../lib/oci/inspector.ts";
 import { NO_REQUESTS } from "../../../lib/oci/request_log.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
+import { until } from "../../support/until.ts";
 
 const secret = fc.string({ minLength: 8, maxLength: 40 }).map((text) => `canary-${text}`);
 const credential: fc.Arbitrary<Credential> = fc.record({
@@ -90,7 +91,7 @@ Deno.test("openCachedInspector() writes no credential into the store, in no form
       } as const;
       await inspector.inspect(request, new AbortController().signal);
       // The salt, the document and the tag; the names of private knowledge take their time.
-      for (let turn = 0; written.length < 3 && turn < 200; turn++) await new Promise((go) => setTimeout(go, 10));
+      await until("all three are written", () => written.length >= 3);
       assert.equal(written.length, 3);
       const all = written.join("\n");
       for (const trace of tracesOf(credentials)) assert.ok(!all.includes(trace), `found ${trace} in ${all}`);

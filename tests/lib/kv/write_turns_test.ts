@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { WriteTurns } from "../../../lib/kv/write_turns.ts";
+import { turn } from "../../support/until.ts";
 
 Deno.test("WriteTurns.run() lets four writes go at once, the others in their turn", async () => {
   const turns = new WriteTurns();
@@ -7,7 +8,7 @@ Deno.test("WriteTurns.run() lets four writes go at once, the others in their tur
   let most = 0;
   const write = async (): Promise<number> => {
     most = Math.max(most, ++underWay);
-    await new Promise((resolve) => setTimeout(resolve, 0));
+    await turn();
     underWay -= 1;
     return 1;
   };

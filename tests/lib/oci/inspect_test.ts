@@ -15,6 +15,7 @@ import {
 import { FakeClock } from "../../support/fake_clock.ts";
 import { makeEndpoint, openTestInspector } from "../../support/inspectors.ts";
 import { type FakeRegistry, openFakeRegistry } from "../../support/registry.ts";
+import { until } from "../../support/until.ts";
 
 const BUNDLE = "operators.operatorframework.io.bundle.package.v1";
 const LINUX = { os: "linux", architecture: "amd64" };
@@ -355,7 +356,7 @@ Deno.test("DV-113 inspect() waits as long as a 429 asks, then succeeds", async (
   registry.intercept = () =>
     refusals-- > 0 ? new Response("", { status: 429, headers: { "retry-after": "1" } }) : undefined;
   const inspecting = inspector.inspect(`${registry.host}/app:v1`);
-  while (clock.sleeping === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  await until("the inspection waits", () => clock.sleeping > 0);
   assert.equal(registry.requests.length, 1);
   await clock.advance(1_000);
   const report = await inspecting;

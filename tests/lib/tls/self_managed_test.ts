@@ -8,6 +8,7 @@ import { findPairProblem } from "../../../lib/tls/serving_certificate.ts";
 import { openTestApi, plainAccess } from "../../support/cluster_api.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { serveCluster, type ServedCluster } from "../playground/make.ts";
+import { until } from "../../support/until.ts";
 
 const DAY_MS = 86_400_000;
 const TERMS = { ...DEFAULT_TERMS, names: ["localhost"] };
@@ -39,14 +40,6 @@ async function openBench(): Promise<Bench> {
       await served[Symbol.asyncDispose]();
     },
   };
-}
-
-async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const deadlineMs = performance.now() + 10_000;
-  while (!await holds()) {
-    assert.ok(performance.now() < deadlineMs, `still not: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
 }
 
 Deno.test("openSelfManagedCertificate() gives racing replicas one authority", async () => {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { InspectionReport, InspectionRequest, Inspector } from "../../../../lib/oci/inspector.ts";
 import { NO_REQUESTS } from "../../../../lib/oci/request_log.ts";
 import { singleFlight } from "../../../../lib/oci/cache/single_flight.ts";
+import { turn } from "../../../support/until.ts";
 
 const REPORT: InspectionReport = {
   inspection: {
@@ -52,7 +53,6 @@ function requestOf(more: Partial<InspectionRequest> = {}): InspectionRequest {
 }
 
 const signal = new AbortController().signal;
-const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
 
 Deno.test("singleFlight() makes one inspection of 1 000 at the same time", async () => {
   const { inspector, calls } = slow();

@@ -147,11 +147,13 @@ Deno.test("send() rejects with the caller's reason when the caller leaves", asyn
   using transport = open();
   const leaving = new AbortController();
   const reason = new Error("gone");
+  const answering = Promise.withResolvers<Response>();
   registry.intercept = () => {
     leaving.abort(reason);
-    return new Promise((resolve) => setTimeout(() => resolve(new Response("")), 20));
+    return answering.promise;
   };
   await assert.rejects(transport.send(get(registry.origin), leaving.signal), reason);
+  answering.resolve(new Response(""));
 });
 
 /** A server that speaks as badly as it is told. */

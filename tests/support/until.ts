@@ -1,0 +1,24 @@
+// Waiting in tests without sleeping: one turn of the event loop at a time, bounded.
+import assert from "node:assert/strict";
+import { setImmediate } from "node:timers";
+
+/** How long a condition may take before its test fails. */
+const BOUND_MS = 10_000;
+
+/** Lets input, output and promise chains that are ready go on. */
+export function turn(): Promise<void> {
+  return new Promise((resolve) => void setImmediate(resolve));
+}
+
+/** Resolves when the condition holds; `each` runs before every further look. Fails after ten seconds. */
+export async function until(
+  what: string,
+  holds: () => boolean | Promise<boolean>,
+  each: () => Promise<void> = turn,
+): Promise<void> {
+  const deadlineMs = performance.now() + BOUND_MS;
+  while (!await holds()) {
+    assert.ok(performance.now() < deadlineMs, `still not: ${what}`);
+    await each();
+  }
+}
