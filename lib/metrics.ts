@@ -25,7 +25,7 @@ export const LATENCY_BUCKETS_SECONDS: readonly number[] = [
 ];
 
 /** How an admission request ended: a closed set, the label of `archway_admissions_total`. */
-export type AdmissionOutcome = "gated" | "placed" | "ignored" | "passed" | "audited" | "unreadable" | "shed";
+export type AdmissionOutcome = "gated" | "placed" | "ignored" | "passed" | "audited" | "unreadable" | "dense" | "shed";
 
 /** The process's metrics. Durations go in as milliseconds; Prometheus sees seconds. */
 export interface Metrics {

@@ -16,7 +16,9 @@ import { parsePod } from "../lib/placement/pod_view.ts";
 import { verdictReason } from "../lib/placement/report/reason.ts";
 import type { PodView } from "../lib/placement/types.ts";
 import type { JsonPatch } from "../lib/k8s/patch.ts";
-import { type AdmissionRequest, allowedReview, bodyBytes, discardBody, readReview } from "./admission.ts";
+import { type AdmissionRequest, allowedReview, parseReview, uncheckedReview } from "./admission.ts";
+import { MAX_STRUCTURE } from "./body_density.ts";
+import { type ReviewBody, withReviewBody } from "./review_body.ts";
 
 /** What the webhook asks of the rest of the process; every question but `opening` is answered at once. */
 export interface GatePodDeps {
@@ -50,38 +52,49 @@ interface Answer {
 
 const UNTOUCHED: Answer = { outcome: "passed", patch: [] };
 
+/** What a user reads whose pod is not looked at. */
+const TOO_DENSE_WARNING =
+  `Archway admitted this pod without looking at it: it has more than ${MAX_STRUCTURE} fields and ` +
+  "list elements. It has no scheduling gate and may be scheduled onto a node that its images do not support.";
+
 /** The handler of `POST /add-pod-scheduling-gate`. */
 export function gatePod(parts: GatePodDeps): (context: Context) => Promise<Response> {
-  return async (context) => {
-    const leave = parts.limit.enter(bodyBytes(context));
-    if (leave === undefined) {
-      parts.observe("shed", { ms: 0, dryRun: false });
-      await discardBody(context);
-      // The API server applies failurePolicy at once. A Retry-After would make it ask again, within the same timeout.
-      return context.json({ error: "Cannot take this AdmissionReview: too many at a time." }, 503);
-    }
-    try {
-      return await review(parts, context);
-    } finally {
-      leave();
-    }
-  };
+  return (context) =>
+    withReviewBody(context, { limit: parts.limit, answer: (read) => review(parts, { context, read }) });
 }
 
-async function review(parts: GatePodDeps, context: Context): Promise<Response> {
+async function review(
+  parts: GatePodDeps,
+  { context, read }: { readonly context: Context; readonly read: ReviewBody },
+): Promise<Response> {
   const { clock, log, observe } = parts;
   const startedMs = clock.monotonicMs();
-  const read = await readReview(context);
-  if (read.kind === "unreadable") {
-    log.warn("unreadable admission request", { reason: read.reason });
-    observe("unreadable", { ms: clock.monotonicMs() - startedMs, dryRun: false });
-    return context.json({ error: `Cannot read the AdmissionReview: ${read.reason}.` }, read.status);
+  const elapsedMs = (): number => clock.monotonicMs() - startedMs;
+  if (read.kind === "shed") {
+    observe("shed", { ms: 0, dryRun: false });
+    // The API server applies failurePolicy at once. A Retry-After would make it ask again, within the same timeout.
+    return context.json({ error: "Cannot take this AdmissionReview: too many at a time." }, 503);
   }
-  const { uid, dryRun } = read.request;
+  if (read.kind === "dense" && read.uid !== undefined) {
+    log.warn("pod admitted unread: its review has too many members", { uid: read.uid, max: MAX_STRUCTURE });
+    observe("dense", { ms: elapsedMs(), dryRun: false });
+    return context.json(uncheckedReview(read.uid, TOO_DENSE_WARNING));
+  }
+  const parsed = read.kind === "dense"
+    ? { kind: "unreadable", status: 400, reason: "too many members, and no request uid where it belongs" } as const
+    : read.kind === "json"
+    ? parseReview(read.body)
+    : read;
+  if (parsed.kind === "unreadable") {
+    log.warn("unreadable admission request", { reason: parsed.reason });
+    observe("unreadable", { ms: elapsedMs(), dryRun: false });
+    return context.json({ error: `Cannot read the AdmissionReview: ${parsed.reason}.` }, parsed.status);
+  }
+  const { uid, dryRun } = parsed.request;
   const opening = parts.opening();
   if (opening !== undefined) await opening;
-  const { outcome, patch } = answerSafely(parts, read.request);
-  observe(outcome, { ms: clock.monotonicMs() - startedMs, dryRun });
+  const { outcome, patch } = answerSafely(parts, parsed.request);
+  observe(outcome, { ms: elapsedMs(), dryRun });
   return context.json(allowedReview(uid, patch));
 }
 

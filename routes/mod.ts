@@ -1,4 +1,4 @@
-// The front door: which request goes where. Two tables: the TLS webhooks and the plain admin listener. Mounted by main.
+// The routes: which path has which handler, for the TLS listener of the webhooks and the plain admin listener.
 //
 // | webhook             | failure stance                                                        |
 // |---------------------|-----------------------------------------------------------------------|
@@ -12,7 +12,8 @@ import { type CheckDeps, reviewClusterConfig, reviewNamespaceConfig } from "./ch
 import { convertReview } from "./conversion.ts";
 import { gatePod, type GatePodDeps } from "./gate_pod.ts";
 import { exposition, liveness, readiness, type ReadinessChecks } from "./health.ts";
-import { readJson } from "./admission.ts";
+import type { LoadLimit } from "../lib/server/load_limit.ts";
+import { withReviewBody } from "./review_body.ts";
 
 type Handler = (context: Context) => Response | Promise<Response>;
 
@@ -33,11 +34,13 @@ export interface AdminDeps {
 
 /** The webhooks, as the API server calls them. */
 export function webhookApp(parts: WebhookDeps): Hono {
+  // One limit for all of them: they share the memory.
+  const { limit } = parts.gate;
   const table: readonly (readonly [string, Handler])[] = [
     [WebhookPath.gatePod, gatePod(parts.gate)],
-    [WebhookPath.validateClusterConfig, answering((body) => reviewClusterConfig(body, parts.check))],
-    [WebhookPath.validateNamespaceConfig, answering((body) => reviewNamespaceConfig(body, parts.check))],
-    [WebhookPath.convert, answering((body) => Promise.resolve(convertReview(body)))],
+    [WebhookPath.validateClusterConfig, answering(limit, (body) => reviewClusterConfig(body, parts.check))],
+    [WebhookPath.validateNamespaceConfig, answering(limit, (body) => reviewNamespaceConfig(body, parts.check))],
+    [WebhookPath.convert, answering(limit, (body) => Promise.resolve(convertReview(body)))],
   ];
   const app = new Hono();
   for (const [path, handler] of table) app.post(path, handler);
@@ -54,16 +57,25 @@ export function adminApp({ metrics, gauges, ready, pages }: AdminDeps): Hono {
   return app;
 }
 
-/** Reads a JSON body and sends the answer; 400 when there is none to give, 413 when the body is too large. */
-function answering(answer: (body: unknown) => Promise<Readonly<Record<string, unknown>> | undefined>): Handler {
-  return async (context) => {
-    const read = await readJson(context);
-    if (read.kind === "unreadable") {
-      return context.json({ error: `Cannot read the review: ${read.reason}.` }, read.status);
-    }
-    const answered = await answer(read.body);
-    return answered === undefined
-      ? context.json({ error: "Cannot read the review: not a review." }, 400)
-      : context.json(answered);
-  };
+type Answer = (body: unknown) => Promise<Readonly<Record<string, unknown>> | undefined>;
+
+/** Parses a review and sends the answer; an HTTP error, which the API server reports, where there is none to give. */
+function answering(limit: LoadLimit, answer: Answer): Handler {
+  return (context) =>
+    withReviewBody(context, {
+      limit,
+      answer: async (read) => {
+        if (read.kind === "shed") return context.json({ error: "Cannot take this review: too many at a time." }, 503);
+        if (read.kind === "dense") {
+          return context.json({ error: "Cannot read the review: it has too many members." }, 413);
+        }
+        if (read.kind === "unreadable") {
+          return context.json({ error: `Cannot read the review: ${read.reason}.` }, read.status);
+        }
+        const answered = await answer(read.body);
+        return answered === undefined
+          ? context.json({ error: "Cannot read the review: not a review." }, 400)
+          : context.json(answered);
+      },
+    });
 }

@@ -1,4 +1,5 @@
 // The words of the Kubernetes API that Archway's own edges and controllers share.
+import { ApiError } from "./errors.ts";
 
 /** Who an object belongs to; the garbage collector removes it with its owner. */
 export interface OwnerReference {
@@ -117,13 +118,27 @@ export function apiVersionOf(type: ResourceType): string {
   return type.group === "" ? type.version : `${type.group}/${type.version}`;
 }
 
-/** URL path of an object or a collection. A namespaced kind without namespace means all namespaces. */
+/**
+ * URL path of an object or a collection. A namespaced kind without namespace means all namespaces. Throws ApiError
+ * (404) for a name that would lead to another object or collection: empty, or a segment that URL parsers resolve.
+ */
 export function resourcePath(type: ResourceType, target: ResourceTarget = {}): string {
   const root = type.group === "" ? `/api/${type.version}` : `/apis/${type.group}/${type.version}`;
-  const namespace = target.namespace === undefined ? "" : `/namespaces/${encodeURIComponent(target.namespace)}`;
-  const name = target.name === undefined ? "" : `/${encodeURIComponent(target.name)}`;
+  const namespace = target.namespace === undefined ? "" : `/namespaces/${pathSegment(target.namespace)}`;
+  const name = target.name === undefined ? "" : `/${pathSegment(target.name)}`;
   const subresource = target.subresource === undefined ? "" : `/${target.subresource}`;
   return `${root}${namespace}/${type.plural}${name}${subresource}`;
+}
+
+function pathSegment(name: string): string {
+  if (name === "" || name === "." || name === "..") {
+    // What the API server would say of a name that no object can have.
+    throw new ApiError(`Cannot ask the API server for "${name}": no object has this name.`, {
+      status: 404,
+      reason: "NotFound",
+    });
+  }
+  return encodeURIComponent(name);
 }
 
 /** `namespace/name`, or `name` for a cluster-scoped object: the key of stores and queues. */

@@ -1,6 +1,4 @@
 // Whether a config may be written or deleted: ordered lists of named rules, the first that is broken is the answer.
-// Asked by routes/check_config.ts, which reads the facts. Source: operator §1.4, pod placement §2.10; better where
-// operator §6.2 B11–B13 says so.
 import { isDeepStrictEqual } from "node:util";
 import { KNOWN_ARCHITECTURES } from "../arch.ts";
 import { listAt, memberOf, objectAt, textAt } from "../placement/raw.ts";
@@ -114,7 +112,8 @@ function scoringOf(spec: unknown): unknown {
 
 function duplicateProblem(spec: unknown, where: string): string | undefined {
   const names = (listAt(scoringOf(spec), "platforms") ?? []).map((platform) => textAt(platform, "architecture"));
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  const seen = new Set<string>();
+  const twice = names.find((name) => seen.size === seen.add(name).size);
   return twice === undefined ? undefined : `duplicate architecture "${twice}" found in ${where}`;
 }
 

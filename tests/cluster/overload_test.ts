@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { MAX_LARGE_BYTES } from "../../lib/server/load_limit.ts";
 import { WebhookPath } from "../../lib/names.ts";
-import { MAX_BODY_BYTES } from "../../routes/admission.ts";
+import { MAX_BODY_BYTES } from "../../routes/review_body.ts";
 import { connectRaw, type RawClient, renderPost } from "../bench/raw_client.ts";
 import { createPods, isReleased, listPods, type PodSpec } from "./support/pods.ts";
 import { waitUntil } from "./support/wait.ts";

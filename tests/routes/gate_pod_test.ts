@@ -8,7 +8,8 @@ import { silentLogger } from "../../lib/log.ts";
 import { SCHEDULING_GATE } from "../../lib/names.ts";
 import { makeSettings } from "../../lib/placement/config/settings.ts";
 import { gatePod, type GatePodDeps } from "../../routes/gate_pod.ts";
-import { MAX_BODY_BYTES } from "../../routes/admission.ts";
+import { MAX_STRUCTURE } from "../../routes/body_density.ts";
+import { MAX_BODY_BYTES } from "../../routes/review_body.ts";
 import { platformsFact } from "../lib/placement/make.ts";
 
 interface Seen {
@@ -193,6 +194,36 @@ Deno.test("gatePod() gives its place back, whatever came of the request", async 
   const { app } = openApp({ limit: { enter } });
   for (const body of [JSON.stringify(reviewOf(POD)), "{", ""]) await post(app, body);
   assert.equal(inside, 0);
+});
+
+Deno.test("gatePod() admits a pod with more members than it parses, with a warning", async () => {
+  const { app, outcomes } = openApp();
+  const request = `"request":{"uid":"u-9","object":{"x":[${"{},".repeat(MAX_STRUCTURE)}{}]}}`;
+  const { status, json } = await post(app, `{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1",${request}}`);
+  assert.equal(status, 200);
+  const { warnings, ...rest } = json.response as Allowed & { readonly warnings: readonly string[] };
+  assert.deepEqual(rest, { uid: "u-9", allowed: true });
+  assert.match(warnings.join(), /admitted this pod without looking at it: .* no scheduling gate/);
+  assert.deepEqual(outcomes, [{ outcome: "dense", dryRun: false }]);
+  assert.equal((await post(app, `{"object":[${"{},".repeat(MAX_STRUCTURE)}{}]}`)).status, 400);
+});
+
+Deno.test("gatePod() gives a place to a body when it is complete, not while it arrives", async () => {
+  let inside = 0;
+  const enter = (): () => void => {
+    inside++;
+    return () => {};
+  };
+  const { app } = openApp({ limit: { enter } });
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = writable.getWriter();
+  const answered = app.request("/gate", { method: "POST", body: readable });
+  await writer.write(new TextEncoder().encode('{"request":'));
+  assert.equal(inside, 0);
+  await writer.write(new TextEncoder().encode('{"uid":"u"}}'));
+  await writer.close();
+  assert.equal((await answered).status, 200);
+  assert.equal(inside, 1);
 });
 
 Deno.test("gatePod() answers 400 where nobody can be answered, 413 where the body is too large", async () => {

@@ -170,3 +170,13 @@ Deno.test("125 206 validateClusterConfig() refuses deletion while namespace conf
     /^403 .*local PodPlacementConfigs still exist \(team\/a, team\/b, team\/c, team\/d, team\/e, …\)/,
   );
 });
+
+Deno.test("validateNamespaceConfig() looks once at each platform, however many there are", () => {
+  const platforms = Array.from({ length: 200_000 }, (_, index) => ({ architecture: `arch-${index}`, weight: 1 }));
+  const nodeAffinityScoring = { enabled: true, platforms: [...platforms, { architecture: "arch-7", weight: 1 }] };
+  const startedMs = performance.now();
+  const verdict = validateNamespaceConfig(makeWrite({ plugins: { nodeAffinityScoring } }), FACTS);
+  assert.match(wordOf(verdict), /duplicate architecture "arch-7"/);
+  // Comparing each with each would take minutes.
+  assert.ok(performance.now() - startedMs < 2_000);
+});

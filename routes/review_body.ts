@@ -1,0 +1,99 @@
+// Takes the body of a review off the connection, counts it against the load limit once it is complete, and parses it.
+// A body that is still arriving takes no place: a slow client cannot keep the reviews of others out.
+//
+// | what arrives                          | what is handed on      |
+// |---------------------------------------|------------------------|
+// | JSON                                  | `json`, parsed         |
+// | more than MAX_BODY_BYTES              | `unreadable`, 413      |
+// | broken JSON, or a client that left    | `unreadable`, 400      |
+// | more structure than MAX_STRUCTURE     | `dense`, never parsed  |
+// | a complete body beyond the load limit | `shed`, never parsed   |
+import type { Context } from "hono";
+import type { LoadLimit } from "../lib/server/load_limit.ts";
+import { hasDenseStructure } from "./body_density.ts";
+
+/** Largest review read (bytes): the API server's own objects end at 3 MiB; old and new object fit. */
+export const MAX_BODY_BYTES = 7 * 1024 * 1024;
+
+/** A body that cannot be read. */
+export interface UnreadableBody {
+  readonly kind: "unreadable";
+  readonly status: 400 | 413;
+  readonly reason: string;
+}
+
+/** What reading a body gave. */
+export type ReviewBody =
+  | { readonly kind: "json"; readonly body: unknown }
+  /** `uid` is that of the request where the API server writes it: at the beginning. */
+  | { readonly kind: "dense"; readonly uid: string | undefined }
+  | { readonly kind: "shed" }
+  | UnreadableBody;
+
+const TOO_LARGE: UnreadableBody = { kind: "unreadable", status: 413, reason: "body too large" };
+const CUT_OFF: UnreadableBody = { kind: "unreadable", status: 400, reason: "the client went away" };
+const NOT_JSON: UnreadableBody = { kind: "unreadable", status: 400, reason: "not JSON" };
+
+/** Within so many bytes the API server has written the uid of the request (three short members come before it). */
+const UID_WITHIN_BYTES = 1_024;
+
+/** Reads the body and hands it to `answer`; its place is free again when the answer is there. */
+export async function withReviewBody(
+  context: Context,
+  { limit, answer }: { readonly limit: LoadLimit; readonly answer: (read: ReviewBody) => Promise<Response> },
+): Promise<Response> {
+  const bytes = await readBytes(context).catch(() => CUT_OFF);
+  if (!(bytes instanceof Uint8Array)) return await answer(bytes);
+  const leave = limit.enter(bytes.byteLength);
+  if (leave === undefined) return await answer({ kind: "shed" });
+  try {
+    return await answer(parseBody(bytes));
+  } finally {
+    leave();
+  }
+}
+
+function parseBody(bytes: Uint8Array): ReviewBody {
+  if (hasDenseStructure(bytes)) return { kind: "dense", uid: findUid(bytes) };
+  try {
+    return { kind: "json", body: JSON.parse(new TextDecoder().decode(bytes)) };
+  } catch {
+    return NOT_JSON;
+  }
+}
+
+function findUid(bytes: Uint8Array): string | undefined {
+  const head = new TextDecoder().decode(bytes.subarray(0, UID_WITHIN_BYTES));
+  return /"request":\{"uid":"([\w-]{1,64})"/.exec(head)?.[1];
+}
+
+async function readBytes(context: Context): Promise<Uint8Array | UnreadableBody> {
+  const declared = context.req.header("content-length");
+  // Reading a stream costs more than the rest of the answer: only where the head says nothing of the size.
+  if (declared === undefined) return await readCapped(context.req.raw);
+  if (Number(declared) <= MAX_BODY_BYTES) return new Uint8Array(await context.req.arrayBuffer());
+  await discard(context.req.raw);
+  return TOO_LARGE;
+}
+
+/** Takes a body off the connection without keeping it, so that the connection can go on. */
+async function discard(request: Request): Promise<void> {
+  for await (const _chunk of request.body ?? []);
+}
+
+async function readCapped(request: Request): Promise<Uint8Array | UnreadableBody> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of request.body ?? []) {
+    length += chunk.byteLength;
+    if (length > MAX_BODY_BYTES) return TOO_LARGE;
+    chunks.push(chunk);
+  }
+  const bytes = new Uint8Array(length);
+  let offset = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, offset);
+    offset += chunk.byteLength;
+  }
+  return bytes;
+}

@@ -1,0 +1,56 @@
+// What the webhook routes have in common: one load limit, and answers to what they do not parse.
+import assert from "node:assert/strict";
+import { systemClock } from "../../lib/clock.ts";
+import { silentLogger } from "../../lib/log.ts";
+import { WebhookPath } from "../../lib/names.ts";
+import { makeSettings } from "../../lib/placement/config/settings.ts";
+import type { LoadLimit } from "../../lib/server/load_limit.ts";
+import { MAX_STRUCTURE } from "../../routes/body_density.ts";
+import { webhookApp } from "../../routes/mod.ts";
+import { MemoryCluster } from "../support/memory_kube_api.ts";
+
+function openApp(limit: LoadLimit): ReturnType<typeof webhookApp> {
+  const settings = makeSettings({ operatorNamespace: "archway-system" });
+  return webhookApp({
+    gate: {
+      clock: systemClock,
+      log: silentLogger,
+      limit,
+      settingsOf: () => settings,
+      configsOf: () => ({ cluster: undefined, namespace: [] }),
+      recall: () => undefined,
+      isAging: () => false,
+      prefetch: () => {},
+      mayGate: () => true,
+      opening: () => undefined,
+      noticeEphemeral: () => {},
+      board: { record: () => {} },
+      liveArchitectures: () => undefined,
+      observe: () => {},
+    },
+    check: { api: new MemoryCluster().client(), signal: new AbortController().signal },
+  });
+}
+
+async function statuses(limit: LoadLimit, body: string): Promise<readonly number[]> {
+  const app = openApp(limit);
+  const paths = Object.values(WebhookPath);
+  return await Promise.all(paths.map(async (path) => (await app.request(path, { method: "POST", body })).status));
+}
+
+Deno.test("webhookApp() counts the reviews of every route against one limit", async () => {
+  assert.deepEqual(await statuses({ enter: () => undefined }, "{}"), [503, 503, 503, 503]);
+  const entered: number[] = [];
+  await statuses({
+    enter: (bytes) => {
+      entered.push(bytes);
+      return () => {};
+    },
+  }, "{}");
+  assert.deepEqual(entered, [2, 2, 2, 2]);
+});
+
+Deno.test("webhookApp() parses on no route what has too many members", async () => {
+  const body = `{"kind":"X","apiVersion":"v1","request":{"uid":"u","objects":[${"{},".repeat(MAX_STRUCTURE)}{}]}}`;
+  assert.deepEqual(await statuses({ enter: () => () => {} }, body), [200, 413, 413, 413]);
+});
