@@ -104,7 +104,7 @@ Deno.test("architecture: every import goes from a layer to one that it may impor
 Deno.test("architecture: imports are bare names of deno.json, node: built-ins or files", () => {
   const names = Object.keys(JSON.parse(Deno.readTextFileSync(join(ROOT, "deno.json"))).imports);
   const known = (specifier: string): boolean =>
-    specifier.startsWith(".") || specifier.startsWith("..") || specifier.startsWith("node:") ||
+    specifier.startsWith("./") || specifier.startsWith("../") || specifier.startsWith("node:") ||
     names.some((name) => specifier === name || specifier.startsWith(`${name}/`));
   const wrong = [...PRODUCT, ...TESTS].flatMap((source) =>
     source.imports.filter((specifier) => !known(specifier)).map((specifier) => `${source.file}: ${specifier}`)
