@@ -2,7 +2,13 @@
 // Started by run.ts once for a run, and by tests that restart or kill parts of it.
 import { type Binaries, ensureBinaries } from "./binaries.ts";
 import { AdminConnection, type ClusterAccess, type Coordinates, renderKubeconfig } from "./cluster_access.ts";
-import { renderFlags, type ServerFlags, type ServerPlan, writeServerFiles } from "./control_plane_files.ts";
+import {
+  type RealNodes,
+  renderFlags,
+  type ServerFlags,
+  type ServerPlan,
+  writeServerFiles,
+} from "./control_plane_files.ts";
 import { findFreePort, isPortFree } from "./ports.ts";
 import { RunningProcess } from "./process.ts";
 import { waitUntil } from "./wait.ts";
@@ -15,6 +21,8 @@ export interface ControlPlaneOptions {
   readonly flags?: ServerFlags;
   /** Servers to leave out: where nothing is to be scheduled, they would only take CPU. addNodes() needs kwok. */
   readonly without?: readonly ("kube-scheduler" | "kwok")[];
+  /** For kubelets that are no simulation; kwok then plays only nodes with the annotation `kwok.x-k8s.io/node: fake`. */
+  readonly realNodes?: RealNodes;
 }
 
 /** How a server is ended: asked to (SIGTERM), or killed (SIGKILL). */
@@ -37,14 +45,15 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   const directory = await Deno.makeTempDir({ prefix: "archway-control-plane-" });
   await using undo = new AsyncDisposableStack();
   undo.defer(() => removeDirectory(directory));
-  const plan = await writeServerFiles(directory, {
+  const ports = {
     etcd: findFreePort(),
     etcdPeer: findFreePort(),
     apiServer: findFreePort(),
     controllerManager: findFreePort(),
     scheduler: findFreePort(),
     kwok: findFreePort(),
-  });
+  };
+  const plan = await writeServerFiles(directory, { ports, realNodes: options.realNodes });
   const url = `https://127.0.0.1:${plan.ports.apiServer}`;
   const coordinates: Coordinates = {
     url,

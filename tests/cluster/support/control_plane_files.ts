@@ -21,8 +21,17 @@ export interface ServerFlags {
   readonly "kwok"?: readonly string[];
 }
 
+/** What a control plane with real kubelets has besides. */
+export interface RealNodes {
+  /** Address of the API server that the nodes and pods reach. */
+  readonly address: string;
+  /** Node names; each gets the token `NAME-token`. */
+  readonly names: readonly string[];
+}
+
 /** Where everything lies. */
 export interface ServerPlan {
+  readonly realNodes: RealNodes | undefined;
   readonly directory: string;
   readonly ports: ServerPorts;
   readonly caFile: string;
@@ -39,13 +48,20 @@ const AUDIT_POLICY = JSON.stringify({
 });
 
 /** Makes keys, certificates, tokens and the audit policy in the folder. */
-export async function writeServerFiles(directory: string, ports: ServerPorts): Promise<ServerPlan> {
+export async function writeServerFiles(
+  directory: string,
+  { ports, realNodes }: { readonly ports: ServerPorts; readonly realNodes?: RealNodes | undefined },
+): Promise<ServerPlan> {
   const authority = await createAuthority("archway test control plane");
   const serving = await authority.issue({
     commonName: "kube-apiserver",
     usage: "server",
-    names: ["localhost", "127.0.0.1", "kubernetes.default.svc", "10.0.0.1"],
+    names: [
+      ...["localhost", "127.0.0.1", "kubernetes.default.svc", "10.0.0.1"],
+      ...(realNodes === undefined ? [] : [realNodes.address, FIRST_SERVICE_ADDRESS]),
+    ],
   });
+  const kubeletClient = await authority.issue({ commonName: "kube-apiserver-kubelet-client", usage: "client" });
   const serviceAccountKeys = await generateSigningKeys();
   const adminToken = crypto.getRandomValues(new Uint8Array(24)).toHex();
   const files: Readonly<Record<string, string>> = {
@@ -54,13 +70,16 @@ export async function writeServerFiles(directory: string, ports: ServerPorts): P
     "serving.key": serving.keyPem,
     "service-account.key": await exportKeyPem(serviceAccountKeys.privateKey),
     "service-account.pub": await exportKeyPem(serviceAccountKeys.publicKey),
-    "tokens.csv": `${adminToken},admin,admin,system:masters\n`,
+    "kubelet-client.crt": kubeletClient.certificatePem,
+    "kubelet-client.key": kubeletClient.keyPem,
+    "tokens.csv": renderTokens(adminToken, realNodes),
     "audit-policy.json": AUDIT_POLICY,
   };
   for (const [name, text] of Object.entries(files)) {
     await Deno.writeTextFile(`${directory}/${name}`, text, { mode: 0o600 });
   }
   return {
+    realNodes,
     directory,
     ports,
     caFile: `${directory}/ca.crt`,
@@ -68,6 +87,19 @@ export async function writeServerFiles(directory: string, ports: ServerPorts): P
     adminToken,
     kubeconfigFile: `${directory}/admin.kubeconfig`,
   };
+}
+
+/** Of the Service "kubernetes" when there are real nodes. */
+const FIRST_SERVICE_ADDRESS = "10.96.0.1";
+
+function renderTokens(adminToken: string, realNodes: RealNodes | undefined): string {
+  const nodes = realNodes?.names ?? [];
+  const lines = [
+    `${adminToken},admin,admin,system:masters`,
+    ...nodes.map((name) => `${name}-token,system:node:${name},${name},system:nodes`),
+    ...(nodes.length === 0 ? [] : ["proxy-token,system:kube-proxy,proxy"]),
+  ];
+  return `${lines.join("\n")}\n`;
 }
 
 /** The flags of one server. Source: the servers' `--help`, v1.36.3, v3.6.4, v0.7.0. */
@@ -90,7 +122,9 @@ export function renderFlags(name: keyof ServerFlags, plan: ServerPlan, coordinat
     case "kwok":
       return [
         `--kubeconfig=${plan.kubeconfigFile}`,
-        "--manage-all-nodes",
+        plan.realNodes === undefined
+          ? "--manage-all-nodes"
+          : "--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake",
         `--server-address=127.0.0.1:${plan.ports.kwok}`,
       ];
   }
@@ -111,14 +145,11 @@ function renderEtcd({ directory, ports }: ServerPlan): readonly string[] {
   ];
 }
 
-function renderApiServer({ directory, ports, caFile }: ServerPlan, { auditLogFile }: Coordinates): readonly string[] {
+function renderApiServer(plan: ServerPlan, { auditLogFile }: Coordinates): readonly string[] {
+  const { directory, ports, caFile } = plan;
   return [
     `--etcd-servers=http://127.0.0.1:${ports.etcd}`,
     `--secure-port=${ports.apiServer}`,
-    "--bind-address=127.0.0.1",
-    "--advertise-address=127.0.0.1",
-    // The endpoints of the Service "kubernetes" may not be loopback addresses; nobody here uses it.
-    "--endpoint-reconciler-type=none",
     `--cert-dir=${directory}`,
     `--tls-cert-file=${directory}/serving.crt`,
     `--tls-private-key-file=${directory}/serving.key`,
@@ -126,18 +157,43 @@ function renderApiServer({ directory, ports, caFile }: ServerPlan, { auditLogFil
     `--token-auth-file=${directory}/tokens.csv`,
     `--service-account-key-file=${directory}/service-account.pub`,
     `--service-account-signing-key-file=${directory}/service-account.key`,
-    `--service-account-issuer=https://127.0.0.1:${ports.apiServer}`,
-    "--authorization-mode=RBAC",
-    "--service-cluster-ip-range=10.0.0.0/24",
     // Without it an orderly end waits a minute for the watches of the other servers.
     "--shutdown-watch-termination-grace-period=1s",
-    // Pods need no ServiceAccount, so a new namespace takes pods at once.
-    "--disable-admission-plugins=ServiceAccount",
+    ...(plan.realNodes === undefined ? renderAlone(ports) : renderWithNodes(directory, plan.realNodes)),
     ...(auditLogFile === undefined ? [] : [
       `--audit-policy-file=${directory}/audit-policy.json`,
       `--audit-log-path=${auditLogFile}`,
       "--audit-log-maxsize=10000",
     ]),
+  ];
+}
+
+/** Nothing but the tests reaches the API server, and pods need no ServiceAccount, so a new namespace takes pods at once. */
+function renderAlone(ports: ServerPorts): readonly string[] {
+  return [
+    "--bind-address=127.0.0.1",
+    "--advertise-address=127.0.0.1",
+    // The endpoints of the Service "kubernetes" may not be loopback addresses.
+    "--endpoint-reconciler-type=none",
+    `--service-account-issuer=https://127.0.0.1:${ports.apiServer}`,
+    "--authorization-mode=RBAC",
+    "--service-cluster-ip-range=10.0.0.0/24",
+    "--disable-admission-plugins=ServiceAccount",
+  ];
+}
+
+function renderWithNodes(directory: string, { address }: RealNodes): readonly string[] {
+  return [
+    "--bind-address=0.0.0.0",
+    `--advertise-address=${address}`,
+    "--service-account-issuer=https://kubernetes.default.svc",
+    "--authorization-mode=Node,RBAC",
+    "--enable-admission-plugins=NodeRestriction",
+    "--service-cluster-ip-range=10.96.0.0/24",
+    `--kubelet-client-certificate=${directory}/kubelet-client.crt`,
+    `--kubelet-client-key=${directory}/kubelet-client.key`,
+    "--kubelet-preferred-address-types=InternalIP",
+    "--allow-privileged=true",
   ];
 }
 

@@ -4,12 +4,14 @@ import { createAuthority, type IssuedCertificate } from "./pki.ts";
 import { findFreePort, isPortFree } from "./ports.ts";
 import { RunningProcess } from "./process.ts";
 import { type Pushed, RegistryPush } from "./registry_push.ts";
-import type { ImageDocument, ImageSpec } from "./image_documents.ts";
+import type { ImageDocument, ImageDocuments, ImageSpec } from "./image_documents.ts";
 import { startTokenServer, type TokenServer, type TokenServerOptions } from "./token_server.ts";
 
 /** How to start it. */
 export interface RegistryOptions {
   readonly auth?: "none" | "htpasswd" | "token";
+  /** Where it listens and what its certificate names. Default 127.0.0.1. */
+  readonly address?: string;
   /** Plain HTTP when false. Default true. */
   readonly tls?: boolean;
   /** Password by user; default one user `puller` with password `secret`. */
@@ -32,7 +34,7 @@ export interface RegistryOptions {
 
 /** A running registry. Dispose it to stop it and remove its storage. */
 export interface RealRegistry extends AsyncDisposable {
-  /** `127.0.0.1:PORT`. */
+  /** `ADDRESS:PORT`. */
   readonly host: string;
   /** The same registry as `localhost:PORT`; another host for credentials. */
   readonly localhost: string;
@@ -47,6 +49,8 @@ export interface RealRegistry extends AsyncDisposable {
   readonly tokenServer: TokenServer | undefined;
   /** Pushes an image, with the rights to do so. */
   push(repository: string, tag: string, spec: ImageSpec): Promise<Pushed>;
+  /** Pushes documents that were built elsewhere. */
+  pushDocuments(repository: string, tag: string, documents: ImageDocuments): Promise<Pushed>;
   /** Pushes any bytes as a manifest: what no builder would make. */
   pushDocument(repository: string, tag: string, document: Omit<ImageDocument, "digest">): Promise<string>;
   /** Deletes a manifest, also one that an index still names: a truncated mirror. */
@@ -84,7 +88,7 @@ export async function startRegistry(options: RegistryOptions = {}): Promise<Real
   if (tokenServer !== undefined) undo.use(tokenServer);
   const server = undo.use(new RegistryServer(directory, { ...files, proxyCaFile: options.proxy?.caFile }));
   await server.start();
-  const host = `127.0.0.1:${files.port}`;
+  const host = `${files.address}:${files.port}`;
   const url = `${scheme}://${host}`;
   const push = undo.use(new RegistryPush({ url, caPem, clientCertificate, authorize: authorizer(options, files) }));
   const opened = undo.move();
@@ -98,6 +102,7 @@ export async function startRegistry(options: RegistryOptions = {}): Promise<Real
     users,
     tokenServer,
     push: (repository, tag, spec) => push.pushImage({ repository, tag }, spec),
+    pushDocuments: (repository, tag, documents) => push.pushDocuments({ repository, tag }, documents),
     pushDocument: (repository, tag, document) => push.pushManifest({ repository, reference: tag }, document),
     deleteManifest: (repository, digest) => push.deleteManifest({ repository, reference: digest }),
     stop: () => server.stop(),
@@ -107,6 +112,7 @@ export async function startRegistry(options: RegistryOptions = {}): Promise<Real
 }
 
 interface RegistryFiles {
+  readonly address: string;
   readonly port: number;
   readonly scheme: "http" | "https";
   readonly caPem: string;
@@ -117,7 +123,12 @@ interface RegistryFiles {
 
 async function writeRegistryFiles(directory: string, options: RegistryOptions): Promise<RegistryFiles> {
   const authority = await createAuthority("archway test registry");
-  const serving = await authority.issue({ commonName: "registry", usage: "server" });
+  const { address = "127.0.0.1" } = options;
+  const serving = await authority.issue({
+    commonName: "registry",
+    usage: "server",
+    names: ["localhost", "127.0.0.1", address],
+  });
   const clientCertificate = await authority.issue({ commonName: "client", usage: "client" });
   const { users = DEFAULT_USERS, auth = "none", tls = true, clientCertificates = "none" } = options;
   const port = findFreePort();
@@ -134,6 +145,7 @@ async function writeRegistryFiles(directory: string, options: RegistryOptions): 
     "serving.key": serving.keyPem,
     "config.yml": stringify(
       renderConfig(directory, {
+        address,
         port,
         tls,
         auth,
@@ -149,10 +161,11 @@ async function writeRegistryFiles(directory: string, options: RegistryOptions): 
     await Deno.writeTextFile(`${directory}/${name}`, text, { mode: 0o600 });
   }
   const scheme = tls ? "https" : "http";
-  return { port, scheme, caPem: authority.certificatePem, clientCertificate, users, tokenServer };
+  return { address, port, scheme, caPem: authority.certificatePem, clientCertificate, users, tokenServer };
 }
 
 interface ConfigInput {
+  readonly address: string;
   readonly port: number;
   readonly tls: boolean;
   readonly auth: "none" | "htpasswd" | "token";
@@ -164,7 +177,7 @@ interface ConfigInput {
 /** The configuration file. Source: distribution 2.8 configuration reference. */
 function renderConfig(
   directory: string,
-  { port, tls, auth, clientCertificates, realm, proxy }: ConfigInput,
+  { address, port, tls, auth, clientCertificates, realm, proxy }: ConfigInput,
 ): unknown {
   const certificate = {
     certificate: `${directory}/serving.crt`,
@@ -182,7 +195,7 @@ function renderConfig(
       maintenance: { uploadpurging: { enabled: false } },
     },
     http: {
-      addr: `127.0.0.1:${port}`,
+      addr: `${address}:${port}`,
       relativeurls: true,
       secret: "one process, one secret",
       ...(tls ? { tls: certificate } : {}),
@@ -254,7 +267,7 @@ class RegistryServer implements AsyncDisposable {
   }
 
   async start(): Promise<void> {
-    const { port, scheme, caPem, clientCertificate, proxyCaFile } = this.#options;
+    const { address, port, scheme, caPem, clientCertificate, proxyCaFile } = this.#options;
     if (!isPortFree(port)) throw new Error(`Cannot start the registry: port ${port} is taken`);
     const running = RunningProcess.start({
       name: "docker-registry",
@@ -268,7 +281,7 @@ class RegistryServer implements AsyncDisposable {
     const { certificatePem: cert, keyPem: key } = clientCertificate;
     using client = Deno.createHttpClient({ caCerts: [caPem], cert, key, http2: false, poolMaxIdlePerHost: 0 });
     await running.waitReady(async () => {
-      const response = await fetch(`${scheme}://127.0.0.1:${port}/v2/`, { client });
+      const response = await fetch(`${scheme}://${address}:${port}/v2/`, { client });
       await response.body?.cancel();
       return response.status === 200 || response.status === 401;
     });

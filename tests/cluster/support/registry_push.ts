@@ -1,5 +1,5 @@
 // Pushes images by plain HTTP: blobs, then manifests, then the index. Used by registry.ts.
-import { type Blob, buildImage, type ImageDocument, type ImageSpec } from "./image_documents.ts";
+import { type Blob, buildImage, type ImageDocument, type ImageDocuments, type ImageSpec } from "./image_documents.ts";
 import type { IssuedCertificate } from "./pki.ts";
 
 /** What a push left in the registry. */
@@ -41,7 +41,14 @@ export class RegistryPush implements Disposable {
     { repository, tag }: { readonly repository: string; readonly tag: string },
     spec: ImageSpec,
   ): Promise<Pushed> {
-    const { blobs, children, top } = await buildImage(`${repository}:${tag}`, spec);
+    return await this.pushDocuments({ repository, tag }, await buildImage(`${repository}:${tag}`, spec));
+  }
+
+  /** Blobs first, then the manifests of the index, then what the tag names. */
+  async pushDocuments(
+    { repository, tag }: { readonly repository: string; readonly tag: string },
+    { blobs, children, top }: ImageDocuments,
+  ): Promise<Pushed> {
     for (const blob of blobs) await this.#pushBlob(repository, blob);
     for (const child of children) await this.pushManifest({ repository, reference: child.digest }, child);
     await this.pushManifest({ repository, reference: tag }, top);

@@ -37,7 +37,8 @@ export function renderCoordinates(access: Coordinates): string {
   return JSON.stringify({ url, caFile, caPem, adminToken, kubeconfigFile, directory, auditLogFile, kubectlFile });
 }
 
-function parseCoordinates(json: string): Coordinates {
+/** Reads what {@link renderCoordinates} wrote. */
+export function parseCoordinates(json: string): Coordinates {
   const value: unknown = JSON.parse(json);
   const text = (name: string): string => {
     const member = read(value, name);

@@ -1,0 +1,124 @@
+// One real node: containerd, kubelet and kube-proxy on a host of its own.
+import { type ClusterAccess, renderKubeconfig } from "../../cluster/support/cluster_access.ts";
+
+import { waitUntil } from "../../cluster/support/wait.ts";
+import type { RunningProcess } from "../../cluster/support/process.ts";
+import { findOnPath } from "../../support/go_build.ts";
+import { renderNodeFiles } from "./node_files.ts";
+import type { NodeHost } from "./node_host.ts";
+import type { NodePrograms } from "./programs.ts";
+import type { NodeArch } from "./program_images.ts";
+
+/** What a node is made of. */
+export interface NodeOptions {
+  readonly host: NodeHost;
+  readonly arch: NodeArch;
+  readonly programs: NodePrograms;
+  readonly controlPlane: Pick<ClusterAccess, "url" | "caFile" | "caPem" | "request">;
+  /** As the nodes reach it. */
+  readonly apiServerUrl: string;
+  readonly plainRegistries: readonly string[];
+  /** Archive with the image of the pods' sandboxes. */
+  readonly pauseArchive: string;
+}
+
+/** A running node. */
+export interface RealNode {
+  readonly name: string;
+  readonly host: NodeHost;
+  readonly arch: NodeArch;
+  readonly daemons: Readonly<Record<"containerd" | "kubelet" | "kube-proxy", RunningProcess>>;
+}
+
+const QEMU = "qemu-aarch64-static";
+/** ELF e_machine of aarch64. */
+const AARCH64 = "183";
+
+/** Starts the daemons and waits until the node is Ready. */
+export async function startNode(options: NodeOptions): Promise<RealNode> {
+  const { host, arch, programs } = options;
+  await writeFiles(options);
+  const containerd = await startContainerd(options);
+  const socket = `${host.directory}/containerd.sock`;
+  const ctr = ["-a", socket, "-n", "k8s.io"];
+  await containerd.waitReady(() => host.run(programs.ctr, "-a", socket, "version").then(() => true));
+  await host.run(programs.ctr, ...ctr, "images", "import", options.pauseArchive);
+  const kubelet = await startKubelet(options);
+  const proxy = host.start({
+    name: "kube-proxy",
+    command: programs.kubeProxy,
+    args: [`--config=${host.directory}/proxy.yaml`],
+    env: { PATH: daemonPath(programs) },
+  });
+  await waitUntil(`node ${host.name} to be Ready`, () => isReady(options), { deadlineMs: 120_000 });
+  return { name: host.name, host, arch, daemons: { containerd, kubelet, "kube-proxy": proxy } };
+}
+
+async function writeFiles(
+  { host, arch, programs, controlPlane, apiServerUrl, plainRegistries }: NodeOptions,
+): Promise<void> {
+  const proxyKubeconfigFile = `${host.directory}/proxy.kubeconfig`;
+  const runtime = arch === "amd64" ? await needed("runc") : programs.runcEmulated;
+  const files: Record<string, string> = {
+    ...renderNodeFiles({ host, caFile: controlPlane.caFile, runtime, proxyKubeconfigFile, plainRegistries }),
+    "kubelet.kubeconfig": renderKubeconfig({ ...controlPlane, url: apiServerUrl }, { token: `${host.name}-token` }),
+    "proxy.kubeconfig": renderKubeconfig({ ...controlPlane, url: apiServerUrl }, { token: "proxy-token" }),
+  };
+  for (const [path, text] of Object.entries(files)) {
+    const file = `${host.directory}/${path}`;
+    await Deno.mkdir(file.slice(0, file.lastIndexOf("/")), { recursive: true });
+    await Deno.writeTextFile(file, text, { mode: 0o600 });
+  }
+}
+
+async function startContainerd({ host, arch, programs }: NodeOptions): Promise<RunningProcess> {
+  const emulation = arch === "amd64" ? {} : {
+    NODE_ARCH: arch,
+    EMULATED_RUNC: await needed("runc"),
+    EMULATED_QEMU: await needed(QEMU),
+    EMULATED_MACHINE: AARCH64,
+    EMULATED_FOREIGN: programs.app.arm64,
+  };
+  return host.start({
+    name: "containerd",
+    command: arch === "amd64" ? programs.containerd : programs.containerdAnyArch,
+    args: ["--config", `${host.directory}/containerd.toml`],
+    env: { PATH: daemonPath(programs), ...emulation },
+  });
+}
+
+async function startKubelet({ host, arch, programs }: NodeOptions): Promise<RunningProcess> {
+  const [command, ...first] = arch === "amd64" ? [programs.kubelet] : [await needed(QEMU), programs.kubeletArm64];
+  return host.start({
+    name: "kubelet",
+    command,
+    args: [
+      ...first,
+      `--config=${host.directory}/kubelet.yaml`,
+      `--kubeconfig=${host.directory}/kubelet.kubeconfig`,
+      `--root-dir=${host.directory}/kubelet`,
+      `--cert-dir=${host.directory}/pki`,
+      `--hostname-override=${host.name}`,
+      `--node-ip=${host.address}`,
+    ],
+    env: { PATH: daemonPath(programs) },
+  });
+}
+
+/** containerd looks for its shim on the PATH, kube-proxy for nft, the kubelet for mount. */
+function daemonPath(programs: NodePrograms): string {
+  return `${programs.directory}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`;
+}
+
+async function needed(command: string): Promise<string> {
+  return await findOnPath(command) ?? `/usr/sbin/${command}`;
+}
+
+async function isReady({ host, controlPlane }: NodeOptions): Promise<boolean> {
+  const { status, body } = await controlPlane.request("GET", `/api/v1/nodes/${host.name}`);
+  if (status !== 200) return false;
+  const { status: { conditions = [] } } = body as {
+    readonly status: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
+  };
+  return conditions.some(({ type, status }) => type === "Ready" && status === "True");
+}

@@ -1,0 +1,72 @@
+// What a test does with the nodes of this run: the cluster's access, pods by a short form, logs.
+import { AdminConnection, type ClusterAccess, expectStatus } from "../../cluster/support/cluster_access.ts";
+import { parseCoordinates } from "../../cluster/support/shared_control_plane.ts";
+import { waitUntil } from "../../cluster/support/wait.ts";
+import { LAB_VARIABLE, type LabCoordinates } from "./lab.ts";
+import type { NodeArch } from "./program_images.ts";
+
+/** A pod of one container. */
+export interface LabPod {
+  readonly name: string;
+  /** One of LAB_IMAGES. */
+  readonly image: string;
+  readonly args?: readonly string[];
+  /** For a nodeSelector of its own. */
+  readonly arch?: NodeArch;
+}
+
+/** The cluster of this run. Dispose it to close its connections; the nodes stay. */
+export interface OpenLab extends ClusterAccess, AsyncDisposable {
+  readonly lab: LabCoordinates;
+  /** Full reference of one of LAB_IMAGES. */
+  image(name: string): string;
+  createPods(namespace: string, pods: readonly LabPod[]): Promise<void>;
+  /** What the only container of a pod printed, once the pod has ended. */
+  logOfEnded(namespace: string, name: string): Promise<string>;
+}
+
+/** Opens the lab that run.ts started. */
+export async function openLab(): Promise<OpenLab> {
+  const text = Deno.env.get(LAB_VARIABLE);
+  if (text === undefined) throw new Error(`Cannot find the nodes: run the tests with "deno task test:node"`);
+  const lab = JSON.parse(text) as LabCoordinates;
+  const connection = new AdminConnection(parseCoordinates(lab.controlPlane));
+  const { access } = connection;
+  const image = (name: string): string => `${lab.registry}/t/${name}:v1`;
+  return await Promise.resolve({
+    ...access,
+    lab,
+    image,
+    createPods: async (namespace, pods) => {
+      for (const pod of pods) {
+        const answer = await access.request("POST", `/api/v1/namespaces/${namespace}/pods`, renderPod(pod, image));
+        expectStatus(`create pod "${pod.name}"`, answer, [201]);
+      }
+    },
+    logOfEnded: async (namespace, name) => {
+      const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
+      await waitUntil(`pod ${name} to end`, async () =>
+        /"phase":"(?:Succeeded|Failed)"/.test(
+          JSON.stringify((await access.request("GET", path)).body),
+        ), { deadlineMs: 60_000 });
+      return String((await access.request("GET", `${path}/log`)).body);
+    },
+    [Symbol.asyncDispose]: () => Promise.resolve(connection[Symbol.dispose]()),
+  });
+}
+
+function renderPod({ name, image, args = [], arch }: LabPod, reference: (name: string) => string): unknown {
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name },
+    spec: {
+      restartPolicy: "Never",
+      // There is no DNS in the cluster.
+      dnsPolicy: "Default",
+      terminationGracePeriodSeconds: 1,
+      containers: [{ name: "app", image: reference(image), args }],
+      ...(arch === undefined ? {} : { nodeSelector: { "kubernetes.io/arch": arch } }),
+    },
+  };
+}

@@ -1,0 +1,127 @@
+// Images with a real program in them, made without a builder: a test decides what index, config and program each claim.
+import {
+  type Blob as ImageBlob,
+  type ImageDocument,
+  type ImageDocuments,
+  toBlob,
+} from "../../cluster/support/image_documents.ts";
+import { runCommand } from "./commands.ts";
+
+/** An architecture that the test nodes have. */
+export type NodeArch = "amd64" | "arm64";
+
+/** One manifest of an image. */
+export interface ProgramPlatform {
+  /** What index and config say. */
+  readonly claims: NodeArch;
+  /** What the program was built for. Default: what is claimed. */
+  readonly holds?: NodeArch;
+}
+
+/** What an image is made of. */
+export type ProgramImage =
+  | { readonly kind: "index"; readonly platforms: readonly ProgramPlatform[] }
+  | { readonly kind: "single"; readonly platform: ProgramPlatform };
+
+const OCI = "application/vnd.oci.image";
+const MANIFEST = `${OCI}.manifest.v1+json`;
+const INDEX = `${OCI}.index.v1+json`;
+const CONFIG = `${OCI}.config.v1+json`;
+const LAYER = `${OCI}.layer.v1.tar+gzip`;
+
+/** The documents of an image whose entry point is the program, `/app`. */
+export async function buildProgramImage(
+  image: ProgramImage,
+  programs: Readonly<Record<NodeArch, string>>,
+): Promise<ImageDocuments> {
+  if (image.kind === "single") {
+    const { blobs, manifest } = await buildManifest(image.platform, programs);
+    return { blobs, children: [], top: manifest };
+  }
+  const parts = await Promise.all(image.platforms.map(async (platform) => ({
+    platform,
+    ...await buildManifest(platform, programs),
+  })));
+  const manifests = parts.map(({ platform, manifest }) => ({
+    ...describe(MANIFEST, manifest),
+    platform: { os: "linux", architecture: platform.claims },
+  }));
+  return {
+    blobs: parts.flatMap(({ blobs }) => blobs),
+    children: parts.map(({ manifest }) => manifest),
+    top: await toDocument({ schemaVersion: 2, mediaType: INDEX, manifests }, INDEX),
+  };
+}
+
+async function buildManifest(
+  { claims, holds = claims }: ProgramPlatform,
+  programs: Readonly<Record<NodeArch, string>>,
+): Promise<{ readonly blobs: readonly ImageBlob[]; readonly manifest: ImageDocument }> {
+  const archive = await readArchive(programs[holds]);
+  const layer = await toBlob(await gzip(archive));
+  const config = await toDocument({
+    architecture: claims,
+    os: "linux",
+    config: { Entrypoint: ["/app"], Cmd: ["pause"], Env: ["PATH=/"] },
+    rootfs: { type: "layers", diff_ids: [(await toBlob(archive)).digest] },
+  }, CONFIG);
+  const manifest = await toDocument({
+    schemaVersion: 2,
+    mediaType: MANIFEST,
+    config: describe(CONFIG, config),
+    layers: [describe(LAYER, layer)],
+  }, MANIFEST);
+  return { blobs: [layer, config], manifest };
+}
+
+/** A tar archive with the program and the folders that a container needs; equal bytes for equal programs. */
+async function readArchive(program: string): Promise<Uint8Array<ArrayBuffer>> {
+  const folder = await Deno.makeTempDir({ prefix: "archway-layer-" });
+  try {
+    for (const name of ["tmp", "etc", "proc", "sys", "dev"]) await Deno.mkdir(`${folder}/${name}`);
+    await Deno.copyFile(program, `${folder}/app`);
+    await Deno.chmod(`${folder}/app`, 0o755);
+    const same = ["--sort=name", "--mtime=@0", "--owner=0", "--group=0", "--numeric-owner"];
+    await runCommand("tar", [...same, "-C", folder, "-cf", `${folder}.tar`, "."]);
+    return await Deno.readFile(`${folder}.tar`);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+    await Deno.remove(`${folder}.tar`).catch(() => undefined);
+  }
+}
+
+async function gzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+  const stream = new Blob([bytes]).stream().pipeThrough(new CompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+function describe(
+  mediaType: string,
+  { digest, bytes }: Pick<ImageDocument, "digest" | "bytes">,
+): Readonly<Record<string, unknown>> {
+  return { mediaType, digest, size: bytes.length };
+}
+
+async function toDocument(value: unknown, mediaType: string): Promise<ImageDocument> {
+  return { ...await toBlob(new TextEncoder().encode(JSON.stringify(value))), mediaType };
+}
+
+/** Writes an image as an OCI archive that `ctr images import` takes under `name`. */
+export async function writeOciArchive(file: string, name: string, documents: ImageDocuments): Promise<void> {
+  const folder = await Deno.makeTempDir({ prefix: "archway-oci-" });
+  try {
+    await Deno.mkdir(`${folder}/blobs/sha256`, { recursive: true });
+    for (const { digest, bytes } of [...documents.blobs, ...documents.children, documents.top]) {
+      await Deno.writeFile(`${folder}/blobs/sha256/${digest.replace("sha256:", "")}`, bytes);
+    }
+    const entry = {
+      ...describe(documents.top.mediaType, documents.top),
+      annotations: { "io.containerd.image.name": name },
+    };
+    await Deno.writeTextFile(`${folder}/oci-layout`, '{"imageLayoutVersion":"1.0.0"}');
+    await Deno.writeTextFile(`${folder}/index.json`, JSON.stringify({ schemaVersion: 2, manifests: [entry] }));
+    await runCommand("tar", ["-C", folder, "-cf", file, "."]);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}

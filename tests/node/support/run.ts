@@ -1,0 +1,108 @@
+// Runs tests on real nodes: `deno run -A tests/node/support/run.ts [deno test arguments]`, or `… shell` for a shell in the lab.
+//
+// Two stages, because the API server and the tests live in the network namespace of the first node:
+//   run.ts           programs, host n1, clean_up.sh as a watcher of this process, then itself once more inside of n1's network
+//   run.ts --inside  control plane, registry, the other hosts, nodes; then `deno test` with the coordinates in its environment
+import { openNodeHost } from "./node_host.ts";
+import { LAB_VARIABLE, startLab } from "./lab.ts";
+import { ensureNodePrograms } from "./programs.ts";
+import { missingForNodes } from "./requirements.ts";
+
+const INSIDE = "--inside";
+const CLEAN_UP = new URL("clean_up.sh", import.meta.url).pathname;
+const THIS_FILE = new URL(import.meta.url).pathname;
+/** Addresses and cgroups are fixed, so one lab runs at a time on a machine. */
+const LOCK_FILE = "/run/archway-test-nodes.lock";
+const SYSCTLS = ["vm/overcommit_memory", "kernel/panic", "kernel/panic_on_oops"];
+
+function report(line: string): void {
+  Deno.stderr.writeSync(new TextEncoder().encode(`nodes: ${line}\n`));
+}
+
+/** Arguments of the command that runs inside, in this order. */
+interface InsideArguments {
+  readonly directory: string;
+  readonly holderPid: number;
+  readonly rest: readonly string[];
+}
+
+async function runOutside(args: readonly string[]): Promise<number> {
+  const missing = await missingForNodes();
+  if (missing !== undefined) throw new Error(`Cannot run real nodes: ${missing}`);
+  await ensureNodePrograms();
+  using lock = await Deno.open(LOCK_FILE, { create: true, write: true });
+  await lock.lock(true);
+  const directory = await Deno.makeTempDir({ prefix: "archway-nodes-" });
+  await cleanUp(directory); // What an earlier run left that ended with the machine's power.
+  await Deno.mkdir(directory, { recursive: true });
+  await saveSysctls(directory);
+  watch(directory);
+  try {
+    const host = await openNodeHost({ name: "n1", index: 1, directory: `${directory}/n1` });
+    const inside = [Deno.execPath(), "run", "-A", THIS_FILE, INSIDE, directory, String(host.holderPid), ...args];
+    return await runPassing("nsenter", ["-t", String(host.holderPid), "-n", "--", ...inside]);
+  } finally {
+    await cleanUp(directory);
+  }
+}
+
+async function saveSysctls(directory: string): Promise<void> {
+  const lines = await Promise.all(
+    SYSCTLS.map(async (name) => `${name}=${(await Deno.readTextFile(`/proc/sys/${name}`)).trim()}`),
+  );
+  await Deno.writeTextFile(`${directory}/sysctl.before`, `${lines.join("\n")}\n`);
+}
+
+async function cleanUp(directory: string): Promise<void> {
+  await new Deno.Command("sh", { args: [CLEAN_UP, directory], stdin: "null" }).output();
+}
+
+/** Cleans up after us even if we are killed. In a session of its own, so that Ctrl-C does not end it with us. */
+function watch(directory: string): void {
+  const args = ["sh", CLEAN_UP, directory, String(Deno.pid)];
+  new Deno.Command("setsid", { args, stdin: "null", stdout: "null", stderr: "null" }).spawn().unref();
+}
+
+async function runInside({ directory, holderPid, rest }: InsideArguments): Promise<number> {
+  const programs = await ensureNodePrograms();
+  await using lab = await startLab({ directory, holderPid, programs, onProgress: report });
+  const coordinates = JSON.stringify(lab.coordinates);
+  const [first] = rest;
+  if (first === "shell") return await runPassing("sh", ["-i"], { [LAB_VARIABLE]: coordinates });
+  const named = rest.some((arg) => !arg.startsWith("-"));
+  const args = ["test", "--no-prompt", "--allow-all", ...rest, ...(named ? [] : ["tests/node"])];
+  return await runPassing(Deno.execPath(), args, { [LAB_VARIABLE]: coordinates });
+}
+
+/** Runs a command to its end and passes on what we are told by a signal. */
+async function runPassing(
+  command: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<number> {
+  const child = new Deno.Command(command, { args: [...args], env: { ...env }, stdin: "inherit" }).spawn();
+  const pass = (signal: Deno.Signal) => (): void => {
+    try {
+      child.kill(signal);
+    } catch {
+      // Ended already.
+    }
+  };
+  const signals = (["SIGINT", "SIGTERM"] as const).map((signal) => ({ signal, handler: pass(signal) }));
+  for (const { signal, handler } of signals) Deno.addSignalListener(signal, handler);
+  try {
+    return (await child.status).code;
+  } finally {
+    for (const { signal, handler } of signals) Deno.removeSignalListener(signal, handler);
+  }
+}
+
+if (import.meta.main) {
+  const [first, directory = "", holderPid = "", ...rest] = Deno.args;
+  const ended = first === INSIDE ? runInside({ directory, holderPid: Number(holderPid), rest }) : runOutside(Deno.args);
+  const code = await ended.catch((error: unknown) => {
+    report(error instanceof Error ? error.message : String(error));
+    return 1;
+  });
+  Deno.exit(code);
+}
