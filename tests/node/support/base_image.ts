@@ -1,0 +1,108 @@
+// A base image with what gcr.io/distroless/cc has: glibc, libgcc_s, CA certificates, the user nonroot. Made by buildah from Debian's
+// packages, because no image registry is in reach.
+import { pinnedCacheDirectory } from "../../support/go_build.ts";
+import { runCommand } from "./commands.ts";
+import type { NodeArch } from "./program_images.ts";
+
+const DENO_VERSION = "2.9.6";
+/** The libraries that deno and its name look-ups load. */
+const LIBRARIES = [
+  ...["libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "libgcc_s.so.1"],
+  ...["libresolv.so.2", "libnss_dns.so.2", "libnss_files.so.2"],
+];
+const TRIPLETS = { amd64: "x86_64-linux-gnu", arm64: "aarch64-linux-gnu" } as const;
+const LOADERS = { amd64: "lib64/ld-linux-x86-64.so.2", arm64: "lib/ld-linux-aarch64.so.1" } as const;
+
+const CONTAINERFILE = `FROM scratch
+ARG TARGETARCH
+COPY \${TARGETARCH}/ /
+ENV PATH=/usr/local/bin:/usr/bin:/bin SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt
+USER 65532:65532
+WORKDIR /home/nonroot
+`;
+
+/** Builds the base image for both architectures as `name` in buildah's own storage. */
+export async function buildBaseImage(name: string): Promise<void> {
+  const context = await Deno.makeTempDir({ prefix: "archway-base-" });
+  try {
+    for (const arch of ["amd64", "arm64"] as const) await fillRoot(`${context}/${arch}`, arch);
+    await Deno.writeTextFile(`${context}/Containerfile`, CONTAINERFILE);
+    await runCommand("buildah", ["manifest", "rm", name]).catch(() => "");
+    const platform = "--platform=linux/amd64,linux/arm64";
+    await runCommand("buildah", ["build", "--quiet", platform, `--manifest=${name}`, context]);
+  } finally {
+    await Deno.remove(context, { recursive: true });
+  }
+}
+
+/** A deno for the architecture: this one, or the one of the package for arm64 Linux on PyPI. */
+export async function findDeno(arch: NodeArch): Promise<string> {
+  if (arch === "amd64") return Deno.execPath();
+  const cache = await pinnedCacheDirectory("deno", [DENO_VERSION, arch]);
+  const file = `${cache}/deno`;
+  if (await Deno.stat(file).then(() => true, () => false)) return file;
+  await Deno.mkdir(cache, { recursive: true });
+  const wheel = ["--no-deps", "--platform", "manylinux_2_27_aarch64", "--only-binary=:all:", "--dest", cache];
+  await runCommand("pip", ["download", "--quiet", ...wheel, `deno==${DENO_VERSION}`]);
+  await runCommand("sh", ["-c", 'cd "$1" && python3 -m zipfile -e ./*.whl wheel', "sh", cache]);
+  const found = (await runCommand("find", [`${cache}/wheel`, "-type", "f", "-name", "deno"])).trim();
+  await Deno.rename(found, file);
+  await Deno.chmod(file, 0o755);
+  return file;
+}
+
+async function fillRoot(root: string, arch: NodeArch): Promise<void> {
+  const triplet = TRIPLETS[arch];
+  const libraries = `${root}/lib/${triplet}`;
+  for (const folder of ["etc/ssl/certs", "tmp", "home/nonroot", "proc", "sys", "dev", "lib64"]) {
+    await Deno.mkdir(`${root}/${folder}`, { recursive: true });
+  }
+  await Deno.mkdir(libraries, { recursive: true });
+  const source = arch === "amd64" ? "" : await unpackDebian(arch);
+  for (const library of LIBRARIES) {
+    await copyFirst(libraries, [`lib/${triplet}/${library}`, `usr/lib/${triplet}/${library}`], source);
+  }
+  await copyFollowing(`${source}/${LOADERS[arch]}`, `${root}/${LOADERS[arch]}`);
+  await Deno.copyFile("/etc/ssl/certs/ca-certificates.crt", `${root}/etc/ssl/certs/ca-certificates.crt`);
+  const user = "nonroot:x:65532:65532:nonroot:/home/nonroot:/sbin/nologin";
+  await Deno.writeTextFile(`${root}/etc/passwd`, `root:x:0:0:root:/root:/sbin/nologin\n${user}\n`);
+  await Deno.writeTextFile(`${root}/etc/group`, "root:x:0:\nnonroot:x:65532:\n");
+  await Deno.writeTextFile(`${root}/etc/nsswitch.conf`, "hosts: files dns\n");
+  await Deno.chmod(`${root}/tmp`, 0o1777);
+  await Deno.chown(`${root}/home/nonroot`, 65532, 65532);
+}
+
+async function copyFirst(folder: string, candidates: readonly string[], source: string): Promise<void> {
+  for (const candidate of candidates) {
+    const from = `${source}/${candidate}`;
+    if (!await Deno.stat(from).then(() => true, () => false)) continue;
+    return await copyFollowing(from, `${folder}/${from.slice(from.lastIndexOf("/") + 1)}`);
+  }
+}
+
+/** Copies what a link leads to. */
+async function copyFollowing(from: string, to: string): Promise<void> {
+  await Deno.copyFile(await Deno.realPath(from), to);
+}
+
+/** Debian's libraries of another architecture, unpacked into the cache; apt's own state is not touched. */
+async function unpackDebian(arch: NodeArch): Promise<string> {
+  const cache = await pinnedCacheDirectory("debian", [arch]);
+  const root = `${cache}/root`;
+  if (await Deno.stat(`${root}/${LOADERS[arch]}`).then(() => true, () => false)) return root;
+  for (const folder of ["lists/partial", "archives/partial", "root", "packages"]) {
+    await Deno.mkdir(`${cache}/${folder}`, { recursive: true });
+  }
+  const own = [
+    `APT::Architecture=${arch}`,
+    `APT::Architectures=${arch}`,
+    `Dir::State::lists=${cache}/lists`,
+    "Dir::State::status=/dev/null",
+    `Dir::Cache=${cache}`,
+    "APT::Sandbox::User=root",
+  ].flatMap((option) => ["-o", option]);
+  await runCommand("apt-get", [...own, "update", "-qq"]);
+  await runCommand("apt-get", [...own, "download", "-qq", "libc6", "libgcc-s1"], { cwd: `${cache}/packages` });
+  await runCommand("sh", ["-c", 'for p in "$1"/packages/*.deb; do dpkg -x "$p" "$1/root"; done', "sh", cache]);
+  return root;
+}

@@ -1,0 +1,99 @@
+// Installs Archway on the nodes of the lab as README's install block does: image set, built, pushed, applied, rolled out, configured.
+import { stringify } from "yaml";
+import type { KubectlResult } from "../../cluster/support/cluster_access.ts";
+import { waitUntil } from "../../cluster/support/wait.ts";
+import { buildBaseImage, findDeno } from "./base_image.ts";
+import { runCommand } from "./commands.ts";
+import type { OpenLab } from "./open_lab.ts";
+
+const ROOT = new URL("../../../", import.meta.url).pathname;
+const BASE = "localhost/archway-test-base:v1";
+/** The namespace of manifests/base. */
+export const NAMESPACE = "archway-system";
+
+/** Builds the image for both architectures and pushes it to the lab's registry. Gives its reference. */
+export async function buildAndPush(lab: OpenLab, tag = "dev"): Promise<string> {
+  await buildBaseImage(BASE);
+  const name = `${lab.lab.registry}/archway:${tag}`;
+  const task = ["task", "image", `--name=${name}`, "--form=bundle", `--base=${BASE}`];
+  const env = { DENO_BIN_ARM64: await findDeno("arm64") };
+  await runCommand(Deno.execPath(), task, { cwd: ROOT, env });
+  await runCommand("buildah", ["manifest", "push", "--all", "--tls-verify=false", name, `docker://${name}`]);
+  return name;
+}
+
+/** What to install. */
+export interface Installation {
+  readonly image: string;
+  /** Folder below manifests/; default `base`. */
+  readonly kustomization?: string;
+  /** More arguments of `serve`. */
+  readonly args?: readonly string[];
+  /** More JSON patch operations for the Deployment. */
+  readonly patch?: readonly unknown[];
+}
+
+/** Applies the manifests with the image and waits for the rollout. */
+export async function install(
+  lab: OpenLab,
+  { image, kustomization = "base", args = [], patch = [] }: Installation,
+): Promise<void> {
+  const folder = await renderOverlay({ image, kustomization, args, patch });
+  try {
+    await kubectl(lab, "apply", "-k", folder);
+    await kubectl(lab, "-n", NAMESPACE, "rollout", "status", "deployment/archway", "--timeout=120s");
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** kustomize reads only below its own root, so the overlay lies in the checkout while it is applied. */
+async function renderOverlay({ image, kustomization, args, patch }: Required<Installation>): Promise<string> {
+  const folder = await Deno.makeTempDir({ dir: ROOT, prefix: ".test-overlay-" });
+  const colon = image.lastIndexOf(":");
+  const operations = [
+    ...args.map((value) => ({ op: "add", path: "/spec/template/spec/containers/0/args/-", value })),
+    ...patch,
+  ];
+  await Deno.writeTextFile(
+    `${folder}/kustomization.yaml`,
+    stringify({
+      apiVersion: "kustomize.config.k8s.io/v1beta1",
+      kind: "Kustomization",
+      resources: [`../manifests/${kustomization}`],
+      images: [{ name: "archway", newName: image.slice(0, colon), newTag: image.slice(colon + 1) }],
+      ...(operations.length === 0 ? {} : {
+        patches: [{ target: { kind: "Deployment", name: "archway" }, patch: JSON.stringify(operations) }],
+      }),
+    }),
+  );
+  return folder;
+}
+
+/** The config of README, and the wait until it is Available. */
+export async function configure(lab: OpenLab, spec: unknown = {}): Promise<void> {
+  const config = {
+    apiVersion: "multiarch.openshift.io/v1beta1",
+    kind: "ClusterPodPlacementConfig",
+    metadata: { name: "cluster" },
+    spec,
+  };
+  await waitUntil("the config to be accepted", async () => {
+    const { code } = await lab.kubectl(["apply", "-f", "-"], { stdin: JSON.stringify(config) });
+    return code === 0;
+  }, { deadlineMs: 30_000 });
+  await kubectl(lab, "wait", "--for=condition=Available", "clusterpodplacementconfig/cluster", "--timeout=60s");
+}
+
+/** Runs kubectl as admin; throws what it printed when it fails. */
+export async function kubectl(lab: OpenLab, ...args: readonly string[]): Promise<string> {
+  const { code, stdout, stderr }: KubectlResult = await lab.kubectl(args);
+  if (code !== 0) throw new Error(`Cannot run kubectl ${args.join(" ")}: ${stderr.trim()}`);
+  return stdout;
+}
+
+/** Removes the installation in README's order. */
+export async function uninstall(lab: OpenLab, kustomization = "base"): Promise<void> {
+  await kubectl(lab, "delete", "clusterpodplacementconfig", "cluster", "--ignore-not-found", "--timeout=90s");
+  await kubectl(lab, "delete", "-k", `${ROOT}manifests/${kustomization}`, "--ignore-not-found", "--timeout=90s");
+}
