@@ -25,7 +25,7 @@ export const systemClock: Clock = {
     }),
 };
 
-/** How often a condition is looked at that nobody announces (ms). */
+/** How often a condition without a notification is polled (ms). */
 const LOOK_MS = 20;
 
 /** Waits until something holds. False when it still does not after `limitMs`, or the signal aborts. Never rejects. */

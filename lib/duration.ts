@@ -1,4 +1,4 @@
-// Durations as people write them (`60s`, `5m`, `1h30m`, `250ms`) to milliseconds and back. Used by config and messages.
+// Durations as people write them (`60s`, `5m`, `1h30m`, `250ms`) to milliseconds and back.
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 

@@ -1,4 +1,4 @@
-// All metrics, registered at start-up so that they are present at zero. Names of the reference are kept (spec §4.1).
+// All metrics, registered at start-up so that they are present at zero. Names of the Multiarch Tuning Operator (MTO) are kept.
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { FailureReason } from "./oci/types.ts";
 
@@ -43,7 +43,7 @@ export interface Metrics {
   ): void;
   /** Seconds between a pod's creation and its release. */
   gateReleased(ageMs: number): void;
-  /** An event was dropped or an API call failed in the background lane. */
+  /** An event was dropped or an API call failed in the background queue. */
   eventDropped(): void;
   /** The event loop ran a timer so much later than asked for. */
   eventLoopDelay(ms: number): void;
@@ -100,7 +100,7 @@ export function openMetrics(): Metrics {
   const hitTime = histogram("mto_cache_hit_processing_duration_seconds", "Time to answer from the inspection cache.");
   const missTime = histogram("mto_cache_miss_processing_duration_seconds", "Time to inspect on a cache miss.");
   const gateAge = histogram("archway_gate_age_seconds", "Time from a pod's creation to its release.");
-  const droppedEvents = counter("archway_events_dropped_total", "Kubernetes events dropped by the background lane.");
+  const droppedEvents = counter("archway_events_dropped_total", "Kubernetes events dropped by the background queue.");
   const loopDelay = histogram("archway_event_loop_delay_seconds", "How late the event loop runs timers.");
   const reloads = counter("archway_certificate_reloads_total", "Serving certificates put in force after the first.");
 

@@ -1,5 +1,5 @@
 // Every label, annotation, gate, finalizer, field manager and object name that Archway shares with users and with the
-// Multiarch Tuning Operator. The strings are an interface: they are exactly those of the reference (pod placement §0, §4.3).
+// Multiarch Tuning Operator. The strings are an interface: they are exactly those of the operator (the MTO).
 
 /** API group of the custom resources. */
 export const API_GROUP = "multiarch.openshift.io";
@@ -51,25 +51,25 @@ export const NODE_OS_LABEL = "kubernetes.io/os";
 /** Affinity key that no node carries: the pod cannot run anywhere. */
 export const NO_SUPPORTED_ARCH = PodLabel.noSupportedArch;
 
-/** nodeSelector keys that pin a pod to the control plane (rule I4). */
+/** nodeSelector keys that pin a pod to the control plane. */
 export const CONTROL_PLANE_SELECTORS: readonly string[] = [
   "node-role.kubernetes.io/master",
   "node-role.kubernetes.io/control-plane",
 ];
 
-/** Failures after which the reference gives up; the value of the count label on a pod that was given up on. */
+/** Failures after which the MTO gives up; the value of the count label on a pod that was given up on. */
 export const INSPECT_RETRY_LIMIT = 5;
 
 /** `source.component` of every event. */
 export const EVENT_SOURCE = "multiarch-tuning-operator";
 
-/** A namespace with this label is audited: its pods are left as they are, and told what would be done. */
+/** A namespace with this label is audited: its pods are left unchanged; an event says what would be done. */
 export const AUDIT_NAMESPACE_LABEL = { key: "archway.dev/mode", value: "audit" } as const;
 
 /** Field manager of every write. */
 export const FIELD_MANAGER = "archway";
 
-/** Finalizers on a ClusterPodPlacementConfig (and, left by the reference, on its operand Deployments). */
+/** Finalizers on a ClusterPodPlacementConfig (and, left by the MTO, on its operand Deployments). */
 export const Finalizer = {
   podPlacement: "finalizers.multiarch.openshift.io/pod-placement",
   noPodPlacementConfig: "finalizers.multiarch.openshift.io/no-pod-placement-config",

@@ -1,4 +1,4 @@
-// The dashboard at `/` of the admin listener: one page, rendered here, without script or any other file. Mounted by serve.
+// The dashboard at `/` of the admin listener: one page, rendered here, without script or any other file.
 import { createHash } from "node:crypto";
 import type { Context } from "hono";
 import { html, raw } from "hono/html";

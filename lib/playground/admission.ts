@@ -10,7 +10,7 @@ import { matchesWebhook, parseWebhooks, type Webhook, type WebhookAddress } from
 
 /** What the chain needs. */
 export interface AdmissionOptions {
-  /** Failed calls are told at debug level. */
+  /** Failed calls are logged at debug level. */
   readonly log: Logger;
   /** The URL behind a `service` reference; without it, or when it answers undefined, the call fails. */
   readonly resolveService?: (service: Extract<WebhookAddress, { kind: "service" }>) => string | undefined;

@@ -13,7 +13,7 @@ import { parseResourcePath, type ResourcePath } from "./request_path.ts";
 import { methodNotAllowed, renderStatus, StatusError, unknownPath } from "./status.ts";
 import { bindPod, parseBody, type PatchKind, patchObject, updateObject } from "./update_object.ts";
 
-/** A running API server. Any bearer token is accepted and nobody is refused: for loopback only. */
+/** A running API server. It accepts any bearer token and authorizes every request: for loopback only. */
 export interface ApiServer extends AsyncDisposable {
   /** `https://127.0.0.1:port`, or `http` without a certificate. */
   readonly url: string;

@@ -1,4 +1,4 @@
-// The playground's cluster as its rooms share it: the store, the clock, the admission chain and the parse of objects.
+// What the parts of the playground's cluster share: the store, the clock, the admission chain and the parsing of objects.
 import type { Clock } from "../clock.ts";
 import type { KubeObject } from "../k8s/types.ts";
 import { isObject, type JsonObject, textAt } from "./json_value.ts";

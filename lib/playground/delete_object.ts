@@ -1,4 +1,4 @@
-// DELETE: preconditions, finalizers, the grace of running pods, the contents of namespaces. Called by the API server.
+// DELETE: preconditions, finalizers, the grace of running pods, the contents of namespaces.
 import { keyOf, type KubeObject, Resource } from "../k8s/types.ts";
 import { type Cluster, withMetadata } from "./cluster.ts";
 import { listAt, numberAt, textAt, timestamp } from "./json_value.ts";

@@ -1,4 +1,4 @@
-// Reading and comparing parsed JSON whose shape nobody promises. Used by every room of the playground.
+// Reads and compares parsed JSON of unknown shape.
 
 /** A JSON object of unknown members. */
 export type JsonObject = Readonly<Record<string, unknown>>;

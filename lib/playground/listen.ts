@@ -1,4 +1,4 @@
-// A listener on loopback for a fetch-style handler: plain by Deno.serve, TLS by the service's own TLS listener. Used by API server and registry.
+// A listener on loopback for a fetch-style handler: plain by Deno.serve, TLS by the service's own TLS listener.
 import { type KeyPair, openHttpsListener } from "../server/https_listener.ts";
 
 /** Request in, response out. */

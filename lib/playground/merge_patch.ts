@@ -1,4 +1,4 @@
-// JSON Merge Patch (RFC 7386) and the playground's strategic merge: the same plus lists merged by their key. Used by PATCH.
+// JSON Merge Patch (RFC 7386) and the playground's strategic merge: the same plus lists merged by their key.
 import { isObject, textAt } from "./json_value.ts";
 
 /** The target after a merge patch: null removes a member, objects merge, everything else replaces. */

@@ -1,4 +1,4 @@
-// Which node a pod goes to: node selector, required and preferred node affinity, taints. Pure; asked by scheduler.ts.
+// Which node a pod goes to: node selector, required and preferred node affinity, taints. Pure.
 import type { KubeObject } from "../k8s/types.ts";
 import { listAt, numberAt, textAt, textsAt, valueAt } from "./json_value.ts";
 import { matchExpression, parseExpression } from "./selectors.ts";

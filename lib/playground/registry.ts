@@ -102,21 +102,21 @@ function kindOf(request: Request): keyof RequestCounts {
   return request.method === "HEAD" ? "manifestHead" : request.method === "GET" ? "manifestGet" : "other";
 }
 
-interface Door {
+interface Login {
   readonly origin: string;
   readonly user: RegistryOptions["user"];
 }
 
-function answer(repositories: ReadonlyMap<string, Repository>, request: Request, door: Door): Response {
+function answer(repositories: ReadonlyMap<string, Repository>, request: Request, login: Login): Response {
   const { pathname, searchParams } = new URL(request.url);
   if (request.method !== "GET" && request.method !== "HEAD") return refuse(405, "UNSUPPORTED");
   if (pathname === "/v2/" || pathname === "/v2") return Response.json({}, { headers: API_VERSION });
-  if (pathname === "/token") return issueToken(request, searchParams, door);
+  if (pathname === "/token") return issueToken(request, searchParams, login);
   const [, name = "", kind, reference = ""] = CONTENT_PATH.exec(pathname) ?? [];
   if (kind === undefined) return refuse(404, "UNSUPPORTED");
   const repository = repositories.get(name);
   if (repository === undefined) return refuse(404, "NAME_UNKNOWN");
-  if (!mayPull(request, name, { ...door, access: repository.access })) return challenge(name, repository, door);
+  if (!mayPull(request, name, { ...login, access: repository.access })) return challenge(name, repository, login);
   const content = (kind === "blobs" ? repository.blobs : repository.manifests).get(decodeURIComponent(reference));
   if (content === undefined) return refuse(404, kind === "blobs" ? "BLOB_UNKNOWN" : "MANIFEST_UNKNOWN");
   const headers = {
@@ -148,7 +148,7 @@ function tokenFor(repository: string, user: RegistryOptions["user"]): string {
 function mayPull(
   request: Request,
   repository: string,
-  options: Door & { readonly access: Repository["access"] },
+  options: Login & { readonly access: Repository["access"] },
 ): boolean {
   const given = request.headers.get("authorization");
   switch (options.access) {
@@ -161,14 +161,14 @@ function mayPull(
   }
 }
 
-function challenge(name: string, repository: Repository, door: Door): Response {
-  const bearer = `Bearer realm="${door.origin}/token",service="playground",scope="repository:${name}:pull"`;
+function challenge(name: string, repository: Repository, login: Login): Response {
+  const bearer = `Bearer realm="${login.origin}/token",service="playground",scope="repository:${name}:pull"`;
   const header = repository.access === "token" ? bearer : 'Basic realm="playground"';
   return refuse(401, "UNAUTHORIZED", { "www-authenticate": header });
 }
 
-function issueToken(request: Request, query: URLSearchParams, door: Door): Response {
-  if (request.headers.get("authorization") !== basicOf(door.user)) return refuse(401, "UNAUTHORIZED");
+function issueToken(request: Request, query: URLSearchParams, login: Login): Response {
+  if (request.headers.get("authorization") !== basicOf(login.user)) return refuse(401, "UNAUTHORIZED");
   const repository = /^repository:(.+):pull$/.exec(query.get("scope") ?? "")?.[1] ?? "";
-  return Response.json({ token: tokenFor(repository, door.user), expires_in: 300 });
+  return Response.json({ token: tokenFor(repository, login.user), expires_in: 300 });
 }

@@ -1,4 +1,4 @@
-// Images as bytes: turns one line of description into blobs, manifests and indexes of any form. Used by registry.ts.
+// Images as bytes: turns one line of description into blobs, manifests and indexes of any form.
 /** What the top document of an image is. */
 export type ImageForm = "oci-index" | "docker-list" | "oci-manifest" | "docker-manifest";
 

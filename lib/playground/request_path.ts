@@ -1,4 +1,4 @@
-// The path of an API request taken apart: which kind, which object, which subresource. Called by the API server.
+// The path of an API request taken apart: which kind, which object, which subresource.
 import { findKind, type ServedKind } from "./kinds.ts";
 
 /** An object or a collection of a served kind. */

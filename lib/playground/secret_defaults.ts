@@ -1,4 +1,4 @@
-// What the API server does to a Secret: `stringData` goes into `data`, and there is a type. Used by create and update.
+// What the API server does to a Secret: `stringData` goes into `data`, and there is a type.
 import type { KubeObject } from "../k8s/types.ts";
 import { objectAt, textsAt } from "./json_value.ts";
 

@@ -1,4 +1,4 @@
-// The API server's refusals: thrown anywhere in the playground, rendered as Kubernetes Status objects by the front door.
+// The API server's refusals: thrown anywhere in the playground, rendered as Kubernetes Status objects by the API server.
 import type { ResourceType } from "../k8s/types.ts";
 import type { JsonObject } from "./json_value.ts";
 

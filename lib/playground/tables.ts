@@ -1,4 +1,4 @@
-// The Table form of objects that `kubectl get` prints: columns by kind, one row an object. Used by lists, gets and watches.
+// The Table form of objects that `kubectl get` prints: columns by kind, one row an object.
 import type { KubeObject, ResourceType } from "../k8s/types.ts";
 import { type JsonObject, listAt, numberAt, textAt, textsAt, valueAt } from "./json_value.ts";
 

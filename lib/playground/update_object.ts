@@ -1,4 +1,4 @@
-// PUT, PATCH and apply: one optimistic read → change → admit → check → write loop. Called by the API server.
+// PUT, PATCH and apply: one optimistic read → change → admit → check → write loop.
 import { keyOf, type KubeObject, Resource } from "../k8s/types.ts";
 import { errorText } from "../log.ts";
 import { type Cluster, parseKubeObject, withMetadata } from "./cluster.ts";

@@ -1,4 +1,4 @@
-// A watch as a stream of JSON lines: replays the history from a resourceVersion, then follows the store. Used by GET ?watch.
+// A watch as a stream of JSON lines: replays the history from a resourceVersion, then follows the store.
 import { type Clock } from "../clock.ts";
 import { apiVersionOf, type KubeObject } from "../k8s/types.ts";
 import type { JsonObject } from "./json_value.ts";

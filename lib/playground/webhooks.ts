@@ -1,4 +1,4 @@
-// Webhook configurations read from the store: which webhooks an admission attempt must ask. Pure; used by admission.ts.
+// Webhook configurations read from the store: which webhooks an admission attempt must ask. Pure.
 import type { AdmissionAttempt } from "./cluster.ts";
 import { isObject, listAt, numberAt, textAt, textsAt } from "./json_value.ts";
 import { matchesLabelSelector } from "./selectors.ts";

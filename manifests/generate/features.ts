@@ -1,4 +1,4 @@
-// What can be chosen in the chart, and which part of manifests/ each choice stands for. Read by chart.ts and the tests.
+// What can be chosen in the chart, and which part of manifests/ each choice stands for.
 
 /** A choice: with these values the chart is that overlay, or the base with that component. */
 export interface Feature {

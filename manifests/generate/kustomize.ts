@@ -1,4 +1,4 @@
-// Renders kustomizations of manifests/ with kubectl, as objects. Used by helm.ts and by the tests.
+// Renders kustomizations of manifests/ with kubectl, as objects.
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseAllDocuments } from "yaml";

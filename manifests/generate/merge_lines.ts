@@ -1,4 +1,4 @@
-// Several versions of a text in one: each line with the features that have it, or lack it. Pure. Used by chart.ts.
+// Several versions of a text in one: each line with the features that have it, or lack it. Pure.
 
 /** A version of the text that holds while a condition does. */
 export interface Variant {

@@ -1,4 +1,4 @@
-// `deno task compile`: one executable, or with --form=bundle its script and chunks, in dist/. Called by image.ts as well.
+// `deno task compile`: one executable, or with --form=bundle its script and chunks, in dist/.
 //   --arch=amd64|arm64   for that architecture of Linux instead of this machine's; repeatable
 //   DENORT_BIN=FILE      base of the executable, where dl.deno.land cannot be reached (DENORT_BIN_ARM64=… for one of several)
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// What was decided: the latest decisions one by one, and how many of which kind. Rendered by dashboard.tsx.
+// What was decided: the latest decisions one by one, and how many of which kind.
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { isKnownArchitecture } from "../../lib/arch.ts";
 import { type BoardEntry, type BoardSnapshot, DECISION_KINDS, type DecisionKind } from "../../lib/server/board.ts";

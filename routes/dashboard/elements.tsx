@@ -1,4 +1,4 @@
-// The small elements that panels share: headings, names, the absence of a value. Used by the panels of the dashboard.
+// The small elements that panels share: headings, names, the absence of a value.
 import type { PropsWithChildren } from "hono/jsx";
 import type { JSX } from "hono/jsx/jsx-runtime";
 

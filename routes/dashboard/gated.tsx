@@ -1,4 +1,4 @@
-// The panel of the pods that are held now. Rendered by dashboard.tsx.
+// The panel of the pods that are held now.
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { renderDuration } from "../../lib/duration.ts";
 import { Nothing, Panel, PodName } from "./elements.tsx";

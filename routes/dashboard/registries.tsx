@@ -1,4 +1,4 @@
-// The panel of the registries that were asked: how each does, and what quota it grants. Rendered by dashboard.tsx.
+// The panel of the registries that were asked: how each does, and what quota it grants.
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { Nothing, NoValue, Panel, renderCount } from "./elements.tsx";
 import type { RegistryView } from "./view.ts";
@@ -53,7 +53,7 @@ function RegistryRow({ registry }: { registry: RegistryView }): JSX.Element {
         <span class={`chip ${tone}`} title={`circuit ${circuit}`}>{label}</span>
       </td>
       <td role="cell" class="number">
-        {remaining === undefined ? <NoValue says="quota not told" /> : renderCount(remaining)}
+        {remaining === undefined ? <NoValue says="quota unknown" /> : renderCount(remaining)}
       </td>
     </tr>
   );

@@ -1,4 +1,4 @@
-// The panel that tells whether new pods are gated, why not, and what to do about it. Rendered by dashboard.tsx.
+// The panel that tells whether new pods are gated, why not, and what to do about it.
 import type { JSX } from "hono/jsx/jsx-runtime";
 import type { ConfigPresence, GatingStop } from "../../lib/operand/dead_man.ts";
 import type { DashboardView } from "./view.ts";
@@ -8,7 +8,7 @@ const STOPPED: Readonly<Record<GatingStop, string>> = {
   ConfigUnread: "The configuration has not been read yet. New pods pass untouched until it has.",
   ConfigAbsent: "There is no ClusterPodPlacementConfig named “cluster”. Create it, and new pods are looked after.",
   ConfigLeaving: "The ClusterPodPlacementConfig is being deleted. New pods pass untouched.",
-  NoLeader: "No replica holds the Lease, so nobody would lift a gate. New pods pass untouched until one does.",
+  NoLeader: "No replica holds the Lease, so no gate would be removed. New pods pass untouched until one does.",
   LeaderSilent: "The leader has not renewed its Lease for too long. New pods pass untouched until one does.",
 };
 
@@ -32,7 +32,9 @@ export function Status({ view }: { view: DashboardView }): JSX.Element {
       <div>
         <h2 id="status">{isGating ? "Gating new pods" : "Not gating new pods"}</h2>
         <p>
-          {isGating ? "Pods wait at the door until it is known where all of their images run." : STOPPED[gating.reason]}
+          {isGating
+            ? "New pods are gated until the architectures of all their images are known."
+            : STOPPED[gating.reason]}
         </p>
       </div>
       <dl>
@@ -42,7 +44,7 @@ export function Status({ view }: { view: DashboardView }): JSX.Element {
         </div>
         <div>
           <dt>Leader</dt>
-          <dd>{lease.isLeader ? "this replica" : <bdi>{lease.holder ?? "nobody"}</bdi>}</dd>
+          <dd>{lease.isLeader ? "this replica" : <bdi>{lease.holder ?? "none"}</bdi>}</dd>
         </div>
         {isGating ? "" : (
           <div>

@@ -1,4 +1,4 @@
-// The numbers of the page at one glance, and how long pods were held. Rendered by dashboard.tsx.
+// The numbers of the page at one glance, and how long pods were held.
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { type BoardEntry, DECISION_KINDS } from "../../lib/server/board.ts";
 import { renderDuration } from "../../lib/duration.ts";
@@ -17,7 +17,7 @@ export function Tiles({ view }: { view: DashboardView }): JSX.Element {
       <Tile
         label="Gated now"
         value={lease.isLeader ? renderCount(gated.count) : "–"}
-        note={lease.isLeader ? "pods held at the door" : "known to the leader"}
+        note={lease.isLeader ? "pods gated now" : "known to the leader"}
       />
       <Tile
         label="Queue"

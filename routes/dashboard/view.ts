@@ -1,4 +1,4 @@
-// What the dashboard shows, as data. Read by serve at each request, rendered by the files beside.
+// What the dashboard shows, as data.
 import type { BoardSnapshot } from "../../lib/server/board.ts";
 import type { FailureReason } from "../../lib/oci/types.ts";
 import type { ConfigPresence, GatingHealth } from "../../lib/operand/dead_man.ts";

@@ -1,4 +1,4 @@
-// The machine and the software that figures were measured with: they mean nothing without. Used by every benchmark.
+// The machine and the software that figures were measured with: they mean nothing without.
 import { cpus, release, totalmem } from "node:os";
 
 /** Facts that go beside figures. */

@@ -1,4 +1,4 @@
-// The webhook beyond its capacity, and beside hostile clients. Called by run.ts.
+// The webhook beyond its capacity, and beside hostile clients.
 import { HOSTILE_KINDS, openCrowd, seededRandom } from "./hostile.ts";
 import { type LoadResult, sendLoad } from "./load.ts";
 import { connectRaw, renderPost } from "./raw_client.ts";

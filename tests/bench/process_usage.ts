@@ -1,4 +1,4 @@
-// What a process has used so far, from /proc. Used by the benchmarks that run Archway as a process of its own.
+// What a process has used so far, from /proc.
 
 const CLOCK_TICKS_A_SECOND = 100;
 

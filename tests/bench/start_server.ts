@@ -1,4 +1,4 @@
-// Starts server.ts as a process of its own, with certificates made for it. Used by the benchmarks and tests/hostile.
+// Starts server.ts as a process of its own, with certificates made for it.
 import { issueLoopbackCertificates } from "../../lib/playground/certificates.ts";
 import { installedEnv } from "./as_installed.ts";
 

@@ -1,4 +1,4 @@
-// Numbers that were measured more than once, and what is said of them. Used by every benchmark.
+// Numbers that were measured more than once, and what is said of them.
 
 /** The middle of the values; NaN of none. */
 export function median(values: readonly number[]): number {

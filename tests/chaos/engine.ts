@@ -1,4 +1,4 @@
-// One row of the chaos table, carried out: bed → load → fault → recover → verify → row. Used by chaos_test.ts and run.ts.
+// One row of the chaos table, carried out: bed → load → fault → recover → verify → row.
 import { pause, waitUntil } from "../cluster/support/wait.ts";
 import { type ChaosBed, reviveReplicas } from "./bed.ts";
 import type { Fates } from "./fate.ts";

@@ -1,5 +1,5 @@
 // What became of a pod: held for ever, placed where it cannot run, given up on with a Warning, never seen, or placed well.
-// Pure but for reading events of the few that look wrong. Used by the chaos table and the soak.
+// Pure but for reading events of the few that look wrong.
 import { SCHEDULING_GATE } from "../../lib/names.ts";
 import type { ClusterAccess } from "../cluster/support/cluster_access.ts";
 import { isReleased, isScheduled, listPodEvents, type PodOutcome } from "../cluster/support/pods.ts";

@@ -1,4 +1,4 @@
-// What a replica holds now: memory, descriptors, and how late its event loop has been. Used by the soak.
+// What a replica holds now: memory, descriptors, and how late its event loop has been.
 import type { Archway } from "../cluster/support/archway.ts";
 
 /** One look at a replica. */

@@ -1,5 +1,5 @@
 // A soak: pods come and go on two replicas for minutes while registries fail, certificates and configs change and replicas
-// restart; then nothing may be stuck, misplaced or grown. Run by soak_test.ts and by `deno task soak`.
+// restart; then nothing may be stuck, misplaced or grown.
 import type { Archway } from "../cluster/support/archway.ts";
 import { expectStatus } from "../cluster/support/cluster_access.ts";
 import { seededRandom } from "../cluster/support/fault_plan.ts";

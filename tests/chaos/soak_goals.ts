@@ -1,4 +1,4 @@
-// What a soak must have come to, and how it is told. Pure. Used by soak_test.ts and soak_run.ts.
+// What a soak must have come to, and how it is told. Pure.
 import type { SoakReport } from "./soak.ts";
 
 /** One goal and what came of it. */

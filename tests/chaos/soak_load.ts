@@ -1,4 +1,4 @@
-// Pods that come and go for as long as a soak lasts, each judged before it goes. Used by soak.ts.
+// Pods that come and go for as long as a soak lasts, each judged before it goes.
 import type { WalkBed } from "../cluster/support/walk_bed.ts";
 import { index } from "../cluster/support/walk_bed.ts";
 import { isReleased, isScheduled, listPods, type PodOutcome, renderPod } from "../cluster/support/pods.ts";

@@ -1,4 +1,4 @@
-// Runs the chaos table on one bed and tells its results. Used by chaos_test.ts and by run.ts.
+// Runs the chaos table on one bed and tells its results.
 import { renderTable } from "../../lib/cli/output.ts";
 import { seededRandom } from "../cluster/support/fault_plan.ts";
 import type { ChaosBed } from "./bed.ts";

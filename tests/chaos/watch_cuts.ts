@@ -1,5 +1,5 @@
 // Interceptors of the API proxy: watches cut at a chosen kind of byte, forged 410s, hooks around the release patch, a count
-// of answers. Pure but for what they count. Used by the API server's rows of the chaos table.
+// of answers. Pure but for what they count.
 import type { ApiInterceptor, RequestHead } from "../cluster/support/api_proxy.ts";
 
 /** Where in an answer the connection is cut. */

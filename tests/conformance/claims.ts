@@ -1,4 +1,4 @@
-// Which rows a test says it proves, by its name. Called by the generator and by the test of unknown ids.
+// Which rows a test says it proves, by its name.
 
 /** What the name of a test says about rows. */
 export interface Claim {

@@ -1,4 +1,4 @@
-// Why a row has no test that carries its id. Read by the generator; a test that carries the id counts first.
+// Why a row has no test that carries its id.
 import { parseClaim } from "./claims.ts";
 
 /** One reason for some rows. */

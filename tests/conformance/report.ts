@@ -1,4 +1,4 @@
-// What became of each row, and the page that says so. Pure; called by the generator.
+// What became of each row, and the page that says so. Pure.
 import { parseClaim } from "./claims.ts";
 import type { RanTest } from "./junit.ts";
 import { type Reason, reasonOf } from "./reasons.ts";

@@ -1,5 +1,5 @@
 // What the tests say about rows without being run: the names that they give themselves when loaded, and the literals of
-// their sources, where the names of steps are. Called by the test that finds a stale page.
+// their sources, where the names of steps are.
 import { join } from "node:path";
 import * as z from "zod";
 import { parseClaim } from "./claims.ts";

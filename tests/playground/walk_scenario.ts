@@ -1,4 +1,4 @@
-// One pod, and how it must end after its walk. Read by walk_test.ts.
+// One pod, and how it must end after its walk.
 import assert from "node:assert/strict";
 import type { KubeObject } from "../../lib/k8s/types.ts";
 import { API_GROUP } from "../../lib/names.ts";

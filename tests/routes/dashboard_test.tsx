@@ -65,7 +65,7 @@ Deno.test("dashboard() shows every part of a busy leader", async () => {
       "and 1 more",
       "placed 1,284",
       "mixed-toolchain-8hs7x nowhere NoSharedArchitecture",
-      "quay.io no error healthy – quota not told",
+      "quay.io no error healthy – quota unknown",
       "ghcr.io last error RateLimited probing 0",
       "registry.corp.example:5000 last error Timeout held back",
     ]

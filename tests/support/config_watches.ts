@@ -1,4 +1,4 @@
-// As serve does: whatever changes in the configs of either kind wakes the operator. Used by the benches of the operator.
+// As serve does: whatever changes in the configs of either kind wakes the operator.
 import { systemClock } from "../../lib/clock.ts";
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import { openReflector, type Reflector } from "../../lib/k8s/reflector.ts";

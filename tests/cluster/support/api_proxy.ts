@@ -1,5 +1,5 @@
 // A man in the middle between Archway and the API server: ends TLS, sees every request and every byte of its answer, and
-// lets an interceptor drop, forge or cut. Used by tests/chaos.
+// lets an interceptor drop, forge or cut.
 import { Relays } from "../../support/relays.ts";
 import { findFreePort } from "./ports.ts";
 

@@ -1,4 +1,4 @@
-// `archway serve` as a child process in front of a real control plane. Used by the tests of the whole service and by benchmarks.
+// `archway serve` as a child process in front of a real control plane.
 import type { ClusterAccess } from "./cluster_access.ts";
 import { mountAccount } from "./mounted_account.ts";
 import { type CertificateAuthority, createAuthority } from "./pki.ts";

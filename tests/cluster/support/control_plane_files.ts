@@ -1,4 +1,4 @@
-// The files and flags of each server of a control plane. Pure but for writing the files; called by control_plane.ts.
+// The files and flags of each server of a control plane. Pure but for writing the files.
 import type { Coordinates } from "./cluster_access.ts";
 import { createAuthority, exportKeyPem, generateSigningKeys } from "./pki.ts";
 

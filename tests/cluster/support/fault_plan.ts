@@ -1,4 +1,4 @@
-// What a fault proxy does to which requests. Pure; used by fault_proxy.ts and by the plans of tests.
+// What a fault proxy does to which requests. Pure.
 
 /** What a registry request is for. `other` is everything that pushes, and unknown paths. */
 export const REQUEST_KINDS = ["ping", "manifestGet", "manifestHead", "blobGet", "token", "other"] as const;

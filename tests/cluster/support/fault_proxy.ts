@@ -1,4 +1,4 @@
-// A counting reverse proxy in front of a registry that can misbehave in every way networks do. Used by tests and benchmarks.
+// A counting reverse proxy in front of a registry that can misbehave in every way networks do.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
 import { type FaultRule, type RequestKind, seededRandom } from "./fault_plan.ts";

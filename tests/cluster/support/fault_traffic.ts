@@ -1,4 +1,4 @@
-// Counts the requests of a fault proxy and lets the plan have its way with them. Used by fault_proxy.ts.
+// Counts the requests of a fault proxy and lets the plan have its way with them.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { chooseFault, classifyRequest, type Fault, type FaultRule, type RequestKind } from "./fault_plan.ts";
 import type { Answer, Upstream } from "./fault_upstream.ts";

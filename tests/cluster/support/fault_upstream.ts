@@ -1,4 +1,4 @@
-// Asks the registry (and its token server) behind a fault proxy. Used by fault_proxy.ts.
+// Asks the registry (and its token server) behind a fault proxy.
 import type { IncomingHttpHeaders } from "node:http";
 
 /** A whole answer. */

@@ -1,4 +1,4 @@
-// Builds image documents (configs, manifests, indexes) from short specs, the same bytes each time. Used by registry.ts.
+// Builds image documents (configs, manifests, indexes) from short specs, the same bytes each time.
 
 const MEDIA_TYPES = {
   oci: {

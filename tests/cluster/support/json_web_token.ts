@@ -1,4 +1,4 @@
-// Signs the RS256 tokens that a registry with `auth: token` believes. Used by token_server.ts.
+// Signs the RS256 tokens that a registry with `auth: token` believes.
 import type { IssuedCertificate } from "./pki.ts";
 
 /** What a token allows on one repository. Source: docker registry v2 token specification. */

@@ -1,5 +1,4 @@
-// The Lease of Archway as the API server has it, and two replicas that share it behind one address. Used by the tests of
-// high availability.
+// The Lease of Archway as the API server has it, and two replicas that share it behind one address.
 import { LEASE_NAME } from "../../../lib/names.ts";
 import type { Archway, ArchwayOptions } from "./archway.ts";
 import { type ClusterAccess, read } from "./cluster_access.ts";

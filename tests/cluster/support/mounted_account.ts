@@ -1,4 +1,4 @@
-// A ServiceAccount as a pod has it: its files in their usual place, in a mount namespace of the process's own. Used by archway.ts.
+// A ServiceAccount as a pod has it: its files in their usual place, in a mount namespace of the process's own.
 import { read } from "./cluster_access.ts";
 
 /** How to run a command so that it finds its account as in a pod. */

@@ -1,5 +1,5 @@
 // An operator with its webhooks on a real control plane, under the rights of the manifests: what serve does, without pods
-// being decided. Used by the operator tests.
+// being decided.
 import { Hono } from "hono";
 import { parseAllDocuments } from "yaml";
 import { openOperator, type Operator } from "../../../controllers/operator/controller.ts";

@@ -1,4 +1,4 @@
-// A steady stream of pod creations that counts what fails. Used by tests that disturb the service under load.
+// A steady stream of pod creations that counts what fails.
 import type { ClusterAccess } from "./cluster_access.ts";
 import { renderPod } from "./pods.ts";
 import { pause } from "./wait.ts";

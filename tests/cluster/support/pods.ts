@@ -1,4 +1,4 @@
-// Creates pods from short specs, waits for them and tells how each ended. Used by tests of the whole service and by benchmarks.
+// Creates pods from short specs, waits for them and tells how each ended.
 import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
 import { waitUntil } from "./wait.ts";
 

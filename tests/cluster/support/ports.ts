@@ -1,4 +1,4 @@
-// Free loopback ports that stay ours across restarts of what listens there. Used by everything in tests/cluster/support.
+// Free loopback ports that stay ours across restarts of what listens there.
 
 // Below the kernel's ephemeral range (32768…): a client that dials a stopped server can otherwise be given the very port it
 // dials and connect to itself, and any outgoing connection can take the port while the server restarts.

@@ -1,4 +1,4 @@
-// A child process of a test: output to a file, readiness by polling, a sure end. Used by control_plane, registry and archway.
+// A child process of a test: output to a file, readiness by polling, a sure end.
 import { GiveUp, type WaitOptions, waitUntil } from "./wait.ts";
 
 /** What to run. */

@@ -1,4 +1,4 @@
-// Pushes images by plain HTTP: blobs, then manifests, then the index. Used by registry.ts.
+// Pushes images by plain HTTP: blobs, then manifests, then the index.
 import { type Blob, buildImage, type ImageDocument, type ImageDocuments, type ImageSpec } from "./image_documents.ts";
 import type { IssuedCertificate } from "./pki.ts";
 

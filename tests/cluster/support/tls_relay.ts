@@ -1,4 +1,4 @@
-// Ends TLS on a port and hands the plain bytes to another port. Used by fault_proxy.ts to present a wrong certificate.
+// Ends TLS on a port and hands the plain bytes to another port.
 import { passBytes, Relays } from "../../support/relays.ts";
 import type { IssuedCertificate } from "./pki.ts";
 

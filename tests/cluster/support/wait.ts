@@ -1,4 +1,4 @@
-// Waiting for a condition with a deadline: the only way tests let time pass. Used by all of tests/cluster.
+// Waiting for a condition with a deadline: the only way tests let time pass.
 
 /** How long and how often to look. */
 export interface WaitOptions {

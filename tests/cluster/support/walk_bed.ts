@@ -1,5 +1,5 @@
 // The whole thing at work: a control plane of its own, a registry behind a fault proxy, nodes, and Archway under its own
-// ServiceAccount. Used by the tests of the main job and by the benchmarks.
+// ServiceAccount.
 import { type Archway, type ArchwayOptions, enablePlacement, installArchway, startArchway } from "./archway.ts";
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from "./control_plane.ts";
 import { type FaultProxy, startFaultProxy } from "./fault_proxy.ts";

@@ -1,4 +1,4 @@
-// Rows derived from the reference's code (DV), one line each. Read by tests/conformance/rows.ts.
+// Rows derived from the reference's code (DV), one line each.
 
 /** §7.14. */
 export const DV = `

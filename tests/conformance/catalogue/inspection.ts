@@ -1,4 +1,4 @@
-// Rows of image inspection (AU, RF, MF) and of the Go helpers (UT, AP), one line each. Read by tests/conformance/rows.ts.
+// Rows of image inspection (AU, RF, MF) and of the Go helpers (UT, AP), one line each.
 
 /** §7.5 to §7.7. */
 export const INSPECTION = `

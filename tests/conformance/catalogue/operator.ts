@@ -1,4 +1,4 @@
-// Rows of the operator document, whose ids are bare numbers, one line each. Read by tests/conformance/rows.ts.
+// Rows of the operator document, whose ids are bare numbers, one line each.
 
 /** §7.1 to §7.17. */
 export const OPERATOR = `

@@ -1,4 +1,4 @@
-// Rows of the pod model (MD, PM), one line each: id and title. Read by tests/conformance/rows.ts.
+// Rows of the pod model (MD, PM), one line each: id and title.
 
 /** §7.1: the pod model that every part of the reference shares. */
 export const MD = `

@@ -1,4 +1,4 @@
-// Rows of the pod's whole walk (PR, WH, IN, PC, E, EP, EX, TM, M2, M5), one line each. Read by tests/conformance/rows.ts.
+// Rows of the pod's whole walk (PR, WH, IN, PC, E, EP, EX, TM, M2, M5), one line each.
 
 /** §7.3 and §7.4: integration. */
 export const PR = `

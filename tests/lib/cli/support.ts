@@ -1,4 +1,4 @@
-// A terminal that remembers what was said, and an API server in this process. Used by the tests of commands.
+// A terminal that remembers what was said, and an API server in this process.
 import type { Terminal } from "../../../lib/cli/output.ts";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
 import { Resource } from "../../../lib/k8s/types.ts";

@@ -1,5 +1,4 @@
-// A base image with what gcr.io/distroless/cc has: glibc, libgcc_s, CA certificates, the user nonroot. Made by buildah from Debian's
-// packages, because no image registry is in reach.
+// A base image with what gcr.io/distroless/cc has: glibc, libgcc_s, CA certificates, the user nonroot; from Debian packages.
 import { pinnedCacheDirectory } from "../../support/go_build.ts";
 import { runCommand } from "./commands.ts";
 import type { NodeArch } from "./program_images.ts";

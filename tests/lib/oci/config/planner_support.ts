@@ -1,4 +1,4 @@
-// A planner on a temporary directory, with a log that is kept. Used by the tests of files and of watching.
+// A planner on a temporary directory, with a log that is kept.
 import type { Clock } from "../../../../lib/clock.ts";
 import { systemClock } from "../../../../lib/clock.ts";
 import type { LogFields, Logger } from "../../../../lib/log.ts";
