@@ -1,17 +1,138 @@
-// Waiting for work that several ask for: one asker going away must not take the answer from the others.
-// Called by config_file.ts and kubelet_plugins.ts.
+// Callers that ask for the same at the same time share one call; its answer may be kept for a while. The call runs under a
+// signal of its own, so a caller that leaves takes the answer from no other.
+import { LRUCache } from "lru-cache";
+import { orAborted } from "./abort.ts";
+import type { Clock } from "./clock.ts";
 
-/** The answer, or undefined when the signal aborts first. The work itself goes on: its own timeout ends it. */
-export async function awaitShared<T>(answer: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
-  if (signal.aborted) return undefined;
-  let leave = (): void => {};
-  const left = new Promise<undefined>((resolve) => {
-    leave = () => resolve(undefined);
-    signal.addEventListener("abort", leave, { once: true });
-  });
-  try {
-    return await Promise.race([answer, left]);
-  } finally {
-    signal.removeEventListener("abort", leave);
+/** The callers of one call. More may join while it runs. */
+export interface Callers<C> {
+  /** Distinct callers so far. */
+  readonly members: readonly C[];
+  /** Calls the listener for each distinct caller that joins from now on; the result ends that. */
+  onJoin(listener: (caller: C) => void): () => void;
+}
+
+/** How calls are shared and answers kept. */
+export interface SharedCallOptions<T, C> {
+  readonly clock: Pick<Clock, "monotonicMs">;
+  /** How long an answer is given to later callers (ms); absent: not at all. A rejection is never kept. */
+  readonly keepMs?: ((answer: T) => number) | undefined;
+  /** Answers kept at most. */
+  readonly maxKept?: number | undefined;
+  /** What becomes of a call when its last caller has left. `aborts` (default): its signal. `goes on`: the next caller joins it. */
+  readonly abandoned?: "aborts" | "goes on" | undefined;
+  /** Callers with equal names count as one member. */
+  readonly nameOf?: ((caller: C) => string) | undefined;
+}
+
+interface Call<T, C> {
+  readonly answer: Promise<T>;
+  readonly ending: AbortController;
+  readonly callers: CallerList<C>;
+  waiting: number;
+}
+
+interface Kept<T> {
+  readonly answer: T;
+  readonly untilMs: number;
+}
+
+const DEFAULT_KEPT = 1_000;
+
+/** Calls under way by key, and answers that are kept. */
+export class SharedCalls<T, C = undefined> {
+  readonly #options: SharedCallOptions<T, C>;
+  readonly #calls = new Map<string, Call<T, C>>();
+  readonly #kept: LRUCache<string, Kept<T>>;
+
+  /** Without calls and answers. */
+  constructor(options: SharedCallOptions<T, C>) {
+    this.#options = options;
+    this.#kept = new LRUCache({ max: options.maxKept ?? DEFAULT_KEPT });
+  }
+
+  /** A kept answer, that of a call under way, or that of a new call of `work`. Rejects as the work does, or with the signal's reason. */
+  async run(
+    key: string,
+    { caller, signal }: { readonly caller: C; readonly signal: AbortSignal },
+    work: (callers: Callers<C>, signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    signal.throwIfAborted();
+    const kept = this.#kept.get(key);
+    if (kept !== undefined && this.#options.clock.monotonicMs() < kept.untilMs) return kept.answer;
+    const call = this.#calls.get(key) ?? this.#start(key, work);
+    call.callers.add(caller);
+    call.waiting += 1;
+    try {
+      return await orAborted(call.answer, signal);
+    } finally {
+      call.waiting -= 1;
+      if (call.waiting === 0 && this.#options.abandoned !== "goes on") this.#end(key, call);
+    }
+  }
+
+  /** Drops what is kept for a key; a call under way goes on, but its answer is not kept. */
+  forget(key: string): void {
+    this.#kept.delete(key);
+    this.#calls.delete(key);
+  }
+
+  /** Drops everything that is kept. */
+  clear(): void {
+    this.#kept.clear();
+    this.#calls.clear();
+  }
+
+  #start(key: string, work: (callers: Callers<C>, signal: AbortSignal) => Promise<T>): Call<T, C> {
+    const ending = new AbortController();
+    const callers = new CallerList<C>(this.#options.nameOf);
+    const answer = Promise.resolve().then(() => work(callers, ending.signal));
+    const call = { answer, ending, callers, waiting: 0 };
+    this.#calls.set(key, call);
+    answer.then((value) => this.#keep(key, { call, value }), () => this.#drop(key, call));
+    return call;
+  }
+
+  #keep(key: string, { call, value }: { readonly call: Call<T, C>; readonly value: T }): void {
+    if (!this.#drop(key, call)) return;
+    const keepMs = this.#options.keepMs?.(value) ?? 0;
+    if (keepMs > 0) this.#kept.set(key, { answer: value, untilMs: this.#options.clock.monotonicMs() + keepMs });
+  }
+
+  /** Nobody waits any more, so nobody may join either. */
+  #end(key: string, call: Call<T, C>): void {
+    this.#drop(key, call);
+    call.ending.abort(new DOMException("No caller waits for this call any more.", "AbortError"));
+  }
+
+  #drop(key: string, call: Call<T, C>): boolean {
+    return this.#calls.get(key) === call && this.#calls.delete(key);
+  }
+}
+
+/** The distinct callers of one call, in the order in which they came. */
+class CallerList<C> implements Callers<C> {
+  readonly #nameOf: (caller: C) => string;
+  readonly #members = new Map<string, C>();
+  readonly #listeners = new Set<(caller: C) => void>();
+
+  constructor(nameOf: ((caller: C) => string) | undefined) {
+    this.#nameOf = nameOf ?? (() => "");
+  }
+
+  get members(): readonly C[] {
+    return [...this.#members.values()];
+  }
+
+  onJoin(listener: (caller: C) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  add(caller: C): void {
+    const name = this.#nameOf(caller);
+    if (this.#members.has(name)) return;
+    this.#members.set(name, caller);
+    for (const listener of [...this.#listeners]) listener(caller);
   }
 }

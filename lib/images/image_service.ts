@@ -106,7 +106,7 @@ export async function openImageService(options: {
   });
   const owned = stack.move();
   return {
-    inspector: withKeyring(singleFlight(cached), { planner, keyring, clock }),
+    inspector: withKeyring(singleFlight(cached, { clock }), { planner, keyring, clock }),
     run: (signal) => planner.watch(signal),
     cacheSize: () => cached.size(),
     hostStates: () => budget.hostStates(),

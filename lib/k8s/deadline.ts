@@ -46,16 +46,3 @@ export function openDeadline(ms: number, options: { readonly signal: AbortSignal
     },
   };
 }
-
-/** The promise's outcome, or a rejection with the signal's reason as soon as it aborts. The promise itself runs on. */
-export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  const aborted = Promise.withResolvers<never>();
-  const give = (): void => aborted.reject(signal.reason);
-  signal.addEventListener("abort", give, { once: true });
-  try {
-    return await Promise.race([promise, aborted.promise]);
-  } finally {
-    signal.removeEventListener("abort", give);
-  }
-}

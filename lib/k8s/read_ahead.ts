@@ -1,5 +1,7 @@
 // Reads a body as fast as the network gives it, ahead of who consumes it. The API server drops a watcher whose socket
 // stays full for 50–100 ms in a burst, so reading must not wait for JSON parsing.
+import { withinMs } from "../abort.ts";
+import { systemClock } from "../clock.ts";
 
 /** What is read but not consumed yet may take this much memory; then reading waits, and the server may drop us. */
 const READ_AHEAD_MAX_BYTES = 32 * 1024 * 1024;
@@ -57,16 +59,9 @@ export async function* readAhead(
     signal?.removeEventListener("abort", onAbort);
     state.left = true;
     notifier.notify();
-    await withinMs(Promise.all([reader.cancel().catch(() => {}), pumping]), LETTING_GO_MS);
+    const letGo = Promise.all([reader.cancel().catch(() => {}), pumping]);
+    await withinMs(letGo, { limitMs: LETTING_GO_MS, clock: systemClock });
   }
-}
-
-/** Waits for a promise that never rejects, but not for ever. */
-async function withinMs(promise: Promise<unknown>, ms: number): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  await Promise.race([promise, late]);
-  clearTimeout(timer);
 }
 
 /** Wakes everybody who waits, once. */

@@ -1,5 +1,6 @@
 // A database that may hang, fail or be gone, made into a store that does none of it: each call has a time limit, and a
 // breaker leaves the database alone for a while after a row of faults. Used by deno_kv.ts.
+import { LATE, withinMs } from "../abort.ts";
 import type { Clock } from "../clock.ts";
 import { errorText, type LogFields, type Logger } from "../log.ts";
 import { Breaker } from "../breaker.ts";
@@ -44,8 +45,6 @@ export const FAULTS_IN_A_ROW = 3;
 /** Deno KV takes 65 536 bytes a value, and a character may need two. */
 const MAX_VALUE_CHARACTERS = 32_000;
 
-const NO_ANSWER = Symbol("no answer");
-
 /** Reading may go on while writing fails (a full disk), so each has its own breaker. */
 type Lane = "reading" | "writing";
 
@@ -58,7 +57,7 @@ export async function openGuardedStore(options: GuardOptions, waitMs: number): P
   await guard.connect(waitMs);
   const run = async <T>(lane: Lane, work: (database: Database) => Promise<T>, otherwise: T): Promise<T> => {
     const answer = await guard.run(work, { lane, limitMs: CALL_TIMEOUT_MS });
-    return answer === NO_ANSWER ? otherwise : answer;
+    return answer === LATE ? otherwise : answer;
   };
   const turns = new WriteTurns();
   /** What does not fit says nothing of the database's health: it never gets there. */
@@ -105,26 +104,26 @@ class Guard {
   async run<T>(
     work: (database: Database) => Promise<T>,
     { lane, limitMs }: { readonly lane: Lane; readonly limitMs: number },
-  ): Promise<T | typeof NO_ANSWER> {
+  ): Promise<T | typeof LATE> {
     const breaker = this.#breakers[lane];
     const isResting = this.#isClosed || breaker.state === "open";
     if (!isResting && this.#database === undefined) void this.connect(0);
     const database = this.#database;
     if (isResting || database === undefined || !breaker.tryPass()) {
       this.faults += 1;
-      return NO_ANSWER;
+      return LATE;
     }
     const sinceMs = this.#options.clock.monotonicMs();
     const settled = this.#within(work(database), limitMs);
     this.#underWay.add(settled);
     try {
       const answer = await settled;
-      if (answer === NO_ANSWER) this.#failed(`no answer within ${limitMs} ms`, { lane, sinceMs });
+      if (answer === LATE) this.#failed(`no answer within ${limitMs} ms`, { lane, sinceMs });
       else this.#succeeded(lane);
       return answer;
     } catch (error) {
       this.#failed(errorText(error), { lane, sinceMs });
-      return NO_ANSWER;
+      return LATE;
     } finally {
       this.#underWay.delete(settled);
     }
@@ -136,7 +135,7 @@ class Guard {
     try {
       for (;;) {
         const step = await this.run((database) => (steps ??= database.list(prefix)).next(), limits);
-        if (step === NO_ANSWER || step.done === true) return;
+        if (step === LATE || step.done === true) return;
         yield { key: step.value.key, value: parseText(step.value.value) };
       }
     } finally {
@@ -170,7 +169,7 @@ class Guard {
     const opening = open();
     try {
       const database = await this.#within(opening, LONG_TIMEOUT_MS);
-      if (database === NO_ANSWER) throw new Error(`Cannot open it within ${LONG_TIMEOUT_MS} ms.`);
+      if (database === LATE) throw new Error(`Cannot open it within ${LONG_TIMEOUT_MS} ms.`);
       if (this.#isClosed) return database.close();
       this.#database = database;
     } catch (error) {
@@ -181,16 +180,8 @@ class Guard {
     }
   }
 
-  /** The answer of the work, or NO_ANSWER when the time is over; a late rejection is nobody's. */
-  async #within<T>(work: Promise<T>, limitMs: number): Promise<T | typeof NO_ANSWER> {
-    const settled = new AbortController();
-    work.catch(() => {});
-    const timer = this.#options.clock.sleep(limitMs, settled.signal).then((): typeof NO_ANSWER => NO_ANSWER);
-    try {
-      return await Promise.race([work, timer]);
-    } finally {
-      settled.abort();
-    }
+  #within<T>(work: Promise<T>, limitMs: number): Promise<T | typeof LATE> {
+    return withinMs(work, { limitMs, clock: this.#options.clock });
   }
 
   #succeeded(lane: Lane): void {

@@ -13,7 +13,7 @@ import { openSender, type Sender, transportBy } from "./sender.ts";
 import type { TokenSource } from "./auth/token.ts";
 import { basicAuthorization } from "./auth/token_exchange.ts";
 import type { Transport } from "./http/transport.ts";
-import { untilAborted } from "../abort.ts";
+import { orAborted } from "../abort.ts";
 
 /** Reads documents. */
 export interface RegistryClient {
@@ -162,7 +162,7 @@ class Client implements RegistryClient {
       requestLog,
       priority,
     });
-    const token = await untilAborted(asked, signal);
+    const token = await orAborted(asked, signal);
     return token.kind === "denied" ? token : { kind: "header", header: `Bearer ${token.token}` };
   }
 }

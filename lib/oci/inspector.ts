@@ -1,9 +1,17 @@
 // What an inspection is asked and what it reports. Spoken by everything that inspects images, and by those who ask.
+import type { Callers } from "../shared_call.ts";
 import type { Credential } from "./credential.ts";
 import type { Inspection, InspectionDepth, InspectionFailure } from "./types.ts";
 
 /** Whose turn it is when a registry's budget is short: first gated pods, then admission prefetch, then prewarm. */
 export type InspectionPriority = "gated" | "admission" | "prewarm";
+
+/** For whom an inspection is made. */
+export interface Asker {
+  /** Empty when it is made for no namespace. */
+  readonly namespace: string;
+  readonly priority: InspectionPriority;
+}
 
 /** What to inspect and with what. The inspector knows nothing of pods. */
 export interface InspectionRequest {
@@ -15,10 +23,11 @@ export interface InspectionRequest {
   readonly freshness: "cached" | "revalidate";
   /** How much must be known. */
   readonly depth: InspectionDepth;
-  /** May rise while the inspection waits. */
   readonly priority: InspectionPriority;
   /** The namespace that the work is done for, so that limits are shared fairly among namespaces; absent: for none. */
   readonly namespace?: string | undefined;
+  /** All who wait for an inspection that is shared, more of them as they join; absent: `namespace` and `priority` alone. */
+  readonly askers?: Callers<Asker> | undefined;
 }
 
 /** HTTP requests that an inspection caused. */

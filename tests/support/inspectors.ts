@@ -70,7 +70,7 @@ export function openTestInspector(
   const cached = openCachedInspector({ inner: registry, kv, clock, log, maxEntries, tagTtlMs });
   const { keyring: given = [] } = options;
   const keyring: Keyring = "lookup" in given ? given : { lookup: () => Promise.resolve(given) };
-  const inspector = withKeyring(singleFlight(cached), { planner, keyring, clock });
+  const inspector = withKeyring(singleFlight(cached, { clock }), { planner, keyring, clock });
   return {
     inspector,
     registry,

@@ -1,69 +1,35 @@
-// Many who ask the same at the same time share one inspection: the thousand replicas of a Deployment cost one.
-// A wrapper around any inspector.
+// Equal inspections that overlap are one: the thousand replicas of a Deployment cost one. A wrapper around any inspector.
+import type { Clock } from "../../clock.ts";
+import { SharedCalls } from "../../shared_call.ts";
 import { fingerprintOfAll } from "../fingerprint.ts";
-import type { InspectionPriority, InspectionReport, InspectionRequest, Inspector } from "../inspector.ts";
-import { untilAborted } from "../../abort.ts";
-
-interface SharedInspection {
-  readonly report: Promise<InspectionReport>;
-  readonly landing: AbortController;
-  passengers: number;
-  priority: InspectionPriority;
-}
-
-const RANK: Readonly<Record<InspectionPriority, number>> = { gated: 0, admission: 1, prewarm: 2 };
+import type { Asker, InspectionReport, InspectionRequest, Inspector } from "../inspector.ts";
+import { mostUrgent, nameOfAsker } from "../limits/askers.ts";
 
 /**
- * Shares equal inspections that overlap. A shared one runs with the highest priority of all who wait for it, and ends when
- * the last of them has left.
+ * Shares equal inspections that overlap. A shared one counts for all who wait for it, has the most urgent of their
+ * priorities, and ends when the last of them has left. `revalidate` is not shared here: which look-ups may answer it
+ * depends on when they began, which the cache decides.
  */
-export function singleFlight(inner: Inspector): Inspector {
-  const flights = new Map<string, SharedInspection>();
-
-  function start(key: string, request: InspectionRequest): SharedInspection {
-    const landing = new AbortController();
-    // The priority is read by whoever schedules, as late as possible: joining passengers may raise it.
-    const shared: InspectionRequest = {
-      ...request,
-      get priority() {
-        return flight.priority;
-      },
-    };
-    const flight: SharedInspection = {
-      report: Promise.resolve().then(() => inner.inspect(shared, landing.signal)),
-      landing,
-      passengers: 0,
-      priority: request.priority,
-    };
-    const land = (): void => {
-      if (flights.get(key) === flight) flights.delete(key);
-    };
-    flight.report.then(land, land);
-    flights.set(key, flight);
-    return flight;
-  }
-
+export function singleFlight(inner: Inspector, { clock }: { readonly clock: Clock }): Inspector {
+  const calls = new SharedCalls<InspectionReport, Asker>({ clock, nameOf: nameOfAsker });
   return {
     inspect: async (request, signal) => {
       signal.throwIfAborted();
-      const key = keyOf(request);
-      const flight = flights.get(key) ?? start(key, request);
-      if (RANK[request.priority] < RANK[flight.priority]) flight.priority = request.priority;
-      flight.passengers += 1;
-      try {
-        return await untilAborted(flight.report, signal);
-      } finally {
-        flight.passengers -= 1;
-        if (flight.passengers === 0) {
-          // Nobody waits any more, so nobody may join either.
-          if (flights.get(key) === flight) flights.delete(key);
-          flight.landing.abort(new DOMException("Nobody waits for this inspection any more.", "AbortError"));
-        }
-      }
+      if (request.freshness === "revalidate") return await inner.inspect(request, signal);
+      const caller = { namespace: request.namespace ?? "", priority: request.priority };
+      return await calls.run(keyOf(request), { caller, signal }, (askers, shared) =>
+        inner.inspect({
+          ...request,
+          askers,
+          // Read as late as possible: whoever joins may raise it.
+          get priority() {
+            return mostUrgent(askers);
+          },
+        }, shared));
     },
   };
 }
 
-function keyOf({ image, credentials, freshness, depth }: InspectionRequest): string {
-  return JSON.stringify([image, freshness, depth, fingerprintOfAll(credentials)]);
+function keyOf({ image, credentials, depth }: InspectionRequest): string {
+  return JSON.stringify([image, depth, fingerprintOfAll(credentials)]);
 }

@@ -12,7 +12,6 @@ import { matchCredentials } from "./match.ts";
 import { ReportOnce } from "../../files/report_once.ts";
 import type { CommandRunner } from "./run_command.ts";
 import { bareHost, canonicalHost } from "./scope.ts";
-import { awaitShared } from "../../shared_call.ts";
 
 interface DockerConfig {
   readonly credentials: readonly Credential[];
@@ -53,7 +52,7 @@ export function openConfigFile(options: {
       const { credentials, helpers, store } = refresh();
       const host = canonicalHost(endpoint.host);
       const helper = helpers.get(host) ?? store;
-      const fromHelper = helper === undefined ? undefined : await awaitShared(asker.ask(helper, host), signal);
+      const fromHelper = helper === undefined ? undefined : await asker.ask({ helper, host }, signal);
       return [...fromHelper === undefined ? [] : [fromHelper], ...matchCredentials(credentials, endpoint)];
     },
   };

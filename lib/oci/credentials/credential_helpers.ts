@@ -1,6 +1,5 @@
 // Programs named `docker-credential-NAME`, asked for the login of a host. The protocol: the host on stdin; JSON, or exit
 // code 1 when it has none. Used for config.json (config_file.ts) and registries.conf (keyring.ts).
-import { LRUCache } from "lru-cache";
 import * as z from "zod";
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
@@ -9,12 +8,12 @@ import type { Credential, Keyring } from "../credential.ts";
 import { ReportOnce } from "../../files/report_once.ts";
 import type { CommandRunner } from "./run_command.ts";
 import { canonicalHost, DOCKER_HUB } from "./scope.ts";
-import { awaitShared } from "../../shared_call.ts";
+import { SharedCalls } from "../../shared_call.ts";
 
 /** Asks helpers and keeps what they say for a moment. */
 export interface CredentialHelpers {
-  /** What a helper has for a host, in the form of `canonicalHost`. Never rejects; a failure is logged once. */
-  ask(helper: string, host: string): Promise<Credential | undefined>;
+  /** What a helper has for a host, in the form of `canonicalHost`. Rejects only when the signal aborts; a failure is logged once. */
+  ask(asked: { readonly helper: string; readonly host: string }, signal: AbortSignal): Promise<Credential | undefined>;
   /** Forgets what was said. */
   clear(): void;
 }
@@ -36,18 +35,19 @@ const Answer = z.object({ Username: z.string(), Secret: z.string() });
 /** Opens an empty memory. `source`: the file that names the helpers, for people. */
 export function openCredentialHelpers(source: string, { log, clock, run }: HelperDeps): CredentialHelpers {
   const report = new ReportOnce(log);
-  const answers = new LRUCache<string, { readonly untilMs: number; readonly answer: Promise<Credential | undefined> }>({
-    max: MAX_ANSWERS,
+  const answers = new SharedCalls<Credential | undefined>({
+    clock,
+    keepMs: () => FRESH_MS,
+    maxKept: MAX_ANSWERS,
+    abandoned: "goes on",
   });
   return {
-    ask: (helper, host) => {
-      const key = `${helper} ${host}`;
-      const known = answers.get(key);
-      if (known !== undefined && clock.monotonicMs() < known.untilMs) return known.answer;
-      const answer = askProgram({ helper, host, source: `${source} helper ${helper}`, run, report });
-      answers.set(key, { untilMs: clock.monotonicMs() + FRESH_MS, answer });
-      return answer;
-    },
+    ask: ({ helper, host }, signal) =>
+      answers.run(
+        JSON.stringify([helper, host]),
+        { caller: undefined, signal },
+        () => askProgram({ helper, host, source: `${source} helper ${helper}`, run, report }),
+      ),
     clear: () => answers.clear(),
   };
 }
@@ -61,8 +61,8 @@ export function openHelperKeyring(
   return {
     lookup: async (endpoint, signal) => {
       const host = canonicalHost(endpoint.host);
-      const asked = Promise.all(names().map((name) => helpers.ask(name, host)));
-      return (await awaitShared(asked, signal) ?? []).filter((found) => found !== undefined);
+      const found = await Promise.all(names().map((helper) => helpers.ask({ helper, host }, signal)));
+      return found.filter((credential) => credential !== undefined);
     },
   };
 }

@@ -1,5 +1,6 @@
 // The cluster's and the node's own credentials, in one order: the global pull secret, the docker config.json, the helpers of
 // registries.conf, the kubelet's plugins. Opened by main, asked by the registry client after the pod's own credentials. Reference §3.4, peers' demand 4.
+import pLimit from "p-limit";
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
 import type { Credential, Keyring } from "../credential.ts";
@@ -8,6 +9,9 @@ import { openHelperKeyring } from "./credential_helpers.ts";
 import { openKubeletPlugins } from "./kubelet_plugins.ts";
 import { matchCredentials } from "./match.ts";
 import { type CommandRunner, runCommand } from "./run_command.ts";
+
+/** Helpers and plugins that run at the same time: each is a process, and image names decide how many are wanted. */
+const MAX_PROCESSES = 4;
 
 /** Opens the keyring. What is not configured is not asked. Lookups never reject: a source that fails is logged once. */
 export function openKeyring(options: {
@@ -24,7 +28,9 @@ export function openKeyring(options: {
   readonly clock: Clock;
   readonly run?: CommandRunner;
 }): Keyring {
-  const { dockerConfigPath, kubeletProviderConfig, kubeletProviderBinDir, log, clock, run = runCommand } = options;
+  const { dockerConfigPath, kubeletProviderConfig, kubeletProviderBinDir, log, clock } = options;
+  const processes = pLimit(MAX_PROCESSES);
+  const run: CommandRunner = (command) => processes(() => (options.run ?? runCommand)(command));
   const { helpers } = options;
   const sources: readonly Keyring[] = [
     { lookup: (endpoint) => Promise.resolve(matchCredentials(options.extra(), endpoint)) },

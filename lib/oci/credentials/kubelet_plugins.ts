@@ -17,7 +17,7 @@ import {
 import { ReportOnce } from "../../files/report_once.ts";
 import type { CommandRunner } from "./run_command.ts";
 import { canonicalHost } from "./scope.ts";
-import { awaitShared } from "../../shared_call.ts";
+import { SharedCalls } from "../../shared_call.ts";
 
 /** The kubelet waits a minute; a gated pod should not. */
 const PLUGIN_TIMEOUT_MS = 20_000;
@@ -56,11 +56,12 @@ class KubeletPlugins implements Keyring {
   readonly #report: ReportOnce;
   readonly #providers: () => readonly CredentialProvider[];
   readonly #cache = new LRUCache<string, Cached>({ max: 1_000 });
-  readonly #running = new Map<string, Promise<readonly Credential[]>>();
+  readonly #runs: SharedCalls<readonly Credential[]>;
 
   constructor(options: KubeletPluginsOptions) {
     this.#options = options;
     this.#report = new ReportOnce(options.log);
+    this.#runs = new SharedCalls({ clock: options.clock, abandoned: "goes on" });
     this.#providers = followFile<readonly CredentialProvider[]>({
       path: options.configPath,
       parse: parseProviderConfig,
@@ -75,21 +76,21 @@ class KubeletPlugins implements Keyring {
     const asked = this.#providers().filter(({ matchImages }) =>
       matchImages.some((pattern) => scopeCovers(pattern, endpoint))
     );
-    const answers = Promise.all(asked.map((provider) => this.#credentialsOf(provider, endpoint)));
-    const lists = await awaitShared(answers, signal);
-    return (lists ?? []).flatMap((credentials) => matchCredentials(credentials, endpoint));
+    const lists = await Promise.all(asked.map((provider) => this.#credentialsOf(provider, { endpoint, signal })));
+    return lists.flatMap((credentials) => matchCredentials(credentials, endpoint));
   }
 
   /** From the cache under any of its three keys, from a run under way, or from a run of its own. */
-  async #credentialsOf(provider: CredentialProvider, endpoint: Endpoint): Promise<readonly Credential[]> {
+  async #credentialsOf(
+    provider: CredentialProvider,
+    { endpoint, signal }: { readonly endpoint: Endpoint; readonly signal: AbortSignal },
+  ): Promise<readonly Credential[]> {
     for (const keyType of ["Image", "Registry", "Global"] as const) {
       const known = this.#cache.get(cacheKey(provider, keyType, endpoint));
       if (known !== undefined && this.#options.clock.monotonicMs() < known.untilMs) return known.credentials;
     }
     const key = cacheKey(provider, "Image", endpoint);
-    const shared = this.#running.get(key) ?? this.#ask(provider, endpoint).finally(() => this.#running.delete(key));
-    this.#running.set(key, shared);
-    return await shared;
+    return await this.#runs.run(key, { caller: undefined, signal }, () => this.#ask(provider, endpoint));
   }
 
   async #ask(provider: CredentialProvider, endpoint: Endpoint): Promise<readonly Credential[]> {

@@ -2,7 +2,7 @@
 // host. Private ranges stay allowed, in-cluster registries live there; what is never a registry by accident is not.
 import ipaddr from "ipaddr.js";
 import { inspectionError } from "../errors.ts";
-import { untilAborted } from "../../abort.ts";
+import { orAborted } from "../../abort.ts";
 
 /** Addresses of cloud metadata services that no range covers. */
 const METADATA: readonly string[] = [
@@ -58,7 +58,7 @@ export async function guardAddress(
   { resolve, signal }: { readonly resolve: Resolve; readonly signal: AbortSignal },
 ): Promise<readonly string[]> {
   const hostname = hostnameOf(host);
-  const addresses = ipaddr.isValid(hostname) ? [hostname] : await untilAborted(resolve(hostname, signal), signal);
+  const addresses = ipaddr.isValid(hostname) ? [hostname] : await orAborted(resolve(hostname, signal), signal);
   const denied = addresses.find((address) => !isAllowedAddress(address));
   if (denied === undefined) return addresses;
   throw inspectionError(

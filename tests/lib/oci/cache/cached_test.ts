@@ -342,7 +342,7 @@ Deno.test("openCachedInspector() keeps a short name apart from the full one: con
 
 Deno.test("singleFlight() over openCachedInspector() makes one inspection of a burst of 1 000 pods", async () => {
   const { registry, cached, clock } = open();
-  const inspector = singleFlight(cached);
+  const inspector = singleFlight(cached, { clock });
   const burst = (): Promise<readonly InspectionReport[]> =>
     Promise.all(Array.from({ length: 1_000 }, () => inspector.inspect(makeRequest(APP), signal)));
   assert.ok((await burst()).every(({ inspection }) => inspection.kind === "platforms"));

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { InspectionReport, InspectionRequest, Inspector } from "../../../../lib/oci/inspector.ts";
 import { NO_REQUESTS } from "../../../../lib/oci/request_log.ts";
 import { singleFlight } from "../../../../lib/oci/cache/single_flight.ts";
+import { FakeClock } from "../../../support/fake_clock.ts";
 import { turn } from "../../../support/until.ts";
 
 const REPORT: InspectionReport = {
@@ -52,11 +53,12 @@ function requestOf(more: Partial<InspectionRequest> = {}): InspectionRequest {
   };
 }
 
+const clock = new FakeClock();
 const signal = new AbortController().signal;
 
 Deno.test("singleFlight() makes one inspection of 1 000 at the same time", async () => {
   const { inspector, calls } = slow();
-  const shared = singleFlight(inspector);
+  const shared = singleFlight(inspector, { clock });
   const reports = Promise.all(Array.from({ length: 1_000 }, () => shared.inspect(requestOf(), signal)));
   await turn();
   assert.equal(calls.length, 1);
@@ -69,9 +71,9 @@ Deno.test("singleFlight() makes one inspection of 1 000 at the same time", async
   await next;
 });
 
-Deno.test("singleFlight() keeps apart what differs in image, credentials, freshness or depth", async () => {
+Deno.test("singleFlight() keeps apart what differs in image, credentials or depth, and never shares what must be looked up again", async () => {
   const { inspector, calls } = slow();
-  const shared = singleFlight(inspector);
+  const shared = singleFlight(inspector, { clock });
   const secret = (password: string): InspectionRequest["credentials"] => [
     { scope: "registry.example", source: "secret a/b", secret: { kind: "basic", username: "u", password } },
   ];
@@ -80,6 +82,7 @@ Deno.test("singleFlight() keeps apart what differs in image, credentials, freshn
     { image: "registry.example/app:v2" },
     { credentials: secret("one") },
     { credentials: secret("two") },
+    { freshness: "revalidate" },
     { freshness: "revalidate" },
     { depth: "config" },
   ] as const;
@@ -92,7 +95,7 @@ Deno.test("singleFlight() keeps apart what differs in image, credentials, freshn
 
 Deno.test("singleFlight() goes on for the others when one caller leaves", async () => {
   const { inspector, calls } = slow();
-  const shared = singleFlight(inspector);
+  const shared = singleFlight(inspector, { clock });
   const leaving = new AbortController();
   const [left, stays] = [shared.inspect(requestOf(), leaving.signal), shared.inspect(requestOf(), signal)];
   await turn();
@@ -105,7 +108,7 @@ Deno.test("singleFlight() goes on for the others when one caller leaves", async 
 
 Deno.test("singleFlight() ends an inspection that all have left, and starts anew for who comes then", async () => {
   const { inspector, calls } = slow();
-  const shared = singleFlight(inspector);
+  const shared = singleFlight(inspector, { clock });
   const leaving = [new AbortController(), new AbortController()];
   const left = leaving.map((one) => assert.rejects(shared.inspect(requestOf(), one.signal)));
   await turn();
@@ -120,14 +123,14 @@ Deno.test("singleFlight() ends an inspection that all have left, and starts anew
 
 Deno.test("singleFlight() asks nobody for a caller who has left already", async () => {
   const { inspector, calls } = slow();
-  await assert.rejects(singleFlight(inspector).inspect(requestOf(), AbortSignal.abort()));
+  await assert.rejects(singleFlight(inspector, { clock }).inspect(requestOf(), AbortSignal.abort()));
   await turn();
   assert.equal(calls.length, 0);
 });
 
 Deno.test("singleFlight() runs with the strongest priority of those who wait", async () => {
   const { inspector, calls } = slow();
-  const shared = singleFlight(inspector);
+  const shared = singleFlight(inspector, { clock });
   const reports = [shared.inspect(requestOf({ priority: "prewarm" }), signal)];
   await turn();
   assert.equal(calls[0]?.request.priority, "prewarm");
@@ -141,7 +144,7 @@ Deno.test("singleFlight() runs with the strongest priority of those who wait", a
 
 Deno.test("singleFlight() gives an unexpected fault to all who wait, and forgets it", async () => {
   const { inspector, calls } = slow();
-  const shared = singleFlight(inspector);
+  const shared = singleFlight(inspector, { clock });
   const both = [1, 2].map(() => assert.rejects(shared.inspect(requestOf(), signal), /bug/));
   await turn();
   calls[0]?.fail(new Error("bug"));
@@ -150,4 +153,19 @@ Deno.test("singleFlight() gives an unexpected fault to all who wait, and forgets
   await turn();
   calls[1]?.finish(REPORT);
   assert.equal(await next, REPORT);
+});
+
+Deno.test("singleFlight() gives a shared inspection all of its askers, each once, also those who join later", async () => {
+  const { inspector, calls } = slow();
+  const shared = singleFlight(inspector, { clock });
+  const reports = [shared.inspect(requestOf({ namespace: "one" }), signal)];
+  await turn();
+  const askers = calls[0]?.request.askers;
+  const joined: unknown[] = [];
+  askers?.onJoin((asker) => joined.push(asker));
+  for (const namespace of ["one", "two", "two"]) reports.push(shared.inspect(requestOf({ namespace }), signal));
+  assert.deepEqual(joined, [{ namespace: "two", priority: "admission" }]);
+  assert.deepEqual(askers?.members.map(({ namespace }) => namespace), ["one", "two"]);
+  calls[0]?.finish(REPORT);
+  await Promise.all(reports);
 });

@@ -1,0 +1,23 @@
+// For whom a request is sent: decides in whose share of a limit it counts and how urgent it is.
+import type { Callers } from "../../shared_call.ts";
+import type { Asker, InspectionPriority, InspectionRequest } from "../inspector.ts";
+
+/** The priorities, the most urgent first. */
+export const PRIORITIES: readonly InspectionPriority[] = ["gated", "admission", "prewarm"];
+
+/** The askers of a request: all who share it, or the one that it names. */
+export function askersOf(
+  { askers, namespace, priority }: Pick<InspectionRequest, "askers" | "namespace" | "priority">,
+): Callers<Asker> {
+  return askers ?? { members: [{ namespace: namespace ?? "", priority }], onJoin: () => () => {} };
+}
+
+/** The most urgent priority among the askers as of now. */
+export function mostUrgent({ members }: Callers<Asker>): InspectionPriority {
+  return PRIORITIES.find((priority) => members.some((asker) => asker.priority === priority)) ?? "prewarm";
+}
+
+/** Equal for askers that count as one. */
+export function nameOfAsker({ namespace, priority }: Asker): string {
+  return `${priority} ${namespace}`;
+}

@@ -1,0 +1,124 @@
+// A number of places that namespaces share: whoever finds none waits in a fair queue, and no namespace takes so many that
+// none is left for the next one.
+import { orAborted } from "../../abort.ts";
+import type { Callers } from "../../shared_call.ts";
+import type { Asker } from "../inspector.ts";
+import { FairQueue } from "./fair_queue.ts";
+
+/** A place that is held. */
+export interface Place {
+  /** Gives it back; once. */
+  readonly release: () => void;
+}
+
+/** How the places are shared. */
+export interface FairLimiterOptions {
+  /** How many there are. */
+  readonly limit: number;
+  /**
+   * A namespace may hold at most so many times the places that are free. With 1, one namespace alone gets half of all,
+   * ten greedy ones a eleventh each, and always as many are left for a namespace that comes later.
+   */
+  readonly share: number;
+  /** Whether a place may be given now; each true is followed by a place that is given, or by {@link onUnused}. */
+  readonly mayGive?: (() => boolean) | undefined;
+  readonly onUnused?: (() => void) | undefined;
+}
+
+interface Waiter {
+  readonly give: (place: Place) => void;
+  readonly refuse: (reason: unknown) => void;
+}
+
+/** The places. */
+export class FairLimiter {
+  readonly #options: FairLimiterOptions;
+  readonly #queue = new FairQueue<Waiter>();
+  readonly #held = new Map<string, number>();
+  #limit: number;
+  #taken = 0;
+
+  /** All places free. */
+  constructor(options: FairLimiterOptions) {
+    this.#options = options;
+    this.#limit = options.limit;
+  }
+
+  /** Places that are held. */
+  get taken(): number {
+    return this.#taken;
+  }
+
+  /** Requests that wait for a place. */
+  get waiting(): number {
+    return this.#queue.size;
+  }
+
+  /** How many places there are now. */
+  get limit(): number {
+    return Math.floor(this.#limit);
+  }
+
+  /** Changes the number of places, between 1 and the number that it was opened with; may be a fraction on the way. */
+  scale(change: (limit: number) => number): void {
+    this.#limit = Math.min(this.#options.limit, Math.max(1, change(this.#limit)));
+    this.giveFree();
+  }
+
+  /** Waits for a place. Rejects with the signal's reason, or with that of {@link refuseAll}. */
+  async acquire(askers: Callers<Asker>, signal: AbortSignal): Promise<Place> {
+    signal.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<Place>();
+    const entry = this.#queue.add({ give: resolve, refuse: reject }, askers.members);
+    const unfollow = askers.onJoin((asker) => {
+      this.#queue.join(entry, asker);
+      this.giveFree();
+    });
+    this.giveFree();
+    try {
+      return await orAborted(promise, signal);
+    } catch (error) {
+      // A place may have been given in the same moment.
+      if (!this.#queue.remove(entry)) promise.then(({ release }) => release(), () => {});
+      this.giveFree();
+      throw error;
+    } finally {
+      unfollow();
+    }
+  }
+
+  /** Sends all away who wait. */
+  refuseAll(reason: () => Error): void {
+    for (const { refuse } of this.#queue.drain()) refuse(reason());
+  }
+
+  /** Gives places while there are any. To be called when {@link FairLimiterOptions.mayGive} may have changed. */
+  giveFree(): void {
+    while (this.#taken < this.limit && this.#queue.size > 0 && (this.#options.mayGive?.() ?? true)) {
+      const next = this.#queue.next((namespace) => this.#mayHave(namespace));
+      if (next === undefined) return this.#options.onUnused?.();
+      next.item.give(this.#take(next.namespace));
+    }
+  }
+
+  #mayHave(namespace: string): boolean {
+    return (this.#held.get(namespace) ?? 0) < this.#options.share * (this.limit - this.#taken);
+  }
+
+  #take(namespace: string): Place {
+    this.#taken += 1;
+    this.#held.set(namespace, (this.#held.get(namespace) ?? 0) + 1);
+    let isHeld = true;
+    return {
+      release: () => {
+        if (!isHeld) return;
+        isHeld = false;
+        this.#taken -= 1;
+        const left = (this.#held.get(namespace) ?? 1) - 1;
+        if (left === 0) this.#held.delete(namespace);
+        else this.#held.set(namespace, left);
+        this.giveFree();
+      },
+    };
+  }
+}
