@@ -17,7 +17,13 @@ const PURE = ["tests/lib/placement", "tests/lib/operand"];
 
 /** Run programs that are not Deno, put load on the machine for seconds, or both. */
 const TOOLS = [
-  ...["tests/bench_smoke_test.ts", "tests/browser", "tests/hostile", "tests/lib/playground/kubectl_test.ts"],
+  ...[
+    "tests/bench_smoke_test.ts",
+    "tests/browser",
+    "tests/hostile",
+    "tests/lib/playground/kubectl_test.ts",
+    "tests/tls",
+  ],
   ...["helm", "image", "kustomize"].map((name) => `tests/manifests/${name}_test.ts`),
 ];
 

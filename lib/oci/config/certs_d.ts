@@ -1,8 +1,7 @@
-// The directory certs.d/<host[:port]>: `*.crt` are CAs, `X.cert` with `X.key` a client certificate. Pure.
-// Called by settings_files.ts, which lists and reads. Reference §3.5.
+// The directory certs.d/<host[:port]>: `*.crt` are CAs, `X.cert` with `X.key` a client certificate.
 import type { ClientCertificate } from "../pull_plan.ts";
 import { type HostCertificates, parseCertificates, parseClientPair } from "./pem.ts";
-import { broken, ok, type Parsed } from "../../files/problem.ts";
+import { broken, type Fault, ok, type Parsed } from "../../files/problem.ts";
 
 /** A file of the directory. */
 export interface NamedText {
@@ -16,16 +15,18 @@ export function isCertificateFile(name: string): boolean {
 }
 
 /**
- * Puts a host's files together. A certificate without key or a key without certificate makes the host unusable, as in the
- * reference: without them a request would be made that the operator did not mean. Several pairs are tried in order of their names.
+ * Puts a host's files together. A certificate without key or a key without certificate makes the host unusable, as it
+ * does in the MTO: without them a request would be made that the operator did not mean. Several pairs are tried in order of their names.
  */
-export function parseHostDirectory(files: readonly NamedText[]): Parsed<HostCertificates> {
+export function parseHostDirectory(files: readonly NamedText[], nowMs: number): Parsed<HostCertificates> {
   const sorted = files.toSorted((left, right) => (left.name < right.name ? -1 : 1));
   const caCertificates: string[] = [];
+  const warnings: Fault[] = [];
   for (const { name, text } of sorted.filter(({ name }) => name.endsWith(".crt"))) {
-    const parsed = parseCertificates(text);
+    const parsed = parseCertificates(text, nowMs);
     if (parsed.kind === "broken") return broken(`${name}: ${parsed.fault.message}`);
     caCertificates.push(...parsed.value);
+    warnings.push(...parsed.warnings.map(({ message }) => ({ message: `${name}: ${message}` })));
   }
   const byName = new Map(sorted.map(({ name, text }) => [name, text]));
   const clientCertificates: ClientCertificate[] = [];
@@ -40,5 +41,5 @@ export function parseHostDirectory(files: readonly NamedText[]): Parsed<HostCert
     if (pair.kind === "broken") return broken(`${stem}.cert: ${pair.fault.message}`);
     clientCertificates.push(pair.value);
   }
-  return ok({ caCertificates, clientCertificates });
+  return ok({ caCertificates, clientCertificates }, warnings);
 }

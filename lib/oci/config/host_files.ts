@@ -1,22 +1,32 @@
-// Certificates and keys that configuration files name, read and checked. Called by settings_files.ts.
+// Certificates and keys that configuration files name, read and checked.
 import type { ClientCertificate } from "../pull_plan.ts";
 import type { ClientFiles, HostTls } from "./hosts_toml.ts";
 import { isCertificateFile, parseHostDirectory } from "./certs_d.ts";
 import { type HostCertificates, NO_CERTIFICATES, parseCertificates, parseClientPair } from "./pem.ts";
-import { broken, ok, type Parsed } from "../../files/problem.ts";
+import { broken, type Fault, ok, type Parsed } from "../../files/problem.ts";
 import type { FileReader } from "../../files/read_files.ts";
 
-/** Reads what a `tls` table names. Relative paths start at `folder`. */
+/** Where named files are found and read, and when that is: certificates have a time. */
+export interface HostFilesOptions {
+  /** Relative paths start here. */
+  readonly folder: string;
+  readonly files: FileReader;
+  readonly nowMs: number;
+}
+
+/** Reads what a `tls` table names. */
 export function readHostTls(
   tls: HostTls,
-  options: { readonly folder: string; readonly files: FileReader },
+  options: HostFilesOptions,
 ): Parsed<HostCertificates> {
   const caCertificates: string[] = [];
+  const warnings: Fault[] = [];
   for (const path of tls.caFiles) {
     const text = readNamed(path, options);
-    const parsed = text.kind === "broken" ? text : parseCertificates(text.value);
+    const parsed = text.kind === "broken" ? text : parseCertificates(text.value, options.nowMs);
     if (parsed.kind === "broken") return broken(`${path}: ${parsed.fault.message}`);
     caCertificates.push(...parsed.value);
+    warnings.push(...parsed.warnings.map(({ message }) => ({ message: `${path}: ${message}` })));
   }
   const clientCertificates: ClientCertificate[] = [];
   for (const client of tls.clients) {
@@ -24,23 +34,24 @@ export function readHostTls(
     if (pair.kind === "broken") return pair;
     clientCertificates.push(pair.value);
   }
-  return ok({ caCertificates, clientCertificates });
+  return ok({ caCertificates, clientCertificates }, warnings);
 }
 
 /** Reads a directory of certs.d; no certificates when there is none in it. */
-export function readHostDirectory(folder: string, files: FileReader): Parsed<HostCertificates> {
+export function readHostDirectory({ folder, files, nowMs }: HostFilesOptions): Parsed<HostCertificates> {
   const names = files.list(folder).filter(isCertificateFile);
   if (names.length === 0) return ok(NO_CERTIFICATES);
   const texts = names.map((name) => ({ name, content: files.readText(`${folder}/${name}`) }));
-  // What may not be read is passed over, as the reference does.
+  // What may not be read is passed over, as the MTO does.
   return parseHostDirectory(
     texts.flatMap(({ name, content }) => content.kind === "text" ? [{ name, text: content.text }] : []),
+    nowMs,
   );
 }
 
 function readPair(
   client: ClientFiles,
-  options: { readonly folder: string; readonly files: FileReader },
+  options: HostFilesOptions,
 ): Parsed<ClientCertificate> {
   const certificate = readNamed(client.certificateFile, options);
   if (certificate.kind === "broken") return certificate;
@@ -50,7 +61,7 @@ function readPair(
   return pair.kind === "broken" ? broken(`${client.certificateFile}: ${pair.fault.message}`) : pair;
 }
 
-function readNamed(path: string, options: { readonly folder: string; readonly files: FileReader }): Parsed<string> {
+function readNamed(path: string, options: HostFilesOptions): Parsed<string> {
   const content = options.files.readText(path.startsWith("/") ? path : `${options.folder}/${path}`);
   if (content.kind === "text") return ok(content.text);
   const state = content.kind === "missing"

@@ -1,5 +1,5 @@
-// The configuration that is laid out by host: containerd's tree, certs.d trees, registries.yaml. Called by settings_files.ts.
-import { readHostDirectory, readHostTls } from "./host_files.ts";
+// The configuration that is laid out by host: containerd's tree, certs.d trees, registries.yaml.
+import { type HostFilesOptions, readHostDirectory, readHostTls } from "./host_files.ts";
 import { type HostTls, parseHostsToml } from "./hosts_toml.ts";
 import { type FileValue, LastGood, type ProblemList, renderProblem } from "../../files/last_good.ts";
 import type { HostCertificates } from "./pem.ts";
@@ -11,6 +11,7 @@ import type { HostAccess, HostsDirectory, RancherSettings } from "./settings.ts"
 interface LoadContext {
   readonly files: FileReader;
   readonly problems: ProblemList;
+  readonly nowMs: number;
 }
 
 type GoodHosts = HostsDirectory & { readonly kind: "ok" };
@@ -27,7 +28,7 @@ export class HostTrees {
     const hosts = new Map<string, HostsDirectory>();
     for (const name of dir === undefined ? [] : hostNames(dir, context.files)) {
       const folder = `${dir}/${name}`;
-      const parse = (text: string): Parsed<GoodHosts> => parseHosts(text, { folder, files: context.files });
+      const parse = (text: string): Parsed<GoodHosts> => parseHosts(text, { folder, ...context });
       const found = this.#hosts.read(`${folder}/hosts.toml`, { ...context, parse, place: "named" });
       const known = found.kind === "missing" ? this.#hostsOfCertificates(folder, context) : found;
       if (known.kind === "value") hosts.set(name, known.value);
@@ -58,14 +59,14 @@ export class HostTrees {
     if (found.kind !== "value") return undefined;
     const { mirrors, tls, credentials } = found.value;
     const access = [...tls].map(([host, entry]): readonly [string, HostAccess] => {
-      const parsed = readHostTls(entry, { folder: folderOf(path), files: context.files });
+      const parsed = readHostTls(entry, { folder: folderOf(path), ...context });
       return [host, accessOf(this.#tls.settle(`${path} (${host})`, parsed, context.problems), entry.skipVerify)];
     });
     return { mirrors, access: new Map(access), credentials };
   }
 
-  #readCertificates(folder: string, { files, problems }: LoadContext): FileValue<HostCertificates> {
-    return this.#certs.settle(folder, readHostDirectory(folder, files), problems);
+  #readCertificates(folder: string, context: LoadContext): FileValue<HostCertificates> {
+    return this.#certs.settle(folder, readHostDirectory({ folder, ...context }), context.problems);
   }
 
   #hostsOfCertificates(folder: string, context: LoadContext): FileValue<GoodHosts> {
@@ -87,12 +88,14 @@ export class HostTrees {
 }
 
 /** Parses a hosts.toml and reads what it names; a certificate that cannot be read breaks the file. */
-function parseHosts(text: string, at: { readonly folder: string; readonly files: FileReader }): Parsed<GoodHosts> {
+function parseHosts(text: string, at: HostFilesOptions): Parsed<GoodHosts> {
   const parsed = parseHostsToml(text);
   if (parsed.kind === "broken") return parsed;
+  const warnings = [...parsed.warnings];
   const read = (tls: HostTls): Parsed<HostAccess> => {
     const certificates = readHostTls(tls, at);
     if (certificates.kind === "broken") return certificates;
+    warnings.push(...certificates.warnings);
     return ok<HostAccess>({ kind: "ok", skipVerify: tls.skipVerify, certificates: certificates.value });
   };
   const serverAccess = read(parsed.value.serverTls);
@@ -104,7 +107,7 @@ function parseHosts(text: string, at: { readonly folder: string; readonly files:
     mirrors.push({ ...mirror, access: access.value });
   }
   const { mirrors: _unread, serverTls: _files, ...file } = parsed.value;
-  return ok({ kind: "ok", ...file, mirrors, serverAccess: serverAccess.value }, parsed.warnings);
+  return ok({ kind: "ok", ...file, mirrors, serverAccess: serverAccess.value }, warnings);
 }
 
 function accessOf(found: FileValue<HostCertificates>, skipVerify: HostTls["skipVerify"]): HostAccess {

@@ -1,7 +1,9 @@
-// Certificates and keys in PEM, checked before a TLS client chokes on them. Called by certs_d.ts and settings_files.ts.
+// Certificates and keys in PEM: what can be used of a text, and words for the rest.
 import { createPrivateKey, X509Certificate } from "node:crypto";
+import { readCertificate } from "../../tls/certificate.ts";
+import { childrenOf, derOf, readElements, Tag } from "../../tls/der.ts";
 import type { ClientCertificate } from "../pull_plan.ts";
-import { broken, ok, type Parsed } from "../../files/problem.ts";
+import { broken, type Fault, ok, type Parsed } from "../../files/problem.ts";
 
 /** What a host's TLS needs beside the public roots. */
 export interface HostCertificates {
@@ -13,28 +15,108 @@ export interface HostCertificates {
 /** No certificates. */
 export const NO_CERTIFICATES: HostCertificates = { caCertificates: [], clientCertificates: [] };
 
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+const PRIVATE_KEY = /-----BEGIN ([A-Z ]*)PRIVATE KEY-----([^-]*)-----END \1PRIVATE KEY-----/;
 
-/** The certificates of a PEM text, one a string. Broken when there is none, or when one cannot be read. */
-export function parseCertificates(text: string): Parsed<readonly string[]> {
+/** RSA keys below this many bits are refused in the hand-shake, ours and the server's. */
+const MIN_RSA_BITS = 2_048;
+
+/**
+ * The certificates of a CA file, one a string. What cannot be read of it is left out with a warning, as by the nodes'
+ * runtimes; broken only when nothing can be read. A CA out of its time is kept and warned of: Go and OpenSSL refuse what it signed.
+ */
+export function parseCertificates(text: string, nowMs: number): Parsed<readonly string[]> {
   const blocks = [...text.matchAll(CERTIFICATE)].map(([block]) => `${block}\n`);
   if (blocks.length === 0) return broken("no PEM certificate in it");
-  const unreadable = blocks.findIndex((block) => !isReadable(() => new X509Certificate(block)));
-  return unreadable < 0 ? ok(blocks) : broken(`certificate ${unreadable + 1} in it is not readable`);
+  const isUsable = usableAmong(blocks);
+  const warnings = blocks.flatMap((block, at): readonly Fault[] => {
+    const what = isUsable(block) ? problemOfTime(block, nowMs) : "is not readable and is left out";
+    return what === undefined ? [] : [{ message: `certificate ${at + 1} in it ${what}` }];
+  });
+  const usable = blocks.filter(isUsable);
+  return usable.length > 0 ? ok(usable, warnings) : broken("no certificate in it is readable");
 }
 
-/** A client certificate and its key. Broken when either cannot be read or they do not belong together. */
+/** Those that the TLS client takes. One that it does not take would cost all the others of its list. */
+function usableAmong(blocks: readonly string[]): (block: string) => boolean {
+  const all = new Set(blocks.filter((block) => isReadable(() => new X509Certificate(block))));
+  if (isReadable(() => openClient({ caCerts: [...all] }))) return (block) => all.has(block);
+  const usable = new Set([...all].filter((block) => isReadable(() => openClient({ caCerts: [block] }))));
+  return (block) => usable.has(block);
+}
+
+function problemOfTime(block: string, nowMs: number): string | undefined {
+  const fields = readCertificate(derOf(block) ?? new Uint8Array());
+  if (fields === undefined) return undefined;
+  const [from, to] = [fields.notBeforeMs, fields.notAfterMs].map((ms) => new Date(ms).toISOString().slice(0, 10));
+  if (nowMs > fields.notAfterMs) return `expired on ${to}: nodes do not accept what it signed`;
+  return nowMs < fields.notBeforeMs ? `is not valid before ${from}: nodes do not accept what it signed` : undefined;
+}
+
+/** A client certificate and its key. Broken, with the reason, when they cannot be shown to a server. */
 export function parseClientPair(certificate: string, key: string): Parsed<ClientCertificate> {
-  const certificates = parseCertificates(certificate);
-  if (certificates.kind === "broken") return certificates;
-  const privateKey = /-----BEGIN ([A-Z ]*)PRIVATE KEY-----[^-]+-----END \1PRIVATE KEY-----/.exec(key)?.[0];
-  if (privateKey === undefined) return broken("no PEM private key for the client certificate");
-  const [first = ""] = certificates.value;
-  const fits = isReadable(() => {
-    if (!new X509Certificate(first).checkPrivateKey(createPrivateKey(privateKey))) throw new Error("another key");
+  const blocks = [...certificate.matchAll(CERTIFICATE)].map(([block]) => `${block}\n`);
+  const [first] = blocks;
+  if (first === undefined) return broken("no PEM certificate in it");
+  const unreadable = blocks.findIndex((block) => !isReadable(() => new X509Certificate(block)));
+  if (unreadable >= 0) return broken(`certificate ${unreadable + 1} in it is not readable`);
+  const privateKey = readKey(key);
+  if (privateKey.kind === "broken") return privateKey;
+  const pair = { certificate: blocks.join(""), key: privateKey.value };
+  const problem = problemOfPair(new X509Certificate(first), privateKey.value) ?? problemOfUse(first, pair);
+  return problem === undefined ? ok(pair) : broken(problem);
+}
+
+/** The first private key of a text, under the label that fits its content: OpenSSL and Go do not mind a wrong one. */
+function readKey(text: string): Parsed<string> {
+  const [, label, body = ""] = PRIVATE_KEY.exec(text) ?? [];
+  if (label === "ENCRYPTED " || /^Proc-Type:.*ENCRYPTED/m.test(text)) {
+    return broken(
+      "the private key of the client certificate is encrypted: nodes cannot use it either; store it decrypted",
+    );
+  }
+  if (label === undefined) return broken("no PEM private key for the client certificate");
+  const der = derOf(body);
+  const fitting = der === undefined ? undefined : labelOf(der);
+  if (fitting === undefined) return broken("the private key of the client certificate is not readable");
+  return ok(`-----BEGIN ${fitting}-----\n${body.trim()}\n-----END ${fitting}-----\n`);
+}
+
+/** PKCS #8 goes on with an algorithm after its version, PKCS #1 with a number, SEC 1 with the key. */
+function labelOf(der: Uint8Array): string | undefined {
+  switch (childrenOf(readElements(der)?.[0])[1]?.tag) {
+    case Tag.sequence:
+      return "PRIVATE KEY";
+    case Tag.integer:
+      return "RSA PRIVATE KEY";
+    case Tag.octetString:
+      return "EC PRIVATE KEY";
+    default:
+      return undefined;
+  }
+}
+
+function problemOfPair(certificate: X509Certificate, key: string): string | undefined {
+  const isOwn = isReadable(() => {
+    if (!certificate.checkPrivateKey(createPrivateKey(key))) throw new Error("another key");
   });
-  if (!fits) return broken("the private key does not belong to the client certificate");
-  return ok({ certificate: certificates.value.join(""), key: `${privateKey}\n` });
+  if (!isOwn) return "the private key does not belong to the client certificate";
+  const bits = createPrivateKey(key).asymmetricKeyDetails?.modulusLength ?? MIN_RSA_BITS;
+  return bits < MIN_RSA_BITS
+    ? `its key is too short (RSA ${bits}): reissue it with at least RSA ${MIN_RSA_BITS}`
+    : undefined;
+}
+
+/** What the TLS client does not take although it belongs together. */
+function problemOfUse(first: string, { certificate, key }: ClientCertificate): string | undefined {
+  const version = readCertificate(derOf(first) ?? new Uint8Array())?.version;
+  if (version !== 3) return "the client certificate is X.509 v1: reissue it with an extension file";
+  if (isReadable(() => openClient({ cert: certificate, key }))) return undefined;
+  return "the client certificate or its key cannot be used for TLS";
+}
+
+function openClient(options: Parameters<typeof Deno.createHttpClient>[0]): void {
+  Deno.createHttpClient(options).close();
 }
 
 function isReadable(read: () => unknown): boolean {

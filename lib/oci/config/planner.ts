@@ -49,7 +49,7 @@ export function openPullPlanner(
   let loaded = load();
 
   function load(): LoadedSettings {
-    const next = files.load();
+    const next = files.load(clock.nowMs());
     const keys = next.problems.map((problem) => JSON.stringify([problem.file, problem.line, problem.message]));
     next.problems.forEach((problem, at) => {
       if (!told.has(keys[at] ?? "")) log.warn("cannot use a registry configuration file as it is", { ...problem });

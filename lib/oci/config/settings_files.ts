@@ -1,10 +1,10 @@
-// Reads every configuration file of pulls into one value, all of them at each load. Called by planner.ts.
+// Reads every configuration file of pulls into one value, all of them at each load.
 import { HostTrees } from "./host_trees.ts";
 import { type FileValue, LastGood, type ProblemList, renderProblem } from "../../files/last_good.ts";
 import { parseCertificates } from "./pem.ts";
 import { parsePolicy, type Policy } from "./policy.ts";
 import { parseRegistryFlags } from "./flags.ts";
-import type { Problem } from "../../files/problem.ts";
+import type { Parsed, Problem } from "../../files/problem.ts";
 import { type FileReader, openFileReader } from "../../files/read_files.ts";
 import { mergeRegistriesConfs, parseAliasCache, parseRegistriesConf, type RegistriesConf } from "./registries_conf.ts";
 import type { PullSettings } from "./settings.ts";
@@ -42,6 +42,7 @@ export interface LoadedSettings {
 interface LoadContext {
   readonly files: FileReader;
   readonly problems: ProblemList;
+  readonly nowMs: number;
   /** Reasons to refuse every pull. */
   readonly refusals: string[];
 }
@@ -59,11 +60,12 @@ export class SettingsFiles {
   }
 
   /** Reads all files now. Never throws. */
-  load(): LoadedSettings {
+  load(nowMs: number): LoadedSettings {
     const problems: Problem[] = [];
     const context: LoadContext = {
       files: openFileReader(),
       problems: { add: (problem) => problems.push(problem) },
+      nowMs,
       refusals: [],
     };
     const flags = parseRegistryFlags(this.#paths);
@@ -125,7 +127,8 @@ export class SettingsFiles {
   /** A CA that cannot be read costs trust in what it signed, nothing else: the problem is told. */
   #loadCaCertificates(context: LoadContext): readonly string[] {
     const fromFiles = (this.#paths.caFiles ?? []).flatMap((path) => {
-      const value = this.#certificates.read(path, { ...context, place: "named", parse: parseCertificates });
+      const parse = (text: string): Parsed<readonly string[]> => parseCertificates(text, context.nowMs);
+      const value = this.#certificates.read(path, { ...context, place: "named", parse });
       if (value.kind === "missing") context.problems.add({ file: path, message: "is missing" });
       return value.kind === "value" ? value.value : [];
     });

@@ -18,7 +18,8 @@ import {
 import { type HttpClients, openHttpClients } from "./clients.ts";
 import type { TraceEntry } from "../inspector.ts";
 import { proxyFor, type ProxySettings } from "./proxy.ts";
-import { fetchUnverified } from "./unverified_tls.ts";
+import { PinnedHosts } from "../../tls/pinned_hosts.ts";
+import { fetchUnverified } from "../../tls/unverified_fetch.ts";
 
 /** Sends exchanges over pooled connections. */
 export interface Transport extends Disposable {
@@ -67,6 +68,7 @@ interface Checked {
 class PooledTransport implements Transport {
   readonly #parts: TransportDeps;
   readonly #clients: HttpClients = openHttpClients();
+  readonly #pinnedHosts = new PinnedHosts();
 
   constructor(parts: TransportDeps) {
     this.#parts = parts;
@@ -140,11 +142,16 @@ class PooledTransport implements Transport {
     const { url, method, form, transport } = hop;
     const headers = headersOf(hop, this.#parts.userAgent);
     const request = { method, headers, signal, ...(form === undefined ? {} : { body: form.toString() }) };
-    if (url.protocol === "https:" && !transport.verifyTls) {
-      const [clientCertificate] = transport.clientCertificates ?? [];
-      return fetchUnverified(url, { ...request, clientCertificate, addresses, proxies: this.#parts.proxies });
-    }
-    return fetch(url, { ...request, redirect: "manual", client: this.#clients.clientFor(hop) });
+    const verified = (): Promise<Response> =>
+      fetch(url, { ...request, redirect: "manual", client: this.#clients.clientFor(hop) });
+    if (url.protocol !== "https:") return verified();
+    const [clientCertificate] = transport.clientCertificates ?? [];
+    const proxyUrl = proxyFor(this.#parts.proxies, url);
+    const unverified = (judge?: (certificate: Uint8Array) => void): Promise<Response> =>
+      fetchUnverified(url, { ...request, clientCertificate, addresses, proxyUrl, judge });
+    if (!transport.verifyTls) return unverified();
+    const trusted = transport.caCertificates;
+    return this.#pinnedHosts.fetch(url, { trusted, nowMs: this.#parts.clock.nowMs(), verified, pinned: unverified });
   }
 
   [Symbol.dispose](): void {

@@ -1,10 +1,13 @@
-// HTTPS without verifying the certificate, only where the operator allows it: `fetch` cannot skip verification for one
-// request, node:https can. Looks like fetch to transport.ts.
+// HTTPS over a connection that the runtime does not verify: `fetch` cannot skip verification for one request, node:https
+// can. Looks like fetch. Either the operator wants no verification, or `judge` looks at the certificate before any byte of
+// the request is written; the runtime has proven by then that the server holds the certificate's key (not for X.509 v1).
+//
+// Never with node's `ca` option: with it an unreadable certificate throws past every handler, and a certificate that cannot
+// be parsed counts as verified.
 import type { LookupAddress } from "node:dns";
-import type { IncomingMessage } from "node:http";
+import type { ClientRequest, IncomingMessage } from "node:http";
 import { Agent, type AgentOptions, request as httpsRequest, type RequestOptions } from "node:https";
-import { proxyFor, type ProxySettings } from "./proxy.ts";
-import type { ClientCertificate } from "../pull_plan.ts";
+import { TLSSocket } from "node:tls";
 
 /** Statuses whose answer has no body by definition. */
 const EMPTY: readonly number[] = [204, 205, 304];
@@ -13,19 +16,24 @@ const EMPTY: readonly number[] = [204, 205, 304];
 export interface UnverifiedRequest {
   readonly method: string;
   readonly headers: Headers;
-  readonly body?: string;
+  readonly body?: string | undefined;
   readonly signal: AbortSignal;
-  /** Shown to the server, which may verify us although we do not verify it. */
-  readonly clientCertificate: ClientCertificate | undefined;
+  /** PEM, shown to the server, which may verify us although we do not verify it. */
+  readonly clientCertificate?: { readonly certificate: string; readonly key: string } | undefined;
   /** The only addresses to connect to; undefined: whatever the name resolves to. Through a proxy they do not count. */
-  readonly addresses: readonly string[] | undefined;
-  readonly proxies: ProxySettings;
+  readonly addresses?: readonly string[] | undefined;
+  /** HTTP proxy to go through. */
+  readonly proxyUrl?: string | undefined;
+  /** The name to send in the hand-shake when it is not the URL's. */
+  readonly serverName?: string | undefined;
+  /** Throws when the server's certificate (DER) is not good enough to send anything. Absent: any server will do. */
+  readonly judge?: ((certificate: Uint8Array) => void) | undefined;
 }
 
-/** Like fetch with `redirect: "manual"`; rejects with what node:https says when no answer comes. */
+/** Like fetch with `redirect: "manual"`; rejects with what node:https says, or `judge` throws, when no answer comes. */
 export function fetchUnverified(url: URL, request: UnverifiedRequest): Promise<Response> {
-  const { method, headers, body, signal } = request;
-  const options = { method, headers: Object.fromEntries(headers), signal, ...connectionOptions(url, request) };
+  const { method, headers, body, signal, judge } = request;
+  const options = { method, headers: Object.fromEntries(headers), signal, ...connectionOptions(request) };
   return new Promise((resolve, reject) => {
     const sending = httpsRequest(url, options, (message) => {
       // Thrown from here it would end the process: an answer can be stranger than a Response may be.
@@ -42,26 +50,55 @@ export function fetchUnverified(url: URL, request: UnverifiedRequest): Promise<R
     });
     // Only then is everything of this request gone; after an answer it means nothing.
     sending.on("close", () => reject(fault));
-    sending.end(body);
+    if (judge === undefined) sending.end(body);
+    else sendOnceJudged(sending, { body, judge });
   });
 }
 
-/** Node's option for a proxy of one agent alone, which the types do not know yet. */
+/** Nothing of a request is written before `end` is called. */
+function sendOnceJudged(
+  sending: ClientRequest,
+  { body, judge }: { readonly body: string | undefined; readonly judge: (certificate: Uint8Array) => void },
+): void {
+  const onSecure = (socket: TLSSocket): void => {
+    try {
+      judge(certificateOf(socket));
+      sending.end(body);
+    } catch (error) {
+      sending.destroy(error instanceof Error ? error : new Error(String(error)));
+    }
+  };
+  sending.once("socket", (socket) => {
+    if (!(socket instanceof TLSSocket)) sending.destroy(new Error("connection without TLS"));
+    else if (socket.getProtocol() !== null && !socket.connecting) onSecure(socket);
+    else socket.once("secureConnect", () => onSecure(socket));
+  });
+}
+
+/** Throws what the runtime says of a chain that it cannot parse. */
+function certificateOf(socket: TLSSocket): Uint8Array {
+  const certificate: Partial<ReturnType<TLSSocket["getPeerCertificate"]>> | null = socket.getPeerCertificate(true);
+  if (certificate?.raw === undefined) throw new Error("the server showed no certificate");
+  return certificate.raw;
+}
+
+/** Node's option for a proxy of one agent alone, which the types lack. */
 interface ProxiedAgentOptions extends AgentOptions {
   readonly proxyEnv: { readonly HTTPS_PROXY: string };
 }
 
-function connectionOptions(url: URL, { clientCertificate, addresses, proxies }: UnverifiedRequest): RequestOptions {
-  const own = clientCertificate === undefined
-    ? {}
-    : { cert: clientCertificate.certificate, key: clientCertificate.key };
-  const tls = { rejectUnauthorized: false, ...own };
-  const proxy = proxyFor(proxies, url);
-  if (proxy !== undefined) {
-    const through: ProxiedAgentOptions = { proxyEnv: { HTTPS_PROXY: proxy } };
+function connectionOptions(request: UnverifiedRequest): RequestOptions {
+  const { clientCertificate: own, addresses, proxyUrl, serverName } = request;
+  const tls = {
+    rejectUnauthorized: false,
+    ...(own === undefined ? {} : { cert: own.certificate, key: own.key }),
+    ...(serverName === undefined ? {} : { servername: serverName }),
+  };
+  if (proxyUrl !== undefined) {
+    const through: ProxiedAgentOptions = { proxyEnv: { HTTPS_PROXY: proxyUrl } };
     return { ...tls, agent: new Agent(through) };
   }
-  // No agent: a pooled connection would outlive the signal, and insecure registries are rare.
+  // No agent: a pooled connection would outlive the signal, and such servers are rare.
   return { ...tls, agent: false, ...(addresses === undefined ? {} : { lookup: pinnedTo(addresses) }) };
 }
 

@@ -1,0 +1,103 @@
+// Trust in one certificate itself. The runtime refuses a server certificate that is marked as a CA, which `openssl req -x509`
+// makes, even when exactly this certificate is trusted; Go, and with it the kubelet's container runtime, accepts it. What is
+// accepted here is never more than what Go accepts: the same bytes, and version, name, time and usage as Go checks them.
+import ipaddr from "ipaddr.js";
+import { type CertificateFields, readCertificate } from "./certificate.ts";
+import { derOf } from "./der.ts";
+
+/** Whether a served certificate is good. `unlisted`: it is not among the trusted ones, so that its chain decides. */
+export type PinVerdict =
+  | { readonly kind: "accepted" }
+  | { readonly kind: "unlisted" }
+  /** It is trusted by itself, but must not be shown by this server now; `why` is for people. */
+  | { readonly kind: "refused"; readonly why: string };
+
+/** Judges what a server shows. */
+export interface PinTerms {
+  /** The name or address that was asked for, as it stands in a URL. */
+  readonly host: string;
+  /** PEM texts, each with any number of certificates. */
+  readonly trusted: readonly string[];
+  readonly nowMs: number;
+}
+
+const SERVER_AUTH: readonly string[] = ["1.3.6.1.5.5.7.3.1", "2.5.29.37.0"];
+/** Critical extensions that Go's crypto/x509 handles: key usage, names, constraints, policies, extended key usage. */
+const HANDLED: readonly string[] = [15, 17, 19, 30, 32, 33, 36, 37, 54].map((arc) => `2.5.29.${arc}`);
+
+/** Judges the certificate (DER) of a server whose key was proven in the hand-shake. */
+export function judgePin(certificate: Uint8Array, { host, trusted, nowMs }: PinTerms): PinVerdict {
+  if (!isListed(certificate, trusted)) return { kind: "unlisted" };
+  const fields = readCertificate(certificate);
+  if (fields === undefined) return refused("certificate cannot be read");
+  const why = CHECKS.map((check) => check(fields, { host: bare(host), nowMs })).find((problem) =>
+    problem !== undefined
+  );
+  return why === undefined ? { kind: "accepted" } : refused(why);
+}
+
+type Check = (fields: CertificateFields, at: { readonly host: string; readonly nowMs: number }) => string | undefined;
+
+/** In this order, the first problem is told. Below version 3 the runtime does not check the hand-shake's signature. */
+const CHECKS: readonly Check[] = [
+  ({ version }) => version === 3 ? undefined : `certificate is X.509 v${version}`,
+  ({ repeated }) => repeated === undefined ? undefined : `certificate has the extension ${repeated} twice`,
+  ({ hasNegativeSerial }) => hasNegativeSerial ? "certificate has a negative serial number" : undefined,
+  ({ critical }) => {
+    const unknown = critical.find((id) => !HANDLED.includes(id));
+    return unknown === undefined ? undefined : `certificate: UnsupportedCriticalExtension ${unknown}`;
+  },
+  ({ notAfterMs }, { nowMs }) => nowMs > notAfterMs ? `certificate expired on ${dayOf(notAfterMs)}` : undefined,
+  ({ notBeforeMs }, { nowMs }) =>
+    nowMs < notBeforeMs ? `certificate not valid yet: it is from ${dayOf(notBeforeMs)}` : undefined,
+  (fields, { host }) => {
+    if (hasName(fields, host)) return undefined;
+    const names = fields.dnsNames === undefined ? "it has no subjectAltName" : "its subjectAltName has others";
+    return `certificate not valid for this name: ${names}`;
+  },
+  ({ usages }) =>
+    usages === undefined || usages.some((usage) => SERVER_AUTH.includes(usage))
+      ? undefined
+      : "certificate does not allow extended key usage for server authentication",
+];
+
+function refused(why: string): PinVerdict {
+  return { kind: "refused", why };
+}
+
+/** Byte for byte: a certificate of the same name and key is another one. */
+function isListed(certificate: Uint8Array, trusted: readonly string[]): boolean {
+  const blocks = trusted.flatMap((text) =>
+    text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? []
+  );
+  return blocks.some((block) => {
+    const der = derOf(block);
+    return der?.length === certificate.length && der.every((byte, at) => byte === certificate[at]);
+  });
+}
+
+/** As Go's VerifyHostname: addresses only by address, names only by name, no common name, `*` only as a whole first label. */
+function hasName({ dnsNames = [], addresses = [] }: CertificateFields, host: string): boolean {
+  if (ipaddr.isValid(host)) {
+    const wanted = ipaddr.process(host).toByteArray();
+    return addresses.some((bytes) => {
+      if (bytes.length !== 4 && bytes.length !== 16) return false;
+      const found = ipaddr.process(ipaddr.fromByteArray([...bytes]).toString()).toByteArray();
+      return found.length === wanted.length && found.every((byte, at) => byte === wanted[at]);
+    });
+  }
+  const labels = host.split(".");
+  return dnsNames.some((name) => {
+    const pattern = name.toLowerCase().split(".");
+    if (pattern.length !== labels.length || name === "*") return false;
+    return pattern.every((label, at) => label === labels[at] || at === 0 && label === "*");
+  });
+}
+
+function bare(host: string): string {
+  return host.replace(/^\[|\]$/g, "").toLowerCase().replace(/\.$/, "");
+}
+
+function dayOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}

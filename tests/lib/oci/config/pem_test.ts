@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { createPrivateKey, generateKeyPairSync } from "node:crypto";
+import { parseCertificates, parseClientPair } from "../../../../lib/oci/config/pem.ts";
+import type { Parsed } from "../../../../lib/files/problem.ts";
+import { issueSelfSigned } from "../../tls/self_signed.ts";
+
+const nowMs = Date.now();
+const good = await issueSelfSigned({ isCa: false });
+
+function block(content: string): string {
+  return `-----BEGIN CERTIFICATE-----\n${content}-----END CERTIFICATE-----\n`;
+}
+
+function messagesOf(parsed: Parsed<unknown>): readonly string[] {
+  return parsed.kind === "broken" ? [parsed.fault.message] : parsed.warnings.map(({ message }) => message);
+}
+
+for (
+  const [what, text] of [
+    ["no base64", block("!!!! not base64 !!!!\n")],
+    ["no certificate", block("AAAA\n")],
+    ["empty", block("")],
+  ] as const
+) {
+  Deno.test(`parseCertificates() keeps what can be read beside a block that is ${what}, and warns of it`, () => {
+    for (const [file, place] of [[text + good.pem, 1], [good.pem + text, 2]] as const) {
+      const parsed = parseCertificates(file, nowMs);
+      assert.equal(parsed.kind === "ok" && parsed.value.length, 1);
+      assert.deepEqual(messagesOf(parsed), [`certificate ${place} in it is not readable and is left out`]);
+    }
+    assert.deepEqual(messagesOf(parseCertificates(text, nowMs)), ["no certificate in it is readable"]);
+  });
+}
+
+Deno.test("parseCertificates() warns of an authority out of its time, and keeps it", async () => {
+  const past = await issueSelfSigned({ notAfter: new Date("2020-01-02"), notBefore: new Date("2019-01-01") });
+  const future = await issueSelfSigned({ notBefore: new Date("2048-01-02"), notAfter: new Date("2049-01-01") });
+  const parsed = parseCertificates(good.pem + past.pem + future.pem, nowMs);
+  assert.equal(parsed.kind === "ok" && parsed.value.length, 3);
+  assert.deepEqual(messagesOf(parsed), [
+    "certificate 2 in it expired on 2020-01-02: nodes do not accept what it signed",
+    "certificate 3 in it is not valid before 2048-01-02: nodes do not accept what it signed",
+  ]);
+});
+
+Deno.test("parseClientPair() takes a key under a wrong label for what it is", () => {
+  const key = createPrivateKey(good.key);
+  const sec1 = String(key.export({ type: "sec1", format: "pem" }));
+  for (
+    const text of [
+      good.key,
+      sec1,
+      sec1.replaceAll("EC PRIVATE", "PRIVATE"),
+      good.key.replaceAll("PRIVATE", "RSA PRIVATE"),
+    ]
+  ) {
+    const parsed = parseClientPair(good.pem, text);
+    assert.equal(parsed.kind, "ok", messagesOf(parsed).join());
+    assert.equal(createPrivateKey(parsed.kind === "ok" ? parsed.value.key : "").asymmetricKeyType, "ec");
+  }
+});
+
+Deno.test("parseClientPair() says why a pair cannot be shown to a server", async () => {
+  const other = await issueSelfSigned();
+  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 1024 });
+  const encrypted = privateKey.export({ type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "p" });
+  const cases: readonly (readonly [certificate: string, key: string, says: RegExp])[] = [
+    [good.pem, other.key, /^the private key does not belong to the client certificate$/],
+    [good.pem, String(encrypted), /is encrypted: nodes cannot use it either/],
+    [
+      good.pem,
+      "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\nAAAA\n-----END RSA PRIVATE KEY-----",
+      /encrypted/,
+    ],
+    [good.pem, "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----", /is not readable/],
+    [good.pem, "", /no PEM private key/],
+    ["", good.key, /no PEM certificate/],
+    [block("AAAA\n"), good.key, /certificate 1 in it is not readable/],
+  ];
+  for (const [certificate, key, says] of cases) {
+    const parsed = parseClientPair(certificate, key);
+    assert.equal(parsed.kind, "broken");
+    assert.match(messagesOf(parsed).join(), says);
+  }
+});

@@ -1,0 +1,3 @@
+module archway.test/tlsserver
+
+go 1.26

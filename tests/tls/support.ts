@@ -1,0 +1,70 @@
+// The Go program of tests/tls/server: built once, started, asked through its standard streams.
+import { ensureGoProgram, pinnedCacheDirectory } from "../support/go_build.ts";
+
+/** One server of the matrix. */
+export interface TlsConfiguration {
+  readonly name: string;
+  /** How clients must call it; it leads to 127.0.0.1, through the proxy when it does not resolve. */
+  readonly host: string;
+  readonly port: number;
+  /** Content of the CA file. */
+  readonly ca: string;
+  /** PEM; empty: none. */
+  readonly clientCertificate: string;
+  readonly clientKey: string;
+  /** What Go's client says: `ok` or its error. */
+  readonly go: string;
+}
+
+/** The running program. */
+export interface TlsServers extends AsyncDisposable {
+  readonly configurations: readonly TlsConfiguration[];
+  /** A proxy whose tunnels lead to 127.0.0.1 whatever name is asked for. */
+  readonly proxy: string;
+  /** How many requests of Archway each has answered, by name. */
+  requests(): Promise<Readonly<Record<string, number>>>;
+}
+
+const MODULE = new URL("server/", import.meta.url);
+const FILES = [...Deno.readDirSync(MODULE)].map(({ name }) => name).sort();
+
+/** Starts all servers; those of another start have other certificates, private keys are kept. */
+export async function startTlsServers(): Promise<TlsServers> {
+  const directory = await pinnedCacheDirectory("tls", FILES.map((name) => new URL(name, MODULE)));
+  const program = await ensureGoProgram(
+    { name: "tlsserver", module: MODULE, package: ".", linkerFlags: "-s -w" },
+    { directory, onProgress: () => {} },
+  );
+  const child = new Deno.Command(program, {
+    args: [`${directory}/../tls-keys`],
+    stdin: "piped",
+    stdout: "piped",
+  }).spawn();
+  const input = child.stdin.getWriter();
+  const output = child.stdout.pipeThrough(new TextDecoderStream());
+  const lines = linesOf(output);
+  const next = async (): Promise<string> => (await lines.next()).value ?? "{}";
+  const { configurations, proxy } = JSON.parse(await next());
+  return {
+    configurations,
+    proxy,
+    requests: async () => {
+      await input.write(new TextEncoder().encode("\n"));
+      return JSON.parse(await next());
+    },
+    [Symbol.asyncDispose]: async () => {
+      await input.close();
+      while (!(await lines.next()).done);
+      await child.status;
+    },
+  };
+}
+
+async function* linesOf(stream: ReadableStream<string>): AsyncGenerator<string, void> {
+  let rest = "";
+  for await (const text of stream) {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
+}
