@@ -21,6 +21,6 @@ export function isUsableArchitecture(name: string): boolean {
 /** What all sets share, sorted ascending without duplicates. No sets at all share nothing. */
 export function intersectArchitectures(sets: readonly (readonly string[])[]): readonly string[] {
   const [first, ...rest] = sets;
-  if (first === undefined) return [];
-  return [...new Set(first)].filter((name) => rest.every((set) => set.includes(name))).sort();
+  const shared = rest.reduce((left, set) => left.intersection(new Set(set)), new Set(first));
+  return [...shared].sort();
 }

@@ -1,7 +1,8 @@
 // Facts of a gated pod → what is to become of it. Called by the pod controller; the audit and the playground use it too.
 // Source: §2.3, design §5.
 import type { PlacementConfigs, PlacementSettings } from "./config_types.ts";
-import { hasRequiredArchitecture, isConstrainedByUs, isGated } from "./patch/constraints.ts";
+import { hasRequiredArchitecture, isGated } from "./patch/constraints.ts";
+import { isConstrainedByUs } from "./patch/own_terms.ts";
 import type { PlacementDecision } from "./decision_types.ts";
 import { failingCount, nextAttemptAfterMs } from "./failures.ts";
 import { ignoreReason } from "./ignore.ts";

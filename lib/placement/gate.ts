@@ -2,7 +2,8 @@
 // known. Called by routes for each admission, so: no allocation that is not needed. Source: §1.2, design §5.
 import { PodAnnotation } from "../names.ts";
 import { admissionPatch } from "./patch/admission_patch.ts";
-import { hasRequiredArchitecture, isConstrainedByUs } from "./patch/constraints.ts";
+import { hasRequiredArchitecture } from "./patch/constraints.ts";
+import { isConstrainedByUs } from "./patch/own_terms.ts";
 import type { GateVerdict, NowhereDecision, PlaceDecision } from "./decision_types.ts";
 import { ignoreReason } from "./ignore.ts";
 import { imagesWorthConfigRead, judgeImages } from "./images.ts";

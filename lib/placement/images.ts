@@ -14,11 +14,14 @@ import { joinLevels, type Levels, levelsOf } from "./variants.ts";
 /** The distinct (image, always) pairs of containers and init containers, and of image volumes where they count. */
 export function imagesToInspect(pod: PodView, settings: PlacementSettings): readonly ImageUse[] {
   const wanted: ImageUse[] = [];
+  const seen = { plain: new Set<string>(), always: new Set<string>() };
   const volumes = settings.imageVolumes === "require" ? pod.imageVolumes : [];
   for (const { image, pullPolicy } of volumes.length === 0 ? pod.containers : [...pod.containers, ...volumes]) {
     const always = pullPolicy === "Always";
-    const isNew = image !== "" && !wanted.some((one) => one.image === image && one.always === always);
-    if (isNew) wanted.push({ image, always, pullPolicy });
+    const same = always ? seen.always : seen.plain;
+    if (image === "" || same.has(image)) continue;
+    same.add(image);
+    wanted.push({ image, always, pullPolicy });
   }
   return wanted;
 }
@@ -49,38 +52,40 @@ export interface ImagesOfPod {
  * with the longest wait that any registry asked for. An image nobody inspected is a transient failure.
  */
 export function judgeImages(facts: ImagesOfPod): ImageJudgement {
-  const wanted = imagesToInspect(facts.pod, facts.settings);
-  const missing = wanted.filter(({ image }) => !facts.images.some((fact) => fact.image === image)).map(notInspected);
-  const outcomes = [...facts.images, ...missing].map((fact) => ({ fact, judged: judgeImage(fact, facts) }));
-  const failures = outcomes.flatMap(({ fact, judged }) =>
-    judged.kind === "failed" ? [{ image: fact.image, failure: judged.failure }] : []
+  const inspected = new Set(facts.images.map(({ image }) => image));
+  const missing = imagesToInspect(facts.pod, facts.settings)
+    .filter(({ image }) => !inspected.has(image)).map(notInspected);
+  const rules = rulesOf(facts);
+  const outcomes = [...facts.images, ...missing].map((one) => ({ one, judged: judgeImage(one, rules) }));
+  const failures = outcomes.flatMap(({ one, judged }) =>
+    judged.kind === "failed" ? [{ image: one.image, failure: judged.failure }] : []
   );
-  const shown = outcomes.map(({ fact, judged }) => outcomeOf(fact, judged)).filter(isFirstOfItsImage);
+  const shown = firstOfEachImage(outcomes.map(({ one, judged }) => outcomeOf(one, judged)));
   const failed = worstFailure(failures);
   if (failed !== undefined) return { kind: "failed", failed, outcomes: shown };
   const sets = outcomes.flatMap(({ judged }) => judged.kind === "some" ? [judged.architectures] : []);
   const shared = sets.length === 0 ? [...KNOWN_ARCHITECTURES].sort() : intersectArchitectures(sets);
-  const rule = entryOf(facts.settings.runtimeClasses, facts.pod.runtimeClassName);
-  const architectures = rule?.kind === "add" ? [...new Set([...shared, ...rule.architectures])].sort() : shared;
+  const architectures = rules.emulated.length === 0 ? shared : [...new Set([...shared, ...rules.emulated])].sort();
   const levels = joinLevels(outcomes.flatMap(({ judged }) => judged.kind === "some" ? [judged.levels] : []));
   const findings = [...new Set(facts.images.flatMap(findingsOf))];
   return { kind: "shared", architectures, levels, findings, outcomes: shown };
 }
 
 /**
- * The images whose config is worth reading before their sets are believed: those known by their index alone that
+ * The images whose config is worth reading before their sets are believed: those inspected by their index alone that
  * exclude an architecture which another image has. One of them may be an operator bundle, which narrows nothing (PR-11).
  */
 export function imagesWorthConfigRead(facts: ImagesOfPod): readonly string[] {
-  const sets = facts.images.flatMap((fact) => {
-    const judged = judgeImage(fact, facts);
-    return judged.kind === "some" ? [{ fact, architectures: judged.architectures }] : [];
+  const rules = rulesOf(facts);
+  const sets = facts.images.flatMap((one) => {
+    const judged = judgeImage(one, rules);
+    return judged.kind === "some" ? [{ one, count: judged.architectures.length, names: judged.architectures }] : [];
   });
-  const worth = sets.filter(({ fact, architectures }) =>
-    fact.inspection.kind === "platforms" && fact.inspection.depth === "index" &&
-    sets.some((other) => other.architectures.some((architecture) => !architectures.includes(architecture)))
+  const all = new Set(sets.flatMap(({ names }) => names));
+  const worth = sets.filter(({ one: { inspection }, count }) =>
+    inspection.kind === "platforms" && inspection.depth === "index" && count < all.size
   );
-  return [...new Set(worth.map(({ fact }) => fact.image))];
+  return [...new Set(worth.map(({ one }) => one.image))];
 }
 
 /** The operating system a pod is for: `kubernetes.io/os` where the pod pins it, then `spec.os`, else linux (D18). */
@@ -105,20 +110,37 @@ type JudgedImage =
   | { readonly kind: "anywhere" }
   | { readonly kind: "failed"; readonly failure: InspectionFailure };
 
-function judgeImage(fact: InspectedImage, { pod, settings }: ImagesOfPod): JudgedImage {
-  const { inspection } = fact;
+/** What of the pod and the settings decides about each of its images; made once for a pod. */
+interface ImageRules {
+  readonly os: string;
+  /** Architectures that the pod's RuntimeClass emulates: where it has some, no image excludes the pod altogether. */
+  readonly emulated: readonly string[];
+  readonly containerImages: ReadonlySet<string>;
+}
+
+function rulesOf({ pod, settings }: ImagesOfPod): ImageRules {
+  const rule = entryOf(settings.runtimeClasses, pod.runtimeClassName);
+  return {
+    os: operatingSystemOf(pod),
+    emulated: rule?.kind === "add" ? rule.architectures : [],
+    containerImages: new Set(pod.containers.map(({ image }) => image)),
+  };
+}
+
+function judgeImage({ image, inspection }: InspectedImage, rules: ImageRules): JudgedImage {
   if (inspection.kind === "anywhere") return { kind: "anywhere" };
   if (inspection.kind === "failed") {
-    const isData = inspection.failure.reason === "NotAnImage" && isOnlyVolume(fact.image, pod);
+    // An image volume may hold plain data, which is no image of any architecture.
+    const isData = inspection.failure.reason === "NotAnImage" && !rules.containerImages.has(image);
     return isData ? { kind: "anywhere" } : { kind: "failed", failure: inspection.failure };
   }
-  const os = operatingSystemOf(pod);
-  const emulated = entryOf(settings.runtimeClasses, pod.runtimeClassName)?.kind === "add";
-  const usable = usablePlatforms(inspection.platforms, os);
+  const usable = usablePlatforms(inspection.platforms, rules.os);
   const architectures = [...new Set(usable.map((platform) => platform.architecture))].sort();
-  if (architectures.length > 0 || emulated) return { kind: "some", architectures, levels: levelsOf(usable) };
+  if (architectures.length > 0 || rules.emulated.length > 0) {
+    return { kind: "some", architectures, levels: levelsOf(usable) };
+  }
   const offered = [...new Set(inspection.platforms.map((platform) => `${platform.os}/${platform.architecture}`))];
-  const message = `it has no platform for ${os} (it offers ${offered.slice(0, 8).join(", ") || "none"})`;
+  const message = `it has no platform for ${rules.os} (it offers ${offered.slice(0, 8).join(", ") || "none"})`;
   return { kind: "failed", failure: { kind: "permanent", reason: "NotAnImage", message } };
 }
 
@@ -144,7 +166,7 @@ function worstFailure(failures: readonly ImageFailure[]): ImageFailure | undefin
   const permanent = failures.find(({ failure }) => failure.kind === "permanent");
   const [first] = failures;
   if (permanent !== undefined || first === undefined) return permanent;
-  const retryAfterMs = Math.max(...failures.map(({ failure }) => failure.retryAfterMs ?? 0));
+  const retryAfterMs = failures.reduce((longest, { failure }) => Math.max(longest, failure.retryAfterMs ?? 0), 0);
   return retryAfterMs === 0 ? first : { image: first.image, failure: { ...first.failure, retryAfterMs } };
 }
 
@@ -157,12 +179,9 @@ function notInspected({ image, pullPolicy }: ImageUse): InspectedImage {
   return { image, pullPolicy, inspection: { kind: "failed", failure } };
 }
 
-function isOnlyVolume(image: string, pod: PodView): boolean {
-  return !pod.containers.some((container) => container.image === image);
-}
-
-function isFirstOfItsImage(outcome: ImageOutcome, index: number, all: readonly ImageOutcome[]): boolean {
-  return all.findIndex((other) => other.image === outcome.image) === index;
+function firstOfEachImage(outcomes: readonly ImageOutcome[]): readonly ImageOutcome[] {
+  const seen = new Set<string>();
+  return outcomes.filter(({ image }) => !seen.has(image) && seen.add(image));
 }
 
 function pinnedOs(term: RawObject): string | undefined {

@@ -20,7 +20,8 @@ export function offeredByNodePool(pool: unknown): readonly string[] {
       .map((requirement) => (listAt(requirement, "values") ?? []).filter((value) => typeof value === "string"));
   const wanted = valuesOf("In");
   const offered = wanted.length === 0 ? KNOWN_ARCHITECTURES : intersectArchitectures(wanted);
-  return usable(offered).filter((name) => !valuesOf("NotIn").flat().includes(name));
+  const excluded = new Set(valuesOf("NotIn").flat());
+  return usable(offered).filter((name) => !excluded.has(name));
 }
 
 /** The architecture a MachineSet makes: what its scale-from-zero annotation or its node labels say. */

@@ -1,8 +1,9 @@
 // Architectures that the images share → the decision to place: what is required, preferred and tolerated. Shared by the
 // controller's decision and by warm admission, so that both place a pod alike. Source: §2.5, §2.7.
+import { intersectArchitectures } from "../arch.ts";
 import { requiredAddition } from "./patch/affinity.ts";
 import type { PlacementSettings } from "./config_types.ts";
-import { ownRequirement } from "./patch/constraints.ts";
+import { ownRequirement } from "./patch/own_terms.ts";
 import type { NowhereDecision, PlaceDecision } from "./decision_types.ts";
 import type { ImageJudgement } from "./images.ts";
 import type { PreferencePlan, RequiredPlan, VariantRequirement } from "./plan_types.ts";
@@ -50,7 +51,7 @@ export function placeByImages(
 /** A requirement of ours that stands on the pod is only ever narrowed, even when the images meanwhile support more. */
 function withinOwn(pod: PodView, architectures: readonly string[]): readonly string[] {
   const own = ownRequirement(pod);
-  return own === undefined ? architectures : architectures.filter((one) => own.architectures.includes(one));
+  return own === undefined ? architectures : intersectArchitectures([architectures, own.record.architectures]);
 }
 
 type Parts = Pick<Extract<RequiredPlan, { kind: "in" }>, "architectures" | "variants">;

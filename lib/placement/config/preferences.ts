@@ -1,6 +1,7 @@
 // The nodeAffinityScoring plugin: which preferred terms a pod gets, from which config, and the audit of it. Source: §2.5.
 import { PodAnnotation } from "../../names.ts";
-import { preferredArchitectures, prefersArchitecture, splitPreferredTerms } from "../patch/constraints.ts";
+import { preferredArchitectures, prefersArchitecture } from "../patch/constraints.ts";
+import { splitPreferredTerms } from "../patch/own_terms.ts";
 import type { PreferenceOutcome, PreferencePlan, PreferredTerm } from "../plan_types.ts";
 import { entryOf } from "../raw.ts";
 import type { ScoringSource } from "./selection.ts";
@@ -43,6 +44,7 @@ export function planPreferences(pod: PodView, options: PreferenceOptions): Prefe
     : splitPreferredTerms(pod);
   const userStated = users.some(prefersArchitecture);
   const seen = new Set(preferredArchitectures(users));
+  const present = new Set(own.map(({ architecture }) => architecture));
   const terms: PreferredTerm[] = [];
   const outcomes: PreferenceOutcome[] = [];
   const entries = auditEntries(pod, options.ownTerms);
@@ -59,7 +61,7 @@ export function planPreferences(pod: PodView, options: PreferenceOptions): Prefe
     outcomes.push({ source, applied, skipped });
   }
   return {
-    terms: terms.filter((term) => !own.some((one) => one.architecture === term.architecture)),
+    terms: terms.filter(({ architecture }) => !present.has(architecture)),
     audit: entries.size === 0 ? undefined : [...entries].join(","),
     outcomes,
     wanted: true,

@@ -3,7 +3,8 @@
 import { type JsonPatch, type PatchOperation, pointer } from "../../k8s/patch.ts";
 import { NO_SUPPORTED_ARCH, NODE_ARCH_LABEL } from "../../names.ts";
 import type { LabelRequirement, RawObject } from "../config_types.ts";
-import { expressionsOf, hasExpression, isEmptyTerm, ownArchitectures } from "./constraints.ts";
+import { expressionsOf, hasExpression, isEmptyTerm } from "./constraints.ts";
+import { type OwnRequirement, ownRequirement } from "./own_terms.ts";
 import type { PreferredTerm, RequiredPlan } from "../plan_types.ts";
 import { listAt } from "../raw.ts";
 import type { PodView } from "../types.ts";
@@ -94,14 +95,19 @@ function requiredOperations(pod: PodView, addition: RequiredAddition): JsonPatch
   }
   if (terms.length === 0) return [{ op: "add", path: REQUIRED_TERMS_POINTER, value: nodeSelectorTerms }];
   if (JSON.stringify(terms) === JSON.stringify(nodeSelectorTerms)) return [];
-  return terms.flatMap((term, index) => termOperations(pod, { term, index, addition }));
+  const own = ownRequirement(pod);
+  return terms.flatMap((term, index) => termOperations(term, { index, addition, own }));
 }
 
 function termOperations(
-  pod: PodView,
-  { term, index, addition }: { readonly term: RawObject; readonly index: number; readonly addition: RequiredAddition },
+  term: RawObject,
+  { index, addition, own }: {
+    readonly index: number;
+    readonly addition: RequiredAddition;
+    readonly own: OwnRequirement | undefined;
+  },
 ): JsonPatch {
-  if (isEmptyTerm(term) || isSettled(pod, { term, addition })) return [];
+  if (isEmptyTerm(term) || isSettled(term, addition, own)) return [];
   const path = REQUIRED_TERMS_POINTER + pointer(index, "matchExpressions");
   const expressions = addition.expressions.map(expressionOf);
   if (listAt(term, "matchExpressions") === undefined) return [{ op: "add", path, value: expressions }];
@@ -109,15 +115,12 @@ function termOperations(
 }
 
 /** A term that speaks of the key is the user's word and stays; unless the word is our own and meanwhile too wide. */
-function isSettled(
-  pod: PodView,
-  { term, addition }: { readonly term: RawObject; readonly addition: RequiredAddition },
-): boolean {
-  const [main, ...further] = addition.expressions;
+function isSettled(term: RawObject, { expressions }: RequiredAddition, own: OwnRequirement | undefined): boolean {
+  const [main, ...further] = expressions;
   if (!hasExpression(term, main.key)) return false;
-  const own = ownArchitectures(pod, term);
-  if (own === undefined) return true;
-  const isWide = main.operator === "In" && !own.every((name) => main.values.includes(name));
+  const architectures = own?.architecturesOf(term);
+  if (architectures === undefined) return true;
+  const isWide = main.operator === "In" && architectures.some((name) => !main.values.includes(name));
   return !isWide && further.every((one) => isStated(term, one));
 }
 

@@ -35,21 +35,27 @@ export function planTolerations(
   pod: PodView,
   wanted: { readonly architectures: readonly string[]; readonly taints: readonly ArchTaint[] },
 ): readonly TolerationPlan[] {
+  if (wanted.taints.length === 0) return [];
+  const tolerated = new Set((pod.tolerations ?? []).map(coverageOf));
   const plans: TolerationPlan[] = [];
   for (const { key, effect, architectures } of wanted.taints) {
     for (const value of wanted.architectures) {
+      if (architectures !== undefined && !architectures.includes(value)) continue;
       const plan: TolerationPlan = { key, operator: "Equal", value, effect };
-      const carried = architectures === undefined || architectures.includes(value);
-      const isTolerated = [...(pod.tolerations ?? []), ...plans].some((toleration) => tolerates(toleration, plan));
-      if (carried && !isTolerated) plans.push(plan);
+      if (coveragesOf(plan).some((coverage) => tolerated.has(coverage))) continue;
+      tolerated.add(coverageOf(plan));
+      plans.push(plan);
     }
   }
   return plans;
 }
 
-/** Whether a toleration covers a taint; the rules are the scheduler's. */
-function tolerates(toleration: TolerationView, taint: TolerationPlan): boolean {
-  const effectFits = toleration.effect === "" || toleration.effect === taint.effect;
-  if (toleration.operator === "Exists") return effectFits && (toleration.key === "" || toleration.key === taint.key);
-  return effectFits && toleration.key === taint.key && toleration.value === taint.value;
+/** What a toleration covers, as one text; an empty effect stands for every effect, as in the scheduler's rules. */
+function coverageOf({ key, operator, value, effect }: TolerationView): string {
+  return JSON.stringify(operator === "Exists" ? [key, effect] : [key, effect, value]);
+}
+
+/** All coverages that include a taint: every key or its own, every effect or its own, every value or its own. */
+function coveragesOf({ key, value, effect }: TolerationPlan): readonly string[] {
+  return ["", effect].flatMap((one) => [["", one], [key, one], [key, one, value]]).map((all) => JSON.stringify(all));
 }

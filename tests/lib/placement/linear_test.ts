@@ -1,0 +1,206 @@
+// Nothing that others send may cost more than its size: eight times as much of anything takes about eight times as long.
+// Compared are times of the same code on the same machine, the least of several runs each, never a time with a limit.
+import assert from "node:assert/strict";
+import type { ImageUse, InspectedImage } from "../../../lib/oci/types.ts";
+import { intersectArchitectures } from "../../../lib/arch.ts";
+import { makeSettings } from "../../../lib/placement/config/settings.ts";
+import { decide } from "../../../lib/placement/decide.ts";
+import { judgeAdmission } from "../../../lib/placement/gate.ts";
+import { imagesToInspect, imagesWorthConfigRead, judgeImages } from "../../../lib/placement/images.ts";
+import { admissionPatch } from "../../../lib/placement/patch/admission_patch.ts";
+import { releasePatch } from "../../../lib/placement/patch/release_patch.ts";
+import { planTolerations } from "../../../lib/placement/patch/tolerations.ts";
+import { reportsOf } from "../../../lib/placement/report/reports.ts";
+import {
+  ARCH,
+  cluster,
+  configs,
+  container,
+  fact,
+  factsOf,
+  failedFact,
+  gatedPod,
+  type Json,
+  mark,
+  nodeAffinity,
+  platformsFact,
+  podOf,
+  preferredTerm,
+  R,
+  rawPod,
+  term,
+  weigh,
+} from "./make.ts";
+
+/** Where the input grows eightfold, quadratic work grows by 64; linear work by 8, or up to three times that by caches. */
+const GROWTH = 8;
+const MOST = 32;
+/** A busy machine interrupts a run now and then: the least of many counts, and the machine gets many chances. */
+const TRIES = 30;
+
+function timeMs(work: () => void): number {
+  const startedMs = performance.now();
+  work();
+  return performance.now() - startedMs;
+}
+
+/** Asserts that the work on what `make` gives for a count grows no faster than the count. */
+function growsWithInput<T>(
+  make: (count: number) => T,
+  { work, count }: { readonly work: (input: T) => void; readonly count: number },
+): void {
+  const [few, many] = [make(count), make(count * GROWTH)];
+  const least = { few: Infinity, many: Infinity };
+  for (let attempt = 0; attempt < TRIES && (attempt < 3 || least.many > MOST * least.few); attempt++) {
+    least.few = Math.min(least.few, timeMs(() => work(few)));
+    least.many = Math.min(least.many, timeMs(() => work(many)));
+  }
+  const ratio = least.many / Math.max(least.few, 0.05);
+  assert.ok(ratio <= MOST, `${GROWTH} times as much takes ${ratio.toFixed(1)} times as long`);
+}
+
+const settings = makeSettings({
+  operatorNamespace: "archway",
+  imageVolumes: "require",
+  archTaints: [{ key: ARCH, effect: "NoSchedule", architectures: undefined }],
+});
+const SCORING = configs(cluster({ platforms: [weigh(R, 50)], fallback: R }));
+
+function list<T>(count: number, make: (index: number) => T): readonly T[] {
+  return Array.from({ length: count }, (_, index) => make(index));
+}
+
+/** A record and an audit annotation as an earlier call of Archway leaves them. */
+const RECORD = JSON.stringify({ v: 1, d: "place", a: ["amd64", "arm64"], i: [] });
+const OWN = { annotations: { "archway.dev/decision": RECORD } };
+
+/** Members of a pod that its author may repeat without limit, each as `count` of them. */
+const SHAPES: Readonly<Record<string, (count: number) => readonly [spec: Json, metadata: Json]>> = {
+  "containers of distinct images": (count) => [{ containers: list(count, (i) => container(`i${i}`)) }, {}],
+  "containers of one image": (count) => [{ containers: list(count, () => container("multi")) }, {}],
+  "image volumes": (count) => [{
+    volumes: list(count, (i) => ({ name: `v${i}`, image: { reference: `i${i}` } })),
+  }, {}],
+  "required terms of the user": (
+    count,
+  ) => [{ affinity: nodeAffinity(list(count, (i) => term(["zone", `z${i}`]))) }, {}],
+  "required terms that look like ours": (count) => [
+    { affinity: nodeAffinity(list(count, () => term([ARCH, "amd64", "arm64"]))) },
+    OWN,
+  ],
+  "required terms that share a record out": (count) => [
+    { affinity: nodeAffinity(list(count, (i) => term([ARCH, i === 0 ? "arm64" : "amd64"]))) },
+    OWN,
+  ],
+  "expressions of one term": (count) => [{
+    affinity: nodeAffinity([term(...list(count, (i) => [`key${i}`, "x"] as const))]),
+  }, {}],
+  "values of one expression": (count) => [
+    { affinity: nodeAffinity([term([ARCH, ...list(count, (i) => `a${i}`)])]) },
+    OWN,
+  ],
+  "preferred terms with their audit": (count) => [
+    { affinity: nodeAffinity(undefined, list(count, (i) => preferredTerm(1 + i % 100, ARCH, `a${i}`))) },
+    { annotations: { [mark("preferred-affinity-sources")]: list(count, (i) => `a${i}:${1 + i % 100}:x`).join(",") } },
+  ],
+  tolerations: (count) => [{ tolerations: list(count, (i) => ({ key: `k${i}`, operator: "Exists" })) }, {}],
+  labels: (count) => [{}, { labels: Object.fromEntries(list(count, (i) => [`label${i}`, "x"])) }],
+  annotations: (count) => [{}, { annotations: Object.fromEntries(list(count, (i) => [`note${i}`, "x"])) }],
+  "scheduling gates": (count) => [{ schedulingGates: list(count, (i) => ({ name: `gate${i}` })) }, {}],
+  "a long decision record": (count) => [
+    { affinity: nodeAffinity([term([ARCH, ...list(count, (i) => `a${i}`)])]) },
+    {
+      annotations: {
+        "archway.dev/decision": JSON.stringify({ v: 1, d: "place", a: list(500, (i) => `a${i}`), i: [] }),
+      },
+    },
+  ],
+};
+
+for (const [name, shape] of Object.entries(SHAPES)) {
+  Deno.test(`judgeAdmission() and its patch take time in proportion to ${name}`, () => {
+    growsWithInput((count) => rawPod(...shape(count)), {
+      count: 2_000,
+      work: (raw) => {
+        const pod = podOf(raw);
+        for (const known of [undefined, [fact("multi")]]) {
+          const verdict = judgeAdmission({ pod, configs: SCORING, settings, known, mayGate: true });
+          admissionPatch(pod, verdict);
+        }
+      },
+    });
+  });
+
+  Deno.test(`decide() and its patch and reports take time in proportion to ${name}`, () => {
+    growsWithInput((count) => gatedPod(...shape(count)), {
+      count: 2_000,
+      work: (raw) => {
+        const facts = factsOf(raw, { configs: SCORING, settings, images: [fact("multi")], gateAgeMs: 60_000 });
+        const decision = decide(facts);
+        releasePatch(facts.pod, decision);
+        reportsOf(facts.pod, { kind: "applied", decision });
+      },
+    });
+  });
+}
+
+/** Images as inspections may describe them, `count` of them. */
+const IMAGES: Readonly<Record<string, (count: number) => readonly InspectedImage[]>> = {
+  "images that share everything": (count) => list(count, (i) => platformsFact(`i${i}`, LINUX)),
+  "images that exclude each other": (count) =>
+    list(count, (i) => platformsFact(`i${i}`, [{ os: "linux", architecture: `a${i}` }])),
+  "images that failed": (count) => list(count, (i) => failedFact(`i${i}`, { kind: "transient", reason: "Timeout" })),
+  "volumes that hold no image": (count) =>
+    list(count, (i) => failedFact(`i${i}`, { kind: "permanent", reason: "NotAnImage" })),
+  "platforms of one image": (count) => [
+    platformsFact("i0", list(count, (i) => ({ os: "linux", architecture: `a${i}`, variant: "v2" }))),
+    platformsFact("i1", list(count, (i) => ({ os: "linux", architecture: `a${i + 1}` }))),
+  ],
+};
+const LINUX = ["amd64", "arm64"].map((architecture) => ({ os: "linux", architecture }));
+
+for (const [name, images] of Object.entries(IMAGES)) {
+  Deno.test(`judgeImages() takes time in proportion to ${name}`, () => {
+    growsWithInput((count) => {
+      const spec = {
+        containers: list(count, (i) => container(`i${i}`)),
+        affinity: nodeAffinity(list(count, () => term(["kubernetes.io/os", "linux"]))),
+      };
+      return { pod: podOf(rawPod(spec)), settings, images: images(count) };
+    }, {
+      count: 2_000,
+      work: (facts) => {
+        judgeImages(facts);
+        imagesWorthConfigRead(facts);
+      },
+    });
+  });
+}
+
+Deno.test("imagesToInspect() lists each image of many once, in order, apart by whether its policy is Always", () => {
+  const images = list(20_000, (i) => `i${i % 10_000}`);
+  const pod = podOf(
+    rawPod({ containers: images.map((image, i) => container(image, i % 3 === 0 ? "Always" : "Never")) }),
+  );
+  const wanted: readonly ImageUse[] = imagesToInspect(pod, settings);
+  assert.equal(new Set(wanted.map(({ image, always }) => `${image} ${always}`)).size, wanted.length);
+  assert.equal(new Set(wanted.map(({ image }) => image)).size, 10_000);
+  assert.deepEqual(wanted[0], { image: "i0", always: true, pullPolicy: "Always" });
+});
+
+Deno.test("planTolerations() takes time in proportion to architectures and to tolerations together", () => {
+  growsWithInput((count) => ({
+    pod: podOf(rawPod({ tolerations: list(count, (i) => ({ key: `k${i}`, operator: "Exists" })) })),
+    architectures: list(count, (i) => `a${i}`),
+  }), {
+    count: 2_000,
+    work: ({ pod, architectures }) => planTolerations(pod, { architectures, taints: settings.archTaints }),
+  });
+});
+
+Deno.test("intersectArchitectures() takes time in proportion to the names in all sets", () => {
+  growsWithInput((count) => list(3, () => list(count, (i) => `a${i}`)), {
+    count: 2_000,
+    work: (sets) => assert.ok(intersectArchitectures(sets).length > 0),
+  });
+});
