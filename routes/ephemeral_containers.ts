@@ -1,12 +1,13 @@
-// Ephemeral containers come after placement. The webhook notices them; here their images are inspected in the background,
-// and the pod gets an event when one cannot run on its node. Opened by main when the nodes are followed anyway.
+// Ephemeral containers are never gated and never change a pod: the images are inspected in the background, and the pod
+// gets an event when one cannot run on its node.
 import type { PodImages } from "../lib/images/pod_images.ts";
 import type { EventRecorder } from "../lib/k8s/event_recorder.ts";
 import { errorText, type Logger } from "../lib/log.ts";
+import { podRef, pullScopeOf } from "../lib/placement/pod_refs.ts";
 import { ephemeralReport } from "../lib/placement/report/ephemeral.ts";
 import type { PodView } from "../lib/placement/types.ts";
 
-/** What it is made with. */
+/** Clients, and what is answered at once from memory. */
 export interface EphemeralDeps {
   readonly images: PodImages;
   readonly events: Pick<EventRecorder, "record">;
@@ -20,24 +21,22 @@ export interface EphemeralDeps {
 const MAX_UNDER_WAY = 32;
 
 /** Gives the function that the webhook calls with each pod that gets ephemeral containers. It never waits or throws. */
-export function watchEphemeral(parts: EphemeralDeps): (pod: PodView) => void {
+export function checkEphemeral(deps: EphemeralDeps): (pod: PodView) => void {
   let underWay = 0;
   return (pod) => {
-    if (underWay >= MAX_UNDER_WAY || parts.signal.aborted) return;
+    if (underWay >= MAX_UNDER_WAY || deps.signal.aborted) return;
     underWay++;
-    look(parts, pod)
-      .catch((error: unknown) => parts.log.debug("ephemeral containers not checked", { reason: errorText(error) }))
+    check(deps, pod)
+      .catch((error: unknown) => deps.log.debug("ephemeral containers not checked", { reason: errorText(error) }))
       .finally(() => underWay--);
   };
 }
 
-async function look({ images, events, architectureOf, signal }: EphemeralDeps, pod: PodView): Promise<void> {
+async function check({ images, events, architectureOf, signal }: EphemeralDeps, pod: PodView): Promise<void> {
   const nodeArchitecture = architectureOf(pod.nodeName);
   if (nodeArchitecture === undefined) return;
-  const scope = { namespace: pod.namespace, pullSecrets: pod.imagePullSecrets };
   const wanted = pod.ephemeralContainers.map(({ image, pullPolicy }) => ({ image, pullPolicy, always: false }));
-  const facts = await images.inspect({ scope, images: wanted, priority: "admission" }, signal);
-  const object = { apiVersion: "v1", kind: "Pod", namespace: pod.namespace, name: pod.name, uid: pod.uid };
+  const facts = await images.inspect({ scope: pullScopeOf(pod), images: wanted, priority: "admission" }, signal);
   const report = ephemeralReport(
     pod,
     pod.ephemeralContainers.flatMap((container, index) => {
@@ -45,5 +44,5 @@ async function look({ images, events, architectureOf, signal }: EphemeralDeps, p
       return fact === undefined ? [] : [{ container, fact, nodeArchitecture }];
     }),
   );
-  if (report !== undefined) events.record({ ...report, object });
+  if (report !== undefined) events.record({ ...report, object: podRef(pod) });
 }

@@ -55,7 +55,7 @@ function leading(deps: ServeDeps, clients: Clients, components: Components): rea
     settingsOf,
     configsOf: configs.of,
     liveArchitectures,
-    audited: () => config.audit ? [ALL_NAMESPACES] : audited.names(),
+    audited: config.audit ? { names: () => [ALL_NAMESPACES], onAdded: () => {} } : audited,
   });
   const daemonSets = config.daemonsets !== "warn" ? [] : [openDaemonSetWatch({
     api: readApi,

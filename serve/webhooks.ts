@@ -1,12 +1,11 @@
 // The TLS listener for the API server: pod gate, config checks, conversion.
-import { watchEphemeral } from "../routes/ephemeral_containers.ts";
+import { checkEphemeral } from "../routes/ephemeral_containers.ts";
 import type { GatePodDeps } from "../routes/gate_pod.ts";
 import { webhookApp } from "../routes/mod.ts";
 import { holdsWithin } from "../lib/clock.ts";
-import type { PullScope } from "../lib/images/known_images.ts";
 import { type HttpsListener, openHttpsListener } from "../lib/server/https_listener.ts";
 import { openLoadLimit } from "../lib/server/load_limit.ts";
-import type { PodView } from "../lib/placement/types.ts";
+import { pullScopeOf } from "../lib/placement/pod_refs.ts";
 import type { Clients, ServeDeps } from "./clients.ts";
 import { type Components, followsNodes } from "./components.ts";
 
@@ -52,13 +51,13 @@ function gateDeps(deps: ServeDeps, { clients, components, signal }: WebhooksDeps
     limit: openLoadLimit({ clock, log }),
     settingsOf,
     configsOf: configs.of,
-    recall: (pod, wanted) => known.recall(wanted, scopeOf(pod)),
-    isAging: (pod, wanted) => known.isAging(wanted, scopeOf(pod)),
-    prefetch: (pod, wanted) => images.prefetch({ scope: scopeOf(pod), images: wanted, priority: "admission" }),
+    recall: (pod, wanted) => known.recall(wanted, pullScopeOf(pod)),
+    isAging: (pod, wanted) => known.isAging(wanted, pullScopeOf(pod)),
+    prefetch: (pod, wanted) => images.prefetch({ scope: pullScopeOf(pod), images: wanted, priority: "admission" }),
     mayGate: () => gatingHealth().kind === "gating",
     opening: openingOf(deps, { clients, components, signal }),
     noticeEphemeral: followsNodes(deps)
-      ? watchEphemeral({ images, events, log: deps.log, architectureOf: (node) => live.ofNode(node), signal })
+      ? checkEphemeral({ images, events, log: deps.log, architectureOf: (node) => live.ofNode(node), signal })
       : () => {},
     liveArchitectures,
     board,
@@ -77,9 +76,4 @@ function openingOf(
     opening = undefined;
   });
   return () => opening;
-}
-
-/** Whose pull secrets an admission may use. */
-function scopeOf(pod: PodView): PullScope {
-  return { namespace: pod.namespace, pullSecrets: pod.imagePullSecrets };
 }

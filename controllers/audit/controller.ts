@@ -1,102 +1,154 @@
-// Audit mode: pods are left as they are, and what would have been done is told as event, metric and log line. Opened by
-// main, run by the leader; idle while nothing is audited.
+// Audit mode: pods are left as they are, and what would have been done is reported as event, metric and log line. Idle
+// while nothing is audited.
 import { LRUCache } from "lru-cache";
+import type { Clock } from "../../lib/clock.ts";
 import type { PodImages } from "../../lib/images/pod_images.ts";
+import type { AuditedNamespaces } from "../../lib/informers/audited_namespaces.ts";
+import type { ReadApi } from "../../lib/k8s/api.ts";
+import { orAborted } from "../../lib/k8s/deadline.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
-import { openReflector } from "../../lib/k8s/reflector.ts";
+import { openReflector, type Reflector } from "../../lib/k8s/reflector.ts";
 import { Resource } from "../../lib/k8s/types.ts";
-import { WorkQueue } from "../../lib/k8s/work_queue.ts";
+import type { Logger } from "../../lib/log.ts";
 import type { Metrics } from "../../lib/metrics.ts";
-import { auditDecision, auditReports } from "../../lib/placement/report/audit.ts";
-import type { PlacementConfigs } from "../../lib/placement/config_types.ts";
+import type { PlacementConfigs, PlacementSettings } from "../../lib/placement/config_types.ts";
 import { imagesToInspect } from "../../lib/placement/images.ts";
-import { parsePod } from "../../lib/placement/pod_view.ts";
-import { decisionReason } from "../../lib/placement/report/reason.ts";
 import { recordOf } from "../../lib/placement/patch/record.ts";
+import { podRef, pullScopeOf } from "../../lib/placement/pod_refs.ts";
+import { parsePod } from "../../lib/placement/pod_view.ts";
+import { auditDecision, auditReports } from "../../lib/placement/report/audit.ts";
+import { decisionReason } from "../../lib/placement/report/reason.ts";
 import type { PodView } from "../../lib/placement/types.ts";
-import { type CatchUpDeps, LOOK_MS, openCatchUp } from "./catch_up.ts";
+import { type Controller, type ControllerOptions, DONE, openController } from "../controller.ts";
+import { youngPods } from "./catch_up.ts";
 
-/** What it is made with. */
-export interface AuditDeps extends CatchUpDeps {
+/** Clients, and what is answered at once from memory. */
+export interface AuditDeps {
+  readonly api: ReadApi;
   readonly images: PodImages;
   readonly events: Pick<EventRecorder, "record">;
   readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Settings for a namespace: `audit` says whether its pods are audited. */
+  readonly settingsOf: (namespace: string) => PlacementSettings;
   readonly configsOf: (namespace: string) => PlacementConfigs;
   readonly liveArchitectures: () => readonly string[] | undefined;
+  /** The namespaces under audit; `ALL_NAMESPACES` among them stands for all. */
+  readonly audited: Pick<AuditedNamespaces, "names" | "onAdded">;
+  readonly observe?: ControllerOptions["observe"];
 }
 
-/** The running controller. */
-export interface Audit {
-  /** Works until the signal aborts; never rejects. */
-  run(signal: AbortSignal): Promise<void>;
-}
-
-/** Audited pods inspected at a time. */
+/** Keys inspected at a time. */
 const PARALLEL = 4;
-/** Audited pods that are remembered, so that none is told of twice. */
+/** Audited pods that are remembered, so that none is reported twice. */
 const REMEMBERED_PODS = 4_096;
+/** The keys `namespace NAME` and `pod NAMESPACE/NAME`. */
+const NAMESPACE_KEY = "namespace ";
 
 /** Makes the controller. Nothing is asked of the API server while nothing is audited. */
-export function openAudit(parts: AuditDeps): Audit {
-  const { api, clock, log, settingsOf } = parts;
-  const teller = openAuditReporter(parts);
-  const pending = openReflector<PodView>({
+export function openAudit(deps: AuditDeps): Controller {
+  const { clock, log, audited, observe } = deps;
+  const first = Promise.withResolvers<void>();
+  const due = new DuePods((key) => controller.enqueue(key));
+  const notice = (key: string, pod: PodView): void => {
+    if (deps.settingsOf(pod.namespace).audit) due.add(`pod ${key}`, pod);
+  };
+  const pending = openPending(deps, notice);
+  const controller = openController({
+    name: "audit",
+    watches: [{ run: (signal) => runAfter(first.promise, pending, signal) }],
+    parallel: PARALLEL,
+    clock,
+    log,
+    observe,
+    reconcile: async (key, signal) => {
+      if (key.startsWith(NAMESPACE_KEY)) {
+        const namespace = key.slice(NAMESPACE_KEY.length);
+        for await (const [podKey, pod] of youngPods(deps, namespace, signal)) notice(podKey, pod);
+        return DONE;
+      }
+      const pod = due.get(key);
+      if (pod !== undefined) await audit(deps, pod, signal);
+      due.finish(key, pod);
+      return DONE;
+    },
+  });
+  const startOn = (namespace: string): void => {
+    first.resolve();
+    controller.enqueue(`${NAMESPACE_KEY}${namespace}`);
+  };
+  audited.onAdded(startOn);
+  return {
+    enqueue: controller.enqueue,
+    run: async (signal) => {
+      for (const namespace of audited.names()) startOn(namespace);
+      await controller.run(signal);
+    },
+  };
+}
+
+/** Pods to report, each once. Kept here, because a pod that soon runs leaves the watch of pending ones before its turn. */
+class DuePods {
+  readonly #seen = new LRUCache<string, true>({ max: REMEMBERED_PODS });
+  readonly #pods = new Map<string, PodView>();
+  readonly #enqueue: (key: string) => void;
+
+  constructor(enqueue: (key: string) => void) {
+    this.#enqueue = enqueue;
+  }
+
+  add(key: string, pod: PodView): void {
+    if (this.#seen.has(pod.uid)) return;
+    this.#seen.set(pod.uid, true);
+    this.#pods.set(key, pod);
+    this.#enqueue(key);
+  }
+
+  get(key: string): PodView | undefined {
+    return this.#pods.get(key);
+  }
+
+  /** Forgets the pod, unless another has taken its name meanwhile. */
+  finish(key: string, pod: PodView | undefined): void {
+    if (this.#pods.get(key) === pod) this.#pods.delete(key);
+  }
+}
+
+/** The pending pods of audited namespaces. */
+function openPending(
+  { api, clock, log, settingsOf }: AuditDeps,
+  notice: (key: string, pod: PodView) => void,
+): Reflector<PodView> {
+  return openReflector<PodView>({
     api,
     resource: Resource.pods,
     fieldSelector: "status.phase=Pending",
     parse: (object) => settingsOf(object.metadata.namespace ?? "").audit ? parsePod(object) : undefined,
-    onChange: ({ kind, key, value }) => kind === "apply" ? teller.notice(key, value) : undefined,
+    onChange: ({ kind, key, value }) => kind === "apply" ? notice(key, value) : undefined,
     clock,
     log,
     name: "audited pods",
   });
-  const catchUp = openCatchUp(parts, teller.notice);
-  return {
-    run: async (signal) => {
-      while (!signal.aborted && [...parts.audited()].length === 0) await clock.sleep(LOOK_MS, signal);
-      if (!signal.aborted) await Promise.all([pending, teller, catchUp].map((part) => part.run(signal)));
-    },
-  };
 }
 
-/** Tells once of each pod it is given. */
-function openAuditReporter(parts: AuditDeps): Audit & { readonly notice: (key: string, pod: PodView) => void } {
-  const { clock, log } = parts;
-  const told = new LRUCache<string, true>({ max: REMEMBERED_PODS });
-  /** Pods to tell of. Kept here, because a pod that soon runs leaves the watch of pending ones before its turn. */
-  const due = new Map<string, PodView>();
-  const queue = new WorkQueue({
-    name: "audit",
-    parallel: PARALLEL,
-    clock,
-    log,
-    reconcile: async (key, signal) => {
-      const pod = due.get(key);
-      if (pod !== undefined) await audit(parts, pod, signal);
-      if (due.get(key) === pod) due.delete(key);
-      return { kind: "done" };
-    },
-  });
-  return {
-    run: (signal) => queue.run(signal),
-    notice: (key, pod) => {
-      if (told.has(pod.uid)) return;
-      told.set(pod.uid, true);
-      due.set(key, pod);
-      queue.add(key);
-    },
-  };
+async function runAfter(
+  ready: Promise<void>,
+  watch: { run(signal: AbortSignal): Promise<void> },
+  signal: AbortSignal,
+): Promise<void> {
+  await orAborted(ready, signal).catch(() => undefined);
+  if (!signal.aborted) await watch.run(signal);
 }
 
-async function audit(parts: AuditDeps, pod: PodView, signal: AbortSignal): Promise<void> {
-  const settings = parts.settingsOf(pod.namespace);
-  const scope = { namespace: pod.namespace, pullSecrets: pod.imagePullSecrets };
+async function audit(deps: AuditDeps, pod: PodView, signal: AbortSignal): Promise<void> {
+  const settings = deps.settingsOf(pod.namespace);
   const wanted = imagesToInspect(pod, settings);
-  const images = await parts.images.inspect({ scope, images: wanted, priority: "admission" }, signal);
-  const live = parts.liveArchitectures();
+  const images = await deps.images.inspect({ scope: pullScopeOf(pod), images: wanted, priority: "admission" }, signal);
+  const live = deps.liveArchitectures();
   const decision = auditDecision({
     pod,
-    configs: parts.configsOf(pod.namespace),
+    configs: deps.configsOf(pod.namespace),
     settings,
     images,
     gateAgeMs: 0,
@@ -104,10 +156,9 @@ async function audit(parts: AuditDeps, pod: PodView, signal: AbortSignal): Promi
     jitter: 0,
     ...(live === undefined ? {} : { liveArchitectures: live }),
   });
-  const object = { apiVersion: "v1", kind: "Pod", namespace: pod.namespace, name: pod.name, uid: pod.uid };
-  for (const report of auditReports(decision)) parts.events.record({ object, slot: 1, ...report });
-  parts.metrics.decision("audited");
+  for (const report of auditReports(decision)) deps.events.record({ object: podRef(pod), slot: 1, ...report });
+  deps.metrics.decision("audited");
   const { namespace, name } = pod;
   const fields = { namespace, pod: name, reason: decisionReason(decision), record: recordOf(decision) };
-  parts.log.info("pod audited", fields);
+  deps.log.info("pod audited", fields);
 }

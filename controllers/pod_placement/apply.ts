@@ -7,6 +7,7 @@ import type { PlacementDecision } from "../../lib/placement/decision_types.ts";
 import { decisionReason } from "../../lib/placement/report/reason.ts";
 import { bareReleasePatch, releasePatch } from "../../lib/placement/patch/release_patch.ts";
 import { gateAddedReport, type PodOutcome, reportsOf } from "../../lib/placement/report/reports.ts";
+import { podRef } from "../../lib/placement/pod_refs.ts";
 import type { PodView } from "../../lib/placement/types.ts";
 import type { PlacedReport } from "../../lib/placement/report/report_slots.ts";
 import type { PodPlacementDeps } from "./deps.ts";
@@ -95,7 +96,7 @@ export function reportGated(parts: PodPlacementDeps, pod: PodView): void {
 }
 
 function postReports(parts: PodPlacementDeps, pod: PodView, reports: readonly PlacedReport[]): void {
-  const object = { apiVersion: "v1", kind: "Pod", namespace: pod.namespace, name: pod.name, uid: pod.uid };
+  const object = podRef(pod);
   for (const report of reports) parts.events.record({ object, ...report });
 }
 

@@ -14,24 +14,30 @@ export interface AuditedNamespaces {
   isSettled(): boolean;
   has(namespace: string): boolean;
   names(): Iterable<string>;
+  /** Calls back with each namespace that comes under audit. */
+  onAdded(listener: (namespace: string) => void): void;
 }
 
 /** Opens the view. Only labelled namespaces are watched. */
 export function openAuditedNamespaces(
   deps: { readonly api: ReadApi; readonly clock: Clock; readonly log: Logger },
 ): AuditedNamespaces {
+  const listeners: ((namespace: string) => void)[] = [];
   const labelled = openReflector<string>({
     ...deps,
     resource: Resource.namespaces,
     labelSelector: `${AUDIT_NAMESPACE_LABEL.key}=${AUDIT_NAMESPACE_LABEL.value}`,
     parse: ({ metadata }) => metadata.name,
-    onChange: () => {},
+    onChange: ({ kind, key, ...change }) => {
+      if (kind === "apply" && !("previous" in change)) listeners.forEach((listener) => listener(key));
+    },
     name: "audited namespaces",
   });
   return {
     run: (signal) => labelled.run(signal),
     isSettled: () => labelled.state() !== "starting",
     has: (namespace) => labelled.get(namespace) !== undefined,
+    onAdded: (listener) => void listeners.push(listener),
     names: () => labelled.values(),
   };
 }

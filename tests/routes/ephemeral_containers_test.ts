@@ -1,6 +1,6 @@
 // Ephemeral containers: one event for those that cannot run on their node, and never any trouble for who calls.
 import assert from "node:assert/strict";
-import { watchEphemeral } from "../../routes/ephemeral_containers.ts";
+import { checkEphemeral } from "../../routes/ephemeral_containers.ts";
 import type { PodImages } from "../../lib/images/pod_images.ts";
 import { silentLogger } from "../../lib/log.ts";
 import type { PodView } from "../../lib/placement/types.ts";
@@ -17,10 +17,10 @@ function watchOf(
 ): (pod: PodView) => void {
   const { signal = new AbortController().signal } = options;
   const architectureOf = (): string | undefined => options.architecture;
-  return watchEphemeral({ images: options.images ?? images, events, log: silentLogger, architectureOf, signal });
+  return checkEphemeral({ images: options.images ?? images, events, log: silentLogger, architectureOf, signal });
 }
 
-Deno.test("watchEphemeral() tells in one event which containers cannot run on the node", async () => {
+Deno.test("checkEphemeral() tells in one event which containers cannot run on the node", async () => {
   const scene = openScene();
   watchOf(scene, { architecture: "arm64" })(debugged("single-amd64", "multi", "no-such-image"));
   await scene.clock.advance(0);
@@ -30,7 +30,7 @@ Deno.test("watchEphemeral() tells in one event which containers cannot run on th
   assert.match(note?.message ?? "", /^Ephemeral container "single-amd64" cannot run on node "n1" \(arm64\)[^E]*$/);
 });
 
-Deno.test("watchEphemeral() says nothing of containers that can run, and asks nothing where the node is unknown", async () => {
+Deno.test("checkEphemeral() says nothing of containers that can run, and asks nothing where the node is unknown", async () => {
   const scene = openScene();
   watchOf(scene, { architecture: "amd64" })(debugged("single-amd64", "multi"));
   await scene.clock.advance(0);
@@ -40,7 +40,7 @@ Deno.test("watchEphemeral() says nothing of containers that can run, and asks no
   assert.deepEqual([scene.asked.length, scene.told], [1, []]);
 });
 
-Deno.test("watchEphemeral() swallows what goes wrong, and looks at 32 pods at a time", async () => {
+Deno.test("checkEphemeral() swallows what goes wrong, and looks at 32 pods at a time", async () => {
   const scene = openScene();
   const answers: PromiseWithResolvers<never>[] = [];
   const images: PodImages = {
@@ -63,7 +63,7 @@ Deno.test("watchEphemeral() swallows what goes wrong, and looks at 32 pods at a 
   assert.deepEqual(scene.told, []);
 });
 
-Deno.test("watchEphemeral() begins nothing once the process ends", () => {
+Deno.test("checkEphemeral() begins nothing once the process ends", () => {
   const scene = openScene();
   watchOf(scene, { architecture: "arm64", signal: AbortSignal.abort() })(debugged("single-amd64"));
   assert.deepEqual(scene.asked, []);

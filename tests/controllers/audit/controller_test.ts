@@ -10,10 +10,33 @@ import { makeSettings } from "../../../lib/placement/config/settings.ts";
 import { NO_CONFIGS } from "../../lib/placement/make.ts";
 import { makePod, openScene, type Scene, whileRunning } from "../make.ts";
 
-function partsOf(scene: Scene, audited: () => readonly string[]): AuditDeps {
+/** Namespaces under audit, that a test adds to. */
+class Audited {
+  readonly #names: string[];
+  readonly #listeners: ((namespace: string) => void)[] = [];
+
+  constructor(...names: string[]) {
+    this.#names = names;
+  }
+
+  names(): readonly string[] {
+    return this.#names;
+  }
+
+  onAdded(listener: (namespace: string) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  add(namespace: string): void {
+    this.#names.push(namespace);
+    for (const listener of this.#listeners) listener(namespace);
+  }
+}
+
+function depsOf(scene: Scene, audited: Audited): AuditDeps {
   const { cluster, clock, events, images } = scene;
   const isAudited = (namespace: string): boolean =>
-    audited().some((one) => one === ALL_NAMESPACES || one === namespace);
+    audited.names().some((one) => one === ALL_NAMESPACES || one === namespace);
   return {
     api: cluster.api,
     images,
@@ -35,7 +58,7 @@ function toldOf({ told }: Scene): readonly string[] {
 Deno.test("openAudit() tells once of each pending pod what would be done, and asks for nothing else", async () => {
   const scene = openScene();
   scene.cluster.put(Resource.pods, makePod("before", { image: "single-arm64" }));
-  await whileRunning(scene, openAudit(partsOf(scene, () => [ALL_NAMESPACES])), async () => {
+  await whileRunning(scene, openAudit(depsOf(scene, new Audited(ALL_NAMESPACES))), async () => {
     scene.cluster.put(Resource.pods, makePod("during"));
     await scene.clock.advance(0);
     scene.cluster.put(Resource.pods, makePod("during", { labels: { changed: "yes" } }));
@@ -51,7 +74,7 @@ Deno.test("openAudit() tells once of each pending pod what would be done, and as
 Deno.test("openAudit() asks the API server for nothing while nothing is audited", async () => {
   const scene = openScene();
   scene.cluster.put(Resource.pods, makePod("unwatched"));
-  await whileRunning(scene, openAudit(partsOf(scene, () => [])), async () => {
+  await whileRunning(scene, openAudit(depsOf(scene, new Audited())), async () => {
     await scene.clock.advance(60_000);
     assert.deepEqual(scene.cluster.lists, []);
   });
@@ -59,25 +82,25 @@ Deno.test("openAudit() asks the API server for nothing while nothing is audited"
 
 Deno.test("openAudit() tells of a pod that ran before the leader knew of the first audited namespace", async () => {
   const scene = openScene();
-  let audited: readonly string[] = [];
-  await whileRunning(scene, openAudit(partsOf(scene, () => audited)), async () => {
-    audited = ["shop"];
+  const audited = new Audited();
+  await whileRunning(scene, openAudit(depsOf(scene, audited)), async () => {
     scene.cluster.put(Resource.pods, makePod("quick", { phase: "Running" }));
     scene.cluster.put(Resource.pods, makePod("handled", { phase: "Running", labels: GATED_BEFORE }));
-    await scene.clock.advance(600);
+    audited.add("shop");
+    await scene.clock.advance(0);
     assert.deepEqual(toldOf(scene), ["quick"]);
   });
 });
 
 Deno.test("openAudit() tells of a pod whose namespace was labelled after the watch had passed it by", async () => {
   const scene = openScene();
-  let audited: readonly string[] = ["other"];
-  await whileRunning(scene, openAudit(partsOf(scene, () => audited)), async () => {
+  const audited = new Audited("other");
+  await whileRunning(scene, openAudit(depsOf(scene, audited)), async () => {
     scene.cluster.put(Resource.pods, makePod("early"));
     await scene.clock.advance(100);
     assert.deepEqual(toldOf(scene), []);
-    audited = ["other", "shop"];
-    await scene.clock.advance(600);
+    audited.add("shop");
+    await scene.clock.advance(0);
     assert.deepEqual(toldOf(scene), ["early"]);
   });
 });
@@ -86,7 +109,7 @@ Deno.test("openAudit() leaves pods alone that ran long before it looked", async 
   const scene = openScene();
   scene.cluster.put(Resource.pods, makePod("old", { phase: "Running" }));
   await scene.clock.advance(10 * 60_000);
-  await whileRunning(scene, openAudit(partsOf(scene, () => [ALL_NAMESPACES])), async () => {
+  await whileRunning(scene, openAudit(depsOf(scene, new Audited(ALL_NAMESPACES))), async () => {
     await scene.clock.advance(1_000);
     assert.deepEqual(toldOf(scene), []);
   });

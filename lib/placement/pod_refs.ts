@@ -1,0 +1,23 @@
+// What others need to know of a pod: how an event names it, and whose pull secrets its images may be read with.
+import type { PodView } from "./types.ts";
+
+/** The object of an event about a pod. */
+export interface PodReference {
+  readonly apiVersion: "v1";
+  readonly kind: "Pod";
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** A pod as the object of an event. */
+export function podRef({ namespace, name, uid }: Pick<PodView, "namespace" | "name" | "uid">): PodReference {
+  return { apiVersion: "v1", kind: "Pod", namespace, name, uid };
+}
+
+/** The pull secrets that a pod, or a template, may use. */
+export function pullScopeOf(
+  { namespace, imagePullSecrets }: Pick<PodView, "namespace" | "imagePullSecrets">,
+): { readonly namespace: string; readonly pullSecrets: readonly string[] } {
+  return { namespace, pullSecrets: imagePullSecrets };
+}

@@ -1,0 +1,44 @@
+// The shape of all controllers: keys from watches, reconciled until the signal aborts.
+import assert from "node:assert/strict";
+import { again, DONE, openController } from "../../controllers/controller.ts";
+import { silentLogger } from "../../lib/log.ts";
+import { FakeClock } from "../support/fake_clock.ts";
+
+Deno.test("openController() runs its watches beside the queue, and ends with both when the signal aborts", async () => {
+  const clock = new FakeClock();
+  const seen: string[] = [];
+  const samples: string[] = [];
+  let isWatching = false;
+  const watch = {
+    run: async (signal: AbortSignal) => {
+      isWatching = true;
+      controller.enqueue("from the watch");
+      await clock.sleep(Infinity, signal);
+      isWatching = false;
+    },
+  };
+  const controller = openController({
+    name: "sample",
+    watches: [watch],
+    parallel: 1,
+    clock,
+    log: silentLogger,
+    observe: (name, { outcome }) => void samples.push(`${name} ${outcome}`),
+    reconcile: (key) => {
+      seen.push(key);
+      return Promise.resolve(seen.length < 3 ? again(1_000) : DONE);
+    },
+  });
+  controller.enqueue("from before");
+  const stop = new AbortController();
+  const running = controller.run(stop.signal);
+  await clock.advance(0);
+  assert.deepEqual([seen, isWatching], [["from before", "from the watch"], true]);
+  await clock.advance(1_000);
+  assert.deepEqual(seen.slice(2), ["from before", "from the watch"]);
+  assert.deepEqual(samples, ["sample again", "sample again", "sample done", "sample done"]);
+  stop.abort();
+  await clock.advance(0);
+  await running;
+  assert.equal(isWatching, false);
+});
