@@ -5,7 +5,7 @@ import type { Clock } from "../../lib/clock.ts";
 import type { PodImages } from "../../lib/images/pod_images.ts";
 import type { AuditedNamespaces } from "../../lib/informers/audited_namespaces.ts";
 import type { ReadApi } from "../../lib/k8s/api.ts";
-import { orAborted } from "../../lib/k8s/deadline.ts";
+import { orAborted } from "../../lib/abort.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { openReflector, type Reflector } from "../../lib/k8s/reflector.ts";
 import { Resource } from "../../lib/k8s/types.ts";
