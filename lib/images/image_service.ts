@@ -5,7 +5,6 @@ import { openMemoryStore } from "../kv/memory_store.ts";
 import type { Logger } from "../log.ts";
 import { openBudget } from "../oci/limits/budget.ts";
 import { openCachedInspector } from "../oci/cache/cached.ts";
-import { openRegistryClient } from "../oci/client.ts";
 import { openPullPlanner } from "../oci/config/planner.ts";
 import { NO_SURROUNDINGS, type RegistryEnvironment, systemPaths } from "../oci/config/registry_environment.ts";
 import { openKeyring } from "../oci/credentials/keyring.ts";
@@ -15,6 +14,7 @@ import { openRegistryInspector } from "../oci/inspect.ts";
 import type { Inspector } from "../oci/inspector.ts";
 import { singleFlight } from "../oci/cache/single_flight.ts";
 import { openTokenSource } from "../oci/auth/token.ts";
+import { openSessions } from "../oci/session.ts";
 import { openTransport } from "../oci/http/transport.ts";
 import { withKeyring } from "../oci/with_keyring.ts";
 
@@ -94,8 +94,8 @@ export async function openImageService(options: {
   );
   const budget = openBudget({ clock });
   const tokens = openTokenSource({ transport, budget, clock });
-  const client = openRegistryClient({ transport, tokens, budget, clock });
-  const registry = openRegistryInspector({ client, planner, clock, checkConfigs: config.checkConfigs });
+  const openSession = openSessions({ transport, tokens, budget, clock });
+  const registry = openRegistryInspector({ openSession, planner, clock, checkConfigs: config.checkConfigs });
   const cached = openCachedInspector({
     inner: registry,
     kv,

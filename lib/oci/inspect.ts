@@ -1,20 +1,19 @@
-// The inspector that asks registries: plan → endpoints in order → one image read. Cache and single-flight wrap it.
+// The inspector that asks registries: the endpoints of an image in order, one session each, until one gives the image.
 import type { Clock } from "../clock.ts";
-import type { RegistryClient } from "./client.ts";
-import { scopeCovers } from "./credentials/match.ts";
-import type { RegistryDocument } from "./image/document.ts";
 import { failureOf, InspectionError } from "./errors.ts";
+import type { InspectionContext } from "./inspection_context.ts";
 import { type ImageRead, readImage } from "./image/image_reader.ts";
 import type { HeadAnswer, InspectionReport, InspectionRequest, RegistryLookups } from "./inspector.ts";
 import { RequestLog } from "./request_log.ts";
 import type { Endpoint, PullPlanner } from "./pull_plan.ts";
 import { canonicalReference } from "./reference.ts";
+import type { OpenSession, Session } from "./session.ts";
 import type { InspectionFailure } from "./types.ts";
 
 /** What the inspector is made with. */
 export interface RegistryInspectorDeps {
   /** Reads documents. */
-  readonly client: RegistryClient;
+  readonly openSession: OpenSession;
   /** Says where an image may be pulled from. */
   readonly planner: PullPlanner;
   /** Dates what the registries say. */
@@ -23,14 +22,7 @@ export interface RegistryInspectorDeps {
   readonly checkConfigs: boolean;
 }
 
-/** One question on its way through the endpoints. */
-interface InspectionContext {
-  readonly request: InspectionRequest;
-  readonly requestLog: RequestLog;
-  readonly signal: AbortSignal;
-}
-
-/** What the first endpoint said that had an answer; or why none had. */
+/** What the first endpoint that has the image gives; or why none does. */
 type EndpointResult<T> =
   | { readonly kind: "answered"; readonly result: T; readonly endpoint: Endpoint }
   | { readonly kind: "failed"; readonly failure: InspectionFailure; readonly endpoint: Endpoint | undefined };
@@ -39,92 +31,81 @@ type EndpointResult<T> =
  * Opens the inspector. It always asks the registry; nothing is remembered but how to log in. Credentials are tried in the
  * order of the request (see with_keyring.ts), each only where its scope allows.
  */
-export function openRegistryInspector(parts: RegistryInspectorDeps): RegistryLookups {
-  return new RegistryInspector(parts);
+export function openRegistryInspector(deps: RegistryInspectorDeps): RegistryLookups {
+  return new RegistryInspector(deps);
 }
 
 class RegistryInspector implements RegistryLookups {
-  readonly #parts: RegistryInspectorDeps;
+  readonly #deps: RegistryInspectorDeps;
 
-  constructor(parts: RegistryInspectorDeps) {
-    this.#parts = parts;
+  constructor(deps: RegistryInspectorDeps) {
+    this.#deps = deps;
   }
 
   async inspect(request: InspectionRequest, signal: AbortSignal): Promise<InspectionReport> {
-    const verifiedAtMs = this.#parts.clock.nowMs();
-    const journey = { request, requestLog: new RequestLog(), signal };
-    const visited = await this.#visitEach(journey, (endpoint) => this.#readAt(journey, endpoint));
-    const { endpoint } = visited;
-    const { inspection, credential }: ImageRead = visited.kind === "answered"
-      ? visited.result
-      : { inspection: { kind: "failed", failure: visited.failure }, credential: undefined };
+    const { clock, checkConfigs } = this.#deps;
+    const { image, depth } = request;
+    const verifiedAtMs = clock.nowMs();
+    const context = contextOf(request, signal);
+    const first = await this.#firstAnswer(
+      request,
+      context,
+      (session, endpoint) => readImage({ image, depth, endpoint, checkConfigs, session }),
+    );
+    const { endpoint } = first;
+    const { inspection, credential }: ImageRead = first.kind === "answered"
+      ? first.result
+      : { inspection: { kind: "failed", failure: first.failure }, credential: undefined };
     return {
       inspection,
-      resolved: endpoint === undefined ? request.image : nameOf(endpoint),
+      resolved: endpoint === undefined ? image : nameOf(endpoint),
       verifiedAtMs,
       source: "registry",
       access: credential === undefined ? "public" : "private",
-      requests: journey.requestLog.counts,
-      trace: journey.requestLog.trace,
-      ...(credential === undefined ? {} : { credentialSource: credential.source }),
-      ...(endpoint?.mirror === true ? { mirror: endpoint.host } : {}),
+      requests: context.log.counts,
+      trace: context.log.trace,
+      credentialSource: credential?.source,
+      mirror: endpoint?.mirror === true ? endpoint.host : undefined,
     };
   }
 
   async head(request: InspectionRequest, signal: AbortSignal): Promise<HeadAnswer> {
-    const journey = { request, requestLog: new RequestLog(), signal };
-    const visited = await this.#visitEach(
-      journey,
-      (endpoint) => this.#read(journey, endpoint, { identifier: endpoint.reference, how: "HEAD" }),
-    );
-    const cost = { requests: journey.requestLog.counts, trace: journey.requestLog.trace };
-    if (visited.kind === "failed") return { kind: "failed", failure: visited.failure, ...cost };
-    const { digest, credential } = visited.result;
+    const context = contextOf(request, signal);
+    const first = await this.#firstAnswer(request, context, (session, { reference }) => session.head(reference));
+    const cost = { requests: context.log.counts, trace: context.log.trace };
+    if (first.kind === "failed") return { kind: "failed", failure: first.failure, ...cost };
+    const { digest, credential } = first.result;
     if (!/^[a-z0-9]+:[0-9a-f]{32,128}$/.test(digest)) return { kind: "unknown", ...cost };
     const access = credential === undefined ? "public" : "private";
-    const answer = { kind: "digest", digest, access, ...cost } as const;
-    return credential === undefined ? answer : { ...answer, credentialSource: credential.source };
+    return { kind: "digest", digest, access, credentialSource: credential?.source, ...cost };
   }
 
-  #readAt(journey: InspectionContext, endpoint: Endpoint): Promise<ImageRead> {
-    const { image, depth } = journey.request;
-    const read = (identifier: string, what: "manifest" | "blob"): Promise<RegistryDocument> =>
-      this.#read(journey, endpoint, { identifier, how: what });
-    return readImage({ image, depth, endpoint, checkConfigs: this.#parts.checkConfigs, read });
-  }
-
-  #read(
-    { request, requestLog, signal }: InspectionContext,
-    endpoint: Endpoint,
-    { identifier, how }: { readonly identifier: string; readonly how: "manifest" | "blob" | "HEAD" },
-  ): Promise<RegistryDocument> {
-    const method = how === "HEAD" ? "HEAD" : "GET";
-    const what = how === "blob" ? "blob" : "manifest";
-    const credentials = request.credentials.filter(({ scope }) => scopeCovers(scope, endpoint));
-    // Asked anew each time: others may join this inspection and raise its priority.
-    const priority = (): InspectionRequest["priority"] => request.priority;
-    return this.#parts.client.read({ endpoint, identifier, what, method, credentials, priority, requestLog }, signal);
-  }
-
-  /** The endpoints in order; the first that answers wins, else the failure tells of all. */
-  async #visitEach<T>(
-    journey: InspectionContext,
-    visit: (endpoint: Endpoint) => Promise<T>,
+  /** The endpoints in order; the first that answers wins, otherwise the failure names the problems of all. */
+  async #firstAnswer<T>(
+    { image }: InspectionRequest,
+    context: InspectionContext,
+    read: (session: Session, endpoint: Endpoint) => Promise<T>,
   ): Promise<EndpointResult<T>> {
-    const { request: { image }, signal } = journey;
-    const plan = this.#parts.planner.plan(image);
+    const plan = this.#deps.planner.plan(image);
     if (plan.kind === "refused") return { kind: "failed", failure: plan.failure, endpoint: undefined };
     const failures: InspectionFailure[] = [];
     for (const endpoint of plan.endpoints) {
       try {
-        return { kind: "answered", result: await visit(endpoint), endpoint };
+        const session = this.#deps.openSession(endpoint, context);
+        return { kind: "answered", result: await read(session, endpoint), endpoint };
       } catch (error) {
-        if (signal.aborted || !(error instanceof InspectionError)) throw error;
+        if (context.signal.aborted || !(error instanceof InspectionError)) throw error;
         failures.push(error.failure);
       }
     }
     return { kind: "failed", failure: joinFailures(image, failures), endpoint: plan.endpoints.at(-1) };
   }
+}
+
+/** The priority is read as late as possible: others may join this inspection and raise it. */
+function contextOf(request: InspectionRequest, signal: AbortSignal): InspectionContext {
+  const { credentials, namespace } = request;
+  return { credentials, priority: () => request.priority, namespace, signal, log: new RequestLog() };
 }
 
 function nameOf({ host, repository, reference }: Endpoint): string {

@@ -76,9 +76,9 @@ export interface InspectionReport {
   /** Whether the knowledge may be shared: `public` was read anonymously; `private` needed a credential. */
   readonly access: "public" | "private";
   /** `Credential.source` that worked; absent when anonymous. */
-  readonly credentialSource?: string;
+  readonly credentialSource?: string | undefined;
   /** `host[:port]` of the mirror that answered instead of the registry itself. */
-  readonly mirror?: string;
+  readonly mirror?: string | undefined;
   /** What it cost. */
   readonly requests: RequestCounts;
   /** Every exchange, oldest first; empty when nothing was asked. */
@@ -99,7 +99,7 @@ export type HeadAnswer =
       readonly kind: "digest";
       readonly digest: string;
       readonly access: InspectionReport["access"];
-      readonly credentialSource?: string;
+      readonly credentialSource?: string | undefined;
     }
     | { readonly kind: "unknown" }
     | { readonly kind: "failed"; readonly failure: InspectionFailure }

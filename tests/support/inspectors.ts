@@ -7,7 +7,6 @@ import type { KeyValueStore } from "../../lib/kv/store.ts";
 import { type Logger, silentLogger } from "../../lib/log.ts";
 import { openBudget } from "../../lib/oci/limits/budget.ts";
 import { openCachedInspector } from "../../lib/oci/cache/cached.ts";
-import { openRegistryClient } from "../../lib/oci/client.ts";
 import type { Credential, Keyring } from "../../lib/oci/credential.ts";
 import { failureOf } from "../../lib/oci/errors.ts";
 import type { HostState } from "../../lib/oci/limits/host_state.ts";
@@ -18,6 +17,7 @@ import type { Endpoint, EndpointTransport, PullPlanner } from "../../lib/oci/pul
 import { parseReference } from "../../lib/oci/reference.ts";
 import { singleFlight } from "../../lib/oci/cache/single_flight.ts";
 import { openTokenSource } from "../../lib/oci/auth/token.ts";
+import { openSessions } from "../../lib/oci/session.ts";
 import { openTransport } from "../../lib/oci/http/transport.ts";
 import { withKeyring } from "../../lib/oci/with_keyring.ts";
 
@@ -65,8 +65,8 @@ export function openTestInspector(
   });
   const budget = openBudget({ clock });
   const tokens = openTokenSource({ transport, budget, clock });
-  const client = openRegistryClient({ transport, tokens, budget, clock });
-  const registry = openRegistryInspector({ client, planner, clock, checkConfigs });
+  const openSession = openSessions({ transport, tokens, budget, clock });
+  const registry = openRegistryInspector({ openSession, planner, clock, checkConfigs });
   const cached = openCachedInspector({ inner: registry, kv, clock, log, maxEntries, tagTtlMs });
   const { keyring: given = [] } = options;
   const keyring: Keyring = "lookup" in given ? given : { lookup: () => Promise.resolve(given) };

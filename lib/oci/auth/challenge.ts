@@ -35,6 +35,12 @@ export function parseChallenges(header: string): readonly Challenge[] {
   return challenges;
 }
 
+/** Whether two challenges lead to the same place; their scopes differ from repository to repository. */
+export function isSameLogin(left: Challenge, right: Challenge): boolean {
+  if (left.kind === "basic" || right.kind === "basic") return left.kind === right.kind;
+  return left.realm === right.realm && left.service === right.service;
+}
+
 function toChallenge(scheme: string, parameters: ReadonlyMap<string, string>): Challenge | undefined {
   const get = (name: string): string => parameters.get(name) ?? "";
   if (scheme.toLowerCase() === "basic") return { kind: "basic" };

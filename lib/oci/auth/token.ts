@@ -89,7 +89,7 @@ class RememberingSource implements TokenSource {
     // Shared by callers that come and go: none of their signals may end it. The transport's limits do.
     const { signal } = new AbortController();
     const exchange = tokenExchange(request);
-    const turn = { priority: request.priority, signal };
+    const turn = { priority: request.context.priority, signal };
     const answer = await budget.run(exchange.url.host, turn, () => transport.send(exchange, signal));
     if (answer.status === 400 || answer.status === 401 || answer.status === 403) return { kind: "denied", lifeMs: 0 };
     if (answer.status !== 200) throw realmFailed(request, answer, clock.nowMs());
@@ -104,8 +104,9 @@ class RememberingSource implements TokenSource {
   }
 }
 
-function keyOf({ challenge, scope, credential }: TokenRequest): string {
-  return JSON.stringify([challenge.realm, challenge.service, scope, fingerprintOf(credential)]);
+/** A token is used at the host alone that wanted it, even where another one names the same realm. */
+function keyOf({ endpoint, challenge, scopes, credential }: TokenRequest): string {
+  return JSON.stringify([endpoint.host, challenge.realm, challenge.service, scopes, fingerprintOf(credential)]);
 }
 
 function parseJson(body: Uint8Array): unknown {

@@ -4,8 +4,7 @@ import type { Challenge } from "./challenge.ts";
 import type { Credential } from "../credential.ts";
 import { inspectionError } from "../errors.ts";
 import type { Exchange } from "../http/exchange.ts";
-import type { InspectionPriority } from "../inspector.ts";
-import type { RequestLog } from "../request_log.ts";
+import type { InspectionContext } from "../inspection_context.ts";
 import type { Endpoint } from "../pull_plan.ts";
 
 /** Which token. */
@@ -14,27 +13,25 @@ export interface TokenRequest {
   readonly endpoint: Endpoint;
   /** Where to get it. */
   readonly challenge: Extract<Challenge, { kind: "bearer" }>;
-  /** What it must allow: `repository:PATH:pull`. */
-  readonly scope: string;
+  /** What it must allow: `repository:PATH:pull`; at least one. */
+  readonly scopes: readonly string[];
   /** undefined: anonymous. */
   readonly credential: Credential | undefined;
-  /** Whose turn it is at the token server. */
-  readonly priority: () => InspectionPriority;
-  /** Counts and traces what is sent. */
-  readonly requestLog: RequestLog;
+  /** What the requests of the inspection have in common; its credentials do not count here. */
+  readonly context: InspectionContext;
 }
 
 const MAX_TOKEN_BYTES = 1024 * 1024;
 
 /** GET with Basic (or nothing) for passwords, POST with the refresh token for identity tokens. */
-export function tokenExchange({ endpoint, challenge, scope, credential, requestLog }: TokenRequest): Exchange {
+export function tokenExchange({ endpoint, challenge, scopes, credential, context }: TokenRequest): Exchange {
   const url = realmUrl(endpoint, challenge.realm);
   const isSameHost = url.host === endpoint.host;
   const { clientCertificates: _own, ...others } = endpoint.transport;
   const transport = isSameHost
     ? endpoint.transport
     : { ...others, verifyTls: true, declared: isDeclaredNeighbour(url, endpoint) };
-  const common = { transport, maxBytes: MAX_TOKEN_BYTES, kind: "token", requestLog } as const;
+  const common = { transport, maxBytes: MAX_TOKEN_BYTES, kind: "token", requestLog: context.log } as const;
   // Nor does a stranger ask there for a host that nobody declared: it could make any address of our network answer.
   const isSafe = url.protocol === "https:" || endpoint.transport.scheme !== "https";
   if (!isSafe && (credential !== undefined || !endpoint.transport.declared)) {
@@ -48,13 +45,14 @@ export function tokenExchange({ endpoint, challenge, scope, credential, requestL
       grant_type: "refresh_token",
       refresh_token: secret.token,
       service: challenge.service,
-      scope,
+      scope: scopes.join(" "),
       client_id: "archway",
     });
     return { ...common, method: "POST", url, form };
   }
   if (challenge.service !== "") url.searchParams.set("service", challenge.service);
-  url.searchParams.set("scope", scope);
+  url.searchParams.delete("scope");
+  for (const scope of scopes) url.searchParams.append("scope", scope);
   if (secret?.kind !== "basic") return { ...common, method: "GET", url };
   url.searchParams.set("account", secret.username);
   return { ...common, method: "GET", url, authorization: basicAuthorization(secret) };

@@ -17,11 +17,13 @@ export interface Exchange {
   /** How to reach the host; of several client certificates the first is shown. */
   readonly transport: EndpointTransport;
   /** The `Accept` header. */
-  readonly accept?: string;
+  readonly accept?: string | undefined;
   /** The `Authorization` header. */
-  readonly authorization?: string;
+  readonly authorization?: string | undefined;
+  /** The `Authorization` header for one other origin that redirects may lead to; nothing else is sent to other origins. */
+  readonly guest?: GuestAuthorization | undefined;
   /** Headers that the configuration adds; those above win. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** A form to send with POST. */
   readonly form?: URLSearchParams;
   /** Decoded bytes of the body to take at most. */
@@ -32,8 +34,22 @@ export interface Exchange {
   readonly requestLog: RequestLog;
 }
 
+/** An anonymous token, and the origin that wanted it. */
+export interface GuestAuthorization {
+  readonly origin: string;
+  readonly authorization: string;
+}
+
 /** A request on its way. The path it was redirected to may be a secret, as that of a signed address is. */
-export type Hop = Exchange & { readonly hidesPath?: true };
+export type Hop = Exchange & { readonly hidesPath?: true; readonly redirect?: Redirect };
+
+/** Where redirects led to. */
+export interface Redirect {
+  /** Where the answer comes from. */
+  readonly origin: string;
+  /** Whether all redirects stayed on the origin that was asked. What another origin says is not the word of the first. */
+  readonly isSameOrigin: boolean;
+}
 
 /** An answer, whole. */
 export interface Answer {
@@ -43,6 +59,8 @@ export interface Answer {
   readonly headers: Headers;
   /** Decoded. */
   readonly body: Uint8Array<ArrayBuffer>;
+  /** undefined: the origin that was asked answered itself, without a redirect. */
+  readonly redirect: Redirect | undefined;
 }
 
 /** Whether a text can stand in a header. What cannot would be repeated by the runtime in its complaint. */
@@ -74,11 +92,15 @@ export function redirected(hop: Hop, location: string): Hop {
     throw failed(hop, "ServerError", "redirected to an address that is not https");
   }
   const hidesPath = true;
-  if (url.origin === hop.url.origin) return { ...hop, url, hidesPath };
+  const { origin } = url;
+  const isSameOrigin = origin === hop.url.origin;
+  const redirect = { origin, isSameOrigin: isSameOrigin && hop.redirect?.isSameOrigin !== false };
+  if (isSameOrigin) return { ...hop, url, hidesPath, redirect };
   const { authorization: _kept, headers: _configured, ...rest } = hop;
+  const authorization = hop.guest?.origin === origin ? hop.guest.authorization : undefined;
   const { clientCertificates: _own, ...transport } = hop.transport;
   const declared = transport.declared && url.hostname === hop.url.hostname;
-  return { ...rest, url, hidesPath, transport: { ...transport, verifyTls: true, declared } };
+  return { ...rest, authorization, url, hidesPath, redirect, transport: { ...transport, verifyTls: true, declared } };
 }
 
 /** Names what went wrong on the wire by what the runtime says of it. */

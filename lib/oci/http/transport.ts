@@ -130,7 +130,7 @@ class PooledTransport implements Transport {
       const { status, headers } = response;
       const body = await readBody(response, hop);
       tell({ status, note: STATUS_CODES[status] ?? "" });
-      return { status, headers, body };
+      return { status, headers, body, redirect: hop.redirect };
     } catch (error) {
       const failure = error instanceof InspectionError ? error : classify(hop, error);
       tell({ status: "failed", note: failure.failure.reason });

@@ -1,30 +1,16 @@
-// What a document request is: its address, the check of what comes back, and the words for what went wrong. Pure but for
-// hashing. Used by client.ts, which knows how to log in.
+// One document of a repository: its address, the check of what comes back, and the words for what went wrong. Pure.
 import { createHash } from "node:crypto";
 import type { Credential } from "../credential.ts";
 import { type InspectionError, inspectionError } from "../errors.ts";
-import type { InspectionPriority } from "../inspector.ts";
-import type { RequestLog } from "../request_log.ts";
 import type { Endpoint } from "../pull_plan.ts";
-import { isDigest } from "../reference.ts";
+import { canonicalReference, isDigest } from "../reference.ts";
 import type { Answer } from "../http/exchange.ts";
 
-/** One document of a repository and who may read it. */
-export interface DocumentRequest {
-  /** The host and repository. */
-  readonly endpoint: Endpoint;
+/** Which document of a repository, and how it is asked for: a `head` is that of a manifest, for its digest alone. */
+export interface DocumentName {
+  readonly kind: "manifest" | "blob" | "head";
   /** Tag or digest. */
   readonly identifier: string;
-  /** Which of the two. */
-  readonly what: "manifest" | "blob";
-  /** HEAD only tells the digest. */
-  readonly method: "GET" | "HEAD";
-  /** Tried in order; anonymous comes last by itself. */
-  readonly credentials: readonly Credential[];
-  /** Asked when a place at the host becomes free. */
-  readonly priority: () => InspectionPriority;
-  /** Counts and traces what is sent. */
-  readonly requestLog: RequestLog;
 }
 
 /** A document as the registry has it. `credential` is the one that worked. */
@@ -45,8 +31,11 @@ const SIGNED = "prettyjws";
 const HASHES: readonly string[] = ["sha256", "sha384", "sha512"];
 
 /** The address of a document: `https://host/prefix/v2/repository/manifests/tag`, and for whom a mirror is asked. */
-export function documentUrl({ endpoint, identifier, what }: DocumentRequest, scheme: "https" | "http"): URL {
-  const folder = what === "manifest" ? "manifests" : "blobs";
+export function documentUrl(
+  endpoint: Endpoint,
+  { kind, identifier, scheme }: DocumentName & { readonly scheme: "https" | "http" },
+): URL {
+  const folder = kind === "blob" ? "blobs" : "manifests";
   const url = new URL(`${rootUrl(endpoint, scheme)}${endpoint.repository}/${folder}/${identifier}`);
   if (endpoint.namespace !== undefined) url.searchParams.set("ns", endpoint.namespace);
   return url;
@@ -59,19 +48,22 @@ export function rootUrl({ host, pathPrefix }: Endpoint, scheme: "https" | "http"
 
 /** The document of an answer. Throws InspectionError for any status but 200 and for content that its digest denies. */
 export function toDocument(
-  request: DocumentRequest,
-  answer: Answer,
-  credential: Credential | undefined,
+  endpoint: Endpoint,
+  { document, answer, credential }: {
+    readonly document: DocumentName;
+    readonly answer: Answer;
+    readonly credential: Credential | undefined;
+  },
 ): RegistryDocument {
-  const { endpoint, identifier, method } = request;
+  const { kind, identifier } = document;
   const registry = endpoint.host;
-  const name = nameOf(request);
+  const name = nameOf(endpoint, document);
   if (answer.status !== 200) {
     throw inspectionError("Malformed", `Cannot read ${name}: the registry answered ${answer.status}.`, { registry });
   }
   const contentType = answer.headers.get("content-type") ?? "";
   const told = answer.headers.get("docker-content-digest") ?? "";
-  if (method === "HEAD") return { text: "", contentType, digest: told, credential };
+  if (kind === "head") return { text: "", contentType, digest: told, credential };
   const wanted = isDigest(identifier) ? identifier : told;
   const [algorithm = "sha256"] = wanted.split(":");
   const isVerifiable = HASHES.includes(algorithm);
@@ -91,13 +83,20 @@ export function toDocument(
 }
 
 /** Nobody may read it, or it is not there; names the sources that were tried, never their secrets. */
-export function refused(request: DocumentRequest, status: number | undefined): InspectionError {
-  const registry = request.endpoint.host;
-  const name = nameOf(request);
+export function refused(
+  endpoint: Endpoint,
+  { document, status, credentials }: {
+    readonly document: DocumentName;
+    readonly status: number | undefined;
+    readonly credentials: readonly Credential[];
+  },
+): InspectionError {
+  const registry = endpoint.host;
+  const name = nameOf(endpoint, document);
   if (status === 404) {
     return inspectionError("ManifestUnknown", `Cannot find ${name}: the registry does not have it.`, { registry });
   }
-  const tried = request.credentials.map(({ source }) => source);
+  const tried = credentials.map(({ source }) => source);
   const how = tried.length === 0
     ? "no pull secret matches it"
     : `refused: ${[...new Set(tried)].join(", ")}, anonymous`;
@@ -107,20 +106,23 @@ export function refused(request: DocumentRequest, status: number | undefined): I
 
 /** The registry answered 429 or 5xx. */
 export function overloaded(
-  request: DocumentRequest,
-  status: number,
-  retryAfterMs: number | undefined,
+  endpoint: Endpoint,
+  { document, status, retryAfterMs }: {
+    readonly document: DocumentName;
+    readonly status: number;
+    readonly retryAfterMs: number | undefined;
+  },
 ): InspectionError {
-  const message = `Cannot read ${nameOf(request)}: the registry answered ${status}.`;
+  const message = `Cannot read ${nameOf(endpoint, document)}: the registry answered ${status}.`;
   const reason = status === 429 ? "RateLimited" : "ServerError";
-  return inspectionError(reason, message, { registry: request.endpoint.host, retryAfterMs });
+  return inspectionError(reason, message, { registry: endpoint.host, retryAfterMs });
 }
 
 function hash(algorithm: string, body: Uint8Array): string {
   return `${algorithm}:${createHash(algorithm).update(body).digest("hex")}`;
 }
 
-function nameOf({ endpoint, identifier, what }: DocumentRequest): string {
-  const name = `${endpoint.host}/${endpoint.repository}${isDigest(identifier) ? "@" : ":"}${identifier}`;
-  return what === "manifest" ? `image "${name}"` : `config "${name}"`;
+function nameOf({ host, repository }: Endpoint, { kind, identifier }: DocumentName): string {
+  const name = canonicalReference({ registry: host, repository, identifier });
+  return kind === "blob" ? `config "${name}"` : `image "${name}"`;
 }

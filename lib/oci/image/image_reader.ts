@@ -17,6 +17,14 @@ import type { Endpoint } from "../pull_plan.ts";
 import { canonicalReference, parseReference } from "../reference.ts";
 import type { FailureReason, Finding, Inspection, InspectionDepth, Platform } from "../types.ts";
 
+/** Reads documents of one repository; throws InspectionError. */
+export interface DocumentReader {
+  /** The manifest or index behind a tag or digest. */
+  manifest(reference: string): Promise<RegistryDocument>;
+  /** A blob by its digest. */
+  blob(digest: string): Promise<RegistryDocument>;
+}
+
 /** Which image, and how to read documents of its repository. */
 export interface ImageVisit {
   /** As a person wrote it. */
@@ -27,8 +35,8 @@ export interface ImageVisit {
   readonly depth: InspectionDepth;
   /** Also read all configs of an index and compare. */
   readonly checkConfigs: boolean;
-  /** Reads a manifest or a blob; throws InspectionError. */
-  readonly read: (identifier: string, what: "manifest" | "blob") => Promise<RegistryDocument>;
+  /** Reads manifests and blobs there. */
+  readonly session: DocumentReader;
 }
 
 /** What an image said, and to whom: the credential is the one that its top manifest took. */
@@ -54,7 +62,7 @@ const MAX_COMPARED = 32;
 
 /** Reads the image. Throws InspectionError. */
 export async function readImage(visit: ImageVisit): Promise<ImageRead> {
-  const top = await visit.read(visit.endpoint.reference, "manifest");
+  const top = await visit.session.manifest(visit.endpoint.reference);
   const { digest, credential } = top;
   const manifest = parseManifest(top.text, top.contentType);
   if (manifest.kind === "malformed") throw failed(visit, "Malformed", manifest.problem);
@@ -98,7 +106,7 @@ async function unfold(visit: ImageVisit, entries: readonly Descriptor[]): Promis
     const isNested = entry.platform === undefined && /index\.v1|manifest\.list\.v2/.test(entry.mediaType);
     if (!isNested) unfolded.push(entry);
     if (!isNested || ++nested > MAX_NESTED) continue;
-    const { text, contentType } = await visit.read(entry.digest, "manifest");
+    const { text, contentType } = await visit.session.manifest(entry.digest);
     const inner = parseManifest(text, contentType);
     if (inner.kind === "index") unfolded.push(...inner.entries);
   }
@@ -106,7 +114,7 @@ async function unfold(visit: ImageVisit, entries: readonly Descriptor[]): Promis
 }
 
 async function readChild(visit: ImageVisit, entry: Descriptor): Promise<Config> {
-  const { text, contentType } = await visit.read(entry.digest, "manifest");
+  const { text, contentType } = await visit.session.manifest(entry.digest);
   const manifest = parseManifest(text, contentType);
   if (manifest.kind === "malformed" || manifest.kind === "index") {
     throw failed(visit, "Malformed", "its child is not a manifest");
@@ -119,7 +127,7 @@ async function readSingle(visit: ImageVisit, manifest: SingleManifest): Promise<
   if (!manifest.isImage) {
     throw failed(visit, "NotAnImage", `the type of its config is ${renderMediaType(manifest.config.mediaType)}`);
   }
-  const { text } = await visit.read(manifest.config.digest, "blob");
+  const { text } = await visit.session.blob(manifest.config.digest);
   const config = parseImageConfig(text);
   if (config.kind === "malformed") throw failed(visit, "NotAnImage", config.problem);
   return config;

@@ -102,7 +102,6 @@ Deno.test("renderInspected() gives one JSON document for all images, the trace o
     mediaType: "application/vnd.oci.image.index.v1+json",
     platforms: PLATFORMS,
     architectures: ["amd64", "arm64"],
-    verifiedAtMs: 0,
     source: "registry",
     requests: { ...NO_REQUESTS, manifestGet: 2, token: 1 },
     findings: [{ kind: "ChildDigestPin", message: "The digest pins an image of a single platform." }],

@@ -37,15 +37,17 @@ Deno.test("DV-114 inspect() asks for a token of the repository's pull scope, wit
   assert.deepEqual([report.access, report.credentialSource], ["private", "secret team-a/pull"]);
 });
 
-Deno.test("B4 inspect() needs one manifest GET and one token once it knows how the host logs in, and no ping", async () => {
+Deno.test("B4 inspect() needs one manifest GET and one token for each repository, and the host's root once for all but the first", async () => {
   await using registry = await open(TOKEN);
   using inspector = openTestInspector();
   const credentials = [makeCredential(registry.host)];
   const first = await inspector.inspect(`${registry.host}/org/app:v1`, { credentials });
   assert.deepEqual(first.requests, { manifestGet: 2, manifestHead: 0, blobGet: 0, token: 1, other: 0 });
   const second = await inspector.inspect(`${registry.host}/org/other:v1`, { credentials });
-  assert.deepEqual(second.requests, { manifestGet: 1, manifestHead: 0, blobGet: 0, token: 1, other: 0 });
-  assert.ok(registry.requests.every(({ path }) => path !== "/v2/"));
+  assert.deepEqual(second.requests, { manifestGet: 1, manifestHead: 0, blobGet: 0, token: 1, other: 1 });
+  registry.put("org/third", makeMultiArch(["amd64"]).index, "v1");
+  const third = await inspector.inspect(`${registry.host}/org/third:v1`, { credentials });
+  assert.deepEqual(third.requests, { manifestGet: 1, manifestHead: 0, blobGet: 0, token: 1, other: 0 });
 });
 
 for (const member of ["token", "access_token"] as const) {
@@ -90,7 +92,7 @@ Deno.test("inspect() logs in with Basic where the registry asks for it", async (
   const credentials = [makeCredential(registry.host)];
   assert.deepEqual(sees(await inspector.inspect(`${registry.host}/org/app:v1`, { credentials })), BOTH);
   const second = await inspector.inspect(`${registry.host}/org/other:v1`, { credentials });
-  assert.deepEqual(second.requests, { manifestGet: 1, manifestHead: 0, blobGet: 0, token: 0, other: 0 });
+  assert.deepEqual(second.requests, { manifestGet: 1, manifestHead: 0, blobGet: 0, token: 0, other: 1 });
 });
 
 Deno.test("inspect() trades an identity token for a token by POST, never in the address", async () => {

@@ -1,0 +1,103 @@
+// Which challenges may be answered with a credential before the registry has been asked. A challenge is believed for the
+// repository and the credential that received it, or for the whole host when the host's own `/v2/` gave it. A challenge of
+// one repository never counts for another one: whoever controls a repository of a shared host would otherwise choose where
+// the passwords of all its users are sent.
+import { LRUCache } from "lru-cache";
+import type { Credential } from "../credential.ts";
+import { InspectionError } from "../errors.ts";
+import { fingerprintOf } from "../fingerprint.ts";
+import type { Endpoint } from "../pull_plan.ts";
+import type { Challenge } from "./challenge.ts";
+
+/** Reads the challenge of a host's `/v2/`; undefined when it has none, or only behind a redirect. May throw InspectionError. */
+export type ProbeRoot = () => Promise<Challenge | undefined>;
+
+/** The memory of challenges. */
+export interface LearnedChallenges {
+  /** What the repository answered to this credential the last time. */
+  own(endpoint: Endpoint, credential: Credential | undefined): Challenge | undefined;
+  /** Keeps a challenge for the repository and the credential that received it. */
+  learnOwn(
+    endpoint: Endpoint,
+    asked: { readonly credential: Credential | undefined; readonly challenge: Challenge },
+  ): void;
+  /** The challenge of `/v2/` where it was read already, or is worth reading: some repository of the host wanted a login. */
+  root(endpoint: Endpoint, probe: ProbeRoot): Promise<Challenge | undefined>;
+  /** The challenge of `/v2/`, read now when it was not before. */
+  readRoot(endpoint: Endpoint, probe: ProbeRoot): Promise<Challenge | undefined>;
+  /** Forgets what led nowhere: the registry may have moved its token server. */
+  forget(endpoint: Endpoint, credential: Credential | undefined): void;
+}
+
+const MAX_OWN = 10_000;
+/** Characters of all challenges kept for repositories: a header may be long. */
+const MAX_OWN_SIZE = 4_000_000;
+const MAX_HOSTS = 1_000;
+/** How long the answer of `/v2/` is believed (ms). */
+const ROOT_LIFE_MS = 600_000;
+/** How long a `/v2/` that cannot be read counts as one without challenge (ms). */
+const FAILED_ROOT_LIFE_MS = 30_000;
+
+/** Opens an empty memory. */
+export function openLearnedChallenges(): LearnedChallenges {
+  return new ChallengeMemory();
+}
+
+class ChallengeMemory implements LearnedChallenges {
+  readonly #own = new LRUCache<string, Challenge>({
+    max: MAX_OWN,
+    maxSize: MAX_OWN_SIZE,
+    sizeCalculation: (challenge, key) => key.length + JSON.stringify(challenge).length,
+  });
+  // Without ttlResolution the cache keeps a timer to spare itself a look at the clock.
+  readonly #roots = new LRUCache<string, Promise<Challenge | undefined>>({
+    max: MAX_HOSTS,
+    ttl: ROOT_LIFE_MS,
+    ttlResolution: 0,
+  });
+  readonly #wantLogin = new LRUCache<string, true>({ max: MAX_HOSTS });
+
+  own(endpoint: Endpoint, credential: Credential | undefined): Challenge | undefined {
+    return this.#own.get(ownKey(endpoint, credential));
+  }
+
+  learnOwn(
+    endpoint: Endpoint,
+    { credential, challenge }: { readonly credential: Credential | undefined; readonly challenge: Challenge },
+  ): void {
+    this.#own.set(ownKey(endpoint, credential), challenge);
+    this.#wantLogin.set(rootKey(endpoint), true);
+  }
+
+  root(endpoint: Endpoint, probe: ProbeRoot): Promise<Challenge | undefined> {
+    const key = rootKey(endpoint);
+    if (this.#roots.has(key) || this.#wantLogin.has(key)) return this.readRoot(endpoint, probe);
+    return Promise.resolve(undefined);
+  }
+
+  readRoot(endpoint: Endpoint, probe: ProbeRoot): Promise<Challenge | undefined> {
+    const key = rootKey(endpoint);
+    const known = this.#roots.get(key);
+    if (known !== undefined) return known;
+    const asked = probe().catch((error) => {
+      if (!(error instanceof InspectionError)) throw error;
+      this.#roots.set(key, asked, { ttl: FAILED_ROOT_LIFE_MS });
+      return undefined;
+    });
+    this.#roots.set(key, asked);
+    return asked;
+  }
+
+  forget(endpoint: Endpoint, credential: Credential | undefined): void {
+    this.#own.delete(ownKey(endpoint, credential));
+    this.#roots.delete(rootKey(endpoint));
+  }
+}
+
+function rootKey({ host, pathPrefix }: Endpoint): string {
+  return JSON.stringify([host, pathPrefix]);
+}
+
+function ownKey({ host, pathPrefix, namespace, repository }: Endpoint, credential: Credential | undefined): string {
+  return JSON.stringify([host, pathPrefix, namespace, repository, fingerprintOf(credential)]);
+}

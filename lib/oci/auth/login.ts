@@ -1,0 +1,170 @@
+// Logging in to one repository: which challenge to answer, and with what. A password is answered to a challenge only where
+// learned_challenges.ts allows it or where the repository has just given the challenge itself, without a redirect to another
+// origin.
+import { orAborted } from "../../abort.ts";
+import type { Credential } from "../credential.ts";
+import { inspectionError } from "../errors.ts";
+import { type Answer, type GuestAuthorization, isSendable } from "../http/exchange.ts";
+import type { InspectionContext } from "../inspection_context.ts";
+import type { Endpoint, EndpointTransport } from "../pull_plan.ts";
+import { type Challenge, parseChallenges } from "./challenge.ts";
+import type { LearnedChallenges } from "./learned_challenges.ts";
+import type { TokenSource } from "./token.ts";
+import { basicAuthorization, type TokenRequest } from "./token_exchange.ts";
+
+/** The header to send, undefined for none; or the refusal of the credential, by its token server or because it does not fit. */
+export type Authorization =
+  | { readonly kind: "header"; readonly header: string | undefined }
+  | { readonly kind: "denied" };
+
+/** What a login is made with. */
+export interface LoginDeps {
+  /** Gives bearer tokens. */
+  readonly tokens: TokenSource;
+  /** Which challenges are believed. */
+  readonly challenges: LearnedChallenges;
+  /** The host and repository. */
+  readonly endpoint: Endpoint;
+  /** Who asks. */
+  readonly context: InspectionContext;
+  /** How the host is connected to. */
+  readonly transport: () => EndpointTransport;
+  /** Asks `/v2/` of the host without a credential, under the given signal. */
+  readonly askRoot: (signal: AbortSignal) => Promise<Answer>;
+}
+
+type BearerChallenge = Extract<Challenge, { readonly kind: "bearer" }>;
+
+/** The login of one session. What the repository offers in it counts for all credentials that are tried in it. */
+export class Login {
+  readonly #deps: LoginDeps;
+  #offered: Challenge | undefined;
+
+  /** Asks nobody. */
+  constructor(deps: LoginDeps) {
+    this.#deps = deps;
+  }
+
+  /** The challenge to answer with this credential before the repository gives one; undefined: ask without. */
+  async expected(credential: Credential | undefined): Promise<Challenge | undefined> {
+    const { challenges, endpoint, context } = this.#deps;
+    const known = this.#offered ?? challenges.own(endpoint, credential);
+    if (known !== undefined) return known;
+    return await orAborted(challenges.root(endpoint, () => this.#probeRoot()), context.signal);
+  }
+
+  /** Takes the repository's own challenge for the credential; undefined when the answer has none that counts. */
+  offeredTo(credential: Credential | undefined, answer: Answer): Challenge | undefined {
+    const { challenges, endpoint } = this.#deps;
+    const challenge = answer.redirect?.isSameOrigin === false ? undefined : challengeOf(answer);
+    if (challenge === undefined) return undefined;
+    this.#offered = challenge;
+    challenges.learnOwn(endpoint, { credential, challenge });
+    return challenge;
+  }
+
+  /** The challenge of the host's root. Open registries may hide what is private from strangers without any challenge. */
+  async readRoot(): Promise<Challenge | undefined> {
+    const { challenges, endpoint, context } = this.#deps;
+    return await orAborted(challenges.readRoot(endpoint, () => this.#probeRoot()), context.signal);
+  }
+
+  /** Throws Unauthorized rather than to send a password over plain HTTP to a registry that was not declared insecure. */
+  async authorize(credential: Credential | undefined, challenge: Challenge | undefined): Promise<Authorization> {
+    if (challenge === undefined) return { kind: "header", header: undefined };
+    const { endpoint, challenges } = this.#deps;
+    if (credential !== undefined) assertSafe(endpoint);
+    const secret = credential?.secret;
+    if (secret?.kind === "registry") {
+      return isSendable(secret.token) ? { kind: "header", header: `Bearer ${secret.token}` } : { kind: "denied" };
+    }
+    if (challenge.kind === "basic") {
+      // A refresh token is no password: asking without it would be asking without a credential, which comes last.
+      if (secret?.kind === "identity") return { kind: "denied" };
+      return { kind: "header", header: secret === undefined ? undefined : basicAuthorization(secret) };
+    }
+    try {
+      return await this.#fetchToken(credential, challenge);
+    } catch (error) {
+      challenges.forget(endpoint, credential);
+      throw error;
+    }
+  }
+
+  /** The registry refused the token: the next one is asked for anew. */
+  discard(credential: Credential | undefined, challenge: BearerChallenge): void {
+    for (const scopes of this.#scopeChoices(challenge)) {
+      this.#deps.tokens.discard(this.#tokenRequest({ challenge, scopes, credential }));
+    }
+  }
+
+  /** An anonymous token for another origin that the registry redirects to; undefined when that origin wants none. */
+  async guestAuthorization(answer: Answer): Promise<GuestAuthorization | undefined> {
+    const { redirect } = answer;
+    const challenge = challengeOf(answer);
+    if (redirect === undefined || redirect.isSameOrigin || challenge?.kind !== "bearer") return undefined;
+    const { endpoint, context, tokens } = this.#deps;
+    const { host, hostname } = new URL(redirect.origin);
+    const { clientCertificates: _own, ...others } = endpoint.transport;
+    const declared = others.declared && hostname === new URL(`https://${endpoint.host}`).hostname;
+    const transport = { ...others, verifyTls: true, declared };
+    const scopes = challenge.scope === "" ? this.#ownScopes : [challenge.scope];
+    const request = this.#tokenRequest({ challenge, scopes, credential: undefined });
+    const asked = tokens.get({ ...request, endpoint: { ...endpoint, host, transport } });
+    const token = await orAborted(asked, context.signal);
+    if (token.kind === "denied") return undefined;
+    return { origin: redirect.origin, authorization: `Bearer ${token.token}` };
+  }
+
+  async #fetchToken(credential: Credential | undefined, challenge: BearerChallenge): Promise<Authorization> {
+    const { context, tokens } = this.#deps;
+    for (const scopes of this.#scopeChoices(challenge)) {
+      // Others may wait for the same token: a caller that is cancelled leaves alone.
+      const asked = tokens.get(this.#tokenRequest({ challenge, scopes, credential }));
+      const token = await orAborted(asked, context.signal);
+      if (token.kind === "token") return { kind: "header", header: `Bearer ${token.token}` };
+    }
+    return { kind: "denied" };
+  }
+
+  get #ownScopes(): readonly string[] {
+    return [`repository:${this.#deps.endpoint.repository}:pull`];
+  }
+
+  /**
+   * What to ask a token for, the first choice first. A registry that stands for another one under names of its own asks for
+   * the scope of the other name: that is asked for as well, and alone where the token server refuses both together.
+   */
+  #scopeChoices({ scope }: BearerChallenge): readonly (readonly string[])[] {
+    if (scope.includes(`repository:${this.#deps.endpoint.repository}:`)) return [[scope]];
+    return scope === "" ? [this.#ownScopes] : [[scope, ...this.#ownScopes], [scope]];
+  }
+
+  #tokenRequest(wanted: Pick<TokenRequest, "challenge" | "scopes" | "credential">): TokenRequest {
+    const { endpoint, context, transport } = this.#deps;
+    return { ...wanted, endpoint: { ...endpoint, transport: transport() }, context };
+  }
+
+  /** Shared by all who need it, so none of their signals ends it. The scope of a root is no repository's. */
+  async #probeRoot(): Promise<Challenge | undefined> {
+    const answer = await this.#deps.askRoot(new AbortController().signal);
+    const { host } = this.#deps.endpoint;
+    const isBroken = answer.status === 429 || answer.status >= 500;
+    if (isBroken) throw inspectionError("ServerError", `Cannot read "${host}/v2/": it answered ${answer.status}.`);
+    const challenge = answer.redirect === undefined ? challengeOf(answer) : undefined;
+    return challenge?.kind === "bearer" ? { ...challenge, scope: "" } : challenge;
+  }
+}
+
+/** The challenge to answer: a token rather than the password itself. */
+function challengeOf(answer: Answer): Challenge | undefined {
+  const offered = parseChallenges(answer.headers.get("www-authenticate") ?? "");
+  return offered.find(({ kind }) => kind === "bearer") ?? offered[0];
+}
+
+function assertSafe(endpoint: Endpoint): void {
+  if (endpoint.transport.scheme !== "http" || endpoint.transport.declared) return;
+  const message =
+    `Cannot log in to "${endpoint.host}": it is reached over plain HTTP. Declare it with --insecure-registry.`;
+  throw inspectionError("Unauthorized", message, { registry: endpoint.host });
+}

@@ -1,0 +1,89 @@
+// The ways in which a host may be connected to: each of several client certificates, and for a registry declared insecure
+// plain HTTP after TLS. The one that worked is tried first the next time.
+import { LRUCache } from "lru-cache";
+import { InspectionError } from "../errors.ts";
+import type { ClientCertificate, Endpoint, EndpointTransport } from "../pull_plan.ts";
+import type { Answer } from "./exchange.ts";
+
+/** A way to connect: what is spoken before HTTP, and the certificate that is shown. */
+export interface ConnectionVariant {
+  readonly scheme: "https" | "http";
+  readonly certificate: ClientCertificate | undefined;
+}
+
+/** The memory of what worked. */
+export interface ConnectionVariants {
+  /** The way to try first, as the transport to use for another request that belongs to the same host. */
+  transport(endpoint: Endpoint): EndpointTransport;
+  /** Sends in one way after the other until one works; the result of the last one counts. */
+  sendInTurn(endpoint: Endpoint, send: SendVariant): Promise<Answer>;
+}
+
+/** Sends in one way. */
+export type SendVariant = (scheme: ConnectionVariant["scheme"], transport: EndpointTransport) => Promise<Answer>;
+
+const MAX_HOSTS = 2_000;
+/** An insecure registry may get a certificate one day, and a strict one another authority (ms). */
+const LIFE_MS = 600_000;
+
+/** What servers answer to a certificate that they do not accept: nginx says 400 (or 495, 496), others 403. */
+const CERTIFICATE_REFUSALS: readonly number[] = [400, 403, 495, 496];
+
+/** Opens an empty memory. */
+export function openConnectionVariants(): ConnectionVariants {
+  // Without ttlResolution the cache keeps a timer to spare itself a look at the clock.
+  const learned = new LRUCache<string, ConnectionVariant>({ max: MAX_HOSTS, ttl: LIFE_MS, ttlResolution: 0 });
+
+  function inOrder(endpoint: Endpoint): readonly [ConnectionVariant, ...ConnectionVariant[]] {
+    const all = variantsOf(endpoint);
+    const worked = learned.get(endpoint.host);
+    const first = worked === undefined ? undefined : all.find((variant) => isSame(variant, worked));
+    return first === undefined ? all : [first, ...all.filter((variant) => variant !== first)];
+  }
+
+  async function sendInTurn(endpoint: Endpoint, send: SendVariant): Promise<Answer> {
+    const variants = inOrder(endpoint);
+    let failure: unknown;
+    for (const [at, variant] of variants.entries()) {
+      try {
+        const answer = await send(variant.scheme, transportOf(variant, endpoint));
+        const isRefused = variant.certificate !== undefined && CERTIFICATE_REFUSALS.includes(answer.status);
+        if (isRefused && variants[at + 1]?.certificate !== undefined) continue;
+        if (variants.length > 1) learned.set(endpoint.host, variant);
+        return answer;
+      } catch (error) {
+        const isWire = error instanceof InspectionError && ["Unreachable", "TlsFailed"].includes(error.failure.reason);
+        if (!isWire) throw error;
+        failure = error;
+      }
+    }
+    throw failure;
+  }
+
+  return {
+    transport: (endpoint) => transportOf(inOrder(endpoint)[0], endpoint),
+    sendInTurn,
+  };
+}
+
+/** The endpoint's transport with the one certificate of a variant. */
+function transportOf({ certificate }: ConnectionVariant, { transport }: Endpoint): EndpointTransport {
+  const { clientCertificates: _all, ...others } = transport;
+  return certificate === undefined ? others : { ...others, clientCertificates: [certificate] };
+}
+
+/** Every way that the configuration allows: each certificate over TLS, then without TLS where that is allowed. */
+function variantsOf(
+  { transport: { scheme, clientCertificates = [] } }: Endpoint,
+): readonly [ConnectionVariant, ...ConnectionVariant[]] {
+  const plain: ConnectionVariant = { scheme: "http", certificate: undefined };
+  if (scheme === "http") return [plain];
+  const [first, ...others] = clientCertificates;
+  const secure = (certificate: ClientCertificate | undefined): ConnectionVariant => ({ scheme: "https", certificate });
+  const last = scheme === "https" ? [] : [plain];
+  return [secure(first), ...others.map(secure), ...last];
+}
+
+function isSame(left: ConnectionVariant, right: ConnectionVariant): boolean {
+  return left.scheme === right.scheme && left.certificate?.certificate === right.certificate?.certificate;
+}

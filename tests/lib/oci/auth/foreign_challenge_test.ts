@@ -1,0 +1,207 @@
+// Whose word counts for where a password goes: challenges of other repositories, of redirect targets and of forgotten hosts
+// must never lead a credential to a realm that the registry itself did not name for it.
+import assert from "node:assert/strict";
+import type { Challenge } from "../../../../lib/oci/auth/challenge.ts";
+import { openLearnedChallenges } from "../../../../lib/oci/auth/learned_challenges.ts";
+import type { Credential } from "../../../../lib/oci/credential.ts";
+import type { InspectionReport } from "../../../../lib/oci/inspector.ts";
+import { makeMultiArch } from "../../../support/documents.ts";
+import type { Endpoint } from "../../../../lib/oci/pull_plan.ts";
+import { makeCredential, makeEndpoint, openTestInspector } from "../../../support/inspectors.ts";
+import { type FakeRegistry, type Login, openFakeRegistry, type SeenRequest } from "../../../support/registry.ts";
+
+const LOGIN: Login = { kind: "token", users: { victim: "s3cret" }, anonymous: false };
+const { index } = makeMultiArch(["arm64"]);
+
+/** A registry that many share; `good/app` and `good/more` are the victim's. */
+async function openShared(): Promise<FakeRegistry> {
+  const registry = await openFakeRegistry({ login: LOGIN });
+  for (const repository of ["good/app", "good/more"]) registry.put(repository, index, "v1");
+  return registry;
+}
+
+/** A host that takes whatever it is sent, and asks for more. */
+async function openThief(): Promise<FakeRegistry> {
+  const thief = await openFakeRegistry();
+  thief.intercept = ({ path }) => path.startsWith("/token") ? Response.json({ token: "t" }) : refuse(thief);
+  return thief;
+}
+
+function refuse(realm: FakeRegistry): Response {
+  const challenge = `Bearer realm="${realm.origin}/token",service="b"`;
+  return new Response("no", { status: 401, headers: { "www-authenticate": challenge } });
+}
+
+function redirectTo({ origin }: FakeRegistry, { path }: SeenRequest): Response {
+  return new Response(null, { status: 307, headers: { location: `${origin}${path}` } });
+}
+
+/** Nothing but the token that the thief itself has given to a stranger. */
+function assertGotNothing({ requests }: FakeRegistry): void {
+  for (const { headers, path, body } of requests) {
+    assert.ok([null, "Bearer t"].includes(headers.get("authorization")), path);
+    assert.doesNotMatch(`${path} ${body}`, /victim|s3cret/);
+  }
+}
+
+function outcomeOf({ inspection }: InspectionReport): string {
+  return inspection.kind === "failed" ? inspection.failure.reason : inspection.kind;
+}
+
+const POISONS: Readonly<Record<string, (thief: FakeRegistry, request: SeenRequest) => Response>> = {
+  "is redirected to a host that asks for a login": redirectTo,
+  "asks itself for a login elsewhere": refuse,
+};
+
+for (const [how, poison] of Object.entries(POISONS)) {
+  Deno.test(`inspect() sends no credential to the realm of another repository of the host that ${how}`, async () => {
+    await using thief = await openThief();
+    await using registry = await openShared();
+    registry.intercept = (request) => request.path.startsWith("/v2/evil/") ? poison(thief, request) : undefined;
+    using inspector = openTestInspector();
+    await inspector.inspect(`${registry.host}/evil/x:v1`);
+    const seen = thief.requests.length;
+    const credentials = [makeCredential(registry.host, { username: "victim", password: "s3cret" })];
+    const report = await inspector.inspect(`${registry.host}/good/app:v1`, { credentials });
+    assert.equal(outcomeOf(report), "platforms");
+    assert.equal(thief.requests.length, seen, "the thief is not even asked for an anonymous token");
+    assertGotNothing(thief);
+  });
+}
+
+Deno.test("inspect() sends no credential to the realm that a redirect target names", async () => {
+  await using thief = await openThief();
+  await using registry = await openFakeRegistry();
+  registry.intercept = (request) => redirectTo(thief, request);
+  using inspector = openTestInspector();
+  const credentials = [makeCredential(registry.host, { username: "victim", password: "s3cret" })];
+  assert.equal(outcomeOf(await inspector.inspect(`${registry.host}/team/app:v1`, { credentials })), "Unauthorized");
+  assertGotNothing(thief);
+});
+
+Deno.test("inspect() sends no credential to the realm of a redirect target that leads back to the registry", async () => {
+  await using thief = await openThief();
+  await using registry = await openFakeRegistry();
+  thief.intercept = ({ path }) =>
+    path.startsWith("/token")
+      ? Response.json({ token: "t" })
+      : new Response(null, { status: 307, headers: { location: `${registry.origin}/v2/evil/y/manifests/v1` } });
+  registry.intercept = (request) =>
+    request.path.startsWith("/v2/evil/")
+      ? refuse(thief)
+      : request.path === "/v2/"
+      ? undefined
+      : redirectTo(thief, request);
+  using inspector = openTestInspector();
+  const credentials = [makeCredential(registry.host, { username: "victim", password: "s3cret" })];
+  assert.equal(outcomeOf(await inspector.inspect(`${registry.host}/team/app:v1`, { credentials })), "Unauthorized");
+  assertGotNothing(thief);
+});
+
+Deno.test("inspect() sends no credential to the realm of a root that is redirected", async () => {
+  await using thief = await openThief();
+  await using registry = await openFakeRegistry();
+  registry.intercept = (request) =>
+    request.path === "/v2/" ? redirectTo(thief, request) : new Response("", { status: 404 });
+  using inspector = openTestInspector();
+  const credentials = [makeCredential(registry.host, { username: "victim", password: "s3cret" })];
+  assert.equal(outcomeOf(await inspector.inspect(`${registry.host}/team/app:v1`, { credentials })), "ManifestUnknown");
+  assert.ok(registry.requests.some(({ path }) => path === "/v2/"));
+  assertGotNothing(thief);
+});
+
+Deno.test("openLearnedChallenges() gives no challenge of one repository to another, whatever it has forgotten", async () => {
+  const challenges = openLearnedChallenges();
+  const at = (host: string, repository: string): Endpoint => makeEndpoint(host, { repository, reference: "v1" });
+  const of = (realm: string): Challenge => ({ kind: "bearer", realm, service: "s", scope: "", error: "" });
+  const credential = makeCredential("a.example");
+  const probe = (): Promise<Challenge> => Promise.resolve(of("https://a.example/token"));
+  challenges.learnOwn(at("a.example", "evil/x"), {
+    credential: undefined,
+    challenge: of("https://evil.example/token"),
+  });
+  challenges.learnOwn(at("a.example", "good/app"), { credential, challenge: of("https://a.example/token") });
+  const learnt = async (asked: Credential | undefined): Promise<string | undefined> => {
+    const endpoint = at("a.example", "good/more");
+    const challenge = challenges.own(endpoint, asked) ?? await challenges.root(endpoint, probe);
+    return challenge?.kind === "bearer" ? challenge.realm : undefined;
+  };
+  assert.deepEqual([await learnt(credential), await learnt(undefined)], Array(2).fill("https://a.example/token"));
+  for (let count = 0; count < 20_000; count++) {
+    const endpoint = at(`h${count}.evil.example`, "evil/x");
+    challenges.learnOwn(endpoint, { credential: undefined, challenge: of("https://evil.example/token") });
+  }
+  challenges.learnOwn(at("a.example", "evil/x"), {
+    credential: undefined,
+    challenge: of("https://evil.example/token"),
+  });
+  assert.deepEqual([await learnt(credential), await learnt(undefined)], Array(2).fill("https://a.example/token"));
+});
+
+Deno.test("openLearnedChallenges() gives what one credential received to no other one", () => {
+  const challenges = openLearnedChallenges();
+  const endpoint = makeEndpoint("a.example", { repository: "shared/app", reference: "v1" });
+  challenges.learnOwn(endpoint, { credential: makeCredential("a.example"), challenge: { kind: "basic" } });
+  assert.equal(challenges.own(endpoint, makeCredential("a.example", { password: "other" })), undefined);
+  assert.equal(challenges.own(endpoint, undefined), undefined);
+});
+
+Deno.test("inspect() asks the root of a host once for how to log in, and each repository directly where that says nothing", async () => {
+  await using registry = await openShared();
+  for (const name of ["a", "b", "c"]) registry.put(`good/${name}`, index, "v1");
+  using inspector = openTestInspector();
+  const credentials = [makeCredential(registry.host, { username: "victim", password: "s3cret" })];
+  const costs: number[][] = [];
+  for (const name of ["app", "a", "b", "c"]) {
+    const { requests } = await inspector.inspect(`${registry.host}/good/${name}:v1`, { credentials });
+    costs.push([requests.manifestGet, requests.token, requests.other]);
+  }
+  assert.deepEqual(costs, [[2, 1, 0], [1, 1, 1], [1, 1, 0], [1, 1, 0]]);
+});
+
+const ANONYMOUS = new Map([["vanity registry redirects to another host", true], [
+  "vanity registry answers itself",
+  false,
+]]);
+
+for (const [what, isRedirected] of ANONYMOUS) {
+  Deno.test(`inspect() reads a public image whose ${what} that wants a token of the name there`, async () => {
+    await using upstream = await openFakeRegistry({ login: { kind: "token", users: {}, anonymous: true } });
+    upstream.put("org/app", index, "v1");
+    await using vanity = await openFakeRegistry();
+    vanity.intercept = async ({ path, headers }) => {
+      const location = `${upstream.origin}${path.replace("/team/", "/org/")}`;
+      if (isRedirected) return new Response(null, { status: 307, headers: { location } });
+      const answer = await fetch(location, { headers: { authorization: headers.get("authorization") ?? "" } });
+      return new Response(await answer.arrayBuffer(), answer);
+    };
+    // Like a server that reads the first of several scopes alone.
+    upstream.intercept = ({ path }) =>
+      path.startsWith("/token")
+        ? Response.json({ token: btoa(new URLSearchParams(path.split("?")[1]).get("scope") ?? "") })
+        : undefined;
+    using inspector = openTestInspector();
+    const report = await inspector.inspect(`${vanity.host}/team/app:v1`);
+    assert.deepEqual([outcomeOf(report), report.access], ["platforms", "public"]);
+  });
+}
+
+Deno.test("inspect() asks for the scope that a rewriting registry names, alone where both are refused", async () => {
+  await using registry = await openFakeRegistry();
+  const wanted = "repository:upstream/app:pull";
+  const asked: string[][] = [];
+  registry.intercept = ({ path, headers }) => {
+    if (path.startsWith("/token")) {
+      const scopes = new URLSearchParams(path.split("?")[1]).getAll("scope");
+      asked.push(scopes);
+      return scopes.length > 1 ? new Response("", { status: 403 }) : Response.json({ token: scopes[0] });
+    }
+    if (headers.get("authorization") === `Bearer ${wanted}`) return new Response(index.text);
+    const challenge = `Bearer realm="${registry.origin}/token",service="s",scope="${wanted}"`;
+    return new Response("", { status: 401, headers: { "www-authenticate": challenge } });
+  };
+  using inspector = openTestInspector();
+  const credentials = [makeCredential(registry.host)];
+  assert.equal(outcomeOf(await inspector.inspect(`${registry.host}/vanity/app:v1`, { credentials })), "platforms");
+  assert.deepEqual(asked, [[wanted, "repository:vanity/app:pull"], [wanted]]);
+});
