@@ -1,15 +1,22 @@
-// Keys to reconcile: each at most once at a time, soonest first, failures backed off. One queue a controller.
+// Keys to reconcile: each at most once at a time, soonest first, failures backed off, groups of keys in turn.
 import { backoffMs, type Clock } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
 import { unreachable } from "../unreachable.ts";
 import { DueHeap, type DueKey } from "./due_heap.ts";
+import { ReadyKeys } from "./ready_keys.ts";
 
 /** What a reconcile of a key came to. A thrown error means: again, after a backoff. */
 export type ReconcileOutcome =
   /** Nothing more to do until the key is added again. */
   | { readonly kind: "done" }
-  /** Look again after this time, or when the key is added, whichever is first. */
-  | { readonly kind: "again"; readonly afterMs: number };
+  /** Look again after this time, or when the key is added, whichever is first. `urgentAfterMs`: see {@link AddOptions}. */
+  | { readonly kind: "again"; readonly afterMs: number; readonly urgentAfterMs?: number | undefined };
+
+/** How a key is added. */
+export interface AddOptions {
+  /** From then on the key, once it is due, goes before all that are not urgent and may take a reserved place. */
+  readonly urgentAfterMs?: number | undefined;
+}
 
 /** One finished reconcile, for metrics. */
 export interface ReconcileSample {
@@ -25,6 +32,10 @@ export interface WorkQueueOptions {
   readonly name: string;
   /** Keys reconciled at a time. */
   readonly parallel: number;
+  /** How many more when they are urgent. Default 0. */
+  readonly reservedForUrgent?: number;
+  /** Keys of one group take turns with those of others. Default: all are one group. */
+  readonly groupOf?: (key: string) => string;
   readonly reconcile: (key: string, signal: AbortSignal) => Promise<ReconcileOutcome>;
   readonly clock: Clock;
   readonly log: Logger;
@@ -38,10 +49,14 @@ const DEFAULT_BACKOFF = { baseMs: 5, capMs: 30_000 } as const;
 /** Replaced times that may stay in the heap beside as many as there are keys, before they are swept out. */
 const SUPERSEDED_MAX = 1_000;
 
-/** State of a key in the queue. `dueMs` of a running key: when it must run once more, Infinity when it need not. */
+/**
+ * State of a key in the queue. `dueMs` of a running key: when it must run once more, Infinity when it need not.
+ * `urgentFromMs`: when the key becomes urgent, Infinity for never.
+ */
 interface Entry {
   place: "delayed" | "ready" | "running";
   dueMs: number;
+  urgentFromMs: number;
   failures: number;
 }
 
@@ -53,8 +68,7 @@ export class WorkQueue {
   readonly #options: WorkQueueOptions;
   readonly #entries = new Map<string, Entry>();
   readonly #delayed = new DueHeap();
-  /** Keys ready to run, oldest first. A Set keeps the order and removes from the front at no cost. */
-  readonly #ready = new Set<string>();
+  readonly #ready = new ReadyKeys();
   #running = 0;
   #signal: AbortSignal | undefined;
   #timer: { readonly dueMs: number; readonly stop: AbortController } | undefined;
@@ -81,17 +95,23 @@ export class WorkQueue {
   }
 
   /** Makes a key due now. Never blocks, never runs the reconcile in the caller's turn. */
-  add(key: string): void {
-    this.addAfter(key, 0);
+  add(key: string, options: AddOptions = {}): void {
+    this.addAfter(key, 0, options);
   }
 
   /** Makes a key due after a time, unless it is due earlier already. */
-  addAfter(key: string, ms: number): void {
-    const dueMs = this.#options.clock.monotonicMs() + Math.max(0, ms);
+  addAfter(key: string, ms: number, { urgentAfterMs = Infinity }: AddOptions = {}): void {
+    const nowMs = this.#options.clock.monotonicMs();
+    const dueMs = nowMs + Math.max(0, ms);
     const entry = this.#entries.get(key);
-    if (entry === undefined) this.#place(key, { place: "delayed", dueMs, failures: 0 });
-    else if (entry.place === "running") entry.dueMs = Math.min(entry.dueMs, dueMs);
-    else if (entry.place === "delayed" && dueMs < entry.dueMs) this.#place(key, { ...entry, dueMs });
+    const urgentFromMs = Math.min(entry?.urgentFromMs ?? Infinity, nowMs + urgentAfterMs);
+    if (entry === undefined) this.#delay(key, { place: "delayed", dueMs, urgentFromMs, failures: 0 });
+    else {
+      if (entry.place === "ready" && urgentFromMs < entry.urgentFromMs) this.#wakeAt({ key, dueMs: urgentFromMs });
+      entry.urgentFromMs = urgentFromMs;
+      if (entry.place === "running") entry.dueMs = Math.min(entry.dueMs, dueMs);
+      else if (entry.place === "delayed" && dueMs < entry.dueMs) this.#delay(key, { ...entry, dueMs });
+    }
     this.#schedulePump();
   }
 
@@ -138,11 +158,15 @@ export class WorkQueue {
     return this.#idle.promise;
   }
 
-  #place(key: string, entry: Entry): void {
+  #delay(key: string, entry: Entry): void {
     this.#entries.set(key, entry);
-    this.#delayed.push({ key, dueMs: entry.dueMs });
+    this.#wakeAt({ key, dueMs: entry.dueMs });
+  }
+
+  #wakeAt(item: DueKey): void {
+    this.#delayed.push(item);
     if (this.#delayed.size <= 2 * this.#entries.size + SUPERSEDED_MAX) return;
-    this.#delayed.keepOnly((item) => this.#isDelayedUntil(item));
+    this.#delayed.keepOnly((other) => this.#counts(other));
   }
 
   /** Many adds of one turn are one pump; no reconcile starts inside of `add`. */
@@ -159,11 +183,7 @@ export class WorkQueue {
     this.#promoteDueKeys();
     const signal = this.#signal;
     if (signal !== undefined && !signal.aborted) {
-      for (const key of this.#ready) {
-        if (this.#running >= this.#options.parallel) break;
-        this.#ready.delete(key);
-        void this.#work(key, signal);
-      }
+      for (let key = this.#takeReady(); key !== undefined; key = this.#takeReady()) void this.#work(key, signal);
       this.#armTimer(signal);
     }
     if (this.#isBusy()) return;
@@ -171,21 +191,35 @@ export class WorkQueue {
     this.#idle = undefined;
   }
 
+  /** The next key to run; undefined when none is due or no place is free for it. */
+  #takeReady(): string | undefined {
+    const { parallel, reservedForUrgent = 0 } = this.#options;
+    if (this.#running < parallel) return this.#ready.take("any");
+    return this.#running < parallel + reservedForUrgent ? this.#ready.take("urgent") : undefined;
+  }
+
+  /** Delayed keys whose time has come are ready; ready ones whose urgency has come go to the front. */
   #promoteDueKeys(): void {
-    const nowMs = this.#options.clock.monotonicMs();
+    const { clock, groupOf = () => "" } = this.#options;
+    const nowMs = clock.monotonicMs();
     for (let next = this.#delayed.peek(); next !== undefined && next.dueMs <= nowMs; next = this.#delayed.peek()) {
       this.#delayed.pop();
       const entry = this.#entries.get(next.key);
-      if (entry === undefined || !this.#isDelayedUntil(next)) continue;
+      if (entry === undefined || !this.#counts(next)) continue;
+      const priority = entry.urgentFromMs <= nowMs ? "urgent" : "normal";
       entry.place = "ready";
-      this.#ready.add(next.key);
+      this.#ready.add(next.key, { group: groupOf(next.key), priority });
+      if (priority === "normal" && entry.urgentFromMs < Infinity) {
+        this.#wakeAt({ key: next.key, dueMs: entry.urgentFromMs });
+      }
     }
   }
 
   /** Whether a time in the heap still counts: those that an earlier one has replaced are left there. */
-  #isDelayedUntil(item: DueKey): boolean {
-    const entry = this.#entries.get(item.key);
-    return entry?.place === "delayed" && entry.dueMs === item.dueMs;
+  #counts({ key, dueMs }: DueKey): boolean {
+    const entry = this.#entries.get(key);
+    if (entry?.place === "delayed") return entry.dueMs === dueMs;
+    return entry?.place === "ready" && entry.urgentFromMs === dueMs;
   }
 
   #armTimer(signal: AbortSignal): void {
@@ -203,49 +237,61 @@ export class WorkQueue {
   }
 
   async #work(key: string, signal: AbortSignal): Promise<void> {
-    const { clock, reconcile, observe, log, name, backoff = DEFAULT_BACKOFF } = this.#options;
+    const { clock, observe } = this.#options;
     const entry = this.#entries.get(key);
     if (entry === undefined) return;
     this.#running++;
     const startedMs = clock.monotonicMs();
     const waitMs = startedMs - entry.dueMs;
-    entry.place = "running";
-    entry.dueMs = Infinity;
-    let outcome: ReconcileSample["outcome"] = "failed";
-    try {
-      const result = await reconcile(key, signal);
-      outcome = result.kind;
-      entry.failures = 0;
-      entry.dueMs = Math.min(entry.dueMs, dueAfter(result, clock.monotonicMs()));
-    } catch (error) {
-      entry.failures++;
-      const delayMs = backoffMs(entry.failures, backoff);
-      entry.dueMs = Math.min(entry.dueMs, clock.monotonicMs() + delayMs);
-      if (!signal.aborted) {
-        const fields = {
-          queue: name,
-          key,
-          failures: entry.failures,
-          retryMs: Math.round(delayMs),
-          error: errorText(error),
-        };
-        log.warn("reconcile failed", fields);
-      }
-    }
+    const { urgentFromMs } = entry;
+    Object.assign(entry, { place: "running", dueMs: Infinity, urgentFromMs: Infinity });
+    const result = await this.#reconcile(key, { entry, signal });
+    const endedMs = clock.monotonicMs();
+    entry.dueMs = Math.min(entry.dueMs, endedMs + result.afterMs);
+    const urgentMs = result.outcome === "failed" ? urgentFromMs : endedMs + result.urgentAfterMs;
+    entry.urgentFromMs = Math.min(entry.urgentFromMs, urgentMs);
     this.#running--;
-    observe?.({ outcome, waitMs, workMs: clock.monotonicMs() - startedMs });
+    observe?.({ outcome: result.outcome, waitMs, workMs: endedMs - startedMs });
     if (entry.dueMs === Infinity) this.#entries.delete(key);
-    else this.#place(key, { ...entry, place: "delayed" });
+    else this.#delay(key, { ...entry, place: "delayed" });
     this.#schedulePump();
+  }
+
+  /** Runs the reconcile; a thrown error is a failure with its backoff. Never rejects. */
+  async #reconcile(
+    key: string,
+    { entry, signal }: { readonly entry: Entry; readonly signal: AbortSignal },
+  ): Promise<Reconciled> {
+    const { reconcile, log, name, backoff = DEFAULT_BACKOFF } = this.#options;
+    try {
+      const outcome = await reconcile(key, signal);
+      entry.failures = 0;
+      return timesOf(outcome);
+    } catch (error) {
+      const failures = ++entry.failures;
+      const afterMs = backoffMs(failures, backoff);
+      const fields = { queue: name, key, failures, retryMs: Math.round(afterMs), error: errorText(error) };
+      if (!signal.aborted) log.warn("reconcile failed", fields);
+      return { outcome: "failed", afterMs, urgentAfterMs: Infinity };
+    }
   }
 }
 
-function dueAfter(outcome: ReconcileOutcome, nowMs: number): number {
+/** What a reconcile came to, as times from its end; Infinity for never. */
+interface Reconciled {
+  readonly outcome: ReconcileSample["outcome"];
+  readonly afterMs: number;
+  readonly urgentAfterMs: number;
+}
+
+function timesOf(outcome: ReconcileOutcome): Reconciled {
   switch (outcome.kind) {
     case "done":
-      return Infinity;
-    case "again":
-      return nowMs + Math.max(0, outcome.afterMs);
+      return { outcome: "done", afterMs: Infinity, urgentAfterMs: Infinity };
+    case "again": {
+      const { afterMs, urgentAfterMs = Infinity } = outcome;
+      return { outcome: "again", afterMs: Math.max(0, afterMs), urgentAfterMs };
+    }
     default:
       return unreachable(outcome);
   }

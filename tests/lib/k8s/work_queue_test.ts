@@ -2,7 +2,12 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { DueHeap } from "../../../lib/k8s/due_heap.ts";
-import { type ReconcileOutcome, type ReconcileSample, WorkQueue } from "../../../lib/k8s/work_queue.ts";
+import {
+  type ReconcileOutcome,
+  type ReconcileSample,
+  WorkQueue,
+  type WorkQueueOptions,
+} from "../../../lib/k8s/work_queue.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 
@@ -18,18 +23,18 @@ interface Bench {
 
 function openBench(
   reconcile: (key: string, clock: FakeClock) => Promise<ReconcileOutcome>,
-  options: { readonly parallel?: number; readonly backoff?: { readonly baseMs: number; readonly capMs: number } } = {},
+  options: Partial<Pick<WorkQueueOptions, "parallel" | "backoff" | "groupOf" | "reservedForUrgent">> = {},
 ): Bench & AsyncDisposable {
   const clock = new FakeClock();
   const samples: ReconcileSample[] = [];
   const queue = new WorkQueue({
     name: "test",
-    parallel: options.parallel ?? 4,
+    parallel: 4,
+    ...options,
     reconcile: (key) => reconcile(key, clock),
     clock,
     log: silentLogger,
     observe: (sample) => samples.push(sample),
-    ...(options.backoff === undefined ? {} : { backoff: options.backoff }),
   });
   const stop = new AbortController();
   const running = queue.run(stop.signal);
@@ -103,6 +108,59 @@ Deno.test("WorkQueue runs at most `parallel` keys at a time, oldest first", asyn
   await bench.clock.advance(100);
   assert.equal(most, 3);
   assert.deepEqual(order, keys);
+});
+
+/** A reconcile that takes a second and notes when each key began. */
+function takingTurns(): { readonly started: string[]; readonly reconcile: Parameters<typeof openBench>[0] } {
+  const started: string[] = [];
+  const reconcile = async (key: string, clock: FakeClock): Promise<ReconcileOutcome> => {
+    started.push(key);
+    await clock.sleep(1_000, new AbortController().signal);
+    return DONE;
+  };
+  return { started, reconcile };
+}
+
+Deno.test("WorkQueue takes one key of each group in turn, the oldest of a group first", async () => {
+  const { started, reconcile } = takingTurns();
+  await using bench = openBench(reconcile, { parallel: 1, groupOf: (key) => key.charAt(0) });
+  for (const key of ["a1", "a2", "a3", "a4", "b1", "c1", "b2"]) bench.queue.add(key);
+  await bench.clock.advance(10_000);
+  assert.deepEqual(started, ["a1", "b1", "c1", "a2", "b2", "a3", "a4"]);
+});
+
+Deno.test("WorkQueue gives an urgent key a reserved place, also when its urgency comes while it waits for one", async () => {
+  const { started, reconcile } = takingTurns();
+  await using bench = openBench(reconcile, { parallel: 1, reservedForUrgent: 1 });
+  for (const key of ["a", "b", "c"]) bench.queue.add(key);
+  bench.queue.add("late", { urgentAfterMs: 500 });
+  bench.queue.add("now", { urgentAfterMs: 0 });
+  await bench.clock.advance(0);
+  assert.deepEqual(started, ["now"]);
+  await bench.clock.advance(500);
+  assert.deepEqual(started, ["now", "late"]);
+  bench.queue.add("b", { urgentAfterMs: 100 });
+  await bench.clock.advance(500);
+  assert.deepEqual(started, ["now", "late", "b"]);
+  await bench.clock.advance(3_000);
+  assert.deepEqual(started, ["now", "late", "b", "a", "c"]);
+});
+
+Deno.test("WorkQueue keeps a key urgent after a failure and makes it urgent when a reconcile asks for that", async () => {
+  const started: string[] = [];
+  await using bench = openBench(async (key, clock) => {
+    started.push(key);
+    if (key === "fails" && started.length === 1) throw new Error("once");
+    if (key === "asks" && started.length === 2) return { kind: "again", afterMs: 100, urgentAfterMs: 100 };
+    await clock.sleep(1_000, new AbortController().signal);
+    return DONE;
+  }, { parallel: 1, reservedForUrgent: 2, backoff: { baseMs: 100, capMs: 100 } });
+  bench.queue.add("fails", { urgentAfterMs: 0 });
+  bench.queue.add("asks");
+  bench.queue.add("x");
+  bench.queue.add("y");
+  await bench.clock.advance(200);
+  assert.deepEqual([started.slice(0, 3), started.slice(3).sort()], [["fails", "asks", "x"], ["asks", "fails"]]);
 });
 
 Deno.test("WorkQueue backs a failing key off up to the cap and forgets its failures after a success", async () => {
