@@ -1,111 +1,173 @@
-// Carries out a placement decision: ONE patch, then events, metrics and one log line. Called by controller.ts.
-import { classifyWriteFailure } from "../../lib/k8s/errors.ts";
+// Carries out a placement decision by ONE patch; when the API server does not take it, by one that asks for less (see
+// lib/placement/patch/escalation.ts).
+import { ApiError, classifyWriteFailure } from "../../lib/k8s/errors.ts";
+import { readOptional } from "../../lib/k8s/read_optional.ts";
 import type { JsonPatch } from "../../lib/k8s/patch.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { errorText } from "../../lib/log.ts";
 import type { PlacementDecision } from "../../lib/placement/decision_types.ts";
-import { decisionReason } from "../../lib/placement/report/reason.ts";
-import { bareReleasePatch, releasePatch } from "../../lib/placement/patch/release_patch.ts";
-import { gateAddedReport, type PodOutcome, reportsOf } from "../../lib/placement/report/reports.ts";
-import { podRef } from "../../lib/placement/pod_refs.ts";
+import { nextTry, type ReleaseFailure, type ReleaseStep, stepPatch } from "../../lib/placement/patch/escalation.ts";
+import { releasePatch } from "../../lib/placement/patch/release_patch.ts";
+import { parsePod } from "../../lib/placement/pod_view.ts";
+import { isGated } from "../../lib/placement/patch/constraints.ts";
 import type { PodView } from "../../lib/placement/types.ts";
-import type { PlacedReport } from "../../lib/placement/report/report_slots.ts";
 import type { PodPlacementDeps } from "./deps.ts";
+import { gateAgeMs, leftMs } from "./gate_age.ts";
+import type { PodState } from "./pod_states.ts";
+import { reportOutcome } from "./report.ts";
 
-/** What came of a write. `stale`: the pod is not what the decision read; read and decide again. */
-export type Applied = { readonly kind: "written" } | { readonly kind: "gone" } | { readonly kind: "stale" };
+/** What came of a decision. */
+export type Applied =
+  | { readonly kind: "written" }
+  /** The pod is gone, or somebody else took the gate off. */
+  | { readonly kind: "gone" }
+  /** The pod is not what the decision was about: this is what it is now. */
+  | { readonly kind: "changed"; readonly pod: PodView }
+  /** Nothing was written; it is to be tried again. */
+  | { readonly kind: "failed"; readonly why: string };
 
-/** Writes the decision and reports it. Throws when the API server could not be reached or is overloaded. */
-export async function applyDecision(
-  parts: PodPlacementDeps,
+/** A decision and what it is carried out with. */
+export interface DecidedPod {
+  readonly decision: PlacementDecision;
+  readonly state: PodState;
+  /** How often the pod was read anew in this turn. */
+  readonly rereads: number;
+  readonly signal: AbortSignal;
+}
+
+/** Writes the decision and reports it. Throws only when the signal aborts. */
+export async function applyDecision(deps: PodPlacementDeps, pod: PodView, decided: DecidedPod): Promise<Applied> {
+  return await (decided.decision.kind === "retry" ? noteRetry(deps, pod, decided) : release(deps, pod, decided));
+}
+
+/** Marks a pod that goes on waiting. It waits whether or not the marks are taken, so a refusal of them is only logged. */
+async function noteRetry(
+  deps: PodPlacementDeps,
   pod: PodView,
-  options: { readonly decision: PlacementDecision; readonly gateAgeMs: number; readonly signal: AbortSignal },
+  { decision, state, signal }: DecidedPod,
 ): Promise<Applied> {
-  const { decision, gateAgeMs, signal } = options;
-  const operations = releasePatch(pod, decision);
-  if (operations.length === 0) return { kind: "written" };
-  try {
-    await patchPod(parts, pod, { operations, signal });
-  } catch (error) {
-    const failure = classifyWriteFailure(error);
-    if (failure === "gone" || failure === "stale") return { kind: failure };
-    // What a waiting pod wanted noted can wait as well; only a refused release must end in some other release.
-    if (failure === "later" || decision.kind === "retry") throw error;
-    return await releaseBare(parts, pod, { ...options, why: errorText(error) });
+  const error = await tryPatch(deps, pod, { operations: releasePatch(pod, decision), signal });
+  const failure = error === undefined ? undefined : classifyWriteFailure(error);
+  if (failure === "gone") return { kind: "gone" };
+  if (error !== undefined) {
+    const { namespace, name } = pod;
+    deps.log.debug("marks of a failed inspection were not taken", { namespace, pod: name, reason: errorText(error) });
   }
-  report(parts, pod, { outcome: { kind: "applied", decision }, gateAgeMs });
+  // What is stale is decided again when the watch shows it.
+  if (failure !== "stale") {
+    reportOutcome(deps, pod, { outcome: { kind: "applied", decision }, gateAgeMs: gateAgeMs(deps, pod, state) });
+  }
   return { kind: "written" };
 }
 
-/** The server refuses what we decided and will refuse it again: a pod that runs unconstrained beats one that never runs. */
-async function releaseBare(
-  parts: PodPlacementDeps,
-  pod: PodView,
-  options: {
-    readonly decision: PlacementDecision;
-    readonly gateAgeMs: number;
-    readonly signal: AbortSignal;
-    readonly why: string;
-  },
-): Promise<Applied> {
-  const { decision, gateAgeMs, signal, why } = options;
-  parts.log.warn("placement refused by the API server", { ...nameOf(pod), reason: why });
-  try {
-    await patchPod(parts, pod, { operations: bareReleasePatch(pod, why), signal });
-  } catch (error) {
-    const failure = classifyWriteFailure(error);
-    if (failure === "gone" || failure === "stale") return { kind: failure };
-    report(parts, pod, { outcome: { kind: "refused", why: errorText(error) }, gateAgeMs });
-    throw error;
+/** Releases the pod, step by step. */
+async function release(deps: PodPlacementDeps, pod: PodView, decided: DecidedPod): Promise<Applied> {
+  const { decision, state, rereads, signal } = decided;
+  const refusals: string[] = [];
+  let current = pod;
+  let step: ReleaseStep = "full";
+  for (;;) {
+    const operations = stepPatch(current, { step, decision, why: refusals[0] ?? "" });
+    const error = operations.length === 0 ? undefined : await tryPatch(deps, current, { operations, signal });
+    if (error === undefined) break;
+    const examined = await examine(deps, current, { error, signal });
+    if (examined.kind === "gone") return examined;
+    const { failure } = examined;
+    if (failure === "unanswered") state.unansweredWrites++;
+    current = examined.pod;
+    const why = errorText(error);
+    const next = nextTry({
+      ...{ step, failure, rereads, unanswered: state.unansweredWrites },
+      isAboutAnnotations: why.includes("metadata.annotations"),
+      isOverdue: leftMs(deps, pod, state) <= 0,
+    });
+    if (next.kind === "decideAgain") return { kind: "changed", pod: current };
+    if (next.kind === "wait") return failed(deps, pod, { decided, refusals: [...refusals, why] });
+    deps.log.warn("release refused by the API server", { namespace: pod.namespace, pod: pod.name, step, reason: why });
+    refusals.push(why);
+    step = next.step;
   }
-  report(parts, pod, { outcome: { kind: "bare", decision, why }, gateAgeMs });
+  const age = gateAgeMs(deps, pod, state);
+  const [why] = refusals;
+  const outcome = why === undefined || step === "full"
+    ? { kind: "applied", decision } as const
+    : { kind: "reduced", step, decision, why: [...new Set(refusals)].join(" Then: ") } as const;
+  reportOutcome(deps, pod, { outcome, gateAgeMs: age });
   return { kind: "written" };
 }
 
-async function patchPod(
-  parts: PodPlacementDeps,
+/** Reports a pod whose every release failed, once for each set of reasons. */
+function failed(
+  deps: PodPlacementDeps,
   pod: PodView,
+  { decided, refusals }: { readonly decided: DecidedPod; readonly refusals: readonly string[] },
+): Applied {
+  const { state } = decided;
+  const why = [...new Set(refusals)].join(" Then: ");
+  if (refusals.length > 1 && state.reportedRefusal !== why) {
+    state.reportedRefusal = why;
+    reportOutcome(deps, pod, { outcome: { kind: "refused", why }, gateAgeMs: gateAgeMs(deps, pod, state) });
+  }
+  return { kind: "failed", why };
+}
+
+type Examined =
+  | { readonly kind: "gone" }
+  | { readonly kind: "failed"; readonly failure: ReleaseFailure; readonly pod: PodView };
+
+/** What a failed write means. The error alone does not say whether the pod changed or the write was carried out: the pod does. */
+async function examine(
+  deps: PodPlacementDeps,
+  pod: PodView,
+  { error, signal }: { readonly error: unknown; readonly signal: AbortSignal },
+): Promise<Examined> {
+  const kind = classifyWriteFailure(error);
+  if (kind === "gone") return { kind: "gone" };
+  if (kind === "refused") return { kind: "failed", failure: "refused", pod };
+  if (isForbidden(error)) return { kind: "failed", failure: "denied", pod };
+  const read = await readGated(deps, pod, signal);
+  if (read.kind === "gone") return read;
+  if (read.kind === "unread") return { kind: "failed", failure: "unreachable", pod };
+  if (kind === "later") return { kind: "failed", failure: "unanswered", pod: read.pod };
+  const isSame = read.pod.resourceVersion === pod.resourceVersion;
+  return { kind: "failed", failure: isSame ? "denied" : "changed", pod: read.pod };
+}
+
+type PodRead =
+  | { readonly kind: "gone" }
+  | { readonly kind: "unread" }
+  | { readonly kind: "gated"; readonly pod: PodView };
+
+async function readGated(deps: PodPlacementDeps, pod: PodView, signal: AbortSignal): Promise<PodRead> {
+  const { namespace, name, uid } = pod;
+  try {
+    const object = await readOptional(deps.api, { type: Resource.pods, namespace, name, signal });
+    const fresh = object === undefined ? undefined : parsePod(object);
+    if (fresh === undefined || fresh.uid !== uid || !isGated(fresh)) return { kind: "gone" };
+    return { kind: "gated", pod: fresh };
+  } catch (error) {
+    signal.throwIfAborted();
+    // Without the right to read pods no change can be seen: the pod counts as the one that is known.
+    return isForbidden(error) ? { kind: "gated", pod } : { kind: "unread" };
+  }
+}
+
+function isForbidden(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 403;
+}
+
+/** The error of a patch that was not taken. Throws when the signal aborts. */
+async function tryPatch(
+  { api }: PodPlacementDeps,
+  { namespace, name }: PodView,
   { operations, signal }: { readonly operations: JsonPatch; readonly signal: AbortSignal },
-): Promise<void> {
-  const target = { namespace: pod.namespace, name: pod.name };
-  await parts.api.patch(Resource.pods, target, { body: { kind: "json", operations }, signal });
-}
-
-function report(
-  parts: PodPlacementDeps,
-  pod: PodView,
-  { outcome, gateAgeMs }: { readonly outcome: PodOutcome; readonly gateAgeMs: number },
-): void {
-  postReports(parts, pod, reportsOf(pod, outcome));
-  if (outcome.kind === "refused") return;
-  const { decision } = outcome;
-  const kind = outcome.kind === "bare" ? "bare" : decision.kind;
-  const reason = decisionReason(decision);
-  parts.metrics.decision(kind);
-  const architectures = kind === "bare" ? [] : architecturesOf(decision);
-  parts.board.record({ atMs: parts.clock.nowMs(), ...nameOf(pod), kind, reason, architectures, gatedMs: gateAgeMs });
-  const fields = { ...nameOf(pod), reason, gatedMs: Math.round(gateAgeMs) };
-  if (decision.kind === "retry") return parts.log.debug("image inspection failed, will ask again", fields);
-  parts.metrics.gateReleased(gateAgeMs);
-  parts.log.info("pod released", fields);
-}
-
-/** Posts the event that tells of the gate; once a pod. */
-export function reportGated(parts: PodPlacementDeps, pod: PodView): void {
-  postReports(parts, pod, [gateAddedReport()]);
-}
-
-function postReports(parts: PodPlacementDeps, pod: PodView, reports: readonly PlacedReport[]): void {
-  const object = podRef(pod);
-  for (const report of reports) parts.events.record({ object, ...report });
-}
-
-/** What the pod is now constrained to; empty when to nothing. */
-function architecturesOf(decision: PlacementDecision): readonly string[] {
-  if (decision.kind === "fallback") return [decision.architecture];
-  return decision.kind === "place" && decision.required.kind === "in" ? decision.required.architectures : [];
-}
-
-function nameOf(pod: PodView): { readonly namespace: string; readonly pod: string } {
-  return { namespace: pod.namespace, pod: pod.name };
+): Promise<unknown> {
+  if (operations.length === 0) return undefined;
+  try {
+    await api.patch(Resource.pods, { namespace, name }, { body: { kind: "json", operations }, signal });
+    return undefined;
+  } catch (error) {
+    signal.throwIfAborted();
+    return error;
+  }
 }

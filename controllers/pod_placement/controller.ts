@@ -1,21 +1,36 @@
-// The pod controller: watches what is gated, decides, releases. Opened by main on every replica, run by the leader alone.
-// Walk: watch or sweep → queue → gather → decide → apply → report.
-import { jitter } from "../../lib/clock.ts";
-import { listAll } from "../../lib/k8s/lists.ts";
-import { readOptional } from "../../lib/k8s/read_optional.ts";
+// The pod placement controller: watches what is gated, decides, releases. Runs on the leader.
+//
+//   watch, sweep, config change ─▶ queue ─▶ read ─▶ gather ─▶ decide ─▶ apply ─▶ report
+//
+// The states of a key. A worker only decides and writes; it waits for the API server, never for a registry.
+//
+//              added               images to inspect
+//   (unknown) ───────▶ queued ────────────────────────▶ inspecting
+//                       ▲  │                               │ answered, or the pod's deadline has come
+//     retry is due,     │  │ all is there                  ▼
+//     write is retried  │  └───────────────────────────▶ due: decide and write ──▶ released
+//                       │                                  │ written                  │ the watch shows the
+//                       └─────────── waiting ◀─────────────┘                          ▼ pod without its gate
+//                                              inspection or write failed         (unknown)
+//
+// From its deadline on a key is urgent: it goes before all others, and places are reserved for it. Namespaces take turns.
+import { backoffMs } from "../../lib/clock.ts";
 import { openReflector, type Reflector } from "../../lib/k8s/reflector.ts";
-import { keyOf, type KubeObject, Resource, splitKey } from "../../lib/k8s/types.ts";
+import { Resource, splitKey } from "../../lib/k8s/types.ts";
 import { type ReconcileOutcome, WorkQueue } from "../../lib/k8s/work_queue.ts";
-import { errorText } from "../../lib/log.ts";
 import { GateLabel, PodLabel } from "../../lib/names.ts";
-import { isGated } from "../../lib/placement/patch/constraints.ts";
 import { decide } from "../../lib/placement/decide.ts";
-import { parsePod } from "../../lib/placement/pod_view.ts";
+import type { PlacementDecision } from "../../lib/placement/decision_types.ts";
 import type { PodView } from "../../lib/placement/types.ts";
-import { applyDecision, reportGated } from "./apply.ts";
-import { type RetryState, RetryStates } from "./retry_state.ts";
-import { gateAgeMs, gatherFacts } from "./gather.ts";
+import { unreachable } from "../../lib/unreachable.ts";
+import { type Applied, applyDecision } from "./apply.ts";
 import type { PodPlacementDeps } from "./deps.ts";
+import { leftMs } from "./gate_age.ts";
+import { gatherFacts } from "./gather.ts";
+import { Inspections } from "./inspections.ts";
+import { type PodState, PodStates, stopInspection } from "./pod_states.ts";
+import { reportGated } from "./report.ts";
+import { parseGatedPod, sweepForEver } from "./sweep.ts";
 import { openUnadmitted, type Unadmitted } from "./unadmitted.ts";
 
 /** The running controller. */
@@ -43,63 +58,69 @@ export interface HeldPod {
   readonly sinceMs: number;
 }
 
-/** Between two sweeps for gated pods whose label someone removed (ms), before jitter. */
-const SWEEP_EVERY_MS = 5 * 60_000;
-/** Reads again at most so often in one turn when others write the same pod; then the queue's backoff spaces it. */
-const MAX_REREADS = 3;
+/** Pods at their deadline that are released while all workers are busy with others. */
+const RESERVED_FOR_DEADLINES = 16;
+
+/** Between two tries of a write that failed. The deadline comes before it. */
+const WRITE_BACKOFF = { baseMs: 50, capMs: 5_000 } as const;
 
 const MAX_SHOWN = 12;
 
 /** Makes the controller. Nothing is asked of the API server before `run`. */
-export function openPodPlacement(parts: PodPlacementDeps): PodPlacement {
-  return new PodPlacementController(parts);
+export function openPodPlacement(deps: PodPlacementDeps): PodPlacement {
+  return new PodPlacementController(deps);
 }
 
 class PodPlacementController implements PodPlacement {
-  readonly #parts: PodPlacementDeps;
-  readonly #files = new RetryStates();
+  readonly #deps: PodPlacementDeps;
+  readonly #states = new PodStates();
+  readonly #inspections: Inspections;
   readonly #unadmitted: Unadmitted;
-  /** Gated pods without the gate's label, found by a sweep: the watch does not show them. */
+  /** Gated pods that the watch does not show, found by a sweep. */
   readonly #strays = new Map<string, PodView>();
   readonly #queue: WorkQueue;
   readonly #gated: Reflector<PodView>;
 
-  constructor(parts: PodPlacementDeps) {
-    const { api, clock, log, workers } = parts;
-    this.#parts = parts;
-    this.#unadmitted = openUnadmitted(parts);
+  constructor(deps: PodPlacementDeps) {
+    const { api, clock, log, workers } = deps;
+    this.#deps = deps;
+    this.#inspections = new Inspections(deps);
+    this.#unadmitted = openUnadmitted(deps);
     this.#queue = new WorkQueue({
       name: "pods",
       parallel: workers,
+      reservedForUrgent: RESERVED_FOR_DEADLINES,
+      groupOf: (key) => splitKey(key).namespace ?? "",
       clock,
       log,
-      backoff: { baseMs: 50, capMs: 5_000 },
+      backoff: WRITE_BACKOFF,
       reconcile: (key, signal) => this.#reconcile(key, signal),
     });
     this.#gated = openReflector<PodView>({
       api,
       resource: Resource.pods,
       labelSelector: `${PodLabel.gate}=${GateLabel.gated}`,
-      parse: parsePod,
+      parse: parseGatedPod,
       clock,
       log,
       name: "gated pods",
       onChange: (change) => {
-        if (change.kind === "apply") {
-          this.#strays.delete(change.key);
-          this.#queue.add(change.key);
-        } else this.#files.close(change.value.uid);
+        if (change.kind === "delete") return this.#states.close(change.value.uid);
+        this.#strays.delete(change.key);
+        this.#enqueue(change.key, change.value);
       },
     });
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    await Promise.all([this.#gated.run(signal), this.#queue.run(signal), this.#sweepForEver(signal)]);
+    await Promise.all([this.#gated.run(signal), this.#queue.run(signal), this.#sweep(signal)]);
+    this.#states.stopInspections();
+    await this.#inspections.ended();
   }
 
   configChanged(namespace?: string): void {
     for (const pod of this.#gated.values()) {
-      if (namespace === undefined || pod.namespace === namespace) this.#queue.add(`${pod.namespace}/${pod.name}`);
+      if (namespace === undefined || pod.namespace === namespace) this.#enqueue(`${pod.namespace}/${pod.name}`, pod);
     }
   }
 
@@ -116,7 +137,7 @@ class PodPlacementController implements PodPlacement {
   }
 
   longestGated(): readonly HeldPod[] {
-    const nowMs = this.#parts.clock.nowMs();
+    const nowMs = this.#deps.clock.nowMs();
     return [...this.#gated.values(), ...this.#strays.values()]
       .map(({ namespace, name, creationTimestampMs: sinceMs = nowMs }) => ({ namespace, pod: name, sinceMs }))
       .sort((left, right) => left.sinceMs - right.sinceMs)
@@ -131,98 +152,105 @@ class PodPlacementController implements PodPlacement {
     return this.#queue.isBusy;
   }
 
+  async #sweep(signal: AbortSignal): Promise<void> {
+    await this.#gated.synced(signal).catch(() => undefined);
+    await sweepForEver(this.#deps, {
+      unadmitted: this.#unadmitted,
+      isWatched: (key, pod) => this.#gated.get(key)?.uid === pod.uid,
+      onStray: (key, pod) => {
+        this.#strays.set(key, pod);
+        this.#enqueue(key, pod);
+      },
+    }, signal);
+  }
+
+  #enqueue(key: string, pod: PodView): void {
+    const state = this.#stateOf(pod);
+    this.#queue.add(key, { urgentAfterMs: leftMs(this.#deps, pod, state) });
+  }
+
+  #stateOf(pod: PodView): PodState {
+    return this.#states.open(pod, this.#deps.clock.monotonicMs());
+  }
+
   async #reconcile(key: string, signal: AbortSignal): Promise<ReconcileOutcome> {
-    const { clock, metrics } = this.#parts;
+    const { clock, metrics } = this.#deps;
     const startedMs = clock.monotonicMs();
     const pod = this.#gated.get(key) ?? this.#strays.get(key);
-    if (pod === undefined || !isGated(pod)) {
-      this.#forget(key, pod);
-      metrics.podProcessed({ gated: false, ms: clock.monotonicMs() - startedMs });
-      return { kind: "done" };
-    }
-    const { file, isNew } = this.#files.open(pod, startedMs);
-    if (file.released) return { kind: "done" };
-    if (file.notBeforeMs > startedMs) return { kind: "again", afterMs: file.notBeforeMs - startedMs };
-    if (isNew) reportGated(this.#parts, pod);
+    if (pod === undefined) return { kind: "done" };
+    const state = this.#stateOf(pod);
+    if (state.released) return { kind: "done" };
+    if (!state.reported) reportGated(this.#deps, pod);
+    state.reported = true;
     try {
-      return await this.#settle(key, pod, { file, signal });
+      return await this.#place(key, pod, signal);
     } finally {
       metrics.podProcessed({ gated: true, ms: clock.monotonicMs() - startedMs });
     }
   }
 
   /** Decides and applies, on a fresh read whenever the pod turns out to be another than the one decided about. */
-  async #settle(
-    key: string,
-    seen: PodView,
-    { file, signal }: { readonly file: RetryState; readonly signal: AbortSignal },
-  ): Promise<ReconcileOutcome> {
+  async #place(key: string, seen: PodView, signal: AbortSignal): Promise<ReconcileOutcome> {
     let pod = seen;
-    for (let reads = 0; reads <= MAX_REREADS; reads++) {
-      const facts = await gatherFacts(this.#parts, pod, { file, signal });
-      const decision = decide(facts);
-      const ageMs = gateAgeMs(this.#parts, pod, file);
-      const applied = await applyDecision(this.#parts, pod, { decision, gateAgeMs: ageMs, signal });
-      if (applied.kind === "written" && decision.kind === "retry") {
-        file.failedAttempts++;
-        file.notBeforeMs = this.#parts.clock.monotonicMs() + decision.afterMs;
-        return { kind: "again", afterMs: decision.afterMs };
-      }
-      if (applied.kind === "written") file.released = true;
-      const fresh = applied.kind === "stale" ? await this.#readPod(key, signal) : undefined;
-      if (fresh === undefined || fresh.uid !== seen.uid || !isGated(fresh)) {
-        // The watch closes the file of a pod it shows; a stray's end nobody else would see.
-        if (this.#strays.has(key)) this.#forget(key, seen);
+    for (let rereads = 0;; rereads++) {
+      const state = this.#stateOf(pod);
+      const inspect = (): void => this.#inspections.start(pod, state, () => this.#queue.add(key));
+      const gathered = gatherFacts(this.#deps, pod, { state, inspect });
+      if (gathered.kind === "waiting") return this.#again(pod, state, gathered.forMs);
+      const decision = decide(gathered.facts);
+      const applied = await applyDecision(this.#deps, pod, { decision, state, rereads, signal });
+      if (applied.kind !== "changed") return this.#settle(key, pod, { applied, decision, state });
+      pod = applied.pod;
+    }
+  }
+
+  /** What a key does next. */
+  #settle(
+    key: string,
+    pod: PodView,
+    { applied, decision, state }: {
+      readonly applied: Exclude<Applied, { kind: "changed" }>;
+      readonly decision: PlacementDecision;
+      readonly state: PodState;
+    },
+  ): ReconcileOutcome {
+    const { clock, log } = this.#deps;
+    switch (applied.kind) {
+      case "gone":
+        this.#forgetStray(key);
         return { kind: "done" };
+      case "written":
+        stopInspection(state);
+        if (decision.kind !== "retry") {
+          state.released = true;
+          this.#forgetStray(key);
+          return { kind: "done" };
+        }
+        state.failedAttempts++;
+        state.notBeforeMs = clock.monotonicMs() + decision.afterMs;
+        return this.#again(pod, state, decision.afterMs);
+      case "failed": {
+        const pauseMs = backoffMs(++state.failedWrites, WRITE_BACKOFF);
+        const { namespace, name } = pod;
+        const fields = { namespace, pod: name, failures: state.failedWrites, retryMs: Math.round(pauseMs) };
+        log.warn("cannot release a pod, will try again", { ...fields, reason: applied.why });
+        return this.#again(pod, state, pauseMs);
       }
-      pod = fresh;
+      default:
+        return unreachable(applied);
     }
-    throw new Error(`Cannot release pod "${key}": others keep changing it. It is tried again shortly.`);
   }
 
-  async #readPod(key: string, signal: AbortSignal): Promise<PodView | undefined> {
-    const object = await readOptional(this.#parts.api, { type: Resource.pods, ...splitKey(key), signal });
-    return object === undefined ? undefined : parsePod(object);
-  }
-
-  #forget(key: string, pod: PodView | undefined): void {
+  /** The watch closes the state of a pod that it shows; nothing shows the end of a stray. */
+  #forgetStray(key: string): void {
+    const stray = this.#strays.get(key);
+    if (stray !== undefined) this.#states.close(stray.uid);
     this.#strays.delete(key);
-    if (pod !== undefined) this.#files.close(pod.uid);
   }
 
-  async #sweepForEver(signal: AbortSignal): Promise<void> {
-    const { clock, log } = this.#parts;
-    await this.#gated.synced(signal).catch(() => undefined);
-    while (!signal.aborted) {
-      await this.#sweep(signal).catch((error: unknown) => {
-        if (!signal.aborted) log.warn("sweep for gated pods failed", { reason: errorText(error) });
-      });
-      await clock.sleep(jitter(SWEEP_EVERY_MS), signal);
-    }
+  /** Looks at a pod again after a while, and at its deadline at the latest. */
+  #again(pod: PodView, state: PodState, afterMs: number): ReconcileOutcome {
+    const urgentAfterMs = leftMs(this.#deps, pod, state);
+    return { kind: "again", afterMs: urgentAfterMs > 0 ? Math.min(afterMs, urgentAfterMs) : afterMs, urgentAfterMs };
   }
-
-  /**
-   * Pending pods that hold our gate but not its label, and those that the webhook never saw. Served from the API
-   * server's cache: cheap, a little old.
-   */
-  async #sweep(signal: AbortSignal): Promise<void> {
-    const options = { fieldSelector: "status.phase=Pending", resourceVersion: "0", signal };
-    const census = this.#unadmitted.begin();
-    for await (const object of listAll(this.#parts.api, Resource.pods, options)) {
-      census.look(object);
-      const pod = strayOf(object);
-      if (pod === undefined) continue;
-      const key = keyOf(object);
-      if (this.#gated.get(key) !== undefined) continue;
-      this.#strays.set(key, pod);
-      this.#queue.add(key);
-    }
-    await census.close(signal);
-  }
-}
-
-function strayOf(object: KubeObject): PodView | undefined {
-  if (object.metadata.labels?.[PodLabel.gate] === GateLabel.gated) return undefined;
-  const pod = parsePod(object);
-  return pod !== undefined && isGated(pod) ? pod : undefined;
 }

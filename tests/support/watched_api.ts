@@ -20,7 +20,7 @@ export class WatchedApi {
   readonly #missing = new Set<string>();
   #version = 0;
   /** Called ahead of each patch: what it throws is the answer, what it changes the patch meets. */
-  beforePatch: () => Promise<void> | void = () => {};
+  beforePatch: (operations: JsonPatch) => Promise<void> | void = () => {};
   /** The patches that applied. */
   readonly patches: JsonPatch[] = [];
   /** Each list as `plural namespace?fieldSelector`. */
@@ -38,6 +38,12 @@ export class WatchedApi {
       if (matches(now, selection)) return { type: was ? "MODIFIED" : "ADDED", object: now };
       return was ? { type: "DELETED", object: now } : undefined;
     });
+  }
+
+  /** Creates an object that no watch shows, as after a restore of the server's data; lists have it. */
+  putUnseen({ plural }: ResourceType, object: KubeObject): void {
+    const metadata = { ...object.metadata, resourceVersion: String(++this.#version) };
+    this.#of(plural).set(keyOf(object), { ...object, metadata });
   }
 
   drop({ plural }: ResourceType, key: string): void {
@@ -69,10 +75,10 @@ export class WatchedApi {
     create: unexpected,
     replace: unexpected,
     patch: async (type, { namespace, name = "" }, { body }) => {
-      await this.beforePatch();
+      if (body.kind !== "json") throw new Error("Cannot patch so here: only JSON patches are known.");
+      await this.beforePatch(body.operations);
       const object = this.find(type.plural, `${namespace}/${name}`);
       if (object === undefined) throw notFound();
-      if (body.kind !== "json") throw new Error("Cannot patch so here: only JSON patches are known.");
       const next = patched(object, body.operations);
       this.patches.push(body.operations);
       this.put(type, next);

@@ -6,17 +6,32 @@ import type { ImageFailure, ImageOutcome, PlaceDecision, PlacementDecision } fro
 import { clip } from "../failures.ts";
 import type { PreferencePlan } from "../plan_types.ts";
 import { duplicatesText, preferenceText } from "./preference_reports.ts";
+import type { ReleaseStep } from "../patch/escalation.ts";
 import { type PlacedReport, placeReports, type PodReport } from "./report_slots.ts";
 import type { PodView } from "../types.ts";
 
 /** The longest message the events API takes. */
 const MESSAGE_MAX = 1024;
 
-/** What came of a decision: it was carried out in full, the server took only the bare release, or nothing at all. */
+/** What came of a decision: it was carried out in full, the server took only a part of it, or nothing at all. */
 export type PodOutcome =
   | { readonly kind: "applied"; readonly decision: PlacementDecision }
-  | { readonly kind: "bare"; readonly decision: PlacementDecision; readonly why: string }
+  | {
+    readonly kind: "reduced";
+    readonly step: Exclude<ReleaseStep, "full">;
+    readonly decision: PlacementDecision;
+    readonly why: string;
+  }
   | { readonly kind: "refused"; readonly why: string };
+
+/** What was done in the place of the whole release. */
+const REDUCED: Readonly<Record<Exclude<ReleaseStep, "full">, string>> = {
+  unannotated: "The API server refused the annotations, so the pod was placed without them",
+  bare: "The API server refused the node affinity, so the pod was released without it",
+  "gate-and-label":
+    "The API server refused the node affinity and the annotations, so the pod was released without them",
+  gate: "The API server refused everything but the removal of the gate, so the pod was released without node affinity",
+};
 
 /** The event for the first time a gated pod is seen. */
 export function gateAddedReport(): PlacedReport {
@@ -36,14 +51,8 @@ function outcomeReports(pod: PodView, outcome: PodOutcome): readonly PodReport[]
   switch (outcome.kind) {
     case "applied":
       return appliedReports(pod, outcome.decision);
-    case "bare":
-      return [
-        warning(
-          EventReason.gateRemovalFailed,
-          `The API server refused the node affinity, so the pod was released without it: ${outcome.why}`,
-        ),
-        gateRemoved(pod),
-      ];
+    case "reduced":
+      return [warning(EventReason.gateRemovalFailed, `${REDUCED[outcome.step]}: ${outcome.why}`), gateRemoved(pod)];
     case "refused":
       return [warning(EventReason.gateRemovalFailed, `Cannot remove the gate ${SCHEDULING_GATE}: ${outcome.why}`)];
     default:

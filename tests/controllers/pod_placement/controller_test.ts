@@ -1,13 +1,8 @@
 // The pod controller between decision and write: what others do to a pod meanwhile, and what the API server answers.
 import assert from "node:assert/strict";
-import { openPodPlacement, type PodPlacement } from "../../../controllers/pod_placement/controller.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
-import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
-import { silentLogger } from "../../../lib/log.ts";
-import { openMetrics } from "../../../lib/metrics.ts";
+import { Resource } from "../../../lib/k8s/types.ts";
 import { SCHEDULING_GATE } from "../../../lib/names.ts";
-import type { PlacementConfigs } from "../../../lib/placement/config_types.ts";
-import { makeSettings } from "../../../lib/placement/config/settings.ts";
 import {
   A,
   annotationsOf,
@@ -17,51 +12,15 @@ import {
   gatesOf,
   labelsOf,
   mark,
-  NO_CONFIGS,
   requiredOf,
   term,
 } from "../../lib/placement/make.ts";
-import { makePod, openScene, type Scene, whileRunning } from "../make.ts";
+import { openScene, whileRunning } from "../make.ts";
+import { controllerOf, gated, podOf, reasonsOf } from "./make.ts";
 
 const REMOVED = "ArchAwareSchedGateRemovalSuccess";
 const SET = "ArchAwarePredicateSet";
 const ADDED = "ArchAwareSchedGateAdded";
-
-function gated(
-  name: string,
-  options: { readonly image?: string; readonly gates?: readonly string[] } = {},
-): KubeObject {
-  const { image = "multi", gates = [SCHEDULING_GATE] } = options;
-  const pod = makePod(name, { image, labels: { [mark("scheduling-gate")]: "gated" } });
-  const spec = { containers: [{ name: "c", image }], schedulingGates: gates.map((gate) => ({ name: gate })) };
-  return { ...pod, spec };
-}
-
-function controllerOf(scene: Scene, config: PlacementConfigs = NO_CONFIGS): PodPlacement {
-  const settings = makeSettings({ operatorNamespace: "archway", maxGateAgeMs: 60_000 });
-  return openPodPlacement({
-    api: scene.cluster.api,
-    images: scene.images,
-    events: scene.events,
-    metrics: openMetrics(),
-    board: { record: () => {} },
-    clock: scene.clock,
-    log: silentLogger,
-    settingsOf: () => settings,
-    configsOf: () => config,
-    liveArchitectures: () => undefined,
-    random: () => 0.5,
-    workers: 4,
-  });
-}
-
-function podOf(scene: Scene, name: string): KubeObject {
-  return scene.cluster.find("pods", `shop/${name}`) ?? assert.fail(`no pod ${name}`);
-}
-
-function reasonsOf({ told }: Scene): readonly string[] {
-  return told.map(({ reason }) => reason);
-}
 
 /** What happens right before the first patch of a scene. */
 function once(happens: () => void): () => void {
@@ -223,6 +182,31 @@ Deno.test("openPodPlacement() finds by its sweep a gated pod whose label someone
   scene.cluster.put(Resource.pods, { ...stray, metadata: { ...stray.metadata, labels: {} } });
   await whileRunning(scene, controllerOf(scene), async () => {
     await scene.clock.advance(1_000);
+    assert.deepEqual(gatesOf(podOf(scene, "web")), []);
+  });
+});
+
+Deno.test("openPodPlacement() counts no pod that merely has the gate's label, and none that is being deleted", async () => {
+  const scene = openScene();
+  const leaving = gated("leaving");
+  const metadata = { ...leaving.metadata, deletionTimestamp: "2026-11-21T12:00:00Z", finalizers: ["example.com/x"] };
+  scene.cluster.put(Resource.pods, gated("labelled", { gates: [] }));
+  scene.cluster.put(Resource.pods, { ...leaving, metadata });
+  const controller = controllerOf(scene);
+  await whileRunning(scene, controller, async () => {
+    await scene.clock.advance(1_000);
+    assert.deepEqual([controller.gatedPods(), controller.longestGated()], [0, []]);
+    assert.deepEqual([scene.cluster.patches, scene.told], [[], []]);
+  });
+});
+
+Deno.test("openPodPlacement() finds by its sweep a labelled pod that the watch does not show", async () => {
+  const scene = openScene();
+  const controller = controllerOf(scene);
+  await whileRunning(scene, controller, async () => {
+    await scene.clock.advance(1_000);
+    scene.cluster.putUnseen(Resource.pods, gated("web"));
+    await scene.clock.advance(5 * 60_000);
     assert.deepEqual(gatesOf(podOf(scene, "web")), []);
   });
 });

@@ -113,12 +113,12 @@ function imagesOf(
 
 function outcomeOf(decision: PlacementDecision, write: Look["write"]): PodOutcome {
   if (decision.kind === "retry" || write === "taken") return { kind: "applied", decision };
-  return write === "bare" ? { kind: "bare", decision, why: "422" } : { kind: "refused", why: "403" };
+  return write === "bare" ? { kind: "reduced", step: "bare", decision, why: "422" } : { kind: "refused", why: "403" };
 }
 
 /** Reasons of the Warnings that an outcome must not be without. */
 function vitalReasons(outcome: PodOutcome): readonly string[] {
-  if (outcome.kind === "bare") return ["ArchAwareSchedGateRemovalFailed"];
+  if (outcome.kind === "reduced") return ["ArchAwareSchedGateRemovalFailed"];
   if (outcome.kind === "refused") return [];
   switch (outcome.decision.kind) {
     case "fallback":
@@ -157,7 +157,7 @@ Deno.test("invariant 2: a pod has at most three events, and never loses the Warn
         if (outcome.kind === "refused") continue;
         raw = applied(
           raw,
-          outcome.kind === "bare" ? bareReleasePatch(facts.pod, "422") : releasePatch(facts.pod, decision),
+          outcome.kind === "reduced" ? bareReleasePatch(facts.pod, "422") : releasePatch(facts.pod, decision),
         );
         if (decision.kind !== "retry") break;
         failedAttempts++;

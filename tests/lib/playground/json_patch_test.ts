@@ -98,7 +98,9 @@ Deno.test("renderJsonBody() writes every text so that a test of it passes", () =
 });
 
 Deno.test("applyJsonPatch() reaches the target of any patch that another library makes", () => {
-  const json = fc.dictionary(fc.constantFrom("a", "b/c", "d~e", "f"), fc.jsonValue({ maxDepth: 3 }));
+  // The library refuses to write a member "__proto__".
+  const json = fc.dictionary(fc.constantFrom("a", "b/c", "d~e", "f"), fc.jsonValue({ maxDepth: 3 }))
+    .filter((value) => !JSON.stringify(value).includes("__proto__"));
   fc.assert(fc.property(json, json, (before, after) => {
     const from = JSON.parse(JSON.stringify(before));
     const to = JSON.parse(JSON.stringify(after));

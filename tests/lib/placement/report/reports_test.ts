@@ -129,7 +129,7 @@ Deno.test("reportsOf() tells of a refused write and of a bare release", () => {
   const facts = factsOf(gatedPod());
   const refused = reportsOf(facts.pod, { kind: "refused", why: "403" });
   assert.deepEqual(reasons(refused), ["Warning ArchAwareSchedGateRemovalFailed"]);
-  const bare = reportsOf(facts.pod, { kind: "bare", decision: decide(facts), why: "422" });
+  const bare = reportsOf(facts.pod, { kind: "reduced", step: "bare", decision: decide(facts), why: "422" });
   assert.deepEqual(reasons(bare), ["Warning ArchAwareSchedGateRemovalFailed", REMOVED]);
 });
 

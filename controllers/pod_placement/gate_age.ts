@@ -1,0 +1,34 @@
+// How long a pod has been held, and how long it may still be held.
+import type { PodView } from "../../lib/placement/types.ts";
+import type { PodPlacementDeps } from "./deps.ts";
+import type { PodState } from "./pod_states.ts";
+
+/** What a pod has left at least when a leader first sees it (ms): that no replica was there to place it is not its fault. */
+const FRESH_CHANCE_MS = 5_000;
+
+type Clocks = Pick<PodPlacementDeps, "api" | "clock" | "settingsOf">;
+
+/** What is known of a pod before it has a state. */
+type Seen = Pick<PodState, "firstSeenMs">;
+
+/**
+ * How long the pod has been held: by its creation time on the API server's clock, or since this process saw it, if
+ * that is longer. Our own clock may be wrong or jump; the server's offset corrects it.
+ */
+export function gateAgeMs({ api, clock }: Clocks, pod: PodView, { firstSeenMs }: Seen): number {
+  const serverNowMs = clock.nowMs() + api.serverClockOffsetMs();
+  const byCreation = pod.creationTimestampMs === undefined ? 0 : serverNowMs - pod.creationTimestampMs;
+  return Math.max(0, byCreation, clock.monotonicMs() - firstSeenMs);
+}
+
+/** The age that counts against the longest gate age, which runs from when the API server and one replica are up. */
+export function countedAgeMs(deps: Clocks, pod: PodView, seen: Seen): number {
+  const { maxGateAgeMs } = deps.settingsOf(pod.namespace);
+  const seenForMs = deps.clock.monotonicMs() - seen.firstSeenMs;
+  return Math.min(gateAgeMs(deps, pod, seen), Math.max(0, maxGateAgeMs - FRESH_CHANCE_MS) + seenForMs);
+}
+
+/** What is left until the pod must be released; negative when that is overdue. */
+export function leftMs(deps: Clocks, pod: PodView, seen: Seen): number {
+  return deps.settingsOf(pod.namespace).maxGateAgeMs - countedAgeMs(deps, pod, seen);
+}

@@ -1,0 +1,86 @@
+// What this process remembers of a gated pod between two reconciles. Gone with the pod; a restart starts anew, and the
+// pod's own age keeps its deadline.
+import type { InspectedImage } from "../../lib/oci/types.ts";
+import type { PodView } from "../../lib/placement/types.ts";
+
+/** The inspection of a pod's images, which runs beside the queue. */
+export type InspectionState =
+  | { readonly kind: "none" }
+  | { readonly kind: "running"; readonly stop: AbortController }
+  | { readonly kind: "settled"; readonly images: readonly InspectedImage[] };
+
+/** The memory of one pod. Times are monotonic ms. */
+export interface PodState {
+  /** When this process first saw the pod gated. */
+  readonly firstSeenMs: number;
+  /** The images that the members below are about. */
+  images: string;
+  inspection: InspectionState;
+  /** Inspection rounds that failed. */
+  failedAttempts: number;
+  /** The next round is not due before. */
+  notBeforeMs: number;
+  /** Writes of the release that failed in a row, all of them and those that the API server left without an answer. */
+  failedWrites: number;
+  unansweredWrites: number;
+  /** The refusal of every way to release the pod that was reported last; empty when there was none. */
+  reportedRefusal: string;
+  /** The event of its gate was posted. */
+  reported: boolean;
+  /** Our gate is off by our own patch; the watch has yet to show it. */
+  released: boolean;
+}
+
+const NOTHING_TRIED = {
+  inspection: { kind: "none" },
+  failedAttempts: 0,
+  notBeforeMs: 0,
+  failedWrites: 0,
+  unansweredWrites: 0,
+} as const;
+
+/** The states of all gated pods, by uid. */
+export class PodStates {
+  readonly #states = new Map<string, PodState>();
+
+  /** The state of a pod, begun if there is none. Other images than before start everything but the pod's age anew. */
+  open(pod: PodView, nowMs: number): PodState {
+    const images = JSON.stringify([pod.containers, pod.imageVolumes].flat().map(({ image }) => image));
+    const known = this.#states.get(pod.uid);
+    if (known === undefined) {
+      const state = {
+        firstSeenMs: nowMs,
+        images,
+        ...NOTHING_TRIED,
+        reportedRefusal: "",
+        reported: false,
+        released: false,
+      };
+      this.#states.set(pod.uid, state);
+      return state;
+    }
+    if (known.images !== images) {
+      stopInspection(known);
+      Object.assign(known, { images, ...NOTHING_TRIED });
+    }
+    return known;
+  }
+
+  /** Forgets a pod that is gone or no longer gated. */
+  close(uid: string): void {
+    const state = this.#states.get(uid);
+    if (state !== undefined) stopInspection(state);
+    this.#states.delete(uid);
+  }
+
+  /** Ends what runs for any pod. */
+  stopInspections(): void {
+    for (const state of this.#states.values()) stopInspection(state);
+  }
+}
+
+/** Ends the inspection of a pod and drops what it found. */
+export function stopInspection(state: PodState): void {
+  if (state.inspection.kind === "running") state.inspection.stop.abort();
+  state.inspection = { kind: "none" };
+}

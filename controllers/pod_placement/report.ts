@@ -1,0 +1,47 @@
+// Reports what became of a pod: events, metrics, the dashboard's row and one log line.
+import type { PlacementDecision } from "../../lib/placement/decision_types.ts";
+import type { PlacedReport } from "../../lib/placement/report/report_slots.ts";
+import { decisionReason } from "../../lib/placement/report/reason.ts";
+import { gateAddedReport, type PodOutcome, reportsOf } from "../../lib/placement/report/reports.ts";
+import { podRef } from "../../lib/placement/pod_refs.ts";
+import type { PodView } from "../../lib/placement/types.ts";
+import type { PodPlacementDeps } from "./deps.ts";
+
+/** Posts the event for the gate; once a pod. */
+export function reportGated(deps: PodPlacementDeps, pod: PodView): void {
+  postEvents(deps, pod, [gateAddedReport()]);
+}
+
+/** Reports an outcome, after its write. */
+export function reportOutcome(
+  deps: PodPlacementDeps,
+  pod: PodView,
+  { outcome, gateAgeMs }: { readonly outcome: PodOutcome; readonly gateAgeMs: number },
+): void {
+  postEvents(deps, pod, reportsOf(pod, outcome));
+  if (outcome.kind === "refused") return;
+  const { decision } = outcome;
+  const isReduced = outcome.kind === "reduced";
+  const kind = isReduced ? "bare" : decision.kind;
+  const reason = decisionReason(decision);
+  const architectures = isReduced && outcome.step !== "unannotated" ? [] : architecturesOf(decision);
+  const { metrics, board, log, clock } = deps;
+  const name = { namespace: pod.namespace, pod: pod.name };
+  metrics.decision(kind);
+  board.record({ atMs: clock.nowMs(), ...name, kind, reason, architectures, gatedMs: gateAgeMs });
+  const fields = { ...name, reason, gatedMs: Math.round(gateAgeMs) };
+  if (decision.kind === "retry") return log.debug("image inspection failed, will ask again", fields);
+  metrics.gateReleased(gateAgeMs);
+  log.info("pod released", fields);
+}
+
+function postEvents(deps: PodPlacementDeps, pod: PodView, reports: readonly PlacedReport[]): void {
+  const object = podRef(pod);
+  for (const report of reports) deps.events.record({ object, ...report });
+}
+
+/** What the pod is now constrained to; empty when to nothing. */
+function architecturesOf(decision: PlacementDecision): readonly string[] {
+  if (decision.kind === "fallback") return [decision.architecture];
+  return decision.kind === "place" && decision.required.kind === "in" ? decision.required.architectures : [];
+}

@@ -1,0 +1,65 @@
+// The safety sweep: what the watch cannot show. Gated pods whose label someone removed, and pods that were admitted without
+// the webhook.
+import { jitter } from "../../lib/clock.ts";
+import { listAll } from "../../lib/k8s/lists.ts";
+import { keyOf, type KubeObject, Resource, splitKey } from "../../lib/k8s/types.ts";
+import { readOptional } from "../../lib/k8s/read_optional.ts";
+import { errorText } from "../../lib/log.ts";
+import { isGated } from "../../lib/placement/patch/constraints.ts";
+import { parsePod } from "../../lib/placement/pod_view.ts";
+import type { PodView } from "../../lib/placement/types.ts";
+import type { PodPlacementDeps } from "./deps.ts";
+import type { Unadmitted } from "./unadmitted.ts";
+
+/** Between two sweeps (ms), before jitter. */
+const SWEEP_EVERY_MS = 5 * 60_000;
+
+/** What a sweep needs beside the controller's dependencies. */
+export interface SweepOptions {
+  readonly unadmitted: Unadmitted;
+  /** Whether the watch shows this very pod. */
+  readonly isWatched: (key: string, pod: PodView) => boolean;
+  /** Called for each gated pod that the watch does not show. */
+  readonly onStray: (key: string, pod: PodView) => void;
+}
+
+/** Sweeps now and again until the signal aborts. Never rejects. */
+export async function sweepForEver(
+  deps: Pick<PodPlacementDeps, "api" | "clock" | "log">,
+  options: SweepOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    await sweep(deps, options, signal).catch((error: unknown) => {
+      if (!signal.aborted) deps.log.warn("sweep for gated pods failed", { reason: errorText(error) });
+    });
+    await deps.clock.sleep(jitter(SWEEP_EVERY_MS), signal);
+  }
+}
+
+/** Lists pending pods, served from the API server's cache: cheap, a little old. */
+async function sweep(
+  { api }: Pick<PodPlacementDeps, "api">,
+  { unadmitted, isWatched, onStray }: SweepOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const options = { fieldSelector: "status.phase=Pending", resourceVersion: "0", signal };
+  const pass = unadmitted.begin();
+  for await (const object of listAll(api, Resource.pods, options)) {
+    pass.look(object);
+    const listed = parseGatedPod(object);
+    const key = keyOf(object);
+    if (listed === undefined || isWatched(key, listed)) continue;
+    // The list may be older than the watch: a pod that was released since is not shown by the watch either.
+    const now = await readOptional(api, { type: Resource.pods, ...splitKey(key), signal });
+    const pod = now === undefined ? undefined : parseGatedPod(now);
+    if (pod !== undefined && !isWatched(key, pod)) onStray(key, pod);
+  }
+  await pass.close(signal);
+}
+
+/** A pod that waits for us; undefined for any other, and for one that is being deleted. */
+export function parseGatedPod(object: KubeObject): PodView | undefined {
+  const pod = parsePod(object);
+  return pod !== undefined && isGated(pod) && !pod.deleting ? pod : undefined;
+}

@@ -1,0 +1,51 @@
+// What the tests of the pod controller share: gated pods, and a controller over a scene.
+import assert from "node:assert/strict";
+import { openPodPlacement, type PodPlacement } from "../../../controllers/pod_placement/controller.ts";
+import type { KubeObject } from "../../../lib/k8s/types.ts";
+import { silentLogger } from "../../../lib/log.ts";
+import { openMetrics } from "../../../lib/metrics.ts";
+import { SCHEDULING_GATE } from "../../../lib/names.ts";
+import type { PlacementConfigs } from "../../../lib/placement/config_types.ts";
+import { makeSettings } from "../../../lib/placement/config/settings.ts";
+import { mark, NO_CONFIGS } from "../../lib/placement/make.ts";
+import { makePod, type Scene } from "../make.ts";
+
+/** A gated pod with the label of the gate. */
+export function gated(
+  name: string,
+  options: { readonly image?: string; readonly gates?: readonly string[] } = {},
+): KubeObject {
+  const { image = "multi", gates = [SCHEDULING_GATE] } = options;
+  const pod = makePod(name, { image, labels: { [mark("scheduling-gate")]: "gated" } });
+  const spec = { containers: [{ name: "c", image }], schedulingGates: gates.map((gate) => ({ name: gate })) };
+  return { ...pod, spec };
+}
+
+/** The controller of a scene; pods are held for a minute at most. */
+export function controllerOf(scene: Scene, config: PlacementConfigs = NO_CONFIGS): PodPlacement {
+  const settings = makeSettings({ operatorNamespace: "archway", maxGateAgeMs: 60_000 });
+  return openPodPlacement({
+    api: scene.cluster.api,
+    images: scene.images,
+    events: scene.events,
+    metrics: openMetrics(),
+    board: { record: () => {} },
+    clock: scene.clock,
+    log: silentLogger,
+    settingsOf: () => settings,
+    configsOf: () => config,
+    liveArchitectures: () => undefined,
+    random: () => 0.5,
+    workers: 4,
+  });
+}
+
+/** A pod as the API server has it. */
+export function podOf(scene: Scene, name: string): KubeObject {
+  return scene.cluster.find("pods", `shop/${name}`) ?? assert.fail(`no pod ${name}`);
+}
+
+/** The reasons of the events, in order. */
+export function reasonsOf({ told }: Scene): readonly string[] {
+  return told.map(({ reason }) => reason);
+}

@@ -1,0 +1,154 @@
+// The pod controller when the API server does not take its writes: every pod is released at its deadline, by whatever the
+// server takes, and an event says what it did not take.
+import assert from "node:assert/strict";
+import { ApiError } from "../../../lib/k8s/errors.ts";
+import type { JsonPatch } from "../../../lib/k8s/patch.ts";
+import { Resource } from "../../../lib/k8s/types.ts";
+import { SCHEDULING_GATE } from "../../../lib/names.ts";
+import {
+  A,
+  annotationsOf,
+  ARCH,
+  cluster,
+  configs,
+  gatesOf,
+  labelsOf,
+  mark,
+  requiredOf,
+  term,
+} from "../../lib/placement/make.ts";
+import { openScene, type Scene, whileRunning } from "../make.ts";
+import { controllerOf, gated, podOf } from "./make.ts";
+
+const PLACED = [term([ARCH, A, "arm64"])];
+
+function touches(operations: JsonPatch, path: string): boolean {
+  return operations.some((operation) => operation.op !== "test" && operation.path.startsWith(path));
+}
+
+interface Refusal {
+  readonly name: string;
+  readonly status: number;
+  readonly hasCauses?: boolean;
+  /** What the server does not take: patches that change this. */
+  readonly path: string;
+}
+
+const REFUSALS: readonly Refusal[] = [
+  { name: "403", status: 403, path: "/spec/affinity" },
+  { name: "409 although nothing changed", status: 409, path: "/spec/affinity" },
+  { name: "422 without causes although nothing changed", status: 422, path: "/spec/affinity" },
+  { name: "422 with causes", status: 422, hasCauses: true, path: "/spec/affinity" },
+  { name: "400", status: 400, path: "/spec/affinity" },
+  { name: "413", status: 413, path: "/spec/affinity" },
+  { name: "500", status: 500, path: "/spec/affinity" },
+  { name: "no answer", status: 0, path: "/spec/affinity" },
+];
+
+function refuse(scene: Scene, { status, hasCauses = false, path }: Refusal): void {
+  scene.cluster.beforePatch = (operations) => {
+    if (touches(operations, path)) throw new ApiError("policy says no", { status, hasCauses });
+  };
+}
+
+for (const refusal of REFUSALS) {
+  Deno.test(`a pod whose affinity is answered with ${refusal.name} is released without it at its deadline`, async () => {
+    const scene = openScene();
+    scene.cluster.put(Resource.pods, gated("web"));
+    refuse(scene, refusal);
+    await whileRunning(scene, controllerOf(scene), async () => {
+      await scene.clock.advance(61_000);
+      const pod = podOf(scene, "web");
+      assert.deepEqual([gatesOf(pod), requiredOf(pod), labelsOf(pod)[mark("scheduling-gate")]], [
+        [],
+        undefined,
+        "removed",
+      ]);
+      const warnings = scene.told.filter(({ type }) => type === "Warning");
+      assert.deepEqual(warnings.map(({ reason }) => reason), ["ArchAwareSchedGateRemovalFailed"]);
+      assert.match(warnings[0]?.message ?? "", /policy says no/);
+    });
+  });
+}
+
+Deno.test("a denial before the deadline is waited out, and the pod is placed once the policy allows it", async () => {
+  const scene = openScene();
+  scene.cluster.put(Resource.pods, gated("web"));
+  refuse(scene, { name: "403", status: 403, path: "/spec/affinity" });
+  await whileRunning(scene, controllerOf(scene), async () => {
+    await scene.clock.advance(55_000);
+    assert.deepEqual(gatesOf(podOf(scene, "web")), [SCHEDULING_GATE]);
+    scene.cluster.beforePatch = () => {};
+    await scene.clock.advance(5_000);
+    assert.deepEqual(requiredOf(podOf(scene, "web")), PLACED);
+  });
+});
+
+Deno.test("a pod with no room for annotations is placed without them", async () => {
+  const scene = openScene();
+  scene.cluster.put(Resource.pods, gated("web"));
+  scene.cluster.beforePatch = (operations) => {
+    if (!touches(operations, "/metadata/annotations")) return;
+    throw new ApiError("metadata.annotations: Too long", { status: 422, hasCauses: true });
+  };
+  await whileRunning(scene, controllerOf(scene), async () => {
+    await scene.clock.advance(100);
+    const pod = podOf(scene, "web");
+    assert.deepEqual([gatesOf(pod), requiredOf(pod), annotationsOf(pod)], [[], PLACED, {}]);
+    assert.match(scene.told.find(({ type }) => type === "Warning")?.message ?? "", /placed without them/);
+  });
+});
+
+Deno.test("a pod whose affinity, annotations and labels are all denied loses its gate at its deadline", async () => {
+  const scene = openScene();
+  scene.cluster.put(Resource.pods, gated("web"));
+  refuse(scene, { name: "403", status: 403, path: "/metadata" });
+  await whileRunning(scene, controllerOf(scene), async () => {
+    await scene.clock.advance(60_500);
+    assert.deepEqual(gatesOf(podOf(scene, "web")), []);
+  });
+});
+
+Deno.test("a pod that nothing releases is reported once, and released when the server allows it", async () => {
+  const scene = openScene();
+  scene.cluster.put(Resource.pods, gated("web"));
+  refuse(scene, { name: "403", status: 403, path: "" });
+  await whileRunning(scene, controllerOf(scene), async () => {
+    await scene.clock.advance(180_000);
+    const warnings = scene.told.filter(({ type }) => type === "Warning");
+    assert.deepEqual(warnings.map(({ reason }) => reason), ["ArchAwareSchedGateRemovalFailed"]);
+    scene.cluster.beforePatch = () => {};
+    await scene.clock.advance(6_000);
+    assert.deepEqual(requiredOf(podOf(scene, "web")), PLACED);
+  });
+});
+
+Deno.test("an API server that is away at the deadline costs no pod its placement", async () => {
+  const scene = openScene();
+  const { get } = scene.cluster.api;
+  let isAway = true;
+  const away = (): ApiError => new ApiError("away", { status: 0 });
+  scene.cluster.api.get = (...call) => isAway ? Promise.reject(away()) : get(...call);
+  scene.cluster.put(Resource.pods, gated("web"));
+  scene.cluster.beforePatch = () => {
+    if (isAway) throw away();
+  };
+  await whileRunning(scene, controllerOf(scene), async () => {
+    await scene.clock.advance(120_000);
+    isAway = false;
+    await scene.clock.advance(6_000);
+    assert.deepEqual(requiredOf(podOf(scene, "web")), PLACED);
+  });
+});
+
+Deno.test("marks of a failed inspection that are refused do not hold up the next attempt", async () => {
+  const scene = openScene();
+  scene.cluster.put(Resource.pods, gated("web", { image: "broken" }));
+  refuse(scene, { name: "403", status: 403, path: "/metadata/labels/multiarch.openshift.io~1image-inspect-error" });
+  await whileRunning(scene, controllerOf(scene, configs(cluster({ fallback: A }))), async () => {
+    await scene.clock.advance(59_000);
+    assert.ok(scene.asked.length > 10, `${scene.asked.length} attempts`);
+    await scene.clock.advance(2_000);
+    assert.deepEqual(gatesOf(podOf(scene, "web")), []);
+  });
+});

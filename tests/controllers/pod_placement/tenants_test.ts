@@ -1,0 +1,103 @@
+// The pod controller under many pods of slow, failing and silent registries: nobody else waits, and every one of them is
+// released at its own deadline. On a fake clock; tests/cluster/tenants_test.ts is the same on a real control plane.
+import assert from "node:assert/strict";
+import type { PodImages } from "../../../lib/images/pod_images.ts";
+import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
+import type { FakeClock } from "../../support/fake_clock.ts";
+import { fact, failedFact, gatesOf } from "../../lib/placement/make.ts";
+import { openScene, type Scene, whileRunning } from "../make.ts";
+import { controllerOf, gated } from "./make.ts";
+
+/** Images by the registry in front of their names: `slow/` takes 5 s, `fails/` fails after 1 s, `silent/` never answers. */
+function registriesOf(clock: FakeClock): PodImages {
+  return {
+    inspect: async ({ images }, signal) => {
+      const [registry = ""] = images[0]?.image.split("/") ?? [];
+      const waitMs = { slow: 5_000, fails: 1_000, silent: Infinity }[registry] ?? 0;
+      if (waitMs > 0) await clock.sleep(waitMs, signal);
+      signal.throwIfAborted();
+      return images.map((use) => {
+        const answered = fact(use.image.split("/").at(-1) ?? "");
+        const failed = failedFact(use.image, { kind: "transient", reason: "ServerError" });
+        return { ...use, inspection: (registry === "fails" ? failed : answered).inspection };
+      });
+    },
+    prefetch: () => {},
+  };
+}
+
+function podIn(
+  scene: Scene,
+  namespace: string,
+  options: { readonly name: string; readonly image: string },
+): KubeObject {
+  const pod = gated(options.name, { image: options.image });
+  const creationTimestamp = new Date(scene.clock.nowMs()).toISOString();
+  return { ...pod, metadata: { ...pod.metadata, namespace, uid: `${namespace}-${options.name}`, creationTimestamp } };
+}
+
+/** When each pod lost its gate, from its creation (ms). */
+function watchReleases(scene: Scene): ReadonlyMap<string, number> {
+  const releasedMs = new Map<string, number>();
+  const { patch } = scene.cluster.api;
+  scene.cluster.api.patch = async (type, target, options) => {
+    // Each write takes a while, and the API server takes only so many at a time: 32 workers of 20 ms.
+    await scene.clock.sleep(20, options.signal);
+    const before = await patch(type, target, options);
+    const key = `${target.namespace}/${target.name}`;
+    const pod = scene.cluster.find("pods", key);
+    if (pod !== undefined && gatesOf(pod).length === 0) {
+      releasedMs.set(key, scene.clock.nowMs() - Date.parse(String(pod.metadata.creationTimestamp)));
+    }
+    return before;
+  };
+  return releasedMs;
+}
+
+Deno.test("600 pods of slow, failing and silent registries delay nobody else and pass no deadline", async () => {
+  const scene = openScene();
+  const releasedMs = watchReleases(scene);
+  const controller = controllerOf({ ...scene, images: registriesOf(scene.clock) });
+  await whileRunning(scene, controller, async () => {
+    const registries = ["slow", "fails", "silent"];
+    for (let count = 0; count < 600; count++) {
+      const image = `${registries[count % 3]}/${count}/multi`;
+      scene.cluster.put(Resource.pods, podIn(scene, `evil-${count % 10}`, { name: `p${count}`, image }));
+      if (count % 50 === 25) {
+        scene.cluster.put(Resource.pods, podIn(scene, "good", { name: `p${count}`, image: "quick/multi" }));
+      }
+      await scene.clock.advance(20);
+    }
+    await scene.clock.advance(62_000);
+    const good = [...releasedMs].filter(([key]) => key.startsWith("good/")).map(([, ms]) => ms);
+    assert.equal(good.length, 12);
+    assert.ok(Math.max(...good) <= 200, `the slowest good pod took ${Math.max(...good)} ms`);
+    assert.equal(releasedMs.size, 612, "a pod was left");
+    assert.ok(Math.max(...releasedMs.values()) <= 61_000, `the last took ${Math.max(...releasedMs.values())} ms`);
+    assert.equal(controller.gatedPods(), 0);
+  });
+});
+
+Deno.test("inspections end with the controller, with the pod, and when its images change", async () => {
+  const scene = openScene();
+  const signals: AbortSignal[] = [];
+  const silent: PodImages = {
+    inspect: async (_request, signal) => {
+      signals.push(signal);
+      await scene.clock.sleep(Infinity, signal);
+      return signal.throwIfAborted() ?? [];
+    },
+    prefetch: () => {},
+  };
+  const open = (): readonly boolean[] => signals.map(({ aborted }) => !aborted);
+  for (const name of ["deleted", "changed", "kept"]) scene.cluster.put(Resource.pods, gated(name));
+  await whileRunning(scene, controllerOf({ ...scene, images: silent }), async () => {
+    await scene.clock.advance(1_000);
+    assert.deepEqual(open(), [true, true, true]);
+    scene.cluster.drop(Resource.pods, "shop/deleted");
+    scene.cluster.put(Resource.pods, gated("changed", { image: "other" }));
+    await scene.clock.advance(1_000);
+    assert.deepEqual(open(), [false, false, true, true]);
+  });
+  assert.deepEqual(open(), [false, false, false, false]);
+});
