@@ -78,7 +78,7 @@ export const HOSTILE_KINDS: readonly HostileKind[] = [
   },
   {
     name: "lone surrogates",
-    make: (random) => replaceValue(random, `"\\\\ud${pick(random, ["800", "bff", "c00"])}x"`),
+    make: (random) => replaceValue(random, `"\\ud${pick(random, ["800", "bff", "c00"])}x"`),
   },
   {
     name: "deep nesting",
@@ -88,7 +88,7 @@ export const HOSTILE_KINDS: readonly HostileKind[] = [
       return insertMember(random, `"deep":${open.repeat(depth)}1${close.repeat(depth)}`);
     },
   },
-  { name: "not a review", make: (random) => pick(random, ["", "{", "[]", "null", "\\ufeff{}", ...ODD_VALUES]) ?? "" },
+  { name: "not a review", make: (random) => pick(random, ["", "{", "[]", "null", "\ufeff{}", ...ODD_VALUES]) ?? "" },
 ];
 
 /** A body of 1 to 8 MiB: within the limit or beyond it, valid or one long list. */

@@ -13,6 +13,8 @@ const CONFIG = { name: "cluster" };
 const WEBHOOK = { name: WebhookName.configuration };
 const SCORING = { nodeAffinityScoring: { enabled: true, platforms: [{ architecture: "arm64", weight: 50 }] } };
 
+const BOTH_PLUGINS = { ...SCORING, execFormatErrorMonitor: { enabled: true } };
+
 function makeConfig(spec: Readonly<Record<string, unknown>>, version = "v1beta1"): Readonly<Record<string, unknown>> {
   return {
     apiVersion: `multiarch.openshift.io/${version}`,
@@ -93,7 +95,7 @@ Deno.test("operator on a real API server", async (t) => {
     );
   });
 
-  await t.step("85 87 76 repairs what others change in its webhook and leaves what is theirs", async () => {
+  await t.step("85 87 repairs what others change in its webhook and leaves what is theirs", async () => {
     const change = (operations: readonly unknown[]) =>
       bench.controlPlane.kubectl([
         "patch",
@@ -136,7 +138,7 @@ Deno.test("operator on a real API server", async (t) => {
     await send(bench, ["PATCH", "v1beta1/clusterpodplacementconfigs/cluster", { spec: { logVerbosity: "Normal" } }]);
   });
 
-  await t.step("218 230 keeps ServiceMonitor and PrometheusRule, also when their API comes later", async () => {
+  await t.step("218 keeps ServiceMonitor and PrometheusRule, also when their API comes later", async () => {
     assert.ok(!bench.events.includes("cluster Normal ServiceMonitorCreated"));
     await defineMonitoring(bench);
     for (const [kind, type] of MONITORING) {
@@ -161,14 +163,14 @@ Deno.test("operator on a real API server", async (t) => {
 
   await t.step("183 185 B10 converts without losing plugins or the fallback", async () => {
     const path = "v1beta1/clusterpodplacementconfigs/cluster";
-    await send(bench, ["PATCH", path, { spec: { plugins: SCORING, fallbackArchitecture: "amd64" } }]);
+    await send(bench, ["PATCH", path, { spec: { plugins: BOTH_PLUGINS, fallbackArchitecture: "amd64" } }]);
     const alpha = "v1alpha1/clusterpodplacementconfigs/cluster";
     const old = await send(bench, ["GET", alpha]);
     assert.match(old.text, /"multiarch\.openshift\.io\/fallback-architecture":"amd64"/);
     assert.match(old.text, /"spec":\{"logVerbosity":"Normal"\}/);
     assert.equal((await send(bench, ["PATCH", alpha, { spec: { logVerbosity: "Debug" } }])).status, 200);
     const read = await bench.find(Resource.clusterConfigs, CONFIG);
-    assert.deepEqual(read?.spec, { logVerbosity: "Debug", fallbackArchitecture: "amd64", plugins: SCORING });
+    assert.deepEqual(read?.spec, { logVerbosity: "Debug", fallbackArchitecture: "amd64", plugins: BOTH_PLUGINS });
     await send(bench, ["PATCH", path, { spec: { plugins: null, fallbackArchitecture: "" } }]);
     assert.doesNotMatch(
       (await send(bench, ["GET", alpha])).text,
@@ -183,67 +185,90 @@ Deno.test("operator on a real API server", async (t) => {
     assert.match(text, /arm32/);
   });
 
-  await t.step("128 136 137 138 139 DV-139 checks namespace configs", async () => {
-    const namespace = await bench.controlPlane.createNamespace("local");
-    const path = `v1beta1/namespaces/${namespace}/podplacementconfigs`;
-    const post = async (name: string, priority: number, spec?: object): Promise<number> =>
-      (await send(bench, ["POST", path, makeLocal(name, priority, spec)])).status;
-    assert.equal(await post("one", 50), 201);
-    assert.equal(await post("two", 50), 403);
-    assert.equal(await post("two", 30), 201);
-    assert.equal((await send(bench, ["PATCH", `${path}/two`, { spec: { priority: 50 } }])).status, 403);
-    assert.equal((await send(bench, ["PATCH", `${path}/two`, { metadata: { labels: { a: "b" } } }])).status, 200);
-    const twice = {
-      plugins: {
-        nodeAffinityScoring: {
-          enabled: true,
-          platforms: [
-            { architecture: "amd64", weight: 50 },
-            { architecture: "amd64", weight: 100 },
-          ],
+  await t.step(
+    "125 128 136 137 138 139 DV-139 EX-12 M2-02 M2-05 checks namespace configs, and keeps the cluster config while there is one",
+    async () => {
+      const namespace = await bench.controlPlane.createNamespace("local");
+      const path = `v1beta1/namespaces/${namespace}/podplacementconfigs`;
+      const post = async (name: string, priority: number, spec?: object): Promise<number> =>
+        (await send(bench, ["POST", path, makeLocal(name, priority, spec)])).status;
+      assert.equal(await post("one", 50), 201);
+      assert.equal(await post("two", 50), 403);
+      assert.equal(await post("two", 30), 201);
+      assert.equal((await send(bench, ["PATCH", `${path}/two`, { spec: { priority: 50 } }])).status, 403);
+      assert.equal((await send(bench, ["PATCH", `${path}/two`, { metadata: { labels: { a: "b" } } }])).status, 200);
+      const twice = {
+        plugins: {
+          nodeAffinityScoring: {
+            enabled: true,
+            platforms: [
+              { architecture: "amd64", weight: 50 },
+              { architecture: "amd64", weight: 100 },
+            ],
+          },
         },
-      },
-    };
-    assert.equal(await post("three", 1, twice), 403);
-    assert.equal(await post("four", 2, { plugins: {}, labelSelector: { matchLabels: { "bad key": "x" } } }), 403);
-    await waitUntil(
-      "finalizer",
-      async () =>
-        (await bench.find(Resource.clusterConfigs, CONFIG))?.metadata.finalizers?.includes(
-          Finalizer.noPodPlacementConfig,
-        ),
-    );
-    const refused = await send(bench, ["DELETE", "v1beta1/clusterpodplacementconfigs/cluster"]);
-    assert.equal(refused.status, 403, refused.text);
-    assert.equal((await send(bench, ["DELETE", `${path}/one`])).status, 200);
-    assert.equal(await post("five", 50), 201);
-    await send(bench, ["DELETE", `${path}/two`]);
-    await send(bench, ["DELETE", `${path}/five`]);
-    await waitUntil(
-      "no finalizer",
-      async () =>
-        !(await bench.find(Resource.clusterConfigs, CONFIG))?.metadata.finalizers?.includes(
-          Finalizer.noPodPlacementConfig,
-        ),
-    );
-  });
+      };
+      assert.equal(await post("three", 1, twice), 403);
+      assert.equal(await post("four", 2, { plugins: {}, labelSelector: { matchLabels: { "bad key": "x" } } }), 403);
+      await waitUntil(
+        "finalizer",
+        async () =>
+          (await bench.find(Resource.clusterConfigs, CONFIG))?.metadata.finalizers?.includes(
+            Finalizer.noPodPlacementConfig,
+          ),
+      );
+      const refused = await send(bench, ["DELETE", "v1beta1/clusterpodplacementconfigs/cluster"]);
+      assert.equal(refused.status, 403, refused.text);
+      assert.equal((await send(bench, ["DELETE", `${path}/one`])).status, 200);
+      assert.equal(await post("five", 50), 201);
+      await send(bench, ["DELETE", `${path}/two`]);
+      await send(bench, ["DELETE", `${path}/five`]);
+      await waitUntil(
+        "no finalizer",
+        async () =>
+          !(await bench.find(Resource.clusterConfigs, CONFIG))?.metadata.finalizers?.includes(
+            Finalizer.noPodPlacementConfig,
+          ),
+      );
+      const allowed = await send(bench, ["DELETE", "v1beta1/clusterpodplacementconfigs/cluster?dryRun=All"]);
+      assert.equal(allowed.status, 200, allowed.text);
+    },
+  );
 
-  await t.step("91 220 leaves in order: webhook, gates, finalizer", async () => {
-    const namespace = await bench.controlPlane.createNamespace("held");
-    const pod = await createPod(bench, namespace);
-    assert.equal(pod.metadata.labels?.[SCHEDULING_GATE], "gated");
-    assert.equal((await send(bench, ["DELETE", "v1beta1/clusterpodplacementconfigs/cluster"])).status, 200);
-    await waitUntil("deprovisioning", async () => await conditions(bench) === "FFFTFTT");
-    assert.equal(await bench.find(Resource.mutatingWebhooks, WEBHOOK), undefined);
-    await bench.admin.delete(Resource.pods, { namespace, name: pod.metadata.name }, { signal: bench.signal });
-    await waitUntil("config gone", async () => await bench.find(Resource.clusterConfigs, CONFIG) === undefined);
-  });
+  await t.step(
+    "89 91 99 127 191 218 220 leaves in order: webhook, gates, finalizer, and nothing that it made stays",
+    async () => {
+      const namespace = await bench.controlPlane.createNamespace("held");
+      const pod = await createPod(bench, namespace);
+      assert.equal(pod.metadata.labels?.[SCHEDULING_GATE], "gated");
+      assert.equal((await send(bench, ["DELETE", "v1beta1/clusterpodplacementconfigs/cluster"])).status, 200);
+      await waitUntil("deprovisioning", async () => await conditions(bench) === "FFFTFTT");
+      assert.equal(await bench.find(Resource.mutatingWebhooks, WEBHOOK), undefined);
+      await bench.admin.delete(Resource.pods, { namespace, name: pod.metadata.name }, { signal: bench.signal });
+      await waitUntil("config gone", async () => await bench.find(Resource.clusterConfigs, CONFIG) === undefined);
+      for (const [kind, type] of MONITORING) {
+        const target = { namespace: NAMESPACE, name: "archway" };
+        await waitUntil(`no ${kind}`, async () => await bench.find(type, target) === undefined);
+      }
+    },
+  );
 
-  await t.step("124 refuses a namespace config without cluster config", async () => {
+  await t.step("124 EX-11 M2-01 refuses a namespace config without cluster config", async () => {
     const namespace = await bench.controlPlane.createNamespace("lonely");
     const path = `v1beta1/namespaces/${namespace}/podplacementconfigs`;
     const { status, text } = await send(bench, ["POST", path, makeLocal("one", 1)]);
     assert.equal(status, 400, text);
+  });
+
+  await t.step("176 184 a config made through v1alpha1 is served as v1beta1, and takes effect", async () => {
+    const { status } = await send(bench, ["POST", "v1alpha1/clusterpodplacementconfigs", makeConfig({}, "v1alpha1")]);
+    assert.equal(status, 201);
+    await waitUntil("operand available", async () => await conditions(bench) === "TFFFFFF");
+    assert.match(await webhookText(bench), /scheduling-gate/);
+    const config = await bench.find(Resource.clusterConfigs, CONFIG);
+    assert.equal(config?.apiVersion, "multiarch.openshift.io/v1beta1");
+    assert.deepEqual(config.spec, { logVerbosity: "Normal" });
+    await deleteCompletely(bench);
   });
 
   await t.step("92 leaves nothing when a config is deleted at once", async () => {
@@ -254,8 +279,8 @@ Deno.test("operator on a real API server", async (t) => {
     await deleteCompletely(bench);
   });
 
-  await t.step("migration: takes over webhook, config and finalizers of the reference", async () => {
-    await layOutReference(bench);
+  await t.step("migration: takes over webhook, config and finalizers of the MTO", async () => {
+    await layOutMto(bench);
     await waitUntil("operand available", async () => await conditions(bench) === "TFFFFFF");
     assert.match(await webhookText(bench), /"clientConfig":\{"url":"https:\/\/127\.0\.0\.1/);
     await deleteCompletely(bench);
@@ -304,7 +329,7 @@ async function defineMonitoring({ controlPlane }: OperatorBench): Promise<void> 
 }
 
 /** A config and a webhook configuration as the Multiarch Tuning Operator leaves them. */
-async function layOutReference(bench: OperatorBench): Promise<void> {
+async function layOutMto(bench: OperatorBench): Promise<void> {
   const { admin, signal } = bench;
   await admin.create(Resource.mutatingWebhooks, {
     apiVersion: "admissionregistration.k8s.io/v1",

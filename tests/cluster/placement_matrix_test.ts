@@ -194,7 +194,7 @@ const CASES: readonly Case[] = [
   },
 ];
 
-Deno.test("placement matrix: every row of the final states holds on the real control plane", async (test) => {
+Deno.test("placement matrix: every row of the final states, with the events that Archway posts, holds on the real control plane", async (test) => {
   const selector = { matchExpressions: [{ key: "test/excluded", operator: "DoesNotExist" }] };
   await using bed = await openWorkingBed({ spec: { namespaceSelector: selector } });
   const rooms = await wireComponents(bed);
@@ -223,7 +223,7 @@ Deno.test("placement matrix: every row of the final states holds on the real con
   await test.step("§2.9 row: waiting", () => see("held", heldRow));
   await test.step("§2.9 row: waiting, nas", () =>
     see("held-nas", { ...heldRow, labels: { ...heldRow.labels, "preferred-node-affinity": "not-set" } }));
-  await test.step("§2.9 row: gated, then became ignorable", async () => {
+  await test.step("DV-32 final state: gated, then became ignorable", async () => {
     const path = `/api/v1/namespaces/${rooms.plain}/pods/ignorable`;
     const nodeSelector = { "node-role.kubernetes.io/control-plane": "" };
     expectStatus("change the pod", await bed.controlPlane.request("PATCH", path, { spec: { nodeSelector } }), [200]);

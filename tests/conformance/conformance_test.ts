@@ -1,14 +1,15 @@
-// The page of conformance and the names of the tests: every row once, counts that add up, no row that does not exist.
+// The page of conformance, the record of the run behind it and the names of the tests: nothing is counted that did not run.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { parseClaim } from "./claims.ts";
 import { parseJunit } from "./junit.ts";
 import { reasonOf, REASONS } from "./reasons.ts";
-import { judge, noteOf, renderPage } from "./report.ts";
+import { judge, renderPage, type Verdict } from "./report.ts";
 import { ROWS } from "./rows.ts";
-import { listFiles, listTestNames, matchLiterals } from "./sources.ts";
+import { bedOf, isProof, parseRunRecord, type Proof, recordRun, renderRunRecord } from "./run_record.ts";
+import { listFiles, listTestNames, matchLiterals, PAGE, RECORD } from "./sources.ts";
 
-const TESTS = new URL("../", import.meta.url).pathname;
+const TESTS = new URL("..", import.meta.url).pathname;
 const IDS: ReadonlySet<string> = new Set(ROWS.map(({ id }) => id));
 
 Deno.test("every row of the catalogue has an id of its own and a title", () => {
@@ -16,62 +17,42 @@ Deno.test("every row of the catalogue has an id of its own and a title", () => {
   for (const { id, title } of ROWS) assert.match(`${id} ${title}`, /^(?:[A-Z]+\d*-\d{2,3}|\d{1,3}) \S.*$/);
 });
 
-interface PageRow {
-  readonly id: string;
-  readonly title: string;
-  readonly status: string;
-  readonly note: string;
+function readRecord(): readonly Proof[] {
+  return parseRunRecord(Deno.readTextFileSync(RECORD));
 }
 
-function readPage(): { readonly rows: readonly PageRow[]; readonly lastLine: string } {
-  const lines = Deno.readTextFileSync(join(TESTS, "conformance.md")).trimEnd().split("\n");
-  const rows = lines.flatMap((line) => {
-    const [, id, title, status, note] = /^\| (\S+) \| (.+?) \| (passed|different|not yet) \| (.*) \|$/.exec(line) ?? [];
-    if (id === undefined || title === undefined || status === undefined || note === undefined) return [];
-    return [{ id, title, status, note: note.replaceAll("\\|", "|") }];
-  });
-  return { rows, lastLine: lines.at(-1) ?? "" };
+function verdicts(): readonly Verdict[] {
+  return judge(ROWS, { tests: readRecord(), reasons: REASONS });
 }
 
-Deno.test("conformance.md lists every row once, in order, and counts them in its last line", () => {
-  const { rows, lastLine } = readPage();
-  assert.deepEqual(rows.map(({ id, title }) => ({ id, title })), ROWS.map(({ id, title }) => ({ id, title })));
-  const [passed, different, notYet] = ["passed", "different", "not yet"].map((wanted) =>
-    rows.filter(({ status }) => status === wanted).length
-  );
-  assert.equal(lastLine, `passed: ${passed}, different: ${different}, not yet: ${notYet}`);
+Deno.test("conformance.md is what the record of the run gives, and counts in its last line", () => {
+  const page = Deno.readTextFileSync(PAGE);
+  assert.ok(page === renderPage(verdicts()), "run `deno task conformance --render`");
+  assert.match(page, /\npassed: \d+, different: \d+, not yet: \d+\n$/);
 });
 
-Deno.test("conformance.md names only tests that exist, reasons as they are given, and no row as open that has a test", async () => {
+Deno.test("run.json records exactly the tests of today that speak of rows", async () => {
   const names = await listTestNames();
-  const claimed = new Set([...names].flatMap((name) => parseClaim(name).ids));
   const isStep = matchLiterals(sources().map((file) => Deno.readTextFileSync(file)));
-  const exists = (name: string): boolean => names.has(name) || isStep(name);
-  const stale = readPage().rows.filter(({ id, status, note }) => {
-    const reason = reasonOf(id);
-    const by = reason === undefined || reason.status === "not yet" ? undefined : reason.by;
-    const speaks = reason !== undefined && (!claimed.has(id) || (reason.status === "different" && by !== undefined));
-    if (speaks) return note !== noteOf(reason) || (by !== undefined && !exists(by));
-    const isNamed = parseClaim(note).ids.includes(id) && exists(note);
-    return !isNamed && !(status === "not yet" && note === "" && !claimed.has(id));
-  });
-  const told = stale.map(({ id, status, note }) => `${id} (${status}): ${note}`);
-  assert.deepEqual(told, [], "tests and page differ: run `deno task conformance`");
+  const record = readRecord();
+  const recorded = new Set(record.filter((proof) => !proof.isStep).map(({ name }) => name));
+  const gone = record.filter((proof) => proof.isStep ? !isStep(proof.name) : !names.has(proof.name));
+  const unrecorded = [...names].filter((name) => isProof(name, REASONS) && !recorded.has(name));
+  const told = [...gone.map(({ name }) => `gone: ${name}`), ...unrecorded.map((name) => `not in the record: ${name}`)];
+  assert.deepEqual(told.toSorted(), [], "tests were renamed, added or removed: run `deno task conformance`");
 });
 
-Deno.test("README.md names every row whose difference a user can see, and none that is open, unknown or named before", async () => {
-  const readme = await Deno.readTextFile(join(TESTS, "../README.md"));
-  const section = readme.slice(readme.indexOf("## Differences"), readme.indexOf("## Design notes"));
-  const listed = [...section.matchAll(/\| ([^|]+) \|$/gm)].flatMap(([, cell = ""]) =>
-    cell.split(",").map((id) => id.trim()).filter((id) => /^(?:[A-Z]+\d*-\d+|\d+)$/.test(id))
+Deno.test("docs/differences.md names every row whose difference a user can see, and none that is open, unknown or named before", () => {
+  const text = Deno.readTextFileSync(join(TESTS, "../docs/differences.md"));
+  const listed = [...text.matchAll(/\| ([^|]+) \|$/gm)].flatMap(([, cell = ""]) =>
+    parseClaim(cell.trim().replaceAll(",", " ")).ids
   );
-  const { rows } = readPage();
-  const visible = rows.filter(({ id, status }) => {
-    const reason = reasonOf(id);
+  const visible = verdicts().filter(({ row, status }) => {
+    const reason = reasonOf(row.id);
     return status === "different" && (reason?.status !== "different" || reason.of === "behaviour");
   });
-  assert.deepEqual(visible.map(({ id }) => id).filter((id) => !listed.includes(id)), []);
-  const settled = rows.filter(({ status }) => status !== "not yet").map(({ id }) => id);
+  assert.deepEqual(visible.map(({ row }) => row.id).filter((id) => !listed.includes(id)), []);
+  const settled = verdicts().filter(({ status }) => status !== "not yet").map(({ row }) => row.id);
   assert.deepEqual(listed.filter((id, index) => !settled.includes(id) || listed.indexOf(id) !== index), []);
 });
 
@@ -105,9 +86,10 @@ Deno.test("parseClaim() reads single ids, ranges, bare numbers and lists, and le
 });
 
 Deno.test("judge() counts a row by its tests, then by its reason, and a failure as not yet", () => {
-  const xml =
-    `<testcase name="outer &gt; PM-01 a &quot;b&quot;" line="1"/><testcase name="PM-02 x"><failure/></testcase>` +
-    `<testcase name="PM-03 x"><skipped/></testcase><testcase name="other"></testcase><testcase name="PM-07 y"/>`;
+  const xml = `<testsuite name="./tests/lib/placement/a_test.ts"><testcase name="outer &gt; PM-01 a &quot;b&quot;"/>` +
+    `<testcase name="PM-02 x"><failure/></testcase><testcase name="PM-03 x"><skipped/></testcase>` +
+    `<testcase name="other"></testcase><testcase name="PM-07 y"/></testsuite>` +
+    `<testsuite name="./tests/cluster/a_test.ts"><testcase name="PM-01 z"/></testsuite>`;
   const reasons = [
     { ids: ["PM-03..04"], status: "different", of: "internals", why: "so" },
     { ids: ["PM-07"], status: "different", of: "behaviour", why: "shown", by: "PM-07 y" },
@@ -115,16 +97,33 @@ Deno.test("judge() counts a row by its tests, then by its reason, and a failure 
     { ids: ["PM-06"], status: "covered", why: "same", by: "nobody" },
   ] as const;
   const rows = ROWS.filter(({ group }) => group === "PM").slice(0, 8);
-  const verdicts = judge(rows, { tests: parseJunit(xml), reasons });
-  assert.deepEqual(verdicts.map(({ status, note }) => [status, note]), [
-    ["passed", 'PM-01 a "b"'],
-    ["not yet", "fails: PM-02 x"],
-    ["different", "so"],
-    ["different", "so"],
-    ["passed", "same: other"],
-    ["not yet", "no such test: nobody"],
-    ["different", "shown: PM-07 y"],
-    ["not yet", ""],
+  const tests = parseRunRecord(renderRunRecord(recordRun(parseJunit(xml), reasons)));
+  const judged = judge(rows, { tests, reasons });
+  assert.deepEqual(judged.map(({ status, bed, note }) => [status, bed, note]), [
+    ["passed", "control plane", "PM-01 z"],
+    ["not yet", undefined, "fails: PM-02 x"],
+    ["different", undefined, "so"],
+    ["different", undefined, "so"],
+    ["passed", "pure", "same: other"],
+    ["not yet", undefined, "no such test: nobody"],
+    ["different", "pure", "shown: PM-07 y"],
+    ["not yet", undefined, ""],
   ]);
-  assert.match(renderPage(verdicts), /\npassed: 2, different: 3, not yet: 3\n$/);
+  const page = renderPage(judged);
+  assert.match(page, /\npassed: 2, different: 3, not yet: 3\n$/);
+  assert.match(page, /^\| control plane \| [^|]+ \| 1 \|$/m);
+});
+
+Deno.test("bedOf() tells decisions, doubles, the playground and real servers apart", () => {
+  const beds = ["lib/operand/a", "lib/oci/a", "playground/a", "cluster/registry_a", "cluster/a", "chaos/a", "node/a"]
+    .map((path) => bedOf(`tests/${path}_test.ts`));
+  assert.deepEqual(beds, ["pure", "unit", "playground", "registry", "control plane", "control plane", "node"]);
+});
+
+Deno.test("recordRun() keeps the failure of a test that ran twice", () => {
+  const run = (outcome: "passed" | "failed"): Parameters<typeof recordRun>[0] => [
+    { name: "PM-01 a", file: "tests/lib/operand/a_test.ts", isStep: false, outcome },
+  ];
+  const outcomes = recordRun([...run("failed"), ...run("passed")], []).map(({ outcome }) => outcome);
+  assert.deepEqual(outcomes, ["failed"]);
 });

@@ -1,42 +1,42 @@
-// `deno task conformance [--from FOLDER]`: runs all tests, or takes the JUnit files of earlier runs, and writes the page.
+// Runs all tests, or takes the JUnit files of earlier runs, and writes the record of the run and the page.
 import { join } from "node:path";
 import { missingForControlPlane } from "../cluster/support/binaries.ts";
 import { parseJunit, type RanTest } from "./junit.ts";
 import { REASONS } from "./reasons.ts";
 import { judge, renderPage, type Verdict } from "./report.ts";
 import { ROWS } from "./rows.ts";
+import { parseRunRecord, type Proof, recordRun, renderRunRecord } from "./run_record.ts";
+import { PAGE, RECORD } from "./sources.ts";
 
-const ROOT = new URL("../../", import.meta.url).pathname;
-const PAGE = join(ROOT, "tests/conformance.md");
-const USAGE = `Usage: deno task conformance [--from FOLDER]
+const ROOT = new URL("../..", import.meta.url).pathname;
+const USAGE = `Usage: deno task conformance [--from FOLDER | --render]
 
-Runs all tests (a quarter of an hour, see README.md for what the cluster tests need) and writes tests/conformance.md.
-With --from it runs nothing and reads the JUnit files in FOLDER. To run in parts:
+Writes tests/conformance/run.json, the record of a run, and tests/conformance.md, which is made of it.
+Without arguments all tests are run first; docs/development.md says what the cluster tests need. With --from FOLDER nothing is
+run: the JUnit files in FOLDER are read, those of
 
+  ARCHWAY_JUNIT_DIR=FOLDER deno task test                                       # all at once, or in parts:
   ARCHWAY_JUNIT_DIR=FOLDER deno task test:unit
   ARCHWAY_JUNIT_DIR=FOLDER deno task test:cluster tests/cluster/walk_test.ts     # and so on, file by file
+
+With --render the committed record is kept and the page is written anew, after a change of reasons, titles or layout.
+Exit code: 0 when no row fails, 1 when one does, 2 for bad usage, 3 when it could not be done.
 `;
 
 /** What must have run, by the beginnings of the JUnit files' names. */
-const PARTS = ["pure", "unit", "cluster"] as const;
+const PARTS = ["pure", "unit", "cluster", "waiting"] as const;
 
 function print(line: string): void {
   Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
 }
 
-/** Runs `tests/run.ts WHAT`, which leaves JUnit files in `folder`. Failing tests do not stop us: the page tells. */
-async function runTests(what: "unit" | "cluster", folder: string): Promise<void> {
-  print(`Running the ${what} tests…`);
-  const args = ["run", "-A", join(ROOT, "tests/run.ts"), what];
-  const env = { ARCHWAY_JUNIT_DIR: folder };
-  await new Deno.Command(Deno.execPath(), { args, cwd: ROOT, env, stdin: "null" }).spawn().status;
-}
-
+/** Runs all tests, which leaves JUnit files in the folder. Failing tests do not stop us: the page says so. */
 async function runAll(folder: string): Promise<void> {
   const missing = await missingForControlPlane();
   if (missing !== undefined) throw new Error(`Cannot run the cluster tests, which prove many rows: ${missing}`);
-  await runTests("unit", folder);
-  await runTests("cluster", folder);
+  const args = ["run", "-A", join(ROOT, "tests/run.ts"), "all"];
+  const env = { ARCHWAY_JUNIT_DIR: folder };
+  await new Deno.Command(Deno.execPath(), { args, cwd: ROOT, env, stdin: "null" }).spawn().status;
 }
 
 async function readRun(folder: string): Promise<readonly RanTest[]> {
@@ -51,15 +51,21 @@ async function readRun(folder: string): Promise<readonly RanTest[]> {
   return files.flatMap(parseJunit);
 }
 
-/** Answers whether no row fails. */
-async function writePage(folder: string): Promise<boolean> {
-  const verdicts = judge(ROWS, { tests: await readRun(folder), reasons: REASONS });
+/** Writes the page of these proofs, and answers whether no row fails. */
+async function writePage(proofs: readonly Proof[]): Promise<boolean> {
+  const verdicts = judge(ROWS, { tests: proofs, reasons: REASONS });
   const page = renderPage(verdicts);
   await Deno.writeTextFile(PAGE, page);
   const failing = verdicts.filter(isFailing);
   for (const { row, note } of failing) print(`${row.id}: ${note}`);
   print(page.trimEnd().split("\n").at(-1) ?? "");
   return failing.length === 0;
+}
+
+async function writeRun(folder: string): Promise<boolean> {
+  const proofs = recordRun(await readRun(folder), REASONS);
+  await Deno.writeTextFile(RECORD, renderRunRecord(proofs));
+  return await writePage(proofs);
 }
 
 /** A row that has a test or names one, and yet is not passed. */
@@ -69,7 +75,10 @@ function isFailing({ status, note }: Verdict): boolean {
 
 async function main(args: readonly string[]): Promise<number> {
   const [flag, given, ...rest] = args;
-  if (flag === "--from" && given !== undefined && rest.length === 0) return await writePage(given) ? 0 : 1;
+  if (flag === "--from" && given !== undefined && rest.length === 0) return await writeRun(given) ? 0 : 1;
+  if (flag === "--render" && given === undefined) {
+    return await writePage(parseRunRecord(await Deno.readTextFile(RECORD))) ? 0 : 1;
+  }
   if (flag !== undefined) {
     print(USAGE);
     return flag === "--help" ? 0 : 2;
@@ -77,7 +86,7 @@ async function main(args: readonly string[]): Promise<number> {
   const folder = await Deno.makeTempDir({ prefix: "archway-junit-" });
   try {
     await runAll(folder);
-    return await writePage(folder) ? 0 : 1;
+    return await writeRun(folder) ? 0 : 1;
   } finally {
     await Deno.remove(folder, { recursive: true });
   }

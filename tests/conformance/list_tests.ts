@@ -1,5 +1,5 @@
-// Prints the names of all tests as JSON without running one. Called by sources.ts in a process of its own, since it takes
-// Deno.test away from the files it loads.
+// Prints the names of all tests as JSON without running one. Runs in a process of its own, since it takes Deno.test away from
+// the files it loads.
 import { listFiles } from "./sources.ts";
 
 const names: string[] = [];

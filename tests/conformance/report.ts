@@ -1,8 +1,8 @@
 // What became of each row, and the page that says so. Pure.
 import { parseClaim } from "./claims.ts";
-import type { RanTest } from "./junit.ts";
 import { type Reason, reasonOf } from "./reasons.ts";
 import type { Row } from "./rows.ts";
+import { type Bed, BED_MEANINGS, BEDS, type Proof } from "./run_record.ts";
 
 /** What a row came to. */
 export type Status = "passed" | "different" | "not yet";
@@ -11,34 +11,40 @@ export type Status = "passed" | "different" | "not yet";
 export interface Verdict {
   readonly row: Row;
   readonly status: Status;
+  /** The bed of the strongest test that proves it; undefined when no test does. */
+  readonly bed?: Bed | undefined;
   /** The test that proves it, or why there is none. */
   readonly note: string;
 }
 
 /** What the page is made of. */
 export interface Evidence {
-  readonly tests: readonly RanTest[];
+  readonly tests: readonly Proof[];
   readonly reasons: readonly Reason[];
 }
 
 const STATUSES: readonly Status[] = ["passed", "different", "not yet"];
 
-function testsById(tests: readonly RanTest[]): ReadonlyMap<string, readonly RanTest[]> {
-  const found = new Map<string, RanTest[]>();
-  for (const test of tests) {
-    if (test.outcome === "ignored") continue;
-    for (const id of parseClaim(test.name).ids) found.set(id, [...found.get(id) ?? [], test]);
+function proofsById(proofs: readonly Proof[]): ReadonlyMap<string, readonly Proof[]> {
+  const found = new Map<string, Proof[]>();
+  for (const proof of proofs) {
+    for (const id of parseClaim(proof.name).ids) found.set(id, [...found.get(id) ?? [], proof]);
   }
   return found;
 }
 
-function judgeByTests(row: Row, tests: readonly RanTest[]): Verdict {
-  const sorted = tests.toSorted((a, b) => a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
+/** The strongest bed first, then by name. */
+function byStrength(a: Proof, b: Proof): number {
+  return BEDS.indexOf(b.bed) - BEDS.indexOf(a.bed) || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
+}
+
+function judgeByTests(row: Row, proofs: readonly Proof[]): Verdict {
+  const sorted = proofs.toSorted(byStrength);
   const failed = sorted.find(({ outcome }) => outcome === "failed");
   if (failed !== undefined) return { row, status: "not yet", note: `fails: ${failed.name}` };
   const different = sorted.find(({ name }) => parseClaim(name).different !== undefined);
-  if (different !== undefined) return { row, status: "different", note: different.name };
-  return { row, status: "passed", note: sorted[0]?.name ?? "" };
+  if (different !== undefined) return { row, status: "different", bed: different.bed, note: different.name };
+  return { row, status: "passed", bed: sorted[0]?.bed, note: sorted[0]?.name ?? "" };
 }
 
 function judgeByReason(row: Row, { reasons, tests }: Evidence): Verdict {
@@ -47,20 +53,14 @@ function judgeByReason(row: Row, { reasons, tests }: Evidence): Verdict {
   const status = reason.status === "covered" ? "passed" : reason.status;
   const by = reason.status === "not yet" ? undefined : reason.by;
   if (by === undefined) return { row, status, note: reason.why };
-  const proof = tests.find(({ name, outcome }) => name === by && outcome !== "ignored");
-  if (proof?.outcome === "passed") return { row, status, note: noteOf(reason) };
+  const [proof] = tests.filter(({ name }) => name === by).toSorted(byStrength);
+  if (proof?.outcome === "passed") return { row, status, bed: proof.bed, note: `${reason.why}: ${by}` };
   return { row, status: "not yet", note: `${proof === undefined ? "no such test" : "fails"}: ${by}` };
-}
-
-/** What the page says of a row that a reason speaks for. */
-export function noteOf(reason: Reason): string {
-  const by = reason.status === "not yet" ? undefined : reason.by;
-  return by === undefined ? reason.why : `${reason.why}: ${by}`;
 }
 
 /** Judges every row: a difference that a test shows comes first, then the tests that carry the id, then the reason. */
 export function judge(rows: readonly Row[], evidence: Evidence): readonly Verdict[] {
-  const tests = testsById(evidence.tests);
+  const tests = proofsById(evidence.tests);
   return rows.map((row) => {
     const reason = reasonOf(row.id, evidence.reasons);
     const own = tests.get(row.id);
@@ -90,10 +90,22 @@ function renderGroup(group: string, verdicts: readonly Verdict[]): readonly stri
   return [
     `## ${group}`,
     "",
-    "| Row | Title | Status | Test, or why not |",
-    "|---|---|---|---|",
-    ...own.map(({ row, status, note }) => `| ${row.id} | ${cell(row.title)} | ${status} | ${cell(note)} |`),
+    "| Row | Title | Status | Bed | Test, or why not |",
+    "|---|---|---|---|---|",
+    ...own.map(({ row, status, bed = "–", note }) =>
+      `| ${row.id} | ${cell(row.title)} | ${status} | ${bed} | ${cell(note)} |`
+    ),
     "",
+  ];
+}
+
+/** How many passed rows each bed proves. */
+function renderBeds(verdicts: readonly Verdict[]): readonly string[] {
+  const passed = verdicts.filter(({ status }) => status === "passed");
+  return [
+    "| Bed | What it is | Passed rows |",
+    "|---|---|---|",
+    ...BEDS.map((bed) => `| ${bed} | ${BED_MEANINGS[bed]} | ${passed.filter((each) => each.bed === bed).length} |`),
   ];
 }
 
@@ -108,8 +120,11 @@ export function renderPage(verdicts: readonly Verdict[]): string {
   return [
     "# Conformance",
     "",
-    "Rows of the reference's test catalogues, and what proves them here. Made by `deno task conformance` from the tests",
-    "that ran; do not edit. A row counts by the tests that carry its id at the head of their names.",
+    "Rows of the test catalogues of the Multiarch Tuning Operator (MTO), and what proves them here. Made by",
+    "`deno task conformance` from `tests/conformance/run.json`, the record of a run; do not edit. A row counts by the tests that",
+    "carry its id at the head of their names; it is passed when all of them passed. The bed is that of the strongest of them.",
+    "",
+    ...renderBeds(verdicts),
     "",
     ...table("Area"),
     ...renderSummary(verdicts, ({ area }) => area),

@@ -1,4 +1,4 @@
-// Every row of the reference's two test catalogues, as data.
+// Every row of the MTO's two test catalogues, as data.
 import { DV } from "./catalogue/derived.ts";
 import { HELPERS, INSPECTION } from "./catalogue/inspection.ts";
 import { OPERATOR } from "./catalogue/operator.ts";

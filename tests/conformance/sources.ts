@@ -4,6 +4,12 @@ import { join } from "node:path";
 import * as z from "zod";
 import { parseClaim } from "./claims.ts";
 
+/** The committed page. */
+export const PAGE: string = new URL("../conformance.md", import.meta.url).pathname;
+
+/** The committed record of the run that the page is made of. */
+export const RECORD: string = new URL("run.json", import.meta.url).pathname;
+
 const LISTER = new URL("list_tests.ts", import.meta.url).pathname;
 
 /** String and template literals that hold no quotes of their own kind: enough for the names of steps. */

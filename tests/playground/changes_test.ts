@@ -9,7 +9,8 @@ import { silentLogger } from "../../lib/log.ts";
 import { API_GROUP } from "../../lib/names.ts";
 import { listAt, textAt } from "../../lib/playground/json_value.ts";
 import { openTestApi } from "../support/cluster_api.ts";
-import { create, decidedPod, pullSecret, remove, stored, waitFor, type Walk, withWalk } from "./walk_bed.ts";
+import { pullSecret } from "../support/walk/registries.ts";
+import { create, decidedPod, remove, stored, waitFor, type Walk, withWalk } from "./walk_bed.ts";
 
 const NAMESPACES = { walk: {} };
 const SCORING = {

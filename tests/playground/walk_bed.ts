@@ -6,78 +6,32 @@ import { type KubeObject, Resource, type ResourceType } from "../../lib/k8s/type
 import { openLogger, silentLogger } from "../../lib/log.ts";
 import { SCHEDULING_GATE } from "../../lib/names.ts";
 import { parsePlacementOptions } from "../../lib/placement/config/options.ts";
-import { issueLoopbackCertificates } from "../../lib/playground/certificates.ts";
 import { createObject } from "../../lib/playground/create_object.ts";
 import { deleteObject } from "../../lib/playground/delete_object.ts";
 import { type JsonObject, listAt, textAt } from "../../lib/playground/json_value.ts";
 import { openPlayground, type Playground } from "../../lib/playground/playground.ts";
-import { openRegistry, type Registry } from "../../lib/playground/registry.ts";
-import type { ImageDescription } from "../../lib/playground/registry_images.ts";
 import { serve } from "../../serve/serve.ts";
 import { kindNamed } from "../lib/playground/make.ts";
-
-/** Namespace of the service itself. */
-export const OPERATOR_NAMESPACE = "archway-system";
-/** Nothing listens there. */
-export const DEAD_HOST = "127.0.0.1:1";
+import {
+  DEAD_HOST,
+  openWalkRegistries,
+  OPERATOR_NAMESPACE,
+  renderRegistriesConf,
+  type WalkRegistries,
+} from "../support/walk/registries.ts";
+import type { WalkSetting, WalkSubject } from "../support/walk/subject.ts";
 
 const PATIENCE_MS = 30_000;
-const USER = { name: "walker", password: "swordfish" };
-const ALL = ["amd64", "arm64", "ppc64le", "s390x"] as const;
 
-/** Repositories, each with the tags `m4`, `r`, `ar`, `rp`, `p` and `ps`; those behind `global` and `local` want credentials. */
-const REPOSITORIES = ["hello", "allow", "never", "blocked", "global/hello", "local/hello"];
-const TAGS: Readonly<Record<string, readonly string[]>> = {
-  m4: ALL,
-  r: ["arm64"],
-  ar: ["amd64", "arm64"],
-  rp: ["arm64", "ppc64le"],
-  p: ["ppc64le"],
-  ps: ["ppc64le", "s390x"],
-};
-
-function walkImages(): readonly ImageDescription[] {
-  const bundle = (tag: string, form: ImageDescription["form"], label: string): ImageDescription => ({
-    repository: "hello",
-    tag,
-    architectures: form === "oci-index" ? ["ppc64le", "arm64"] : ["ppc64le"],
-    form,
-    labels: { [label]: "" },
-  });
-  return [
-    ...REPOSITORIES.flatMap((repository) =>
-      Object.entries(TAGS).map(([tag, architectures]): ImageDescription => ({
-        repository,
-        tag,
-        architectures,
-        form: architectures.length === 1 ? "oci-manifest" : "docker-list",
-        access: repository.startsWith("global") ? "token" : repository.startsWith("local") ? "basic" : "anonymous",
-      }))
-    ),
-    bundle("bundle-index", "oci-index", "operators.operatorframework.io.metrics.builder"),
-    bundle("bundle-manifest", "oci-manifest", "operators.operatorframework.io.bundle.package.v1"),
-  ];
-}
-
-/** Registries and what scenarios need to know of them. */
-export interface Walk {
+/** A walk whose stored objects a test can also read and change behind the API. */
+export interface Walk extends WalkSubject {
   readonly playground: Playground;
-  /** Host of the registry whose authority is known. */
-  readonly host: string;
-  readonly insecureHost: string;
-  readonly untrustedHost: string;
-  /** Digest of a tag of `hello`. */
-  digestOf(tag: string): string;
 }
 
 /** What to open. */
-export interface WalkOptions {
-  /** Spec of the ClusterPodPlacementConfig. */
-  readonly spec: JsonObject;
-  /** Namespaces, with their labels. */
-  readonly namespaces: Readonly<Record<string, Readonly<Record<string, string>>>>;
+export interface WalkOptions extends WalkSetting {
   /** Makes what must be there before the service starts. */
-  readonly prepare?: (walk: Walk) => Promise<void>;
+  readonly prepare?: ((walk: Walk) => Promise<void>) | undefined;
   /** What the registry answers instead; undefined lets the request pass. */
   readonly intercept?: (request: Request) => Response | undefined;
 }
@@ -96,17 +50,8 @@ export async function withWalk(options: WalkOptions, use: (walk: Walk) => Promis
       cert: await Deno.readTextFile(playground.files.certificate),
       key: await Deno.readTextFile(playground.files.key),
     };
-    await using trusted = await openWalkRegistry(certificate, options.intercept);
-    const stranger = (await issueLoopbackCertificates(systemClock.nowMs())).serving;
-    await using insecure = await openWalkRegistry(stranger);
-    await using untrusted = await openWalkRegistry(stranger);
-    const walk: Walk = {
-      playground,
-      host: trusted.host,
-      insecureHost: insecure.host,
-      untrustedHost: untrusted.host,
-      digestOf: (tag) => trusted.digestOf("hello", tag) ?? "",
-    };
+    await using registries = await openWalkRegistries(certificate, options.intercept);
+    const walk = walkOf(playground, registries);
     await furnish(walk, options);
     await serveWhile(walk, { workDir, use });
   } finally {
@@ -114,11 +59,18 @@ export async function withWalk(options: WalkOptions, use: (walk: Walk) => Promis
   }
 }
 
-function openWalkRegistry(
-  certificate: { readonly cert: string; readonly key: string },
-  intercept: (request: Request) => Response | undefined = () => undefined,
-): Promise<Registry> {
-  return openRegistry({ images: walkImages(), user: USER, clock: systemClock, certificate, intercept });
+function walkOf(playground: Playground, registries: WalkRegistries): Walk {
+  const { store } = playground.cluster;
+  const walk: Walk = {
+    ...registries,
+    playground,
+    create: (kind, body, namespace) => create(walk, kind, body, namespace),
+    remove: (kind, name, namespace) => remove(walk, kind, name, namespace),
+    names: (kind) => Promise.resolve(store.list(kindNamed(kind)).map(({ metadata }) => metadata.name)),
+    decided: (namespace, name) => Promise.resolve(decidedPod(walk, namespace, name)),
+    until: (what, holds) => untilChanged(walk, what, holds),
+  };
+  return walk;
 }
 
 async function furnish(walk: Walk, { spec, namespaces, prepare }: WalkOptions): Promise<void> {
@@ -137,7 +89,7 @@ async function serveWhile(
   { workDir, use }: { readonly workDir: string; readonly use: (walk: Walk) => Promise<void> },
 ): Promise<void> {
   const registriesConf = `${workDir}/registries.conf`;
-  await Deno.writeTextFile(registriesConf, renderRegistriesConf(walk.host));
+  await Deno.writeTextFile(registriesConf, renderRegistriesConf(walk));
   const port = freePort();
   const parsed = parseConfig([
     "serve",
@@ -185,25 +137,6 @@ function freePort(): number {
   return listener.addr.port;
 }
 
-/** Mirrors as ICSP, IDMS and ITMS are rendered to nodes, a blocked repository and a search registry. */
-function renderRegistriesConf(host: string): string {
-  const entry = (prefix: string, blocked: boolean, mirror?: readonly [string, string]): string =>
-    [
-      `[[registry]]\nprefix = "${prefix}"\nlocation = "${prefix}"\nblocked = ${blocked}\n`,
-      ...(mirror === undefined
-        ? []
-        : [`[[registry.mirror]]\nlocation = "${mirror[0]}"\npull-from-mirror = "${mirror[1]}"\n`]),
-    ].join("");
-  return [
-    `unqualified-search-registries = ["${host}"]\n`,
-    entry(`${DEAD_HOST}/icsp`, false, [`${host}/hello`, "digest-only"]),
-    entry(`${DEAD_HOST}/idms`, true, [`${host}/hello`, "digest-only"]),
-    entry(`${host}/allow`, false, [`${DEAD_HOST}/allow`, "tag-only"]),
-    entry(`${host}/never`, true, [`${DEAD_HOST}/never`, "tag-only"]),
-    entry(`${host}/blocked`, true),
-  ].join("\n");
-}
-
 /** Creates an object as a client of the API server does. */
 export function create({ playground }: Walk, kind: string, body: JsonObject, namespace?: string): Promise<KubeObject> {
   return createObject(playground.cluster, kindNamed(kind), { namespace, body });
@@ -214,30 +147,30 @@ export function remove(walk: Walk, kind: string, name: string, namespace?: strin
   return deleteObject(walk.playground.cluster, kindNamed(kind), { namespace, name });
 }
 
-/** A secret of credentials for some repositories, by the keys of its `auths`. */
-export function pullSecret(name: string, keys: readonly string[]): JsonObject {
-  const auth = btoa(`${USER.name}:${USER.password}`);
-  const auths = Object.fromEntries(keys.map((key) => [key, { auth }]));
-  return {
-    metadata: { name },
-    type: "kubernetes.io/dockerconfigjson",
-    data: { ".dockerconfigjson": btoa(JSON.stringify({ auths })) },
-  };
-}
-
 /** Resolves when the condition holds of the stored objects; rejects after half a minute. */
 export function waitFor(walk: Walk, holds: () => boolean): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const timer = setTimeout(() => reject(new Error(`Cannot see it happen: ${holds}`)), PATIENCE_MS);
-  const look = (): void => {
-    if (holds()) resolve();
-  };
-  const unsubscribe = walk.playground.cluster.store.subscribe(look);
-  look();
-  return promise.finally(() => {
+  return untilChanged(walk, String(holds), () => Promise.resolve(holds()));
+}
+
+/** Looks at the start and after every change of a stored object. */
+async function untilChanged({ playground }: Walk, what: string, holds: () => Promise<boolean>): Promise<void> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(`Cannot see it happen: ${what}`)), PATIENCE_MS);
+  late.promise.catch(() => {});
+  try {
+    for (;;) {
+      const change = Promise.withResolvers<void>();
+      const unsubscribe = playground.cluster.store.subscribe(() => change.resolve());
+      try {
+        if (await holds()) return;
+        await Promise.race([change.promise, late.promise]);
+      } finally {
+        unsubscribe();
+      }
+    }
+  } finally {
     clearTimeout(timer);
-    unsubscribe();
-  });
+  }
 }
 
 /** The pod as stored, or undefined while it is gated. */

@@ -74,7 +74,7 @@ Deno.test("85 operator brings the failurePolicy back when someone sets it to Fai
   assert.equal(bench.events.at(-1)?.reason, "MutatingWebhookConfigurationUpdated");
 });
 
-Deno.test("76 operator makes the webhook configuration again when someone deletes it", async () => {
+Deno.test("operator makes the webhook configuration again when someone deletes it", async () => {
   await using bench = await openBench();
   await steady(bench);
   await bench.api.delete(Resource.mutatingWebhooks, WEBHOOK, { signal: bench.signal });
@@ -181,7 +181,7 @@ Deno.test("128 129 operator keeps a finalizer on the config while namespace conf
   await bench.until("all gone", () => isGone(bench));
 });
 
-Deno.test("94 95 operator takes the webhook away only when no replica could serve for a while", async () => {
+Deno.test("operator takes the webhook away only when no replica could serve for a while", async () => {
   let serves = false;
   await using bench = await openBench({ canServe: () => serves });
   await bench.createConfig();

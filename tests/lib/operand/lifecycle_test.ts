@@ -41,7 +41,7 @@ const TABLE: readonly (readonly [title: string, facts: OperandFacts, expected: s
     makeFacts({ config: makeOperandConfig({ finalizers: [podPlacement, noPodPlacementConfig] }) }),
     "remove no-pod-placement-config",
   ],
-  ["78 creates the webhook when it is missing", makeFacts({ webhook: "absent" }), "apply webhook"],
+  ["creates the webhook when it is missing", makeFacts({ webhook: "absent" }), "apply webhook"],
   ["85 repairs the webhook when it drifted", makeFacts({ webhook: "drifted" }), "apply webhook"],
   ["93 has nothing to do when all is well", makeFacts(), "done"],
   [
@@ -55,7 +55,7 @@ const TABLE: readonly (readonly [title: string, facts: OperandFacts, expected: s
     "wait NoReplicaServes",
   ],
   [
-    "95 removes the webhook when no replica serves for long",
+    "removes the webhook when no replica serves for long",
     makeFacts({ unservedForMs: UNSERVED_GRACE_MS }),
     "remove webhook",
   ],
@@ -65,7 +65,7 @@ const TABLE: readonly (readonly [title: string, facts: OperandFacts, expected: s
     "remove enoexec-events",
   ],
   [
-    "117 leaves the enoexec finalizer alone while the plugin is on",
+    "leaves the enoexec finalizer alone while the plugin is on",
     makeFacts({ config: makeOperandConfig({ finalizers: [podPlacement, enoexecEvents], enoexecEnabled: true }) }),
     "done",
   ],
@@ -110,7 +110,7 @@ const TABLE: readonly (readonly [title: string, facts: OperandFacts, expected: s
     "remove gates",
   ],
   [
-    "204 waits for ENoExecEvents that drain",
+    "waits for ENoExecEvents that drain",
     leaving([podPlacement, enoexecEvents], { enoexec: "busy" }),
     "wait EnoexecEventsDraining",
   ],

@@ -6,7 +6,7 @@ import { makeOperandConfig, stored } from "./make.ts";
 const RUNBOOK = "manifests/monitoring/runbooks.md#podplacementcontrollerdown";
 const [MONITOR, RULE] = renderMonitoring(makeOperandConfig(), { namespace: "ns", runbookBaseUrl: "" });
 
-Deno.test("218 230 renderMonitoring() keeps the names of the reference's alerts that still mean something", () => {
+Deno.test("218 renderMonitoring() keeps the names of the MTO's alerts that still mean something", () => {
   assert.equal(MONITOR?.kind, "ServiceMonitor");
   const alerts = [...JSON.stringify(RULE?.spec).matchAll(/"alert":"(\w+)"/g)].map(([, name]) => name);
   assert.deepEqual(alerts.slice(0, 2), ["PodPlacementControllerDown", "PodPlacementWebhookDown"]);

@@ -10,17 +10,17 @@ function makeDeployment(status: Readonly<Record<string, unknown>>, metadata: obj
 
 const ROWS: readonly (readonly [title: string, deployment: KubeObject, available: boolean, upToDate: boolean])[] = [
   ["93 all replicas are there", makeDeployment(READY), true, true],
-  ["94 no replica counts", makeDeployment({}), false, false],
+  ["no replica counts", makeDeployment({}), false, false],
   [
     "96 one of two is there",
     makeDeployment({ ...READY, replicas: 1, availableReplicas: 1, unavailableReplicas: 1 }),
     true,
     false,
   ],
-  ["97 the new generation was not seen yet", makeDeployment({ ...READY, observedGeneration: 3 }), true, false],
-  ["75 more replicas are wanted than updated", makeDeployment({ ...READY, updatedReplicas: 1 }), true, false],
+  ["the new generation was not seen yet", makeDeployment({ ...READY, observedGeneration: 3 }), true, false],
+  ["more replicas are wanted than updated", makeDeployment({ ...READY, updatedReplicas: 1 }), true, false],
   [
-    "76 the Deployment is being deleted",
+    "the Deployment is being deleted",
     makeDeployment(READY, { deletionTimestamp: "2026-01-01T00:00:00Z" }),
     false,
     false,

@@ -101,6 +101,14 @@ Deno.test("PR-15 matrix: a user's architecture preference silences the configs",
   assert.equal(annotationsOf(after)[mark("preferred-affinity-sources")], "arm64:50:ClusterPodPlacementConfig:skipped");
 });
 
+Deno.test("PR-20 matrix: a user's architecture preference silences namespace configs too, and is labelled so", () => {
+  const raw = gatedPod({ affinity: nodeAffinity(undefined, [preferredTerm(20, ARCH, A)]) }, NAS_LABEL);
+  const own = [ppc("a", { platforms: [weigh(R, 30)] }), ppc("b", { platforms: [weigh(A, 60)] })];
+  const { after } = settle(raw, { configs: configs(cluster({ platforms: [weigh(R, 50)] }), ...own) });
+  assert.deepEqual(preferredOf(after), [preferredTerm(20, ARCH, A)]);
+  assert.equal(marks(after)["preferred-node-affinity"], "not-set");
+});
+
 Deno.test("DV-34 matrix: a required architecture of the user gets preferences only, without inspection", () => {
   const raw = gatedPod({ nodeSelector: { [ARCH]: A } }, NAS_LABEL);
   assert.equal(needsInspection(podOf(raw), SCORING, makeSettings()), false);

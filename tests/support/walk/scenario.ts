@@ -1,9 +1,9 @@
 // One pod, and how it must end after its walk.
 import assert from "node:assert/strict";
-import type { KubeObject } from "../../lib/k8s/types.ts";
-import { API_GROUP } from "../../lib/names.ts";
-import { type JsonObject, listAt, numberAt, objectAt, textAt } from "../../lib/playground/json_value.ts";
-import { create, decidedPod, waitFor, type Walk } from "./walk_bed.ts";
+import type { KubeObject } from "../../../lib/k8s/types.ts";
+import { API_GROUP } from "../../../lib/names.ts";
+import { type JsonObject, listAt, numberAt, objectAt, textAt } from "../../../lib/playground/json_value.ts";
+import type { WalkSubject } from "./subject.ts";
 
 /** Final values of the three labels; undefined: not there. */
 export interface Expected {
@@ -115,25 +115,26 @@ function podOf({ labels, annotations, owner, images, spec, container }: Scenario
 }
 
 /** Creates all pods, waits until each is decided, and checks each in a step of its own. */
-export async function walkAll(t: Deno.TestContext, walk: Walk, scenarios: readonly Scenario[]): Promise<void> {
+export async function walkAll(t: Deno.TestContext, walk: WalkSubject, scenarios: readonly Scenario[]): Promise<void> {
   const named = scenarios.map((scenario, index) => ({
     scenario,
     namespace: scenario.namespace ?? "walk",
     name: `pod-${index}`,
   }));
   for (const { scenario, namespace, name } of named) {
-    await create(walk, "Pod", podOf(scenario, name), namespace);
+    await walk.create("Pod", podOf(scenario, name), namespace);
   }
-  await waitFor(walk, () => named.every(({ namespace, name }) => decidedPod(walk, namespace, name) !== undefined));
   for (const { scenario, namespace, name } of named) {
-    await t.step(scenario.name, () => {
-      const pod = decidedPod(walk, namespace, name);
+    await t.step(scenario.name, async () => {
+      await walk.until("it is decided", async () => await walk.decided(namespace, name) !== undefined);
+      const pod = await walk.decided(namespace, name);
       assert.ok(pod !== undefined);
       const nothing = { required: undefined, preferred: undefined, architectures: [], terms: [], weights: [] };
       assert.deepEqual(readEnd(pod, scenario.expect), { ...nothing, ...scenario.expect });
       for (const [key, value] of Object.entries(scenario.annotations ?? {})) {
         assert.equal(textAt(pod, "metadata", "annotations", key), value);
       }
+      if (scenario.expect.required === "set") await walk.assertRuns?.(namespace, name);
     });
   }
 }

@@ -1,0 +1,85 @@
+// The committed record of the run that the page is made of: which tests that speak of rows ran, where, and how they ended. Pure.
+import * as z from "zod";
+import { parseClaim } from "./claims.ts";
+import type { RanTest } from "./junit.ts";
+import type { Reason } from "./reasons.ts";
+
+/** Where a test ran, the weakest evidence first. */
+export const BEDS = ["pure", "unit", "playground", "registry", "control plane", "node"] as const;
+
+/** One of {@link BEDS}. */
+export type Bed = (typeof BEDS)[number];
+
+/** What each bed is, for the page. */
+export const BED_MEANINGS: Readonly<Record<Bed, string>> = {
+  "pure": "a decision, called without any permission",
+  "unit": "code with an API server in memory, or servers on loopback, in the test's own process",
+  "playground": "`archway serve` before the API server and the registry of `archway dev`",
+  "registry": "the registry client, or commands, before a real registry, proxy or KV server",
+  "control plane": "before a real kube-apiserver, etcd, scheduler and controller-manager",
+  "node": "on real kubelets with containers",
+};
+
+/** One test or step that speaks of a row. */
+export interface Proof {
+  readonly name: string;
+  readonly bed: Bed;
+  readonly outcome: "passed" | "failed";
+  readonly isStep: boolean;
+}
+
+/** First match wins. */
+const BED_OF_FILE: readonly (readonly [beginning: string, bed: Bed])[] = [
+  ["tests/lib/placement/", "pure"],
+  ["tests/lib/operand/", "pure"],
+  ["tests/playground/", "playground"],
+  ["tests/cluster/registry_", "registry"],
+  ["tests/cluster/kv_", "registry"],
+  ["tests/cluster/", "control plane"],
+  ["tests/chaos/", "control plane"],
+  ["tests/node/", "node"],
+];
+
+/** The bed of a test file. */
+export function bedOf(file: string): Bed {
+  return BED_OF_FILE.find(([beginning]) => file.startsWith(beginning))?.[1] ?? "unit";
+}
+
+/** Whether a test of this name is evidence: it carries the id of a row, or a reason names it. */
+export function isProof(name: string, reasons: readonly Reason[]): boolean {
+  return parseClaim(name).ids.length > 0 || reasons.some((reason) => reason.status !== "not yet" && reason.by === name);
+}
+
+function compare(a: Proof, b: Proof): number {
+  const [left, right] = [`${a.name}\n${a.bed}`, `${b.name}\n${b.bed}`];
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+/** What a run says about rows, in a fixed order. A test that was ignored says nothing; of two runs of one test the failed counts. */
+export function recordRun(tests: readonly RanTest[], reasons: readonly Reason[]): readonly Proof[] {
+  const proofs = new Map<string, Proof>();
+  for (const { name, file, isStep, outcome } of tests) {
+    if (outcome === "ignored" || !isProof(name, reasons)) continue;
+    const proof = { name, bed: bedOf(file), outcome, isStep };
+    const key = `${proof.bed} ${name}`;
+    if (proofs.get(key)?.outcome !== "failed") proofs.set(key, proof);
+  }
+  return [...proofs.values()].toSorted(compare);
+}
+
+const RECORD = z.array(z.strictObject({
+  name: z.string(),
+  bed: z.enum(BEDS),
+  outcome: z.enum(["passed", "failed"]),
+  isStep: z.boolean(),
+}));
+
+/** Parses the committed file. */
+export function parseRunRecord(json: string): readonly Proof[] {
+  return RECORD.parse(JSON.parse(json));
+}
+
+/** One proof a line, so that two runs can be compared by eye. */
+export function renderRunRecord(proofs: readonly Proof[]): string {
+  return `[\n${proofs.map((proof) => JSON.stringify(proof)).join(",\n")}\n]\n`;
+}
