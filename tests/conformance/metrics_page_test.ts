@@ -1,0 +1,36 @@
+// docs/metrics.md against what a process exposes.
+import assert from "node:assert/strict";
+import { openMetrics } from "../../lib/metrics.ts";
+
+const PAGE = Deno.readTextFileSync(new URL("../../docs/metrics.md", import.meta.url));
+const COUNTS = { gatedPods: 0, unadmittedPods: 0, cachedInspections: 0, queueDepth: 0 };
+const REGISTRY = { host: "registry.example", circuit: "open", remaining: 1 } as const;
+
+/** Name and type of each metric, from the comments of the text format. */
+async function exposed(): Promise<readonly string[]> {
+  const gauges = {
+    ...COUNTS,
+    isLeading: false,
+    isGating: false,
+    memory: { rss: 0, heapUsed: 0 },
+    registries: [REGISTRY],
+  };
+  const { text } = await openMetrics().expose(gauges);
+  return [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => `${name} ${type}`).toSorted();
+}
+
+Deno.test("docs/metrics.md has every metric with its type, and no other", async () => {
+  const rows = [...PAGE.matchAll(/^\|\s*`(\w+)`\s*\|\s*(counter|gauge|histogram)\s*\|/gm)];
+  assert.deepEqual(rows.map(([, name, type]) => `${name} ${type}`).toSorted(), await exposed());
+});
+
+Deno.test("docs/metrics.md asks in its example queries only for series that exist", async () => {
+  const known = (await exposed()).flatMap((line) => {
+    const [name = "", type] = line.split(" ");
+    return type === "histogram" ? [`${name}_bucket`, `${name}_count`, `${name}_sum`] : [name];
+  });
+  const cells = [...PAGE.matchAll(/^\| `\w+`.*\| ([^|]+) \|$/gm)].map(([, cell = ""]) => cell);
+  const asked = cells.flatMap((cell) => [...cell.matchAll(/\b(?:mto|archway)_\w+/g)].map(([name]) => name));
+  assert.ok(asked.length >= 25);
+  assert.deepEqual(asked.filter((name) => !known.includes(name)), []);
+});
