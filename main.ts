@@ -67,12 +67,12 @@ async function run(config: Config, terminal: Terminal): Promise<number> {
     }
     case "release": {
       const { runRelease } = await import("./lib/cli/release.ts");
-      return await withApi(config, (api) => runRelease({ api, terminal }, { ...config, signal: stop }));
+      return await withApi({ config, terminal }, (api) => runRelease({ api, terminal }, { ...config, signal: stop }));
     }
     case "explain": {
       const { runExplain } = await import("./lib/cli/explain.ts");
       return await withApi(
-        config,
+        { config, terminal },
         (api) => runExplain({ api, terminal, clock: systemClock }, { ...config, signal: stop }),
       );
     }
@@ -85,8 +85,11 @@ async function run(config: Config, terminal: Terminal): Promise<number> {
   }
 }
 
-async function withApi(config: Config, work: (api: KubeApi) => Promise<number>): Promise<number> {
-  const access = await openAccess(config);
+async function withApi(
+  { config, terminal }: { readonly config: Config; readonly terminal: Terminal },
+  work: (api: KubeApi) => Promise<number>,
+): Promise<number> {
+  const access = await openAccess(config, (message) => terminal.err(`archway: ${message}\n`));
   const { openKubeApi } = await import("./lib/k8s/rest_api.ts");
   await using api = openKubeApi(access, { clock: systemClock, log: silentLogger, userAgent: USER_AGENT });
   return await work(api);
@@ -104,11 +107,14 @@ function stopSignal(): AbortSignal {
   return stop.signal;
 }
 
-async function openAccess({ kubeconfig, context }: Config): Promise<ClusterAccess> {
+async function openAccess(
+  { kubeconfig, context }: Config,
+  warn: (message: string) => void,
+): Promise<ClusterAccess> {
   const clock = systemClock;
   if (kubeconfig !== undefined) {
     const { readKubeconfigAccess } = await import("./lib/k8s/kubeconfig_access.ts");
-    return await readKubeconfigAccess(kubeconfig, { clock, ...(context === undefined ? {} : { context }) });
+    return await readKubeconfigAccess(kubeconfig, { clock, warn, ...(context === undefined ? {} : { context }) });
   }
   const { readInClusterAccess } = await import("./lib/k8s/cluster_access.ts");
   const [host, port] = [Deno.env.get("KUBERNETES_SERVICE_HOST"), Deno.env.get("KUBERNETES_SERVICE_PORT")];
@@ -125,7 +131,7 @@ async function runServe(config: Config, run: ServeRun): Promise<number> {
   await serve({
     config,
     settings: options.settings,
-    access: await openAccess(config),
+    access: await openAccess(config, (message) => log.warn("cannot trust the connection to the cluster", { message })),
     clock: systemClock,
     log,
     identity: config.identity ?? `archway-${crypto.randomUUID().slice(0, 8)}`,

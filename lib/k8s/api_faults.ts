@@ -1,4 +1,4 @@
-// From what went wrong on the wire to ApiError. Used by the transport and the watch stream.
+// From what went wrong on the wire to ApiError.
 import { ApiError } from "./errors.ts";
 import { parseStatus } from "./kube_object.ts";
 
@@ -58,10 +58,20 @@ export function faultOfConnection(
     ? NoAnswer.unreachable
     : NoAnswer.interrupted;
   return new ApiError(
-    `Cannot ${options.action}: no answer from the API server at ${options.host}: ${words}. ` +
-      "Check that it is up and that this host may reach it.",
+    `Cannot ${options.action}: no answer from the API server at ${options.host}: ${words}. ${adviceFor(words)}`,
     { status: 0, reason },
   );
+}
+
+/** What to do next. A refused certificate does not mean that the server is down. */
+function adviceFor(words: string): string {
+  if (/CaUsedAsEndEntity/.test(words)) {
+    return "The server's certificate is marked as a CA: put its issuer and itself into certificate-authority-data.";
+  }
+  if (/certificate/.test(words)) {
+    return "Check that certificate-authority-data holds the server's CA, and that its certificate is for this name and time.";
+  }
+  return "Check that it is up and that this host may reach it.";
 }
 
 /** Deno says `error sending request for url (…): client error (Connect): tcp connect error: …`. */

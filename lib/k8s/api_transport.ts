@@ -1,14 +1,15 @@
-// Requests to the API server: one HttpClient, fresh credentials, time limits, retries where they are safe. Under rest_api.
+// Requests to the API server: one connection pool, fresh credentials, time limits, retries where they are safe.
 import pLimit, { type LimitFunction } from "p-limit";
 import { backoffMs, type Clock } from "../clock.ts";
 import type { Logger } from "../log.ts";
 import { faultOfConnection, faultOfResponse, NoAnswer } from "./api_faults.ts";
-import type { ClusterAccess, TlsIdentity } from "./cluster_access.ts";
+import type { ClusterAccess } from "./cluster_access.ts";
 import { orAborted } from "../abort.ts";
 import { type Deadline, openDeadline } from "./deadline.ts";
 import { ApiError } from "./errors.ts";
 import { renderJsonBody } from "./json_body.ts";
 import { ServerClock } from "./server_clock.ts";
+import { ServerConnection } from "./server_connection.ts";
 
 /**
  * Requests on the wire at a time, watches aside. Over HTTP/1.1 each has its own connection; 32 writes of 20 ms are
@@ -57,10 +58,11 @@ export class ApiTransport implements AsyncDisposable {
   readonly #access: ClusterAccess;
   readonly #options: ApiTransportOptions;
   readonly #bulk: LimitFunction = pLimit(MAX_PARALLEL_REQUESTS);
-  #client: { readonly tls: TlsIdentity; readonly http: Deno.HttpClient } | undefined;
+  readonly #connection: ServerConnection;
 
   constructor(access: ClusterAccess, options: ApiTransportOptions) {
     this.#access = access;
+    this.#connection = new ServerConnection(access, MAX_PARALLEL_REQUESTS);
     this.#options = options;
     this.serverClock = new ServerClock(options.clock);
   }
@@ -115,10 +117,8 @@ export class ApiTransport implements AsyncDisposable {
   }
 
   /** Closes idle connections. Streams still open end on their own. */
-  [Symbol.asyncDispose](): Promise<void> {
-    this.#client?.http.close();
-    this.#client = undefined;
-    return Promise.resolve();
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#connection[Symbol.asyncDispose]();
   }
 
   async #sendOnce(request: ApiRequest, signal: AbortSignal): Promise<unknown> {
@@ -137,23 +137,17 @@ export class ApiTransport implements AsyncDisposable {
   async #fetch(request: ApiRequest, signal: AbortSignal): Promise<Response> {
     const { clock, observe, userAgent } = this.#options;
     const credentials = await orAborted(this.#access.credentials(), signal);
-    const url = this.#access.baseUrl + request.path + renderQuery(request.query);
+    const headers = new Headers({ ...credentials.headers, accept: "application/json", "user-agent": userAgent });
+    if (request.body !== undefined) headers.set("content-type", request.contentType ?? "application/json");
+    const body = request.body === undefined ? undefined : renderJsonBody(request.body);
     const sentMs = clock.monotonicMs();
     let status = 0;
     try {
-      const response = await fetch(url, {
-        method: request.method,
-        headers: {
-          ...credentials.headers,
-          accept: "application/json",
-          "user-agent": userAgent,
-          ...(request.body === undefined ? {} : { "content-type": request.contentType ?? "application/json" }),
-        },
-        ...(request.body === undefined ? {} : { body: renderJsonBody(request.body) }),
-        redirect: "manual",
-        client: this.#httpClient(credentials.tls),
-        signal,
-      });
+      const response = await this.#connection.fetch(
+        request.path + renderQuery(request.query),
+        { method: request.method, headers, body, signal },
+        { tls: credentials.tls, nowMs: clock.nowMs() },
+      );
       status = response.status;
       this.serverClock.learn(response.headers.get("date"), { sentMs, receivedMs: clock.monotonicMs() });
       if (!response.ok) throw await faultOfResponse(response, request.action);
@@ -161,22 +155,6 @@ export class ApiTransport implements AsyncDisposable {
     } finally {
       observe?.({ method: request.method, status, durationMs: clock.monotonicMs() - sentMs });
     }
-  }
-
-  /** The one client; a rotated CA or client certificate gets a new one. Requests under way keep their connections. */
-  #httpClient(tls: TlsIdentity): Deno.HttpClient {
-    if (this.#client?.tls === tls) return this.#client.http;
-    const { proxyUrl } = this.#access;
-    const http = Deno.createHttpClient({
-      http2: false,
-      caCerts: [...tls.caCerts],
-      poolMaxIdlePerHost: MAX_PARALLEL_REQUESTS,
-      ...(tls.client === undefined ? {} : tls.client),
-      ...(proxyUrl === undefined ? {} : { proxy: { url: proxyUrl } }),
-    });
-    this.#client?.http.close();
-    this.#client = { tls, http };
-    return http;
   }
 
   #deadline(request: ApiRequest, signal: AbortSignal): Deadline {

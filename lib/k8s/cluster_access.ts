@@ -22,6 +22,10 @@ export interface ClusterAccess {
   readonly baseUrl: string;
   /** HTTP proxy to go through. */
   readonly proxyUrl?: string;
+  /** The name that the server's certificate must carry when it is not the one in `baseUrl`. */
+  readonly serverName?: string;
+  /** True when any certificate will do, as a kubeconfig may say. */
+  readonly skipsTlsVerify?: true;
   /** Credentials that are fresh enough to send. Throws when none can be had; the message says what to do. */
   credentials(): Promise<ClusterCredentials>;
   /** Called after a 401: the next `credentials()` reads everything anew. */

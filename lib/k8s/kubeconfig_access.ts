@@ -11,6 +11,8 @@ import { type ClusterAccess, type ClusterCredentials, CredentialsCache, type Tls
 export interface KubeconfigOptions {
   readonly context?: string;
   readonly clock: Clock;
+  /** Takes a sentence about what the file allows and should not. */
+  readonly warn?: ((message: string) => void) | undefined;
 }
 
 /**
@@ -20,6 +22,12 @@ export interface KubeconfigOptions {
 export async function readKubeconfigAccess(path: string, options: KubeconfigOptions): Promise<ClusterAccess> {
   let config = await loadKubeconfig(path, options.context);
   const server = serverOf(config, path);
+  if (server.skipsTlsVerify === true) {
+    options.warn?.(
+      `kubeconfig "${path}" sets insecure-skip-tls-verify: whoever answers at ${server.baseUrl} gets the credentials. ` +
+        "Put the CA of the server into certificate-authority-data instead.",
+    );
+  }
   let tls: TlsIdentity = { caCerts: [] };
   let isCurrent = true;
   const cache = new CredentialsCache(options.clock, async () => {
@@ -64,29 +72,29 @@ async function loadKubeconfig(path: string, context: string | undefined): Promis
   return config;
 }
 
-/** The fixed part of the access. Throws for what Deno's fetch cannot do. */
-function serverOf(config: KubeConfig, path: string): Pick<ClusterAccess, "baseUrl" | "proxyUrl"> {
+/** The fixed part of the access. */
+function serverOf(config: KubeConfig, path: string): Omit<ClusterAccess, "credentials" | "discardCredentials"> {
   const cluster = config.getCurrentCluster();
   if (cluster === null || !URL.canParse(cluster.server)) {
     throw new Error(
       `Cannot use kubeconfig "${path}": context "${config.getCurrentContext()}" names no cluster with a valid server.`,
     );
   }
-  if (cluster.skipTLSVerify) {
-    throw new Error(
-      `Cannot use kubeconfig "${path}": cluster "${cluster.name}" sets insecure-skip-tls-verify, which is not supported. ` +
-        "Put the CA of the server into certificate-authority-data.",
-    );
-  }
   const url = new URL(cluster.server);
-  if (cluster.tlsServerName !== undefined && cluster.tlsServerName !== url.hostname) {
+  const { tlsServerName, proxyUrl } = cluster;
+  const serverName = tlsServerName === url.hostname ? undefined : tlsServerName;
+  if (serverName !== undefined && proxyUrl !== undefined) {
     throw new Error(
-      `Cannot use kubeconfig "${path}": cluster "${cluster.name}" sets tls-server-name "${cluster.tlsServerName}", which is ` +
-        "not supported. Let that name resolve to the server's address and put it into the server URL.",
+      `Cannot use kubeconfig "${path}": cluster "${cluster.name}" sets tls-server-name "${serverName}" beside proxy-url, which ` +
+        "is not supported. Let that name resolve to the server's address and put it into the server URL.",
     );
   }
-  const baseUrl = `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
-  return cluster.proxyUrl === undefined ? { baseUrl } : { baseUrl, proxyUrl: cluster.proxyUrl };
+  return {
+    baseUrl: `${url.origin}${url.pathname.replace(/\/+$/, "")}`,
+    ...(proxyUrl === undefined ? {} : { proxyUrl }),
+    ...(serverName === undefined ? {} : { serverName }),
+    ...(cluster.skipTLSVerify ? { skipsTlsVerify: true } : {}),
+  };
 }
 
 async function readCredentials(config: KubeConfig, path: string): Promise<ClusterCredentials> {

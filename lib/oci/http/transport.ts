@@ -18,8 +18,8 @@ import {
 import { type HttpClients, openHttpClients } from "./clients.ts";
 import type { TraceEntry } from "../inspector.ts";
 import { proxyFor, type ProxySettings } from "./proxy.ts";
-import { PinnedHosts } from "../../tls/pinned_hosts.ts";
-import { fetchUnverified } from "../../tls/unverified_fetch.ts";
+import { PinnedHosts } from "../../https/pinned_hosts.ts";
+import { fetchUnverified } from "../../https/unverified_fetch.ts";
 
 /** Sends exchanges over pooled connections. */
 export interface Transport extends Disposable {

@@ -13,6 +13,7 @@ import {
 } from "../../support/api_server.ts";
 import { openTestApi } from "../../support/cluster_api.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
+import { issueSelfSigned } from "../https/self_signed.ts";
 
 interface Scene {
   readonly directory: string;
@@ -208,7 +209,7 @@ Deno.test("readKubeconfigAccess() trusts the server by the kubeconfig's CA and i
   });
 });
 
-Deno.test("readKubeconfigAccess() says what is wrong: file, context, verification switched off, failing plugin", async () => {
+Deno.test("readKubeconfigAccess() says what is wrong: file, context, two ways at once, failing plugin", async () => {
   await withServer({}, async (scene) => {
     const clock = new FakeClock();
     const read = (path: string, context?: string): Promise<ClusterAccess> =>
@@ -217,16 +218,10 @@ Deno.test("readKubeconfigAccess() says what is wrong: file, context, verificatio
     await assert.rejects(read(await scene.write("bad", "{{{")), /Cannot read kubeconfig "\S+\/bad"/);
     const good = await scene.write("good", kubeconfig(scene, { user: { token: "t" } }));
     await assert.rejects(read(good, "other"), /Cannot use context "other" of kubeconfig "\S+": .*Choose one of: x\./);
-    const skips = { user: { token: "t" }, cluster: { "insecure-skip-tls-verify": true } };
-    const skipping = await scene.write("skipping", kubeconfig(scene, skips));
+    const renames = { "tls-server-name": "kubernetes.default", "proxy-url": "http://proxy.test:3128" };
     await assert.rejects(
-      read(skipping),
-      /insecure-skip-tls-verify, which is not supported.*certificate-authority-data/,
-    );
-    const renames = { user: { token: "t" }, cluster: { "tls-server-name": "kubernetes.default" } };
-    await assert.rejects(
-      read(await scene.write("renaming", kubeconfig(scene, renames))),
-      /tls-server-name.*not supported/,
+      read(await scene.write("renaming", kubeconfig(scene, { user: { token: "t" }, cluster: renames }))),
+      /tls-server-name.*beside proxy-url.*not supported/,
     );
     const fileless = await scene.write("fileless", kubeconfig(scene, { user: { tokenFile: "none" } }));
     await assert.rejects(read(fileless), /Cannot read token file "\S+\/none" of kubeconfig "\S+\/fileless"/);
@@ -235,3 +230,60 @@ Deno.test("readKubeconfigAccess() says what is wrong: file, context, verificatio
     await assert.rejects(read(failing), /user "u" in kubeconfig "\S+": its exec plugin failed/);
   });
 });
+
+Deno.test("readKubeconfigAccess() takes any certificate where the file says so, and warns of it", async () => {
+  await withServer({ names: ["kubernetes.default"], asksForClientCertificate: true }, async (scene) => {
+    const { certificatePem, keyPem } = scene.client;
+    const user = { "client-certificate-data": btoa(certificatePem), "client-key-data": btoa(keyPem), token: "t" };
+    const cluster = { "insecure-skip-tls-verify": true, "certificate-authority-data": undefined };
+    const path = await scene.write("config", kubeconfig(scene, { user, cluster }));
+    const warnings: string[] = [];
+    const warn = (message: string): void => void warnings.push(message);
+    const seen = await scene.ask(await readKubeconfigAccess(path, { clock: new FakeClock(), warn }));
+    assert.deepEqual([seen.headers["authorization"], seen.clientName], ["Bearer t", "system:archway"]);
+    assert.match(warnings.join(), /"\S+config" sets insecure-skip-tls-verify: whoever answers at https:/);
+  });
+});
+
+Deno.test("readKubeconfigAccess() verifies the server by the file's tls-server-name, and calls it by its own", async () => {
+  await withServer({ names: ["kubernetes.default"] }, async (scene) => {
+    const clock = new FakeClock();
+    const read = async (name: string): Promise<ClusterAccess> =>
+      await readKubeconfigAccess(
+        await scene.write(name, kubeconfig(scene, { user: { token: "t" }, cluster: { "tls-server-name": name } })),
+        { clock },
+      );
+    const seen = await scene.ask(await read("kubernetes.default"));
+    assert.equal(seen.headers["host"], new URL(scene.stub.url).host);
+    await assert.rejects(scene.ask(await read("kubernetes.other")), /certificate not valid for name.*is for this name/);
+  });
+});
+
+for (const names of [undefined, "kubernetes.default"]) {
+  Deno.test(`readKubeconfigAccess() trusts a server that is its own CA${names === undefined ? "" : `, named ${names}`}`, async () => {
+    const clock = new FakeClock();
+    const own = await issueSelfSigned({
+      names: names === undefined ? [{ type: "ip", value: "127.0.0.1" }] : [{ type: "dns", value: names }],
+    });
+    await using stub = await openApiServerStub({ tls: { cert: own.pem, key: own.key } });
+    const write = async (trusted: string): Promise<string> => {
+      const cluster = { server: stub.url, "certificate-authority-data": btoa(trusted), "tls-server-name": names };
+      const path = await Deno.makeTempFile();
+      const contexts = [{ name: "x", context: { cluster: "c", user: "u" } }];
+      const users = [{ name: "u", user: { token: "t" } }];
+      const config = { clusters: [{ name: "c", cluster }], users, contexts, "current-context": "x" };
+      await Deno.writeTextFile(path, JSON.stringify(config));
+      return path;
+    };
+    const list = async (trusted: string): Promise<void> => {
+      const path = await write(trusted);
+      await using api = openTestApi(await readKubeconfigAccess(path, { clock }));
+      await Deno.remove(path);
+      await api.list(Resource.pods, {}, AbortSignal.timeout(5_000));
+    };
+    await list(own.pem);
+    assert.equal(stub.requests.length, 1);
+    await assert.rejects(list((await issueSelfSigned()).pem), /marked as a CA: put its issuer and itself/);
+    assert.equal(stub.requests.length, 1, "nothing is sent to a server that is not trusted");
+  });
+}

@@ -1,8 +1,8 @@
 // The two ways to a server whose own certificate is trusted, over real connections.
 import assert from "node:assert/strict";
 import { errorText } from "../../../lib/log.ts";
-import { PinnedHosts } from "../../../lib/tls/pinned_hosts.ts";
-import { fetchUnverified } from "../../../lib/tls/unverified_fetch.ts";
+import { PinnedHosts } from "../../../lib/https/pinned_hosts.ts";
+import { fetchUnverified } from "../../../lib/https/unverified_fetch.ts";
 import { openTunnelProxy } from "../../support/tunnel_proxy.ts";
 import { issueSelfSigned, type SelfSigned } from "./self_signed.ts";
 

@@ -1,0 +1,98 @@
+// The connection to the API server: which certificates are trusted, which name is verified, through which proxy.
+import { PinnedHosts } from "../https/pinned_hosts.ts";
+import { fetchUnverified } from "../https/unverified_fetch.ts";
+import type { ClusterAccess, TlsIdentity } from "./cluster_access.ts";
+import { openServerTunnel, type ServerTunnel } from "./server_tunnel.ts";
+
+/** One request as it goes out. */
+export interface ServerRequest {
+  readonly method: string;
+  readonly headers: Headers;
+  readonly body?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Keeps one HttpClient for as long as the credentials' TLS part stays the same. */
+export class ServerConnection implements AsyncDisposable {
+  readonly #access: ClusterAccess;
+  readonly #poolSize: number;
+  readonly #pinnedHosts = new PinnedHosts();
+  #client: { readonly tls: TlsIdentity; readonly http: Deno.HttpClient } | undefined;
+  #tunnel: ServerTunnel | undefined;
+
+  constructor(access: ClusterAccess, poolSize: number) {
+    this.#access = access;
+    this.#poolSize = poolSize;
+  }
+
+  /** Like `fetch` with `redirect: "manual"`; `path` with its query. */
+  async fetch(
+    path: string,
+    request: ServerRequest,
+    { tls, nowMs }: { tls: TlsIdentity; nowMs: number },
+  ): Promise<Response> {
+    const url = new URL(this.#access.baseUrl + path);
+    const { skipsTlsVerify, serverName, proxyUrl } = this.#access;
+    const named = serverName === undefined ? url : withHostname(url, serverName);
+    const own = tls.client === undefined ? undefined : { certificate: tls.client.cert, key: tls.client.key };
+    // A connection for each request: such servers are those of a workshop, not of a production cluster.
+    const unverified = (judge?: (certificate: Uint8Array) => void): Promise<Response> =>
+      fetchUnverified(url, { ...request, clientCertificate: own, proxyUrl, serverName, judge });
+    if (url.protocol === "https:" && skipsTlsVerify === true) return await unverified();
+    const verified = (): Promise<Response> => this.#fetchVerified(named, { ...request, host: url.host, tls });
+    return await this.#pinnedHosts.fetch(named, { trusted: tls.caCerts, nowMs, verified, pinned: unverified });
+  }
+
+  #fetchVerified(
+    url: URL,
+    options: ServerRequest & { readonly host: string; readonly tls: TlsIdentity },
+  ): Promise<Response> {
+    const { host, tls, method, headers, body, signal } = options;
+    if (this.#access.serverName !== undefined) headers.set("host", host);
+    return fetch(url, {
+      method,
+      headers,
+      body: body ?? null,
+      signal,
+      redirect: "manual",
+      client: this.#httpClient(tls),
+    });
+  }
+
+  /** A rotated CA or client certificate gets a new one. Requests under way keep their connections. */
+  #httpClient(tls: TlsIdentity): Deno.HttpClient {
+    if (this.#client?.tls === tls) return this.#client.http;
+    const proxyUrl = this.#access.serverName === undefined ? this.#access.proxyUrl : this.#openTunnel().origin;
+    const http = Deno.createHttpClient({
+      http2: false,
+      allowHost: true,
+      caCerts: [...tls.caCerts],
+      poolMaxIdlePerHost: this.#poolSize,
+      ...(tls.client === undefined ? {} : tls.client),
+      ...(proxyUrl === undefined ? {} : { proxy: { url: proxyUrl } }),
+    });
+    this.#client?.http.close();
+    this.#client = { tls, http };
+    return http;
+  }
+
+  #openTunnel(): ServerTunnel {
+    const { hostname, port } = new URL(this.#access.baseUrl);
+    this.#tunnel ??= openServerTunnel({ hostname: hostname.replace(/^\[|\]$/g, ""), port: Number(port || "443") });
+    return this.#tunnel;
+  }
+
+  /** Closes idle connections. Streams still open end on their own, those of a tunnel now. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#client?.http.close();
+    this.#client = undefined;
+    await this.#tunnel?.[Symbol.asyncDispose]();
+    this.#tunnel = undefined;
+  }
+}
+
+function withHostname(url: URL, name: string): URL {
+  const named = new URL(url);
+  named.hostname = name;
+  return named;
+}

@@ -1,0 +1,85 @@
+// A CONNECT proxy on loopback that leads to one server only. `fetch` verifies a certificate by the name in its URL; through this
+// it can call the server by another name, as a kubeconfig's tls-server-name asks, and still verify everything itself.
+
+/** A running tunnel. Dispose it to close it and what goes through it. */
+export interface ServerTunnel extends AsyncDisposable {
+  /** For the `proxy` of a client. */
+  readonly origin: string;
+}
+
+/** Longest head of a CONNECT request; `fetch` sends some 100 bytes. */
+const MAX_HEAD_BYTES = 4_096;
+
+/** Listens on loopback. What passes is TLS from end to end, so that another local process gains nothing by it. */
+export function openServerTunnel(target: { readonly hostname: string; readonly port: number }): ServerTunnel {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const open = new Set<Deno.Conn>();
+  const relays = new Set<Promise<void>>();
+  const accepting = (async (): Promise<void> => {
+    for await (const client of listener) {
+      const relay = connect(client, { target, open }).finally(() => relays.delete(relay));
+      relays.add(relay);
+    }
+  })();
+  return {
+    origin: `http://127.0.0.1:${listener.addr.port}`,
+    [Symbol.asyncDispose]: async () => {
+      listener.close();
+      await accepting;
+      for (const connection of open) close(connection);
+      await Promise.all(relays);
+    },
+  };
+}
+
+async function connect(
+  client: Deno.Conn,
+  { target, open }: {
+    readonly target: { readonly hostname: string; readonly port: number };
+    readonly open: Set<Deno.Conn>;
+  },
+): Promise<void> {
+  const own = (connection: Deno.Conn): Deno.Conn => {
+    open.add(connection);
+    return connection;
+  };
+  own(client);
+  let server: Deno.Conn | undefined;
+  try {
+    if (!await readConnect(client)) return;
+    server = own(await Deno.connect(target));
+    await client.write(new TextEncoder().encode("HTTP/1.1 200 OK\r\n\r\n"));
+    await Promise.allSettled([
+      client.readable.pipeTo(server.writable),
+      server.readable.pipeTo(client.writable),
+    ]);
+  } catch {
+    // The client sees its connection closed, which it reports as it would that of the server.
+  } finally {
+    for (const connection of [client, server]) {
+      if (connection !== undefined && open.delete(connection)) close(connection);
+    }
+  }
+}
+
+/** Whether a CONNECT request came; its target is the one target there is. */
+async function readConnect(client: Deno.Conn): Promise<boolean> {
+  const buffer = new Uint8Array(MAX_HEAD_BYTES);
+  let head = "";
+  for (let length = 0; !head.endsWith("\r\n\r\n");) {
+    const read = await client.read(buffer.subarray(length));
+    if (read === null || read === 0) return false;
+    length += read;
+    head = new TextDecoder().decode(buffer.subarray(0, length));
+  }
+  return head.startsWith("CONNECT ");
+}
+
+/** Closes what may be closed already: a finished pipe closes its ends. */
+function close(connection: Deno.Conn): void {
+  try {
+    connection.close();
+  } catch (error) {
+    if (!(error instanceof Deno.errors.BadResource)) throw error;
+  }
+}
