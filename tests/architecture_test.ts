@@ -9,7 +9,9 @@ const VOCABULARY = [
   "lib/arch.ts",
   "lib/unreachable.ts",
   "lib/duration.ts",
-  ...["types", "reference", "image/manifest", "image/platforms", "errors"].map((name) => `lib/oci/${name}.ts`),
+  ...["types", "reference", "registry_host", "image/manifest", "image/platforms", "errors"].map((name) =>
+    `lib/oci/${name}.ts`
+  ),
   ...["types", "patch", "errors"].map((name) => `lib/k8s/${name}.ts`),
 ];
 const DOMAIN = ["lib/placement/", "lib/operand/"];
@@ -303,13 +305,10 @@ const COMMENTS_TO_MEND: readonly string[] = [
   "lib/oci/config/policy.ts",
   "lib/oci/config/rancher_registries.ts",
   "lib/oci/config/registries_conf.ts",
-  "lib/oci/config/registries_conf_v1.ts",
   "lib/oci/config/registry_environment.ts",
   "lib/oci/config/registry_rules.ts",
-  "lib/oci/config/registry_table.ts",
   "lib/oci/config/rewrite.ts",
   "lib/oci/config/settings_files.ts",
-  "lib/oci/config/short_names.ts",
   "lib/oci/config/sources.ts",
   "lib/oci/credentials/config_file.ts",
   "lib/oci/credentials/docker_config.ts",

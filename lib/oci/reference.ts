@@ -1,9 +1,10 @@
-// Image references as people write them, and what they mean (Docker's normalisation). Pure.
-// Source: pod placement §3.1; grammar of the distribution project's reference package.
+// Image references as people write them, and what they mean: Docker's normalisation, with the grammar of the distribution
+// project's reference package.
+import { canonicalHost, DOCKER_HUB, DOCKER_HUB_HOST, hostKey } from "./registry_host.ts";
 
-/** A reference taken apart. `domain` is as written or `docker.io`; `registry` is the host to contact. */
+/** A reference taken apart. `domain` is the host in its canonical spelling or `docker.io`; `registry` is the host to contact. */
 export interface ImageReference {
-  /** As written, or `docker.io`. */
+  /** In lower case and without the port of https, or `docker.io`. */
   readonly domain: string;
   /** `host[:port]` to contact. */
   readonly registry: string;
@@ -26,8 +27,6 @@ export type ParsedReference =
   | { readonly kind: "reference"; readonly reference: ImageReference }
   | { readonly kind: "invalid"; readonly message: string };
 
-const DOCKER_HUB = "docker.io";
-const DOCKER_HUB_HOST = "registry-1.docker.io";
 const DOMAIN = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9](?:[-A-Za-z0-9.]*[A-Za-z0-9])?)(?::\d{1,5})?$/;
 const PATH = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$/;
 const TAG = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
@@ -36,7 +35,7 @@ const MAX_NAME_LENGTH = 255;
 
 /**
  * Drops the tag of a reference that also has a digest, and refuses what has no single meaning. The three messages are the
- * reference's. Answers the text unchanged otherwise (rows RF-01…43).
+ * MTO's. Answers the text unchanged otherwise (rows RF-01…43).
  */
 export function normaliseImageReference(image: string): { readonly text: string } | { readonly problem: string } {
   if (image === "") return { problem: "invalid image name, must not be empty" };
@@ -58,8 +57,8 @@ export function parseReference(image: string): ParsedReference {
   if (tag !== undefined && !TAG.test(tag)) return invalid(image, "its tag has characters a tag cannot have");
   const { domain, rest } = splitDomain(path);
   if (domain !== undefined && !isHost(domain)) return invalid(image, "its registry is not a host name");
-  const host = domain ?? DOCKER_HUB;
-  const isHub = ["docker.io", "index.docker.io", DOCKER_HUB_HOST].includes(host);
+  const host = canonicalHost(domain ?? DOCKER_HUB);
+  const isHub = hostKey(host) === DOCKER_HUB;
   const repository = isHub && !rest.includes("/") ? `library/${rest}` : rest;
   if (!PATH.test(repository)) return invalid(image, "its repository is not lower-case words separated by /");
   if (host.length + repository.length > MAX_NAME_LENGTH) return invalid(image, "it is longer than 255 characters");

@@ -1,6 +1,6 @@
-// The registries named on the command line: `--registry` (declared) and `--insecure-registry`. Pure. Called by planner.ts.
-import { canonicalHost } from "../credentials/scope.ts";
+// The registries named on the command line: `--registry` (declared) and `--insecure-registry`.
 import { type Fault } from "../../files/problem.ts";
+import { hostKey } from "../registry_host.ts";
 
 /** Hosts as the operator declared them. Docker Hub's names are one; a host without port also means port 443. */
 export interface RegistryFlags {
@@ -27,9 +27,4 @@ export function parseRegistryFlags(
     insecure: read("--insecure-registry", options.insecure),
     faults,
   };
-}
-
-/** A host in the form in which hosts are compared: lower case, without the port that https has anyway. */
-export function hostKey(host: string): string {
-  return canonicalHost(host.replace(/:443$/, ""));
 }

@@ -1,10 +1,11 @@
-// From an image as a person wrote it to the full names it may mean. Pure. Called by plan.ts. Reference §3.1, §3.6.
+// From an image as a person wrote it to the full names that it may mean: a short name such as `nginx` may have several.
 import { failureOf } from "../errors.ts";
 import { parseReference } from "../reference.ts";
-import type { InspectionFailure } from "../types.ts";
+import { DOCKER_HUB } from "../registry_host.ts";
+import type { FailureReason, InspectionFailure } from "../types.ts";
 import type { FullName } from "./registry_rules.ts";
+import type { RegistriesConf } from "./registries_conf.ts";
 import type { PullSettings } from "./settings.ts";
-import { resolveShortName } from "./short_names.ts";
 
 /** Names to try in order, tag or digest attached; or why there are none. */
 export type FullNames =
@@ -14,12 +15,12 @@ export type FullNames =
 /** Parses and completes an image. A digest wins over a tag; without either it is `latest`. */
 export function resolveFullNames(image: string, settings: PullSettings): FullNames {
   const parsed = parseReference(image);
-  if (parsed.kind === "invalid") return refused(failureOf("InvalidReference", parsed.message));
+  if (parsed.kind === "invalid") return refused("InvalidReference", parsed.message);
   const { reference: { isShort, domain, repository, identifier, digest } } = parsed;
   const suffix = `${digest === undefined ? ":" : "@"}${identifier}`;
   if (!isShort) return { kind: "names", names: [{ name: `${domain}/${repository}`, suffix }] };
   const answer = resolveShortName(nameAlone(image), { conf: settings.registries, unsaid: settings.shortNames });
-  if (answer.kind === "none") return refused(failureOf("Misconfigured", answer.message));
+  if (answer.kind === "none") return refused("Misconfigured", answer.message);
   const names = answer.names.flatMap((name): readonly FullName[] => {
     const candidate = parseReference(name);
     if (candidate.kind === "invalid" || candidate.reference.isShort) return [];
@@ -27,7 +28,7 @@ export function resolveFullNames(image: string, settings: PullSettings): FullNam
   });
   if (names.length > 0) return { kind: "names", names };
   const message = `Cannot resolve short name "${image}": registries.conf leads to nothing that is a full name.`;
-  return refused(failureOf("Misconfigured", message));
+  return refused("Misconfigured", message);
 }
 
 /** The name as written, without tag and digest: aliases are keyed by it. */
@@ -36,6 +37,37 @@ function nameAlone(image: string): string {
   return tagged.replace(/:[^/:]*$/, "");
 }
 
-function refused(failure: InspectionFailure): FullNames {
-  return { kind: "refused", failure };
+function refused(reason: FailureReason, message: string): FullNames {
+  return { kind: "refused", failure: failureOf(reason, message) };
+}
+
+/** The names to try, in order; or why there are none. */
+type ShortNameAnswer =
+  | { readonly kind: "candidates"; readonly names: readonly string[] }
+  | { readonly kind: "none"; readonly message: string };
+
+/**
+ * Resolves a short name without tag and digest. An alias stands alone (DV-111); otherwise one candidate for each search
+ * registry (DV-108). `unsaid`: what holds when no file names search registries: the usual registry, or a refusal (DV-109).
+ */
+function resolveShortName(
+  name: string,
+  options: { readonly conf: RegistriesConf | undefined; readonly unsaid: "usual" | "refuse" },
+): ShortNameAnswer {
+  const { conf, unsaid } = options;
+  const alias = conf?.aliases.get(name);
+  if (alias !== undefined) return { kind: "candidates", names: [alias] };
+  const configured = conf?.searchRegistries ?? [];
+  const registries = configured.length === 0 && unsaid === "usual" ? [DOCKER_HUB] : configured;
+  if (registries.length === 0) {
+    return noName(name, "registries.conf has no alias for it and no unqualified-search-registries");
+  }
+  if (registries.length > 1 && conf?.shortNameMode === "enforcing") {
+    return noName(name, "several registries may be meant and short-name-mode is enforcing");
+  }
+  return { kind: "candidates", names: registries.map((registry) => `${registry}/${name}`) };
+}
+
+function noName(name: string, state: string): ShortNameAnswer {
+  return { kind: "none", message: `Cannot resolve short name "${name}": ${state}. Write the registry into the image.` };
 }

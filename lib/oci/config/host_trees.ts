@@ -6,6 +6,7 @@ import type { HostCertificates } from "./pem.ts";
 import { ok, type Parsed } from "../../files/problem.ts";
 import { parseRancherRegistries, type RancherRegistries } from "./rancher_registries.ts";
 import type { FileReader } from "../../files/read_files.ts";
+import { canonicalHost } from "../registry_host.ts";
 import type { HostAccess, HostsDirectory, RancherSettings } from "./settings.ts";
 
 interface LoadContext {
@@ -31,8 +32,10 @@ export class HostTrees {
       const parse = (text: string): Parsed<GoodHosts> => parseHosts(text, { folder, ...context });
       const found = this.#hosts.read(`${folder}/hosts.toml`, { ...context, parse, place: "named" });
       const known = found.kind === "missing" ? this.#hostsOfCertificates(folder, context) : found;
-      if (known.kind === "value") hosts.set(name, known.value);
-      if (known.kind === "broken") hosts.set(name, { kind: "broken", message: renderProblem(known.problem) });
+      const host = canonicalHost(name);
+      if (hosts.has(host) && host !== name) continue;
+      if (known.kind === "value") hosts.set(host, known.value);
+      if (known.kind === "broken") hosts.set(host, { kind: "broken", message: renderProblem(known.problem) });
     }
     return hosts;
   }
@@ -42,10 +45,12 @@ export class HostTrees {
     const access = new Map<string, HostAccess>();
     const seen = new Set<string>();
     for (const dir of dirs) {
-      for (const name of hostNames(dir, context.files).filter((host) => !seen.has(host))) {
-        seen.add(name);
+      const names = hostNames(dir, context.files).filter((name) => !seen.has(canonicalHost(name)));
+      for (const name of names) {
+        const host = canonicalHost(name);
+        seen.add(host);
         const found = this.#readCertificates(`${dir}/${name}`, context);
-        if (!isEmpty(found)) access.set(name, accessOf(found, false));
+        if (!isEmpty(found)) access.set(host, accessOf(found, false));
       }
     }
     return access;

@@ -1,5 +1,5 @@
-// containerd's certs.d/<host>/hosts.toml: the places to pull a host's images from. Pure; files that it names are read by
-// host_files.ts. Used by plan.ts.
+// containerd's certs.d/<host>/hosts.toml: the places to pull a host's images from. The files that it
+// names are read elsewhere.
 import * as z from "zod";
 import { isSendable } from "../http/exchange.ts";
 import { parseToml } from "../../files/documents.ts";
@@ -90,10 +90,10 @@ export function parseHostsToml(text: string): Parsed<HostsFile> {
   }, warnings);
 }
 
-/** Directory names that may hold a host's file, in containerd's order. */
+/** Directory names that may hold a host's file, in containerd's order. The host is canonical: no port is that of https. */
 export function hostDirectories(host: string): readonly string[] {
-  const [, name, port] = /^(.+):(\d+)$/.exec(host) ?? [];
-  return [...name === undefined ? [] : [`${name}_${port}_`], host, "_default"];
+  const [, name = host, port = "443"] = /^(.+):(\d+)$/.exec(host) ?? [];
+  return [`${name}_${port}_`, host, "_default"];
 }
 
 function rootOrApi({ override_path: overridePath }: z.infer<typeof Host>): "root" | "api" {

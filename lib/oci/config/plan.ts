@@ -1,10 +1,9 @@
 // From an image to its pull plan: short-name candidates × (mirrors, then the registry itself), judged by policy and blocks,
-// each with the transport its host needs. Pure. Called by planner.ts. Reference §3.5–3.8.
+// each with the transport its host needs.
 import { failureOf } from "../errors.ts";
 import type { Endpoint, PullPlan } from "../pull_plan.ts";
 import type { InspectionFailure } from "../types.ts";
-import { canonicalHost, DOCKER_HUB } from "../credentials/scope.ts";
-import { hostKey } from "./flags.ts";
+import { canonicalHost, DOCKER_HUB, DOCKER_HUB_HOST, hostKey } from "../registry_host.ts";
 import { resolveFullNames } from "./full_names.ts";
 import { judgeByPolicy } from "./policy.ts";
 import { findRule, type FullName } from "./registry_rules.ts";
@@ -45,10 +44,10 @@ function planSource(source: Source, full: FullName, settings: PullSettings): Ste
   const rule = findRule(settings.registries?.rules ?? [], { name, suffix: "" });
   if (rule?.blocked === true) return blocked(full.name, `registries.conf blocks "${rule.prefix}"`);
   if (source.repository === "") return misconfigured(full.name, `the location "${source.host}" has no repository`);
-  const host = canonicalHost(source.host) === DOCKER_HUB ? "registry-1.docker.io" : source.host;
-  const own = [...new Set([source.host, host])].flatMap((name) => accessesOf(name, settings));
+  const host = hostKey(source.host) === DOCKER_HUB ? DOCKER_HUB_HOST : canonicalHost(source.host);
+  const own = [...new Set([canonicalHost(source.host), host])].flatMap((name) => accessesOf(name, settings));
   const known: (HostAccess & { kind: "ok" })[] = [];
-  for (const access of [source.access, ...own, ...anyHostAccess(source.host, settings)]) {
+  for (const access of [source.access, ...own, ...anyHostAccess(canonicalHost(source.host), settings)]) {
     if (access?.kind === "broken") return misconfigured(full.name, access.message);
     if (access !== undefined) known.push(access);
   }

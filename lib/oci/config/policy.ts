@@ -1,6 +1,7 @@
 // policy.json: which images may be used at all. Only `reject` and `insecureAcceptAnything` can be judged without reading
-// signatures; whatever needs one is refused, and says so. Pure. Called by settings_files.ts and plan.ts. Reference §3.8.
+// signatures; whatever needs one is refused, and says so.
 import * as z from "zod";
+import { canonicalName } from "../registry_host.ts";
 import { parseJson } from "../../files/documents.ts";
 import { broken, ok, type Parsed } from "../../files/problem.ts";
 import { findSchemaFault } from "../../files/schema_fault.ts";
@@ -44,7 +45,7 @@ export function parsePolicy(text: string): Parsed<Policy> {
   const demands = (list: z.infer<typeof Requirements>): readonly PolicyDemand[] =>
     list.map(({ type }) => DEMANDS[type]);
   return ok({
-    byScope: new Map(Object.entries(scopes.data).map(([scope, list]) => [scope, demands(list)])),
+    byScope: new Map(Object.entries(scopes.data).map(([scope, list]) => [canonicalName(scope), demands(list)])),
     otherwise: demands(parsed.data.default),
   });
 }

@@ -1,5 +1,5 @@
-// registries.yaml of k3s and RKE2: mirrors with rewrites, and per-host TLS and credentials. Pure; files that it names are
-// read by host_files.ts. Used by plan.ts.
+// registries.yaml of k3s and RKE2: mirrors with rewrites, and per-host TLS and credentials. The
+// files that it names are read elsewhere.
 import * as z from "zod";
 import { decodeUserPassword } from "../credentials/docker_config.ts";
 import { bareHost } from "../credentials/scope.ts";
@@ -8,6 +8,7 @@ import { parseYaml } from "../../files/documents.ts";
 import { type EndpointUrl, parseEndpointUrl } from "./endpoint_url.ts";
 import type { HostTls } from "./hosts_toml.ts";
 import { broken, type Fault, findLine, ok, type Parsed } from "../../files/problem.ts";
+import { canonicalHost } from "../registry_host.ts";
 import { parseRewrite, type Rewrite } from "./rewrite.ts";
 import { findSchemaFault } from "../../files/schema_fault.ts";
 
@@ -55,7 +56,9 @@ export function parseRancherRegistries(content: string): Parsed<RancherRegistrie
     warnings.push(line === undefined ? { message } : { message, line });
   };
   const mirrors = new Map<string, RancherMirrors>();
-  for (const [host, mirror] of Object.entries(parsed.data?.mirrors ?? {})) mirrors.set(host, readMirror(mirror, warn));
+  for (const [host, mirror] of Object.entries(parsed.data?.mirrors ?? {})) {
+    mirrors.set(canonicalHost(host), readMirror(mirror, warn));
+  }
   const configs = Object.entries(parsed.data?.configs ?? {});
   if (parsed.data?.configs?.["*"]?.auth) {
     warn("the login of * is not used: it would go to whatever host an image names", "*");
@@ -63,7 +66,9 @@ export function parseRancherRegistries(content: string): Parsed<RancherRegistrie
   return ok({
     mirrors,
     tls: new Map(
-      configs.flatMap(([host, config]) => config?.tls ? [[bareHost(host), readTls(config.tls)] as const] : []),
+      configs.flatMap(([host, config]) =>
+        config?.tls ? [[canonicalHost(bareHost(host)), readTls(config.tls)] as const] : []
+      ),
     ),
     credentials: configs.flatMap(([host, config]) => host === "*" ? [] : readCredentials(host, config)),
   }, warnings);

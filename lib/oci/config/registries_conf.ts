@@ -1,11 +1,10 @@
-// registries.conf and its drop-ins to rules: containers/image's version 2, and the old version 1 tables in the main file.
-// Pure. Read by settings_files.ts, used by registry_rules.ts and short_names.ts. Reference §3.6, §3.7.
+// registries.conf and its drop-ins to rules: containers/image's version 2, and in the main file also
+// the tables of version 1, which it still reads.
 import * as z from "zod";
 import { isHelperName } from "../credentials/credential_helpers.ts";
 import { parseToml } from "../../files/documents.ts";
 import { broken, findLine, ok, type Parsed } from "../../files/problem.ts";
-import { parseVersion1, type Version1 } from "./registries_conf_v1.ts";
-import { readRule, type RegistryRule, RegistryTable, tableLine, trimLocation } from "./registry_table.ts";
+import { readRule, type RegistryRule, RegistryTable, tableLine, trimLocation } from "./registry_rules.ts";
 import { findSchemaFault } from "../../files/schema_fault.ts";
 
 /** How short names with several candidates are treated. */
@@ -85,6 +84,33 @@ export function parseAliasCache(text: string): Parsed<RegistriesConf> {
   const parsed = Aliases.safeParse(document.value);
   if (!parsed.success) return explain(parsed.error, text);
   return ok({ ...EMPTY, aliases: new Map(Object.entries(parsed.data.aliases ?? {})) });
+}
+
+/** The tables `[registries.search]`, `[registries.insecure]` and `[registries.block]`. */
+interface Version1 {
+  /** Undefined: the table is not there. */
+  readonly search: readonly string[] | undefined;
+  readonly insecure: readonly string[];
+  readonly block: readonly string[];
+}
+
+const List = z.object({ registries: z.array(z.string()).default([]) }).optional();
+const Tables = z.object({ registries: z.object({ search: List, insecure: List, block: List }) });
+const AnyTables = z.object({ registries: z.unknown() });
+
+/** Reads the tables of version 1; undefined when the document has none of them. */
+function parseVersion1(document: unknown): Parsed<Version1> | undefined {
+  const found = AnyTables.safeParse(document);
+  if (!found.success || found.data.registries === undefined) return undefined;
+  const parsed = Tables.safeParse(document);
+  if (!parsed.success) return broken("[registries.…] tables whose registries are not lists of names");
+  const { search, insecure, block } = parsed.data.registries;
+  const trim = (names: readonly string[]): readonly string[] => names.map(trimLocation).filter((name) => name !== "");
+  return ok({
+    search: search === undefined ? undefined : trim(search.registries),
+    insecure: trim(insecure?.registries ?? []),
+    block: trim(block?.registries ?? []),
+  });
 }
 
 function readVersion1({ search, insecure, block }: Version1): RegistriesConf {

@@ -1,4 +1,4 @@
-// Rewrites of repository paths, written as Go regular expressions by operators. Pure. Called by rancher_registries.ts.
+// Rewrites of repository paths, written as Go regular expressions by operators.
 
 /** A pattern and what replaces it; groups as `$1` or `${1}`. */
 export interface Rewrite {

@@ -1,6 +1,6 @@
 // From one full name to the places it may be pulled from, by whichever configuration knows its host: registries.conf, then
-// hosts.toml, then registries.yaml, then the host itself. Pure. Called by plan.ts.
-import { canonicalHost } from "../credentials/scope.ts";
+// hosts.toml, then registries.yaml, then the host itself.
+import { hostKey } from "../registry_host.ts";
 import type { EndpointUrl } from "./endpoint_url.ts";
 import type { FullName } from "./registry_rules.ts";
 import { findRule, pullSources } from "./registry_rules.ts";
@@ -101,7 +101,7 @@ function fromRancher(upstream: Source, { rancher }: PullSettings): SourcesAnswer
 }
 
 function atUrl(url: EndpointUrl, upstream: Source): Source {
-  const mirror = canonicalHost(url.host) !== canonicalHost(upstream.host);
+  const mirror = hostKey(url.host) !== hostKey(upstream.host);
   return {
     ...upstream,
     host: url.host,

@@ -11,7 +11,8 @@ import { followFile } from "../../files/followed_file.ts";
 import { matchCredentials } from "./match.ts";
 import { ReportOnce } from "../../files/report_once.ts";
 import type { CommandRunner } from "./run_command.ts";
-import { bareHost, canonicalHost } from "./scope.ts";
+import { hostKey } from "../registry_host.ts";
+import { bareHost } from "./scope.ts";
 
 interface DockerConfig {
   readonly credentials: readonly Credential[];
@@ -50,7 +51,7 @@ export function openConfigFile(options: {
   return {
     lookup: async (endpoint, signal) => {
       const { credentials, helpers, store } = refresh();
-      const host = canonicalHost(endpoint.host);
+      const host = hostKey(endpoint.host);
       const helper = helpers.get(host) ?? store;
       const fromHelper = helper === undefined ? undefined : await asker.ask({ helper, host }, signal);
       return [...fromHelper === undefined ? [] : [fromHelper], ...matchCredentials(credentials, endpoint)];
@@ -69,7 +70,7 @@ export function parseConfigFile(text: string): Parsed<DockerConfig> {
   if (entries.kind === "skipped") return { kind: "broken", fault: { message: "its auths are not an object" } };
   const named = Object.entries(credHelpers).filter(([, helper]) => isHelperName(helper));
   const warnings = entries.problems.map((message) => ({ message }));
-  const helpers = new Map(named.map(([host, helper]) => [canonicalHost(bareHost(host)), helper]));
+  const helpers = new Map(named.map(([host, helper]) => [hostKey(bareHost(host)), helper]));
   const store = credsStore !== undefined && isHelperName(credsStore) ? credsStore : undefined;
   return ok({ credentials: entries.credentials, helpers, store }, warnings);
 }

@@ -7,12 +7,12 @@ import { parseJson } from "../../files/documents.ts";
 import type { Credential, Keyring } from "../credential.ts";
 import { ReportOnce } from "../../files/report_once.ts";
 import type { CommandRunner } from "./run_command.ts";
-import { canonicalHost, DOCKER_HUB } from "./scope.ts";
+import { DOCKER_HUB, hostKey } from "../registry_host.ts";
 import { SharedCalls } from "../../shared_call.ts";
 
 /** Asks helpers and keeps what they say for a moment. */
 export interface CredentialHelpers {
-  /** What a helper has for a host, in the form of `canonicalHost`. Rejects only when the signal aborts; a failure is logged once. */
+  /** What a helper has for a host, in the form of `hostKey`. Rejects only when the signal aborts; a failure is logged once. */
   ask(asked: { readonly helper: string; readonly host: string }, signal: AbortSignal): Promise<Credential | undefined>;
   /** Forgets what was said. */
   clear(): void;
@@ -60,7 +60,7 @@ export function openHelperKeyring(
   const helpers = openCredentialHelpers(source, parts);
   return {
     lookup: async (endpoint, signal) => {
-      const host = canonicalHost(endpoint.host);
+      const host = hostKey(endpoint.host);
       const found = await Promise.all(names().map((helper) => helpers.ask({ helper, host }, signal)));
       return found.filter((credential) => credential !== undefined);
     },

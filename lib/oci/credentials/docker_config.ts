@@ -3,7 +3,6 @@
 import * as z from "zod";
 import { parseJson } from "../../files/documents.ts";
 import type { Credential } from "../credential.ts";
-import { decodeBase64Text } from "./base64_text.ts";
 
 /** What is in a docker config. `message` and `problems` say where something is wrong, never what stands there. */
 export type ParsedDockerConfig =
@@ -100,4 +99,16 @@ function skipped(source: string, state: string): ParsedDockerConfig {
 /** A registry key as it may be shown: some tools write user info or odd bytes into it. */
 function printable(scope: string): string {
   return scope.replace(/^.*@/s, "").replace(/[^\x20-\x7e]/g, "?").slice(0, 100);
+}
+
+/** Decodes standard or URL-safe base64, padded or not, with stray white space; undefined when it is not base64 of UTF-8. */
+function decodeBase64Text(encoded: string): string | undefined {
+  const plain = encoded.replace(/\s+/g, "").replaceAll("-", "+").replaceAll("_", "/").replace(/=+$/, "");
+  if (!/^[A-Za-z0-9+/]*$/.test(plain) || plain.length % 4 === 1) return undefined;
+  const bytes = Uint8Array.from(atob(plain), (char) => char.charCodeAt(0));
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
 }

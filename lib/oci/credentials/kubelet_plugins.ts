@@ -16,7 +16,7 @@ import {
 } from "./plugin_protocol.ts";
 import { ReportOnce } from "../../files/report_once.ts";
 import type { CommandRunner } from "./run_command.ts";
-import { canonicalHost } from "./scope.ts";
+import { hostKey } from "../registry_host.ts";
 import { SharedCalls } from "../../shared_call.ts";
 
 /** The kubelet waits a minute; a gated pod should not. */
@@ -125,10 +125,10 @@ class KubeletPlugins implements Keyring {
 }
 
 function imageOf({ host, repository }: Endpoint): string {
-  return `${canonicalHost(host)}/${repository}`;
+  return `${hostKey(host)}/${repository}`;
 }
 
 function cacheKey({ name }: CredentialProvider, keyType: CacheKeyType, endpoint: Endpoint): string {
-  const part = { Image: imageOf(endpoint), Registry: canonicalHost(endpoint.host), Global: "" };
+  const part = { Image: imageOf(endpoint), Registry: hostKey(endpoint.host), Global: "" };
   return `${name} ${keyType} ${part[keyType]}`;
 }

@@ -1,8 +1,8 @@
 // Which credentials apply to a repository, best first: the kubelet's matching, with paths compared by segment. Pure.
-// Called by with_keyring.ts for the pod's own credentials and by keyring.ts for the others. Reference §3.4, D15.
 import type { Credential } from "../credential.ts";
 import { matchesGlob } from "./glob.ts";
-import { canonicalHost, parseScope, type Scope } from "./scope.ts";
+import { hostKey } from "../registry_host.ts";
+import { canonicalPort, parseScope, type Scope } from "./scope.ts";
 
 /** What is about to be asked: `host[:port]` and the repository path on it. */
 export interface RepositoryTarget {
@@ -52,8 +52,8 @@ function parseTarget({ host, repository }: RepositoryTarget): Wanted | undefined
   const parts = /^(\[[^\]]+\]|[^:/]+)(?::(\d{1,5}))?$/.exec(host);
   if (parts === null) return undefined;
   const [, name = "", port = ""] = parts;
-  const labels = name.startsWith("[") ? [name.toLowerCase()] : canonicalHost(name).split(".");
-  return { labels, port, path: repository.split("/") };
+  const labels = name.startsWith("[") ? [hostKey(name)] : hostKey(name).split(".");
+  return { labels, port: canonicalPort(port), path: repository.split("/") };
 }
 
 /** Equal ports, as many labels, each matching; the path leads the repository by whole segments (DV-125). */

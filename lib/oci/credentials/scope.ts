@@ -1,10 +1,11 @@
 // The key of a credential (`quay.io/org`, `*.example.com:5000`, `https://index.docker.io/v1/`) as something to compare. Pure.
-// Called by match.ts and kubelet_plugins.ts.
+import { hostKey } from "../registry_host.ts";
 
 /** A parsed key. Host labels may be glob patterns; the path never is. */
 export interface Scope {
   /** Lower case, Docker Hub's names made one. */
   readonly labels: readonly string[];
+  /** Empty: that of https. */
   readonly port: string;
   /** Path segments that must lead the repository. */
   readonly path: readonly string[];
@@ -12,23 +13,12 @@ export interface Scope {
   readonly wildcards: number;
 }
 
-/** The one name that Docker Hub's three stand for in comparisons. */
-export const DOCKER_HUB = "docker.io";
-
-const DOCKER_HUB_NAMES: readonly string[] = [DOCKER_HUB, "index.docker.io", "registry-1.docker.io"];
-
-/** Makes Docker Hub's names one and lowers the case. Takes `host` or `host:port`. */
-export function canonicalHost(host: string): string {
-  const lower = host.toLowerCase();
-  return DOCKER_HUB_NAMES.includes(lower) ? DOCKER_HUB : lower;
-}
-
 /** The `host[:port]` of a key that is a host or the URL of one. */
 export function bareHost(key: string): string {
   return key.replace(/^https?:\/\//, "").replace(/\/.*$/, "");
 }
 
-/** Parses a key; undefined when no host can be read from it. Reference §3.4, and the kubelet's rules for `/v1/` and `/v2/`. */
+/** Parses a key; undefined when no host can be read from it. As the MTO, with the kubelet's rules for `/v1/` and `/v2/`. */
 export function parseScope(key: string): Scope | undefined {
   const address = key.trim().replace(/^https?:\/\//i, "");
   const slash = address.indexOf("/");
@@ -39,10 +29,15 @@ export function parseScope(key: string): Scope | undefined {
   const isAddress = host.startsWith("[") && host.includes(":");
   const path = (slash < 0 ? "" : address.slice(slash + 1)).split("/").filter((segment) => segment !== "");
   return {
-    labels: isAddress ? [host.toLowerCase()] : canonicalHost(host).split("."),
-    port,
+    labels: isAddress ? [hostKey(host)] : hostKey(host).split("."),
+    port: canonicalPort(port),
     // `/v1/` and `/v2/` are the API's own roots: the key means the host.
     path: path[0] === "v1" || path[0] === "v2" ? path.slice(1) : path,
     wildcards: isAddress ? 0 : host.replace(/[^*?[]/g, "").length,
   };
+}
+
+/** A port as a plain number; empty for that of https, which a host without a port has. */
+export function canonicalPort(port: string): string {
+  return port === "" || Number(port) === 443 ? "" : String(Number(port));
 }

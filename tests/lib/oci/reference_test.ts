@@ -98,9 +98,9 @@ Deno.test("parseReference() contacts registry-1.docker.io for every name of Dock
 
 Deno.test("parseReference() asks for the digest and keeps the dropped tag for people", () => {
   const reference = parse(`quay.io:443/org/app:v1@sha256:${HEX}`);
-  assert.deepEqual([reference.registry, reference.identifier], ["quay.io:443", `sha256:${HEX}`]);
+  assert.deepEqual([reference.registry, reference.identifier], ["quay.io", `sha256:${HEX}`]);
   assert.deepEqual([reference.droppedTag, reference.tag], ["v1", undefined]);
-  assert.equal(canonicalReference(reference), `quay.io:443/org/app@sha256:${HEX}`);
+  assert.equal(canonicalReference(reference), `quay.io/org/app@sha256:${HEX}`);
 });
 
 Deno.test("parseReference() reads IPv6 registries", () => {
@@ -212,4 +212,12 @@ Deno.test("parseReference() is stable: the canonical spelling means itself", () 
       assert.equal(canonicalReference(parse(once)), once);
     }),
   );
+});
+
+Deno.test("parseReference() gives one host for all spellings of it", () => {
+  const spellings = ["quay.io", "QUAY.io", "quay.io:443", "Quay.io:0443", "quay.io:00443"];
+  assert.deepEqual([...new Set(spellings.map((host) => parse(`${host}/org/app:v1`).registry))], ["quay.io"]);
+  assert.equal(parse("Reg.example:05000/app").registry, "reg.example:5000");
+  assert.equal(parse("[::0001]:5000/app").registry, "[::1]:5000");
+  assert.equal(parse("INDEX.docker.io:443/nginx").registry, "registry-1.docker.io");
 });

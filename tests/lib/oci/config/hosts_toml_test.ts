@@ -194,5 +194,5 @@ Deno.test("parseHostsToml() warns of headers that cannot be sent, whose value it
 
 Deno.test("hostDirectories() knows both spellings of a port", () => {
   assert.deepEqual(hostDirectories("reg.local:5000"), ["reg.local_5000_", "reg.local:5000", "_default"]);
-  assert.deepEqual(hostDirectories("quay.io"), ["quay.io", "_default"]);
+  assert.deepEqual(hostDirectories("quay.io"), ["quay.io_443_", "quay.io", "_default"]);
 });

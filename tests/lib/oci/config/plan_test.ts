@@ -1,8 +1,10 @@
-// Pull plans from registries.conf and policy.json: the rows of the reference (§7.14) that are decided before any request.
+// Pull plans from registries.conf and policy.json: everything that is decided before any request.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { planPull } from "../../../../lib/oci/config/plan.ts";
-import { endpointsOf, placesOf, refusalOf, settingsFrom } from "./settings_support.ts";
+import { canonicalHost } from "../../../../lib/oci/registry_host.ts";
+import { parseRancherRegistries } from "../../../../lib/oci/config/rancher_registries.ts";
+import { endpointsOf, placesOf, refusalOf, settingsFrom, valueOf } from "./settings_support.ts";
 
 const DIGEST = `sha256:${"a".repeat(64)}`;
 const ACCEPT = '[{"type":"insecureAcceptAnything"}]';
@@ -252,6 +254,27 @@ Deno.test("planPull() refuses a host whose certificates are broken, and no other
   assert.deepEqual(placesOf("good.io/a/b", settingsFrom({ certs })), ["good.io/a/b"]);
 });
 
+Deno.test("planPull() finds what is configured for a host in whatever spelling an image or a file names it", () => {
+  const images = ["reg.example/team/app", "REG.example:443/team/app", "reg.example:0443/team/app"];
+  const blocked = settingsFrom({ conf: '[[registry]]\nlocation = "Reg.example:443/team"\nblocked = true' });
+  const rejected = settingsFrom({
+    policy: `{"default":${ACCEPT},"transports":{"docker":{"REG.example/team":${REJECT}}}}`,
+  });
+  const rancher = valueOf(parseRancherRegistries('configs: {"REG.example:443": {tls: {insecure_skip_verify: true}}}'));
+  assert.deepEqual([...rancher.tls.keys()], ["reg.example"]);
+  const access = {
+    kind: "ok",
+    skipVerify: true,
+    certificates: { caCertificates: [], clientCertificates: [] },
+  } as const;
+  const known = settingsFrom({ certs: new Map([["reg.example", access]]) });
+  for (const image of images) {
+    for (const settings of [blocked, rejected]) assert.equal(refusalOf(image, settings).reason, "Blocked", image);
+    const [endpoint] = endpointsOf(image, known);
+    assert.deepEqual([endpoint?.host, endpoint?.transport.verifyTls], ["reg.example", false], image);
+  }
+});
+
 Deno.test("planPull() refuses what is not a reference", () => {
   for (const image of ["", "x/UPPER", "a b", "x@sha256:1@sha256:2", "http://x/y", "x:", "//x"]) {
     assert.equal(refusalOf(image, settingsFrom({})).reason, "InvalidReference", image);
@@ -263,7 +286,8 @@ Deno.test("planPull() never throws, and never plans for a host the image does no
     const plan = planPull(image, settingsFrom({}));
     if (plan.kind === "refused") return;
     for (const { host } of plan.endpoints) {
-      assert.ok(host === "registry-1.docker.io" || image.startsWith(host), `${image} → ${host}`);
+      const named = canonicalHost(image.split("/")[0] ?? "");
+      assert.ok(host === "registry-1.docker.io" || named === host, `${image} → ${host}`);
     }
   }));
 });

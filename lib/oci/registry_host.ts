@@ -1,0 +1,31 @@
+// One spelling for each registry host. Limits, learned logins, certificates and configuration are all looked up by host, so
+// that another spelling of it must not lead to another entry.
+
+/** The name of Docker Hub in image references and configuration. */
+export const DOCKER_HUB = "docker.io";
+
+/** The host that serves Docker Hub's API. */
+export const DOCKER_HUB_HOST = "registry-1.docker.io";
+
+const DOCKER_HUB_NAMES: readonly string[] = [DOCKER_HUB, "index.docker.io", DOCKER_HUB_HOST];
+
+/** A `host[:port]` in lower case, the port a plain number and left out when it is that of https. */
+export function canonicalHost(host: string): string {
+  const lower = host.toLowerCase();
+  const [, name = lower, port] = /^(.+):(\d+)$/.exec(lower) ?? [];
+  const plainName = name.startsWith("[") && URL.canParse(`https://${name}`) ? new URL(`https://${name}`).host : name;
+  return port === undefined || Number(port) === 443 ? plainName : `${plainName}:${Number(port)}`;
+}
+
+/** A `host[:port]` or `host[:port]/path…` with its host in canonical spelling; what has a scheme is left as it is. */
+export function canonicalName(name: string): string {
+  if (name.includes("://")) return name;
+  const slash = name.indexOf("/");
+  return slash < 0 ? canonicalHost(name) : canonicalHost(name.slice(0, slash)) + name.slice(slash);
+}
+
+/** The form in which hosts are compared: canonical, with Docker Hub's names made one. */
+export function hostKey(host: string): string {
+  const canonical = canonicalHost(host);
+  return DOCKER_HUB_NAMES.includes(canonical) ? DOCKER_HUB : canonical;
+}
