@@ -1,7 +1,7 @@
 // Placement proved by containers that run: the same workloads with Archway and without it.
 import assert from "node:assert/strict";
 import { waitUntil } from "../cluster/support/wait.ts";
-import { buildAndPush, configure, install, kubectl, uninstall } from "./support/install.ts";
+import { buildAndPush, configure, install, kubectl, ON_NATIVE_NODES, uninstall } from "./support/install.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
 import { createWorkloads, POD_COUNT, type PodFate, readFates } from "./support/workloads.ts";
 
@@ -28,7 +28,7 @@ Deno.test("node: every container of every kind of workload runs with Archway, an
   });
 
   await t.step("installed as README says, it is Available", async () => {
-    await install(lab, { image, args: [`--insecure-registry=${lab.lab.registry}`] });
+    await install(lab, { image, args: [`--insecure-registry=${lab.lab.registry}`], patch: ON_NATIVE_NODES });
     await configure(lab);
   });
 

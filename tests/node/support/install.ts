@@ -22,6 +22,11 @@ export async function buildAndPush(lab: OpenLab, tag = "dev"): Promise<string> {
   return name;
 }
 
+/** Keeps the replicas off the emulated node, where a start takes up to two minutes. */
+export const ON_NATIVE_NODES: readonly unknown[] = [
+  { op: "add", path: "/spec/template/spec/nodeSelector", value: { "kubernetes.io/arch": "amd64" } },
+];
+
 /** What to install. */
 export interface Installation {
   readonly image: string;
@@ -41,7 +46,11 @@ export async function install(
   const folder = await renderOverlay({ image, kustomization, args, patch });
   try {
     await kubectl(lab, "apply", "-k", folder);
-    await kubectl(lab, "-n", NAMESPACE, "rollout", "status", "deployment/archway", "--timeout=120s");
+    await kubectl(lab, "-n", NAMESPACE, "rollout", "status", "deployment/archway", "--timeout=120s").catch(
+      async (cause) => {
+        throw new Error(`Cannot install: ${await kubectl(lab, "-n", NAMESPACE, "describe", "pods")}`, { cause });
+      },
+    );
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
@@ -61,7 +70,12 @@ async function renderOverlay({ image, kustomization, args, patch }: Required<Ins
       apiVersion: "kustomize.config.k8s.io/v1beta1",
       kind: "Kustomization",
       resources: [`../manifests/${kustomization}`],
-      images: [{ name: "archway", newName: image.slice(0, colon), newTag: image.slice(colon + 1) }],
+      // What manifests/base sets.
+      images: [{
+        name: "registry.example.com/archway",
+        newName: image.slice(0, colon),
+        newTag: image.slice(colon + 1),
+      }],
       ...(operations.length === 0 ? {} : {
         patches: [{ target: { kind: "Deployment", name: "archway" }, patch: JSON.stringify(operations) }],
       }),
