@@ -1,15 +1,17 @@
-// Runs the tests and ends with one line of counts: `deno run -A tests/run.ts all|unit|cluster [--strict] [deno test arguments]`.
+// Runs the tests and ends with one line of counts: `deno run -A tests/run.ts all|unit|cluster|node [--strict] [deno test arguments]`.
 // Files and folders among the arguments narrow the run. --strict fails when a test is skipped that tests/run/skips.ts does not
 // list. ARCHWAY_JUNIT_DIR=FOLDER keeps the JUnit files, for `deno task conformance --from FOLDER`.
 import { dirname, join } from "node:path";
 import { findDenokv } from "./cluster/support/denokv.ts";
 import { ensureBinaries, missingForControlPlane } from "./cluster/support/binaries.ts";
 import { type PartResult, runPart } from "./run/run_part.ts";
-import { clusterParts, narrow, type Part, TOOLS_PART, UNIT_PARTS } from "./run/parts.ts";
+import { clusterParts, narrow, NODE_PART, type Part, TOOLS_PART, UNIT_PARTS } from "./run/parts.ts";
 import { ALLOWED_SKIPS, judgeSkip } from "./run/skips.ts";
 import { lacks } from "./support/needs.ts";
 
+/** The scripts that start what the tests of a part share, and then run them. */
 const SHARED_CONTROL_PLANE = "tests/cluster/support/run.ts";
+const SHARED_NODES = "tests/node/support/run.ts";
 
 /** One line on standard output. */
 function print(line: string): void {
@@ -54,6 +56,12 @@ async function prepareTools(): Promise<Readonly<Record<string, string>>> {
   return { PATH: path };
 }
 
+/** Where nodes cannot run, their tests are skipped by name. */
+function commandOf({ name }: Part): readonly string[] {
+  if (name === "cluster") return ["run", "-A", SHARED_CONTROL_PLANE];
+  return name === "node" && !lacks("nodes") ? ["run", "-A", SHARED_NODES] : ["test"];
+}
+
 async function runParts(parts: readonly Part[], wanted: Wanted): Promise<readonly PartResult[]> {
   const given = Deno.env.get("ARCHWAY_JUNIT_DIR");
   const folder = given ?? await Deno.makeTempDir({ prefix: "archway-junit-" });
@@ -61,7 +69,7 @@ async function runParts(parts: readonly Part[], wanted: Wanted): Promise<readonl
   const results: PartResult[] = [];
   try {
     for (const part of parts) {
-      const command = part.name === "cluster" ? ["run", "-A", SHARED_CONTROL_PLANE] : ["test"];
+      const command = commandOf(part);
       const junit = junitFile(folder, part, wanted);
       results.push(await runPart(part, { command, junit, environment, flags: wanted.flags }));
     }
@@ -73,7 +81,12 @@ async function runParts(parts: readonly Part[], wanted: Wanted): Promise<readonl
 
 async function chooseParts({ what, chosen }: Wanted): Promise<readonly Part[]> {
   const beyond = [TOOLS_PART, ...clusterParts(await listClusterFiles())];
-  const parts = what === "unit" ? UNIT_PARTS : what === "cluster" ? beyond : [...UNIT_PARTS, ...beyond];
+  const byName: Readonly<Record<string, readonly Part[]>> = {
+    unit: UNIT_PARTS,
+    cluster: beyond,
+    node: [NODE_PART],
+  };
+  const parts = byName[what] ?? [...UNIT_PARTS, ...beyond, NODE_PART];
   return parts.flatMap((part) => narrow(part, chosen) ?? []);
 }
 

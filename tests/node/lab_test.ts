@@ -1,8 +1,11 @@
 // The nodes themselves: both architectures are Ready, run what was built for them, and refuse the rest as real hardware does.
 import assert from "node:assert/strict";
+import { lacks } from "../support/needs.ts";
 import { openLab } from "./support/open_lab.ts";
 
-Deno.test("lab: pods run on the architecture they name, and an image for the other one fails there", async () => {
+Deno.test("node: pods run on the architecture they name, and an image for the other one fails there", {
+  ignore: lacks("nodes"),
+}, async () => {
   await using lab = await openLab();
   const namespace = await lab.createNamespace("lab");
   await lab.createPods(namespace, [

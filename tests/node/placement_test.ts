@@ -1,7 +1,8 @@
 // Placement proved by containers that run: the same workloads with Archway and without it.
 import assert from "node:assert/strict";
 import { waitUntil } from "../cluster/support/wait.ts";
-import { buildAndPush, configure, install, kubectl, ON_NATIVE_NODES, uninstall } from "./support/install.ts";
+import { lacks } from "../support/needs.ts";
+import { configure, ensureImage, install, kubectl, ON_NATIVE_NODES, uninstall } from "./support/install.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
 import { createWorkloads, POD_COUNT, type PodFate, readFates } from "./support/workloads.ts";
 
@@ -15,9 +16,11 @@ async function settle(lab: OpenLab, namespace: string): Promise<readonly PodFate
   return fates;
 }
 
-Deno.test("node: every container of every kind of workload runs with Archway, and not without it", async (t) => {
+Deno.test("node: every container of every kind of workload runs with Archway, and not without it", {
+  ignore: lacks("nodes"),
+}, async (t) => {
   await using lab = await openLab();
-  const image = await buildAndPush(lab);
+  const image = await ensureImage(lab);
 
   await t.step("without Archway the same set fails", async () => {
     const namespace = await lab.createNamespace("without");

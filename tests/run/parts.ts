@@ -3,7 +3,7 @@
 /** A set of test files that one process runs. */
 export interface Part {
   /** Also the beginning of its JUnit file's name. */
-  readonly name: "pure" | "unit" | "tools" | "cluster" | "waiting";
+  readonly name: "pure" | "unit" | "tools" | "cluster" | "waiting" | "node";
   /** Folders and files. */
   readonly paths: readonly string[];
   readonly ignored: readonly string[];
@@ -51,6 +51,9 @@ export function clusterParts(files: readonly string[]): readonly Part[] {
     { name: "waiting", paths: ["tests/chaos", ...waiting], ignored: [], permissions: "all", jobs: 3 },
   ];
 }
+
+/** On kubelets of two architectures, which the tests of a run share. */
+export const NODE_PART: Part = { name: "node", paths: ["tests/node"], ignored: [], permissions: "all", jobs: 1 };
 
 function holds(folder: string, path: string): boolean {
   return path === folder || path.startsWith(`${folder}/`);

@@ -39,6 +39,11 @@ export const ALLOWED_SKIPS: readonly AllowedSkip[] = [
     need: "address",
     reason: "an EndpointSlice takes no loopback address, and the machine may have no other",
   },
+  {
+    tests: ["node: "],
+    need: "nodes",
+    reason: "kubelets need root, cgroup v1 and the packages that tests/node/support/requirements.ts names",
+  },
 ];
 
 /** What became of a skipped test. */

@@ -1,6 +1,7 @@
 // What some tests need beside Deno. Looked for when a test file is loaded, so nothing here is built, mounted or started;
 // a test that lacks something is ignored under its usual name, and the runner names it.
 import { findFaketime } from "../cluster/support/shifted_clock.ts";
+import { missingForNodes } from "../node/support/requirements.ts";
 import { findBuiltDenokv } from "../cluster/support/denokv.ts";
 
 /** A program or a right. */
@@ -15,6 +16,8 @@ const NEEDS = {
   go: () => isOnPath("go"),
   /** Mounts, mount namespaces and chroot. */
   root: () => Deno.uid() === 0 && hasSystemAdministration(),
+  /** Kubelets with containers: see tests/node. */
+  nodes: () => missingForNodes() === undefined,
   /** An address of this machine that is neither loopback nor link-local. */
   address: () => hostAddress() !== undefined,
 } as const;

@@ -22,6 +22,13 @@ export async function buildAndPush(lab: OpenLab, tag = "dev"): Promise<string> {
   return name;
 }
 
+/** The image of this checkout, built at its first use in a run. */
+export async function ensureImage(lab: OpenLab): Promise<string> {
+  const response = await fetch(`http://${lab.lab.registry}/v2/archway/tags/list`);
+  const tags = await response.text();
+  return tags.includes('"dev"') ? `${lab.lab.registry}/archway:dev` : await buildAndPush(lab);
+}
+
 /** Keeps the replicas off the emulated node, where a start takes up to two minutes. */
 export const ON_NATIVE_NODES: readonly unknown[] = [
   { op: "add", path: "/spec/template/spec/nodeSelector", value: { "kubernetes.io/arch": "amd64" } },

@@ -1,6 +1,4 @@
 // What a machine must have to run real nodes, as one sentence when something is missing.
-import { findOnPath, hasGo } from "../../support/go_build.ts";
-import { findNodePrograms } from "./programs.ts";
 
 /** Commands and the Debian packages that bring them. */
 const COMMANDS: Readonly<Record<string, string>> = {
@@ -13,6 +11,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   "nsenter": "util-linux",
   "unshare": "util-linux",
   "ip": "iproute2",
+  "buildah": "buildah",
 };
 
 /** Where Debian puts the CNI plugins. */
@@ -24,24 +23,26 @@ export const CGROUP_HIERARCHIES: readonly string[] = [
 ];
 
 /** Why this machine cannot run real nodes, or undefined when it can. Builds and changes nothing. */
-export async function missingForNodes(): Promise<string | undefined> {
+export function missingForNodes(): string | undefined {
   if (Deno.build.os !== "linux" || Deno.build.arch !== "x86_64") return "The nodes need Linux on amd64.";
   if (Deno.uid() !== 0) return "The nodes need root.";
-  for (const hierarchy of CGROUP_HIERARCHIES) {
-    if (!await exists(`/sys/fs/cgroup/${hierarchy}/cgroup.procs`)) {
-      return `The nodes need cgroup v1 with the hierarchy "${hierarchy}".`;
-    }
-  }
-  const packages = new Set<string>();
-  for (const [command, name] of Object.entries(COMMANDS)) {
-    if (await findOnPath(command) === undefined && !await exists(`/usr/sbin/${command}`)) packages.add(name);
-  }
-  if (!await exists(`${CNI_FOLDER}/bridge`)) packages.add("containernetworking-plugins");
-  if (packages.size > 0) return `Install the Debian packages ${[...packages].sort().join(", ")}.`;
-  if (!await hasGo() && await findNodePrograms() === undefined) return "Install Go 1.26 or later.";
-  return undefined;
+  const absent = CGROUP_HIERARCHIES.find((hierarchy) => !exists(`/sys/fs/cgroup/${hierarchy}/cgroup.procs`));
+  if (absent !== undefined) return `The nodes need cgroup v1 with the hierarchy "${absent}".`;
+  const packages = Object.entries(COMMANDS).filter(([command]) => !isOnPath(command)).map(([, name]) => name);
+  if (!exists(`${CNI_FOLDER}/bridge`)) packages.push("containernetworking-plugins");
+  if (packages.length > 0) return `Install the Debian packages ${[...new Set(packages)].sort().join(", ")}.`;
+  return isOnPath("go") ? undefined : "Install Go 1.26 or later.";
 }
 
-async function exists(path: string): Promise<boolean> {
-  return await Deno.stat(path).then(() => true, () => false);
+function isOnPath(command: string): boolean {
+  return [...(Deno.env.get("PATH") ?? "").split(":"), "/usr/sbin"].some((folder) => exists(`${folder}/${command}`));
+}
+
+function exists(path: string): boolean {
+  try {
+    Deno.statSync(path);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -27,7 +27,7 @@ interface InsideArguments {
 }
 
 async function runOutside(args: readonly string[]): Promise<number> {
-  const missing = await missingForNodes();
+  const missing = missingForNodes();
   if (missing !== undefined) throw new Error(`Cannot run real nodes: ${missing}`);
   await ensureNodePrograms();
   using lock = await Deno.open(LOCK_FILE, { create: true, write: true });
