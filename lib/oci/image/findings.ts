@@ -1,4 +1,4 @@
-// Which findings belong to a document and which to the reference that led to it. Pure. Used by inspect.ts and cached.ts.
+// Which findings belong to a document and which to the reference that led to it.
 import type { ImageReference } from "../reference.ts";
 import type { Finding } from "../types.ts";
 

@@ -1,5 +1,5 @@
-// Reads one image at one endpoint: the top manifest, and of its children and configs what is wanted. Used by inspect.ts.
-// Source: pod placement §3.2; requests per benchmarks B4.
+// Reads one image at one endpoint: the top manifest, and of its children and configs what is wanted. A tag or digest of an
+// index costs one request, a single image two.
 import type { Credential } from "../credential.ts";
 import type { RegistryDocument } from "./document.ts";
 import { InspectionError, inspectionError } from "../errors.ts";
@@ -8,11 +8,20 @@ import {
   type Descriptor,
   type Labels,
   type ManifestDocument,
+  MAX_ENTRIES,
   parseImageConfig,
   parseManifest,
   renderMediaType,
 } from "./manifest.ts";
-import { isBundle, isPlatformEntry, platformsOf, renderPlatform } from "./platforms.ts";
+import {
+  distinctPlatforms,
+  isBundle,
+  isNestedIndex,
+  isPlatformEntry,
+  isUnnamedEntry,
+  platformsOf,
+  renderPlatform,
+} from "./platforms.ts";
 import type { Endpoint } from "../pull_plan.ts";
 import { canonicalReference, parseReference } from "../reference.ts";
 import type { FailureReason, Finding, Inspection, InspectionDepth, Platform } from "../types.ts";
@@ -54,8 +63,14 @@ interface Config {
   readonly labels: Labels;
 }
 
-/** Nested indexes followed; nobody builds more, and each costs a request. */
+/** Nested indexes that are followed: each costs a request, and nobody builds more. */
 const MAX_NESTED = 4;
+
+/** Entries without platform whose configs are read, all at once: each costs two requests, one after the other. */
+const MAX_UNNAMED = 8;
+
+/** More platforms than any image has; they are kept in memory for every image. */
+const MAX_PLATFORMS = 64;
 
 /** Entries compared at most with their configs: each costs two requests, one after the other. */
 const MAX_COMPARED = 32;
@@ -84,33 +99,77 @@ async function readIndex(
 ): Promise<Inspection> {
   const { mediaType } = manifest;
   const entries = await unfold(visit, manifest.entries);
-  const platforms = platformsOf(entries);
+  const unnamed = await readUnnamed(visit, entries);
+  const platforms = distinctPlatforms([...platformsOf(entries), ...unnamed.configs.map(({ platform }) => platform)]);
+  if (platforms.length === 0) throw failed(visit, "NotAnImage", "its index names no platform");
+  if (platforms.length > MAX_PLATFORMS) {
+    throw failed(visit, "Malformed", `its index names more than ${MAX_PLATFORMS} platforms`);
+  }
+  const compared = visit.checkConfigs ? await compareConfigs(visit, entries) : [];
+  const common = { digest, mediaType, platforms, findings: [...unnamed.findings, ...compared] };
   const [first] = entries.filter(isPlatformEntry);
-  if (first === undefined) throw failed(visit, "NotAnImage", "its index names no platform");
-  const isDeep = visit.depth === "config" || looksLikeBundle(visit.image);
-  const findings = visit.checkConfigs ? await compareConfigs(visit, entries) : [];
-  const common = { digest, mediaType, platforms, findings };
-  if (!isDeep && !visit.checkConfigs) return { kind: "platforms", ...common, depth: "index" };
+  const isDeep = visit.depth === "config" || looksLikeBundle(visit.image) || visit.checkConfigs;
+  if (first !== undefined && !isDeep) return { kind: "platforms", ...common, depth: "index" };
   // A mirror that lacks the first child has been found out above; its labels are nowhere to be read.
-  const isGone = findings.some(({ kind, message }) => kind === "TruncatedIndex" && message.includes(first.digest));
-  const labels = isGone ? {} : (await readChild(visit, first)).labels;
-  if (isBundle(labels)) return { kind: "anywhere", ...common };
+  const isGone = compared.some(({ kind, message }) =>
+    kind === "TruncatedIndex" && message.includes(first?.digest ?? "")
+  );
+  const labels = first === undefined
+    ? unnamed.configs[0]?.labels
+    : isGone
+    ? {}
+    : (await readChild(visit, first)).labels;
+  if (isBundle(labels ?? {})) return { kind: "anywhere", ...common };
   return { kind: "platforms", ...common, depth: "config" };
 }
 
-/** Indexes within the index, one level deep and few of them, opened in place. */
+/** Indexes within the index, one level deep and few of them, opened in place. What is not followed is a failure, not less. */
 async function unfold(visit: ImageVisit, entries: readonly Descriptor[]): Promise<readonly Descriptor[]> {
+  const nested = entries.filter(isNestedIndex);
+  if (nested.length > MAX_NESTED) throw failed(visit, "Malformed", `its index holds more than ${MAX_NESTED} indexes`);
   const unfolded: Descriptor[] = [];
-  let nested = 0;
   for (const entry of entries) {
-    const isNested = entry.platform === undefined && /index\.v1|manifest\.list\.v2/.test(entry.mediaType);
-    if (!isNested) unfolded.push(entry);
-    if (!isNested || ++nested > MAX_NESTED) continue;
+    if (!isNestedIndex(entry)) {
+      unfolded.push(entry);
+      continue;
+    }
     const { text, contentType } = await visit.session.manifest(entry.digest);
     const inner = parseManifest(text, contentType);
-    if (inner.kind === "index") unfolded.push(...inner.entries);
+    if (inner.kind !== "index") throw failed(visit, "Malformed", "an index in its index is none");
+    if (inner.entries.some(isNestedIndex)) throw failed(visit, "Malformed", "its index nests indexes more than once");
+    unfolded.push(...inner.entries);
+  }
+  if (unfolded.length > MAX_ENTRIES) {
+    throw failed(visit, "Malformed", `its indexes list more than ${MAX_ENTRIES} manifests`);
   }
   return unfolded;
+}
+
+/** The configs of entries that name no platform, as far as they are images. */
+async function readUnnamed(
+  visit: ImageVisit,
+  entries: readonly Descriptor[],
+): Promise<{ readonly configs: readonly Config[]; readonly findings: readonly Finding[] }> {
+  const unnamed = entries.filter(isUnnamedEntry);
+  const findings: Finding[] = [];
+  const read = async (entry: Descriptor): Promise<readonly Config[]> => {
+    try {
+      return [await readChild(visit, entry)];
+    } catch (error) {
+      const reason = error instanceof InspectionError ? error.failure.reason : undefined;
+      if (reason === "NotAnImage") return [];
+      if (reason !== "ManifestUnknown") throw error;
+      const message = `The index lists ${entry.digest} without a platform, but ${visit.endpoint.host} lacks it.`;
+      findings.push({ kind: "TruncatedIndex", message });
+      return [];
+    }
+  };
+  const configs = await Promise.all(unnamed.slice(0, MAX_UNNAMED).map(read));
+  if (unnamed.length > MAX_UNNAMED) {
+    const message = `The index lists ${unnamed.length} manifests without a platform; ${MAX_UNNAMED} of them were read.`;
+    findings.push({ kind: "TruncatedIndex", message });
+  }
+  return { configs: configs.flat(), findings };
 }
 
 async function readChild(visit: ImageVisit, entry: Descriptor): Promise<Config> {

@@ -1,5 +1,5 @@
-// Registry documents to typed ones: indexes, manifests, schema 1, configs. Hostile input costs an answer, never a crash.
-// Pure. Source: pod placement §3.2; OCI image-spec; Docker image manifest v2.
+// Registry documents to typed ones: indexes, manifests, schema 1, configs, as the OCI image-spec and Docker's image manifest
+// v2 have them. Hostile input costs an answer, never a crash.
 import type { Platform } from "../types.ts";
 
 /** Media types that a manifest request accepts, the cheapest answer (an index) first. */
@@ -24,9 +24,11 @@ export interface Descriptor {
   /** Bytes, as the descriptor says; 0 when it does not. */
   readonly size: number;
   /** Missing where the index does not name one. */
-  readonly platform?: Platform;
+  readonly platform?: Platform | undefined;
   /** Values may be anything. */
   readonly annotations: Readonly<Record<string, unknown>>;
+  /** Whether the index itself says that it is something else than an image. */
+  readonly isArtifact: boolean;
 }
 
 /** What a manifest request may bring. */
@@ -44,10 +46,10 @@ export type ConfigDocument =
   | { readonly kind: "config"; readonly platform: Platform; readonly labels: Labels }
   | { readonly kind: "malformed"; readonly problem: string };
 
-/** More entries than any real index has; beyond it somebody plays with us. */
-const MAX_ENTRIES = 1_000;
-/** Longer than any name of a platform; they are kept in memory by the thousand. */
-const MAX_NAME_LENGTH = 64;
+/** More entries than any real image has, in its index and all indexes in that. */
+export const MAX_ENTRIES = 1_000;
+/** Names of platforms end in node affinities: what cannot be the value of a label matches no node. */
+const LABEL_VALUE = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 
 /** Reads a manifest body. The body's own `mediaType` or shape decides; the header only where they are silent. */
 export function parseManifest(body: string, contentType: string): ManifestDocument {
@@ -117,19 +119,24 @@ function parseSchema1(document: Labels, mediaType: string): ManifestDocument {
 function parseDescriptor(document: Labels): Descriptor | undefined {
   const digest = textOf(document, "digest");
   if (!/^[a-z0-9]+:[0-9a-f]{32,128}$/.test(digest)) return undefined;
-  const platform = parsePlatform(objectOf(document, "platform") ?? {});
+  const named = objectOf(document, "platform") ?? {};
+  const platform = parsePlatform(named);
+  // It names a platform on which no node can be: not the same as naming none.
+  if (platform === undefined && textOf(named, "architecture") !== "") return undefined;
   return {
     mediaType: textOf(document, "mediaType"),
     digest,
     size: typeof document.size === "number" ? document.size : 0,
     annotations: objectOf(document, "annotations") ?? {},
-    ...(platform === undefined ? {} : { platform }),
+    isArtifact: textOf(document, "artifactType") !== "",
+    platform,
   };
 }
 
 function parsePlatform(document: Labels): Platform | undefined {
   const architecture = nameOf(document, "architecture");
-  if (architecture === "") return undefined;
+  const isForeign = textOf(document, "os") !== "" && nameOf(document, "os") === "";
+  if (architecture === "" || isForeign) return undefined;
   const variant = nameOf(document, "variant");
   const osVersion = nameOf(document, "os.version");
   return {
@@ -163,10 +170,10 @@ function textOf(document: Labels, key: string): string {
   return typeof value === "string" ? value : "";
 }
 
-/** The name of a platform's part; empty when there is none, or none that a person gave. */
+/** The name of a platform's part; empty when there is none, or one that no node can have. */
 function nameOf(document: Labels, key: string): string {
   const name = textOf(document, key);
-  return name.length > MAX_NAME_LENGTH ? "" : name;
+  return LABEL_VALUE.test(name) ? name : "";
 }
 
 function malformed(problem: string): { readonly kind: "malformed"; readonly problem: string } {

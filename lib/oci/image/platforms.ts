@@ -1,11 +1,11 @@
-// From the entries of an index, or the config of a single image, to platforms. Pure. Source: pod placement §3.2, rows MF-*.
+// From the entries of an index, or the config of a single image, to platforms.
 import type { Platform } from "../types.ts";
 import type { Descriptor } from "./manifest.ts";
 
 /** Annotations that mark an entry as being about another one (attestations, signatures), not an image to run. */
 const NOT_AN_IMAGE = ["vnd.docker.reference.type", "vnd.docker.reference.digest"];
 
-/** Config labels of operator bundles: images that hold data and run nowhere, so they narrow nothing (§3.2 step 6). */
+/** Config labels of operator bundles: images that hold data and run nowhere, so they narrow nothing. */
 const BUNDLE_LABELS = [
   "operators.operatorframework.io.metrics.builder",
   "operators.operatorframework.io.bundle.mediatype.v1",
@@ -23,15 +23,29 @@ export function isPlatformEntry(entry: Descriptor): entry is Descriptor & { read
   return platform !== undefined && platform.architecture !== "" && platform.architecture !== "unknown";
 }
 
-/** The platforms of entries, each once, in order of first appearance. */
+/**
+ * Whether an index entry may be an image although it names no platform: container runtimes read that from the config then.
+ * Entries about another one, artifacts and indexes are none.
+ */
+export function isUnnamedEntry({ annotations, platform, mediaType, isArtifact }: Descriptor): boolean {
+  const isAbout = NOT_AN_IMAGE.some((key) => Object.hasOwn(annotations, key));
+  return platform === undefined && !isAbout && !isArtifact && /manifest\.v[12]\+/.test(mediaType);
+}
+
+/** Whether an index entry is an index itself. */
+export function isNestedIndex({ platform, mediaType }: Descriptor): boolean {
+  return platform === undefined && /index\.v1|manifest\.list\.v2/.test(mediaType);
+}
+
+/** Platforms, each once, in order of first appearance. */
+export function distinctPlatforms(platforms: readonly Platform[]): readonly Platform[] {
+  return [...new Map(platforms.toReversed().map((platform) => [platformKey(platform), platform])).values()]
+    .toReversed();
+}
+
+/** The platforms that entries name, each once, in order of first appearance. */
 export function platformsOf(entries: readonly Descriptor[]): readonly Platform[] {
-  const seen = new Map<string, Platform>();
-  for (const entry of entries) {
-    if (isPlatformEntry(entry)) {
-      seen.set(platformKey(entry.platform), seen.get(platformKey(entry.platform)) ?? entry.platform);
-    }
-  }
-  return [...seen.values()];
+  return distinctPlatforms(entries.filter(isPlatformEntry).map(({ platform }) => platform));
 }
 
 /** `linux/arm/v7`: one spelling a platform. */

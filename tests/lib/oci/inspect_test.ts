@@ -1,4 +1,4 @@
-// From an image's name to its platforms, over a real registry on loopback: spec §3.2 and the requests of benchmarks B4.
+// From an image's name to its platforms, over a real registry on loopback, and how many requests it takes.
 import assert from "node:assert/strict";
 import type { InspectionReport } from "../../../lib/oci/inspector.ts";
 import type { Inspection } from "../../../lib/oci/types.ts";
@@ -109,14 +109,82 @@ Deno.test("inspect() follows an index within the index one level deep", async ()
   await using registry = await openFakeRegistry();
   using inspector = openTestInspector();
   const inner = makeMultiArch(["ppc64le", "s390x"]);
-  const deeper = makeIndex([makeEntry(inner.index)]);
   registry.put("app", inner.index);
-  registry.put("app", deeper);
   const amd64 = makeEntry(makeImage().manifest, { platform: LINUX });
-  registry.put("app", makeIndex([amd64, makeEntry(inner.index), makeEntry(deeper)]), "v1");
+  registry.put("app", makeIndex([amd64, makeEntry(inner.index)]), "v1");
   const report = await inspector.inspect(`${registry.host}/app:v1`);
   assert.deepEqual(architecturesOf(report), ["amd64", "ppc64le", "s390x"]);
-  assert.equal(report.requests.manifestGet, 3);
+  assert.equal(report.requests.manifestGet, 2);
+});
+
+const inner = makeMultiArch(["ppc64le"]).index;
+const manyPlatforms = (count: number, name: string): Document =>
+  makeIndex(
+    Array.from({ length: count }, (_, at) =>
+      makeEntry(makeImage().manifest, { platform: { os: "linux", architecture: `${name}${at}` } })),
+  );
+const halves = [0, 1, 2].map((half) => manyPlatforms(400, `a${half}-`));
+const BEYOND_LIMITS: readonly (readonly [what: string, nested: readonly Document[], top: Document, says: RegExp])[] = [
+  [
+    "indexes in an index of an index",
+    [inner, makeIndex([makeEntry(inner)])],
+    makeIndex([makeEntry(makeIndex([makeEntry(inner)]))]),
+    /nests indexes more than once/,
+  ],
+  ["five indexes in an index", [inner], makeIndex(Array(5).fill(makeEntry(inner))), /more than 4 indexes/],
+  [
+    "1 200 manifests in three indexes",
+    halves,
+    makeIndex(halves.map((half) => makeEntry(half))),
+    /more than 1000 manifests/,
+  ],
+  ["65 platforms", [], manyPlatforms(65, "a"), /more than 64 platforms/],
+];
+
+for (const [what, nested, top, says] of BEYOND_LIMITS) {
+  Deno.test(`inspect() fails for ${what} rather than to leave some out`, async () => {
+    await using registry = await openFakeRegistry();
+    using inspector = openTestInspector();
+    for (const document of nested) registry.put("app", document);
+    registry.put("app", top, "v1");
+    const failure = failureIn(await inspector.inspect(`${registry.host}/app:v1`));
+    assert.deepEqual([failure.kind, failure.reason], ["permanent", "Malformed"]);
+    assert.match(failure.message, says);
+  });
+}
+
+Deno.test("inspect() reads the platforms of entries without one from their configs, as container runtimes do", async () => {
+  await using registry = await openFakeRegistry();
+  using inspector = openTestInspector();
+  const images = ["arm64", "s390x"].map((architecture) => makeImage({ architecture }));
+  const chart = makeImage({ configType: "application/vnd.cncf.helm.config.v1+json" });
+  for (const { manifest, config } of [...images, chart]) {
+    registry.put("app", manifest);
+    registry.putBlob("app", config);
+  }
+  const unnamed = [...images, chart].map(({ manifest }) => makeEntry(manifest));
+  registry.put("app", makeIndex(unnamed), "v1");
+  const report = await inspector.inspect(`${registry.host}/app:v1`);
+  assert.deepEqual(architecturesOf(report), ["arm64", "s390x"]);
+  assert.ok(report.inspection.kind === "platforms" && report.inspection.depth === "config");
+  registry.put("app", makeIndex([...unnamed, makeEntry(makeImage().manifest, { platform: LINUX })]), "v2");
+  const mixed = await inspector.inspect(`${registry.host}/app:v2`);
+  assert.deepEqual(architecturesOf(mixed), ["amd64", "arm64", "s390x"]);
+  registry.put("app", makeIndex([makeEntry(chart.manifest)]), "v3");
+  assert.equal(failureIn(await inspector.inspect(`${registry.host}/app:v3`)).reason, "NotAnImage");
+});
+
+Deno.test("inspect() reads few of many entries without a platform, and says so", async () => {
+  await using registry = await openFakeRegistry();
+  using inspector = openTestInspector();
+  const { manifest, config } = makeImage({ architecture: "arm64" });
+  registry.put("app", manifest);
+  registry.putBlob("app", config);
+  registry.put("app", makeIndex(Array(50).fill(makeEntry(manifest))), "v1");
+  const { inspection, requests } = await inspector.inspect(`${registry.host}/app:v1`);
+  assert.deepEqual([requests.manifestGet, requests.blobGet], [9, 8]);
+  assert.ok(inspection.kind === "platforms");
+  assert.match(inspection.findings[0]?.message ?? "", /50 manifests without a platform; 8 of them were read/);
 });
 
 Deno.test("DV-89 inspect() at config depth sees the labels of the first valid child: a bundle runs anywhere", async () => {

@@ -16,7 +16,14 @@ function linux(architecture: string): Platform {
 
 function entry(platform: Platform | undefined, annotations: Readonly<Record<string, string>> = {}): Descriptor {
   const digest = digestOf(JSON.stringify([platform, annotations]));
-  return { mediaType: "", digest, size: 1, annotations, ...(platform === undefined ? {} : { platform }) };
+  return {
+    mediaType: "",
+    digest,
+    size: 1,
+    annotations,
+    isArtifact: false,
+    ...(platform === undefined ? {} : { platform }),
+  };
 }
 
 const ENTRIES: readonly (readonly [id: string, what: string, candidate: Descriptor, kept: boolean])[] = [
