@@ -216,6 +216,8 @@ function renderNode({ name, arch, labels = {}, taints = [] }: NodeSpec): Readonl
     kind: "Node",
     metadata: {
       name,
+      // By this kwok tells its nodes from real ones, where there are any.
+      annotations: { "kwok.x-k8s.io/node": "fake" },
       labels: { "kubernetes.io/arch": arch, "kubernetes.io/os": os, "kubernetes.io/hostname": name, ...labels },
     },
     spec: { taints },

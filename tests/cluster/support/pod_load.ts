@@ -21,13 +21,19 @@ export interface PodLoad {
 export function startPodLoad(
   cluster: ClusterAccess,
   namespace: string,
-  { images, everyMs = 50 }: { readonly images: readonly string[]; readonly everyMs?: number },
+  { images, everyMs = 50, specOf = () => ({}) }: {
+    readonly images: readonly string[];
+    readonly everyMs?: number;
+    /** Other members of the pod's `spec`, by its number. */
+    readonly specOf?: (number: number) => Readonly<Record<string, unknown>>;
+  },
 ): PodLoad {
   const failures: string[] = [];
   const underWay: Promise<void>[] = [];
   let [created, isStopped] = [0, false];
   const create = async (number: number): Promise<void> => {
-    const pod = renderPod({ name: `${namespace}-${number}`, images: [images[number % images.length] ?? ""] });
+    const [image = ""] = images.slice(number % images.length);
+    const pod = renderPod({ name: `${namespace}-${number}`, images: [image], spec: specOf(number) });
     try {
       const { status, body } = await cluster.request("POST", `/api/v1/namespaces/${namespace}/pods`, pod);
       if (status === 201) created++;

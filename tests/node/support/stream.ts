@@ -1,0 +1,67 @@
+// A stream of pods while something happens to Archway: one in ten on the real nodes, the others on nodes that kwok plays.
+import { type Fate, judgePod } from "../../chaos/fate.ts";
+import type { NodeSpec } from "../../cluster/support/cluster_access.ts";
+import { failedWebhookCalls, startPodLoad } from "../../cluster/support/pod_load.ts";
+import { isScheduled, listNodeArchitectures, type PodOutcome, waitForPods } from "../../cluster/support/pods.ts";
+import type { OpenLab } from "./open_lab.ts";
+
+/** What a stream came to. */
+export interface StreamResult {
+  readonly pods: number;
+  readonly fates: Readonly<Record<Fate, readonly string[]>>;
+  /** Creations that the API server refused or did not answer. */
+  readonly failures: readonly string[];
+  /** Webhook calls that the API server let pass unanswered. */
+  readonly unanswered: number;
+}
+
+const FAKE = { key: "archway.dev/test", value: "kwok", effect: "NoSchedule" } as const;
+/** Five a second. */
+const EVERY_MS = 200;
+
+const FAKE_NODES: readonly NodeSpec[] = (["amd64", "arm64"] as const).map((arch) => ({
+  name: `fake-${arch}`,
+  arch,
+  labels: { [FAKE.key]: FAKE.value },
+  taints: [FAKE],
+}));
+
+/** Nodes that kwok plays, for the pods of a stream alone. */
+export async function addFakeNodes(lab: OpenLab): Promise<void> {
+  await lab.addNodes(FAKE_NODES);
+}
+
+/** Creates pods of one architecture each while `event` runs, and judges every one of them afterwards. */
+export async function streamDuring(lab: OpenLab, event: () => Promise<void>): Promise<StreamResult> {
+  const namespace = await lab.createNamespace("stream");
+  const images = [{ name: "arm-single", arch: "arm64" }, { name: "amd-single", arch: "amd64" }] as const;
+  const before = await failedWebhookCalls(lab);
+  const load = startPodLoad(lab, namespace, {
+    images: images.map(({ name }) => lab.image(name)),
+    everyMs: EVERY_MS,
+    specOf: (number) => number % 10 === 0 ? ON_REAL_NODES : ON_FAKE_NODES,
+  });
+  try {
+    await event();
+  } finally {
+    await load.stop();
+  }
+  const { created, failures } = await load.stop();
+  const pods = await waitForPods(lab, namespace, { count: created, until: isScheduled, deadlineMs: 90_000 });
+  const nodes = await listNodeArchitectures(lab);
+  const fates: Record<Fate, string[]> = { stuck: [], missed: [], "given up": [], misplaced: [], placed: [] };
+  for (const pod of pods) {
+    const architectures = [images[numberOf(pod) % images.length]?.arch ?? ""];
+    fates[await judgePod(lab, pod, { namespace, architectures, nodes })].push(pod.name);
+  }
+  await lab.request("DELETE", `/api/v1/namespaces/${namespace}`);
+  return { pods: created, fates, failures, unanswered: await failedWebhookCalls(lab) - before };
+}
+
+function numberOf({ name }: PodOutcome): number {
+  return Number(name.slice(name.lastIndexOf("-") + 1));
+}
+
+const QUICK = { terminationGracePeriodSeconds: 0, dnsPolicy: "Default" };
+const ON_REAL_NODES = QUICK;
+const ON_FAKE_NODES = { ...QUICK, tolerations: [FAKE], nodeSelector: { [FAKE.key]: FAKE.value } };
