@@ -40,7 +40,7 @@ interface Kept<T> {
 const DEFAULT_KEPT = 1_000;
 
 /** Calls under way by key, and answers that are kept. */
-export class SharedCalls<T, C = undefined> {
+export class SharedCalls<T, C = never> {
   readonly #options: SharedCallOptions<T, C>;
   readonly #calls = new Map<string, Call<T, C>>();
   readonly #kept: LRUCache<string, Kept<T>>;
@@ -51,21 +51,25 @@ export class SharedCalls<T, C = undefined> {
     this.#kept = new LRUCache({ max: options.maxKept ?? DEFAULT_KEPT });
   }
 
-  /** A kept answer, that of a call under way, or that of a new call of `work`. Rejects as the work does, or with the signal's reason. */
+  /**
+   * A kept answer, that of a call under way, or that of a new call of `work`. Rejects as the work does, or with the signal's
+   * reason. `callers`: for whom it is asked; those that join them join the shared call.
+   */
   async run(
     key: string,
-    { caller, signal }: { readonly caller: C; readonly signal: AbortSignal },
+    { callers, signal }: { readonly callers?: Callers<C> | undefined; readonly signal: AbortSignal },
     work: (callers: Callers<C>, signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     signal.throwIfAborted();
     const kept = this.#kept.get(key);
     if (kept !== undefined && this.#options.clock.monotonicMs() < kept.untilMs) return kept.answer;
     const call = this.#calls.get(key) ?? this.#start(key, work);
-    call.callers.add(caller);
+    const unfollow = callers === undefined ? undefined : call.callers.follow(callers);
     call.waiting += 1;
     try {
       return await orAborted(call.answer, signal);
     } finally {
+      unfollow?.();
       call.waiting -= 1;
       if (call.waiting === 0 && this.#options.abandoned !== "goes on") this.#end(key, call);
     }
@@ -129,7 +133,13 @@ class CallerList<C> implements Callers<C> {
     return () => void this.#listeners.delete(listener);
   }
 
-  add(caller: C): void {
+  /** Adds the members of others, also those who join them, until the result is called. */
+  follow(others: Callers<C>): () => void {
+    for (const caller of others.members) this.#add(caller);
+    return others.onJoin((caller) => this.#add(caller));
+  }
+
+  #add(caller: C): void {
     const name = this.#nameOf(caller);
     if (this.#members.has(name)) return;
     this.#members.set(name, caller);

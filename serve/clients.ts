@@ -5,7 +5,6 @@ import type { Clock } from "../lib/clock.ts";
 import type { Config } from "../lib/config/parse.ts";
 import { type GlobalPullSecret, openGlobalPullSecret } from "../lib/images/global_pull_secret.ts";
 import { type ImageService, openImageService } from "../lib/images/image_service.ts";
-import { type KnownImages, openKnownImages } from "../lib/images/known_images.ts";
 import { openPodImages, type PodImages } from "../lib/images/pod_images.ts";
 import { openPullSecrets } from "../lib/images/pull_secrets.ts";
 import type { KubeApi, ReadApi } from "../lib/k8s/api.ts";
@@ -49,7 +48,6 @@ export interface Clients {
   readonly certificate: ServingCertificate;
   readonly imageService: ImageService;
   readonly images: PodImages;
-  readonly known: KnownImages;
   readonly globalPullSecret: GlobalPullSecret | undefined;
 }
 
@@ -74,16 +72,15 @@ export async function openClients(deps: ServeDeps, life: ClientsLife): Promise<C
   const api = stack.use(openKubeApi(access, { clock, log, userAgent }));
   const election = openElection({ api, namespace: config.namespace, name: LEASE_NAME, identity, clock, log });
   const isLeaseHeld = (): boolean => clock.monotonicMs() < (election.view().heldUntilMs ?? 0);
-  const known = openKnownImages({ clock, maxEntries: config.cacheEntries, tagTtlMs: config.tagTtl });
   const globalPullSecret = config.pullSecrets === "none" ? undefined : openGlobalPullSecret({
     api,
     namespace: config.globalPullSecret.namespace,
     name: config.globalPullSecret.name,
     clock,
     log,
-    onChange: () => known.forgetPrivate(),
+    onChange: () => imageService.known.forgetPrivate(),
   });
-  const imageService = stack.use(
+  const imageService: ImageService = stack.use(
     await openImageService({
       config,
       clock,
@@ -101,18 +98,16 @@ export async function openClients(deps: ServeDeps, life: ClientsLife): Promise<C
     board: openBoard({ capacity: BOARD_ROWS }),
     certificate: await openServingCertificate({ config, api, clock, log }, stop),
     imageService,
-    images: openImages(deps, { api, metrics, known, imageService, signal: background }),
-    known,
+    images: openImages(deps, { api, metrics, imageService, signal: background }),
     globalPullSecret,
   };
 }
 
 function openImages(
   { config, clock, log }: ServeDeps,
-  { api, metrics, known, imageService, signal }: {
+  { api, metrics, imageService, signal }: {
     readonly api: ReadApi;
     readonly metrics: Metrics;
-    readonly known: KnownImages;
     readonly imageService: ImageService;
     readonly signal: AbortSignal;
   },
@@ -120,7 +115,7 @@ function openImages(
   return openPodImages({
     inspector: imageService.inspector,
     pullSecrets: openPullSecrets({ api, mode: config.pullSecrets, ownNamespace: config.namespace, clock, log }),
-    known,
+    known: imageService.known,
     clock,
     log,
     signal,

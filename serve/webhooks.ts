@@ -42,7 +42,7 @@ export async function openWebhooks(deps: ServeDeps, webhooks: WebhooksDeps): Pro
 
 function gateDeps(deps: ServeDeps, { clients, components, signal }: WebhooksDeps): GatePodDeps {
   const { clock } = deps;
-  const { board, images, known, metrics } = clients;
+  const { board, images, imageService: { known }, metrics } = clients;
   const { configs, events, gatingHealth, live, liveArchitectures, settingsOf } = components;
   const log = deps.log.with({ route: "gate-pod" });
   return {
@@ -53,7 +53,8 @@ function gateDeps(deps: ServeDeps, { clients, components, signal }: WebhooksDeps
     configsOf: configs.of,
     recall: (pod, wanted) => known.recall(wanted, pullScopeOf(pod)),
     isAging: (pod, wanted) => known.isAging(wanted, pullScopeOf(pod)),
-    prefetch: (pod, wanted) => images.prefetch({ scope: pullScopeOf(pod), images: wanted, priority: "admission" }),
+    prefetch: (pod, wanted) =>
+      images.prefetch({ scope: pullScopeOf(pod), images: wanted, priority: "admission", renew: true }),
     mayGate: () => gatingHealth().kind === "gating",
     opening: openingOf(deps, { clients, components, signal }),
     noticeEphemeral: followsNodes(deps)

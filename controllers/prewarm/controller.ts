@@ -1,7 +1,7 @@
 // Inspects the images of workload templates when they change, before their pods exist, and keeps that knowledge fresh, so
 // that a rollout gates no pod. Runs on every replica: each needs the images in its own memory.
 import { type Clock, jitter } from "../../lib/clock.ts";
-import type { PodImages } from "../../lib/images/pod_images.ts";
+import { areAllPinned, type PodImages } from "../../lib/images/pod_images.ts";
 import type { ReadApi } from "../../lib/k8s/api.ts";
 import { openReflector, type Reflector } from "../../lib/k8s/reflector.ts";
 import { Resource, type ResourceType } from "../../lib/k8s/types.ts";
@@ -35,8 +35,9 @@ const KINDS: readonly ResourceType[] = [
 
 /** Templates inspected at a time: few, for pods come first; the registries' own limits have the last word. */
 const PARALLEL = 4;
-/** Share of a tag's life after which it is looked up again, before jitter. */
-const RENEW_AT = 0.9;
+/** Shares of a tag's life: before the first it is never looked up again; the second, with jitter, keeps well clear of its end. */
+const RENEWABLE_AFTER = 0.5;
+const RENEWED_WITHIN = 0.35;
 
 /** Makes the controller; its keys are `PLURAL NAMESPACE/NAME`. Nothing is asked of the API server before `run`. */
 export function openPrewarm(deps: PrewarmDeps): Controller {
@@ -55,10 +56,11 @@ export function openPrewarm(deps: PrewarmDeps): Controller {
       const [plural = "", name = ""] = key.split(" ");
       const template = templates.get(plural)?.get(name);
       if (template === undefined) return DONE;
-      const wanted = imagesToInspect(template, settings());
-      await images.inspect({ scope: pullScopeOf(template), images: wanted, priority: "prewarm" }, signal);
-      const isPinned = wanted.every(({ image }) => image.includes("@sha"));
-      return isPinned ? DONE : again(jitter(tagTtlMs * RENEW_AT));
+      // Pods look `Always` images up themselves; here it is enough that they are known.
+      const wanted = imagesToInspect(template, settings()).map((use) => ({ ...use, always: false }));
+      await images.inspect({ scope: pullScopeOf(template), images: wanted, priority: "prewarm", renew: true }, signal);
+      if (areAllPinned(wanted)) return DONE;
+      return again(tagTtlMs * RENEWABLE_AFTER + jitter(tagTtlMs * RENEWED_WITHIN));
     },
   });
   return controller;

@@ -1,5 +1,6 @@
 // Everything that inspects images, opened from the configuration and put together. Opened by serve and `archway inspect`.
 import type { Clock } from "../clock.ts";
+import { type KnownImages, openKnownImages } from "./known_images.ts";
 import { openDenoKv } from "../kv/deno_kv.ts";
 import { openMemoryStore } from "../kv/memory_store.ts";
 import type { Logger } from "../log.ts";
@@ -46,6 +47,8 @@ export interface ImageService extends AsyncDisposable {
   readonly inspector: Inspector;
   /** Follows the configuration files until the signal aborts; never rejects. */
   run(signal: AbortSignal): Promise<void>;
+  /** What is remembered of images, for decisions that do not wait. */
+  readonly known: KnownImages;
   /** Images known in memory. */
   cacheSize(): number;
   hostStates(): readonly HostState[];
@@ -108,6 +111,7 @@ export async function openImageService(options: {
   return {
     inspector: withKeyring(singleFlight(cached, { clock }), { planner, keyring, clock }),
     run: (signal) => planner.watch(signal),
+    known: openKnownImages({ memory: cached, clock, tagTtlMs: config.tagTtl }),
     cacheSize: () => cached.size(),
     hostStates: () => budget.hostStates(),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

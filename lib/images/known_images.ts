@@ -1,86 +1,85 @@
-// What this replica knows of images right now, answered without waiting: the memory behind warm admission.
-// Filled by pod_images.ts after each inspection; never holds a failure.
+// What this replica may place pods by right now, without asking anybody: the policy over the inspector's memory that warm
+// admission uses. Holds nothing of images itself, only whose pull secrets have read which private one.
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../clock.ts";
+import type { CachedInspector, RecalledImage } from "../oci/cache/cached.ts";
+import { CACHE_SHARES, weightOfTexts } from "../oci/cache/weights.ts";
 import type { InspectionReport } from "../oci/inspector.ts";
-import type { ImageUse, InspectedImage, Inspection } from "../oci/types.ts";
-
-/** Who asks: knowledge read with a pull secret serves only the namespace and secret names that read it (design §5). */
-export interface PullScope {
-  readonly namespace: string;
-  readonly pullSecrets: readonly string[];
-}
+import type { ImageUse, InspectedImage } from "../oci/types.ts";
+import type { PullScope } from "./pull_secrets.ts";
 
 /** The memory. All calls are synchronous. */
 export interface KnownImages {
-  /** Everything about these images, or undefined when any of them is unknown or too old. */
-  recall(images: readonly ImageUse[], scope: PullScope): readonly InspectedImage[] | undefined;
+  /**
+   * Everything about these images, or undefined when any of them is unknown or too old. A tag with `always` is only known
+   * when it was looked up after `admittedAtMs` (epoch ms); without that, never.
+   */
+  recall(
+    images: readonly ImageUse[],
+    scope: PullScope,
+    options?: { readonly admittedAtMs?: number | undefined },
+  ): readonly InspectedImage[] | undefined;
   /** Whether a tag among these images is past half of its life: worth looking up in the background. */
   isAging(images: readonly ImageUse[], scope: PullScope): boolean;
+  /** Tags that were last looked up before are aging (epoch ms). */
+  agingBeforeMs(): number;
+  /** Keeps that a report was made for this scope. */
   remember(image: string, report: InspectionReport, scope: PullScope): void;
-  /** Drops what was read with credentials: a cluster-wide pull secret changed. */
+  /** Drops who has read what with credentials: a cluster-wide pull secret changed. */
   forgetPrivate(): void;
 }
 
-/** An answer for a tag that `Always` pods of the same second share (ms). */
-export const ALWAYS_SHARED_MS = 1_000;
+const MAX_GRANTS = 50_000;
 
-interface Entry {
-  readonly inspection: Inspection;
-  readonly verifiedAtMs: number;
-}
-
-/** Opens an empty memory of at most `maxEntries` images; a tag is believed for `tagTtlMs`, a digest for good. */
+/** Opens it over a memory; a tag is believed for `tagTtlMs`, a digest for good. */
 export function openKnownImages(
-  options: { readonly clock: Clock; readonly maxEntries: number; readonly tagTtlMs: number },
+  options: { readonly memory: Pick<CachedInspector, "recall">; readonly clock: Clock; readonly tagTtlMs: number },
 ): KnownImages {
-  const { clock, tagTtlMs } = options;
-  const entries = new LRUCache<string, Entry>({ max: options.maxEntries });
+  const { memory, clock, tagTtlMs } = options;
+  /** The access scope that a pull scope has for a private image. */
+  const grants = new LRUCache<string, number>({
+    max: MAX_GRANTS,
+    maxSize: CACHE_SHARES.grants,
+    sizeCalculation: (_, key) => weightOfTexts(key),
+  });
 
-  const find = ({ image, always }: ImageUse, scope: PullScope): Entry | undefined => {
-    const entry = entries.get(publicKey(image)) ?? entries.get(privateKey(image, scope));
-    if (entry === undefined) return undefined;
-    const lifeMs = always ? ALWAYS_SHARED_MS : isPinned(image) ? Infinity : tagTtlMs;
-    return clock.monotonicMs() - entry.verifiedAtMs <= lifeMs ? entry : undefined;
+  const find = (image: string, scope: PullScope): RecalledImage | undefined => {
+    const granted = grants.get(grantKey(image, scope));
+    return memory.recall(image, granted === undefined ? [] : [granted]);
+  };
+
+  /** A negative age is another replica's clock, or ours set back: then the tag is not believed. */
+  const isYoung = (verifiedAtMs: number, lifeMs: number): boolean => {
+    const ageMs = clock.nowMs() - verifiedAtMs;
+    return ageMs >= 0 && ageMs <= lifeMs;
   };
 
   return {
-    recall: (images, scope) => {
+    recall: (images, scope, { admittedAtMs = Infinity } = {}) => {
       const known: InspectedImage[] = [];
       for (const use of images) {
-        const entry = find(use, scope);
-        if (entry === undefined) return undefined;
-        known.push({ ...use, inspection: entry.inspection });
+        const found = find(use.image, scope);
+        const isKnown = found !== undefined &&
+          (found.tag === undefined || isYoung(found.tag.verifiedAtMs, tagTtlMs)) &&
+          (found.tag === undefined || !use.always || found.tag.isOwn && found.tag.verifiedAtMs >= admittedAtMs);
+        if (!isKnown) return undefined;
+        known.push({ ...use, inspection: found.inspection });
       }
       return known;
     },
     isAging: (images, scope) =>
-      images.some((use) => {
-        const entry = isPinned(use.image) ? undefined : find(use, scope);
-        return entry !== undefined && clock.monotonicMs() - entry.verifiedAtMs > tagTtlMs / 2;
+      images.some(({ image }) => {
+        const tag = find(image, scope)?.tag;
+        return tag !== undefined && isYoung(tag.verifiedAtMs, tagTtlMs) && !isYoung(tag.verifiedAtMs, tagTtlMs / 2);
       }),
-    remember: (image, report, scope) => {
-      if (report.inspection.kind === "failed") return;
-      const key = report.access === "public" ? publicKey(image) : privateKey(image, scope);
-      entries.set(key, { inspection: report.inspection, verifiedAtMs: clock.monotonicMs() });
+    agingBeforeMs: () => clock.nowMs() - tagTtlMs / 2,
+    remember: (image, { scopeId }, scope) => {
+      if (scopeId !== undefined) grants.set(grantKey(image, scope), scopeId);
     },
-    forgetPrivate: () => {
-      for (const key of [...entries.keys()]) if (!key.startsWith(PUBLIC)) entries.delete(key);
-    },
+    forgetPrivate: () => grants.clear(),
   };
 }
 
-// Neither an image nor a namespace contains a space, so keys cannot run into each other.
-const PUBLIC = "public ";
-
-function publicKey(image: string): string {
-  return PUBLIC + image;
-}
-
-function privateKey(image: string, { namespace, pullSecrets }: PullScope): string {
-  return `${namespace} ${[...pullSecrets].sort().join(",")} ${image}`;
-}
-
-function isPinned(image: string): boolean {
-  return image.includes("@sha");
+function grantKey(image: string, { namespace, serviceAccount = "", pullSecrets }: PullScope): string {
+  return JSON.stringify([namespace, serviceAccount, [...pullSecrets].sort(), image]);
 }

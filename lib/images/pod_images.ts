@@ -1,11 +1,12 @@
-// The images of a pod, inspected together: pull secrets first, then every image at once. What was learnt is remembered
-// for warm admission. Called by the pod controller (awaited) and by the webhook (prefetch, never awaited).
+// The images of a pod, inspected together: pull secrets first, then every image at once. Who has read what is kept for warm
+// admission.
 import type { Clock } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
-import type { InspectionPriority, InspectionReport, Inspector } from "../oci/inspector.ts";
-import type { ImageUse, InspectedImage, InspectionDepth } from "../oci/types.ts";
-import type { KnownImages, PullScope } from "./known_images.ts";
-import type { PullSecrets } from "./pull_secrets.ts";
+import type { InspectionPriority, InspectionReport, InspectionRequest, Inspector } from "../oci/inspector.ts";
+import { parseReference } from "../oci/reference.ts";
+import type { ImageUse, InspectedImage, InspectionFailure } from "../oci/types.ts";
+import type { KnownImages } from "./known_images.ts";
+import type { PullCredentials, PullScope, PullSecrets } from "./pull_secrets.ts";
 
 /** Whose images, how deep, how urgent. */
 export interface PodImagesRequest {
@@ -14,18 +15,28 @@ export interface PodImagesRequest {
   /** Images whose config must be read as well, to see whether they are bundles. */
   readonly configOf?: readonly string[];
   readonly priority: InspectionPriority;
+  /**
+   * A time (epoch ms) when the pod existed already: images that are looked up for every pod may be answered by a look-up
+   * that began since then. Absent: by one that begins from now on.
+   */
+  readonly admittedAtMs?: number | undefined;
+  /** Look up tags again that are past half of their life, although they are still believed. */
+  readonly renew?: boolean | undefined;
 }
 
 /** Inspects the images of pods. */
 export interface PodImages {
   /** One answer per image, in order; failures are answers. Rejects only when the signal aborts. */
   inspect(request: PodImagesRequest, signal: AbortSignal): Promise<readonly InspectedImage[]>;
-  /** Starts the same in the background; what is learnt ends in the memory. Drops the request when too many wait. */
+  /**
+   * Starts the same in the background, so that it is known when the pod is decided on. What must be looked up for every
+   * pod is only made known: its own look-up comes with the decision. Drops the request when too many are under way.
+   */
   prefetch(request: PodImagesRequest): void;
 }
 
 /** Prefetches under way at most: beyond it the controller will do the work anyway, a moment later. */
-const MAX_PREFETCHES = 256;
+export const MAX_PREFETCHES = 256;
 
 /** Opens the service. `signal` ends all prefetches. */
 export function openPodImages(options: {
@@ -38,18 +49,19 @@ export function openPodImages(options: {
   readonly observe: (image: { readonly ms: number; readonly report: InspectionReport }) => void;
 }): PodImages {
   const { inspector, pullSecrets, known, clock, log, observe } = options;
-  const pending = new Set<string>();
+  const prefetches = new Prefetches();
 
   async function inspect(request: PodImagesRequest, signal: AbortSignal): Promise<readonly InspectedImage[]> {
-    const { scope, images, priority, configOf = [] } = request;
-    const remembered = configOf.length === 0 ? known.recall(images, scope) : undefined;
+    const { scope, images, configOf = [], renew = false } = request;
+    const admittedAtMs = request.admittedAtMs ?? clock.nowMs();
+    const isAnswered = configOf.length === 0 && !(renew && known.isAging(images, scope));
+    const remembered = isAnswered ? known.recall(images, scope, { admittedAtMs }) : undefined;
     if (remembered !== undefined) return remembered;
-    const credentials = await pullSecrets.read(scope, signal);
+    const pull = await pullSecrets.read(scope, signal);
     return await Promise.all(images.map(async (use): Promise<InspectedImage> => {
       const startedMs = clock.monotonicMs();
-      const depth: InspectionDepth = configOf.includes(use.image) ? "config" : "index";
-      const freshness = use.always ? "revalidate" : "cached";
-      const report = await inspector.inspect({ image: use.image, credentials, freshness, depth, priority }, signal);
+      const asked = requestFor(use, { request, pull, notBeforeMs: use.always ? admittedAtMs : known.agingBeforeMs() });
+      const report = withProblem(await inspector.inspect(asked, signal), pull.problem);
       observe({ ms: clock.monotonicMs() - startedMs, report });
       known.remember(use.image, report, scope);
       return { ...use, inspection: report.inspection };
@@ -57,13 +69,69 @@ export function openPodImages(options: {
   }
 
   function prefetch(request: PodImagesRequest): void {
-    const key = JSON.stringify([request.scope, request.images]);
-    if (pending.has(key) || pending.size >= MAX_PREFETCHES || options.signal.aborted) return;
-    pending.add(key);
-    inspect(request, options.signal)
+    const images = request.images.map((use) => ({ ...use, always: false }));
+    const key = JSON.stringify([request.scope, images]);
+    if (options.signal.aborted || !prefetches.begin(key, request.scope.namespace)) return;
+    inspect({ ...request, images }, options.signal)
       .catch((error: unknown) => log.debug("prefetch ended early", { reason: errorText(error) }))
-      .finally(() => pending.delete(key));
+      .finally(() => prefetches.end(key, request.scope.namespace));
   }
 
   return { inspect, prefetch };
+}
+
+function requestFor(
+  { image, always }: ImageUse,
+  { request, pull, notBeforeMs }: {
+    readonly request: PodImagesRequest;
+    readonly pull: PullCredentials;
+    readonly notBeforeMs: number;
+  },
+): InspectionRequest {
+  const { scope: { namespace }, priority, configOf = [], renew = false } = request;
+  return {
+    image,
+    credentials: pull.credentials,
+    freshness: always || renew ? "revalidate" : "cached",
+    notBeforeMs,
+    depth: configOf.includes(image) ? "config" : "index",
+    priority,
+    namespace,
+  };
+}
+
+/** Without all of its credentials, that an image cannot be read proves nothing. */
+function withProblem(report: InspectionReport, problem: InspectionFailure | undefined): InspectionReport {
+  const { inspection } = report;
+  if (problem === undefined || inspection.kind !== "failed" || inspection.failure.kind === "transient") return report;
+  return { ...report, inspection: { kind: "failed", failure: problem } };
+}
+
+/** The prefetches under way, each once; a namespace may have as many as are free for the others. */
+class Prefetches {
+  readonly #underWay = new Set<string>();
+  readonly #byNamespace = new Map<string, number>();
+
+  begin(key: string, namespace: string): boolean {
+    const held = this.#byNamespace.get(namespace) ?? 0;
+    if (this.#underWay.has(key) || held >= MAX_PREFETCHES - this.#underWay.size) return false;
+    this.#underWay.add(key);
+    this.#byNamespace.set(namespace, held + 1);
+    return true;
+  }
+
+  end(key: string, namespace: string): void {
+    this.#underWay.delete(key);
+    const held = (this.#byNamespace.get(namespace) ?? 1) - 1;
+    if (held === 0) this.#byNamespace.delete(namespace);
+    else this.#byNamespace.set(namespace, held);
+  }
+}
+
+/** Whether every image is named by its digest, so that what is known of it never ages. */
+export function areAllPinned(images: readonly ImageUse[]): boolean {
+  return images.every(({ image }) => {
+    const parsed = parseReference(image);
+    return parsed.kind === "invalid" || parsed.reference.digest !== undefined;
+  });
 }

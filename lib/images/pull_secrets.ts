@@ -1,69 +1,155 @@
-// Pull secrets of pods, read from the API server when an image needs them. Called by pod_images.ts.
-import { LRUCache } from "lru-cache";
+// The credentials of pods' pull secrets, read from the API server when an image needs them: those that the pod names or,
+// where it names none, those of its ServiceAccount, as the ServiceAccount admission fills them in.
 import type { Clock } from "../clock.ts";
-import type { Logger } from "../log.ts";
-import { errorText } from "../log.ts";
 import type { KubeApi } from "../k8s/api.ts";
-import { ApiError, isNotFound } from "../k8s/errors.ts";
-import { Resource } from "../k8s/types.ts";
-import { parseDockerConfigSecret } from "../oci/credentials/docker_config.ts";
+import { ApiError } from "../k8s/errors.ts";
+import { type KubeObject, Resource, type ResourceType } from "../k8s/types.ts";
+import { errorText, type Logger } from "../log.ts";
 import type { Credential } from "../oci/credential.ts";
-import type { PullScope } from "./known_images.ts";
+import { parseDockerConfigSecret } from "../oci/credentials/docker_config.ts";
+import type { InspectionFailure } from "../oci/types.ts";
+import { SharedCalls } from "../shared_call.ts";
+
+/** Who pulls: what was read with pull secrets serves the namespace, account and secret names alone that read it. */
+export interface PullScope {
+  readonly namespace: string;
+  /** The ServiceAccount, whose pull secrets count where the pod names none; empty: `default`. */
+  readonly serviceAccount?: string | undefined;
+  /** In the pod's order. */
+  readonly pullSecrets: readonly string[];
+}
 
 /** How far pull secrets may be read: those of any pod, only those in Archway's own namespace, none at all. */
 export type PullSecretMode = "pod" | "own-namespace" | "none";
 
-/** Reads the credentials a pod names. */
-export interface PullSecrets {
-  /** In the order of the pod's list. Missing, forbidden or malformed secrets are skipped: the pull may still work. */
-  read(scope: PullScope, signal: AbortSignal): Promise<readonly Credential[]>;
+/** What a pod pulls with. */
+export interface PullCredentials {
+  /** In the order of the list. Missing, forbidden or malformed secrets are skipped: the pull may still work. */
+  readonly credentials: readonly Credential[];
+  /** Why some could not be read just now: without them, that an image cannot be read proves nothing. */
+  readonly problem?: InspectionFailure | undefined;
 }
 
-/** A secret is asked for at most this often, so a burst of pods shares one GET while a rotation is seen at once after. */
-const SHARED_MS = 2_000;
+/** Reads the credentials that a pod pulls with. */
+export interface PullSecrets {
+  /** Rejects only when the signal aborts. */
+  read(scope: PullScope, signal: AbortSignal): Promise<PullCredentials>;
+}
 
-/** Opens the reader. Secrets stay in memory for {@link SHARED_MS} only. */
-export function openPullSecrets(options: {
+/** What is needed to read them. */
+export interface PullSecretDeps {
   readonly api: Pick<KubeApi, "get">;
   readonly mode: PullSecretMode;
   readonly ownNamespace: string;
   readonly clock: Clock;
   readonly log: Logger;
-}): PullSecrets {
-  const { api, mode, clock, log } = options;
-  const recent = new LRUCache<string, { readonly atMs: number; readonly answer: Promise<readonly Credential[]> }>({
-    max: 1_000,
-  });
+}
 
-  async function fetchSecret(namespace: string, name: string, signal: AbortSignal): Promise<readonly Credential[]> {
-    try {
-      const secret = await api.get(Resource.secrets, { namespace, name }, signal);
+/** A secret is asked for at most this often, so a burst of pods shares one GET while a rotation is seen at once after (ms). */
+const SECRET_KEPT_MS = 2_000;
+/** Nearly every pod names no secret, and accounts change seldom (ms). */
+const ACCOUNT_KEPT_MS = 10_000;
+const MAX_KEPT = 1_000;
+const DEFAULT_ACCOUNT = "default";
+/** Statuses that mean "it is not to be had", rather than "not now". */
+const FINAL_STATUSES: readonly number[] = [403, 404];
+
+/** Opens the reader. Secrets stay in memory for {@link SECRET_KEPT_MS} only. */
+export function openPullSecrets(deps: PullSecretDeps): PullSecrets {
+  return new Reader(deps);
+}
+
+class Reader implements PullSecrets {
+  readonly #deps: PullSecretDeps;
+  readonly #secrets: SharedCalls<readonly Credential[]>;
+  readonly #accounts: SharedCalls<readonly string[]>;
+
+  constructor(deps: PullSecretDeps) {
+    this.#deps = deps;
+    const { clock } = deps;
+    this.#secrets = new SharedCalls({ clock, keepMs: () => SECRET_KEPT_MS, maxKept: MAX_KEPT });
+    this.#accounts = new SharedCalls({ clock, keepMs: () => ACCOUNT_KEPT_MS, maxKept: MAX_KEPT });
+  }
+
+  async read(scope: PullScope, signal: AbortSignal): Promise<PullCredentials> {
+    const { mode, ownNamespace } = this.#deps;
+    const { namespace, serviceAccount = "", pullSecrets } = scope;
+    if (mode === "none" || mode === "own-namespace" && namespace !== ownNamespace) return { credentials: [] };
+    const names = pullSecrets.length > 0
+      ? { kind: "read", value: pullSecrets } as const
+      : await this.#attempt(signal, () => this.#secretsOf(namespace, serviceAccount || DEFAULT_ACCOUNT, signal));
+    if (names.kind === "problem") return { credentials: [], problem: names.problem };
+    const lists = await Promise.all(
+      names.value.map((name) => this.#attempt(signal, () => this.#credentialsOf(namespace, name, signal))),
+    );
+    return {
+      credentials: lists.flatMap((list) => list.kind === "read" ? list.value : []),
+      problem: lists.find((list) => list.kind === "problem")?.problem,
+    };
+  }
+
+  #credentialsOf(namespace: string, name: string, signal: AbortSignal): Promise<readonly Credential[]> {
+    return this.#secrets.run(JSON.stringify([namespace, name]), { signal }, async (_, shared) => {
+      const secret = await this.#get(Resource.secrets, { namespace, name }, shared);
+      if (secret === undefined) return [];
       const parsed = parseDockerConfigSecret(secret, `secret ${namespace}/${name}`);
       if (parsed.kind === "ok") return parsed.credentials;
-      log.warn("cannot use a pull secret", { namespace, secret: name, reason: parsed.message });
+      this.#deps.log.warn("cannot use a pull secret", { namespace, secret: name, reason: parsed.message });
+      return [];
+    });
+  }
+
+  #secretsOf(namespace: string, name: string, signal: AbortSignal): Promise<readonly string[]> {
+    return this.#accounts.run(JSON.stringify([namespace, name]), { signal }, async (_, shared) => {
+      const account = await this.#get(Resource.serviceAccounts, { namespace, name }, shared);
+      return account === undefined ? [] : pullSecretsOf(account);
+    });
+  }
+
+  /** The object; undefined when it is missing or forbidden. Throws when the API server cannot say now. */
+  async #get(
+    resource: ResourceType,
+    target: { readonly namespace: string; readonly name: string },
+    signal: AbortSignal,
+  ): Promise<KubeObject | undefined> {
+    try {
+      return await this.#deps.api.get(resource, target, signal);
     } catch (error) {
-      // A later pod asks again: only answers are shared, not failures of the API server.
-      if (!(error instanceof ApiError) || ![403, 404].includes(error.status)) recent.delete(`${namespace}/${name}`);
-      const level = isNotFound(error) ? "debug" : "warn";
-      log[level]("cannot read a pull secret", { namespace, secret: name, reason: errorText(error) });
+      const isFinal = error instanceof ApiError && FINAL_STATUSES.includes(error.status);
+      const level = isFinal && error.status === 404 ? "debug" : "warn";
+      if (!signal.aborted) {
+        this.#deps.log[level](`cannot read a ${resource.kind} for pulling images`, {
+          ...target,
+          reason: errorText(error),
+        });
+      }
+      if (isFinal) return undefined;
+      throw new Error(`Cannot read ${resource.kind} "${target.namespace}/${target.name}": ${errorText(error)}`, {
+        cause: error,
+      });
     }
-    return [];
   }
 
-  function readOne(namespace: string, name: string, signal: AbortSignal): Promise<readonly Credential[]> {
-    const key = `${namespace}/${name}`;
-    const shared = recent.get(key);
-    if (shared !== undefined && clock.monotonicMs() - shared.atMs < SHARED_MS) return shared.answer;
-    const answer = fetchSecret(namespace, name, signal);
-    recent.set(key, { atMs: clock.monotonicMs(), answer });
-    return answer;
+  async #attempt<T>(
+    signal: AbortSignal,
+    work: () => Promise<T>,
+  ): Promise<
+    { readonly kind: "read"; readonly value: T } | { readonly kind: "problem"; readonly problem: InspectionFailure }
+  > {
+    try {
+      return { kind: "read", value: await work() };
+    } catch (error) {
+      signal.throwIfAborted();
+      return { kind: "problem", problem: { kind: "transient", reason: "ServerError", message: errorText(error) } };
+    }
   }
+}
 
-  return {
-    read: async ({ namespace, pullSecrets }, signal) => {
-      if (mode === "none" || mode === "own-namespace" && namespace !== options.ownNamespace) return [];
-      const lists = await Promise.all(pullSecrets.map((name) => readOne(namespace, name, signal)));
-      return lists.flat();
-    },
-  };
+function pullSecretsOf(account: KubeObject): readonly string[] {
+  const { imagePullSecrets } = account;
+  if (!Array.isArray(imagePullSecrets)) return [];
+  const names = imagePullSecrets.map((one: unknown) =>
+    typeof one === "object" && one !== null && "name" in one ? one.name : undefined
+  );
+  return names.filter((name) => typeof name === "string").filter(Boolean);
 }

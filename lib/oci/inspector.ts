@@ -21,6 +21,8 @@ export interface InspectionRequest {
   readonly credentials: readonly Credential[];
   /** `cached`: a fresh enough tag is believed. `revalidate` (imagePullPolicy Always): the tag is looked up again. */
   readonly freshness: "cached" | "revalidate";
+  /** With `revalidate`: the oldest look-up that may answer began then (epoch ms); absent: one that begins from now on. */
+  readonly notBeforeMs?: number | undefined;
   /** How much must be known. */
   readonly depth: InspectionDepth;
   readonly priority: InspectionPriority;
@@ -75,6 +77,8 @@ export interface InspectionReport {
   readonly source: "registry" | "cache";
   /** Whether the knowledge may be shared: `public` was read anonymously; `private` needed a credential. */
   readonly access: "public" | "private";
+  /** With `private`: the number of the credentials' access scope, which means nothing outside of this process. */
+  readonly scopeId?: number | undefined;
   /** `Credential.source` that worked; absent when anonymous. */
   readonly credentialSource?: string | undefined;
   /** `host[:port]` of the mirror that answered instead of the registry itself. */

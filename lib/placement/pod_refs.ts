@@ -15,9 +15,12 @@ export function podRef({ namespace, name, uid }: Pick<PodView, "namespace" | "na
   return { apiVersion: "v1", kind: "Pod", namespace, name, uid };
 }
 
-/** The pull secrets that a pod, or a template, may use. */
+/** The pull secrets that a pod, or a template, may use, and the account whose secrets count where it names none. */
 export function pullScopeOf(
-  { namespace, imagePullSecrets }: Pick<PodView, "namespace" | "imagePullSecrets">,
-): { readonly namespace: string; readonly pullSecrets: readonly string[] } {
-  return { namespace, pullSecrets: imagePullSecrets };
+  { namespace, serviceAccountName, imagePullSecrets }: Pick<
+    PodView,
+    "namespace" | "serviceAccountName" | "imagePullSecrets"
+  >,
+): { readonly namespace: string; readonly serviceAccount: string; readonly pullSecrets: readonly string[] } {
+  return { namespace, serviceAccount: serviceAccountName, pullSecrets: imagePullSecrets };
 }

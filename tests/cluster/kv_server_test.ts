@@ -47,7 +47,7 @@ function countingRegistry(): { readonly inner: RegistryLookups; asked(): number 
             findings: [],
           },
           resolved: "registry.example/team/app:v1",
-          verifiedAtMs: 0,
+          verifiedAtMs: Date.now(),
           source: "registry",
           access: credentials.length === 0 ? "public" : "private",
           requests: NO_REQUESTS,

@@ -151,8 +151,9 @@ export const REASONS: readonly Reason[] = [
     ids: ["DV-123"],
     status: "different",
     of: "behaviour",
-    why: "pods of policy Always share one look-up a second",
-    by: "DV-123 openCachedInspector() looks a tag up each time for policy Always, shared by all of a second",
+    why:
+      "pods of policy Always share a look-up that began after all of them were there, at most four a second for an image",
+    by: "DV-123 openCachedInspector() looks a tag up again for each pod of policy Always, once for those before it",
   },
   {
     ids: ["DV-124"],

@@ -3,7 +3,6 @@ import { SharedCalls } from "../../lib/shared_call.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 
 const NEVER = new AbortController().signal;
-const caller = undefined;
 
 interface Started {
   readonly signal: AbortSignal;
@@ -23,7 +22,7 @@ function open(options: { readonly keepMs?: () => number; readonly abandoned?: "a
   const calls = new SharedCalls<string>({ clock, ...options });
   const started: Started[] = [];
   const ask = (signal = NEVER): Promise<string> =>
-    calls.run("key", { caller, signal }, (_, own) => {
+    calls.run("key", { signal }, (_, own) => {
       const { promise, resolve: finish, reject: fail } = Promise.withResolvers<string>();
       started.push({ signal: own, finish, fail });
       return promise;

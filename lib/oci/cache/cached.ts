@@ -1,31 +1,43 @@
 // Remembers what images said: a digest's platforms for good, a tag's digest for a while and by HEAD after it. A wrapper
 // around the registry's inspector.
+//
+//   inspect ─ failure of a moment ago? ─ in memory or store, and fresh enough? ─ TagLookups: share or begin a look-up
+//                                                                                 ├ HEAD, where its document is known
+//                                                                                 └ GET otherwise
 import type { Clock } from "../../clock.ts";
 import type { KeyValueStore } from "../../kv/store.ts";
 import type { Logger } from "../../log.ts";
-import { type DocumentRecord, isDeepEnough, type TagRecord } from "./records.ts";
 import type { Credential } from "../credential.ts";
 import { fingerprintOfAll } from "../fingerprint.ts";
 import { findingsOfDocument, findingsOfReference } from "../image/findings.ts";
 import type { HeadAnswer, InspectionReport, InspectionRequest, Inspector, RegistryLookups } from "../inspector.ts";
-import { type InspectionStore, openInspectionStore } from "./inspection_store.ts";
-import { type AccessScope, openAccessScopes, PUBLIC_SCOPE } from "./access_scope.ts";
-import { addRequests, NO_REQUESTS } from "../request_log.ts";
-import { type NegativeCache, openNegativeCache } from "./negative.ts";
+import { askersOf, forAll } from "../limits/askers.ts";
 import { canonicalReference, type ImageReference, parseReference } from "../reference.ts";
+import { addRequests, NO_REQUESTS } from "../request_log.ts";
+import { type AccessScope, openAccessScopes, PUBLIC_SCOPE } from "./access_scope.ts";
+import { type InspectionStore, type KnownTag, openInspectionStore } from "./inspection_store.ts";
+import { type NegativeCache, openNegativeCache } from "./negative.ts";
+import { type DocumentRecord, isDeepEnough } from "./records.ts";
+import { TagLookups } from "./tag_lookups.ts";
+
+/** What memory alone has of an image. */
+export interface RecalledImage {
+  readonly inspection: DocumentRecord;
+  /** Where the tag pointed and since when that is believed; undefined for a digest, which is true for good. */
+  readonly tag: KnownTag | undefined;
+}
 
 /** An inspector with a memory. */
 export interface CachedInspector extends Inspector {
-  /** Images known in memory. */
+  /** What memory has of an image, public or in one of these access scopes, however old; answered at once. */
+  recall(image: string, scopeIds: readonly number[]): RecalledImage | undefined;
+  /** Documents in memory. */
   size(): number;
 }
 
-/** An answer about a tag that is this young is shared even by those who want it looked up each time (ms). */
-const SHARED_MS = 1_000;
-
 /** What the memory is made with. */
 export interface CachedInspectorDeps {
-  /** Asked for what is not known. */
+  /** Asked for what is not remembered. */
   readonly inner: RegistryLookups;
   /** What outlives the process. */
   readonly kv: KeyValueStore;
@@ -43,155 +55,205 @@ export interface CachedInspectorDeps {
  * Opens the memory over `inner`. Requests see what is public and what was read with the very credentials they bring, which
  * therefore must be complete (see with_keyring.ts).
  */
-export function openCachedInspector(parts: CachedInspectorDeps): CachedInspector {
-  return new Cache(parts);
+export function openCachedInspector(deps: CachedInspectorDeps): CachedInspector {
+  return new Cache(deps);
 }
 
-/** One question on its way. */
-interface Ask {
+/** A request with what follows from it. */
+interface Question {
   readonly request: InspectionRequest;
   readonly reference: ImageReference;
-  /** Whose knowledge may answer it, everybody's first. */
+  /** Whose records may answer it, everybody's first. */
   readonly scopes: readonly AccessScope[];
   readonly signal: AbortSignal;
 }
 
-/** A record with whose knowledge it is. */
-interface Known<T> {
+/** A record and whose it is. */
+interface Scoped<T> {
   readonly record: T;
   readonly scope: AccessScope;
 }
 
 class Cache implements CachedInspector {
-  readonly #parts: CachedInspectorDeps;
-  readonly #knowledge: InspectionStore;
+  readonly #deps: CachedInspectorDeps;
+  readonly #store: InspectionStore;
   readonly #failures: NegativeCache;
+  readonly #lookups: TagLookups;
   readonly #scopeOf: (credentials: readonly Credential[]) => AccessScope;
 
-  constructor(parts: CachedInspectorDeps) {
-    this.#parts = parts;
-    this.#knowledge = openInspectionStore(parts);
-    this.#failures = openNegativeCache(parts);
-    this.#scopeOf = openAccessScopes(parts);
+  constructor(deps: CachedInspectorDeps) {
+    this.#deps = deps;
+    this.#store = openInspectionStore(deps);
+    this.#failures = openNegativeCache(deps);
+    this.#lookups = new TagLookups(deps);
+    this.#scopeOf = openAccessScopes(deps);
   }
 
   size(): number {
-    return this.#knowledge.size();
+    return this.#store.size();
+  }
+
+  recall(image: string, scopeIds: readonly number[]): RecalledImage | undefined {
+    const parsed = parseReference(image);
+    if (parsed.kind === "invalid") return undefined;
+    const { reference } = parsed;
+    const ids = [PUBLIC_SCOPE.id, ...scopeIds];
+    const tags = ids.map((id) => this.#store.tagNow(id, tagName(reference))).filter((tag) => tag !== undefined);
+    const tag = reference.digest === undefined ? this.#youngest(tags, (one) => one) : undefined;
+    const digest = reference.digest ?? tag?.digest;
+    if (digest === undefined) return undefined;
+    const document = ids.map((id) => this.#store.documentNow(id, digest)).find((one) => one !== undefined);
+    if (document === undefined) return undefined;
+    return { inspection: { ...document, findings: findingsFor(reference, document) }, tag };
   }
 
   async inspect(request: InspectionRequest, signal: AbortSignal): Promise<InspectionReport> {
+    const { inner, clock } = this.#deps;
     const parsed = parseReference(request.image);
-    if (parsed.kind === "invalid") return await this.#parts.inner.inspect(request, signal);
-    const key = failureKey(request);
-    const failure = this.#failures.recall(key, request.freshness);
-    if (failure !== undefined) {
-      const inspection = { kind: "failed", failure } as const;
-      return toReport(parsed.reference, { inspection, verifiedAtMs: this.#parts.clock.nowMs() });
-    }
+    if (parsed.kind === "invalid") return await inner.inspect(request, signal);
     const { reference } = parsed;
+    const key = keyOf(request);
+    const failure = this.#failures.recall(key, request);
+    if (failure !== undefined) {
+      return toReport(reference, { inspection: { kind: "failed", failure }, verifiedAtMs: clock.nowMs() });
+    }
     const scopes = request.credentials.length === 0
       ? [PUBLIC_SCOPE]
       : [PUBLIC_SCOPE, this.#scopeOf(request.credentials)];
-    const ask = { request, reference, scopes, signal };
+    const question = { request, reference, scopes, signal };
     const report = reference.digest === undefined
-      ? await this.#inspectTag(ask)
-      : await this.#inspectDigest(ask, reference.digest);
+      ? await this.#inspectTag(question)
+      : await this.#inspectDigest(question, reference.digest);
     signal.throwIfAborted();
-    if (report.inspection.kind === "failed") this.#failures.remember(key, report.inspection.failure);
-    else this.#failures.forget(key);
+    const { inspection, verifiedAtMs } = report;
+    if (inspection.kind !== "failed") this.#failures.forget(key);
+    else this.#failures.remember(key, { failure: inspection.failure, askedAtMs: verifiedAtMs });
     return report;
   }
 
-  async #inspectDigest(ask: Ask, digest: string): Promise<InspectionReport> {
-    const known = await this.#recallDocument(ask, digest);
-    if (known === undefined) return await this.#inspectAfresh(ask);
-    return answer(ask, { document: known, verifiedAtMs: this.#parts.clock.nowMs() });
+  async #inspectDigest(question: Question, digest: string): Promise<InspectionReport> {
+    const document = await this.#recallDocument(question, digest);
+    if (document === undefined) return await this.#get(question);
+    return answer(question, { document, verifiedAtMs: this.#deps.clock.nowMs() });
   }
 
-  async #inspectTag(ask: Ask): Promise<InspectionReport> {
-    const tag = await this.#recallTag(ask);
-    const document = tag === undefined ? undefined : await this.#recallDocument(ask, tag.record.digest);
-    if (tag === undefined || document === undefined) return await this.#inspectAfresh(ask);
-    const ageMs = this.#parts.clock.nowMs() - tag.record.verifiedAtMs;
-    const maxAgeMs = ask.request.freshness === "revalidate" ? SHARED_MS : this.#parts.tagTtlMs;
-    // A negative age is another replica's clock, or ours set back: no reason to believe it for longer.
-    if (ageMs < 0 || ageMs > maxAgeMs) return await this.#revalidate(ask);
-    return answer(ask, { document, verifiedAtMs: tag.record.verifiedAtMs });
+  async #inspectTag(question: Question): Promise<InspectionReport> {
+    const { request, signal } = question;
+    const tag = await this.#recallTag(question);
+    const document = tag === undefined ? undefined : await this.#recallDocument(question, tag.record.digest);
+    if (tag !== undefined && document !== undefined && this.#isFresh(tag.record, request)) {
+      return answer(question, { document, tagScope: tag.scope, verifiedAtMs: tag.record.verifiedAtMs });
+    }
+    const notBeforeMs = request.freshness === "revalidate" ? this.#notBeforeMs(request) : -Infinity;
+    const wish = { notBeforeMs, askers: askersOf(request), signal };
+    return await this.#lookups.share(keyOf(request), wish, (askers, shared) => {
+      const all = { ...question, request: forAll(request, askers), signal: shared };
+      return document === undefined ? this.#get(all) : this.#head(all);
+    });
   }
 
   /** One HEAD: mostly the tag has not moved, or moved to what is known under another name. */
-  async #revalidate(ask: Ask): Promise<InspectionReport> {
-    const { request, signal, reference } = ask;
-    const askedAtMs = this.#parts.clock.nowMs();
-    const head = await this.#parts.inner.head(request, signal);
+  async #head(question: Question): Promise<InspectionReport> {
+    const { request, signal, reference } = question;
+    const verifiedAtMs = this.#deps.clock.nowMs();
+    const head = await this.#deps.inner.head(request, signal);
     if (head.kind === "failed" && head.failure.kind === "transient") {
       const { requests, trace, failure } = head;
-      const report = toReport(reference, { inspection: { kind: "failed", failure }, verifiedAtMs: askedAtMs });
+      const report = toReport(reference, { inspection: { kind: "failed", failure }, verifiedAtMs });
       return { ...report, source: "registry", requests, trace };
     }
     // Not every registry answers HEAD truthfully: only a GET decides that an image is gone.
-    const document = head.kind === "digest" ? await this.#recallDocument(ask, head.digest) : undefined;
-    if (head.kind !== "digest" || document === undefined) return await this.#inspectAfresh(ask, head);
+    const document = head.kind === "digest" ? await this.#recallDocument(question, head.digest) : undefined;
+    if (head.kind !== "digest" || document === undefined) return await this.#get(question, head);
     const { requests, trace, access, digest, credentialSource } = head;
-    this.#knowledge.putTag(this.#scopeFor(request, access), tagName(reference), { digest, verifiedAtMs: askedAtMs });
-    const report = { ...answer(ask, { document, verifiedAtMs: askedAtMs }), requests, trace, access };
-    return credentialSource === undefined ? report : { ...report, credentialSource };
+    const tagScope = this.#scopeFor(request, access);
+    this.#store.putTag(tagScope, tagName(reference), { digest, verifiedAtMs });
+    return { ...answer(question, { document, tagScope, verifiedAtMs }), requests, trace, credentialSource };
   }
 
-  async #inspectAfresh(ask: Ask, head?: HeadAnswer): Promise<InspectionReport> {
-    const { request, signal, reference } = ask;
-    const verifiedAtMs = this.#parts.clock.nowMs();
-    const report = await this.#parts.inner.inspect(request, signal);
-    const { inspection, access } = report;
-    // Private knowledge without a credential to tell whose it is would be everybody's.
-    if (inspection.kind !== "failed" && (access === "public" || request.credentials.length > 0)) {
-      const scope = this.#scopeFor(request, access);
-      const { digest } = inspection;
-      this.#knowledge.learnDocument(scope, { ...inspection, findings: findingsOfDocument(inspection.findings) });
-      if (reference.digest === undefined) {
-        this.#knowledge.putTag(scope, tagName(reference), { digest, verifiedAtMs });
-      }
+  async #get(question: Question, head?: HeadAnswer): Promise<InspectionReport> {
+    const { request, signal, reference } = question;
+    const report = await this.#deps.inner.inspect(request, signal);
+    const { inspection, access, verifiedAtMs } = report;
+    this.#deps.log.debug("asked the registry for an image", { image: request.image, outcome: inspection.kind });
+    const requests = head === undefined ? report.requests : addRequests(head.requests, report.requests);
+    const trace = head === undefined ? report.trace : [...head.trace, ...report.trace];
+    // A private answer without a credential to say whose it is would be everybody's.
+    const isAnyones = access === "private" && request.credentials.length === 0;
+    if (inspection.kind === "failed" || isAnyones) return { ...report, requests, trace };
+    const scope = this.#scopeFor(request, access);
+    this.#store.putDocument(scope, { ...inspection, findings: findingsOfDocument(inspection.findings) });
+    if (reference.digest === undefined) {
+      this.#store.putTag(scope, tagName(reference), { digest: inspection.digest, verifiedAtMs });
     }
-    this.#parts.log.debug("asked the registry for an image", { image: request.image, outcome: inspection.kind });
-    if (head === undefined) return report;
-    const requests = addRequests(head.requests, report.requests);
-    return { ...report, requests, trace: [...head.trace, ...report.trace] };
+    return { ...report, requests, trace, ...ownerOf([scope]) };
+  }
+
+  #isFresh({ verifiedAtMs, isOwn }: KnownTag, request: InspectionRequest): boolean {
+    const ageMs = this.#deps.clock.nowMs() - verifiedAtMs;
+    // A negative age is another replica's clock, or ours set back: no reason to believe it for longer.
+    if (ageMs < 0) return false;
+    return request.freshness === "revalidate"
+      ? isOwn && verifiedAtMs >= this.#notBeforeMs(request)
+      : ageMs <= this.#deps.tagTtlMs;
+  }
+
+  #notBeforeMs({ notBeforeMs }: InspectionRequest): number {
+    return notBeforeMs ?? this.#deps.clock.nowMs();
   }
 
   #scopeFor({ credentials }: InspectionRequest, access: InspectionReport["access"]): AccessScope {
     return access === "public" ? PUBLIC_SCOPE : this.#scopeOf(credentials);
   }
 
-  async #recallDocument({ scopes, request }: Ask, digest: string): Promise<Known<DocumentRecord> | undefined> {
+  async #recallDocument({ scopes, request }: Question, digest: string): Promise<Scoped<DocumentRecord> | undefined> {
     for (const scope of scopes) {
-      const record = await this.#knowledge.document(scope, digest);
+      const record = await this.#store.document(scope, digest);
       if (record !== undefined && isDeepEnough(record, request.depth)) return { record, scope };
     }
     return undefined;
   }
 
   /** The youngest: the same tag may have been looked up with and without credentials. */
-  async #recallTag({ scopes, reference }: Ask): Promise<Known<TagRecord> | undefined> {
-    let youngest: Known<TagRecord> | undefined;
+  async #recallTag({ scopes, reference }: Question): Promise<Scoped<KnownTag> | undefined> {
+    const found: Scoped<KnownTag>[] = [];
     for (const scope of scopes) {
-      const record = await this.#knowledge.tag(scope, tagName(reference));
-      if (record === undefined || record.verifiedAtMs <= (youngest?.record.verifiedAtMs ?? 0)) continue;
-      youngest = { record, scope };
+      const record = await this.#store.tag(scope, tagName(reference));
+      if (record !== undefined) found.push({ record, scope });
     }
-    return youngest;
+    return this.#youngest(found, ({ record }) => record);
+  }
+
+  /** What has a time to come is no younger than anything. */
+  #youngest<T>(all: readonly T[], tagOf: (one: T) => KnownTag): T | undefined {
+    const nowMs = this.#deps.clock.nowMs();
+    const rank = (one: T): number => {
+      const { verifiedAtMs } = tagOf(one);
+      return verifiedAtMs <= nowMs ? verifiedAtMs : -Infinity;
+    };
+    return all.reduce<T | undefined>(
+      (best, one) => best === undefined || rank(one) > rank(best) ? one : best,
+      undefined,
+    );
   }
 }
 
+/** The answer of a document, reached through a tag or named by its digest. It is public only if both are. */
 function answer(
-  { reference }: Ask,
-  { document: { record, scope }, verifiedAtMs }: {
-    readonly document: Known<DocumentRecord>;
+  { reference }: Question,
+  { document: { record, scope }, tagScope = scope, verifiedAtMs }: {
+    readonly document: Scoped<DocumentRecord>;
+    readonly tagScope?: AccessScope;
     readonly verifiedAtMs: number;
   },
 ): InspectionReport {
-  const findings = [...findingsOfReference(reference, record.mediaType), ...record.findings];
-  const access = scope === PUBLIC_SCOPE ? "public" : "private";
-  return { ...toReport(reference, { inspection: { ...record, findings }, verifiedAtMs }), access };
+  const inspection = { ...record, findings: findingsFor(reference, record) };
+  return { ...toReport(reference, { inspection, verifiedAtMs }), ...ownerOf([scope, tagScope]) };
+}
+
+function ownerOf(scopes: readonly AccessScope[]): Pick<InspectionReport, "access" | "scopeId"> {
+  const owner = scopes.find((scope) => scope !== PUBLIC_SCOPE);
+  return owner === undefined ? { access: "public" } : { access: "private", scopeId: owner.id };
 }
 
 function toReport(
@@ -202,11 +264,15 @@ function toReport(
   return { inspection, resolved, verifiedAtMs, source: "cache", access: "public", requests: NO_REQUESTS, trace: [] };
 }
 
+function findingsFor(reference: ImageReference, { mediaType, findings }: DocumentRecord): DocumentRecord["findings"] {
+  return [...findingsOfReference(reference, mediaType), ...findings];
+}
+
 /** One spelling for each tag. Short names stand apart: the configuration may send them elsewhere than to Docker Hub. */
 function tagName(reference: ImageReference): string {
   return `${reference.isShort ? "short " : ""}${canonicalReference(reference)}`;
 }
 
-function failureKey({ image, depth, credentials }: InspectionRequest): string {
+function keyOf({ image, depth, credentials }: InspectionRequest): string {
   return JSON.stringify([image, depth, fingerprintOfAll(credentials)]);
 }

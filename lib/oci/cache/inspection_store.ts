@@ -1,5 +1,5 @@
-// What is known of images: memory in front, the store behind. Reads fall through once; writes go to both, the store's in the
-// background. Used by cached.ts.
+// What is remembered of images: what digests stand for, and where tags pointed and when. Memory in front, a store behind:
+// reads fall through once, writes go to both, to the store in the background.
 import { LRUCache } from "lru-cache";
 import type * as z from "zod";
 import type { Clock } from "../../clock.ts";
@@ -7,7 +7,9 @@ import { seal, unseal } from "../../kv/envelope.ts";
 import { entryKey, type EntryKind } from "../../kv/keys.ts";
 import { prune } from "../../kv/prune.ts";
 import type { JsonValue, KeyValueStore } from "../../kv/store.ts";
+import type { AccessScope } from "./access_scope.ts";
 import {
+  compactDocument,
   type DocumentRecord,
   DocumentSchema,
   documentToJson,
@@ -16,31 +18,38 @@ import {
   type TagRecord,
   TagSchema,
 } from "./records.ts";
-import type { AccessScope } from "./access_scope.ts";
+import { CACHE_SHARES, weightOfDocument, weightOfTexts } from "./weights.ts";
 
-/** The two-level memory. No call rejects. */
+/** Where a tag pointed, and whether this process asked: then its clock is the one that the time is compared with. */
+export interface KnownTag extends TagRecord {
+  readonly isOwn: boolean;
+}
+
+/** The two levels. No call rejects. */
 export interface InspectionStore {
   /** What a digest stands for. */
   document(scope: AccessScope, digest: string): Promise<DocumentRecord | undefined>;
   /** Where a tag pointed. */
-  tag(scope: AccessScope, name: string): Promise<TagRecord | undefined>;
+  tag(scope: AccessScope, name: string): Promise<KnownTag | undefined>;
+  /** The same from memory alone. */
+  documentNow(scopeId: number, digest: string): DocumentRecord | undefined;
+  /** The same from memory alone. */
+  tagNow(scopeId: number, name: string): KnownTag | undefined;
   /** Keeps a document for good. */
-  learnDocument(scope: AccessScope, record: DocumentRecord): void;
-  /** Keeps where a tag points. */
+  putDocument(scope: AccessScope, record: DocumentRecord): void;
+  /** Keeps where this process has seen a tag point, unless it has seen something later. */
   putTag(scope: AccessScope, name: string, record: TagRecord): void;
   /** Documents in memory. */
   size(): number;
 }
 
-/** Tags are kept in the store well beyond their life: an old one tells which digest a HEAD may confirm (ms). */
+/** Tags are kept in the store well beyond their life: an old one says which digest a HEAD may confirm (ms). */
 const TAG_KEPT_MS = 7 * 24 * 60 * 60 * 1_000;
 /** The store may hold this many times what the memory does; it is cut back after so many writes. */
 const STORE_FACTOR = 10;
 const WRITES_BETWEEN_PRUNES = 1_000;
-/** Platforms that a document has on average at most: few have ten, a hostile one may have a thousand. */
-const PLATFORMS_A_DOCUMENT = 32;
 
-/** Opens the memory; at most `maxEntries` documents and as many tags. */
+/** Opens the store; at most `maxEntries` documents and as many tags are in memory, fewer when they weigh too much. */
 export function openInspectionStore(
   options: { readonly kv: KeyValueStore; readonly clock: Clock; readonly maxEntries: number },
 ): InspectionStore {
@@ -59,7 +68,7 @@ class TwoLevels implements InspectionStore {
   readonly #clock: Clock;
   readonly #maxEntries: number;
   readonly #documents: LRUCache<string, DocumentRecord>;
-  readonly #tags: LRUCache<string, TagRecord>;
+  readonly #tags: LRUCache<string, KnownTag>;
   #writes = 0;
 
   constructor({ kv, clock, maxEntries }: Parameters<typeof openInspectionStore>[0]) {
@@ -68,54 +77,78 @@ class TwoLevels implements InspectionStore {
     this.#maxEntries = maxEntries;
     this.#documents = new LRUCache({
       max: maxEntries,
-      maxSize: Math.max(1_000, maxEntries * PLATFORMS_A_DOCUMENT),
-      sizeCalculation: ({ platforms, findings }) => Math.max(1, platforms.length + findings.length),
+      maxSize: CACHE_SHARES.documents,
+      sizeCalculation: weightOfDocument,
     });
-    this.#tags = new LRUCache({ max: maxEntries });
+    this.#tags = new LRUCache({
+      max: maxEntries,
+      maxSize: CACHE_SHARES.tags,
+      sizeCalculation: ({ digest }, key) => weightOfTexts(key, digest),
+    });
   }
 
   size(): number {
     return this.#documents.size;
   }
 
-  document(scope: AccessScope, digest: string): Promise<DocumentRecord | undefined> {
-    return this.#recall(this.#documents, { scope, kind: "digest", name: digest }, DocumentSchema);
+  documentNow(scopeId: number, digest: string): DocumentRecord | undefined {
+    return this.#documents.get(memoryKey(scopeId, digest));
   }
 
-  tag(scope: AccessScope, name: string): Promise<TagRecord | undefined> {
-    return this.#recall(this.#tags, { scope, kind: "tag", name }, TagSchema);
+  tagNow(scopeId: number, name: string): KnownTag | undefined {
+    return this.#tags.get(memoryKey(scopeId, name));
   }
 
-  learnDocument(scope: AccessScope, record: DocumentRecord): void {
-    const place = { scope, kind: "digest", name: record.digest } as const;
+  async document(scope: AccessScope, digest: string): Promise<DocumentRecord | undefined> {
+    const known = this.documentNow(scope.id, digest);
+    if (known !== undefined) return known;
+    const stored = await this.#read({ scope, kind: "digest", name: digest }, DocumentSchema);
+    // Something may have been learnt while the store was asked.
+    if (stored !== undefined && this.documentNow(scope.id, digest) === undefined) {
+      this.#documents.set(memoryKey(scope.id, digest), compactDocument(stored));
+    }
+    return this.documentNow(scope.id, digest);
+  }
+
+  async tag(scope: AccessScope, name: string): Promise<KnownTag | undefined> {
+    const known = this.tagNow(scope.id, name);
+    if (known !== undefined) return known;
+    const stored = await this.#read({ scope, kind: "tag", name }, TagSchema);
+    if (stored !== undefined && this.tagNow(scope.id, name) === undefined) {
+      this.#tags.set(memoryKey(scope.id, name), { ...stored, isOwn: false });
+    }
+    return this.tagNow(scope.id, name);
+  }
+
+  putDocument(scope: AccessScope, record: DocumentRecord): void {
+    const key = memoryKey(scope.id, record.digest);
     // What was read of an index alone does not replace what is also known of its configs.
-    const before = this.#documents.peek(memoryKey(place));
+    const before = this.#documents.peek(key);
     if (before !== undefined && isDeepEnough(before, "config") && !isDeepEnough(record, "config")) return;
-    this.#documents.set(memoryKey(place), record);
-    void this.#store(place, { value: documentToJson(record) });
+    const compact = compactDocument(record);
+    this.#documents.set(key, compact);
+    void this.#write({ scope, kind: "digest", name: record.digest }, { value: documentToJson(compact) });
   }
 
   putTag(scope: AccessScope, name: string, record: TagRecord): void {
-    const place = { scope, kind: "tag", name } as const;
-    this.#tags.set(memoryKey(place), record);
-    void this.#store(place, { value: { ...record }, expireAtMs: record.verifiedAtMs + TAG_KEPT_MS });
+    const key = memoryKey(scope.id, name);
+    const before = this.#tags.peek(key);
+    // Look-ups that overlap may end in another order than they began. What comes from the future counts for nothing.
+    const isLater = before !== undefined && before.isOwn && before.verifiedAtMs > record.verifiedAtMs &&
+      before.verifiedAtMs <= this.#clock.nowMs();
+    if (isLater) return;
+    this.#tags.set(key, { ...record, isOwn: true });
+    const expireAtMs = record.verifiedAtMs + TAG_KEPT_MS;
+    void this.#write({ scope, kind: "tag", name }, { value: { ...record }, expireAtMs });
   }
 
-  async #recall<T extends object>(
-    memory: LRUCache<string, T>,
-    place: Place,
-    schema: z.ZodType<T>,
-  ): Promise<T | undefined> {
-    const known = memory.get(memoryKey(place));
-    if (known !== undefined || !this.#kv.isPersistent) return known;
+  async #read<T>(place: Place, schema: z.ZodType<T>): Promise<T | undefined> {
+    if (!this.#kv.isPersistent) return undefined;
     const stored = await this.#kv.get(entryKey(place.kind, [place.name, await place.scope.storedName()]));
-    const record = unseal(stored, { v: RECORD_VERSION, nowMs: this.#clock.nowMs(), schema })?.value;
-    // Somebody may have learnt something newer while the store was asked.
-    if (record !== undefined && !memory.has(memoryKey(place))) memory.set(memoryKey(place), record);
-    return memory.get(memoryKey(place));
+    return unseal(stored, { v: RECORD_VERSION, nowMs: this.#clock.nowMs(), schema })?.value;
   }
 
-  async #store(place: Place, entry: { readonly value: JsonValue; readonly expireAtMs?: number }): Promise<void> {
+  async #write(place: Place, entry: { readonly value: JsonValue; readonly expireAtMs?: number }): Promise<void> {
     if (!this.#kv.isPersistent) return;
     const { value, ...expiry } = entry;
     const sealed = seal(value, { v: RECORD_VERSION, atMs: this.#clock.nowMs(), ...expiry });
@@ -126,7 +159,6 @@ class TwoLevels implements InspectionStore {
   }
 }
 
-/** Scopes' names have no spaces. */
-function memoryKey({ scope, name }: Place): string {
-  return `${scope.name} ${name}`;
+function memoryKey(scopeId: number, name: string): string {
+  return JSON.stringify([scopeId, name]);
 }

@@ -1,5 +1,5 @@
 // The cache as text for sites without a way out: one JSON object a line, digest → platforms and tag → digest with its age.
-// Only what was read without credentials goes out. Used by `archway cache export|import`.
+// Only what was read without credentials goes out.
 import * as z from "zod";
 import type { Clock } from "../../clock.ts";
 import {
@@ -10,7 +10,7 @@ import {
   type TagRecord,
   TagSchema,
 } from "./records.ts";
-import { PUBLIC_SCOPE } from "./access_scope.ts";
+import { PUBLIC_NAME } from "./access_scope.ts";
 import { canonicalReference, parseReference } from "../reference.ts";
 import { seal, unseal } from "../../kv/envelope.ts";
 import { entryKey, type EntryKind, kindPrefix } from "../../kv/keys.ts";
@@ -22,7 +22,7 @@ export interface Imported {
   readonly imported: number;
   /** Tags of which the store knew something younger, which it keeps. */
   readonly older: number;
-  /** Not JSON, not an entry of ours, or of another version. */
+  /** Not JSON, not an entry of ours, of another version, or from the future. */
   readonly invalid: number;
   /** Good, but the store did not take it. */
   readonly lost: number;
@@ -64,7 +64,7 @@ async function* publicEntries<T>(
   for await (const { key, value } of store.list(kindPrefix(kind))) {
     const found = unseal(value, { v: RECORD_VERSION, nowMs: clock.nowMs(), schema });
     if (found === undefined) continue;
-    if (key.at(-1) === PUBLIC_SCOPE.name) yield { name: String(key.at(-2)), value: found.value };
+    if (key.at(-1) === PUBLIC_NAME) yield { name: String(key.at(-2)), value: found.value };
     else onPrivate?.();
   }
 }
@@ -107,12 +107,14 @@ interface Target {
 
 async function putDocument(document: DocumentRecord, { store, clock }: Target): Promise<keyof Imported> {
   const sealed = seal(documentToJson(document), { v: RECORD_VERSION, atMs: clock.nowMs() });
-  return await store.set(entryKey("digest", [document.digest, PUBLIC_SCOPE.name]), sealed) ? "imported" : "lost";
+  return await store.set(entryKey("digest", [document.digest, PUBLIC_NAME]), sealed) ? "imported" : "lost";
 }
 
 /** Without an end: how long a tag is believed follows from its age, and this site may believe old ones. */
 async function putTag({ name, digest, verifiedAtMs }: NamedTag, { store, clock }: Target): Promise<keyof Imported> {
-  const key = entryKey("tag", [name, PUBLIC_SCOPE.name]);
+  // A time to come would make the tag younger than what the registry says until then.
+  if (verifiedAtMs > clock.nowMs()) return "invalid";
+  const key = entryKey("tag", [name, PUBLIC_NAME]);
   const known = unseal(await store.get(key), { v: RECORD_VERSION, nowMs: clock.nowMs(), schema: TagSchema });
   if (known !== undefined && known.value.verifiedAtMs > verifiedAtMs) return "older";
   const sealed = seal({ digest, verifiedAtMs }, { v: RECORD_VERSION, atMs: clock.nowMs() });

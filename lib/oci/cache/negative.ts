@@ -1,17 +1,26 @@
 // Failures that would only repeat themselves. The first failure of an image is shared for a moment, so that a burst of pods
-// costs one request; the confirmation a second later passes through; once confirmed, it is remembered by class for longer.
-// Used by cached.ts.
+// costs one request; the confirmation a second later passes through; once confirmed, it is remembered for longer.
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
 import type { InspectionRequest } from "../inspector.ts";
 import type { FailureReason, InspectionFailure } from "../types.ts";
+import { CACHE_SHARES, weightOfTexts } from "./weights.ts";
+
+/** A failure and when the registry was asked (epoch ms). */
+export interface AskedFailure {
+  readonly failure: InspectionFailure;
+  readonly askedAtMs: number;
+}
 
 /** The memory of failures. */
 export interface NegativeCache {
-  /** The failure; for `revalidate` only while its first moment lasts. */
-  recall(key: string, freshness: InspectionRequest["freshness"]): InspectionFailure | undefined;
+  /** The failure, where it may answer the request; for `revalidate` only while its first moment lasts. */
+  recall(
+    key: string,
+    request: Pick<InspectionRequest, "freshness" | "notBeforeMs">,
+  ): InspectionFailure | undefined;
   /** Keeps a failure, for longer when it confirms an earlier one. */
-  remember(key: string, failure: InspectionFailure): void;
+  remember(key: string, asked: AskedFailure): void;
   /** The image was inspected: nothing is confirmed any more. */
   forget(key: string): void;
 }
@@ -20,7 +29,7 @@ export interface NegativeCache {
 const FIRST_MS = 500;
 /**
  * How long a confirmed failure is believed (ms): short, because somebody may push the missing image or mend the wrong one.
- * Transient failures are not remembered: the host's lane knows when to ask again.
+ * Transient failures are not remembered: the limits of the host decide when it is asked again.
  */
 const CONFIRMED_MS = 5_000;
 const REPEATING: readonly FailureReason[] = [
@@ -33,9 +42,10 @@ const REPEATING: readonly FailureReason[] = [
 ];
 /** Failures further apart than this are two first ones (ms). */
 const FORGOTTEN_MS = 120_000;
+const MAX_FAILURES = 10_000;
 
-interface Entry {
-  readonly failure: InspectionFailure;
+interface Entry extends AskedFailure {
+  /** When it was learnt (monotonic ms). */
   readonly atMs: number;
   readonly lifeMs: number;
 }
@@ -43,21 +53,26 @@ interface Entry {
 /** Opens an empty memory. */
 export function openNegativeCache(options: { readonly clock: Clock }): NegativeCache {
   const { clock } = options;
-  const entries = new LRUCache<string, Entry>({ max: 10_000 });
+  const entries = new LRUCache<string, Entry>({
+    max: MAX_FAILURES,
+    maxSize: CACHE_SHARES.failures,
+    sizeCalculation: ({ failure }, key) => weightOfTexts(key, failure.message, failure.registry ?? ""),
+  });
   return {
-    recall: (key, freshness) => {
+    recall: (key, { freshness, notBeforeMs }) => {
       const entry = entries.get(key);
       if (entry === undefined) return undefined;
+      const isNew = freshness === "cached" || entry.askedAtMs >= (notBeforeMs ?? clock.nowMs());
       const lifeMs = freshness === "revalidate" ? FIRST_MS : entry.lifeMs;
-      return clock.monotonicMs() - entry.atMs < lifeMs ? entry.failure : undefined;
+      return isNew && clock.monotonicMs() - entry.atMs < lifeMs ? entry.failure : undefined;
     },
-    remember: (key, failure) => {
-      if (!REPEATING.includes(failure.reason)) return;
+    remember: (key, asked) => {
+      if (!REPEATING.includes(asked.failure.reason)) return;
       const atMs = clock.monotonicMs();
       const before = entries.get(key);
-      const isConfirmed = before !== undefined && before.failure.reason === failure.reason &&
+      const isConfirmed = before !== undefined && before.failure.reason === asked.failure.reason &&
         atMs - before.atMs < FORGOTTEN_MS;
-      entries.set(key, { failure, atMs, lifeMs: isConfirmed ? CONFIRMED_MS : FIRST_MS });
+      entries.set(key, { ...asked, atMs, lifeMs: isConfirmed ? CONFIRMED_MS : FIRST_MS });
     },
     forget: (key) => void entries.delete(key),
   };

@@ -51,6 +51,15 @@ export interface TagRecord {
   readonly verifiedAtMs: number;
 }
 
+/** The document with each (os, architecture, variant) once: what decisions read, whatever an index repeats. */
+export function compactDocument(record: DocumentRecord): DocumentRecord {
+  const distinct = new Map(record.platforms.map(({ os, architecture, variant }) => {
+    const platform = { os, architecture, ...(variant === undefined ? {} : { variant }) };
+    return [JSON.stringify([os, architecture, variant]), platform] as const;
+  }));
+  return { ...record, platforms: [...distinct.values()] };
+}
+
 /** A document as plain JSON. */
 export function documentToJson(record: DocumentRecord): JsonValue {
   return {

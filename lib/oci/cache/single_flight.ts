@@ -3,7 +3,7 @@ import type { Clock } from "../../clock.ts";
 import { SharedCalls } from "../../shared_call.ts";
 import { fingerprintOfAll } from "../fingerprint.ts";
 import type { Asker, InspectionReport, InspectionRequest, Inspector } from "../inspector.ts";
-import { mostUrgent, nameOfAsker } from "../limits/askers.ts";
+import { askersOf, forAll, nameOfAsker } from "../limits/askers.ts";
 
 /**
  * Shares equal inspections that overlap. A shared one counts for all who wait for it, has the most urgent of their
@@ -16,16 +16,11 @@ export function singleFlight(inner: Inspector, { clock }: { readonly clock: Cloc
     inspect: async (request, signal) => {
       signal.throwIfAborted();
       if (request.freshness === "revalidate") return await inner.inspect(request, signal);
-      const caller = { namespace: request.namespace ?? "", priority: request.priority };
-      return await calls.run(keyOf(request), { caller, signal }, (askers, shared) =>
-        inner.inspect({
-          ...request,
-          askers,
-          // Read as late as possible: whoever joins may raise it.
-          get priority() {
-            return mostUrgent(askers);
-          },
-        }, shared));
+      return await calls.run(
+        keyOf(request),
+        { callers: askersOf(request), signal },
+        (askers, shared) => inner.inspect(forAll(request, askers), shared),
+      );
     },
   };
 }

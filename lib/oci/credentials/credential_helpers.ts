@@ -45,7 +45,7 @@ export function openCredentialHelpers(source: string, { log, clock, run }: Helpe
     ask: ({ helper, host }, signal) =>
       answers.run(
         JSON.stringify([helper, host]),
-        { caller: undefined, signal },
+        { signal },
         () => askProgram({ helper, host, source: `${source} helper ${helper}`, run, report }),
       ),
     clear: () => answers.clear(),

@@ -90,7 +90,7 @@ class KubeletPlugins implements Keyring {
       if (known !== undefined && this.#options.clock.monotonicMs() < known.untilMs) return known.credentials;
     }
     const key = cacheKey(provider, "Image", endpoint);
-    return await this.#runs.run(key, { caller: undefined, signal }, () => this.#ask(provider, endpoint));
+    return await this.#runs.run(key, { signal }, () => this.#ask(provider, endpoint));
   }
 
   async #ask(provider: CredentialProvider, endpoint: Endpoint): Promise<readonly Credential[]> {

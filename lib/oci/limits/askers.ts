@@ -17,6 +17,17 @@ export function mostUrgent({ members }: Callers<Asker>): InspectionPriority {
   return PRIORITIES.find((priority) => members.some((asker) => asker.priority === priority)) ?? "prewarm";
 }
 
+/** The request as one of all these askers: as urgent as the most urgent of them is when that is read. */
+export function forAll(request: InspectionRequest, askers: Callers<Asker>): InspectionRequest {
+  return {
+    ...request,
+    askers,
+    get priority() {
+      return mostUrgent(askers);
+    },
+  };
+}
+
 /** Equal for askers that count as one. */
 export function nameOfAsker({ namespace, priority }: Asker): string {
   return `${priority} ${namespace}`;

@@ -1,97 +1,162 @@
+// What pods are placed by at once: whose answers, and how old they may be.
 import assert from "node:assert/strict";
-import type { ImageUse } from "../../../lib/oci/types.ts";
-import { type KnownImages, openKnownImages } from "../../../lib/images/known_images.ts";
-import type { InspectionReport } from "../../../lib/oci/inspector.ts";
-import { FakeClock } from "../../support/fake_clock.ts";
+import type { PullScope } from "../../../lib/images/pull_secrets.ts";
+import { type ImageBed, lastingStore, makeUse, openImageBed, TAG_TTL_MS, TEAM } from "../../support/image_bed.ts";
 
-const TAG_TTL_MS = 300_000;
-const PINNED = `example.com/app@sha256:${"a".repeat(64)}`;
-const TEAM = { namespace: "team", pullSecrets: ["pull"] };
+const APP = "registry.example/app:v1";
+const PINNED = `registry.example/app@sha256:${"a".repeat(64)}`;
+const PULL: PullScope = { namespace: "team", pullSecrets: ["pull"] };
 
-function reportOf(changes: Partial<InspectionReport> = {}): InspectionReport {
-  return {
-    inspection: {
-      kind: "platforms",
-      digest: `sha256:${"a".repeat(64)}`,
-      mediaType: "application/vnd.oci.image.index.v1+json",
-      platforms: [{ os: "linux", architecture: "arm64" }],
-      depth: "index",
-      findings: [],
-    },
-    resolved: "example.com/app:v1",
-    verifiedAtMs: 0,
-    source: "registry",
-    access: "public",
-    requests: { manifestGet: 1, manifestHead: 0, blobGet: 0, token: 0, other: 0 },
-    trace: [],
-    ...changes,
-  };
+function isKnown(bed: ImageBed, image: string, scope = TEAM): boolean {
+  return bed.known.recall([makeUse(image)], scope) !== undefined;
 }
 
-function open(): { readonly clock: FakeClock; readonly known: KnownImages } {
-  const clock = new FakeClock();
-  return { clock, known: openKnownImages({ clock, maxEntries: 10, tagTtlMs: TAG_TTL_MS }) };
-}
-
-function use(image: string, always = false): ImageUse {
-  return { image, always, pullPolicy: always ? "Always" : "IfNotPresent" };
-}
-
-Deno.test("recall() answers only when every image is known", () => {
-  const { known } = open();
-  known.remember("a:v1", reportOf(), TEAM);
-  assert.equal(known.recall([use("a:v1")], TEAM)?.length, 1);
-  assert.equal(known.recall([use("a:v1"), use("b:v1")], TEAM), undefined);
+Deno.test("recall() answers only when every image is known", async () => {
+  const bed = openImageBed();
+  await bed.inspect(makeUse(APP));
+  assert.equal(bed.known.recall([makeUse(APP)], TEAM)?.length, 1);
+  assert.equal(bed.known.recall([makeUse(APP), makeUse("registry.example/b:v1")], TEAM), undefined);
 });
 
 Deno.test("recall() believes a tag for its life, a digest for good", async () => {
-  const { clock, known } = open();
-  known.remember("a:v1", reportOf(), TEAM);
-  known.remember(PINNED, reportOf(), TEAM);
-  await clock.advance(TAG_TTL_MS + 1);
-  assert.equal(known.recall([use("a:v1")], TEAM), undefined);
-  assert.equal(known.recall([use(PINNED)], TEAM)?.length, 1);
+  const bed = openImageBed();
+  for (const image of [APP, PINNED]) await bed.inspect(makeUse(image));
+  await bed.clock.advance(TAG_TTL_MS);
+  assert.deepEqual([isKnown(bed, APP), isKnown(bed, PINNED)], [true, true]);
+  await bed.clock.advance(1);
+  assert.deepEqual([isKnown(bed, APP), isKnown(bed, PINNED)], [false, true]);
 });
 
-Deno.test("recall() shares an answer with pods of the same second when the policy is Always", async () => {
-  const { clock, known } = open();
-  known.remember("a:v1", reportOf(), TEAM);
-  assert.equal(known.recall([use("a:v1", true)], TEAM)?.length, 1);
-  await clock.advance(1_001);
-  assert.equal(known.recall([use("a:v1", true)], TEAM), undefined);
-  assert.equal(known.recall([use("a:v1")], TEAM)?.length, 1);
+Deno.test("recall() counts the age of a tag from when the registry was asked, not from when a cache answered", async () => {
+  const bed = openImageBed();
+  bed.registry.private.add(APP);
+  await bed.inspect(makeUse(APP), { scope: { ...PULL, namespace: "a" } });
+  await bed.clock.advance(TAG_TTL_MS - 1_000);
+  await bed.inspect(makeUse(APP), { scope: { ...PULL, namespace: "b" } });
+  assert.equal(bed.registry.reads.length, 1);
+  await bed.clock.advance(1_001);
+  assert.equal(isKnown(bed, APP, { ...PULL, namespace: "b" }), false);
 });
 
-Deno.test("recall() gives what was read with a pull secret only to the namespace and secrets that read it", () => {
-  const { known } = open();
-  known.remember("a:v1", reportOf({ access: "private" }), TEAM);
-  assert.equal(known.recall([use("a:v1")], TEAM)?.length, 1);
-  assert.equal(known.recall([use("a:v1")], { ...TEAM, namespace: "other" }), undefined);
-  assert.equal(known.recall([use("a:v1")], { ...TEAM, pullSecrets: [] }), undefined);
+Deno.test("recall() counts it so through a restart and in another replica", async () => {
+  const first = openImageBed();
+  const kv = lastingStore(first.clock);
+  const before = openImageBed({ ...first, kv });
+  await before.inspect(makeUse(APP));
+  await before.clock.advance(TAG_TTL_MS - 5_000);
+  const after = openImageBed({ ...first, kv });
+  await after.inspect(makeUse(APP));
+  assert.equal(first.registry.reads.length, 1);
+  await after.clock.advance(5_001);
+  assert.equal(isKnown(after, APP), false);
 });
 
-Deno.test("forgetPrivate() drops what needed a credential and keeps what everybody may read", () => {
-  const { known } = open();
-  known.remember("a:v1", reportOf({ access: "private" }), TEAM);
-  known.remember("b:v1", reportOf(), TEAM);
-  known.forgetPrivate();
-  assert.equal(known.recall([use("a:v1")], TEAM), undefined);
-  assert.equal(known.recall([use("b:v1")], TEAM)?.length, 1);
+Deno.test("recall() never answers for policy Always by a look-up that began before the pod", async () => {
+  const bed = openImageBed();
+  await bed.inspect(makeUse(APP));
+  assert.equal(bed.known.recall([makeUse(APP, true)], TEAM), undefined, "no time is given");
+  const admittedAtMs = bed.clock.nowMs();
+  assert.equal(bed.known.recall([makeUse(APP, true)], TEAM, { admittedAtMs })?.length, 1);
+  assert.equal(bed.known.recall([makeUse(APP, true)], TEAM, { admittedAtMs: admittedAtMs + 1 }), undefined);
+  await bed.inspect(makeUse(PINNED));
+  assert.equal(bed.known.recall([makeUse(PINNED, true)], TEAM)?.length, 1, "a digest means the same for ever");
 });
 
-Deno.test("remember() never keeps a failure", () => {
-  const { known } = open();
-  const failure = { kind: "transient", reason: "Timeout", message: "slow" } as const;
-  known.remember("a:v1", reportOf({ inspection: { kind: "failed", failure } }), TEAM);
-  assert.equal(known.recall([use("a:v1")], TEAM), undefined);
+Deno.test("recall() gives what was read with a pull secret only to the namespace, account and secrets that read it", async () => {
+  const bed = openImageBed();
+  bed.registry.private.add(APP);
+  await bed.inspect(makeUse(APP), { scope: PULL });
+  assert.equal(isKnown(bed, APP, PULL), true);
+  for (const other of [{ namespace: "other" }, { pullSecrets: [] }, { serviceAccount: "builder" }]) {
+    assert.equal(isKnown(bed, APP, { ...PULL, ...other }), false, JSON.stringify(other));
+  }
 });
 
-Deno.test("isAging() tells of tags past half of their life, never of digests", async () => {
-  const { clock, known } = open();
-  known.remember("a:v1", reportOf(), TEAM);
-  known.remember(PINNED, reportOf(), TEAM);
-  assert.equal(known.isAging([use("a:v1")], TEAM), false);
-  await clock.advance(TAG_TTL_MS / 2 + 1);
-  assert.equal(known.isAging([use("a:v1")], TEAM), true);
-  assert.equal(known.isAging([use(PINNED)], TEAM), false);
+Deno.test("recall() keeps a private tag private although its digest is known publicly", async () => {
+  const bed = openImageBed();
+  const secret = "registry.example/private/base:secret";
+  bed.registry.private.add(secret);
+  await bed.inspect(makeUse(APP));
+  for (const namespace of ["a", "c"]) await bed.inspect(makeUse(secret), { scope: { ...PULL, namespace } });
+  assert.equal(isKnown(bed, secret, { namespace: "stranger", pullSecrets: [] }), false);
+  assert.equal(isKnown(bed, secret, { ...PULL, namespace: "c" }), true);
+});
+
+Deno.test("recall() keeps namespaces, secrets and images apart, whatever characters their names have", async () => {
+  const bed = openImageBed();
+  const image = "registry.example/p/x:1";
+  bed.registry.private.add(image);
+  await bed.inspect(makeUse(image), { scope: { namespace: "public", pullSecrets: ["pull"] } });
+  assert.equal(isKnown(bed, `pull ${image}`, { namespace: "other", pullSecrets: [] }), false);
+  assert.equal(isKnown(bed, image, { namespace: "public", pullSecrets: ["pull", ""] }), false);
+  bed.known.forgetPrivate();
+  assert.equal(isKnown(bed, image, { namespace: "public", pullSecrets: ["pull"] }), false);
+});
+
+Deno.test("recall() gives a fresh private answer although a public one has expired", async () => {
+  const bed = openImageBed();
+  await bed.inspect(makeUse(APP));
+  await bed.clock.advance(TAG_TTL_MS + 1);
+  bed.registry.private.add(APP);
+  await bed.inspect(makeUse(APP), { scope: PULL });
+  assert.equal(isKnown(bed, APP, PULL), true);
+  assert.equal(isKnown(bed, APP), false);
+});
+
+Deno.test("forgetPrivate() drops what needed a credential and keeps what everybody may read", async () => {
+  const bed = openImageBed();
+  const closed = "registry.example/closed:v1";
+  bed.registry.private.add(closed);
+  for (const image of [APP, closed]) await bed.inspect(makeUse(image), { scope: PULL });
+  bed.known.forgetPrivate();
+  assert.deepEqual([isKnown(bed, APP, PULL), isKnown(bed, closed, PULL)], [true, false]);
+});
+
+Deno.test("recall() never answers by a failure", async () => {
+  const bed = openImageBed();
+  bed.registry.failure = { kind: "transient", reason: "Timeout", message: "slow" };
+  await bed.inspect(makeUse(APP));
+  assert.equal(isKnown(bed, APP), false);
+});
+
+Deno.test("isAging() means tags past half of their life, never digests", async () => {
+  const bed = openImageBed();
+  const isAging = (image: string): boolean => bed.known.isAging([makeUse(image)], TEAM);
+  for (const image of [APP, PINNED]) await bed.inspect(makeUse(image));
+  await bed.clock.advance(TAG_TTL_MS / 2);
+  assert.deepEqual([isAging(APP), isAging(PINNED)], [false, false]);
+  await bed.clock.advance(1);
+  assert.deepEqual([isAging(APP), isAging(PINNED)], [true, false]);
+});
+
+Deno.test("prefetch() with renew looks an aging tag up again, so that it stays known", async () => {
+  const bed = openImageBed();
+  const request = { scope: TEAM, images: [makeUse(APP)], priority: "admission", renew: true } as const;
+  bed.images.prefetch(request);
+  await bed.clock.advance(TAG_TTL_MS * 0.4);
+  bed.images.prefetch(request);
+  await bed.clock.advance(TAG_TTL_MS * 0.2);
+  assert.equal(bed.registry.reads.length, 1, "young enough");
+  bed.images.prefetch(request);
+  await bed.clock.advance(TAG_TTL_MS * 0.9);
+  assert.deepEqual(bed.registry.reads.map(({ method }) => method), ["GET", "HEAD"]);
+  assert.equal(isKnown(bed, APP), true);
+});
+
+Deno.test("prefetch() leaves room for other namespaces, whatever one of them asks for", async () => {
+  const bed = openImageBed();
+  bed.registry.delayMs = 10_000;
+  const prefetch = (namespace: string, at: number): void =>
+    bed.images.prefetch({
+      scope: { namespace, pullSecrets: [] },
+      images: [makeUse(`registry.example/${namespace}/i${at}:v1`)],
+      priority: "admission",
+    });
+  for (let at = 0; at < 1_000; at++) prefetch("evil", at);
+  for (let at = 0; at < 50; at++) prefetch("good", at);
+  await bed.clock.advance(0);
+  const of = (namespace: string): number =>
+    bed.registry.reads.filter(({ image }) => image.includes(`/${namespace}/`)).length;
+  assert.deepEqual([of("evil") < 200, of("good")], [true, 50]);
+  await bed.clock.advance(10_000);
 });

@@ -1,10 +1,16 @@
 import assert from "node:assert/strict";
-import { openPullSecrets, type PullSecretMode } from "../../../lib/images/pull_secrets.ts";
+import {
+  openPullSecrets,
+  type PullCredentials,
+  type PullScope,
+  type PullSecretMode,
+} from "../../../lib/images/pull_secrets.ts";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
+import { makeUse, openImageBed } from "../../support/image_bed.ts";
 
 const SIGNAL = new AbortController().signal;
 
@@ -13,44 +19,61 @@ function secretOf(user: string, type = "kubernetes.io/dockerconfigjson"): KubeOb
   return { type, metadata: { name: user }, data: { ".dockerconfigjson": btoa(JSON.stringify({ auths })) } };
 }
 
+function accountOf(...names: readonly string[]): KubeObject {
+  return { metadata: { name: "default" }, imagePullSecrets: names.map((name) => ({ name })) };
+}
+
+type Answer = (
+  name: string,
+  asked: { readonly kind: string; readonly signal: AbortSignal },
+) => KubeObject | Promise<KubeObject>;
+
 interface Bed {
   readonly clock: FakeClock;
   readonly asked: string[];
+  credentials(scope: Partial<PullScope>, signal?: AbortSignal): Promise<PullCredentials>;
   read(names: readonly string[], namespace?: string): Promise<readonly string[]>;
 }
 
-function openBed(answer: (name: string) => KubeObject, mode: PullSecretMode = "pod"): Bed {
+function usersIn({ credentials }: PullCredentials): readonly string[] {
+  return credentials.map(({ secret }) => secret.kind === "basic" ? secret.username : secret.kind);
+}
+
+function openBed(answer: Answer, mode: PullSecretMode = "pod"): Bed {
   const clock = new FakeClock();
   const asked: string[] = [];
   const api: Pick<KubeApi, "get"> = {
-    get: (_type, { namespace = "", name = "" }) => {
-      asked.push(`${namespace}/${name}`);
-      return Promise.resolve().then(() => answer(name));
+    get: ({ kind }, { namespace = "", name = "" }, signal = SIGNAL) => {
+      asked.push(`${kind === "Secret" ? "" : `${kind} `}${namespace}/${name}`);
+      return Promise.resolve().then(() => answer(name, { kind, signal }));
     },
   };
   const secrets = openPullSecrets({ api, mode, ownNamespace: "archway-system", clock, log: silentLogger });
+  const credentials = (scope: Partial<PullScope>, signal = SIGNAL): Promise<PullCredentials> =>
+    secrets.read({ namespace: "team", pullSecrets: [], ...scope }, signal);
   return {
     clock,
     asked,
-    read: async (names, namespace = "team") =>
-      (await secrets.read({ namespace, pullSecrets: names }, SIGNAL)).map(({ secret }) =>
-        secret.kind === "basic" ? secret.username : secret.kind
-      ),
+    credentials,
+    read: async (pullSecrets, namespace = "team") => usersIn(await credentials({ pullSecrets, namespace })),
   };
+}
+
+function fail(status: number): never {
+  throw new ApiError("no", { status });
 }
 
 Deno.test("read() gives the credentials in the order of the pod's list", async () => {
   const bed = openBed((name) => secretOf(name));
   assert.deepEqual(await bed.read(["b", "a"]), ["b", "a"]);
+  assert.deepEqual(bed.asked, ["team/b", "team/a"], "what the account has does not count");
 });
 
 Deno.test("DV-54 read() skips a secret that is missing or forbidden", async () => {
   for (const status of [403, 404]) {
-    const bed = openBed((name) => {
-      if (name === "gone") throw new ApiError("no", { status });
-      return secretOf(name);
-    });
+    const bed = openBed((name) => name === "gone" ? fail(status) : secretOf(name));
     assert.deepEqual(await bed.read(["gone", "a"]), ["a"]);
+    assert.equal((await bed.credentials({ pullSecrets: ["gone", "a"] })).problem, undefined);
   }
 });
 
@@ -69,11 +92,84 @@ Deno.test("read() asks once for a burst of pods, and again two seconds later: a 
   assert.deepEqual(await bed.read(["pull"]), ["new"]);
 });
 
-Deno.test("read() reads no secret that its mode forbids", async () => {
+Deno.test("read() reads no secret and no account that its mode forbids", async () => {
   const none = openBed((name) => secretOf(name), "none");
   assert.deepEqual(await none.read(["a"]), []);
+  assert.deepEqual(await none.read([]), []);
   const own = openBed((name) => secretOf(name), "own-namespace");
   assert.deepEqual(await own.read(["a"]), []);
   assert.deepEqual(await own.read(["a"], "archway-system"), ["a"]);
   assert.deepEqual([...none.asked, ...own.asked], ["archway-system/a"]);
+});
+
+Deno.test("read() gives the pull secrets of the ServiceAccount to a pod that names none", async () => {
+  const bed = openBed((name, { kind }) => kind === "ServiceAccount" ? accountOf("a", "b") : secretOf(name));
+  assert.deepEqual(usersIn(await bed.credentials({ serviceAccount: "builder" })), ["a", "b"]);
+  assert.deepEqual(usersIn(await bed.credentials({ serviceAccount: "" })), ["a", "b"]);
+  assert.deepEqual(bed.asked.filter((one) => one.startsWith("ServiceAccount")), [
+    "ServiceAccount team/builder",
+    "ServiceAccount team/default",
+  ]);
+});
+
+Deno.test("read() asks for an account once in ten seconds, and pulls without where it is missing or forbidden", async () => {
+  for (const status of [403, 404]) {
+    const bed = openBed(() => fail(status));
+    for (let at = 0; at < 10; at++) {
+      assert.deepEqual(await bed.credentials({}), { credentials: [], problem: undefined });
+    }
+    assert.equal(bed.asked.length, 1);
+    await bed.clock.advance(10_001);
+    await bed.read([]);
+    assert.equal(bed.asked.length, 2);
+  }
+});
+
+Deno.test("read() says so when the API server cannot give a secret or an account just now", async () => {
+  const answers: readonly (() => KubeObject)[] = [
+    () => fail(500),
+    () => fail(429),
+    () => fail(401),
+    () => fail(0),
+    () => {
+      throw new DOMException("too slow", "TimeoutError");
+    },
+  ];
+  for (const answer of answers) {
+    for (const pullSecrets of [["pull"], []]) {
+      const bed = openBed(answer);
+      const { credentials, problem } = await bed.credentials({ pullSecrets });
+      assert.deepEqual([credentials.length, problem?.kind], [0, "transient"]);
+      await bed.read(pullSecrets);
+      assert.equal(bed.asked.length, 2, "and is asked again by the next pod");
+    }
+  }
+});
+
+Deno.test("read() keeps the answer for the others when the pod that asked first leaves", async () => {
+  const bed = openBed((name, { signal }) =>
+    new Promise((resolve, reject) => {
+      signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+      void bed.clock.sleep(20, SIGNAL).then(() => resolve(secretOf(name)));
+    })
+  );
+  const leaving = new AbortController();
+  const first = assert.rejects(bed.credentials({ pullSecrets: ["a"] }, leaving.signal));
+  const second = bed.credentials({ pullSecrets: ["a"] });
+  await bed.clock.advance(0);
+  leaving.abort();
+  await first;
+  await bed.clock.advance(20);
+  assert.deepEqual(usersIn(await second), ["a"]);
+});
+
+Deno.test("PodImages.inspect() takes no permanent failure for one while a pull secret cannot be read", async () => {
+  const problem = { kind: "transient", reason: "ServerError", message: "Cannot read the secret." } as const;
+  const bed = openImageBed({ pull: () => ({ credentials: [], problem }) });
+  bed.registry.private.add("registry.example/closed:v1");
+  assert.deepEqual((await bed.inspect(makeUse("registry.example/closed:v1"))).inspection, {
+    kind: "failed",
+    failure: problem,
+  });
+  assert.equal((await bed.inspect(makeUse("registry.example/open:v1"))).inspection.kind, "platforms");
 });

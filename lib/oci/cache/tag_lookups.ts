@@ -1,0 +1,103 @@
+// When a tag is looked up at its registry, and who shares the answer. A request that must not be answered by an older
+// look-up than its own beginning joins one under way only if that began later; otherwise it shares the next one. Look-ups
+// of one image keep to a rate, so any number of pods with imagePullPolicy Always costs a few requests a second.
+import { LRUCache } from "lru-cache";
+import type { Clock } from "../../clock.ts";
+import { type Callers, SharedCalls } from "../../shared_call.ts";
+import type { Asker, InspectionReport } from "../inspector.ts";
+import { nameOfAsker } from "../limits/askers.ts";
+
+/** What a look-up must satisfy, and for whom it is. */
+export interface LookupWish {
+  /** The look-up must not have begun before (epoch ms). */
+  readonly notBeforeMs: number;
+  readonly askers: Callers<Asker>;
+  readonly signal: AbortSignal;
+}
+
+/** A look-up at the registry. */
+export type Lookup = (askers: Callers<Asker>, signal: AbortSignal) => Promise<InspectionReport>;
+
+/** Look-ups of one image that may begin within a second. */
+export const LOOKUPS_PER_SECOND = 4;
+/** Of those, how many may begin at once; the others keep this distance (ms). */
+const AT_ONCE = 2;
+const DISTANCE_MS = 1_000 / LOOKUPS_PER_SECOND;
+/** Images whose last look-ups are remembered; the oldest are forgotten first. */
+const MAX_IMAGES = 5_000;
+
+interface ImageLookups {
+  /** Number of the look-up that has begun last and is under way. */
+  running: { readonly number: number; readonly beganAtMs: number } | undefined;
+  /** Number of the look-up that will begin next. */
+  planned: number | undefined;
+  /** Number of the last one. */
+  last: number;
+  /** When the look-ups of the last second begin (monotonic ms), oldest first. */
+  beginnings: readonly number[];
+}
+
+/** The look-ups of all images. */
+export class TagLookups {
+  readonly #clock: Clock;
+  readonly #calls: SharedCalls<InspectionReport, Asker>;
+  readonly #images = new LRUCache<string, ImageLookups>({ max: MAX_IMAGES });
+
+  /** None yet. */
+  constructor(options: { readonly clock: Clock }) {
+    this.#clock = options.clock;
+    this.#calls = new SharedCalls({ clock: options.clock, nameOf: nameOfAsker });
+  }
+
+  /** The answer of a look-up that satisfies the wish; rejects as it does, or with the signal's reason. */
+  share(key: string, { notBeforeMs, askers, signal }: LookupWish, lookUp: Lookup): Promise<InspectionReport> {
+    const image = this.#image(key);
+    const { running } = image;
+    const mayJoin = running !== undefined && running.beganAtMs >= notBeforeMs &&
+      running.beganAtMs <= this.#clock.nowMs();
+    const number = mayJoin ? running.number : image.planned ?? this.#plan(image);
+    return this.#calls.run(JSON.stringify([key, number]), { callers: askers, signal }, async (all, shared) => {
+      try {
+        await this.#awaitTurn(image, shared);
+        if (image.planned === number) image.planned = undefined;
+        image.running = { number, beganAtMs: this.#clock.nowMs() };
+        return await lookUp(all, shared);
+      } finally {
+        if (image.planned === number) image.planned = undefined;
+        if (image.running?.number === number) image.running = undefined;
+      }
+    });
+  }
+
+  #image(key: string): ImageLookups {
+    const known = this.#images.get(key);
+    if (known !== undefined) return known;
+    const image: ImageLookups = { running: undefined, planned: undefined, last: 0, beginnings: [] };
+    this.#images.set(key, image);
+    return image;
+  }
+
+  #plan(image: ImageLookups): number {
+    image.last += 1;
+    image.planned = image.last;
+    return image.last;
+  }
+
+  async #awaitTurn(image: ImageLookups, signal: AbortSignal): Promise<void> {
+    const nowMs = this.#clock.monotonicMs();
+    const beginMs = nextBeginning(image.beginnings, nowMs);
+    // Taken at once: whoever plans another look-up meanwhile counts this one, even if it is given up.
+    image.beginnings = [...image.beginnings.filter((atMs) => atMs > nowMs - 1_000), beginMs];
+    if (beginMs > nowMs) await this.#clock.sleep(beginMs - nowMs, signal);
+    signal.throwIfAborted();
+  }
+}
+
+/** When the next look-up may begin, after those that began or will begin at `beginnings` (ms, oldest first). */
+export function nextBeginning(beginnings: readonly number[], nowMs: number): number {
+  const recent = beginnings.filter((atMs) => atMs > nowMs - 1_000);
+  const last = recent.at(-1);
+  if (last === undefined || recent.length < AT_ONCE && last <= nowMs) return nowMs;
+  const full = recent.at(-LOOKUPS_PER_SECOND);
+  return Math.max(nowMs, last + DISTANCE_MS, full === undefined ? 0 : full + 1_000);
+}

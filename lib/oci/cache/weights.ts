@@ -1,0 +1,32 @@
+// How much memory may be taken by what is remembered of images. Whoever creates pods decides how many images there are, and
+// whoever runs a registry how much they say, so entries are weighed, not only counted.
+import type { DocumentRecord } from "./records.ts";
+
+/** Bytes, as weighed here, of all that is remembered of images in this process. */
+export const MAX_CACHE_BYTES = 48 * 1024 * 1024;
+
+/** The share of each kind. */
+export const CACHE_SHARES = {
+  documents: MAX_CACHE_BYTES / 2,
+  tags: MAX_CACHE_BYTES / 4,
+  grants: MAX_CACHE_BYTES / 8,
+  failures: MAX_CACHE_BYTES / 8,
+} as const;
+
+/** What a small object or a map entry takes beside its text. */
+const OBJECT_BYTES = 120;
+
+/** An entry of a few texts. */
+export function weightOfTexts(...texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + text.length, OBJECT_BYTES);
+}
+
+/** A document with its key. */
+export function weightOfDocument({ digest, mediaType, platforms, findings }: DocumentRecord, key: string): number {
+  const ofPlatforms = platforms.reduce(
+    (sum, { os, architecture, variant = "" }) => sum + weightOfTexts(os, architecture, variant),
+    0,
+  );
+  const ofFindings = findings.reduce((sum, { message }) => sum + weightOfTexts(message), 0);
+  return weightOfTexts(key, digest, mediaType) + ofPlatforms + ofFindings;
+}

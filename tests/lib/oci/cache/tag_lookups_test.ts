@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import type { InspectionReport } from "../../../../lib/oci/inspector.ts";
+import { askersOf } from "../../../../lib/oci/limits/askers.ts";
+import { LOOKUPS_PER_SECOND, nextBeginning, TagLookups } from "../../../../lib/oci/cache/tag_lookups.ts";
+import { NO_REQUESTS } from "../../../../lib/oci/request_log.ts";
+import { FakeClock } from "../../../support/fake_clock.ts";
+
+const NEVER = new AbortController().signal;
+const askers = askersOf({ priority: "gated" });
+
+function reportAt(verifiedAtMs: number): InspectionReport {
+  const inspection = { kind: "failed", failure: { kind: "transient", reason: "Timeout", message: "" } } as const;
+  return {
+    inspection,
+    resolved: "",
+    verifiedAtMs,
+    source: "registry",
+    access: "public",
+    requests: NO_REQUESTS,
+    trace: [],
+  };
+}
+
+interface Scene {
+  readonly clock: FakeClock;
+  readonly began: number[];
+  /** Asks as a pod that is admitted now; gives when the look-up that answered began. */
+  ask(signal?: AbortSignal): Promise<number>;
+}
+
+function open(delayMs: number): Scene {
+  const clock = new FakeClock();
+  const lookups = new TagLookups({ clock });
+  const began: number[] = [];
+  const lookUp = async (): Promise<InspectionReport> => {
+    const atMs = clock.nowMs();
+    began.push(atMs);
+    await clock.sleep(delayMs, NEVER);
+    return reportAt(atMs);
+  };
+  return {
+    clock,
+    began,
+    ask: async (signal = NEVER) =>
+      (await lookups.share("image", { notBeforeMs: clock.nowMs(), askers, signal }, lookUp)).verifiedAtMs,
+  };
+}
+
+Deno.test("nextBeginning() lets at most four look-ups begin within any second, and the next one soon", () => {
+  const gaps = fc.array(fc.integer({ min: 0, max: 600 }), { maxLength: 40 });
+  fc.assert(fc.property(gaps, (waits) => {
+    const all: number[] = [];
+    let nowMs = 0;
+    for (const wait of waits) {
+      nowMs += wait;
+      const beginMs = nextBeginning(all, nowMs);
+      assert.ok(beginMs >= nowMs && beginMs >= (all.at(-1) ?? 0));
+      if ((all.at(-1) ?? 0) <= nowMs) assert.ok(beginMs - nowMs <= 500, `waits ${beginMs - nowMs} ms`);
+      all.push(beginMs);
+      const inSecond = all.filter((atMs) => atMs > beginMs - 1_000).length;
+      assert.ok(inSecond <= LOOKUPS_PER_SECOND, `${inSecond} within a second`);
+    }
+  }));
+});
+
+Deno.test("TagLookups.share() gives one look-up to all who came before it began, and another to who comes later", async () => {
+  const { clock, began, ask } = open(100);
+  const startMs = clock.nowMs();
+  const early = [ask(), ask()];
+  await clock.advance(10);
+  const late = [ask(), ask()];
+  await clock.advance(200);
+  assert.deepEqual(await Promise.all(early), [startMs, startMs]);
+  assert.deepEqual(await Promise.all(late), [startMs + 10, startMs + 10]);
+  assert.equal(began.length, 2);
+});
+
+Deno.test("TagLookups.share() lets later ones wait for the next look-up together", async () => {
+  const { clock, began, ask } = open(5_000);
+  const answers: Promise<number>[] = [];
+  for (let at = 0; at < 200; at++) {
+    answers.push(ask());
+    await clock.advance(5);
+  }
+  await clock.advance(10_000);
+  assert.equal((await Promise.all(answers)).length, 200);
+  assert.ok(began.length <= 6, `${began.length} look-ups for 200 pods within a second`);
+});
+
+Deno.test("TagLookups.share() gives up a planned look-up that all have left, and counts it", async () => {
+  const { clock, began, ask } = open(0);
+  await ask();
+  await clock.advance(1);
+  await ask();
+  await clock.advance(1);
+  const leaving = new AbortController();
+  const left = assert.rejects(ask(leaving.signal));
+  await clock.advance(1);
+  leaving.abort();
+  await left;
+  const next = ask();
+  await clock.advance(1_000);
+  await next;
+  assert.equal(began.length, 3);
+});

@@ -1,0 +1,91 @@
+// A registry for the caches above it: tags that tests move, answers that take time on a test's clock, and a list of what
+// was asked. It reads its tags in the middle of the time that an answer takes.
+import type { HeadAnswer, InspectionReport, InspectionRequest, RegistryLookups } from "../../lib/oci/inspector.ts";
+import { failureOf } from "../../lib/oci/errors.ts";
+import { parseReference } from "../../lib/oci/reference.ts";
+import { NO_REQUESTS } from "../../lib/oci/request_log.ts";
+import type { Inspection, InspectionFailure, Platform } from "../../lib/oci/types.ts";
+import type { FakeClock } from "./fake_clock.ts";
+
+/** One request. */
+export interface FakeRead {
+  readonly image: string;
+  readonly method: "GET" | "HEAD";
+  /** When it was asked (epoch ms). */
+  readonly beganAtMs: number;
+}
+
+/** The registry. */
+export class FakeRegistry implements RegistryLookups {
+  readonly reads: FakeRead[] = [];
+  /** Names of images that need a credential. */
+  readonly private = new Set<string>();
+  platforms: (image: string) => readonly Platform[] = () => [{ os: "linux", architecture: "arm64" }];
+  delayMs = 0;
+  /** What every request fails with. */
+  failure: InspectionFailure | undefined;
+  readonly #clock: FakeClock;
+  readonly #tags = new Map<string, number>();
+
+  constructor(clock: FakeClock) {
+    this.#clock = clock;
+  }
+
+  /** Moves a tag to another digest, which is returned. */
+  push(image: string): string {
+    this.#tags.set(image, (this.#tags.get(image) ?? 0) + 1);
+    return this.digestOf(image);
+  }
+
+  digestOf(image: string): string {
+    const parsed = parseReference(image);
+    const pinned = parsed.kind === "reference" ? parsed.reference.digest : undefined;
+    return pinned ?? `sha256:${(this.#tags.get(image) ?? 0).toString(16).padStart(64, "0")}`;
+  }
+
+  async inspect(request: InspectionRequest, signal: AbortSignal): Promise<InspectionReport> {
+    const verifiedAtMs = this.#clock.nowMs();
+    const found = await this.#read(request, { method: "GET", signal });
+    const inspection: Inspection = found.failure === undefined
+      ? {
+        kind: "platforms",
+        digest: found.digest,
+        mediaType: "application/vnd.oci.image.index.v1+json",
+        platforms: this.platforms(request.image),
+        depth: request.depth,
+        findings: [],
+      }
+      : { kind: "failed", failure: found.failure };
+    const access = this.private.has(request.image) ? "private" : "public";
+    return {
+      inspection,
+      resolved: request.image,
+      verifiedAtMs,
+      source: "registry",
+      access,
+      requests: NO_REQUESTS,
+      trace: [],
+    };
+  }
+
+  async head(request: InspectionRequest, signal: AbortSignal): Promise<HeadAnswer> {
+    const { digest, failure } = await this.#read(request, { method: "HEAD", signal });
+    const cost = { requests: NO_REQUESTS, trace: [] };
+    if (failure !== undefined) return { kind: "failed", failure, ...cost };
+    return { kind: "digest", digest, access: this.private.has(request.image) ? "private" : "public", ...cost };
+  }
+
+  async #read(
+    { image, credentials }: InspectionRequest,
+    { method, signal }: { readonly method: FakeRead["method"]; readonly signal: AbortSignal },
+  ): Promise<{ readonly digest: string; readonly failure: InspectionFailure | undefined }> {
+    this.reads.push({ image, method, beganAtMs: this.#clock.nowMs() });
+    await this.#clock.sleep(this.delayMs / 2, signal);
+    const digest = this.digestOf(image);
+    await this.#clock.sleep(this.delayMs / 2, signal);
+    signal.throwIfAborted();
+    const isClosed = this.private.has(image) && credentials.length === 0;
+    const failure = this.failure ?? (isClosed ? failureOf("Unauthorized", "Cannot read it: 401.") : undefined);
+    return { digest, failure };
+  }
+}

@@ -1,0 +1,89 @@
+// Everything that remembers images, put together as lib/images does it, over a registry and a clock that tests own.
+import { type KnownImages, openKnownImages } from "../../lib/images/known_images.ts";
+import { openPodImages, type PodImages, type PodImagesRequest } from "../../lib/images/pod_images.ts";
+import type { PullCredentials, PullScope } from "../../lib/images/pull_secrets.ts";
+import { openMemoryStore } from "../../lib/kv/memory_store.ts";
+import type { KeyValueStore } from "../../lib/kv/store.ts";
+import { silentLogger } from "../../lib/log.ts";
+import { type CachedInspector, openCachedInspector } from "../../lib/oci/cache/cached.ts";
+import { singleFlight } from "../../lib/oci/cache/single_flight.ts";
+import type { ImageUse, InspectedImage } from "../../lib/oci/types.ts";
+import { FakeClock } from "./fake_clock.ts";
+import { FakeRegistry } from "./fake_registry.ts";
+import { makeCredential } from "./inspectors.ts";
+
+/** How long a tag is believed (ms). */
+export const TAG_TTL_MS = 300_000;
+
+/** A replica's memory of images. */
+export interface ImageBed {
+  readonly clock: FakeClock;
+  readonly registry: FakeRegistry;
+  readonly cached: CachedInspector;
+  readonly known: KnownImages;
+  readonly images: PodImages;
+  inspect(use: ImageUse, more?: Partial<PodImagesRequest>): Promise<InspectedImage>;
+}
+
+/** Whose pod asks when a test does not say. */
+export const TEAM: PullScope = { namespace: "team", pullSecrets: [] };
+
+/** Opens one; beds with the same clock, registry and store are replicas, or one process after a restart. */
+export function openImageBed(
+  options: {
+    readonly clock?: FakeClock;
+    readonly registry?: FakeRegistry;
+    readonly kv?: KeyValueStore;
+    readonly maxEntries?: number;
+    readonly pull?: (scope: PullScope) => PullCredentials;
+  } = {},
+): ImageBed {
+  const clock = options.clock ?? new FakeClock();
+  const registry = options.registry ?? new FakeRegistry(clock);
+  const kv = options.kv ?? openMemoryStore({ clock });
+  const maxEntries = options.maxEntries ?? 10_000;
+  const cached = openCachedInspector({
+    inner: registry,
+    kv,
+    clock,
+    log: silentLogger,
+    maxEntries,
+    tagTtlMs: TAG_TTL_MS,
+  });
+  const known = openKnownImages({ memory: cached, clock, tagTtlMs: TAG_TTL_MS });
+  const pull = options.pull ?? (({ pullSecrets }) => ({
+    credentials: pullSecrets.length === 0 ? [] : [makeCredential("registry.example")],
+  }));
+  const images = openPodImages({
+    inspector: singleFlight(cached, { clock }),
+    pullSecrets: { read: (scope) => Promise.resolve(pull(scope)) },
+    known,
+    clock,
+    log: silentLogger,
+    signal: new AbortController().signal,
+    observe: () => {},
+  });
+  return {
+    clock,
+    registry,
+    cached,
+    known,
+    images,
+    inspect: async (use, more = {}) => {
+      const request = { scope: TEAM, images: [use], priority: "gated", ...more } as const;
+      const [image] = await images.inspect(request, new AbortController().signal);
+      if (image === undefined) throw new Error("no answer");
+      return image;
+    },
+  };
+}
+
+/** A store that outlives its readers, as a file or a server does. */
+export function lastingStore(clock: FakeClock): KeyValueStore {
+  return { ...openMemoryStore({ clock }), isPersistent: true };
+}
+
+/** An image of a pod. */
+export function makeUse(image: string, always = false): ImageUse {
+  return { image, always, pullPolicy: always ? "Always" : "IfNotPresent" };
+}
