@@ -36,6 +36,11 @@ export class Breaker {
     return this.#options.clock.monotonicMs() < this.#openUntilMs ? "open" : "half-open";
   }
 
+  /** Whether a probe is under way. */
+  get isProbing(): boolean {
+    return this.#isProbing;
+  }
+
   /** How long until a probe may pass; 0 unless open. */
   get openForMs(): number {
     return Math.max(0, (this.#openUntilMs ?? 0) - this.#options.clock.monotonicMs());

@@ -19,6 +19,9 @@ export interface SharedCallOptions<T, C> {
   readonly keepMs?: ((answer: T) => number) | undefined;
   /** Answers kept at most. */
   readonly maxKept?: number | undefined;
+  /** What the kept answers may weigh together, and what each weighs; absent: they are only counted. */
+  readonly maxSize?: number | undefined;
+  readonly sizeOf?: ((answer: T) => number) | undefined;
   /** What becomes of a call when its last caller has left. `aborts` (default): its signal. `goes on`: the next caller joins it. */
   readonly abandoned?: "aborts" | "goes on" | undefined;
   /** Callers with equal names count as one member. */
@@ -48,7 +51,9 @@ export class SharedCalls<T, C = never> {
   /** Without calls and answers. */
   constructor(options: SharedCallOptions<T, C>) {
     this.#options = options;
-    this.#kept = new LRUCache({ max: options.maxKept ?? DEFAULT_KEPT });
+    const { maxKept = DEFAULT_KEPT, maxSize, sizeOf = () => 1 } = options;
+    const weights = maxSize === undefined ? {} : { maxSize, sizeCalculation: ({ answer }: Kept<T>) => sizeOf(answer) };
+    this.#kept = new LRUCache({ max: maxKept, ...weights });
   }
 
   /**

@@ -28,7 +28,7 @@ export function openAdmin(
     },
     pages: {
       "/": dashboard(() => viewOf(deps, clients, components)),
-      "/registries": (context) => context.json(imageService.hostStates()),
+      "/registries": (context) => context.json(imageService.publicHostStates()),
     },
   });
   const { host: hostname, port } = deps.config.adminListen;
@@ -45,7 +45,7 @@ function gaugesOf({ election, imageService }: Clients, { gatingHealth, podPlacem
     isLeading: isLeader,
     isGating: gatingHealth().kind === "gating",
     memory: Deno.memoryUsage(),
-    registries: imageService.hostStates(),
+    registries: imageService.publicHostStates(),
   };
 }
 
@@ -63,7 +63,7 @@ function viewOf(
     gated: { count: podPlacement.gatedPods(), pods: podPlacement.longestGated() },
     queueDepth: podPlacement.queueDepth(),
     cachedInspections: imageService.cacheSize(),
-    registries: imageService.hostStates(),
+    registries: imageService.publicHostStates(),
     board: board.snapshot(),
   };
 }

@@ -4,7 +4,8 @@ import { type KnownImages, openKnownImages } from "./known_images.ts";
 import { openDenoKv } from "../kv/deno_kv.ts";
 import { openMemoryStore } from "../kv/memory_store.ts";
 import type { Logger } from "../log.ts";
-import { openBudget } from "../oci/limits/budget.ts";
+import { limitInspections } from "../oci/limits/inspection_limit.ts";
+import { openRequestLimiter } from "../oci/limits/request_limiter.ts";
 import { openCachedInspector } from "../oci/cache/cached.ts";
 import { openPullPlanner } from "../oci/config/planner.ts";
 import { NO_SURROUNDINGS, type RegistryEnvironment, systemPaths } from "../oci/config/registry_environment.ts";
@@ -51,7 +52,10 @@ export interface ImageService extends AsyncDisposable {
   readonly known: KnownImages;
   /** Images known in memory. */
   cacheSize(): number;
+  /** The hosts asked lately, by name. */
   hostStates(): readonly HostState[];
+  /** The same for metrics and pages: names that users made up are left out. */
+  publicHostStates(): readonly HostState[];
 }
 
 /** Opens it. Never rejects for a bad file or cache: what is wrong is logged, and what works is used. */
@@ -95,12 +99,13 @@ export async function openImageService(options: {
   const transport = stack.use(
     openTransport({ clock, resolve: resolveAddresses, userAgent, proxies: surroundings.proxies }),
   );
-  const budget = openBudget({ clock });
-  const tokens = openTokenSource({ transport, budget, clock });
-  const openSession = openSessions({ transport, tokens, budget, clock });
+  const declared = [...config.registry, ...config.insecureRegistry];
+  const limiter = openRequestLimiter({ clock, log, declared });
+  const tokens = openTokenSource({ transport, limiter, clock });
+  const openSession = openSessions({ transport, tokens, limiter, clock });
   const registry = openRegistryInspector({ openSession, planner, clock, checkConfigs: config.checkConfigs });
   const cached = openCachedInspector({
-    inner: registry,
+    inner: limitInspections(registry),
     kv,
     clock,
     log,
@@ -113,7 +118,8 @@ export async function openImageService(options: {
     run: (signal) => planner.watch(signal),
     known: openKnownImages({ memory: cached, clock, tagTtlMs: config.tagTtl }),
     cacheSize: () => cached.size(),
-    hostStates: () => budget.hostStates(),
+    hostStates: () => limiter.hostStates(),
+    publicHostStates: () => limiter.publicHostStates(),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

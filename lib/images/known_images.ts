@@ -31,53 +31,76 @@ export interface KnownImages {
 
 const MAX_GRANTS = 50_000;
 
-/** Opens it over a memory; a tag is believed for `tagTtlMs`, a digest for good. */
-export function openKnownImages(
-  options: { readonly memory: Pick<CachedInspector, "recall">; readonly clock: Clock; readonly tagTtlMs: number },
-): KnownImages {
-  const { memory, clock, tagTtlMs } = options;
+/** What it is made with; a tag is believed for `tagTtlMs`, a digest for good. */
+export interface KnownImagesDeps {
+  readonly memory: Pick<CachedInspector, "recall">;
+  readonly clock: Clock;
+  readonly tagTtlMs: number;
+}
+
+/** Opens it over a memory. */
+export function openKnownImages(deps: KnownImagesDeps): KnownImages {
+  return new Policy(deps);
+}
+
+class Policy implements KnownImages {
+  readonly #deps: KnownImagesDeps;
   /** The access scope that a pull scope has for a private image. */
-  const grants = new LRUCache<string, number>({
+  readonly #grants = new LRUCache<string, number>({
     max: MAX_GRANTS,
     maxSize: CACHE_SHARES.grants,
     sizeCalculation: (_, key) => weightOfTexts(key),
   });
 
-  const find = (image: string, scope: PullScope): RecalledImage | undefined => {
-    const granted = grants.get(grantKey(image, scope));
-    return memory.recall(image, granted === undefined ? [] : [granted]);
-  };
+  constructor(deps: KnownImagesDeps) {
+    this.#deps = deps;
+  }
+
+  recall(
+    images: readonly ImageUse[],
+    scope: PullScope,
+    { admittedAtMs = Infinity }: { readonly admittedAtMs?: number | undefined } = {},
+  ): readonly InspectedImage[] | undefined {
+    const known: InspectedImage[] = [];
+    for (const use of images) {
+      const found = this.#find(use.image, scope);
+      if (found === undefined || !this.#isBelieved(found.tag, use.always ? admittedAtMs : -Infinity)) return undefined;
+      known.push({ ...use, inspection: found.inspection });
+    }
+    return known;
+  }
+
+  isAging(images: readonly ImageUse[], scope: PullScope): boolean {
+    return images.some(({ image }) => {
+      const tag = this.#find(image, scope)?.tag;
+      return tag !== undefined && this.#isBelieved(tag, -Infinity) && tag.verifiedAtMs < this.agingBeforeMs();
+    });
+  }
+
+  agingBeforeMs(): number {
+    return this.#deps.clock.nowMs() - this.#deps.tagTtlMs / 2;
+  }
+
+  remember(image: string, { scopeId }: InspectionReport, scope: PullScope): void {
+    if (scopeId !== undefined) this.#grants.set(grantKey(image, scope), scopeId);
+  }
+
+  forgetPrivate(): void {
+    this.#grants.clear();
+  }
+
+  #find(image: string, scope: PullScope): RecalledImage | undefined {
+    const granted = this.#grants.get(grantKey(image, scope));
+    return this.#deps.memory.recall(image, granted === undefined ? [] : [granted]);
+  }
 
   /** A negative age is another replica's clock, or ours set back: then the tag is not believed. */
-  const isYoung = (verifiedAtMs: number, lifeMs: number): boolean => {
-    const ageMs = clock.nowMs() - verifiedAtMs;
-    return ageMs >= 0 && ageMs <= lifeMs;
-  };
-
-  return {
-    recall: (images, scope, { admittedAtMs = Infinity } = {}) => {
-      const known: InspectedImage[] = [];
-      for (const use of images) {
-        const found = find(use.image, scope);
-        const isKnown = found !== undefined &&
-          (found.tag === undefined || isYoung(found.tag.verifiedAtMs, tagTtlMs)) &&
-          (found.tag === undefined || !use.always || found.tag.isOwn && found.tag.verifiedAtMs >= admittedAtMs);
-        if (!isKnown) return undefined;
-        known.push({ ...use, inspection: found.inspection });
-      }
-      return known;
-    },
-    isAging: (images, scope) =>
-      images.some(({ image }) => {
-        const tag = find(image, scope)?.tag;
-        return tag !== undefined && isYoung(tag.verifiedAtMs, tagTtlMs) && !isYoung(tag.verifiedAtMs, tagTtlMs / 2);
-      }),
-    agingBeforeMs: () => clock.nowMs() - tagTtlMs / 2,
-    remember: (image, { scopeId }, scope) => {
-      if (scopeId !== undefined) grants.set(grantKey(image, scope), scopeId);
-    },
-    forgetPrivate: () => grants.clear(),
-  };
+  #isBelieved(tag: RecalledImage["tag"], notBeforeMs: number): boolean {
+    if (tag === undefined) return true;
+    const ageMs = this.#deps.clock.nowMs() - tag.verifiedAtMs;
+    const isNew = notBeforeMs === -Infinity || tag.isOwn && tag.verifiedAtMs >= notBeforeMs;
+    return ageMs >= 0 && ageMs <= this.#deps.tagTtlMs && isNew;
+  }
 }
 
 function grantKey(image: string, { namespace, serviceAccount = "", pullSecrets }: PullScope): string {

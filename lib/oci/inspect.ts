@@ -4,6 +4,7 @@ import { failureOf, InspectionError } from "./errors.ts";
 import type { InspectionContext } from "./inspection_context.ts";
 import { type ImageRead, readImage } from "./image/image_reader.ts";
 import type { HeadAnswer, InspectionReport, InspectionRequest, RegistryLookups } from "./inspector.ts";
+import { askersOf } from "./limits/askers.ts";
 import { RequestLog } from "./request_log.ts";
 import type { Endpoint, PullPlanner } from "./pull_plan.ts";
 import { canonicalReference } from "./reference.ts";
@@ -102,10 +103,8 @@ class RegistryInspector implements RegistryLookups {
   }
 }
 
-/** The priority is read as late as possible: others may join this inspection and raise it. */
 function contextOf(request: InspectionRequest, signal: AbortSignal): InspectionContext {
-  const { credentials, namespace } = request;
-  return { credentials, priority: () => request.priority, namespace, signal, log: new RequestLog() };
+  return { credentials: request.credentials, askers: askersOf(request), signal, log: new RequestLog() };
 }
 
 function nameOf({ host, repository, reference }: Endpoint): string {

@@ -22,7 +22,9 @@ import {
 import type { DocumentReader } from "./image/image_reader.ts";
 import { MANIFEST_MEDIA_TYPES } from "./image/manifest.ts";
 import type { InspectionContext } from "./inspection_context.ts";
-import { type Budget, pauseOf } from "./limits/budget.ts";
+import { fingerprintOf } from "./fingerprint.ts";
+import { pauseOf } from "./limits/outcome.ts";
+import type { RequestLimiter } from "./limits/request_limiter.ts";
 import type { Endpoint } from "./pull_plan.ts";
 import type { RequestKind } from "./request_log.ts";
 
@@ -42,7 +44,7 @@ export interface SessionDeps {
   /** Gives bearer tokens. */
   readonly tokens: TokenSource;
   /** Limits the requests to each host. */
-  readonly budget: Budget;
+  readonly limiter: RequestLimiter;
   /** Reads dates in `Retry-After`. */
   readonly clock: Clock;
 }
@@ -154,7 +156,7 @@ class RegistrySession implements Session {
     // A token server may refuse anonymous tokens although the repository is open: it is still worth a try without one.
     const header = first.kind === "denied" ? undefined : first.header;
     const isLoggedIn = header !== undefined;
-    const answer = await this.#send(document, header);
+    const answer = await this.#send(document, { authorization: header, credential });
     if (isFinal(answer)) return this.#found(document, { answer, credential: isLoggedIn ? credential : undefined });
     const offered = await this.#offered(answer, { credential, isLoggedIn, document });
     const isOtherLogin = expected !== undefined && offered !== undefined && !isSameLogin(expected, offered);
@@ -166,7 +168,7 @@ class RegistrySession implements Session {
     if (offered.kind === "bearer" && isLoggedIn) this.#login.discard(credential, offered);
     const second = await this.#login.authorize(credential, offered);
     if (second.kind === "denied" || second.header === undefined) return refusal;
-    const last = await this.#send(document, second.header);
+    const last = await this.#send(document, { authorization: second.header, credential });
     return isFinal(last) ? this.#found(document, { answer: last, credential }) : { ...refusal, answer: last };
   }
 
@@ -191,7 +193,7 @@ class RegistrySession implements Session {
     const guest = answer?.status === 401 ? await this.#login.guestAuthorization(answer) : undefined;
     if (guest === undefined) return refusal;
     this.#guest = guest;
-    const second = await this.#send(document, undefined);
+    const second = await this.#send(document);
     return isFinal(second)
       ? this.#found(document, { answer: second, credential: undefined })
       : { ...refusal, answer: second };
@@ -205,7 +207,13 @@ class RegistrySession implements Session {
   }
 
   /** Throws InspectionError when no answer comes, and for 429 and 5xx. */
-  async #send(document: DocumentName, authorization: string | undefined): Promise<Answer> {
+  async #send(
+    document: DocumentName,
+    { authorization, credential }: {
+      readonly authorization?: string | undefined;
+      readonly credential?: Credential | undefined;
+    } = {},
+  ): Promise<Answer> {
     const { clock } = this.#shared;
     const answer = await this.#exchange({
       kind: REQUEST_KIND[document.kind],
@@ -216,6 +224,7 @@ class RegistrySession implements Session {
     }, {
       urlBy: (scheme) => documentUrl(this.#endpoint, { ...document, scheme }),
       signal: this.#context.signal,
+      account: fingerprintOf(authorization === undefined ? undefined : credential),
     });
     const { status } = answer;
     if (status !== 429 && status < 500) return answer;
@@ -225,13 +234,18 @@ class RegistrySession implements Session {
   /** Waits for its turn at the host, and waits out short pauses that the host asks for. */
   async #exchange(
     message: Pick<Exchange, "kind" | "method" | "accept" | "authorization" | "guest">,
-    { urlBy, signal }: { readonly urlBy: (scheme: "https" | "http") => URL; readonly signal: AbortSignal },
+    { urlBy, signal, account = fingerprintOf(undefined) }: {
+      readonly urlBy: (scheme: "https" | "http") => URL;
+      readonly signal: AbortSignal;
+      /** The registry counts the requests of one login, and of none, together. */
+      readonly account?: string;
+    },
   ): Promise<Answer> {
-    const { budget, transport, variants } = this.#shared;
-    const { host, headers } = this.#endpoint;
-    const { priority, log: requestLog } = this.#context;
+    const { limiter, transport, variants } = this.#shared;
+    const { host, repository, headers } = this.#endpoint;
+    const { askers, log: requestLog } = this.#context;
     const common = { ...message, headers, maxBytes: MAX_DOCUMENT_BYTES, requestLog };
-    return await budget.run(host, { priority, signal }, () =>
+    return await limiter.run({ host, repository, account, askers, signal }, () =>
       variants.sendInTurn(
         this.#endpoint,
         (scheme, variant) => transport.send({ ...common, url: urlBy(scheme), transport: variant }, signal),

@@ -5,7 +5,8 @@ import { systemClock } from "../../lib/clock.ts";
 import { openMemoryStore } from "../../lib/kv/memory_store.ts";
 import type { KeyValueStore } from "../../lib/kv/store.ts";
 import { type Logger, silentLogger } from "../../lib/log.ts";
-import { openBudget } from "../../lib/oci/limits/budget.ts";
+import { openRequestLimiter } from "../../lib/oci/limits/request_limiter.ts";
+import { limitInspections } from "../../lib/oci/limits/inspection_limit.ts";
 import { openCachedInspector } from "../../lib/oci/cache/cached.ts";
 import type { Credential, Keyring } from "../../lib/oci/credential.ts";
 import { failureOf } from "../../lib/oci/errors.ts";
@@ -63,11 +64,11 @@ export function openTestInspector(
     proxies: options.proxies ?? NO_PROXIES,
     ...(options.headersTimeoutMs === undefined ? {} : { headersTimeoutMs: options.headersTimeoutMs }),
   });
-  const budget = openBudget({ clock });
-  const tokens = openTokenSource({ transport, budget, clock });
-  const openSession = openSessions({ transport, tokens, budget, clock });
+  const limiter = openRequestLimiter({ clock, log });
+  const tokens = openTokenSource({ transport, limiter, clock });
+  const openSession = openSessions({ transport, tokens, limiter, clock });
   const registry = openRegistryInspector({ openSession, planner, clock, checkConfigs });
-  const cached = openCachedInspector({ inner: registry, kv, clock, log, maxEntries, tagTtlMs });
+  const cached = openCachedInspector({ inner: limitInspections(registry), kv, clock, log, maxEntries, tagTtlMs });
   const { keyring: given = [] } = options;
   const keyring: Keyring = "lookup" in given ? given : { lookup: () => Promise.resolve(given) };
   const inspector = withKeyring(singleFlight(cached, { clock }), { planner, keyring, clock });
@@ -75,7 +76,7 @@ export function openTestInspector(
     inspector,
     registry,
     inspect: (image, more = {}) => inspector.inspect(makeRequest(image, more), new AbortController().signal),
-    hostStates: () => budget.hostStates(),
+    hostStates: () => limiter.hostStates(),
     cacheSize: () => cached.size(),
     [Symbol.dispose]: () => transport[Symbol.dispose](),
   };

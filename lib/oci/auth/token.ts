@@ -1,9 +1,12 @@
 // Bearer tokens of registries: asked once per realm, service, scope and credential, kept until shortly before they end.
 // Source: distribution token authentication (`token`, `access_token`, refresh tokens); pod placement §3.9.
-import { LRUCache } from "lru-cache";
 import * as z from "zod";
 import type { Clock } from "../../clock.ts";
-import { type Budget, pauseOf } from "../limits/budget.ts";
+import { SharedCalls } from "../../shared_call.ts";
+import type { Asker } from "../inspector.ts";
+import { nameOfAsker } from "../limits/askers.ts";
+import { pauseOf } from "../limits/outcome.ts";
+import type { RequestLimiter } from "../limits/request_limiter.ts";
 import { inspectionError } from "../errors.ts";
 import { type Answer, isSendable } from "../http/exchange.ts";
 import { fingerprintOf } from "../fingerprint.ts";
@@ -33,64 +36,65 @@ const TokenBody = z.object({
   expires_in: z.number().optional().catch(undefined),
 });
 
-interface Entry {
-  readonly answer: Promise<TokenAnswer>;
-  untilMs: number;
-}
+/** Texts that all tokens together may take. */
+const MAX_TOKEN_CHARACTERS = 8 * 1024 * 1024;
+
+type DatedAnswer = TokenAnswer & { readonly lifeMs: number };
 
 /** What a source is made with. */
 export interface TokenSourceDeps {
   /** Sends exchanges. */
   readonly transport: Transport;
-  /** Spares the token servers. */
-  readonly budget: Budget;
+  /** Limits the requests to each token server. */
+  readonly limiter: RequestLimiter;
   /** Ends the life of tokens. */
   readonly clock: Clock;
 }
 
 /** Opens a source with an empty memory. */
-export function openTokenSource(parts: TokenSourceDeps): TokenSource {
-  return new RememberingSource(parts);
+export function openTokenSource(deps: TokenSourceDeps): TokenSource {
+  return new RememberingSource(deps);
 }
 
 class RememberingSource implements TokenSource {
-  readonly #parts: TokenSourceDeps;
-  readonly #tokens = new LRUCache<string, Entry>({ max: MAX_TOKENS });
+  readonly #deps: TokenSourceDeps;
+  readonly #tokens: SharedCalls<DatedAnswer, Asker>;
 
-  constructor(parts: TokenSourceDeps) {
-    this.#parts = parts;
+  constructor(deps: TokenSourceDeps) {
+    this.#deps = deps;
+    this.#tokens = new SharedCalls({
+      clock: deps.clock,
+      keepMs: ({ lifeMs }) => lifeMs - SAFETY_MS,
+      maxKept: MAX_TOKENS,
+      maxSize: MAX_TOKEN_CHARACTERS,
+      sizeOf: (answer) => answer.kind === "token" ? answer.token.length : 1,
+      nameOf: nameOfAsker,
+      // The limits of the transport end it.
+      abandoned: "goes on",
+    });
   }
 
   get(request: TokenRequest): Promise<TokenAnswer> {
-    const { clock } = this.#parts;
-    const key = keyOf(request);
-    const known = this.#tokens.get(key);
-    if (known !== undefined && clock.monotonicMs() < known.untilMs) return known.answer;
-    const asked = this.#ask(request);
-    const entry: Entry = { answer: asked, untilMs: Infinity };
-    this.#tokens.set(key, entry);
-    asked.then(
-      ({ lifeMs }) => {
-        entry.untilMs = clock.monotonicMs() + lifeMs - SAFETY_MS;
-      },
-      () => {
-        if (this.#tokens.get(key) === entry) this.#tokens.delete(key);
-      },
+    const { askers, signal } = request.context;
+    return this.#tokens.run(
+      keyOf(request),
+      { callers: askers, signal },
+      (all, shared) => this.#ask({ ...request, context: { ...request.context, askers: all, signal: shared } }),
     );
-    return asked;
   }
 
   discard(request: TokenRequest): void {
-    this.#tokens.delete(keyOf(request));
+    this.#tokens.forget(keyOf(request));
   }
 
-  async #ask(request: TokenRequest): Promise<TokenAnswer & { readonly lifeMs: number }> {
-    const { transport, budget, clock } = this.#parts;
-    // Shared by callers that come and go: none of their signals may end it. The transport's limits do.
-    const { signal } = new AbortController();
+  async #ask(request: TokenRequest): Promise<DatedAnswer> {
+    const { transport, limiter, clock } = this.#deps;
+    const { endpoint, credential, context: { askers, signal } } = request;
     const exchange = tokenExchange(request);
-    const turn = { priority: request.context.priority, signal };
-    const answer = await budget.run(exchange.url.host, turn, () => transport.send(exchange, signal));
+    // A token server may serve many registries: what goes wrong for one of them says nothing of the others.
+    const repository = endpoint.host;
+    const about = { host: exchange.url.host, repository, account: fingerprintOf(credential), askers, signal };
+    const answer = await limiter.run(about, () => transport.send(exchange, signal));
     if (answer.status === 400 || answer.status === 401 || answer.status === 403) return { kind: "denied", lifeMs: 0 };
     if (answer.status !== 200) throw realmFailed(request, answer, clock.nowMs());
     const body = TokenBody.safeParse(parseJson(answer.body));

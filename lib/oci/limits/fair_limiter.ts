@@ -17,13 +17,19 @@ export interface FairLimiterOptions {
   readonly limit: number;
   /**
    * A namespace may hold at most so many times the places that are free. With 1, one namespace alone gets half of all,
-   * ten greedy ones a eleventh each, and always as many are left for a namespace that comes later.
+   * ten greedy ones an eleventh each, and always as many are left for a namespace that comes later.
    */
   readonly share: number;
   /** Whether a place may be given now; each true is followed by a place that is given, or by {@link onUnused}. */
   readonly mayGive?: (() => boolean) | undefined;
   readonly onUnused?: (() => void) | undefined;
 }
+
+/**
+ * The places of one registry host: enough to read 100 images a second at 100 ms each, few enough that no registry minds. A
+ * namespace alone gets 16.
+ */
+export const HOST_PLACES = { limit: 20, share: 4 } as const;
 
 interface Waiter {
   readonly give: (place: Place) => void;

@@ -1,180 +1,239 @@
-// The requests to one registry host: how many at once, who is next, when to pause, when to stop asking. One lane knows
-// nothing of another, so a dead registry delays nobody else's images. Kept by budget.ts.
-import type { Clock } from "../../clock.ts";
+// The requests to one registry host. A refusal counts against whom it is about: an account that asks too much (429), a group
+// of repositories that fails (5xx, no answer), or the host, when it cannot be reached or several groups fail.
+//
+//   run ─ refused? ─ paused? ─ place of the account ─ place of the host ─ send ─ note what came of it
+//            └ CircuitOpen, RateLimited      └ both fair by namespace
 import { Breaker } from "../../breaker.ts";
-import { inspectionError } from "../errors.ts";
+import type { Clock } from "../../clock.ts";
+import type { Callers } from "../../shared_call.ts";
+import { type InspectionError, inspectionError } from "../errors.ts";
+import type { Asker } from "../inspector.ts";
+import { AccountLimiter } from "./account_limiter.ts";
+import { mostUrgent } from "./askers.ts";
+import { FairLimiter, HOST_PLACES, type Place } from "./fair_limiter.ts";
+import type { HealthReporter } from "./health_reporter.ts";
 import type { HostState } from "./host_state.ts";
-import type { InspectionPriority } from "../inspector.ts";
-import { PriorityQueue, type Waiter } from "./priority_queue.ts";
-import type { FailureReason } from "../types.ts";
+import type { Outcome } from "./outcome.ts";
+import { BREAKER, groupOf, RepositoryHealth } from "./repository_health.ts";
 
-/** What an exchange told of the host's health. */
-export type Outcome =
-  | { readonly kind: "answered"; readonly remaining?: number }
-  | { readonly kind: "overloaded"; readonly reason: "RateLimited" | "ServerError"; readonly pauseMs: number }
-  | { readonly kind: "failed"; readonly reason: FailureReason }
-  /** The caller left, or failed for a reason of its own. */
-  | { readonly kind: "nothing" };
+/** Whom a request concerns, and for whom it is. */
+export interface RequestAbout {
+  /** `host[:port]` that it is sent to. */
+  readonly host: string;
+  /** Whose failure a 5xx is, below the host. */
+  readonly repository: string;
+  /** Equal for requests that the registry counts together: the fingerprint of the credential. */
+  readonly account: string;
+  /** Whose shares it counts in, and how urgent it is; both may grow while it waits. */
+  readonly askers: Callers<Asker>;
+  /** Ends the waiting. */
+  readonly signal: AbortSignal;
+}
 
-/** Enough to read 100 images a second at 100 ms each, few enough that no registry minds. */
-const MAX_IN_FLIGHT = 16;
-/** Pauses up to this long are waited out in line; for longer ones callers are told when to come back (ms). */
-export const MAX_WAIT_MS = 2_000;
-const MAX_PAUSE_MS = 60_000;
-/** With fewer requests left in the window than this, only gated pods (and admission, for the second) may use them. */
-const KEPT_FROM: Readonly<Record<InspectionPriority, number>> = { gated: 0, admission: 3, prewarm: 20 };
-/** What a registry said of its quota is believed for so long; then somebody may find out anew (ms). */
-const QUOTA_LIFE_MS = 60_000;
+/** Failing groups of repositories at which the host itself counts as failing. */
+const GROUPS_OF_A_HOST = 3;
+/** Accounts and failing groups that are remembered of one host; those that tell least are forgotten first. */
+const MAX_REMEMBERED = 64;
 
-/** A lane. Every successful {@link enter} is followed by one {@link leave}. */
+/** A host. Every successful {@link enter} is followed by one {@link leave}. */
 export class HostLimiter {
   readonly #host: string;
   readonly #clock: Clock;
+  readonly #reporter: HealthReporter;
   readonly #breaker: Breaker;
-  readonly #line = new PriorityQueue();
-  #limit = MAX_IN_FLIGHT;
-  #inFlight = 0;
-  #refusals = 0;
-  #pausedUntilMs = 0;
-  #waking: AbortController | undefined;
-  #quota: { readonly remaining: number; readonly untilMs: number } | undefined;
+  readonly #places: FairLimiter;
+  readonly #accounts = new Map<string, AccountLimiter>();
+  /** Those that failed since they last answered. */
+  readonly #groups = new Map<string, RepositoryHealth>();
+  #lastError = "";
   #lastSuccessAtMs: number | undefined;
   #lastFailure: HostState["lastFailure"];
 
-  /** An empty lane. */
-  constructor(options: { readonly host: string; readonly clock: Clock }) {
+  /** Not asked yet. */
+  constructor(
+    options: { readonly host: string; readonly clock: Clock; readonly reporter: HealthReporter },
+  ) {
     this.#host = options.host;
     this.#clock = options.clock;
-    this.#breaker = new Breaker({ clock: options.clock, threshold: 5, baseMs: 500, capMs: 2_000 });
+    this.#reporter = options.reporter;
+    this.#breaker = new Breaker({ clock: options.clock, ...BREAKER });
+    this.#places = new FairLimiter({
+      ...HOST_PLACES,
+      mayGive: () => this.#breaker.tryPass(),
+      onUnused: () => this.#breaker.withdrew(),
+    });
   }
 
   /** Whether nobody is in it: it may be forgotten. */
   get isIdle(): boolean {
-    return this.#inFlight === 0 && this.#line.length === 0;
-  }
-
-  /** Waits for a place. Throws InspectionError when the host is not to be asked now, or the signal's reason. */
-  async enter(priority: () => InspectionPriority, signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    const refusal = this.#refusal(priority());
-    if (refusal !== undefined) throw refusal;
-    await new Promise<void>((resolve, reject) => {
-      const leave = (): void => {
-        this.#line.remove(waiter);
-        reject(signal.reason);
-        this.#callNext();
-      };
-      const waiter: Waiter = {
-        priority,
-        go: () => {
-          signal.removeEventListener("abort", leave);
-          resolve();
-        },
-        refuse: (reason) => {
-          signal.removeEventListener("abort", leave);
-          reject(reason);
-        },
-      };
-      signal.addEventListener("abort", leave, { once: true });
-      this.#line.add(waiter);
-      this.#callNext();
-    });
-  }
-
-  /** Gives the place back and tells what came of it. */
-  leave(outcome: Outcome): void {
-    this.#inFlight -= 1;
-    this.#note(outcome);
-    this.#callNext();
+    return this.#places.taken + this.#places.waiting === 0;
   }
 
   /** The state as of now. */
   get state(): HostState {
-    const pausedForMs = this.#pausedForMs;
-    const quota = this.#quota;
+    const accounts = [...this.#accounts.values()];
+    const pausedForMs = Math.max(0, ...accounts.map(({ pause }) => pause.leftMs));
+    const remaining = accounts.map((account) => account.remaining).filter((left) => left !== undefined);
     return {
       host: this.#host,
       circuit: this.#breaker.state,
-      inFlight: this.#inFlight,
-      limit: Math.floor(this.#limit),
-      waiting: this.#line.length,
-      ...(quota === undefined ? {} : { remaining: quota.remaining }),
+      inFlight: this.#places.taken,
+      limit: Math.min(HOST_PLACES.limit, ...accounts.map(({ places }) => places.limit)),
+      waiting: this.#places.waiting + accounts.reduce((sum, { places }) => sum + places.waiting, 0),
+      ...(remaining.length === 0 ? {} : { remaining: Math.min(...remaining) }),
       ...(pausedForMs === 0 ? {} : { pausedForMs }),
+      ...(this.#groups.size === 0 ? {} : { failingRepositories: this.#groups.size }),
       ...(this.#lastSuccessAtMs === undefined ? {} : { lastSuccessAtMs: this.#lastSuccessAtMs }),
       ...(this.#lastFailure === undefined ? {} : { lastFailure: this.#lastFailure }),
     };
   }
 
-  get #pausedForMs(): number {
-    return Math.max(0, this.#pausedUntilMs - this.#clock.monotonicMs());
+  /** Waits for a place. Throws InspectionError (CircuitOpen, RateLimited) when the wait would be long, or the signal's reason. */
+  async enter(about: RequestAbout): Promise<Place> {
+    const { signal, askers } = about;
+    const account = this.#account(about.account);
+    for (;;) {
+      signal.throwIfAborted();
+      const refusal = this.#refusal(about, account);
+      if (refusal !== undefined) throw refusal;
+      const pause = this.#pauseOf(about, account);
+      if (pause !== undefined) {
+        await pause.wait(signal);
+        continue;
+      }
+      const ofAccount = await account.places.acquire(askers, signal);
+      const ofHost = await this.#places.acquire(askers, signal).catch((error: unknown) => {
+        ofAccount.release();
+        throw error;
+      });
+      const place = {
+        release: () => {
+          ofHost.release();
+          ofAccount.release();
+        },
+      };
+      // While it waited, its account or repository may have been refused.
+      const isFree = this.#pauseOf(about, account) === undefined && this.#refusal(about, account) === undefined;
+      if (isFree && (this.#group(about)?.tryPass() ?? true)) return place;
+      this.#breaker.withdrew();
+      place.release();
+    }
   }
 
-  #refusal(priority: InspectionPriority): Error | undefined {
+  /** Gives the place back and notes what came of it. */
+  leave(place: Place, { about, outcome }: { readonly about: RequestAbout; readonly outcome: Outcome }): void {
+    this.#note(about, outcome);
+    place.release();
+    this.#places.giveFree();
+    if (this.#breaker.state === "open") this.#places.refuseAll(() => this.#circuitOpen(this.#breaker.openForMs, ""));
+    const account = this.#accounts.get(about.account);
+    const refusal = account?.refusal(this.#host, "gated");
+    if (refusal !== undefined) account?.places.refuseAll(() => this.#rateLimited(refusal));
+  }
+
+  #refusal(about: RequestAbout, account: AccountLimiter): InspectionError | undefined {
+    if (this.#breaker.state === "open") return this.#circuitOpen(this.#breaker.openForMs, "");
+    const group = this.#group(about)?.refusal();
+    if (group !== undefined) {
+      return this.#circuitOpen(
+        group.retryAfterMs,
+        ` for repositories of "${groupOf(about.repository)}"`,
+        group.lastError,
+      );
+    }
+    const refusal = account.refusal(this.#host, mostUrgent(about.askers));
+    return refusal === undefined ? undefined : this.#rateLimited(refusal);
+  }
+
+  #pauseOf(about: RequestAbout, account: AccountLimiter): AccountLimiter["pause"] | undefined {
+    if (account.pause.leftMs > 0) return account.pause;
+    const group = this.#group(about);
+    return group !== undefined && group.pause.leftMs > 0 ? group.pause : undefined;
+  }
+
+  #circuitOpen(openForMs: number, scope: string, lastError = this.#lastError): InspectionError {
     const registry = this.#host;
-    if (this.#breaker.state === "open") {
-      const message = `Cannot ask registry "${registry}": it keeps failing and is left alone for a moment.`;
-      return inspectionError("CircuitOpen", message, { registry, retryAfterMs: Math.ceil(this.#breaker.openForMs) });
-    }
-    if (this.#pausedForMs > MAX_WAIT_MS) {
-      const message = `Cannot ask registry "${registry}" now: it limits our requests.`;
-      return inspectionError("RateLimited", message, { registry, retryAfterMs: Math.ceil(this.#pausedForMs) });
-    }
-    const quota = this.#quota;
-    const isKept = quota !== undefined && this.#clock.monotonicMs() < quota.untilMs &&
-      quota.remaining < KEPT_FROM[priority];
-    if (!isKept) return undefined;
     const message =
-      `Cannot ask registry "${registry}" ahead of time: ${quota.remaining} requests of its quota are left.`;
-    return inspectionError("RateLimited", message, { registry, retryAfterMs: QUOTA_LIFE_MS });
+      `Cannot ask registry "${registry}"${scope}: it keeps failing and is left alone for a moment. Last error: ${lastError}`;
+    return inspectionError("CircuitOpen", message, { registry, retryAfterMs: Math.ceil(openForMs) });
   }
 
-  #note(outcome: Outcome): void {
-    const [nowMs, atMs] = [this.#clock.monotonicMs(), this.#clock.nowMs()];
+  #rateLimited(
+    { message, retryAfterMs }: { readonly message: string; readonly retryAfterMs: number },
+  ): InspectionError {
+    return inspectionError("RateLimited", message, { registry: this.#host, retryAfterMs });
+  }
+
+  #note(about: RequestAbout, outcome: Outcome): void {
+    const atMs = this.#clock.nowMs();
+    const subject = { registry: this.#host };
+    const name = groupOf(about.repository);
+    const account = this.#account(about.account);
     switch (outcome.kind) {
       case "nothing":
+        this.#group(about)?.withdrew();
         return this.#breaker.withdrew();
       case "answered":
         this.#breaker.succeeded();
-        this.#lastSuccessAtMs = atMs;
-        this.#refusals = 0;
-        this.#limit = Math.min(MAX_IN_FLIGHT, this.#limit + 1);
-        if (outcome.remaining !== undefined) {
-          this.#quota = { remaining: outcome.remaining, untilMs: nowMs + QUOTA_LIFE_MS };
-        }
-        return;
-      case "overloaded":
-        // It lives, so the circuit stays closed; it wants less of us. Refusals in a row mean much less.
+        this.#groups.delete(name);
+        account.answered(outcome.remaining);
+        if (outcome.status < 400) this.#lastSuccessAtMs = atMs;
+        this.#reporter.worked(subject);
+        return this.#reporter.worked({ ...subject, repositories: name });
+      case "rate-limited":
+        // The host lives, so its circuit stays closed; it wants less of this account.
         this.#breaker.succeeded();
+        this.#group(about)?.withdrew();
+        this.#lastFailure = { reason: "RateLimited", atMs };
+        return account.refused(outcome.pauseMs);
+      case "overloaded":
+        this.#breaker.succeeded();
+        this.#lastFailure = { reason: "ServerError", atMs };
+        return this.#failingGroup(name).paused(outcome.pauseMs, outcome.message);
+      case "repository-failed":
         this.#lastFailure = { reason: outcome.reason, atMs };
-        this.#refusals += 1;
-        if (this.#refusals > 1) this.#limit = Math.max(1, this.#limit / 2);
-        this.#pausedUntilMs = Math.max(this.#pausedUntilMs, nowMs + Math.min(outcome.pauseMs, MAX_PAUSE_MS));
-        break;
-      case "failed":
-        this.#breaker.failed();
+        this.#failingGroup(name).failed(outcome.message);
+        this.#reporter.failed({ ...subject, repositories: name }, outcome.message);
+        if (this.#breaker.state === "closed" && this.#groups.size < GROUPS_OF_A_HOST) return this.#breaker.withdrew();
+        return this.#hostFailed(outcome.message);
+      case "host-failed":
         this.#lastFailure = { reason: outcome.reason, atMs };
-    }
-    const refusal = this.#refusal("gated");
-    if (refusal !== undefined) this.#line.refuseAll(() => this.#refusal("gated") ?? refusal);
-  }
-
-  /** Lets in as many as may go now; during a pause, comes back when it is over. */
-  #callNext(): void {
-    if (this.#line.length === 0) return this.#waking?.abort();
-    if (this.#pausedForMs > 0) return this.#wakeLater();
-    while (this.#inFlight < Math.floor(this.#limit) && this.#line.length > 0 && this.#breaker.tryPass()) {
-      this.#inFlight += 1;
-      this.#line.next()?.go();
+        this.#group(about)?.withdrew();
+        this.#reporter.failed(subject, outcome.message);
+        return this.#hostFailed(outcome.message);
     }
   }
 
-  #wakeLater(): void {
-    if (this.#waking !== undefined) return;
-    const waking = new AbortController();
-    this.#waking = waking;
-    void this.#clock.sleep(this.#pausedForMs, waking.signal).then(() => {
-      this.#waking = undefined;
-      this.#callNext();
-    });
+  #hostFailed(message: string): void {
+    this.#lastError = message;
+    this.#breaker.failed();
+  }
+
+  #group({ repository }: RequestAbout): RepositoryHealth | undefined {
+    return this.#groups.get(groupOf(repository));
+  }
+
+  #failingGroup(name: string): RepositoryHealth {
+    const group = this.#groups.get(name) ?? new RepositoryHealth(this.#clock);
+    this.#groups.delete(name);
+    this.#groups.set(name, group);
+    if (this.#groups.size > MAX_REMEMBERED) forgetFirst(this.#groups, () => true);
+    return group;
+  }
+
+  #account(name: string): AccountLimiter {
+    const account = this.#accounts.get(name) ?? new AccountLimiter(this.#clock);
+    this.#accounts.delete(name);
+    this.#accounts.set(name, account);
+    if (this.#accounts.size > MAX_REMEMBERED) forgetFirst(this.#accounts, (one) => one !== account && one.isIdle);
+    return account;
+  }
+}
+
+function forgetFirst<V>(map: Map<string, V>, mayForget: (value: V) => boolean): void {
+  for (const [key, value] of map) {
+    if (!mayForget(value)) continue;
+    map.delete(key);
+    return;
   }
 }

@@ -1,7 +1,7 @@
 // What registries say of their own load.
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { parseRemaining, parseRetryAfter } from "../../../../lib/oci/limits/retry_after.ts";
+import { parseRemaining, parseRetryAfter } from "../../../../lib/oci/limits/outcome.ts";
 
 const NOW_MS = Date.parse("2026-11-21T12:00:00Z");
 

@@ -1,0 +1,30 @@
+// How many images are inspected at the registries at a time. Each host has limits of its own, but a pod chooses its hosts, so
+// the whole is limited too, and fairly: images that are slow, or never answer, hold the places of their own namespace.
+import type { InspectionRequest, RegistryLookups } from "../inspector.ts";
+import { askersOf } from "./askers.ts";
+import { FairLimiter } from "./fair_limiter.ts";
+
+/**
+ * Inspections under way in this process. Each may hold a document of 4 MiB, so this bounds memory as well; at 100 ms an
+ * image it is far more than all registries together are asked.
+ */
+export const MAX_INSPECTIONS = 128;
+/** A namespace may have as many as are free: half when it is alone, and there is always room for another one. */
+const NAMESPACE_SHARE = 1;
+
+/** Limits an inspector that asks registries. */
+export function limitInspections(inner: RegistryLookups): RegistryLookups {
+  const places = new FairLimiter({ limit: MAX_INSPECTIONS, share: NAMESPACE_SHARE });
+  const within = async <T>(request: InspectionRequest, signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
+    const place = await places.acquire(askersOf(request), signal);
+    try {
+      return await work();
+    } finally {
+      place.release();
+    }
+  };
+  return {
+    inspect: (request, signal) => within(request, signal, () => inner.inspect(request, signal)),
+    head: (request, signal) => within(request, signal, () => inner.head(request, signal)),
+  };
+}

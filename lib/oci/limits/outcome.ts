@@ -1,0 +1,68 @@
+// What an exchange says of the registry's health and load: status, `Retry-After`, the rate limit headers. Pure.
+import type { InspectionFailure } from "../types.ts";
+
+/** What of an answer matters here. */
+export interface LimitedAnswer {
+  /** HTTP status. */
+  readonly status: number;
+  /** For `Retry-After` and the quota. */
+  readonly headers: Headers;
+}
+
+/** How an exchange ended, as far as limits are concerned. */
+export type Outcome =
+  | { readonly kind: "answered"; readonly status: number; readonly remaining: number | undefined }
+  /** The account has used up what it may ask. */
+  | { readonly kind: "rate-limited"; readonly pauseMs: number; readonly message: string }
+  /** The repository asks for a pause. */
+  | { readonly kind: "overloaded"; readonly pauseMs: number; readonly message: string }
+  /** The repository cannot be read now: 5xx, or no answer in time. Others on the same host may work. */
+  | { readonly kind: "repository-failed"; readonly reason: "ServerError" | "Timeout"; readonly message: string }
+  /** The host cannot be reached: whatever is asked next meets the same. */
+  | { readonly kind: "host-failed"; readonly reason: "Unreachable" | "TlsFailed"; readonly message: string }
+  /** The caller left, or failed for a reason of its own. */
+  | { readonly kind: "nothing" };
+
+/** How long to pause when a registry refuses without saying for how long (ms). */
+const PAUSE_MS = 1_000;
+const LONGEST_RETRY_AFTER_MS = 600_000;
+
+/** The outcome of an answer. */
+export function outcomeOf(answer: LimitedAnswer, nowMs: number): Outcome {
+  const { status } = answer;
+  const message = `It answered ${status}.`;
+  const pauseMs = pauseOf(answer, nowMs);
+  if (pauseMs !== undefined) return { kind: status === 429 ? "rate-limited" : "overloaded", pauseMs, message };
+  if (status >= 500) return { kind: "repository-failed", reason: "ServerError", message };
+  return { kind: "answered", status, remaining: parseRemaining(answer.headers) };
+}
+
+/** The outcome of an exchange without an answer. */
+export function outcomeOfFailure({ reason, message }: InspectionFailure): Outcome {
+  if (reason === "Timeout") return { kind: "repository-failed", reason, message };
+  return reason === "Unreachable" || reason === "TlsFailed"
+    ? { kind: "host-failed", reason, message }
+    : { kind: "nothing" };
+}
+
+/** How long an answer asks to be left alone; undefined when it does not. */
+export function pauseOf({ status, headers }: LimitedAnswer, nowMs: number): number | undefined {
+  const asked = parseRetryAfter(headers.get("retry-after"), nowMs);
+  if (status === 429) return asked ?? PAUSE_MS;
+  return status === 503 ? asked : undefined;
+}
+
+/** `Retry-After` in ms from seconds or an HTTP date; undefined when absent or unreadable. At most ten minutes. */
+export function parseRetryAfter(value: string | null, nowMs: number): number | undefined {
+  if (value === null) return undefined;
+  const ms = /^\s*\d{1,9}\s*$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - nowMs;
+  return Number.isFinite(ms) ? Math.min(Math.max(0, ms), LONGEST_RETRY_AFTER_MS) : undefined;
+}
+
+/** Requests left in the current window: `RateLimit-Remaining: 76;w=21600`, also under its older names. */
+export function parseRemaining(headers: Headers): number | undefined {
+  const names = ["ratelimit-remaining", "x-ratelimit-remaining"];
+  const value = names.map((name) => headers.get(name)).find((text) => text !== null);
+  const [, digits] = /^\s*(\d{1,12})/.exec(value ?? "") ?? [];
+  return digits === undefined ? undefined : Number(digits);
+}

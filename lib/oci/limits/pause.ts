@@ -1,0 +1,37 @@
+// A time in which nothing is sent. All who wait for its end share one timer.
+import { orAborted } from "../../abort.ts";
+import type { Clock } from "../../clock.ts";
+
+/** Pauses up to this long are waited out; for longer ones callers are told when to come back (ms). */
+export const MAX_WAIT_MS = 2_000;
+const MAX_PAUSE_MS = 60_000;
+
+/** The pause of an account or a repository. */
+export class Pause {
+  readonly #clock: Clock;
+  #untilMs = 0;
+  #ending: Promise<void> | undefined;
+
+  /** None now. */
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** What is left of it (ms). */
+  get leftMs(): number {
+    return Math.max(0, this.#untilMs - this.#clock.monotonicMs());
+  }
+
+  /** Lasts so long from now on, unless it lasts longer already. */
+  extend(ms: number): void {
+    this.#untilMs = Math.max(this.#untilMs, this.#clock.monotonicMs() + Math.min(ms, MAX_PAUSE_MS));
+  }
+
+  /** Resolves when what is left of it now is over; rejects with the signal's reason. */
+  async wait(signal: AbortSignal): Promise<void> {
+    this.#ending ??= this.#clock.sleep(this.leftMs, new AbortController().signal).finally(() => {
+      this.#ending = undefined;
+    });
+    await orAborted(this.#ending, signal);
+  }
+}

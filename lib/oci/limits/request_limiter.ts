@@ -1,0 +1,105 @@
+// Spares the registries, and keeps those who use them apart: every request to a registry or token server is sent through
+// here, within the limits of its host, its account and its namespace.
+import type { Clock } from "../../clock.ts";
+import type { Logger } from "../../log.ts";
+import { InspectionError } from "../errors.ts";
+import { HealthReporter } from "./health_reporter.ts";
+import { HostLimiter, type RequestAbout } from "./host_limiter.ts";
+import { foldStates, type HostState, NamedHosts } from "./host_state.ts";
+import { type LimitedAnswer, type Outcome, outcomeOf, outcomeOfFailure, pauseOf } from "./outcome.ts";
+import { MAX_WAIT_MS } from "./pause.ts";
+
+/** The limiter. */
+export interface RequestLimiter {
+  /**
+   * Sends when there is a place for the request, and again after a short pause that the registry asks for. Throws
+   * InspectionError (CircuitOpen, RateLimited) without sending when that would take longer than a moment; whatever `send`
+   * throws; the signal's reason.
+   */
+  run<T extends LimitedAnswer>(about: RequestAbout, send: () => Promise<T>): Promise<T>;
+  /** Hosts most recently asked first, capped in number. */
+  hostStates(): readonly HostState[];
+  /** The same for everybody to see: hosts that nobody vouches for are one, named `other`. */
+  publicHostStates(): readonly HostState[];
+}
+
+/** Hosts remembered: image names are user input, so there may be any number of them. */
+const MAX_HOSTS = 1_000;
+const MAX_STATES = 100;
+/** Tries of one request that is refused with short pauses; then its caller learns when to come back. */
+const MAX_TRIES = 4;
+
+/** What a limiter is made with. */
+export interface RequestLimiterDeps {
+  readonly clock: Clock;
+  /** Registries that begin to fail, and that work again. */
+  readonly log: Logger;
+  /** Hosts that the configuration names. */
+  readonly declared?: readonly string[];
+}
+
+/** Opens a limiter that has asked no host yet. */
+export function openRequestLimiter(deps: RequestLimiterDeps): RequestLimiter {
+  return new Limiter(deps);
+}
+
+class Limiter implements RequestLimiter {
+  readonly #clock: Clock;
+  readonly #hosts = new Map<string, HostLimiter>();
+  readonly #named: NamedHosts;
+  readonly #reporter: HealthReporter;
+
+  constructor({ clock, log, declared = [] }: RequestLimiterDeps) {
+    this.#clock = clock;
+    this.#named = new NamedHosts(declared);
+    this.#reporter = new HealthReporter({ clock, log, declared });
+  }
+
+  async run<T extends LimitedAnswer>(about: RequestAbout, send: () => Promise<T>): Promise<T> {
+    for (let tries = 1;; tries++) {
+      const answer = await this.#once(about, send);
+      const pauseMs = pauseOf(answer, this.#clock.nowMs());
+      if (pauseMs === undefined || pauseMs > MAX_WAIT_MS || tries === MAX_TRIES) return answer;
+    }
+  }
+
+  hostStates(): readonly HostState[] {
+    return [...this.#hosts.values()].reverse().slice(0, MAX_STATES).map(({ state }) => state);
+  }
+
+  publicHostStates(): readonly HostState[] {
+    return foldStates(this.hostStates(), (host) => this.#named.has(host));
+  }
+
+  async #once<T extends LimitedAnswer>(about: RequestAbout, send: () => Promise<T>): Promise<T> {
+    const host = this.#host(about.host);
+    const place = await host.enter(about);
+    let outcome: Outcome = { kind: "nothing" };
+    try {
+      const answer = await send();
+      outcome = outcomeOf(answer, this.#clock.nowMs());
+      if (answer.status < 400) this.#named.note(about.host, this.#clock.monotonicMs());
+      return answer;
+    } catch (error) {
+      if (error instanceof InspectionError && !about.signal.aborted) outcome = outcomeOfFailure(error.failure);
+      throw error;
+    } finally {
+      host.leave(place, { about, outcome });
+    }
+  }
+
+  /** The host, now the most recently used. Of too many, the longest unused idle one is forgotten. */
+  #host(name: string): HostLimiter {
+    const host = this.#hosts.get(name) ??
+      new HostLimiter({ host: name, clock: this.#clock, reporter: this.#reporter });
+    this.#hosts.delete(name);
+    this.#hosts.set(name, host);
+    if (this.#hosts.size <= MAX_HOSTS) return host;
+    for (const [other, candidate] of this.#hosts) {
+      if (candidate === host || !candidate.isIdle) continue;
+      this.#hosts.delete(other);
+      break;
+    }
+    return host;
+  }
+}

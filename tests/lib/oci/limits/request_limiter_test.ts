@@ -1,0 +1,403 @@
+import assert from "node:assert/strict";
+import type { LimitedAnswer } from "../../../../lib/oci/limits/outcome.ts";
+import { openRequestLimiter, type RequestLimiter } from "../../../../lib/oci/limits/request_limiter.ts";
+import { askersOf } from "../../../../lib/oci/limits/askers.ts";
+import type { RequestAbout } from "../../../../lib/oci/limits/host_limiter.ts";
+import { type LogFields, type Logger, silentLogger } from "../../../../lib/log.ts";
+import { InspectionError, inspectionError } from "../../../../lib/oci/errors.ts";
+import type { HostState } from "../../../../lib/oci/limits/host_state.ts";
+import type { InspectionPriority } from "../../../../lib/oci/inspector.ts";
+import type { FailureReason } from "../../../../lib/oci/types.ts";
+import { FakeClock } from "../../../support/fake_clock.ts";
+
+const HOST = "registry.example";
+const signal = new AbortController().signal;
+
+function answer(status = 200, headers: Record<string, string> = {}): LimitedAnswer {
+  return { status, headers: new Headers(headers) };
+}
+
+function run(
+  limiter: RequestLimiter,
+  send: () => Promise<LimitedAnswer>,
+  more: Partial<Omit<RequestAbout, "askers">> & {
+    readonly priority?: InspectionPriority;
+    readonly namespace?: string;
+  } = {},
+): Promise<LimitedAnswer> {
+  const { priority = "gated", namespace, ...rest } = more;
+  const askers = askersOf({ priority, namespace });
+  return limiter.run({ host: HOST, repository: "team/app", account: "anonymous", signal, askers, ...rest }, send);
+}
+
+interface Line {
+  readonly level: string;
+  readonly message: string;
+  readonly fields: LogFields;
+}
+
+function keepLog(): Logger & { readonly lines: readonly Line[] } {
+  const lines: Line[] = [];
+  const keep = (level: string) => (message: string, fields: LogFields = {}): void => {
+    lines.push({ level, message, fields });
+  };
+  const levels = { debug: keep("debug"), info: keep("info"), warn: keep("warn"), error: keep("error") };
+  const log = { ...levels, lines, with: () => log };
+  return log;
+}
+
+function open(clock: FakeClock, log: Logger = silentLogger): RequestLimiter {
+  return openRequestLimiter({ clock, log });
+}
+
+function stateOf(limiter: RequestLimiter, host = HOST): HostState {
+  const state = limiter.hostStates().find((one) => one.host === host);
+  assert.ok(state);
+  return state;
+}
+
+async function reasonOf(work: Promise<unknown>): Promise<FailureReason | "answered"> {
+  try {
+    await work;
+    return "answered";
+  } catch (error) {
+    assert.ok(error instanceof InspectionError, String(error));
+    return error.failure.reason;
+  }
+}
+
+/** Requests that stay under way until a test lets them go. */
+function held(): { readonly started: string[]; send(name: string): () => Promise<LimitedAnswer>; release(): void } {
+  const started: string[] = [];
+  let waiting: (() => void)[] = [];
+  return {
+    started,
+    send: (name) => () => {
+      started.push(name);
+      return new Promise((resolve) => waiting.push(() => resolve(answer())));
+    },
+    release: () => {
+      const now = waiting;
+      waiting = [];
+      for (const go of now) go();
+    },
+  };
+}
+
+async function failTimes(limiter: RequestLimiter, times: number): Promise<void> {
+  const failing = (): Promise<never> => Promise.reject(inspectionError("Unreachable", "Cannot reach it."));
+  for (let at = 0; at < times; at++) await reasonOf(run(limiter, failing));
+}
+
+Deno.test("RequestLimiter.run() keeps a limit a host and lets gated pods go before admission, admission before prewarm", async () => {
+  const clock = new FakeClock();
+  const limiter = open(clock);
+  const first = held();
+  const limit = 16;
+  const full = Array.from({ length: limit }, () => run(limiter, first.send("full")));
+  await clock.advance(0);
+  assert.equal(first.started.length, limit);
+  const second = held();
+  const waiting = (["prewarm", "admission", "gated"] as const).map((priority) =>
+    run(limiter, second.send(priority), { priority })
+  );
+  await clock.advance(0);
+  assert.deepEqual(second.started, []);
+  assert.equal(stateOf(limiter).waiting, 3);
+  first.release();
+  await Promise.all(full);
+  await clock.advance(0);
+  assert.deepEqual(second.started, ["gated", "admission", "prewarm"]);
+  second.release();
+  await Promise.all(waiting);
+});
+
+Deno.test("RequestLimiter.run() never lets a stuck host delay another one", async () => {
+  const clock = new FakeClock();
+  const limiter = open(clock);
+  const dead = held();
+  const stuck = Array.from({ length: 500 }, (_, at) => run(limiter, dead.send(String(at))));
+  await clock.advance(0);
+  const lively = () => Promise.resolve(answer());
+  const others = await Promise.all(Array.from({ length: 500 }, () => run(limiter, lively, { host: "other.example" })));
+  assert.equal(others.length, 500);
+  for (let turn = 0; stateOf(limiter).inFlight > 0; turn++) {
+    assert.ok(turn < 600);
+    dead.release();
+    await clock.advance(0);
+  }
+  await Promise.all(stuck);
+});
+
+Deno.test("RequestLimiter.run() pauses the host that says Retry-After, sends again after it, and leaves others alone", async () => {
+  const clock = new FakeClock();
+  const limiter = open(clock);
+  const sent: number[] = [];
+  const startMs = clock.monotonicMs();
+  const limited = (): Promise<LimitedAnswer> => {
+    sent.push(clock.monotonicMs() - startMs);
+    return Promise.resolve(sent.length === 1 ? answer(429, { "retry-after": "1" }) : answer());
+  };
+  const first = run(limiter, limited);
+  await clock.advance(0);
+  const second = run(limiter, limited);
+  assert.equal((await run(limiter, () => Promise.resolve(answer()), { host: "other.example" })).status, 200);
+  await clock.advance(999);
+  assert.deepEqual(sent, [0]);
+  await clock.advance(1);
+  assert.deepEqual([(await first).status, (await second).status], [200, 200]);
+  assert.deepEqual(sent, [0, 1_000, 1_000]);
+});
+
+Deno.test("RequestLimiter.run() tells when to come back instead of waiting out a long pause", async () => {
+  const clock = new FakeClock();
+  const limiter = open(clock);
+  assert.equal((await run(limiter, () => Promise.resolve(answer(429, { "retry-after": "30" })))).status, 429);
+  let asked = 0;
+  const work = run(limiter, () => Promise.resolve(answer(++asked)));
+  await assert.rejects(work, (error: unknown) => {
+    assert.ok(error instanceof InspectionError);
+    assert.equal(error.failure.reason, "RateLimited");
+    assert.equal(error.failure.kind, "transient");
+    assert.equal(error.failure.retryAfterMs, 30_000);
+    return true;
+  });
+  assert.equal(asked, 0);
+  await clock.advance(30_000);
+  assert.equal(await reasonOf(run(limiter, () => Promise.resolve(answer()))), "answered");
+});
+
+Deno.test("RequestLimiter.run() refuses at once while the circuit is open, then lets one probe through", async () => {
+  const clock = new FakeClock();
+  const limiter = open(clock);
+  await failTimes(limiter, 5);
+  assert.equal(stateOf(limiter).circuit, "open");
+  assert.equal(stateOf(limiter).lastFailure?.reason, "Unreachable");
+  assert.equal(await reasonOf(run(limiter, () => Promise.reject(new Error("not to be sent")))), "CircuitOpen");
+  await clock.advance(500);
+  const probe = held();
+  const work = Array.from({ length: 10 }, (_, at) => run(limiter, probe.send(String(at))));
+  await clock.advance(0);
+  assert.deepEqual(probe.started, ["0"], "one probe, the others wait for what it finds");
+  probe.release();
+  await clock.advance(0);
+  assert.equal(probe.started.length, 10);
+  probe.release();
+  await Promise.all(work);
+  assert.equal(stateOf(limiter).circuit, "closed");
+});
+
+Deno.test("RequestLimiter.run() sends away all who wait when the probe fails", async () => {
+  const clock = new FakeClock();
+  const limiter = open(clock);
+  await failTimes(limiter, 5);
+  await clock.advance(500);
+  let fail = (_: Error): void => {};
+  const probe = run(limiter, () => new Promise((_, reject) => fail = reject));
+  const others = [1, 2, 3].map(() => reasonOf(run(limiter, () => Promise.resolve(answer()))));
+  await clock.advance(0);
+  fail(inspectionError("Timeout", "Cannot wait for it."));
+  assert.equal(await reasonOf(probe), "Timeout");
+  assert.deepEqual(await Promise.all(others), ["CircuitOpen", "CircuitOpen", "CircuitOpen"]);
+});
+
+Deno.test("RequestLimiter.run() stops asking for repositories that answer 5xx, but not for refusals, 404s or 429s", async () => {
+  const clock = new FakeClock();
+  for (
+    const [status, reason] of [[500, "CircuitOpen"], [502, "CircuitOpen"], [404, "answered"], [
+      401,
+      "answered",
+    ]] as const
+  ) {
+    const limiter = open(clock);
+    for (let at = 0; at < 20; at++) await reasonOf(run(limiter, () => Promise.resolve(answer(status))));
+    assert.equal(await reasonOf(run(limiter, () => Promise.resolve(answer(status)))), reason, String(status));
+    assert.equal(stateOf(limiter).circuit, "closed");
+  }
+  const limiter = open(clock);
+  const work = run(limiter, () => Promise.resolve(answer(429, { "retry-after": "1" })));
+  await clock.advance(60_000);
+  assert.equal((await work).status, 429);
+  assert.equal(stateOf(limiter).circuit, "closed");
+});
+
+Deno.test("RequestLimiter.run() asks for a good repository beside one that always fails on the same host", async () => {
+  const clock = new FakeClock();
+  const limiter = open(clock);
+  const reasons: string[] = [];
+  for (let at = 0; at < 40; at++) {
+    await reasonOf(run(limiter, () => Promise.resolve(answer(502)), { repository: `broken/i${at}` }));
+    await reasonOf(run(limiter, () => Promise.reject(inspectionError("Timeout", "late")), { repository: "slow/i" }));
+    reasons.push(await reasonOf(run(limiter, () => Promise.resolve(answer()), { repository: "good/app" })));
+    await clock.advance(100);
+  }
+  assert.deepEqual(new Set(reasons), new Set(["answered"]));
+});
+
+Deno.test("RequestLimiter.run() leaves a host alone when several groups of its repositories fail", async () => {
+  const clock = new FakeClock();
+  const limiter = open(clock);
+  for (let at = 0; at < 20; at++) {
+    await reasonOf(run(limiter, () => Promise.resolve(answer(500)), { repository: `team${at % 4}/app` }));
+  }
+  assert.equal(stateOf(limiter).circuit, "open");
+});
+
+Deno.test("RequestLimiter.run() lets one account ask although another one is limited", async () => {
+  const clock = new FakeClock();
+  const limiter = open(clock);
+  const limited = () => Promise.resolve(answer(429, { "retry-after": "3600" }));
+  await run(limiter, limited, { account: "evil" });
+  assert.equal(await reasonOf(run(limiter, limited, { account: "evil" })), "RateLimited");
+  assert.equal(await reasonOf(run(limiter, () => Promise.resolve(answer()), { account: "good" })), "answered");
+});
+
+Deno.test("RequestLimiter.run() gives a namespace its turn behind a flood of another one", async () => {
+  const clock = new FakeClock();
+  const limiter = open(clock);
+  const flood = Array.from({ length: 3_000 }, () =>
+    run(limiter, async () => {
+      await clock.sleep(100, signal);
+      return answer();
+    }, { namespace: "evil" }));
+  await clock.advance(0);
+  let isAnswered = false;
+  const victim = run(limiter, () => Promise.resolve(answer()), { namespace: "good" }).then(() => isAnswered = true);
+  await clock.advance(1);
+  assert.equal(isAnswered, true, "four places are free for others");
+  await victim;
+  await clock.advance(60_000);
+  await Promise.all(flood);
+});
+
+Deno.test("RequestLimiter.run() says the last real error when it refuses", async () => {
+  const clock = new FakeClock();
+  const limiter = open(clock);
+  const cause = "Cannot reach registry.example: unknown certificate authority.";
+  const failing = (): Promise<never> => Promise.reject(inspectionError("TlsFailed", cause));
+  for (let at = 0; at < 5; at++) await reasonOf(run(limiter, failing));
+  await assert.rejects(run(limiter, failing), (error) => {
+    assert.ok(error instanceof InspectionError && error.failure.reason === "CircuitOpen");
+    return error.message.includes(cause);
+  });
+  for (let at = 0; at < 5; at++) {
+    await reasonOf(run(limiter, () => Promise.resolve(answer(502)), { host: "b.example" }));
+  }
+  await assert.rejects(run(limiter, failing, { host: "b.example" }), /It answered 502/);
+});
+
+Deno.test("RequestLimiter.run() warns once that a registry fails, with the cause, and says when it works again", async () => {
+  const clock = new FakeClock();
+  const log = keepLog();
+  const limiter = open(clock, log);
+  const ask = async (send: () => Promise<LimitedAnswer>): Promise<void> => {
+    await reasonOf(run(limiter, send));
+    await clock.advance(3_000);
+  };
+  for (let at = 0; at < 10; at++) {
+    await ask(() => Promise.reject(inspectionError("Unreachable", "Connection refused.")));
+  }
+  assert.deepEqual(log.lines.map(({ level, message }) => [level, message]), [["warn", "registry fails"]]);
+  assert.match(JSON.stringify(log.lines), /registry\.example.*Connection refused/);
+  await ask(() => Promise.resolve(answer()));
+  assert.deepEqual(log.lines.map(({ message }) => message), ["registry fails", "registry works again"]);
+});
+
+Deno.test("RequestLimiter.run() warns of few of the hosts that users make up", async () => {
+  const clock = new FakeClock();
+  const log = keepLog();
+  const limiter = open(clock, log);
+  const failing = (): Promise<never> => Promise.reject(inspectionError("Unreachable", "No such host."));
+  for (let at = 0; at < 200; at++) {
+    for (let time = 0; time < 4; time++) await reasonOf(run(limiter, failing, { host: `h${at}.example` }));
+  }
+  assert.ok(log.lines.length <= 20, `${log.lines.length} warnings`);
+});
+
+Deno.test("RequestLimiter.publicHostStates() names declared hosts and those that answered well, and no more than fifty", async () => {
+  const clock = new FakeClock();
+  const limiter = openRequestLimiter({ clock, log: silentLogger, declared: ["declared.example"] });
+  const failing = (): Promise<never> => Promise.reject(inspectionError("Unreachable", "No such host."));
+  await reasonOf(run(limiter, failing, { host: "declared.example" }));
+  await reasonOf(run(limiter, failing, { host: "made.up.example" }));
+  await run(limiter, () => Promise.resolve(answer(404)), { host: "empty.example" });
+  await run(limiter, () => Promise.resolve(answer()), { host: "good.example" });
+  const names = (): readonly string[] => limiter.publicHostStates().map(({ host }) => host).sort();
+  assert.deepEqual(names(), ["declared.example", "good.example", "other"]);
+  const seen = new Set<string>();
+  for (let at = 0; at < 500; at++) {
+    await run(limiter, () => Promise.resolve(answer()), { host: `h${at}.example` });
+    if (at % 50 === 0) names().forEach((name) => seen.add(name));
+  }
+  assert.ok(seen.size <= 53, `${seen.size} names`);
+});
+
+Deno.test("RequestLimiter.run() keeps the last requests of a quota for gated pods", async () => {
+  const clock = new FakeClock();
+  const limiter = open(clock);
+  const told = (remaining: number) => (): Promise<LimitedAnswer> =>
+    Promise.resolve(answer(200, { "ratelimit-remaining": `${remaining};w=21600` }));
+  await run(limiter, told(10));
+  assert.equal(stateOf(limiter).remaining, 10);
+  assert.equal(await reasonOf(run(limiter, told(9), { priority: "prewarm" })), "RateLimited");
+  assert.equal(await reasonOf(run(limiter, told(1), { priority: "admission" })), "answered");
+  assert.equal(await reasonOf(run(limiter, told(0), { priority: "admission" })), "RateLimited");
+  assert.equal(await reasonOf(run(limiter, told(0), { priority: "gated" })), "answered");
+  await clock.advance(60_000);
+  assert.equal(await reasonOf(run(limiter, told(100), { priority: "prewarm" })), "answered");
+});
+
+Deno.test("RequestLimiter.run() gives up the place of a caller who leaves", async () => {
+  const clock = new FakeClock();
+  const limiter = open(clock);
+  const first = held();
+  const full = Array.from({ length: 100 }, () => run(limiter, first.send("x")));
+  await clock.advance(0);
+  const leaving = new AbortController();
+  const left = run(limiter, () => Promise.resolve(answer()), { signal: leaving.signal });
+  const { waiting } = stateOf(limiter);
+  leaving.abort(new Error("no more time"));
+  await assert.rejects(left, /no more time/);
+  assert.equal(stateOf(limiter).waiting, waiting - 1);
+  for (let turn = 0; stateOf(limiter).inFlight > 0 && turn < 100; turn++) {
+    first.release();
+    await clock.advance(0);
+  }
+  await Promise.all(full);
+});
+
+Deno.test("RequestLimiter.hostStates() is capped, whatever hosts users name", async () => {
+  const limiter = open(new FakeClock());
+  for (let at = 0; at < 3_000; at++) await run(limiter, () => Promise.resolve(answer()), { host: `h${at}.example` });
+  const states = limiter.hostStates();
+  assert.ok(states.length <= 200);
+  assert.equal(states[0]?.host, "h2999.example");
+});
+
+Deno.test("RequestLimiter.run() costs at most 1.6 requests an image when 30 % are answered 429 with Retry-After: 1", async () => {
+  const clock = new FakeClock();
+  const limiter = open(clock);
+  let seed = 7;
+  let sent = 0;
+  const send = (): Promise<LimitedAnswer> => {
+    sent += 1;
+    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return Promise.resolve(seed % 1_000 < 300 ? answer(429, { "retry-after": "1" }) : answer());
+  };
+  const images = 500;
+  const work = Promise.all(Array.from({ length: images }, async () => {
+    // What the controller does with a failure: it comes back.
+    for (;;) {
+      const { status } = await run(limiter, send).catch(() => answer(429));
+      if (status === 200) return;
+      await clock.sleep(1_000, signal);
+    }
+  }));
+  let isDone = false;
+  void work.then(() => isDone = true);
+  for (let seconds = 0; !isDone; seconds++) {
+    assert.ok(seconds < 2_000);
+    await clock.advance(1_000);
+  }
+  assert.ok(sent / images <= 1.6, `${sent / images} requests an image`);
+});
