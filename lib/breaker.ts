@@ -1,13 +1,12 @@
-// A circuit breaker: after enough failures in a row nobody asks any more, until one probe has found that it works again.
-// One per registry host (budget.ts) and one per store (lib/kv/deno_kv.ts).
+// A circuit breaker: after enough failures in a row no call passes, until a single probe has found that calls work again.
 import type { Clock } from "./clock.ts";
 
-/** `closed`: all may pass. `open`: nobody. `half-open`: one probe is under way or due. */
+/** `closed`: all calls pass. `open`: none. `half-open`: one probe is under way or due. */
 export type CircuitState = "closed" | "open" | "half-open";
 
 /** How sensitive, and how long it stays open: doubling from `baseMs` to `capMs`. */
 export interface BreakerOptions {
-  /** Tells the time. */
+  /** Measures how long it stays open. */
   readonly clock: Clock;
   /** Failures in a row that open it. */
   readonly threshold: number;
@@ -17,7 +16,7 @@ export interface BreakerOptions {
   readonly capMs: number;
 }
 
-/** The breaker. Who passes {@link tryPass} must report {@link succeeded}, {@link failed} or {@link withdrew}. */
+/** The breaker. A call that {@link tryPass} allows must report {@link succeeded}, {@link failed} or {@link withdrew}. */
 export class Breaker {
   readonly #options: BreakerOptions;
   #failures = 0;
@@ -46,7 +45,7 @@ export class Breaker {
     return Math.max(0, (this.#openUntilMs ?? 0) - this.#options.clock.monotonicMs());
   }
 
-  /** Whether a call may go now. When half-open, the first one to ask is the probe. */
+  /** Whether a call may begin now. When half-open, the first one is the probe. */
   tryPass(): boolean {
     const { state } = this;
     if (state === "closed") return true;
@@ -74,7 +73,7 @@ export class Breaker {
     this.#openings = Math.min(this.#openings + 1, 20);
   }
 
-  /** A call ended without telling anything, because its caller left. */
+  /** A call ended without proving anything, because it was cancelled. */
   withdrew(): void {
     this.#isProbing = false;
   }

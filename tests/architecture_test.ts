@@ -284,7 +284,6 @@ const COMMENTS_TO_MEND: readonly string[] = [
   "lib/kv/guarded_store.ts",
   "lib/kv/keys.ts",
   "lib/kv/kv_file.ts",
-  "lib/kv/write_turns.ts",
   "lib/log.ts",
   "lib/metrics.ts",
   "lib/names.ts",

@@ -1,5 +1,5 @@
-// The store in Deno KV: a file of this replica's own, or a KV Connect server shared by all. Opened by image_service.ts
-// and by `archway cache`. Source: measured behaviour of Deno KV (locks, damaged files, servers that go away).
+// The store in Deno KV: a file of this replica's own, or a KV Connect server shared by all. Written after the measured
+// behaviour of Deno KV (locks, damaged files, servers that go away).
 import type { Clock } from "../clock.ts";
 import type { Logger } from "../log.ts";
 import { errorText } from "../log.ts";

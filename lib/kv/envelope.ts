@@ -1,5 +1,5 @@
 // The wrapping of each stored value: its version, its age, its end. Checked when read, because the store may be older or
-// newer than this program, and sweeps what is expired only when it likes (up to a minute late). Used by lib/oci.
+// newer than this program, and removes what is expired up to a minute late.
 import * as z from "zod";
 import type { JsonValue } from "./store.ts";
 

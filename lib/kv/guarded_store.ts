@@ -1,11 +1,11 @@
 // A database that may hang, fail or be gone, made into a store that does none of it: each call has a time limit, and a
-// breaker leaves the database alone for a while after a row of faults. Used by deno_kv.ts.
+// breaker leaves the database alone for a while after a row of faults.
+import pLimit from "p-limit";
 import { LATE, withinMs } from "../abort.ts";
 import type { Clock } from "../clock.ts";
 import { errorText, type LogFields, type Logger } from "../log.ts";
 import { Breaker } from "../breaker.ts";
 import type { JsonValue, KeyValueStore, StoreEntry, StoreKey } from "./store.ts";
-import { WriteTurns } from "./write_turns.ts";
 
 /** The few calls of a database that are used; all may reject or hang. Values are JSON text: plain data comes back. */
 export interface Database {
@@ -46,7 +46,7 @@ export const FAULTS_IN_A_ROW = 3;
 const MAX_VALUE_CHARACTERS = 32_000;
 
 /** Reading may go on while writing fails (a full disk), so each has its own breaker. */
-type Lane = "reading" | "writing";
+type Operation = "reading" | "writing";
 
 /**
  * Guards a database and waits `waitMs` at most until it is open. No call waits for that: until then, and again after each
@@ -55,8 +55,8 @@ type Lane = "reading" | "writing";
 export async function openGuardedStore(options: GuardOptions, waitMs: number): Promise<KeyValueStore> {
   const guard = new Guard(options);
   await guard.connect(waitMs);
-  const run = async <T>(lane: Lane, work: (database: Database) => Promise<T>, otherwise: T): Promise<T> => {
-    const answer = await guard.run(work, { lane, limitMs: CALL_TIMEOUT_MS });
+  const run = async <T>(operation: Operation, work: (database: Database) => Promise<T>, otherwise: T): Promise<T> => {
+    const answer = await guard.run(work, { operation, limitMs: CALL_TIMEOUT_MS });
     return answer === LATE ? otherwise : answer;
   };
   const turns = new WriteTurns();
@@ -84,8 +84,8 @@ export async function openGuardedStore(options: GuardOptions, waitMs: number): P
 /** One database and what is known of its health. */
 class Guard {
   readonly #options: GuardOptions;
-  readonly #breakers: Readonly<Record<Lane, Breaker>>;
-  readonly #lastFaultAtMs: Record<Lane, number> = { reading: -Infinity, writing: -Infinity };
+  readonly #breakers: Readonly<Record<Operation, Breaker>>;
+  readonly #lastFaultAtMs: Record<Operation, number> = { reading: -Infinity, writing: -Infinity };
   #database: Database | undefined;
   #opening: Promise<void> | undefined;
   #openAgainAtMs = -Infinity;
@@ -103,9 +103,9 @@ class Guard {
 
   async run<T>(
     work: (database: Database) => Promise<T>,
-    { lane, limitMs }: { readonly lane: Lane; readonly limitMs: number },
+    { operation, limitMs }: { readonly operation: Operation; readonly limitMs: number },
   ): Promise<T | typeof LATE> {
-    const breaker = this.#breakers[lane];
+    const breaker = this.#breakers[operation];
     const isResting = this.#isClosed || breaker.state === "open";
     if (!isResting && this.#database === undefined) void this.connect(0);
     const database = this.#database;
@@ -118,11 +118,11 @@ class Guard {
     this.#underWay.add(settled);
     try {
       const answer = await settled;
-      if (answer === LATE) this.#failed(`no answer within ${limitMs} ms`, { lane, sinceMs });
-      else this.#succeeded(lane);
+      if (answer === LATE) this.#failed(`no answer within ${limitMs} ms`, { operation, sinceMs });
+      else this.#succeeded(operation);
       return answer;
     } catch (error) {
-      this.#failed(errorText(error), { lane, sinceMs });
+      this.#failed(errorText(error), { operation, sinceMs });
       return LATE;
     } finally {
       this.#underWay.delete(settled);
@@ -131,7 +131,7 @@ class Guard {
 
   async *list(prefix: StoreKey): AsyncIterable<StoreEntry> {
     let steps: AsyncGenerator<StoreEntry> | undefined;
-    const limits = { lane: "reading", limitMs: LONG_TIMEOUT_MS } as const;
+    const limits = { operation: "reading", limitMs: LONG_TIMEOUT_MS } as const;
     try {
       for (;;) {
         const step = await this.run((database) => (steps ??= database.list(prefix)).next(), limits);
@@ -184,23 +184,23 @@ class Guard {
     return withinMs(work, { limitMs, clock: this.#options.clock });
   }
 
-  #succeeded(lane: Lane): void {
-    this.#breakers[lane].succeeded();
+  #succeeded(operation: Operation): void {
+    this.#breakers[operation].succeeded();
     const isWell = Object.values(this.#breakers).every(({ state }) => state === "closed");
     if (!this.#hasWarned || !isWell) return;
     this.#hasWarned = false;
     this.#options.log.info("the cache database answers again");
   }
 
-  #failed(reason: string, { lane, sinceMs }: { readonly lane: Lane; readonly sinceMs: number }): void {
+  #failed(reason: string, { operation, sinceMs }: { readonly operation: Operation; readonly sinceMs: number }): void {
     this.faults += 1;
-    const breaker = this.#breakers[lane];
+    const breaker = this.#breakers[operation];
     // Calls that were under way together met one and the same stall: they are one fault in the row.
-    if (sinceMs < this.#lastFaultAtMs[lane]) return breaker.withdrew();
-    this.#lastFaultAtMs[lane] = this.#options.clock.monotonicMs();
+    if (sinceMs < this.#lastFaultAtMs[operation]) return breaker.withdrew();
+    this.#lastFaultAtMs[operation] = this.#options.clock.monotonicMs();
     breaker.failed();
     if (this.#isClosed || breaker.state !== "open") return;
-    this.#warn({ lane, reason });
+    this.#warn({ operation, reason });
     // The client of a server never gives a call up by itself, and a file may have been set right meanwhile.
     this.#drop();
   }
@@ -224,5 +224,40 @@ function parseText(stored: unknown): unknown {
     return JSON.parse(stored);
   } catch {
     return undefined;
+  }
+}
+
+/** Writes under way at once: a file makes them one after the other, so each waits for those before it on a slow disk. */
+const WRITES_AT_ONCE = 4;
+/** Writes that may wait for their turn; a cache may forget what comes beyond. */
+const MAX_WAITING_WRITES = 10_000;
+
+/**
+ * The writes of one store, a few at a time. A burst (a start with hundreds of unknown images) would wait in the database for
+ * longer than one call may take, and look like a database that does not answer.
+ */
+export class WriteTurns {
+  readonly #turns = pLimit(WRITES_AT_ONCE);
+  readonly #unfinished = new Set<Promise<unknown>>();
+
+  /** Whether no more can wait. */
+  get isFull(): boolean {
+    return this.#unfinished.size >= MAX_WAITING_WRITES;
+  }
+
+  /** Runs the write when it is its turn. */
+  async run<T>(write: () => Promise<T>): Promise<T> {
+    const turn = this.#turns(write);
+    this.#unfinished.add(turn);
+    try {
+      return await turn;
+    } finally {
+      this.#unfinished.delete(turn);
+    }
+  }
+
+  /** Resolves when nothing waits or runs any more. */
+  async drained(): Promise<void> {
+    while (this.#unfinished.size > 0) await Promise.allSettled(this.#unfinished);
   }
 }

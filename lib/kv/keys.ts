@@ -1,5 +1,5 @@
 // Where things stand in the store: ["archway", layout, kind, shard, …]. Shards spread the load of a shared server and
-// let a sweep take one piece at a time. Pure. Used by lib/oci/cache/inspection_store.ts and by prune.ts.
+// let a sweep take one piece at a time. Pure.
 import { createHash } from "node:crypto";
 import type { StoreKey } from "./store.ts";
 
@@ -12,7 +12,7 @@ const MAX_PART_CHARACTERS = 300;
 /** What is stored: what a digest holds, what a tag points to. */
 export type EntryKind = "digest" | "tag";
 
-/** The kinds that are knowledge, in the order they are listed. */
+/** All kinds, in the order in which they are listed. */
 export const ENTRY_KINDS: readonly EntryKind[] = ["digest", "tag"];
 
 /** The key of an entry. The shard follows from the name. */

@@ -1,5 +1,4 @@
-// The file of the local database: its folder is made, and a damaged one is set aside for whoever wants to know why.
-// Used by deno_kv.ts.
+// The file of the local database: its folder is made, and a damaged one is set aside for inspection.
 import { dirname } from "node:path";
 import { errorText, type Logger } from "../log.ts";
 import { PROBE_KEY } from "./keys.ts";
@@ -22,7 +21,7 @@ export class KvFile {
     this.#log = log;
   }
 
-  /** Tells of a fault in use. When it means damage, the next {@link open} starts anew. */
+  /** Notes a fault in use. When it means damage, the next {@link open} starts with a new file. */
   note(error: unknown): void {
     const reason = errorText(error);
     if (BROKEN.test(reason)) this.#damage = reason;

@@ -1,4 +1,4 @@
-// A store that is lost with the process: what is used without --cache-path, and the double of tests.
+// A store that is lost with the process: what serves where no cache file and no server is configured.
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../clock.ts";
 import type { JsonValue, KeyValueStore, StoreEntry, StoreKey } from "./store.ts";
@@ -8,9 +8,16 @@ interface Held {
   readonly text: string;
 }
 
-/** Opens an empty store of at most `maxEntries` entries (default 2 000, as an LRU stands before it); never faults. */
+/** Texts that all entries together may take: an LRU stands before this store, which need not hold much itself. */
+const MAX_CHARACTERS = 8 * 1024 * 1024;
+
+/** Opens an empty store of at most `maxEntries` entries (default 2 000); never faults. */
 export function openMemoryStore(options: { readonly clock: Clock; readonly maxEntries?: number }): KeyValueStore {
-  const entries = new LRUCache<string, Held>({ max: options.maxEntries ?? 2_000 });
+  const entries = new LRUCache<string, Held>({
+    max: options.maxEntries ?? 2_000,
+    maxSize: MAX_CHARACTERS,
+    sizeCalculation: ({ text }, name) => text.length + name.length,
+  });
   const nameOf = (key: StoreKey): string => JSON.stringify(key);
   const hold = (key: StoreKey, value: JsonValue): Promise<boolean> => {
     entries.set(nameOf(key), { key: [...key], text: JSON.stringify(value) });

@@ -1,4 +1,4 @@
-// Keeps the store at its size: expired entries go first, then the oldest. Called in the background by lib/oci/cache/cached.ts.
+// Keeps the store at its size: expired entries go first, then the oldest.
 import type { Clock } from "../clock.ts";
 import { ageOf } from "./envelope.ts";
 import { ENTRY_KINDS, kindPrefix } from "./keys.ts";

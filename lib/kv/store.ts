@@ -1,4 +1,4 @@
-// What the rest of Archway knows of a database: a place that may forget. Values of it: memory_store.ts, deno_kv.ts.
+// A key-value store as its users see it: one that may lose any entry, and never makes them wait for long.
 
 /** What can be stored. */
 export type JsonValue =
@@ -12,7 +12,7 @@ export type JsonValue =
 /** Parts of a key, the widest first. Ordered part by part. */
 export type StoreKey = readonly (string | number)[];
 
-/** One entry of a listing. The value is unknown: somebody else may have written it. */
+/** One entry of a listing. The value is unknown: another version may have written it. */
 export interface StoreEntry {
   /** Where it stands. */
   readonly key: StoreKey;
@@ -25,7 +25,7 @@ export interface StoreEntry {
  * Nothing may depend on an entry being there.
  */
 export interface KeyValueStore {
-  /** False when it ends with the process: then it knows nothing that the memory in front of it does not. */
+  /** False when it ends with the process: then it holds nothing that the memory in front of it does not. */
   readonly isPersistent: boolean;
   /** The value, or undefined: not there, or not to be had now. */
   get(key: StoreKey): Promise<unknown>;

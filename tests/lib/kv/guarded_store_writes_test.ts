@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { WriteTurns } from "../../../lib/kv/write_turns.ts";
+import { WriteTurns } from "../../../lib/kv/guarded_store.ts";
 import { turn } from "../../support/until.ts";
 
 Deno.test("WriteTurns.run() lets four writes go at once, the others in their turn", async () => {
