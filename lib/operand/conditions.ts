@@ -178,7 +178,7 @@ function sharedReason(state: OperandState): string {
     [state.webhookNotReady, "PodPlacementWebhookNotRolledOut"],
     [state.webhookConfigurationMissing, "MutatingWebhookConfigurationNotAvailable"],
   ];
-  return reasons.filter(([holds]) => holds).map(([, name]) => name).join("") || "AllComponentsReady";
+  return reasons.filter(([holds]) => holds).map(([, name]) => name).join(",") || "AllComponentsReady";
 }
 
 function not(holds: boolean): string {

@@ -40,11 +40,18 @@ export function settingMark(value: string): string {
 
 /** In the order in which components are to be composed to give what the chart gives. */
 export const FEATURES: readonly Feature[] = [
-  ...["cert-manager", "openshift", "gke"].map((variant) => ({
+  ...["cert-manager", "gke"].map((variant) => ({
     condition: `eq .Values.variant "${variant}"`,
     values: { variant },
     overlay: `overlays/${variant}`,
   })),
+  {
+    condition: `eq .Values.variant "openshift"`,
+    values: { variant: "openshift" },
+    overlay: "overlays/openshift",
+    // The chart does not own its namespace, so that only its user can lift what restricts it: nodeRegistryConfig.
+    component: "components/no-node-registry-config",
+  },
   { condition: ".Values.monitoring", values: { monitoring: true }, component: "monitoring" },
   {
     condition: `eq .Values.pullSecrets "own-namespace"`,
@@ -63,5 +70,11 @@ export const FEATURES: readonly Feature[] = [
     component: "components/live-architectures",
   },
   { condition: ".Values.daemonsetsWarn", values: { daemonsetsWarn: true }, component: "components/daemonsets-warn" },
+  { condition: ".Values.registryCa", values: { registryCa: true }, component: "components/registry-ca" },
+  {
+    condition: ".Values.nodeRegistryConfig",
+    values: { nodeRegistryConfig: true },
+    component: "components/node-registry-config",
+  },
   { condition: ".Values.migration", values: { migration: true }, component: "components/migration" },
 ];

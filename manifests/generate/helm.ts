@@ -93,6 +93,10 @@ prewarm: false
 liveArchitectures: false
 # Event on a DaemonSet whose images miss an architecture of the cluster.
 daemonsetsWarn: false
+# Trust the CA in the ConfigMap archway-registry-ca (key ca.crt) for every registry.
+registryCa: false
+# Read the node's registry configuration, as the Multiarch Tuning Operator does; needs a privileged namespace.
+nodeRegistryConfig: false
 # Rights to free what the Multiarch Tuning Operator left behind; for taking over from it.
 migration: false
 # More flags of \`archway serve\`.
@@ -122,6 +126,8 @@ const VALUES_SCHEMA = {
     liveArchitectures: SWITCH,
     daemonsetsWarn: SWITCH,
     migration: SWITCH,
+    registryCa: SWITCH,
+    nodeRegistryConfig: SWITCH,
     extraArgs: { type: "array", items: { type: "string", pattern: "^--[a-z]" } },
     imagePullSecrets: LIST,
     nodeSelector: { type: "object", additionalProperties: { type: "string" } },
@@ -144,7 +150,7 @@ const NOTES = `Archway runs in {{ .Release.Namespace }}. It touches no pod befor
 
 The namespace is yours; the manifests of kustomize put these labels on it:
 
-  kubectl label namespace {{ .Release.Namespace }} pod-security.kubernetes.io/enforce=restricted
+  kubectl label namespace {{ .Release.Namespace }} pod-security.kubernetes.io/enforce={{ if .Values.nodeRegistryConfig }}privileged{{ else }}restricted{{ end }}
 {{- if eq .Values.variant "openshift" }}
   kubectl label namespace {{ .Release.Namespace }} openshift.io/cluster-monitoring=true
 {{- end }}

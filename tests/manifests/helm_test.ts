@@ -81,7 +81,7 @@ for (const overlay of [undefined, "overlays/cert-manager", "overlays/openshift",
     ignore,
     fn: async () => {
       const chosen = FEATURES.filter((feature) =>
-        (feature.component !== undefined &&
+        (feature.component !== undefined && feature.overlay === undefined &&
           !("pullSecrets" in feature.values && feature.values.pullSecrets === "none") &&
           !(overlay === "overlays/openshift" && "monitoring" in feature.values)) ||
         (overlay !== undefined && feature.overlay === overlay)

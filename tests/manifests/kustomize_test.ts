@@ -1,6 +1,7 @@
 // What every overlay must keep, whatever it changes: names that the service relies on, hardening, one namespace.
 import assert from "node:assert/strict";
 import { relative } from "node:path";
+import ipaddr from "ipaddr.js";
 import * as z from "zod";
 import {
   type ManifestObject,
@@ -11,6 +12,7 @@ import {
 } from "../../manifests/generate/kustomize.ts";
 import { FLAGS } from "../../lib/config/flags.ts";
 import { ALERTS, RUNBOOKS_FILE } from "../../lib/operand/alerts.ts";
+import { isAllowedAddress, METADATA_ADDRESSES } from "../../lib/oci/http/address_guard.ts";
 import { API_GROUP, LEASE_NAME, WebhookName, WebhookPath } from "../../lib/names.ts";
 import { lacks } from "../support/needs.ts";
 
@@ -19,7 +21,14 @@ const FOLDERS = [
   "base",
   ...["vanilla", "cert-manager", "openshift", "gke", "monitoring"].map((name) => `overlays/${name}`),
 ];
-const COMPONENTS = ["least-privilege", "prewarm", "live-architectures", "daemonsets-warn", "migration"]
+const COMPONENTS = [
+  "least-privilege",
+  "prewarm",
+  "live-architectures",
+  "daemonsets-warn",
+  "migration",
+  "node-registry-config",
+]
   .map((name) => `components/${name}`);
 
 const SERVICE = z.object({ namespace: z.string(), name: z.string(), path: z.string(), port: z.literal(443) });
@@ -39,6 +48,7 @@ const DEPLOYMENT = z.object({
             requests: z.object({ cpu: z.string(), memory: z.string() }),
             limits: z.record(z.string(), z.string()),
           }),
+          startupProbe: z.object({ initialDelaySeconds: z.int(), failureThreshold: z.int() }),
           livenessProbe: z.object({ httpGet: z.object({ path: z.string() }) }),
           readinessProbe: z.object({ httpGet: z.object({ path: z.string() }) }),
           securityContext: z.object({
@@ -235,5 +245,106 @@ Deno.test({
     } finally {
       await Deno.remove(folder, { recursive: true });
     }
+  },
+});
+
+const IP_BLOCK = z.object({ cidr: z.string(), except: z.array(z.string()).default([]) });
+const NETWORK_POLICY = z.object({
+  spec: z.object({
+    egress: z.array(z.object({
+      ports: z.array(z.object({ port: z.int() })),
+      to: z.array(z.object({ ipBlock: IP_BLOCK.optional() })).optional(),
+    })),
+  }),
+});
+
+Deno.test({
+  name: "the network policy lets no port but those of names and of the API server on nodes reach metadata addresses",
+  ignore,
+  fn: async () => {
+    const { spec: { egress } } = NETWORK_POLICY.parse(find(await renderFolder("base"), "networkpolicy-archway"));
+    const open = egress.filter(({ to }) => to === undefined).flatMap(({ ports }) => ports.map(({ port }) => port));
+    assert.deepEqual([...new Set(open)].sort(), [53, 5353, 6443]);
+    const blocks = egress.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => ipBlock ?? []));
+    assert.deepEqual(blocks.map(({ cidr }) => cidr), ["0.0.0.0/0", "::/0"]);
+    const excepted = blocks.flatMap(({ except }) => except.map((range) => ipaddr.parseCIDR(range)));
+    for (const address of [...METADATA_ADDRESSES, "169.254.169.254", "169.254.170.2", "fe80::a9fe:a9fe"]) {
+      const parsed = ipaddr.parse(address);
+      assert.ok(!isAllowedAddress(address), address);
+      assert.ok(
+        excepted.some(([network, bits]) => network.kind() === parsed.kind() && parsed.match(network, bits)),
+        address,
+      );
+    }
+    for (const [network] of excepted) assert.ok(!isAllowedAddress(network.toString()), network.toString());
+  },
+});
+
+const SPREAD = z.object({
+  affinity: z.record(z.string(), z.unknown()),
+  topologySpreadConstraints: z.array(z.looseObject({ topologyKey: z.string(), whenUnsatisfiable: z.string() })),
+});
+
+Deno.test({
+  name: "two replicas are on two nodes where there are two: older and terminating ones do not count",
+  ignore,
+  fn: async () => {
+    const { spec } = z.object({ spec: z.object({ template: z.object({ spec: SPREAD }) }) })
+      .parse(find(await renderFolder("base"), "deployment-archway"));
+    const { affinity, topologySpreadConstraints } = spec.template.spec;
+    assert.deepEqual(Object.keys(affinity), ["nodeAffinity"]);
+    const byNode = topologySpreadConstraints.find(({ topologyKey }) => topologyKey === "kubernetes.io/hostname");
+    assert.deepEqual(
+      [byNode?.whenUnsatisfiable, byNode?.["maxSkew"], byNode?.["matchLabelKeys"], byNode?.["nodeTaintsPolicy"]],
+      ["DoNotSchedule", 1, ["pod-template-hash"], "Honor"],
+    );
+  },
+});
+
+Deno.test({
+  name: "the first probe waits for the usual start, and the last one for an emulated node",
+  ignore,
+  fn: async () => {
+    const { startupProbe } = deploymentOf(await renderFolder("base")).template.spec.containers[0];
+    assert.deepEqual(startupProbe, { initialDelaySeconds: 2, failureThreshold: 120 });
+  },
+});
+
+Deno.test({
+  name:
+    "overlays/openshift reads the node's registry configuration under whichever constraint the cluster has; a component undoes it",
+  ignore,
+  fn: async () => {
+    const text = async (components: readonly string[]): Promise<string> =>
+      JSON.stringify(await renderComposition("overlays/openshift", components));
+    const [usual, legacy, without] = [
+      await text([]),
+      await text(["components/hostmount-anyuid"]),
+      await text(["components/no-node-registry-config"]),
+    ];
+    for (const objects of [usual, legacy]) {
+      assert.match(objects, /"resourceNames":\["hostmount-anyuid-v2","hostmount-anyuid"\]/);
+      assert.match(objects, /"--certs-dir=\/etc\/docker\/certs\.d"/);
+      assert.match(objects, /"mountPath":"\/etc\/containers"/);
+      assert.doesNotMatch(objects, /required-scc/);
+    }
+    assert.match(usual, /"type":"spc_t"/);
+    assert.doesNotMatch(legacy, /spc_t/);
+    assert.doesNotMatch(without, /hostPath|spc_t|certs-dir|hostmount|"privileged"[,}]/);
+    assert.match(without, /"pod-security\.kubernetes\.io\/enforce":"restricted"/);
+    assert.doesNotMatch(JSON.stringify(await renderFolder("base")), /hostPath|"privileged"[,}]/);
+  },
+});
+
+Deno.test({
+  name: "components/registry-ca mounts the ConfigMap that it names and trusts it",
+  ignore,
+  fn: async () => {
+    const objects = await renderComposition("base", ["components/registry-ca"]);
+    assertFlags(deploymentOf(objects).template.spec.containers[0].args.slice(1));
+    const text = JSON.stringify(objects);
+    assert.match(text, /"--registry-ca=\/etc\/archway\/registry-ca\/ca\.crt"/);
+    assert.match(text, /"mountPath":"\/etc\/archway\/registry-ca"/);
+    assert.match(text, /"configMap":\{"name":"archway-registry-ca"\}/);
   },
 });

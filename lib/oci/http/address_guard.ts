@@ -5,7 +5,7 @@ import { inspectionError } from "../errors.ts";
 import { orAborted } from "../../abort.ts";
 
 /** Addresses of cloud metadata services that no range covers. */
-const METADATA: readonly string[] = [
+export const METADATA_ADDRESSES: readonly string[] = [
   "fd00:ec2::254",
   "fd00:ec2::23",
   "fd20:ce::254",
@@ -32,7 +32,7 @@ export type Resolve = (hostname: string, signal: AbortSignal) => Promise<readonl
 export function isAllowedAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = embedded(ipaddr.process(address));
-  return !METADATA.includes(parsed.toString()) && !DENIED_RANGES.includes(parsed.range());
+  return !METADATA_ADDRESSES.includes(parsed.toString()) && !DENIED_RANGES.includes(parsed.range());
 }
 
 /** IPv6 addresses that end with the IPv4 one they stand for: NAT64, its stateless kind, and the old `::127.0.0.1`. */

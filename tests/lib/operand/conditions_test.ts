@@ -112,7 +112,7 @@ Deno.test("219 renderConditions() runs the reasons together when nothing is read
   const [available] = render("000000");
   assert.equal(
     available?.reason,
-    "PodPlacementControllerNotRolledOutPodPlacementWebhookNotRolledOutMutatingWebhookConfigurationNotAvailable",
+    "PodPlacementControllerNotRolledOut,PodPlacementWebhookNotRolledOut,MutatingWebhookConfigurationNotAvailable",
   );
   assert.match(available.message, /is not ready\. We cannot gate/);
 });

@@ -1,4 +1,4 @@
-// Compares what two ways of rendering gave: as sets of objects, members in any order.
+// Compares what two ways of rendering gave: as sets of objects, members in any order, and so are volumes.
 import assert from "node:assert/strict";
 import { KEEP_ANNOTATION } from "../../../manifests/generate/chart.ts";
 import { type ManifestObject, slugOf } from "../../../manifests/generate/kustomize.ts";
@@ -8,7 +8,21 @@ export function assertSameObjects(chart: readonly ManifestObject[], kustomize: r
   const wanted = bySlug(kustomize.filter(({ kind }) => kind !== "Namespace"));
   const found = bySlug(chart.map(withoutKeep));
   assert.deepEqual(Object.keys(found).sort(), Object.keys(wanted).sort());
-  for (const [slug, object] of Object.entries(wanted)) assert.deepEqual(found[slug], object, slug);
+  for (const [slug, object] of Object.entries(wanted)) {
+    assert.deepEqual(withSortedVolumes(found[slug]), withSortedVolumes(object), slug);
+  }
+}
+
+/** Kustomize puts the volumes of a later component first, and its arguments last. */
+function withSortedVolumes(value: unknown, name?: string): unknown {
+  if (Array.isArray(value)) {
+    const members = value.map((member) => withSortedVolumes(member));
+    const isSet = name === "volumes" || name === "volumeMounts";
+    return isSet ? members.toSorted((a, b) => JSON.stringify(a) < JSON.stringify(b) ? -1 : 1) : members;
+  }
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
+  return Object.fromEntries(entries.map(([key, member]) => [key, withSortedVolumes(member, key)]));
 }
 
 function bySlug(objects: readonly ManifestObject[]): Readonly<Record<string, ManifestObject>> {
