@@ -1,9 +1,11 @@
 // `deno task compile`: one executable, or with --form=bundle its script and chunks, in dist/.
 //   --arch=amd64|arm64   for that architecture of Linux instead of this machine's; repeatable
+//   --permissions=plugins  with the right to run the credential plugins of --credential-provider-bin-dir
 //   DENORT_BIN=FILE      base of the executable, where dl.deno.land cannot be reached (DENORT_BIN_ARM64=… for one of several)
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import * as z from "zod";
 
 /** The checkout. */
 export const ROOT: string = fileURLToPath(new URL("../../", import.meta.url));
@@ -17,19 +19,28 @@ export const TARGETS = { amd64: "x86_64-unknown-linux-gnu", arm64: "aarch64-unkn
 /** An architecture that is built for. */
 export type ImageArchitecture = keyof typeof TARGETS;
 
-/**
- * What the service may do, fixed in the executable: any registry, the files that flags name, and the credential plugins of
- * `--credential-provider-bin-dir`. No foreign functions, no prompts.
- */
-export const PERMISSIONS: readonly string[] = [
-  "--no-prompt",
-  "--allow-net",
-  "--allow-env",
-  "--allow-read",
-  "--allow-write",
-  "--allow-sys",
-  "--allow-run",
-];
+/** A permission set of deno.json: what the service may do. `serve` runs no other program; `plugins` may. */
+export type PermissionSet = "serve" | "plugins";
+
+const GRANT = z.union([z.boolean(), z.array(z.string())]);
+const CONFIGURATION = z.object({
+  permissions: z.object({ serve: z.record(z.string(), GRANT), plugins: z.record(z.string(), GRANT) }),
+});
+
+/** The grants of one permission set of this checkout, by kind. */
+export async function readPermissions(set: PermissionSet): Promise<Readonly<Record<string, z.infer<typeof GRANT>>>> {
+  const text = await Deno.readTextFile(join(ROOT, "deno.json"));
+  return CONFIGURATION.parse(JSON.parse(text)).permissions[set];
+}
+
+/** The flags that fix a permission set in an executable; nothing is ever asked for. Pure. */
+export function renderPermissions(grants: Readonly<Record<string, z.infer<typeof GRANT>>>): readonly string[] {
+  const flags = Object.entries(grants).flatMap(([kind, grant]) => {
+    if (grant === false) return [];
+    return [grant === true ? `--allow-${kind}` : `--allow-${kind}=${grant.join()}`];
+  });
+  return ["--no-prompt", ...flags];
+}
 
 /** What to compile. Without an architecture: for this machine. */
 export interface CompileOptions {
@@ -37,6 +48,10 @@ export interface CompileOptions {
   readonly entry: string;
   readonly output: string;
   readonly architecture?: ImageArchitecture;
+  /** Flags of {@link renderPermissions}. */
+  readonly permissions: readonly string[];
+  /** Files beside the entry that the executable holds although no import names them. */
+  readonly included: readonly string[];
 }
 
 /**
@@ -52,11 +67,16 @@ export function renderBundleArguments(entry: string, folder: string): readonly s
 }
 
 /** Arguments of `deno` that make an executable of a bundle, which holds all there is: no lock, no packages. Pure. */
-export function renderCompileArguments({ entry, output, architecture }: CompileOptions): readonly string[] {
+export function renderCompileArguments(options: CompileOptions): readonly string[] {
+  const { entry, output, architecture, permissions, included } = options;
   const target = architecture === undefined ? [] : [`--target=${TARGETS[architecture]}`];
   const alone = ["--no-config", "--no-lock", "--no-check", "--unstable-kv", "--app-name=archway"];
-  return ["compile", ...alone, ...PERMISSIONS, ...target, `--output=${output}`, entry];
+  const beside = included.map((path) => `--include=${path}`);
+  return ["compile", ...alone, ...permissions, ...target, ...beside, `--output=${output}`, entry];
 }
+
+/** Chunks above this (bytes) are loaded on request alone: the Kubernetes client has 17 MB, all that a cluster needs 3. */
+const LARGE_CHUNK = 4 * 1_048_576;
 
 /** Bundles main.ts into the folder, which is emptied first; answers the bytes of each file. */
 export async function bundle(folder: string): Promise<Readonly<Record<string, number>>> {
@@ -65,7 +85,26 @@ export async function bundle(folder: string): Promise<Readonly<Record<string, nu
   await runDeno(renderBundleArguments(join(ROOT, "main.ts"), folder));
   const sizes: Record<string, number> = {};
   for await (const { name } of Deno.readDir(folder)) sizes[name] = (await Deno.stat(join(folder, name))).size;
+  const large = largeChunks(sizes);
+  for (const name of Object.keys(sizes).filter((name) => !large.includes(name))) {
+    const text = await Deno.readTextFile(join(folder, name));
+    const hidden = hideImports(text, large);
+    if (hidden !== text) await Deno.writeTextFile(join(folder, name), hidden);
+  }
   return sizes;
+}
+
+/** The names of the chunks that no start may read. Pure. */
+export function largeChunks(sizes: Readonly<Record<string, number>>): readonly string[] {
+  return Object.entries(sizes).filter(([, bytes]) => bytes > LARGE_CHUNK).map(([name]) => name);
+}
+
+/**
+ * Takes chunks out of the module graph that the runtime builds at its start: it parses whatever a literal `import()` names,
+ * loaded or not, which costs 150 MB where its cache folder is read-only. Pure.
+ */
+export function hideImports(text: string, names: readonly string[]): string {
+  return names.reduce((rest, name) => rest.replaceAll(`import("./${name}")`, `import(["./${name}"].join(""))`), text);
 }
 
 /** Makes an executable of a bundle; answers its bytes. Throws with what to do where the base cannot be had. */
@@ -96,7 +135,7 @@ export function renderFailure(command: string, stderr: string): string {
   return [
     `Cannot compile an executable: its base "${base}" of Deno ${Deno.version.deno} cannot be fetched from dl.deno.land. Either`,
     "  set DENORT_BIN (for one of several architectures: DENORT_BIN_AMD64, DENORT_BIN_ARM64) to that file, unpacked, or",
-    "  take the form that needs no base, scripts beside a runtime: deno task compile --form=bundle",
+    "  take the form that needs no base, scripts beside a runtime: deno task compile --form=bundle, deno task image --form=bundle",
     "What deno said:",
     ...said.split("\n").map((line) => `  ${line}`),
   ].join("\n");
@@ -114,21 +153,36 @@ export function parseForm(name: string): Form {
   throw new Error(`Cannot build the form "${name}": the forms are binary, bundle`);
 }
 
+/** The permission set named, or an error that says which there are. */
+export function parsePermissionSet(name: string): PermissionSet {
+  if (name === "serve" || name === "plugins") return name;
+  throw new Error(`Cannot grant "${name}": the permission sets are serve, plugins`);
+}
+
 async function main(): Promise<void> {
   const { values } = parseArgs({
     args: Deno.args,
-    options: { form: { type: "string", default: "binary" }, arch: { type: "string", multiple: true, default: [] } },
+    options: {
+      form: { type: "string", default: "binary" },
+      arch: { type: "string", multiple: true, default: [] },
+      permissions: { type: "string", default: "serve" },
+    },
   });
   const form = parseForm(values.form);
   const folder = join(ROOT, "dist", "bundle");
-  const sizes = Object.values(await bundle(folder)).reduce((sum, bytes) => sum + bytes, 0);
-  await print(`${folder}  ${mebibytes(sizes)}\n`);
+  const sizes = await bundle(folder);
+  const bytes = Object.values(sizes).reduce((sum, size) => sum + size, 0);
+  await print(`${folder}  ${mebibytes(bytes)}\n`);
   if (form === "bundle") return;
-  const entry = join(folder, "main.js");
+  const common = {
+    entry: join(folder, "main.js"),
+    permissions: renderPermissions(await readPermissions(parsePermissionSet(values.permissions))),
+    included: largeChunks(sizes).map((name) => join(folder, name)),
+  };
   const jobs: readonly CompileOptions[] = values.arch.length === 0
-    ? [{ entry, output: join(ROOT, "dist", "archway") }]
+    ? [{ ...common, output: join(ROOT, "dist", "archway") }]
     : values.arch.map(parseArchitecture).map((architecture) => ({
-      entry,
+      ...common,
       output: join(ROOT, "dist", `archway-linux-${architecture}`),
       architecture,
     }));

@@ -1,5 +1,5 @@
 // `deno task image`: compiles for every architecture and builds the image with the container engine that is there.
-//   --name NAME  --base IMAGE@sha256:…  --arch amd64 --arch arm64  --form binary|bundle
+//   --name NAME  --base IMAGE@sha256:…  --arch amd64 --arch arm64  --form binary|bundle  --permissions serve|plugins
 // Exit codes: 0 built; 1 failed; 2 something is missing, and the last lines say what.
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -9,9 +9,14 @@ import {
   compile,
   type Form,
   type ImageArchitecture,
+  largeChunks,
   parseArchitecture,
   parseForm,
+  parsePermissionSet,
+  type PermissionSet,
   print,
+  readPermissions,
+  renderPermissions,
   ROOT,
 } from "./compile.ts";
 
@@ -25,6 +30,7 @@ export interface ImageOptions {
   readonly form: Form;
   readonly architectures: readonly ImageArchitecture[];
   readonly version: string;
+  readonly permissions: PermissionSet;
   /** Folder with the files that the Containerfile copies. */
   readonly context: string;
 }
@@ -46,11 +52,39 @@ export function renderBuildArguments(engine: Engine, options: ImageOptions): rea
   return ["buildx", "build", ...common, `--tag=${name}`, `--output=type=oci,dest=${archiveOf(context)}`, context];
 }
 
-/** What to do with the image once it is there. */
-export function renderNextStep(engine: Engine, { name, context }: ImageOptions): string {
-  return engine === "docker"
+/** Removes what an earlier build left under the name: podman and buildah would append to it, and the old images would win. */
+export function renderRemovalArguments(engine: Engine, { name }: ImageOptions): readonly string[] | undefined {
+  return engine === "docker" ? undefined : ["manifest", "rm", name];
+}
+
+/** What to do with the image once it is there, one step a line. */
+export function renderNextSteps(engine: Engine, { name, context, architectures }: ImageOptions): readonly string[] {
+  const push = engine === "docker"
     ? `skopeo copy --all oci-archive:${archiveOf(context)} docker://${name}`
     : `${engine} manifest push --all ${name} docker://${name}`;
+  const plain = engine === "docker" ? "--dest-tls-verify=false" : "--tls-verify=false";
+  const [only] = architectures.length === 1 ? architectures : [];
+  return [
+    `${push}   (a registry without TLS: ${plain})`,
+    ...(only === undefined ? [] : [
+      `narrow kubernetes.io/arch in manifests/base/deployment.yaml to ${only}, or replicas elsewhere cannot start ` +
+      `(Helm: --set-string 'nodeSelector.kubernetes\\.io/arch=${only}')`,
+    ]),
+  ];
+}
+
+/** The launcher of the bundle and the configuration beside it. The interpreter line of a script holds one argument only. */
+export function renderLauncher(permissions: unknown): Readonly<Record<"archway" | "deno.json", string>> {
+  const configuration = {
+    unstable: ["kv"],
+    lock: false,
+    nodeModulesDir: "none",
+    permissions: { default: permissions },
+  };
+  return {
+    archway: "#!/usr/bin/deno -qP\n",
+    "deno.json": `${JSON.stringify(configuration, undefined, 2)}\n`,
+  };
 }
 
 /** What is needed on a machine without an engine. */
@@ -88,23 +122,40 @@ async function succeeds(command: string, args: readonly string[]): Promise<boole
 }
 
 /** Lays out what the Containerfile copies. */
-async function fillContext({ form, architectures, context }: ImageOptions): Promise<void> {
+async function fillContext(options: ImageOptions): Promise<void> {
+  const { form, architectures, context } = options;
   const scripts = join(context, "archway");
-  await bundle(scripts);
+  const sizes = await bundle(scripts);
+  const grants = await readPermissions(options.permissions);
+  await writeLauncher(scripts, grants);
+  const permissions = renderPermissions(grants);
+  const included = largeChunks(sizes).map((name) => join(scripts, name));
   for (const architecture of architectures) {
     if (form === "binary") {
       const output = join(context, `archway-linux-${architecture}`);
-      await compile({ entry: join(scripts, "main.js"), output, architecture });
+      await compile({ entry: join(scripts, "main.js"), output, architecture, permissions, included });
       continue;
     }
     const own = ({ x86_64: "amd64", aarch64: "arm64" })[Deno.build.arch] === architecture ? Deno.execPath() : undefined;
     const runtime = Deno.env.get(`DENO_BIN_${architecture.toUpperCase()}`) ?? own;
     if (runtime === undefined) {
       const variable = `DENO_BIN_${architecture.toUpperCase()}`;
-      throw new Error(`Cannot build for ${architecture}: set ${variable} to a deno for it, or leave it out by --arch`);
+      throw new Error(
+        `Cannot build for ${architecture}: set ${variable} to a deno for it (npm @deno/linux-*, or the wheel "deno" of PyPI, ` +
+          "hold one), or leave it out by --arch",
+      );
     }
     await Deno.copyFile(runtime, join(context, `deno-linux-${architecture}`));
   }
+}
+
+/** The bundle's entry once more, as a program: its first line names the runtime. */
+async function writeLauncher(scripts: string, grants: unknown): Promise<void> {
+  const files = renderLauncher(grants);
+  await Deno.writeTextFile(join(scripts, "deno.json"), files["deno.json"]);
+  const entry = await Deno.readTextFile(join(scripts, "main.js"));
+  await Deno.writeTextFile(join(scripts, "archway"), files.archway + entry);
+  await Deno.chmod(join(scripts, "archway"), 0o755);
 }
 
 async function main(): Promise<number> {
@@ -115,6 +166,7 @@ async function main(): Promise<number> {
       base: { type: "string" },
       form: { type: "string", default: "binary" },
       arch: { type: "string", multiple: true, default: ["amd64", "arm64"] },
+      permissions: { type: "string", default: "serve" },
     },
   });
   const { version } = z.object({ version: z.string() }).parse(
@@ -126,6 +178,7 @@ async function main(): Promise<number> {
     form: parseForm(values.form),
     architectures: values.arch.map(parseArchitecture),
     version,
+    permissions: parsePermissionSet(values.permissions),
     context: join(ROOT, "dist", "image"),
   };
   const engine = await findEngine();
@@ -137,9 +190,16 @@ async function main(): Promise<number> {
     await print("The base is not pinned by digest: fine for trying out, not for a release (--base IMAGE@sha256:…).\n");
   }
   await fillContext(options);
+  const removal = renderRemovalArguments(engine, options);
+  if (removal !== undefined) await succeeds(engine, removal);
   const run = new Deno.Command(engine, { args: [...renderBuildArguments(engine, options)], stdin: "null" }).spawn();
-  if (!(await run.status).success) return 1;
-  await print(`Built ${options.name}. Next: ${renderNextStep(engine, options)}\n`);
+  if (!(await run.status).success) {
+    await print("The build failed. Where the base cannot be fetched, name a mirror of it: --base IMAGE@sha256:…\n");
+    return 1;
+  }
+  await print(
+    `Built ${options.name}. Next:\n${renderNextSteps(engine, options).map((step) => `  ${step}\n`).join("")}`,
+  );
   return 0;
 }
 

@@ -4,15 +4,25 @@ import { join } from "node:path";
 import {
   bundle,
   compile,
+  hideImports,
+  largeChunks,
   parseArchitecture,
   parseForm,
-  PERMISSIONS,
+  parsePermissionSet,
+  readPermissions,
   renderBundleArguments,
   renderCompileArguments,
   renderFailure,
+  renderPermissions,
   ROOT,
 } from "../../manifests/image/compile.ts";
-import { type ImageOptions, renderBuildArguments, renderNextStep } from "../../manifests/image/image.ts";
+import {
+  type ImageOptions,
+  renderBuildArguments,
+  renderLauncher,
+  renderNextSteps,
+  renderRemovalArguments,
+} from "../../manifests/image/image.ts";
 import { lacks } from "../support/needs.ts";
 import { BareRoot } from "./support/bare_root.ts";
 
@@ -23,16 +33,20 @@ const IMAGE: ImageOptions = {
   form: "binary",
   architectures: ["amd64", "arm64"],
   version: "1",
+  permissions: "serve",
   context: "/context",
 };
 
-Deno.test("renderCompileArguments() fixes the permissions, names the target and takes nothing from outside", () => {
-  const args = renderCompileArguments({ entry: "main.js", output: "out", architecture: "arm64" });
-  const wanted = ["--target=aarch64-unknown-linux-gnu", "--output=out", "--unstable-kv", "--no-lock", ...PERMISSIONS];
+Deno.test("renderCompileArguments() fixes the permissions, names the target and takes nothing from outside", async () => {
+  const permissions = renderPermissions(await readPermissions("serve"));
+  const common = { entry: "main.js", output: "out", permissions, included: ["dist.js"] };
+  const args = renderCompileArguments({ ...common, architecture: "arm64" });
+  const wanted = ["--target=aarch64-unknown-linux-gnu", "--output=out", "--unstable-kv", "--no-lock", ...permissions];
+  assert.ok(args.includes("--include=dist.js"));
   for (const flag of wanted) assert.ok(args.includes(flag), flag);
   assert.ok(!args.includes("--allow-all") && !args.includes("--allow-ffi"));
   assert.equal(args.at(-1), "main.js");
-  assert.ok(!renderCompileArguments({ entry: "main.js", output: "out" }).some((arg) => arg.startsWith("--target")));
+  assert.ok(!renderCompileArguments(common).some((arg) => arg.startsWith("--target")));
 });
 
 Deno.test("renderBundleArguments() never minifies, which would leave what is opened open", () => {
@@ -46,7 +60,10 @@ Deno.test("renderBuildArguments() builds for all architectures at once, on the b
     assert.ok(args.includes("--build-arg=BASE_IMAGE=base@sha256:00"));
     assert.ok(args.includes("--target=binary"));
     assert.equal(args.at(-1), "/context");
-    assert.ok(renderNextStep(engine, IMAGE).includes("docker://registry.test/archway:1"));
+    assert.match(
+      renderNextSteps(engine, IMAGE).join(),
+      /docker:\/\/registry\.test\/archway:1 .*without TLS: \S*tls-verify/,
+    );
   }
   assert.ok(!renderBuildArguments("podman", { ...IMAGE, base: undefined }).some((arg) => arg.includes("BASE_IMAGE")));
 });
@@ -54,6 +71,7 @@ Deno.test("renderBuildArguments() builds for all architectures at once, on the b
 Deno.test("parseArchitecture() and parseForm() refuse what is not built", () => {
   assert.throws(() => parseArchitecture("s390x"), /amd64, arm64/);
   assert.throws(() => parseForm("jar"), /binary, bundle/);
+  assert.throws(() => parsePermissionSet("all"), /serve, plugins/);
 });
 
 Deno.test("the Containerfile: distroless, not root, no shell, both forms, the files that are laid out", () => {
@@ -64,7 +82,46 @@ Deno.test("the Containerfile: distroless, not root, no shell, both forms, the fi
   assert.deepEqual(stages, ["base", "bundle", "binary"]);
   const copied = [...CONTAINERFILE.matchAll(/^COPY (?:--chmod=\d+ )?(\S+)/gm)].map(([, name]) => name);
   assert.deepEqual(copied, ["deno-linux-${TARGETARCH}", "archway", "archway-linux-${TARGETARCH}"]);
-  for (const permission of PERMISSIONS) assert.ok(CONTAINERFILE.includes(`"${permission}"`), permission);
+});
+
+Deno.test("renderPermissions() lets the service run programs only where plugins are wanted, and write only where it must", async () => {
+  const [serve, plugins] = [await readPermissions("serve"), await readPermissions("plugins")].map(renderPermissions);
+  assert.ok(!serve?.some((flag) => flag.startsWith("--allow-run")));
+  assert.deepEqual(plugins?.filter((flag) => !serve?.includes(flag)), ["--allow-run"]);
+  assert.ok(serve?.includes("--allow-write=/var/cache/archway,/tmp"));
+});
+
+Deno.test("renderLauncher() gives the command of the image its permissions without a shell", async () => {
+  const grants = await readPermissions("serve");
+  const { archway, "deno.json": configuration } = renderLauncher(grants);
+  assert.match(archway, /^#!\/usr\/bin\/deno \S+\n$/);
+  assert.deepEqual(JSON.parse(configuration).permissions, { default: grants });
+  assert.deepEqual(entrypointOf("bundle"), ["/usr/share/archway/archway"]);
+  assert.match(CONTAINERFILE, /^ *PATH=\/usr\/share\/archway:/m);
+});
+
+Deno.test("hideImports() keeps large chunks out of the graph that every start parses", () => {
+  const large = largeChunks({ "main.js": 1_000, "dist-1.js": 17_000_000 });
+  assert.deepEqual(large, ["dist-1.js"]);
+  const text = 'await import("./dist-1.js"); await import("./main.js");';
+  assert.equal(hideImports(text, large), 'await import(["./dist-1.js"].join("")); await import("./main.js");');
+});
+
+Deno.test("renderRemovalArguments() makes a build replace what has its name, where the engine would add to it", () => {
+  for (const engine of ["podman", "buildah"] as const) {
+    assert.deepEqual(renderRemovalArguments(engine, IMAGE), ["manifest", "rm", IMAGE.name]);
+  }
+  assert.equal(renderRemovalArguments("docker", IMAGE), undefined);
+});
+
+Deno.test("renderNextSteps() says what an image for one architecture asks of the Deployment", () => {
+  const steps = renderNextSteps("podman", { ...IMAGE, architectures: ["arm64"] });
+  assert.match(steps.at(-1) ?? "", /narrow kubernetes\.io\/arch .* to arm64/);
+  assert.equal(renderNextSteps("podman", IMAGE).length, 1);
+});
+
+Deno.test("the lock file is frozen: a dependency that it lacks fails the run", () => {
+  assert.equal(JSON.parse(Deno.readTextFileSync(join(ROOT, "deno.json"))).lock.frozen, true);
 });
 
 Deno.test("renderFailure() begins with what to do where the base of executables cannot be fetched", () => {
@@ -107,9 +164,12 @@ Deno.test("deno task compile assembles an executable on a stand-in base", async 
   const before = Deno.env.get("DENORT_BIN_AMD64");
   try {
     Deno.env.set("DENORT_BIN_AMD64", Deno.execPath());
-    await bundle(join(folder, "bundle"));
+    const sizes = await bundle(join(folder, "bundle"));
     const entry = join(folder, "bundle", "main.js");
-    const bytes = await compile({ entry, output: join(folder, "archway"), architecture: "amd64" });
+    const permissions = renderPermissions(await readPermissions("serve"));
+    const included = largeChunks(sizes).map((name) => join(folder, "bundle", name));
+    const output = join(folder, "archway");
+    const bytes = await compile({ entry, output, architecture: "amd64", permissions, included });
     const embedded = bytes - (await Deno.stat(Deno.execPath())).size;
     assert.ok(embedded > 0 && embedded < 32 * 1_048_576, `${embedded} bytes embedded`);
   } finally {
@@ -128,8 +188,16 @@ Deno.test({
     const sizes = await bundle(join(root.folder, "usr/share/archway"));
     const first = sizes["main.js"] ?? Infinity;
     assert.ok(first < 6 * 1_048_576, `${first} bytes are read at every start`);
+    const folder = join(root.folder, "usr/share/archway");
+    const launcher = renderLauncher(await readPermissions("serve"));
+    await Deno.writeTextFile(join(folder, "deno.json"), launcher["deno.json"]);
+    await Deno.writeTextFile(
+      join(folder, "archway"),
+      launcher.archway + await Deno.readTextFile(join(folder, "main.js")),
+    );
+    await Deno.chmod(join(folder, "archway"), 0o755);
     const command = entrypointOf("bundle");
-    const env = { DENO_DIR: "/var/cache/deno", DENO_NO_UPDATE_CHECK: "1" };
+    const env = { DENO_DIR: "/var/cache/deno", DENO_NO_UPDATE_CHECK: "1", DENO_NO_PROMPT: "1" };
 
     const version = await root.run([...command, "--version"], env);
     assert.equal(version.code, 0, version.stderr);
