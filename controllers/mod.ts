@@ -1,6 +1,7 @@
 // How the controllers run: some on every replica, those that write on the replica that holds the Lease.
 import { type Clock, holdsWithin } from "../lib/clock.ts";
 import type { Election } from "../lib/k8s/lease.ts";
+import type { HolderState } from "../lib/k8s/lease_record.ts";
 import type { Logger } from "../lib/log.ts";
 
 /** Anything that works until its signal aborts, and never rejects. */
@@ -17,6 +18,8 @@ export interface Controllers {
   readonly everywhere: readonly Runnable[];
   /** Runs on the leader alone: everything that writes to the cluster. */
   readonly leading: readonly Runnable[];
+  /** What the leader says of itself: whether it can watch and release pods. */
+  readonly leaderState: () => HolderState;
   /** Whether the configs and credentials that decisions depend on are known. */
   readonly isSettled: () => boolean;
 }
@@ -31,11 +34,15 @@ export async function runEverywhere({ everywhere }: Controllers, signal: AbortSi
 
 /** Takes part in the election and runs the writing controllers while leading. Gives the Lease up at the end. */
 export async function runLeading(controllers: Controllers, signal: AbortSignal): Promise<void> {
-  const { election, leading } = controllers;
-  await election.run(async (term) => {
-    await settle(controllers, term);
-    await Promise.all(leading.map((runnable) => runnable.run(term)));
-  }, signal);
+  const { election, leading, leaderState } = controllers;
+  await election.run(
+    async (term) => {
+      await settle(controllers, term);
+      await Promise.all(leading.map((runnable) => runnable.run(term)));
+    },
+    signal,
+    { state: leaderState },
+  );
 }
 
 /** Deciding without the cluster config or its pull secret would give wrong answers: wait for them, but not for ever. */

@@ -63,6 +63,9 @@ export const INSPECT_RETRY_LIMIT = 5;
 /** `source.component` of every event. */
 export const EVENT_SOURCE = "multiarch-tuning-operator";
 
+/** Annotation of the Lease: what the leader cannot do, so that no replica gates pods that it could not release. */
+export const LEADER_IMPAIRMENT = "archway.dev/leader-impairment";
+
 /** A namespace with this label is audited: its pods are left unchanged; an event says what would be done. */
 export const AUDIT_NAMESPACE_LABEL = { key: "archway.dev/mode", value: "audit" } as const;
 

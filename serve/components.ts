@@ -85,9 +85,9 @@ function openViews({ config, settings, clock, log }: ServeDeps, { readApi, elect
     audited,
     live,
     gatingHealth: () => {
-      const { lastRenewObservedMs } = election.view();
+      const { lastRenewObservedMs, impairment } = election.view();
       const silentForMs = lastRenewObservedMs === undefined ? undefined : clock.monotonicMs() - lastRenewObservedMs;
-      return decideGating(configs.presence(), { silentForMs });
+      return decideGating(configs.presence(), { silentForMs, impairment });
     },
     settingsOf: (namespace) => audited.has(namespace) ? auditSettings : settings,
     liveArchitectures: () => config.liveArchitectures ? live.current() : undefined,

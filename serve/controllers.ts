@@ -18,6 +18,7 @@ export function controllersOf(deps: ServeDeps, clients: Clients, components: Com
     election: clients.election,
     everywhere: everywhere(deps, clients, components),
     leading: leading(deps, clients, components),
+    leaderState: () => components.podPlacement.leaderState(),
     isSettled: () => isSettled(components, clients),
   };
 }

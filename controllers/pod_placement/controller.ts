@@ -15,6 +15,7 @@
 //
 // From its deadline on a key is urgent: it goes before all others, and places are reserved for it. Namespaces take turns.
 import { backoffMs } from "../../lib/clock.ts";
+import type { HolderState } from "../../lib/k8s/lease_record.ts";
 import { openReflector, type Reflector } from "../../lib/k8s/reflector.ts";
 import { Resource, splitKey } from "../../lib/k8s/types.ts";
 import { type ReconcileOutcome, WorkQueue } from "../../lib/k8s/work_queue.ts";
@@ -32,6 +33,7 @@ import { type PodState, PodStates, stopInspection } from "./pod_states.ts";
 import { reportGated } from "./report.ts";
 import { parseGatedPod, sweepForEver } from "./sweep.ts";
 import { openUnadmitted, type Unadmitted } from "./unadmitted.ts";
+import { WriteHealth } from "./write_health.ts";
 
 /** The running controller. */
 export interface PodPlacement {
@@ -47,6 +49,8 @@ export interface PodPlacement {
   /** Those held longest, at most a dozen. */
   longestGated(): readonly HeldPod[];
   queueDepth(): number;
+  /** Whether a leader that runs this can watch and release pods. */
+  leaderState(): HolderState;
   /** Pods are being decided right now: what is less urgent gives way. */
   isBusy(): boolean;
 }
@@ -61,6 +65,9 @@ export interface HeldPod {
 /** Pods at their deadline that are released while all workers are busy with others. */
 const RESERVED_FOR_DEADLINES = 16;
 
+/** A leader whose watch of gated pods does not work for so long (ms) says so: nobody is to gate pods that it cannot see. */
+const IMPAIRED_AFTER_MS = 10_000;
+
 /** Between two tries of a write that failed. The deadline comes before it. */
 const WRITE_BACKOFF = { baseMs: 50, capMs: 5_000 } as const;
 
@@ -73,6 +80,7 @@ export function openPodPlacement(deps: PodPlacementDeps): PodPlacement {
 
 class PodPlacementController implements PodPlacement {
   readonly #deps: PodPlacementDeps;
+  readonly #writes: WriteHealth;
   readonly #states = new PodStates();
   readonly #inspections: Inspections;
   readonly #unadmitted: Unadmitted;
@@ -83,7 +91,8 @@ class PodPlacementController implements PodPlacement {
 
   constructor(deps: PodPlacementDeps) {
     const { api, clock, log, workers } = deps;
-    this.#deps = deps;
+    this.#writes = new WriteHealth(clock);
+    this.#deps = { ...deps, api: this.#writes.watch(api) };
     this.#inspections = new Inspections(deps);
     this.#unadmitted = openUnadmitted(deps);
     this.#queue = new WorkQueue({
@@ -113,6 +122,7 @@ class PodPlacementController implements PodPlacement {
   }
 
   async run(signal: AbortSignal): Promise<void> {
+    this.#writes.begin();
     await Promise.all([this.#gated.run(signal), this.#queue.run(signal), this.#sweep(signal)]);
     this.#states.stopInspections();
     await this.#inspections.ended();
@@ -146,6 +156,14 @@ class PodPlacementController implements PodPlacement {
 
   queueDepth(): number {
     return this.#queue.depth;
+  }
+
+  leaderState(): HolderState {
+    const isForbidden = this.#gated.state() === "forbidden";
+    if (isForbidden || this.#gated.brokenForMs() >= IMPAIRED_AFTER_MS) {
+      return { kind: "unable", reason: "CannotWatchPods" };
+    }
+    return this.#gated.hasSynced() ? this.#writes.state() : { kind: "unproven" };
   }
 
   isBusy(): boolean {

@@ -3,6 +3,7 @@ import type { Clock } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
 import type { KubeApi } from "./api.ts";
 import { LeaseLock } from "./lease_lock.ts";
+import type { HolderState } from "./lease_record.ts";
 
 /** The Lease as this replica sees it. */
 export interface LeaseView {
@@ -11,6 +12,8 @@ export interface LeaseView {
   readonly isLeader: boolean;
   /** When a holder was last seen to renew (our monotonic clock); undefined when never. For the dead-man switch. */
   readonly lastRenewObservedMs: number | undefined;
+  /** What the holder says it cannot do, in a word; undefined when nothing. */
+  readonly impairment: string | undefined;
   /** Until when no other replica may lead (our monotonic clock), by our last renewal; undefined while we do not lead. */
   readonly heldUntilMs: number | undefined;
 }
@@ -19,6 +22,7 @@ const NO_LEASE_SEEN: LeaseView = {
   holder: undefined,
   isLeader: false,
   lastRenewObservedMs: undefined,
+  impairment: undefined,
   heldUntilMs: undefined,
 };
 
@@ -61,7 +65,13 @@ export interface Election {
    * up at the end. `lead` should last until its own signal aborts. Never rejects: faults of the API and of `lead` are
    * logged and tried again.
    */
-  run(lead: Lead, signal: AbortSignal): Promise<void>;
+  run(lead: Lead, signal: AbortSignal, options?: TermOptions): Promise<void>;
+}
+
+/** How this replica leads. */
+export interface TermOptions {
+  /** What it says of itself with each renewal, for all to read. Default: that it is able. */
+  readonly state?: () => HolderState;
 }
 
 /** Runs while this replica leads; the signal aborts when the Lease is lost or the election is to end. */
@@ -78,6 +88,7 @@ class LeaseElection implements Election {
   readonly #log: Logger;
   readonly #lock: LeaseLock;
   readonly #listeners: ((view: LeaseView) => void)[] = [];
+  #state: () => HolderState = () => ({ kind: "able" });
   #isLeader = false;
   #view = NO_LEASE_SEEN;
 
@@ -94,6 +105,7 @@ class LeaseElection implements Election {
       clock,
       log: this.#log,
       durationMs: this.#timing.durationMs,
+      state: () => this.#state(),
       onChange: () => this.#publish(),
     });
   }
@@ -106,8 +118,9 @@ class LeaseElection implements Election {
     this.#listeners.push(listener);
   }
 
-  async run(lead: Lead, signal: AbortSignal): Promise<void> {
+  async run(lead: Lead, signal: AbortSignal, { state }: TermOptions = {}): Promise<void> {
     const { clock } = this.#options;
+    this.#state = state ?? this.#state;
     while (!signal.aborted) {
       const attempt = await this.#lock.attempt(ATTEMPT_TIMEOUT_MS, signal);
       if (attempt.kind === "held") await this.#leadFrom(attempt.sentMs, { lead, signal });
@@ -182,9 +195,9 @@ class LeaseElection implements Election {
   }
 
   #publish(): void {
-    const { holder, lastRenewObservedMs, heldUntilMs } = this.#lock;
+    const { holder, lastRenewObservedMs, heldUntilMs, impairment } = this.#lock;
     const isLeader = this.#isLeader;
-    this.#view = { holder, isLeader, lastRenewObservedMs, heldUntilMs: isLeader ? heldUntilMs : undefined };
+    this.#view = { holder, isLeader, lastRenewObservedMs, impairment, heldUntilMs: isLeader ? heldUntilMs : undefined };
     for (const listener of this.#listeners) listener(this.#view);
   }
 }

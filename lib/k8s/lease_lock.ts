@@ -4,7 +4,13 @@ import { errorText, type Logger } from "../log.ts";
 import type { KubeApi } from "./api.ts";
 import { openDeadline } from "./deadline.ts";
 import { isConflict } from "./errors.ts";
-import { type LeaseRecord, parseLease, renderLeaseSpec } from "./lease_record.ts";
+import {
+  type HolderState,
+  type LeaseRecord,
+  parseLease,
+  renderLeaseAnnotations,
+  renderLeaseSpec,
+} from "./lease_record.ts";
 import { readOptional } from "./read_optional.ts";
 import { apiVersionOf, type KubeObject, Resource } from "./types.ts";
 
@@ -21,6 +27,8 @@ export interface LeaseLockOptions {
   readonly durationMs: number;
   readonly clock: Clock;
   readonly log: Logger;
+  /** What we say of ourselves while we hold the Lease. */
+  readonly state: () => HolderState;
   /** Called when the Lease was seen to have changed, by our own writes too. */
   readonly onChange: () => void;
 }
@@ -50,6 +58,11 @@ export class LeaseLock {
   get holder(): string | undefined {
     const holder = this.#seen?.record.holder;
     return holder === "" ? undefined : holder;
+  }
+
+  /** What the holder cannot do, in a word; undefined when nothing was said. */
+  get impairment(): string | undefined {
+    return this.#seen?.record.impairment;
   }
 
   /** When a holder was last seen to renew (our monotonic clock); undefined when never. */
@@ -144,9 +157,22 @@ export class LeaseLock {
     const durationMs = options.holder === "" ? 1_000 : this.#options.durationMs;
     const spec = renderLeaseSpec(lease, { holder: options.holder, durationMs, nowMs: clock.nowMs() });
     const target = { namespace, name, signal: options.signal };
-    if (lease !== undefined) return await api.replace(Resource.leases, { ...lease, spec }, target);
+    const state = options.holder === "" ? { kind: "unproven" } as const : this.#options.state();
+    const annotations = renderLeaseAnnotations(lease, state);
+    if (lease !== undefined) {
+      return await api.replace(
+        Resource.leases,
+        { ...lease, metadata: { ...lease.metadata, annotations }, spec },
+        target,
+      );
+    }
     const { kind } = Resource.leases;
-    const object = { apiVersion: apiVersionOf(Resource.leases), kind, metadata: { name, namespace }, spec };
+    const object = {
+      apiVersion: apiVersionOf(Resource.leases),
+      kind,
+      metadata: { name, namespace, annotations },
+      spec,
+    };
     return await api.create(Resource.leases, object, target);
   }
 }

@@ -1,5 +1,6 @@
 // The spec of a coordination.k8s.io Lease: what it says, and what we write into it. Used by lease_claimant.ts.
 import * as z from "zod";
+import { LEADER_IMPAIRMENT } from "../names.ts";
 import type { KubeObject } from "./types.ts";
 
 /** What a Lease says, as far as an election needs it. */
@@ -10,7 +11,16 @@ export interface LeaseRecord {
   readonly transitions: number;
   /** Changes with every renewal. Never compared with our clock: clocks may differ. */
   readonly renewal: string;
+  /** What its holder cannot do, in a word; undefined when it does its work. */
+  readonly impairment: string | undefined;
 }
+
+/** What a holder says of itself with each renewal. */
+export type HolderState =
+  | { readonly kind: "able" }
+  | { readonly kind: "unable"; readonly reason: string }
+  /** It cannot say yet: what the Lease says, by its last holder, stays. */
+  | { readonly kind: "unproven" };
 
 const spec = z.object({
   holderIdentity: z.string().nullish(),
@@ -28,6 +38,7 @@ export function parseLease(lease: KubeObject): LeaseRecord {
     durationMs: (data?.leaseDurationSeconds ?? 0) * 1_000,
     transitions,
     renewal: [holder, transitions, data?.renewTime ?? ""].join(" "),
+    impairment: lease.metadata.annotations?.[LEADER_IMPAIRMENT],
   };
 }
 
@@ -53,6 +64,16 @@ export function renderLeaseSpec(before: KubeObject | undefined, claim: LeaseClai
     ...(startsTerm ? { acquireTime: renewTime } : {}),
     leaseTransitions: (record?.transitions ?? 0) + (startsTerm && claim.holder !== "" && record !== undefined ? 1 : 0),
   };
+}
+
+/** The annotations of a Lease after a renewal. */
+export function renderLeaseAnnotations(
+  before: KubeObject | undefined,
+  state: HolderState,
+): Readonly<Record<string, string>> {
+  const { [LEADER_IMPAIRMENT]: impairment, ...others } = before?.metadata.annotations ?? {};
+  const now = state.kind === "unable" ? state.reason : state.kind === "unproven" ? impairment : undefined;
+  return now === undefined ? others : { ...others, [LEADER_IMPAIRMENT]: now };
 }
 
 /** RFC 3339 with the six digits that the API's MicroTime requires. */

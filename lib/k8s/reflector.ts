@@ -49,6 +49,8 @@ export interface Reflector<T> {
   /** Resolves at the first complete copy; rejects with the signal's reason when that aborts before. */
   synced(signal: AbortSignal): Promise<void>;
   state(): ReflectorState;
+  /** For how long neither a list nor a watch has worked (ms); 0 while they do, and while `run` has not begun. */
+  brokenForMs(): number;
   /** By `namespace/name`, or `name` for cluster-scoped objects. */
   get(key: string): T | undefined;
   values(): Iterable<T>;
@@ -82,6 +84,9 @@ class ListWatchReflector<T> implements Reflector<T> {
   #resourceVersion: string | undefined;
   /** Failures since the last sign of life: an event, a bookmark, a watch that lived long. */
   #failures = 0;
+  /** Since when neither list nor watch has worked, and since when the present watch is open. */
+  #brokenSinceMs: number | undefined;
+  #watchSinceMs: number | undefined;
   /** The last fault was a 410 as well: the server forgets faster than we list. */
   #hasJustExpired = false;
 
@@ -115,13 +120,22 @@ class ListWatchReflector<T> implements Reflector<T> {
     await orAborted(this.#firstSync.promise, signal);
   }
 
+  brokenForMs(): number {
+    const nowMs = this.#options.clock.monotonicMs();
+    // An answered watch says nothing until something happens; a refused one ends at once.
+    const isOpen = this.#watchSinceMs !== undefined && nowMs - this.#watchSinceMs >= HEALTHY_WATCH_MS;
+    return this.#brokenSinceMs === undefined || isOpen ? 0 : nowMs - this.#brokenSinceMs;
+  }
+
   async run(signal: AbortSignal): Promise<void> {
+    if (this.#state !== "synced") this.#brokenSinceMs = this.#options.clock.monotonicMs();
     while (!signal.aborted) {
       try {
         this.#resourceVersion ??= await this.#list(signal);
         await this.#watch(this.#resourceVersion, signal);
       } catch (error) {
         if (signal.aborted) return;
+        this.#brokenSinceMs ??= this.#options.clock.monotonicMs();
         await this.#recover(error, signal);
       }
     }
@@ -137,6 +151,7 @@ class ListWatchReflector<T> implements Reflector<T> {
       resourceVersion = page.resourceVersion;
     }
     this.#store.keepOnly(seen);
+    this.#brokenSinceMs = undefined;
     this.#enter("synced");
     this.#firstSync.resolve();
     this.#log.debug("listed", { objects: seen.size, kept: this.#store.size });
@@ -151,6 +166,7 @@ class ListWatchReflector<T> implements Reflector<T> {
     using stall = openDeadline(stallMs, { signal, clock });
     const options = { ...this.#selection(), resourceVersion, timeoutSeconds };
     let events = 0;
+    this.#watchSinceMs = startedMs;
     try {
       for await (const event of api.watch(resource, options, stall.signal)) {
         stall.restart();
@@ -159,7 +175,10 @@ class ListWatchReflector<T> implements Reflector<T> {
         this.#showsLife();
       }
     } finally {
+      this.#watchSinceMs = undefined;
       if (clock.monotonicMs() - startedMs >= HEALTHY_WATCH_MS) this.#showsLife();
+      // A silent watch may be one from a version that the server has yet to reach: its data may have been restored.
+      if (stall.signal.aborted && !signal.aborted) this.#resourceVersion = undefined;
     }
     // A server that ends every watch at once is not healthy; do not run in circles with it.
     if (events === 0 && clock.monotonicMs() - startedMs < HEALTHY_WATCH_MS) throw new Error("the watch ended at once");
@@ -217,6 +236,7 @@ class ListWatchReflector<T> implements Reflector<T> {
 
   #showsLife(): void {
     this.#failures = 0;
+    this.#brokenSinceMs = undefined;
     this.#hasJustExpired = false;
   }
 

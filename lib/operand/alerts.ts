@@ -47,7 +47,7 @@ export const ALERTS: readonly Alert[] = [
     severity: "warning",
     summary: "Archway has stopped gating pods.",
     description:
-      "Replica {{ $labels.pod }} no longer gates pods, because no leader renews the Lease. Only pods whose images are known are still placed.",
+      "Replica {{ $labels.pod }} no longer gates pods, because no leader renews the Lease, or the leader cannot watch or release pods. Only pods whose images are known are still placed.",
   },
   {
     name: "ArchwaySplitLeadership",

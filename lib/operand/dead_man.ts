@@ -1,13 +1,15 @@
-// The dead-man switch: whether this replica may still gate pods. A gate nobody lifts is worse than none, so every doubt
-// says no. Asked by the webhook for each pod and by main for metric, log and condition. Source: issue "operator half" 5.
+// The dead-man switch: whether this replica may still gate pods. A gate that no leader removes is worse than none, so every
+// doubt says no.
 
 /** What is known of the cluster config: `unread` until the first list has arrived. */
 export type ConfigPresence = "unread" | "absent" | "leaving" | "present";
 
-/** What is known of the one that lifts gates. */
+/** What is known of the replica that removes gates. */
 export interface LeaderSight {
-  /** undefined when nobody was ever seen holding the Lease. */
+  /** undefined when no replica was ever seen holding the Lease. */
   readonly silentForMs: number | undefined;
+  /** What the leader says it cannot do; undefined when it does its work. */
+  readonly impairment?: string | undefined;
 }
 
 /** Why pods are not gated; the same word is in the condition, the log line and the metric's help. */
@@ -16,7 +18,8 @@ export type GatingStop =
   | "ConfigAbsent"
   | "ConfigLeaving"
   | "NoLeader"
-  | "LeaderSilent";
+  | "LeaderSilent"
+  | "LeaderImpaired";
 
 /** The answer. */
 export type GatingHealth =
@@ -34,6 +37,7 @@ export function decideGating(config: ConfigPresence, leader: LeaderSight): Gatin
     ["ConfigLeaving", config === "leaving"],
     ["NoLeader", leader.silentForMs === undefined],
     ["LeaderSilent", leader.silentForMs !== undefined && leader.silentForMs >= LEADER_SILENCE_MS],
+    ["LeaderImpaired", leader.impairment !== undefined],
   ];
   const [reason] = rules.find(([, holds]) => holds) ?? [];
   return reason === undefined ? { kind: "gating" } : { kind: "stopped", reason };

@@ -8,6 +8,8 @@ const STOPPED: Readonly<Record<GatingStop, string>> = {
   ConfigUnread: "The configuration has not been read yet. New pods pass untouched until it has.",
   ConfigAbsent: "There is no ClusterPodPlacementConfig named “cluster”. Create it, and new pods are looked after.",
   ConfigLeaving: "The ClusterPodPlacementConfig is being deleted. New pods pass untouched.",
+  LeaderImpaired:
+    "The leader cannot watch or release pods, so no gate would be removed. New pods pass untouched until it can.",
   NoLeader: "No replica holds the Lease, so no gate would be removed. New pods pass untouched until one does.",
   LeaderSilent: "The leader has not renewed its Lease for too long. New pods pass untouched until one does.",
 };

@@ -132,7 +132,13 @@ Deno.test("1.1 what v1beta1 says converts to what v1alpha1 accepts, and back to 
   }));
 });
 
-const GATING_STOPS: readonly (GatingStop | undefined)[] = [undefined, "ConfigUnread", "NoLeader", "LeaderSilent"];
+const GATING_STOPS: readonly (GatingStop | undefined)[] = [
+  undefined,
+  "ConfigUnread",
+  "NoLeader",
+  "LeaderSilent",
+  "LeaderImpaired",
+];
 
 const STATE = fc.record({
   controllerAvailable: fc.boolean(),

@@ -92,7 +92,14 @@ Deno.test("dashboard() leaves what is gated to the leader when it is a follower"
 });
 
 Deno.test("dashboard() tells the reason and what follows from it when gating is stopped", async () => {
-  const reasons: readonly GatingStop[] = ["ConfigUnread", "ConfigAbsent", "ConfigLeaving", "NoLeader", "LeaderSilent"];
+  const reasons: readonly GatingStop[] = [
+    "ConfigUnread",
+    "ConfigAbsent",
+    "ConfigLeaving",
+    "NoLeader",
+    "LeaderSilent",
+    "LeaderImpaired",
+  ];
   for (const reason of reasons) {
     const words = wordsOf(await render(makeView({ gating: { kind: "stopped", reason } })));
     assert.match(words, /Not gating new pods/);

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { type LeaseView, openElection } from "../../../lib/k8s/lease.ts";
+import type { HolderState } from "../../../lib/k8s/lease_record.ts";
 import { Resource, resourcePath } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
@@ -19,6 +20,8 @@ interface Replica {
   /** How many terms it has led, and whether it leads now. */
   terms: number;
   isLeading: boolean;
+  /** What it says of itself. */
+  state: HolderState;
 }
 
 function startReplica(id: string, world: { readonly clock: FakeClock; readonly cluster: MemoryCluster }): Replica {
@@ -37,6 +40,7 @@ function startReplica(id: string, world: { readonly clock: FakeClock; readonly c
     view: undefined,
     terms: 0,
     isLeading: false,
+    state: { kind: "able" },
   };
   const replica: Replica = Object.assign(state, { running: Promise.resolve() });
   const api = cluster.client((call) => replica.fault?.(call));
@@ -44,7 +48,7 @@ function startReplica(id: string, world: { readonly clock: FakeClock; readonly c
   election.onChange((view) => {
     replica.view = view;
   });
-  const running = election.run(lead, stop.signal);
+  const running = election.run(lead, stop.signal, { state: () => replica.state });
   return Object.assign(replica, { running });
 }
 
@@ -97,6 +101,24 @@ Deno.test("Election.run() makes one of two contenders the leader and lets the ot
     assert.equal(spec["leaseDurationSeconds"], 15);
     assert.match(String(spec["renewTime"]), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
     assert.equal(spec["leaseTransitions"], 0);
+  });
+});
+
+Deno.test("Election.run() shows every replica what the leader cannot do, also while the next one cannot say yet", async () => {
+  await withWorld(async ({ clock, start }) => {
+    const a = start("a");
+    await clock.advance(100);
+    const b = start("b");
+    a.state = { kind: "unable", reason: "CannotWatchPods" };
+    await clock.advance(10_000);
+    assert.deepEqual([a.view?.impairment, b.view?.impairment], ["CannotWatchPods", "CannotWatchPods"]);
+    b.state = { kind: "unproven" };
+    a.stop.abort();
+    await clock.advance(10_000);
+    assert.deepEqual([b.isLeading, b.view?.impairment], [true, "CannotWatchPods"]);
+    b.state = { kind: "able" };
+    await clock.advance(5_000);
+    assert.equal(b.view?.impairment, undefined);
   });
 });
 

@@ -177,6 +177,31 @@ Deno.test("reflector: tries every 5 s at most while the API server is away, and 
   });
 });
 
+Deno.test("reflector: brokenForMs() counts while neither list nor watch works, and a silent watch is no fault", async () => {
+  await withRun({ fault: new ApiError("away", { status: 0 }) }, async (run) => {
+    await run.clock.advance(20_000);
+    assert.equal(run.reflector.brokenForMs(), 20_000);
+    run.fault = undefined;
+    await run.clock.advance(60_000);
+    assert.equal(run.reflector.brokenForMs(), 0);
+    run.fault = new ApiError("no", { status: 403 });
+    await run.clock.advance(120_000);
+    assert.ok(run.reflector.brokenForMs() >= 60_000, `${run.reflector.brokenForMs()} ms`);
+    run.fault = undefined;
+    await run.clock.advance(40_000);
+    assert.equal(run.reflector.brokenForMs(), 0);
+  });
+});
+
+Deno.test("reflector: lists anew after a watch on which nothing came, not even a bookmark", async () => {
+  await withRun({ names: ["cluster"] }, async (run) => {
+    await run.clock.advance(80_000);
+    const before = run.calls.filter(({ verb }) => verb === "list").length;
+    await run.clock.advance(20_000);
+    assert.equal(run.calls.filter(({ verb }) => verb === "list").length, before + 1);
+  });
+});
+
 Deno.test("reflector: waits as long as a 429 asks for", async () => {
   await withRun({}, async (run) => {
     await run.clock.advance(0);

@@ -11,6 +11,12 @@ const ROWS: readonly (readonly [config: ConfigPresence, silentForMs: number | un
   ["leaving", 0, "ConfigLeaving"],
   ["unread", undefined, "ConfigUnread"],
 ];
+
+Deno.test("decideGating() says LeaderImpaired when the leader says that it cannot do its work", () => {
+  const health = decideGating("present", { silentForMs: 0, impairment: "CannotWatchPods" });
+  assert.deepEqual(health, { kind: "stopped", reason: "LeaderImpaired" });
+});
+
 for (const [config, silentForMs, answer] of ROWS) {
   Deno.test(`decideGating() says ${answer} when the config is ${config} and the leader silent for ${silentForMs}`, () => {
     const verdict = decideGating(config, { silentForMs });

@@ -1,0 +1,83 @@
+// Whether the API server takes this replica's patches of pods. One pod's refusals prove nothing: any tenant may have a policy
+// or a pod that no patch gets past. A right that is missing does, and so do pods of several namespaces.
+import type { Clock } from "../../lib/clock.ts";
+import type { KubeApi } from "../../lib/k8s/api.ts";
+import { ApiError } from "../../lib/k8s/errors.ts";
+import type { HolderState } from "../../lib/k8s/lease_record.ts";
+
+/** Patches that all fail for so long (ms) make a leader unable. */
+const UNABLE_AFTER_MS = 10_000;
+/** A failure counts for so long (ms): held pods are tried again every five seconds. */
+const FAILURE_COUNTS_MS = 15_000;
+/** Namespaces whose pods' patches fail. */
+const SEVERAL = 2;
+
+/** What the authorizer of the API server says, and no admission: the right itself is missing. */
+const MISSING_RIGHT = /cannot patch resource "pods"/;
+
+/** The patches of pods, as they went. */
+export class WriteHealth {
+  readonly #clock: Clock;
+  #begunMs = 0;
+  /** Since the last patch that was taken. */
+  #failing:
+    | { readonly sinceMs: number; lastMs: number; isRightMissing: boolean; readonly namespaces: Set<string> }
+    | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** A term begins: nothing is proven yet. */
+  begin(): void {
+    this.#begunMs = this.#clock.monotonicMs();
+    this.#failing = undefined;
+  }
+
+  /** The same API, whose patches are watched. */
+  watch(api: KubeApi): KubeApi {
+    return {
+      get: (...call) => api.get(...call),
+      list: (...call) => api.list(...call),
+      watch: (...call) => api.watch(...call),
+      create: (...call) => api.create(...call),
+      replace: (...call) => api.replace(...call),
+      delete: (...call) => api.delete(...call),
+      raw: (...call) => api.raw(...call),
+      serverClockOffsetMs: () => api.serverClockOffsetMs(),
+      patch: async (type, target, options) => {
+        try {
+          const patched = await api.patch(type, target, options);
+          this.#failing = undefined;
+          return patched;
+        } catch (error) {
+          this.#note(error, target.namespace ?? "");
+          throw error;
+        }
+      },
+    };
+  }
+
+  /** What the patches say of this leader. */
+  state(): HolderState {
+    const nowMs = this.#clock.monotonicMs();
+    const failing = this.#failing;
+    const counts = failing !== undefined && nowMs - failing.lastMs < FAILURE_COUNTS_MS &&
+      (failing.isRightMissing || failing.namespaces.size >= SEVERAL);
+    if (!counts) return nowMs - this.#begunMs < FAILURE_COUNTS_MS ? { kind: "unproven" } : { kind: "able" };
+    return nowMs - failing.sinceMs >= UNABLE_AFTER_MS
+      ? { kind: "unable", reason: "CannotReleasePods" }
+      : { kind: "unproven" };
+  }
+
+  /** Failures that are about the pod itself (404, 409, 422, …) say nothing of others. */
+  #note(error: unknown, namespace: string): void {
+    if (!(error instanceof ApiError) || (error.status !== 403 && error.status < 500)) return;
+    const nowMs = this.#clock.monotonicMs();
+    if (this.#failing !== undefined && nowMs - this.#failing.lastMs >= FAILURE_COUNTS_MS) this.#failing = undefined;
+    this.#failing ??= { sinceMs: nowMs, lastMs: nowMs, isRightMissing: false, namespaces: new Set() };
+    this.#failing.lastMs = nowMs;
+    this.#failing.isRightMissing ||= MISSING_RIGHT.test(error.message);
+    if (this.#failing.namespaces.size < SEVERAL) this.#failing.namespaces.add(namespace);
+  }
+}

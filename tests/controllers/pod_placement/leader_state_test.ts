@@ -1,0 +1,72 @@
+// What the leader says of itself: that it cannot watch gated pods, that its patches are refused, and that it can again.
+import assert from "node:assert/strict";
+import { ApiError } from "../../../lib/k8s/errors.ts";
+import { Resource } from "../../../lib/k8s/types.ts";
+import { openScene, whileRunning } from "../make.ts";
+import { controllerOf, gated } from "./make.ts";
+
+const FORBIDDEN = new ApiError('pods "web" is forbidden: User "u" cannot patch resource "pods" in API group ""', {
+  status: 403,
+});
+const DENIED = new ApiError('pods "web" is forbidden: ValidatingAdmissionPolicy "x" denied request', { status: 403 });
+
+Deno.test("leaderState() is unable while gated pods may not be listed, and able some time after they may", async () => {
+  const scene = openScene();
+  const { list } = scene.cluster.api;
+  let isForbidden = true;
+  scene.cluster.api.list = (...call) =>
+    isForbidden ? Promise.reject(new ApiError("no", { status: 403 })) : list(...call);
+  const controller = controllerOf(scene);
+  assert.deepEqual(controller.leaderState(), { kind: "unproven" });
+  await whileRunning(scene, controller, async () => {
+    assert.deepEqual(controller.leaderState(), { kind: "unable", reason: "CannotWatchPods" });
+    isForbidden = false;
+    await scene.clock.advance(60_000);
+    assert.deepEqual(controller.leaderState(), { kind: "able" });
+  });
+});
+
+Deno.test("leaderState() is unable after ten seconds without a list", async () => {
+  const scene = openScene();
+  scene.cluster.api.list = () => Promise.reject(new ApiError("away", { status: 0 }));
+  const controller = controllerOf(scene);
+  await whileRunning(scene, controller, async () => {
+    await scene.clock.advance(9_000);
+    assert.deepEqual(controller.leaderState(), { kind: "unproven" });
+    await scene.clock.advance(2_000);
+    assert.deepEqual(controller.leaderState(), { kind: "unable", reason: "CannotWatchPods" });
+  });
+});
+
+Deno.test("leaderState() is unable ten seconds after the right to patch pods went, until a patch is taken", async () => {
+  const scene = openScene();
+  const controller = controllerOf(scene);
+  await whileRunning(scene, controller, async () => {
+    await scene.clock.advance(60_000);
+    scene.cluster.beforePatch = () => {
+      throw FORBIDDEN;
+    };
+    scene.cluster.put(Resource.pods, gated("web"));
+    await scene.clock.advance(5_000);
+    assert.deepEqual(controller.leaderState(), { kind: "unproven" });
+    await scene.clock.advance(10_000);
+    assert.deepEqual(controller.leaderState(), { kind: "unable", reason: "CannotReleasePods" });
+    scene.cluster.beforePatch = () => {};
+    await scene.clock.advance(6_000);
+    assert.deepEqual(controller.leaderState(), { kind: "able" });
+  });
+});
+
+Deno.test("leaderState() stays able while a policy denies every patch of one namespace's pods", async () => {
+  const scene = openScene();
+  const controller = controllerOf(scene);
+  await whileRunning(scene, controller, async () => {
+    await scene.clock.advance(60_000);
+    scene.cluster.beforePatch = () => {
+      throw DENIED;
+    };
+    for (const name of ["a", "b", "c"]) scene.cluster.put(Resource.pods, gated(name));
+    await scene.clock.advance(60_000);
+    assert.deepEqual(controller.leaderState(), { kind: "able" });
+  });
+});
