@@ -1,4 +1,4 @@
-// What the pod controller is made with.
+// The dependencies of the pod controller.
 import type { Board } from "../../lib/server/board.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { PodImages } from "../../lib/images/pod_images.ts";

@@ -1,5 +1,4 @@
-// What a sweep finds of pods that were admitted without the webhook: counted and told in one event, left as they are.
-// Called by controller.ts, which lists the pending pods.
+// What a sweep finds of pods that were admitted without the webhook: counted and reported in one event, left as they are.
 import { listAll } from "../../lib/k8s/lists.ts";
 import { apiVersionOf, type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { CLUSTER_CONFIG_NAME, PodLabel } from "../../lib/names.ts";
@@ -8,14 +7,14 @@ import type { PodView } from "../../lib/placement/types.ts";
 import { inSelectedNamespaces, isUnadmitted, unadmittedReport } from "../../lib/placement/report/unadmitted.ts";
 import type { PodPlacementDeps } from "./deps.ts";
 
-/** What it needs. */
+/** Clients, and what is known of configs and settings. */
 export type UnadmittedDeps = Pick<PodPlacementDeps, "api" | "events" | "log" | "configsOf" | "settingsOf">;
 
 /** The pods of one sweep. */
 export interface UnadmittedSweep {
   /** Takes a pending pod into account. */
   look(object: KubeObject): void;
-  /** All have been looked at: tells of those found, unless the last sweep found the same. */
+  /** All have been looked at: reports those found, unless the last sweep found the same. */
   close(signal: AbortSignal): Promise<void>;
 }
 
@@ -27,9 +26,9 @@ export interface Unadmitted {
   readonly count: number;
 }
 
-/** Opens the book of the sweeps. */
-export function openUnadmitted(parts: UnadmittedDeps): Unadmitted {
-  const { api, configsOf, settingsOf } = parts;
+/** Makes the counter of the sweeps. */
+export function openUnadmitted(deps: UnadmittedDeps): Unadmitted {
+  const { api, events, log, configsOf, settingsOf } = deps;
   let found: ReadonlySet<string> = new Set();
 
   async function selected(pods: readonly PodView[], signal: AbortSignal): Promise<readonly PodView[]> {
@@ -43,7 +42,7 @@ export function openUnadmitted(parts: UnadmittedDeps): Unadmitted {
     return inSelectedNamespaces(pods, { configs, labelsOf: (namespace) => labels.get(namespace) });
   }
 
-  function tell(pods: readonly PodView[]): void {
+  function report(pods: readonly PodView[]): void {
     const { type, reason, message } = unadmittedReport(pods);
     const object = {
       apiVersion: apiVersionOf(Resource.clusterConfigs),
@@ -51,8 +50,8 @@ export function openUnadmitted(parts: UnadmittedDeps): Unadmitted {
       name: CLUSTER_CONFIG_NAME,
       namespace: settingsOf("").operatorNamespace,
     };
-    parts.events.record({ object, type, reason, message });
-    parts.log.warn("pods admitted without the webhook", { count: pods.length, reason: message });
+    events.record({ object, type, reason, message });
+    log.warn("pods admitted without the webhook", { count: pods.length, reason: message });
   }
 
   return {
@@ -71,7 +70,7 @@ export function openUnadmitted(parts: UnadmittedDeps): Unadmitted {
           const uids = new Set(pods.map(({ uid }) => uid));
           const isNews = !uids.isSubsetOf(found);
           found = uids;
-          if (isNews) tell(pods);
+          if (isNews) report(pods);
         },
       };
     },

@@ -9,8 +9,8 @@ export interface DueKey {
 type Item = DueKey & { readonly order: number };
 
 /**
- * Keys ordered by due time, and of the same time by when they were put in. A key may be in it several times; who pops
- * decides which of them still count.
+ * Keys ordered by due time, and of the same time by when they were put in. A key may be in it several times; the caller of
+ * `pop` decides which of them still count.
  */
 export class DueHeap {
   #items: Item[] = [];

@@ -1,4 +1,4 @@
-// What goes wrong between Archway and the API server, told apart by what a caller can do about it.
+// What goes wrong between Archway and the API server, classified by what a caller can do about it.
 
 /** A Status answer of the API server, or no answer at all (`status` 0). */
 export class ApiError extends Error {
@@ -32,7 +32,7 @@ export class ApiError extends Error {
 
 /** How a failed write of a pod is to be understood. */
 export type WriteFailure =
-  /** The object is gone, or its namespace is terminating: nothing is left to do. */
+  /** The object is gone: nothing is left to do. */
   | "gone"
   /** The object changed since it was read (409, or 422 from a failed `test`, which names no causes): read again. */
   | "stale"
@@ -41,7 +41,7 @@ export type WriteFailure =
   /** Anything else (no answer, 429, 5xx, 401, 403): the same write may pass later. */
   | "later";
 
-/** Classifies a thrown fault of a write. Source: pod placement spec §10, measured on v1.36. */
+/** Classifies a thrown fault of a write, by what API servers of v1.36 answer. */
 export function classifyWriteFailure(error: unknown): WriteFailure {
   if (!(error instanceof ApiError)) return "later";
   if (error.status === 404) return "gone";

@@ -1,4 +1,4 @@
-// RFC 6902 JSON Patch as data. Built by lib/placement, sent by lib/k8s, applied by the playground.
+// RFC 6902 JSON Patch as data.
 
 /** One operation. Archway emits only these four. */
 export type PatchOperation =

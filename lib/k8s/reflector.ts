@@ -1,4 +1,4 @@
-// A local copy of a collection, kept true by list and watch, whatever happens to the connection. One a kind; run by main.
+// A local copy of a collection, kept true by list and watch, whatever happens to the connection.
 import { backoffMs, type Clock, jitter } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
 import { unreachable } from "../unreachable.ts";
@@ -19,7 +19,7 @@ export interface ReflectorOptions<T> {
   readonly fieldSelector?: string;
   /** Trims an object to what is kept; undefined when it is of no interest. Pure. */
   readonly parse: (object: KubeObject) => T | undefined;
-  /** Told of every change, in order, after the copy has it. Must be quick: add the key to a queue. */
+  /** Called for every change, in order, after the copy has it. Must be quick: add the key to a queue. */
   readonly onChange: (change: Change<T>) => void;
   readonly clock: Clock;
   readonly log: Logger;

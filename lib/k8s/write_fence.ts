@@ -1,4 +1,4 @@
-// The API server as a leader may use it: reads always, writes only while nobody else can lead. Used by serve.ts.
+// The API server as a leader may use it: reads always, writes only while no other replica can lead.
 import type { KubeApi } from "./api.ts";
 import { ApiError } from "./errors.ts";
 

@@ -1,0 +1,191 @@
+// Archway never turns a pod that the API server would accept into one that it refuses: generated pods, each created (dry run)
+// in a namespace that the webhook covers and in one that it does not.
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
+import { isScheduled, renderPod, waitForPods } from "./support/pods.ts";
+import { index, openWorkingBed } from "./support/walk_bed.ts";
+
+const PODS = 400;
+const SEED = 20261121;
+const MAX_ANNOTATIONS_BYTES = 256 * 1024;
+const MARK = "multiarch.openshift.io";
+const ARCH = "kubernetes.io/arch";
+
+const valid = fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,20}[a-z0-9])?$/);
+const odd = fc.constantFrom("", "-x", "a b", "<b>", "a&b", "x".repeat(63), "x".repeat(64), "ümlaut", "\u2028", "A_b.c");
+/** Mostly what the API server accepts: a pod has many parts, and one that is refused hides all others. */
+const text = fc.oneof({ weight: 80, arbitrary: valid }, { weight: 1, arbitrary: odd });
+/** One of the first list, or now and then one of the second. */
+function rarelyOdd<T>(usual: readonly T[], strange: readonly T[]): fc.Arbitrary<T> {
+  return fc.oneof(
+    { weight: 80, arbitrary: fc.constantFrom(...usual) },
+    { weight: 1, arbitrary: fc.constantFrom(...strange) },
+  );
+}
+const architecture = fc.constantFrom("amd64", "arm64", "s390x", "riscv64", "nonsense");
+
+const expression = fc.oneof(
+  fc.record({
+    key: fc.constantFrom(ARCH, "zone"),
+    operator: fc.constant("In"),
+    values: fc.array(architecture, { minLength: 1, maxLength: 3 }),
+  }),
+  fc.record({
+    key: text,
+    operator: fc.constantFrom("In", "NotIn"),
+    values: fc.array(text, { minLength: 1, maxLength: 3 }),
+  }),
+  fc.record({ key: fc.constantFrom(ARCH, "zone", "a/b"), operator: fc.constantFrom("Exists", "DoesNotExist") }),
+  fc.record({
+    key: fc.constant("cores"),
+    operator: fc.constantFrom("Gt", "Lt"),
+    values: rarelyOdd([["4"], ["5"]], [["4", "5"], ["x"], []]),
+  }),
+);
+const field = fc.record({
+  key: fc.constant("metadata.name"),
+  operator: fc.constant("In"),
+  values: rarelyOdd([["n1"]], [["n1", "n2"]]),
+});
+const term = fc.record({
+  matchExpressions: fc.array(expression, { maxLength: 3 }),
+  matchFields: fc.array(field, { maxLength: 1 }),
+}, { requiredKeys: [] });
+const preferred = fc.record({
+  weight: fc.oneof({ weight: 80, arbitrary: fc.integer({ min: 1, max: 100 }) }, {
+    weight: 1,
+    arbitrary: fc.constantFrom(0, 101, -1),
+  }),
+  preference: term,
+});
+const nodeAffinity = fc.record({
+  requiredDuringSchedulingIgnoredDuringExecution: fc.oneof(
+    { weight: 40, arbitrary: fc.record({ nodeSelectorTerms: fc.array(term, { minLength: 1, maxLength: 3 }) }) },
+    { weight: 1, arbitrary: fc.constantFrom({ nodeSelectorTerms: [] }, {}, null) },
+  ),
+  preferredDuringSchedulingIgnoredDuringExecution: fc.array(preferred, { maxLength: 4 }),
+}, { requiredKeys: [] });
+
+const gate = rarelyOdd([`${MARK}/scheduling-gate`, "example.com/a", "example.com/b"], ["bad name"]);
+const toleration = fc.record({
+  key: fc.constantFrom(ARCH, "x"),
+  operator: fc.constant("Equal"),
+  value: fc.constantFrom("", "arm64"),
+  effect: rarelyOdd(["NoSchedule", ""], ["Odd"]),
+}, { requiredKeys: ["key", "operator"] });
+
+function containersOf(images: readonly string[]): fc.Arbitrary<readonly unknown[]> {
+  const image = fc.oneof(
+    { weight: 120, arbitrary: fc.constantFrom(...images) },
+    { weight: 1, arbitrary: fc.constantFrom("registry.invalid/x:1", "<registry>/app:v1", " padded", "") },
+  );
+  const container = fc.record({ image, imagePullPolicy: fc.constantFrom("IfNotPresent", "Never") });
+  return fc.tuple(fc.array(container, { minLength: 1, maxLength: 40 }), fc.integer({ min: 0, max: 50 })).map((
+    [list, twin],
+  ) => list.map((one, at) => ({ name: twin === 1 ? "twin" : `c${at}`, ...one })));
+}
+
+const annotations = fc.oneof(
+  { weight: 3, arbitrary: fc.constant({}) },
+  // Around what the record of a decision takes (2 KiB).
+  {
+    weight: 2,
+    arbitrary: fc.integer({ min: -100, max: 3_000 }).map((free) => ({
+      x: "y".repeat(MAX_ANNOTATIONS_BYTES - 1 - free),
+    })),
+  },
+  { weight: 1, arbitrary: fc.constant({ "archway.dev/decision": '{"v":1,"d":"place","a":["amd64"],"i":[]}' }) },
+  { weight: 1, arbitrary: fc.dictionary(text, text, { maxKeys: 3 }) },
+);
+const labels = fc.oneof(
+  fc.dictionary(text, text, { maxKeys: 3 }),
+  fc.dictionary(fc.constantFrom(`${MARK}/scheduling-gate`, `${MARK}/node-affinity`, `${MARK}/fallback-arch`), text),
+);
+
+function podsOf(images: readonly string[]): fc.Arbitrary<unknown> {
+  const rarely = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+    fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
+  return fc.record({
+    name: fc.oneof({ weight: 20, arbitrary: valid }, {
+      weight: 1,
+      arbitrary: fc.constantFrom("x".repeat(253), "x".repeat(254), "A"),
+    }),
+    labels,
+    annotations,
+    spec: fc.record({
+      containers: containersOf(images),
+      affinity: fc.option(fc.record({ nodeAffinity }, { requiredKeys: [] }), { nil: undefined }),
+      nodeSelector: rarely(fc.dictionary(fc.constantFrom(ARCH, "kubernetes.io/os", "zone"), text, { maxKeys: 2 })),
+      schedulingGates: rarely(fc.uniqueArray(gate, { maxLength: 3 }).map((names) => names.map((name) => ({ name })))),
+      tolerations: rarely(fc.array(toleration, { maxLength: 3 })),
+      nodeName: fc.oneof({ weight: 30, arbitrary: fc.constant(undefined) }, {
+        weight: 1,
+        arbitrary: fc.constant("n1"),
+      }),
+      os: rarely(rarelyOdd([{ name: "windows" }, { name: "linux" }], [{ name: "plan9" }])),
+    }),
+  }).map(({ name, labels, annotations, spec }) => ({
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name, labels, annotations },
+    spec,
+  }));
+}
+
+interface Answer {
+  readonly isAccepted: boolean;
+  readonly isPlaced: boolean;
+  readonly said: string;
+}
+
+async function dryRun(cluster: ClusterAccess, namespace: string, pod: unknown): Promise<Answer> {
+  const { status, body } = await cluster.request("POST", `/api/v1/namespaces/${namespace}/pods?dryRun=All`, pod);
+  const annotated = read(body, "metadata", "annotations", "archway.dev/decision") !== undefined;
+  const labelled = read(body, "metadata", "labels", `${MARK}/scheduling-gate`) === "removed";
+  return {
+    isAccepted: status === 201,
+    isPlaced: status === 201 && (annotated || labelled),
+    said: `${status} ${String(read(body, "message") ?? "").slice(0, 300)}`,
+  };
+}
+
+Deno.test("whatever pod the API server accepts without Archway, it accepts with Archway", async () => {
+  const exclude = { key: "covered", operator: "NotIn", values: ["no"] };
+  await using bed = await openWorkingBed({ spec: { namespaceSelector: { matchExpressions: [exclude] } } });
+  const { controlPlane } = bed;
+  const covered = await controlPlane.createNamespace("covered");
+  const bare = await controlPlane.createNamespace("bare");
+  const patch = { metadata: { labels: { covered: "no" } } };
+  const type = { contentType: "application/merge-patch+json" };
+  expectStatus("label", await controlPlane.request("PATCH", `/api/v1/namespaces/${bare}`, patch, type), [200]);
+  const images = [await bed.push("demo/two", index("amd64", "arm64")), await bed.push("demo/one", index("arm64"))];
+  for (const [at, image] of images.entries()) {
+    const pod = renderPod({ name: `known-${at}`, images: [image] });
+    expectStatus("create", await controlPlane.request("POST", `/api/v1/namespaces/${covered}/pods`, pod), [201]);
+  }
+  await waitForPods(controlPlane, covered, { count: images.length, until: isScheduled });
+
+  const pods = fc.sample(podsOf(images), { numRuns: PODS, seed: SEED });
+  const counts = { accepted: 0, placed: 0, refused: 0 };
+  const wrong: string[] = [];
+  const waiting = pods.values();
+  const worker = async (): Promise<void> => {
+    for (const pod of waiting) {
+      const [without, withArchway] = await Promise.all([
+        dryRun(controlPlane, bare, pod),
+        dryRun(controlPlane, covered, pod),
+      ]);
+      counts[without.isAccepted ? "accepted" : "refused"]++;
+      if (withArchway.isPlaced) counts.placed++;
+      // The other way round is right: Archway overwrites labels of its own that are no label values.
+      if (!without.isAccepted || withArchway.isAccepted) continue;
+      wrong.push(`${without.said} without, ${withArchway.said} with: ${JSON.stringify(pod).slice(0, 600)}`);
+    }
+  };
+  await Promise.all(Array.from({ length: 4 }, worker));
+  assert.deepEqual(wrong, []);
+  // The pods must try the webhook: enough of them are accepted, placed at admission, and refused.
+  const shown = JSON.stringify(counts);
+  assert.ok(counts.accepted >= PODS / 4 && counts.placed >= PODS / 8 && counts.refused >= PODS / 20, shown);
+});
