@@ -65,7 +65,7 @@ export interface HeldPod {
 /** Pods at their deadline that are released while all workers are busy with others. */
 const RESERVED_FOR_DEADLINES = 16;
 
-/** A leader whose watch of gated pods does not work for so long (ms) says so: nobody is to gate pods that it cannot see. */
+/** A leader whose watch of gated pods is refused for so long (ms) says so: no replica is to gate pods that it cannot see. */
 const IMPAIRED_AFTER_MS = 10_000;
 
 /** Between two tries of a write that failed. The deadline comes before it. */
@@ -160,7 +160,7 @@ class PodPlacementController implements PodPlacement {
 
   leaderState(): HolderState {
     const isForbidden = this.#gated.state() === "forbidden";
-    if (isForbidden || this.#gated.brokenForMs() >= IMPAIRED_AFTER_MS) {
+    if (isForbidden || this.#gated.refusedForMs() >= IMPAIRED_AFTER_MS) {
       return { kind: "unable", reason: "CannotWatchPods" };
     }
     return this.#gated.hasSynced() ? this.#writes.state() : { kind: "unproven" };

@@ -14,6 +14,8 @@ const SEVERAL = 2;
 
 /** What the authorizer of the API server says, and no admission: the right itself is missing. */
 const MISSING_RIGHT = /cannot patch resource "pods"/;
+/** An admission webhook that is needed and does not answer. An API server with troubles of its own says other things. */
+const WEBHOOK_FAILS = /failed calling webhook/;
 
 /** The patches of pods, as they went. */
 export class WriteHealth {
@@ -70,9 +72,9 @@ export class WriteHealth {
       : { kind: "unproven" };
   }
 
-  /** Failures that are about the pod itself (404, 409, 422, …) say nothing of others. */
+  /** Failures that are about the pod itself (404, 409, 422, …) or about the server (5xx, no answer) say nothing here. */
   #note(error: unknown, namespace: string): void {
-    if (!(error instanceof ApiError) || (error.status !== 403 && error.status < 500)) return;
+    if (!(error instanceof ApiError) || (error.status !== 403 && !WEBHOOK_FAILS.test(error.message))) return;
     const nowMs = this.#clock.monotonicMs();
     if (this.#failing !== undefined && nowMs - this.#failing.lastMs >= FAILURE_COUNTS_MS) this.#failing = undefined;
     this.#failing ??= { sinceMs: nowMs, lastMs: nowMs, isRightMissing: false, namespaces: new Set() };

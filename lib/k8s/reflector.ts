@@ -49,8 +49,11 @@ export interface Reflector<T> {
   /** Resolves at the first complete copy; rejects with the signal's reason when that aborts before. */
   synced(signal: AbortSignal): Promise<void>;
   state(): ReflectorState;
-  /** For how long neither a list nor a watch has worked (ms); 0 while they do, and while `run` has not begun. */
-  brokenForMs(): number;
+  /**
+   * For how long the server has refused both list and watch, or the first list has not succeeded (ms). A server that does
+   * not answer at all counts for nothing once the copy is complete.
+   */
+  refusedForMs(): number;
   /** By `namespace/name`, or `name` for cluster-scoped objects. */
   get(key: string): T | undefined;
   values(): Iterable<T>;
@@ -84,8 +87,8 @@ class ListWatchReflector<T> implements Reflector<T> {
   #resourceVersion: string | undefined;
   /** Failures since the last sign of life: an event, a bookmark, a watch that lived long. */
   #failures = 0;
-  /** Since when neither list nor watch has worked, and since when the present watch is open. */
-  #brokenSinceMs: number | undefined;
+  /** Since when list and watch have been refused, and since when the present watch is open. */
+  #refusedSinceMs: number | undefined;
   #watchSinceMs: number | undefined;
   /** The last fault was a 410 as well: the server forgets faster than we list. */
   #hasJustExpired = false;
@@ -120,22 +123,22 @@ class ListWatchReflector<T> implements Reflector<T> {
     await orAborted(this.#firstSync.promise, signal);
   }
 
-  brokenForMs(): number {
+  refusedForMs(): number {
     const nowMs = this.#options.clock.monotonicMs();
     // An answered watch says nothing until something happens; a refused one ends at once.
     const isOpen = this.#watchSinceMs !== undefined && nowMs - this.#watchSinceMs >= HEALTHY_WATCH_MS;
-    return this.#brokenSinceMs === undefined || isOpen ? 0 : nowMs - this.#brokenSinceMs;
+    return this.#refusedSinceMs === undefined || isOpen ? 0 : nowMs - this.#refusedSinceMs;
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    if (this.#state !== "synced") this.#brokenSinceMs = this.#options.clock.monotonicMs();
+    if (this.#state !== "synced") this.#refusedSinceMs = this.#options.clock.monotonicMs();
     while (!signal.aborted) {
       try {
         this.#resourceVersion ??= await this.#list(signal);
         await this.#watch(this.#resourceVersion, signal);
       } catch (error) {
         if (signal.aborted) return;
-        this.#brokenSinceMs ??= this.#options.clock.monotonicMs();
+        this.#noteRefusal(error);
         await this.#recover(error, signal);
       }
     }
@@ -151,7 +154,7 @@ class ListWatchReflector<T> implements Reflector<T> {
       resourceVersion = page.resourceVersion;
     }
     this.#store.keepOnly(seen);
-    this.#brokenSinceMs = undefined;
+    this.#refusedSinceMs = undefined;
     this.#enter("synced");
     this.#firstSync.resolve();
     this.#log.debug("listed", { objects: seen.size, kept: this.#store.size });
@@ -234,9 +237,15 @@ class ListWatchReflector<T> implements Reflector<T> {
     await clock.sleep(waitMs, signal);
   }
 
+  #noteRefusal(error: unknown): void {
+    if (error instanceof ApiError && error.status >= 400 && error.status !== 429 && !isExpired(error)) {
+      this.#refusedSinceMs ??= this.#options.clock.monotonicMs();
+    } else if (this.#state === "synced") this.#refusedSinceMs = undefined;
+  }
+
   #showsLife(): void {
     this.#failures = 0;
-    this.#brokenSinceMs = undefined;
+    this.#refusedSinceMs = undefined;
     this.#hasJustExpired = false;
   }
 

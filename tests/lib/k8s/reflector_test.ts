@@ -177,19 +177,22 @@ Deno.test("reflector: tries every 5 s at most while the API server is away, and 
   });
 });
 
-Deno.test("reflector: brokenForMs() counts while neither list nor watch works, and a silent watch is no fault", async () => {
+Deno.test("reflector: refusedForMs() counts refusals of list and watch, neither an outage nor a silent watch", async () => {
   await withRun({ fault: new ApiError("away", { status: 0 }) }, async (run) => {
     await run.clock.advance(20_000);
-    assert.equal(run.reflector.brokenForMs(), 20_000);
+    assert.equal(run.reflector.refusedForMs(), 20_000);
     run.fault = undefined;
     await run.clock.advance(60_000);
-    assert.equal(run.reflector.brokenForMs(), 0);
+    assert.equal(run.reflector.refusedForMs(), 0);
+    run.fault = new ApiError("away", { status: 0 });
+    await run.clock.advance(120_000);
+    assert.equal(run.reflector.refusedForMs(), 0);
     run.fault = new ApiError("no", { status: 403 });
     await run.clock.advance(120_000);
-    assert.ok(run.reflector.brokenForMs() >= 60_000, `${run.reflector.brokenForMs()} ms`);
+    assert.ok(run.reflector.refusedForMs() >= 60_000, `${run.reflector.refusedForMs()} ms`);
     run.fault = undefined;
     await run.clock.advance(40_000);
-    assert.equal(run.reflector.brokenForMs(), 0);
+    assert.equal(run.reflector.refusedForMs(), 0);
   });
 });
 
