@@ -18,12 +18,13 @@ import { backoffMs } from "../../lib/clock.ts";
 import type { HolderState } from "../../lib/k8s/lease_record.ts";
 import { openReflector, type Reflector } from "../../lib/k8s/reflector.ts";
 import { Resource, splitKey } from "../../lib/k8s/types.ts";
-import { type ReconcileOutcome, WorkQueue } from "../../lib/k8s/work_queue.ts";
+import type { ReconcileOutcome } from "../../lib/k8s/work_queue.ts";
 import { GateLabel, PodLabel } from "../../lib/names.ts";
 import { decide } from "../../lib/placement/decide.ts";
 import type { PlacementDecision } from "../../lib/placement/decision_types.ts";
 import type { PodView } from "../../lib/placement/types.ts";
 import { unreachable } from "../../lib/unreachable.ts";
+import { DONE, openController, type QueuedController } from "../controller.ts";
 import { type Applied, applyDecision } from "./apply.ts";
 import type { PodPlacementDeps } from "./deps.ts";
 import { leftMs } from "./gate_age.ts";
@@ -86,7 +87,7 @@ class PodPlacementController implements PodPlacement {
   readonly #unadmitted: Unadmitted;
   /** Gated pods that the watch does not show, found by a sweep. */
   readonly #strays = new Map<string, PodView>();
-  readonly #queue: WorkQueue;
+  readonly #controller: QueuedController;
   readonly #gated: Reflector<PodView>;
 
   constructor(deps: PodPlacementDeps) {
@@ -95,16 +96,6 @@ class PodPlacementController implements PodPlacement {
     this.#deps = { ...deps, api: this.#writes.watch(api) };
     this.#inspections = new Inspections(deps);
     this.#unadmitted = openUnadmitted(deps);
-    this.#queue = new WorkQueue({
-      name: "pods",
-      parallel: workers,
-      reservedForUrgent: RESERVED_FOR_DEADLINES,
-      groupOf: (key) => splitKey(key).namespace ?? "",
-      clock,
-      log,
-      backoff: WRITE_BACKOFF,
-      reconcile: (key, signal) => this.#reconcile(key, signal),
-    });
     this.#gated = openReflector<PodView>({
       api,
       resource: Resource.pods,
@@ -119,11 +110,24 @@ class PodPlacementController implements PodPlacement {
         this.#enqueue(change.key, change.value);
       },
     });
+    this.#controller = openController({
+      name: "pods",
+      watches: [this.#gated, { run: (signal) => this.#sweep(signal) }],
+      reconcile: (key, signal) => this.#reconcile(key, signal),
+      parallel: workers,
+      queue: {
+        groupOf: (key) => splitKey(key).namespace ?? "",
+        reservedForUrgent: RESERVED_FOR_DEADLINES,
+        backoff: WRITE_BACKOFF,
+      },
+      clock,
+      log,
+    });
   }
 
   async run(signal: AbortSignal): Promise<void> {
     this.#writes.begin();
-    await Promise.all([this.#gated.run(signal), this.#queue.run(signal), this.#sweep(signal)]);
+    await this.#controller.run(signal);
     this.#states.stopInspections();
     await this.#inspections.ended();
   }
@@ -155,7 +159,7 @@ class PodPlacementController implements PodPlacement {
   }
 
   queueDepth(): number {
-    return this.#queue.depth;
+    return this.#controller.depth;
   }
 
   leaderState(): HolderState {
@@ -167,7 +171,7 @@ class PodPlacementController implements PodPlacement {
   }
 
   isBusy(): boolean {
-    return this.#queue.isBusy;
+    return this.#controller.isBusy;
   }
 
   async #sweep(signal: AbortSignal): Promise<void> {
@@ -184,7 +188,7 @@ class PodPlacementController implements PodPlacement {
 
   #enqueue(key: string, pod: PodView): void {
     const state = this.#stateOf(pod);
-    this.#queue.add(key, { urgentAfterMs: leftMs(this.#deps, pod, state) });
+    this.#controller.enqueue(key, { urgentAfterMs: leftMs(this.#deps, pod, state) });
   }
 
   #stateOf(pod: PodView): PodState {
@@ -195,9 +199,9 @@ class PodPlacementController implements PodPlacement {
     const { clock, metrics } = this.#deps;
     const startedMs = clock.monotonicMs();
     const pod = this.#gated.get(key) ?? this.#strays.get(key);
-    if (pod === undefined) return { kind: "done" };
+    if (pod === undefined) return DONE;
     const state = this.#stateOf(pod);
-    if (state.released) return { kind: "done" };
+    if (state.released) return DONE;
     if (!state.reported) reportGated(this.#deps, pod);
     state.reported = true;
     try {
@@ -212,7 +216,7 @@ class PodPlacementController implements PodPlacement {
     let pod = seen;
     for (let rereads = 0;; rereads++) {
       const state = this.#stateOf(pod);
-      const inspect = (): void => this.#inspections.start(pod, state, () => this.#queue.add(key));
+      const inspect = (): void => this.#inspections.start(pod, state, () => this.#controller.enqueue(key));
       const gathered = gatherFacts(this.#deps, pod, { state, inspect });
       if (gathered.kind === "waiting") return this.#again(pod, state, gathered.forMs);
       const decision = decide(gathered.facts);
@@ -236,13 +240,13 @@ class PodPlacementController implements PodPlacement {
     switch (applied.kind) {
       case "gone":
         this.#forgetStray(key);
-        return { kind: "done" };
+        return DONE;
       case "written":
         stopInspection(state);
         if (decision.kind !== "retry") {
           state.released = true;
           this.#forgetStray(key);
-          return { kind: "done" };
+          return DONE;
         }
         state.failedAttempts++;
         state.notBeforeMs = clock.monotonicMs() + decision.afterMs;
