@@ -196,19 +196,13 @@ class PodPlacementController implements PodPlacement {
   }
 
   async #reconcile(key: string, signal: AbortSignal): Promise<ReconcileOutcome> {
-    const { clock, metrics } = this.#deps;
-    const startedMs = clock.monotonicMs();
     const pod = this.#gated.get(key) ?? this.#strays.get(key);
     if (pod === undefined) return DONE;
     const state = this.#stateOf(pod);
     if (state.released) return DONE;
     if (!state.reported) reportGated(this.#deps, pod);
     state.reported = true;
-    try {
-      return await this.#place(key, pod, signal);
-    } finally {
-      metrics.podProcessed({ gated: true, ms: clock.monotonicMs() - startedMs });
-    }
+    return await this.#place(key, pod, signal);
   }
 
   /** Decides and applies, on a fresh read whenever the pod turns out to be another than the one decided about. */
@@ -218,9 +212,13 @@ class PodPlacementController implements PodPlacement {
       const state = this.#stateOf(pod);
       const inspect = (): void => this.#inspections.start(pod, state, () => this.#controller.enqueue(key));
       const gathered = gatherFacts(this.#deps, pod, { state, inspect });
+      if (state.inspection.kind !== "none") state.roundBeganMs ??= this.#deps.clock.monotonicMs();
       if (gathered.kind === "waiting") return this.#again(pod, state, gathered.forMs);
+      const beganMs = state.roundBeganMs ?? this.#deps.clock.monotonicMs();
       const decision = decide(gathered.facts);
       const applied = await applyDecision(this.#deps, pod, { decision, state, rereads, signal });
+      this.#deps.metrics.podProcessed({ gated: true, ms: this.#deps.clock.monotonicMs() - beganMs });
+      state.roundBeganMs = undefined;
       if (applied.kind !== "changed") return this.#settle(key, pod, { applied, decision, state });
       pod = applied.pod;
     }

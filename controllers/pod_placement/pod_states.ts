@@ -16,6 +16,8 @@ export interface PodState {
   /** The images that the members below are about. */
   images: string;
   inspection: InspectionState;
+  /** When the round began that ends with the next decision; undefined between rounds. */
+  roundBeganMs: number | undefined;
   /** Inspection rounds that failed. */
   failedAttempts: number;
   /** The next round is not due before. */
@@ -33,6 +35,7 @@ export interface PodState {
 
 const NOTHING_TRIED = {
   inspection: { kind: "none" },
+  roundBeganMs: undefined,
   failedAttempts: 0,
   notBeforeMs: 0,
   failedWrites: 0,
