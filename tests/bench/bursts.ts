@@ -6,7 +6,7 @@ import { type Burst, runBurst } from "./burst.ts";
 import { startArchwayContender, type StartContender } from "./contender.ts";
 import { DOCUMENTED } from "./documented.ts";
 import { startNoPatchWebhook } from "./no_patch_webhook.ts";
-import { runPatcher } from "./patcher.ts";
+import { startPatcher } from "./patcher.ts";
 import { Samples } from "./statistics.ts";
 import type { Row } from "./table.ts";
 
@@ -48,11 +48,8 @@ class BurstRun {
       await using _webhook = await startNoPatchWebhook(controlPlane);
       await this.#burst("no-patch webhook", { image });
     }
-    const stop = new AbortController();
-    const patching = runPatcher(controlPlane, { workers: 16, signal: stop.signal });
+    await using _patcher = await startPatcher(controlPlane, 16);
     await this.#burst("patcher", { image, pod: { gates: [SCHEDULING_GATE], labels: { "bench/gated": "yes" } } });
-    stop.abort();
-    await patching;
   }
 
   /** As it is installed: the image is learnt during the first burst and known in the second. */
@@ -100,25 +97,29 @@ function rowsOf(samples: Samples, { hasReference }: { readonly hasReference: boo
   const baseline = (name: string, key: string): NonNullable<Row["baseline"]> => ({ name, value: of(`${name} ${key}`) });
   const reference = (name: string): Pick<Row, "reference"> =>
     hasReference ? { reference: of(`reference ${name}`) } : {};
-  const totalRow = (measure: string, name: string): Row => ({
-    measure,
-    archway: of(`${name} totalMs`),
-    baseline: baseline("patcher", "totalMs"),
-    target: { kind: "atMostTimesBaseline", factor: 1.3 },
-    documented: DOCUMENTED.burstTotal,
-  });
-  const gateRow = (measure: string, name: string): Row => ({
-    measure,
-    archway: of(`${name} gateP50Ms`),
-    baseline: baseline("patcher", "gateP50Ms"),
-    target: { kind: "atMostTimesBaseline", factor: 0.5 },
-    documented: DOCUMENTED.burstGateP50,
-  });
   return [
-    { ...totalRow("B2 burst of a cold image, ms", "cold"), ...reference("cold totalMs") },
-    { ...gateRow("B2 its gate p50, ms", "cold"), ...reference("cold gateP50Ms") },
-    totalRow(`B2 the same with ${GATE_ALWAYS}, ms`, "gated"),
-    gateRow("B2 its gate p50, ms (all gated)", "gated"),
+    {
+      measure: `B2 burst of a cold image, every pod gated (${GATE_ALWAYS}), ms`,
+      archway: of("gated totalMs"),
+      baseline: baseline("patcher", "totalMs"),
+      target: { kind: "atMostTimesBaseline", factor: 1.2 },
+      documented: DOCUMENTED.burstTotal,
+    },
+    {
+      measure: "B2 its gate p50, ms",
+      archway: of("gated gateP50Ms"),
+      baseline: baseline("patcher", "gateP50Ms"),
+      target: { kind: "atMostTimesBaseline", factor: 0.3 },
+      documented: DOCUMENTED.burstGateP50,
+    },
+    {
+      measure: "B2 the same as installed: only the first pods are gated, ms",
+      archway: of("cold totalMs"),
+      baseline: baseline("patcher", "totalMs"),
+      target: { kind: "none" },
+      ...reference("cold totalMs"),
+    },
+    { measure: "B2 pods gated of it", archway: of("cold gated"), target: { kind: "none" } },
     {
       measure: "B3 burst of a warm image, ms",
       archway: of("warm totalMs"),

@@ -28,7 +28,7 @@ export async function startArchwayContender(
   { spec = {}, args = [] }: { readonly spec?: unknown; readonly args?: readonly string[] } = {},
 ): Promise<ArchwayContender> {
   const name = `bench-${crypto.randomUUID().slice(0, 8)}`;
-  const archway = await bed.startReplica({ name, args, ...await asInstalled() });
+  const archway = await bed.startReplica({ name, args, persistCache: true, ...await asInstalled() });
   await enablePlacement(bed.controlPlane, spec);
   await waitUntil("it to lead and gate", async () => await archway.metric("archway_gating") === 1);
   return {

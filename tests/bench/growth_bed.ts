@@ -57,6 +57,7 @@ export async function openGrowthBed(point: GrowthPoint): Promise<GrowthBed> {
     await startArchway({
       kubeconfigFile: counter.kubeconfigFile,
       ...await asInstalled(),
+      persistCache: true,
       registries: [{ host: registry.host, caFile }],
       args: ["--warm-admission=false", "--live-architectures"],
     }),

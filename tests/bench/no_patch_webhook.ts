@@ -1,25 +1,15 @@
-// The floor of B3: a mutating webhook that answers "allowed, no patch", on the same listener as Archway's.
-import { openHttpsListener } from "../../lib/server/https_listener.ts";
-import { allowedReview } from "../../routes/admission.ts";
+// The floor of B3: a mutating webhook that answers "allowed, no patch", on the same listener as Archway's and in a process of
+// its own.
 import type { ClusterAccess } from "../cluster/support/cluster_access.ts";
-import { createAuthority } from "../cluster/support/pki.ts";
+import { startServer, WEBHOOK_PATH } from "./start_server.ts";
 
 const NAME = "bench-no-patch";
 const PATH = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
 
 /** Registers it; dispose it to take it away. */
 export async function startNoPatchWebhook(cluster: ClusterAccess): Promise<AsyncDisposable> {
-  const authority = await createAuthority("no-patch webhook");
-  const serving = await authority.issue({ commonName: NAME, usage: "server" });
-  const listener = await openHttpsListener({
-    host: "127.0.0.1",
-    port: 0,
-    certificate: { cert: serving.certificatePem, key: serving.keyPem },
-    handler: async (request) => {
-      const { request: { uid } } = await request.json();
-      return Response.json(allowedReview(uid, []));
-    },
-  });
+  await using undo = new AsyncDisposableStack();
+  const server = undo.use(await startServer("echo"));
   await cluster.request("POST", PATH, {
     apiVersion: "admissionregistration.k8s.io/v1",
     kind: "MutatingWebhookConfiguration",
@@ -30,16 +20,12 @@ export async function startNoPatchWebhook(cluster: ClusterAccess): Promise<Async
       sideEffects: "None",
       failurePolicy: "Fail",
       clientConfig: {
-        url: `https://127.0.0.1:${listener.port}/`,
-        caBundle: new TextEncoder().encode(authority.certificatePem).toBase64(),
+        url: `https://127.0.0.1:${server.port}${WEBHOOK_PATH}`,
+        caBundle: new TextEncoder().encode(server.caPem).toBase64(),
       },
       rules: [{ operations: ["CREATE"], apiGroups: [""], apiVersions: ["v1"], resources: ["pods"] }],
     }],
   });
-  return {
-    [Symbol.asyncDispose]: async () => {
-      await cluster.request("DELETE", `${PATH}/${NAME}`);
-      await listener.close(1_000);
-    },
-  };
+  undo.defer(async () => void await cluster.request("DELETE", `${PATH}/${NAME}`));
+  return undo.move();
 }

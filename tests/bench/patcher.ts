@@ -1,7 +1,9 @@
-// The floor of B2: a plain patcher. It watches pods that were created gated and takes the gate off, so many at a time.
+// The floor of B2: a plain patcher in a process of its own, as Archway is. It watches pods that were created gated and takes the
+// gate off, so many at a time.
 import pLimit from "p-limit";
 import { SCHEDULING_GATE } from "../../lib/names.ts";
 import type { ClusterAccess } from "../cluster/support/cluster_access.ts";
+import { CONTROL_PLANE_VARIABLE, renderCoordinates } from "../cluster/support/shared_control_plane.ts";
 import { followPods } from "./watch_burst.ts";
 
 const REQUIREMENT = { key: "kubernetes.io/arch", operator: "In", values: ["amd64", "arm64"] };
@@ -22,7 +24,11 @@ const PATCH = [
 /** Patches until the signal aborts. */
 export async function runPatcher(
   cluster: ClusterAccess,
-  { workers, signal }: { readonly workers: number; readonly signal: AbortSignal },
+  { workers, signal, onFollowing }: {
+    readonly workers: number;
+    readonly signal: AbortSignal;
+    readonly onFollowing: () => void;
+  },
 ): Promise<void> {
   const limit = pLimit(workers);
   const seen = new Set<string>();
@@ -35,6 +41,30 @@ export async function runPatcher(
     const contentType = "application/json-patch+json";
     patches.push(limit(() => cluster.request("PATCH", path, PATCH, { contentType })));
   });
-  await pods.run(signal);
+  const running = pods.run(signal);
+  await pods.synced(signal);
+  onFollowing();
+  await running;
   await Promise.all(patches);
+}
+
+/** Starts it as a process; resolves when it follows the pods. Dispose it to end it. */
+export async function startPatcher(cluster: ClusterAccess, workers: number): Promise<AsyncDisposable> {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", new URL("./patcher_process.ts", import.meta.url).pathname, String(workers)],
+    env: { [CONTROL_PLANE_VARIABLE]: renderCoordinates(cluster) },
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "inherit",
+  }).spawn();
+  const reader = child.stdout.getReader();
+  const { done } = await reader.read();
+  if (done) throw new Error("Cannot start the patcher: its process ended.");
+  return {
+    [Symbol.asyncDispose]: async () => {
+      await child.stdin.close();
+      await reader.cancel();
+      await child.status;
+    },
+  };
 }

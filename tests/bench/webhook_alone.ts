@@ -1,51 +1,177 @@
-// B1 beside a reference: the same load on the webhook of Archway and on that of `--reference-webhook`, in turn. Against its
-// floor the webhook is measured by `deno task bench`, which needs no cluster.
-import { WebhookPath } from "../../lib/names.ts";
+// B1: the webhook of `serve` as it is installed, against a Hono echo on the same listener, in turn. Server, echo and load
+// generators are processes of their own. Images are known (placed in the answer) or unknown (gated).
+import { WebhookName } from "../../lib/names.ts";
+import { read } from "../cluster/support/cluster_access.ts";
+import { createPods, isReleased, waitForPods } from "../cluster/support/pods.ts";
+import { index } from "../cluster/support/walk_bed.ts";
 import type { Bench } from "./bench.ts";
 import { startArchwayContender } from "./contender.ts";
 import { DOCUMENTED } from "./documented.ts";
-import { type Load, sendLoad } from "./load.ts";
-import { sampleReview } from "./sample.ts";
+import { HOSTILE_KINDS, openCrowd, seededRandom } from "./hostile.ts";
+import type { Load, LoadResult } from "./load.ts";
+import { sendLoadApart } from "./load_apart.ts";
+import { connectRaw, renderPost } from "./raw_client.ts";
+import { samplePod, sampleReview } from "./sample.ts";
+import { startServer, WEBHOOK_PATH } from "./start_server.ts";
 import { Samples } from "./statistics.ts";
 import type { Row } from "./table.ts";
 
-/** Measures nothing, and gives no rows, without a reference webhook. */
+const CONFIGURATION =
+  `/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/${WebhookName.configuration}`;
+
+/** A webhook that loads are sent to. */
+type Target = Pick<Load, "port" | "path" | "caPem" | "body">;
+
+interface Targets {
+  readonly echo: Target;
+  readonly "echo 2 KB": Target;
+  readonly unknown: Target;
+  readonly known: Target;
+}
+
+/** Measures it, and the webhook of `--reference-webhook` beside it. */
 export async function benchWebhookAlone(bench: Bench): Promise<readonly Row[]> {
-  const { bed, options: { referenceWebhook, rounds, loadMs } } = bench;
-  if (referenceWebhook === undefined) return [];
-  await using contender = await startArchwayContender(bed);
-  const { archway } = contender;
-  const load = { body: JSON.stringify(sampleReview()), connections: 16, durationMs: loadMs };
-  const targets: Readonly<Record<string, Load>> = {
-    archway: { ...load, port: archway.webhookPort, path: WebhookPath.gatePod, caPem: archway.caPem },
-    reference: {
-      ...load,
-      port: Number(referenceWebhook.url.port),
-      path: `${referenceWebhook.url.pathname}${referenceWebhook.url.search}`,
-      caPem: await Deno.readTextFile(referenceWebhook.caFile),
-    },
+  const { bed, options: { rounds, loadMs } } = bench;
+  await using undo = new AsyncDisposableStack();
+  const { archway } = undo.use(await startArchwayContender(bed));
+  const [echo, padded] = [undo.use(await startServer("echo")), undo.use(await startServer("echo", 2_000))];
+  const image = await bed.push("webhook/known", index("amd64", "arm64"));
+  const body = reviewOf(`${bed.proxy.host}/webhook/never:v1`);
+  const webhook = { port: archway.webhookPort, path: await webhookPath(bench), caPem: archway.caPem };
+  const targets: Targets = {
+    echo: { port: echo.port, path: WEBHOOK_PATH, caPem: echo.caPem, body },
+    "echo 2 KB": { port: padded.port, path: WEBHOOK_PATH, caPem: padded.caPem, body },
+    unknown: { ...webhook, body },
+    known: { ...webhook, body: reviewOf(image) },
   };
-  for (const target of Object.values(targets)) await sendLoad(target); // to warm up
+  // What is unknown stays so: its registry never answers.
+  bed.proxy.setFaults([{ fault: { kind: "blackHole" }, repository: "webhook/never" }]);
+  undo.defer(() => bed.proxy.setFaults([]));
+  await learn(bench, image);
+  await assertAnswers(targets);
   const samples = new Samples();
-  for (let round = 0; round < rounds; round++) {
-    for (const [name, target] of Object.entries(targets)) {
-      const result = await sendLoad(target);
-      if (result.failures > 0) {
-        throw new Error(`Cannot measure the ${name} webhook: ${result.failures} answers failed.`);
-      }
-      for (const [key, value] of Object.entries(result)) samples.add(`${name} ${key}`, value);
-    }
+  for (let round = 0; round <= rounds; round++) {
+    // The first round warms up, and is not counted.
+    await measureRound(targets, { loadMs, samples: round === 0 ? new Samples() : samples });
+    bench.tell(`webhook alone: round ${round} of ${rounds}`);
   }
+  await measureReference(bench, { body, samples });
   bench.keep("webhookAlone", samples);
-  const row = (measure: string, key: keyof Awaited<ReturnType<typeof sendLoad>>): Row => ({
-    measure: `B1 webhook alone, 16 connections, ${measure}`,
-    archway: samples.median(`archway ${key}`),
-    reference: samples.median(`reference ${key}`),
-    target: { kind: "none" },
+  return rowsOf(samples, { hasReference: bench.options.referenceWebhook !== undefined });
+}
+
+function reviewOf(image: string): string {
+  const review = sampleReview();
+  const request = { ...Object(review["request"]), object: samplePod(image) };
+  return JSON.stringify({ ...review, request });
+}
+
+/** As the API server is told; the path may have a part that nobody can guess. */
+async function webhookPath({ bed }: Bench): Promise<string> {
+  const { body } = await bed.controlPlane.request("GET", CONFIGURATION);
+  return new URL(String(read(body, "webhooks", 0, "clientConfig", "url"))).pathname;
+}
+
+/** Makes the image known by a pod that waits for it. */
+async function learn({ bed: { controlPlane } }: Bench, image: string): Promise<void> {
+  const namespace = await controlPlane.createNamespace("webhook");
+  await createPods(controlPlane, namespace, { pods: [{ name: "learn", images: [image] }] });
+  await waitForPods(controlPlane, namespace, { count: 1, until: isReleased });
+}
+
+/** The decision must be the one that is to be measured. */
+async function assertAnswers({ unknown, known }: Targets): Promise<void> {
+  for (const [target, word] of [[unknown, "schedulingGates"], [known, "nodeSelectorTerms"]] as const) {
+    using client = await connectRaw(target.port, target.caPem);
+    await client.write(renderPost(target.path, target.body));
+    const { status, body } = await client.read();
+    const patch = status === 200 ? String(JSON.parse(body).response.patch ?? "") : "";
+    const text = new TextDecoder().decode(Uint8Array.fromBase64(patch));
+    if (!text.includes(word)) throw new Error(`Cannot measure: an answer has no ${word}, but is ${status} ${text}`);
+  }
+}
+
+async function measureRound(
+  targets: Targets,
+  { loadMs, samples }: { readonly loadMs: number; readonly samples: Samples },
+): Promise<void> {
+  const run = async (name: string, load: Load): Promise<void> => {
+    for (const [key, value] of Object.entries(await sendLoadApart(load))) samples.add(`${name} ${key}`, value);
+  };
+  for (const [name, target] of Object.entries(targets)) {
+    const load = { ...target, durationMs: loadMs };
+    await run(`${name} 16`, { ...load, connections: 16 });
+    await run(`${name} 1`, { ...load, connections: 1 });
+    if (!name.startsWith("echo")) await run(`${name} 500`, { ...load, connections: 16, rate: 500 });
+  }
+  const good = { ...targets.unknown, durationMs: loadMs, connections: 8, rate: 200 };
+  await run("quiet 200", good);
+  using _crowd = await openCrowd({ ...targets.unknown, idle: 1_000, halfOpen: 50, slow: 50 });
+  await Promise.all([run("hostile 200", good), sendHostile(targets.unknown, loadMs)]);
+}
+
+/** Hostile bodies, one after the other; a connection that is closed is opened again. */
+async function sendHostile({ port, caPem, path }: Target, durationMs: number): Promise<void> {
+  const random = seededRandom(1);
+  const endMs = performance.now() + durationMs;
+  let client = await connectRaw(port, caPem);
+  for (let count = 0; performance.now() < endMs; count++) {
+    await client.write(renderPost(path, HOSTILE_KINDS[count % HOSTILE_KINDS.length]?.make(random) ?? ""));
+    if ((await client.read()).status !== 0) continue;
+    client[Symbol.dispose]();
+    client = await connectRaw(port, caPem);
+  }
+  client[Symbol.dispose]();
+}
+
+async function measureReference(
+  { options: { referenceWebhook, rounds, loadMs } }: Bench,
+  { body, samples }: { readonly body: string; readonly samples: Samples },
+): Promise<void> {
+  if (referenceWebhook === undefined) return;
+  const { url, caFile } = referenceWebhook;
+  const caPem = await Deno.readTextFile(caFile);
+  const target = { port: Number(url.port), path: `${url.pathname}${url.search}`, caPem, body };
+  for (let round = 0; round < rounds; round++) {
+    const { requestsPerSecond } = await sendLoadApart({ ...target, connections: 16, durationMs: loadMs });
+    samples.add("reference 16 requestsPerSecond", requestsPerSecond);
+  }
+}
+
+function rowsOf(samples: Samples, { hasReference }: { readonly hasReference: boolean }): readonly Row[] {
+  const of = (name: string, key: keyof LoadResult): number => samples.median(`${name} ${key}`);
+  const rate = (name: "unknown" | "known"): Row => ({
+    measure: `B1 ${name} images, 16 connections, requests a second`,
+    archway: of(`${name} 16`, "requestsPerSecond"),
+    baseline: { name: "echo", value: of("echo 16", "requestsPerSecond") },
+    target: { kind: "atLeastTimesBaseline", factor: 0.7 },
+  });
+  const over = (name: "unknown" | "known", floor: "echo" | "echo 2 KB"): Row => ({
+    measure: `B1 ${name} images, 1 connection, p50 over that of the ${floor}, ms`,
+    archway: of(`${name} 1`, "p50") - of(`${floor} 1`, "p50"),
+    target: { kind: "atMost", limit: 0.5 },
+  });
+  const steady = (name: "unknown" | "known"): Row => ({
+    measure: `B1 ${name} images at 500 a second, p99 ms`,
+    archway: of(`${name} 500`, "p99"),
+    target: { kind: "atMost", limit: 3 },
   });
   return [
-    { ...row("requests a second", "requestsPerSecond"), documented: DOCUMENTED.webhookAlone },
-    row("p50 ms", "p50"),
-    row("p99 ms", "p99"),
+    {
+      ...rate("unknown"),
+      documented: DOCUMENTED.webhookAlone,
+      ...hasReference ? { reference: of("reference 16", "requestsPerSecond") } : {},
+    },
+    rate("known"),
+    over("unknown", "echo"),
+    over("known", "echo 2 KB"),
+    steady("unknown"),
+    steady("known"),
+    {
+      measure: "B1 good reviews at 200 a second beside hostile clients, p99 ms",
+      archway: of("hostile 200", "p99"),
+      baseline: { name: "quiet", value: of("quiet 200", "p99") },
+      target: { kind: "atMostTimesBaseline", factor: 3 },
+    },
   ];
 }

@@ -24,8 +24,15 @@ import { GiveUp, waitUntil } from "./wait.ts";
 
 /** Longer than the walks on the playground take: forty pods are gated at once here, by processes that share the machine. */
 const MAX_GATE_AGE = "--max-gate-age=15s";
+/** Some pods are privileged; and pods name owners that are not made, for which the garbage collector would delete them. */
+const FLAGS = {
+  "kube-apiserver": ["--allow-privileged=true"],
+  "kube-controller-manager": ["--controllers=*,-garbage-collector-controller"],
+};
 const PATIENCE_MS = 60_000;
 const KEPT_NAMES = [OPERATOR_NAMESPACE, "openshift-config"];
+/** Kwok lets the pods of a Job end. */
+const RAN = ["Running", "Succeeded"];
 const ARCHITECTURE = "kubernetes.io/arch";
 
 /** A control plane with Archway before it. */
@@ -41,9 +48,7 @@ export async function openWalkCluster(): Promise<WalkCluster> {
   undo.defer(() => Deno.remove(folder, { recursive: true }));
   const certificates = await issueLoopbackCertificates(systemClock.nowMs());
   const registries = undo.use(await openWalkRegistries(certificates.serving));
-  const cluster = undo.use(
-    await startControlPlane({ flags: { "kube-apiserver": ["--allow-privileged=true"] } }),
-  );
+  const cluster = undo.use(await startControlPlane({ flags: FLAGS }));
   const [kubeconfigFile] = await Promise.all([installArchway(cluster), cluster.addNodes(SHARED_NODES)]);
   await post(cluster, Resource.namespaces, { metadata: { name: "openshift-config" } });
   // The walk's pods are not restricted, and one of them goes to the service's own namespace.
@@ -142,7 +147,7 @@ function subjectOf(cluster: ClusterAccess, { registries, nodes, number }: Subjec
     assertRuns: async (namespace, name) => {
       const pod = await waitUntil(`pod "${name}" runs`, async () => {
         const now = await read(namespace, name);
-        return textAt(now, "status", "phase") === "Running" ? now : undefined;
+        return RAN.includes(textAt(now, "status", "phase") ?? "") ? now : undefined;
       }, { deadlineMs: PATIENCE_MS });
       const allowed = architecturesOf(pod);
       const node = textAt(pod, "spec", "nodeName") ?? "";
