@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import type { ClusterAccess } from "../../../lib/k8s/cluster_access.ts";
 import { ServerConnection } from "../../../lib/k8s/server_connection.ts";
 import { issueSelfSigned } from "../https/self_signed.ts";
+import { until } from "../../support/until.ts";
 
 const certificate = await issueSelfSigned({ names: [{ type: "dns", value: "kubernetes.default" }] });
 const plain = await issueSelfSigned({ names: [{ type: "dns", value: "kubernetes.default" }], isCa: false });
@@ -47,6 +48,6 @@ for (const [how, way, { pem: cert, key }] of WAYS) {
     const next = reader?.read();
     leaving.abort();
     await assert.rejects(async () => await next);
-    while (!isCancelled) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until("the server sees the request cancelled", () => isCancelled);
   });
 }
