@@ -1,5 +1,5 @@
 // `deno task bench:cluster`: B2 to B8 of the benchmark protocol on a real control plane, with a real registry behind a
-// counting proxy and the floors in the same run. Prints one table and keeps `.archway/bench-cluster.json`. See --help.
+// counting proxy and the floors in the same run. Prints one table and keeps results/cluster.json. See --help.
 import type { Bench } from "./bench.ts";
 import { benchBursts } from "./bursts.ts";
 import { type BenchOptions, type Measure, parseBenchOptions, USAGE } from "./cluster_options.ts";
@@ -9,21 +9,24 @@ import { benchRegistryCost } from "./registry_cost.ts";
 import { benchRegistryFaults } from "./registry_faults.ts";
 import { benchSize } from "./size.ts";
 import { mergeResults, type ResultEntry } from "./results_file.ts";
-import { judgeRows, renderRows, type Row } from "./table.ts";
+import { renderRows, type Row } from "./table.ts";
 import { benchWebhookAlone } from "./webhook_alone.ts";
 import { openWalkBed } from "../cluster/support/walk_bed.ts";
+
+const REAL = "control plane, real registry";
 
 /** What is measured together, and for which targets. */
 const SECTIONS: readonly (readonly [
   name: string,
   measures: readonly Measure[],
   run: (bench: Bench) => Promise<readonly Row[]>,
+  bed: string,
 ])[] = [
-  ["webhook", ["B1"], benchWebhookAlone],
-  ["bursts", ["B2", "B3", "B7"], benchBursts],
-  ["registry cost", ["B4"], benchRegistryCost],
-  ["registry faults", ["B8"], benchRegistryFaults],
-  ["size", ["B5", "B6"], benchSize],
+  ["webhook", ["B1"], benchWebhookAlone, REAL],
+  ["bursts", ["B2", "B3", "B7"], benchBursts, REAL],
+  ["registry cost", ["B4"], benchRegistryCost, REAL],
+  ["registry faults", ["B8"], benchRegistryFaults, REAL],
+  ["size", ["B5", "B6"], benchSize, "control plane without scheduler, registry in memory"],
 ];
 
 function print(text: string): void {
@@ -32,20 +35,27 @@ function print(text: string): void {
 
 async function runSections(options: BenchOptions): Promise<readonly Row[]> {
   const machine = await readMachineFacts();
-  await using bed = await openWalkBed();
-  const cluster = describeCluster((await bed.controlPlane.request("GET", "/version")).body);
+  await using walkBed = await openWalkBed();
+  const cluster = describeCluster((await walkBed.controlPlane.request("GET", "/version")).body);
   const reference = options.referenceStart === undefined ? undefined : referenceStarter(options.referenceStart);
   const rows: Row[] = [];
-  for (const [name, measures, run] of SECTIONS) {
+  for (const [name, measures, run, bed] of SECTIONS) {
     if (!measures.some((measure) => options.only.includes(measure))) continue;
     const raw: Record<string, unknown> = {};
-    const found = await run({ bed, options, reference, tell: print, keep: (key, value) => void (raw[key] = value) });
+    const found = await run({
+      bed: walkBed,
+      options,
+      reference,
+      tell: print,
+      keep: (key, value) => void (raw[key] = value),
+    });
     const entry: ResultEntry = {
       machine,
       cluster,
       pods: options.pods,
       rounds: options.rounds,
-      rows: judgeRows(found),
+      bed,
+      rows: found,
       raw,
     };
     if (found.length > 0) await mergeResults(options.resultsFile, { [name]: entry });

@@ -1,7 +1,7 @@
 // The arguments of `deno task bench:cluster`. Pure.
 import { parseArgs } from "node:util";
 
-/** Targets of the protocol that `--only` may name; B1 is measured here only beside a reference webhook. */
+/** Targets of the protocol that `--only` may name. */
 export const MEASURES = ["B1", "B2", "B3", "B4", "B5", "B6", "B7", "B8"] as const;
 
 /** One of {@link MEASURES}. */
@@ -19,6 +19,8 @@ export interface BenchOptions {
   readonly faultMs: number;
   /** Of each fixed-time load. */
   readonly loadMs: number;
+  /** Useless connections of the row with hostile clients. */
+  readonly idleConnections: number;
   /** Images of the 429 row, and of the B4 rows. */
   readonly images: number;
   readonly referenceStart: string | undefined;
@@ -33,7 +35,7 @@ export const USAGE = `deno task bench:cluster [options]
   --short                   small numbers everywhere: proves that it runs, measures nothing worth telling
   --reference-start CMD     run B2, B3 and B8 with this operator too; it finds KUBECONFIG, SSL_CERT_FILE and REGISTRY, must
                             register its webhook by URL and stay in the foreground
-  --reference-webhook URL   send the load of B1 to https://127.0.0.1:PORT/PATH too; --reference-ca FILE is its CA
+  --reference-webhook URL   measure B1 of https://127.0.0.1:PORT/PATH too; --reference-ca FILE is its CA
 `;
 
 /** Reads them; throws one line when they make no sense. */
@@ -51,14 +53,23 @@ export function parseBenchOptions(args: readonly string[]): BenchOptions {
     },
   });
   const size = values.short
-    ? { pods: 20, rounds: 1, faultMs: 1_000, loadMs: 200, images: 5, resultsFile: ".archway/bench-cluster-short.json" }
+    ? {
+      pods: 20,
+      rounds: 1,
+      faultMs: 1_000,
+      loadMs: 200,
+      idleConnections: 20,
+      images: 5,
+      resultsFile: ".archway/bench-cluster-short.json",
+    }
     : {
       pods: 1_000,
       rounds: 3,
       faultMs: 30_000,
       loadMs: 3_000,
+      idleConnections: 1_000,
       images: 50,
-      resultsFile: ".archway/bench-cluster.json",
+      resultsFile: new URL("./results/cluster.json", import.meta.url).pathname,
     };
   return {
     ...size,

@@ -1,10 +1,13 @@
-// `deno task bench`: micro benches, and the webhook alone against its floor (B1), alternating in one run.
-// Then beside hostile clients and beyond its capacity. Prints tables and writes `.archway/bench.json`. `--short` only
-// proves that it runs.
+// `deno task bench`: micro benches, and the pod route with doubles for the rest of the service, beside a Hono echo; then beside
+// hostile clients and beyond its capacity. No target is held against it: B1 is measured on the whole service by
+// `deno task bench:cluster`. Prints tables and keeps results/route.json. `--short` only proves that it runs.
 import { renderTable } from "../../lib/cli/output.ts";
+import { FILES } from "./figures.ts";
 import { type LoadResult, sendLoad } from "./load.ts";
+import { readMachineFacts } from "./machine.ts";
 import { runMicro } from "./micro.ts";
 import { benchHostile, benchOverload } from "./overload.ts";
+import { mergeResults } from "./results_file.ts";
 import { sampleReview } from "./sample.ts";
 import { type BenchServer, startServer, WEBHOOK_PATH } from "./start_server.ts";
 
@@ -18,10 +21,6 @@ function print(text: string): void {
 
 function median(values: readonly number[]): number {
   return [...values].sort((left, right) => left - right)[Math.floor(values.length / 2)] ?? NaN;
-}
-
-function ratio(value = NaN, base = NaN): number {
-  return value / base;
 }
 
 function summarize(results: readonly LoadResult[]): LoadResult {
@@ -72,7 +71,7 @@ const rows = Object.entries(webhook).map(([name, { requestsPerSecond, p50, p99, 
   name.includes("16") ? (requestsPerSecond / echo.requestsPerSecond).toFixed(2) : "-",
   String(failures),
 ]);
-print(renderTable(["WEBHOOK (B1)", "REQ/S", "P50 MS", "P99 MS", "RATIO TO ECHO", "FAILURES"], rows));
+print(renderTable(["POD ROUTE", "REQ/S", "P50 MS", "P99 MS", "RATIO TO ECHO", "FAILURES"], rows));
 print(
   renderTable(["MICRO", "MICROSECONDS"], micro.map(({ name, microseconds }) => [name, microseconds.toFixed(2)])),
 );
@@ -93,44 +92,9 @@ print(
   ),
 );
 
-const besideQuiet = ratio(hostile["200 a second, beside hostile clients"]?.p99, hostile["200 a second, quiet"]?.p99);
-const overEcho = pick("gate, 1 connection").p50 - pick("echo, 1 connection").p50;
-const targets = [
-  {
-    measure: "B1 gate / echo, req/s, 16 connections",
-    value: pick("gate, 16 connections").requestsPerSecond / echo.requestsPerSecond,
-    target: "≥ 0.70",
-    met: pick("gate, 16 connections").requestsPerSecond / echo.requestsPerSecond >= 0.7,
-  },
-  { measure: "B1 gate over echo, p50 ms, 1 connection", value: overEcho, target: "≤ 0.5", met: overEcho <= 0.5 },
-  {
-    measure: "B1 echo of 2 KB, p50 ms, 1 connection",
-    value: pick("echo 2 KB, 1 connection").p50,
-    target: "≤ 2",
-    met: pick("echo 2 KB, 1 connection").p50 <= 2,
-  },
-  {
-    measure: "B1 gate at 500/s, p99 ms",
-    value: pick("gate, 500 a second").p99,
-    target: "≤ 5",
-    met: pick("gate, 500 a second").p99 <= 5,
-  },
-  { measure: "good p99 beside hostile clients / quiet", value: besideQuiet, target: "≤ 3", met: besideQuiet <= 3 },
-];
-print(
-  renderTable(
-    ["TARGET", "VALUE", "WANTED", "MET"],
-    targets.map(({ measure, value, target, met }) => [measure, value.toFixed(2), target, met ? "yes" : "no"]),
-  ),
-);
-await Deno.mkdir(".archway", { recursive: true });
-const machine = {
-  cpus: navigator.hardwareConcurrency,
-  deno: Deno.version.deno,
-  os: Deno.build.os,
-  arch: Deno.build.arch,
-};
-await Deno.writeTextFile(
-  ".archway/bench.json",
-  `${JSON.stringify({ machine, webhook, hostile, overload, micro, targets }, null, 2)}\n`,
-);
+const entry = { machine: await readMachineFacts(), loads: listLoads(), micro };
+if (!short) await mergeResults(FILES.route, { route: entry });
+
+function listLoads(): readonly (LoadResult & { readonly name: string })[] {
+  return Object.entries({ ...webhook, ...hostile, ...overload }).map(([name, load]) => ({ name, ...load }));
+}

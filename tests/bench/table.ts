@@ -59,12 +59,8 @@ export function renderRows(rows: readonly Row[]): string {
   return renderTable(shown.map(([title]) => title), rows.map((row) => shown.map(([, cell]) => cell(row))));
 }
 
-/** The rows for the results file, with the judgement beside them. */
-export function judgeRows(rows: readonly Row[]): readonly unknown[] {
-  return rows.map((row) => ({ ...row, target: describeTarget(row.target), isMet: isMet(row) ?? null }));
-}
-
-function describeTarget(target: Target): string {
+/** As a reader writes it: `≤ 2`. */
+export function describeTarget(target: Target): string {
   switch (target.kind) {
     case "atMost":
       return `≤ ${target.limit}`;
@@ -81,6 +77,7 @@ function describeTarget(target: Target): string {
   }
 }
 
-function formatNumber(value: number): string {
+/** Whole numbers and large ones without a fraction. */
+export function formatNumber(value: number): string {
   return Number.isInteger(value) || Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2);
 }

@@ -31,7 +31,7 @@ interface Targets {
 
 /** Measures it, and the webhook of `--reference-webhook` beside it. */
 export async function benchWebhookAlone(bench: Bench): Promise<readonly Row[]> {
-  const { bed, options: { rounds, loadMs } } = bench;
+  const { bed, options: { rounds, loadMs, idleConnections } } = bench;
   await using undo = new AsyncDisposableStack();
   const { archway } = undo.use(await startArchwayContender(bed));
   const [echo, padded] = [undo.use(await startServer("echo")), undo.use(await startServer("echo", 2_000))];
@@ -52,7 +52,7 @@ export async function benchWebhookAlone(bench: Bench): Promise<readonly Row[]> {
   const samples = new Samples();
   for (let round = 0; round <= rounds; round++) {
     // The first round warms up, and is not counted.
-    await measureRound(targets, { loadMs, samples: round === 0 ? new Samples() : samples });
+    await measureRound(targets, { loadMs, idleConnections, samples: round === 0 ? new Samples() : samples });
     bench.tell(`webhook alone: round ${round} of ${rounds}`);
   }
   await measureReference(bench, { body, samples });
@@ -93,7 +93,11 @@ async function assertAnswers({ unknown, known }: Targets): Promise<void> {
 
 async function measureRound(
   targets: Targets,
-  { loadMs, samples }: { readonly loadMs: number; readonly samples: Samples },
+  { loadMs, idleConnections, samples }: {
+    readonly loadMs: number;
+    readonly idleConnections: number;
+    readonly samples: Samples;
+  },
 ): Promise<void> {
   const run = async (name: string, load: Load): Promise<void> => {
     for (const [key, value] of Object.entries(await sendLoadApart(load))) samples.add(`${name} ${key}`, value);
@@ -106,7 +110,7 @@ async function measureRound(
   }
   const good = { ...targets.unknown, durationMs: loadMs, connections: 8, rate: 200 };
   await run("quiet 200", good);
-  using _crowd = await openCrowd({ ...targets.unknown, idle: 1_000, halfOpen: 50, slow: 50 });
+  using _crowd = await openCrowd({ ...targets.unknown, idle: idleConnections, halfOpen: 50, slow: 50 });
   await Promise.all([run("hostile 200", good), sendHostile(targets.unknown, loadMs)]);
 }
 

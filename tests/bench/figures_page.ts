@@ -1,0 +1,138 @@
+// docs/figures.md from the committed results: every number, target, bed and judgement comes from there. Pure.
+import type { MachineFacts } from "./machine.ts";
+import { describeTarget, formatNumber, isMet, type Row } from "./table.ts";
+
+/** One section of results/cluster.json. */
+export interface ClusterEntry {
+  readonly machine: MachineFacts;
+  readonly cluster: string;
+  readonly bed: string;
+  readonly pods: number;
+  readonly rounds: number;
+  readonly rows: readonly Row[];
+}
+
+/** results/route.json: what needs no cluster. */
+export interface RouteEntry {
+  readonly machine: MachineFacts;
+  readonly loads: readonly {
+    readonly name: string;
+    readonly requestsPerSecond: number;
+    readonly p50: number;
+    readonly p99: number;
+  }[];
+  readonly micro: readonly { readonly name: string; readonly microseconds: number }[];
+}
+
+/** All results; a section that was not measured is not there. */
+export interface Results {
+  readonly cluster: Readonly<Record<string, ClusterEntry>>;
+  readonly route: RouteEntry | undefined;
+}
+
+/** The sections of the page, in order, and how each is measured. */
+export const SECTIONS: readonly (readonly [name: string, title: string, command: string])[] = [
+  ["webhook", "The webhook alone", "deno task bench:cluster --only B1"],
+  ["bursts", "Bursts and start", "deno task bench:cluster --only B2,B3,B7"],
+  ["registry cost", "Requests to registries", "deno task bench:cluster --only B4"],
+  ["size", "Memory and CPU", "deno task bench:cluster --only B5,B6"],
+  ["registry faults", "Failing registries", "deno task bench:cluster --only B8"],
+];
+
+const INTRO = `# Figures
+
+Made by \`deno task figures\` from \`tests/bench/results\`; do not edit. What is compared ran alternately in one go, on one
+machine, and medians of the rounds are shown. Absolute numbers move with the machine, ratios less so. Archway, the floors and the
+load generators are processes of their own, and Archway runs as the manifests run it: mounted account, bounded heap, cache file, TLS.
+The floors: a Hono echo that parses the review on the same listener; a patcher of 16 workers that takes the gate off pods
+that were created gated; a webhook that answers "no patch". "Met" compares with the target and nothing else.`;
+
+const OUTRO = `## What the numbers hide
+
+- With every pod gated Archway adds to the patcher's one write the webhook call, a watch event and up to three events a pod (the
+  MTO's reasons), and all of it shares the machine with the API server. Warm admission is the default, and the answer.
+- Nearly all CPU of a gated pod is HTTP; decision and patch take microseconds.
+- When more than 10 000 events wait, news are dropped first and Warnings of a fallback or a release last. A pod whose events are
+  dropped costs less, so a good CPU figure counts only beside a row of none dropped.
+- The image form \`bundle\` holds more memory than a checkout, in which these figures are measured.
+
+## How it grows
+
+\`deno task bench:growth\` changes one of pods, images, nodes and configured namespaces at a time (one replica, a real API server
+without scheduler, a registry in memory, each point once; raw: \`tests/bench/results/growth.json\`).
+
+![What a gated pod costs as pods, images, nodes and configured namespaces grow](../tests/bench/results/growth.svg)
+
+## How it breaks
+
+\`deno task chaos\` puts the faults of registry, API server, etcd, cache, clock and replicas to two replicas under load
+([results](../tests/chaos/results.md)). "Recovered" of a killed leader counts from when the other one leads; "given up" is any
+Warning on the pod, the scheduler's included; "missed" pods came while nothing answered the webhook. \`deno task soak --minutes 30\` lets
+everything come and go at once ([results](../tests/chaos/soak.md)).`;
+
+function row(cells: readonly string[]): string {
+  return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+}
+
+function describeMachine({ cores, cpu, memoryMb, deno, commit, date }: MachineFacts): string {
+  const memory = `${Math.round(memoryMb / 1_024)} GB`;
+  return `${cores} cores of ${cpu}, ${memory}, Deno ${deno}, commit \`${commit}\`, ${date.slice(0, 10)}`;
+}
+
+function renderRow(measured: Row, bed: string): string {
+  const { measure, archway, baseline, target, documented } = measured;
+  const met = isMet(measured);
+  return row([
+    measure,
+    formatNumber(archway),
+    baseline === undefined ? "–" : `${baseline.name} ${formatNumber(baseline.value)}`,
+    baseline === undefined ? "–" : (archway / baseline.value).toFixed(2),
+    describeTarget(target),
+    met === undefined ? "–" : met ? "yes" : "**no**",
+    bed,
+    documented ?? "–",
+  ]);
+}
+
+function renderSection([name, title, command]: (typeof SECTIONS)[number], results: Results): readonly string[] {
+  const entry = results.cluster[name];
+  if (entry === undefined) return [`## ${title}`, "", `Not measured yet: \`${command}\`.`, ""];
+  const rounds = `${entry.rounds} ${entry.rounds === 1 ? "round" : "rounds"}, ${entry.pods} pods`;
+  return [
+    `## ${title}`,
+    "",
+    `\`${command}\`: ${rounds}; ${describeMachine(entry.machine)}; ${entry.cluster}.`,
+    "",
+    row(["Measure", "Archway", "Floor", "Ratio", "Target", "Met", "Bed", "Elsewhere"]),
+    row(["---", "---", "---", "---", "---", "---", "---", "---"]),
+    ...entry.rows.map((each) => renderRow(each, entry.bed)),
+    "",
+  ];
+}
+
+function renderRoute({ route }: Results): readonly string[] {
+  const head = ["## The pod route without the service", ""];
+  if (route === undefined) return [...head, "Not measured yet: `deno task bench`.", ""];
+  return [
+    ...head,
+    `\`deno task bench\`: the route with doubles for configs, cache and reports, to see what the decision itself costs. No target`,
+    `is held against it. ${describeMachine(route.machine)}.`,
+    "",
+    row(["Load", "Requests a second", "p50 ms", "p99 ms"]),
+    row(["---", "---", "---", "---"]),
+    ...route.loads.map(({ name, requestsPerSecond, p50, p99 }) =>
+      row([name, requestsPerSecond.toFixed(0), p50.toFixed(2), p99.toFixed(2)])
+    ),
+    "",
+    row(["Pure function", "µs"]),
+    row(["---", "---"]),
+    ...route.micro.map(({ name, microseconds }) => row([name, microseconds.toFixed(2)])),
+    "",
+  ];
+}
+
+/** The whole page. */
+export function renderFigures(results: Results): string {
+  const sections = SECTIONS.flatMap((section) => renderSection(section, results));
+  return [INTRO, "", ...sections, ...renderRoute(results), OUTRO, ""].join("\n");
+}
