@@ -267,7 +267,7 @@ Deno.test("operator on a real API server", async (t) => {
     assert.match(await webhookText(bench), /scheduling-gate/);
     const config = await bench.find(Resource.clusterConfigs, CONFIG);
     assert.equal(config?.apiVersion, "multiarch.openshift.io/v1beta1");
-    assert.deepEqual(config.spec, { logVerbosity: "Normal" });
+    assert.deepEqual(config.spec, { logVerbosity: "Normal", fallbackArchitecture: "" });
     await deleteCompletely(bench);
   });
 

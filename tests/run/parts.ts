@@ -30,8 +30,9 @@ const TOOLS = [
 /** Folders that no unit run enters. */
 const BEYOND_UNIT = ["tests/cluster", "tests/chaos", "tests/bench", "tests/node", "tests/e2e"];
 
-/** Files of tests/cluster that share no control plane and spend most of their time waiting. */
-const WAITING = /^tests\/cluster\/(?:ha|kv|life|registry|rights)_.*test\.ts$/;
+/** Files of tests/cluster that share a control plane, or put so much load on the machine that others would miss their times. */
+const ALONE =
+  /^tests\/cluster\/(?:bench_smoke|harness|k8s_edge|overload|placement_matrix|placement_patches|walk|walk_rows)_test\.ts$/;
 
 /** Needs nothing but Deno: no network but loopback, nothing built, under a minute. */
 export const UNIT_PARTS: readonly Part[] = [
@@ -42,12 +43,12 @@ export const UNIT_PARTS: readonly Part[] = [
 /** Kubectl, Helm, a browser, compiled programs, load. */
 export const TOOLS_PART: Part = { name: "tools", paths: TOOLS, ignored: [], permissions: "all", jobs: 2 };
 
-/** Those that share a control plane, which run one after the other, and those that do not, which run side by side. */
+/** Those that run one after the other, and those that have a control plane of their own and mostly wait, side by side. */
 export function clusterParts(files: readonly string[]): readonly Part[] {
-  const waiting = files.filter((file) => WAITING.test(file));
-  const shared = files.filter((file) => !WAITING.test(file));
+  const alone = files.filter((file) => ALONE.test(file));
+  const waiting = files.filter((file) => !ALONE.test(file));
   return [
-    { name: "cluster", paths: shared, ignored: [], permissions: "all", jobs: 1 },
+    { name: "cluster", paths: alone, ignored: [], permissions: "all", jobs: 1 },
     { name: "waiting", paths: ["tests/chaos", ...waiting], ignored: [], permissions: "all", jobs: 3 },
   ];
 }
