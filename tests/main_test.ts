@@ -1,4 +1,4 @@
-// Commands as a shell runs them: what goes to which stream, and the exit code. Source: design §4.
+// Commands as a shell runs them: what goes to which stream, and the exit code.
 import assert from "node:assert/strict";
 
 const MAIN = new URL("../main.ts", import.meta.url).pathname;

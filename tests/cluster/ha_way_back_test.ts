@@ -1,5 +1,5 @@
 // Leaving Archway, as README says it: back to the Multiarch Tuning Operator with configs and gated pods, or altogether. Nothing
-// of Archway stays behind that holds anything up. Source: operator §2.7, §5.3.
+// of Archway stays behind that holds anything up.
 import assert from "node:assert/strict";
 import { Finalizer, SCHEDULING_GATE, WebhookName } from "../../lib/names.ts";
 import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";

@@ -1,5 +1,5 @@
 // A cluster on which the Multiarch Tuning Operator ran until now: its objects and its gated pods are there, its processes are
-// gone. Archway starts and takes everything over without a pod lost. Source: operator §0, §2; pod placement §2.9.
+// gone. Archway starts and takes everything over without a pod lost.
 import assert from "node:assert/strict";
 import { Finalizer, SCHEDULING_GATE, WebhookName } from "../../lib/names.ts";
 import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";

@@ -1,5 +1,4 @@
 // Every patch that lib/placement makes is accepted by a real API server: generated pods are admitted, failed, released.
-// Source: pod placement §10 (what the server takes on a gated pod).
 import type { InspectedImage } from "../../lib/oci/types.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-// Metrics as the rows of the catalogue want them. Source: §4.1, DV-140 to DV-142.
+// Metrics as the rows of the catalogue want them.
 import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
 import { LATENCY_BUCKETS_SECONDS, type Metrics, openMetrics } from "../../lib/metrics.ts";

@@ -1,4 +1,4 @@
-// Rows about the schema that the CRDs must say themselves. Source: pod placement §2.10, DV-138; §8.3.
+// Rows about the schema that the CRDs must say themselves.
 import assert from "node:assert/strict";
 import { parse } from "yaml";
 import { listAt, objectAt } from "../../lib/playground/json_value.ts";

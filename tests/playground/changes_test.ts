@@ -1,5 +1,4 @@
 // What changes while pods wait or between two of them: registries, tags, secrets, configs. Through the real service.
-// Source: pod placement §7.3, §7.9, §7.14.
 import assert from "node:assert/strict";
 import { openConfigs } from "../../lib/informers/configs.ts";
 import { systemClock } from "../../lib/clock.ts";

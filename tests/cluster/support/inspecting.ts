@@ -1,5 +1,4 @@
 // Archway's image inspection as its users have it: the whole service put together from flags, or `archway` as a child process.
-// Used by the registry tests, which need no control plane.
 import { systemClock } from "../../../lib/clock.ts";
 import { parseConfig } from "../../../lib/config/parse.ts";
 import { type ImageService, openImageService } from "../../../lib/images/image_service.ts";

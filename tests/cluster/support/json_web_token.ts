@@ -1,7 +1,7 @@
 // Signs the RS256 tokens that a registry with `auth: token` believes.
 import type { IssuedCertificate } from "./pki.ts";
 
-/** What a token allows on one repository. Source: docker registry v2 token specification. */
+/** What a token allows on one repository. */
 export interface RepositoryAccess {
   readonly type: string;
   readonly name: string;

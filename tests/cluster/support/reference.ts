@@ -1,5 +1,5 @@
 // The objects of the Multiarch Tuning Operator, as its manifests and its operator lay them out; none of its processes. Used by
-// the tests of taking over from it and of going back. Source: operator §0, §1.4, §2.4, §5.3.
+// the tests of taking over from it and of going back.
 import { renderFolder } from "../../../manifests/generate/kustomize.ts";
 import { Finalizer, WebhookName } from "../../../lib/names.ts";
 

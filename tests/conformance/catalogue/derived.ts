@@ -1,6 +1,6 @@
 // Rows derived from the reference's code (DV), one line each.
 
-/** §7.14. */
+/** Derived from the behaviour of the code. */
 export const DV = `
 DV-01 plain pod is gated with two labels
 DV-02 cluster scoring adds the preferred label

@@ -1,6 +1,6 @@
 // Rows of image inspection (AU, RF, MF) and of the Go helpers (UT, AP), one line each.
 
-/** §7.5 to §7.7. */
+/** Inspection of images. */
 export const INSPECTION = `
 AU-01 glob needs its label
 AU-02 glob of one label
@@ -81,7 +81,7 @@ MF-17 image and annotated attestation
 MF-18 the result never says unknown
 `;
 
-/** §7.8: helpers of the reference's operator, of its apply code and of its API package. */
+/** helpers of the MTO's operator, of its apply code and of its API package. */
 export const HELPERS = `
 UT-01 equal Services
 UT-02 default type of a Service

@@ -1,6 +1,6 @@
 // Rows of the operator document, whose ids are bare numbers, one line each.
 
-/** §7.1 to §7.17. */
+/** The operator. */
 export const OPERATOR = `
 1 plugin on
 2 plugin off

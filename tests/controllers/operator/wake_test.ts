@@ -1,4 +1,4 @@
-// What wakes the operator, and what it writes then: nothing when the state is as wanted. Source: operator §2.2, §7.3.
+// What wakes the operator, and what it writes then: nothing when the state is as wanted.
 import assert from "node:assert/strict";
 import { logLevelOf } from "../../../lib/informers/configs.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";

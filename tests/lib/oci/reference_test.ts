@@ -1,4 +1,4 @@
-// References as people write them: the rows of spec §7.6, Docker's normalisation and hostile text.
+// References as people write them: the catalogue's rows, Docker's normalisation and hostile text.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {

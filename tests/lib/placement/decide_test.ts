@@ -1,5 +1,4 @@
 // The decision about a gated pod, seen on the pod after its patch: the final-state matrix and the derived scenarios.
-// Source: §2.3, §2.6–2.9, DV-30…70, PR-03/04/15/16, design §5.
 import assert from "node:assert/strict";
 import { SCHEDULING_GATE } from "../../../lib/names.ts";
 import { decide, needsInspection } from "../../../lib/placement/decide.ts";

@@ -1,4 +1,4 @@
-// When to ask again and when to give up. Source: design §5 "Failures are classified", §9 point 3.
+// When to ask again and when to give up.
 import assert from "node:assert/strict";
 import { clip, failureText, nextAttemptAfterMs } from "../../../lib/placement/failures.ts";
 import type { InspectionFailure } from "../../../lib/oci/types.ts";

@@ -1,4 +1,4 @@
-// The webhook's verdict and its patch, seen on the pod after admission. Source: §1.2–1.4, §2.9, DV-01…25, design §5.
+// The webhook's verdict and its patch, seen on the pod after admission.
 import assert from "node:assert/strict";
 import { SCHEDULING_GATE } from "../../../lib/names.ts";
 import type { JsonPatch } from "../../../lib/k8s/patch.ts";

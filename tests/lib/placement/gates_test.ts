@@ -1,4 +1,4 @@
-// The scheduling gate on a pod: there or not, added once and last, taken out without touching others. Source: §7.1, §7.2.
+// The scheduling gate on a pod: there or not, added once and last, taken out without touching others.
 import assert from "node:assert/strict";
 import { SCHEDULING_GATE } from "../../../lib/names.ts";
 import { admissionPatch } from "../../../lib/placement/patch/admission_patch.ts";

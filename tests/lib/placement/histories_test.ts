@@ -1,4 +1,4 @@
-// Invariants 1 and 5 of design §6 on generated histories of one pod: registries that come and go, two replicas that decide
+// Invariants 1 and 5 on generated histories of one pod: registries that come and go, two replicas that decide
 // on what they last saw, restarts that forget every attempt, a foreign gate that goes at any time.
 import assert from "node:assert/strict";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-// Which pods are left alone: I1–I6 and Archway's own switches, seen through admission. Source: §1.3, §7.2 PM-60…71.
+// Which pods are left alone: I1–I6 and Archway's own switches, seen through admission.
 import assert from "node:assert/strict";
 import { ignoreReason } from "../../../lib/placement/ignore.ts";
 import { scoringWanted, selectConfigs } from "../../../lib/placement/config/selection.ts";

@@ -1,4 +1,4 @@
-// The architectures a pod's images share. Source: §2.7 steps 2–4, PM-18…26, PR-11/12, DV-36…39, DV-87/88, D18, D19.
+// The architectures a pod's images share.
 import type { InspectedImage } from "../../../lib/oci/types.ts";
 import assert from "node:assert/strict";
 import { imagesWorthConfigRead, judgeImages } from "../../../lib/placement/images.ts";

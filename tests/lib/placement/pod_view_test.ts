@@ -1,4 +1,4 @@
-// Parsing a pod: what is read, and how odd or hostile JSON is taken. Source: §2.7, design §5.
+// Parsing a pod: what is read, and how odd or hostile JSON is taken.
 import assert from "node:assert/strict";
 import { parsePod } from "../../../lib/placement/pod_view.ts";
 import { container, nodeAffinity, podOf, rawPod, term } from "./make.ts";

@@ -1,4 +1,4 @@
-// The invariants of design §6 that are decisions, on generated pods, images and histories: 2 (no pod where an image
+// The invariants that are decisions, on generated pods, images and histories: 2 (no pod where an image
 // cannot run), 3 (only narrowed), 5 (deciding twice), 7 (unknown fields survive).
 import type { InspectedImage } from "../../../lib/oci/types.ts";
 import assert from "node:assert/strict";

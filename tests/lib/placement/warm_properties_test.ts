@@ -1,4 +1,4 @@
-// Invariant 2 of design §6 where pods are placed without a gate: at admission, from what is already known of their images,
+// Invariant 2 where pods are placed without a gate: at admission, from what is already known of their images,
 // by operating system and architecture. The controller's half is in properties_test.ts.
 import assert from "node:assert/strict";
 import fc from "fast-check";

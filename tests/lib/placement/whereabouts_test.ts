@@ -1,4 +1,4 @@
-// Invariant 2 of design §6 against a cluster: the nodes that a placed pod's constraints let through are nodes on which each
+// Invariant 2 (no pod where an image cannot run) against a cluster: the nodes that a placed pod's constraints let through are nodes on which each
 // of its images runs, by operating system, architecture and instruction set level; at admission, at release and after both.
 import assert from "node:assert/strict";
 import fc from "fast-check";

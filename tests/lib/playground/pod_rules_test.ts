@@ -1,4 +1,4 @@
-// What the API server refuses of pods: the rows of pod placement §10.
+// What the API server refuses of pods.
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../../lib/playground/json_value.ts";
 import { checkNewPod, checkPodUpdate } from "../../../lib/playground/pod_rules.ts";

@@ -1,4 +1,4 @@
-// Pull secrets as the API server gives them (reference §3.4, rows DV-54…59; D14).
+// Pull secrets as the API server gives them.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {

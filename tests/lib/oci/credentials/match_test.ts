@@ -1,4 +1,4 @@
-// The rows of the reference's credential tests (§7.5). "adds X" there means here: the credential under that key applies.
+// The rows of the MTO's credential tests. "adds X" there means here: the credential under that key applies.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { matchCredentials, matchPullSecrets } from "../../../../lib/oci/credentials/match.ts";

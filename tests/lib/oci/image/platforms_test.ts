@@ -1,4 +1,4 @@
-// Which entries of an index count: the rows of spec §7.7.
+// Which entries of an index count: the catalogue's rows.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Descriptor } from "../../../../lib/oci/image/manifest.ts";

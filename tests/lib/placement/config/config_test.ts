@@ -1,4 +1,4 @@
-// The two configs as parsed, and label selectors. Source: §0, §2.4, §2.10, DV-139.
+// The two configs as parsed, and label selectors.
 import assert from "node:assert/strict";
 import { parseClusterConfig, parseNamespaceConfig } from "../../../../lib/placement/config/config.ts";
 import { matchesSelector, parseSelector } from "../../../../lib/placement/config/selector.ts";

@@ -1,4 +1,4 @@
-// What the options of an installation add: taints, variants, DaemonSet and ephemeral warnings. Source: peers I8, I12, I22.
+// What the options of an installation add: taints, variants, DaemonSet and ephemeral warnings.
 import type { InspectedImage } from "../../../../lib/oci/types.ts";
 import assert from "node:assert/strict";
 import { daemonSetReport } from "../../../../lib/placement/report/daemonset.ts";

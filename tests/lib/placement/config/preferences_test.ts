@@ -1,4 +1,4 @@
-// Preferred terms from configs: precedence, duplicates, audit. Source: §2.5, PM-32…38, PM-110…114, PR-13…26, DV-67…70.
+// Preferred terms from configs: precedence, duplicates, audit.
 import assert from "node:assert/strict";
 import type { PreferencePlan } from "../../../../lib/placement/plan_types.ts";
 import { planPreferences } from "../../../../lib/placement/config/preferences.ts";

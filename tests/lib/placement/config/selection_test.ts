@@ -1,4 +1,4 @@
-// Which PodPlacementConfigs speak for a pod, in which order, and which wants preferences. Source: §2.4, PM-84…103.
+// Which PodPlacementConfigs speak for a pod, in which order, and which wants preferences.
 import assert from "node:assert/strict";
 import { fallbackArchitecture, scoringWanted, selectConfigs } from "../../../../lib/placement/config/selection.ts";
 import type { NamespaceConfig } from "../../../../lib/placement/config_types.ts";

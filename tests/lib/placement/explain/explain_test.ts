@@ -1,4 +1,4 @@
-// The explanation of a pod, from what stands on it. Source: peers ideas I1, I2.
+// The explanation of a pod, from what stands on it.
 import assert from "node:assert/strict";
 import { decide } from "../../../../lib/placement/decide.ts";
 import { explainPod } from "../../../../lib/placement/explain/explain.ts";

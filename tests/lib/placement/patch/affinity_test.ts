@@ -1,4 +1,4 @@
-// The merge into required terms, seen on the pod after the patch. Source: §2.7 step 7, §10, PM-27…31, PM-39…49, DV-40…44.
+// The merge into required terms, seen on the pod after the patch.
 import assert from "node:assert/strict";
 import {
   affinityOperations,

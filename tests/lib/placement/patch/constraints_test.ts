@@ -1,4 +1,4 @@
-// What a pod's own affinity says: rules R and P, the control plane, DaemonSets, images, secrets. Source: §7.1, §7.2.
+// What a pod's own affinity says: rules R and P, the control plane, DaemonSets, images, secrets.
 import assert from "node:assert/strict";
 import { hasPreferredArchitecture, hasRequiredArchitecture } from "../../../../lib/placement/patch/constraints.ts";
 import { hasControlPlaneSelector } from "../../../../lib/placement/ignore.ts";

@@ -1,5 +1,4 @@
 // Labels and annotations: set, changed and removed without touching others; counted; derived from architectures.
-// Source: §7.1 MD-13…30, §7.2 PM-50…55.
 import assert from "node:assert/strict";
 import { failingCount } from "../../../../lib/placement/failures.ts";
 import { architectureLabels, type Changes, mapOperations } from "../../../../lib/placement/patch/metadata_changes.ts";

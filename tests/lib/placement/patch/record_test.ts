@@ -1,4 +1,4 @@
-// The decision record: compact, bounded, readable back, deaf to forgeries. Source: design §5, peers idea I25.
+// The decision record: compact, bounded, readable back, deaf to forgeries.
 import assert from "node:assert/strict";
 import type { DecisionRecord, ImageOutcome } from "../../../../lib/placement/decision_types.ts";
 import { parseRecord, RECORD_MAX_BYTES, recordOf, renderRecord } from "../../../../lib/placement/patch/record.ts";

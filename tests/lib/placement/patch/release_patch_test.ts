@@ -1,4 +1,4 @@
-// The one JSON Patch of a release: which guards, which changes, in which order. Source: design §5, §10, DV-44, D3.
+// The one JSON Patch of a release: which guards, which changes, in which order.
 import assert from "node:assert/strict";
 import jsonPatch from "fast-json-patch";
 import { SCHEDULING_GATE } from "../../../../lib/names.ts";
