@@ -81,7 +81,7 @@ MF-17 image and annotated attestation
 MF-18 the result never says unknown
 `;
 
-/** helpers of the MTO's operator, of its apply code and of its API package. */
+/** Helpers of the MTO's operator, of its apply code and of its API package. */
 export const HELPERS = `
 UT-01 equal Services
 UT-02 default type of a Service

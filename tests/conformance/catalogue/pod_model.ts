@@ -1,6 +1,6 @@
 // Rows of the pod model (MD, PM), one line each: id and title.
 
-/** the pod model that every part of the MTO shares. */
+/** The pod model that every part of the MTO shares. */
 export const MD = `
 MD-01 adds a gate to null gates
 MD-02 adds a gate to an empty list
@@ -42,7 +42,7 @@ MD-37 container name of a malformed id
 MD-38 container name of an empty id
 `;
 
-/** the pod as placement sees it. */
+/** The pod as placement sees it. */
 export const PM = `
 PM-01 no pull secrets give an empty list
 PM-02 one pull secret is listed

@@ -1,6 +1,6 @@
 // Rows of the pod's whole walk (PR, WH, IN, PC, E, EP, EX, TM, M2, M5), one line each.
 
-/** integration. */
+/** Integration. */
 export const PR = `
 PR-01 index image placed on its two architectures
 PR-02 single manifest placed on its one
@@ -45,7 +45,7 @@ PC-09 update to a taken priority refused
 PC-10 freed priority accepted
 `;
 
-/** end to end. */
+/** End to end. */
 export const E2E = `
 E-01 Deployment of a four-arch image
 E-02 privileged pod with its SCC
@@ -138,7 +138,7 @@ M2-10 local controller minds its namespace
 M2-11 cluster controller waits for the local gate
 `;
 
-/** tests planned for a plugin of expressions, which the MTO never built. */
+/** Tests planned for a plugin of expressions, which the MTO never built. */
 export const M5 = `
 M5-01 valid fallback list
 M5-02 unknown architecture as fallback
