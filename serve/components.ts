@@ -72,6 +72,12 @@ export function openComponents(
     podPlacement.configChanged(namespace);
     operator.poke();
   });
+  let impairment: string | undefined;
+  clients.election.onChange((view) => {
+    // The condition is to say at once why no pod is gated, and that pods are gated again.
+    if (view.impairment !== impairment) operator.poke();
+    impairment = view.impairment;
+  });
   return { ...views, events, podPlacement, operator };
 }
 

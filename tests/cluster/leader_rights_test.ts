@@ -56,6 +56,7 @@ for (const verb of ["list", "patch"]) {
       const gating = await Promise.all([archway, second].map((replica) => replica.metric("archway_gating")));
       return gating.every((value) => value === 0);
     }, { deadlineMs: 60_000 });
+    await waitUntil("the condition", async () => await stopReason(controlPlane) === "True LeaderImpaired");
     await create("ungated");
     const [ungated] = (await listPods(controlPlane, namespace)).filter(({ name }) => name === "ungated");
     assert.ok(ungated !== undefined && isReleased(ungated), "a pod was gated that nobody can release");
