@@ -34,7 +34,7 @@ const GO = "a helper of the MTO's code without effect outside of it; plugins and
 const CACHE = "the operator reads from the API server and from no cache, so the two cannot disagree";
 const ERRORS = "a step of the operator is a value that says what it waits for, so requeues and errors are not merged";
 const VERSION =
-  "the manifests' overlay names the SecurityContextConstraints; nothing is chosen by the version of the API server at run time";
+  "the SecurityContextConstraints for the cluster's version are chosen by the overlay and its components, not at run time";
 const NAMESPACE =
   "labels of the namespace, SecurityContextConstraints and SELinux rules are in the manifests, or are not made";
 const WEBHOOK_OBJECT = "217 renderWebhookConfiguration() makes the object of spec 2.4.3";
