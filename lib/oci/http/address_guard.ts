@@ -35,6 +35,11 @@ export function isAllowedAddress(address: string): boolean {
   return !METADATA_ADDRESSES.includes(parsed.toString()) && !DENIED_RANGES.includes(parsed.range());
 }
 
+/** Whether an address belongs to the public internet: what is there may be said of it to anybody. */
+export function isPublicAddress(address: string): boolean {
+  return ipaddr.isValid(address) && embedded(ipaddr.process(address)).range() === "unicast";
+}
+
 /** IPv6 addresses that end with the IPv4 one they stand for: NAT64, its stateless kind, and the old `::127.0.0.1`. */
 function embedded(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv6 {
   const bytes = address.toByteArray();

@@ -1,5 +1,5 @@
 // What one HTTP exchange with a registry is: its request, its answer, the hop that a redirect leads to, and the words for
-// what went wrong on the wire. Pure. Sent by transport.ts, made by client.ts and token.ts.
+// what went wrong on the wire.
 import { errorText } from "../../log.ts";
 import { type InspectionError, inspectionError } from "../errors.ts";
 import type { TraceEntry } from "../inspector.ts";
@@ -109,6 +109,16 @@ export function classify(hop: Hop, error: unknown): InspectionError {
   const text = errorText(error).replaceAll(/https?:\/\/\S+/g, "…").replaceAll(hop.url.host, "…");
   const { reason, what } = describeWireFault(text);
   return failed(hop, reason, what, error);
+}
+
+/**
+ * The one error for all that can go wrong on the wire at an undeclared private address: image names come from tenants, and
+ * the difference between a closed port, a silent one and one without TLS would show them a network that they cannot reach.
+ */
+export function concealed(hop: Hop, cause: unknown): InspectionError {
+  const { host } = hop.url;
+  const what = `could not be reached. If it is meant to be used, declare it with --registry ${host}`;
+  return failed(hop, "Unreachable", what, cause);
 }
 
 /** The error for an exchange that failed; `what` goes on after "the registry". */

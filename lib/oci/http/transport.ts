@@ -1,12 +1,13 @@
 // Sends exchanges to registries safely: guarded address, verified TLS, time and size limits, redirects without
-// credentials. Everything above speaks in answers. Used by client.ts and token.ts.
+// credentials. Everything above deals with whole answers.
 import { STATUS_CODES } from "node:http";
 import type { Clock } from "../../clock.ts";
-import { guardAddress, type Resolve } from "./address_guard.ts";
+import { guardAddress, isPublicAddress, type Resolve } from "./address_guard.ts";
 import { InspectionError } from "../errors.ts";
 import {
   type Answer,
   classify,
+  concealed,
   type Exchange,
   failed,
   headersOf,
@@ -83,7 +84,10 @@ class PooledTransport implements Transport {
       return await this.#follow(exchange, { within, onHeaders: () => clearTimeout(headersTimer) });
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      throw limit.signal.aborted ? failed(exchange, "Timeout", "did not answer in time", error) : error;
+      // At a private address even the lack of an answer is no more than being out of reach.
+      const isUnreachable = error instanceof InspectionError && error.failure.reason === "Unreachable";
+      if (!limit.signal.aborted || isUnreachable) throw error;
+      throw failed(exchange, "Timeout", "did not answer in time", error);
     } finally {
       clearTimeout(headersTimer);
       clearTimeout(totalTimer);
@@ -132,7 +136,9 @@ class PooledTransport implements Transport {
       tell({ status, note: STATUS_CODES[status] ?? "" });
       return { status, headers, body, redirect: hop.redirect };
     } catch (error) {
-      const failure = error instanceof InspectionError ? error : classify(hop, error);
+      const isPrivate = checked.addresses?.some((address) => !isPublicAddress(address)) === true;
+      const fault = isPrivate ? concealed(hop, error) : classify(hop, error);
+      const failure = error instanceof InspectionError ? error : fault;
       tell({ status: "failed", note: failure.failure.reason });
       throw failure;
     }

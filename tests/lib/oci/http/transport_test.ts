@@ -196,6 +196,29 @@ Deno.test("send() is Unreachable, and tells no query, when nobody listens", asyn
   assert.doesNotMatch(error.message, /hunter2/);
 });
 
+Deno.test("send() says of an undeclared private address only that it could not be reached, whatever is wrong there", async () => {
+  await using plain = await openFakeRegistry();
+  const { serving } = await issueLoopbackCertificates(Date.now());
+  await using untrusted = await openFakeRegistry({ certificate: serving });
+  using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const UNDECLARED = { scheme: "https", verifyTls: true, caCertificates: [], declared: false } as const;
+  const messagesOf = async (addresses: readonly string[]): Promise<readonly string[]> => {
+    using transport = open({ headersTimeoutMs: 200, totalTimeoutMs: 200 }, () => Promise.resolve(addresses));
+    const ports = [plain, untrusted].map(({ host }) => host.split(":")[1]).concat(String(silent.addr.port), "1");
+    const faults = ports.map((port) =>
+      failure(transport, get(`https://localhost:${port}/v2/`, { transport: UNDECLARED }))
+    );
+    const errors = await Promise.all(faults);
+    return errors.map(({ failure: { reason, message } }) => `${reason} ${message.replaceAll(/:\d+/g, "")}`);
+  };
+  for (const address of ["10.0.0.1", "fd00::1", "100.64.0.1", "::ffff:192.168.0.1"]) {
+    const [first = "", ...others] = await messagesOf([address]);
+    assert.match(first, /^Unreachable .* could not be reached\. If it is meant to be used, declare it/);
+    assert.deepEqual([...new Set(others)], [first], address);
+  }
+  assert.equal(new Set(await messagesOf(["93.184.216.34"])).size, 4, "a public one may say what is wrong");
+});
+
 Deno.test("send() traces how it logged in, never with what", async () => {
   await using registry = await openFakeRegistry();
   using transport = open();
