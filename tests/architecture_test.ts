@@ -9,6 +9,7 @@ const VOCABULARY = [
   "lib/arch.ts",
   "lib/unreachable.ts",
   "lib/duration.ts",
+  "lib/parsed.ts",
   ...["types", "reference", "registry_host", "image/manifest", "image/platforms", "errors"].map((name) =>
     `lib/oci/${name}.ts`
   ),

@@ -3,7 +3,7 @@
 import { parse as parseTomlText, TomlError } from "smol-toml";
 import { parseDocument } from "yaml";
 import { findJsonFault } from "./json_fault.ts";
-import { broken, ok, type Parsed } from "./problem.ts";
+import { asParsed, type Parsed, unparsable } from "../parsed.ts";
 
 /** Largest configuration file that is read. */
 export const MAX_DOCUMENT_BYTES = 1 << 20;
@@ -17,25 +17,25 @@ const MAX_ALIASES = 20;
 export function parseToml(text: string): Parsed<unknown> {
   return parseSafely(text, () => {
     try {
-      return ok<unknown>(parseTomlText(text, { maxDepth: MAX_DEPTH }));
+      return asParsed<unknown>(parseTomlText(text, { maxDepth: MAX_DEPTH }));
     } catch (error) {
       if (!(error instanceof TomlError)) throw error;
       const [reason = ""] = error.message.replace("Invalid TOML document: ", "").split("\n");
-      return broken(`not TOML: ${reason}`, error.line);
+      return unparsable(`not TOML: ${reason}`, error.line);
     }
   });
 }
 
 /** Parses one YAML (or JSON) document. A bomb of aliases is a fault, not a hang. */
 export function parseYaml(text: string): Parsed<unknown> {
-  if (text.length > MAX_YAML_BYTES) return broken("larger than 64 KiB");
+  if (text.length > MAX_YAML_BYTES) return unparsable("larger than 64 KiB");
   return parseSafely(text, () => {
     const document = parseDocument(text, { prettyErrors: true, logLevel: "silent" });
     const [error] = document.errors;
     if (error !== undefined) {
-      return broken(`not YAML: ${error.code.toLowerCase().replaceAll("_", " ")}`, error.linePos?.[0].line);
+      return unparsable(`not YAML: ${error.code.toLowerCase().replaceAll("_", " ")}`, error.linePos?.[0].line);
     }
-    return ok<unknown>(document.toJS({ maxAliasCount: MAX_ALIASES }));
+    return asParsed<unknown>(document.toJS({ maxAliasCount: MAX_ALIASES }));
   });
 }
 
@@ -43,20 +43,20 @@ export function parseYaml(text: string): Parsed<unknown> {
 export function parseJson(text: string): Parsed<unknown> {
   return parseSafely(text, () => {
     try {
-      return ok<unknown>(JSON.parse(text));
+      return asParsed<unknown>(JSON.parse(text));
     } catch {
       const { message, line } = findJsonFault(text);
-      return broken(`not JSON: ${message}`, line);
+      return unparsable(`not JSON: ${message}`, line);
     }
   });
 }
 
 /** Deep nesting overflows the stack of a recursive parser; aliases beyond the limit throw. Both are faults of the text. */
 function parseSafely(text: string, parse: () => Parsed<unknown>): Parsed<unknown> {
-  if (text.length > MAX_DOCUMENT_BYTES) return broken("larger than 1 MiB");
+  if (text.length > MAX_DOCUMENT_BYTES) return unparsable("larger than 1 MiB");
   try {
     return parse();
   } catch {
-    return broken("nested too deeply or with too many aliases");
+    return unparsable("nested too deeply or with too many aliases");
   }
 }

@@ -1,7 +1,8 @@
 // A file of credentials that is read again when it changes: complaints are logged once, and the last good content stays.
 // Called by config_file.ts and kubelet_plugins.ts.
 import { LastGood, renderProblem } from "./last_good.ts";
-import type { Parsed, Problem } from "./problem.ts";
+import type { Problem } from "./problem.ts";
+import type { Parsed } from "../parsed.ts";
 import { haveChanged, openFileReader } from "./read_files.ts";
 import type { ReportOnce } from "./report_once.ts";
 

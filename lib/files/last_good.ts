@@ -1,5 +1,6 @@
 // Keeps the last good value of each configuration file, so that a broken edit changes nothing. Called by settings_files.ts.
-import { broken, type Fault, type Parsed, type Problem } from "./problem.ts";
+import type { Problem } from "./problem.ts";
+import { type Fault, type Parsed, unparsable } from "../parsed.ts";
 import type { FileReader } from "./read_files.ts";
 
 /** What a file holds now. */
@@ -7,7 +8,7 @@ export type FileValue<T> =
   | { readonly kind: "value"; readonly value: T }
   | { readonly kind: "missing" }
   /** Unreadable, and it never was readable. */
-  | { readonly kind: "broken"; readonly problem: Problem };
+  | { readonly kind: "unparsable"; readonly problem: Problem };
 
 /** Where problems of one load go. */
 export interface ProblemList {
@@ -36,14 +37,14 @@ export class LastGood<T> {
     }
     const parsed: Parsed<T> = content.kind === "text"
       ? options.parse(content.text)
-      : broken(content.kind === "denied" ? "may not be read" : content.message);
+      : unparsable(content.kind === "denied" ? "may not be read" : content.message);
     return this.settle(path, parsed, options.problems);
   }
 
   /** Takes what was parsed of a path, or goes on with what it last had. */
   settle(path: string, parsed: Parsed<T>, problems: ProblemList): FileValue<T> {
     const tell = (fault: Fault): void => problems.add({ file: path, ...fault });
-    if (parsed.kind === "ok") {
+    if (parsed.kind === "parsed") {
       parsed.warnings.forEach(tell);
       this.#values.set(path, parsed.value);
       return { kind: "value", value: parsed.value };
@@ -51,7 +52,7 @@ export class LastGood<T> {
     tell(parsed.fault);
     const last = this.#values.get(path);
     return last === undefined
-      ? { kind: "broken", problem: { file: path, ...parsed.fault } }
+      ? { kind: "unparsable", problem: { file: path, ...parsed.fault } }
       : { kind: "value", value: last };
   }
 }

@@ -1,7 +1,7 @@
 // The directory certs.d/<host[:port]>: `*.crt` are CAs, `X.cert` with `X.key` a client certificate.
 import type { ClientCertificate } from "../pull_plan.ts";
 import { type HostCertificates, parseCertificates, parseClientPair } from "./pem.ts";
-import { broken, type Fault, ok, type Parsed } from "../../files/problem.ts";
+import { asParsed, type Fault, type Parsed, unparsable } from "../../parsed.ts";
 
 /** A file of the directory. */
 export interface NamedText {
@@ -24,7 +24,7 @@ export function parseHostDirectory(files: readonly NamedText[], nowMs: number): 
   const warnings: Fault[] = [];
   for (const { name, text } of sorted.filter(({ name }) => name.endsWith(".crt"))) {
     const parsed = parseCertificates(text, nowMs);
-    if (parsed.kind === "broken") return broken(`${name}: ${parsed.fault.message}`);
+    if (parsed.kind === "unparsable") return unparsable(`${name}: ${parsed.fault.message}`);
     caCertificates.push(...parsed.value);
     warnings.push(...parsed.warnings.map(({ message }) => ({ message: `${name}: ${message}` })));
   }
@@ -34,12 +34,12 @@ export function parseHostDirectory(files: readonly NamedText[], nowMs: number): 
     const stem = /^(.*)\.(cert|key)$/.exec(name)?.[1];
     if (stem === undefined) continue;
     const [certificate, key] = [byName.get(`${stem}.cert`), byName.get(`${stem}.key`)];
-    if (certificate === undefined) return broken(`${stem}.key has no ${stem}.cert beside it`);
-    if (key === undefined) return broken(`${stem}.cert has no ${stem}.key beside it`);
+    if (certificate === undefined) return unparsable(`${stem}.key has no ${stem}.cert beside it`);
+    if (key === undefined) return unparsable(`${stem}.cert has no ${stem}.key beside it`);
     if (!name.endsWith(".cert")) continue;
     const pair = parseClientPair(certificate, key);
-    if (pair.kind === "broken") return broken(`${stem}.cert: ${pair.fault.message}`);
+    if (pair.kind === "unparsable") return unparsable(`${stem}.cert: ${pair.fault.message}`);
     clientCertificates.push(pair.value);
   }
-  return ok({ caCertificates, clientCertificates }, warnings);
+  return asParsed({ caCertificates, clientCertificates }, warnings);
 }

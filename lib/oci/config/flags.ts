@@ -1,5 +1,5 @@
 // The registries named on the command line: `--registry` (declared) and `--insecure-registry`.
-import { type Fault } from "../../files/problem.ts";
+import type { Fault } from "../../parsed.ts";
 import { hostKey } from "../registry_host.ts";
 
 /** Hosts as the operator declared them. Docker Hub's names are one; a host without port also means port 443. */

@@ -3,7 +3,7 @@ import { type HostFilesOptions, readHostDirectory, readHostTls } from "./host_fi
 import { type HostTls, parseHostsToml } from "./hosts_toml.ts";
 import { type FileValue, LastGood, type ProblemList, renderProblem } from "../../files/last_good.ts";
 import type { HostCertificates } from "./pem.ts";
-import { ok, type Parsed } from "../../files/problem.ts";
+import { asParsed, type Parsed } from "../../parsed.ts";
 import { parseRancherRegistries, type RancherRegistries } from "./rancher_registries.ts";
 import type { FileReader } from "../../files/read_files.ts";
 import { canonicalHost } from "../registry_host.ts";
@@ -15,7 +15,7 @@ interface LoadContext {
   readonly nowMs: number;
 }
 
-type GoodHosts = HostsDirectory & { readonly kind: "ok" };
+type GoodHosts = HostsDirectory & { readonly kind: "parsed" };
 
 /** Remembers the last good value of each host. */
 export class HostTrees {
@@ -35,7 +35,7 @@ export class HostTrees {
       const host = canonicalHost(name);
       if (hosts.has(host) && host !== name) continue;
       if (known.kind === "value") hosts.set(host, known.value);
-      if (known.kind === "broken") hosts.set(host, { kind: "broken", message: renderProblem(known.problem) });
+      if (known.kind === "unparsable") hosts.set(host, { kind: "unparsable", message: renderProblem(known.problem) });
     }
     return hosts;
   }
@@ -81,7 +81,7 @@ export class HostTrees {
     return {
       kind: "value",
       value: {
-        kind: "ok",
+        kind: "parsed",
         mirrors: [],
         server: undefined,
         serverAccess: accessOf(found, false),
@@ -95,31 +95,31 @@ export class HostTrees {
 /** Parses a hosts.toml and reads what it names; a certificate that cannot be read breaks the file. */
 function parseHosts(text: string, at: HostFilesOptions): Parsed<GoodHosts> {
   const parsed = parseHostsToml(text);
-  if (parsed.kind === "broken") return parsed;
+  if (parsed.kind === "unparsable") return parsed;
   const warnings = [...parsed.warnings];
   const read = (tls: HostTls): Parsed<HostAccess> => {
     const certificates = readHostTls(tls, at);
-    if (certificates.kind === "broken") return certificates;
+    if (certificates.kind === "unparsable") return certificates;
     warnings.push(...certificates.warnings);
-    return ok<HostAccess>({ kind: "ok", skipVerify: tls.skipVerify, certificates: certificates.value });
+    return asParsed<HostAccess>({ kind: "parsed", skipVerify: tls.skipVerify, certificates: certificates.value });
   };
   const serverAccess = read(parsed.value.serverTls);
-  if (serverAccess.kind === "broken") return serverAccess;
+  if (serverAccess.kind === "unparsable") return serverAccess;
   const mirrors: GoodHosts["mirrors"][number][] = [];
   for (const { tls, ...mirror } of parsed.value.mirrors) {
     const access = read(tls);
-    if (access.kind === "broken") return access;
+    if (access.kind === "unparsable") return access;
     mirrors.push({ ...mirror, access: access.value });
   }
   const { mirrors: _unread, serverTls: _files, ...file } = parsed.value;
-  return ok({ kind: "ok", ...file, mirrors, serverAccess: serverAccess.value }, warnings);
+  return asParsed({ kind: "parsed", ...file, mirrors, serverAccess: serverAccess.value }, warnings);
 }
 
 function accessOf(found: FileValue<HostCertificates>, skipVerify: HostTls["skipVerify"]): HostAccess {
-  if (found.kind === "value") return { kind: "ok", skipVerify, certificates: found.value };
+  if (found.kind === "value") return { kind: "parsed", skipVerify, certificates: found.value };
   return {
-    kind: "broken",
-    message: found.kind === "broken" ? renderProblem(found.problem) : "certificates are missing",
+    kind: "unparsable",
+    message: found.kind === "unparsable" ? renderProblem(found.problem) : "certificates are missing",
   };
 }
 

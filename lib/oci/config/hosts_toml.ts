@@ -4,7 +4,8 @@ import * as z from "zod";
 import { isSendable } from "../http/exchange.ts";
 import { parseToml } from "../../files/documents.ts";
 import { type EndpointUrl, parseEndpointUrl } from "./endpoint_url.ts";
-import { broken, type Fault, findLine, ok, type Parsed } from "../../files/problem.ts";
+import { findLine } from "../../files/problem.ts";
+import { asParsed, type Fault, type Parsed, unparsable } from "../../parsed.ts";
 import { findSchemaFault } from "../../files/schema_fault.ts";
 
 /** The files of a client certificate; without `keyFile` the first holds both. */
@@ -64,13 +65,13 @@ const Document = Host.extend({ server: z.string().optional(), host: z.record(z.s
 /** Parses one file. Mirrors keep their order. What cannot be asked for or sent is passed over with a warning. */
 export function parseHostsToml(text: string): Parsed<HostsFile> {
   const document = parseToml(text);
-  if (document.kind === "broken") return document;
+  if (document.kind === "unparsable") return document;
   const parsed = Document.safeParse(document.value);
-  if (!parsed.success) return broken("a value of a wrong kind", findSchemaFault(parsed.error, text).line);
+  if (!parsed.success) return unparsable("a value of a wrong kind", findSchemaFault(parsed.error, text).line);
   const { host: hosts = {}, server: serverText = "", ...root } = parsed.data;
   const server = serverText === "" ? undefined : parseEndpointUrl(serverText, { path: rootOrApi(root) });
   if (serverText !== "" && server === undefined) {
-    return broken("the server is not a usable URL", findLine(text, "server"));
+    return unparsable("the server is not a usable URL", findLine(text, "server"));
   }
   const warnings: Fault[] = [];
   const warn = (message: string, needle: string): void => void warnings.push(fault(message, text, needle));
@@ -80,7 +81,7 @@ export function parseHostsToml(text: string): Parsed<HostsFile> {
     if (parsedUrl === undefined) return [];
     return [{ url: parsedUrl, ...readCapabilities(host), headers: readHeaders(host, warn), tls: readTls(host) }];
   });
-  return ok({
+  return asParsed({
     mirrors,
     server,
     serverTls: readTls(root),

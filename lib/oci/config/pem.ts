@@ -3,7 +3,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readCertificate } from "../../https/certificate.ts";
 import { childrenOf, derOf, readElements, Tag } from "../../https/der.ts";
 import type { ClientCertificate } from "../pull_plan.ts";
-import { broken, type Fault, ok, type Parsed } from "../../files/problem.ts";
+import { asParsed, type Fault, type Parsed, unparsable } from "../../parsed.ts";
 
 /** What a host's TLS needs beside the public roots. */
 export interface HostCertificates {
@@ -27,14 +27,14 @@ const MIN_RSA_BITS = 2_048;
  */
 export function parseCertificates(text: string, nowMs: number): Parsed<readonly string[]> {
   const blocks = [...text.matchAll(CERTIFICATE)].map(([block]) => `${block}\n`);
-  if (blocks.length === 0) return broken("no PEM certificate in it");
+  if (blocks.length === 0) return unparsable("no PEM certificate in it");
   const isUsable = usableAmong(blocks);
   const warnings = blocks.flatMap((block, at): readonly Fault[] => {
     const what = isUsable(block) ? problemOfTime(block, nowMs) : "is not readable and is left out";
     return what === undefined ? [] : [{ message: `certificate ${at + 1} in it ${what}` }];
   });
   const usable = blocks.filter(isUsable);
-  return usable.length > 0 ? ok(usable, warnings) : broken("no certificate in it is readable");
+  return usable.length > 0 ? asParsed(usable, warnings) : unparsable("no certificate in it is readable");
 }
 
 /** Those that the TLS client takes. One that it does not take would cost all the others of its list. */
@@ -57,29 +57,29 @@ function problemOfTime(block: string, nowMs: number): string | undefined {
 export function parseClientPair(certificate: string, key: string): Parsed<ClientCertificate> {
   const blocks = [...certificate.matchAll(CERTIFICATE)].map(([block]) => `${block}\n`);
   const [first] = blocks;
-  if (first === undefined) return broken("no PEM certificate in it");
+  if (first === undefined) return unparsable("no PEM certificate in it");
   const unreadable = blocks.findIndex((block) => !isReadable(() => new X509Certificate(block)));
-  if (unreadable >= 0) return broken(`certificate ${unreadable + 1} in it is not readable`);
+  if (unreadable >= 0) return unparsable(`certificate ${unreadable + 1} in it is not readable`);
   const privateKey = readKey(key);
-  if (privateKey.kind === "broken") return privateKey;
+  if (privateKey.kind === "unparsable") return privateKey;
   const pair = { certificate: blocks.join(""), key: privateKey.value };
   const problem = problemOfPair(new X509Certificate(first), privateKey.value) ?? problemOfUse(first, pair);
-  return problem === undefined ? ok(pair) : broken(problem);
+  return problem === undefined ? asParsed(pair) : unparsable(problem);
 }
 
 /** The first private key of a text, under the label that fits its content: OpenSSL and Go do not mind a wrong one. */
 function readKey(text: string): Parsed<string> {
   const [, label, body = ""] = PRIVATE_KEY.exec(text) ?? [];
   if (label === "ENCRYPTED " || /^Proc-Type:.*ENCRYPTED/m.test(text)) {
-    return broken(
+    return unparsable(
       "the private key of the client certificate is encrypted: nodes cannot use it either; store it decrypted",
     );
   }
-  if (label === undefined) return broken("no PEM private key for the client certificate");
+  if (label === undefined) return unparsable("no PEM private key for the client certificate");
   const der = derOf(body);
   const fitting = der === undefined ? undefined : labelOf(der);
-  if (fitting === undefined) return broken("the private key of the client certificate is not readable");
-  return ok(`-----BEGIN ${fitting}-----\n${body.trim()}\n-----END ${fitting}-----\n`);
+  if (fitting === undefined) return unparsable("the private key of the client certificate is not readable");
+  return asParsed(`-----BEGIN ${fitting}-----\n${body.trim()}\n-----END ${fitting}-----\n`);
 }
 
 /** PKCS #8 goes on with an algorithm after its version, PKCS #1 with a number, SEC 1 with the key. */

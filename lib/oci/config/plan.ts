@@ -11,7 +11,7 @@ import type { HostAccess, PullSettings } from "./settings.ts";
 import { findSources, type Source, splitName } from "./sources.ts";
 
 type Refusal = { readonly kind: "refused"; readonly failure: InspectionFailure };
-type Step<T> = { readonly kind: "ok"; readonly value: T } | Refusal;
+type Step<T> = { readonly kind: "planned"; readonly value: T } | Refusal;
 
 /** Plans the pull of an image as a person wrote it. Refused when no place is left; the first reason is told. */
 export function planPull(image: string, settings: PullSettings): PullPlan {
@@ -19,7 +19,7 @@ export function planPull(image: string, settings: PullSettings): PullPlan {
   const names = resolveFullNames(image, settings);
   if (names.kind === "refused") return names;
   const steps = names.names.flatMap((full) => planName(full, settings));
-  const endpoints = distinct(steps.flatMap((step) => step.kind === "ok" ? [step.value] : []));
+  const endpoints = distinct(steps.flatMap((step) => step.kind === "planned" ? [step.value] : []));
   const refusal = steps.find((step) => step.kind === "refused");
   if (endpoints.length === 0 && refusal !== undefined) return refusal;
   return { kind: "endpoints", endpoints };
@@ -34,7 +34,7 @@ function planName(full: FullName, settings: PullSettings): readonly Step<Endpoin
     return [blocked(full.name, `${says}. Accept the scope in Archway's policy.json if it may be used`)];
   }
   const found = findSources(full, settings);
-  if (found.kind === "broken") return [misconfigured(full.name + full.suffix, found.message)];
+  if (found.kind === "unparsable") return [misconfigured(full.name + full.suffix, found.message)];
   return found.sources.map((source) => planSource(source, full, settings));
 }
 
@@ -46,13 +46,13 @@ function planSource(source: Source, full: FullName, settings: PullSettings): Ste
   if (source.repository === "") return misconfigured(full.name, `the location "${source.host}" has no repository`);
   const host = hostKey(source.host) === DOCKER_HUB ? DOCKER_HUB_HOST : canonicalHost(source.host);
   const own = [...new Set([canonicalHost(source.host), host])].flatMap((name) => accessesOf(name, settings));
-  const known: (HostAccess & { kind: "ok" })[] = [];
+  const known: (HostAccess & { kind: "parsed" })[] = [];
   for (const access of [source.access, ...own, ...anyHostAccess(canonicalHost(source.host), settings)]) {
-    if (access?.kind === "broken") return misconfigured(full.name, access.message);
+    if (access?.kind === "unparsable") return misconfigured(full.name, access.message);
     if (access !== undefined) known.push(access);
   }
   const transport = transportOf(source, { host, known, isDeclared: own.length > 0, settings });
-  return { kind: "ok", value: { ...endpointOf(source, host, full), transport } };
+  return { kind: "planned", value: { ...endpointOf(source, host, full), transport } };
 }
 
 function endpointOf(source: Source, host: string, full: FullName): Omit<Endpoint, "transport"> {
@@ -69,7 +69,7 @@ function transportOf(
   source: Source,
   options: {
     readonly host: string;
-    readonly known: readonly (HostAccess & { kind: "ok" })[];
+    readonly known: readonly (HostAccess & { kind: "parsed" })[];
     /** A file says how this very host is reached. */
     readonly isDeclared: boolean;
     readonly settings: PullSettings;

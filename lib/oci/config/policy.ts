@@ -3,7 +3,7 @@
 import * as z from "zod";
 import { canonicalName } from "../registry_host.ts";
 import { parseJson } from "../../files/documents.ts";
-import { broken, ok, type Parsed } from "../../files/problem.ts";
+import { asParsed, type Parsed, unparsable } from "../../parsed.ts";
 import { findSchemaFault } from "../../files/schema_fault.ts";
 
 /** What a scope demands. */
@@ -37,14 +37,14 @@ const Scopes = z.record(z.string(), Requirements);
 /** Parses policy.json. Anything that is not understood is a fault: a policy must not be weaker than it reads. */
 export function parsePolicy(text: string): Parsed<Policy> {
   const document = parseJson(text);
-  if (document.kind === "broken") return document;
+  if (document.kind === "unparsable") return document;
   const parsed = Document.safeParse(document.value);
   if (!parsed.success) return explain(parsed.error, text);
   const scopes = Scopes.safeParse(parsed.data.transports.docker ?? {});
   if (!scopes.success) return explain(scopes.error, text);
   const demands = (list: z.infer<typeof Requirements>): readonly PolicyDemand[] =>
     list.map(({ type }) => DEMANDS[type]);
-  return ok({
+  return asParsed({
     byScope: new Map(Object.entries(scopes.data).map(([scope, list]) => [canonicalName(scope), demands(list)])),
     otherwise: demands(parsed.data.default),
   });
@@ -73,5 +73,5 @@ function scopesOf(name: string, suffix: string): readonly string[] {
 function explain(error: z.ZodError, text: string): Parsed<never> {
   const { path, line } = findSchemaFault(error, text, (key) => `"${key}"`);
   const where = path === "" ? "the document" : `"${path}"`;
-  return broken(`${where} is missing or has a value Archway does not know`, line);
+  return unparsable(`${where} is missing or has a value Archway does not know`, line);
 }

@@ -7,7 +7,8 @@ import type { Credential } from "../credential.ts";
 import { parseYaml } from "../../files/documents.ts";
 import { type EndpointUrl, parseEndpointUrl } from "./endpoint_url.ts";
 import type { HostTls } from "./hosts_toml.ts";
-import { broken, type Fault, findLine, ok, type Parsed } from "../../files/problem.ts";
+import { findLine } from "../../files/problem.ts";
+import { asParsed, type Fault, type Parsed, unparsable } from "../../parsed.ts";
 import { canonicalHost } from "../registry_host.ts";
 import { parseRewrite, type Rewrite } from "./rewrite.ts";
 import { findSchemaFault } from "../../files/schema_fault.ts";
@@ -47,9 +48,9 @@ const Document = z.object({
 /** Parses the file. A URL or rewrite that cannot be used is passed over with a warning. */
 export function parseRancherRegistries(content: string): Parsed<RancherRegistries> {
   const document = parseYaml(content);
-  if (document.kind === "broken") return document;
+  if (document.kind === "unparsable") return document;
   const parsed = Document.safeParse(document.value ?? null);
-  if (!parsed.success) return broken("a value of a wrong kind", findSchemaFault(parsed.error, content).line);
+  if (!parsed.success) return unparsable("a value of a wrong kind", findSchemaFault(parsed.error, content).line);
   const warnings: Fault[] = [];
   const warn = (message: string, needle: string): void => {
     const line = findLine(content, needle);
@@ -63,7 +64,7 @@ export function parseRancherRegistries(content: string): Parsed<RancherRegistrie
   if (parsed.data?.configs?.["*"]?.auth) {
     warn("the login of * is not used: it would go to whatever host an image names", "*");
   }
-  return ok({
+  return asParsed({
     mirrors,
     tls: new Map(
       configs.flatMap(([host, config]) =>

@@ -3,7 +3,8 @@
 import * as z from "zod";
 import { isHelperName } from "../credentials/credential_helpers.ts";
 import { parseToml } from "../../files/documents.ts";
-import { broken, findLine, ok, type Parsed } from "../../files/problem.ts";
+import { findLine } from "../../files/problem.ts";
+import { asParsed, type Parsed, unparsable } from "../../parsed.ts";
 import { readRule, type RegistryRule, RegistryTable, tableLine, trimLocation } from "./registry_rules.ts";
 import { findSchemaFault } from "../../files/schema_fault.ts";
 
@@ -36,18 +37,18 @@ const AUTH_FILE = "containers-auth.json";
 /** Parses one file. `main` may be of version 1 instead; a drop-in may not. */
 export function parseRegistriesConf(text: string, place: "main" | "drop-in"): Parsed<RegistriesConf> {
   const document = parseToml(text);
-  if (document.kind === "broken") return document;
+  if (document.kind === "unparsable") return document;
   const old = parseVersion1(document.value);
   const parsed = Version2.safeParse(document.value);
   if (!parsed.success) return explain(parsed.error, text);
   if (old !== undefined) {
     if (place === "drop-in") {
-      return broken("[registries.…] tables of version 1 in a drop-in", findLine(text, "[registries"));
+      return unparsable("[registries.…] tables of version 1 in a drop-in", findLine(text, "[registries"));
     }
     if (Object.values(parsed.data).some((value) => value !== undefined)) {
-      return broken("mixes tables of version 1 and version 2", findLine(text, "[registries"));
+      return unparsable("mixes tables of version 1 and version 2", findLine(text, "[registries"));
     }
-    return old.kind === "broken" ? old : ok(readVersion1(old.value));
+    return old.kind === "unparsable" ? old : asParsed(readVersion1(old.value));
   }
   return readVersion2(parsed.data, text);
 }
@@ -80,10 +81,10 @@ const EMPTY: RegistriesConf = {
 /** Parses the file in which tools keep the aliases that somebody once chose; it has nothing else. */
 export function parseAliasCache(text: string): Parsed<RegistriesConf> {
   const document = parseToml(text);
-  if (document.kind === "broken") return document;
+  if (document.kind === "unparsable") return document;
   const parsed = Aliases.safeParse(document.value);
   if (!parsed.success) return explain(parsed.error, text);
-  return ok({ ...EMPTY, aliases: new Map(Object.entries(parsed.data.aliases ?? {})) });
+  return asParsed({ ...EMPTY, aliases: new Map(Object.entries(parsed.data.aliases ?? {})) });
 }
 
 /** The tables `[registries.search]`, `[registries.insecure]` and `[registries.block]`. */
@@ -103,10 +104,10 @@ function parseVersion1(document: unknown): Parsed<Version1> | undefined {
   const found = AnyTables.safeParse(document);
   if (!found.success || found.data.registries === undefined) return undefined;
   const parsed = Tables.safeParse(document);
-  if (!parsed.success) return broken("[registries.…] tables whose registries are not lists of names");
+  if (!parsed.success) return unparsable("[registries.…] tables whose registries are not lists of names");
   const { search, insecure, block } = parsed.data.registries;
   const trim = (names: readonly string[]): readonly string[] => names.map(trimLocation).filter((name) => name !== "");
-  return ok({
+  return asParsed({
     search: search === undefined ? undefined : trim(search.registries),
     insecure: trim(insecure?.registries ?? []),
     block: trim(block?.registries ?? []),
@@ -128,17 +129,17 @@ function readVersion2(data: z.infer<typeof Version2>, text: string): Parsed<Regi
   const rules = new Map<string, RegistryRule>();
   for (const [at, registry] of (data.registry ?? []).entries()) {
     const rule = readRule(registry, { text, line: tableLine(text, at) });
-    if (rule.kind === "broken") return rule;
+    if (rule.kind === "unparsable") return rule;
     const twin = rules.get(rule.value.prefix);
     if (twin !== undefined && (twin.insecure !== rule.value.insecure || twin.blocked !== rule.value.blocked)) {
-      return broken(
+      return unparsable(
         `two registries of prefix "${twin.prefix}" that contradict each other`,
         findLine(text, twin.prefix),
       );
     }
     if (twin === undefined) rules.set(rule.value.prefix, rule.value);
   }
-  return ok({
+  return asParsed({
     rules: [...rules.values()],
     searchRegistries: data["unqualified-search-registries"]?.map(trimLocation),
     shortNameMode: data["short-name-mode"] || undefined,
@@ -150,5 +151,5 @@ function readVersion2(data: z.infer<typeof Version2>, text: string): Parsed<Regi
 /** The first complaint of the schema, at the line of the key it is about. */
 function explain(error: z.ZodError, text: string): Parsed<never> {
   const { path, line } = findSchemaFault(error, text);
-  return broken(`"${path}" has a value of a wrong kind`, line);
+  return unparsable(`"${path}" has a value of a wrong kind`, line);
 }

@@ -1,7 +1,8 @@
 // The `[[registry]]` tables of registries.conf: their schema, what of it makes no sense, which rule holds for a name and
 // which places the name may be pulled from by it.
 import * as z from "zod";
-import { broken, findLine, ok, type Parsed } from "../../files/problem.ts";
+import { findLine } from "../../files/problem.ts";
+import { asParsed, type Parsed, unparsable } from "../../parsed.ts";
 import { canonicalName } from "../registry_host.ts";
 
 /** Which references a mirror may serve. */
@@ -54,19 +55,19 @@ export function readRule(registry: z.infer<typeof RegistryTable>, place: TablePl
   const location = trimLocation(registry.location);
   const prefix = trimLocation(registry.prefix) || location;
   const isWildcard = prefix.startsWith("*.");
-  if (prefix === "") return broken("a registry without prefix and location", place.line);
+  if (prefix === "") return unparsable("a registry without prefix and location", place.line);
   if (isWildcard && !/^\*\.[^*/:@]+$/.test(prefix)) {
-    return broken(`the wildcard prefix "${prefix}" is not of the form *.example.com`, place.line);
+    return unparsable(`the wildcard prefix "${prefix}" is not of the form *.example.com`, place.line);
   }
-  if (location === "" && !isWildcard) return broken(`the registry "${prefix}" has no location`, place.line);
+  if (location === "" && !isWildcard) return unparsable(`the registry "${prefix}" has no location`, place.line);
   if ([prefix, location, ...registry.mirror.map((mirror) => mirror.location)].some((name) => name.includes("://"))) {
-    return broken("a location with a scheme; write host[:port][/path]", findLine(place.text, "://"));
+    return unparsable("a location with a scheme; write host[:port][/path]", findLine(place.text, "://"));
   }
-  if (registry["pull-from-mirror"]) return broken("pull-from-mirror outside of a mirror", place.line);
+  if (registry["pull-from-mirror"]) return unparsable("pull-from-mirror outside of a mirror", place.line);
   const mirrors = readMirrors(registry, place);
-  if (mirrors.kind === "broken") return mirrors;
+  if (mirrors.kind === "unparsable") return mirrors;
   const { insecure, blocked } = registry;
-  return ok({ prefix, location, insecure, blocked, mirrors: mirrors.value });
+  return asParsed({ prefix, location, insecure, blocked, mirrors: mirrors.value });
 }
 
 function readMirrors(registry: z.infer<typeof RegistryTable>, { line }: TablePlace): Parsed<readonly RegistryMirror[]> {
@@ -74,12 +75,14 @@ function readMirrors(registry: z.infer<typeof RegistryTable>, { line }: TablePla
   const mirrors: RegistryMirror[] = [];
   for (const mirror of registry.mirror) {
     const location = trimLocation(mirror.location);
-    if (location === "") return broken("a mirror without location", line);
+    if (location === "") return unparsable("a mirror without location", line);
     const use = mirror["pull-from-mirror"] || undefined;
-    if (byDigestOnly && use !== undefined) return broken("pull-from-mirror together with mirror-by-digest-only", line);
+    if (byDigestOnly && use !== undefined) {
+      return unparsable("pull-from-mirror together with mirror-by-digest-only", line);
+    }
     mirrors.push({ location, insecure: mirror.insecure, use: byDigestOnly ? "digest-only" : use ?? "all" });
   }
-  return ok(mirrors);
+  return asParsed(mirrors);
 }
 
 /** The line of the `[[registry]]` with this number, from 0. Undefined when the array is written inline. */

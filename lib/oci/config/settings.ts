@@ -10,8 +10,8 @@ import type { RancherMirrors } from "./rancher_registries.ts";
 
 /** How a host is reached beyond the usual; or that its configuration cannot be used, so that it must not be asked. */
 export type HostAccess =
-  | { readonly kind: "ok"; readonly skipVerify: boolean; readonly certificates: HostCertificates }
-  | { readonly kind: "broken"; readonly message: string };
+  | { readonly kind: "parsed"; readonly skipVerify: boolean; readonly certificates: HostCertificates }
+  | { readonly kind: "unparsable"; readonly message: string };
 
 /** A place of a hosts.toml with its certificates read. */
 export interface HostsPlace extends HostCapabilities {
@@ -24,14 +24,14 @@ export interface HostsPlace extends HostCapabilities {
 /** One directory of containerd's tree. `server` undefined: the host itself. */
 export type HostsDirectory =
   | {
-    readonly kind: "ok";
+    readonly kind: "parsed";
     readonly mirrors: readonly HostsPlace[];
     readonly server: EndpointUrl | undefined;
     readonly serverAccess: HostAccess;
     readonly serverCapabilities: HostCapabilities;
     readonly serverHeaders: Readonly<Record<string, string>>;
   }
-  | { readonly kind: "broken"; readonly message: string };
+  | { readonly kind: "unparsable"; readonly message: string };
 
 /** registries.yaml with its certificates read. */
 export interface RancherSettings {

@@ -4,7 +4,8 @@ import { type FileValue, LastGood, type ProblemList, renderProblem } from "../..
 import { parseCertificates } from "./pem.ts";
 import { parsePolicy, type Policy } from "./policy.ts";
 import { parseRegistryFlags } from "./flags.ts";
-import type { Parsed, Problem } from "../../files/problem.ts";
+import type { Problem } from "../../files/problem.ts";
+import type { Parsed } from "../../parsed.ts";
 import { type FileReader, openFileReader } from "../../files/read_files.ts";
 import { mergeRegistriesConfs, parseAliasCache, parseRegistriesConf, type RegistriesConf } from "./registries_conf.ts";
 import type { PullSettings } from "./settings.ts";
@@ -142,7 +143,9 @@ function refuse(
   options: { readonly value: FileValue<unknown>; readonly path: string; readonly place: "named" | "system" },
 ): void {
   const { value, path, place } = options;
-  if (value.kind === "broken") context.refusals.push(`a configuration file is broken: ${renderProblem(value.problem)}`);
+  if (value.kind === "unparsable") {
+    context.refusals.push(`a configuration file is broken: ${renderProblem(value.problem)}`);
+  }
   if (value.kind !== "missing" || place === "system") return;
   context.problems.add({ file: path, message: "is missing" });
   context.refusals.push(`the configuration file ${path} is missing`);

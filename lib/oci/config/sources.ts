@@ -29,7 +29,7 @@ export interface Source {
 /** The places, best first; or why the configuration of the host allows none. */
 export type SourcesAnswer =
   | { readonly kind: "sources"; readonly sources: readonly Source[] }
-  | { readonly kind: "broken"; readonly message: string };
+  | { readonly kind: "unparsable"; readonly message: string };
 
 /** Finds the places for a full name. */
 export function findSources(full: FullName, settings: PullSettings): SourcesAnswer {
@@ -76,7 +76,7 @@ function fromHostsTree(full: FullName, upstream: Source, { hosts }: PullSettings
   const directory = hostDirectories(upstream.host).find((name) => hosts.has(name));
   const found = directory === undefined ? undefined : hosts.get(directory);
   if (found === undefined) return undefined;
-  if (found.kind === "broken") return found;
+  if (found.kind === "unparsable") return found;
   const isDigest = full.suffix.startsWith("@");
   const isCapable = ({ resolves, pulls }: HostCapabilities): boolean => isDigest ? pulls : resolves;
   const mirrors = found.mirrors.filter(isCapable)
@@ -85,7 +85,7 @@ function fromHostsTree(full: FullName, upstream: Source, { hosts }: PullSettings
   return { kind: "sources", sources: [...mirrors, ...servers] };
 }
 
-function serverSource(found: HostsDirectory & { kind: "ok" }, upstream: Source, directory: string): Source {
+function serverSource(found: HostsDirectory & { kind: "parsed" }, upstream: Source, directory: string): Source {
   const { server, serverAccess: access, serverHeaders: headers } = found;
   // What stands in _default is for whatever host an image names: a header there would be anybody's to read.
   if (server === undefined && directory === "_default") return { ...upstream, access };

@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
 import { parseJson } from "../../files/documents.ts";
-import { ok, type Parsed } from "../../files/problem.ts";
+import { asParsed, type Parsed } from "../../parsed.ts";
 import type { Credential, Keyring } from "../credential.ts";
 import { parseDockerAuths } from "./docker_config.ts";
 import { isHelperName, openCredentialHelpers } from "./credential_helpers.ts";
@@ -62,15 +62,15 @@ export function openConfigFile(options: {
 /** Parses the file's content. Entries that cannot be read are warnings. */
 export function parseConfigFile(text: string): Parsed<DockerConfig> {
   const document = parseJson(text);
-  if (document.kind === "broken") return document;
+  if (document.kind === "unparsable") return document;
   const parsed = Document.safeParse(document.value);
-  if (!parsed.success) return { kind: "broken", fault: { message: "not an object" } };
+  if (!parsed.success) return { kind: "unparsable", fault: { message: "not an object" } };
   const { auths, credHelpers = {}, credsStore } = parsed.data;
   const entries = parseDockerAuths(auths ?? {}, SOURCE);
-  if (entries.kind === "skipped") return { kind: "broken", fault: { message: "its auths are not an object" } };
+  if (entries.kind === "skipped") return { kind: "unparsable", fault: { message: "its auths are not an object" } };
   const named = Object.entries(credHelpers).filter(([, helper]) => isHelperName(helper));
   const warnings = entries.problems.map((message) => ({ message }));
   const helpers = new Map(named.map(([host, helper]) => [hostKey(bareHost(host)), helper]));
   const store = credsStore !== undefined && isHelperName(credsStore) ? credsStore : undefined;
-  return ok({ credentials: entries.credentials, helpers, store }, warnings);
+  return asParsed({ credentials: entries.credentials, helpers, store }, warnings);
 }

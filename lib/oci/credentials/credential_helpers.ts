@@ -93,7 +93,7 @@ async function askProgram(options: {
     return undefined;
   }
   const document = parseJson(outcome.stdout);
-  const answer = Answer.safeParse(document.kind === "ok" ? document.value : undefined);
+  const answer = Answer.safeParse(document.kind === "parsed" ? document.value : undefined);
   if (!answer.success) {
     report.tell(program, "gave no readable answer");
     return undefined;

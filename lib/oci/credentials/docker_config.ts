@@ -36,7 +36,7 @@ export function parseDockerConfigSecret(secret: unknown, source: string): Parsed
   const content = typeof encoded === "string" ? decodeBase64Text(encoded) : undefined;
   if (content === undefined) return skipped(source, `it has no readable ${shape.key}`);
   const document = parseJson(content);
-  if (document.kind === "broken") return skipped(source, `${shape.key} is ${document.fault.message}`);
+  if (document.kind === "unparsable") return skipped(source, `${shape.key} is ${document.fault.message}`);
   const outer = JsonObject.safeParse(document.value);
   const auths = shape.wrapped === "auths" ? outer.data?.auths : outer.data;
   if (auths === undefined || auths === null) return skipped(source, `${shape.key} has no auths`);

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { parseDuration } from "../../duration.ts";
 import { parseJson, parseYaml } from "../../files/documents.ts";
-import { broken, type Fault, ok, type Parsed } from "../../files/problem.ts";
+import { asParsed, type Fault, type Parsed, unparsable } from "../../parsed.ts";
 import { findSchemaFault } from "../../files/schema_fault.ts";
 import type { Credential } from "../credential.ts";
 
@@ -63,11 +63,11 @@ const Answer = z.object({
 /** Parses the kubelet's file (YAML or JSON). A plugin that needs a pod's token cannot be asked here: a warning. */
 export function parseProviderConfig(text: string): Parsed<readonly CredentialProvider[]> {
   const document = parseYaml(text);
-  if (document.kind === "broken") return document;
+  if (document.kind === "unparsable") return document;
   const parsed = Config.safeParse(document.value);
   if (!parsed.success) {
     const { path, line } = findSchemaFault(parsed.error, text);
-    return broken(`"${path}" is missing or not what the kubelet would take`, line);
+    return unparsable(`"${path}" is missing or not what the kubelet would take`, line);
   }
   const needsToken = parsed.data.providers.filter(({ tokenAttributes }) =>
     tokenAttributes?.requireServiceAccount === true
@@ -76,7 +76,7 @@ export function parseProviderConfig(text: string): Parsed<readonly CredentialPro
     message: `the plugin ${name} wants a ServiceAccount token of the pod and is not asked`,
   }));
   const providers = parsed.data.providers.filter((provider) => !needsToken.includes(provider));
-  return ok(
+  return asParsed(
     providers.map(({ name, matchImages, defaultCacheDuration, apiVersion, args, env }) => ({
       name,
       matchImages,
@@ -97,7 +97,7 @@ export function renderPluginRequest({ apiVersion }: CredentialProvider, image: s
 /** Reads what the plugin wrote; undefined when it is not an answer of the version that was asked. */
 export function parsePluginAnswer(provider: CredentialProvider, stdout: string): PluginAnswer | undefined {
   const document = parseJson(stdout);
-  const parsed = Answer.safeParse(document.kind === "ok" ? document.value : undefined);
+  const parsed = Answer.safeParse(document.kind === "parsed" ? document.value : undefined);
   if (!parsed.success || parsed.data.apiVersion !== provider.apiVersion) return undefined;
   const { auth, cacheKeyType, cacheDuration } = parsed.data;
   const credentials = Object.entries(auth ?? {}).map(([scope, { username, password }]): Credential => ({

@@ -7,7 +7,7 @@ import { findJsonFault } from "../../../../lib/files/json_fault.ts";
 import { parsePolicy } from "../../../../lib/oci/config/policy.ts";
 import { parseRancherRegistries } from "../../../../lib/oci/config/rancher_registries.ts";
 import { parseRegistriesConf } from "../../../../lib/oci/config/registries_conf.ts";
-import type { Parsed } from "../../../../lib/files/problem.ts";
+import type { Parsed } from "../../../../lib/parsed.ts";
 
 const CANARY = "c4narySecret";
 
@@ -23,7 +23,7 @@ const PARSERS: Readonly<Record<string, (text: string) => Parsed<unknown>>> = {
 };
 
 function faultOf(parsed: Parsed<unknown>): readonly [number | undefined, string] {
-  if (parsed.kind === "broken") return [parsed.fault.line, parsed.fault.message];
+  if (parsed.kind === "unparsable") return [parsed.fault.line, parsed.fault.message];
   throw new Error("not broken");
 }
 
@@ -56,7 +56,7 @@ for (const [text, line, words] of REGISTRIES_CONF_FAULTS) {
 
 Deno.test("parseRegistriesConf() takes tables of version 1 in the main file only", () => {
   const text = '[registries.search]\nregistries = ["docker.io"]';
-  assert.equal(parseRegistriesConf(text, "main").kind, "ok");
+  assert.equal(parseRegistriesConf(text, "main").kind, "parsed");
   assert.deepEqual(faultOf(parseRegistriesConf(text, "drop-in")), [
     1,
     "[registries.…] tables of version 1 in a drop-in",
@@ -148,7 +148,7 @@ for (const [name, parse] of Object.entries(PARSERS)) {
     const text = fc.array(fc.oneof(fc.constantFrom(...pieces), fc.string())).map((parts) => parts.join(""));
     fc.assert(fc.property(text, (content) => {
       const parsed = parse(content);
-      if (parsed.kind === "broken") assert.ok(!parsed.fault.message.includes(CANARY), parsed.fault.message);
+      if (parsed.kind === "unparsable") assert.ok(!parsed.fault.message.includes(CANARY), parsed.fault.message);
     }));
   });
 }

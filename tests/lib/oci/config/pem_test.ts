@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createPrivateKey, generateKeyPairSync } from "node:crypto";
 import { parseCertificates, parseClientPair } from "../../../../lib/oci/config/pem.ts";
-import type { Parsed } from "../../../../lib/files/problem.ts";
+import type { Parsed } from "../../../../lib/parsed.ts";
 import { issueSelfSigned } from "../../https/self_signed.ts";
 
 const nowMs = Date.now();
@@ -12,7 +12,7 @@ function block(content: string): string {
 }
 
 function messagesOf(parsed: Parsed<unknown>): readonly string[] {
-  return parsed.kind === "broken" ? [parsed.fault.message] : parsed.warnings.map(({ message }) => message);
+  return parsed.kind === "unparsable" ? [parsed.fault.message] : parsed.warnings.map(({ message }) => message);
 }
 
 for (
@@ -25,7 +25,7 @@ for (
   Deno.test(`parseCertificates() keeps what can be read beside a block that is ${what}, and warns of it`, () => {
     for (const [file, place] of [[text + good.pem, 1], [good.pem + text, 2]] as const) {
       const parsed = parseCertificates(file, nowMs);
-      assert.equal(parsed.kind === "ok" && parsed.value.length, 1);
+      assert.equal(parsed.kind === "parsed" && parsed.value.length, 1);
       assert.deepEqual(messagesOf(parsed), [`certificate ${place} in it is not readable and is left out`]);
     }
     assert.deepEqual(messagesOf(parseCertificates(text, nowMs)), ["no certificate in it is readable"]);
@@ -36,7 +36,7 @@ Deno.test("parseCertificates() warns of an authority out of its time, and keeps 
   const past = await issueSelfSigned({ notAfter: new Date("2020-01-02"), notBefore: new Date("2019-01-01") });
   const future = await issueSelfSigned({ notBefore: new Date("2048-01-02"), notAfter: new Date("2049-01-01") });
   const parsed = parseCertificates(good.pem + past.pem + future.pem, nowMs);
-  assert.equal(parsed.kind === "ok" && parsed.value.length, 3);
+  assert.equal(parsed.kind === "parsed" && parsed.value.length, 3);
   assert.deepEqual(messagesOf(parsed), [
     "certificate 2 in it expired on 2020-01-02: nodes do not accept what it signed",
     "certificate 3 in it is not valid before 2048-01-02: nodes do not accept what it signed",
@@ -55,8 +55,8 @@ Deno.test("parseClientPair() takes a key under a wrong label for what it is", ()
     ]
   ) {
     const parsed = parseClientPair(good.pem, text);
-    assert.equal(parsed.kind, "ok", messagesOf(parsed).join());
-    assert.equal(createPrivateKey(parsed.kind === "ok" ? parsed.value.key : "").asymmetricKeyType, "ec");
+    assert.equal(parsed.kind, "parsed", messagesOf(parsed).join());
+    assert.equal(createPrivateKey(parsed.kind === "parsed" ? parsed.value.key : "").asymmetricKeyType, "ec");
   }
 });
 
@@ -79,7 +79,7 @@ Deno.test("parseClientPair() says why a pair cannot be shown to a server", async
   ];
   for (const [certificate, key, says] of cases) {
     const parsed = parseClientPair(certificate, key);
-    assert.equal(parsed.kind, "broken");
+    assert.equal(parsed.kind, "unparsable");
     assert.match(messagesOf(parsed).join(), says);
   }
 });

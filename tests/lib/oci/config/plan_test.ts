@@ -248,7 +248,7 @@ Deno.test("planPull() declares hosts of flags, ignores their https port and leav
 });
 
 Deno.test("planPull() refuses a host whose certificates are broken, and no other", () => {
-  const certs = new Map([["bad.io", { kind: "broken", message: "x.cert has no x.key beside it" } as const]]);
+  const certs = new Map([["bad.io", { kind: "unparsable", message: "x.cert has no x.key beside it" } as const]]);
   const failure = refusalOf("bad.io/a/b", settingsFrom({ certs }));
   assert.deepEqual([failure.reason, failure.registry], ["Misconfigured", "bad.io"]);
   assert.deepEqual(placesOf("good.io/a/b", settingsFrom({ certs })), ["good.io/a/b"]);
@@ -263,7 +263,7 @@ Deno.test("planPull() finds what is configured for a host in whatever spelling a
   const rancher = valueOf(parseRancherRegistries('configs: {"REG.example:443": {tls: {insecure_skip_verify: true}}}'));
   assert.deepEqual([...rancher.tls.keys()], ["reg.example"]);
   const access = {
-    kind: "ok",
+    kind: "parsed",
     skipVerify: true,
     certificates: { caCertificates: [], clientCertificates: [] },
   } as const;

@@ -119,13 +119,13 @@ Deno.test("parseRancherRegistries() passes over URLs and rewrites that cannot be
   const parsed = parseRancherRegistries(
     'mirrors:\n  a.io:\n    endpoint: ["ftp://x", "https://ok.io"]\n    rewrite: {"(": "x", "(a+)+$": "y"}\n',
   );
-  assert.equal(parsed.kind === "ok" && parsed.value.mirrors.get("a.io")?.endpoints.length, 1);
-  assert.equal(parsed.kind === "ok" && parsed.value.mirrors.get("a.io")?.rewrites.length, 0);
-  assert.equal(parsed.kind === "ok" && parsed.warnings.length, 3);
+  assert.equal(parsed.kind === "parsed" && parsed.value.mirrors.get("a.io")?.endpoints.length, 1);
+  assert.equal(parsed.kind === "parsed" && parsed.value.mirrors.get("a.io")?.rewrites.length, 0);
+  assert.equal(parsed.kind === "parsed" && parsed.warnings.length, 3);
 });
 
 Deno.test("parseRancherRegistries() takes an empty file", () => {
-  for (const text of ["", "mirrors:\nconfigs:\n", "# nothing\n"]) assert.equal(parseRancherRegistries(text).kind, "ok");
+  for (const text of ["", "mirrors:\nconfigs:\n", "# nothing\n"]) assert.equal(parseRancherRegistries(text).kind, "parsed");
 });
 
 Deno.test("rewriteRepository() expands groups as Go does and stops at the first match", () => {

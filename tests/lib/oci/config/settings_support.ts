@@ -1,7 +1,7 @@
 // Settings from texts, for tests of what is decided by them; no files are read.
 import { parseRegistryFlags } from "../../../../lib/oci/config/flags.ts";
 import { parsePolicy } from "../../../../lib/oci/config/policy.ts";
-import type { Parsed } from "../../../../lib/files/problem.ts";
+import type { Parsed } from "../../../../lib/parsed.ts";
 import { mergeRegistriesConfs, parseRegistriesConf } from "../../../../lib/oci/config/registries_conf.ts";
 import type { PullSettings } from "../../../../lib/oci/config/settings.ts";
 import { planPull } from "../../../../lib/oci/config/plan.ts";
@@ -10,7 +10,7 @@ import type { InspectionFailure } from "../../../../lib/oci/types.ts";
 
 /** The value of a good text; a broken one fails the test. */
 export function valueOf<T>(parsed: Parsed<T>): T {
-  if (parsed.kind === "ok") return parsed.value;
+  if (parsed.kind === "parsed") return parsed.value;
   throw new Error(`broken: line ${parsed.fault.line}: ${parsed.fault.message}`);
 }
 

@@ -184,13 +184,13 @@ Deno.test("kubelet plugins: credentials that a plugin gives for another host are
 
 Deno.test("parseProviderConfig() leaves out a plugin that wants a pod's token, with a warning", () => {
   const parsed = parseProviderConfig(configFor("acr", "  tokenAttributes: {requireServiceAccount: true}"));
-  assert.deepEqual(parsed.kind === "ok" && parsed.value, []);
-  assert.equal(parsed.kind === "ok" && parsed.warnings.length, 1);
+  assert.deepEqual(parsed.kind === "parsed" && parsed.value, []);
+  assert.equal(parsed.kind === "parsed" && parsed.warnings.length, 1);
 });
 
 Deno.test("parsePluginAnswer() refuses answers of another version or shape", () => {
   const parsed = parseProviderConfig(configFor("ecr"));
-  const provider = parsed.kind === "ok" ? parsed.value[0] : undefined;
+  const provider = parsed.kind === "parsed" ? parsed.value[0] : undefined;
   assert.ok(provider !== undefined);
   const good = answer({ keyType: "Image" });
   assert.notEqual(parsePluginAnswer(provider, good), undefined);
