@@ -1,5 +1,4 @@
-// One login at a registry, and who looks for those of the cluster and the node. Found by lib/oci/credentials, tried by the
-// registry client.
+// One login at a registry, and the interface to those of the cluster and the node.
 
 /** One way to authenticate to a registry. Holds secrets: never log, never store. */
 export interface Credential {

@@ -1,8 +1,8 @@
-// A failed inspection on its way up: thrown inside lib/oci, turned into an Inspection at its edge.
+// A failed inspection as an error: thrown while an image is read, and turned into data by the inspector.
 import type { FailureReason, InspectionFailure } from "./types.ts";
 
 /**
- * Reasons that may pass when asked again later; all others are permanent (design §5). A wrong digest is mostly the work of
+ * Reasons that may pass when asked again later; all others are permanent. A wrong digest is mostly the work of
  * a cache or proxy on the way, which may get it right the next time.
  */
 const TRANSIENT: readonly FailureReason[] = [

@@ -1,5 +1,5 @@
-// Names for credentials inside this process: equal secrets, equal names. Never stored, logged or sent (see knowledge_scope.ts
-// for what may be stored).
+// Names for credentials inside this process: equal secrets, equal names. Never stored, logged or sent; cache/access_scope.ts
+// makes the names that may be stored.
 import { createHash } from "node:crypto";
 import type { Credential } from "./credential.ts";
 

@@ -112,7 +112,7 @@ function nameOf({ host, repository, reference }: Endpoint): string {
 }
 
 /**
- * Of several endpoints' failures: the registry's own (it comes last) speaks, the mirrors' are told beside it. It is
+ * One failure for those of several endpoints: that of the registry itself, which comes last, followed by the messages of the mirrors. It is
  * transient if any of them is, because that one may have the image.
  */
 function joinFailures(image: string, failures: readonly InspectionFailure[]): InspectionFailure {

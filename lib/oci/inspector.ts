@@ -13,7 +13,7 @@ export interface Asker {
   readonly priority: InspectionPriority;
 }
 
-/** What to inspect and with what. The inspector knows nothing of pods. */
+/** What to inspect and with what. An inspector has no notion of pods. */
 export interface InspectionRequest {
   /** The reference as a person wrote it: `nginx`, `quay.io/a/b:v1@sha256:…`. */
   readonly image: string;
@@ -58,7 +58,7 @@ export interface TraceEntry {
   readonly ms: number;
   /** Status text or failure reason. */
   readonly note?: string;
-  /** How it was logged in, never with what; absent: as a stranger. */
+  /** How it was logged in, never with what; absent: without a credential. */
   readonly authorization?: "Basic" | "Bearer" | "form" | "other";
 }
 
@@ -95,7 +95,7 @@ export interface Inspector {
   inspect(request: InspectionRequest, signal: AbortSignal): Promise<InspectionReport>;
 }
 
-/** What a HEAD of a reference told, and what it cost. `unknown`: the registry answers without a digest. */
+/** What a HEAD of a reference gave, and what it cost. `unknown`: the registry answers without a digest. */
 export type HeadAnswer =
   & { readonly requests: RequestCounts; readonly trace: readonly TraceEntry[] }
   & (
@@ -109,7 +109,7 @@ export type HeadAnswer =
     | { readonly kind: "failed"; readonly failure: InspectionFailure }
   );
 
-/** An inspector that can also tell the digest behind a reference without reading it. */
+/** An inspector that can also find the digest behind a reference without reading it. */
 export interface RegistryLookups extends Inspector {
   /** Never rejects except when the signal aborts. */
   head(request: InspectionRequest, signal: AbortSignal): Promise<HeadAnswer>;

@@ -1,5 +1,4 @@
-// Where an image may be pulled from, and how each place is reached. Planned by lib/oci/config, followed by the registry
-// client.
+// Where an image may be pulled from, and how each place is reached.
 import type { InspectionFailure } from "./types.ts";
 
 /** One place to pull a reference from: the registry itself or a mirror of it. */

@@ -1,4 +1,4 @@
-// What one inspection cost: requests by kind, and every exchange for `--trace`. Filled by transport.ts.
+// What one inspection cost: requests by kind, and every exchange for `--trace`.
 import type { RequestCounts, TraceEntry } from "./inspector.ts";
 
 /** What a request is counted as. */

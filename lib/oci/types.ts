@@ -1,4 +1,4 @@
-// What an image said of itself, or why nothing could be learned. Made by lib/oci, judged by lib/placement.
+// What was found of an image, or why nothing could be.
 
 /** One platform of an image, as its index or its config names it. Names are GOOS / GOARCH. */
 export interface Platform {

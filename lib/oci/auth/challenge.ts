@@ -1,5 +1,5 @@
-// `WWW-Authenticate` headers to challenges. Hostile input costs an empty list, never time or a crash. Pure.
-// Source: RFC 9110 §11.6.1; distribution token authentication.
+// `WWW-Authenticate` headers to challenges. Hostile input costs an empty list, never time or a crash. The form is that of
+// RFC 9110, section 11.6.1.
 
 /** One way a registry asks to be authenticated to. */
 export type Challenge =

@@ -40,7 +40,7 @@ export class Login {
   readonly #deps: LoginDeps;
   #offered: Challenge | undefined;
 
-  /** Asks nobody. */
+  /** Sends nothing. */
   constructor(deps: LoginDeps) {
     this.#deps = deps;
   }
@@ -63,7 +63,7 @@ export class Login {
     return challenge;
   }
 
-  /** The challenge of the host's root. Open registries may hide what is private from strangers without any challenge. */
+  /** The challenge of the host's root. Open registries may answer 404 or 403 for what is private, without any challenge. */
   async readRoot(): Promise<Challenge | undefined> {
     const { challenges, endpoint, context } = this.#deps;
     return await orAborted(challenges.readRoot(endpoint, () => this.#probeRoot()), context.signal);

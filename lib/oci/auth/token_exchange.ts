@@ -1,5 +1,5 @@
-// How a token is asked for: the address, the form or the header, and who may be asked at all. Pure. Sent by token.ts.
-// Source: distribution token authentication (GET with Basic; POST with a refresh token); pod placement §3.9.
+// How a token is asked for: the address, the form or the header, and who may be asked at all. As in the
+// distribution project's token authentication: GET with Basic, POST with a refresh token.
 import type { Challenge } from "./challenge.ts";
 import type { Credential } from "../credential.ts";
 import { inspectionError } from "../errors.ts";
@@ -32,7 +32,7 @@ export function tokenExchange({ endpoint, challenge, scopes, credential, context
     ? endpoint.transport
     : { ...others, verifyTls: true, declared: isDeclaredNeighbour(url, endpoint) };
   const common = { transport, maxBytes: MAX_TOKEN_BYTES, kind: "token", requestLog: context.log } as const;
-  // Nor does a stranger ask there for a host that nobody declared: it could make any address of our network answer.
+  // An anonymous token is not asked for there either, unless the registry is declared: image names come from tenants.
   const isSafe = url.protocol === "https:" || endpoint.transport.scheme !== "https";
   if (!isSafe && (credential !== undefined || !endpoint.transport.declared)) {
     const message =

@@ -1,5 +1,4 @@
-// URLs of mirrors as containerd and k3s write them, taken apart into what an Endpoint needs. Pure.
-// Called by hosts_toml.ts and rancher_registries.ts.
+// URLs of mirrors as containerd and k3s write them, taken apart into what an Endpoint needs.
 
 /** Where a mirror listens, and what stands before and after the API root `/v2` in its paths. */
 export interface EndpointUrl {

@@ -9,7 +9,7 @@ export interface RegistryFlags {
   readonly faults: readonly Fault[];
 }
 
-/** Reads lists of `HOST[:PORT]`. What is not one is passed over and told. */
+/** Reads lists of `HOST[:PORT]`. What is not one is passed over, with a fault. */
 export function parseRegistryFlags(
   options: { readonly declared: readonly string[]; readonly insecure: readonly string[] },
 ): RegistryFlags {

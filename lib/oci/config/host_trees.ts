@@ -56,7 +56,7 @@ export class HostTrees {
     return access;
   }
 
-  /** registries.yaml. When it was never readable, its mirrors are not used and the problem is told. */
+  /** registries.yaml. When it was never readable, its mirrors are not used and the problem is logged. */
   loadRancher(path: string | undefined, context: LoadContext): RancherSettings | undefined {
     if (path === undefined) return undefined;
     const found = this.#rancher.read(path, { ...context, parse: parseRancherRegistries, place: "named" });

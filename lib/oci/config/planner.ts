@@ -1,5 +1,5 @@
-// The pull planner: configuration files and flags to pull plans, reloaded when a file changes. Opened by main, asked by the
-// registry client for every image (hot path: answers are kept until a reload).
+// The pull planner: configuration files and flags to pull plans, reloaded when a file changes. Every inspection asks for a
+// plan, so plans are kept until a reload.
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
@@ -28,12 +28,12 @@ const MAX_PLANS = 10_000;
 /** Longer than any image that can be pulled: plans of longer texts are refusals, and not worth the memory. */
 const MAX_KEPT_IMAGE = 1_000;
 
-/** How often files are looked at where the kernel does not tell. */
+/** How often files are looked at where the kernel sends no events. */
 const POLL_MS = 10_000;
 
 /**
- * Reads the configuration and opens the planner. Never throws: what is broken is logged once, with its line, and told by
- * `problems()`; the last good content of a file stays in force. Files that nobody named may be missing.
+ * Reads the configuration and opens the planner. Never throws: what is broken is logged once, with its line, and listed by
+ * `problems()`; the last good content of a file stays in force. Files that no flag names may be missing.
  */
 export function openPullPlanner(
   options: SettingsPaths & {

@@ -78,7 +78,7 @@ const EMPTY: RegistriesConf = {
   credentialHelpers: undefined,
 };
 
-/** Parses the file in which tools keep the aliases that somebody once chose; it has nothing else. */
+/** Parses the file in which tools keep the aliases that a user once chose; it has nothing else. */
 export function parseAliasCache(text: string): Parsed<RegistriesConf> {
   const document = parseToml(text);
   if (document.kind === "unparsable") return document;

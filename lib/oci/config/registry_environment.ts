@@ -1,10 +1,9 @@
-// What the environment of the process says of registries: whose home it is, and the proxies. Read by lib/config, used where
-// planner and transport are opened. Pure.
+// What the environment of the process says of registries: whose home it is, and the proxies.
 import { NO_PROXIES, type ProxySettings, readProxySettings } from "../http/proxy.ts";
 
 /** The environment as far as it matters here. */
 export interface RegistryEnvironment {
-  /** `$HOME`; undefined: nobody's. */
+  /** `$HOME`; undefined: not set. */
   readonly home: string | undefined;
   /** `$XDG_CACHE_HOME`, else `.cache` in the home. */
   readonly cacheHome: string | undefined;
@@ -21,7 +20,7 @@ export interface SystemPaths {
   readonly aliasCaches: readonly string[];
 }
 
-/** Where container tools keep their configuration, in the home first. Reference §3.5. */
+/** Where container tools keep their configuration, in the home first. */
 export function systemPaths({ home, cacheHome }: RegistryEnvironment): SystemPaths {
   return {
     registriesConf: "/etc/containers/registries.conf",
@@ -38,7 +37,7 @@ export function systemPaths({ home, cacheHome }: RegistryEnvironment): SystemPat
   };
 }
 
-/** An environment that says nothing. */
+/** An empty environment. */
 export const NO_SURROUNDINGS: RegistryEnvironment = { home: undefined, cacheHome: undefined, proxies: NO_PROXIES };
 
 /** Reads the variables. A home that is no absolute path is none. */

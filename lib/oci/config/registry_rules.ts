@@ -50,7 +50,7 @@ export interface TablePlace {
   readonly line: number | undefined;
 }
 
-/** Reads a table. A fault is told with the line of the table. */
+/** Reads a table. A fault names the line of the table. */
 export function readRule(registry: z.infer<typeof RegistryTable>, place: TablePlace): Parsed<RegistryRule> {
   const location = trimLocation(registry.location);
   const prefix = trimLocation(registry.prefix) || location;

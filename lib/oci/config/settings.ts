@@ -1,4 +1,4 @@
-// All configuration of pulls as one value: what settings_files.ts reads and what plan.ts decides by.
+// All configuration of pulls as one value, from which a pull is planned.
 import type { Credential } from "../credential.ts";
 import type { EndpointUrl } from "./endpoint_url.ts";
 import type { RegistryFlags } from "./flags.ts";
@@ -40,7 +40,7 @@ export interface RancherSettings {
   readonly credentials: readonly Credential[];
 }
 
-/** What is in force. Maps are keyed by directory name or by host as written. */
+/** What is in force. Maps are keyed by directory name or by canonical host. */
 export interface PullSettings {
   /** Set: nothing may be pulled, for this reason; a file that must hold rules is missing or was never readable. */
   readonly refusal: string | undefined;

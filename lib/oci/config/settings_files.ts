@@ -72,7 +72,7 @@ export class SettingsFiles {
     const flags = parseRegistryFlags(this.#paths);
     for (const fault of flags.faults) problems.push({ file: "flags", ...fault });
     const { hostsDir, rancherRegistries, certsDir, registriesConfDir, system } = this.#paths;
-    for (const folder of [hostsDir, certsDir, registriesConfDir]) tellOfMissing(folder, context);
+    for (const folder of [hostsDir, certsDir, registriesConfDir]) reportMissing(folder, context);
     const loaded = {
       registries: this.#loadRegistries(context),
       shortNames: this.#paths.registriesConf === undefined ? "usual" : "refuse",
@@ -109,7 +109,7 @@ export class SettingsFiles {
     return confs.length === 0 ? undefined : mergeRegistriesConfs(confs);
   }
 
-  /** The first file that is there counts. A broken one costs its aliases, nothing else: the problem is told. */
+  /** The first file that is there counts. A broken one costs its aliases, nothing else: the problem is logged. */
   #loadAliases(context: LoadContext): FileValue<RegistriesConf> {
     const found = this.#paths.system.aliasCaches.map((path) =>
       this.#registries.read(path, { ...context, place: "system", parse: parseAliasCache })
@@ -125,7 +125,7 @@ export class SettingsFiles {
     return value.kind === "value" ? value.value : undefined;
   }
 
-  /** A CA that cannot be read costs trust in what it signed, nothing else: the problem is told. */
+  /** A CA that cannot be read costs trust in what it signed, nothing else: the problem is logged. */
   #loadCaCertificates(context: LoadContext): readonly string[] {
     const fromFiles = (this.#paths.caFiles ?? []).flatMap((path) => {
       const parse = (text: string): Parsed<readonly string[]> => parseCertificates(text, context.nowMs);
@@ -151,8 +151,8 @@ function refuse(
   context.refusals.push(`the configuration file ${path} is missing`);
 }
 
-/** A folder that somebody named and that is not there is a slip of the pen, though nothing need stand in it. */
-function tellOfMissing(folder: string | undefined, { files, problems }: LoadContext): void {
+/** A folder that a flag names must be there, though it may be empty. */
+function reportMissing(folder: string | undefined, { files, problems }: LoadContext): void {
   if (folder !== undefined && !files.isFolder(folder)) problems.add({ file: folder, message: "is not a folder" });
 }
 

@@ -1,4 +1,4 @@
-// From one full name to the places it may be pulled from, by whichever configuration knows its host: registries.conf, then
+// From one full name to the places it may be pulled from, by the first configuration that has its host: registries.conf, then
 // hosts.toml, then registries.yaml, then the host itself.
 import { hostKey } from "../registry_host.ts";
 import type { EndpointUrl } from "./endpoint_url.ts";
@@ -15,7 +15,7 @@ export interface Source {
   readonly repository: string;
   readonly mirror: boolean;
   readonly pathPrefix: string;
-  /** The registry that a mirror is told to speak for, as containerd does; undefined: nothing is told. */
+  /** The registry that a mirror stands for, sent to it as containerd does; undefined: not sent. */
   readonly namespace: string | undefined;
   /** Sent along; may be secret. */
   readonly headers: Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-// A mounted docker `config.json`: its entries, and the helpers that it sends hosts to. Opened by keyring.ts.
+// A mounted docker `config.json`: its entries, and the helpers that it sends hosts to.
 import * as z from "zod";
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";

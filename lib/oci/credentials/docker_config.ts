@@ -1,5 +1,5 @@
-// Docker configs to credentials: the two kinds of pull Secret, and the `auths` of a config.json. Pure.
-// Called by whoever reads Secrets and by config_file.ts. Reference §3.4; more of an entry is used than there (D14).
+// Docker configs to credentials: the two kinds of pull Secret, and the `auths` of a config.json. Of an entry
+// user and password, identity token and registry token are used; the MTO uses the first alone.
 import * as z from "zod";
 import { parseJson } from "../../files/documents.ts";
 import type { Credential } from "../credential.ts";

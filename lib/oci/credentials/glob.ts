@@ -1,5 +1,5 @@
 // Shell patterns within one host label: `*`, `?`, `[a-z]`, `[^a]`, `\x`. Written out, because a pattern from a Secret turned
-// into a regular expression could be made to backtrack for ever. Pure. Called by match.ts.
+// into a regular expression could be made to backtrack for ever.
 
 interface Piece {
   readonly kind: "any" | "one";

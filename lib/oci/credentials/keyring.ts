@@ -1,5 +1,5 @@
 // The cluster's and the node's own credentials, in one order: the global pull secret, the docker config.json, the helpers of
-// registries.conf, the kubelet's plugins. Opened by main, asked by the registry client after the pod's own credentials. Reference §3.4, peers' demand 4.
+// registries.conf, the kubelet's plugins. They are tried after the pod's own credentials.
 import pLimit from "p-limit";
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";

@@ -1,4 +1,4 @@
-// The kubelet's credential provider plugins: its configuration file and the exec protocol v1. Opened by keyring.ts.
+// The kubelet's credential provider plugins: its configuration file and the exec protocol v1.
 // Contract: kubelet.config.k8s.io/v1 CredentialProviderConfig, credentialprovider.kubelet.k8s.io/v1.
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";

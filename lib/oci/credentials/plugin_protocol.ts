@@ -1,4 +1,4 @@
-// The words that the kubelet and its credential provider plugins exchange. Pure. Called by kubelet_plugins.ts.
+// The words that the kubelet and its credential provider plugins exchange.
 import * as z from "zod";
 import { parseDuration } from "../../duration.ts";
 import { parseJson, parseYaml } from "../../files/documents.ts";

@@ -1,5 +1,4 @@
 // Runs a credential helper: a line in, a document out. Its output may hold secrets, so nothing of it is ever shown.
-// Called by config_file.ts and kubelet_plugins.ts.
 
 /** A helper to run. */
 export interface HelperCommand {

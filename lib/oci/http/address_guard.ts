@@ -1,5 +1,5 @@
-// Keeps pod authors from making Archway talk to places they could not reach themselves: an image reference may name any
-// host. Private ranges stay allowed, in-cluster registries live there; what is never a registry by accident is not.
+// Keeps pod authors from making Archway send requests to places they could not reach themselves: an image reference may name
+// any host. Private ranges stay allowed, in-cluster registries live there; what is never a registry by accident is not.
 import ipaddr from "ipaddr.js";
 import { inspectionError } from "../errors.ts";
 import { orAborted } from "../../abort.ts";
@@ -14,7 +14,7 @@ export const METADATA_ADDRESSES: readonly string[] = [
   "168.63.129.16",
   "192.0.0.192",
 ];
-/** The last two are tunnels that hide an IPv4 address; nobody serves images there. */
+/** The last two are tunnels that hide an IPv4 address; no registry is there. */
 const DENIED_RANGES: readonly string[] = [
   "unspecified",
   "loopback",
@@ -50,7 +50,7 @@ function embedded(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv6
 
 /**
  * The addresses of a host, none of them forbidden; empty for a name that does not resolve here: the request itself will
- * say so, or a proxy knows the name. Throws AddressDenied.
+ * say so, or a proxy resolves the name. Throws AddressDenied.
  *
  * `fetch` resolves the name once more, and cannot be held to what was checked: Deno.createHttpClient has no resolver, its
  * `tcp` transport skips TLS, and an address in the URL is not the name that the certificate is for. A name that changes in

@@ -1,4 +1,4 @@
-// Pools of verified connections, one for each set of certificates. Opened by transport.ts.
+// Pools of verified connections, one for each set of certificates.
 import { type Exchange, failed } from "./exchange.ts";
 
 /** The pools. */

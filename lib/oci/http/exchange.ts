@@ -105,7 +105,7 @@ export function redirected(hop: Hop, location: string): Hop {
 
 /** Names what went wrong on the wire by what the runtime says of it. */
 export function classify(hop: Hop, error: unknown): InspectionError {
-  // Without the address: a host may be called `tls`, and the query is nobody's business.
+  // Without the address: a host may be called `tls`, and the query may be secret.
   const text = errorText(error).replaceAll(/https?:\/\/\S+/g, "…").replaceAll(hop.url.host, "…");
   const { reason, what } = describeWireFault(text);
   return failed(hop, reason, what, error);

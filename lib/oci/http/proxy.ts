@@ -1,5 +1,5 @@
 // HTTP proxies as the usual variables name them, for connections that `fetch` does not make: it heeds them by itself.
-// Pure. Read by lib/config. Source: golang.org/x/net/http/httpproxy, which the kubelet uses.
+// The rules are those of golang.org/x/net/http/httpproxy, which the kubelet uses.
 import ipaddr from "ipaddr.js";
 
 /** What the environment says of proxies. The address may hold a password: never log it. */

@@ -125,7 +125,7 @@ class PooledTransport implements Transport {
       url: `${url.origin}${pathOf(hop)}`,
       ...(login === undefined ? {} : { authorization: login }),
     };
-    const tell = (end: Pick<TraceEntry, "status" | "note">): void =>
+    const trace = (end: Pick<TraceEntry, "status" | "note">): void =>
       requestLog.note({ ...shown, ...end, ms: this.#parts.clock.monotonicMs() - startedMs });
     requestLog.count(hop.kind);
     try {
@@ -133,13 +133,13 @@ class PooledTransport implements Transport {
       onHeaders();
       const { status, headers } = response;
       const body = await readBody(response, hop);
-      tell({ status, note: STATUS_CODES[status] ?? "" });
+      trace({ status, note: STATUS_CODES[status] ?? "" });
       return { status, headers, body, redirect: hop.redirect };
     } catch (error) {
       const isPrivate = checked.addresses?.some((address) => !isPublicAddress(address)) === true;
       const fault = isPrivate ? concealed(hop, error) : classify(hop, error);
       const failure = error instanceof InspectionError ? error : fault;
-      tell({ status: "failed", note: failure.failure.reason });
+      trace({ status: "failed", note: failure.failure.reason });
       throw failure;
     }
   }

@@ -62,9 +62,9 @@ export function toDocument(
     throw inspectionError("Malformed", `Cannot read ${name}: the registry answered ${answer.status}.`, { registry });
   }
   const contentType = answer.headers.get("content-type") ?? "";
-  const told = answer.headers.get("docker-content-digest") ?? "";
-  if (kind === "head") return { text: "", contentType, digest: told, credential };
-  const wanted = isDigest(identifier) ? identifier : told;
+  const stated = answer.headers.get("docker-content-digest") ?? "";
+  if (kind === "head") return { text: "", contentType, digest: stated, credential };
+  const wanted = isDigest(identifier) ? identifier : stated;
   const [algorithm = "sha256"] = wanted.split(":");
   const isVerifiable = HASHES.includes(algorithm);
   if (isDigest(identifier) && !isVerifiable) {
@@ -73,7 +73,7 @@ export function toDocument(
     });
   }
   const digest = hash(isVerifiable ? algorithm : "sha256", answer.body);
-  // A runtime asks for the digest that it was told and would refuse the same content.
+  // A runtime asks for the stated digest and would refuse the same content.
   if (isVerifiable && digest !== wanted && (isDigest(identifier) || !contentType.includes(SIGNED))) {
     throw inspectionError("DigestMismatch", `Cannot trust ${name}: its content has the digest ${digest}.`, {
       registry,

@@ -125,7 +125,9 @@ Deno.test("parseRancherRegistries() passes over URLs and rewrites that cannot be
 });
 
 Deno.test("parseRancherRegistries() takes an empty file", () => {
-  for (const text of ["", "mirrors:\nconfigs:\n", "# nothing\n"]) assert.equal(parseRancherRegistries(text).kind, "parsed");
+  for (const text of ["", "mirrors:\nconfigs:\n", "# nothing\n"]) {
+    assert.equal(parseRancherRegistries(text).kind, "parsed");
+  }
 });
 
 Deno.test("rewriteRepository() expands groups as Go does and stops at the first match", () => {
