@@ -103,7 +103,7 @@ export async function openImageService(options: {
   const limiter = openRequestLimiter({ clock, log, declared });
   const tokens = openTokenSource({ transport, limiter, clock });
   const openSession = openSessions({ transport, tokens, limiter, clock });
-  const registry = openRegistryInspector({ openSession, planner, clock, checkConfigs: config.checkConfigs });
+  const registry = openRegistryInspector({ openSession, clock, checkConfigs: config.checkConfigs });
   const cached = openCachedInspector({
     inner: limitInspections(registry),
     kv,

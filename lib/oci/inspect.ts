@@ -3,10 +3,10 @@ import type { Clock } from "../clock.ts";
 import { failureOf, InspectionError } from "./errors.ts";
 import type { InspectionContext } from "./inspection_context.ts";
 import { type ImageRead, readImage } from "./image/image_reader.ts";
-import type { HeadAnswer, InspectionReport, InspectionRequest, RegistryLookups } from "./inspector.ts";
+import type { HeadAnswer, InspectionReport, InspectionRequest, PlannedRequest, RegistryLookups } from "./inspector.ts";
 import { askersOf } from "./limits/askers.ts";
 import { RequestLog } from "./request_log.ts";
-import type { Endpoint, PullPlanner } from "./pull_plan.ts";
+import type { Endpoint } from "./pull_plan.ts";
 import { canonicalReference } from "./reference.ts";
 import type { OpenSession, Session } from "./session.ts";
 import type { InspectionFailure } from "./types.ts";
@@ -15,8 +15,6 @@ import type { InspectionFailure } from "./types.ts";
 export interface RegistryInspectorDeps {
   /** Reads documents. */
   readonly openSession: OpenSession;
-  /** Says where an image may be pulled from. */
-  readonly planner: PullPlanner;
   /** Dates what the registries say. */
   readonly clock: Clock;
   /** Also read the configs of an index and compare (more requests). */
@@ -43,7 +41,7 @@ class RegistryInspector implements RegistryLookups {
     this.#deps = deps;
   }
 
-  async inspect(request: InspectionRequest, signal: AbortSignal): Promise<InspectionReport> {
+  async inspect(request: PlannedRequest, signal: AbortSignal): Promise<InspectionReport> {
     const { clock, checkConfigs } = this.#deps;
     const { image, depth } = request;
     const verifiedAtMs = clock.nowMs();
@@ -70,7 +68,7 @@ class RegistryInspector implements RegistryLookups {
     };
   }
 
-  async head(request: InspectionRequest, signal: AbortSignal): Promise<HeadAnswer> {
+  async head(request: PlannedRequest, signal: AbortSignal): Promise<HeadAnswer> {
     const context = contextOf(request, signal);
     const first = await this.#firstAnswer(request, context, (session, { reference }) => session.head(reference));
     const cost = { requests: context.log.counts, trace: context.log.trace };
@@ -83,14 +81,12 @@ class RegistryInspector implements RegistryLookups {
 
   /** The endpoints in order; the first that answers wins, otherwise the failure names the problems of all. */
   async #firstAnswer<T>(
-    { image }: InspectionRequest,
+    { image, endpoints }: PlannedRequest,
     context: InspectionContext,
     read: (session: Session, endpoint: Endpoint) => Promise<T>,
   ): Promise<EndpointResult<T>> {
-    const plan = this.#deps.planner.plan(image);
-    if (plan.kind === "refused") return { kind: "failed", failure: plan.failure, endpoint: undefined };
     const failures: InspectionFailure[] = [];
-    for (const endpoint of plan.endpoints) {
+    for (const endpoint of endpoints) {
       try {
         const session = this.#deps.openSession(endpoint, context);
         return { kind: "answered", result: await read(session, endpoint), endpoint };
@@ -99,7 +95,7 @@ class RegistryInspector implements RegistryLookups {
         failures.push(error.failure);
       }
     }
-    return { kind: "failed", failure: joinFailures(image, failures), endpoint: plan.endpoints.at(-1) };
+    return { kind: "failed", failure: joinFailures(image, failures), endpoint: endpoints.at(-1) };
   }
 }
 

@@ -1,6 +1,21 @@
-// What an inspection is asked and what it reports. Spoken by everything that inspects images, and by those who ask.
+// What an inspection is asked and what it reports: one interface for everything that inspects images. From the request to
+// the wire, each layer an Inspector or what the one above it reads with:
+//
+//   InspectionRequest                                                                       InspectionReport
+//        ▼                                                                                        ▲
+//   1  with_keyring         plans the pull, completes the credentials       config/, credentials/ │
+//        ▼ PlannedRequest                                                                         │
+//   2  cache/single_flight  equal inspections that overlap are one                                │
+//   3  cache/cached         digests for good, tags for a while                                    │
+//        ▼ PlannedRequest                                                                         │
+//   4  inspect              the endpoints in order, one image read by each              image/    │ Inspection
+//        ▼ Endpoint, InspectionContext                                                            │ RegistryDocument
+//   5  session              limits, logins, digests of one repository                 limits/, auth/
+//        ▼ Exchange                                                                               │ Answer
+//   6  http/transport       address guard, TLS, redirects, time and size limits ──── fetch ───────┘
 import type { Callers } from "../shared_call.ts";
 import type { Credential } from "./credential.ts";
+import type { Endpoint } from "./pull_plan.ts";
 import type { Inspection, InspectionDepth, InspectionFailure } from "./types.ts";
 
 /** Whose turn it is when a registry's budget is short: first gated pods, then admission prefetch, then prewarm. */
@@ -30,6 +45,12 @@ export interface InspectionRequest {
   readonly namespace?: string | undefined;
   /** All who wait for an inspection that is shared, more of them as they join; absent: `namespace` and `priority` alone. */
   readonly askers?: Callers<Asker> | undefined;
+}
+
+/** A request whose credentials are complete and match its endpoints: what may be shared and cached depends on them. */
+export interface PlannedRequest extends InspectionRequest {
+  /** Where the image may be pulled from, in order. */
+  readonly endpoints: readonly Endpoint[];
 }
 
 /** HTTP requests that an inspection caused. */
@@ -90,9 +111,9 @@ export interface InspectionReport {
 }
 
 /** Anything that can inspect images. Client, cache, single-flight and limiter are each a value of it. */
-export interface Inspector {
+export interface Inspector<Request extends InspectionRequest = InspectionRequest> {
   /** Never rejects except when the signal aborts: a failure is an {@link Inspection}. */
-  inspect(request: InspectionRequest, signal: AbortSignal): Promise<InspectionReport>;
+  inspect(request: Request, signal: AbortSignal): Promise<InspectionReport>;
 }
 
 /** What a HEAD of a reference gave, and what it cost. `unknown`: the registry answers without a digest. */
@@ -110,7 +131,7 @@ export type HeadAnswer =
   );
 
 /** An inspector that can also find the digest behind a reference without reading it. */
-export interface RegistryLookups extends Inspector {
+export interface RegistryLookups extends Inspector<PlannedRequest> {
   /** Never rejects except when the signal aborts. */
-  head(request: InspectionRequest, signal: AbortSignal): Promise<HeadAnswer>;
+  head(request: PlannedRequest, signal: AbortSignal): Promise<HeadAnswer>;
 }

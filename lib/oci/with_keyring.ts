@@ -1,10 +1,10 @@
-// Completes a request before anything is keyed by it: the credentials of cluster and node join those of the pod, what
-// matches no endpoint of the image is dropped, and what policy forbids ends here. A wrapper around any inspector.
+// Completes a request before anything is keyed by it: the pull is planned, the credentials of cluster and node join those of
+// the pod, what matches no endpoint of the image is dropped, and what policy forbids ends here.
 import type { Clock } from "../clock.ts";
 import { matchPullSecrets, scopeCovers } from "./credentials/match.ts";
 import type { Credential, Keyring } from "./credential.ts";
 import { fingerprintOfAll } from "./fingerprint.ts";
-import type { InspectionReport, InspectionRequest, Inspector } from "./inspector.ts";
+import type { InspectionReport, InspectionRequest, Inspector, PlannedRequest } from "./inspector.ts";
 import { NO_REQUESTS } from "./request_log.ts";
 import type { Endpoint, PullPlanner } from "./pull_plan.ts";
 import type { InspectionFailure } from "./types.ts";
@@ -14,7 +14,7 @@ import type { InspectionFailure } from "./types.ts";
  * the keyring's. So a pull secret for another registry makes no difference to what is shared and cached.
  */
 export function withKeyring(
-  inner: Inspector,
+  inner: Inspector<PlannedRequest>,
   { planner, keyring, clock }: { readonly planner: PullPlanner; readonly keyring: Keyring; readonly clock: Clock },
 ): Inspector {
   async function credentialsFor(
@@ -35,8 +35,9 @@ export function withKeyring(
     inspect: async (request, signal) => {
       const plan = planner.plan(request.image);
       if (plan.kind === "refused") return refusal(request.image, { failure: plan.failure, atMs: clock.nowMs() });
-      const credentials = await credentialsFor(request, plan.endpoints, signal);
-      return await inner.inspect({ ...request, credentials }, signal);
+      const { endpoints } = plan;
+      const credentials = await credentialsFor(request, endpoints, signal);
+      return await inner.inspect({ ...request, credentials, endpoints }, signal);
     },
   };
 }

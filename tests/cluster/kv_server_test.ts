@@ -6,7 +6,7 @@ import { REST_MS } from "../../lib/kv/guarded_store.ts";
 import type { KeyValueStore } from "../../lib/kv/store.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { type CachedInspector, openCachedInspector } from "../../lib/oci/cache/cached.ts";
-import type { InspectionRequest, RegistryLookups } from "../../lib/oci/inspector.ts";
+import type { PlannedRequest, RegistryLookups } from "../../lib/oci/inspector.ts";
 import { NO_REQUESTS } from "../../lib/oci/request_log.ts";
 import { lacks } from "../support/needs.ts";
 import { KvServer } from "./support/denokv.ts";
@@ -70,11 +70,11 @@ function openReplica(kv: KeyValueStore, inner: RegistryLookups): CachedInspector
   });
 }
 
-function requestFor(image: string): InspectionRequest {
-  return { image, credentials: [], freshness: "cached", depth: "index", priority: "gated" };
+function requestFor(image: string): PlannedRequest {
+  return { image, credentials: [], freshness: "cached", depth: "index", priority: "gated", endpoints: [] };
 }
 
-function requestWith(password: string | undefined): InspectionRequest {
+function requestWith(password: string | undefined): PlannedRequest {
   const scope = "registry.example";
   const credentials = password === undefined
     ? []

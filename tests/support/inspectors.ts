@@ -12,7 +12,13 @@ import type { Credential, Keyring } from "../../lib/oci/credential.ts";
 import { failureOf } from "../../lib/oci/errors.ts";
 import type { HostState } from "../../lib/oci/limits/host_state.ts";
 import { openRegistryInspector } from "../../lib/oci/inspect.ts";
-import type { InspectionReport, InspectionRequest, Inspector, RegistryLookups } from "../../lib/oci/inspector.ts";
+import type {
+  InspectionReport,
+  InspectionRequest,
+  Inspector,
+  PlannedRequest,
+  RegistryLookups,
+} from "../../lib/oci/inspector.ts";
 import { NO_PROXIES, type ProxySettings } from "../../lib/oci/http/proxy.ts";
 import type { Endpoint, EndpointTransport, PullPlanner } from "../../lib/oci/pull_plan.ts";
 import { parseReference } from "../../lib/oci/reference.ts";
@@ -67,14 +73,17 @@ export function openTestInspector(
   const limiter = openRequestLimiter({ clock, log });
   const tokens = openTokenSource({ transport, limiter, clock });
   const openSession = openSessions({ transport, tokens, limiter, clock });
-  const registry = openRegistryInspector({ openSession, planner, clock, checkConfigs });
+  const registry = openRegistryInspector({ openSession, clock, checkConfigs });
   const cached = openCachedInspector({ inner: limitInspections(registry), kv, clock, log, maxEntries, tagTtlMs });
   const { keyring: given = [] } = options;
   const keyring: Keyring = "lookup" in given ? given : { lookup: () => Promise.resolve(given) };
   const inspector = withKeyring(singleFlight(cached, { clock }), { planner, keyring, clock });
   return {
     inspector,
-    registry,
+    registry: {
+      inspect: (request, signal) => registry.inspect(planned(request, planner), signal),
+      head: (request, signal) => registry.head(planned(request, planner), signal),
+    },
     inspect: (image, more = {}) => inspector.inspect(makeRequest(image, more), new AbortController().signal),
     hostStates: () => limiter.hostStates(),
     cacheSize: () => cached.size(),
@@ -82,9 +91,14 @@ export function openTestInspector(
   };
 }
 
-/** A request of a gated pod without credentials. */
-export function makeRequest(image: string, more: Partial<InspectionRequest> = {}): InspectionRequest {
-  return { image, credentials: [], freshness: "cached", depth: "index", priority: "gated", ...more };
+/** A request of a gated pod without credentials, and without a plan. */
+export function makeRequest(image: string, more: Partial<PlannedRequest> = {}): PlannedRequest {
+  return { image, credentials: [], freshness: "cached", depth: "index", priority: "gated", endpoints: [], ...more };
+}
+
+function planned(request: PlannedRequest, planner: PullPlanner): PlannedRequest {
+  const plan = planner.plan(request.image);
+  return plan.kind === "refused" ? request : { ...request, endpoints: plan.endpoints };
 }
 
 /** A user and a password for a host. */

@@ -1,5 +1,5 @@
 // Bearer tokens of registries: asked once per realm, service, scope and credential, kept until shortly before they end.
-// Source: distribution token authentication (`token`, `access_token`, refresh tokens); pod placement §3.9.
+// The answers are those of the distribution project's token authentication: `token`, `access_token`, refresh tokens.
 import * as z from "zod";
 import type { Clock } from "../../clock.ts";
 import { SharedCalls } from "../../shared_call.ts";

@@ -10,7 +10,14 @@ import type { Logger } from "../../log.ts";
 import type { Credential } from "../credential.ts";
 import { fingerprintOfAll } from "../fingerprint.ts";
 import { findingsOfDocument, findingsOfReference } from "../image/findings.ts";
-import type { HeadAnswer, InspectionReport, InspectionRequest, Inspector, RegistryLookups } from "../inspector.ts";
+import type {
+  HeadAnswer,
+  InspectionReport,
+  InspectionRequest,
+  Inspector,
+  PlannedRequest,
+  RegistryLookups,
+} from "../inspector.ts";
 import { askersOf, forAll } from "../limits/askers.ts";
 import { canonicalReference, type ImageReference, parseReference } from "../reference.ts";
 import { addRequests, NO_REQUESTS } from "../request_log.ts";
@@ -28,7 +35,7 @@ export interface RecalledImage {
 }
 
 /** An inspector with a memory. */
-export interface CachedInspector extends Inspector {
+export interface CachedInspector extends Inspector<PlannedRequest> {
   /** What memory has of an image, public or in one of these access scopes, however old; answered at once. */
   recall(image: string, scopeIds: readonly number[]): RecalledImage | undefined;
   /** Documents in memory. */
@@ -61,7 +68,7 @@ export function openCachedInspector(deps: CachedInspectorDeps): CachedInspector 
 
 /** A request with what follows from it. */
 interface Question {
-  readonly request: InspectionRequest;
+  readonly request: PlannedRequest;
   readonly reference: ImageReference;
   /** Whose records may answer it, everybody's first. */
   readonly scopes: readonly AccessScope[];
@@ -107,7 +114,7 @@ class Cache implements CachedInspector {
     return { inspection: { ...document, findings: findingsFor(reference, document) }, tag };
   }
 
-  async inspect(request: InspectionRequest, signal: AbortSignal): Promise<InspectionReport> {
+  async inspect(request: PlannedRequest, signal: AbortSignal): Promise<InspectionReport> {
     const { inner, clock } = this.#deps;
     const parsed = parseReference(request.image);
     if (parsed.kind === "invalid") return await inner.inspect(request, signal);

@@ -2,7 +2,7 @@
 import type { Clock } from "../../clock.ts";
 import { SharedCalls } from "../../shared_call.ts";
 import { fingerprintOfAll } from "../fingerprint.ts";
-import type { Asker, InspectionReport, InspectionRequest, Inspector } from "../inspector.ts";
+import type { Asker, InspectionReport, InspectionRequest, Inspector, PlannedRequest } from "../inspector.ts";
 import { askersOf, forAll, nameOfAsker } from "../limits/askers.ts";
 
 /**
@@ -10,7 +10,10 @@ import { askersOf, forAll, nameOfAsker } from "../limits/askers.ts";
  * priorities, and ends when the last of them has left. `revalidate` is not shared here: which look-ups may answer it
  * depends on when they began, which the cache decides.
  */
-export function singleFlight(inner: Inspector, { clock }: { readonly clock: Clock }): Inspector {
+export function singleFlight(
+  inner: Inspector<PlannedRequest>,
+  { clock }: { readonly clock: Clock },
+): Inspector<PlannedRequest> {
   const calls = new SharedCalls<InspectionReport, Asker>({ clock, nameOf: nameOfAsker });
   return {
     inspect: async (request, signal) => {

@@ -18,7 +18,7 @@ export function mostUrgent({ members }: Callers<Asker>): InspectionPriority {
 }
 
 /** The request as one of all these askers: as urgent as the most urgent of them is when that is read. */
-export function forAll(request: InspectionRequest, askers: Callers<Asker>): InspectionRequest {
+export function forAll<R extends InspectionRequest>(request: R, askers: Callers<Asker>): R {
   return {
     ...request,
     askers,

@@ -88,6 +88,7 @@ Deno.test("openCachedInspector() writes no credential into the store, in no form
         freshness: "cached",
         depth: "index",
         priority: "gated",
+        endpoints: [],
       } as const;
       await inspector.inspect(request, new AbortController().signal);
       // The salt, the document and the tag; the names of private knowledge take their time.

@@ -407,6 +407,7 @@ Deno.test("head() tells the digest, or that the registry does not tell", async (
     freshness: "cached",
     depth: "index",
     priority: "gated",
+    endpoints: [],
   } as const;
   const { signal } = new AbortController();
   const answer = await inspector.registry.head(request, signal);

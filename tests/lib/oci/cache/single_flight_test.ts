@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { InspectionReport, InspectionRequest, Inspector } from "../../../../lib/oci/inspector.ts";
+import type { InspectionReport, Inspector, PlannedRequest } from "../../../../lib/oci/inspector.ts";
 import { NO_REQUESTS } from "../../../../lib/oci/request_log.ts";
 import { singleFlight } from "../../../../lib/oci/cache/single_flight.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
@@ -23,16 +23,16 @@ const REPORT: InspectionReport = {
 };
 
 interface Call {
-  readonly request: InspectionRequest;
+  readonly request: PlannedRequest;
   readonly signal: AbortSignal;
   readonly finish: (report: InspectionReport) => void;
   readonly fail: (reason: Error) => void;
 }
 
 /** An inspector whose answers a test gives. */
-function slow(): { readonly inspector: Inspector; readonly calls: Call[] } {
+function slow(): { readonly inspector: Inspector<PlannedRequest>; readonly calls: Call[] } {
   const calls: Call[] = [];
-  const inspector: Inspector = {
+  const inspector: Inspector<PlannedRequest> = {
     inspect: (request, signal) =>
       new Promise((finish, fail) => {
         calls.push({ request, signal, finish, fail });
@@ -42,13 +42,14 @@ function slow(): { readonly inspector: Inspector; readonly calls: Call[] } {
   return { inspector, calls };
 }
 
-function requestOf(more: Partial<InspectionRequest> = {}): InspectionRequest {
+function requestOf(more: Partial<PlannedRequest> = {}): PlannedRequest {
   return {
     image: "registry.example/app:v1",
     credentials: [],
     freshness: "cached",
     depth: "index",
     priority: "admission",
+    endpoints: [],
     ...more,
   };
 }
@@ -74,7 +75,7 @@ Deno.test("singleFlight() makes one inspection of 1 000 at the same time", async
 Deno.test("singleFlight() keeps apart what differs in image, credentials or depth, and never shares what must be looked up again", async () => {
   const { inspector, calls } = slow();
   const shared = singleFlight(inspector, { clock });
-  const secret = (password: string): InspectionRequest["credentials"] => [
+  const secret = (password: string): PlannedRequest["credentials"] => [
     { scope: "registry.example", source: "secret a/b", secret: { kind: "basic", username: "u", password } },
   ];
   const different = [
