@@ -1,8 +1,9 @@
-// The TLS front door: node:https under a fetch-style handler. Not Deno.serve, which stalls answers of our size by 44 ms
-// under TLS and cannot change its certificate.
+// A TLS listener under a fetch-style handler: node:https, because Deno.serve delays answers of our size by 44 ms under TLS
+// and cannot change its certificate. A guard sees each TCP connection before its handshake, so that one too many costs none.
 import { createServer, type Server } from "node:https";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, Socket } from "node:net";
 import { getRequestListener } from "@hono/node-server";
+import { ConnectionGuard, type ListenerGuard } from "./connection_guard.ts";
 
 /** A serving certificate, PEM. */
 export interface KeyPair {
@@ -16,60 +17,77 @@ export interface HttpsListener {
   readonly port: number;
   /** New connections get this certificate; open ones go on. Throws when the pair does not fit together. */
   setCertificate(pair: KeyPair): void;
-  /** From now on every answer asks its client to leave the connection: who is busy moves on before the listener closes. */
+  /** From now on every answer asks its client to leave the connection, so that clients move on before the end. */
   beginDrain(): void;
   /** Stops accepting, lets running requests finish for at most `graceMs`, then closes every connection. */
   close(graceMs: number): Promise<void>;
 }
 
-/** Longest a client may take for the TLS handshake, its headers, and its whole request (ms): the API server needs less. */
-const HANDSHAKE_TIMEOUT_MS = 10_000;
-const HEADERS_TIMEOUT_MS = 10_000;
-const REQUEST_TIMEOUT_MS = 20_000;
-/**
- * Longest a connection may be idle (ms): more than the 90 s after which a Go client closes it. If we closed first, a
- * request could be under way already, and a POST is not sent again: its pod would pass without a gate.
- */
-const IDLE_TIMEOUT_MS = 120_000;
-
-/** Starts listening; rejects when the address is taken or the certificate is unusable. */
-export async function openHttpsListener(options: {
+/** How to listen. */
+export interface HttpsListenerOptions {
   readonly host: string;
   readonly port: number;
   readonly certificate: KeyPair;
   readonly handler: (request: Request) => Response | Promise<Response>;
-}): Promise<HttpsListener> {
-  const { host, port, certificate, handler } = options;
+  /** Who may connect and which request lines are accepted; without it everybody and all. */
+  readonly guard?: ListenerGuard | undefined;
+  /** PEM of the CAs whose client certificates are required and verified; without it none is asked for. */
+  readonly clientCa?: string | undefined;
+}
+
+/** Starts listening; rejects when the address is taken or the certificate is unusable. */
+export async function openHttpsListener(options: HttpsListenerOptions): Promise<HttpsListener> {
+  const { host, port, certificate, handler, clientCa } = options;
   let isDraining = false;
-  const answer = async (request: Request): Promise<Response> => {
-    const response = await handler(request);
-    response.headers.set("connection", "close");
-    return response;
-  };
+  const answer = getRequestListener(
+    async (request) => {
+      const response = await handler(request);
+      if (isDraining) response.headers.set("connection", "close");
+      return response;
+    },
+    { overrideGlobalObjects: false, autoCleanupIncoming: false },
+  );
+  const clients = clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true };
+  const guard = new ConnectionGuard(options.guard);
   const server = createServer(
     {
       ...certificate,
+      ...clients,
       noDelay: true,
       keepAlive: true,
       minVersion: "TLSv1.2",
       ALPNProtocols: ["http/1.1"],
-      handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
-      connectionsCheckingInterval: 1_000,
     },
-    getRequestListener((request) => isDraining ? answer(request) : handler(request), { overrideGlobalObjects: false }),
+    (request, response) => {
+      if (guard.begins(request, response)) void answer(request, response);
+    },
   );
-  server.headersTimeout = HEADERS_TIMEOUT_MS;
-  server.requestTimeout = REQUEST_TIMEOUT_MS;
-  server.keepAliveTimeout = IDLE_TIMEOUT_MS;
+  // The guard has time limits of its own, by what a connection has proven.
+  Object.assign(server, { headersTimeout: 0, requestTimeout: 0, keepAliveTimeout: guard.idleTimeoutMs });
+  guardConnections(server, guard);
   await listening(server, { host, port });
   return {
     port: portOf(server, port),
-    setCertificate: (pair) => server.setSecureContext({ ...pair, minVersion: "TLSv1.2" }),
+    setCertificate: (pair) => server.setSecureContext({ ...pair, ...clients, minVersion: "TLSv1.2" }),
     beginDrain: () => {
       isDraining = true;
     },
-    close: (graceMs) => closeWithin(server, graceMs),
+    close: (graceMs) => closeWithin({ server, guard }, graceMs),
   };
+}
+
+/** Puts the guard before the server's own listener, which begins the handshake. */
+function guardConnections(server: Server, guard: ConnectionGuard): void {
+  const [beginHandshake] = server.listeners("connection");
+  if (beginHandshake === undefined) throw new Error("Cannot guard the TLS listener: it takes no connections.");
+  server.removeAllListeners("connection");
+  server.on("connection", (socket) => {
+    if (socket instanceof Socket && guard.admits(socket)) beginHandshake.call(server, socket);
+  });
+  server.on("secureConnection", (socket) => guard.secured(socket));
+  // A client that speaks no TLS, or leaves: its socket is closed, and nothing is worth reporting.
+  server.on("tlsClientError", (_error, socket) => socket.destroy());
+  server.on("clientError", (_error, socket) => socket.destroy());
 }
 
 function listening(server: Server, address: { readonly host: string; readonly port: number }): Promise<void> {
@@ -87,13 +105,17 @@ function portOf(server: Server, wanted: number): number {
   return typeof address === "object" && address !== null ? address.port : wanted;
 }
 
-async function closeWithin(server: Server, graceMs: number): Promise<void> {
+async function closeWithin(
+  { server, guard }: { readonly server: Server; readonly guard: ConnectionGuard },
+  graceMs: number,
+): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
-  const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+  guard.closeIdle();
+  const timer = setTimeout(() => guard.closeAll(), graceMs);
   // Keep-alive connections become idle one by one as their last answer leaves.
-  const sweep = setInterval(() => server.closeIdleConnections(), 50);
+  const sweep = setInterval(() => guard.closeIdle(), 50);
   await closed;
   clearTimeout(timer);
   clearInterval(sweep);
+  guard.stop();
 }

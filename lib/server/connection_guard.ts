@@ -1,0 +1,165 @@
+// Applies the connection table and the path check to the sockets and requests of a listener.
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import {
+  type Connection,
+  CONNECTION_LIMITS,
+  type ConnectionLimits,
+  ConnectionTable,
+  type DropReason,
+} from "./connection_table.ts";
+import type { PathVerdict } from "./path_check.ts";
+
+/** What a guarded listener lets in, and whom it tells. */
+export interface ListenerGuard {
+  readonly limits: ConnectionLimits;
+  /** Judges a request line. */
+  readonly check: (url: string) => PathVerdict;
+  /** Whether what came by a path of the manifests still counts. */
+  readonly acceptsPlain: () => boolean;
+  /** A connection was closed, or not accepted. */
+  readonly dropped: (reason: DropReason) => void;
+  /** A head came by an accepted path; `taken` is false when there was no room for its body. */
+  readonly began: (
+    request: { readonly verdict: Exclude<PathVerdict, { kind: "refused" }>; readonly taken: boolean },
+  ) => void;
+}
+
+/** For listeners of our own tests and playground: everybody, everything. */
+const OPEN: ListenerGuard = {
+  limits: {
+    ...CONNECTION_LIMITS,
+    maxConnections: Infinity,
+    maxUnproven: Infinity,
+    maxUnprovenPerAddress: Infinity,
+    maxArrivingBytes: Infinity,
+  },
+  check: (url) => ({ kind: "secret", url }),
+  acceptsPlain: () => true,
+  dropped: () => {},
+  began: () => {},
+};
+
+const SWEEP_MS = 1_000;
+/** A body without a declared size may be as large as the largest that is read. */
+const UNDECLARED_BYTES = 7 * 1024 * 1024;
+
+/** The guard of one listener. */
+export class ConnectionGuard {
+  readonly #guard: ListenerGuard;
+  readonly #table: ConnectionTable;
+  /** By the client's address and port, which the TCP and the TLS socket of a connection share. */
+  readonly #bySocket = new Map<string, Connection>();
+  readonly #sweep: ReturnType<typeof setInterval>;
+
+  constructor(guard: ListenerGuard = OPEN) {
+    this.#guard = guard;
+    this.#table = new ConnectionTable({
+      limits: guard.limits,
+      nowMs: () => performance.now(),
+      dropped: guard.dropped,
+    });
+    this.#sweep = setInterval(() => {
+      if (!guard.acceptsPlain()) this.#table.revokePlain();
+      this.#table.sweep();
+    }, SWEEP_MS);
+  }
+
+  /** How long a connection may be idle between requests (ms). */
+  get idleTimeoutMs(): number {
+    return this.#guard.limits.timeoutsMs.idle;
+  }
+
+  /** Whether an accepted socket may begin its handshake; otherwise it is closed. */
+  admits(socket: Socket): boolean {
+    const key = keyOf(socket);
+    const connection = this.#table.admit(socket.remoteAddress ?? "", {
+      bytesRead: () => socket.bytesRead,
+      close: () => socket.destroy(),
+    });
+    // A socket that is reset fails; what matters is that it closes.
+    socket.on("error", () => {});
+    if (connection === undefined) {
+      socket.destroy();
+      return false;
+    }
+    this.#bySocket.set(key, connection);
+    socket.once("close", () => {
+      this.#table.closed(connection);
+      this.#bySocket.delete(key);
+    });
+    return true;
+  }
+
+  /** The handshake of a socket is done. */
+  secured(socket: Socket): void {
+    const connection = this.#bySocket.get(keyOf(socket));
+    if (connection === undefined) return void socket.destroy();
+    const closeTcp = connection.socket.close;
+    connection.socket.close = () => {
+      socket.destroy();
+      closeTcp();
+    };
+    this.#table.becomesIdle(connection);
+  }
+
+  /**
+   * Whether a request is to be answered. From one that came by no accepted path nothing more is read than its head; it
+   * gets a 404 without a body, and the connection ends.
+   */
+  begins(request: IncomingMessage, response: ServerResponse): boolean {
+    const connection = this.#bySocket.get(keyOf(request.socket));
+    const verdict = this.#guard.check(request.url ?? "");
+    if (connection === undefined) return false;
+    if (verdict.kind === "refused") {
+      this.#guard.dropped("path");
+      this.#refuse(connection, { response, status: 404 });
+      return false;
+    }
+    const declared = Number(request.headers["content-length"] ?? UNDECLARED_BYTES);
+    const taken = this.#table.bodyBegins(connection, { proof: verdict.kind, bytes: declared });
+    this.#guard.began({ verdict, taken });
+    if (!taken) {
+      this.#refuse(connection, { response, status: 503 });
+      return false;
+    }
+    request.url = verdict.url;
+    request.once("end", () => this.#table.bodyEnds(connection));
+    response.once("close", () => {
+      // What is left of a body would be read as the next request.
+      if (request.complete) this.#table.becomesIdle(connection);
+      else connection.socket.close();
+    });
+    return true;
+  }
+
+  /** Closes the connections over which nothing is under way. */
+  closeIdle(): void {
+    for (const { phase, socket } of this.#table.connections) {
+      if (phase === "idle" || phase === "handshake") socket.close();
+    }
+  }
+
+  /** Closes all connections. */
+  closeAll(): void {
+    for (const { socket } of this.#table.connections) socket.close();
+  }
+
+  /** Ends the guard's own work. */
+  stop(): void {
+    clearInterval(this.#sweep);
+  }
+
+  #refuse(
+    connection: Connection,
+    { response, status }: { readonly response: ServerResponse; readonly status: number },
+  ): void {
+    response.writeHead(status, { connection: "close", "content-length": "0" });
+    response.once("finish", () => connection.socket.close());
+    response.end();
+  }
+}
+
+function keyOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
+}

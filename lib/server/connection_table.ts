@@ -1,0 +1,221 @@
+// Which connections of the webhook port are kept. A connection is proven once a request came over it by an accepted path;
+// until then it is worth as much as any stranger's. Under pressure the unproven go first: those of addresses that proved
+// nothing, of the address with the most of them, the oldest.
+//
+//   accepted ─▶ handshake ─▶ idle ─▶ body ─▶ answer ─▶ idle …      each phase has its time limit
+import { AddressBook, type AddressState } from "./address_book.ts";
+
+/** What came over a connection: nothing that counts, a request by a path of the manifests, or one by a secret path. */
+export type Proof = "none" | "plain" | "secret";
+
+/** Where a connection stands. `idle`: between requests, an unfinished head included. */
+export type Phase = "handshake" | "idle" | "body" | "answer";
+
+/** Why a connection was closed by us: the label of a metric. */
+export type DropReason = "rate" | "address" | "unproven" | "total" | "timeout" | "path";
+
+/** A connection of the table. */
+export interface Connection {
+  readonly address: AddressState<Connection>;
+  phase: Phase;
+  /** Since when it is in this phase (monotonic ms). */
+  sinceMs: number;
+  /** Bytes that had come over it when that was last looked at, and when they last had become more (monotonic ms). */
+  bytesSeen: number;
+  grewMs: number;
+  proof: Proof;
+  /** Declared size of the body that arrives; 0 in other phases. */
+  bodyBytes: number;
+  readonly socket: ConnectionSocket;
+}
+
+/** What the table needs of a socket. */
+export interface ConnectionSocket {
+  /** Bytes that have come over it. */
+  readonly bytesRead: () => number;
+  close: () => void;
+}
+
+/** How many, how fast, how long. */
+export interface ConnectionLimits {
+  /** Connections altogether. */
+  readonly maxConnections: number;
+  /** Connections that proved nothing, altogether and of one address. */
+  readonly maxUnproven: number;
+  readonly maxUnprovenPerAddress: number;
+  /** Bytes of large bodies that arrive at a time. */
+  readonly maxArrivingBytes: number;
+  /** Longest time in each phase (ms); `unprovenIdle` until the first head is complete. */
+  readonly timeoutsMs: Readonly<Record<Phase | "unprovenIdle", number>>;
+}
+
+/**
+ * Three API servers with 600 requests in flight each (the default) have a connection for each, because webhooks are called
+ * over HTTP/1.1, and a new one is unproven for a moment: one address may have all of one API server's. A connection costs
+ * about 43 KB. The idle time is more than the 90 s after which a Go client closes a connection: if we closed first, a
+ * request could be under way already, and a POST is not sent again.
+ */
+export const CONNECTION_LIMITS: ConnectionLimits = {
+  maxConnections: 3_000,
+  maxUnproven: 1_024,
+  maxUnprovenPerAddress: 768,
+  maxArrivingBytes: 32 * 1024 * 1024,
+  timeoutsMs: { handshake: 5_000, unprovenIdle: 10_000, idle: 120_000, body: 10_000, answer: 40_000 },
+};
+
+/** A body that has not grown for so long (ms) gives way to others. */
+const STALLED_MS = 1_000;
+
+/** The connections of one listener. */
+export class ConnectionTable {
+  readonly #limits: ConnectionLimits;
+  readonly #nowMs: () => number;
+  readonly #dropped: (reason: DropReason) => void;
+  readonly #addresses: AddressBook<Connection>;
+  readonly #connections = new Set<Connection>();
+  #arrivingBytes = 0;
+
+  constructor(
+    deps: {
+      readonly limits: ConnectionLimits;
+      readonly nowMs: () => number;
+      readonly dropped: (reason: DropReason) => void;
+    },
+  ) {
+    this.#limits = deps.limits;
+    this.#nowMs = deps.nowMs;
+    this.#dropped = deps.dropped;
+    this.#addresses = new AddressBook(deps.nowMs);
+  }
+
+  /** All connections. */
+  get connections(): ReadonlySet<Connection> {
+    return this.#connections;
+  }
+
+  /** Takes a connection that was accepted, before anything is read from it; undefined: close it. */
+  admit(remoteAddress: string, socket: ConnectionSocket): Connection | undefined {
+    const address = this.#addresses.take(remoteAddress);
+    if (address === undefined) return void this.#dropped("rate");
+    const { maxUnprovenPerAddress, maxUnproven, maxConnections } = this.#limits;
+    if (address.unproven.size >= maxUnprovenPerAddress) this.#drop(oldestOf(address), "address");
+    if (this.#addresses.unproven >= maxUnproven) this.#drop(oldestOf(this.#addresses.most()), "unproven");
+    if (this.#connections.size >= maxConnections && !this.#makeRoom()) return void this.#dropped("total");
+    const connection: Connection = {
+      address,
+      phase: "handshake",
+      sinceMs: this.#nowMs(),
+      grewMs: this.#nowMs(),
+      proof: "none",
+      bodyBytes: 0,
+      bytesSeen: 0,
+      socket,
+    };
+    this.#connections.add(connection);
+    this.#addresses.add(connection);
+    return connection;
+  }
+
+  /** The handshake is done, or an answer was sent. */
+  becomesIdle(connection: Connection): void {
+    this.#enter(connection, { phase: "idle", bodyBytes: 0 });
+  }
+
+  /**
+   * A head came by an accepted path, and a body of so many bytes is to follow. Answers false when there is no room for
+   * it beside bodies that do arrive; one that has stalled makes room.
+   */
+  bodyBegins(connection: Connection, { proof, bytes }: { readonly proof: Proof; readonly bytes: number }): boolean {
+    this.#prove(connection, proof);
+    const isFull = (): boolean =>
+      this.#arrivingBytes > 0 && this.#arrivingBytes + bytes > this.#limits.maxArrivingBytes;
+    if (isFull()) {
+      const stalled = [...this.#connections].filter((other) => other.bodyBytes > 0 && this.#isStalled(other));
+      for (const other of stalled.toSorted((a, b) => a.grewMs - b.grewMs)) {
+        if (!isFull()) break;
+        this.#drop(other, "timeout");
+      }
+    }
+    if (isFull()) return false;
+    this.#enter(connection, { phase: "body", bodyBytes: bytes });
+    return true;
+  }
+
+  /** The body is complete: it is answered now. */
+  bodyEnds(connection: Connection): void {
+    this.#enter(connection, { phase: "answer", bodyBytes: 0 });
+  }
+
+  /** It is closed, by whomever. */
+  closed(connection: Connection): void {
+    if (!this.#connections.delete(connection)) return;
+    this.#arrivingBytes -= connection.bodyBytes;
+    this.#addresses.remove(connection);
+  }
+
+  /** Closes what is over its time, and sees which bodies go on. Call it every second or so. */
+  sweep(): void {
+    const nowMs = this.#nowMs();
+    const { timeoutsMs } = this.#limits;
+    for (const connection of this.#connections) {
+      if (connection.phase === "body") seeProgress(connection, nowMs);
+      const isNew = connection.phase === "idle" && connection.proof === "none";
+      const limitMs = timeoutsMs[isNew ? "unprovenIdle" : connection.phase];
+      if (nowMs - connection.sinceMs >= limitMs) this.#drop(connection, "timeout");
+    }
+    this.#addresses.sweep();
+  }
+
+  /** The paths of the manifests are no longer accepted: what they proved is nothing any more. */
+  revokePlain(): void {
+    for (const connection of this.#connections) {
+      if (connection.proof === "plain") this.#prove(connection, "none");
+    }
+  }
+
+  #prove(connection: Connection, proof: Proof): void {
+    this.#addresses.remove(connection);
+    connection.proof = proof;
+    this.#addresses.add(connection);
+  }
+
+  #enter(connection: Connection, next: { readonly phase: Phase; readonly bodyBytes: number }): void {
+    this.#arrivingBytes += next.bodyBytes - connection.bodyBytes;
+    connection.phase = next.phase;
+    connection.bodyBytes = next.bodyBytes;
+    connection.sinceMs = this.#nowMs();
+    connection.grewMs = connection.sinceMs;
+  }
+
+  #isStalled(connection: Connection): boolean {
+    const nowMs = this.#nowMs();
+    seeProgress(connection, nowMs);
+    return nowMs - connection.grewMs >= STALLED_MS;
+  }
+
+  /** Closes a connection that is worth less than a new one; false when there is none. */
+  #makeRoom(): boolean {
+    const plain = [...this.#connections].find(({ proof, phase }) => proof === "plain" && phase === "idle");
+    const victim = oldestOf(this.#addresses.most()) ?? plain;
+    this.#drop(victim, "total");
+    return victim !== undefined;
+  }
+
+  #drop(connection: Connection | undefined, reason: DropReason): void {
+    if (connection === undefined) return;
+    this.closed(connection);
+    this.#dropped(reason);
+    connection.socket.close();
+  }
+}
+
+function seeProgress(connection: Connection, nowMs: number): void {
+  const bytes = connection.socket.bytesRead();
+  if (bytes === connection.bytesSeen) return;
+  connection.bytesSeen = bytes;
+  connection.grewMs = nowMs;
+}
+
+function oldestOf(address: AddressState<Connection> | undefined): Connection | undefined {
+  return address?.unproven.values().next().value;
+}

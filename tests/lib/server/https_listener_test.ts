@@ -1,0 +1,200 @@
+// The guarded TLS listener on real sockets: who is let in, who is closed, and what a request line decides.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect as connectTcp } from "node:net";
+import { connect as connectTls, type TLSSocket } from "node:tls";
+import { type CertificateAuthority, createAuthority } from "../../cluster/support/pki.ts";
+import { issueLoopbackCertificates } from "../../../lib/playground/certificates.ts";
+import { CONNECTION_LIMITS, type ConnectionLimits, type DropReason } from "../../../lib/server/connection_table.ts";
+import { type HttpsListener, openHttpsListener } from "../../../lib/server/https_listener.ts";
+import { makePathCheck } from "../../../lib/server/path_check.ts";
+
+const { serving, authority } = await issueLoopbackCertificates(Date.now());
+const SECRET_PATH = `/${"s".repeat(43)}/convert`;
+
+interface ClientPair {
+  readonly cert: string;
+  readonly key: string;
+}
+
+interface Bench extends AsyncDisposable {
+  readonly listener: HttpsListener;
+  readonly drops: DropReason[];
+  readonly answered: string[];
+  plain: boolean;
+  connect(localAddress?: string): Promise<TLSSocket>;
+  /** Sends over a connection and gives the first line of the answer; empty when it was closed instead. */
+  send(socket: TLSSocket, text: string): Promise<string>;
+}
+
+async function openBench(limits: Partial<ConnectionLimits> = {}): Promise<Bench> {
+  const drops: DropReason[] = [];
+  const answered: string[] = [];
+  const sockets: TLSSocket[] = [];
+  const bench: { plain: boolean } = { plain: false };
+  const listener = await openHttpsListener({
+    host: "127.0.0.1",
+    port: 0,
+    certificate: serving,
+    handler: async (request) => {
+      answered.push(`${new URL(request.url).pathname} ${(await request.text()).length}`);
+      return new Response("ok");
+    },
+    guard: {
+      limits: { ...CONNECTION_LIMITS, ...limits },
+      check: makePathCheck({
+        routes: ["/convert"],
+        secretPaths: () => [SECRET_PATH],
+        acceptsPlain: () => bench.plain,
+      }),
+      acceptsPlain: () => bench.plain,
+      dropped: (reason) => void drops.push(reason),
+      began: () => {},
+    },
+  });
+  return Object.assign(bench, {
+    listener,
+    drops,
+    answered,
+    connect: async (localAddress = "127.0.0.1") => {
+      const tcp = connectTcp({ port: listener.port, host: "127.0.0.1", localAddress });
+      const socket = connectTls({ socket: tcp, host: "127.0.0.1", ca: authority });
+      sockets.push(socket);
+      socket.on("error", () => {});
+      await once(socket, "secureConnect");
+      return socket;
+    },
+    send: async (socket: TLSSocket, text: string) => {
+      const closed = once(socket, "close").then(() => [""]);
+      socket.write(text);
+      const [chunk] = await Promise.race([once(socket, "data"), closed]);
+      return String(chunk).split("\r\n")[0] ?? "";
+    },
+    [Symbol.asyncDispose]: async () => {
+      for (const socket of sockets) {
+        if (socket.closed) continue;
+        const closed = once(socket, "close");
+        socket.destroy();
+        await closed;
+      }
+      await listener.close(0);
+    },
+  });
+}
+
+function post(path: string, body = "{}", length = body.length): string {
+  return `POST ${path} HTTP/1.1\r\nhost: archway\r\ncontent-length: ${length}\r\n\r\n${body}`;
+}
+
+Deno.test("openHttpsListener() answers by a secret path, and hands on the route without it", async () => {
+  await using bench = await openBench();
+  const socket = await bench.connect();
+  assert.equal(await bench.send(socket, post(`${SECRET_PATH}?timeout=5s`)), "HTTP/1.1 200 OK");
+  assert.equal(await bench.send(socket, post(SECRET_PATH)), "HTTP/1.1 200 OK");
+  assert.deepEqual(bench.answered, ["/convert 2", "/convert 2"]);
+});
+
+Deno.test("openHttpsListener() answers any other path with 404, without its body, and closes", async () => {
+  await using bench = await openBench();
+  const wrong = `/${"t".repeat(43)}/convert`;
+  for (const path of ["/convert", wrong, "/", "/x".repeat(5_000), `${SECRET_PATH}/..`, `/a${SECRET_PATH}`]) {
+    const socket = await bench.connect();
+    assert.equal(
+      await bench.send(socket, post(path, "", 7 * 1024 * 1024)),
+      "HTTP/1.1 404 Not Found",
+      path.slice(0, 60),
+    );
+    await once(socket, "close");
+  }
+  assert.deepEqual(bench.answered, []);
+  assert.deepEqual(new Set(bench.drops), new Set(["path"]));
+});
+
+Deno.test("openHttpsListener() answers by plain paths while those are accepted", async () => {
+  await using bench = await openBench();
+  bench.plain = true;
+  const socket = await bench.connect();
+  assert.equal(await bench.send(socket, post("/convert")), "HTTP/1.1 200 OK");
+  bench.plain = false;
+  assert.equal(await bench.send(socket, post("/convert")), "HTTP/1.1 404 Not Found");
+});
+
+Deno.test("openHttpsListener() closes the oldest unproven connections beyond its limits, never a proven one", async () => {
+  await using bench = await openBench({ maxUnprovenPerAddress: 3, maxUnproven: 5 });
+  const proven = await bench.connect();
+  assert.equal(await bench.send(proven, post(SECRET_PATH)), "HTTP/1.1 200 OK");
+  const first = await bench.connect("127.0.0.2");
+  const firstClosed = once(first, "close");
+  const others = [];
+  for (let count = 0; count < 4; count++) others.push(await bench.connect("127.0.0.2"));
+  await firstClosed;
+  assert.deepEqual(bench.drops, ["address", "address"]);
+  for (let count = 0; count < 4; count++) others.push(await bench.connect("127.0.0.3"));
+  assert.ok(bench.drops.includes("unproven") || bench.drops.length > 2);
+  // The address of a proven connection is not made to give way to strangers.
+  const late = await bench.connect();
+  for (let count = 0; count < 6; count++) await bench.connect(`127.0.0.${10 + count}`);
+  assert.equal(await bench.send(late, post(SECRET_PATH)), "HTTP/1.1 200 OK");
+  assert.equal(await bench.send(proven, post(SECRET_PATH)), "HTTP/1.1 200 OK");
+});
+
+Deno.test("openHttpsListener() closes who does not finish handshake, head or body in time", async () => {
+  const timeoutsMs = { ...CONNECTION_LIMITS.timeoutsMs, handshake: 200, unprovenIdle: 200, body: 200 };
+  await using bench = await openBench({ timeoutsMs });
+  const mute = connectTcp(bench.listener.port, "127.0.0.1");
+  const muteClosed = once(mute, "close");
+  const idle = await bench.connect();
+  const head = await bench.connect();
+  const body = await bench.connect();
+  const closed = [idle, head, body].map((socket) => once(socket, "close"));
+  head.write("POST /convert HTTP/1.1\r\nx: ");
+  body.write(post(SECRET_PATH, "{", 100));
+  await Promise.all([...closed, muteClosed]);
+  assert.deepEqual(bench.drops, ["timeout", "timeout", "timeout", "timeout"]);
+  assert.deepEqual(bench.answered, []);
+});
+
+Deno.test("openHttpsListener() refuses a body beyond those that arrive, and drops one that has stalled for it", async () => {
+  await using bench = await openBench({ maxArrivingBytes: 1_000 });
+  const stalled = await bench.connect();
+  stalled.write(post(SECRET_PATH, "{", 900));
+  const refused = await bench.connect();
+  assert.equal(await bench.send(refused, post(SECRET_PATH, "x".repeat(500))), "HTTP/1.1 503 Service Unavailable");
+  const stalledClosed = once(stalled, "close");
+  await new Promise((resolve) => setTimeout(resolve, 1_100));
+  const taken = await bench.connect();
+  assert.equal(await bench.send(taken, post(SECRET_PATH, "x".repeat(500))), "HTTP/1.1 200 OK");
+  await stalledClosed;
+});
+
+Deno.test("openHttpsListener() asks for client certificates of one CA where it is given one", async () => {
+  const [ours, other] = await Promise.all([createAuthority("ours"), createAuthority("other")]);
+  const clientOf = async (ca: CertificateAuthority, usage: "client" | "server" = "client"): Promise<ClientPair> => {
+    const { certificatePem, keyPem } = await ca.issue({ commonName: "kube-apiserver", usage });
+    return { cert: certificatePem, key: keyPem };
+  };
+  await using listener = await (async () => {
+    const opened = await openHttpsListener({
+      host: "127.0.0.1",
+      port: 0,
+      certificate: serving,
+      clientCa: ours.certificatePem,
+      handler: () => new Response("ok"),
+    });
+    return { port: opened.port, [Symbol.asyncDispose]: () => opened.close(0) };
+  })();
+  const ask = async (client: ClientPair | undefined): Promise<string> => {
+    const socket = connectTls({ port: listener.port, host: "127.0.0.1", ca: authority, ...client });
+    const closed = new Promise((resolve) => socket.once("close", resolve));
+    let text = "";
+    socket.on("data", (chunk) => text += chunk);
+    socket.on("error", () => {});
+    socket.once("secureConnect", () => socket.write(`GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`));
+    await closed;
+    return text.split("\r\n")[0] ?? "";
+  };
+  assert.equal(await ask(undefined), "");
+  assert.equal(await ask(await clientOf(other)), "");
+  assert.equal(await ask(await clientOf(ours, "server")), "");
+  assert.equal(await ask(await clientOf(ours)), "HTTP/1.1 200 OK");
+});
