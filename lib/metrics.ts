@@ -1,5 +1,6 @@
 // All metrics, registered at start-up so that they are present at zero. Names of the Multiarch Tuning Operator (MTO) are kept.
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { DropReason } from "./server/connection_table.ts";
 import type { FailureReason } from "./oci/types.ts";
 
 /** Upper bounds in seconds of every histogram (spec §4.1). */
@@ -47,6 +48,10 @@ export interface Metrics {
   eventDropped(): void;
   /** The event loop ran a timer so much later than asked for. */
   eventLoopDelay(ms: number): void;
+  /** Webhook: a head came by an accepted path, and whether its body was taken. */
+  webhookRequest(path: "secret" | "plain", taken: boolean): void;
+  /** Webhook: a connection was closed, or not accepted. */
+  webhookConnectionDropped(reason: DropReason): void;
   /** Webhook certificate reloads and their failures. */
   certificateReloaded(): void;
   /** Text exposition of everything, with the gauges as they are now. */
@@ -102,6 +107,16 @@ export function openMetrics(): Metrics {
   const gateAge = histogram("archway_gate_age_seconds", "Time from a pod's creation to its release.");
   const droppedEvents = counter("archway_events_dropped_total", "Kubernetes events dropped by the background queue.");
   const loopDelay = histogram("archway_event_loop_delay_seconds", "How late the event loop runs timers.");
+  const webhookRequests = counter(
+    "archway_webhook_requests_total",
+    "Requests to the webhook port by an accepted path: secret, or plain as the manifests have it.",
+    ["path", "outcome"],
+  );
+  const droppedConnections = counter(
+    "archway_webhook_connections_dropped_total",
+    "Connections of the webhook port that were closed or not accepted: no accepted path, a limit, or a time limit.",
+    ["reason"],
+  );
   const reloads = counter("archway_certificate_reloads_total", "Serving certificates put in force after the first.");
 
   const setGauges = openGauges(registers);
@@ -132,6 +147,8 @@ export function openMetrics(): Metrics {
     gateReleased: (ageMs) => gateAge.observe(Math.max(0, ageMs) / 1_000),
     eventDropped: () => droppedEvents.inc(),
     eventLoopDelay: (ms) => loopDelay.observe(ms / 1_000),
+    webhookRequest: (path, taken) => webhookRequests.inc({ path, outcome: taken ? "taken" : "shed" }),
+    webhookConnectionDropped: (reason) => droppedConnections.inc({ reason }),
     certificateReloaded: () => reloads.inc(),
     expose: async (gauges) => {
       setGauges(gauges);

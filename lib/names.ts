@@ -86,9 +86,10 @@ export const WebhookName = {
   validatingConfiguration: "multiarch-tuning-operator-validating-webhook-configuration",
   validateClusterConfig: "validate-clusterpodplacementconfig.multiarch.openshift.io",
   validateNamespaceConfig: "validate-podplacementconfig.multiarch.openshift.io",
+  convertedDefinition: "clusterpodplacementconfigs.multiarch.openshift.io",
 } as const;
 
-/** HTTP paths of the webhooks (design §4). */
+/** HTTP paths of the webhooks as the manifests have them; in use a secret segment comes before. */
 export const WebhookPath = {
   gatePod: "/add-pod-scheduling-gate",
   validateClusterConfig: "/validate-multiarch-openshift-io-v1beta1-clusterpodplacementconfig",

@@ -16,6 +16,10 @@ import type { RootLogger } from "../lib/log.ts";
 import { type Metrics, openMetrics } from "../lib/metrics.ts";
 import { LEASE_NAME } from "../lib/names.ts";
 import type { PlacementSettings } from "../lib/placement/config_types.ts";
+import { openSecretRecord } from "../lib/k8s/secret_record.ts";
+import { openSharedPathSecret, type SharedPathSecret } from "../lib/path_secret/shared_path_secret.ts";
+import { PATH_TERMS } from "../lib/path_secret/state.ts";
+import { PATH_SECRET } from "../lib/path_secret/stored_form.ts";
 import { openServingCertificate } from "../lib/tls/open_certificate.ts";
 import type { ServingCertificate } from "../lib/tls/serving_certificate.ts";
 
@@ -46,6 +50,10 @@ export interface Clients {
   readonly metrics: Metrics;
   readonly board: Board;
   readonly certificate: ServingCertificate;
+  /** Connections of their own for what a validating webhook reads: an API server waits for the answer. */
+  readonly checkApi: ReadApi;
+  /** The secret of the webhook paths; undefined with `--webhook-path=plain`. */
+  readonly pathSecret: SharedPathSecret | undefined;
   readonly imageService: ImageService;
   readonly images: PodImages;
   readonly globalPullSecret: GlobalPullSecret | undefined;
@@ -67,9 +75,8 @@ const BOARD_ROWS = 200;
 /** Opens them. Rejects when the certificate's files are wrong, or the API server refuses its Secret. */
 export async function openClients(deps: ServeDeps, life: ClientsLife): Promise<Clients> {
   const { config, access, clock, log, identity, userAgent } = deps;
-  const { stack, stop, background } = life;
   const metrics = openMetrics();
-  const api = stack.use(openKubeApi(access, { clock, log, userAgent }));
+  const api = life.stack.use(openKubeApi(access, { clock, log, userAgent }));
   const election = openElection({ api, namespace: config.namespace, name: LEASE_NAME, identity, clock, log });
   const isLeaseHeld = (): boolean => clock.monotonicMs() < (election.view().heldUntilMs ?? 0);
   const globalPullSecret = config.pullSecrets === "none" ? undefined : openGlobalPullSecret({
@@ -80,7 +87,7 @@ export async function openClients(deps: ServeDeps, life: ClientsLife): Promise<C
     log,
     onChange: () => imageService.known.forgetPrivate(),
   });
-  const imageService: ImageService = stack.use(
+  const imageService: ImageService = life.stack.use(
     await openImageService({
       config,
       clock,
@@ -96,11 +103,23 @@ export async function openClients(deps: ServeDeps, life: ClientsLife): Promise<C
     election,
     metrics,
     board: openBoard({ capacity: BOARD_ROWS }),
-    certificate: await openServingCertificate({ config, api, clock, log }, stop),
+    certificate: await openServingCertificate({ config, api, clock, log }, life.stop),
+    checkApi: life.stack.use(openKubeApi(access, { clock, log, userAgent })),
+    pathSecret: await openPathSecret(deps, { api, stop: life.stop }),
     imageService,
-    images: openImages(deps, { api, metrics, imageService, signal: background }),
+    images: openImages(deps, { api, metrics, imageService, signal: life.background }),
     globalPullSecret,
   };
+}
+
+async function openPathSecret(
+  { config, clock, log }: ServeDeps,
+  { api, stop }: { readonly api: KubeApi; readonly stop: AbortSignal },
+): Promise<SharedPathSecret | undefined> {
+  if (config.webhookPath === "plain") return undefined;
+  const record = openSecretRecord(api, { namespace: config.namespace, name: PATH_SECRET, type: "Opaque" });
+  const makeSecret = (): string => crypto.getRandomValues(new Uint8Array(32)).toHex();
+  return await openSharedPathSecret({ record, terms: PATH_TERMS, clock, log, makeSecret }, stop);
 }
 
 function openImages(

@@ -7,6 +7,8 @@ import { type LiveArchitectures, openLiveArchitectures } from "../lib/informers/
 import { type EventRecorder, openEventRecorder } from "../lib/k8s/event_recorder.ts";
 import { EVENT_SOURCE } from "../lib/names.ts";
 import { decideGating, type GatingHealth } from "../lib/operand/dead_man.ts";
+import { openWebhookPaths, type WebhookPaths } from "../lib/informers/webhook_paths.ts";
+import type { WebhookEndpoint } from "../lib/operand/webhooks.ts";
 import type { PlacementSettings } from "../lib/placement/config_types.ts";
 import type { Clients, ServeDeps } from "./clients.ts";
 
@@ -15,6 +17,8 @@ export interface Components {
   readonly configs: Configs;
   readonly audited: AuditedNamespaces;
   readonly live: LiveArchitectures;
+  /** By which paths the API server calls the webhooks. */
+  readonly webhookPaths: WebhookPaths;
   readonly events: EventRecorder;
   readonly podPlacement: PodPlacement;
   readonly operator: Operator;
@@ -78,10 +82,13 @@ export function openComponents(
     if (view.impairment !== impairment) operator.poke();
     impairment = view.impairment;
   });
+  views.webhookPaths.onChange(() => operator.poke());
+  clients.pathSecret?.onChange(() => operator.poke());
   return { ...views, events, podPlacement, operator };
 }
 
-function openViews({ config, settings, clock, log }: ServeDeps, { readApi, election }: Clients): Views {
+function openViews(deps: ServeDeps, { readApi, election }: Clients): Views {
+  const { config, settings, clock, log } = deps;
   const configs = openConfigs({ api: readApi, clock, log });
   const audited = openAuditedNamespaces({ api: readApi, clock, log });
   const live = openLiveArchitectures({ api: readApi, clock, log });
@@ -90,6 +97,7 @@ function openViews({ config, settings, clock, log }: ServeDeps, { readApi, elect
     configs,
     audited,
     live,
+    webhookPaths: openWebhookPaths({ api: readApi, clock, log, endpoint: endpointOf(deps) }),
     gatingHealth: () => {
       const { lastRenewObservedMs, impairment } = election.view();
       const silentForMs = lastRenewObservedMs === undefined ? undefined : clock.monotonicMs() - lastRenewObservedMs;
@@ -102,8 +110,10 @@ function openViews({ config, settings, clock, log }: ServeDeps, { readApi, elect
 
 function makeOperator(
   deps: ServeDeps,
-  { leaderApi, certificate }: Clients,
-  { configs, gatingHealth, events, podPlacement, stop }: Omit<Components, "operator"> & { readonly stop: AbortSignal },
+  { leaderApi, certificate, pathSecret }: Clients,
+  { configs, gatingHealth, events, podPlacement, webhookPaths, stop }: Omit<Components, "operator"> & {
+    readonly stop: AbortSignal;
+  },
 ): Operator {
   const { config, settings, clock, log } = deps;
   return openOperator({
@@ -113,9 +123,7 @@ function makeOperator(
     log: log.with({ controller: "operator" }),
     settings: {
       namespace: config.namespace,
-      endpoint: config.webhookUrl === undefined
-        ? { kind: "service", namespace: config.namespace, name: config.webhookService }
-        : { kind: "url", baseUrl: config.webhookUrl.replace(/\/+$/, "") },
+      endpoint: endpointOf(deps),
       watchEphemeral: followsNodes(deps),
       deploymentName: config.webhookUrl === undefined ? "archway" : undefined,
       runbookBaseUrl: config.runbookBaseUrl ?? "",
@@ -125,6 +133,9 @@ function makeOperator(
     },
     canServe: () => !stop.aborted && configs.hasSynced(),
     canReconcile: () => podPlacement.hasSynced(),
+    secretPaths: pathSecret === undefined
+      ? undefined
+      : { pathOf: pathSecret.pathOf, isInUse: webhookPaths.carriesSecret },
     caBundle: () => certificate.current().caBundle,
     gatingStopped: () => {
       const health = gatingHealth();
@@ -132,6 +143,13 @@ function makeOperator(
     },
     enoexec: () => "unmanaged",
   });
+}
+
+/** Where the API server reaches the webhooks. */
+function endpointOf({ config: { namespace, webhookService, webhookUrl } }: ServeDeps): WebhookEndpoint {
+  return webhookUrl === undefined
+    ? { kind: "service", namespace, name: webhookService }
+    : { kind: "url", baseUrl: webhookUrl.replace(/\/+$/, "") };
 }
 
 /** Whether something asks for the architectures of nodes. */

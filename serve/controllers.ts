@@ -25,18 +25,22 @@ export function controllersOf(deps: ServeDeps, clients: Clients, components: Com
 
 function everywhere(deps: ServeDeps, clients: Clients, components: Components): readonly Runnable[] {
   const { config, settings, clock, log } = deps;
-  const { readApi, replicaApi, images, metrics, globalPullSecret } = clients;
-  const { gatingHealth } = components;
+  const { readApi, replicaApi, images, metrics, globalPullSecret, pathSecret } = clients;
+  const { gatingHealth, webhookPaths } = components;
   return [
     components.configs,
     components.audited,
     clients.certificate,
+    webhookPaths,
     clients.imageService,
     ...globalPullSecret === undefined ? [] : [globalPullSecret],
     ...followsNodes(deps) ? [components.live] : [],
     ...config.prewarm
       ? [openPrewarm({ api: readApi, images, clock, log, settings: () => settings, tagTtlMs: config.tagTtl })]
       : [],
+    ...pathSecret === undefined ? [] : [{
+      run: (signal: AbortSignal) => pathSecret.run(webhookPaths.carriesOnly, signal),
+    }],
     { run: (signal) => watchGating({ api: replicaApi, clock, log, gatingHealth }, signal) },
     { run: (signal) => watchEventLoop({ clock, observe: metrics.eventLoopDelay }, signal) },
   ];

@@ -4,6 +4,11 @@ import type { GatePodDeps } from "../routes/gate_pod.ts";
 import { webhookApp } from "../routes/mod.ts";
 import { holdsWithin } from "../lib/clock.ts";
 import { type HttpsListener, openHttpsListener } from "../lib/server/https_listener.ts";
+import { CONNECTION_LIMITS } from "../lib/server/connection_table.ts";
+import type { ListenerGuard } from "../lib/server/connection_guard.ts";
+import { makePathCheck } from "../lib/server/path_check.ts";
+import { readClientCa } from "../lib/tls/client_ca.ts";
+import { WebhookPath } from "../lib/names.ts";
 import { openLoadLimit } from "../lib/server/load_limit.ts";
 import { pullScopeOf } from "../lib/placement/pod_refs.ts";
 import type { Clients, ServeDeps } from "./clients.ts";
@@ -25,12 +30,14 @@ interface WebhooksDeps {
 
 /** Opens it with the certificate of the moment, and changes the certificate when it is renewed. */
 export async function openWebhooks(deps: ServeDeps, webhooks: WebhooksDeps): Promise<HttpsListener> {
-  const { clients: { certificate, metrics, readApi }, components: { operator }, signal } = webhooks;
-  const app = webhookApp({ gate: gateDeps(deps, webhooks), check: { api: readApi, signal } });
+  const { clients: { certificate, metrics, checkApi }, components: { operator }, signal } = webhooks;
+  const app = webhookApp({ gate: gateDeps(deps, webhooks), check: { api: checkApi, signal } });
   const listener = await openHttpsListener({
     ...deps.config.listen,
     certificate: certificate.current(),
     handler: (request) => app.fetch(request),
+    guard: guardOf(webhooks),
+    clientCa: deps.config.webhookClientCa === undefined ? undefined : await readClientCa(deps.config.webhookClientCa),
   });
   certificate.onChange((next) => {
     listener.setCertificate(next);
@@ -38,6 +45,26 @@ export async function openWebhooks(deps: ServeDeps, webhooks: WebhooksDeps): Pro
     operator.poke();
   });
   return listener;
+}
+
+/** Who is let in: whoever calls by a secret path, and by the manifests' paths while the API server does. */
+function guardOf({ clients: { pathSecret, metrics }, components: { webhookPaths } }: WebhooksDeps): ListenerGuard {
+  const acceptsPlain = (): boolean =>
+    pathSecret?.pathOf(WebhookPath.gatePod) === undefined || webhookPaths.acceptsPlain();
+  return {
+    limits: CONNECTION_LIMITS,
+    check: makePathCheck({
+      routes: Object.values(WebhookPath),
+      secretPaths: (route) => pathSecret?.acceptedPaths(route) ?? [],
+      acceptsPlain,
+    }),
+    acceptsPlain,
+    dropped: metrics.webhookConnectionDropped,
+    began: ({ verdict, taken }) => {
+      metrics.webhookRequest(verdict.kind, taken);
+      if (!taken && verdict.url.startsWith(WebhookPath.gatePod)) metrics.admission("shed", { ms: 0, dryRun: false });
+    },
+  };
 }
 
 function gateDeps(deps: ServeDeps, { clients, components, signal }: WebhooksDeps): GatePodDeps {

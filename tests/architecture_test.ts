@@ -294,16 +294,12 @@ const COMMENTS_TO_MEND: readonly string[] = [
   "lib/oci/config/pem.ts",
   "lib/oci/http/wire_fault.ts",
   "lib/operand/alerts.ts",
-  "lib/operand/ca_bundles.ts",
   "lib/operand/conditions.ts",
   "lib/operand/config_view.ts",
   "lib/operand/convert.ts",
   "lib/operand/dead_man.ts",
   "lib/operand/lifecycle.ts",
   "lib/operand/monitoring.ts",
-  "lib/operand/rollout.ts",
-  "lib/operand/validate.ts",
-  "lib/operand/webhooks.ts",
   "lib/placement/config/options.ts",
   "lib/placement/config/preferences.ts",
   "lib/placement/config/selection.ts",
@@ -351,7 +347,6 @@ const COMMENTS_TO_MEND: readonly string[] = [
   "routes/dashboard.tsx",
   "routes/dashboard/view.ts",
   "routes/ephemeral_containers.ts",
-  "routes/mod.ts",
 ];
 
 Deno.test("architecture: comments cite nothing that is not in the repository, and do not say who calls", () => {

@@ -7,14 +7,15 @@ import { deriveOperandState } from "../../lib/operand/conditions.ts";
 import type { OperandConfig } from "../../lib/operand/config_view.ts";
 import { decideOperandStep, type OperandStep } from "../../lib/operand/lifecycle.ts";
 import { applyStep, type OperandChange } from "./apply.ts";
-import { writeBundles } from "./ca_bundle_targets.ts";
 import { watchDrift } from "./drift.ts";
-import { gatherFacts, type OperatorFacts } from "./gather.ts";
+import { gatherFacts, type OperatorFacts, readRollout } from "./gather.ts";
 import { conflictBackoffMs, type Memory, newMemory, noteRepair } from "./memory.ts";
 import { applyMonitoring } from "./monitoring.ts";
 import { releaseReferenceOperands } from "./migration.ts";
 import type { OperatorDeps } from "./deps.ts";
 import { writeStatus } from "./status.ts";
+import { writeWebhookClients } from "./webhook_client_targets.ts";
+import { chooseWebhookPaths } from "./webhook_path.ts";
 
 /** The running operator. */
 export interface Operator {
@@ -64,9 +65,18 @@ export function openOperator(parts: OperatorDeps): Operator {
 
   /** One look at everything; answers when to look again at the latest (ms). */
   async function look(memory: Memory, signal: AbortSignal): Promise<number> {
-    await writeBundles(parts, signal);
+    const rollout = await readRollout(parts, signal);
+    const { pathOf, retryMs } = chooseWebhookPaths(parts, { memory, rollout, nowMs: clock.monotonicMs() });
+    await writeWebhookClients(parts, { pathOf, signal });
+    return Math.min(await takeSteps(memory, { pathOf, signal }), retryMs ?? settings.resyncMs);
+  }
+
+  async function takeSteps(
+    memory: Memory,
+    { pathOf, signal }: { readonly pathOf: (route: string) => string; readonly signal: AbortSignal },
+  ): Promise<number> {
     for (let steps = 0; steps < MAX_STEPS; steps++) {
-      const facts = await gatherFacts(parts, { memory, signal });
+      const facts = await gatherFacts(parts, { memory, pathOf, signal });
       const step = decideOperandStep(facts);
       if (isWorthReporting(step)) {
         await writeStatus(parts, facts, { waiting: step.kind === "wait" ? step.reason : undefined, signal });

@@ -26,6 +26,14 @@ export interface OperatorSettings {
   readonly resyncMs: number;
 }
 
+/** What the operator asks about the secret paths of the webhooks. */
+export interface SecretPaths {
+  /** The secret path of a route; undefined while there is no secret. */
+  readonly pathOf: (route: string) => string | undefined;
+  /** Whether a configuration carries a secret path already. */
+  readonly isInUse: () => boolean;
+}
+
 /** Clients and questions. The questions are asked at each look and must answer at once. */
 export interface OperatorDeps {
   /** The API server. */
@@ -42,6 +50,8 @@ export interface OperatorDeps {
   readonly canServe: () => boolean;
   /** Whether the pod controller of this replica runs with filled caches. */
   readonly canReconcile: () => boolean;
+  /** The secret paths; undefined where the paths of the manifests shall stay. */
+  readonly secretPaths: SecretPaths | undefined;
   /** PEM of the CA in force; undefined when another controller of the cluster injects it. */
   readonly caBundle: () => string | undefined;
   /** Why pods are not gated at the moment; undefined while they are. */

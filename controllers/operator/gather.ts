@@ -24,10 +24,10 @@ export interface OperatorFacts extends OperandFacts {
 /** Reads the facts. Throws ApiError when one cannot be read: no step is better than a step on half the facts. */
 export async function gatherFacts(
   parts: OperatorDeps,
-  options: { readonly memory: Memory; readonly signal: AbortSignal },
+  options: { readonly memory: Memory; readonly pathOf: (route: string) => string; readonly signal: AbortSignal },
 ): Promise<OperatorFacts> {
   const { api, settings, clock } = parts;
-  const { memory, signal } = options;
+  const { memory, pathOf, signal } = options;
   const [object, webhook, hasNamespaceConfigs, rollout] = await Promise.all([
     readOptional(api, { type: Resource.clusterConfigs, name: CLUSTER_CONFIG_NAME, signal }),
     readOptional(api, { type: Resource.mutatingWebhooks, name: WebhookName.configuration, signal }),
@@ -43,7 +43,7 @@ export async function gatherFacts(
   memory.unservedSinceMs = start(memory.unservedSinceMs, !serving);
   memory.leavingSinceMs = start(memory.leavingSinceMs, leaving);
   if (!leaving) memory.forcedAttempts = 0;
-  const desiredWebhook = config === undefined ? undefined : desired(config, parts);
+  const desiredWebhook = config === undefined ? undefined : desired(config, parts, pathOf);
   return {
     config,
     hasNamespaceConfigs,
@@ -64,8 +64,8 @@ async function hasAny(api: KubeApi, signal: AbortSignal): Promise<boolean> {
 }
 
 /** Without a Deployment to look at, this replica is all there is. */
-async function readRollout({ api, settings }: OperatorDeps, signal: AbortSignal): Promise<Rollout> {
-  const alone: Rollout = { available: false, upToDate: true };
+export async function readRollout({ api, settings }: OperatorDeps, signal: AbortSignal): Promise<Rollout> {
+  const alone: Rollout = { available: false, upToDate: true, uniform: true };
   const { deploymentName: name, namespace } = settings;
   if (name === undefined) return alone;
   try {
@@ -76,9 +76,9 @@ async function readRollout({ api, settings }: OperatorDeps, signal: AbortSignal)
   }
 }
 
-function desired(config: OperandConfig, parts: OperatorDeps): KubeObject {
+function desired(config: OperandConfig, parts: OperatorDeps, pathOf: (route: string) => string): KubeObject {
   const { endpoint, watchEphemeral } = parts.settings;
-  return renderWebhookConfiguration(config, { endpoint, watchEphemeral, caBundle: parts.caBundle() });
+  return renderWebhookConfiguration(config, { endpoint, watchEphemeral, caBundle: parts.caBundle(), pathOf });
 }
 
 function compare(live: KubeObject | undefined, wanted: KubeObject | undefined): OperandFacts["webhook"] {

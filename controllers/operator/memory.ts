@@ -7,6 +7,8 @@ export interface Memory {
   unservedSinceMs: number | undefined;
   /** Since when the config is leaving or gone. */
   leavingSinceMs: number | undefined;
+  /** Since when no replica of an older version is left, terminating ones aside. */
+  uniformSinceMs: number | undefined;
   /** Attempts to lift all gates by force. */
   forcedAttempts: number;
   /** When the last one was made. */
@@ -26,6 +28,7 @@ export function newMemory(): Memory {
   return {
     unservedSinceMs: undefined,
     leavingSinceMs: undefined,
+    uniformSinceMs: undefined,
     forcedAttempts: 0,
     forcedAtMs: 0,
     repairs: 0,

@@ -65,6 +65,23 @@ export const FLAGS: readonly Flag[] = [
   flag("tls-key", "text", ["serve"], "Key of the serving certificate, PEM.", "FILE"),
   flag("tls-ca", "text", ["serve"], "CA that goes into `caBundle`, PEM.", "FILE"),
   flag("webhook-url", "url", ["serve"], "Register the webhook by this URL instead of by Service.", "https://HOST:PORT"),
+  flag(
+    "webhook-client-ca",
+    "text",
+    ["serve"],
+    "CA of the API servers' client certificates, PEM; with it one is required of every caller of the webhooks.",
+    "FILE",
+  ),
+  {
+    ...flag(
+      "webhook-path",
+      "choice",
+      ["serve"],
+      "`secret`: the webhooks answer by an unguessable path; `plain`: by the paths of the manifests.",
+    ),
+    choices: ["secret", "plain"],
+    fallback: "secret",
+  },
   {
     ...flag("webhook-service", "text", ["serve"], "Service in front of the webhook.", "NAME"),
     fallback: "archway-webhook",

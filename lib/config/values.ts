@@ -44,6 +44,8 @@ export const Values = z.object({
   tlsKey: optionalText,
   tlsCa: optionalText,
   webhookUrl: url,
+  webhookClientCa: optionalText,
+  webhookPath: z.enum(["secret", "plain"]),
   webhookService: z.string(),
   runbookBaseUrl: url,
   migration: flagSwitch,

@@ -1,13 +1,15 @@
-// How far a Deployment has come: available at all, and rolled out in full. Source: operator §2.6 (cA, cU).
+// How far a Deployment has come: available at all, rolled out in full, and whether old replicas are left.
 import * as z from "zod";
 import type { KubeObject } from "../k8s/types.ts";
 
-/** The two answers the conditions need. */
+/** What the status of a Deployment says. */
 export interface Rollout {
   /** At least one replica is available. */
   readonly available: boolean;
   /** Every replica is of the newest generation and ready. */
   readonly upToDate: boolean;
+  /** No replica of an older template is left, but for those that are terminating. */
+  readonly uniform: boolean;
 }
 
 const count = z.number().catch(0);
@@ -39,5 +41,7 @@ export function parseRollout(object: KubeObject): Rollout {
     available: status.availableReplicas > 0 && !leaving,
     upToDate: !leaving && spec.replicas !== undefined && counts.every((replicas) => replicas === spec.replicas) &&
       status.unavailableReplicas === 0 && status.observedGeneration === object.metadata.generation,
+    uniform: !leaving && status.observedGeneration === object.metadata.generation &&
+      status.replicas > 0 && status.updatedReplicas === status.replicas,
   };
 }

@@ -1,5 +1,5 @@
 // The MutatingWebhookConfiguration that Archway keeps while a ClusterPodPlacementConfig exists: as data, and whether the
-// live one still is it. Used by controllers/operator. Source: operator §2.4.3, pod placement §1.1.
+// live one still is it.
 import { isDeepStrictEqual } from "node:util";
 import { API_GROUP, CLUSTER_CONFIG_NAME, WebhookName, WebhookPath } from "../names.ts";
 import type { KubeObject, OwnerReference } from "../k8s/types.ts";
@@ -17,14 +17,16 @@ export interface WebhookSettings {
   readonly endpoint: WebhookEndpoint;
   /** PEM; undefined when another controller of the cluster (OpenShift's service-ca) writes the bundle. */
   readonly caBundle: string | undefined;
-  /** Whether the webhook hears of ephemeral containers, so that it can tell of one that cannot run on its node. */
+  /** The path of a route, with its secret segment where one is in use. */
+  readonly pathOf: (route: string) => string;
+  /** Whether the webhook is called for ephemeral containers, so that one that cannot run on its node is reported. */
   readonly watchEphemeral: boolean;
 }
 
 /** Longest an admission may wait for us (s): a replica that does not answer in this time is as good as none. */
 export const WEBHOOK_TIMEOUT_SECONDS = 5;
 
-/** Marks every object the reference's operator makes; kept so that its selectors and runbooks still find them. */
+/** Marks every object that the MTO makes; kept so that its selectors and runbooks still find them. */
 export const OPERAND_LABELS = { "multiarch.openshift.io/operand": "pod-placement-controller" } as const;
 
 const INJECT_CA = "service.beta.openshift.io/inject-cabundle";
@@ -46,7 +48,7 @@ export function renderWebhookConfiguration(
     webhooks: [{
       name: WebhookName.webhook,
       admissionReviewVersions: ["v1"],
-      clientConfig: renderClientConfig(settings, WebhookPath.gatePod),
+      clientConfig: renderClientConfig(settings, settings.pathOf(WebhookPath.gatePod)),
       // Never in the way of pods: when no replica answers they pass ungated.
       failurePolicy: "Ignore",
       sideEffects: "None",

@@ -1,9 +1,7 @@
-// The authority in a Secret of Archway's namespace, shared by all replicas. Whoever writes second loses, reads and goes
-// on with what the first one wrote. Used by self_managed.ts.
+// The authority in a Secret of Archway's namespace, shared by all replicas.
 import * as z from "zod";
 import type { KubeApi } from "../k8s/api.ts";
-import { classifyWriteFailure, isNotFound } from "../k8s/errors.ts";
-import { type KubeObject, Resource } from "../k8s/types.ts";
+import { openSecretRecord, type SecretTexts, type StoredSecret } from "../k8s/secret_record.ts";
 import type { Authority } from "./authority.ts";
 
 /** Name of the Secret. */
@@ -13,8 +11,8 @@ export const AUTHORITY_SECRET = "archway-tls";
 export interface StoredAuthority {
   /** What the Secret holds. */
   readonly authority: Authority | undefined;
-  /** undefined when there is no Secret yet. */
-  readonly secret: KubeObject | undefined;
+  /** What {@link AuthorityStore.swap} writes over. */
+  readonly secret: StoredSecret;
 }
 
 /** The Secret, as one value that can be read and swapped. Throws ApiError when the API server does not play along. */
@@ -25,8 +23,8 @@ export interface AuthorityStore {
   swap(before: StoredAuthority, next: Authority, signal: AbortSignal): Promise<boolean>;
 }
 
-const text = z.base64().transform((value) => new TextDecoder().decode(Uint8Array.fromBase64(value)));
-const data = z.object({
+const text = z.string();
+const members = z.object({
   "tls.crt": text,
   "tls.key": text,
   "signer.crt": text,
@@ -39,40 +37,19 @@ const data = z.object({
 
 /** Opens the store; nothing is read yet. */
 export function openAuthorityStore(api: KubeApi, namespace: string): AuthorityStore {
-  const target = { namespace, name: AUTHORITY_SECRET };
+  const record = openSecretRecord(api, { namespace, name: AUTHORITY_SECRET, type: "kubernetes.io/tls" });
   return {
     read: async (signal) => {
-      try {
-        const secret = await api.get(Resource.secrets, target, signal);
-        return { secret, authority: parseAuthority(secret) };
-      } catch (error) {
-        if (isNotFound(error)) return { secret: undefined, authority: undefined };
-        throw error;
-      }
+      const secret = await record.read(signal);
+      return { secret, authority: parseAuthority(secret.texts) };
     },
-    swap: async ({ secret }, next, signal) => {
-      try {
-        if (secret === undefined) {
-          await api.create(Resource.secrets, renderSecret(next, namespace), { namespace, signal });
-        } else {
-          const operations = [
-            { op: "test", path: "/metadata/resourceVersion", value: secret.metadata.resourceVersion },
-            { op: "add", path: "/data", value: renderData(next) },
-          ] as const;
-          await api.patch(Resource.secrets, target, { body: { kind: "json", operations }, signal });
-        }
-        return true;
-      } catch (error) {
-        if (classifyWriteFailure(error) === "stale") return false;
-        throw error;
-      }
-    },
+    swap: ({ secret }, next, signal) => record.swap(secret, renderMembers(next), signal),
   };
 }
 
 /** The authority in a Secret, or undefined when members are missing or not what they should be. */
-export function parseAuthority(secret: KubeObject): Authority | undefined {
-  const parsed = data.safeParse(secret.data);
+export function parseAuthority(texts: SecretTexts | undefined): Authority | undefined {
+  const parsed = members.safeParse(texts);
   if (!parsed.success) return undefined;
   const found = parsed.data;
   const [cert, key, signsAtMs] = [found["successor.crt"], found["successor.key"], found["successor.signs-at-ms"]];
@@ -86,22 +63,8 @@ export function parseAuthority(secret: KubeObject): Authority | undefined {
   };
 }
 
-function renderSecret(authority: Authority, namespace: string): KubeObject {
+function renderMembers({ signer, serving, successor, predecessor }: Authority): SecretTexts {
   return {
-    apiVersion: "v1",
-    kind: "Secret",
-    metadata: {
-      name: AUTHORITY_SECRET,
-      namespace,
-      labels: { "app.kubernetes.io/name": "archway", "app.kubernetes.io/managed-by": "archway" },
-    },
-    type: "kubernetes.io/tls",
-    data: renderData(authority),
-  };
-}
-
-function renderData({ signer, serving, successor, predecessor }: Authority): Readonly<Record<string, string>> {
-  const texts = {
     "tls.crt": serving.cert,
     "tls.key": serving.key,
     "signer.crt": signer.cert,
@@ -113,7 +76,4 @@ function renderData({ signer, serving, successor, predecessor }: Authority): Rea
     }),
     ...(predecessor === "" ? {} : { "predecessor.crt": predecessor }),
   };
-  return Object.fromEntries(
-    Object.entries(texts).map(([name, value]) => [name, new TextEncoder().encode(value).toBase64()]),
-  );
 }

@@ -173,6 +173,7 @@ Deno.test("manifests on a real API server", async (t) => {
     ["get update", "leases.coordination.k8s.io", "archway.multiarch.openshift.io", "archway-system"],
     ["create", "leases.coordination.k8s.io", "", "archway-system"],
     ["get patch", "secrets", "archway-tls", "archway-system"],
+    ["get patch", "secrets", "archway-webhook-path", "archway-system"],
   ];
   const REFUSED: readonly (readonly [verbs: string, resource: string, name: string, namespace?: string])[] = [
     ["create update delete", "pods", "any", "any"],

@@ -189,9 +189,9 @@ async function placePod({ cluster, installation }: Bench, namespace: string): Pr
 }
 
 /** A second life finds a Secret that somebody broke: it is put right, not made anew. */
-async function breakSecret(cluster: ClusterAccess): Promise<void> {
-  const broken = { data: { "tls.crt": btoa("no certificate") } };
-  const secret = `/api/v1/namespaces/${NAMESPACE}/secrets/archway-tls`;
+async function breakSecret(cluster: ClusterAccess, name: string, member: string): Promise<void> {
+  const secret = `/api/v1/namespaces/${NAMESPACE}/secrets/${name}`;
+  const broken = { data: { [member]: btoa("broken") } };
   expectStatus("break the Secret", await cluster.request("PATCH", secret, broken), [200]);
 }
 
@@ -215,7 +215,8 @@ async function holdAgainstAuditLog(cluster: ControlPlane, variant: Variant): Pro
       .catch(async () => assert.deepEqual(await idle(), []));
   };
   await live(bench, () => exercise(bench));
-  if (installation.ownsCertificates) await breakSecret(cluster);
+  if (installation.ownsCertificates) await breakSecret(cluster, "archway-tls", "tls.crt");
+  await breakSecret(cluster, "archway-webhook-path", "current");
   await live(bench, allUsed);
   const show = ({ verb, resource, name, namespace, status }: Use): string =>
     `${verb} ${resource} ${name ?? ""} ${namespace ?? ""} ${status}`;

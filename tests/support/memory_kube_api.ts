@@ -1,6 +1,10 @@
 // KubeApi in memory, for tests that own time: objects with resourceVersions and conflicts, no wire. Faults are put in the way.
 import type { KubeApi, RawWatchEvent } from "../../lib/k8s/api.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";
+import { renderJsonBody } from "../../lib/k8s/json_body.ts";
+import { parseKubeObject } from "../../lib/k8s/kube_object.ts";
+import type { JsonPatch } from "../../lib/k8s/patch.ts";
+import { applyJsonPatch } from "../../lib/playground/json_patch.ts";
 import { type KubeObject, resourcePath, type ResourceTarget, type ResourceType } from "../../lib/k8s/types.ts";
 
 /** A call as a test sees it before it is carried out. Throwing, or never answering, is the fault. */
@@ -53,7 +57,9 @@ export class MemoryCluster {
       },
       patch: async (type, target, { body, signal }) => {
         await before(callOf("patch", { type, target, signal, body }));
-        if (body.kind === "json") throw new Error("Cannot apply a JSON patch here: not part of this stand-in.");
+        if (body.kind === "json") {
+          return this.#store(type, target, patched(this.#known(type, target), body.operations));
+        }
         const known = this.objects.get(resourcePath(type, target));
         if (known === undefined && body.kind === "merge") throw notFound();
         const { metadata: _metadata, ...members } = Object(body.document);
@@ -83,6 +89,15 @@ export class MemoryCluster {
     const stored: KubeObject = { ...object, metadata };
     this.objects.set(resourcePath(type, target), stored);
     return stored;
+  }
+}
+
+/** The object after a JSON patch; a failed `test` is answered as the API server does, without causes. */
+function patched(object: KubeObject, operations: JsonPatch): KubeObject {
+  try {
+    return parseKubeObject(applyJsonPatch(object, renderJsonBody(operations)));
+  } catch (cause) {
+    throw new ApiError("the patch does not apply", { status: 422, cause });
   }
 }
 

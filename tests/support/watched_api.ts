@@ -137,7 +137,8 @@ function matches(object: KubeObject, { namespace, fieldSelector, labelSelector }
   const phase: unknown = Reflect.get(Object(object["status"]), "phase");
   const [labelKey = "", labelValue] = labelSelector?.split("=") ?? [];
   return (namespace === undefined || object.metadata.namespace === namespace) &&
-    (fieldSelector === undefined || fieldSelector === `status.phase=${String(phase)}`) &&
+    (fieldSelector === undefined ||
+      [`status.phase=${String(phase)}`, `metadata.name=${object.metadata.name}`].includes(fieldSelector)) &&
     (labelSelector === undefined || object.metadata.labels?.[labelKey] === labelValue);
 }
 

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
 import { type ManifestObject, renderComposition } from "../../../manifests/generate/kustomize.ts";
-import { type ClusterAccess, expectStatus } from "./cluster_access.ts";
+import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
 import { createAuthority } from "./pki.ts";
 import { findFreePort } from "./ports.ts";
 import { RunningProcess } from "./process.ts";
@@ -73,7 +73,9 @@ export async function install(cluster: ClusterAccess, composition: Composition):
     `--admin-listen=127.0.0.1:${adminPort}`,
     ...composition.args ?? [],
   ];
-  const isInjected = objects.every(({ metadata }) => metadata.name !== "archway-ca-bundles");
+  const isInjected = objects.some(({ metadata }) =>
+    read(metadata, "annotations", "service.beta.openshift.io/inject-cabundle") === "true"
+  );
   const opened = undo.move();
   return {
     objects,

@@ -79,6 +79,7 @@ export async function openOperatorBench(overrides: Partial<OperatorDeps> = {}): 
     },
     canServe: () => true,
     canReconcile: () => true,
+    secretPaths: undefined,
     caBundle: () => certificate.current().caBundle,
     gatingStopped: () => undefined,
     enoexec: () => "unmanaged",

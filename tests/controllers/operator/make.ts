@@ -59,6 +59,7 @@ export async function openBench(overrides: Partial<OperatorDeps> = {}): Promise<
     },
     canServe: () => true,
     canReconcile: () => true,
+    secretPaths: undefined,
     caBundle: () => "CA",
     gatingStopped: () => undefined,
     enoexec: () => "unmanaged",

@@ -38,6 +38,7 @@ export function makeFacts(overrides: Partial<OperandFacts> = {}): OperandFacts {
 
 /** A Service endpoint with a CA of our own. */
 export const SERVICE_SETTINGS: WebhookSettings = {
+  pathOf: (route) => route,
   endpoint: { kind: "service", namespace: "archway-system", name: "archway-webhook" },
   caBundle: "-----BEGIN CERTIFICATE-----\n",
   watchEphemeral: false,

@@ -30,6 +30,18 @@ const ROWS: readonly (readonly [title: string, deployment: KubeObject, available
 for (const [title, deployment, available, upToDate] of ROWS) {
   const said = `${available ? "" : "not "}available, ${upToDate ? "" : "not "}up to date`;
   Deno.test(title.replace(/^(\d+ )?/, `$&parseRollout() says ${said} when `), () => {
-    assert.deepEqual(parseRollout(deployment), { available, upToDate });
+    const { uniform: _uniform, ...rollout } = parseRollout(deployment);
+    assert.deepEqual(rollout, { available, upToDate });
   });
 }
+
+Deno.test("parseRollout() says uniform when no replica of an older template is left", () => {
+  const isUniform = (status: Readonly<Record<string, unknown>>): boolean =>
+    parseRollout(makeDeployment(status)).uniform;
+  assert.equal(isUniform(READY), true);
+  // One that does not become ready is of the newest template all the same.
+  assert.equal(isUniform({ ...READY, readyReplicas: 1, availableReplicas: 1, unavailableReplicas: 1 }), true);
+  assert.equal(isUniform({ ...READY, replicas: 3 }), false);
+  assert.equal(isUniform({ ...READY, observedGeneration: 3 }), false);
+  assert.equal(isUniform({}), false);
+});
