@@ -28,17 +28,16 @@ export interface CheckDeps {
 export type ReviewAnswer = Promise<Readonly<Record<string, unknown>> | undefined>;
 
 /** Answers a review of a ClusterPodPlacementConfig. */
-export function reviewClusterConfig(body: unknown, parts: CheckDeps): ReviewAnswer {
+export function reviewClusterConfig(body: unknown, deps: CheckDeps): ReviewAnswer {
   return review(
     body,
-    async (write) =>
-      validateClusterConfig(write, write.operation === "DELETE" ? await listNamespaceConfigs(parts) : []),
+    async (write) => validateClusterConfig(write, write.operation === "DELETE" ? await listNamespaceConfigs(deps) : []),
   );
 }
 
 /** Answers a review of a PodPlacementConfig. */
-export function reviewNamespaceConfig(body: unknown, parts: CheckDeps): ReviewAnswer {
-  return review(body, async (write) => validateNamespaceConfig(write, await readFacts(write, parts)));
+export function reviewNamespaceConfig(body: unknown, deps: CheckDeps): ReviewAnswer {
+  return review(body, async (write) => validateNamespaceConfig(write, await readFacts(write, deps)));
 }
 
 async function review(body: unknown, judge: (write: ConfigWrite) => Promise<ConfigVerdict>): ReviewAnswer {
@@ -73,11 +72,11 @@ function parseWrite(request: unknown): ConfigWrite | undefined {
   };
 }
 
-async function readFacts(write: ConfigWrite, parts: CheckDeps): Promise<NamespaceConfigFacts> {
+async function readFacts(write: ConfigWrite, deps: CheckDeps): Promise<NamespaceConfigFacts> {
   if (write.operation !== "CREATE" && write.operation !== "UPDATE") return { clusterConfig: "absent", siblings: [] };
-  const { api, signal } = parts;
+  const { api, signal } = deps;
   const [clusterConfig, { items }] = await Promise.all([
-    readClusterConfigState(parts),
+    readClusterConfigState(deps),
     api.list(Resource.namespaceConfigs, { namespace: write.namespace }, signal),
   ]);
   const siblings = items.map((item) => ({ name: item.metadata.name, priority: priorityOf(item) }));

@@ -58,16 +58,15 @@ const TOO_DENSE_WARNING =
   "list elements. It has no scheduling gate and may be scheduled onto a node that its images do not support.";
 
 /** The handler of `POST /add-pod-scheduling-gate`. */
-export function gatePod(parts: GatePodDeps): (context: Context) => Promise<Response> {
-  return (context) =>
-    withReviewBody(context, { limit: parts.limit, answer: (read) => review(parts, { context, read }) });
+export function gatePod(deps: GatePodDeps): (context: Context) => Promise<Response> {
+  return (context) => withReviewBody(context, { limit: deps.limit, answer: (read) => review(deps, { context, read }) });
 }
 
 async function review(
-  parts: GatePodDeps,
+  deps: GatePodDeps,
   { context, read }: { readonly context: Context; readonly read: ReviewBody },
 ): Promise<Response> {
-  const { clock, log, observe } = parts;
+  const { clock, log, observe } = deps;
   const startedMs = clock.monotonicMs();
   const elapsedMs = (): number => clock.monotonicMs() - startedMs;
   if (read.kind === "shed") {
@@ -91,49 +90,49 @@ async function review(
     return context.json({ error: `Cannot read the AdmissionReview: ${parsed.reason}.` }, parsed.status);
   }
   const { uid, dryRun } = parsed.request;
-  const opening = parts.opening();
+  const opening = deps.opening();
   if (opening !== undefined) await opening;
-  const { outcome, patch } = answerSafely(parts, parsed.request);
+  const { outcome, patch } = answerSafely(deps, parsed.request);
   observe(outcome, { ms: elapsedMs(), dryRun });
   return context.json(allowedReview(uid, patch));
 }
 
-function answerSafely(parts: GatePodDeps, request: AdmissionRequest): Answer {
+function answerSafely(deps: GatePodDeps, request: AdmissionRequest): Answer {
   try {
-    return answer(parts, request);
+    return answer(deps, request);
   } catch (error) {
-    parts.log.error("admission request could not be judged", { uid: request.uid, error: errorText(error) });
+    deps.log.error("admission request could not be judged", { uid: request.uid, error: errorText(error) });
     return UNTOUCHED;
   }
 }
 
-function answer(parts: GatePodDeps, request: AdmissionRequest): Answer {
+function answer(deps: GatePodDeps, request: AdmissionRequest): Answer {
   const isNewPod = request.subresource === "" && request.operation === "CREATE";
   const hasEphemeral = request.subresource === "ephemeralcontainers";
   if (request.resource !== "pods" || !isNewPod && !hasEphemeral) return UNTOUCHED;
   // A new pod may leave its namespace out; the request never does.
   const pod = parsePod(request.object, { namespace: request.namespace });
   if (pod === undefined) {
-    parts.log.warn("admission request without a pod", { uid: request.uid, namespace: request.namespace });
+    deps.log.warn("admission request without a pod", { uid: request.uid, namespace: request.namespace });
     return UNTOUCHED;
   }
   if (hasEphemeral) {
-    if (!request.dryRun) parts.noticeEphemeral(pod);
+    if (!request.dryRun) deps.noticeEphemeral(pod);
     return UNTOUCHED;
   }
-  const settings = parts.settingsOf(pod.namespace);
+  const settings = deps.settingsOf(pod.namespace);
   const images = imagesToInspect(pod, settings);
   const verdict = judgeAdmission({
     pod,
-    configs: parts.configsOf(pod.namespace),
+    configs: deps.configsOf(pod.namespace),
     settings,
-    known: settings.warmAdmission ? parts.recall(pod, images) : undefined,
-    mayGate: parts.mayGate(),
-    ...optionalLive(parts.liveArchitectures()),
+    known: settings.warmAdmission ? deps.recall(pod, images) : undefined,
+    mayGate: deps.mayGate(),
+    ...optionalLive(deps.liveArchitectures()),
   });
-  const isWorthwhile = verdict.kind === "gate" || verdict.kind === "place" && parts.isAging(pod, images);
-  if (isWorthwhile && !request.dryRun) parts.prefetch(pod, images);
-  tell(parts, { pod, verdict, dryRun: request.dryRun });
+  const isWorthwhile = verdict.kind === "gate" || verdict.kind === "place" && deps.isAging(pod, images);
+  if (isWorthwhile && !request.dryRun) deps.prefetch(pod, images);
+  tell(deps, { pod, verdict, dryRun: request.dryRun });
   return { outcome: OUTCOME[verdict.kind], patch: admissionPatch(pod, verdict) };
 }
 

@@ -33,13 +33,13 @@ export interface AdminDeps {
 }
 
 /** The webhooks, as the API server calls them. */
-export function webhookApp(parts: WebhookDeps): Hono {
+export function webhookApp(deps: WebhookDeps): Hono {
   // One limit for all of them: they share the memory.
-  const { limit } = parts.gate;
+  const { limit } = deps.gate;
   const table: readonly (readonly [string, Handler])[] = [
-    [WebhookPath.gatePod, gatePod(parts.gate)],
-    [WebhookPath.validateClusterConfig, answering(limit, (body) => reviewClusterConfig(body, parts.check))],
-    [WebhookPath.validateNamespaceConfig, answering(limit, (body) => reviewNamespaceConfig(body, parts.check))],
+    [WebhookPath.gatePod, gatePod(deps.gate)],
+    [WebhookPath.validateClusterConfig, answering(limit, (body) => reviewClusterConfig(body, deps.check))],
+    [WebhookPath.validateNamespaceConfig, answering(limit, (body) => reviewNamespaceConfig(body, deps.check))],
     [WebhookPath.convert, answering(limit, (body) => Promise.resolve(convertReview(body)))],
   ];
   const app = new Hono();

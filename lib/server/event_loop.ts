@@ -1,4 +1,4 @@
-// How late the event loop runs its timers: what a webhook call waits for before anybody looks at it. Run by serve.
+// How late the event loop runs its timers: the time that a webhook call waits before it is handled.
 import type { Clock } from "../clock.ts";
 
 /** Between two looks (ms): often enough that a pause of 50 ms is seldom missed, and too seldom to be felt. */

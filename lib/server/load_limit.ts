@@ -1,11 +1,11 @@
-// How much work the pod webhook takes at a time. Beyond that it refuses at once, because an answer that comes too late
-// costs the API server its whole timeout, and memory without end costs the process. Opened by serve, asked by routes.
+// How much work the webhooks take at a time. Beyond that they refuse at once, because an answer that comes too late costs
+// the API server its whole timeout, and memory without end costs the process.
 import type { Clock } from "../clock.ts";
 import type { Logger } from "../log.ts";
 
 /**
- * Requests taken and not yet answered. Everything runs on one event loop, which reads the heads of all waiting requests
- * before it answers the first: these are the queue. An answer costs 0.1 to 0.25 ms, so the last of 2 000 waits half a
+ * Requests whose body is complete and that are not yet answered. Everything runs on one event loop, which may read many
+ * bodies before it answers the first: these are the queue. An answer costs 0.1 to 0.25 ms, so the last of 2 000 waits half a
  * second, a tenth of the webhook's timeout. One API server has at most 600 requests in flight by default.
  */
 export const MAX_REQUESTS = 2_000;
@@ -26,7 +26,7 @@ const CALM_MS = 10_000;
 
 /** The limit of one process. */
 export interface LoadLimit {
-  /** Takes a request whose body has so many bytes; gives what to call when it is answered. undefined: refuse it. */
+  /** Takes a request whose body is complete and has so many bytes; gives what to call when it is answered. undefined: refuse it. */
   enter(bytes: number): (() => void) | undefined;
 }
 

@@ -1,7 +1,7 @@
 // What the self-managed authority holds, and when its parts are renewed. A new CA is trusted before it signs and the old one
-// stays trusted after: no API server ever meets a certificate it does not know. Used by self_managed.ts.
+// stays trusted after: no API server ever meets a certificate that it does not trust.
 //
-//   serving   ──── renewed at two thirds of its life, same CA, nobody need be told
+//   serving   ──── renewed at two thirds of its life by the same CA; the bundle stays as it is
 //   authority ──── at two thirds of its life a successor is staged (its certificate joins the bundle);
 //                  it signs once `overlapMs` has passed; its predecessor stays in the bundle until the next change
 import { X509Certificate } from "node:crypto";
@@ -26,7 +26,7 @@ export interface AuthorityTerms {
   readonly authorityMs: number;
   /** Life of a serving certificate. */
   readonly servingMs: number;
-  /** Time for every API server to learn of a new CA. */
+  /** Time for every API server to read a new CA. */
   readonly overlapMs: number;
   /** DNS names and IP addresses that clients use. */
   readonly names: readonly string[];

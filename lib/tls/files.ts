@@ -1,5 +1,5 @@
 // A serving certificate in files, as mounted Secrets have it: read again when they change, also behind symbolic links.
-// What cannot be served with is passed over; the last good pair stays. Opened by main with --tls-cert.
+// What cannot be served with is passed over; the last good pair stays.
 import type { Clock } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
 import {
@@ -26,9 +26,9 @@ const POLL_MS = 2_000;
 /** Reads the files. Rejects with an Error that names the file when they cannot be read or do not fit together. */
 export async function openCertificateFiles(
   files: CertificateFiles,
-  parts: { readonly clock: Clock; readonly log: Logger },
+  deps: { readonly clock: Clock; readonly log: Logger },
 ): Promise<ServingCertificate> {
-  const { clock, log } = parts;
+  const { clock, log } = deps;
   let looked = await signatureOf(files);
   const cell = new CertificateCell(await readPair(files));
 

@@ -1,4 +1,4 @@
-// Issues the certificates of a self-managed authority: ECDSA P-256, by @peculiar/x509. Used by authority.ts.
+// Issues the certificates of a self-managed authority: ECDSA P-256, by @peculiar/x509.
 
 /** A certificate and its private key, PEM. */
 export interface IssuedPair {

@@ -1,4 +1,4 @@
-// The serving certificate as the configuration wants it: from files, or of Archway's own authority. Called by serve.
+// The serving certificate as the configuration wants it: from files, or of Archway's own authority.
 import type { Clock } from "../clock.ts";
 import type { KubeApi } from "../k8s/api.ts";
 import type { Logger } from "../log.ts";
@@ -21,10 +21,10 @@ export interface CertificateConfig {
 
 /** Opens it; rejects with what is wrong with the files, or with the API server's refusal. */
 export async function openServingCertificate(
-  parts: { readonly config: CertificateConfig; readonly api: KubeApi; readonly clock: Clock; readonly log: Logger },
+  deps: { readonly config: CertificateConfig; readonly api: KubeApi; readonly clock: Clock; readonly log: Logger },
   signal: AbortSignal,
 ): Promise<ServingCertificate> {
-  const { config, api, clock, log } = parts;
+  const { config, api, clock, log } = deps;
   if (config.tlsMode !== "self" && config.tlsCert !== undefined && config.tlsKey !== undefined) {
     const files = { certPath: config.tlsCert, keyPath: config.tlsKey, caPath: config.tlsCa };
     return await openCertificateFiles(files, { clock, log });
@@ -36,7 +36,7 @@ export async function openServingCertificate(
   );
 }
 
-/** The names the API server calls us by. */
+/** The host names and addresses by which the API server calls. */
 function servedNames({ webhookService, namespace, webhookUrl }: CertificateConfig): readonly string[] {
   const service = [webhookService, `${webhookService}.${namespace}`, `${webhookService}.${namespace}.svc`];
   const names = [...service, `${webhookService}.${namespace}.svc.cluster.local`];

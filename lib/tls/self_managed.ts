@@ -1,5 +1,4 @@
 // The serving certificate of Archway's own authority: made when there is none, renewed in time, shared through a Secret.
-// Opened by main when no certificate files are given.
 import { backoffMs, type Clock, jitter } from "../clock.ts";
 import { ApiError } from "../k8s/errors.ts";
 import { errorText, type Logger } from "../log.ts";
@@ -31,18 +30,18 @@ const MAX_RACES = 10;
  * refuses (403: the role lacks the Secret, 404: the namespace is missing), or with the signal's reason.
  */
 export async function openSelfManagedCertificate(
-  parts: SelfManagedDeps,
+  deps: SelfManagedDeps,
   signal: AbortSignal,
 ): Promise<ServingCertificate> {
-  const { clock, log } = parts;
-  const cell = new CertificateCell(inForce(await firstAuthority(parts, signal)));
+  const { clock, log } = deps;
+  const cell = new CertificateCell(inForce(await firstAuthority(deps, signal)));
 
   async function run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await clock.sleep(jitter(parts.pollMs ?? POLL_MS), signal);
+      await clock.sleep(jitter(deps.pollMs ?? POLL_MS), signal);
       if (signal.aborted) return;
       try {
-        if (cell.put(inForce(await renew(parts, signal)))) log.info("serving certificate or its authority renewed");
+        if (cell.put(inForce(await renew(deps, signal)))) log.info("serving certificate or its authority renewed");
       } catch (error) {
         if (!signal.aborted) log.warn("serving certificate not renewed yet", { error: errorText(error) });
       }
@@ -52,16 +51,16 @@ export async function openSelfManagedCertificate(
   return { current: () => cell.current, onChange: (listener) => cell.onChange(listener), run };
 }
 
-async function firstAuthority(parts: SelfManagedDeps, signal: AbortSignal): Promise<Authority> {
+async function firstAuthority(deps: SelfManagedDeps, signal: AbortSignal): Promise<Authority> {
   for (let attempt = 1;; attempt++) {
     try {
-      return await renew(parts, signal);
+      return await renew(deps, signal);
     } catch (error) {
       const refused = error instanceof ApiError && [403, 404, 422].includes(error.status);
       if (signal.aborted || refused) throw error;
-      parts.log.warn("serving certificate cannot be read yet", { error: errorText(error), attempt });
+      deps.log.warn("serving certificate cannot be read yet", { error: errorText(error), attempt });
     }
-    await parts.clock.sleep(backoffMs(attempt, BACKOFF), signal);
+    await deps.clock.sleep(backoffMs(attempt, BACKOFF), signal);
     signal.throwIfAborted();
   }
 }

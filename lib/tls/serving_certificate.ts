@@ -1,5 +1,4 @@
-// The certificate that the webhooks are served with, wherever it comes from: files.ts or authority. Opened by main, read by the HTTPS
-// listener and, for its CA, by the operator.
+// The certificate that the webhooks are served with, wherever it comes from: files, or Archway's own authority.
 import { createPrivateKey, X509Certificate } from "node:crypto";
 
 /** What is in force. All PEM. */
@@ -8,7 +7,7 @@ export interface CertificateInForce {
   readonly cert: string;
   /** Private key. */
   readonly key: string;
-  /** What API servers must trust; undefined when another controller of the cluster tells them. */
+  /** What API servers must trust; undefined when another controller of the cluster writes it where they read it. */
   readonly caBundle: string | undefined;
 }
 
@@ -53,7 +52,7 @@ export class CertificateCell {
     this.#listeners.push(listener);
   }
 
-  /** Puts a value in force. Answers whether it differs from the one before; only then listeners hear of it. */
+  /** Puts a value in force. Answers whether it differs from the one before; only then listeners are called. */
   put(next: CertificateInForce): boolean {
     const before = this.#current;
     if (next.cert === before.cert && next.key === before.key && next.caBundle === before.caBundle) return false;

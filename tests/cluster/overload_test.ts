@@ -1,11 +1,11 @@
 // Beyond its capacity the webhook lets pods pass, and the sweep tells of exactly those, on a real control plane.
 import assert from "node:assert/strict";
-import { MAX_LARGE_BYTES } from "../../lib/server/load_limit.ts";
-import { WebhookPath } from "../../lib/names.ts";
+import { CONNECTION_LIMITS } from "../../lib/server/connection_table.ts";
 import { MAX_BODY_BYTES } from "../../routes/review_body.ts";
 import { connectRaw, type RawClient, renderPost } from "../bench/raw_client.ts";
 import { createPods, isReleased, listPods, type PodSpec } from "./support/pods.ts";
 import { waitUntil } from "./support/wait.ts";
+import { readSecretPath } from "./support/webhook_path.ts";
 import { index, openWorkingBed } from "./support/walk_bed.ts";
 
 /** Large enough to count against the webhook's limit of bytes. */
@@ -22,15 +22,20 @@ Deno.test("overload: refused pods pass ungated, and the next sweep reports exact
     names.map((name) => ({ name, images: [image], annotations, spec: NOWHERE }));
   {
     using stack = new DisposableStack();
-    // Clients that announce large bodies and do not send them take the whole limit.
+    // Large bodies that keep arriving, as slowly as they may, take the whole limit. They come by the secret path.
+    const path = await readSecretPath(controlPlane);
     const connect = async (): Promise<RawClient> => stack.use(await connectRaw(archway.webhookPort, archway.caPem));
-    for (let left = MAX_LARGE_BYTES; left > 0; left -= MAX_BODY_BYTES) {
-      const post = renderPost(WebhookPath.gatePod, "x".repeat(Math.min(left, MAX_BODY_BYTES)));
-      await (await connect()).write(post.subarray(0, 1_000));
+    const slow: RawClient[] = [];
+    for (let left = CONNECTION_LIMITS.maxArrivingBytes; left > 0; left -= MAX_BODY_BYTES) {
+      const client = await connect();
+      await client.write(renderPost(path, "x".repeat(Math.min(left, MAX_BODY_BYTES))).subarray(0, 1_000));
+      slow.push(client);
     }
-    const probe = await connect();
+    const trickle = setInterval(() => slow.forEach((client) => void client.write(new Uint8Array([0x78]))), 200);
+    stack.defer(() => clearInterval(trickle));
     await waitUntil("the limit to be reached", async () => {
-      await probe.write(renderPost(WebhookPath.gatePod, PADDING.padding));
+      const probe = await connect();
+      await probe.write(renderPost(path, PADDING.padding));
       return (await probe.read()).status === 503;
     });
     const before = await archway.metric("archway_admissions_total", { outcome: "shed" });

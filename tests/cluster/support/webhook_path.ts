@@ -1,0 +1,16 @@
+// The path by which the API server calls the pod webhook of an Archway that is registered by URL.
+import { WebhookName } from "../../../lib/names.ts";
+import { type ClusterAccess, read } from "./cluster_access.ts";
+import { waitUntil } from "./wait.ts";
+
+const CONFIGURATION =
+  `/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/${WebhookName.configuration}`;
+
+/** Waits until the configuration carries a secret path, and gives it. */
+export async function readSecretPath(cluster: ClusterAccess): Promise<string> {
+  return await waitUntil("the secret path to be written", async () => {
+    const { body } = await cluster.request("GET", CONFIGURATION);
+    const path = new URL(String(read(body, "webhooks", 0, "clientConfig", "url"))).pathname;
+    return /^\/[\w-]{43}\/add-pod-scheduling-gate$/.test(path) && path;
+  });
+}
