@@ -13,6 +13,7 @@ import type { GateVerdict } from "../lib/placement/decision_types.ts";
 import { judgeAdmission } from "../lib/placement/gate.ts";
 import { imagesToInspect } from "../lib/placement/images.ts";
 import { parsePod } from "../lib/placement/pod_view.ts";
+import { listAt, objectAt } from "../lib/placement/raw.ts";
 import { verdictReason } from "../lib/placement/report/reason.ts";
 import type { PodView } from "../lib/placement/types.ts";
 import type { JsonPatch } from "../lib/k8s/patch.ts";
@@ -52,10 +53,14 @@ interface Answer {
 
 const UNTOUCHED: Answer = { outcome: "passed", patch: [] };
 
+/** Containers of a pod that is still looked at: more than any node runs. Each costs about a microsecond. */
+export const MAX_CONTAINERS = 5_000;
+
 /** What a user reads whose pod is not looked at. */
-const TOO_DENSE_WARNING =
-  `Archway admitted this pod without looking at it: it has more than ${MAX_STRUCTURE} fields and ` +
-  "list elements. It has no scheduling gate and may be scheduled onto a node that its images do not support.";
+function uncheckedWarning(excess: string): string {
+  return `Archway admitted this pod without looking at it: it has more than ${excess}. ` +
+    "It has no scheduling gate and may be scheduled onto a node that its images do not support.";
+}
 
 /** The handler of `POST /add-pod-scheduling-gate`. */
 export function gatePod(deps: GatePodDeps): (context: Context) => Promise<Response> {
@@ -77,7 +82,7 @@ async function review(
   if (read.kind === "dense" && read.uid !== undefined) {
     log.warn("pod admitted unread: its review has too many members", { uid: read.uid, max: MAX_STRUCTURE });
     observe("dense", { ms: elapsedMs(), dryRun: false });
-    return context.json(uncheckedReview(read.uid, TOO_DENSE_WARNING));
+    return context.json(uncheckedReview(read.uid, uncheckedWarning(`${MAX_STRUCTURE} fields and list elements`)));
   }
   const parsed = read.kind === "dense"
     ? { kind: "unreadable", status: 400, reason: "too many members, and no request uid where it belongs" } as const
@@ -89,12 +94,21 @@ async function review(
     observe("unreadable", { ms: elapsedMs(), dryRun: false });
     return context.json({ error: `Cannot read the AdmissionReview: ${parsed.reason}.` }, parsed.status);
   }
-  const { uid, dryRun } = parsed.request;
+  const { uid, dryRun, object } = parsed.request;
+  if (countContainers(object) > MAX_CONTAINERS) {
+    observe("dense", { ms: elapsedMs(), dryRun });
+    return context.json(uncheckedReview(uid, uncheckedWarning(`${MAX_CONTAINERS} containers`)));
+  }
   const opening = deps.opening();
   if (opening !== undefined) await opening;
   const { outcome, patch } = answerSafely(deps, parsed.request);
   observe(outcome, { ms: elapsedMs(), dryRun });
   return context.json(allowedReview(uid, patch));
+}
+
+function countContainers(object: unknown): number {
+  const spec = objectAt(object, "spec");
+  return (listAt(spec, "containers")?.length ?? 0) + (listAt(spec, "initContainers")?.length ?? 0);
 }
 
 function answerSafely(deps: GatePodDeps, request: AdmissionRequest): Answer {

@@ -7,7 +7,7 @@ import { openLoadLimit } from "../../lib/server/load_limit.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { SCHEDULING_GATE } from "../../lib/names.ts";
 import { makeSettings } from "../../lib/placement/config/settings.ts";
-import { gatePod, type GatePodDeps } from "../../routes/gate_pod.ts";
+import { gatePod, type GatePodDeps, MAX_CONTAINERS } from "../../routes/gate_pod.ts";
 import { MAX_STRUCTURE } from "../../routes/body_density.ts";
 import { MAX_BODY_BYTES } from "../../routes/review_body.ts";
 import { platformsFact } from "../lib/placement/make.ts";
@@ -206,6 +206,18 @@ Deno.test("gatePod() admits a pod with more members than it parses, with a warni
   assert.match(warnings.join(), /admitted this pod without looking at it: .* no scheduling gate/);
   assert.deepEqual(outcomes, [{ outcome: "dense", dryRun: false }]);
   assert.equal((await post(app, `{"object":[${"{},".repeat(MAX_STRUCTURE)}{}]}`)).status, 400);
+});
+
+Deno.test("gatePod() admits a pod with more containers than it looks at, with a warning", async () => {
+  const { app, outcomes } = openApp();
+  const containers = Array.from({ length: MAX_CONTAINERS + 1 }, () => ({ image: "a" }));
+  const { patch, ...rest } = await admit(app, reviewOf({ ...POD, spec: { containers } }));
+  assert.equal(patch, undefined);
+  assert.match(
+    JSON.stringify(rest),
+    /"warnings":\["Archway admitted this pod without looking at it: it has more than 5000/,
+  );
+  assert.deepEqual(outcomes, [{ outcome: "dense", dryRun: false }]);
 });
 
 Deno.test("gatePod() gives a place to a body when it is complete, not while it arrives", async () => {
