@@ -133,6 +133,9 @@ Deno.test("pods whose release is compared byte for byte, or refused, lose their 
   }
   const rows = rowsFor(await bed.push("demo/app", index("amd64", "arm64")));
   for (const row of rows) expectStatus(row.name, await controlPlane.request("POST", pods, renderPod(row)), [201]);
+  const quota = { apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "none" }, spec: { hard: { pods: "0" } } };
+  const quotas = `/api/v1/namespaces/${namespace}/resourcequotas`;
+  expectStatus("create a quota", await controlPlane.request("POST", quotas, quota), [201]);
   const ended = await waitForPods(controlPlane, namespace, {
     count: rows.length,
     until: isReleased,

@@ -6,26 +6,36 @@ import { isReleased, listPods, renderPod } from "./support/pods.ts";
 import { waitUntil } from "./support/wait.ts";
 import { openWorkingBed } from "./support/walk_bed.ts";
 
-const ROLE = "/apis/rbac.authorization.k8s.io/v1/clusterroles/archway-pods";
+const ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
 const CONFIG = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster";
 /** No registry answers there. */
 const IMAGE = "registry.invalid/team/app:1";
 
 /** Takes a verb on pods from Archway's ClusterRole; gives the way to put it back. */
-async function forbid(cluster: ClusterAccess, verb: string): Promise<() => Promise<void>> {
-  const answer = await cluster.request("GET", ROLE);
-  expectStatus("read the role", answer, [200]);
+function forbid(cluster: ClusterAccess, verb: string): Promise<() => Promise<void>> {
+  return change(cluster, "archway-pods", (rules) =>
+    rules.map((rule) => {
+      const verbs = read(rule, "verbs");
+      return { ...Object(rule), verbs: Array.isArray(verbs) ? verbs.filter((one) => one !== verb) : verbs };
+    }));
+}
+
+/** Changes the rules of a ClusterRole; gives the way to put them back. */
+async function change(
+  cluster: ClusterAccess,
+  role: string,
+  next: (rules: readonly unknown[]) => readonly unknown[],
+): Promise<() => Promise<void>> {
+  const answer = await cluster.request("GET", `${ROLES}/${role}`);
+  expectStatus(`read the role "${role}"`, answer, [200]);
   const rules = read(answer.body, "rules");
-  const set = async (value: unknown): Promise<void> => {
+  assert.ok(Array.isArray(rules));
+  const set = async (value: readonly unknown[]): Promise<void> => {
     const patch = [{ op: "replace", path: "/rules", value }];
     const type = { contentType: "application/json-patch+json" };
-    expectStatus("change the role", await cluster.request("PATCH", ROLE, patch, type), [200]);
+    expectStatus("change the role", await cluster.request("PATCH", `${ROLES}/${role}`, patch, type), [200]);
   };
-  assert.ok(Array.isArray(rules));
-  await set(rules.map((rule) => {
-    const verbs = read(rule, "verbs");
-    return { ...rule, verbs: Array.isArray(verbs) ? verbs.filter((one) => one !== verb) : verbs };
-  }));
+  await set(next(rules));
   return () => set(rules);
 }
 
@@ -69,3 +79,36 @@ for (const verb of ["list", "patch"]) {
     await waitUntil("every pod to be free", async () => (await listPods(controlPlane, namespace)).every(isReleased));
   });
 }
+
+/** ClusterRoles whose rights pods can do without while they are held: all of them go, or one verb on pods. */
+const OTHERS = [
+  "archway-pull-secrets",
+  "archway-namespaces",
+  "archway-configs",
+  "archway-webhook",
+  "archway-ca-bundles",
+];
+
+Deno.test("whatever other right is taken, every pod is released within the longest gate age", async (t) => {
+  await using bed = await openWorkingBed({ replica: { args: ["--max-gate-age=5s"] } });
+  const { controlPlane } = bed;
+  const without = async (name: string, take: () => Promise<() => Promise<void>>): Promise<void> => {
+    await t.step(name, async () => {
+      const namespace = await controlPlane.createNamespace("rightless");
+      const giveBack = await take();
+      const pods = [IMAGE, `registry.invalid/team/${crypto.randomUUID()}:1`].map((image, at) =>
+        renderPod({ name: `pod-${at}`, images: [image], pullSecrets: ["pull"] })
+      );
+      for (const pod of pods) {
+        const answer = await controlPlane.request("POST", `/api/v1/namespaces/${namespace}/pods`, pod);
+        expectStatus("create", answer, [201]);
+        assert.notEqual(read(answer.body, "spec", "schedulingGates"), undefined, "not gated");
+      }
+      await waitUntil("every pod to be free", async () => (await listPods(controlPlane, namespace)).every(isReleased), {
+        deadlineMs: 9_000,
+      }).finally(giveBack);
+    });
+  };
+  for (const verb of ["get", "watch"]) await without(`${verb} pods`, () => forbid(controlPlane, verb));
+  for (const role of OTHERS) await without(role, () => change(controlPlane, role, () => []));
+});
