@@ -40,13 +40,18 @@ export async function applyDecision(deps: PodPlacementDeps, pod: PodView, decide
   return await (decided.decision.kind === "retry" ? noteRetry(deps, pod, decided) : release(deps, pod, decided));
 }
 
-/** Marks a pod that goes on waiting. It waits whether or not the marks are taken, so a refusal of them is only logged. */
+/**
+ * Marks a pod that goes on waiting, and reports it where the marks change. It waits whether or not they are taken, so a
+ * refusal of them is only logged.
+ */
 async function noteRetry(
   deps: PodPlacementDeps,
   pod: PodView,
   { decision, state, signal }: DecidedPod,
 ): Promise<Applied> {
-  const error = await tryPatch(deps, pod, { operations: releasePatch(pod, decision), signal });
+  const operations = releasePatch(pod, decision);
+  if (operations.length === 0) return { kind: "written" };
+  const error = await tryPatch(deps, pod, { operations, signal });
   const failure = error === undefined ? undefined : classifyWriteFailure(error);
   if (failure === "gone") return { kind: "gone" };
   if (error !== undefined) {
@@ -68,7 +73,8 @@ async function release(deps: PodPlacementDeps, pod: PodView, decided: DecidedPod
   let step: ReleaseStep = "full";
   for (;;) {
     const operations = stepPatch(current, { step, decision, why: refusals[0] ?? "" });
-    const error = operations.length === 0 ? undefined : await tryPatch(deps, current, { operations, signal });
+    if (operations.length === 0) return { kind: "gone" };
+    const error = await tryPatch(deps, current, { operations, signal });
     if (error === undefined) break;
     const examined = await examine(deps, current, { error, signal });
     if (examined.kind === "gone") return examined;
@@ -162,7 +168,6 @@ async function tryPatch(
   { namespace, name }: PodView,
   { operations, signal }: { readonly operations: JsonPatch; readonly signal: AbortSignal },
 ): Promise<unknown> {
-  if (operations.length === 0) return undefined;
   try {
     await api.patch(Resource.pods, { namespace, name }, { body: { kind: "json", operations }, signal });
     return undefined;

@@ -163,6 +163,17 @@ Deno.test("openPodPlacement() falls back within the longest gate age, also when 
   assert.deepEqual(last, ["2 ArchAwareInspectionError", "3 ArchAwareFallbackPredicateSet", `1 ${REMOVED}`]);
 });
 
+Deno.test("openPodPlacement() reports and marks a failure that goes on no more often than its marks change", async () => {
+  const scene = openScene();
+  scene.cluster.put(Resource.pods, gated("web", { image: "broken" }));
+  await whileRunning(scene, controllerOf(scene), async () => {
+    await scene.clock.advance(55_000);
+    assert.ok(scene.asked.length > 10, `${scene.asked.length} attempts`);
+    const failures = reasonsOf(scene).filter((reason) => reason === "ArchAwareInspectionError");
+    assert.deepEqual([failures.length, scene.cluster.patches.length], [4, 4]);
+  });
+});
+
 Deno.test("openPodPlacement() tries a pod again that waited out its time while nobody was there to place it", async () => {
   const scene = openScene();
   scene.cluster.put(Resource.pods, gated("web", { image: "broken" }));
