@@ -20,6 +20,7 @@ const COMPONENTS = [
   "no-pull-secrets",
   "node-registry-config",
   "prewarm",
+  "registry-ca",
 ].map((name) => `components/${name}`);
 
 /** Kinds of others that overlays use; their schemas are not ours to check. */
@@ -90,6 +91,24 @@ Deno.test("manifests on a real API server", async (t) => {
       const pods = JSON.parse(await kubectl(["get", "pods", "-n", "archway-system", "-o", "json"])).items;
       return pods.length === 2 && pods.every((pod: unknown) => read(pod, "status", "phase") === "Running");
     });
+  });
+
+  await t.step("the replicas are on two nodes, also after roll-outs and when one was deleted", async () => {
+    const names = async (): Promise<readonly unknown[]> => {
+      await kubectl(["rollout", "status", "-n", "archway-system", "deployment/archway", "--timeout=60s"]);
+      const pods: readonly unknown[] =
+        JSON.parse(await kubectl(["get", "pods", "-n", "archway-system", "-o", "json"])).items;
+      const staying = pods.filter((pod) => read(pod, "metadata", "deletionTimestamp") === undefined);
+      assert.deepEqual(staying.map((pod) => read(pod, "spec", "nodeName")).toSorted(), ["amd64-1", "arm64-1"]);
+      return staying.map((pod) => read(pod, "metadata", "name"));
+    };
+    const [first] = await names();
+    await kubectl(["delete", "pod", "-n", "archway-system", String(first), "--wait=false"]);
+    await names();
+    for (let rollout = 0; rollout < 3; rollout++) {
+      await kubectl(["rollout", "restart", "-n", "archway-system", "deployment/archway"]);
+      await names();
+    }
   });
 
   await t.step("applying it again changes nothing, and leaves CA bundles of the service alone", async () => {
