@@ -1,0 +1,75 @@
+// Tenants on one registry host, over real connections: what one of them asks for, or is refused, does not stop another.
+import assert from "node:assert/strict";
+import type { InspectionReport } from "../../../../lib/oci/inspector.ts";
+import { makeCredential, openTestInspector, type TestInspector } from "../../../support/inspectors.ts";
+
+const INDEX = "application/vnd.oci.image.index.v1+json";
+const ANSWER_MS = 50;
+
+/** `broken/…` answers 502; the login `evil` is over its quota; everything else is an index, after a while. */
+async function answer(request: Request): Promise<Response> {
+  const path = new URL(request.url).pathname;
+  const authorization = request.headers.get("authorization");
+  if (path.includes("/private/") && authorization === null) {
+    return new Response("", { status: 401, headers: { "www-authenticate": 'Basic realm="registry"' } });
+  }
+  if (authorization === `Basic ${btoa("evil:password")}`) {
+    return new Response("", { status: 429, headers: { "retry-after": "3600" } });
+  }
+  if (path.includes("/broken/")) return new Response("", { status: 502 });
+  await new Promise((resolve) => setTimeout(resolve, ANSWER_MS));
+  const platform = { os: "linux", architecture: "arm64" };
+  const child = {
+    mediaType: "application/vnd.oci.image.manifest.v1+json",
+    digest: `sha256:${"0".repeat(64)}`,
+    size: 1,
+  };
+  const index = { schemaVersion: 2, mediaType: INDEX, path, manifests: [{ ...child, platform }] };
+  return new Response(JSON.stringify(index), { headers: { "content-type": INDEX } });
+}
+
+async function withHost(work: (inspector: TestInspector, host: string) => Promise<void>): Promise<void> {
+  await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, answer);
+  using inspector = openTestInspector();
+  await work(inspector, `127.0.0.1:${server.addr.port}`);
+}
+
+function outcomeOf({ inspection }: InspectionReport): string {
+  return inspection.kind === "failed" ? inspection.failure.reason : inspection.kind;
+}
+
+Deno.test("a pod with 400 images of a host leaves places there for another namespace", async () => {
+  await withHost(async (inspector, host) => {
+    let floodLeft = 400;
+    const flood = Array.from({ length: floodLeft }, async (_, at) => {
+      await inspector.inspect(`${host}/evil/i${at}:v1`, { namespace: "evil" });
+      floodLeft -= 1;
+    });
+    const report = await inspector.inspect(`${host}/good/app:v1`, { namespace: "good" });
+    assert.equal(outcomeOf(report), "platforms");
+    assert.ok(floodLeft > 300, `${floodLeft} of the flood wait longer`);
+    await Promise.all(flood);
+  });
+});
+
+Deno.test("a repository that always answers 502 stops no other one of its host", async () => {
+  await withHost(async (inspector, host) => {
+    const outcomes = new Set<string>();
+    for (let at = 0; at < 15; at++) {
+      const broken = [1, 2, 3, 4].map((n) => inspector.inspect(`${host}/broken/i${n}:v${at}`, { namespace: "evil" }));
+      outcomes.add(outcomeOf(await inspector.inspect(`${host}/good/app:v${at}`, { namespace: "good" })));
+      await Promise.all(broken);
+    }
+    assert.deepEqual([...outcomes], ["platforms"]);
+  });
+});
+
+Deno.test("an account over its quota stops no other account", async () => {
+  await withHost(async (inspector, host) => {
+    const as = (username: string): Promise<InspectionReport> =>
+      inspector.inspect(`${host}/private/${username}:v1`, { credentials: [makeCredential(host, { username })] });
+    assert.equal(outcomeOf(await as("evil")), "RateLimited");
+    assert.equal(outcomeOf(await as("evil")), "RateLimited");
+    assert.equal(outcomeOf(await as("good")), "platforms");
+  });
+});
