@@ -1,5 +1,5 @@
 // A registry for the caches above it: tags that tests move, answers that take time on a test's clock, and a list of what
-// was asked. It reads its tags in the middle of the time that an answer takes.
+// was asked. It reads its tags early in the time that an answer takes, so that much can happen before it is given.
 import type { HeadAnswer, InspectionReport, InspectionRequest, RegistryLookups } from "../../lib/oci/inspector.ts";
 import { failureOf } from "../../lib/oci/errors.ts";
 import { parseReference } from "../../lib/oci/reference.ts";
@@ -15,12 +15,16 @@ export interface FakeRead {
   readonly beganAtMs: number;
 }
 
+/** The part of an answer's time after which the tags are read. */
+const READ_AT = 0.1;
+
 /** The registry. */
 export class FakeRegistry implements RegistryLookups {
   readonly reads: FakeRead[] = [];
   /** Names of images that need a credential. */
   readonly private = new Set<string>();
   platforms: (image: string) => readonly Platform[] = () => [{ os: "linux", architecture: "arm64" }];
+  /** How long an answer takes. */
   delayMs = 0;
   /** What every request fails with. */
   failure: InspectionFailure | undefined;
@@ -80,9 +84,9 @@ export class FakeRegistry implements RegistryLookups {
     { method, signal }: { readonly method: FakeRead["method"]; readonly signal: AbortSignal },
   ): Promise<{ readonly digest: string; readonly failure: InspectionFailure | undefined }> {
     this.reads.push({ image, method, beganAtMs: this.#clock.nowMs() });
-    await this.#clock.sleep(this.delayMs / 2, signal);
+    await this.#clock.sleep(this.delayMs * READ_AT, signal);
     const digest = this.digestOf(image);
-    await this.#clock.sleep(this.delayMs / 2, signal);
+    await this.#clock.sleep(this.delayMs * (1 - READ_AT), signal);
     signal.throwIfAborted();
     const isClosed = this.private.has(image) && credentials.length === 0;
     const failure = this.failure ?? (isClosed ? failureOf("Unauthorized", "Cannot read it: 401.") : undefined);
