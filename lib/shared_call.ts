@@ -108,7 +108,7 @@ export class SharedCalls<T, C = never> {
     if (keepMs > 0) this.#kept.set(key, { answer: value, untilMs: this.#options.clock.monotonicMs() + keepMs });
   }
 
-  /** Nobody waits any more, so nobody may join either. */
+  /** No caller waits any more, so none may join either. */
   #end(key: string, call: Call<T, C>): void {
     this.#drop(key, call);
     call.ending.abort(new DOMException("No caller waits for this call any more.", "AbortError"));

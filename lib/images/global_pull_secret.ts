@@ -8,16 +8,16 @@ import type { Logger } from "../log.ts";
 import { parseDockerConfigSecret } from "../oci/credentials/docker_config.ts";
 import type { Credential } from "../oci/credential.ts";
 
-/** The credentials of the secret as it is now. */
+/** The secret as it is now. */
 export interface GlobalPullSecret {
   /** Follows the secret until the signal aborts; never rejects. */
   run(signal: AbortSignal): Promise<void>;
   credentials(): readonly Credential[];
-  /** Whether what there is to know is known: it was read, is absent, or must not be read. */
+  /** Whether it was read, is absent, or must not be read: nothing is missing any more. */
   isSettled(): boolean;
 }
 
-/** Opens the view. `onChange` hears of every change of the credentials. */
+/** Opens the view. `onChange` is called at every change of the credentials. */
 export function openGlobalPullSecret(options: {
   readonly api: ReadApi;
   readonly namespace: string;

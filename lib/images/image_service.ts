@@ -1,4 +1,6 @@
-// Everything that inspects images, opened from the configuration and put together. Opened by serve and `archway inspect`.
+// Everything that inspects images, opened from the configuration and put together:
+//
+//   keyring → single flight → cache → limit of inspections → registry → session → limit of requests → transport
 import type { Clock } from "../clock.ts";
 import { type KnownImages, openKnownImages } from "./known_images.ts";
 import { openDenoKv } from "../kv/deno_kv.ts";
@@ -43,7 +45,7 @@ export interface ImageServiceConfig {
   readonly surroundings?: RegistryEnvironment;
 }
 
-/** An inspector with all of its surroundings. */
+/** An inspector with everything that it needs. */
 export interface ImageService extends AsyncDisposable {
   readonly inspector: Inspector;
   /** Follows the configuration files until the signal aborts; never rejects. */

@@ -173,7 +173,7 @@ class Guard {
       if (this.#isClosed) return database.close();
       this.#database = database;
     } catch (error) {
-      // A handle that arrives too late belongs to nobody.
+      // A handle that arrives too late is of no use.
       opening.then((late) => late.close(), () => {});
       this.#openAgainAtMs = clock.monotonicMs() + REST_MS;
       this.#warn({ reason: errorText(error) });

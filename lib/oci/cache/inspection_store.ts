@@ -103,7 +103,7 @@ class TwoLevels implements InspectionStore {
     const known = this.documentNow(scope.id, digest);
     if (known !== undefined) return known;
     const stored = await this.#read({ scope, kind: "digest", name: digest }, DocumentSchema);
-    // Something may have been learnt while the store was asked.
+    // A newer record may have come while the store was asked.
     if (stored !== undefined && this.documentNow(scope.id, digest) === undefined) {
       this.#documents.set(memoryKey(scope.id, digest), compactDocument(stored));
     }

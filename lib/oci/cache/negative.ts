@@ -28,7 +28,7 @@ export interface NegativeCache {
 /** Below the second after which a permanent failure is confirmed (ms). */
 const FIRST_MS = 500;
 /**
- * How long a confirmed failure is believed (ms): short, because somebody may push the missing image or mend the wrong one.
+ * How long a confirmed failure is believed (ms): short, because the missing image may be pushed, or the wrong one mended.
  * Transient failures are not remembered: the limits of the host decide when it is asked again.
  */
 const CONFIRMED_MS = 5_000;
@@ -45,7 +45,7 @@ const FORGOTTEN_MS = 120_000;
 const MAX_FAILURES = 10_000;
 
 interface Entry extends AskedFailure {
-  /** When it was learnt (monotonic ms). */
+  /** When it was remembered (monotonic ms). */
   readonly atMs: number;
   readonly lifeMs: number;
 }

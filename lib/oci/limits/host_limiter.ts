@@ -64,7 +64,7 @@ export class HostLimiter {
     });
   }
 
-  /** Whether nobody is in it: it may be forgotten. */
+  /** Whether no request holds or awaits a place: it may be forgotten. */
   get isIdle(): boolean {
     return this.#places.taken + this.#places.waiting === 0;
   }

@@ -1,5 +1,5 @@
 // The health of one registry host as others see it, and which hosts are named to them: image names are user input, so the
-// names of hosts that nobody vouches for stay out of metrics and pages.
+// names of hosts that are neither declared nor of proven use stay out of metrics and pages.
 import type { CircuitState } from "../../breaker.ts";
 import type { FailureReason } from "../types.ts";
 

@@ -2,7 +2,7 @@
 import { orAborted } from "../../abort.ts";
 import type { Clock } from "../../clock.ts";
 
-/** Pauses up to this long are waited out; for longer ones callers are told when to come back (ms). */
+/** Pauses up to this long are waited out; for longer ones the refusal says when to come back (ms). */
 export const MAX_WAIT_MS = 2_000;
 const MAX_PAUSE_MS = 60_000;
 

@@ -19,7 +19,7 @@ export interface RequestLimiter {
   run<T extends LimitedAnswer>(about: RequestAbout, send: () => Promise<T>): Promise<T>;
   /** Hosts most recently asked first, capped in number. */
   hostStates(): readonly HostState[];
-  /** The same for everybody to see: hosts that nobody vouches for are one, named `other`. */
+  /** The same for metrics and pages: hosts that are neither declared nor of proven use are one, named `other`. */
   publicHostStates(): readonly HostState[];
 }
 
