@@ -54,13 +54,14 @@ export function openPodImages(options: {
   async function inspect(request: PodImagesRequest, signal: AbortSignal): Promise<readonly InspectedImage[]> {
     const { scope, images, configOf = [], renew = false } = request;
     const admittedAtMs = request.admittedAtMs ?? clock.nowMs();
+    const renewBeforeMs = renew ? known.agingBeforeMs() : undefined;
     const isAnswered = configOf.length === 0 && !(renew && known.isAging(images, scope));
     const remembered = isAnswered ? known.recall(images, scope, { admittedAtMs }) : undefined;
     if (remembered !== undefined) return remembered;
     const pull = await pullSecrets.read(scope, signal);
     return await Promise.all(images.map(async (use): Promise<InspectedImage> => {
       const startedMs = clock.monotonicMs();
-      const asked = requestFor(use, { request, pull, notBeforeMs: use.always ? admittedAtMs : known.agingBeforeMs() });
+      const asked = requestFor(use, { request, pull, notBeforeMs: use.always ? admittedAtMs : renewBeforeMs });
       const report = withProblem(await inspector.inspect(asked, signal), pull.problem);
       observe({ ms: clock.monotonicMs() - startedMs, report });
       known.remember(use.image, report, scope);
@@ -85,14 +86,14 @@ function requestFor(
   { request, pull, notBeforeMs }: {
     readonly request: PodImagesRequest;
     readonly pull: PullCredentials;
-    readonly notBeforeMs: number;
+    readonly notBeforeMs: number | undefined;
   },
 ): InspectionRequest {
-  const { scope: { namespace }, priority, configOf = [], renew = false } = request;
+  const { scope: { namespace }, priority, configOf = [] } = request;
   return {
     image,
     credentials: pull.credentials,
-    freshness: always || renew ? "revalidate" : "cached",
+    freshness: always ? "revalidate" : "cached",
     notBeforeMs,
     depth: configOf.includes(image) ? "config" : "index",
     priority,

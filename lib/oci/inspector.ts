@@ -36,7 +36,10 @@ export interface InspectionRequest {
   readonly credentials: readonly Credential[];
   /** `cached`: a fresh enough tag is believed. `revalidate` (imagePullPolicy Always): the tag is looked up again. */
   readonly freshness: "cached" | "revalidate";
-  /** With `revalidate`: the oldest look-up that may answer began then (epoch ms); absent: one that begins from now on. */
+  /**
+   * The oldest look-up that may answer began then (epoch ms). Absent: with `revalidate` one that begins from now on, with
+   * `cached` any that is young enough.
+   */
   readonly notBeforeMs?: number | undefined;
   /** How much must be known. */
   readonly depth: InspectionDepth;

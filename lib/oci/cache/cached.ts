@@ -151,8 +151,7 @@ class Cache implements CachedInspector {
     if (tag !== undefined && document !== undefined && this.#isFresh(tag.record, request)) {
       return answer(question, { document, tagScope: tag.scope, verifiedAtMs: tag.record.verifiedAtMs });
     }
-    const notBeforeMs = request.freshness === "revalidate" ? this.#notBeforeMs(request) : -Infinity;
-    const wish = { notBeforeMs, askers: askersOf(request), signal };
+    const wish = { notBeforeMs: this.#notBeforeMs(request), askers: askersOf(request), signal };
     return await this.#lookups.share(keyOf(request), wish, (askers, shared) => {
       const all = { ...question, request: forAll(request, askers), signal: shared };
       return document === undefined ? this.#get(all) : this.#head(all);
@@ -199,14 +198,13 @@ class Cache implements CachedInspector {
   #isFresh({ verifiedAtMs, isOwn }: KnownTag, request: InspectionRequest): boolean {
     const ageMs = this.#deps.clock.nowMs() - verifiedAtMs;
     // A negative age is another replica's clock, or ours set back: no reason to believe it for longer.
-    if (ageMs < 0) return false;
-    return request.freshness === "revalidate"
-      ? isOwn && verifiedAtMs >= this.#notBeforeMs(request)
-      : ageMs <= this.#deps.tagTtlMs;
+    if (ageMs < 0 || verifiedAtMs < this.#notBeforeMs(request)) return false;
+    // Times of another process may come from another clock: near enough for a life, not for an order.
+    return request.freshness === "revalidate" ? isOwn : ageMs <= this.#deps.tagTtlMs;
   }
 
-  #notBeforeMs({ notBeforeMs }: InspectionRequest): number {
-    return notBeforeMs ?? this.#deps.clock.nowMs();
+  #notBeforeMs({ freshness, notBeforeMs }: InspectionRequest): number {
+    return notBeforeMs ?? (freshness === "revalidate" ? this.#deps.clock.nowMs() : -Infinity);
   }
 
   #scopeFor({ credentials }: InspectionRequest, access: InspectionReport["access"]): AccessScope {

@@ -28,6 +28,7 @@ export function singleFlight(
   };
 }
 
-function keyOf({ image, credentials, depth }: InspectionRequest): string {
-  return JSON.stringify([image, depth, fingerprintOfAll(credentials)]);
+/** What may be answered from memory is kept apart from what renews it. */
+function keyOf({ image, credentials, depth, notBeforeMs }: InspectionRequest): string {
+  return JSON.stringify([image, depth, notBeforeMs === undefined, fingerprintOfAll(credentials)]);
 }

@@ -143,6 +143,18 @@ Deno.test("prefetch() with renew looks an aging tag up again, so that it stays k
   assert.equal(isKnown(bed, APP), true);
 });
 
+Deno.test("prefetch() with renew asks nobody for what another process has looked up lately", async () => {
+  const first = openImageBed();
+  const kv = lastingStore(first.clock);
+  await openImageBed({ ...first, kv }).inspect(makeUse(APP));
+  await first.clock.advance(TAG_TTL_MS * 0.4);
+  const after = openImageBed({ ...first, kv });
+  after.images.prefetch({ scope: TEAM, images: [makeUse(APP)], priority: "admission", renew: true });
+  await first.clock.advance(0);
+  assert.equal(first.registry.reads.length, 1);
+  assert.equal(isKnown(after, APP), true);
+});
+
 Deno.test("prefetch() leaves room for other namespaces, whatever one of them asks for", async () => {
   const bed = openImageBed();
   bed.registry.delayMs = 10_000;
