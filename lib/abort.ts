@@ -31,6 +31,3 @@ export async function withinMs<T>(
     settled.abort();
   }
 }
-
-/** Another name of {@link orAborted}. */
-export const untilAborted = orAborted;
