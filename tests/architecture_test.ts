@@ -259,7 +259,7 @@ const COMMENTS_TO_MEND: readonly string[] = [
   "lib/cli/inspect_text.ts",
   "lib/cli/inspected_image.ts",
   "lib/cli/output.ts",
-  "lib/cli/patient_store.ts",
+  "lib/cli/retrying_store.ts",
   "lib/config/arguments.ts",
   "lib/config/flags.ts",
   "lib/config/parse.ts",

@@ -59,7 +59,9 @@ export class Inspections {
   async #inspectAll(pod: PodView, signal: AbortSignal): Promise<readonly InspectedImage[]> {
     const settings = this.#deps.settingsOf(pod.namespace);
     const images = imagesToInspect(pod, settings);
-    const request: PodImagesRequest = { scope: pullScopeOf(pod), images, priority: "gated" };
+    // The pod is there by now, so whatever is looked up from here on is what it may be placed by.
+    const admittedAtMs = this.#deps.clock.nowMs();
+    const request: PodImagesRequest = { scope: pullScopeOf(pod), images, priority: "gated", admittedAtMs };
     const inspected = await this.#deps.images.inspect(request, signal);
     const configOf = imagesWorthConfigRead({ pod, settings, images: inspected });
     if (configOf.length === 0) return inspected;

@@ -6,7 +6,7 @@ import { PROBE_KEY } from "../kv/keys.ts";
 import { exportEntries, importEntries } from "../oci/cache/ndjson.ts";
 import type { KeyValueStore } from "../kv/store.ts";
 import { errorText } from "../log.ts";
-import { retryingStore, waitFor } from "./patient_store.ts";
+import { retryingStore, waitFor } from "./retrying_store.ts";
 import { ExitCode, type Terminal, terminalLogger } from "./output.ts";
 
 /** The flags of the command. */
