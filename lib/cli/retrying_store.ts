@@ -1,5 +1,4 @@
-// A store for somebody who waits: what it does not take at once is offered again. The service must never wait for its cache,
-// a command that fills one may. Used by cache.ts.
+// A store whose writes are tried again for a while: the service must never wait for its cache, a command that fills one may.
 import type { Clock } from "../clock.ts";
 import type { KeyValueStore } from "../kv/store.ts";
 
@@ -7,15 +6,15 @@ import type { KeyValueStore } from "../kv/store.ts";
 const TRIES = 60;
 const TRY_EVERY_MS = 200;
 
-/** Who waits, and until when. */
-export interface Patience {
+/** How waiting is measured and ended. */
+export interface WaitOptions {
   readonly clock: Clock;
   /** Ends the waiting. */
   readonly signal: AbortSignal;
 }
 
-/** Asks again until it is so; whether it became so in time. */
-export async function waitFor(isSo: () => Promise<boolean>, { clock, signal }: Patience): Promise<boolean> {
+/** Asks again until it is so; false when it does not become so in time. */
+export async function waitFor(isSo: () => Promise<boolean>, { clock, signal }: WaitOptions): Promise<boolean> {
   for (let tries = 1; !await isSo(); tries++) {
     if (tries === TRIES || signal.aborted) return false;
     await clock.sleep(TRY_EVERY_MS, signal);
@@ -23,14 +22,14 @@ export async function waitFor(isSo: () => Promise<boolean>, { clock, signal }: P
   return true;
 }
 
-/** The store with patient writes. After one that was waited for in vain, nothing is waited for any more. */
-export function retryingStore(store: KeyValueStore, patience: Patience): KeyValueStore {
+/** The store with writes that are tried again. After one that failed to the end, later ones are tried once. */
+export function retryingStore(store: KeyValueStore, options: WaitOptions): KeyValueStore {
   let isHopeless = false;
   return {
     ...store,
     set: async (key, value) => {
       if (isHopeless) return await store.set(key, value);
-      const isStored = await waitFor(() => store.set(key, value), patience);
+      const isStored = await waitFor(() => store.set(key, value), options);
       isHopeless ||= !isStored;
       return isStored;
     },
