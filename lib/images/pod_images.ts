@@ -38,17 +38,21 @@ export interface PodImages {
 /** Prefetches under way at most: beyond it the controller will do the work anyway, a moment later. */
 export const MAX_PREFETCHES = 256;
 
-/** Opens the service. `signal` ends all prefetches. */
-export function openPodImages(options: {
+/** What the service is made with. */
+export interface PodImagesDeps {
   readonly inspector: Inspector;
   readonly pullSecrets: PullSecrets;
   readonly known: KnownImages;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Ends all prefetches. */
   readonly signal: AbortSignal;
   readonly observe: (image: { readonly ms: number; readonly report: InspectionReport }) => void;
-}): PodImages {
-  const { inspector, pullSecrets, known, clock, log, observe } = options;
+}
+
+/** Opens the service. */
+export function openPodImages(deps: PodImagesDeps): PodImages {
+  const { inspector, pullSecrets, known, clock, log, observe } = deps;
   const prefetches = new Prefetches();
 
   async function inspect(request: PodImagesRequest, signal: AbortSignal): Promise<readonly InspectedImage[]> {
@@ -72,8 +76,8 @@ export function openPodImages(options: {
   function prefetch(request: PodImagesRequest): void {
     const images = request.images.map((use) => ({ ...use, always: false }));
     const key = JSON.stringify([request.scope, images]);
-    if (options.signal.aborted || !prefetches.begin(key, request.scope.namespace)) return;
-    inspect({ ...request, images }, options.signal)
+    if (deps.signal.aborted || !prefetches.begin(key, request.scope.namespace)) return;
+    inspect({ ...request, images }, deps.signal)
       .catch((error: unknown) => log.debug("prefetch ended early", { reason: errorText(error) }))
       .finally(() => prefetches.end(key, request.scope.namespace));
   }
