@@ -154,7 +154,7 @@ async function exercise(bench: Bench): Promise<void> {
   );
 }
 
-/** A pod whose registry does not exist: gated, its pull secret read, released when its time is up. */
+/** Pods whose registry does not exist: gated, the pull secret of one and the account of the other read, released in time. */
 async function placePod({ cluster, installation }: Bench, namespace: string): Promise<void> {
   const auths = { "registry.invalid": { auth: btoa("user:word") } };
   const secret = {
@@ -163,13 +163,10 @@ async function placePod({ cluster, installation }: Bench, namespace: string): Pr
   };
   const core = `/api/v1/namespaces/${namespace}`;
   expectStatus("create", await cluster.request("POST", `${core}/secrets`, secret), [201]);
-  const pod = {
-    ...{ apiVersion: "v1", kind: "Pod", metadata: { name: "pod" } },
-    spec: {
-      imagePullSecrets: [{ name: "pull" }],
-      containers: [{ name: "main", image: "registry.invalid/team/app:1" }],
-    },
-  };
+  const containers = [{ name: "main", image: "registry.invalid/team/app:1" }];
+  const kind = { apiVersion: "v1", kind: "Pod" };
+  const pod = { ...kind, metadata: { name: "pod" }, spec: { imagePullSecrets: [{ name: "pull" }], containers } };
+  const plain = { ...kind, metadata: { name: "plain" }, spec: { containers } };
   // The API server learns of the webhook a moment after it was stored.
   await waitUntil("a pod to be gated", async () => {
     await installation.injectCa();
@@ -179,10 +176,12 @@ async function placePod({ cluster, installation }: Bench, namespace: string): Pr
     expectStatus("delete", await cluster.request("DELETE", `${core}/pods/pod?gracePeriodSeconds=0`), [200]);
     return false;
   });
-  await waitUntil(
-    "the pod to be released",
-    async () => read((await cluster.request("GET", `${core}/pods/pod`)).body, "spec", "schedulingGates") === undefined,
-  );
+  expectStatus("create", await cluster.request("POST", `${core}/pods`, plain), [201]);
+  for (const name of ["pod", "plain"]) {
+    const gatesOf = async (): Promise<unknown> =>
+      read((await cluster.request("GET", `${core}/pods/${name}`)).body, "spec", "schedulingGates");
+    await waitUntil(`the pod ${name} to be released`, async () => await gatesOf() === undefined);
+  }
   // As a person would, in a replica's place.
   const explained = await installation.run(["explain", "pod/pod", "-n", namespace]);
   assert.equal(explained.code, 0, explained.stdout);
