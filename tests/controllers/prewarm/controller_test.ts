@@ -5,6 +5,7 @@ import { openPrewarm } from "../../../controllers/prewarm/controller.ts";
 import { Resource, type ResourceType } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { makeSettings } from "../../../lib/placement/config/settings.ts";
+import { makeUse, openImageBed } from "../../support/image_bed.ts";
 import { makeWorkload, openScene, type Scene, whileRunning } from "../make.ts";
 
 const TAG_TTL_MS = 300_000;
@@ -61,6 +62,24 @@ Deno.test("openPrewarm() renews what it knows of a tag before that ends, and of 
     assert.ok(askedFor(scene).filter((image) => image === "app:v1").length >= 2);
     assert.equal(askedFor(scene).filter((image) => image === pinned).length, 1);
   });
+});
+
+Deno.test("openPrewarm() keeps an image known without a break, at two look-ups in the life of a tag at most", async () => {
+  const scene = openScene();
+  const { clock } = scene;
+  const bed = openImageBed({ clock });
+  const image = "registry.example/app:v1";
+  scene.cluster.put(Resource.deployments, makeWorkload("Deployment", "web", image));
+  const scope = { namespace: "shop", serviceAccount: "", pullSecrets: [] };
+  const lives = 8;
+  await whileRunning(scene, prewarmOf({ ...scene, images: bed.images }), async () => {
+    await clock.advance(1_000);
+    for (let atMs = 0; atMs < lives * TAG_TTL_MS; atMs += 15_000) {
+      assert.ok(bed.known.recall([makeUse(image)], scope) !== undefined, `unknown after ${atMs} ms`);
+      await clock.advance(15_000);
+    }
+  });
+  assert.ok(bed.registry.reads.length <= lives * 2, `${bed.registry.reads.length} look-ups`);
 });
 
 Deno.test("openPrewarm() goes on when one inspection is rejected", async () => {
