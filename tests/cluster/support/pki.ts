@@ -72,6 +72,31 @@ export async function createAuthority(commonName: string): Promise<CertificateAu
   };
 }
 
+/** A server's certificate that is its own authority, as `openssl req -x509` makes them. */
+export async function createSelfSigned(
+  names: readonly string[],
+): Promise<Omit<IssuedCertificate, "certificateBase64">> {
+  const keys = await crypto.subtle.generateKey(EC, true, ["sign", "verify"]);
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+    name: "CN=registry",
+    keys,
+    signingAlgorithm: EC,
+    ...validity(30),
+    extensions: [
+      new x509.BasicConstraintsExtension(true, undefined, true),
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+      namesExtension(names),
+    ],
+  });
+  return { certificatePem: pemOf(certificate), keyPem: await exportKeyPem(keys.privateKey), keys };
+}
+
+function namesExtension(names: readonly string[]): x509.SubjectAlternativeNameExtension {
+  return new x509.SubjectAlternativeNameExtension(
+    names.map((value) => ({ type: /^[\d.]+$|:/.test(value) ? "ip" as const : "dns" as const, value })),
+  );
+}
+
 interface Issuer {
   readonly subject: string;
   readonly signingKey: CryptoKey;
@@ -107,9 +132,7 @@ async function leafExtensions(issuer: Issuer, request: CertificateRequest): Prom
     new x509.ExtendedKeyUsageExtension([usage]),
     await x509.AuthorityKeyIdentifierExtension.create(issuer.publicKey),
     ...(request.usage === "client" ? [] : [
-      new x509.SubjectAlternativeNameExtension(
-        names.map((value) => ({ type: /^[\d.]+$|:/.test(value) ? "ip" as const : "dns" as const, value })),
-      ),
+      namesExtension(names),
     ]),
   ];
 }

@@ -1,6 +1,6 @@
 // A real registry on loopback: Debian's docker-registry with TLS, Basic or token authentication, or as a pull-through cache.
 import { stringify } from "yaml";
-import { createAuthority, type IssuedCertificate } from "./pki.ts";
+import { createAuthority, createSelfSigned, type IssuedCertificate } from "./pki.ts";
 import { findFreePort, isPortFree } from "./ports.ts";
 import { RunningProcess } from "./process.ts";
 import { type Pushed, RegistryPush } from "./registry_push.ts";
@@ -12,6 +12,8 @@ export interface RegistryOptions {
   readonly auth?: "none" | "htpasswd" | "token";
   /** Where it listens and what its certificate names. Default 127.0.0.1. */
   readonly address?: string;
+  /** A certificate that an authority issued (the default), or one that is its own authority. */
+  readonly certificate?: "issued" | "self-signed";
   /** Plain HTTP when false. Default true. */
   readonly tls?: boolean;
   /** Password by user; default one user `puller` with password `secret`. */
@@ -124,11 +126,12 @@ interface RegistryFiles {
 async function writeRegistryFiles(directory: string, options: RegistryOptions): Promise<RegistryFiles> {
   const authority = await createAuthority("archway test registry");
   const { address = "127.0.0.1" } = options;
-  const serving = await authority.issue({
-    commonName: "registry",
-    usage: "server",
-    names: ["localhost", "127.0.0.1", address],
-  });
+  const names = ["localhost", "127.0.0.1", address];
+  const isSelfSigned = options.certificate === "self-signed";
+  const serving = isSelfSigned
+    ? await createSelfSigned(names)
+    : await authority.issue({ commonName: "registry", usage: "server", names });
+  const caPem = isSelfSigned ? serving.certificatePem : authority.certificatePem;
   const clientCertificate = await authority.issue({ commonName: "client", usage: "client" });
   const { users = DEFAULT_USERS, auth = "none", tls = true, clientCertificates = "none" } = options;
   const port = findFreePort();
@@ -140,7 +143,7 @@ async function writeRegistryFiles(directory: string, options: RegistryOptions): 
     ...options.token,
   });
   const files: Record<string, string> = {
-    "ca.crt": authority.certificatePem,
+    "ca.crt": caPem,
     "serving.crt": serving.certificatePem,
     "serving.key": serving.keyPem,
     "config.yml": stringify(
@@ -161,7 +164,7 @@ async function writeRegistryFiles(directory: string, options: RegistryOptions): 
     await Deno.writeTextFile(`${directory}/${name}`, text, { mode: 0o600 });
   }
   const scheme = tls ? "https" : "http";
-  return { address, port, scheme, caPem: authority.certificatePem, clientCertificate, users, tokenServer };
+  return { address, port, scheme, caPem, clientCertificate, users, tokenServer };
 }
 
 interface ConfigInput {

@@ -39,6 +39,8 @@ export interface Installation {
   readonly image: string;
   /** Folder below manifests/; default `base`. */
   readonly kustomization?: string;
+  /** Folders below manifests/components/. */
+  readonly components?: readonly string[];
   /** More arguments of `serve`. */
   readonly args?: readonly string[];
   /** More JSON patch operations for the Deployment. */
@@ -48,9 +50,9 @@ export interface Installation {
 /** Applies the manifests with the image and waits for the rollout. */
 export async function install(
   lab: OpenLab,
-  { image, kustomization = "base", args = [], patch = [] }: Installation,
+  { image, kustomization = "base", components = [], args = [], patch = [] }: Installation,
 ): Promise<void> {
-  const folder = await renderOverlay({ image, kustomization, args, patch });
+  const folder = await renderOverlay({ image, kustomization, components, args, patch });
   try {
     await kubectl(lab, "apply", "-k", folder);
     await kubectl(lab, "-n", NAMESPACE, "rollout", "status", "deployment/archway", "--timeout=120s").catch(
@@ -64,7 +66,9 @@ export async function install(
 }
 
 /** kustomize reads only below its own root, so the overlay lies in the checkout while it is applied. */
-async function renderOverlay({ image, kustomization, args, patch }: Required<Installation>): Promise<string> {
+async function renderOverlay(
+  { image, kustomization, components, args, patch }: Required<Installation>,
+): Promise<string> {
   const folder = await Deno.makeTempDir({ dir: ROOT, prefix: ".test-overlay-" });
   const colon = image.lastIndexOf(":");
   const operations = [
@@ -77,6 +81,7 @@ async function renderOverlay({ image, kustomization, args, patch }: Required<Ins
       apiVersion: "kustomize.config.k8s.io/v1beta1",
       kind: "Kustomization",
       resources: [`../manifests/${kustomization}`],
+      components: components.map((name) => `../manifests/components/${name}`),
       // What manifests/base sets.
       images: [{
         name: "registry.example.com/archway",

@@ -21,6 +21,8 @@ export interface OpenLab extends ClusterAccess, AsyncDisposable {
   /** Full reference of one of LAB_IMAGES. */
   image(name: string): string;
   createPods(namespace: string, pods: readonly LabPod[]): Promise<void>;
+  /** Creates a pod of any spec. */
+  createPod(namespace: string, pod: { readonly name: string; readonly spec: unknown }): Promise<void>;
   /** What the only container of a pod printed, once the pod has ended. */
   logOfEnded(namespace: string, name: string): Promise<string>;
 }
@@ -33,16 +35,23 @@ export async function openLab(): Promise<OpenLab> {
   const connection = new AdminConnection(parseCoordinates(lab.controlPlane));
   const { access } = connection;
   const image = (name: string): string => `${lab.registry}/t/${name}:v1`;
+  const createPod: OpenLab["createPod"] = async (namespace, { name, spec }) => {
+    const pod = { apiVersion: "v1", kind: "Pod", metadata: { name }, spec };
+    // The ServiceAccount controller makes "default" a moment after the namespace.
+    await waitUntil(`pod "${name}" to be created`, async () => {
+      const answer = await access.request("POST", `/api/v1/namespaces/${namespace}/pods`, pod);
+      if (answer.status !== 403) expectStatus(`create pod "${name}"`, answer, [201]);
+      return answer.status === 201;
+    });
+  };
   return await Promise.resolve({
     ...access,
     lab,
     image,
     createPods: async (namespace, pods) => {
-      for (const pod of pods) {
-        const answer = await access.request("POST", `/api/v1/namespaces/${namespace}/pods`, renderPod(pod, image));
-        expectStatus(`create pod "${pod.name}"`, answer, [201]);
-      }
+      for (const pod of pods) await createPod(namespace, { name: pod.name, spec: renderSpec(pod, image) });
     },
+    createPod,
     logOfEnded: async (namespace, name) => {
       const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
       await waitUntil(`pod ${name} to end`, async () =>
@@ -55,18 +64,13 @@ export async function openLab(): Promise<OpenLab> {
   });
 }
 
-function renderPod({ name, image, args = [], arch }: LabPod, reference: (name: string) => string): unknown {
+function renderSpec({ image, args = [], arch }: LabPod, reference: (name: string) => string): unknown {
   return {
-    apiVersion: "v1",
-    kind: "Pod",
-    metadata: { name },
-    spec: {
-      restartPolicy: "Never",
-      // There is no DNS in the cluster.
-      dnsPolicy: "Default",
-      terminationGracePeriodSeconds: 1,
-      containers: [{ name: "app", image: reference(image), args }],
-      ...(arch === undefined ? {} : { nodeSelector: { "kubernetes.io/arch": arch } }),
-    },
+    restartPolicy: "Never",
+    // There is no DNS in the cluster.
+    dnsPolicy: "Default",
+    terminationGracePeriodSeconds: 1,
+    containers: [{ name: "app", image: reference(image), args }],
+    ...(arch === undefined ? {} : { nodeSelector: { "kubernetes.io/arch": arch } }),
   };
 }
