@@ -55,7 +55,8 @@ Deno.test("node: pods run from registries with a private CA, a certificate of th
 
   for (const certificate of ["issued", "self-signed"] as const) {
     await t.step(`TLS, ${certificate}: the ConfigMap archway-registry-ca and the component registry-ca`, async () => {
-      await using registry = await openRegistry(lab, { certificate });
+      await using registry = await openRegistry(lab, {});
+      if (certificate === "self-signed") await registry.serveSelfSigned();
       const fromFile = `--from-file=ca.crt=${registry.caFile}`;
       await kubectl(lab, "-n", NAMESPACE, "delete", "configmap", "archway-registry-ca", "--ignore-not-found");
       await kubectl(lab, "-n", NAMESPACE, "create", "configmap", "archway-registry-ca", fromFile);

@@ -12,8 +12,6 @@ export interface RegistryOptions {
   readonly auth?: "none" | "htpasswd" | "token";
   /** Where it listens and what its certificate names. Default 127.0.0.1. */
   readonly address?: string;
-  /** A certificate that an authority issued (the default), or one that is its own authority. */
-  readonly certificate?: "issued" | "self-signed";
   /** Plain HTTP when false. Default true. */
   readonly tls?: boolean;
   /** Password by user; default one user `puller` with password `secret`. */
@@ -57,6 +55,8 @@ export interface RealRegistry extends AsyncDisposable {
   pushDocument(repository: string, tag: string, document: Omit<ImageDocument, "digest">): Promise<string>;
   /** Deletes a manifest, also one that an index still names: a truncated mirror. */
   deleteManifest(repository: string, digest: string): Promise<void>;
+  /** Starts again with a certificate that is its own authority, which Deno's fetch refuses: push before. */
+  serveSelfSigned(): Promise<void>;
   /** Ends the process; the port, the storage and the certificate stay for {@link start}. */
   stop(): Promise<void>;
   start(): Promise<void>;
@@ -107,6 +107,14 @@ export async function startRegistry(options: RegistryOptions = {}): Promise<Real
     pushDocuments: (repository, tag, documents) => push.pushDocuments({ repository, tag }, documents),
     pushDocument: (repository, tag, document) => push.pushManifest({ repository, reference: tag }, document),
     deleteManifest: (repository, digest) => push.deleteManifest({ repository, reference: digest }),
+    serveSelfSigned: async () => {
+      await server.stop();
+      const { certificatePem, keyPem } = await createSelfSigned(["localhost", "127.0.0.1", files.address]);
+      await Deno.writeTextFile(`${directory}/serving.crt`, certificatePem);
+      await Deno.writeTextFile(`${directory}/serving.key`, keyPem);
+      await Deno.writeTextFile(`${directory}/ca.crt`, certificatePem);
+      await server.start({ probe: "connect" });
+    },
     stop: () => server.stop(),
     start: () => server.start(),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
@@ -127,11 +135,7 @@ async function writeRegistryFiles(directory: string, options: RegistryOptions): 
   const authority = await createAuthority("archway test registry");
   const { address = "127.0.0.1" } = options;
   const names = ["localhost", "127.0.0.1", address];
-  const isSelfSigned = options.certificate === "self-signed";
-  const serving = isSelfSigned
-    ? await createSelfSigned(names)
-    : await authority.issue({ commonName: "registry", usage: "server", names });
-  const caPem = isSelfSigned ? serving.certificatePem : authority.certificatePem;
+  const serving = await authority.issue({ commonName: "registry", usage: "server", names });
   const clientCertificate = await authority.issue({ commonName: "client", usage: "client" });
   const { users = DEFAULT_USERS, auth = "none", tls = true, clientCertificates = "none" } = options;
   const port = findFreePort();
@@ -143,7 +147,7 @@ async function writeRegistryFiles(directory: string, options: RegistryOptions): 
     ...options.token,
   });
   const files: Record<string, string> = {
-    "ca.crt": caPem,
+    "ca.crt": authority.certificatePem,
     "serving.crt": serving.certificatePem,
     "serving.key": serving.keyPem,
     "config.yml": stringify(
@@ -164,7 +168,7 @@ async function writeRegistryFiles(directory: string, options: RegistryOptions): 
     await Deno.writeTextFile(`${directory}/${name}`, text, { mode: 0o600 });
   }
   const scheme = tls ? "https" : "http";
-  return { address, port, scheme, caPem, clientCertificate, users, tokenServer };
+  return { address, port, scheme, caPem: authority.certificatePem, clientCertificate, users, tokenServer };
 }
 
 interface ConfigInput {
@@ -269,7 +273,7 @@ class RegistryServer implements AsyncDisposable {
     this.#options = options;
   }
 
-  async start(): Promise<void> {
+  async start({ probe = "fetch" }: { readonly probe?: "fetch" | "connect" } = {}): Promise<void> {
     const { address, port, scheme, caPem, clientCertificate, proxyCaFile } = this.#options;
     if (!isPortFree(port)) throw new Error(`Cannot start the registry: port ${port} is taken`);
     const running = RunningProcess.start({
@@ -284,6 +288,10 @@ class RegistryServer implements AsyncDisposable {
     const { certificatePem: cert, keyPem: key } = clientCertificate;
     using client = Deno.createHttpClient({ caCerts: [caPem], cert, key, http2: false, poolMaxIdlePerHost: 0 });
     await running.waitReady(async () => {
+      if (probe === "connect") {
+        (await Deno.connect({ hostname: address, port })).close();
+        return true;
+      }
       const response = await fetch(`${scheme}://${address}:${port}/v2/`, { client });
       await response.body?.cancel();
       return response.status === 200 || response.status === 401;
