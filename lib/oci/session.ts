@@ -162,7 +162,7 @@ class RegistrySession implements Session {
     const isOtherLogin = expected !== undefined && offered !== undefined && !isSameLogin(expected, offered);
     const mayDiffer = isLoggedIn || expected !== undefined || offered !== undefined;
     const refusal: Attempt = { kind: "refused", answer, mayDiffer, isOtherLogin };
-    if (offered === undefined) return credential === undefined ? await this.#tryAsGuest(document, refusal) : refusal;
+    if (offered === undefined) return isLoggedIn ? refusal : await this.#tryAsGuest(document, refusal);
     const isFutile = first.kind === "denied" || isLoggedIn && offered.kind === "basic";
     if (isFutile && !isOtherLogin) return refusal;
     if (offered.kind === "bearer" && isLoggedIn) this.#login.discard(credential, offered);

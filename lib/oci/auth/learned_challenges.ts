@@ -25,7 +25,7 @@ export interface LearnedChallenges {
   root(endpoint: Endpoint, probe: ProbeRoot): Promise<Challenge | undefined>;
   /** The challenge of `/v2/`, read now when it was not before. */
   readRoot(endpoint: Endpoint, probe: ProbeRoot): Promise<Challenge | undefined>;
-  /** Forgets what led nowhere: the registry may have moved its token server. */
+  /** Forgets the challenge that was followed and led nowhere: the registry may have moved its token server. */
   forget(endpoint: Endpoint, credential: Credential | undefined): void;
 }
 
@@ -89,8 +89,7 @@ class ChallengeMemory implements LearnedChallenges {
   }
 
   forget(endpoint: Endpoint, credential: Credential | undefined): void {
-    this.#own.delete(ownKey(endpoint, credential));
-    this.#roots.delete(rootKey(endpoint));
+    if (!this.#own.delete(ownKey(endpoint, credential))) this.#roots.delete(rootKey(endpoint));
   }
 }
 

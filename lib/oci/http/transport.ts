@@ -51,8 +51,8 @@ export interface TransportDeps {
 }
 
 /** Opens the transport; nothing is connected before the first exchange. */
-export function openTransport(parts: TransportDeps): Transport {
-  return new PooledTransport(parts);
+export function openTransport(deps: TransportDeps): Transport {
+  return new PooledTransport(deps);
 }
 
 interface Limits {
@@ -67,18 +67,18 @@ interface Checked {
 }
 
 class PooledTransport implements Transport {
-  readonly #parts: TransportDeps;
+  readonly #deps: TransportDeps;
   readonly #clients: HttpClients = openHttpClients();
   readonly #pinnedHosts = new PinnedHosts();
 
-  constructor(parts: TransportDeps) {
-    this.#parts = parts;
+  constructor(deps: TransportDeps) {
+    this.#deps = deps;
   }
 
   async send(exchange: Exchange, signal: AbortSignal): Promise<Answer> {
     const limit = new AbortController();
-    const headersTimer = setTimeout(() => limit.abort(), this.#parts.headersTimeoutMs ?? HEADERS_TIMEOUT_MS);
-    const totalTimer = setTimeout(() => limit.abort(), this.#parts.totalTimeoutMs ?? TOTAL_TIMEOUT_MS);
+    const headersTimer = setTimeout(() => limit.abort(), this.#deps.headersTimeoutMs ?? HEADERS_TIMEOUT_MS);
+    const totalTimer = setTimeout(() => limit.abort(), this.#deps.totalTimeoutMs ?? TOTAL_TIMEOUT_MS);
     const within = AbortSignal.any([signal, limit.signal]);
     try {
       return await this.#follow(exchange, { within, onHeaders: () => clearTimeout(headersTimer) });
@@ -110,15 +110,15 @@ class PooledTransport implements Transport {
 
   /** Behind a proxy names are the proxy's to resolve: here they may lead nowhere, or take for ever to do so. */
   #guard({ url }: Hop, signal: AbortSignal): Promise<readonly string[]> {
-    const isProxied = url.protocol === "https:" && proxyFor(this.#parts.proxies, url) !== undefined;
-    const resolve: Resolve = isProxied ? () => Promise.resolve([]) : this.#parts.resolve;
+    const isProxied = url.protocol === "https:" && proxyFor(this.#deps.proxies, url) !== undefined;
+    const resolve: Resolve = isProxied ? () => Promise.resolve([]) : this.#deps.resolve;
     return guardAddress(url.host, { resolve, signal });
   }
 
   async #once(checked: Checked, { within, onHeaders }: Limits): Promise<Answer> {
     const { hop } = checked;
     const { requestLog, url, method } = hop;
-    const startedMs = this.#parts.clock.monotonicMs();
+    const startedMs = this.#deps.clock.monotonicMs();
     const login = loginOf(hop);
     const shown = {
       method,
@@ -126,7 +126,7 @@ class PooledTransport implements Transport {
       ...(login === undefined ? {} : { authorization: login }),
     };
     const trace = (end: Pick<TraceEntry, "status" | "note">): void =>
-      requestLog.note({ ...shown, ...end, ms: this.#parts.clock.monotonicMs() - startedMs });
+      requestLog.note({ ...shown, ...end, ms: this.#deps.clock.monotonicMs() - startedMs });
     requestLog.count(hop.kind);
     try {
       const response = await this.#open(checked, within);
@@ -146,18 +146,18 @@ class PooledTransport implements Transport {
 
   #open({ hop, addresses }: Checked, signal: AbortSignal): Promise<Response> {
     const { url, method, form, transport } = hop;
-    const headers = headersOf(hop, this.#parts.userAgent);
+    const headers = headersOf(hop, this.#deps.userAgent);
     const request = { method, headers, signal, ...(form === undefined ? {} : { body: form.toString() }) };
     const verified = (): Promise<Response> =>
       fetch(url, { ...request, redirect: "manual", client: this.#clients.clientFor(hop) });
     if (url.protocol !== "https:") return verified();
     const [clientCertificate] = transport.clientCertificates ?? [];
-    const proxyUrl = proxyFor(this.#parts.proxies, url);
+    const proxyUrl = proxyFor(this.#deps.proxies, url);
     const unverified = (judge?: (certificate: Uint8Array) => void): Promise<Response> =>
       fetchUnverified(url, { ...request, clientCertificate, addresses, proxyUrl, judge });
     if (!transport.verifyTls) return unverified();
     const trusted = transport.caCertificates;
-    return this.#pinnedHosts.fetch(url, { trusted, nowMs: this.#parts.clock.nowMs(), verified, pinned: unverified });
+    return this.#pinnedHosts.fetch(url, { trusted, nowMs: this.#deps.clock.nowMs(), verified, pinned: unverified });
   }
 
   [Symbol.dispose](): void {

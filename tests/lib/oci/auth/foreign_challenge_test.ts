@@ -183,6 +183,11 @@ for (const [what, isRedirected] of ANONYMOUS) {
     using inspector = openTestInspector();
     const report = await inspector.inspect(`${vanity.host}/team/app:v1`);
     assert.deepEqual([outcomeOf(report), report.access], ["platforms", "public"]);
+    using another = openTestInspector();
+    const credentials = [makeCredential(vanity.host, { username: "victim", password: "s3cret" })];
+    assert.equal(outcomeOf(await another.inspect(`${vanity.host}/team/app:v1`, { credentials })), "platforms");
+    const isSent = ({ headers }: SeenRequest): boolean => headers.get("authorization")?.startsWith("Basic ") === true;
+    assert.equal(upstream.requests.some(isSent), !isRedirected, "only a realm that the registry names itself gets it");
   });
 }
 
