@@ -10,6 +10,7 @@ const VOCABULARY = [
   "lib/unreachable.ts",
   "lib/duration.ts",
   "lib/parsed.ts",
+  "lib/json.ts",
   ...["types", "reference", "registry_host", "image/manifest", "image/platforms", "errors"].map((name) =>
     `lib/oci/${name}.ts`
   ),

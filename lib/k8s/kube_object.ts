@@ -1,16 +1,12 @@
 // Answers of the API server, parsed as far as every kind shares: an object, a list, a Status. Used inside lib/k8s.
+import { isObject } from "../json.ts";
 import type { KubeList, KubeObject } from "./types.ts";
 
-type JsonRecord = Readonly<Record<string, unknown>>;
-
-/** Whether a value is a JSON object (not null, not a list). */
-export function isRecord(value: unknown): value is JsonRecord {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+export { isObject as isRecord };
 
 /** Whether a value is an object of the API: it has metadata with a name. */
 export function isKubeObject(value: unknown): value is KubeObject {
-  return isRecord(value) && isRecord(value["metadata"]) && typeof value["metadata"]["name"] === "string";
+  return isObject(value) && isObject(value["metadata"]) && typeof value["metadata"]["name"] === "string";
 }
 
 /** An object of the API; throws when the server sent something else. */
@@ -21,7 +17,7 @@ export function parseKubeObject(value: unknown): KubeObject {
 
 /** A page of a list; throws when the server sent something else. Items without a name are not there. */
 export function parseKubeList(value: unknown): KubeList {
-  if (!isRecord(value) || !isRecord(value["metadata"])) {
+  if (!isObject(value) || !isObject(value["metadata"])) {
     throw new Error(`Cannot read the API server's answer "${kindOf(value)}": it is not a list.`);
   }
   const items = Array.isArray(value["items"]) ? value["items"] : [];
@@ -44,8 +40,8 @@ export interface StatusView {
 
 /** Reads a Status; a value that is none gives an empty view. */
 export function parseStatus(value: unknown): StatusView {
-  const status = isRecord(value) ? value : {};
-  const details = isRecord(status["details"]) ? status["details"] : {};
+  const status = isObject(value) ? value : {};
+  const details = isObject(status["details"]) ? status["details"] : {};
   const number = (candidate: unknown): number | undefined => (typeof candidate === "number" ? candidate : undefined);
   const text = (candidate: unknown): string => (typeof candidate === "string" ? candidate : "");
   return {
@@ -58,5 +54,5 @@ export function parseStatus(value: unknown): StatusView {
 }
 
 function kindOf(value: unknown): string {
-  return isRecord(value) && typeof value["kind"] === "string" ? value["kind"] : typeof value;
+  return isObject(value) && typeof value["kind"] === "string" ? value["kind"] : typeof value;
 }

@@ -1,33 +1,14 @@
 // Reading members of JSON that nobody vouched for. Every reader here gives a default for what is missing or malformed,
 // never throws, and never follows a prototype. Used by the parsers of this folder.
+import { isObject, memberOf, objectAt, textAt } from "../json.ts";
 import type { RawObject } from "./config_types.ts";
 
-/** Whether a value is a JSON object (not null, not a list). */
-export function isObject(value: unknown): value is RawObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** An own member of a JSON object; undefined when there is none. */
-export function memberOf(value: unknown, name: string): unknown {
-  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
-}
-
-/** An own member that is an object, or undefined. */
-export function objectAt(value: unknown, name: string): RawObject | undefined {
-  const member = memberOf(value, name);
-  return isObject(member) ? member : undefined;
-}
+export { isObject, memberOf, objectAt, textAt };
 
 /** An own member that is a list, or undefined. */
 export function listAt(value: unknown, name: string): readonly unknown[] | undefined {
   const member = memberOf(value, name);
   return Array.isArray(member) ? member : undefined;
-}
-
-/** An own member that is a text, or the empty text. */
-export function textAt(value: unknown, name: string): string {
-  const member = memberOf(value, name);
-  return typeof member === "string" ? member : "";
 }
 
 /** An own member that is a map of texts; entries that are no texts are left out. undefined when it is no object. */

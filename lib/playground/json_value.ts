@@ -1,12 +1,7 @@
 // Reads and compares parsed JSON of unknown shape.
+import { isObject, type JsonObject } from "../json.ts";
 
-/** A JSON object of unknown members. */
-export type JsonObject = Readonly<Record<string, unknown>>;
-
-/** Whether a value is a JSON object: not null, not a list. */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+export { isObject, type JsonObject };
 
 /** The value at a path of member names and list positions; undefined when any step is missing. */
 export function valueAt(value: unknown, ...path: readonly (string | number)[]): unknown {

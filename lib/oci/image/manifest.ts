@@ -1,5 +1,6 @@
 // Registry documents to typed ones: indexes, manifests, schema 1, configs, as the OCI image-spec and Docker's image manifest
 // v2 have them. Hostile input costs an answer, never a crash.
+import { isObject, type JsonObject, objectAt, parseObject, textAt } from "../../json.ts";
 import type { Platform } from "../types.ts";
 
 /** Media types that a manifest request accepts, the cheapest answer (an index) first. */
@@ -39,7 +40,7 @@ export type ManifestDocument =
   | { readonly kind: "malformed"; readonly problem: string };
 
 /** Labels of an image config. */
-export type Labels = Readonly<Record<string, unknown>>;
+export type Labels = JsonObject;
 
 /** What a config blob says, or what is wrong with it. */
 export type ConfigDocument =
@@ -55,7 +56,7 @@ const LABEL_VALUE = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 export function parseManifest(body: string, contentType: string): ManifestDocument {
   const document = parseObject(body);
   if (document === undefined) return malformed("it is not a JSON object");
-  const mediaType = textOf(document, "mediaType") || mediaTypeOfShape(document, contentType);
+  const mediaType = textAt(document, "mediaType") || mediaTypeOfShape(document, contentType);
   if (mediaType === OCI_INDEX || mediaType === DOCKER_LIST) return parseIndex(document, mediaType);
   if (mediaType === OCI_MANIFEST || mediaType === DOCKER_MANIFEST) return parseSingle(document, mediaType);
   if (mediaType === SCHEMA1 || mediaType === SCHEMA1_SIGNED) return parseSchema1(document, mediaType);
@@ -75,12 +76,12 @@ export function parseImageConfig(body: string): ConfigDocument {
   if (platform === undefined || platform.architecture === "unknown") {
     return malformed("its config names no architecture");
   }
-  return { kind: "config", platform, labels: objectOf(objectOf(document, "config") ?? {}, "Labels") ?? {} };
+  return { kind: "config", platform, labels: objectAt(objectAt(document, "config") ?? {}, "Labels") ?? {} };
 }
 
 function mediaTypeOfShape(document: Labels, contentType: string): string {
   if (Array.isArray(document.manifests)) return OCI_INDEX;
-  if (objectOf(document, "config") !== undefined) return OCI_MANIFEST;
+  if (objectAt(document, "config") !== undefined) return OCI_MANIFEST;
   if (document.schemaVersion === 1) return SCHEMA1;
   return contentType.split(";")[0]?.trim().toLowerCase() ?? "";
 }
@@ -97,7 +98,7 @@ function parseIndex(document: Labels, mediaType: string): ManifestDocument {
 
 function parseSingle(document: Labels, mediaType: string): ManifestDocument {
   if (Object.hasOwn(document, "manifests")) return malformed('it is ambiguous: a manifest with "manifests"');
-  const config = parseDescriptor(objectOf(document, "config") ?? {});
+  const config = parseDescriptor(objectAt(document, "config") ?? {});
   if (config === undefined) return malformed("its manifest has no config");
   // Docker's own manifests may leave the config's type generic; an OCI manifest without image config is an artifact.
   const isImage = mediaType === DOCKER_MANIFEST || CONFIG_TYPES.includes(config.mediaType);
@@ -107,35 +108,35 @@ function parseSingle(document: Labels, mediaType: string): ManifestDocument {
 /** Schema 1 keeps each layer's config as JSON text; the first is the newest and speaks for the image. */
 function parseSchema1(document: Labels, mediaType: string): ManifestDocument {
   const [newest] = Array.isArray(document.history) ? document.history : [];
-  const config = parseObject(isObject(newest) ? textOf(newest, "v1Compatibility") : "") ?? {};
+  const config = parseObject(isObject(newest) ? textAt(newest, "v1Compatibility") : "") ?? {};
   const architecture = nameOf(config, "architecture") || nameOf(document, "architecture");
   if (architecture === "" || architecture === "unknown") {
     return malformed("its schema 1 manifest names no architecture");
   }
   const platform = { os: nameOf(config, "os") || "linux", architecture };
-  return { kind: "schema1", mediaType, platform, labels: objectOf(objectOf(config, "config") ?? {}, "Labels") ?? {} };
+  return { kind: "schema1", mediaType, platform, labels: objectAt(objectAt(config, "config") ?? {}, "Labels") ?? {} };
 }
 
 function parseDescriptor(document: Labels): Descriptor | undefined {
-  const digest = textOf(document, "digest");
+  const digest = textAt(document, "digest");
   if (!/^[a-z0-9]+:[0-9a-f]{32,128}$/.test(digest)) return undefined;
-  const named = objectOf(document, "platform") ?? {};
+  const named = objectAt(document, "platform") ?? {};
   const platform = parsePlatform(named);
   // It names a platform on which no node can be: not the same as naming none.
-  if (platform === undefined && textOf(named, "architecture") !== "") return undefined;
+  if (platform === undefined && textAt(named, "architecture") !== "") return undefined;
   return {
-    mediaType: textOf(document, "mediaType"),
+    mediaType: textAt(document, "mediaType"),
     digest,
     size: typeof document.size === "number" ? document.size : 0,
-    annotations: objectOf(document, "annotations") ?? {},
-    isArtifact: textOf(document, "artifactType") !== "",
+    annotations: objectAt(document, "annotations") ?? {},
+    isArtifact: textAt(document, "artifactType") !== "",
     platform,
   };
 }
 
 function parsePlatform(document: Labels): Platform | undefined {
   const architecture = nameOf(document, "architecture");
-  const isForeign = textOf(document, "os") !== "" && nameOf(document, "os") === "";
+  const isForeign = textAt(document, "os") !== "" && nameOf(document, "os") === "";
   if (architecture === "" || isForeign) return undefined;
   const variant = nameOf(document, "variant");
   const osVersion = nameOf(document, "os.version");
@@ -147,32 +148,9 @@ function parsePlatform(document: Labels): Platform | undefined {
   };
 }
 
-function parseObject(text: string): Labels | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function isObject(value: unknown): value is Labels {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function objectOf(document: Labels, key: string): Labels | undefined {
-  const value = Object.hasOwn(document, key) ? document[key] : undefined;
-  return isObject(value) ? value : undefined;
-}
-
-function textOf(document: Labels, key: string): string {
-  const value = Object.hasOwn(document, key) ? document[key] : undefined;
-  return typeof value === "string" ? value : "";
-}
-
 /** The name of a platform's part; empty when there is none, or one that no node can have. */
 function nameOf(document: Labels, key: string): string {
-  const name = textOf(document, key);
+  const name = textAt(document, key);
   return LABEL_VALUE.test(name) ? name : "";
 }
 
