@@ -8,9 +8,9 @@
 //   2  cache/single_flight  equal inspections that overlap are one                                │
 //   3  cache/cached         digests for good, tags for a while                                    │
 //        ▼ PlannedRequest                                                                         │
-//   4  inspect              the endpoints in order, one image read by each              image/    │ Inspection
+//   4  inspect              a place among all, then the endpoints in order        image/, limits/ │ Inspection
 //        ▼ Endpoint, InspectionContext                                                            │ RegistryDocument
-//   5  session              limits, logins, digests of one repository                 limits/, auth/
+//   5  session              limits, logins, digests of one repository              limits/, auth/ │
 //        ▼ Exchange                                                                               │ Answer
 //   6  http/transport       address guard, TLS, redirects, time and size limits ──── fetch ───────┘
 import type { Callers } from "../shared_call.ts";
