@@ -3,12 +3,12 @@ import type { PodImages, PodImagesRequest } from "../../lib/images/pod_images.ts
 import type { EventInput } from "../../lib/k8s/event_input.ts";
 import type { KubeObject } from "../../lib/k8s/types.ts";
 import { FakeClock } from "../support/fake_clock.ts";
-import { WatchedApi } from "../support/watched_api.ts";
+import { MemoryCluster } from "../support/memory_kube_api.ts";
 import { fact } from "../lib/placement/make.ts";
 
 /** The world of a controller: its API server, its clock, what it asked and what it told. */
 export interface Scene {
-  readonly cluster: WatchedApi;
+  readonly cluster: MemoryCluster;
   readonly clock: FakeClock;
   /** Requests for images; they answer as the sample images of `fact` do. */
   readonly asked: PodImagesRequest[];
@@ -21,7 +21,7 @@ export function openScene(): Scene {
   const asked: PodImagesRequest[] = [];
   const told: EventInput[] = [];
   return {
-    cluster: new WatchedApi(),
+    cluster: new MemoryCluster(),
     clock: new FakeClock(),
     asked,
     told,

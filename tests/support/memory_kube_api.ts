@@ -1,11 +1,13 @@
-// KubeApi in memory, for tests that own time: objects with resourceVersions and conflicts, no wire. Faults are put in the way.
-import type { KubeApi, RawWatchEvent } from "../../lib/k8s/api.ts";
+// KubeApi in memory, for tests that own time: objects with resourceVersions and conflicts, lists and watches by selection, no wire.
+// A test changes objects as another client would, by put() and drop(), and puts faults in the way of calls.
+import type { KubeApi, ListOptions, PatchBody } from "../../lib/k8s/api.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";
 import { renderJsonBody } from "../../lib/k8s/json_body.ts";
 import { parseKubeObject } from "../../lib/k8s/kube_object.ts";
 import type { JsonPatch } from "../../lib/k8s/patch.ts";
-import { applyJsonPatch } from "../../lib/playground/json_patch.ts";
 import { type KubeObject, resourcePath, type ResourceTarget, type ResourceType } from "../../lib/k8s/types.ts";
+import { applyJsonPatch } from "../../lib/playground/json_patch.ts";
+import { MemoryWatches, selects } from "./memory_watches.ts";
 
 /** A call as a test sees it before it is carried out. Throwing, or never answering, is the fault. */
 export interface MemoryCall {
@@ -18,8 +20,52 @@ export interface MemoryCall {
 
 /** A server of its own, or several clients' view of one: each client has its own faults. */
 export class MemoryCluster {
+  /** By path. A change of the map itself is one that no watch shows. */
   readonly objects = new Map<string, KubeObject>();
+  /** Called ahead of each JSON patch: what it throws is the answer, what it changes the patch meets. */
+  beforePatch: (operations: JsonPatch) => Promise<void> | void = () => {};
+  /** The JSON patches that applied. */
+  readonly patches: JsonPatch[] = [];
+  /** Each list as `plural namespace?fieldSelector`. */
+  readonly lists: string[] = [];
+  /** A client without faults. */
+  readonly api: KubeApi = this.client();
+  readonly #watches = new MemoryWatches();
+  readonly #missing = new Set<string>();
   #version = 0;
+
+  /** Creates or changes an object; watches show it. */
+  put(type: ResourceType, object: KubeObject): void {
+    this.#store(type, targetOf(object), object);
+  }
+
+  /** Creates an object that no watch shows, as after a restore of the server's data; lists have it. */
+  putUnseen(type: ResourceType, object: KubeObject): void {
+    const metadata = { ...object.metadata, resourceVersion: String(++this.#version) };
+    this.objects.set(resourcePath(type, targetOf(object)), { ...object, metadata });
+  }
+
+  /** Takes away the object `namespace/name`, or `name`. */
+  drop(type: ResourceType, key: string): void {
+    this.#remove(type, targetOfKey(key));
+  }
+
+  /** The object of a kind by `namespace/name`, or `name`. */
+  find(plural: string, key: string): KubeObject | undefined {
+    const { namespace, name } = targetOfKey(key);
+    const end = namespace === undefined ? `/${plural}/${name}` : `/namespaces/${namespace}/${plural}/${name}`;
+    return this.objects.entries().find(([path]) => path.endsWith(end))?.[1];
+  }
+
+  /** The API server does not have this kind. */
+  withhold(plural: string): void {
+    this.#missing.add(plural);
+  }
+
+  /** Now it does. */
+  restore(plural: string): void {
+    this.#missing.delete(plural);
+  }
 
   /** A client; `before` runs ahead of every call of it and may throw. */
   client(before: (call: MemoryCall) => Promise<void> | void = () => {}): KubeApi {
@@ -30,15 +76,16 @@ export class MemoryCluster {
       },
       list: async (type, options, signal) => {
         await before(callOf("list", { type, target: {}, signal, body: options }));
-        const prefix = resourcePath(type, options.namespace === undefined ? {} : { namespace: options.namespace });
-        const items = [...this.objects].filter(([path]) => path.startsWith(prefix)).map(([, object]) => object);
-        return { items, resourceVersion: String(this.#version) };
+        return this.#list(type, options);
       },
       watch: (type, options, signal) =>
-        silentWatch(() => before(callOf("watch", { type, target: {}, signal, body: options })), signal),
+        this.#watches.follow(type.plural, {
+          selection: options,
+          signal,
+          before: () => before(callOf("watch", { type, target: {}, signal, body: options })),
+        }),
       create: async (type, object, { signal, ...target }) => {
-        const metadata: unknown = object["metadata"];
-        const name: unknown = Reflect.get(Object(metadata), "name");
+        const name: unknown = Reflect.get(Object(object["metadata"]), "name");
         const named = { ...target, name: String(name) };
         await before(callOf("create", { type, target: named, signal, body: object }));
         if (this.objects.has(resourcePath(type, named))) {
@@ -57,24 +104,47 @@ export class MemoryCluster {
       },
       patch: async (type, target, { body, signal }) => {
         await before(callOf("patch", { type, target, signal, body }));
-        if (body.kind === "json") {
-          return this.#store(type, target, patched(this.#known(type, target), body.operations));
-        }
-        const known = this.objects.get(resourcePath(type, target));
-        if (known === undefined && body.kind === "merge") throw notFound();
-        const { metadata: _metadata, ...members } = Object(body.document);
-        const isSame = (name: string): boolean => JSON.stringify(known?.[name]) === JSON.stringify(members[name]);
-        if (known !== undefined && Object.keys(members).every(isSame)) return known;
-        return this.#store(type, target, { ...known, ...members });
+        return body.kind === "json"
+          ? await this.#patch(type, target, body.operations)
+          : this.#merge(type, target, body);
       },
       delete: async (type, target, { signal }) => {
         await before(callOf("delete", { type, target, signal }));
-        this.#known(type, target);
-        this.objects.delete(resourcePath(type, target));
+        this.#remove(type, target);
       },
       raw: () => Promise.reject(notFound()),
       serverClockOffsetMs: () => 0,
     };
+  }
+
+  #list(type: ResourceType, options: ListOptions): { readonly items: KubeObject[]; readonly resourceVersion: string } {
+    if (this.#missing.has(type.plural)) throw new ApiError("no such kind", { status: 404 });
+    this.lists.push(`${type.plural} ${options.namespace ?? ""}?${options.fieldSelector ?? ""}`);
+    const root = resourcePath({ ...type, plural: "" }).slice(0, -1);
+    const isOfKind = (path: string): boolean => path.startsWith(`${root}/`) && path.split("/").at(-2) === type.plural;
+    const items = [...this.objects].filter(([path, object]) => isOfKind(path) && selects(options, object));
+    return { items: items.map(([, object]) => object), resourceVersion: String(this.#version) };
+  }
+
+  async #patch(type: ResourceType, target: ResourceTarget, operations: JsonPatch): Promise<KubeObject> {
+    await this.beforePatch(operations);
+    const next = patched(this.#known(type, target), operations);
+    this.patches.push(operations);
+    return this.#store(type, target, next);
+  }
+
+  /** A merge patch or an apply, of whole members; one that changes nothing writes nothing. */
+  #merge(
+    type: ResourceType,
+    target: ResourceTarget,
+    body: Exclude<PatchBody, { readonly kind: "json" }>,
+  ): KubeObject {
+    const known = this.objects.get(resourcePath(type, target));
+    if (known === undefined && body.kind === "merge") throw notFound();
+    const { metadata: _metadata, ...members } = Object(body.document);
+    const isSame = (name: string): boolean => JSON.stringify(known?.[name]) === JSON.stringify(members[name]);
+    if (known !== undefined && Object.keys(members).every(isSame)) return known;
+    return this.#store(type, target, { ...known, ...members });
   }
 
   #known(type: ResourceType, target: ResourceTarget): KubeObject {
@@ -84,12 +154,33 @@ export class MemoryCluster {
   }
 
   #store(type: ResourceType, target: ResourceTarget, object: Readonly<Record<string, unknown>>): KubeObject {
-    const given: unknown = object["metadata"];
-    const metadata = { ...Object(given), name: target.name ?? "", resourceVersion: String(++this.#version) };
+    const path = resourcePath(type, target);
+    const before = this.objects.get(path);
+    const metadata = {
+      ...Object(object["metadata"]),
+      name: target.name ?? "",
+      resourceVersion: String(++this.#version),
+    };
     const stored: KubeObject = { ...object, metadata };
-    this.objects.set(resourcePath(type, target), stored);
+    this.objects.set(path, stored);
+    this.#watches.show(type.plural, { before, now: stored });
     return stored;
   }
+
+  #remove(type: ResourceType, target: ResourceTarget): void {
+    const object = this.#known(type, target);
+    this.objects.delete(resourcePath(type, target));
+    this.#watches.show(type.plural, { before: object, now: undefined });
+  }
+}
+
+function targetOf({ metadata: { name, namespace } }: KubeObject): ResourceTarget {
+  return namespace === undefined ? { name } : { name, namespace };
+}
+
+function targetOfKey(key: string): ResourceTarget {
+  const [namespace, name] = key.split("/");
+  return name === undefined ? { name: namespace ?? "" } : { namespace: namespace ?? "", name };
 }
 
 /** The object after a JSON patch; a failed `test` is answered as the API server does, without causes. */
@@ -115,17 +206,4 @@ function callOf(
   },
 ): MemoryCall {
   return { verb, plural: of.type.plural, name: of.target.name, body: of.body, signal: of.signal };
-}
-
-/** A watch on which nothing happens until it is aborted. */
-async function* silentWatch(
-  before: () => Promise<void> | void,
-  signal: AbortSignal,
-): AsyncGenerator<RawWatchEvent, void> {
-  await before();
-  signal.throwIfAborted();
-  yield* [];
-  await new Promise((_resolve, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-  });
 }

@@ -4,11 +4,11 @@ import { openAuditedNamespaces } from "../../../lib/informers/audited_namespaces
 import { Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
-import { WatchedApi } from "../../support/watched_api.ts";
+import { MemoryCluster } from "../../support/memory_kube_api.ts";
 import { whileRunning } from "../../controllers/make.ts";
 
 Deno.test("isSettled() is false until the labelled namespaces are listed, then has() answers for each", async () => {
-  const cluster = new WatchedApi();
+  const cluster = new MemoryCluster();
   cluster.put(Resource.namespaces, { metadata: { name: "shop", labels: { "archway.dev/mode": "audit" } } });
   cluster.put(Resource.namespaces, { metadata: { name: "other", labels: {} } });
   const clock = new FakeClock();
@@ -21,7 +21,7 @@ Deno.test("isSettled() is false until the labelled namespaces are listed, then h
 });
 
 Deno.test("isSettled() is true when namespaces cannot be listed: readiness must not hang on a missing right", async () => {
-  const cluster = new WatchedApi();
+  const cluster = new MemoryCluster();
   cluster.withhold(Resource.namespaces.plural);
   const clock = new FakeClock();
   const audited = openAuditedNamespaces({ api: cluster.api, clock, log: silentLogger });

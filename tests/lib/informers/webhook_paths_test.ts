@@ -5,7 +5,7 @@ import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { WebhookName, WebhookPath } from "../../../lib/names.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
-import { WatchedApi } from "../../support/watched_api.ts";
+import { MemoryCluster } from "../../support/memory_kube_api.ts";
 
 const SERVICE = { namespace: "archway-system", name: "archway-webhook" };
 
@@ -27,13 +27,13 @@ function definition(path: string): KubeObject {
 }
 
 interface Bench extends AsyncDisposable {
-  readonly api: WatchedApi;
+  readonly api: MemoryCluster;
   readonly clock: FakeClock;
   readonly paths: WebhookPaths;
 }
 
 function openBench(...objects: readonly KubeObject[]): Bench {
-  const api = new WatchedApi();
+  const api = new MemoryCluster();
   const clock = new FakeClock();
   for (const object of objects) {
     api.put("spec" in object ? Resource.customResourceDefinitions : Resource.mutatingWebhooks, object);
