@@ -4,6 +4,7 @@
 //
 //   accepted ─▶ handshake ─▶ idle ─▶ body ─▶ answer ─▶ idle …      each phase has its time limit
 import { AddressBook, type AddressState } from "./address_book.ts";
+import { LARGE_BYTES } from "./load_limit.ts";
 
 /** What came over a connection: nothing that counts, a request by a path of the manifests, or one by a secret path. */
 export type Proof = "none" | "plain" | "secret";
@@ -24,7 +25,7 @@ export interface Connection {
   bytesSeen: number;
   grewMs: number;
   proof: Proof;
-  /** Declared size of the body that arrives; 0 in other phases. */
+  /** Declared size of the large body that arrives; 0 for a small one, and in other phases. */
   bodyBytes: number;
   readonly socket: ConnectionSocket;
 }
@@ -125,10 +126,12 @@ export class ConnectionTable {
    * A head came by an accepted path, and a body of so many bytes is to follow. Answers false when there is no room for
    * it beside bodies that do arrive; one that has stalled makes room.
    */
-  bodyBegins(connection: Connection, { proof, bytes }: { readonly proof: Proof; readonly bytes: number }): boolean {
-    this.#prove(connection, proof);
+  bodyBegins(connection: Connection, request: { readonly proof: Proof; readonly bytes: number }): boolean {
+    this.#prove(connection, request.proof);
+    // Small ones are bounded by the number of connections: large ones cannot keep them out.
+    const bytes = request.bytes > LARGE_BYTES ? request.bytes : 0;
     const isFull = (): boolean =>
-      this.#arrivingBytes > 0 && this.#arrivingBytes + bytes > this.#limits.maxArrivingBytes;
+      bytes > 0 && this.#arrivingBytes > 0 && this.#arrivingBytes + bytes > this.#limits.maxArrivingBytes;
     if (isFull()) {
       const stalled = [...this.#connections].filter((other) => other.bodyBytes > 0 && this.#isStalled(other));
       for (const other of stalled.toSorted((a, b) => a.grewMs - b.grewMs)) {

@@ -1,6 +1,7 @@
 // Which connections give way, by time that the test owns.
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { LARGE_BYTES } from "../../../lib/server/load_limit.ts";
 import { keyOfAddress } from "../../../lib/server/address_book.ts";
 import {
   type Connection,
@@ -119,15 +120,17 @@ Deno.test("ConnectionTable counts what plain paths proved for nothing once they 
 });
 
 Deno.test("ConnectionTable ends with nothing counted when all connections are closed", () => {
-  const bench = openBench({ maxArrivingBytes: 100 });
+  const bench = openBench({ maxArrivingBytes: 100_000 });
   const connections = [1, 2, 3].map((number) => bench.prove(`p-${number}`, API_SERVER));
   const [first, second] = connections;
   assert.ok(first !== undefined && second !== undefined);
-  assert.equal(bench.table.bodyBegins(first, { proof: "secret", bytes: 80 }), true);
-  assert.equal(bench.table.bodyBegins(second, { proof: "secret", bytes: 80 }), false);
+  assert.equal(bench.table.bodyBegins(first, { proof: "secret", bytes: 80_000 }), true);
+  assert.equal(bench.table.bodyBegins(second, { proof: "secret", bytes: 80_000 }), false);
+  assert.equal(bench.table.bodyBegins(second, { proof: "secret", bytes: LARGE_BYTES }), true, "a small one");
+  bench.table.becomesIdle(second);
   bench.table.closed(first);
   bench.table.closed(first);
-  assert.equal(bench.table.bodyBegins(second, { proof: "secret", bytes: 80 }), true);
+  assert.equal(bench.table.bodyBegins(second, { proof: "secret", bytes: 80_000 }), true);
   for (const connection of connections) bench.table.closed(connection);
   assert.equal(bench.table.connections.size, 0);
 });

@@ -155,15 +155,15 @@ Deno.test("openHttpsListener() closes who does not finish handshake, head or bod
 });
 
 Deno.test("openHttpsListener() refuses a body beyond those that arrive, and drops one that has stalled for it", async () => {
-  await using bench = await openBench({ maxArrivingBytes: 1_000 });
+  await using bench = await openBench({ maxArrivingBytes: 100_000 });
   const stalled = await bench.connect();
-  stalled.write(post(SECRET_PATH, "{", 900));
+  stalled.write(post(SECRET_PATH, "{", 90_000));
   const refused = await bench.connect();
-  assert.equal(await bench.send(refused, post(SECRET_PATH, "x".repeat(500))), "HTTP/1.1 503 Service Unavailable");
+  assert.equal(await bench.send(refused, post(SECRET_PATH, "x".repeat(80_000))), "HTTP/1.1 503 Service Unavailable");
   const stalledClosed = once(stalled, "close");
   await new Promise((resolve) => setTimeout(resolve, 1_100));
   const taken = await bench.connect();
-  assert.equal(await bench.send(taken, post(SECRET_PATH, "x".repeat(500))), "HTTP/1.1 200 OK");
+  assert.equal(await bench.send(taken, post(SECRET_PATH, "x".repeat(80_000))), "HTTP/1.1 200 OK");
   await stalledClosed;
 });
 
