@@ -135,7 +135,7 @@ function makeOperator(
     canReconcile: () => podPlacement.hasSynced(),
     secretPaths: pathSecret === undefined
       ? undefined
-      : { pathOf: pathSecret.pathOf, isInUse: webhookPaths.carriesSecret },
+      : { pathOf: pathSecret.pathOf, isKnown: webhookPaths.isSettled, isInUse: webhookPaths.carriesSecret },
     caBundle: () => certificate.current().caBundle,
     gatingStopped: () => {
       const health = gatingHealth();

@@ -65,6 +65,8 @@ export function openOperator(parts: OperatorDeps): Operator {
 
   /** One look at everything; answers when to look again at the latest (ms). */
   async function look(memory: Memory, signal: AbortSignal): Promise<number> {
+    // A new leader must not write plain paths over secret ones that it has not seen yet.
+    if (parts.secretPaths?.isKnown() === false) return BACKOFF.baseMs;
     const rollout = await readRollout(parts, signal);
     const { pathOf, retryMs } = chooseWebhookPaths(parts, { memory, rollout, nowMs: clock.monotonicMs() });
     await writeWebhookClients(parts, { pathOf, signal });

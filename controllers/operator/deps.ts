@@ -30,6 +30,8 @@ export interface OperatorSettings {
 export interface SecretPaths {
   /** The secret path of a route; undefined while there is no secret. */
   readonly pathOf: (route: string) => string | undefined;
+  /** Whether it is known what the configurations carry. */
+  readonly isKnown: () => boolean;
   /** Whether a configuration carries a secret path already. */
   readonly isInUse: () => boolean;
 }

@@ -18,6 +18,8 @@ export interface WebhookPaths {
   acceptsPlain(): boolean;
   /** Whether all configurations are read and every path in them is what `pathOf` makes of its route. */
   carriesOnly(pathOf: (route: string) => string): boolean;
+  /** Whether it is known what the configurations carry, or that they may not be read. */
+  isSettled(): boolean;
   /** Whether any configuration carries a path that is none of the manifests'. */
   carriesSecret(): boolean;
   /** Calls back after each change. */
@@ -73,6 +75,7 @@ export function openWebhookPaths({ api, clock, log, endpoint }: WebhookPathsDeps
       lastPlainMs !== undefined && clock.monotonicMs() - lastPlainMs < PLAIN_GRACE_MS,
     carriesOnly: (pathOf) =>
       reflectors.every(isRead) && carried().every((path) => ROUTES.some((route) => path === pathOf(route))),
+    isSettled: () => reflectors.every((reflector) => reflector.state() !== "starting"),
     carriesSecret: () => carried().some((path) => !isPlain(path)),
     onChange: (listener) => void listeners.push(listener),
   };

@@ -86,7 +86,8 @@ export class ConnectionGuard {
     this.#bySocket.set(key, connection);
     socket.once("close", () => {
       this.#table.closed(connection);
-      this.#bySocket.delete(key);
+      // The client's port may have been used again already.
+      if (this.#bySocket.get(key) === connection) this.#bySocket.delete(key);
     });
     return true;
   }
@@ -110,7 +111,10 @@ export class ConnectionGuard {
   begins(request: IncomingMessage, response: ServerResponse): boolean {
     const connection = this.#bySocket.get(keyOf(request.socket));
     const verdict = this.#guard.check(request.url ?? "");
-    if (connection === undefined) return false;
+    if (connection === undefined) {
+      request.socket.destroy();
+      return false;
+    }
     if (verdict.kind === "refused") {
       this.#guard.dropped("path");
       this.#refuse(connection, { response, status: 404 });

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { chooseWebhookPaths, TERMINATING_MS } from "../../../controllers/operator/webhook_path.ts";
 import { newMemory } from "../../../controllers/operator/memory.ts";
+import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
+import { WebhookName, WebhookPath } from "../../../lib/names.ts";
+import { openBench } from "./make.ts";
 import type { OperatorSettings } from "../../../controllers/operator/deps.ts";
 
 const SETTINGS: OperatorSettings = {
@@ -22,6 +25,7 @@ function choose(
 ): readonly string[] {
   const memory = newMemory();
   const secretPaths = {
+    isKnown: () => true,
     isInUse: () => isInUse,
     pathOf: (route: string) => hasSecret ? `/s${route}` : undefined,
   };
@@ -51,4 +55,21 @@ Deno.test("chooseWebhookPaths() waits for nobody without a Deployment, and has p
     nowMs: 0,
   });
   assert.equal(pathOf("/x"), "/x");
+});
+
+Deno.test("openOperator() writes no paths before it is known what the configurations carry", async () => {
+  const known = { value: false };
+  await using bench = await openBench({
+    secretPaths: { isKnown: () => known.value, isInUse: () => true, pathOf: (route) => `/s${route}` },
+  });
+  const find = (): Promise<KubeObject | undefined> =>
+    bench.find(Resource.mutatingWebhooks, { name: WebhookName.configuration });
+  await bench.createConfig();
+  bench.start();
+  assert.equal(await find(), undefined);
+  known.value = true;
+  await bench.until(
+    "the webhook to carry the secret path",
+    async () => JSON.stringify(await find() ?? "").includes(`"path":"/s${WebhookPath.gatePod}"`),
+  );
 });

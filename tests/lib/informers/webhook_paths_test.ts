@@ -57,8 +57,10 @@ function openBench(...objects: readonly KubeObject[]): Bench {
 Deno.test("openWebhookPaths() accepts the manifests' paths while one configuration carries one, and a minute longer", async () => {
   await using bench = openBench(mutating(pathOf(WebhookPath.gatePod)), definition(WebhookPath.convert));
   assert.equal(bench.paths.acceptsPlain(), true, "nothing is read yet");
+  assert.equal(bench.paths.isSettled(), false);
   await bench.clock.advance(10);
   assert.equal(bench.paths.acceptsPlain(), true);
+  assert.equal(bench.paths.isSettled(), true);
   assert.equal(bench.paths.carriesSecret(), true);
   assert.equal(bench.paths.carriesOnly(pathOf), false);
   bench.api.put(Resource.customResourceDefinitions, definition(pathOf(WebhookPath.convert)));
