@@ -1,8 +1,9 @@
 // B1: the webhook of `serve` as it is installed, against a Hono echo on the same listener, in turn. Server, echo and load
 // generators are processes of their own. Images are known (placed in the answer) or unknown (gated).
-import { WebhookName } from "../../lib/names.ts";
+import { WebhookName, WebhookPath } from "../../lib/names.ts";
 import { read } from "../cluster/support/cluster_access.ts";
 import { createPods, isReleased, waitForPods } from "../cluster/support/pods.ts";
+import { waitUntil } from "../cluster/support/wait.ts";
 import { index } from "../cluster/support/walk_bed.ts";
 import type { Bench } from "./bench.ts";
 import { startArchwayContender } from "./contender.ts";
@@ -66,10 +67,19 @@ function reviewOf(image: string): string {
   return JSON.stringify({ ...review, request });
 }
 
-/** As the API server is told; the path may have a part that nobody can guess. */
+/** How long Archway may take to write the path that only the API server can know. */
+const SECRET_PATH_MS = 10_000;
+
+/** As the API server has it; the plain path of the manifests where no other is written. */
 async function webhookPath({ bed }: Bench): Promise<string> {
-  const { body } = await bed.controlPlane.request("GET", CONFIGURATION);
-  return new URL(String(read(body, "webhooks", 0, "clientConfig", "url"))).pathname;
+  const readPath = async (): Promise<string> => {
+    const { body } = await bed.controlPlane.request("GET", CONFIGURATION);
+    return new URL(String(read(body, "webhooks", 0, "clientConfig", "url"))).pathname;
+  };
+  await waitUntil("the secret path", async () => await readPath() !== WebhookPath.gatePod, {
+    deadlineMs: SECRET_PATH_MS,
+  }).catch(() => {});
+  return await readPath();
 }
 
 /** Makes the image known by a pod that waits for it. */
