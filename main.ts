@@ -30,7 +30,7 @@ function openTerminal(): Terminal {
 
 async function main(): Promise<number> {
   const terminal = openTerminal();
-  const parsed = parseConfig(Deno.args, Deno.env.toObject());
+  const parsed = parseConfig(Deno.args, { env: Deno.env.toObject(), readFile: Deno.readTextFileSync });
   switch (parsed.kind) {
     case "help":
       terminal.out(renderHelp(parsed.command));

@@ -1,4 +1,4 @@
-// Every flag of every command as one table: name, environment variable, shape, default, help. Read by parse.ts and help.ts.
+// Every flag of every command as one table: name, environment variable, shape, default, help.
 
 /** The commands of `archway`. `cache export` and `cache import` are two words of one command. */
 export const COMMANDS = ["serve", "dev", "inspect", "explain", "release", "cache"] as const;
@@ -26,19 +26,31 @@ export interface Flag {
 const CLUSTER: readonly Command[] = ["serve", "explain", "release"];
 const SERVE: readonly Command[] = ["serve", "dev"];
 const REGISTRY: readonly Command[] = ["serve", "inspect", "dev"];
+const CONFIGURED: readonly Command[] = ["serve", "inspect", "cache", "dev"];
 const STORE: readonly Command[] = ["serve", "inspect", "cache", "dev"];
 
 /** The table. Order is the order of `--help`. */
 export const FLAGS: readonly Flag[] = [
+  flag("config", "text", CONFIGURED, "File with settings that are rarely needed; see docs/configuration.md.", "FILE"),
   {
     ...flag("kubeconfig", "text", CLUSTER, "Kubeconfig file; without it the pod's ServiceAccount is used.", "FILE"),
     alsoEnv: ["KUBECONFIG"],
   },
-  flag("context", "text", CLUSTER, "Context of the kubeconfig; default its current one.", "NAME"),
+  flag("context", "text", ["explain", "release"], "Context of the kubeconfig; default its current one.", "NAME"),
   {
     ...flag("namespace", "text", SERVE, "Namespace Archway runs in; its pods are never touched.", "NAME"),
     fallback: "archway-system",
     alsoEnv: ["NAMESPACE"],
+  },
+  {
+    ...flag(
+      "system-namespaces",
+      "list",
+      SERVE,
+      "Namespaces whose pods are left alone; a `*` at the end stands for any ending.",
+      "NAME|BEGINNING*",
+    ),
+    fallback: "kube-*,openshift-*,hypershift-*",
   },
   { ...flag("listen", "address", SERVE, "Address of the TLS webhooks.", "HOST:PORT"), fallback: "0.0.0.0:9443" },
   {
@@ -82,10 +94,6 @@ export const FLAGS: readonly Flag[] = [
     choices: ["secret", "plain"],
     fallback: "secret",
   },
-  {
-    ...flag("webhook-service", "text", ["serve"], "Service in front of the webhook.", "NAME"),
-    fallback: "archway-webhook",
-  },
   flag(
     "runbook-base-url",
     "url",
@@ -106,12 +114,6 @@ export const FLAGS: readonly Flag[] = [
   flag("audit", "switch", SERVE, "Change nothing; report what would be done."),
   flag("prewarm", "switch", SERVE, "Inspect images of workload templates before pods exist."),
   { ...flag("workers", "count", SERVE, "Pods decided at the same time."), fallback: "32" },
-  {
-    ...flag("fallback-log-level", "choice", SERVE, "Log level while the cluster config does not say."),
-    choices: ["debug", "info", "warn", "error"],
-    fallback: "info",
-  },
-  flag("drop-useless-preferences", "switch", SERVE, "Drop preferences for architectures the images lack."),
   flag(
     "tolerate-arch-taints",
     "list",
@@ -120,19 +122,6 @@ export const FLAGS: readonly Flag[] = [
     "PRESET|KEY=arch",
   ),
   flag("live-architectures", "switch", SERVE, "Narrow to architectures that nodes have or can be made with."),
-  flag("variant-labels", "list", SERVE, "Node label for image variants.", "VARIANT=KEY=VALUE"),
-  flag(
-    "runtime-classes",
-    "list",
-    SERVE,
-    "What a RuntimeClass means: `skip` or architectures it adds.",
-    "NAME=skip|ARCH+ARCH",
-  ),
-  {
-    ...flag("image-volumes", "choice", SERVE, "Whether image volumes count as images of the pod."),
-    choices: ["ignore", "require"],
-    fallback: "ignore",
-  },
   {
     ...flag("daemonsets", "choice", SERVE, "What to do with DaemonSet pods."),
     choices: ["ignore", "warn", "constrain"],
@@ -154,7 +143,6 @@ export const FLAGS: readonly Flag[] = [
     "registries.conf; default /etc/containers/registries.conf if there.",
     "FILE",
   ),
-  flag("registries-conf-dir", "text", REGISTRY, "Drop-ins of registries.conf.", "DIR"),
   flag("hosts-dir", "text", REGISTRY, "containerd hosts.toml tree.", "DIR"),
   flag("rancher-registries", "text", REGISTRY, "registries.yaml of k3s or RKE2.", "FILE"),
   flag("certs-dir", "text", REGISTRY, "certs.d tree with CAs and client certificates by host.", "DIR"),
@@ -176,10 +164,9 @@ export const FLAGS: readonly Flag[] = [
     choices: ["pod", "own-namespace", "none"],
     fallback: "pod",
   },
-  flag("check-configs", "switch", REGISTRY, "Also compare an index with the configs of its images (more requests)."),
+  flag("check-configs", "switch", ["inspect"], "Also compare an index with the configs of its images (more requests)."),
   flag("cache-path", "text", STORE, "File of the image cache; without it the cache is memory only.", "FILE"),
   { ...flag("kv-url", "url", STORE, "Shared KV Connect server for the image cache."), alsoEnv: ["DENO_KV_URL"] },
-  { ...flag("cache-entries", "count", STORE, "Images kept in memory."), fallback: "10000" },
   {
     ...flag("tag-ttl", "duration", REGISTRY, "How long a tag is believed before it is looked up again."),
     fallback: "5m",

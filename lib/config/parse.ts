@@ -1,8 +1,9 @@
-// Command line and environment to one typed configuration, in one pure function that reports all problems together.
-// Called by main only; nobody else sees a raw string from outside.
+// Command line, environment and configuration file to one typed configuration, in one function that reports all problems
+// together. Nothing else sees a raw text from outside.
 import { readRegistryEnvironment, type RegistryEnvironment } from "../oci/config/registry_environment.ts";
 import { rawValue, readArguments } from "./arguments.ts";
 import { contradictions } from "./contradictions.ts";
+import { type FileValues, readConfigFile, type ReadFile } from "./file.ts";
 import { type Command, COMMANDS, environmentName, FLAGS } from "./flags.ts";
 import { type ConfigValues, Values } from "./values.ts";
 
@@ -14,15 +15,22 @@ export type ParsedConfig =
   | { readonly kind: "usage"; readonly problems: readonly string[]; readonly command: Command | undefined };
 
 /** What to run and with what. `operands` are the words after the command: images, objects, a cache verb and file. */
-export type Config = ConfigValues & {
+export type Config = ConfigValues & FileValues & {
   readonly command: Command;
   readonly operands: readonly string[];
   /** The variables that are not Archway's own: home and proxies. */
   readonly surroundings: RegistryEnvironment;
 };
 
-/** Parses arguments and environment. Pure; flags win over `ARCHWAY_*`, those over wider variables, those over defaults. */
-export function parseConfig(args: readonly string[], env: Readonly<Record<string, string | undefined>>): ParsedConfig {
+/** Where texts come from besides the arguments. */
+export interface ConfigSources {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Reads the file of `--config`; throws when it cannot. */
+  readonly readFile: (path: string) => string;
+}
+
+/** Parses them. Flags win over `ARCHWAY_*`, those over wider variables, those over defaults. */
+export function parseConfig(args: readonly string[], { env, readFile }: ConfigSources): ParsedConfig {
   const problems: string[] = [];
   const { given, words, lacking, wantsHelp, wantsVersion } = readArguments(args);
   if (wantsVersion) return { kind: "version" };
@@ -48,9 +56,24 @@ export function parseConfig(args: readonly string[], env: Readonly<Record<string
   const raw = Object.fromEntries(FLAGS.map((flag) => [camel(flag.name), rawValue(flag, given, env)]));
   const parsed = Values.safeParse(raw);
   for (const issue of parsed.error?.issues ?? []) problems.push(describeIssue(issue, given, raw));
+  const file = openFile(flags.some(({ name }) => name === "config") ? raw.config : undefined, readFile);
+  problems.push(...file.problems);
   if (parsed.success) problems.push(...contradictions(command, parsed.data, operands));
   if (!parsed.success || problems.length > 0) return { kind: "usage", command, problems };
-  return { kind: "run", config: { ...parsed.data, command, operands, surroundings: readRegistryEnvironment(env) } };
+  return {
+    kind: "run",
+    config: { ...parsed.data, ...file.values, command, operands, surroundings: readRegistryEnvironment(env) },
+  };
+}
+
+function openFile(path: unknown, readFile: ConfigSources["readFile"]): ReadFile {
+  if (typeof path !== "string") return readConfigFile(undefined);
+  try {
+    return readConfigFile({ path, text: readFile(path) });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { ...readConfigFile(undefined), problems: [`Cannot read --config "${path}": ${reason}.`] };
+  }
 }
 
 function describeIssue(

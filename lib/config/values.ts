@@ -1,4 +1,4 @@
-// Every flag's value in its real type, from the text it was given as. Applied by parse.ts.
+// Every flag's value in its real type, from the text it was given as.
 import * as z from "zod";
 import { parseDuration } from "../duration.ts";
 
@@ -33,10 +33,12 @@ const secretName = z.string().regex(/^[^/\s]+\/[^/\s]+$/, "is not NAMESPACE/NAME
 
 /** Every value in its real type. A command reads only the members its flags set; the others hold their defaults. */
 export const Values = z.object({
+  config: optionalText,
   kubeconfig: optionalText,
   context: optionalText,
   namespace: z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, "is not a namespace name"),
   podNamespace: z.string(),
+  systemNamespaces: list,
   listen: address,
   adminListen: address,
   tlsMode: z.enum(["auto", "self", "files"]),
@@ -46,7 +48,6 @@ export const Values = z.object({
   webhookUrl: url,
   webhookClientCa: optionalText,
   webhookPath: z.enum(["secret", "plain"]),
-  webhookService: z.string(),
   runbookBaseUrl: url,
   migration: flagSwitch,
   identity: optionalText,
@@ -55,19 +56,13 @@ export const Values = z.object({
   audit: flagSwitch,
   prewarm: flagSwitch,
   workers: count,
-  fallbackLogLevel: z.enum(["debug", "info", "warn", "error"]),
-  dropUselessPreferences: flagSwitch,
   tolerateArchTaints: list,
   liveArchitectures: flagSwitch,
-  variantLabels: list,
-  runtimeClasses: list,
-  imageVolumes: z.enum(["ignore", "require"]),
   daemonsets: z.enum(["ignore", "warn", "constrain"]),
   registry: list,
   registryCa: list,
   insecureRegistry: list,
   registriesConf: optionalText,
-  registriesConfDir: optionalText,
   hostsDir: optionalText,
   rancherRegistries: optionalText,
   certsDir: optionalText,
@@ -80,7 +75,6 @@ export const Values = z.object({
   checkConfigs: flagSwitch,
   cachePath: optionalText,
   kvUrl: url,
-  cacheEntries: count,
   tagTtl: duration,
   output: z.enum(["table", "json", "yaml"]),
   registries: flagSwitch,

@@ -95,7 +95,9 @@ export interface PlacementSettings {
   readonly operatorNamespace: string;
   readonly maxGateAgeMs: number;
   readonly warmAdmission: boolean;
-  /** Leaves out preferences for architectures the images lack (the reference adds them anyway). */
+  /** Namespaces that are left alone: names, or beginnings with a `*` behind them. */
+  readonly systemNamespaces: readonly string[];
+  /** Leaves out preferences for architectures the images lack (the MTO adds them anyway). */
   readonly dropUselessPreferences: boolean;
   /** Taints to tolerate for the architectures decided; empty = off. */
   readonly archTaints: readonly ArchTaint[];

@@ -27,7 +27,7 @@ export interface IgnoreRule {
 /** The rules in the order of §1.3; those without a number there are Archway's. */
 export const IGNORE_RULES: readonly IgnoreRule[] = [
   { id: "I1", reason: "OperatorNamespace", holds: ({ pod, settings }) => pod.namespace === settings.operatorNamespace },
-  { id: "I2", reason: "KubeNamespace", holds: ({ pod }) => pod.namespace.startsWith("kube-") },
+  { id: "I2", reason: "KubeNamespace", holds: ({ pod, settings }) => isSystemNamespace(pod.namespace, settings) },
   { id: "I3", reason: "NodeNameSet", holds: ({ pod }) => pod.nodeName !== "" },
   { id: "I4", reason: "ControlPlaneSelector", holds: ({ pod }) => hasControlPlaneSelector(pod) },
   {
@@ -51,6 +51,16 @@ export const IGNORE_RULES: readonly IgnoreRule[] = [
 /** The reason to leave a pod alone; undefined when there is none. */
 export function ignoreReason(facts: IgnoreFacts): IgnoreReason | undefined {
   return IGNORE_RULES.find((rule) => rule.holds(facts))?.reason;
+}
+
+/** Rule I2: a cluster's own namespaces, `kube-*` and OpenShift's unless configured otherwise. */
+export function isSystemNamespace(
+  namespace: string,
+  { systemNamespaces }: Pick<PlacementSettings, "systemNamespaces">,
+): boolean {
+  return systemNamespaces.some((pattern) =>
+    pattern.endsWith("*") ? namespace.startsWith(pattern.slice(0, -1)) : namespace === pattern
+  );
 }
 
 /** Rule I4: the nodeSelector names the control plane, with whatever value. */

@@ -1,34 +1,57 @@
-// `deno task flags`: writes the table of docs/configuration.md from the table of flags, so that none is forgotten.
-import { FLAGS } from "../../lib/config/flags.ts";
+// `deno task flags`: writes the tables of docs/configuration.md from those of the code, so that no flag and no setting is
+// forgotten.
+import { FILE_SETTINGS, FileSchema } from "../../lib/config/file.ts";
+import { environmentName, FLAGS } from "../../lib/config/flags.ts";
 
 /** The page. */
 export const PAGE: URL = new URL("../../docs/configuration.md", import.meta.url);
 
-const BEGIN = "<!-- flags: made by `deno task flags` -->";
-const END = "<!-- end of flags -->";
+const FLAGS_MARKS = ["<!-- flags: made by `deno task flags` -->", "<!-- end of flags -->"] as const;
+const FILE_MARKS = ["<!-- settings: made by `deno task flags` -->", "<!-- end of settings -->"] as const;
 
-function variableOf(name: string): string {
-  return `ARCHWAY_${name.toUpperCase().replaceAll("-", "_")}`;
+function cell(text: string): string {
+  return text.replaceAll("|", "\\|");
 }
 
 /** One row for each flag, in the order of `--help`; a padded table, as `deno fmt` would have it, is of no use to a diff. */
-export function renderFlagTable(): string {
-  const cell = (text: string): string => text.replaceAll("|", "\\|");
+function renderFlagTable(): string {
   const rows = FLAGS.map(({ name, commands, help, placeholder, fallback, choices }) => {
     const values = choices === undefined ? placeholder : choices.join("|");
     const shown = `\`--${name}${values === undefined ? "" : ` ${values}`}\``;
-    return `| ${cell(shown)} | \`${variableOf(name)}\` | ${cell(fallback ?? "–")} | ${commands.join(", ")} | ${
-      cell(help)
-    } |`;
+    const columns = [
+      cell(shown),
+      `\`${environmentName(name)}\``,
+      cell(fallback ?? "–"),
+      commands.join(", "),
+      cell(help),
+    ];
+    return `| ${columns.join(" | ")} |`;
   });
   return ["| Flag | Variable | Default | Commands | Meaning |", "| --- | --- | --- | --- | --- |", ...rows].join("\n");
 }
 
-/** The page with the table of today. Throws when its marks are gone. */
+/** The settings of the file, and a file with all of them. */
+function renderFileTable(): string {
+  const defaults: Readonly<Record<string, unknown>> = FileSchema.parse({});
+  const rows = FILE_SETTINGS.map(({ key, help }) => `| \`${key}\` | ${renderDefault(defaults[key])} | ${cell(help)} |`);
+  const example = FILE_SETTINGS.map(({ key, example }) => `${key}: ${example}`);
+  return ["| Key | Default | Meaning |", "| --- | --- | --- |", ...rows, "", "```yaml", ...example, "```"].join("\n");
+}
+
+function renderDefault(value: unknown): string {
+  if (value === undefined) return "–";
+  return Array.isArray(value) ? JSON.stringify(value) : String(value);
+}
+
+/** The page with the tables of today. Throws when its marks are gone. */
 export function withTable(page: string): string {
-  const [from, to] = [page.indexOf(BEGIN), page.indexOf(END)];
-  if (from < 0 || to < from) throw new Error(`Cannot write the flags: the page has no "${BEGIN}" before "${END}".`);
-  return `${page.slice(0, from + BEGIN.length)}\n\n${renderFlagTable()}\n\n${page.slice(to)}`;
+  return withPart(withPart(page, FLAGS_MARKS, renderFlagTable()), FILE_MARKS, renderFileTable());
+}
+
+function withPart(page: string, [begin, end]: readonly [string, string], text: string): string {
+  const [from, to] = [page.indexOf(begin), page.indexOf(end)];
+  if (from < 0 || to < from) throw new Error(`Cannot write the tables: the page has no "${begin}" before "${end}".`);
+  return `${page.slice(0, from + begin.length)}\n\n${text}\n\n${page.slice(to)}`;
 }
 
 if (import.meta.main) await Deno.writeTextFile(PAGE, withTable(await Deno.readTextFile(PAGE)));

@@ -104,7 +104,7 @@ async function serveWhile(
     "--admin-listen=127.0.0.1:0",
     `--webhook-url=https://127.0.0.1:${port}`,
     "--max-gate-age=4s",
-  ], {});
+  ], { env: {}, readFile: Deno.readTextFileSync });
   if (parsed.kind !== "run") throw new Error(JSON.stringify(parsed));
   const placement = parsePlacementOptions(parsed.config);
   if (placement.kind === "invalid") throw new Error(placement.problems.join("; "));

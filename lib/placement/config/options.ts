@@ -7,6 +7,7 @@ import { parseVariantLabel } from "../variants.ts";
 /** The flags' texts and values, as lib/config gives them. Durations in ms. */
 export interface PlacementOptions {
   readonly namespace: string;
+  readonly systemNamespaces: readonly string[];
   readonly maxGateAge: number;
   readonly warmAdmission: boolean;
   readonly dropUselessPreferences: boolean;
@@ -33,6 +34,7 @@ export function parsePlacementOptions(options: PlacementOptions): ParsedOptions 
   };
   const settings = makeSettings({
     operatorNamespace: options.namespace,
+    systemNamespaces: options.systemNamespaces.flatMap((text) => keep(parseNamespacePattern(text))),
     maxGateAgeMs: options.maxGateAge,
     warmAdmission: options.warmAdmission,
     dropUselessPreferences: options.dropUselessPreferences,
@@ -44,6 +46,14 @@ export function parsePlacementOptions(options: PlacementOptions): ParsedOptions 
     audit: options.audit,
   });
   return problems.length === 0 ? { kind: "ok", settings } : { kind: "invalid", problems };
+}
+
+/** Parses `NAME`, or a beginning with a `*` behind it. */
+function parseNamespacePattern(text: string): Parsed<string> {
+  return /^[a-z0-9][-a-z0-9]{0,62}\*?$/.test(text) ? { kind: "ok", value: text } : {
+    kind: "invalid",
+    message: `Cannot read system namespace "${text}": it is neither NAME nor BEGINNING*.`,
+  };
 }
 
 /** Parses `NAME=skip` or `NAME=ARCH+ARCH`. */

@@ -4,6 +4,7 @@ import type { PlacementSettings } from "../config_types.ts";
 /** What holds when nobody says otherwise. */
 export const DEFAULT_SETTINGS: PlacementSettings = {
   operatorNamespace: "default",
+  systemNamespaces: ["kube-*", "openshift-*", "hypershift-*"],
   maxGateAgeMs: 60_000,
   warmAdmission: true,
   dropUselessPreferences: false,

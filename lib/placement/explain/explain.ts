@@ -3,7 +3,8 @@
 import { GateLabel, PodAnnotation, PodLabel, SCHEDULING_GATE } from "../../names.ts";
 import { hasRequiredArchitecture, isGated } from "../patch/constraints.ts";
 import type { DecisionRecord } from "../decision_types.ts";
-import { hasControlPlaneSelector } from "../ignore.ts";
+import { DEFAULT_SETTINGS } from "../config/settings.ts";
+import { hasControlPlaneSelector, isSystemNamespace } from "../ignore.ts";
 import { nextSteps } from "./next_step.ts";
 import { entryOf } from "../raw.ts";
 import { parseRecord } from "../patch/record.ts";
@@ -93,7 +94,12 @@ function omittedLine({ omitted }: DecisionRecord): readonly string[] {
 
 /** Only what a stored pod still shows; the other rules read what has changed since, or the flags of `serve`. */
 function exemption(pod: PodView): string {
-  if (pod.namespace.startsWith("kube-")) return "namespaces that begin with kube- are exempt.";
+  // `serve` may have been given others.
+  if (isSystemNamespace(pod.namespace, DEFAULT_SETTINGS)) {
+    return `${
+      DEFAULT_SETTINGS.systemNamespaces.join(", ")
+    } namespaces are exempt unless --system-namespaces says otherwise.`;
+  }
   if (hasControlPlaneSelector(pod)) return "its nodeSelector names the control plane.";
   if (pod.isDaemonSetControlled) return "its DaemonSet has one pod for each node.";
   if (hasRequiredArchitecture(pod)) return "its nodeSelector or node affinity names the architecture already.";

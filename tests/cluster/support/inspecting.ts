@@ -17,7 +17,7 @@ export interface TestImages extends AsyncDisposable {
 
 /** Opens it from the flags of `archway inspect`. */
 export async function openImages(flags: readonly string[]): Promise<TestImages> {
-  const parsed = parseConfig(["inspect", ...flags, "any"], {});
+  const parsed = parseConfig(["inspect", ...flags, "any"], { env: {}, readFile: Deno.readTextFileSync });
   if (parsed.kind !== "run") throw new Error(`Cannot open the images: ${JSON.stringify(parsed)}`);
   const service: ImageService = await openImageService({
     config: parsed.config,

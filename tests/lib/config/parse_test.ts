@@ -2,16 +2,28 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { COMMANDS, environmentName, FLAGS } from "../../../lib/config/flags.ts";
 import { renderHelp } from "../../../lib/config/help.ts";
-import { type Config, parseConfig } from "../../../lib/config/parse.ts";
+import { type Config, parseConfig, type ParsedConfig } from "../../../lib/config/parse.ts";
+
+const NO_FILES = (path: string): never => {
+  throw new Error(`there is no ${path}`);
+};
+
+function parse(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  readFile: (path: string) => string = NO_FILES,
+): ParsedConfig {
+  return parseConfig(args, { env, readFile });
+}
 
 function configOf(args: readonly string[], env: Readonly<Record<string, string>> = {}): Config {
-  const parsed = parseConfig(args, env);
+  const parsed = parse(args, env);
   assert.equal(parsed.kind, "run", JSON.stringify(parsed));
   return parsed.kind === "run" ? parsed.config : assert.fail();
 }
 
 function problemsOf(args: readonly string[], env: Readonly<Record<string, string>> = {}): readonly string[] {
-  const parsed = parseConfig(args, env);
+  const parsed = parse(args, env);
   return parsed.kind === "usage" ? parsed.problems : assert.fail(`no usage problem: ${JSON.stringify(parsed)}`);
 }
 
@@ -77,10 +89,10 @@ Deno.test("parseConfig() keeps operands in order and knows -o and -n", () => {
 });
 
 Deno.test("parseConfig() names the commands when none or an unknown one is given", () => {
-  assert.equal(parseConfig([], {}).kind, "help");
+  assert.equal(parse([], {}).kind, "help");
   assert.match(problemsOf(["serv"]).join(), /serve, dev, inspect/);
-  assert.deepEqual(parseConfig(["dev", "--help"], {}), { kind: "help", command: "dev" });
-  assert.equal(parseConfig(["--version"], {}).kind, "version");
+  assert.deepEqual(parse(["dev", "--help"], {}), { kind: "help", command: "dev" });
+  assert.equal(parse(["--version"], {}).kind, "version");
 });
 
 Deno.test("parseConfig() never throws, whatever the arguments and the environment", () => {
@@ -92,7 +104,7 @@ Deno.test("parseConfig() never throws, whatever the arguments and the environmen
   );
   fc.assert(fc.property(fc.array(word, { maxLength: 8 }), fc.string(), (args, value) => {
     const env = Object.fromEntries(FLAGS.slice(0, 5).map(({ name }) => [environmentName(name), value]));
-    assert.ok(["run", "help", "version", "usage"].includes(parseConfig(args, env).kind));
+    assert.ok(["run", "help", "version", "usage"].includes(parse(args, env).kind));
   }));
 });
 
@@ -127,8 +139,8 @@ Deno.test("parseConfig() refuses words that a command has no use for, and helps 
   for (const command of ["serve", "dev", "release"]) {
     assert.match(problemsOf([command, "extra"]).join(), new RegExp(`Cannot use "extra" with ${command}: .*flags only`));
   }
-  assert.deepEqual(parseConfig(["help", "explain"], {}), { kind: "help", command: "explain" });
-  assert.deepEqual(parseConfig(["help"], {}), { kind: "help", command: undefined });
+  assert.deepEqual(parse(["help", "explain"], {}), { kind: "help", command: "explain" });
+  assert.deepEqual(parse(["help"], {}), { kind: "help", command: undefined });
 });
 
 Deno.test("parseConfig() refuses a flag whose value is missing, and does not take the next flag for it", () => {

@@ -1,9 +1,10 @@
 // Which pods are left alone: I1–I6 and Archway's own switches, seen through admission.
 import assert from "node:assert/strict";
-import { ignoreReason } from "../../../lib/placement/ignore.ts";
+import { ignoreReason, isSystemNamespace } from "../../../lib/placement/ignore.ts";
 import { scoringWanted, selectConfigs } from "../../../lib/placement/config/selection.ts";
 import { makeSettings } from "../../../lib/placement/config/settings.ts";
 import type { PlacementConfigs } from "../../../lib/placement/config_types.ts";
+import { parsePod } from "../../../lib/placement/pod_view.ts";
 import {
   A,
   ARCH,
@@ -90,7 +91,11 @@ rows([
     },
   }, "AlreadyConstrained"),
   ignores("DV-20", { metadata: { namespace: "kubevirt-foo" } }, undefined),
-  ignores("DV-21", { metadata: { namespace: "openshift-foo" } }, undefined),
+  ignores(
+    "DV-21 (different: left alone, as the MTO's README promises and its code does not)",
+    { metadata: { namespace: "openshift-foo" } },
+    "KubeNamespace",
+  ),
   ignores("DV-22", {
     metadata: {
       ownerReferences: [{ kind: "Other", name: "o", controller: false }, {
@@ -125,3 +130,29 @@ Deno.test("ignoreReason() lets DaemonSet pods in when they are to be constrained
   const settings = makeSettings({ daemonSets: "constrain" });
   assert.equal(ignoreReason({ pod, settings, scoring: false, constrainedByUs: false }), undefined);
 });
+
+const SYSTEM: readonly (readonly [systemNamespaces: readonly string[], namespace: string, isLeftAlone: boolean])[] = [
+  [SETTINGS.systemNamespaces, "kube-system", true],
+  [SETTINGS.systemNamespaces, "openshift-monitoring", true],
+  [SETTINGS.systemNamespaces, "hypershift-clusters", true],
+  [SETTINGS.systemNamespaces, "openshift", false],
+  [SETTINGS.systemNamespaces, "my-openshift-app", false],
+  [SETTINGS.systemNamespaces, "kubernetes", false],
+  [["kube-*"], "openshift-monitoring", false],
+  [["infra"], "infra", true],
+  [["infra"], "infra-2", false],
+  [["*"], "anything", true],
+  [[], "kube-system", false],
+];
+for (const [systemNamespaces, namespace, isLeftAlone] of SYSTEM) {
+  const list = systemNamespaces.join(",");
+  Deno.test(`isSystemNamespace() is ${isLeftAlone} for ${namespace} with --system-namespaces=${list}`, () => {
+    assert.equal(isSystemNamespace(namespace, { systemNamespaces }), isLeftAlone);
+    const pod = parsePod({ metadata: { name: "p", namespace }, spec: { containers: [] } });
+    const settings = { ...SETTINGS, operatorNamespace: "archway", systemNamespaces };
+    const reason = pod === undefined
+      ? undefined
+      : ignoreReason({ pod, settings, scoring: false, constrainedByUs: false });
+    assert.equal(reason, isLeftAlone ? "KubeNamespace" : undefined);
+  });
+}

@@ -1,0 +1,96 @@
+// The optional configuration file, `--config FILE`: settings that most clusters leave alone. YAML, checked like flags: a key
+// that is not known is a problem, and all problems are reported together.
+import { parse } from "yaml";
+import * as z from "zod";
+
+/** A setting of the file: what it is for, and what holds without it. */
+export interface FileSetting {
+  readonly key: keyof FileValues;
+  /** Shown in the documentation. */
+  readonly example: string;
+  readonly help: string;
+}
+
+const texts = z.array(z.string().min(1), { error: "is not a list of texts" });
+
+/** The file's settings in their types; each has a default. */
+export const FileSchema = z.strictObject({
+  dropUselessPreferences: z.boolean({ error: "is not true or false" }).default(false),
+  variantLabels: texts.default([]),
+  runtimeClasses: texts.default([]),
+  imageVolumes: z.enum(["ignore", "require"], { error: "is not one of ignore, require" }).default("ignore"),
+  registriesConfDir: z.string({ error: "is not a path" }).min(1).optional(),
+  webhookService: z.string({ error: "is not a name" }).min(1).default("archway-webhook"),
+  cacheEntries: z.int({ error: "is not a whole number" }).positive("is not above zero").default(10_000),
+  fallbackLogLevel: z.enum(["debug", "info", "warn", "error"], { error: "is not one of debug, info, warn, error" })
+    .default("info"),
+});
+
+/** The settings of the file, or their defaults. */
+export type FileValues = z.infer<typeof FileSchema>;
+
+/** Every setting, in the order of the documentation. */
+export const FILE_SETTINGS: readonly FileSetting[] = [
+  {
+    key: "runtimeClasses",
+    example: "[kata=skip, wasm=amd64+arm64]",
+    help: "What a RuntimeClass means: pods of it are skipped, or run on these architectures as well.",
+  },
+  {
+    key: "variantLabels",
+    example: "[v7=example.com/arm-variant=v7]",
+    help: "Node labels for image variants, as VARIANT=KEY=VALUE.",
+  },
+  { key: "imageVolumes", example: "require", help: "Whether image volumes count as images of the pod." },
+  {
+    key: "dropUselessPreferences",
+    example: "true",
+    help: "Leave out preferences for architectures that the images lack.",
+  },
+  { key: "webhookService", example: "front", help: "Service in front of the webhooks." },
+  { key: "registriesConfDir", example: "/etc/containers/registries.conf.d", help: "Drop-ins of registries.conf." },
+  { key: "cacheEntries", example: "50000", help: "Images kept in memory." },
+  { key: "fallbackLogLevel", example: "debug", help: "Log level while the cluster config does not say." },
+];
+
+/** What a file came to. */
+export interface ReadFile {
+  readonly values: FileValues;
+  readonly problems: readonly string[];
+}
+
+/** Reads the settings from the text of the file; without a file the defaults. */
+export function readConfigFile(file: { readonly path: string; readonly text: string } | undefined): ReadFile {
+  const values = FileSchema.parse({});
+  if (file === undefined) return { values, problems: [] };
+  const document = parseYaml(file.text);
+  if (document.kind === "broken") {
+    return { values, problems: [`Cannot read --config "${file.path}": ${document.reason}.`] };
+  }
+  const parsed = FileSchema.safeParse(document.value ?? {});
+  if (parsed.success) return { values: parsed.data, problems: [] };
+  return { values, problems: parsed.error.issues.flatMap((issue) => describeIssue(issue, file.path)) };
+}
+
+function parseYaml(
+  text: string,
+): { readonly kind: "ok"; readonly value: unknown } | { readonly kind: "broken"; readonly reason: string } {
+  try {
+    return { kind: "ok", value: parse(text) };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.split("\n")[0]?.replace(/[.:]$/, "") : undefined;
+    return { kind: "broken", reason: reason ?? "it is not YAML" };
+  }
+}
+
+function describeIssue(issue: z.core.$ZodIssue, path: string): readonly string[] {
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.map((key) => `Cannot use "${key}" of --config "${path}": there is no such setting.`);
+  }
+  const at = issue.path.map(String).join(".");
+  return [
+    at === ""
+      ? `Cannot use --config "${path}": it is not a mapping.`
+      : `Cannot use "${at}" of --config "${path}": it ${issue.message}.`,
+  ];
+}

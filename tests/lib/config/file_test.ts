@@ -1,0 +1,72 @@
+// The configuration file: what it sets, and that its problems are reported together with those of the flags.
+import assert from "node:assert/strict";
+import { FILE_SETTINGS, FileSchema, readConfigFile } from "../../../lib/config/file.ts";
+import { parseConfig } from "../../../lib/config/parse.ts";
+
+const PATH = "archway.yaml";
+
+function problemsOf(text: string): readonly string[] {
+  return readConfigFile({ path: PATH, text }).problems;
+}
+
+Deno.test("readConfigFile() gives the defaults without a file, and for an empty one", () => {
+  const defaults = readConfigFile(undefined);
+  assert.deepEqual(defaults.values, {
+    dropUselessPreferences: false,
+    variantLabels: [],
+    runtimeClasses: [],
+    imageVolumes: "ignore",
+    webhookService: "archway-webhook",
+    cacheEntries: 10_000,
+    fallbackLogLevel: "info",
+  });
+  assert.deepEqual(readConfigFile({ path: PATH, text: "# nothing yet\n" }), defaults);
+});
+
+Deno.test("readConfigFile() reads every setting as the documentation shows it", () => {
+  assert.deepEqual(FILE_SETTINGS.map(({ key }) => key).sort(), Object.keys(FileSchema.shape).sort());
+  const text = FILE_SETTINGS.map(({ key, example }) => `${key}: ${example}\n`).join("");
+  assert.deepEqual(readConfigFile({ path: PATH, text }), {
+    problems: [],
+    values: {
+      dropUselessPreferences: true,
+      variantLabels: ["v7=example.com/arm-variant=v7"],
+      runtimeClasses: ["kata=skip", "wasm=amd64+arm64"],
+      imageVolumes: "require",
+      registriesConfDir: "/etc/containers/registries.conf.d",
+      webhookService: "front",
+      cacheEntries: 50_000,
+      fallbackLogLevel: "debug",
+    },
+  });
+});
+
+Deno.test("readConfigFile() names every unknown key and every value that does not fit, together", () => {
+  assert.deepEqual(problemsOf("imageVolume: require\ncacheEntries: many\nvariantLabels: v7\nworkers: 3\n"), [
+    'Cannot use "variantLabels" of --config "archway.yaml": it is not a list of texts.',
+    'Cannot use "cacheEntries" of --config "archway.yaml": it is not a whole number.',
+    'Cannot use "imageVolume" of --config "archway.yaml": there is no such setting.',
+    'Cannot use "workers" of --config "archway.yaml": there is no such setting.',
+  ]);
+  assert.equal(problemsOf("- a list\n").length, 1);
+  assert.match(problemsOf("a: [\n").join(), /^Cannot read --config "archway\.yaml": /);
+});
+
+Deno.test("parseConfig() reports problems of the file together with those of flags, and a file that is not there", () => {
+  const parse = (args: readonly string[], text: string | undefined) =>
+    parseConfig(args, {
+      env: {},
+      readFile: (path) => {
+        if (path === PATH && text !== undefined) return text;
+        throw new Error("No such file");
+      },
+    });
+  const both = parse(["serve", `--config=${PATH}`, "--max-gate-age=soon"], "nonsense: 1\n");
+  assert.equal(both.kind === "usage" ? both.problems.length : 0, 2, JSON.stringify(both));
+  const missing = parse(["serve", `--config=${PATH}`], undefined);
+  assert.deepEqual(missing.kind === "usage" && missing.problems, [
+    'Cannot read --config "archway.yaml": No such file.',
+  ]);
+  const good = parse(["serve", `--config=${PATH}`], "imageVolumes: require\n");
+  assert.equal(good.kind === "run" && good.config.imageVolumes, "require");
+});
