@@ -79,6 +79,17 @@ export const Finalizer = {
   enoexecEvents: "finalizers.multiarch.openshift.io/enoexec-events",
 } as const;
 
+/** The finalizer that keeps what leaving takes (see {@link Installation}) until Archway has left. */
+export const UNINSTALL_FINALIZER = "archway.dev/uninstall";
+
+/** Names of Archway's own objects, as the manifests install them. */
+export const Installation = {
+  deployment: "archway",
+  serviceAccount: "archway",
+  /** A ClusterRole and its binding. */
+  uninstallRole: "archway-uninstall",
+} as const;
+
 /** Names of the webhook objects. */
 export const WebhookName = {
   configuration: "pod-placement-mutating-webhook-configuration",

@@ -141,7 +141,6 @@ function makeOperator(
       const health = gatingHealth();
       return health.kind === "stopped" ? health.reason : undefined;
     },
-    enoexec: () => "unmanaged",
   });
 }
 

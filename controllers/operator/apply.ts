@@ -1,7 +1,6 @@
 // Carries out one OperandStep: the only writes of the operator besides status, CA bundles and monitoring.
 import { ApiError, isNotFound } from "../../lib/k8s/errors.ts";
 import type { JsonPatch } from "../../lib/k8s/patch.ts";
-import { pointer } from "../../lib/k8s/patch.ts";
 import { releaseGatedPods } from "../../lib/gates/release_gates.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { renderDuration } from "../../lib/duration.ts";
@@ -10,40 +9,45 @@ import { CLUSTER_CONFIG_NAME, EventReason, SCHEDULING_GATE, WebhookName } from "
 import type { OperandConfig } from "../../lib/operand/config_view.ts";
 import type { OperandFinalizer, OperandStep } from "../../lib/operand/lifecycle.ts";
 import { unreachable } from "../../lib/unreachable.ts";
+import { dropFinalizer } from "./finalizers.ts";
 import type { OperatorFacts } from "./gather.ts";
+import { setHold } from "./hold.ts";
+import type { Memory } from "./memory.ts";
 import { recordConfigEvent } from "./events.ts";
 import type { OperatorDeps } from "./deps.ts";
 
 /** A step that changes the cluster. */
 export type OperandChange = Extract<OperandStep, { readonly kind: "apply" | "remove" }>;
 
-/** Carries it out. Throws ApiError when the API server would not have it. */
+/** Carries it out. Throws ApiError when the API server refuses it. */
 export async function applyStep(
-  parts: OperatorDeps,
+  deps: OperatorDeps,
   step: OperandChange,
-  options: { readonly facts: OperatorFacts; readonly signal: AbortSignal },
+  options: { readonly facts: OperatorFacts; readonly memory: Memory; readonly signal: AbortSignal },
 ): Promise<void> {
-  const { facts, signal } = options;
+  const { facts, memory, signal } = options;
   switch (step.target) {
     case "finalizer": {
       if (facts.config === undefined) return;
-      await patchFinalizer(parts, { config: facts.config, step, signal });
-      return parts.log.info("finalizer changed", { change: step.kind, finalizer: step.finalizer });
+      await patchFinalizer(deps, { config: facts.config, step, signal });
+      return deps.log.info("finalizer changed", { change: step.kind, finalizer: step.finalizer });
     }
     case "webhook": {
-      if (step.kind === "apply") return await applyWebhook(parts, facts, signal);
-      await removeWebhook(parts, signal);
-      return parts.log.info("webhook configuration removed", { reason: step.reason });
+      if (step.kind === "apply") return await applyWebhook(deps, facts, signal);
+      await removeWebhook(deps, signal);
+      return deps.log.info("webhook configuration removed", { reason: step.reason });
     }
     case "gates":
-      return await liftGates(parts, facts, signal);
+      return await liftGates(deps, facts, signal);
+    case "hold":
+      return await setHold(deps, step.kind === "apply" ? "held" : "free", { memory, signal });
     default:
       return unreachable(step);
   }
 }
 
 async function patchFinalizer(
-  parts: OperatorDeps,
+  deps: OperatorDeps,
   change: {
     readonly config: OperandConfig;
     readonly step: { readonly kind: "apply" | "remove"; readonly finalizer: OperandFinalizer };
@@ -53,10 +57,10 @@ async function patchFinalizer(
   const { config, step, signal } = change;
   const operations = step.kind === "apply"
     ? addFinalizer(config, step.finalizer)
-    : dropFinalizer(config, step.finalizer);
+    : dropFinalizer(config.finalizers, step.finalizer);
   const target = { name: CLUSTER_CONFIG_NAME };
   try {
-    await parts.api.patch(Resource.clusterConfigs, target, { body: { kind: "json", operations }, signal });
+    await deps.api.patch(Resource.clusterConfigs, target, { body: { kind: "json", operations }, signal });
   } catch (error) {
     if (!isNotFound(error)) throw error;
   }
@@ -69,38 +73,33 @@ function addFinalizer(config: OperandConfig, finalizer: string): JsonPatch {
     : [guard, { op: "add", path: "/metadata/finalizers/-", value: finalizer }];
 }
 
-function dropFinalizer(config: OperandConfig, finalizer: string): JsonPatch {
-  const path = pointer("metadata", "finalizers", config.finalizers.indexOf(finalizer));
-  return [{ op: "test", path, value: finalizer }, { op: "remove", path }];
-}
-
-async function applyWebhook(parts: OperatorDeps, facts: OperatorFacts, signal: AbortSignal): Promise<void> {
+async function applyWebhook(deps: OperatorDeps, facts: OperatorFacts, signal: AbortSignal): Promise<void> {
   const { desiredWebhook, webhook } = facts;
   if (desiredWebhook === undefined) return;
   const [verb, why] = webhook === "absent" ? ["Create", "it was missing"] : ["Update", "it changed"];
   try {
-    await applyOrRecreate(parts, desiredWebhook, signal);
+    await applyOrRecreate(deps, desiredWebhook, signal);
   } catch (error) {
     const message = `failed to ${verb.toLowerCase()} ${WEBHOOK_WORDS}: ${errorText(error)}`;
-    recordConfigEvent(parts, { type: "Warning", reason: `MutatingWebhookConfiguration${verb}Failed`, message });
+    recordConfigEvent(deps, { type: "Warning", reason: `MutatingWebhookConfiguration${verb}Failed`, message });
     throw error;
   }
-  parts.log.info("webhook configuration applied", { reason: why });
+  deps.log.info("webhook configuration applied", { reason: why });
   const message = `${verb.toLowerCase()}d ${WEBHOOK_WORDS} because ${why}`;
-  recordConfigEvent(parts, { type: "Normal", reason: `MutatingWebhookConfiguration${verb}d`, message });
+  recordConfigEvent(deps, { type: "Normal", reason: `MutatingWebhookConfiguration${verb}d`, message });
 }
 
 const WEBHOOK_WORDS = `MutatingWebhookConfiguration.admissionregistration.k8s.io/${WebhookName.configuration}`;
 
 /** What cannot be merged (a Service where a URL shall stand, a stale owner) is replaced; pods meanwhile pass ungated. */
-async function applyOrRecreate(parts: OperatorDeps, object: KubeObject, signal: AbortSignal): Promise<void> {
-  const { api } = parts;
+async function applyOrRecreate(deps: OperatorDeps, object: KubeObject, signal: AbortSignal): Promise<void> {
+  const { api } = deps;
   const request = { body: { kind: "apply", document: object, force: true }, signal } as const;
   try {
     await api.patch(Resource.mutatingWebhooks, { name: WebhookName.configuration }, request);
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 422) throw error;
-    await removeWebhook(parts, signal);
+    await removeWebhook(deps, signal);
     await api.patch(Resource.mutatingWebhooks, { name: WebhookName.configuration }, request);
   }
 }
@@ -113,9 +112,9 @@ async function removeWebhook({ api }: OperatorDeps, signal: AbortSignal): Promis
   }
 }
 
-/** The last resort: each pod hears why it goes unplaced. */
-async function liftGates(parts: OperatorDeps, facts: OperatorFacts, signal: AbortSignal): Promise<void> {
-  const { api, events, log, settings } = parts;
+/** The last resort: an event on each pod says why it was not placed. */
+async function liftGates(deps: OperatorDeps, facts: OperatorFacts, signal: AbortSignal): Promise<void> {
+  const { api, events, log, settings } = deps;
   const age = renderDuration(settings.maxGateAgeMs);
   const { released, left } = await releaseGatedPods(api, {
     signal,
@@ -128,12 +127,12 @@ async function liftGates(parts: OperatorDeps, facts: OperatorFacts, signal: Abor
         slot: 3,
         critical: true,
         message: `The scheduling gate ${SCHEDULING_GATE} was lifted by force: pod placement is being removed and ` +
-          `nobody placed this pod within ${age}. It may be scheduled onto a node its images do not support.`,
+          `this pod was not placed within ${age}. It may be scheduled onto a node its images do not support.`,
       }),
   });
   log.warn("gates lifted by force", { released: released.length, left: left.length, firstFailure: left[0]?.reason });
   if (facts.config === undefined) return;
-  recordConfigEvent(parts, {
+  recordConfigEvent(deps, {
     type: "Warning",
     reason: "GatesLifted",
     message: `lifted the scheduling gate of ${released.length} pods by force: they were not placed within ${age}` +

@@ -1,18 +1,22 @@
-// The operator: keeps what Archway needs in the cluster while a ClusterPodPlacementConfig exists, and leaves in order.
-// Opened by main on every replica, run by the leader alone. Walk: wake → gather → decide → apply → report.
+// The operator: keeps what Archway needs in the cluster while a ClusterPodPlacementConfig exists, and leaves in order. A
+// controller of one key, because there is one config: watch → gather → decide → apply → report.
 import { backoffMs } from "../../lib/clock.ts";
+import { openDeadline } from "../../lib/k8s/deadline.ts";
 import { classifyWriteFailure } from "../../lib/k8s/errors.ts";
+import type { ReconcileOutcome } from "../../lib/k8s/work_queue.ts";
 import { errorText } from "../../lib/log.ts";
+import { CLUSTER_CONFIG_NAME } from "../../lib/names.ts";
 import { deriveOperandState } from "../../lib/operand/conditions.ts";
-import type { OperandConfig } from "../../lib/operand/config_view.ts";
 import { decideOperandStep, type OperandStep } from "../../lib/operand/lifecycle.ts";
+import { again, type Controller, DONE, openController } from "../controller.ts";
 import { applyStep, type OperandChange } from "./apply.ts";
-import { watchDrift } from "./drift.ts";
-import { gatherFacts, type OperatorFacts, readRollout } from "./gather.ts";
-import { conflictBackoffMs, type Memory, newMemory, noteRepair } from "./memory.ts";
-import { applyMonitoring } from "./monitoring.ts";
-import { releaseReferenceOperands } from "./migration.ts";
 import type { OperatorDeps } from "./deps.ts";
+import { openDriftWatch } from "./drift.ts";
+import { gatherFacts, type OperatorFacts, readRollout } from "./gather.ts";
+import { isNamespaceEnding, openAccountWatch, readInstallation } from "./hold.ts";
+import { conflictBackoffMs, type Memory, newMemory, noteRepair } from "./memory.ts";
+import { releaseMtoOperands } from "./migration.ts";
+import { applyMonitoring } from "./monitoring.ts";
 import { writeStatus } from "./status.ts";
 import { writeWebhookClients } from "./webhook_client_targets.ts";
 import { chooseWebhookPaths } from "./webhook_path.ts";
@@ -21,107 +25,169 @@ import { chooseWebhookPaths } from "./webhook_path.ts";
 export interface Operator {
   /** Something it looks at may have changed: look soon. Cheap, callable at any time. */
   poke(): void;
-  /** Works until the signal aborts; never rejects. For the leader only, one run at a time. */
+  /**
+   * Works until the signal aborts; never rejects. For the leader only, one run at a time. When the installation is being
+   * deleted it goes on for some seconds after the signal, until Archway has left.
+   */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Steps of one look at most: the longest way from start to end takes nine. */
+/** Steps of one look at most: the longest way from start to end takes eleven. */
 const MAX_STEPS = 16;
-/** While a roll-out goes on, its conditions follow this fast (ms). Source: operator §2.5. */
+/** While a roll-out goes on, its conditions follow this fast (ms). */
 const PROGRESS_MS = 5_000;
 const BACKOFF = { baseMs: 500, capMs: 15_000 } as const;
+/** Longest that leaving may take after the signal (ms): within the Lease, and within the grace period of the pod. */
+const LEAVE_MS = 8_000;
+/** Longest that the end waits to learn whether the installation is being deleted (ms), and between two tries to leave. */
+const FAREWELL_READ_MS = 2_000;
+const LEAVE_RETRY_MS = 250;
 
 /** Makes the operator. Nothing happens before `run`. */
-export function openOperator(parts: OperatorDeps): Operator {
-  const { clock, log, settings } = parts;
-  let wake = new AbortController();
+export function openOperator(deps: OperatorDeps): Operator {
+  return new OperatorController(deps);
+}
 
-  const poke = (): void => wake.abort();
+class OperatorController implements Operator {
+  readonly #deps: OperatorDeps;
+  readonly #controller: Controller;
+  #memory = newMemory();
 
-  async function run(signal: AbortSignal): Promise<void> {
-    await Promise.all([watchDrift(parts, { onChange: poke, signal }), reconcile(signal)]);
+  constructor(deps: OperatorDeps) {
+    this.#deps = deps;
+    const poke = (): void => this.poke();
+    this.#controller = openController({
+      name: "operator",
+      watches: [openDriftWatch(deps, poke), openAccountWatch(deps, poke)],
+      parallel: 1,
+      clock: deps.clock,
+      log: deps.log,
+      observe: deps.observe,
+      reconcile: (_key, signal) => this.#reconcile(signal),
+    });
   }
 
-  async function reconcile(signal: AbortSignal): Promise<void> {
-    const memory = newMemory();
-    if (settings.migration) await releaseReferenceOperands(parts, signal);
-    for (let failures = 0; !signal.aborted;) {
-      wake = new AbortController();
+  poke(): void {
+    this.#controller.enqueue(CLUSTER_CONFIG_NAME);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    this.#memory = newMemory();
+    if (this.#deps.settings.migration) await releaseMtoOperands(this.#deps, signal);
+    this.poke();
+    await this.#controller.run(signal);
+    await this.#leaveIfUninstalled();
+  }
+
+  async #reconcile(signal: AbortSignal): Promise<ReconcileOutcome> {
+    const { clock, log, settings } = this.#deps;
+    const memory = this.#memory;
+    const restMs = memory.restUntilMs - clock.monotonicMs();
+    if (restMs > 0) return again(restMs);
+    try {
+      const waitMs = await look(this.#deps, memory, signal);
+      memory.failures = 0;
+      memory.restUntilMs = clock.monotonicMs() + conflictBackoffMs(memory, clock.monotonicMs());
+      return memory.ending === "left" ? DONE : again(Math.min(waitMs, settings.resyncMs));
+    } catch (error) {
+      if (signal.aborted) return DONE;
+      const failures = ++memory.failures;
+      const level = classifyWriteFailure(error) === "stale" ? "debug" : "warn";
+      log[level]("operator could not finish", { error: errorText(error), failures });
+      // Nothing wakes it early: what failed may itself be what changes things.
+      const delayMs = memory.ending === undefined ? backoffMs(failures, BACKOFF) : LEAVE_RETRY_MS;
+      memory.restUntilMs = clock.monotonicMs() + delayMs;
+      return again(delayMs);
+    }
+  }
+
+  /** This process is to end. If its account is being deleted, it is the last that can leave in order. */
+  async #leaveIfUninstalled(): Promise<void> {
+    const { clock, log } = this.#deps;
+    const forever = new AbortController().signal;
+    try {
+      using reading = openDeadline(FAREWELL_READ_MS, { signal: forever, clock });
+      const state = await readInstallation(this.#deps, this.#memory, reading.signal);
+      if (state === "foreign" || state === "left") return;
+      if (state !== "uninstalling" && !await isNamespaceEnding(this.#deps, reading.signal)) return;
+      this.#memory.ending = "uninstalling";
+    } catch (error) {
+      return log.debug("not known whether Archway is being uninstalled", { error: errorText(error) });
+    }
+    using leaving = openDeadline(LEAVE_MS, { signal: forever, clock });
+    const hasLeft = (): boolean => this.#memory.ending === "left";
+    while (!hasLeft() && !leaving.signal.aborted) {
       try {
-        const waitMs = await look(memory, signal);
-        failures = 0;
-        await clock.sleep(conflictBackoffMs(memory, clock.monotonicMs()), signal);
-        await clock.sleep(Math.min(waitMs, settings.resyncMs), AbortSignal.any([signal, wake.signal]));
+        await look(this.#deps, this.#memory, leaving.signal);
       } catch (error) {
-        if (signal.aborted) return;
-        failures++;
-        const stale = classifyWriteFailure(error) === "stale";
-        log[stale ? "debug" : "warn"]("operator could not finish", { error: errorText(error), failures });
-        // Nothing wakes it early: what failed may itself be what changes things.
-        await clock.sleep(backoffMs(failures, BACKOFF), signal);
+        log.warn("not left yet", { error: errorText(error) });
+        await clock.sleep(LEAVE_RETRY_MS, leaving.signal);
       }
     }
   }
+}
 
-  /** One look at everything; answers when to look again at the latest (ms). */
-  async function look(memory: Memory, signal: AbortSignal): Promise<number> {
-    // A new leader must not write plain paths over secret ones that it has not seen yet.
-    if (parts.secretPaths?.isKnown() === false) return BACKOFF.baseMs;
-    const rollout = await readRollout(parts, signal);
-    const { pathOf, retryMs } = chooseWebhookPaths(parts, { memory, rollout, nowMs: clock.monotonicMs() });
-    await writeWebhookClients(parts, { pathOf, signal });
-    return Math.min(await takeSteps(memory, { pathOf, signal }), retryMs ?? settings.resyncMs);
-  }
+/** One look at everything; answers when to look again at the latest (ms). */
+async function look(deps: OperatorDeps, memory: Memory, signal: AbortSignal): Promise<number> {
+  // While it leaves, only the rights for leaving are left.
+  if (memory.ending !== undefined) return await takeSteps(deps, memory, { pathOf: (route) => route, signal });
+  // A new leader must not write plain paths over secret ones that it has not seen yet.
+  if (deps.secretPaths?.isKnown() === false) return BACKOFF.baseMs;
+  const rollout = await readRollout(deps, signal);
+  const { pathOf, retryMs } = chooseWebhookPaths(deps, { memory, rollout, nowMs: deps.clock.monotonicMs() });
+  await writeWebhookClients(deps, { pathOf, signal });
+  return Math.min(await takeSteps(deps, memory, { pathOf, signal }), retryMs ?? deps.settings.resyncMs);
+}
 
-  async function takeSteps(
-    memory: Memory,
-    { pathOf, signal }: { readonly pathOf: (route: string) => string; readonly signal: AbortSignal },
-  ): Promise<number> {
-    for (let steps = 0; steps < MAX_STEPS; steps++) {
-      const facts = await gatherFacts(parts, { memory, pathOf, signal });
-      const step = decideOperandStep(facts);
-      if (isWorthReporting(step)) {
-        await writeStatus(parts, facts, { waiting: step.kind === "wait" ? step.reason : undefined, signal });
-      }
-      if (step.kind === "wait") return step.retryMs;
-      if (step.kind === "done") {
-        await lookAtMonitoring(memory, { config: facts.config, signal });
-        return deriveOperandState(facts.seen).progressing ? PROGRESS_MS : settings.resyncMs;
-      }
-      remember(memory, { step, facts });
-      await applyStep(parts, step, { facts, signal });
+async function takeSteps(
+  deps: OperatorDeps,
+  memory: Memory,
+  { pathOf, signal }: { readonly pathOf: (route: string) => string; readonly signal: AbortSignal },
+): Promise<number> {
+  for (let steps = 0; steps < MAX_STEPS; steps++) {
+    const facts = await gatherFacts(deps, { memory, pathOf, signal });
+    const step = decideOperandStep(facts);
+    if (isWorthReporting(step, memory)) {
+      await writeStatus(deps, facts, { waiting: step.kind === "wait" ? step.reason : undefined, signal });
     }
-    return BACKOFF.baseMs;
+    if (step.kind === "wait") return step.retryMs;
+    if (step.kind === "done") {
+      await lookAtMonitoring(deps, facts, { memory, signal });
+      return deriveOperandState(facts.seen).progressing ? PROGRESS_MS : deps.settings.resyncMs;
+    }
+    remember(deps, memory, { step, facts });
+    await applyStep(deps, step, { facts, memory, signal });
+    if (memory.ending === "left") return deps.settings.resyncMs;
   }
+  return BACKOFF.baseMs;
+}
 
-  /** The kinds may come at any time; asking at every look would be too often. */
-  async function lookAtMonitoring(
-    memory: Memory,
-    options: { readonly config: OperandConfig | undefined; readonly signal: AbortSignal },
-  ): Promise<void> {
-    const { config, signal } = options;
-    const nowMs = clock.monotonicMs();
-    const due = memory.monitoringAtMs === undefined || nowMs - memory.monitoringAtMs >= settings.resyncMs;
-    if (!due || config === undefined || config.deletingSinceMs !== undefined) return;
-    memory.monitoringAtMs = nowMs;
-    await applyMonitoring(parts, config, signal);
-  }
+/** The kinds may come at any time; asking at every look would be too often. */
+async function lookAtMonitoring(
+  deps: OperatorDeps,
+  { config }: OperatorFacts,
+  { memory, signal }: { readonly memory: Memory; readonly signal: AbortSignal },
+): Promise<void> {
+  const nowMs = deps.clock.monotonicMs();
+  const due = memory.monitoringAtMs === undefined || nowMs - memory.monitoringAtMs >= deps.settings.resyncMs;
+  if (!due || config === undefined || config.deletingSinceMs !== undefined) return;
+  memory.monitoringAtMs = nowMs;
+  await applyMonitoring(deps, config, signal);
+}
 
-  function remember(
-    memory: Memory,
-    { step, facts }: { readonly step: OperandChange; readonly facts: OperatorFacts },
-  ): void {
-    const nowMs = clock.monotonicMs();
-    if (step.target === "webhook") noteRepair(memory, { wanted: JSON.stringify(facts.desiredWebhook), nowMs });
-    if (step.target !== "gates") return;
-    memory.forcedAttempts++;
-    memory.forcedAtMs = nowMs;
-  }
-
-  return { poke, run };
+function remember(
+  { clock }: OperatorDeps,
+  memory: Memory,
+  { step, facts }: { readonly step: OperandChange; readonly facts: OperatorFacts },
+): void {
+  const nowMs = clock.monotonicMs();
+  if (step.target === "webhook") noteRepair(memory, { wanted: JSON.stringify(facts.desiredWebhook), nowMs });
+  if (step.target !== "gates") return;
+  memory.forcedAttempts++;
+  memory.forcedAtMs = nowMs;
 }
 
 /** A finalizer's change is guarded by the version that was read; a status write in between would outdate it. */
-function isWorthReporting(step: OperandStep): boolean {
-  return step.kind === "done" || step.kind === "wait" || step.target !== "finalizer";
+function isWorthReporting(step: OperandStep, memory: Memory): boolean {
+  return memory.ending === undefined && (step.kind === "done" || step.kind === "wait" || step.target !== "finalizer");
 }

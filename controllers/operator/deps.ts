@@ -1,10 +1,10 @@
-// What the operator is made with: settings, edges and the questions it asks the rest of the process.
+// What the operator is made with: settings, clients, and what it asks of the rest of the process.
 import type { Clock } from "../../lib/clock.ts";
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import type { Logger } from "../../lib/log.ts";
-import type { OperandFacts } from "../../lib/operand/lifecycle.ts";
 import type { WebhookEndpoint } from "../../lib/operand/webhooks.ts";
+import type { ControllerOptions } from "../controller.ts";
 
 /** Where this installation lives. */
 export interface OperatorSettings {
@@ -12,7 +12,7 @@ export interface OperatorSettings {
   readonly namespace: string;
   /** Where the API server reaches the webhooks. */
   readonly endpoint: WebhookEndpoint;
-  /** Whether the webhook is to hear of ephemeral containers. */
+  /** Whether the webhook is to be called for ephemeral containers. */
   readonly watchEphemeral: boolean;
   /** Name of Archway's own Deployment, for roll-out conditions; undefined outside of a cluster. */
   readonly deploymentName: string | undefined;
@@ -36,7 +36,7 @@ export interface SecretPaths {
   readonly isInUse: () => boolean;
 }
 
-/** Clients and questions. The questions are asked at each look and must answer at once. */
+/** Clients, and functions that are called at each look and must answer at once. */
 export interface OperatorDeps {
   /** The API server. */
   readonly api: KubeApi;
@@ -58,6 +58,5 @@ export interface OperatorDeps {
   readonly caBundle: () => string | undefined;
   /** Why pods are not gated at the moment; undefined while they are. */
   readonly gatingStopped: () => string | undefined;
-  /** Who answers for ENoExecEvents. */
-  readonly enoexec: () => OperandFacts["enoexec"];
+  readonly observe?: ControllerOptions["observe"];
 }

@@ -1,24 +1,20 @@
-// Watches the webhook configuration, so that drift is repaired when it happens and not at the next resync.
-import { openReflector } from "../../lib/k8s/reflector.ts";
+// Follows the webhook configuration, so that drift is repaired when it happens and not at the next resync.
+import { openReflector, type Reflector } from "../../lib/k8s/reflector.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { WebhookName } from "../../lib/names.ts";
 import type { OperatorDeps } from "./deps.ts";
 
-/** Calls `onChange` whenever the webhook configuration changes, until the signal aborts. */
-export async function watchDrift(
-  { api, clock, log }: OperatorDeps,
-  options: { readonly onChange: () => void; readonly signal: AbortSignal },
-): Promise<void> {
-  const reflector = openReflector({
+/** Calls `onChange` whenever the webhook configuration changes. */
+export function openDriftWatch({ api, clock, log }: OperatorDeps, onChange: () => void): Reflector<unknown> {
+  return openReflector({
     api,
     resource: Resource.mutatingWebhooks,
     fieldSelector: `metadata.name=${WebhookName.configuration}`,
     // Only that it changed matters: the operator reads the object itself.
     parse: ({ metadata }) => metadata.resourceVersion,
-    onChange: options.onChange,
+    onChange,
     clock,
     log,
     name: "operator webhooks",
   });
-  await reflector.run(options.signal);
 }

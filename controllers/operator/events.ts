@@ -5,11 +5,11 @@ import type { OperatorDeps } from "./deps.ts";
 
 /** Posts an event about the cluster config. The config has no namespace; its events name ours, where they lie. */
 export function recordConfigEvent(
-  parts: OperatorDeps,
+  deps: OperatorDeps,
   event: { readonly type: "Normal" | "Warning"; readonly reason: string; readonly message: string },
 ): void {
   const { kind } = Resource.clusterConfigs;
   const apiVersion = apiVersionOf(Resource.clusterConfigs);
-  const { namespace } = parts.settings;
-  parts.events.record({ object: { apiVersion, kind, name: CLUSTER_CONFIG_NAME, namespace }, ...event });
+  const { namespace } = deps.settings;
+  deps.events.record({ object: { apiVersion, kind, name: CLUSTER_CONFIG_NAME, namespace }, ...event });
 }

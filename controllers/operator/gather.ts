@@ -1,6 +1,6 @@
 // Everything the operator's next step depends on, read live: the operator acts rarely and must not act on old news.
 import type { KubeApi } from "../../lib/k8s/api.ts";
-import { ApiError } from "../../lib/k8s/errors.ts";
+import { isForbidden, isNotFound } from "../../lib/k8s/errors.ts";
 import { readOptional } from "../../lib/k8s/read_optional.ts";
 import { countGatedPods } from "../../lib/gates/release_gates.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
@@ -10,6 +10,7 @@ import { type OperandConfig, parseOperandConfig } from "../../lib/operand/config
 import type { OperandFacts } from "../../lib/operand/lifecycle.ts";
 import { parseRollout, type Rollout } from "../../lib/operand/rollout.ts";
 import { isWebhookCurrent, renderWebhookConfiguration } from "../../lib/operand/webhooks.ts";
+import { readInstallation } from "./hold.ts";
 import type { Memory } from "./memory.ts";
 import type { OperatorDeps } from "./deps.ts";
 
@@ -23,29 +24,33 @@ export interface OperatorFacts extends OperandFacts {
 
 /** Reads the facts. Throws ApiError when one cannot be read: no step is better than a step on half the facts. */
 export async function gatherFacts(
-  parts: OperatorDeps,
+  deps: OperatorDeps,
   options: { readonly memory: Memory; readonly pathOf: (route: string) => string; readonly signal: AbortSignal },
 ): Promise<OperatorFacts> {
-  const { api, settings, clock } = parts;
+  const { api, settings, clock } = deps;
   const { memory, pathOf, signal } = options;
+  // Once it is being deleted, only the rights for leaving are left: nothing else is read.
+  const installation = await readInstallation(deps, memory, signal);
+  const isLeaving = installation === "uninstalling";
   const [object, webhook, hasNamespaceConfigs, rollout] = await Promise.all([
     readOptional(api, { type: Resource.clusterConfigs, name: CLUSTER_CONFIG_NAME, signal }),
     readOptional(api, { type: Resource.mutatingWebhooks, name: WebhookName.configuration, signal }),
-    hasAny(api, signal),
-    readRollout(parts, signal),
+    isLeaving ? false : hasNamespaceConfig(api, signal),
+    isLeaving ? ALONE : readRollout(deps, signal),
   ]);
   const config = object === undefined ? undefined : parseOperandConfig(object);
   const deleting = config?.deletingSinceMs !== undefined;
-  const leaving = config === undefined || deleting;
-  const serving = parts.canServe() || rollout.available;
+  const leaving = config === undefined || deleting || isLeaving;
+  const serving = deps.canServe() || rollout.available;
   const nowMs = clock.monotonicMs();
   const start = (from: number | undefined, holds: boolean): number | undefined => holds ? from ?? nowMs : undefined;
   memory.unservedSinceMs = start(memory.unservedSinceMs, !serving);
   memory.leavingSinceMs = start(memory.leavingSinceMs, leaving);
   if (!leaving) memory.forcedAttempts = 0;
-  const desiredWebhook = config === undefined ? undefined : desired(config, parts, pathOf);
+  const desiredWebhook = config === undefined ? undefined : desired(config, deps, pathOf);
   return {
     config,
+    installation,
     hasNamespaceConfigs,
     webhook: compare(webhook, desiredWebhook),
     desiredWebhook,
@@ -54,31 +59,38 @@ export async function gatherFacts(
     forced: { attempts: memory.forcedAttempts, agoMs: nowMs - memory.forcedAtMs },
     gatedPods: leaving && webhook === undefined ? await countGatedPods(api, signal) : 0,
     maxGateAgeMs: settings.maxGateAgeMs,
-    enoexec: parts.enoexec(),
-    seen: observe(parts, { rollout, serving, deleting, webhookConfigured: webhook !== undefined }),
+    seen: observe(deps, { rollout, serving, deleting, webhookConfigured: webhook !== undefined }),
   };
 }
 
-async function hasAny(api: KubeApi, signal: AbortSignal): Promise<boolean> {
-  return (await api.list(Resource.namespaceConfigs, { limit: 1 }, signal)).items.length > 0;
-}
-
-/** Without a Deployment to look at, this replica is all there is. */
-export async function readRollout({ api, settings }: OperatorDeps, signal: AbortSignal): Promise<Rollout> {
-  const alone: Rollout = { available: false, upToDate: true, uniform: true };
-  const { deploymentName: name, namespace } = settings;
-  if (name === undefined) return alone;
+/** Where the kind is not defined there are none: its CRD may be deleted before ours. */
+async function hasNamespaceConfig(api: KubeApi, signal: AbortSignal): Promise<boolean> {
   try {
-    return parseRollout(await api.get(Resource.deployments, { namespace, name }, signal));
+    return (await api.list(Resource.namespaceConfigs, { limit: 1 }, signal)).items.length > 0;
   } catch (error) {
-    if (error instanceof ApiError && (error.status === 404 || error.status === 403)) return alone;
+    if (isNotFound(error)) return false;
     throw error;
   }
 }
 
-function desired(config: OperandConfig, parts: OperatorDeps, pathOf: (route: string) => string): KubeObject {
-  const { endpoint, watchEphemeral } = parts.settings;
-  return renderWebhookConfiguration(config, { endpoint, watchEphemeral, caBundle: parts.caBundle(), pathOf });
+/** Without a Deployment to look at, this replica is all there is. */
+const ALONE: Rollout = { available: false, upToDate: true, uniform: true };
+
+/** How far the roll-out of this service is. */
+export async function readRollout({ api, settings }: OperatorDeps, signal: AbortSignal): Promise<Rollout> {
+  const { deploymentName: name, namespace } = settings;
+  if (name === undefined) return ALONE;
+  try {
+    return parseRollout(await api.get(Resource.deployments, { namespace, name }, signal));
+  } catch (error) {
+    if (isNotFound(error) || isForbidden(error)) return ALONE;
+    throw error;
+  }
+}
+
+function desired(config: OperandConfig, deps: OperatorDeps, pathOf: (route: string) => string): KubeObject {
+  const { endpoint, watchEphemeral } = deps.settings;
+  return renderWebhookConfiguration(config, { endpoint, watchEphemeral, caBundle: deps.caBundle(), pathOf });
 }
 
 function compare(live: KubeObject | undefined, wanted: KubeObject | undefined): OperandFacts["webhook"] {
@@ -87,7 +99,7 @@ function compare(live: KubeObject | undefined, wanted: KubeObject | undefined): 
 }
 
 function observe(
-  parts: OperatorDeps,
+  deps: OperatorDeps,
   now: {
     readonly rollout: Rollout;
     readonly serving: boolean;
@@ -96,8 +108,8 @@ function observe(
   },
 ): OperandObservation {
   const { rollout, deleting, webhookConfigured } = now;
-  const reconciling = parts.canReconcile();
-  // While leaving, a webhook that is no longer registered counts as gone, as the reference's Deployment is.
+  const reconciling = deps.canReconcile();
+  // While leaving, a webhook that is no longer registered counts as gone, as the MTO's Deployment is.
   const serving = now.serving && (webhookConfigured || !deleting);
   return {
     controllerAvailable: reconciling,

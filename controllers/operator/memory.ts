@@ -1,7 +1,7 @@
 // What the operator remembers between looks, by the clock that never jumps. Ends with the leadership.
 import { backoffMs } from "../../lib/clock.ts";
 
-/** The memory. Fields are written by gather.ts and controller.ts alone. */
+/** The memory. */
 export interface Memory {
   /** Since when no replica serves. */
   unservedSinceMs: number | undefined;
@@ -21,6 +21,14 @@ export interface Memory {
   repairedAtMs: number;
   /** When the monitoring kinds were last asked for. */
   monitoringAtMs: number | undefined;
+  /** Looks that failed in a row. */
+  failures: number;
+  /** Nothing is done before this time, whatever happens: after a failure, or while another writer is left alone. */
+  restUntilMs: number;
+  /** The API server does not let us hold our account and role. */
+  holdRefused: boolean;
+  /** What was last read of our installation, once it is on its way out: that is for good. */
+  ending: "uninstalling" | "left" | undefined;
 }
 
 /** A fresh memory. */
@@ -35,10 +43,14 @@ export function newMemory(): Memory {
     repairedWith: "",
     repairedAtMs: 0,
     monitoringAtMs: undefined,
+    failures: 0,
+    restUntilMs: 0,
+    holdRefused: false,
+    ending: undefined,
   };
 }
 
-/** Repairs this close together belong to one quarrel with another writer (ms). */
+/** Repairs this close together belong to one conflict with another writer (ms). */
 const CONFLICT_WINDOW_MS = 20_000;
 /** Repairs at full speed before the pauses begin. */
 const FREE_REPAIRS = 5;
@@ -51,7 +63,7 @@ export function noteRepair(memory: Memory, repair: { readonly wanted: string; re
   memory.repairedAtMs = repair.nowMs;
 }
 
-/** How long to leave the other writer alone (ms); 0 while this is no quarrel. */
+/** How long to leave the other writer alone (ms); 0 while there is no conflict. */
 export function conflictBackoffMs({ repairs, repairedAtMs }: Memory, nowMs: number): number {
   if (repairs <= FREE_REPAIRS || nowMs - repairedAtMs >= CONFLICT_WINDOW_MS) return 0;
   return backoffMs(repairs - FREE_REPAIRS, { baseMs: 500, capMs: 15_000 });

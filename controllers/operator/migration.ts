@@ -1,37 +1,36 @@
-// What the Multiarch Tuning Operator leaves behind when Archway takes over: finalizers on its operand Deployments, which
-// nobody else would ever remove. Run once by each new leader with --migration. Source: operator §0, §2.7 step 7, §2.8 step 4.
-import { ApiError, classifyWriteFailure } from "../../lib/k8s/errors.ts";
-import { pointer } from "../../lib/k8s/patch.ts";
+// What the Multiarch Tuning Operator leaves behind when Archway takes over: finalizers on its operand Deployments, which it
+// alone would remove. Done once by each new leader with --migration.
+import { classifyWriteFailure, isForbidden, isNotFound } from "../../lib/k8s/errors.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { errorText } from "../../lib/log.ts";
 import { Finalizer } from "../../lib/names.ts";
 import type { OperatorDeps } from "./deps.ts";
+import { dropFinalizer } from "./finalizers.ts";
 
 const LEFT_BEHIND: readonly (readonly [deployment: string, finalizer: string])[] = [
   ["pod-placement-controller", Finalizer.podPlacement],
   ["enoexec-event-handler-controller", Finalizer.enoexecEvents],
 ];
 
-/** Where the reference is installed unless someone chose another namespace. */
-const REFERENCE_NAMESPACE = "openshift-multiarch-tuning-operator";
+/** Where the MTO is installed unless another namespace was chosen. */
+const MTO_NAMESPACE = "openshift-multiarch-tuning-operator";
 
 /** Frees the Deployments. Missing ones and missing rights are fine; never throws: Archway works without it. */
-export async function releaseReferenceOperands(parts: OperatorDeps, signal: AbortSignal): Promise<void> {
-  for (const namespace of new Set([parts.settings.namespace, REFERENCE_NAMESPACE])) {
+export async function releaseMtoOperands(deps: OperatorDeps, signal: AbortSignal): Promise<void> {
+  for (const namespace of new Set([deps.settings.namespace, MTO_NAMESPACE])) {
     for (const [name, finalizer] of LEFT_BEHIND) {
       try {
-        await dropFinalizer(parts, { namespace, name, finalizer, signal });
+        await free(deps, { namespace, name, finalizer, signal });
       } catch (error) {
         if (signal.aborted) return;
-        const absent = error instanceof ApiError && (error.status === 404 || error.status === 403);
-        const level = absent ? "debug" : "warn";
-        parts.log[level]("finalizer of the former operator not removed", { namespace, name, error: errorText(error) });
+        const level = isNotFound(error) || isForbidden(error) ? "debug" : "warn";
+        deps.log[level]("finalizer of the former operator not removed", { namespace, name, error: errorText(error) });
       }
     }
   }
 }
 
-async function dropFinalizer(
+async function free(
   { api, log }: OperatorDeps,
   operand: {
     readonly namespace: string;
@@ -42,10 +41,8 @@ async function dropFinalizer(
 ): Promise<void> {
   const { namespace, name, finalizer, signal } = operand;
   const { metadata } = await api.get(Resource.deployments, { namespace, name }, signal);
-  const index = metadata.finalizers?.indexOf(finalizer) ?? -1;
-  if (index < 0) return;
-  const path = pointer("metadata", "finalizers", index);
-  const operations = [{ op: "test", path, value: finalizer }, { op: "remove", path }] as const;
+  const operations = dropFinalizer(metadata.finalizers ?? [], finalizer);
+  if (operations.length === 0) return;
   try {
     await api.patch(Resource.deployments, { namespace, name }, { body: { kind: "json", operations }, signal });
     log.info("finalizer of the former operator removed", { namespace, name, finalizer });

@@ -16,33 +16,33 @@ const KINDS: Readonly<Record<string, ResourceType>> = {
 
 /** Brings both objects up to date. Monitoring is a comfort: faults are logged, never thrown. */
 export async function applyMonitoring(
-  parts: OperatorDeps,
+  deps: OperatorDeps,
   config: OperandConfig,
   signal: AbortSignal,
 ): Promise<void> {
   try {
     const { group, version } = Resource.serviceMonitors;
-    if (!offersMonitoring(await parts.api.raw(`/apis/${group}/${version}`, signal))) return;
-    for (const object of renderMonitoring(config, parts.settings)) {
-      await applyOne(parts, object, signal);
+    if (!offersMonitoring(await deps.api.raw(`/apis/${group}/${version}`, signal))) return;
+    for (const object of renderMonitoring(config, deps.settings)) {
+      await applyOne(deps, object, signal);
     }
   } catch (error) {
     if (signal.aborted || error instanceof ApiError && error.status === 404) return;
-    parts.log.warn("monitoring objects not applied", { error: errorText(error) });
+    deps.log.warn("monitoring objects not applied", { error: errorText(error) });
   }
 }
 
-async function applyOne(parts: OperatorDeps, desired: KubeObject, signal: AbortSignal): Promise<void> {
+async function applyOne(deps: OperatorDeps, desired: KubeObject, signal: AbortSignal): Promise<void> {
   const { kind = "" } = desired;
   const type = KINDS[kind];
   if (type === undefined) return;
   const { name } = desired.metadata;
-  const { namespace } = parts.settings;
-  const live = await readOptional(parts.api, { type, namespace, name, signal });
+  const { namespace } = deps.settings;
+  const live = await readOptional(deps.api, { type, namespace, name, signal });
   if (live !== undefined && isCovered(live, desired)) return;
-  await parts.api.patch(type, { namespace, name }, { body: { kind: "apply", document: desired, force: true }, signal });
+  await deps.api.patch(type, { namespace, name }, { body: { kind: "apply", document: desired, force: true }, signal });
   const [verb, why] = live === undefined ? ["created", "it was missing"] : ["updated", "it changed"];
-  recordConfigEvent(parts, {
+  recordConfigEvent(deps, {
     type: "Normal",
     reason: `${kind}${live === undefined ? "Created" : "Updated"}`,
     message: `${verb} ${kind}.${type.group}/${name} -n ${namespace} because ${why}`,

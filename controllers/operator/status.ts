@@ -11,11 +11,11 @@ import type { OperatorDeps } from "./deps.ts";
 
 /** Writes the status that fits the facts. A failure is left to the next look: what is said of the operand must not hold it up. */
 export async function writeStatus(
-  parts: OperatorDeps,
+  deps: OperatorDeps,
   facts: OperatorFacts,
   options: { readonly waiting: WaitReason | undefined; readonly signal: AbortSignal },
 ): Promise<void> {
-  const { api, clock } = parts;
+  const { api, clock } = deps;
   const { config, seen, gatedPods } = facts;
   if (config === undefined) return;
   const conditions = renderConditions(seen, {
@@ -24,7 +24,7 @@ export async function writeStatus(
     nowMs: clock.nowMs() + api.serverClockOffsetMs(),
     gatedPods,
     waiting: options.waiting,
-    gatingStopped: parts.gatingStopped(),
+    gatingStopped: deps.gatingStopped(),
   });
   if (isDeepStrictEqual(conditions, config.conditions)) return;
   // The resourceVersion makes this a conflict, not an overwrite, when someone else wrote conditions meanwhile.
@@ -36,6 +36,6 @@ export async function writeStatus(
     if (options.signal.aborted) throw error;
     const failure = classifyWriteFailure(error);
     const log = failure === "gone" || failure === "stale" ? "debug" : "warn";
-    parts.log[log]("conditions not written", { failure, error: errorText(error) });
+    deps.log[log]("conditions not written", { failure, error: errorText(error) });
   }
 }

@@ -56,6 +56,11 @@ export function isNotFound(error: unknown): boolean {
   return error instanceof ApiError && error.status === 404;
 }
 
+/** Whether the caller lacks the right. */
+export function isForbidden(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 403;
+}
+
 /** Whether the fault is a conflict: someone else wrote first, or the object exists already. */
 export function isConflict(error: unknown): boolean {
   return error instanceof ApiError && error.status === 409;

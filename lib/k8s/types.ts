@@ -99,6 +99,14 @@ export const Resource = {
     "validatingwebhookconfigurations",
     "Cluster",
   ),
+  clusterRoles: resource("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles", "Cluster"),
+  clusterRoleBindings: resource(
+    "rbac.authorization.k8s.io",
+    "v1",
+    "ClusterRoleBinding",
+    "clusterrolebindings",
+    "Cluster",
+  ),
   customResourceDefinitions: resource(
     "apiextensions.k8s.io",
     "v1",

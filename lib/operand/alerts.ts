@@ -1,5 +1,5 @@
-// When to wake somebody, or to tell somebody in the morning: one row an alert. The same rows as manifests/monitoring,
-// which a test holds together. Used by monitoring.ts. Source: operator §4.3; the first two keep the reference's names.
+// The one list of alerts: one row each. manifests/monitoring/prometheus_rule.yaml is generated from it. The first two have
+// the MTO's names.
 
 /** An alert. The expression is PromQL over this service's own metrics. */
 export interface Alert {
@@ -9,7 +9,7 @@ export interface Alert {
   readonly expression: string;
   /** How long the expression must hold: `5m`. */
   readonly forDuration: string;
-  /** `critical` wakes somebody. */
+  /** `critical`: someone must act at once. */
   readonly severity: "critical" | "warning" | "info";
   /** One sentence: what is wrong. */
   readonly summary: string;

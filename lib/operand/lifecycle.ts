@@ -1,28 +1,44 @@
-// The next step in the life of the operand: one fact sheet in, one step out, until it says done or wait. Pure; asked by
-// controllers/operator. Source: operator §2.3, §2.7, §2.11, with the waits bounded (§6.2 B3, B14).
+// The next step in the life of the operand: one fact sheet in, one step out, until it says done or wait. Pure.
 //
-// | config    | deleting | what happens, in this order                                                             |
-// |-----------|----------|------------------------------------------------------------------------------------------|
-// | absent    | –        | webhook away, gates away (by force after the maximum gate age)                            |
-// | present   | no       | finalizers, then the webhook while a replica can serve                                    |
-// | present   | yes      | wait for namespace configs, webhook away, gates away, enoexec, finalizers last            |
+// | state        | when                                 | what happens, in this order                                      |
+// |--------------|--------------------------------------|------------------------------------------------------------------|
+// | uninstalling | Archway's own account is being deleted | webhook away, gates away by force, finalizers, the hold        |
+// | absent       | no config                            | webhook away, gates away (by force after the maximum gate age), the hold |
+// | deleting     | the config is being deleted          | wait for namespace configs, webhook away, gates away, finalizers |
+// | present      | otherwise                            | finalizers, the hold, then the webhook while a replica can serve |
+//
+// The hold is a finalizer on the account and the role that leaving takes: rights that are deleted first would strand all else.
 import { Finalizer } from "../names.ts";
+import { unreachable } from "../unreachable.ts";
 import type { OperandConfig } from "./config_view.ts";
 
 /** One of the finalizers Archway keeps on the cluster config. */
 export type OperandFinalizer = typeof Finalizer[keyof typeof Finalizer];
 
+/** Archway's own account and role. */
+export type InstallationState =
+  /** Not installed by the manifests, or not ours to change: there is nothing to hold. */
+  | "foreign"
+  /** Without our finalizer, and with it. */
+  | "free"
+  | "held"
+  /** Being deleted. */
+  | "uninstalling"
+  /** We have left and let them go. */
+  | "left";
+
 /** Everything the next step depends on. */
 export interface OperandFacts {
   /** undefined when there is no ClusterPodPlacementConfig. */
   readonly config: OperandConfig | undefined;
+  readonly installation: InstallationState;
   /** Whether any PodPlacementConfig exists. */
   readonly hasNamespaceConfigs: boolean;
   /** The live webhook configuration compared with the desired one. */
   readonly webhook: "absent" | "current" | "drifted";
   /** How long no replica could answer admissions (ms); 0 while one can. */
   readonly unservedForMs: number;
-  /** Pods holding our gate; 0 while nobody asked, which is while the config stays. */
+  /** Pods holding our gate; counted only while leaving. */
   readonly gatedPods: number;
   /** How long the config has been leaving or gone (ms). */
   readonly leavingForMs: number;
@@ -30,27 +46,26 @@ export interface OperandFacts {
   readonly maxGateAgeMs: number;
   /** Attempts to lift all gates by force since the config began to leave, and the time since the last one (ms). */
   readonly forced: { readonly attempts: number; readonly agoMs: number };
-  /** `unmanaged`: nobody here answers for ENoExecEvents, so a finalizer of the reference is ours to drop. */
-  readonly enoexec: "unmanaged" | "busy" | "idle";
 }
 
 /** Why there is nothing to do but wait. */
-export type WaitReason =
-  | "NamespaceConfigsExist"
-  | "PodsStillGated"
-  | "EnoexecEventsDraining"
-  | "NoReplicaServes";
+export type WaitReason = "NamespaceConfigsExist" | "PodsStillGated" | "NoReplicaServes";
 
 /** The answer. After `apply` or `remove` the facts are gathered anew. */
 export type OperandStep =
   | { readonly kind: "apply"; readonly target: "webhook" }
+  | { readonly kind: "apply"; readonly target: "hold" }
   | { readonly kind: "apply"; readonly target: "finalizer"; readonly finalizer: OperandFinalizer }
   | { readonly kind: "remove"; readonly target: "webhook"; readonly reason: "NotWanted" | "NoReplicaServes" }
-  /** Lift all gates by force: nobody placed these pods in time. */
+  /** Lift all gates by force: these pods were not placed in time. */
   | { readonly kind: "remove"; readonly target: "gates" }
   | { readonly kind: "remove"; readonly target: "finalizer"; readonly finalizer: OperandFinalizer }
+  | { readonly kind: "remove"; readonly target: "hold" }
   | { readonly kind: "wait"; readonly reason: WaitReason; readonly retryMs: number }
   | { readonly kind: "done" };
+
+/** A rule: the step when it applies, undefined when the next rule is to be asked. */
+type Rule = (facts: OperandFacts) => OperandStep | undefined;
 
 /** A new leader needs a moment until it serves; the webhook of its predecessor stays that long (ms). */
 export const UNSERVED_GRACE_MS = 30_000;
@@ -60,71 +75,109 @@ export const ABANDON_AFTER = { attempts: 5, gateAges: 5 } as const;
 
 const RETRY_MS = 1_000;
 
-/** Decides the next step. */
+const reconcilePresent: readonly Rule[] = [
+  (facts) => addUnlessThere(facts, Finalizer.podPlacement),
+  (facts) => facts.hasNamespaceConfigs ? addUnlessThere(facts, Finalizer.noPodPlacementConfig) : undefined,
+  (facts) => facts.hasNamespaceConfigs ? undefined : dropIfThere(facts, Finalizer.noPodPlacementConfig),
+  // The MTO leaves it on the config when it is replaced; while the plugin is on it may be another's.
+  (facts) => facts.config?.enoexecEnabled === true ? undefined : dropIfThere(facts, Finalizer.enoexecEvents),
+  ({ installation }) => installation === "free" ? { kind: "apply", target: "hold" } : undefined,
+  ({ unservedForMs, webhook }) =>
+    unservedForMs === 0 && webhook !== "current" ? { kind: "apply", target: "webhook" } : undefined,
+  ({ unservedForMs, webhook }) =>
+    unservedForMs >= UNSERVED_GRACE_MS && webhook !== "absent" ? removeWebhook("NoReplicaServes") : undefined,
+  ({ unservedForMs }) => unservedForMs > 0 ? wait("NoReplicaServes") : undefined,
+];
+
+/** Webhook first, so that no new gate appears; then the gates. */
+const removeWebhookAndGates: readonly Rule[] = [
+  ({ webhook }) => webhook === "absent" ? undefined : removeWebhook("NotWanted"),
+  (facts) => facts.gatedPods === 0 || isAbandoned(facts) ? undefined : awaitOrForceGates(facts),
+];
+
+const reconcileDeleting: readonly Rule[] = [
+  (facts) =>
+    facts.hasNamespaceConfigs && has(facts, Finalizer.noPodPlacementConfig) ? wait("NamespaceConfigsExist") : undefined,
+  (facts) => dropIfThere(facts, Finalizer.noPodPlacementConfig),
+  ...removeWebhookAndGates,
+  (facts) => dropIfThere(facts, Finalizer.enoexecEvents),
+  (facts) => dropIfThere(facts, Finalizer.podPlacement),
+];
+
+const reconcileAbsent: readonly Rule[] = [
+  ...removeWebhookAndGates,
+  ({ installation }) => installation === "held" ? { kind: "remove", target: "hold" } : undefined,
+];
+
+/** Nothing is waited for: this process and its rights last only for moments. */
+const reconcileUninstalling: readonly Rule[] = [
+  ({ webhook }) => webhook === "absent" ? undefined : removeWebhook("NotWanted"),
+  ({ gatedPods, forced }) =>
+    gatedPods > 0 && forced.attempts < ABANDON_AFTER.attempts ? { kind: "remove", target: "gates" } : undefined,
+  ...Object.values(Finalizer).map((finalizer): Rule => (facts) => dropIfThere(facts, finalizer)),
+  () => ({ kind: "remove", target: "hold" }),
+];
+
+/** Decides the next step: the first rule of the state that applies. */
 export function decideOperandStep(facts: OperandFacts): OperandStep {
-  const { config } = facts;
-  if (config === undefined) return leave(facts) ?? { kind: "done" };
-  return config.deletingSinceMs === undefined ? stay(config, facts) : part(config, facts);
+  for (const rule of rulesOf(facts)) {
+    const step = rule(facts);
+    if (step !== undefined) return step;
+  }
+  return { kind: "done" };
 }
 
-/** The config is there to stay. */
-function stay(config: OperandConfig, facts: OperandFacts): OperandStep {
-  const has = (finalizer: OperandFinalizer): boolean => config.finalizers.includes(finalizer);
-  if (!has(Finalizer.podPlacement)) return addFinalizer(Finalizer.podPlacement);
-  if (facts.hasNamespaceConfigs && !has(Finalizer.noPodPlacementConfig)) {
-    return addFinalizer(Finalizer.noPodPlacementConfig);
+function rulesOf(facts: OperandFacts): readonly Rule[] {
+  const state = stateOf(facts);
+  switch (state) {
+    case "uninstalling":
+      return reconcileUninstalling;
+    case "absent":
+      return reconcileAbsent;
+    case "deleting":
+      return reconcileDeleting;
+    case "present":
+      return reconcilePresent;
+    case "left":
+      return [];
+    default:
+      return unreachable(state);
   }
-  if (!facts.hasNamespaceConfigs && has(Finalizer.noPodPlacementConfig)) {
-    return dropFinalizer(Finalizer.noPodPlacementConfig);
-  }
-  if (facts.enoexec === "unmanaged" && !config.enoexecEnabled && has(Finalizer.enoexecEvents)) {
-    return dropFinalizer(Finalizer.enoexecEvents);
-  }
-  if (facts.unservedForMs === 0) {
-    return facts.webhook === "current" ? { kind: "done" } : { kind: "apply", target: "webhook" };
-  }
-  if (facts.webhook !== "absent" && facts.unservedForMs >= UNSERVED_GRACE_MS) {
-    return { kind: "remove", target: "webhook", reason: "NoReplicaServes" };
-  }
-  return wait("NoReplicaServes");
 }
 
-/** The config is being deleted. */
-function part(config: OperandConfig, facts: OperandFacts): OperandStep {
-  const has = (finalizer: OperandFinalizer): boolean => config.finalizers.includes(finalizer);
-  if (has(Finalizer.noPodPlacementConfig)) {
-    return facts.hasNamespaceConfigs ? wait("NamespaceConfigsExist") : dropFinalizer(Finalizer.noPodPlacementConfig);
-  }
-  const leaving = leave(facts);
-  if (leaving !== undefined) return leaving;
-  if (has(Finalizer.enoexecEvents)) {
-    const drain = facts.enoexec === "busy" && facts.leavingForMs < facts.maxGateAgeMs;
-    return drain ? wait("EnoexecEventsDraining") : dropFinalizer(Finalizer.enoexecEvents);
-  }
-  return has(Finalizer.podPlacement) ? dropFinalizer(Finalizer.podPlacement) : { kind: "done" };
+function stateOf(
+  { installation, config }: OperandFacts,
+): "uninstalling" | "left" | "absent" | "deleting" | "present" {
+  if (installation === "uninstalling" || installation === "left") return installation;
+  if (config === undefined) return "absent";
+  return config.deletingSinceMs === undefined ? "present" : "deleting";
 }
 
-/** Webhook first, so that no new gate appears; then the gates. undefined when both are gone. */
-function leave(facts: OperandFacts): OperandStep | undefined {
-  if (facts.webhook !== "absent") return { kind: "remove", target: "webhook", reason: "NotWanted" };
-  if (facts.gatedPods === 0) return undefined;
-  const { leavingForMs, maxGateAgeMs, forced } = facts;
+function awaitOrForceGates({ leavingForMs, maxGateAgeMs, forced }: OperandFacts): OperandStep {
   if (leavingForMs < maxGateAgeMs) return wait("PodsStillGated", Math.min(RETRY_MS, maxGateAgeMs - leavingForMs));
-  if (forced.attempts === 0) return { kind: "remove", target: "gates" };
-  if (forced.attempts >= ABANDON_AFTER.attempts && leavingForMs >= maxGateAgeMs * ABANDON_AFTER.gateAges) {
-    return undefined;
-  }
-  return forced.agoMs < RETRY_MS
+  return forced.attempts > 0 && forced.agoMs < RETRY_MS
     ? wait("PodsStillGated", RETRY_MS - forced.agoMs)
     : { kind: "remove", target: "gates" };
 }
 
-function addFinalizer(finalizer: OperandFinalizer): OperandStep {
-  return { kind: "apply", target: "finalizer", finalizer };
+function isAbandoned({ leavingForMs, maxGateAgeMs, forced }: OperandFacts): boolean {
+  return forced.attempts >= ABANDON_AFTER.attempts && leavingForMs >= maxGateAgeMs * ABANDON_AFTER.gateAges;
 }
 
-function dropFinalizer(finalizer: OperandFinalizer): OperandStep {
-  return { kind: "remove", target: "finalizer", finalizer };
+function has({ config }: OperandFacts, finalizer: OperandFinalizer): boolean {
+  return config?.finalizers.includes(finalizer) ?? false;
+}
+
+function addUnlessThere(facts: OperandFacts, finalizer: OperandFinalizer): OperandStep | undefined {
+  return has(facts, finalizer) ? undefined : { kind: "apply", target: "finalizer", finalizer };
+}
+
+function dropIfThere(facts: OperandFacts, finalizer: OperandFinalizer): OperandStep | undefined {
+  return has(facts, finalizer) ? { kind: "remove", target: "finalizer", finalizer } : undefined;
+}
+
+function removeWebhook(reason: "NotWanted" | "NoReplicaServes"): OperandStep {
+  return { kind: "remove", target: "webhook", reason };
 }
 
 function wait(reason: WaitReason, retryMs: number = RETRY_MS): OperandStep {

@@ -1,5 +1,4 @@
-// What the Prometheus operator is told when it is there: whom to scrape and when to alert. Used by controllers/operator.
-// Source: operator §4.2, §4.3.
+// What the Prometheus operator is given where it is installed: what to scrape, and when to alert.
 import type { RawObject } from "../placement/config_types.ts";
 import { isObject, objectAt } from "../placement/raw.ts";
 import type { KubeObject } from "../k8s/types.ts";
@@ -33,9 +32,14 @@ export function renderMonitoring(config: OperandConfig, settings: MonitoringSett
       apiVersion,
       kind: "PrometheusRule",
       metadata,
-      spec: { groups: [{ name: "archway.rules", rules: ALERTS.map((alert) => renderAlert(alert, runbookBaseUrl)) }] },
+      spec: { groups: renderAlertGroups(runbookBaseUrl) },
     },
   ];
+}
+
+/** The groups of the PrometheusRule; with an empty base, links to runbooks are relative to the repository. */
+export function renderAlertGroups(runbookBaseUrl: string): readonly RawObject[] {
+  return [{ name: "archway.rules", rules: ALERTS.map((alert) => renderAlert(alert, runbookBaseUrl)) }];
 }
 
 function renderAlert(alert: Alert, runbookBaseUrl: string): RawObject {

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import * as z from "zod";
 import { openMetrics } from "../../lib/metrics.ts";
 import { ALERTS, RUNBOOKS_FILE } from "../../lib/operand/alerts.ts";
+import { renderRuleFile, RULE_FILE } from "../../manifests/generate/alerts.ts";
 import { parseOperandConfig } from "../../lib/operand/config_view.ts";
 import { renderMonitoring } from "../../lib/operand/monitoring.ts";
 import { type ManifestObject, parseManifest } from "../../manifests/generate/kustomize.ts";
@@ -59,7 +60,7 @@ Deno.test("4.4 every panel has a title and an expression", () => {
 Deno.test("4.3 every alert has a runbook, and every runbook an alert", () => {
   const headings = [...read("runbooks.md").matchAll(/^## (\S+)$/gm)].map(([, name]) => name);
   assert.deepEqual(headings, ALERTS.map(({ name }) => name));
-  const links = [...read("prometheus_rule.yaml").matchAll(/runbook_url: (\S+)/g)].map(([, url]) => url);
+  const links = [...read("prometheus_rule.yaml").matchAll(/runbook_url: "([^"]+)"/g)].map(([, url]) => url);
   assert.deepEqual(links, ALERTS.map(({ name }) => `${RUNBOOKS_FILE}#${name.toLowerCase()}`));
 });
 
@@ -81,4 +82,9 @@ Deno.test("4.2 4.3 the manifests of monitoring are what the service applies", ()
     assert.deepEqual(shipped?.spec, applied.spec);
     assert.equal(shipped?.metadata.name, applied.metadata.name);
   }
+});
+
+Deno.test("the PrometheusRule of the manifests is generated from the list of alerts", async () => {
+  const how = "run deno run -A manifests/generate/alerts.ts";
+  assert.equal(await Deno.readTextFile(RULE_FILE), renderRuleFile(), how);
 });

@@ -82,7 +82,6 @@ export async function openOperatorBench(overrides: Partial<OperatorDeps> = {}): 
     secretPaths: undefined,
     caBundle: () => certificate.current().caBundle,
     gatingStopped: () => undefined,
-    enoexec: () => "unmanaged",
     ...overrides,
   });
   certificate.onChange((next) => {

@@ -62,7 +62,6 @@ export async function openBench(overrides: Partial<OperatorDeps> = {}): Promise<
     secretPaths: undefined,
     caBundle: () => "CA",
     gatingStopped: () => undefined,
-    enoexec: () => "unmanaged",
     ...overrides,
   });
   let running: Promise<unknown> = Promise.resolve();

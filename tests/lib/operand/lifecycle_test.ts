@@ -18,6 +18,10 @@ function leaving(finalizers: readonly string[], overrides: Partial<OperandFacts>
   return makeFacts({ config, webhook: "absent", leavingForMs: 1_000, ...overrides });
 }
 
+function uninstalling(overrides: Partial<OperandFacts> = {}): OperandFacts {
+  return makeFacts({ installation: "uninstalling", webhook: "absent", ...overrides });
+}
+
 /** One word a step: `apply webhook`, `remove finalizers…/pod-placement`, `wait PodsStillGated`. */
 function wordOf(step: OperandStep): string {
   if (step.kind === "done") return "done";
@@ -60,7 +64,7 @@ const TABLE: readonly (readonly [title: string, facts: OperandFacts, expected: s
     "remove webhook",
   ],
   [
-    "drops the enoexec finalizer of the reference when the plugin is off",
+    "drops the enoexec finalizer of the MTO when the plugin is off",
     makeFacts({ config: makeOperandConfig({ finalizers: [podPlacement, enoexecEvents] }) }),
     "remove enoexec-events",
   ],
@@ -110,13 +114,8 @@ const TABLE: readonly (readonly [title: string, facts: OperandFacts, expected: s
     "remove gates",
   ],
   [
-    "waits for ENoExecEvents that drain",
-    leaving([podPlacement, enoexecEvents], { enoexec: "busy" }),
-    "wait EnoexecEventsDraining",
-  ],
-  [
-    "B25 waits for ENoExecEvents no longer than a gate may last",
-    leaving([podPlacement, enoexecEvents], { enoexec: "busy", leavingForMs: 60_000 }),
+    "drops the enoexec finalizer of the MTO from a leaving config",
+    leaving([podPlacement, enoexecEvents]),
     "remove enoexec-events",
   ],
   ["90 drops the last finalizer when nothing is held", leaving([podPlacement]), "remove pod-placement"],
@@ -136,7 +135,43 @@ const TABLE: readonly (readonly [title: string, facts: OperandFacts, expected: s
     makeFacts({ config: undefined, webhook: "absent", gatedPods: 2, leavingForMs: 60_001 }),
     "remove gates",
   ],
-  ["rests when there is no config and nothing is left", makeFacts({ config: undefined, webhook: "absent" }), "done"],
+  [
+    "holds its account before the webhook exists",
+    makeFacts({ installation: "free", webhook: "absent" }),
+    "apply hold",
+  ],
+  ["holds nothing that the manifests did not install", makeFacts({ installation: "foreign" }), "done"],
+  [
+    "lets its account go when there is no config and nothing is left",
+    makeFacts({ config: undefined, webhook: "absent", installation: "held" }),
+    "remove hold",
+  ],
+  [
+    "takes the webhook away first when it is uninstalled",
+    uninstalling({ webhook: "current", gatedPods: 2 }),
+    "remove webhook",
+  ],
+  [
+    "lifts gates at once when it is uninstalled: there is no time to wait",
+    uninstalling({ gatedPods: 2, leavingForMs: 0 }),
+    "remove gates",
+  ],
+  [
+    "drops all of its finalizers when it is uninstalled, whatever namespace configs there are",
+    uninstalling({ hasNamespaceConfigs: true }),
+    "remove pod-placement",
+  ],
+  [
+    "lets its account go last when it is uninstalled",
+    uninstalling({ config: makeOperandConfig({ finalizers: [] }) }),
+    "remove hold",
+  ],
+  ["has nothing to do once it has left", makeFacts({ installation: "left", webhook: "absent" }), "done"],
+  [
+    "rests when there is no config and nothing is left",
+    makeFacts({ config: undefined, webhook: "absent", installation: "free" }),
+    "done",
+  ],
 ];
 for (const [title, facts, expected] of TABLE) {
   const [row, ...rest] = title.split(" ");
@@ -163,8 +198,12 @@ const anyFacts: fc.Arbitrary<OperandFacts> = fc.record({
   leavingForMs: fc.nat(400_000),
   maxGateAgeMs: fc.constant(60_000),
   forced: fc.record({ attempts: fc.nat(7), agoMs: fc.nat(3_000) }),
-  enoexec: fc.constantFrom("unmanaged", "busy", "idle"),
+  installation: fc.constantFrom("foreign", "free", "held", "uninstalling"),
 });
+
+function letGo({ installation }: OperandFacts): OperandFacts["installation"] {
+  return installation === "uninstalling" ? "left" : "free";
+}
 
 /** The facts after a step was carried out, or after the wait it asked for. */
 function follow(facts: OperandFacts, step: OperandStep): OperandFacts {
@@ -180,6 +219,7 @@ function follow(facts: OperandFacts, step: OperandStep): OperandFacts {
     };
   }
   if (step.target === "webhook") return { ...facts, webhook: step.kind === "apply" ? "current" : "absent" };
+  if (step.target === "hold") return { ...facts, installation: step.kind === "apply" ? "held" : letGo(facts) };
   // Force that never succeeds: the worst case for leaving.
   if (step.target === "gates") return { ...facts, forced: { attempts: facts.forced.attempts + 1, agoMs: 0 } };
   if (config === undefined) return facts;
@@ -207,6 +247,7 @@ Deno.test("invariant 1: a leaving config always gets away, unless namespace conf
 Deno.test("property: a config that stays ends with its webhook while a replica serves", () => {
   fc.assert(fc.property(anyFacts, (start) => {
     if (start.config === undefined || start.config.deletingSinceMs !== undefined || start.unservedForMs > 0) return;
+    if (start.installation === "uninstalling") return;
     let facts = start;
     for (let steps = 0; steps < 10; steps++) facts = follow(facts, decideOperandStep(facts));
     assert.equal(decideOperandStep(facts).kind, "done");

@@ -1,0 +1,102 @@
+// Keeps Archway's own account and the role that leaving takes until it has left, by a finalizer on each. An uninstall that
+// deletes everything at once would otherwise take the rights first, and strand webhook, gates and finalizers.
+import { isForbidden, isNotFound } from "../../lib/k8s/errors.ts";
+import { openReflector, type Reflector } from "../../lib/k8s/reflector.ts";
+import {
+  apiVersionOf,
+  type KubeObject,
+  Resource,
+  type ResourceTarget,
+  type ResourceType,
+} from "../../lib/k8s/types.ts";
+import { errorText } from "../../lib/log.ts";
+import { Installation, UNINSTALL_FINALIZER } from "../../lib/names.ts";
+import type { InstallationState } from "../../lib/operand/lifecycle.ts";
+import type { OperatorDeps } from "./deps.ts";
+import type { Memory } from "./memory.ts";
+
+/** How the installation stands. That it is being deleted is remembered: whoever comes back is another installation. */
+export async function readInstallation(
+  { api, settings }: OperatorDeps,
+  memory: Memory,
+  signal: AbortSignal,
+): Promise<InstallationState> {
+  if (memory.ending !== undefined) return memory.ending;
+  const target = { namespace: settings.namespace, name: Installation.serviceAccount };
+  try {
+    const state = stateOf(await api.get(Resource.serviceAccounts, target, signal));
+    if (state === "uninstalling") memory.ending = state;
+    return state === "free" && memory.holdRefused ? "foreign" : state;
+  } catch (error) {
+    if (isNotFound(error) || isForbidden(error)) return "foreign";
+    throw error;
+  }
+}
+
+/** Whether the namespace is being deleted: its account and its pods follow, in no particular order. */
+export async function isNamespaceEnding({ api, settings }: OperatorDeps, signal: AbortSignal): Promise<boolean> {
+  const { metadata } = await api.get(Resource.namespaces, { name: settings.namespace }, signal);
+  return metadata.deletionTimestamp !== undefined;
+}
+
+function stateOf({ metadata }: KubeObject): "free" | "held" | "uninstalling" {
+  if (metadata.deletionTimestamp !== undefined) return "uninstalling";
+  return metadata.finalizers?.includes(UNINSTALL_FINALIZER) ? "held" : "free";
+}
+
+/**
+ * Puts the finalizer on all three objects, or takes it away. Each is needed for the right to change the others: they are
+ * let go in the same moment, over connections that are open already.
+ */
+export async function setHold(
+  deps: OperatorDeps,
+  wanted: "held" | "free",
+  { memory, signal }: { readonly memory: Memory; readonly signal: AbortSignal },
+): Promise<void> {
+  const { api, log, settings: { namespace } } = deps;
+  const account = { namespace, name: Installation.serviceAccount };
+  const targets: readonly (readonly [ResourceType, ResourceTarget])[] = [
+    [Resource.serviceAccounts, account],
+    [Resource.clusterRoles, { name: Installation.uninstallRole }],
+    [Resource.clusterRoleBindings, { name: Installation.uninstallRole }],
+  ];
+  if (wanted === "free") await Promise.all(targets.map(() => api.get(Resource.serviceAccounts, account, signal)));
+  const results = await Promise.allSettled(targets.map(([type, target]) => {
+    const document = renderHold(type, target, wanted);
+    return api.patch(type, target, { body: { kind: "apply", document, force: true }, signal });
+  }));
+  const refused = results.filter((result) => result.status === "rejected").map(({ reason }) => reason);
+  if (memory.ending !== undefined) memory.ending = "left";
+  if (refused.length === 0) return log.info("own account and role", { state: wanted });
+  memory.holdRefused = true;
+  log.warn("own account and role not held or let go", { state: wanted, error: errorText(refused[0]) });
+}
+
+/** The finalizer is all that we own of these objects: applying without it takes it away, and nothing else. */
+function renderHold(type: ResourceType, { namespace, name = "" }: ResourceTarget, wanted: "held" | "free"): KubeObject {
+  return {
+    apiVersion: apiVersionOf(type),
+    kind: type.kind,
+    metadata: {
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(wanted === "held" ? { finalizers: [UNINSTALL_FINALIZER] } : {}),
+    },
+  };
+}
+
+/** Follows the account, so that its deletion is seen when it begins. */
+export function openAccountWatch({ api, clock, log, settings }: OperatorDeps, onChange: () => void): Reflector<string> {
+  return openReflector({
+    api,
+    resource: Resource.serviceAccounts,
+    namespace: settings.namespace,
+    fieldSelector: `metadata.name=${Installation.serviceAccount}`,
+    // Only that its deletion begins matters: the operator reads the object itself.
+    parse: ({ metadata }) => metadata.deletionTimestamp ?? "",
+    onChange: ({ kind, value }) => kind === "apply" && value !== "" ? onChange() : undefined,
+    clock,
+    log,
+    name: "own account",
+  });
+}

@@ -1,0 +1,95 @@
+// Uninstalling in the wrong order, as people do: everything at once, or the namespace first, while a config exists and pods
+// are gated. What must be left is nothing that needs Archway: no gate, no webhook, no finalizer.
+import assert from "node:assert/strict";
+import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
+import { startControlPlane } from "./support/control_plane.ts";
+import { install } from "./support/installation.ts";
+import { waitUntil } from "./support/wait.ts";
+
+const GROUP = "/apis/multiarch.openshift.io/v1beta1";
+const CONFIG = `${GROUP}/clusterpodplacementconfigs/cluster`;
+const WEBHOOK =
+  "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/pod-placement-mutating-webhook-configuration";
+const ACCOUNT = "/api/v1/namespaces/archway-system/serviceaccounts/archway";
+const RBAC = "/apis/rbac.authorization.k8s.io/v1";
+const LEFT_OVERS = [
+  CONFIG,
+  WEBHOOK,
+  ACCOUNT,
+  `${RBAC}/clusterroles/archway-uninstall`,
+  `${RBAC}/clusterrolebindings/archway-uninstall`,
+];
+
+async function isThere(cluster: ClusterAccess, path: string): Promise<boolean> {
+  return (await cluster.request("GET", path)).status === 200;
+}
+
+async function finalizersOf(cluster: ClusterAccess, path: string): Promise<readonly unknown[]> {
+  const finalizers = read((await cluster.request("GET", path)).body, "metadata", "finalizers");
+  return Array.isArray(finalizers) ? finalizers : [];
+}
+
+/** A config, a webhook and a pod whose registry does not exist. */
+async function gateOnePod(cluster: ClusterAccess, namespace: string): Promise<string> {
+  const config = {
+    ...{ apiVersion: "multiarch.openshift.io/v1beta1", kind: "ClusterPodPlacementConfig" },
+    ...{ metadata: { name: "cluster" }, spec: {} },
+  };
+  // Refused until the CA is in the validating webhooks.
+  await waitUntil(
+    "the config to be accepted",
+    async () => (await cluster.request("POST", `${GROUP}/clusterpodplacementconfigs`, config)).status === 201,
+  );
+  await waitUntil("the webhook", () => isThere(cluster, WEBHOOK));
+  await waitUntil(
+    "the account to be held",
+    async () => (await finalizersOf(cluster, ACCOUNT)).includes("archway.dev/uninstall"),
+  );
+  const pods = `/api/v1/namespaces/${namespace}/pods`;
+  const spec = { containers: [{ name: "main", image: "registry.invalid/team/app:1" }] };
+  return await waitUntil("a pod to be gated", async () => {
+    const pod = { apiVersion: "v1", kind: "Pod", metadata: { generateName: "pod-" }, spec };
+    const created = await cluster.request("POST", pods, pod);
+    expectStatus("create", created, [201]);
+    return read(created.body, "spec", "schedulingGates") !== undefined &&
+      `${pods}/${String(read(created.body, "metadata", "name"))}`;
+  });
+}
+
+async function gatesOf(cluster: ClusterAccess, pod: string): Promise<unknown> {
+  return read((await cluster.request("GET", pod)).body, "spec", "schedulingGates");
+}
+
+Deno.test("uninstall: a namespace that is deleted first leaves no gate, no webhook and no finalizer", async () => {
+  await using cluster = await startControlPlane();
+  await using installation = await install(cluster, { path: "base", components: [] });
+  await using archway = await installation.start();
+  const pod = await gateOnePod(cluster, await cluster.createNamespace("tenant"));
+  const { code, stderr } = await cluster.kubectl(["delete", "namespace", "archway-system", "--wait=false"]);
+  assert.equal(code, 0, stderr);
+  await archway.stop();
+  assert.equal(await gatesOf(cluster, pod), undefined);
+  assert.deepEqual(await finalizersOf(cluster, CONFIG), []);
+  assert.equal(await isThere(cluster, WEBHOOK), false);
+  await waitUntil(
+    "the namespace to be gone",
+    async () => !await isThere(cluster, "/api/v1/namespaces/archway-system"),
+    { deadlineMs: 90_000 },
+  );
+});
+
+Deno.test("uninstall: the rights are let go as soon as the config is gone, so that the right order needs no Archway", async () => {
+  await using cluster = await startControlPlane();
+  await using installation = await install(cluster, { path: "base", components: [], args: ["--max-gate-age=3s"] });
+  await using archway = await installation.start();
+  await gateOnePod(cluster, await cluster.createNamespace("tenant"));
+  await waitUntil(
+    "the config to be deletable",
+    async () => (await cluster.request("DELETE", CONFIG)).status === 200,
+  );
+  await waitUntil("the config to be gone", async () => !await isThere(cluster, CONFIG));
+  for (const path of LEFT_OVERS.slice(2)) {
+    await waitUntil(`${path} to be free`, async () => (await finalizersOf(cluster, path)).length === 0);
+  }
+  await archway.stop();
+});
