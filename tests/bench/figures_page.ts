@@ -36,6 +36,7 @@ export const SECTIONS: readonly (readonly [name: string, title: string, command:
   ["bursts", "Bursts and start", "deno task bench:cluster --only B2,B3,B7"],
   ["registry cost", "Requests to registries", "deno task bench:cluster --only B4"],
   ["size", "Memory and CPU", "deno task bench:cluster --only B5,B6"],
+  ["node", "As installed on nodes", "deno task bench:node"],
   ["registry faults", "Failing registries", "deno task bench:cluster --only B8"],
 ];
 
@@ -54,7 +55,8 @@ const OUTRO = `## What the numbers hide
 - Nearly all CPU of a gated pod is HTTP; decision and patch take microseconds.
 - When more than 10 000 events wait, news are dropped first and Warnings of a fallback or a release last. A pod whose events are
   dropped costs less, so a good CPU figure counts only beside a row of none dropped.
-- The image form \`bundle\` holds more memory than a checkout, in which these figures are measured.
+- All but "As installed on nodes" is measured in a checkout. The image form \`binary\` has never been run: the base of \`deno
+  compile\` could not be had where these figures are made.
 
 ## How it grows
 

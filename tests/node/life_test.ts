@@ -5,34 +5,11 @@ import { lacks } from "../support/needs.ts";
 import { configure, ensureImage, install, kubectl, NAMESPACE, ON_NATIVE_NODES, uninstall } from "./support/install.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
 import { addFakeNodes, streamDuring } from "./support/stream.ts";
-import { runCommand } from "./support/commands.ts";
+import { leaderOf, listReplicas, pidsOf, type Replica } from "./support/replicas.ts";
 
-interface Replica {
-  readonly name: string;
-  readonly node: string;
-  readonly uid: string;
-}
-
-async function listReplicas(lab: OpenLab): Promise<readonly Replica[]> {
-  const fields = '{range .items[*]}{.metadata.name} {.spec.nodeName} {.metadata.uid}{"\\n"}{end}';
-  const select = ["-l", "app.kubernetes.io/name=archway", "--field-selector=status.phase=Running"];
-  const text = await kubectl(lab, "-n", NAMESPACE, "get", "pods", ...select, "-o", `jsonpath=${fields}`);
-  return text.trim().split("\n").filter((line) => line !== "").map((line) => {
-    const [name = "", node = "", uid = ""] = line.split(" ");
-    return { name, node, uid };
-  });
-}
-
-async function leaderOf(lab: OpenLab): Promise<string> {
-  const text = await kubectl(lab, "-n", NAMESPACE, "get", "leases", "-o", "jsonpath={.items[*].spec.holderIdentity}");
-  return text.trim();
-}
-
-/** SIGKILL for every process of a pod, found by its cgroup. */
-async function killProcesses(pod: Replica): Promise<void> {
-  const script = 'for p in $(find /sys/fs/cgroup/pids -path "*pod$1*" -name cgroup.procs -exec cat {} +); do ' +
-    'case "$(cat /proc/$p/comm)" in deno|archway) kill -9 "$p";; esac; done';
-  await runCommand("sh", ["-c", script, "sh", pod.uid]);
+/** SIGKILL for the program of a pod. */
+async function killProcesses(replica: Replica): Promise<void> {
+  for (const pid of await pidsOf(replica)) Deno.kill(pid, "SIGKILL");
 }
 
 async function rolledOut(lab: OpenLab): Promise<void> {

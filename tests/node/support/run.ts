@@ -1,4 +1,5 @@
-// Runs tests on real nodes: `deno run -A tests/node/support/run.ts [deno test arguments]`, or `… shell` for a shell in the lab.
+// Runs tests on real nodes: `deno run -A tests/node/support/run.ts [deno test arguments]`, `… tests/bench/node.ts` for the
+// benchmark, or `… shell` for a shell in the lab.
 //
 // Two stages, because the API server and the tests live in the network namespace of the first node:
 //   run.ts           programs, host n1, clean_up.sh as a watcher of this process, then itself once more inside of n1's network
@@ -68,6 +69,9 @@ async function runInside({ directory, holderPid, rest }: InsideArguments): Promi
   await using lab = await startLab({ directory, holderPid, programs, onProgress: report });
   const coordinates = JSON.stringify(lab.coordinates);
   const [first] = rest;
+  if (first?.startsWith("tests/bench/") === true) {
+    return await runPassing(Deno.execPath(), ["run", "-A", ...rest], { [LAB_VARIABLE]: coordinates });
+  }
   if (first === "shell") return await runPassing("sh", ["-i"], { [LAB_VARIABLE]: coordinates });
   const named = rest.some((arg) => !arg.startsWith("-"));
   const args = ["test", "--no-prompt", "--allow-all", ...rest, ...(named ? [] : ["tests/node"])];

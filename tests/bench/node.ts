@@ -1,0 +1,79 @@
+// `deno task bench:node`: what an installed replica costs on a real node: image, start and idle memory. Runs inside of the lab of
+// tests/node/support/run.ts and puts its figures into results/cluster.json.
+import { read } from "../cluster/support/cluster_access.ts";
+import { pause, waitUntil } from "../cluster/support/wait.ts";
+import { configure, ensureImage, install, kubectl, NAMESPACE, ON_NATIVE_NODES } from "../node/support/install.ts";
+import { type OpenLab, openLab } from "../node/support/open_lab.ts";
+import { listReplicas, pidsOf, type Replica } from "../node/support/replicas.ts";
+import { FILES } from "./figures.ts";
+import { describeCluster, readMachineFacts } from "./machine.ts";
+import { readMemoryMb } from "./process_usage.ts";
+import { mergeResults } from "./results_file.ts";
+import type { Row } from "./table.ts";
+
+/** A replica that has been ready for so long is idle (ms). */
+const IDLE_MS = 15_000;
+const MEGABYTE = 1_000_000;
+
+/** Bytes that a node of amd64 pulls: config and layers of its manifest (MB). */
+async function imageMb(lab: OpenLab): Promise<number> {
+  const get = async (reference: string): Promise<unknown> => {
+    const url = `http://${lab.lab.registry}/v2/archway/manifests/${reference}`;
+    const accept = "application/vnd.oci.image.index.v1+json, application/vnd.oci.image.manifest.v1+json";
+    return await (await fetch(url, { headers: { accept } })).json();
+  };
+  const list = (value: unknown): readonly unknown[] => Array.isArray(value) ? value : [];
+  const entry = list(read(await get("dev"), "manifests")).find((each) =>
+    read(each, "platform", "architecture") === "amd64"
+  );
+  const manifest = await get(String(read(entry, "digest")));
+  const parts = [read(manifest, "config"), ...list(read(manifest, "layers"))];
+  return parts.reduce<number>((sum, part) => sum + Number(read(part, "size")), 0) / MEGABYTE;
+}
+
+/** From the container's start to the pod's readiness, by the API server's seconds (ms). */
+async function readyAfterMs(lab: OpenLab, { name }: Replica): Promise<number> {
+  const { body } = await lab.request("GET", `/api/v1/namespaces/${NAMESPACE}/pods/${name}`);
+  const [container] = [read(body, "status", "containerStatuses")].flat();
+  const conditions = [read(body, "status", "conditions")].flat();
+  const ready = conditions.find((each) => read(each, "type") === "Ready");
+  const started = Date.parse(String(read(container, "state", "running", "startedAt")));
+  return Date.parse(String(read(ready, "lastTransitionTime"))) - started;
+}
+
+async function measure(lab: OpenLab): Promise<readonly Row[]> {
+  const image = await ensureImage(lab);
+  const args = [`--insecure-registry=${lab.lab.registry}`];
+  await install(lab, { image, args, patch: ON_NATIVE_NODES });
+  await configure(lab);
+  const replicas = await waitUntil("two replicas", async () => {
+    const found = await listReplicas(lab);
+    return found.length === 2 ? found : undefined;
+  });
+  await pause(IDLE_MS);
+  const memory: number[] = [];
+  for (const replica of replicas) for (const pid of await pidsOf(replica)) memory.push(await readMemoryMb(pid));
+  const starts = await Promise.all(replicas.map((replica) => readyAfterMs(lab, replica)));
+  return [
+    {
+      measure: "idle memory of the larger replica, MB RSS",
+      archway: Math.max(...memory),
+      target: { kind: "atMost", limit: 110 },
+    },
+    { measure: "image for amd64 as pulled, MB", archway: await imageMb(lab), target: { kind: "none" } },
+    {
+      measure: "container started to pod ready, ms (whole seconds)",
+      archway: Math.max(...starts),
+      target: { kind: "none" },
+    },
+  ];
+}
+
+if (import.meta.main) {
+  await using lab = await openLab();
+  const rows = await measure(lab);
+  const version = JSON.parse(await kubectl(lab, "version", "-o", "json"));
+  const cluster = `${describeCluster(read(version, "serverVersion"))}, kubelet and containerd, image form bundle`;
+  const machine = await readMachineFacts();
+  await mergeResults(FILES.cluster, { node: { machine, cluster, bed: "node", pods: 0, rounds: 1, rows } });
+}
