@@ -47,6 +47,8 @@ export class HostLimiter {
   readonly #groups = new Map<string, RepositoryHealth>();
   #lastError = "";
   #lastSuccessAtMs: number | undefined;
+  /** When it last answered anything but 5xx (monotonic ms). */
+  #lastAnswerMs = -Infinity;
   #lastFailure: HostState["lastFailure"];
 
   /** Not asked yet. */
@@ -76,7 +78,7 @@ export class HostLimiter {
     const remaining = accounts.map((account) => account.remaining).filter((left) => left !== undefined);
     return {
       host: this.#host,
-      circuit: this.#breaker.state,
+      circuit: this.#circuit,
       inFlight: this.#places.taken,
       limit: Math.min(HOST_PLACES.limit, ...accounts.map(({ places }) => places.limit)),
       waiting: this.#places.waiting + accounts.reduce((sum, { places }) => sum + places.waiting, 0),
@@ -86,6 +88,15 @@ export class HostLimiter {
       ...(this.#lastSuccessAtMs === undefined ? {} : { lastSuccessAtMs: this.#lastSuccessAtMs }),
       ...(this.#lastFailure === undefined ? {} : { lastFailure: this.#lastFailure }),
     };
+  }
+
+  /** For others, a host that only ever failed lately is as good as its failing repositories: there is no sign that it works. */
+  get #circuit(): HostState["circuit"] {
+    if (this.#breaker.state !== "closed") return this.#breaker.state;
+    const failing = [...this.#groups.values()].find(({ circuit, sinceMs }) =>
+      circuit !== "closed" && sinceMs > this.#lastAnswerMs
+    );
+    return failing?.circuit ?? "closed";
   }
 
   /** Waits for a place. Throws InspectionError (CircuitOpen, RateLimited) when the wait would be long, or the signal's reason. */
@@ -174,7 +185,7 @@ export class HostLimiter {
         this.#group(about)?.withdrew();
         return this.#breaker.withdrew();
       case "answered":
-        this.#breaker.succeeded();
+        this.#worked();
         this.#groups.delete(name);
         account.answered(outcome.remaining);
         if (outcome.status < 400) this.#lastSuccessAtMs = atMs;
@@ -182,7 +193,7 @@ export class HostLimiter {
         return this.#reporter.worked({ ...subject, repositories: name });
       case "rate-limited":
         // The host lives, so its circuit stays closed; it wants less of this account.
-        this.#breaker.succeeded();
+        this.#worked();
         this.#group(about)?.withdrew();
         this.#lastFailure = { reason: "RateLimited", atMs };
         return account.refused(outcome.pauseMs);
@@ -202,6 +213,11 @@ export class HostLimiter {
         this.#reporter.failed(subject, outcome.message);
         return this.#hostFailed(outcome.message);
     }
+  }
+
+  #worked(): void {
+    this.#lastAnswerMs = this.#clock.monotonicMs();
+    this.#breaker.succeeded();
   }
 
   #hostFailed(message: string): void {

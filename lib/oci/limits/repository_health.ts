@@ -1,6 +1,6 @@
 // What is known of the repositories of one host that share their first path segment (a project, an organisation, a
 // pull-through cache): they often fail together, and without the rest of the host.
-import { Breaker } from "../../breaker.ts";
+import { Breaker, type CircuitState } from "../../breaker.ts";
 import type { Clock } from "../../clock.ts";
 import { MAX_WAIT_MS, Pause } from "./pause.ts";
 
@@ -19,13 +19,21 @@ export function groupOf(repository: string): string {
 /** A group of repositories that fails or is paused. */
 export class RepositoryHealth {
   readonly pause: Pause;
+  /** When it began to fail (monotonic ms). */
+  readonly sinceMs: number;
   readonly #breaker: Breaker;
   #lastError = "";
 
-  /** Well. */
+  /** Fails from now on. */
   constructor(clock: Clock) {
+    this.sinceMs = clock.monotonicMs();
     this.pause = new Pause(clock);
     this.#breaker = new Breaker({ clock, ...BREAKER });
+  }
+
+  /** Whether it is asked at all. */
+  get circuit(): CircuitState {
+    return this.#breaker.state;
   }
 
   /** Why it is not to be asked now; undefined when it may be, or may soon. */

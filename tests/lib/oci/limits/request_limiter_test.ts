@@ -212,7 +212,9 @@ Deno.test("RequestLimiter.run() stops asking for repositories that answer 5xx, b
     const limiter = open(clock);
     for (let at = 0; at < 20; at++) await reasonOf(run(limiter, () => Promise.resolve(answer(status))));
     assert.equal(await reasonOf(run(limiter, () => Promise.resolve(answer(status)))), reason, String(status));
-    assert.equal(stateOf(limiter).circuit, "closed");
+    assert.equal(stateOf(limiter).circuit, status >= 500 ? "open" : "closed");
+    await reasonOf(run(limiter, () => Promise.resolve(answer()), { repository: "other/app" }));
+    assert.equal(stateOf(limiter).circuit, "closed", "another repository has answered");
   }
   const limiter = open(clock);
   const work = run(limiter, () => Promise.resolve(answer(429, { "retry-after": "1" })));
