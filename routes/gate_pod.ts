@@ -10,8 +10,7 @@ import type { AdmissionOutcome } from "../lib/metrics.ts";
 import { admissionPatch } from "../lib/placement/patch/admission_patch.ts";
 import type { PlacementConfigs, PlacementSettings } from "../lib/placement/config_types.ts";
 import type { GateVerdict } from "../lib/placement/decision_types.ts";
-import { judgeAdmission } from "../lib/placement/gate.ts";
-import { imagesToInspect } from "../lib/placement/images.ts";
+import { judgeAdmission, planAdmission } from "../lib/placement/gate.ts";
 import { parsePod } from "../lib/placement/pod_view.ts";
 import { listAt, objectAt } from "../lib/placement/raw.ts";
 import { verdictReason } from "../lib/placement/report/reason.ts";
@@ -135,19 +134,20 @@ function answer(deps: GatePodDeps, request: AdmissionRequest): Answer {
     return UNTOUCHED;
   }
   const settings = deps.settingsOf(pod.namespace);
-  const images = imagesToInspect(pod, settings);
+  const plan = planAdmission(pod, { configs: deps.configsOf(pod.namespace), settings });
+  const images = plan.kind === "inspect" ? plan.images : [];
   const verdict = judgeAdmission({
     pod,
-    configs: deps.configsOf(pod.namespace),
     settings,
-    known: settings.warmAdmission ? deps.recall(pod, images) : undefined,
+    plan,
+    known: images.length > 0 && settings.warmAdmission ? deps.recall(pod, images) : undefined,
     mayGate: deps.mayGate(),
-    ...optionalLive(deps.liveArchitectures()),
+    liveArchitectures: deps.liveArchitectures(),
   });
   const isWorthwhile = verdict.kind === "gate" || verdict.kind === "place" && deps.isAging(pod, images);
-  if (isWorthwhile && !request.dryRun) deps.prefetch(pod, images);
+  if (images.length > 0 && isWorthwhile && !request.dryRun) deps.prefetch(pod, images);
   tell(deps, { pod, verdict, dryRun: request.dryRun });
-  return { outcome: OUTCOME[verdict.kind], patch: admissionPatch(pod, verdict) };
+  return { outcome: isRepeat(verdict) ? "passed" : OUTCOME[verdict.kind], patch: admissionPatch(pod, verdict) };
 }
 
 function tell(
@@ -180,6 +180,7 @@ const OUTCOME: Readonly<Record<GateVerdict["kind"], AdmissionOutcome>> = {
   pass: "passed",
 };
 
-function optionalLive(live: readonly string[] | undefined): { readonly liveArchitectures?: readonly string[] } {
-  return live === undefined ? {} : { liveArchitectures: live };
+/** A later call of the same admission is not counted as another placement. */
+function isRepeat(verdict: GateVerdict): boolean {
+  return verdict.kind === "place" && verdict.repeated;
 }

@@ -12,8 +12,9 @@ import { Resource } from "../../lib/k8s/types.ts";
 import type { Logger } from "../../lib/log.ts";
 import type { Metrics } from "../../lib/metrics.ts";
 import type { PlacementConfigs, PlacementSettings } from "../../lib/placement/config_types.ts";
-import { imagesToInspect } from "../../lib/placement/images.ts";
+import { evidenceOf } from "../../lib/placement/images.ts";
 import { recordOf } from "../../lib/placement/patch/record.ts";
+import { planInspection } from "../../lib/placement/plan_inspection.ts";
 import { podRef, pullScopeOf } from "../../lib/placement/pod_refs.ts";
 import { parsePod } from "../../lib/placement/pod_view.ts";
 import { auditDecision, auditReports } from "../../lib/placement/report/audit.ts";
@@ -143,19 +144,11 @@ async function runAfter(
 
 async function audit(deps: AuditDeps, pod: PodView, signal: AbortSignal): Promise<void> {
   const settings = deps.settingsOf(pod.namespace);
-  const wanted = imagesToInspect(pod, settings);
+  const plan = planInspection(pod, { configs: deps.configsOf(pod.namespace), settings });
+  const wanted = plan.kind === "inspect" ? plan.images : [];
   const images = await deps.images.inspect({ scope: pullScopeOf(pod), images: wanted, priority: "admission" }, signal);
-  const live = deps.liveArchitectures();
-  const decision = auditDecision({
-    pod,
-    configs: deps.configsOf(pod.namespace),
-    settings,
-    images,
-    gateAgeMs: 0,
-    failedAttempts: 0,
-    jitter: 0,
-    ...(live === undefined ? {} : { liveArchitectures: live }),
-  });
+  const evidence = evidenceOf(plan, { pod, settings, images });
+  const decision = auditDecision({ pod, settings, evidence, liveArchitectures: deps.liveArchitectures() });
   for (const report of auditReports(decision)) deps.events.record({ object: podRef(pod), slot: 1, ...report });
   deps.metrics.decision("audited");
   const { namespace, name } = pod;

@@ -7,7 +7,7 @@ import { openReflector } from "../../lib/k8s/reflector.ts";
 import { Resource, splitKey } from "../../lib/k8s/types.ts";
 import type { Logger } from "../../lib/log.ts";
 import type { PlacementSettings } from "../../lib/placement/config_types.ts";
-import { imagesToInspect } from "../../lib/placement/images.ts";
+import { imagesToInspect, MAX_IMAGES } from "../../lib/placement/images.ts";
 import { pullScopeOf } from "../../lib/placement/pod_refs.ts";
 import { podTemplateOf } from "../../lib/placement/pod_template.ts";
 import { daemonSetReport } from "../../lib/placement/report/daemonset.ts";
@@ -83,7 +83,8 @@ async function judge(
   signal: AbortSignal,
 ): Promise<PodReport | undefined> {
   const wanted = imagesToInspect(template, settings());
+  if (wanted.length > MAX_IMAGES) return undefined;
   const scope = pullScopeOf(template);
-  const facts = await images.inspect({ scope, images: wanted, priority: "prewarm" }, signal);
-  return daemonSetReport({ template, settings: settings(), images: facts, liveArchitectures: live });
+  const inspected = await images.inspect({ scope, images: wanted, priority: "prewarm" }, signal);
+  return daemonSetReport({ template, settings: settings(), wanted, images: inspected, liveArchitectures: live });
 }

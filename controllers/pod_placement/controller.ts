@@ -21,6 +21,7 @@ import { Resource, splitKey } from "../../lib/k8s/types.ts";
 import type { ReconcileOutcome } from "../../lib/k8s/work_queue.ts";
 import { GateLabel, PodLabel } from "../../lib/names.ts";
 import { decide } from "../../lib/placement/decide.ts";
+import type { ImageUse } from "../../lib/oci/types.ts";
 import type { PlacementDecision } from "../../lib/placement/decision_types.ts";
 import type { PodView } from "../../lib/placement/types.ts";
 import { unreachable } from "../../lib/unreachable.ts";
@@ -210,7 +211,8 @@ class PodPlacementController implements PodPlacement {
     let pod = seen;
     for (let rereads = 0;; rereads++) {
       const state = this.#stateOf(pod);
-      const inspect = (): void => this.#inspections.start(pod, state, () => this.#controller.enqueue(key));
+      const inspect = (images: readonly ImageUse[]): void =>
+        this.#inspections.start(pod, state, { images, onSettled: () => this.#controller.enqueue(key) });
       const gathered = gatherFacts(this.#deps, pod, { state, inspect });
       if (state.inspection.kind !== "none") state.roundBeganMs ??= this.#deps.clock.monotonicMs();
       if (gathered.kind === "waiting") return this.#again(pod, state, gathered.forMs);
@@ -247,6 +249,7 @@ class PodPlacementController implements PodPlacement {
           return DONE;
         }
         state.failedAttempts++;
+        if (decision.failed.failure.kind === "permanent") state.permanentFailures++;
         state.notBeforeMs = clock.monotonicMs() + decision.afterMs;
         return this.#again(pod, state, decision.afterMs);
       case "failed": {

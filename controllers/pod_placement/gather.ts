@@ -1,12 +1,12 @@
 // Everything that a decision about a gated pod needs: the configs, its age, and what each of its images says of itself.
 // Never waits: what is not there yet is begun, and the pod comes back when it is there or at its deadline.
 import { renderDuration } from "../../lib/duration.ts";
-import type { InspectedImage } from "../../lib/oci/types.ts";
-import { needsInspection } from "../../lib/placement/decide.ts";
-import type { PlacementFacts, PodView } from "../../lib/placement/types.ts";
+import type { ImageUse } from "../../lib/oci/types.ts";
+import { planInspection } from "../../lib/placement/plan_inspection.ts";
+import type { Evidence, InspectionPlan, PlacementFacts, PodView } from "../../lib/placement/types.ts";
 import type { PodPlacementDeps } from "./deps.ts";
 import { countedAgeMs, leftMs } from "./gate_age.ts";
-import { failedFacts } from "./inspections.ts";
+import { judgeUnanswered } from "./inspections.ts";
 import { type PodState, stopInspection } from "./pod_states.ts";
 
 /** The facts, or how long the pod can wait for them at most. */
@@ -18,40 +18,44 @@ export type Gathered =
 export function gatherFacts(
   deps: PodPlacementDeps,
   pod: PodView,
-  { state, inspect }: { readonly state: PodState; readonly inspect: () => void },
+  { state, inspect }: { readonly state: PodState; readonly inspect: (images: readonly ImageUse[]) => void },
 ): Gathered {
   const settings = deps.settingsOf(pod.namespace);
-  const configs = deps.configsOf(pod.namespace);
-  const images = needsInspection(pod, configs, settings) ? imagesOf(deps, pod, { state, inspect }) : [];
-  if ("kind" in images) return images;
-  const liveArchitectures = deps.liveArchitectures();
+  const plan = planInspection(pod, { configs: deps.configsOf(pod.namespace), settings });
+  const evidence = plan.kind === "decided" ? plan : judgedOrWaiting(deps, pod, { plan, state, inspect });
+  if (evidence.kind === "waiting") return evidence;
   const facts = {
     pod,
-    configs,
     settings,
-    images,
+    evidence,
     gateAgeMs: countedAgeMs(deps, pod, state),
     failedAttempts: state.failedAttempts,
+    permanentFailures: state.permanentFailures,
     jitter: deps.random(),
-    ...(liveArchitectures === undefined ? {} : { liveArchitectures }),
+    liveArchitectures: deps.liveArchitectures(),
   };
   return { kind: "facts", facts };
 }
 
-function imagesOf(
+function judgedOrWaiting(
   deps: PodPlacementDeps,
   pod: PodView,
-  { state, inspect }: { readonly state: PodState; readonly inspect: () => void },
-): readonly InspectedImage[] | Extract<Gathered, { kind: "waiting" }> {
-  if (state.inspection.kind === "settled") return state.inspection.images;
+  { plan, state, inspect }: {
+    readonly plan: Extract<InspectionPlan, { kind: "inspect" }>;
+    readonly state: PodState;
+    readonly inspect: (images: readonly ImageUse[]) => void;
+  },
+): Evidence | Extract<Gathered, { kind: "waiting" }> {
+  if (state.inspection.kind === "settled") return { kind: "judged", plan, judgement: state.inspection.judgement };
   const forMs = leftMs(deps, pod, state);
   if (forMs <= 0) {
     const { maxGateAgeMs } = deps.settingsOf(pod.namespace);
     stopInspection(state);
-    return failedFacts(deps, pod, `no answer within the longest gate age of ${renderDuration(maxGateAgeMs)}`);
+    const message = `no answer within the longest gate age of ${renderDuration(maxGateAgeMs)}`;
+    return { kind: "judged", plan, judgement: judgeUnanswered(deps, pod, { wanted: plan.images, message }) };
   }
   const pauseMs = state.notBeforeMs - deps.clock.monotonicMs();
   if (pauseMs > 0) return { kind: "waiting", forMs: Math.min(pauseMs, forMs) };
-  if (state.inspection.kind === "none") inspect();
+  if (state.inspection.kind === "none") inspect(plan.images);
   return { kind: "waiting", forMs };
 }

@@ -2,8 +2,9 @@
 // time a pod; equal ones of several pods share their requests further down.
 import type { PodImagesRequest } from "../../lib/images/pod_images.ts";
 import { errorText } from "../../lib/log.ts";
-import type { InspectedImage } from "../../lib/oci/types.ts";
-import { imagesToInspect, imagesWorthConfigRead } from "../../lib/placement/images.ts";
+import type { ImageUse, InspectedImage } from "../../lib/oci/types.ts";
+import type { ImageJudgement } from "../../lib/placement/decision_types.ts";
+import { judgeImages } from "../../lib/placement/images.ts";
 import { pullScopeOf } from "../../lib/placement/pod_refs.ts";
 import type { PodView } from "../../lib/placement/types.ts";
 import type { PodPlacementDeps } from "./deps.ts";
@@ -21,12 +22,16 @@ export class Inspections {
   }
 
   /** Starts the inspection of a pod's images. `onSettled` is called when the state has the answer, not when it was stopped. */
-  start(pod: PodView, state: PodState, onSettled: () => void): void {
+  start(
+    pod: PodView,
+    state: PodState,
+    { images, onSettled }: { readonly images: readonly ImageUse[]; readonly onSettled: () => void },
+  ): void {
     const running = { kind: "running", stop: new AbortController() } as const;
     state.inspection = running;
-    const work = this.#inspect(pod, running.stop.signal).then((images) => {
+    const work = this.#inspect(pod, images, running.stop.signal).then((judgement) => {
       if (state.inspection !== running) return;
-      state.inspection = { kind: "settled", images };
+      state.inspection = { kind: "settled", judgement };
       onSettled();
     }).finally(() => this.#running.delete(work));
     this.#running.add(work);
@@ -37,47 +42,48 @@ export class Inspections {
     await Promise.all(this.#running);
   }
 
-  /** One fact an image, whatever the images do. Never rejects. */
-  async #inspect(pod: PodView, signal: AbortSignal): Promise<readonly InspectedImage[]> {
+  /** What the images come to, whatever their registries do. Never rejects. */
+  async #inspect(pod: PodView, wanted: readonly ImageUse[], signal: AbortSignal): Promise<ImageJudgement> {
     const { clock, metrics, log } = this.#deps;
     const startedMs = clock.monotonicMs();
     try {
-      return await this.#inspectAll(pod, signal);
+      return await this.#inspectAll(pod, wanted, signal);
     } catch (error) {
-      if (signal.aborted) return [];
+      const message = "the inspection ended without an answer";
+      if (signal.aborted) return judgeUnanswered(this.#deps, pod, { wanted, message });
       log.error("inspection ended without an answer", {
         namespace: pod.namespace,
         pod: pod.name,
         error: errorText(error),
       });
-      return failedFacts(this.#deps, pod, "the inspection ended without an answer");
+      return judgeUnanswered(this.#deps, pod, { wanted, message });
     } finally {
       if (!signal.aborted) metrics.podImagesInspected(clock.monotonicMs() - startedMs);
     }
   }
 
-  async #inspectAll(pod: PodView, signal: AbortSignal): Promise<readonly InspectedImage[]> {
-    const settings = this.#deps.settingsOf(pod.namespace);
-    const images = imagesToInspect(pod, settings);
+  async #inspectAll(pod: PodView, wanted: readonly ImageUse[], signal: AbortSignal): Promise<ImageJudgement> {
+    const facts = { pod, settings: this.#deps.settingsOf(pod.namespace), wanted };
     // The pod is there by now, so whatever is looked up from here on is what it may be placed by.
     const admittedAtMs = this.#deps.clock.nowMs();
-    const request: PodImagesRequest = { scope: pullScopeOf(pod), images, priority: "gated", admittedAtMs };
-    const inspected = await this.#deps.images.inspect(request, signal);
-    const configOf = imagesWorthConfigRead({ pod, settings, images: inspected });
-    if (configOf.length === 0) return inspected;
+    const request: PodImagesRequest = { scope: pullScopeOf(pod), images: wanted, priority: "gated", admittedAtMs };
+    const judgement = judgeImages({ ...facts, images: await this.#deps.images.inspect(request, signal) });
+    const { configOf } = judgement;
+    if (configOf.length === 0) return judgement;
     // An operator bundle narrows nothing, but only its config says that it is one: read it where it would make a difference.
-    return await this.#deps.images.inspect({ ...request, configOf }, signal);
+    return judgeImages({ ...facts, images: await this.#deps.images.inspect({ ...request, configOf }, signal) });
   }
 }
 
-/** The facts of images that gave no answer in time. */
-export function failedFacts(
+/** The judgement of images that gave no answer in time. */
+export function judgeUnanswered(
   { settingsOf }: Pick<PodPlacementDeps, "settingsOf">,
   pod: PodView,
-  message: string,
-): readonly InspectedImage[] {
-  return imagesToInspect(pod, settingsOf(pod.namespace)).map((use) => ({
+  { wanted, message }: { readonly wanted: readonly ImageUse[]; readonly message: string },
+): ImageJudgement {
+  const images = wanted.map((use): InspectedImage => ({
     ...use,
     inspection: { kind: "failed", failure: { kind: "transient", reason: "Timeout", message } },
   }));
+  return judgeImages({ pod, settings: settingsOf(pod.namespace), wanted, images });
 }

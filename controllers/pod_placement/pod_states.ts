@@ -1,13 +1,13 @@
 // What this process remembers of a gated pod between two reconciles. Gone with the pod; a restart starts anew, and the
 // pod's own age keeps its deadline.
-import type { InspectedImage } from "../../lib/oci/types.ts";
+import type { ImageJudgement } from "../../lib/placement/decision_types.ts";
 import type { PodView } from "../../lib/placement/types.ts";
 
 /** The inspection of a pod's images, which runs beside the queue. */
 export type InspectionState =
   | { readonly kind: "none" }
   | { readonly kind: "running"; readonly stop: AbortController }
-  | { readonly kind: "settled"; readonly images: readonly InspectedImage[] };
+  | { readonly kind: "settled"; readonly judgement: ImageJudgement };
 
 /** The memory of one pod. Times are monotonic ms. */
 export interface PodState {
@@ -20,6 +20,8 @@ export interface PodState {
   roundBeganMs: number | undefined;
   /** Inspection rounds that failed. */
   failedAttempts: number;
+  /** Those among them that failed permanently. */
+  permanentFailures: number;
   /** The next round is not due before. */
   notBeforeMs: number;
   /** Writes of the release that failed in a row, all of them and those that the API server left without an answer. */
@@ -37,6 +39,7 @@ const NOTHING_TRIED = {
   inspection: { kind: "none" },
   roundBeganMs: undefined,
   failedAttempts: 0,
+  permanentFailures: 0,
   notBeforeMs: 0,
   failedWrites: 0,
   unansweredWrites: 0,

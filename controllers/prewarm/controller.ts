@@ -7,7 +7,7 @@ import { openReflector, type Reflector } from "../../lib/k8s/reflector.ts";
 import { Resource, type ResourceType } from "../../lib/k8s/types.ts";
 import type { Logger } from "../../lib/log.ts";
 import type { PlacementSettings } from "../../lib/placement/config_types.ts";
-import { imagesToInspect } from "../../lib/placement/images.ts";
+import { imagesToInspect, MAX_IMAGES } from "../../lib/placement/images.ts";
 import { pullScopeOf } from "../../lib/placement/pod_refs.ts";
 import { podTemplateOf } from "../../lib/placement/pod_template.ts";
 import type { PodView } from "../../lib/placement/types.ts";
@@ -58,6 +58,7 @@ export function openPrewarm(deps: PrewarmDeps): Controller {
       if (template === undefined) return DONE;
       // Pods look `Always` images up themselves; here it is enough that they are known.
       const wanted = imagesToInspect(template, settings()).map((use) => ({ ...use, always: false }));
+      if (wanted.length > MAX_IMAGES) return DONE;
       await images.inspect({ scope: pullScopeOf(template), images: wanted, priority: "prewarm", renew: true }, signal);
       if (areAllPinned(wanted)) return DONE;
       return again(tagTtlMs * RENEWABLE_AFTER + jitter(tagTtlMs * RENEWED_WITHIN));

@@ -29,7 +29,8 @@ export type FailureReason =
   | "Timeout"
   | "ServerError"
   | "RateLimited"
-  | "CircuitOpen";
+  | "CircuitOpen"
+  | "TooManyImages";
 
 /**
  * A failed inspection as data. `permanent`: asking again will not help soon; `transient`: it may.

@@ -97,8 +97,6 @@ export interface PlacementSettings {
   readonly warmAdmission: boolean;
   /** Namespaces that are left alone: names, or beginnings with a `*` behind them. */
   readonly systemNamespaces: readonly string[];
-  /** Leaves out preferences for architectures the images lack (the MTO adds them anyway). */
-  readonly dropUselessPreferences: boolean;
   /** Taints to tolerate for the architectures decided; empty = off. */
   readonly archTaints: readonly ArchTaint[];
   readonly variantLabels: readonly VariantLabel[];

@@ -1,9 +1,8 @@
-// What is decided about a pod: the webhook's verdict, the controller's decision, and the record of it on the pod. Made by
-// gate.ts and decide.ts.
+// What is decided about a pod: the webhook's verdict, the controller's decision, and the record of it on the pod.
 import type { InspectionFailure } from "../oci/types.ts";
 import type { PreferencePlan, RequiredPlan, TolerationPlan } from "./plan_types.ts";
 
-/** Why a pod is left alone. The first six are the rules I1–I6 (§1.3), in order; the others are Archway's. */
+/** Why a pod is left alone. The first six are the rules of the MTO, in their order; the others are Archway's. */
 export type IgnoreReason =
   | "OperatorNamespace"
   | "KubeNamespace"
@@ -20,17 +19,17 @@ export type IgnoreReason =
 export type PassReason =
   | "AuditMode"
   /** The dead-man switch is off and the images are not all known. */
-  | "GatingStopped"
-  /** This service's own patch of an earlier call of the same admission. */
-  | "OwnPatch";
+  | "GatingStopped";
 
-/** The webhook's verdict. `nodeAffinityScoring`: a config wants preferences on this pod (§1.2 step 6). */
+/** The webhook's verdict. `nodeAffinityScoring`: a config wants preferences on this pod. */
 export type GateVerdict =
   | { readonly kind: "ignore"; readonly reason: IgnoreReason; readonly nodeAffinityScoring: boolean }
   | { readonly kind: "gate"; readonly nodeAffinityScoring: boolean }
   | {
     readonly kind: "place";
     readonly decision: PlaceDecision | NowhereDecision;
+    /** An earlier call of the same admission did all of it. */
+    readonly repeated: boolean;
     readonly nodeAffinityScoring: boolean;
   }
   | { readonly kind: "pass"; readonly reason: PassReason; readonly nodeAffinityScoring: boolean };
@@ -71,44 +70,81 @@ export interface ImageFailure {
   readonly failure: InspectionFailure;
 }
 
+/** What the images of a pod come to. */
+export type ImageJudgement = SharedJudgement | FailedJudgement;
+
+/** All images were inspected. */
+export interface SharedJudgement {
+  readonly kind: "shared";
+  /** Sorted; empty when the images share none. */
+  readonly architectures: readonly string[];
+  /** The instruction set level that the images need on an architecture (`v3`); absent = any. */
+  readonly levels: ReadonlyMap<string, string>;
+  /** What the inspections found besides the platforms, each with its image. */
+  readonly findings: readonly string[];
+  readonly outcomes: readonly ImageOutcome[];
+  /** The images whose config must be read before this is believed; empty when it can be. */
+  readonly configOf: readonly string[];
+}
+
+/** Some image could not be inspected. */
+export interface FailedJudgement {
+  readonly kind: "failed";
+  readonly failed: ImageFailure;
+  readonly outcomes: readonly ImageOutcome[];
+  /** As in {@link SharedJudgement}. */
+  readonly configOf: readonly string[];
+}
+
+/** Asks again after a while; the gate stays. */
+export interface RetryDecision {
+  readonly kind: "retry";
+  readonly afterMs: number;
+  readonly failed: ImageFailure;
+  readonly attempt: number;
+  /** The label's value, 1–4. */
+  readonly count: number;
+  readonly preferences: PreferencePlan;
+}
+
+/** Gives up: the pod is constrained to the configured architecture. */
+export interface FallbackDecision {
+  readonly kind: "fallback";
+  readonly architecture: string;
+  readonly failed: ImageFailure;
+  /** Rounds of inspections; 0 when none was made. */
+  readonly attempt: number;
+  readonly images: readonly ImageOutcome[];
+  readonly preferences: PreferencePlan;
+  readonly tolerations: readonly TolerationPlan[];
+}
+
+/** Gives up: the pod is released, and nothing further is required of its nodes. */
+export interface ReleaseDecision {
+  readonly kind: "release";
+  readonly failed: ImageFailure;
+  /** Rounds of inspections; 0 when none was made. */
+  readonly attempt: number;
+  readonly images: readonly ImageOutcome[];
+  readonly preferences: PreferencePlan;
+  /** What an earlier decision of Archway requires on the pod and goes on to; undefined when there is none. */
+  readonly kept: readonly string[] | undefined;
+}
+
 /** What is to become of a gated pod. */
 export type PlacementDecision =
-  /** Leave the pod unconstrained; rules I1–I6 also take the gate off. */
+  /** Leave the pod unconstrained and take the gate off. */
   | { readonly kind: "ignore"; readonly reason: IgnoreReason }
   | PlaceDecision
   | NowhereDecision
-  /** Ask again after a while; the gate stays. `count` is the label's value, 1–4. */
-  | {
-    readonly kind: "retry";
-    readonly afterMs: number;
-    readonly failed: ImageFailure;
-    readonly attempt: number;
-    readonly count: number;
-    readonly preferences: PreferencePlan;
-  }
-  /** Given up: constrained to the configured architecture. */
-  | {
-    readonly kind: "fallback";
-    readonly architecture: string;
-    readonly failed: ImageFailure;
-    readonly attempt: number;
-    readonly images: readonly ImageOutcome[];
-    readonly preferences: PreferencePlan;
-    readonly tolerations: readonly TolerationPlan[];
-  }
-  /** Given up: released without a required architecture. */
-  | {
-    readonly kind: "release";
-    readonly failed: ImageFailure;
-    readonly attempt: number;
-    readonly images: readonly ImageOutcome[];
-    readonly preferences: PreferencePlan;
-  };
+  | RetryDecision
+  | FallbackDecision
+  | ReleaseDecision;
 
 /** The decision as it is kept on the pod (annotation `archway.dev/decision`). */
 export interface DecisionRecord {
   readonly version: 1;
-  readonly decision: "place" | "preset" | "nowhere" | "fallback" | "release";
+  readonly decision: "place" | "user-constrained" | "nowhere" | "fallback" | "release";
   readonly architectures: readonly string[];
   readonly images: readonly ImageOutcome[];
   /** Images left out to keep the record small. */

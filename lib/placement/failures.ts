@@ -1,5 +1,5 @@
-// What to do when an image could not be inspected: ask again, or give up. Source: design §5 "Failures are classified",
-// spec §2.6, §9 point 3. Pure: the jitter and the gate's age come in as numbers.
+// What to do when an image could not be inspected: ask again, or give up. A permanent failure is asked for once more, to
+// confirm it; a transient one with backoff until the longest gate age is over.
 import { INSPECT_RETRY_LIMIT, PodLabel } from "../names.ts";
 import type { ImageFailure } from "./decision_types.ts";
 import { entryOf } from "./raw.ts";
@@ -14,10 +14,13 @@ const BACKOFF_MS = { first: 500, longest: 4_000 } as const;
 /** When the deadline is nearer than the next turn, one last attempt is made this long before it. */
 const LAST_CHANCE_MS = 1_500;
 
-/** What is known of the failing so far. */
+/** What has failed so far. */
 export interface FailingFacts {
   readonly failed: ImageFailure;
+  /** Failed rounds before this one. */
   readonly failedAttempts: number;
+  /** Those among them that failed permanently. */
+  readonly permanentFailures: number;
   readonly gateAgeMs: number;
   readonly maxGateAgeMs: number;
   /** 0..1. */
@@ -29,7 +32,7 @@ export function nextAttemptAfterMs(facts: FailingFacts): number | undefined {
   const leftMs = facts.maxGateAgeMs - facts.gateAgeMs;
   const { failure } = facts.failed;
   if (failure.kind === "permanent") {
-    return facts.failedAttempts === 0 && leftMs > CONFIRM_AFTER_MS ? CONFIRM_AFTER_MS : undefined;
+    return facts.permanentFailures === 0 && leftMs > CONFIRM_AFTER_MS ? CONFIRM_AFTER_MS : undefined;
   }
   const ceilingMs = Math.min(BACKOFF_MS.longest, BACKOFF_MS.first * 2 ** Math.min(facts.failedAttempts, 10));
   const backoffMs = Math.round(ceilingMs * (0.75 + 0.5 * facts.jitter));
@@ -46,7 +49,7 @@ export function failingCount(pod: PodView, failedAttempts: number): number {
   return Math.min(Math.max(before, failedAttempts) + 1, INSPECT_RETRY_LIMIT - 1);
 }
 
-/** The failure in one line for people, at most 256 code points: what the annotation holds (§2.6, DV-50). */
+/** The failure in one line for people, at most 256 code points: what the annotation holds (DV-50). */
 export function failureText({ image, failure }: ImageFailure): string {
   const text = failure.message.includes(image)
     ? failure.message

@@ -1,63 +1,99 @@
-// What the webhook does with a new pod: ignore it, hold it by the gate, or place it at once because its images are all
-// known. Called by routes for each admission, so: no allocation that is not needed. Source: §1.2, design §5.
+// What the webhook does with a new pod: leave it alone, hold it by the gate, or place it at once because all of its images
+// have been inspected. Labels, annotations and records that a new pod brings are evidence only of this admission's own
+// earlier call, and only where they agree with what would be decided now.
 import { PodAnnotation } from "../names.ts";
-import { admissionPatch } from "./patch/admission_patch.ts";
-import { hasRequiredArchitecture } from "./patch/constraints.ts";
-import { isConstrainedByUs } from "./patch/own_terms.ts";
+import type { InspectedImage } from "../oci/types.ts";
+import type { PlacementConfigs, PlacementSettings } from "./config_types.ts";
 import type { GateVerdict, NowhereDecision, PlaceDecision } from "./decision_types.ts";
-import { ignoreReason } from "./ignore.ts";
-import { imagesWorthConfigRead, judgeImages } from "./images.ts";
-import { placeByImages, type PlaceOptions, placePreset } from "./place.ts";
+import { judgeImages } from "./images.ts";
+import { parseRecord, recordOf, renderRecord } from "./patch/record.ts";
+import { placeByImages } from "./place.ts";
+import { planInspection } from "./plan_inspection.ts";
 import { entryOf } from "./raw.ts";
-import { parseRecord } from "./patch/record.ts";
-import { scoringWanted, selectConfigs } from "./config/selection.ts";
-import type { AdmissionFacts } from "./types.ts";
+import type { InspectionPlan, PodView } from "./types.ts";
 
-/** Judges a pod that is being created. Never fails; marks on the pod are evidence only of this admission's own patch. */
-export function judgeAdmission(facts: AdmissionFacts): GateVerdict {
-  const { pod, settings } = facts;
-  const selected = selectConfigs(pod, facts.configs);
-  const nodeAffinityScoring = scoringWanted(selected);
-  if (settings.audit) return { kind: "pass", reason: "AuditMode", nodeAffinityScoring };
-  const record = parseRecord(entryOf(pod.annotations, PodAnnotation.decision));
-  const ownTerms = record === undefined ? "none" : "reinvocation";
-  const options = { pod, settings, selected, ownTerms, liveArchitectures: facts.liveArchitectures } as const;
-  if (record?.decision === "preset" && isOwnPreset(options)) {
-    return { kind: "pass", reason: "OwnPatch", nodeAffinityScoring };
-  }
-  const constrainedByUs = isConstrainedByUs(pod);
-  const reason = ignoreReason({ pod, settings, scoring: nodeAffinityScoring, constrainedByUs });
-  if (reason !== undefined) return { kind: "ignore", reason, nodeAffinityScoring };
-  const decision = settings.warmAdmission ? decideWarm(facts, options) : undefined;
-  if (decision !== undefined && !(facts.mayGate && deservesWarning(decision))) {
-    const verdict: GateVerdict = { kind: "place", decision, nodeAffinityScoring };
-    const isOwn = constrainedByUs && admissionPatch(pod, verdict).length === 0;
-    return isOwn ? { kind: "pass", reason: "OwnPatch", nodeAffinityScoring } : verdict;
-  }
-  return facts.mayGate
-    ? { kind: "gate", nodeAffinityScoring }
-    : { kind: "pass", reason: "GatingStopped", nodeAffinityScoring };
+/** What a verdict is made from. */
+export interface AdmissionFacts {
+  readonly pod: PodView;
+  readonly settings: PlacementSettings;
+  readonly plan: InspectionPlan;
+  /** The inspections of all images of the plan, when all are in memory. */
+  readonly known: readonly InspectedImage[] | undefined;
+  /** False when no leader would remove a gate. Warm admission does not need one. */
+  readonly mayGate: boolean;
+  readonly liveArchitectures?: readonly string[] | undefined;
 }
 
-/** The pod cannot run now. Held for a moment, it gets a uid and by that the event that says why. */
-function deservesWarning(decision: PlaceDecision | NowhereDecision): boolean {
-  return decision.kind === "nowhere" || decision.noMatchingNodes;
+/** Plans the decision about a pod that is being created. */
+export function planAdmission(
+  pod: PodView,
+  options: { readonly configs: PlacementConfigs; readonly settings: PlacementSettings },
+): InspectionPlan {
+  const record = parseRecord(entryOf(pod.annotations, PodAnnotation.decision));
+  return planInspection(pod, { ...options, ownTerms: record === undefined ? "none" : "reinvocation" });
+}
+
+/** The verdict on a pod that is being created: that of the first rule that has one. Never fails. */
+export function judgeAdmission(facts: AdmissionFacts): GateVerdict {
+  for (const { verdict } of RULES) {
+    const found = verdict(facts);
+    if (found !== undefined) return found;
+  }
+  return { kind: "gate", nodeAffinityScoring: facts.plan.scoring };
+}
+
+interface AdmissionRule {
+  readonly name: string;
+  /** undefined where the rule does not hold. */
+  readonly verdict: (facts: AdmissionFacts) => GateVerdict | undefined;
+}
+
+const RULES: readonly AdmissionRule[] = [
+  {
+    name: "audit mode changes nothing",
+    verdict: ({ settings, plan: { scoring: nodeAffinityScoring } }) =>
+      settings.audit ? { kind: "pass", reason: "AuditMode", nodeAffinityScoring } : undefined,
+  },
+  {
+    name: "a rule ignores the pod",
+    verdict: ({ plan }) =>
+      plan.kind === "decided" && plan.decision.kind === "ignore"
+        ? { kind: "ignore", reason: plan.decision.reason, nodeAffinityScoring: plan.scoring }
+        : undefined,
+  },
+  { name: "its images are in memory", verdict: placeAtOnce },
+  {
+    name: "no leader would remove a gate",
+    verdict: ({ mayGate, plan: { scoring: nodeAffinityScoring } }) =>
+      mayGate ? undefined : { kind: "pass", reason: "GatingStopped", nodeAffinityScoring },
+  },
+];
+
+function placeAtOnce(facts: AdmissionFacts): GateVerdict | undefined {
+  const decision = facts.settings.warmAdmission ? decideWarm(facts) : undefined;
+  if (decision === undefined) return undefined;
+  // Such a pod cannot run now. Held for a moment, it gets a uid, and by that the event that says why.
+  const needsEvent = decision.kind === "nowhere" || decision.noMatchingNodes;
+  if (needsEvent && facts.mayGate) return undefined;
+  const repeated = isRepeated(facts, decision);
+  return { kind: "place", decision, repeated, nodeAffinityScoring: facts.plan.scoring };
 }
 
 /** The decision where it can be made without asking a registry; undefined where it cannot. */
-function decideWarm(facts: AdmissionFacts, options: PlaceOptions): PlaceDecision | NowhereDecision | undefined {
-  const { pod, settings, known: images } = facts;
-  if (hasRequiredArchitecture(pod) && !isConstrainedByUs(pod)) return placePreset(options);
+function decideWarm(facts: AdmissionFacts): PlaceDecision | NowhereDecision | undefined {
+  const { pod, settings, plan, known: images, liveArchitectures } = facts;
+  if (plan.kind === "decided") return plan.decision.kind === "place" ? plan.decision : undefined;
   if (images === undefined) return undefined;
-  const judgement = judgeImages({ pod, settings, images });
-  const isSettled = judgement.kind === "shared" && imagesWorthConfigRead({ pod, settings, images }).length === 0;
-  return isSettled ? placeByImages(judgement, options) : undefined;
+  const judgement = judgeImages({ pod, settings, wanted: plan.images, images });
+  const isSettled = judgement.kind === "shared" && judgement.configOf.length === 0;
+  return isSettled ? placeByImages(judgement, { pod, settings, plan, liveArchitectures }) : undefined;
 }
 
-/** Whether a pod with the user's own constraint shows exactly the preferences that an earlier call gave it. */
-function isOwnPreset(options: PlaceOptions): boolean {
-  if (!hasRequiredArchitecture(options.pod)) return false;
-  const decision = placePreset(options);
-  return decision.preferences.present &&
-    admissionPatch(options.pod, { kind: "place", decision, nodeAffinityScoring: true }).length === 0;
+/** Whether an earlier call of the same admission carried this decision out: its record is there, and nothing is missing. */
+function isRepeated({ pod, plan }: AdmissionFacts, decision: PlaceDecision | NowhereDecision): boolean {
+  const record = recordOf(decision);
+  const isComplete = decision.preferences.terms.length === 0 &&
+    (decision.kind === "nowhere" || decision.tolerations.length === 0);
+  return isComplete && (plan.own !== undefined || plan.preferences.present) && record !== undefined &&
+    entryOf(pod.annotations, PodAnnotation.decision) === renderRecord(record);
 }

@@ -1,30 +1,28 @@
-// Which pods are left alone: the rules I1–I6 (§1.3) and Archway's own switches, as an ordered list. The first that holds
-// is the reason people read. The webhook and the controller share it.
-import { CONTROL_PLANE_SELECTORS } from "../names.ts";
+// Which pods are left alone: an ordered list of rules, those of the MTO (I1 to I6) and Archway's own. The first that holds
+// is the reason that people read.
+import { CONTROL_PLANE_SELECTORS, PodAnnotation } from "../names.ts";
 import type { PlacementSettings } from "./config_types.ts";
 import { hasPreferredArchitecture, hasRequiredArchitecture } from "./patch/constraints.ts";
 import type { IgnoreReason } from "./decision_types.ts";
+import { parseRecord } from "./patch/record.ts";
 import { entryOf } from "./raw.ts";
-import type { PodView } from "./types.ts";
+import type { PodPlan, PodView } from "./types.ts";
 
 /** What the rules look at. */
 export interface IgnoreFacts {
   readonly pod: PodView;
   readonly settings: PlacementSettings;
-  /** Whether a config wants preferences on this pod (`scoringWanted`). */
-  readonly scoring: boolean;
-  /** The pod's arch constraints are, at least in part, an earlier decision of ours: rule I6 does not apply. */
-  readonly constrainedByUs: boolean;
+  readonly plan: PodPlan;
 }
 
-/** One rule: its number in the specification, the reason people read, and when it holds. */
+/** One rule: its number, the reason that people read, and when it holds. */
 export interface IgnoreRule {
   readonly id: string;
   readonly reason: IgnoreReason;
   readonly holds: (facts: IgnoreFacts) => boolean;
 }
 
-/** The rules in the order of §1.3; those without a number there are Archway's. */
+/** The rules in the order of the MTO, then Archway's. */
 export const IGNORE_RULES: readonly IgnoreRule[] = [
   { id: "I1", reason: "OperatorNamespace", holds: ({ pod, settings }) => pod.namespace === settings.operatorNamespace },
   { id: "I2", reason: "KubeNamespace", holds: ({ pod, settings }) => isSystemNamespace(pod.namespace, settings) },
@@ -38,8 +36,9 @@ export const IGNORE_RULES: readonly IgnoreRule[] = [
   {
     id: "I6",
     reason: "AlreadyConstrained",
-    holds: ({ pod, scoring, constrainedByUs }) =>
-      !constrainedByUs && hasRequiredArchitecture(pod) && (!scoring || hasPreferredArchitecture(pod)),
+    holds: ({ pod, plan }) =>
+      plan.own === undefined && hasRequiredArchitecture(pod) &&
+      (!plan.scoring || hasPreferredArchitecture(pod) && !isOwnWork(pod, plan)),
   },
   {
     id: "RuntimeClass",
@@ -61,6 +60,16 @@ export function isSystemNamespace(
   return systemNamespaces.some((pattern) =>
     pattern.endsWith("*") ? namespace.startsWith(pattern.slice(0, -1)) : namespace === pattern
   );
+}
+
+/**
+ * Whether the preferred terms of a pod that constrains the architecture itself are the work of an earlier call of the
+ * same admission: the record says so, nothing is missing, and the audit annotation is what would be written now.
+ */
+function isOwnWork(pod: PodView, { preferences }: PodPlan): boolean {
+  const record = parseRecord(entryOf(pod.annotations, PodAnnotation.decision));
+  return record?.decision === "user-constrained" && preferences.present && preferences.terms.length === 0 &&
+    entryOf(pod.annotations, PodAnnotation.preferredSources) === preferences.audit;
 }
 
 /** Rule I4: the nodeSelector names the control plane, with whatever value. */

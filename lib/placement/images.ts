@@ -1,15 +1,18 @@
 // From the inspections of a pod's images to the architectures they share: which images count, which of their platforms
-// the pod can use, and what it means that one failed. Source: §2.7 steps 2–3, §3.2, D18, D19.
+// the pod can use, and what it means that one failed.
 import { intersectArchitectures, isUsableArchitecture, KNOWN_ARCHITECTURES } from "../arch.ts";
 import { NODE_OS_LABEL } from "../names.ts";
 import type { ImageUse, InspectedImage, InspectionFailure, Platform } from "../oci/types.ts";
 import { unreachable } from "../unreachable.ts";
 import type { PlacementSettings, RawObject } from "./config_types.ts";
 import { expressionsOf } from "./patch/constraints.ts";
-import type { ImageFailure, ImageOutcome } from "./decision_types.ts";
+import type { ImageFailure, ImageJudgement, ImageOutcome } from "./decision_types.ts";
 import { entryOf, listAt, memberOf, textAt } from "./raw.ts";
-import type { PodView } from "./types.ts";
+import type { Evidence, InspectionPlan, PodView } from "./types.ts";
 import { joinLevels, type Levels, levelsOf } from "./variants.ts";
+
+/** The most images of one pod that are inspected. A pod that names more is released, or falls back, without inspection. */
+export const MAX_IMAGES = 200;
 
 /** The distinct (image, always) pairs of containers and init containers, and of image volumes where they count. */
 export function imagesToInspect(pod: PodView, settings: PlacementSettings): readonly ImageUse[] {
@@ -26,24 +29,13 @@ export function imagesToInspect(pod: PodView, settings: PlacementSettings): read
   return wanted;
 }
 
-/** What the images of a pod come to. */
-export type ImageJudgement =
-  | {
-    readonly kind: "shared";
-    /** Sorted; empty when the images share none. */
-    readonly architectures: readonly string[];
-    /** The instruction set level that the images need per architecture. */
-    readonly levels: Levels;
-    /** What the inspections found worth telling, each with its image. */
-    readonly findings: readonly string[];
-    readonly outcomes: readonly ImageOutcome[];
-  }
-  | { readonly kind: "failed"; readonly failed: ImageFailure; readonly outcomes: readonly ImageOutcome[] };
-
 /** What {@link judgeImages} looks at. */
 export interface ImagesOfPod {
   readonly pod: PodView;
   readonly settings: PlacementSettings;
+  /** Those to inspect. */
+  readonly wanted: readonly ImageUse[];
+  /** Those inspected; one that is missing counts as failed for now. */
   readonly images: readonly InspectedImage[];
 }
 
@@ -53,42 +45,49 @@ export interface ImagesOfPod {
  */
 export function judgeImages(facts: ImagesOfPod): ImageJudgement {
   const inspected = new Set(facts.images.map(({ image }) => image));
-  const missing = imagesToInspect(facts.pod, facts.settings)
-    .filter(({ image }) => !inspected.has(image)).map(notInspected);
+  const missing = facts.wanted.filter(({ image }) => !inspected.has(image)).map(notInspected);
   const rules = rulesOf(facts);
-  const outcomes = [...facts.images, ...missing].map((one) => ({ one, judged: judgeImage(one, rules) }));
-  const failures = outcomes.flatMap(({ one, judged }) =>
-    judged.kind === "failed" ? [{ image: one.image, failure: judged.failure }] : []
+  const judged = [...facts.images, ...missing].map((one) => ({ one, verdict: judgeImage(one, rules) }));
+  const outcomes = firstOfEachImage(judged.map(outcomeOf));
+  const configOf = worthConfigRead(judged);
+  const failures = judged.flatMap(({ one: { image }, verdict }) =>
+    verdict.kind === "failed" ? [{ image, failure: verdict.failure }] : []
   );
-  const shown = firstOfEachImage(outcomes.map(({ one, judged }) => outcomeOf(one, judged)));
   const failed = worstFailure(failures);
-  if (failed !== undefined) return { kind: "failed", failed, outcomes: shown };
-  const sets = outcomes.flatMap(({ judged }) => judged.kind === "some" ? [judged.architectures] : []);
-  const shared = sets.length === 0 ? [...KNOWN_ARCHITECTURES].sort() : intersectArchitectures(sets);
+  if (failed !== undefined) return { kind: "failed", failed, outcomes, configOf };
+  const sets = judged.flatMap(({ verdict }) => verdict.kind === "some" ? [verdict] : []);
+  const shared = sets.length === 0
+    ? [...KNOWN_ARCHITECTURES].sort()
+    : intersectArchitectures(sets.map(({ architectures }) => architectures));
   const architectures = rules.emulated.length === 0 ? shared : [...new Set([...shared, ...rules.emulated])].sort();
-  const levels = joinLevels(outcomes.flatMap(({ judged }) => judged.kind === "some" ? [judged.levels] : []));
+  const levels = joinLevels(sets.map((set) => set.levels));
   const findings = [...new Set(facts.images.flatMap(findingsOf))];
-  return { kind: "shared", architectures, levels, findings, outcomes: shown };
+  return { kind: "shared", architectures, levels, findings, outcomes, configOf };
 }
 
 /**
  * The images whose config is worth reading before their sets are believed: those inspected by their index alone that
  * exclude an architecture which another image has. One of them may be an operator bundle, which narrows nothing (PR-11).
  */
-export function imagesWorthConfigRead(facts: ImagesOfPod): readonly string[] {
-  const rules = rulesOf(facts);
-  const sets = facts.images.flatMap((one) => {
-    const judged = judgeImage(one, rules);
-    return judged.kind === "some" ? [{ one, count: judged.architectures.length, names: judged.architectures }] : [];
-  });
-  const all = new Set(sets.flatMap(({ names }) => names));
-  const worth = sets.filter(({ one: { inspection }, count }) =>
-    inspection.kind === "platforms" && inspection.depth === "index" && count < all.size
+function worthConfigRead(judged: readonly Judged[]): readonly string[] {
+  const sets = judged.flatMap(({ one, verdict }) => verdict.kind === "some" ? [{ one, verdict }] : []);
+  const all = new Set(sets.flatMap(({ verdict }) => verdict.architectures));
+  const worth = sets.filter(({ one: { inspection }, verdict }) =>
+    inspection.kind === "platforms" && inspection.depth === "index" && verdict.architectures.length < all.size
   );
   return [...new Set(worth.map(({ one }) => one.image))];
 }
 
-/** The operating system a pod is for: `kubernetes.io/os` where the pod pins it, then `spec.os`, else linux (D18). */
+/** What a plan comes to with the inspections of its images. */
+export function evidenceOf(
+  plan: InspectionPlan,
+  { pod, settings, images }: Pick<ImagesOfPod, "pod" | "settings" | "images">,
+): Evidence {
+  if (plan.kind === "decided") return plan;
+  return { kind: "judged", plan, judgement: judgeImages({ pod, settings, wanted: plan.images, images }) };
+}
+
+/** The operating system a pod is for: `kubernetes.io/os` where the pod pins it, then `spec.os`, else linux. */
 export function operatingSystemOf(pod: PodView): string {
   const selected = entryOf(pod.nodeSelector, NODE_OS_LABEL);
   if (selected !== undefined && selected !== "") return selected;
@@ -105,7 +104,12 @@ export function usablePlatforms(platforms: readonly Platform[], os: string): rea
   );
 }
 
-type JudgedImage =
+interface Judged {
+  readonly one: InspectedImage;
+  readonly verdict: ImageVerdict;
+}
+
+type ImageVerdict =
   | { readonly kind: "some"; readonly architectures: readonly string[]; readonly levels: Levels }
   | { readonly kind: "anywhere" }
   | { readonly kind: "failed"; readonly failure: InspectionFailure };
@@ -118,7 +122,7 @@ interface ImageRules {
   readonly containerImages: ReadonlySet<string>;
 }
 
-function rulesOf({ pod, settings }: ImagesOfPod): ImageRules {
+function rulesOf({ pod, settings }: Pick<ImagesOfPod, "pod" | "settings">): ImageRules {
   const rule = entryOf(settings.runtimeClasses, pod.runtimeClassName);
   return {
     os: operatingSystemOf(pod),
@@ -127,7 +131,7 @@ function rulesOf({ pod, settings }: ImagesOfPod): ImageRules {
   };
 }
 
-function judgeImage({ image, inspection }: InspectedImage, rules: ImageRules): JudgedImage {
+function judgeImage({ image, inspection }: InspectedImage, rules: ImageRules): ImageVerdict {
   if (inspection.kind === "anywhere") return { kind: "anywhere" };
   if (inspection.kind === "failed") {
     // An image volume may hold plain data, which is no image of any architecture.
@@ -144,17 +148,17 @@ function judgeImage({ image, inspection }: InspectedImage, rules: ImageRules): J
   return { kind: "failed", failure: { kind: "permanent", reason: "NotAnImage", message } };
 }
 
-function outcomeOf({ image, inspection, source }: InspectedImage, judged: JudgedImage): ImageOutcome {
+function outcomeOf({ one: { image, inspection, source = "registry" }, verdict }: Judged): ImageOutcome {
   const digest = inspection.kind === "failed" ? "" : inspection.digest;
-  switch (judged.kind) {
+  switch (verdict.kind) {
     case "some":
-      return { image, digest, architectures: judged.architectures, source: source ?? "registry" };
+      return { image, digest, architectures: verdict.architectures, source };
     case "anywhere":
       return { image, digest, architectures: [...KNOWN_ARCHITECTURES].sort(), source: "bundle" };
     case "failed":
       return { image, digest, architectures: [], source: "failed" };
     default:
-      return unreachable(judged);
+      return unreachable(verdict);
   }
 }
 

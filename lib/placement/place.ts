@@ -1,88 +1,44 @@
-// Architectures that the images share → the decision to place: what is required, preferred and tolerated. Shared by the
-// controller's decision and by warm admission, so that both place a pod alike. Source: §2.5, §2.7.
+// The decision to place a pod: what is required of its nodes, preferred and tolerated, from the architectures that its
+// images share. Warm admission and the controller's decision both end here, so that they place a pod alike.
 import { intersectArchitectures } from "../arch.ts";
-import { requiredAddition } from "./patch/affinity.ts";
 import type { PlacementSettings } from "./config_types.ts";
-import { ownRequirement } from "./patch/own_terms.ts";
-import type { NowhereDecision, PlaceDecision } from "./decision_types.ts";
-import type { ImageJudgement } from "./images.ts";
-import type { PreferencePlan, RequiredPlan, VariantRequirement } from "./plan_types.ts";
-import { type OwnTerms, planPreferences } from "./config/preferences.ts";
-import { scoringSources, type SelectedConfigs } from "./config/selection.ts";
+import type { NowhereDecision, PlaceDecision, SharedJudgement } from "./decision_types.ts";
 import { planTolerations } from "./patch/tolerations.ts";
-import type { PodView } from "./types.ts";
-import { variantRequirements } from "./variants.ts";
+import type { PreferencePlan } from "./plan_types.ts";
+import type { PodPlan, PodView } from "./types.ts";
+import { requirementOf } from "./variants.ts";
 
-/** What a placement is made from beside the images. */
+/** What a placement is made from besides the images. */
 export interface PlaceOptions {
   readonly pod: PodView;
   readonly settings: PlacementSettings;
-  readonly selected: SelectedConfigs;
-  readonly ownTerms: OwnTerms;
+  readonly plan: PodPlan;
+  /** What nodes offer or can be created with; undefined when that is not watched. */
   readonly liveArchitectures?: readonly string[] | undefined;
 }
 
-/** The pod's images are known: it may run where all of them do, or nowhere. */
+/** The pod's images are inspected: it may run where all of them do, or nowhere. */
 export function placeByImages(
-  judgement: Extract<ImageJudgement, { kind: "shared" }>,
-  options: PlaceOptions,
+  judgement: SharedJudgement,
+  { pod, settings, plan, liveArchitectures: live }: PlaceOptions,
 ): PlaceDecision | NowhereDecision {
-  const { pod, settings, liveArchitectures: live } = options;
-  const { outcomes: images } = judgement;
-  const shared = withinOwn(pod, judgement.architectures);
-  if (shared.length === 0) return { kind: "nowhere", images, preferences: planFor(options, []) };
+  const { preferences, own } = plan;
+  const { outcomes: images, levels, findings } = judgement;
+  // A requirement of ours that stands on the pod is only narrowed, even when the images meanwhile support more.
+  const shared = own === undefined
+    ? judgement.architectures
+    : intersectArchitectures([judgement.architectures, own.record.architectures]);
+  if (shared.length === 0) return { kind: "nowhere", images, preferences };
   const offered = live === undefined ? shared : shared.filter((architecture) => live.includes(architecture));
   const noMatchingNodes = offered.length === 0;
-  const wanted = noMatchingNodes ? shared : offered;
-  const needs = variantRequirements(wanted, { levels: judgement.levels, labels: settings.variantLabels });
-  const inParts = { architectures: wanted, variants: needs };
-  const { architectures, variants } = isOpen(pod, inParts) ? inParts : oneTerm(wanted, needs);
-  return {
-    kind: "place",
-    required: { kind: "in", architectures, variants },
-    images,
-    preferences: planFor(options, architectures),
-    tolerations: planTolerations(pod, { architectures, taints: settings.archTaints }),
-    noMatchingNodes,
-    findings: judgement.findings,
-  };
+  const required = requirementOf(pod, { architectures: noMatchingNodes ? shared : offered, levels, settings });
+  const { architectures } = required;
+  const tolerations = planTolerations(pod, { architectures, taints: settings.archTaints });
+  return { kind: "place", required, images, preferences, tolerations, noMatchingNodes, findings };
 }
 
-/** A requirement of ours that stands on the pod is only ever narrowed, even when the images meanwhile support more. */
-function withinOwn(pod: PodView, architectures: readonly string[]): readonly string[] {
-  const own = ownRequirement(pod);
-  return own === undefined ? architectures : intersectArchitectures([architectures, own.record.architectures]);
-}
-
-type Parts = Pick<Extract<RequiredPlan, { kind: "in" }>, "architectures" | "variants">;
-
-/** Whether the pod has no required terms yet, or just those that an earlier call made of the same plan. */
-function isOpen({ requiredTerms = [] }: PodView, plan: Parts): boolean {
-  const { newTerms } = requiredAddition({ kind: "in", ...plan });
-  return requiredTerms.length === 0 || JSON.stringify(requiredTerms) === JSON.stringify(newTerms);
-}
-
-/**
- * What one term can say of architectures of which some need a node label besides. Terms that stand on a pod cannot be
- * split per architecture (their number is fixed): those without such a need stay, else the first one with its label.
- */
-function oneTerm(architectures: readonly string[], variants: readonly VariantRequirement[]): Parts {
-  const plain = architectures.filter((architecture) => variants.every((one) => one.architecture !== architecture));
-  if (plain.length > 0) return { architectures: plain, variants: [] };
-  const first = variants.slice(0, 1);
-  return { architectures: first.map(({ architecture }) => architecture), variants: first };
-}
-
-/** The user has constrained the architecture (rule R): only preferences are added. */
-export function placePreset(options: PlaceOptions): PlaceDecision {
-  const preferences = planFor(options, undefined);
+/** The user has constrained the architecture: only preferences are added. */
+export function placeUserConstrained(preferences: PreferencePlan): PlaceDecision {
   const nothing = { images: [], tolerations: [], findings: [], noMatchingNodes: false } as const;
-  return { kind: "place", required: { kind: "preset" }, preferences, ...nothing };
-}
-
-/** The preferences of a pod whose images support the given architectures (undefined = nobody knows). */
-export function planFor(options: PlaceOptions, supported: readonly string[] | undefined): PreferencePlan {
-  const { pod, settings, selected, ownTerms } = options;
-  const only = settings.dropUselessPreferences ? supported : undefined;
-  return planPreferences(pod, { sources: scoringSources(selected), only, ownTerms });
+  return { kind: "place", required: { kind: "user-constrained" }, preferences, ...nothing };
 }

@@ -1,5 +1,4 @@
-// What a decision adds to a pod: required and preferred architectures, tolerations. Planned by place.ts, written by the
-// patches.
+// What a decision adds to a pod: required and preferred architectures, and tolerations.
 import type { LabelRequirement } from "./config_types.ts";
 
 /** A preferred term that Archway adds. */
@@ -16,7 +15,7 @@ export interface PreferenceOutcome {
   readonly skipped: readonly string[];
 }
 
-/** Which preferred terms to append, and how it came about. Source: §2.5. */
+/** Which preferred terms to append, and how it came about. */
 export interface PreferencePlan {
   readonly terms: readonly PreferredTerm[];
   /** The whole audit annotation as it must end; undefined when the plan has nothing to audit. */
@@ -24,21 +23,22 @@ export interface PreferencePlan {
   readonly outcomes: readonly PreferenceOutcome[];
   /** A config wants preferences on this pod. */
   readonly wanted: boolean;
-  /** The user stated an architecture preference (rule P): nothing is added. */
+  /** The user stated an architecture preference (its own preferred terms speak of it): nothing is added. */
   readonly userStated: boolean;
   /** Terms of ours are on the pod, from now or from before. */
   readonly present: boolean;
 }
 
-/** What is required of nodes. `preset`: the user's own constraint holds (rule R), nothing is added. */
-export type RequiredPlan =
-  | {
-    readonly kind: "in";
-    readonly architectures: readonly string[];
-    /** Further expressions for single architectures (variants); usually empty. */
-    readonly variants: readonly VariantRequirement[];
-  }
-  | { readonly kind: "preset" };
+/** What is required of nodes. `user-constrained`: the pod's own constraint holds, nothing is added. */
+export type RequiredPlan = ArchitectureRequirement | { readonly kind: "user-constrained" };
+
+/** The architectures that a node may have. */
+export interface ArchitectureRequirement {
+  readonly kind: "in";
+  readonly architectures: readonly string[];
+  /** Further expressions for single architectures; usually empty. */
+  readonly variants: readonly VariantRequirement[];
+}
 
 /** A node label that an architecture additionally needs. */
 export interface VariantRequirement {

@@ -1,9 +1,9 @@
-// JSON of a pod → PodView, once, at the edge: the webhook calls it for each admission, the reflector for each event.
-// Hand-written because it runs thousands of times a second. Tolerant: what is odd reads as absent.
+// JSON of a pod → PodView, once for each admission and for each event of the watch. Hand-written rather than a schema,
+// because it runs thousands of times a second. Tolerant: what is odd reads as absent.
 import { pointer } from "../k8s/patch.ts";
 import { PodAnnotation } from "../names.ts";
 import type { RawObject } from "./config_types.ts";
-import { isObject, listAt, memberOf, objectAt, textAt, textEntries, textMapAt } from "./raw.ts";
+import { isObject, listAt, memberOf, objectAt, textAt, textEntries, textMapAt, utf8Length } from "./raw.ts";
 import type { ContainerView, OwnerView, PodView, TolerationView } from "./types.ts";
 
 const NOTHING: readonly never[] = [];
@@ -50,6 +50,7 @@ type MetadataView = Pick<
   | "deleting"
   | "labels"
   | "annotations"
+  | "annotationBytes"
 >;
 
 function parseMetadata(metadata: RawObject | undefined): MetadataView {
@@ -63,8 +64,15 @@ function parseMetadata(metadata: RawObject | undefined): MetadataView {
     creationTimestampMs: Number.isNaN(createdMs) ? undefined : createdMs,
     deleting: textAt(metadata, "deletionTimestamp") !== "",
     labels: textMapAt(metadata, "labels"),
+    annotationBytes: annotations === undefined ? 0 : bytesOf(annotations),
     annotations: annotations === undefined ? undefined : textEntries(annotations, (key) => OWN_ANNOTATIONS.has(key)),
   };
+}
+
+function bytesOf(map: RawObject): number {
+  let bytes = 0;
+  for (const key of Object.keys(map)) bytes += utf8Length(key) + utf8Length(textAt(map, key));
+  return bytes;
 }
 
 type AffinityView = Pick<

@@ -5,6 +5,8 @@ import type { RawObject } from "./config_types.ts";
 
 export { isObject, memberOf, objectAt, textAt };
 
+const UTF8 = new TextEncoder();
+
 /** An own member that is a list, or undefined. */
 export function listAt(value: unknown, name: string): readonly unknown[] | undefined {
   const member = memberOf(value, name);
@@ -31,6 +33,11 @@ export function textEntries(object: RawObject, wants: (key: string) => boolean):
 /** Looks a key up without following the prototype. */
 export function entryOf<T>(map: Readonly<Record<string, T>> | undefined, key: string): T | undefined {
   return map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined;
+}
+
+/** Bytes of a text in UTF-8, which is what the API server counts. */
+export function utf8Length(text: string): number {
+  return UTF8.encode(text).length;
 }
 
 function isTextMap(object: RawObject): object is Readonly<Record<string, string>> {

@@ -1,8 +1,10 @@
-// What is known when a pod is judged: the pod itself, its images, the configs. Gathered by webhook and controller.
-import type { InspectedImage } from "../oci/types.ts";
-import type { PlacementConfigs, PlacementSettings, RawObject } from "./config_types.ts";
+// What a decision about a pod is made from: the pod as Archway reads it, and the facts gathered about it.
+import type { PlacementSettings, RawObject } from "./config_types.ts";
+import type { ImageUse } from "../oci/types.ts";
+import type { DecisionRecord, ImageJudgement, PlacementDecision } from "./decision_types.ts";
+import type { PreferencePlan } from "./plan_types.ts";
 
-/** A container that pulls an image. Source: pod placement §2.7 step 2. */
+/** A container that pulls an image. */
 export interface ContainerView {
   readonly name: string;
   readonly image: string;
@@ -47,6 +49,8 @@ export interface PodView {
   readonly labels: Readonly<Record<string, string>> | undefined;
   /** Only the annotations Archway owns; undefined when the pod has no annotations object at all. */
   readonly annotations: Readonly<Record<string, string>> | undefined;
+  /** Bytes of the keys and values of all annotations together, in UTF-8. */
+  readonly annotationBytes: number;
   readonly hasAffinity: boolean;
   readonly hasNodeAffinity: boolean;
   /** Raw required terms; undefined when `required…` is absent, empty when it holds no list. */
@@ -66,38 +70,54 @@ export interface PodView {
   /** undefined when the list is absent. */
   readonly tolerations: readonly TolerationView[] | undefined;
   readonly owners: readonly OwnerView[];
-  /** Owned by a DaemonSet that is its controller (rule I5). */
+  /** Owned by a DaemonSet that is its controller. */
   readonly isDaemonSetControlled: boolean;
   /** `spec.os.name` */
   readonly osName: string;
   readonly runtimeClassName: string;
 }
 
-/** What the webhook knows when a pod arrives. */
-export interface AdmissionFacts {
-  readonly pod: PodView;
-  readonly configs: PlacementConfigs;
-  readonly settings: PlacementSettings;
-  /** The inspections of all images, when all are warm. */
-  readonly known: readonly InspectedImage[] | undefined;
-  /** False when the dead-man switch says that nobody would remove a gate. Warm admission stays. */
-  readonly mayGate: boolean;
-  readonly liveArchitectures?: readonly string[];
+/** An earlier decision of Archway that the pod's required terms still show. */
+export interface OwnRequirement {
+  readonly record: DecisionRecord;
+  /** The architectures that the decision wrote into a term of the pod; undefined when the term is the user's. */
+  readonly architecturesOf: (term: RawObject) => readonly string[] | undefined;
 }
 
-/** What the controller knows when it decides. */
+/** What is settled before any image is inspected. */
+export interface PodPlan {
+  /** A config wants preferred terms on this pod. */
+  readonly scoring: boolean;
+  readonly preferences: PreferencePlan;
+  /** The architecture that the configs name for pods whose images cannot be inspected. */
+  readonly fallback: string | undefined;
+  /** The earlier decision of Archway that the pod's terms show. */
+  readonly own: OwnRequirement | undefined;
+}
+
+/** A decision that needs no image, or the distinct images to inspect: containers, init containers, image volumes. */
+export type InspectionPlan =
+  | PodPlan & { readonly kind: "decided"; readonly decision: PlacementDecision }
+  | PodPlan & { readonly kind: "inspect"; readonly images: readonly ImageUse[] };
+
+/** What the plan of a decision came to: a decision at once, or the judgement of the images that it asked for. */
+export type Evidence =
+  | { readonly kind: "decided"; readonly decision: PlacementDecision }
+  | { readonly kind: "judged"; readonly plan: PodPlan; readonly judgement: ImageJudgement };
+
+/** What the controller decides from. */
 export interface PlacementFacts {
   readonly pod: PodView;
-  readonly configs: PlacementConfigs;
   readonly settings: PlacementSettings;
-  /** One per image of `imagesToInspect`, failures included; empty when `needsInspection` is false. */
-  readonly images: readonly InspectedImage[];
+  readonly evidence: Evidence;
   /** How much of the longest gate age is used up (ms). */
   readonly gateAgeMs: number;
   /** Failed inspection rounds of this pod in this process, before this one. */
   readonly failedAttempts: number;
+  /** Those among them that failed permanently: asking again is no use after one of them was confirmed. */
+  readonly permanentFailures: number;
   /** 0..1: where in the jitter window the next attempt falls. */
   readonly jitter: number;
-  /** What nodes offer or can create; undefined = not asked for. */
-  readonly liveArchitectures?: readonly string[];
+  /** What nodes offer or can be created with; undefined when that is not watched. */
+  readonly liveArchitectures?: readonly string[] | undefined;
 }

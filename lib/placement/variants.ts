@@ -1,8 +1,10 @@
-// Instruction set levels (arm/v6, arm/v7, amd64/v2…v4): the least level each image needs per architecture, and the node
-// labels that `--variant-labels` gives for it. Without such labels only the architecture counts. Source: peers idea I12.
+// Instruction set levels (arm/v6, arm/v7, amd64/v2 to v4): the least level each image needs on an architecture, and the
+// node labels that `--variant-labels` gives for it. Without such labels only the architecture counts.
 import type { Platform } from "../oci/types.ts";
-import type { LabelRequirement, Parsed, VariantLabel } from "./config_types.ts";
-import type { VariantRequirement } from "./plan_types.ts";
+import type { LabelRequirement, Parsed, PlacementSettings, VariantLabel } from "./config_types.ts";
+import { requiredAddition } from "./patch/affinity.ts";
+import type { ArchitectureRequirement, VariantRequirement } from "./plan_types.ts";
+import type { PodView } from "./types.ts";
 
 /** Architecture → the level that every image of a pod needs there (`v3`); absent = any node of it will do. */
 export type Levels = ReadonlyMap<string, string>;
@@ -25,16 +27,22 @@ export function joinLevels(all: readonly Levels[]): Levels {
   return joined;
 }
 
-/** The node labels that the decided architectures additionally need. */
-export function variantRequirements(
-  architectures: readonly string[],
-  { levels, labels }: { readonly levels: Levels; readonly labels: readonly VariantLabel[] },
-): readonly VariantRequirement[] {
-  return architectures.flatMap((architecture) => {
+/** What is required of a pod's nodes: the architectures, and the labels that single ones of them need besides. */
+export function requirementOf(
+  pod: PodView,
+  { architectures, levels, settings }: {
+    readonly architectures: readonly string[];
+    readonly levels: Levels;
+    readonly settings: PlacementSettings;
+  },
+): ArchitectureRequirement {
+  const variants = architectures.flatMap((architecture): readonly VariantRequirement[] => {
     const variant = levels.get(architecture);
-    const label = labels.find((one) => one.architecture === architecture && one.variant === variant);
-    return label === undefined ? [] : [{ architecture, requirement: requirementOf(label) }];
+    const label = settings.variantLabels.find((one) => one.architecture === architecture && one.variant === variant);
+    return label === undefined ? [] : [{ architecture, requirement: labelRequirement(label) }];
   });
+  const all = { kind: "in", architectures, variants } as const;
+  return variants.length === 0 || hasOpenTerms(pod, all) ? all : narrowToOneTerm(all);
 }
 
 /** Parses one value of `--variant-labels`: `amd64/v3=KEY` (the label exists) or `amd64/v3=KEY=VALUE[|VALUE…]`. */
@@ -46,7 +54,24 @@ export function parseVariantLabel(text: string): Parsed<VariantLabel> {
   return { kind: "ok", value: { architecture, variant, key, values: values?.split("|") ?? [] } };
 }
 
-function requirementOf({ key, values }: VariantLabel): LabelRequirement {
+/** Whether the pod has no required terms yet, or just those that an earlier call made of the same requirement. */
+function hasOpenTerms({ requiredTerms = [] }: PodView, requirement: ArchitectureRequirement): boolean {
+  return requiredTerms.length === 0 ||
+    JSON.stringify(requiredTerms) === JSON.stringify(requiredAddition(requirement).newTerms);
+}
+
+/**
+ * What one term can say where some architectures need a label besides. The number of terms on a pod is fixed, so they
+ * cannot be split by architecture: those that need no label stay, else the first one with its label.
+ */
+function narrowToOneTerm({ architectures, variants }: ArchitectureRequirement): ArchitectureRequirement {
+  const plain = architectures.filter((architecture) => variants.every((one) => one.architecture !== architecture));
+  if (plain.length > 0) return { kind: "in", architectures: plain, variants: [] };
+  const first = variants.slice(0, 1);
+  return { kind: "in", architectures: first.map(({ architecture }) => architecture), variants: first };
+}
+
+function labelRequirement({ key, values }: VariantLabel): LabelRequirement {
   return { key, operator: values.length === 0 ? "Exists" : "In", values };
 }
 

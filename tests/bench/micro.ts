@@ -5,10 +5,13 @@ import { platformsOf } from "../../lib/oci/image/platforms.ts";
 import { parseReference } from "../../lib/oci/reference.ts";
 import { admissionPatch } from "../../lib/placement/patch/admission_patch.ts";
 import { decide } from "../../lib/placement/decide.ts";
-import { judgeAdmission } from "../../lib/placement/gate.ts";
+import { judgeAdmission, planAdmission } from "../../lib/placement/gate.ts";
 import { parsePod } from "../../lib/placement/pod_view.ts";
 import { releasePatch } from "../../lib/placement/patch/release_patch.ts";
 import { makeSettings } from "../../lib/placement/config/settings.ts";
+import { evidenceOf } from "../../lib/placement/images.ts";
+import { planInspection } from "../../lib/placement/plan_inspection.ts";
+import type { GateVerdict } from "../../lib/placement/decision_types.ts";
 import type { PlacementFacts } from "../../lib/placement/types.ts";
 import { samplePod } from "./sample.ts";
 
@@ -62,18 +65,22 @@ export function runMicro(): readonly MicroResult[] {
       findings: [],
     },
   }];
-  const facts: PlacementFacts = {
-    pod: gated,
-    configs,
-    settings,
-    images,
-    gateAgeMs: 100,
-    failedAttempts: 0,
-    jitter: 0.5,
+  const gather = (): PlacementFacts => {
+    const plan = planInspection(gated, { configs, settings });
+    const evidence = evidenceOf(plan, { pod: gated, settings, images });
+    const counts = { gateAgeMs: 100, failedAttempts: 0, permanentFailures: 0, jitter: 0.5 };
+    return { pod: gated, settings, evidence, ...counts };
   };
-  const decision = decide(facts);
-  const admission = { pod, configs, settings, known: undefined, mayGate: true };
-  const verdict = judgeAdmission(admission);
+  const decision = decide(gather());
+  const admit = (): GateVerdict =>
+    judgeAdmission({
+      pod,
+      settings,
+      plan: planAdmission(pod, { configs, settings }),
+      known: undefined,
+      mayGate: true,
+    });
+  const verdict = admit();
   const index = JSON.stringify({
     schemaVersion: 2,
     mediaType: "application/vnd.oci.image.index.v1+json",
@@ -86,9 +93,9 @@ export function runMicro(): readonly MicroResult[] {
   });
   return [
     measure("parse a pod", () => parsePod(raw)),
-    measure("judge an admission", () => judgeAdmission(admission)),
+    measure("judge an admission", admit),
     measure("admission patch", () => admissionPatch(pod, verdict)),
-    measure("decide about a gated pod", () => decide(facts)),
+    measure("decide about a gated pod", () => decide(gather())),
     measure("release patch", () => releasePatch(gated, decision)),
     measure("parse a reference", () => parseReference("registry.example.com:5000/shop/web:v1.2.3")),
     measure("parse an index of 6", () => {

@@ -12,6 +12,7 @@ import { bareReleasePatch, releasePatch } from "../../lib/placement/patch/releas
 import { makeSettings } from "../../lib/placement/config/settings.ts";
 import type { PlacementFacts } from "../../lib/placement/types.ts";
 import {
+  admissionFacts,
   applied,
   ARCH,
   at,
@@ -19,6 +20,8 @@ import {
   configs,
   container,
   fact,
+  type FactChanges,
+  factsOf as gatheredFacts,
   gatesOf,
   type Json,
   labelsOf,
@@ -73,11 +76,9 @@ const pods: fc.Arbitrary<Json> = fc.record({
 const SETTINGS = makeSettings({ archTaints: [{ key: ARCH, effect: "NoSchedule", architectures: undefined }] });
 const CONFIGS = configs(cluster({ platforms: [weigh("arm64", 50), weigh("s390x", 5)], fallback: "amd64" }));
 
-function factsOf(raw: unknown, changes: Partial<PlacementFacts>): PlacementFacts {
-  const pod = podOf(raw);
-  const images: readonly InspectedImage[] = pod.containers.map((one) => fact(one.image));
-  const base = { pod, configs: CONFIGS, settings: SETTINGS, images, gateAgeMs: 60_000, failedAttempts: 9, jitter: 0 };
-  return { ...base, ...changes };
+function factsOf(raw: unknown, changes: FactChanges): PlacementFacts {
+  const counts = { gateAgeMs: 60_000, failedAttempts: 9, permanentFailures: 1, jitter: 0 };
+  return gatheredFacts(raw, { configs: CONFIGS, settings: SETTINGS, ...counts, ...changes });
 }
 
 /** A namespace with what pods need there; gone with the control plane. */
@@ -105,7 +106,7 @@ async function patched(plane: SharedControlPlane, raw: Json, operations: JsonPat
 
 function admitted(raw: Json, known: readonly InspectedImage[] | undefined): Json {
   const pod = podOf(raw);
-  const facts = { pod, configs: CONFIGS, settings: SETTINGS, known, mayGate: true };
+  const facts = admissionFacts(pod, { configs: CONFIGS, settings: SETTINGS, known });
   return applied(raw, admissionPatch(pod, judgeAdmission(facts)));
 }
 

@@ -10,7 +10,6 @@ export interface PlacementOptions {
   readonly systemNamespaces: readonly string[];
   readonly maxGateAge: number;
   readonly warmAdmission: boolean;
-  readonly dropUselessPreferences: boolean;
   readonly tolerateArchTaints: readonly string[];
   readonly variantLabels: readonly string[];
   readonly runtimeClasses: readonly string[];
@@ -37,7 +36,6 @@ export function parsePlacementOptions(options: PlacementOptions): ParsedOptions 
     systemNamespaces: options.systemNamespaces.flatMap((text) => keep(parseNamespacePattern(text))),
     maxGateAgeMs: options.maxGateAge,
     warmAdmission: options.warmAdmission,
-    dropUselessPreferences: options.dropUselessPreferences,
     archTaints: options.tolerateArchTaints.flatMap((text) => keep(parseArchTaint(text))),
     variantLabels: options.variantLabels.flatMap((text) => keep(parseVariantLabel(text))),
     runtimeClasses: Object.fromEntries(options.runtimeClasses.flatMap((text) => keep(parseRuntimeClass(text)))),

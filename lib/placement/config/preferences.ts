@@ -18,8 +18,6 @@ export type OwnTerms = "none" | "audited" | "reinvocation";
 export interface PreferenceOptions {
   /** Enabled plugins, most important first. */
   readonly sources: readonly ScoringSource[];
-  /** When given, a preference for any other architecture is left out (`--drop-useless-preferences`). */
-  readonly only?: readonly string[] | undefined;
   readonly ownTerms: OwnTerms;
 }
 
@@ -52,7 +50,7 @@ export function planPreferences(pod: PodView, options: PreferenceOptions): Prefe
     const applied: string[] = [];
     const skipped: string[] = [];
     for (const { architecture, weight } of scoring.platforms) {
-      const wins = !userStated && !seen.has(architecture) && (options.only?.includes(architecture) ?? true);
+      const wins = !userStated && !seen.has(architecture);
       (wins ? applied : skipped).push(architecture);
       entries.add(`${architecture}:${weight}:${source}${wins ? "" : ":skipped"}`);
       if (wins) terms.push({ weight, architecture });

@@ -7,7 +7,6 @@ export const DEFAULT_SETTINGS: PlacementSettings = {
   systemNamespaces: ["kube-*", "openshift-*", "hypershift-*"],
   maxGateAgeMs: 60_000,
   warmAdmission: true,
-  dropUselessPreferences: false,
   archTaints: [],
   variantLabels: [],
   runtimeClasses: {},

@@ -75,7 +75,7 @@ function outcome({ decision, architectures }: DecisionRecord): string {
   switch (decision) {
     case "place":
       return `Its images all run on ${names}, so it may run only there.`;
-    case "preset":
+    case "user-constrained":
       return "It constrains the architecture itself; Archway added only preferences.";
     case "nowhere":
       return "Its images share no architecture, so no node can run it.";

@@ -1,13 +1,13 @@
 // JSON Patch operations that narrow a pod's node affinity. Required terms gain one expression at their end, preferred
-// terms gain new ones at the end of the list; nothing that stands there is changed. Source: §2.5, §2.7 step 7, §10.
+// terms gain new ones at the end of the list; nothing that stands there is changed.
 import { type JsonPatch, type PatchOperation, pointer } from "../../k8s/patch.ts";
 import { NO_SUPPORTED_ARCH, NODE_ARCH_LABEL } from "../../names.ts";
 import type { LabelRequirement, RawObject } from "../config_types.ts";
 import { expressionsOf, hasExpression, isEmptyTerm } from "./constraints.ts";
-import { type OwnRequirement, ownRequirement } from "./own_terms.ts";
-import type { PreferredTerm, RequiredPlan } from "../plan_types.ts";
+import { ownRequirement } from "./own_terms.ts";
+import type { ArchitectureRequirement, PreferredTerm } from "../plan_types.ts";
 import { listAt } from "../raw.ts";
-import type { PodView } from "../types.ts";
+import type { OwnRequirement, PodView } from "../types.ts";
 
 const NODE_AFFINITY = ["spec", "affinity", "nodeAffinity"] as const;
 const REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution";
@@ -41,7 +41,7 @@ export interface RequiredAddition {
 }
 
 /** The addition for a set of architectures, with the labels that single ones of them need besides (variants). */
-export function requiredAddition(plan: Extract<RequiredPlan, { kind: "in" }>): RequiredAddition {
+export function requiredAddition(plan: ArchitectureRequirement): RequiredAddition {
   const { architectures, variants } = plan;
   const main = architectureRequirement(architectures);
   const [variant] = variants;

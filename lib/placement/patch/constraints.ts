@@ -25,7 +25,7 @@ export function hasExpression(term: RawObject, key: string): boolean {
   return expressionsOf(term).some((expression) => textAt(expression, "key") === key);
 }
 
-/** Whether a required term is empty: it matches no node, and the API server refuses to fill it (§10). */
+/** Whether a required term is empty: it matches no node, and the API server refuses to fill it. */
 export function isEmptyTerm(term: RawObject): boolean {
   return expressionsOf(term).length === 0 && (listAt(term, "matchFields") ?? []).length === 0;
 }

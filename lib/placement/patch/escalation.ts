@@ -3,7 +3,7 @@
 //
 // | step          | what is written                          | gets past                                        |
 // |---------------|------------------------------------------|--------------------------------------------------|
-// | full          | affinity, tolerations, marks, gate       |                                                  |
+// | full          | affinity, tolerations, metadata, gate    |                                                  |
 // | unannotated   | the same without annotations             | annotations that are full (256 KiB)              |
 // | bare          | gate, its label, an annotation with why  | policies about affinity, tolerations, labels     |
 // | gate-and-label| gate and its label                       | policies about annotations                       |
@@ -14,7 +14,8 @@ import { unreachable } from "../../unreachable.ts";
 import type { PlacementDecision } from "../decision_types.ts";
 import type { PodView } from "../types.ts";
 import { isGated } from "./constraints.ts";
-import { bareReleasePatch, markOperations, releasePatch, removeGate } from "./release_patch.ts";
+import { metadataOperations, removeGate } from "./pod_patch.ts";
+import { bareReleasePatch, releasePatch } from "./release_patch.ts";
 
 /** The ways to release a pod, from all that was decided to the gate alone. */
 export type ReleaseStep = "full" | "unannotated" | "bare" | "gate-and-label" | "gate";
@@ -113,7 +114,7 @@ function gatePatch(pod: PodView, label: string | undefined): JsonPatch {
   const labels = new Map(label === undefined || pod.labels === undefined ? [] : [[PodLabel.gate, label] as const]);
   return [
     ...(pod.uid === "" ? [] : [{ op: "test", path: "/metadata/uid", value: pod.uid } as const]),
-    ...markOperations(pod, { labels, annotations: new Map() }),
+    ...metadataOperations(pod, { labels, annotations: new Map() }),
     ...removeGate(pod),
   ];
 }

@@ -1,5 +1,4 @@
-// The marks Archway leaves on a pod: which labels and annotations a decision ends in, and the JSON Patch operations that
-// get a pod there. The rows are those of the final-state matrix. Source: §2.9, §4.3.
+// Which labels and annotations a decision ends in, and the JSON Patch operations that bring a pod there.
 import { KNOWN_ARCHITECTURES } from "../../arch.ts";
 import { type JsonPatch, type PatchOperation, pointer } from "../../k8s/patch.ts";
 import {
@@ -11,7 +10,7 @@ import {
   PodLabel,
 } from "../../names.ts";
 import { unreachable } from "../../unreachable.ts";
-import type { ImageFailure, PlacementDecision } from "../decision_types.ts";
+import type { ImageFailure, PlacementDecision, ReleaseDecision } from "../decision_types.ts";
 import { failureText } from "../failures.ts";
 import type { PreferencePlan } from "../plan_types.ts";
 import { recordOf, renderRecord } from "./record.ts";
@@ -39,7 +38,7 @@ const NO_ARCHITECTURE: readonly Entry[] = ARCHITECTURE_LABELS.map((key) => [key,
 const UNGATED: Entry = [PodLabel.gate, GateLabel.removed];
 const NO_ERROR: Entry = [PodLabel.inspectError, undefined];
 
-/** What a new pod must not bring along: marks that only a decision makes. They prove nothing (design §5). */
+/** Labels and annotations that only a decision makes: on a new pod they prove nothing and are taken off. */
 export const STRIPPED_METADATA: MetadataChanges = {
   labels: new Map<string, undefined>([
     ...ARCHITECTURE_LABELS,
@@ -51,8 +50,8 @@ export const STRIPPED_METADATA: MetadataChanges = {
   annotations: new Map(Object.values(PodAnnotation).map((key) => [key, undefined])),
 };
 
-/** The marks of a decision, by the matrix of §2.9. */
-export function marksOf(decision: PlacementDecision): MetadataChanges {
+/** The labels and annotations that a decision ends in. */
+export function metadataOf(decision: PlacementDecision): MetadataChanges {
   switch (decision.kind) {
     case "ignore":
       return { labels: new Map([UNGATED]), annotations: new Map() };
@@ -63,13 +62,13 @@ export function marksOf(decision: PlacementDecision): MetadataChanges {
         annotations: new Map([auditEntry(decision.preferences), recordEntry(decision)]),
       };
     case "retry":
-      return failedMarks(decision.failed, {
+      return failedChanges(decision.failed, {
         count: decision.count,
         labels: [preferredLabel(decision)],
         annotations: [auditEntry(decision.preferences)],
       });
     case "fallback":
-      return failedMarks(decision.failed, {
+      return failedChanges(decision.failed, {
         count: INSPECT_RETRY_LIMIT,
         labels: [
           ...NO_ARCHITECTURE,
@@ -81,9 +80,9 @@ export function marksOf(decision: PlacementDecision): MetadataChanges {
         annotations: [auditEntry(decision.preferences), recordEntry(decision)],
       });
     case "release":
-      return failedMarks(decision.failed, {
+      return failedChanges(decision.failed, {
         count: INSPECT_RETRY_LIMIT,
-        labels: [...NO_ARCHITECTURE, UNGATED, preferredLabel(decision), [PodLabel.nodeAffinity, AffinityLabel.notSet]],
+        labels: [...NO_ARCHITECTURE, UNGATED, preferredLabel(decision), keptLabel(decision)],
         annotations: [auditEntry(decision.preferences), recordEntry(decision)],
       });
     default:
@@ -91,7 +90,7 @@ export function marksOf(decision: PlacementDecision): MetadataChanges {
   }
 }
 
-/** The labels that say which architectures a pod got: one, several, each known one (§2.7 step 6). */
+/** The labels that say which architectures a pod got: one, several, each known one. */
 export function architectureLabels(architectures: readonly string[]): Changes {
   if (architectures.length === 0) return new Map([[PodLabel.noSupportedArch, ""]]);
   const known = KNOWN_ARCHITECTURES.filter((architecture) => architectures.includes(architecture));
@@ -120,21 +119,26 @@ export function mapOperations(
 }
 
 function placedLabels(decision: Extract<PlacementDecision, { kind: "place" | "nowhere" }>): readonly Entry[] {
-  const preset = decision.kind === "place" && decision.required.kind === "preset";
-  if (preset) return [[PodLabel.nodeAffinity, AffinityLabel.notSet]];
+  const keepsUsers = decision.kind === "place" && decision.required.kind === "user-constrained";
+  if (keepsUsers) return [[PodLabel.nodeAffinity, AffinityLabel.notSet]];
   const architectures = decision.kind === "place" && decision.required.kind === "in"
     ? decision.required.architectures
     : [];
   return [[PodLabel.nodeAffinity, AffinityLabel.set], ...architectureLabels(architectures)];
 }
 
-/** `set` with a term of ours, `not-set` when a config wanted one, else no label (D25: both processes agree). */
+/** `set` with a term of ours, `not-set` when a config wanted one, else no label. */
 function preferredLabel({ preferences }: { readonly preferences: PreferencePlan }): Entry {
   if (preferences.present) return [PodLabel.preferredNodeAffinity, AffinityLabel.set];
   return [PodLabel.preferredNodeAffinity, preferences.wanted ? AffinityLabel.notSet : undefined];
 }
 
-function failedMarks(
+/** `set` where a requirement of an earlier decision stays on the pod. */
+function keptLabel({ kept }: ReleaseDecision): Entry {
+  return [PodLabel.nodeAffinity, kept === undefined ? AffinityLabel.notSet : AffinityLabel.set];
+}
+
+function failedChanges(
   failed: ImageFailure,
   more: { readonly count: number; readonly labels: readonly Entry[]; readonly annotations: readonly Entry[] },
 ): MetadataChanges {

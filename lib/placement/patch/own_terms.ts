@@ -6,16 +6,9 @@ import type { RawObject } from "../config_types.ts";
 import type { DecisionRecord } from "../decision_types.ts";
 import type { PreferredTerm } from "../plan_types.ts";
 import { entryOf, listAt, memberOf, objectAt, textAt } from "../raw.ts";
-import type { PodView } from "../types.ts";
+import type { OwnRequirement, PodView } from "../types.ts";
 import { expressionsOf, preferredArchitectures } from "./constraints.ts";
 import { parseRecord } from "./record.ts";
-
-/** An earlier decision of Archway that the pod's required terms still show. */
-export interface OwnRequirement {
-  readonly record: DecisionRecord;
-  /** The architectures that the decision wrote into a term of the pod; undefined when the term is the user's. */
-  readonly architecturesOf: (term: RawObject) => readonly string[] | undefined;
-}
 
 /**
  * The earlier decision that the required terms show: one carries exactly the recorded requirement, or all together share
@@ -38,11 +31,6 @@ export function ownRequirement(pod: PodView): OwnRequirement | undefined {
   return isShared ? { record, architecturesOf: (term) => parts.get(term) } : undefined;
 }
 
-/** Whether the architecture in the pod's required terms is, at least in part, an earlier decision of ours. */
-export function isConstrainedByUs(pod: PodView): boolean {
-  return ownRequirement(pod) !== undefined;
-}
-
 /** The pod's preferred terms: those that Archway added, by the audit annotation and their looks, and the user's. */
 export function splitPreferredTerms(
   pod: PodView,
@@ -63,7 +51,7 @@ export function splitPreferredTerms(
 
 /** Whether a required term carries exactly the requirement that a record speaks of. */
 function carries(term: RawObject, { decision, architectures }: DecisionRecord): boolean {
-  if (decision === "preset" || decision === "release") return false;
+  if (decision === "user-constrained" || decision === "release") return false;
   const nowhere = decision === "nowhere";
   return expressionsOf(term).some((expression) => {
     const key = textAt(expression, "key");

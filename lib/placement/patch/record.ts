@@ -1,15 +1,21 @@
-// The decision record: what was decided and from what, kept on the pod as one compact annotation. Written with the
-// release, read for idempotence (reinvocation, restarts) and by `archway explain`. Source: design §5.
+// The decision record: what was decided and from what, kept on the pod as one compact annotation. It shows whose the
+// required terms are when the pod is judged again, and explains the decision to people.
 import type { DecisionRecord, ImageOutcome, PlacementDecision } from "../decision_types.ts";
-import { isObject, listAt, memberOf } from "../raw.ts";
+import { isObject, listAt, memberOf, utf8Length } from "../raw.ts";
 import { unreachable } from "../../unreachable.ts";
 
 /** A record never takes more than this many bytes. */
 export const RECORD_MAX_BYTES = 2048;
 
-const DECISIONS = ["place", "preset", "nowhere", "fallback", "release"] as const;
+/** A decision and the word for it in the annotation, which older versions read as well. */
+const WORDS = [
+  ["place", "place"],
+  ["user-constrained", "preset"],
+  ["nowhere", "nowhere"],
+  ["fallback", "fallback"],
+  ["release", "release"],
+] as const;
 const SOURCES = ["registry", "cache", "bundle", "failed"] as const;
-const BYTES = new TextEncoder();
 
 /** The record of a decision that ends a pod's wait; undefined for one that does not, or that leaves the pod alone. */
 export function recordOf(decision: PlacementDecision): DecisionRecord | undefined {
@@ -19,7 +25,7 @@ export function recordOf(decision: PlacementDecision): DecisionRecord | undefine
       return undefined;
     case "place": {
       const { required, images } = decision;
-      if (required.kind === "preset") return makeRecord("preset", { architectures: [], images });
+      if (required.kind === "user-constrained") return makeRecord("user-constrained", { architectures: [], images });
       return makeRecord("place", { architectures: required.architectures, images });
     }
     case "nowhere":
@@ -50,7 +56,7 @@ export function renderRecord(record: DecisionRecord): string {
 export function parseRecord(text: string | undefined): DecisionRecord | undefined {
   if (text === undefined || text === "" || text.length > 2 * RECORD_MAX_BYTES) return undefined;
   const raw = parseJson(text);
-  const decision = DECISIONS.find((known) => known === memberOf(raw, "d"));
+  const [decision] = WORDS.find(([, word]) => word === memberOf(raw, "d")) ?? [];
   const images = (listAt(raw, "i") ?? []).map(parseImage);
   if (memberOf(raw, "v") !== 1 || decision === undefined) return undefined;
   const omitted = memberOf(raw, "o");
@@ -71,18 +77,22 @@ function makeRecord(
 }
 
 function fits(text: string): boolean {
-  return BYTES.encode(text).length <= RECORD_MAX_BYTES;
+  return utf8Length(text) <= RECORD_MAX_BYTES;
 }
 
 function renderWith(record: DecisionRecord, kept: readonly ImageOutcome[]): string {
   const omitted = record.omitted + record.images.length - kept.length;
   return JSON.stringify({
     v: record.version,
-    d: record.decision,
+    d: wordOf(record.decision),
     a: record.architectures,
     i: kept.map(({ image, digest, architectures, source }) => [image, digest, architectures, source]),
     ...(omitted > 0 ? { o: omitted } : {}),
   });
+}
+
+function wordOf(decision: DecisionRecord["decision"]): string {
+  return WORDS.find(([known]) => known === decision)?.[1] ?? decision;
 }
 
 function parseImage(raw: unknown): ImageOutcome | undefined {

@@ -1,5 +1,4 @@
-// Audit mode: nothing is changed, what would be done is told. The webhook passes such pods; whoever inspects their
-// images asks here for the event to post. Source: design §4 `--audit`.
+// Audit mode: nothing is changed, an event on the pod says what would be done.
 import { EventReason } from "../../names.ts";
 import { unreachable } from "../../unreachable.ts";
 import { decideIgnoringGate } from "../decide.ts";
@@ -8,10 +7,13 @@ import { clip, failureText } from "../failures.ts";
 import type { PodReport } from "./report_slots.ts";
 import type { PlacementFacts } from "../types.ts";
 
+/** What an audited pod is judged by. */
+export type AuditFacts = Pick<PlacementFacts, "pod" | "settings" | "evidence" | "liveArchitectures">;
+
 /** What would be decided if Archway were allowed to act. A failing inspection counts as given up. */
-export function auditDecision(facts: PlacementFacts): PlacementDecision {
-  const settings = { ...facts.settings, audit: false };
-  return decideIgnoringGate({ ...facts, settings, gateAgeMs: settings.maxGateAgeMs });
+export function auditDecision(facts: AuditFacts): PlacementDecision {
+  const rounds = { failedAttempts: 0, permanentFailures: 0, jitter: 0, gateAgeMs: facts.settings.maxGateAgeMs };
+  return decideIgnoringGate({ ...facts, ...rounds });
 }
 
 /** The one event of an audited pod; none for a pod that would be left alone. */
@@ -33,7 +35,7 @@ function wouldDo(decision: PlacementDecision): string | undefined {
     case "retry":
       return undefined;
     case "place":
-      return decision.required.kind === "preset"
+      return decision.required.kind === "user-constrained"
         ? "only add preferences, because the pod constrains the architecture itself"
         : `set the supported architectures to {${decision.required.architectures.join(", ")}}`;
     case "nowhere":
@@ -41,7 +43,7 @@ function wouldDo(decision: PlacementDecision): string | undefined {
     case "fallback":
       return `fall back to {${decision.architecture}} (${failureText(decision.failed)})`;
     case "release":
-      return `leave the pod unconstrained (${failureText(decision.failed)})`;
+      return `release the pod without a further requirement (${failureText(decision.failed)})`;
     default:
       return unreachable(decision);
   }

@@ -1,6 +1,6 @@
 // DaemonSets whose images miss an architecture of the cluster (`--daemonsets=warn`): each such node gets a pod that
-// cannot run. The controller that watches DaemonSets asks here for the event. Source: peers demand 10.
-import type { InspectedImage } from "../../oci/types.ts";
+// cannot run. An event on the DaemonSet names those images.
+import type { ImageUse, InspectedImage } from "../../oci/types.ts";
 import { EventReason } from "../../names.ts";
 import { judgeImages } from "../images.ts";
 import type { PlacementSettings } from "../config_types.ts";
@@ -12,13 +12,15 @@ import type { PodView } from "../types.ts";
 export interface DaemonSetFacts {
   readonly template: PodView;
   readonly settings: PlacementSettings;
+  /** The images to inspect, and what came of it. */
+  readonly wanted: readonly ImageUse[];
   readonly images: readonly InspectedImage[];
   readonly liveArchitectures: readonly string[];
 }
 
 /** The event to post on the DaemonSet; undefined when its images run everywhere, or cannot be inspected. */
 export function daemonSetReport(facts: DaemonSetFacts): PodReport | undefined {
-  const judgement = judgeImages({ pod: facts.template, settings: facts.settings, images: facts.images });
+  const judgement = judgeImages({ ...facts, pod: facts.template });
   if (judgement.kind === "failed") return undefined;
   const missing = facts.liveArchitectures.filter((architecture) => !judgement.architectures.includes(architecture));
   if (missing.length === 0) return undefined;

@@ -1,5 +1,5 @@
-// Ephemeral containers come after placement: one whose image cannot run on the pod's node fails without a word. The
-// controller asks here for the event. Source: peers idea I22.
+// Ephemeral containers come after placement: one whose image cannot run on the pod's node fails without a
+// word. An event on the pod names it.
 import type { InspectedImage } from "../../oci/types.ts";
 import { EventReason } from "../../names.ts";
 import { clip } from "../failures.ts";

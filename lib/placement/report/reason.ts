@@ -1,4 +1,4 @@
-// One word per decision, from a closed set: the reason in log lines and the label of metrics. Called by the controller.
+// One word per decision, from a closed set: the reason in log lines and the label of metrics.
 import { unreachable } from "../../unreachable.ts";
 import type { GateVerdict, IgnoreReason, PassReason, PlacementDecision } from "../decision_types.ts";
 
@@ -19,7 +19,7 @@ export function decisionReason(decision: PlacementDecision): DecisionReason {
     case "ignore":
       return decision.reason;
     case "place":
-      if (decision.required.kind === "preset") return "PreferencesOnly";
+      if (decision.required.kind === "user-constrained") return "PreferencesOnly";
       return decision.noMatchingNodes ? "PlacedOutOfReach" : "Placed";
     case "nowhere":
       return "NoSharedArchitecture";
@@ -35,7 +35,7 @@ export function decisionReason(decision: PlacementDecision): DecisionReason {
 }
 
 /** The word for a verdict of the webhook. */
-export function verdictReason(verdict: GateVerdict): DecisionReason | PassReason | "Gated" {
+export function verdictReason(verdict: GateVerdict): DecisionReason | PassReason | "Gated" | "OwnPatch" {
   switch (verdict.kind) {
     case "ignore":
     case "pass":
@@ -43,7 +43,7 @@ export function verdictReason(verdict: GateVerdict): DecisionReason | PassReason
     case "gate":
       return "Gated";
     case "place":
-      return decisionReason(verdict.decision);
+      return verdict.repeated ? "OwnPatch" : decisionReason(verdict.decision);
     default:
       return unreachable(verdict);
   }

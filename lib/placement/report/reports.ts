@@ -1,5 +1,5 @@
 // Decision → the events a person reads on the pod: which image, which registry, which architectures, what was done. The
-// reasons are the reference's, because automation keys on them; the words are Archway's. Source: §4.2, §2.9.
+// reasons are the MTO's, because automation keys on them; the messages are Archway's.
 import { EventReason, PodLabel, SCHEDULING_GATE } from "../../names.ts";
 import { unreachable } from "../../unreachable.ts";
 import type { ImageFailure, ImageOutcome, PlaceDecision, PlacementDecision } from "../decision_types.ts";
@@ -76,12 +76,12 @@ function appliedReports(pod: PodView, decision: PlacementDecision): readonly Pod
       return [failedReport(decision.failed, "The pod stays held; the next attempt follows by itself.")];
     case "fallback":
       return [
-        failedReport(decision.failed, `Gave up after ${attempts(decision.attempt)}.`),
+        failedReport(decision.failed, `${gaveUpText(decision.attempt)}.`),
         fallbackReport(decision),
         gateRemoved(pod),
       ];
     case "release": {
-      const gaveUp = `Gave up after ${attempts(decision.attempt)}; released without an architecture constraint.`;
+      const gaveUp = `${gaveUpText(decision.attempt)}; released ${keptText(decision.kept)}.`;
       const done = sentences(gaveUp, othersText(decision.images));
       const { preferences } = decision;
       return [
@@ -114,7 +114,7 @@ function ignoredReports(pod: PodView, reason: string): readonly PodReport[] {
 function placedReports(
   { required, images, noMatchingNodes, findings, preferences }: PlaceDecision,
 ): readonly PodReport[] {
-  if (required.kind === "preset") {
+  if (required.kind === "user-constrained") {
     const said = "The pod constrains the architecture itself; its constraint was kept.";
     return [normal(EventReason.predicatesConflict, said), ...preferenceReports(preferences)];
   }
@@ -167,8 +167,15 @@ function gateRemoved(pod: PodView): PodReport {
   return normal(EventReason.gateRemoved, `Removed the scheduling gate ${SCHEDULING_GATE}.${rest}`);
 }
 
-function attempts(count: number): string {
-  return count === 1 ? "1 attempt" : `${count} attempts`;
+function gaveUpText(attempts: number): string {
+  if (attempts === 0) return "No image was inspected";
+  return `Gave up after ${attempts === 1 ? "1 attempt" : `${attempts} attempts`}`;
+}
+
+/** What of an earlier decision still constrains a pod that is released. */
+function keptText(kept: readonly string[] | undefined): string {
+  if (kept === undefined) return "without an architecture constraint";
+  return `with the requirement that an earlier decision set: {${kept.join(", ")}}`;
 }
 
 /** What is known of those images that did answer, when another one decided the matter. */

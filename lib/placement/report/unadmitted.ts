@@ -4,7 +4,7 @@ import { EventReason, PodAnnotation, PodLabel } from "../../names.ts";
 import type { PlacementConfigs, PlacementSettings } from "../config_types.ts";
 import { isGated } from "../patch/constraints.ts";
 import { clip } from "../failures.ts";
-import { judgeAdmission } from "../gate.ts";
+import { judgeAdmission, planAdmission } from "../gate.ts";
 import { entryOf } from "../raw.ts";
 import type { PodReport } from "./report_slots.ts";
 import { matchesSelector } from "../config/selector.ts";
@@ -24,7 +24,13 @@ export function isUnadmitted(pod: PodView, { configs, settings }: AdmissionScope
   const { cluster } = configs;
   if (cluster === undefined || cluster.deleting || pod.deleting || isMarked(pod) || isMirror(pod)) return false;
   const unbound = { ...pod, nodeName: "" };
-  const { kind } = judgeAdmission({ pod: unbound, configs, settings, known: undefined, mayGate: true });
+  const { kind } = judgeAdmission({
+    pod: unbound,
+    settings,
+    plan: planAdmission(unbound, { configs, settings }),
+    known: undefined,
+    mayGate: true,
+  });
   return kind === "gate" || kind === "place";
 }
 

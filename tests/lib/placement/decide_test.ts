@@ -1,11 +1,11 @@
 // The decision about a gated pod, seen on the pod after its patch: the final-state matrix and the derived scenarios.
 import assert from "node:assert/strict";
 import { SCHEDULING_GATE } from "../../../lib/names.ts";
-import { decide, needsInspection } from "../../../lib/placement/decide.ts";
+import { decide } from "../../../lib/placement/decide.ts";
+import { planInspection } from "../../../lib/placement/plan_inspection.ts";
 import type { PlacementDecision } from "../../../lib/placement/decision_types.ts";
 import { releasePatch } from "../../../lib/placement/patch/release_patch.ts";
 import { makeSettings } from "../../../lib/placement/config/settings.ts";
-import type { PlacementFacts } from "../../../lib/placement/types.ts";
 import {
   A,
   annotationsOf,
@@ -16,6 +16,7 @@ import {
   configs,
   container,
   fact,
+  type FactChanges,
   factsOf,
   failedFact,
   gatedPod,
@@ -41,7 +42,7 @@ interface Settled {
   readonly after: Json;
 }
 
-function settle(raw: Json, changes: Partial<PlacementFacts> = {}): Settled {
+function settle(raw: Json, changes: FactChanges = {}): Settled {
   const facts = factsOf(raw, changes);
   const decision = decide(facts);
   return { decision, after: applied(raw, releasePatch(facts.pod, decision)) };
@@ -110,7 +111,7 @@ Deno.test("PR-20 matrix: a user's architecture preference silences namespace con
 
 Deno.test("DV-34 matrix: a required architecture of the user gets preferences only, without inspection", () => {
   const raw = gatedPod({ nodeSelector: { [ARCH]: A } }, NAS_LABEL);
-  assert.equal(needsInspection(podOf(raw), SCORING, makeSettings()), false);
+  assert.equal(planInspection(podOf(raw), { configs: SCORING, settings: makeSettings() }).kind, "decided");
   const { after } = settle(raw, { configs: SCORING, images: [] });
   assert.deepEqual(marks(after), {
     "scheduling-gate": "removed",
@@ -311,7 +312,7 @@ Deno.test("decide() narrows its own earlier requirement when a container came la
     containers: [container("multi"), container("single-arm64")],
     affinity: nodeAffinity([term([ARCH, A, R])]),
   }, { annotations: { "archway.dev/decision": record } });
-  assert.equal(needsInspection(podOf(raw), configs(), makeSettings()), true);
+  assert.equal(planInspection(podOf(raw), { configs: configs(), settings: makeSettings() }).kind, "inspect");
   const { after } = settle(raw);
   assert.deepEqual(requiredOf(after), [term([ARCH, A, R], [ARCH, R])]);
   assert.deepEqual(gatesOf(after), []);

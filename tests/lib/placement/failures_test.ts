@@ -8,8 +8,9 @@ const PERMANENT: InspectionFailure = { kind: "permanent", reason: "Unauthorized"
 
 function after(
   failure: InspectionFailure,
-  { failedAttempts = 0, gateAgeMs = 0, jitter = 0.5 }: {
+  { failedAttempts = 0, permanentFailures = 0, gateAgeMs = 0, jitter = 0.5 }: {
     failedAttempts?: number;
+    permanentFailures?: number;
     gateAgeMs?: number;
     jitter?: number;
   } = {},
@@ -17,6 +18,7 @@ function after(
   return nextAttemptAfterMs({
     failed: { image: "x", failure },
     failedAttempts,
+    permanentFailures,
     gateAgeMs,
     maxGateAgeMs: 60_000,
     jitter,
@@ -25,8 +27,13 @@ function after(
 
 Deno.test("nextAttemptAfterMs() confirms a permanent failure once", () => {
   assert.equal(after(PERMANENT), 1_000);
-  assert.equal(after(PERMANENT, { failedAttempts: 1 }), undefined);
+  assert.equal(after(PERMANENT, { failedAttempts: 1, permanentFailures: 1 }), undefined);
   assert.equal(after(PERMANENT, { gateAgeMs: 59_900 }), undefined);
+});
+
+Deno.test("nextAttemptAfterMs() confirms a permanent failure that follows a transient one", () => {
+  assert.equal(after(PERMANENT, { failedAttempts: 3, permanentFailures: 0 }), 1_000);
+  assert.equal(after(PERMANENT, { failedAttempts: 4, permanentFailures: 1 }), undefined);
 });
 
 Deno.test("nextAttemptAfterMs() doubles its wait up to a ceiling", () => {

@@ -15,6 +15,7 @@ import { imagesToInspect } from "../../../lib/placement/images.ts";
 import { releasePatch } from "../../../lib/placement/patch/release_patch.ts";
 import { makeSettings } from "../../../lib/placement/config/settings.ts";
 import {
+  admissionFacts,
   applied,
   factsOf,
   failedFact,
@@ -51,7 +52,9 @@ function inspected({ pod, known }: Fixture): readonly InspectedImage[] {
 
 function verdictOf(fixture: Fixture, known: readonly InspectedImage[] | undefined): string {
   const pod = podOf(fixture.pod);
-  const verdict = judgeAdmission({ pod, configs: NO_CONFIGS, settings: makeSettings(), known, mayGate: true });
+  const verdict = judgeAdmission(
+    admissionFacts(pod, { configs: NO_CONFIGS, settings: makeSettings(), known, mayGate: true }),
+  );
   const after = applied(fixture.pod, admissionPatch(pod, verdict));
   assert.equal(gatesOf(after).includes(SCHEDULING_GATE), verdict.kind === "gate");
   return verdict.kind;

@@ -5,11 +5,13 @@ import type { JsonPatch } from "../../../lib/k8s/patch.ts";
 import { admissionPatch } from "../../../lib/placement/patch/admission_patch.ts";
 import type { GateVerdict } from "../../../lib/placement/decision_types.ts";
 import { judgeAdmission } from "../../../lib/placement/gate.ts";
+import { verdictReason } from "../../../lib/placement/report/reason.ts";
 import { parsePod } from "../../../lib/placement/pod_view.ts";
 import { makeSettings } from "../../../lib/placement/config/settings.ts";
-import type { AdmissionFacts } from "../../../lib/placement/types.ts";
 import {
   A,
+  type AdmissionChanges,
+  admissionFacts,
   annotationsOf,
   applied,
   ARCH,
@@ -49,10 +51,9 @@ interface Admitted {
   readonly after: Json;
 }
 
-function admit(raw: Json, changes: Partial<AdmissionFacts> = {}): Admitted {
+function admit(raw: Json, changes: AdmissionChanges = {}): Admitted {
   const pod = podOf(raw);
-  const settings = makeSettings({ operatorNamespace: "archway" });
-  const verdict = judgeAdmission({ pod, configs: NO_CONFIGS, settings, known: undefined, mayGate: true, ...changes });
+  const verdict = judgeAdmission(admissionFacts(pod, changes));
   const patch = admissionPatch(pod, verdict);
   return { verdict, patch, after: applied(raw, patch) };
 }
@@ -229,7 +230,7 @@ Deno.test("judgeAdmission() recognises its own patch on a second call of the sam
     const once = admit(raw, { configs: SCORING, known: MULTI });
     assert.equal(once.verdict.kind, "place");
     const twice = admit(once.after, { configs: SCORING, known: MULTI });
-    assert.equal(twice.verdict.kind === "pass" && twice.verdict.reason, "OwnPatch");
+    assert.equal(verdictReason(twice.verdict), "OwnPatch");
     assert.deepEqual(twice.patch, []);
   }
 });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { SCHEDULING_GATE } from "../../../lib/names.ts";
 import { admissionPatch } from "../../../lib/placement/patch/admission_patch.ts";
 import { isGated } from "../../../lib/placement/patch/constraints.ts";
-import { removeGate } from "../../../lib/placement/patch/release_patch.ts";
+import { removeGate } from "../../../lib/placement/patch/pod_patch.ts";
 import { applied, at, gatesOf, podOf, rawPod, type Row, rows } from "./make.ts";
 
 const GATE = SCHEDULING_GATE;

@@ -12,6 +12,7 @@ import {
   cluster,
   configs,
   container,
+  fact,
   factsOf,
   failedFact,
   gatedPod,
@@ -19,6 +20,7 @@ import {
   type Json,
   labelsOf,
   NOWHERE,
+  podOf,
   preferredOf,
   requiredOf,
   term,
@@ -89,15 +91,15 @@ class History {
 
   /** Decides as a replica does; a patch that no longer fits leaves the pod as it is, as the API server would. */
   decide(replica: Replica): void {
-    const known = factsOf(replica.seen, {
+    const failure = { kind: "transient", reason: "ServerError" } as const;
+    const names = podOf(replica.seen).containers.map(({ image }) => image);
+    const facts = factsOf(replica.seen, {
       configs: this.#configs,
       settings: SETTINGS,
       gateAgeMs: this.ageMs,
       failedAttempts: replica.failedAttempts,
+      images: names.map((image) => this.answers ? fact(image) : failedFact(image, failure)),
     });
-    const failure = { kind: "transient", reason: "ServerError" } as const;
-    const images = this.answers ? known.images : known.images.map(({ image }) => failedFact(image, failure));
-    const facts = { ...known, images };
     const decision = decide(facts);
     if (decision.kind === "retry") replica.failedAttempts++;
     const patch = structuredClone(releasePatch(facts.pod, decision)) as Parameters<typeof jsonPatch.applyPatch>[1];

@@ -1,9 +1,10 @@
 // Which pods are left alone: I1–I6 and Archway's own switches, seen through admission.
 import assert from "node:assert/strict";
 import { ignoreReason, isSystemNamespace } from "../../../lib/placement/ignore.ts";
-import { scoringWanted, selectConfigs } from "../../../lib/placement/config/selection.ts";
+import { planInspection } from "../../../lib/placement/plan_inspection.ts";
+import type { PodView } from "../../../lib/placement/types.ts";
 import { makeSettings } from "../../../lib/placement/config/settings.ts";
-import type { PlacementConfigs } from "../../../lib/placement/config_types.ts";
+import type { PlacementConfigs, PlacementSettings } from "../../../lib/placement/config_types.ts";
 import { parsePod } from "../../../lib/placement/pod_view.ts";
 import {
   A,
@@ -38,8 +39,15 @@ interface Given {
 
 function reasonFor(given: Given): string | undefined {
   const pod = podOf(rawPod(given.spec, given.metadata));
-  const scoring = scoringWanted(selectConfigs(pod, given.configs ?? PLAIN_CLUSTER));
-  return ignoreReason({ pod, settings: SETTINGS, scoring, constrainedByUs: false });
+  return reasonOf(pod, SETTINGS, given.configs ?? PLAIN_CLUSTER);
+}
+
+function reasonOf(pod: PodView, settings: PlacementSettings, configs = NO_CONFIGS): string | undefined {
+  const plan = planInspection(pod, { configs, settings });
+  const isIgnored = plan.kind === "decided" && plan.decision.kind === "ignore";
+  const reason = isIgnored ? plan.decision.reason : undefined;
+  assert.equal(ignoreReason({ pod, settings, plan }), reason);
+  return reason;
 }
 
 function ignores(id: string, given: Given, expected: string | undefined): Row {
@@ -119,7 +127,7 @@ rows([
 Deno.test("ignoreReason() skips the runtime classes that the settings name", () => {
   const settings = makeSettings({ runtimeClasses: { wasm: { kind: "skip" } } });
   const reason = (runtimeClassName: string): string | undefined =>
-    ignoreReason({ pod: podOf(rawPod({ runtimeClassName })), settings, scoring: false, constrainedByUs: false });
+    reasonOf(podOf(rawPod({ runtimeClassName })), settings);
   assert.equal(reason("wasm"), "RuntimeClassSkipped");
   assert.equal(reason("kata"), undefined);
   assert.equal(reason("constructor"), undefined);
@@ -128,7 +136,7 @@ Deno.test("ignoreReason() skips the runtime classes that the settings name", () 
 Deno.test("ignoreReason() lets DaemonSet pods in when they are to be constrained", () => {
   const pod = podOf(rawPod({}, owned(true)));
   const settings = makeSettings({ daemonSets: "constrain" });
-  assert.equal(ignoreReason({ pod, settings, scoring: false, constrainedByUs: false }), undefined);
+  assert.equal(reasonOf(pod, settings), undefined);
 });
 
 const SYSTEM: readonly (readonly [systemNamespaces: readonly string[], namespace: string, isLeftAlone: boolean])[] = [
@@ -150,9 +158,7 @@ for (const [systemNamespaces, namespace, isLeftAlone] of SYSTEM) {
     assert.equal(isSystemNamespace(namespace, { systemNamespaces }), isLeftAlone);
     const pod = parsePod({ metadata: { name: "p", namespace }, spec: { containers: [] } });
     const settings = { ...SETTINGS, operatorNamespace: "archway", systemNamespaces };
-    const reason = pod === undefined
-      ? undefined
-      : ignoreReason({ pod, settings, scoring: false, constrainedByUs: false });
+    const reason = pod === undefined ? undefined : reasonOf(pod, settings);
     assert.equal(reason, isLeftAlone ? "KubeNamespace" : undefined);
   });
 }

@@ -1,7 +1,10 @@
 // The architectures a pod's images share.
+import type { PlacementSettings } from "../../../lib/placement/config_types.ts";
+import type { ImageJudgement } from "../../../lib/placement/decision_types.ts";
+import type { PodView } from "../../../lib/placement/types.ts";
 import type { InspectedImage } from "../../../lib/oci/types.ts";
 import assert from "node:assert/strict";
-import { imagesWorthConfigRead, judgeImages } from "../../../lib/placement/images.ts";
+import { imagesToInspect, judgeImages } from "../../../lib/placement/images.ts";
 import { makeSettings } from "../../../lib/placement/config/settings.ts";
 import {
   A,
@@ -27,7 +30,17 @@ interface Given {
 
 function judged({ spec, images }: Given, settings = makeSettings()): ReturnType<typeof judgeImages> {
   const containers = images.map(({ image }) => container(image));
-  return judgeImages({ pod: podOf(rawPod({ containers, ...spec })), settings, images });
+  return judge(podOf(rawPod({ containers, ...spec })), { settings, images });
+}
+
+function judge(
+  pod: PodView,
+  { settings = makeSettings(), images }: {
+    readonly settings?: PlacementSettings;
+    readonly images: readonly InspectedImage[];
+  },
+): ImageJudgement {
+  return judgeImages({ pod, settings, wanted: imagesToInspect(pod, settings), images });
 }
 
 function shares(id: string, given: Given, expected: readonly string[]): Row {
@@ -118,7 +131,7 @@ Deno.test("judgeImages() waits as long as the slowest registry asks", () => {
 
 Deno.test("judgeImages() takes an image that nobody inspected for a transient failure", () => {
   const pod = podOf(rawPod({ containers: [container("multi"), container("late")] }));
-  const judgement = judgeImages({ pod, settings: makeSettings(), images: [fact("multi")] });
+  const judgement = judge(pod, { images: [fact("multi")] });
   assert.ok(judgement.kind === "failed");
   assert.deepEqual([judgement.failed.image, judgement.failed.failure.kind], ["late", "transient"]);
 });
@@ -126,7 +139,7 @@ Deno.test("judgeImages() takes an image that nobody inspected for a transient fa
 Deno.test("judgeImages() lets an image volume of plain data narrow nothing", () => {
   const pod = podOf(rawPod({ volumes: [{ name: "v", image: { reference: "data" } }] }));
   const images = [fact("multi"), failedFact("data", { kind: "permanent", reason: "NotAnImage" })];
-  const judgement = judgeImages({ pod, settings: makeSettings({ imageVolumes: "require" }), images });
+  const judgement = judge(pod, { settings: makeSettings({ imageVolumes: "require" }), images });
   assert.deepEqual(judgement.kind === "shared" && judgement.architectures, [A, R]);
 });
 
@@ -137,10 +150,10 @@ Deno.test("judgeImages() adds what a runtime class can run besides", () => {
   assert.deepEqual(judgement.kind === "shared" && judgement.architectures, [A, R]);
 });
 
-Deno.test("imagesWorthConfigRead() names index-depth images that exclude what another image offers", () => {
+Deno.test("judgeImages() asks for the config of index-depth images that exclude what another image offers", () => {
   const worth = (...images: readonly InspectedImage[]): readonly string[] => {
     const pod = podOf(rawPod({ containers: images.map(({ image }) => container(image)) }));
-    return imagesWorthConfigRead({ pod, settings: makeSettings(), images });
+    return judge(pod, { images }).configOf;
   };
   assert.deepEqual(worth(linux("bundle", P, R), linux("b", P, S)), ["bundle", "b"]);
   assert.deepEqual(worth(linux("wide", A, R), linux("narrow", R)), ["narrow"]);

@@ -6,12 +6,13 @@ import { intersectArchitectures } from "../../../lib/arch.ts";
 import { makeSettings } from "../../../lib/placement/config/settings.ts";
 import { decide } from "../../../lib/placement/decide.ts";
 import { judgeAdmission } from "../../../lib/placement/gate.ts";
-import { imagesToInspect, imagesWorthConfigRead, judgeImages } from "../../../lib/placement/images.ts";
+import { imagesToInspect, judgeImages } from "../../../lib/placement/images.ts";
 import { admissionPatch } from "../../../lib/placement/patch/admission_patch.ts";
 import { releasePatch } from "../../../lib/placement/patch/release_patch.ts";
 import { planTolerations } from "../../../lib/placement/patch/tolerations.ts";
 import { reportsOf } from "../../../lib/placement/report/reports.ts";
 import {
+  admissionFacts,
   ARCH,
   cluster,
   configs,
@@ -124,7 +125,7 @@ for (const [name, shape] of Object.entries(SHAPES)) {
       work: (raw) => {
         const pod = podOf(raw);
         for (const known of [undefined, [fact("multi")]]) {
-          const verdict = judgeAdmission({ pod, configs: SCORING, settings, known, mayGate: true });
+          const verdict = judgeAdmission(admissionFacts(pod, { configs: SCORING, settings, known, mayGate: true }));
           admissionPatch(pod, verdict);
         }
       },
@@ -166,12 +167,12 @@ for (const [name, images] of Object.entries(IMAGES)) {
         containers: list(count, (i) => container(`i${i}`)),
         affinity: nodeAffinity(list(count, () => term(["kubernetes.io/os", "linux"]))),
       };
-      return { pod: podOf(rawPod(spec)), settings, images: images(count) };
+      const pod = podOf(rawPod(spec));
+      return { pod, settings, wanted: imagesToInspect(pod, settings), images: images(count) };
     }, {
       count: 2_000,
       work: (facts) => {
         judgeImages(facts);
-        imagesWorthConfigRead(facts);
       },
     });
   });

@@ -9,6 +9,9 @@ import { parsePod } from "../../../lib/placement/pod_view.ts";
 import { makeSettings } from "../../../lib/placement/config/settings.ts";
 import type { ClusterConfig, NamespaceConfig, PlacementConfigs } from "../../../lib/placement/config_types.ts";
 import type { PlacementFacts, PodView } from "../../../lib/placement/types.ts";
+import { type AdmissionFacts, planAdmission } from "../../../lib/placement/gate.ts";
+import { evidenceOf } from "../../../lib/placement/images.ts";
+import { planInspection } from "../../../lib/placement/plan_inspection.ts";
 
 /** A JSON object under construction. */
 export type Json = Record<string, unknown>;
@@ -196,18 +199,48 @@ export function failedFact(
   return { image, pullPolicy: "IfNotPresent", inspection };
 }
 
-/** The facts of a freshly gated pod whose images are the given ones. */
-export function factsOf(raw: unknown, changes: Partial<PlacementFacts> = {}): PlacementFacts {
+/** What facts may be changed in, and what they are gathered from. */
+export type FactChanges = Partial<Omit<PlacementFacts, "pod" | "evidence">> & {
+  readonly configs?: PlacementConfigs;
+  readonly images?: readonly InspectedImage[];
+};
+
+/** The facts of a freshly gated pod whose images are the given ones, or else the sample images of their names; all failures before were permanent. */
+export function factsOf(raw: unknown, changes: FactChanges = {}): PlacementFacts {
   const pod = podOf(raw);
+  const { configs: all = NO_CONFIGS, images, ...given } = changes;
+  const settings = given.settings ?? makeSettings({ operatorNamespace: "archway" });
+  const plan = planInspection(pod, { configs: all, settings });
+  const inspected = images ?? [...new Set(pod.containers.map(({ image }) => image))].map((image) => fact(image));
   return {
     pod,
-    configs: NO_CONFIGS,
-    settings: makeSettings({ operatorNamespace: "archway" }),
-    images: [...new Set(pod.containers.map(({ image }) => image))].map((image) => fact(image)),
+    settings,
+    evidence: evidenceOf(plan, { pod, settings, images: inspected }),
     gateAgeMs: 10,
     failedAttempts: 0,
+    permanentFailures: given.failedAttempts ?? 0,
     jitter: 0.5,
-    ...changes,
+    ...given,
+  };
+}
+
+/** What facts of an admission may be changed in, and what they are gathered from. */
+export type AdmissionChanges = Partial<Omit<AdmissionFacts, "pod" | "plan">> & { readonly configs?: PlacementConfigs };
+
+/** The facts of a pod that is being created; its images are not known unless given. */
+export function admissionFacts(
+  pod: PodView,
+  changes: AdmissionChanges = {},
+): AdmissionFacts {
+  const { configs: all = NO_CONFIGS, ...given } = changes;
+  const settings = given.settings ?? makeSettings({ operatorNamespace: "archway" });
+  return {
+    pod,
+    plan: planAdmission(pod, { configs: all, settings }),
+    settings,
+    known: undefined,
+    mayGate: true,
+    ...given,
   };
 }
 

@@ -16,12 +16,15 @@ import { makeSettings } from "../../../lib/placement/config/settings.ts";
 import type { PlacementConfigs, PlacementSettings, RawObject } from "../../../lib/placement/config_types.ts";
 import type { PlacementFacts } from "../../../lib/placement/types.ts";
 import {
+  admissionFacts,
   annotationsOf,
   applied,
   ARCH,
   at,
   cluster,
   configs,
+  type FactChanges,
+  factsOf as gatheredFacts,
   gatesOf,
   type Json,
   labelsOf,
@@ -168,7 +171,6 @@ const someConfigs: fc.Arbitrary<PlacementConfigs> = fc.record({
   )
 );
 const someSettings: fc.Arbitrary<PlacementSettings> = fc.record({
-  dropUselessPreferences: fc.boolean(),
   archTaints: fc.constantFrom([], [{ key: ARCH, effect: "NoSchedule" as const, architectures: undefined }]),
 }).map((changes) => makeSettings({ operatorNamespace: "archway", ...changes }));
 
@@ -191,11 +193,18 @@ interface Scene {
 
 function admit(scene: Scene, known: readonly InspectedImage[] | undefined): Json {
   const pod = podOf(scene.raw);
-  return applied(scene.raw, admissionPatch(pod, judgeAdmission({ ...scene, pod, known, mayGate: true })));
+  return applied(
+    scene.raw,
+    admissionPatch(
+      pod,
+      judgeAdmission(admissionFacts(pod, { configs: scene.configs, settings: scene.settings, known })),
+    ),
+  );
 }
 
-function factsOf(raw: Json, scene: Scene, changes: Partial<PlacementFacts> = {}): PlacementFacts {
-  return { ...scene, pod: podOf(raw), gateAgeMs: 60_000, failedAttempts: 3, jitter: 0.5, ...changes };
+function factsOf(raw: Json, { configs, settings, images }: Scene, changes: FactChanges = {}): PlacementFacts {
+  const counts = { gateAgeMs: 60_000, failedAttempts: 3, permanentFailures: 1 };
+  return gatheredFacts(raw, { configs, settings, images, ...counts, ...changes });
 }
 
 function settle(raw: Json, scene: Scene): Json {
@@ -374,13 +383,7 @@ Deno.test("parsePod() never throws, whatever the JSON", () => {
     fc.property(fc.jsonValue(), fc.jsonValue(), (metadata, spec) => {
       const pod = parsePod({ metadata, spec });
       if (pod === undefined) return;
-      const verdict = judgeAdmission({
-        pod,
-        configs: configs(),
-        settings: makeSettings(),
-        known: undefined,
-        mayGate: true,
-      });
+      const verdict = judgeAdmission(admissionFacts(pod));
       assert.ok(Array.isArray(admissionPatch(pod, verdict)));
     }),
     RUNS,

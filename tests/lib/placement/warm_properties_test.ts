@@ -5,7 +5,7 @@ import fc from "fast-check";
 import type { InspectedImage, Platform } from "../../../lib/oci/types.ts";
 import { judgeAdmission } from "../../../lib/placement/gate.ts";
 import { makeSettings } from "../../../lib/placement/config/settings.ts";
-import { bundleFact, configs, container, failedFact, platformsFact, podOf, rawPod } from "./make.ts";
+import { admissionFacts, bundleFact, configs, container, failedFact, platformsFact, podOf, rawPod } from "./make.ts";
 
 const platform: fc.Arbitrary<Platform> = fc.record({
   os: fc.constantFrom("linux", "linux", "windows"),
@@ -45,7 +45,7 @@ Deno.test("invariant 2: a pod placed at admission may only go where each of its 
       const containers = known.map(({ image }) => container(image));
       const pod = podOf(rawPod({ containers, ...(os === undefined ? {} : { os: { name: os } }) }));
       const settings = makeSettings({ operatorNamespace: "archway" });
-      const verdict = judgeAdmission({ pod, configs: configs(), settings, known, mayGate: true });
+      const verdict = judgeAdmission(admissionFacts(pod, { configs: configs(), settings, known, mayGate: true }));
       if (verdict.kind !== "place") return;
       const { decision } = verdict;
       const everywhere = ["amd64", "arm64", "s390x"].filter((architecture) =>

@@ -11,6 +11,7 @@ import { releasePatch } from "../../../lib/placement/patch/release_patch.ts";
 import { makeSettings } from "../../../lib/placement/config/settings.ts";
 import type { InspectedImage, Platform } from "../../../lib/oci/types.ts";
 import {
+  admissionFacts,
   annotationsOf,
   applied,
   ARCH,
@@ -20,7 +21,6 @@ import {
   gatedPod,
   gatesOf,
   type Json,
-  NO_CONFIGS,
   nodeAffinity,
   platformsFact,
   podOf,
@@ -102,7 +102,7 @@ function admit(scene: Scene, raw: Json, { mayGate }: { readonly mayGate: boolean
   const pod = podOf(raw);
   const known = imagesOf(scene);
   const live = scene.live === undefined ? {} : { liveArchitectures: scene.live };
-  const facts = { pod, configs: NO_CONFIGS, settings: settingsOf(scene), known, mayGate, ...live };
+  const facts = admissionFacts(pod, { settings: settingsOf(scene), known, mayGate, ...live });
   return applied(raw, admissionPatch(pod, judgeAdmission(facts)));
 }
 

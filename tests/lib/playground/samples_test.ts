@@ -3,11 +3,14 @@ import assert from "node:assert/strict";
 import { renderJsonBody } from "../../../lib/k8s/json_body.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
-import type { InspectedImage, Inspection } from "../../../lib/oci/types.ts";
+import type { Inspection } from "../../../lib/oci/types.ts";
 import { admissionPatch } from "../../../lib/placement/patch/admission_patch.ts";
 import { parseClusterConfig } from "../../../lib/placement/config/config.ts";
 import type { PlacementConfigs } from "../../../lib/placement/config_types.ts";
-import { decide, needsInspection } from "../../../lib/placement/decide.ts";
+import { admissionFacts } from "../placement/make.ts";
+import { evidenceOf } from "../../../lib/placement/images.ts";
+import { planInspection } from "../../../lib/placement/plan_inspection.ts";
+import { decide } from "../../../lib/placement/decide.ts";
 import { judgeAdmission } from "../../../lib/placement/gate.ts";
 import { parsePod } from "../../../lib/placement/pod_view.ts";
 import { releasePatch } from "../../../lib/placement/patch/release_patch.ts";
@@ -62,7 +65,7 @@ function makeSampleCluster(): Promise<Cluster> {
       mutate: (attempt) => {
         if (attempt.kind.kind !== "Pod" || attempt.operation !== "CREATE") return Promise.resolve(attempt.object);
         const pod = viewOf(attempt.object);
-        const facts = { pod, configs: configs(), settings: SETTINGS, known: undefined, mayGate: true };
+        const facts = admissionFacts(pod, { configs: configs(), settings: SETTINGS });
         const operations = admissionPatch(pod, judgeAdmission(facts));
         return Promise.resolve(parseKubeObject(applyJsonPatch(attempt.object, renderJsonBody(operations))));
       },
@@ -72,11 +75,12 @@ function makeSampleCluster(): Promise<Cluster> {
 
 async function release(cluster: Cluster, name: string): Promise<void> {
   const pod = viewOf(cluster.store.get(Resource.pods, `${SAMPLE_NAMESPACE}/${name}`));
-  const images: readonly InspectedImage[] = needsInspection(pod, configs(), SETTINGS)
-    ? pod.containers.map(({ image, pullPolicy }) => ({ image, pullPolicy, inspection: inspect(image) }))
-    : [];
-  const facts = { pod, configs: configs(), settings: SETTINGS, images, gateAgeMs: 2_000, failedAttempts: 1, jitter: 0 };
-  const body = releasePatch(pod, decide(facts));
+  const plan = planInspection(pod, { configs: configs(), settings: SETTINGS });
+  const images = plan.kind === "decided" ? [] : plan.images
+    .map(({ image, pullPolicy }) => ({ image, pullPolicy, inspection: inspect(image) }));
+  const evidence = evidenceOf(plan, { pod, settings: SETTINGS, images });
+  const rounds = { gateAgeMs: 2_000, failedAttempts: 1, permanentFailures: 1, jitter: 0 };
+  const body = releasePatch(pod, decide({ pod, settings: SETTINGS, evidence, ...rounds }));
   const target = { namespace: SAMPLE_NAMESPACE, name };
   if (body.length > 0) {
     await patchObject(cluster, kindNamed("Pod"), { ...target, patchKind: "json", body: renderJsonBody(body) });

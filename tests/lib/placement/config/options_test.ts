@@ -1,6 +1,7 @@
 // What the options of an installation add: taints, variants, DaemonSet and ephemeral warnings.
 import type { InspectedImage } from "../../../../lib/oci/types.ts";
 import assert from "node:assert/strict";
+import { imagesToInspect } from "../../../../lib/placement/images.ts";
 import { daemonSetReport } from "../../../../lib/placement/report/daemonset.ts";
 import { decide } from "../../../../lib/placement/decide.ts";
 import { ephemeralReport } from "../../../../lib/placement/report/ephemeral.ts";
@@ -117,7 +118,9 @@ Deno.test("decide() appends the level label to the pod's own terms", () => {
 
 Deno.test("daemonSetReport() warns of nodes that cannot run the images", () => {
   const template = podOf(rawPod({ containers: [container("single-amd64"), container("multi")] }));
-  const facts = { template, settings: makeSettings(), images: [fact("single-amd64"), fact("multi")] };
+  const settings = makeSettings();
+  const images = [fact("single-amd64"), fact("multi")];
+  const facts = { template, settings, wanted: imagesToInspect(template, settings), images };
   const report = daemonSetReport({ ...facts, liveArchitectures: [A, R] });
   assert.match(report?.message ?? "", /\{arm64\}.*single-amd64 \(amd64\)/);
   assert.equal(daemonSetReport({ ...facts, liveArchitectures: [A] }), undefined);

@@ -9,7 +9,6 @@ import { scoringSources, selectConfigs } from "../../../../lib/placement/config/
 import type { PlacementConfigs } from "../../../../lib/placement/config_types.ts";
 import {
   A,
-  annotationsOf,
   applied,
   ARCH,
   cluster,
@@ -17,7 +16,6 @@ import {
   factsOf,
   gatedPod,
   type Json,
-  labelsOf,
   mark,
   nodeAffinity,
   P,
@@ -210,17 +208,9 @@ Deno.test("PM-114 planPreferences() stays under 500 bytes for six calls over fou
   assert.ok(audit.length < 500);
 });
 
-Deno.test("DV-70 decide() prefers an architecture that the image lacks, unless useless preferences are dropped", () => {
+Deno.test("DV-70 decide() prefers an architecture that the image lacks", () => {
   const raw = gatedPod({ containers: [{ name: "c", image: "single-amd64" }] });
   const facts = factsOf(raw, { configs: configs(CLUSTER_R) });
   const after = applied(raw, releasePatch(facts.pod, decide(facts)));
   assert.deepEqual(preferredOf(after), [prefer(R, 50)]);
-  const choosy = { ...facts, settings: { ...facts.settings, dropUselessPreferences: true } };
-  const dropped = applied(raw, releasePatch(facts.pod, decide(choosy)));
-  assert.equal(preferredOf(dropped), undefined);
-  assert.equal(labelsOf(dropped)[mark("preferred-node-affinity")], "not-set");
-  assert.equal(
-    annotationsOf(dropped)[mark("preferred-affinity-sources")],
-    "arm64:50:ClusterPodPlacementConfig:skipped",
-  );
 });

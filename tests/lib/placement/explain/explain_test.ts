@@ -4,12 +4,12 @@ import { decide } from "../../../../lib/placement/decide.ts";
 import { explainPod } from "../../../../lib/placement/explain/explain.ts";
 import { releasePatch } from "../../../../lib/placement/patch/release_patch.ts";
 import type { ExplainContext, PodExplanation } from "../../../../lib/placement/explain/pod_explanation.ts";
-import type { PlacementFacts } from "../../../../lib/placement/types.ts";
 import {
   applied,
   cluster,
   configs,
   container,
+  type FactChanges,
   factsOf,
   gatedPod,
   type Json,
@@ -25,7 +25,7 @@ const GATE = "multiarch.openshift.io/scheduling-gate";
 /** The story of a gated pod after its decision. */
 function decided(
   raw: Json,
-  changes: Partial<PlacementFacts> = {},
+  changes: FactChanges = {},
   around: Partial<ExplainContext> = {},
 ): PodExplanation {
   const facts = factsOf(raw, changes);

@@ -6,7 +6,6 @@ import type { JsonPatch } from "../../../../lib/k8s/patch.ts";
 import { decide } from "../../../../lib/placement/decide.ts";
 import { bareReleasePatch, releasePatch } from "../../../../lib/placement/patch/release_patch.ts";
 import { makeSettings } from "../../../../lib/placement/config/settings.ts";
-import type { PlacementFacts } from "../../../../lib/placement/types.ts";
 import {
   A,
   annotationsOf,
@@ -16,6 +15,7 @@ import {
   cluster,
   configs,
   container,
+  type FactChanges,
   factsOf,
   gatedPod,
   gatesOf,
@@ -32,7 +32,7 @@ import {
 
 const TERMS = "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms";
 
-function patchOf(raw: Json, changes: Partial<PlacementFacts> = {}): JsonPatch {
+function patchOf(raw: Json, changes: FactChanges = {}): JsonPatch {
   const facts = factsOf(raw, changes);
   return releasePatch(facts.pod, decide(facts));
 }

@@ -4,7 +4,6 @@ import { auditDecision, auditReports } from "../../../../lib/placement/report/au
 import { decide } from "../../../../lib/placement/decide.ts";
 import { decisionReason } from "../../../../lib/placement/report/reason.ts";
 import { gateAddedReport, reportsOf } from "../../../../lib/placement/report/reports.ts";
-import type { PlacementFacts } from "../../../../lib/placement/types.ts";
 import type { PodReport } from "../../../../lib/placement/report/report_slots.ts";
 import {
   A,
@@ -12,6 +11,7 @@ import {
   cluster,
   configs,
   container,
+  type FactChanges,
   factsOf,
   failedFact,
   gatedPod,
@@ -35,7 +35,7 @@ const GONE = [failedFact("quay.io/no/such:1", {
   message: "manifest unknown",
 })];
 
-function reports(spec: Json, changes: Partial<PlacementFacts> = {}): readonly PodReport[] {
+function reports(spec: Json, changes: FactChanges = {}): readonly PodReport[] {
   const facts = factsOf(gatedPod(spec), changes);
   return reportsOf(facts.pod, { kind: "applied", decision: decide(facts) });
 }
@@ -158,7 +158,7 @@ Deno.test("auditReports() tells in one event what would be done", () => {
   assert.match(report?.message ?? "", /nothing was changed: Archway would set .*\{amd64, arm64\}/);
   assert.deepEqual(more, []);
   assert.deepEqual(auditReports({ kind: "ignore", reason: "DaemonSet" }), []);
-  assert.equal(auditDecision({ ...factsOf(gatedPod(BROKEN)), images: [] }).kind, "release");
+  assert.equal(auditDecision(factsOf(gatedPod(BROKEN), { images: [] })).kind, "release");
 });
 
 Deno.test("decisionReason() is one word", () => {

@@ -5,7 +5,19 @@ import { parseSelector } from "../../../../lib/placement/config/selector.ts";
 import { judgeAdmission } from "../../../../lib/placement/gate.ts";
 import { makeSettings } from "../../../../lib/placement/config/settings.ts";
 import { inSelectedNamespaces, isUnadmitted, unadmittedReport } from "../../../../lib/placement/report/unadmitted.ts";
-import { applied, cluster, configs, factsOf, gatedPod, type Json, nodeAffinity, podOf, rawPod, term } from "../make.ts";
+import {
+  admissionFacts,
+  applied,
+  cluster,
+  configs,
+  factsOf,
+  gatedPod,
+  type Json,
+  nodeAffinity,
+  podOf,
+  rawPod,
+  term,
+} from "../make.ts";
 
 const settings = makeSettings({ operatorNamespace: "archway-system" });
 const present = configs(cluster());
@@ -56,7 +68,7 @@ Deno.test("isUnadmitted() is false for whatever the webhook has seen", () => {
   for (const { pod: raw } of ROWS) {
     for (const mayGate of [true, false]) {
       const pod = podOf(raw);
-      const verdict = judgeAdmission({ pod, configs: present, settings, known: undefined, mayGate });
+      const verdict = judgeAdmission(admissionFacts(pod, { configs: present, settings, known: undefined, mayGate }));
       const seen = podOf(applied(raw, admissionPatch(pod, verdict)));
       assert.equal(isUnadmitted(seen, { configs: present, settings }), false);
     }

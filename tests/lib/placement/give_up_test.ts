@@ -1,0 +1,65 @@
+// Giving up on a pod that an earlier decision of Archway constrains: what stands there is narrowed or kept, never contradicted.
+import assert from "node:assert/strict";
+import { decide } from "../../../lib/placement/decide.ts";
+import { releasePatch } from "../../../lib/placement/patch/release_patch.ts";
+import { reportsOf } from "../../../lib/placement/report/reports.ts";
+import {
+  A,
+  applied,
+  ARCH,
+  cluster,
+  configs,
+  container,
+  factsOf,
+  gatedPod,
+  type Json,
+  labelsOf,
+  mark,
+  nodeAffinity,
+  R,
+  requiredOf,
+  term,
+} from "./make.ts";
+
+/** A gated pod that carries the terms and the record of an earlier decision, and an image that cannot be inspected. */
+function placedBefore(...architectures: readonly string[]): Json {
+  const record = JSON.stringify({ v: 1, d: "place", a: architectures, i: [] });
+  return gatedPod({
+    containers: [container("broken")],
+    affinity: nodeAffinity([term([ARCH, ...architectures])]),
+  }, { annotations: { "archway.dev/decision": record } });
+}
+
+function settle(raw: Json, fallback?: string): { readonly kind: string; readonly after: Json; readonly said: string } {
+  const all = configs(cluster(fallback === undefined ? {} : { fallback }));
+  const facts = factsOf(raw, { configs: all, gateAgeMs: 60_000 });
+  const decision = decide(facts);
+  const [report] = reportsOf(facts.pod, { kind: "applied", decision });
+  return {
+    kind: decision.kind,
+    after: applied(raw, releasePatch(facts.pod, decision)),
+    said: report?.message ?? "",
+  };
+}
+
+Deno.test("decide() keeps an earlier requirement of Archway that does not include the fallback architecture", () => {
+  const { kind, after, said } = settle(placedBefore(A), R);
+  assert.equal(kind, "release");
+  assert.deepEqual(requiredOf(after), [term([ARCH, A])]);
+  assert.equal(labelsOf(after)[mark("node-affinity")], "set");
+  assert.equal(labelsOf(after)[mark("fallback-arch")], undefined);
+  assert.match(said, /; released with the requirement that an earlier decision set: \{amd64\}\./);
+});
+
+Deno.test("decide() narrows an earlier requirement of Archway to the fallback architecture that it includes", () => {
+  const { kind, after } = settle(placedBefore(A, R), R);
+  assert.equal(kind, "fallback");
+  assert.deepEqual(requiredOf(after), [term([ARCH, A, R], [ARCH, R])]);
+});
+
+Deno.test("decide() says what still constrains a pod that is released without a fallback", () => {
+  const { kind, after, said } = settle(placedBefore(A));
+  assert.equal(kind, "release");
+  assert.deepEqual(requiredOf(after), [term([ARCH, A])]);
+  assert.match(said, /\{amd64\}/);
+});

@@ -1,0 +1,82 @@
+// What admission and release share: no patch makes the annotations of a pod longer than the API server accepts.
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { decide } from "../../../../lib/placement/decide.ts";
+import { judgeAdmission } from "../../../../lib/placement/gate.ts";
+import { admissionPatch } from "../../../../lib/placement/patch/admission_patch.ts";
+import { MAX_ANNOTATION_BYTES } from "../../../../lib/placement/patch/pod_patch.ts";
+import { bareReleasePatch, releasePatch } from "../../../../lib/placement/patch/release_patch.ts";
+import {
+  admissionFacts,
+  annotationsOf,
+  applied,
+  cluster,
+  configs,
+  container,
+  fact,
+  factsOf,
+  gatedPod,
+  gatesOf,
+  type Json,
+  podOf,
+  R,
+  rawPod,
+  requiredOf,
+  weigh,
+} from "../make.ts";
+
+/** What the API server counts, and the most it accepts. */
+const API_LIMIT = 262_144;
+
+function bytesOf(annotations: Json): number {
+  const utf8 = new TextEncoder();
+  return Object.entries(annotations).reduce((sum, [key, value]) => sum + utf8.encode(key + String(value)).length, 0);
+}
+
+/** Annotations of exactly so many bytes, of characters that take several of them. */
+function annotationsOfSize(bytes: number): Json {
+  const key = "note";
+  const rest = bytes - key.length;
+  return { [key]: "é".repeat(Math.floor(rest / 2)) + "x".repeat(rest % 2) };
+}
+
+const SCORING = configs(cluster({ platforms: [weigh(R, 50)] }));
+const sizes = fc.oneof(
+  fc.integer({ min: 100, max: API_LIMIT }),
+  fc.integer({ min: MAX_ANNOTATION_BYTES - 2_500, max: MAX_ANNOTATION_BYTES + 10 }),
+  fc.integer({ min: API_LIMIT - 200, max: API_LIMIT }),
+);
+
+Deno.test("admissionPatch() places a pod with annotations of any size that the API server accepts, and keeps it acceptable", () => {
+  fc.assert(fc.property(sizes, (bytes) => {
+    const raw = rawPod({}, { annotations: annotationsOfSize(bytes) });
+    const pod = podOf(raw);
+    assert.equal(pod.annotationBytes, bytes);
+    const verdict = judgeAdmission(admissionFacts(pod, { configs: SCORING, known: [fact("multi")] }));
+    assert.equal(verdict.kind, "place");
+    const after = applied(raw, admissionPatch(pod, verdict));
+    assert.ok(bytesOf(annotationsOf(after)) <= Math.max(bytes, MAX_ANNOTATION_BYTES));
+    assert.notEqual(requiredOf(after), undefined);
+  }));
+});
+
+Deno.test("releasePatch() and bareReleasePatch() keep the annotations acceptable, whatever their size", () => {
+  fc.assert(fc.property(sizes, fc.constantFrom("multi", "broken"), (bytes, image) => {
+    const metadata = { annotations: annotationsOfSize(bytes) };
+    const raw = gatedPod({ containers: [container(image)] }, metadata);
+    const facts = factsOf(raw, { configs: SCORING, gateAgeMs: 60_000 });
+    for (const patch of [releasePatch(facts.pod, decide(facts)), bareReleasePatch(facts.pod, "x".repeat(300))]) {
+      const after = applied(raw, patch);
+      assert.ok(bytesOf(annotationsOf(after)) <= Math.max(bytes, MAX_ANNOTATION_BYTES));
+      assert.deepEqual(gatesOf(after), []);
+    }
+  }));
+});
+
+Deno.test("admissionPatch() leaves out the record before the audit of preferences", () => {
+  const raw = rawPod({}, { annotations: annotationsOfSize(MAX_ANNOTATION_BYTES - 200) });
+  const pod = podOf(raw);
+  const verdict = judgeAdmission(admissionFacts(pod, { configs: SCORING, known: [fact("multi")] }));
+  const names = Object.keys(annotationsOf(applied(raw, admissionPatch(pod, verdict))));
+  assert.deepEqual(names, ["note", "multiarch.openshift.io/preferred-affinity-sources"]);
+});
