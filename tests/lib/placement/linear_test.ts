@@ -1,5 +1,4 @@
-// Nothing that others send may cost more than its size: eight times as much of anything takes about eight times as long.
-// Compared are times of the same code on the same machine, the least of several runs each, never a time with a limit.
+// Nothing that others send may cost more than its size: eight times as much of anything takes eight times as many steps.
 import assert from "node:assert/strict";
 import type { ImageUse, InspectedImage } from "../../../lib/oci/types.ts";
 import { intersectArchitectures } from "../../../lib/arch.ts";
@@ -11,6 +10,7 @@ import { admissionPatch } from "../../../lib/placement/patch/admission_patch.ts"
 import { releasePatch } from "../../../lib/placement/patch/release_patch.ts";
 import { planTolerations } from "../../../lib/placement/patch/tolerations.ts";
 import { reportsOf } from "../../../lib/placement/report/reports.ts";
+import { countSteps } from "./count_steps.ts";
 import {
   admissionFacts,
   ARCH,
@@ -33,31 +33,18 @@ import {
   weigh,
 } from "./make.ts";
 
-/** Where the input grows eightfold, quadratic work grows by 64; linear work by 8, or up to three times that by caches. */
 const GROWTH = 8;
-const MOST = 32;
-/** A busy machine interrupts a run now and then: the least of many counts, and the machine gets many chances. */
-const TRIES = 30;
+const COUNT = 250;
 
-function timeMs(work: () => void): number {
-  const startedMs = performance.now();
-  work();
-  return performance.now() - startedMs;
-}
-
-/** Asserts that the work on what `make` gives for a count grows no faster than the count. */
-function growsWithInput<T>(
-  make: (count: number) => T,
-  { work, count }: { readonly work: (input: T) => void; readonly count: number },
-): void {
-  const [few, many] = [make(count), make(count * GROWTH)];
-  const least = { few: Infinity, many: Infinity };
-  for (let attempt = 0; attempt < TRIES && (attempt < 3 || least.many > MOST * least.few); attempt++) {
-    least.few = Math.min(least.few, timeMs(() => work(few)));
-    least.many = Math.min(least.many, timeMs(() => work(many)));
-  }
-  const ratio = least.many / Math.max(least.few, 0.05);
-  assert.ok(ratio <= MOST, `${GROWTH} times as much takes ${ratio.toFixed(1)} times as long`);
+/** Asserts that the steps of the work on what `make` gives for a count grow no faster than the count. */
+function growsWithInput<T>(make: (count: number) => T, work: (input: T) => void): void {
+  const [few, many] = [COUNT, COUNT * GROWTH].map((count) => {
+    const input = make(count);
+    return countSteps(() => work(input));
+  });
+  assert.ok(few !== undefined && many !== undefined && many >= 1);
+  const ratio = many / Math.max(few, 1);
+  assert.ok(ratio <= GROWTH * 1.2, `${GROWTH} times as much takes ${ratio.toFixed(1)} times as many steps`);
 }
 
 const settings = makeSettings({
@@ -119,28 +106,22 @@ const SHAPES: Readonly<Record<string, (count: number) => readonly [spec: Json, m
 };
 
 for (const [name, shape] of Object.entries(SHAPES)) {
-  Deno.test(`judgeAdmission() and its patch take time in proportion to ${name}`, () => {
-    growsWithInput((count) => rawPod(...shape(count)), {
-      count: 2_000,
-      work: (raw) => {
-        const pod = podOf(raw);
-        for (const known of [undefined, [fact("multi")]]) {
-          const verdict = judgeAdmission(admissionFacts(pod, { configs: SCORING, settings, known, mayGate: true }));
-          admissionPatch(pod, verdict);
-        }
-      },
+  Deno.test(`judgeAdmission() and its patch take steps in proportion to ${name}`, () => {
+    growsWithInput((count) => rawPod(...shape(count)), (raw) => {
+      const pod = podOf(raw);
+      for (const known of [undefined, [fact("multi")]]) {
+        const verdict = judgeAdmission(admissionFacts(pod, { configs: SCORING, settings, known, mayGate: true }));
+        admissionPatch(pod, verdict);
+      }
     });
   });
 
-  Deno.test(`decide() and its patch and reports take time in proportion to ${name}`, () => {
-    growsWithInput((count) => gatedPod(...shape(count)), {
-      count: 2_000,
-      work: (raw) => {
-        const facts = factsOf(raw, { configs: SCORING, settings, images: [fact("multi")], gateAgeMs: 60_000 });
-        const decision = decide(facts);
-        releasePatch(facts.pod, decision);
-        reportsOf(facts.pod, { kind: "applied", decision });
-      },
+  Deno.test(`decide() and its patch and reports take steps in proportion to ${name}`, () => {
+    growsWithInput((count) => gatedPod(...shape(count)), (raw) => {
+      const facts = factsOf(raw, { configs: SCORING, settings, images: [fact("multi")], gateAgeMs: 60_000 });
+      const decision = decide(facts);
+      releasePatch(facts.pod, decision);
+      reportsOf(facts.pod, { kind: "applied", decision });
     });
   });
 }
@@ -161,7 +142,7 @@ const IMAGES: Readonly<Record<string, (count: number) => readonly InspectedImage
 const LINUX = ["amd64", "arm64"].map((architecture) => ({ os: "linux", architecture }));
 
 for (const [name, images] of Object.entries(IMAGES)) {
-  Deno.test(`judgeImages() takes time in proportion to ${name}`, () => {
+  Deno.test(`judgeImages() takes steps in proportion to ${name}`, () => {
     growsWithInput((count) => {
       const spec = {
         containers: list(count, (i) => container(`i${i}`)),
@@ -169,11 +150,8 @@ for (const [name, images] of Object.entries(IMAGES)) {
       };
       const pod = podOf(rawPod(spec));
       return { pod, settings, wanted: imagesToInspect(pod, settings), images: images(count) };
-    }, {
-      count: 2_000,
-      work: (facts) => {
-        judgeImages(facts);
-      },
+    }, (facts) => {
+      judgeImages(facts);
     });
   });
 }
@@ -189,19 +167,17 @@ Deno.test("imagesToInspect() lists each image of many once, in order, apart by w
   assert.deepEqual(wanted[0], { image: "i0", always: true, pullPolicy: "Always" });
 });
 
-Deno.test("planTolerations() takes time in proportion to architectures and to tolerations together", () => {
+Deno.test("planTolerations() takes steps in proportion to architectures and to tolerations together", () => {
   growsWithInput((count) => ({
     pod: podOf(rawPod({ tolerations: list(count, (i) => ({ key: `k${i}`, operator: "Exists" })) })),
     architectures: list(count, (i) => `a${i}`),
-  }), {
-    count: 2_000,
-    work: ({ pod, architectures }) => planTolerations(pod, { architectures, taints: settings.archTaints }),
+  }), ({ pod, architectures }) => {
+    planTolerations(pod, { architectures, taints: settings.archTaints });
   });
 });
 
-Deno.test("intersectArchitectures() takes time in proportion to the names in all sets", () => {
-  growsWithInput((count) => list(3, () => list(count, (i) => `a${i}`)), {
-    count: 2_000,
-    work: (sets) => assert.ok(intersectArchitectures(sets).length > 0),
+Deno.test("intersectArchitectures() takes steps in proportion to the names in all sets", () => {
+  growsWithInput((count) => list(3, () => list(count, (i) => `a${i}`)), (sets) => {
+    intersectArchitectures(sets);
   });
 });
