@@ -40,6 +40,11 @@ export interface ClusterConfig {
   readonly generation: number;
   readonly deleting: boolean;
   readonly finalizers: readonly string[];
+  /**
+   * Since when the namespaces are selected as they are now (epoch ms): the creation, or the last change of a manager that
+   * sets the namespace selector. 0 when the object does not say.
+   */
+  readonly selectedSinceMs: number;
   readonly logVerbosity: string;
   /** As written, to be copied verbatim into the webhook configuration. */
   readonly rawNamespaceSelector: RawObject | undefined;

@@ -1,5 +1,6 @@
 // The two configs of placement, parsed once when they arrive: ClusterPodPlacementConfig and PodPlacementConfig, v1beta1.
 import * as z from "zod";
+import { memberOf } from "../raw.ts";
 import { parseSelector } from "./selector.ts";
 import type { ClusterConfig, NamespaceConfig, NodeAffinityScoring, Parsed } from "../config_types.ts";
 
@@ -12,11 +13,15 @@ const SCORING = z.looseObject({
 
 const PLUGINS = z.looseObject({ nodeAffinityScoring: SCORING.nullish() });
 
+const MANAGED_FIELDS = z.looseObject({ time: z.string().nullish(), fieldsV1: z.unknown() });
+
 const CLUSTER_CONFIG = z.looseObject({
   metadata: z.looseObject({
     name: z.string(),
     uid: z.string().default(""),
     generation: z.int().default(0),
+    creationTimestamp: z.string().nullish(),
+    managedFields: z.array(MANAGED_FIELDS).nullish().catch(undefined),
     deletionTimestamp: z.string().nullish(),
     finalizers: z.array(z.string()).nullish(),
   }),
@@ -53,6 +58,7 @@ export function parseClusterConfig(object: unknown): Parsed<ClusterConfig> {
     generation: metadata.generation,
     deleting: typeof metadata.deletionTimestamp === "string",
     finalizers: metadata.finalizers ?? [],
+    selectedSinceMs: selectedSinceMs(metadata),
     logVerbosity: spec.logVerbosity,
     rawNamespaceSelector: spec.namespaceSelector ?? undefined,
     namespaceSelector: parseSelector(spec.namespaceSelector),
@@ -78,6 +84,16 @@ export function parseNamespaceConfig(object: unknown): Parsed<NamespaceConfig> {
     scoring: scoringOf(spec.plugins?.nodeAffinityScoring),
   };
   return { kind: "ok", value };
+}
+
+function selectedSinceMs(
+  { creationTimestamp, managedFields }: z.infer<typeof CLUSTER_CONFIG>["metadata"],
+): number {
+  const changes = (managedFields ?? [])
+    .filter(({ fieldsV1 }) => memberOf(memberOf(fieldsV1, "f:spec"), "f:namespaceSelector") !== undefined)
+    .map(({ time }) => time);
+  const times = [creationTimestamp, ...changes].map((time) => Date.parse(time ?? ""));
+  return Math.max(0, ...times.filter((time) => !Number.isNaN(time)));
 }
 
 function scoringOf(plugin: z.infer<typeof SCORING> | null | undefined): NodeAffinityScoring {

@@ -1,5 +1,5 @@
 // Pods that the webhook never saw, because it did not answer in time or refused work under overload and the API server
-// let them pass (`failurePolicy: Ignore`). They are told of, never changed. Called by the sweep of the pod controller.
+// admitted them all the same (`failurePolicy: Ignore`). They are reported, never changed.
 import { EventReason, PodAnnotation, PodLabel } from "../../names.ts";
 import type { PlacementConfigs, PlacementSettings } from "../config_types.ts";
 import { isGated } from "../patch/constraints.ts";
@@ -16,13 +16,19 @@ export interface AdmissionScope {
   readonly settings: PlacementSettings;
 }
 
+/** Pods are admitted without the webhook for so long after a config selects their namespace: it must be registered (ms). */
+const REGISTRATION_MS = 30_000;
+
 /**
- * Whether a pending pod bears no mark of the webhook, which marks every pod it sees, and would have been gated or placed
- * by it. Its node does not count: without a gate the scheduler has chosen one within milliseconds.
+ * Whether a pending pod has no label of the webhook, which labels every pod it sees, and would have been gated or placed
+ * by it. A pod that is older than the config or its namespace selector was not the webhook's to see. Its node does not
+ * count: without a gate the scheduler has chosen one within milliseconds.
  */
 export function isUnadmitted(pod: PodView, { configs, settings }: AdmissionScope): boolean {
   const { cluster } = configs;
-  if (cluster === undefined || cluster.deleting || pod.deleting || isMarked(pod) || isMirror(pod)) return false;
+  if (cluster === undefined || cluster.deleting || pod.deleting || isLabelled(pod) || isMirror(pod)) return false;
+  const createdMs = pod.creationTimestampMs ?? Infinity;
+  if (createdMs < cluster.selectedSinceMs + REGISTRATION_MS) return false;
   const unbound = { ...pod, nodeName: "" };
   const { kind } = judgeAdmission({
     pod: unbound,
@@ -55,12 +61,12 @@ export function unadmittedReport(pods: readonly PodView[]): PodReport {
   return { type: "Warning", reason: EventReason.admissionMissed, message: clip(message + names.join(", "), 1024) };
 }
 
-function isMarked(pod: PodView): boolean {
+function isLabelled(pod: PodView): boolean {
   return isGated(pod) || entryOf(pod.labels, PodLabel.gate) !== undefined ||
     entryOf(pod.annotations, PodAnnotation.decision) !== undefined;
 }
 
-/** A static pod's image in the API: its kubelet runs it whatever the API server says. */
+/** A static pod as the API shows it: its kubelet runs it whatever the API server says. */
 function isMirror({ owners }: PodView): boolean {
   return owners.some(({ kind }) => kind === "Node");
 }

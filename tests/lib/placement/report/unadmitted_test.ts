@@ -1,6 +1,8 @@
 // Which pending pods the webhook never saw. Pure.
 import assert from "node:assert/strict";
 import { admissionPatch } from "../../../../lib/placement/patch/admission_patch.ts";
+import { parseClusterConfig } from "../../../../lib/placement/config/config.ts";
+import type { ClusterConfig } from "../../../../lib/placement/config_types.ts";
 import { parseSelector } from "../../../../lib/placement/config/selector.ts";
 import { judgeAdmission } from "../../../../lib/placement/gate.ts";
 import { makeSettings } from "../../../../lib/placement/config/settings.ts";
@@ -63,6 +65,32 @@ for (const { title, pod, unadmitted } of ROWS) {
     assert.equal(isUnadmitted(podOf(pod), { configs: present, settings }), unadmitted);
   });
 }
+
+Deno.test("isUnadmitted() is false for a pod older than the config, or than its namespace selector", () => {
+  const createdAt = (creationTimestamp: string): ReturnType<typeof podOf> => podOf(rawPod({}, { creationTimestamp }));
+  const parsed = parseClusterConfig({
+    metadata: {
+      name: "cluster",
+      creationTimestamp: "2026-01-01T00:00:00Z",
+      managedFields: [
+        { manager: "kubectl", time: "2026-03-01T00:00:00Z", fieldsV1: { "f:spec": { "f:namespaceSelector": {} } } },
+        { manager: "archway", time: "2026-05-01T00:00:00Z", fieldsV1: { "f:status": { "f:conditions": {} } } },
+      ],
+    },
+    spec: {},
+  });
+  assert.ok(parsed.kind === "ok");
+  const since = (config: ClusterConfig, created: string): boolean =>
+    isUnadmitted(createdAt(created), { configs: configs(config), settings });
+  const plain = { ...parsed.value, selectedSinceMs: Date.parse("2026-01-01T00:00:00Z") };
+  assert.deepEqual(
+    ["2025-12-31T00:00:00Z", "2026-01-01T00:00:10Z", "2026-02-01T00:00:00Z"].map((created) => since(plain, created)),
+    [false, false, true],
+  );
+  assert.equal(parsed.value.selectedSinceMs, Date.parse("2026-03-01T00:00:00Z"));
+  assert.equal(since(parsed.value, "2026-02-01T00:00:00Z"), false);
+  assert.equal(since(parsed.value, "2026-04-01T00:00:00Z"), true);
+});
 
 Deno.test("isUnadmitted() is false for whatever the webhook has seen", () => {
   for (const { pod: raw } of ROWS) {
