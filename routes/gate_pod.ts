@@ -7,7 +7,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { LoadLimit } from "../lib/server/load_limit.ts";
 import { errorText, type Logger } from "../lib/log.ts";
 import type { AdmissionOutcome } from "../lib/metrics.ts";
-import { admissionPatch } from "../lib/placement/patch/admission_patch.ts";
+import { admissionPatch, isStorable } from "../lib/placement/patch/admission_patch.ts";
 import type { PlacementConfigs, PlacementSettings } from "../lib/placement/config_types.ts";
 import type { GateVerdict } from "../lib/placement/decision_types.ts";
 import { judgeAdmission, planAdmission } from "../lib/placement/gate.ts";
@@ -100,7 +100,8 @@ async function review(
   }
   const opening = deps.opening();
   if (opening !== undefined) await opening;
-  const { outcome, patch } = answerSafely(deps, parsed.request);
+  const reviewBytes = Number(context.req.header("content-length") ?? 0);
+  const { outcome, patch } = answerSafely(deps, { request: parsed.request, reviewBytes });
   observe(outcome, { ms: elapsedMs(), dryRun });
   return context.json(allowedReview(uid, patch));
 }
@@ -110,16 +111,22 @@ function countContainers(object: unknown): number {
   return (listAt(spec, "containers")?.length ?? 0) + (listAt(spec, "initContainers")?.length ?? 0);
 }
 
-function answerSafely(deps: GatePodDeps, request: AdmissionRequest): Answer {
+interface SizedRequest {
+  readonly request: AdmissionRequest;
+  /** The bytes of the review that brought it; 0 when the client did not say. */
+  readonly reviewBytes: number;
+}
+
+function answerSafely(deps: GatePodDeps, sized: SizedRequest): Answer {
   try {
-    return answer(deps, request);
+    return answer(deps, sized);
   } catch (error) {
-    deps.log.error("admission request could not be judged", { uid: request.uid, error: errorText(error) });
+    deps.log.error("admission request could not be judged", { uid: sized.request.uid, error: errorText(error) });
     return UNTOUCHED;
   }
 }
 
-function answer(deps: GatePodDeps, request: AdmissionRequest): Answer {
+function answer(deps: GatePodDeps, { request, reviewBytes }: SizedRequest): Answer {
   const isNewPod = request.subresource === "" && request.operation === "CREATE";
   const hasEphemeral = request.subresource === "ephemeralcontainers";
   if (request.resource !== "pods" || !isNewPod && !hasEphemeral) return UNTOUCHED;
@@ -144,10 +151,15 @@ function answer(deps: GatePodDeps, request: AdmissionRequest): Answer {
     mayGate: deps.mayGate(),
     liveArchitectures: deps.liveArchitectures(),
   });
+  const patch = admissionPatch(pod, verdict);
+  if (!isStorable({ reviewBytes, patch })) {
+    deps.log.warn("pod admitted as it is: it may be too large to be stored with a patch", { uid: request.uid });
+    return UNTOUCHED;
+  }
   const isWorthwhile = verdict.kind === "gate" || verdict.kind === "place" && deps.isAging(pod, images);
   if (images.length > 0 && isWorthwhile && !request.dryRun) deps.prefetch(pod, images);
   tell(deps, { pod, verdict, dryRun: request.dryRun });
-  return { outcome: isRepeat(verdict) ? "passed" : OUTCOME[verdict.kind], patch: admissionPatch(pod, verdict) };
+  return { outcome: isRepeat(verdict) ? "passed" : OUTCOME[verdict.kind], patch };
 }
 
 function tell(

@@ -185,6 +185,22 @@ Deno.test("gatePod() refuses beyond its limit with 503, which lets the pod pass,
   assert.deepEqual(prefetched, []);
 });
 
+Deno.test("invariant 4: gatePod() admits a pod as it is when a patch might make it too large to be stored", async () => {
+  const { app, outcomes, prefetched } = openApp();
+  const admitSized = async (bytes: number): Promise<Allowed> => {
+    const body = JSON.stringify(
+      reviewOf({ ...POD, metadata: { ...POD.metadata, annotations: { note: "x".repeat(bytes) } } }),
+    );
+    const headers = { "content-type": "application/json", "content-length": String(body.length) };
+    const response = await app.request("/gate", { method: "POST", body, headers });
+    return (await response.json()).response;
+  };
+  assert.equal((await admitSized(1_500_000)).patch, undefined);
+  assert.notEqual((await admitSized(1_000_000)).patch, undefined);
+  assert.deepEqual(outcomes.map(({ outcome }) => outcome), ["passed", "gated"]);
+  assert.equal(prefetched.length, 1);
+});
+
 Deno.test("gatePod() gives its place back, whatever came of the request", async () => {
   let inside = 0;
   const enter = (): () => void => {

@@ -4,10 +4,24 @@ import { AffinityLabel, GateLabel, PodLabel } from "../../names.ts";
 import { unreachable } from "../../unreachable.ts";
 import type { GateVerdict, PlacementDecision } from "../decision_types.ts";
 import type { PodView } from "../types.ts";
+import { utf8Length } from "../raw.ts";
 import { isGated } from "./constraints.ts";
 import { type MetadataChanges, metadataOf, STRIPPED_METADATA } from "./metadata_changes.ts";
 import { ownRequirement } from "./own_terms.ts";
 import { addGate, decisionOperations, metadataOperations, removeGate } from "./pod_patch.ts";
+
+/** The largest object that etcd stores by default, less what its encoding may add (bytes). */
+const MAX_OBJECT_BYTES = 1_500_000;
+
+/**
+ * Whether a pod is certainly small enough to be stored with a patch. The review that brought the pod is larger than the
+ * pod as it is stored. A pod of which this is not certain must be admitted as it is: it may fit without the patch alone.
+ */
+export function isStorable(
+  { reviewBytes, patch }: { readonly reviewBytes: number; readonly patch: JsonPatch },
+): boolean {
+  return patch.length === 0 || reviewBytes + utf8Length(JSON.stringify(patch)) <= MAX_OBJECT_BYTES;
+}
 
 /** The patch that carries a verdict out on a pod that is being created; empty when nothing changes. */
 export function admissionPatch(pod: PodView, verdict: GateVerdict): JsonPatch {
