@@ -126,11 +126,11 @@ async function runServe(config: Config, run: ServeRun): Promise<number> {
   const { parsePlacementOptions } = await import("./lib/placement/config/options.ts");
   const { serve } = await import("./serve/serve.ts");
   const options = parsePlacementOptions(config);
-  if (options.kind === "invalid") return refuse(terminal, options.problems);
+  if (options.kind === "unparsable") return refuse(terminal, options.problems);
   const log = openLogger({ level: config.fallbackLogLevel, write: writeLog });
   await serve({
     config,
-    settings: options.settings,
+    settings: options.value,
     access: await openAccess(config, (message) => log.warn("cannot trust the connection to the cluster", { message })),
     clock: systemClock,
     log,

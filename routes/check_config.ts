@@ -14,7 +14,7 @@ import {
   validateClusterConfig,
   validateNamespaceConfig,
 } from "../lib/operand/validate.ts";
-import { memberOf, objectAt, textAt } from "../lib/placement/raw.ts";
+import { memberOf, objectAt, textAt } from "../lib/json.ts";
 
 /** What the checks read with. */
 export interface CheckDeps {

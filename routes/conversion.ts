@@ -6,7 +6,7 @@
 // | a review with one object that cannot be | 200, Failed with the reason; nothing half-converted |
 // | anything else                      | undefined: the caller answers 400                       |
 import { convertObject } from "../lib/operand/convert.ts";
-import { listAt, objectAt, textAt } from "../lib/placement/raw.ts";
+import { listAt, objectAt, textAt } from "../lib/json.ts";
 
 /** Answers a ConversionReview (apiextensions.k8s.io/v1); undefined when the body is none. */
 export function convertReview(body: unknown): Readonly<Record<string, unknown>> | undefined {

@@ -12,7 +12,7 @@ import type { PlacementConfigs, PlacementSettings } from "../lib/placement/confi
 import type { GateVerdict } from "../lib/placement/decision_types.ts";
 import { judgeAdmission, planAdmission } from "../lib/placement/gate.ts";
 import { parsePod } from "../lib/placement/pod_view.ts";
-import { listAt, objectAt } from "../lib/placement/raw.ts";
+import { listAt, objectAt } from "../lib/json.ts";
 import { verdictReason } from "../lib/placement/report/reason.ts";
 import type { PodView } from "../lib/placement/types.ts";
 import type { JsonPatch } from "../lib/k8s/patch.ts";

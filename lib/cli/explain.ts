@@ -10,7 +10,7 @@ import type { ImageOutcome } from "../placement/decision_types.ts";
 import { explainPod } from "../placement/explain/explain.ts";
 import type { Participation, PodExplanation, PodState } from "../placement/explain/pod_explanation.ts";
 import { parsePod } from "../placement/pod_view.ts";
-import { listAt, memberOf, objectAt, textAt } from "../placement/raw.ts";
+import { listAt, memberOf, objectAt, textAt } from "../json.ts";
 import { matchesSelector, parseSelector } from "../placement/config/selector.ts";
 import type { PodView } from "../placement/types.ts";
 import { type Color, ExitCode, paint, renderTable, type Terminal } from "./output.ts";

@@ -15,7 +15,6 @@ const texts = z.array(z.string().min(1), { error: "is not a list of texts" });
 
 /** The file's settings in their types; each has a default. */
 export const FileSchema = z.strictObject({
-  dropUselessPreferences: z.boolean({ error: "is not true or false" }).default(false),
   variantLabels: texts.default([]),
   runtimeClasses: texts.default([]),
   imageVolumes: z.enum(["ignore", "require"], { error: "is not one of ignore, require" }).default("ignore"),
@@ -42,11 +41,6 @@ export const FILE_SETTINGS: readonly FileSetting[] = [
     help: "Node labels for image variants, as VARIANT=KEY=VALUE.",
   },
   { key: "imageVolumes", example: "require", help: "Whether image volumes count as images of the pod." },
-  {
-    key: "dropUselessPreferences",
-    example: "true",
-    help: "Leave out preferences for architectures that the images lack.",
-  },
   { key: "webhookService", example: "front", help: "Service in front of the webhooks." },
   { key: "registriesConfDir", example: "/etc/containers/registries.conf.d", help: "Drop-ins of registries.conf." },
   { key: "cacheEntries", example: "50000", help: "Images kept in memory." },

@@ -7,7 +7,8 @@ import type { Logger } from "../log.ts";
 import { CLUSTER_CONFIG_NAME } from "../names.ts";
 import type { ConfigPresence } from "../operand/dead_man.ts";
 import { parseClusterConfig, parseNamespaceConfig } from "../placement/config/config.ts";
-import type { ClusterConfig, NamespaceConfig, Parsed, PlacementConfigs } from "../placement/config_types.ts";
+import type { Parsed } from "../parsed.ts";
+import type { ClusterConfig, NamespaceConfig, PlacementConfigs } from "../placement/config_types.ts";
 
 /** The configs in force. */
 export interface Configs {
@@ -95,9 +96,14 @@ function accept<T>(
 ): (object: KubeObject) => T | undefined {
   return (object) => {
     const parsed = parse(object);
-    if (parsed.kind === "ok") return parsed.value;
+    if (parsed.kind === "parsed") return parsed.value;
     const { namespace, name } = object.metadata;
-    log.warn("config left out: it cannot be read", { kind: object.kind, namespace, name, reason: parsed.message });
+    log.warn("config left out: it cannot be read", {
+      kind: object.kind,
+      namespace,
+      name,
+      reason: parsed.fault.message,
+    });
     return undefined;
   };
 }

@@ -9,8 +9,7 @@
 // Source: operator §1.1; the reference drops the plugins (§6.2 B10) and believes any annotation value.
 import { isKnownArchitecture } from "../arch.ts";
 import { API_GROUP } from "../names.ts";
-import type { RawObject } from "../placement/config_types.ts";
-import { isObject, memberOf, objectAt, textAt } from "../placement/raw.ts";
+import { isObject, type JsonObject, memberOf, objectAt, textAt } from "../json.ts";
 
 /** Holds the fallback architecture in v1alpha1. */
 export const FALLBACK_ANNOTATION = "multiarch.openshift.io/fallback-architecture";
@@ -20,7 +19,7 @@ export const STASH_ANNOTATION = "archway.dev/v1beta1-spec";
 
 /** A converted object, or why it cannot be converted. */
 export type Conversion =
-  | { readonly kind: "ok"; readonly object: RawObject }
+  | { readonly kind: "ok"; readonly object: JsonObject }
   | { readonly kind: "failed"; readonly message: string };
 
 /** Members of spec that both versions have. */
@@ -28,7 +27,7 @@ const SHARED = ["logVerbosity", "namespaceSelector"];
 
 /** What the stash annotation carries, as JSON. */
 interface Stash {
-  readonly spec: RawObject;
+  readonly spec: JsonObject;
   /** The fallback annotation that the v1beta1 object itself had, which v1alpha1 uses for another purpose. */
   readonly annotation?: string;
 }
@@ -45,14 +44,14 @@ export function convertObject(object: unknown, desired: string): Conversion {
   return failed(`Cannot convert "${from}" to "${desired}": the versions are ${alpha} and ${beta}, one of each.`);
 }
 
-function toAlpha(object: RawObject): RawObject {
+function toAlpha(object: JsonObject): JsonObject {
   const spec = objectAt(object, "spec");
   const { fallbackArchitecture, ...members } = spec ?? {};
   const { [FALLBACK_ANNOTATION]: annotation, [STASH_ANNOTATION]: _stale, ...others } = annotationsOf(object);
   const fallback = knownArchitecture(fallbackArchitecture);
   // An empty fallback is the default of v1beta1: saying nothing says the same.
   const hasOddFallback = fallback === undefined && fallbackArchitecture !== undefined && fallbackArchitecture !== "";
-  const pick = (wanted: (name: string) => boolean): RawObject =>
+  const pick = (wanted: (name: string) => boolean): JsonObject =>
     Object.fromEntries(Object.entries(members).filter(([name]) => wanted(name)));
   const stash: Stash = {
     spec: { ...pick((name) => !SHARED.includes(name)), ...(hasOddFallback ? { fallbackArchitecture } : {}) },
@@ -68,7 +67,7 @@ function toAlpha(object: RawObject): RawObject {
   );
 }
 
-function toBeta(object: RawObject): RawObject {
+function toBeta(object: JsonObject): JsonObject {
   const { [FALLBACK_ANNOTATION]: annotation, [STASH_ANNOTATION]: stashText, ...others } = annotationsOf(object);
   const stash = parseStash(stashText);
   const fallback = knownArchitecture(annotation);
@@ -82,11 +81,11 @@ function toBeta(object: RawObject): RawObject {
   );
 }
 
-function annotationsOf(object: RawObject): RawObject {
+function annotationsOf(object: JsonObject): JsonObject {
   return objectAt(objectAt(object, "metadata"), "annotations") ?? {};
 }
 
-function withAnnotations(object: RawObject, annotations: RawObject): RawObject {
+function withAnnotations(object: JsonObject, annotations: JsonObject): JsonObject {
   const { annotations: _before, ...metadata } = objectAt(object, "metadata") ?? {};
   return {
     ...object,

@@ -1,6 +1,5 @@
 // What the Prometheus operator is given where it is installed: what to scrape, and when to alert.
-import type { RawObject } from "../placement/config_types.ts";
-import { isObject, objectAt } from "../placement/raw.ts";
+import { isObject, type JsonObject, objectAt } from "../json.ts";
 import type { KubeObject } from "../k8s/types.ts";
 import { type Alert, ALERTS, RUNBOOKS_FILE } from "./alerts.ts";
 import type { OperandConfig } from "./config_view.ts";
@@ -38,11 +37,11 @@ export function renderMonitoring(config: OperandConfig, settings: MonitoringSett
 }
 
 /** The groups of the PrometheusRule; with an empty base, links to runbooks are relative to the repository. */
-export function renderAlertGroups(runbookBaseUrl: string): readonly RawObject[] {
+export function renderAlertGroups(runbookBaseUrl: string): readonly JsonObject[] {
   return [{ name: "archway.rules", rules: ALERTS.map((alert) => renderAlert(alert, runbookBaseUrl)) }];
 }
 
-function renderAlert(alert: Alert, runbookBaseUrl: string): RawObject {
+function renderAlert(alert: Alert, runbookBaseUrl: string): JsonObject {
   const { name, expression, forDuration, severity, summary, description } = alert;
   const base = runbookBaseUrl === "" ? "" : runbookBaseUrl.replace(/\/*$/, "/");
   return {

@@ -1,7 +1,7 @@
 // Whether a config may be written or deleted: ordered lists of named rules, the first that is broken is the answer.
 import { isDeepStrictEqual } from "node:util";
 import { KNOWN_ARCHITECTURES } from "../arch.ts";
-import { listAt, memberOf, objectAt, textAt } from "../placement/raw.ts";
+import { listAt, memberOf, objectAt, textAt } from "../json.ts";
 import { parseSelector } from "../placement/config/selector.ts";
 import { FALLBACK_ANNOTATION } from "./convert.ts";
 
@@ -142,7 +142,7 @@ function architectureProblem(where: string, value: string): string | undefined {
 
 function selectorProblem(where: string, raw: unknown): string | undefined {
   const selector = parseSelector(raw);
-  return selector.kind === "invalid" ? `Cannot use ${where}: ${selector.message}` : undefined;
+  return selector.kind === "unparsable" ? `Cannot use ${where}: ${selector.message}` : undefined;
 }
 
 /** Priorities tell the configs of a namespace apart; an absent one is 0 and takes part. */

@@ -1,12 +1,5 @@
 // The words of configuration in pod placement: the two custom resources as parsed, and this installation's switches.
-
-/** A JSON object as the API server sent it; members nobody knows stay in it. */
-export type RawObject = Readonly<Record<string, unknown>>;
-
-/** The outcome of parsing something from outside. The message is for people. */
-export type Parsed<T> =
-  | { readonly kind: "ok"; readonly value: T }
-  | { readonly kind: "invalid"; readonly message: string };
+import type { JsonObject } from "../json.ts";
 
 /** One requirement of a compiled label selector, or one node selector expression that Archway adds. */
 export interface LabelRequirement {
@@ -15,11 +8,11 @@ export interface LabelRequirement {
   readonly values: readonly string[];
 }
 
-/** A compiled label selector. `invalid` selects nothing; its message says why. Source: §2.4. */
+/** A compiled label selector. `unparsable` selects nothing; its message says why. */
 export type LabelSelector =
   | { readonly kind: "everything" }
   | { readonly kind: "requirements"; readonly requirements: readonly LabelRequirement[] }
-  | { readonly kind: "invalid"; readonly message: string };
+  | { readonly kind: "unparsable"; readonly message: string };
 
 /** A wanted preference: `platforms[]` of the nodeAffinityScoring plugin. */
 export interface PlatformWeight {
@@ -47,7 +40,7 @@ export interface ClusterConfig {
   readonly selectedSinceMs: number;
   readonly logVerbosity: string;
   /** As written, to be copied verbatim into the webhook configuration. */
-  readonly rawNamespaceSelector: RawObject | undefined;
+  readonly rawNamespaceSelector: JsonObject | undefined;
   /** Compiled; `everything` when absent. */
   readonly namespaceSelector: LabelSelector;
   readonly fallbackArchitecture: string | undefined;
@@ -61,19 +54,19 @@ export interface NamespaceConfig {
   readonly creationTimestampMs: number;
   readonly priority: number;
   readonly labelSelector: LabelSelector;
-  /** Absent in the reference; wins over the cluster's. */
+  /** Not a field of the MTO; wins over the cluster's. */
   readonly fallbackArchitecture: string | undefined;
   readonly scoring: NodeAffinityScoring;
 }
 
-/** The configs that may concern a pod. A missing cluster config means: scoring off, no fallback (D1). */
+/** The configs that may concern a pod. A missing cluster config means: scoring off, no fallback. */
 export interface PlacementConfigs {
   readonly cluster: ClusterConfig | undefined;
   /** All of the pod's namespace, in any order, matching or not. */
   readonly namespace: readonly NamespaceConfig[];
 }
 
-/** A taint by which a cluster marks the architecture of its nodes: `key=<arch>:effect`. */
+/** A taint by which a cluster separates nodes by architecture: `key=<arch>:effect`. */
 export interface ArchTaint {
   readonly key: string;
   readonly effect: "NoSchedule" | "NoExecute" | "PreferNoSchedule";
@@ -90,7 +83,7 @@ export interface VariantLabel {
   readonly values: readonly string[];
 }
 
-/** What a RuntimeClass changes: `skip` leaves its pods alone; `add` names architectures it can run besides (emulation). */
+/** What a RuntimeClass changes: `skip` ignores its pods; `add` names architectures it can run besides (emulation). */
 export type RuntimeClassRule =
   | { readonly kind: "skip" }
   | { readonly kind: "add"; readonly architectures: readonly string[] };

@@ -2,7 +2,7 @@
 // confirm it; a transient one with backoff until the longest gate age is over.
 import { INSPECT_RETRY_LIMIT, PodLabel } from "../names.ts";
 import type { ImageFailure } from "./decision_types.ts";
-import { entryOf } from "./raw.ts";
+import { entryOf } from "../json.ts";
 import type { PodView } from "./types.ts";
 
 /** A permanent failure is confirmed once, after this long. */

@@ -9,7 +9,7 @@ import { judgeImages } from "./images.ts";
 import { parseRecord, recordOf, renderRecord } from "./patch/record.ts";
 import { placeByImages } from "./place.ts";
 import { planInspection } from "./plan_inspection.ts";
-import { entryOf } from "./raw.ts";
+import { entryOf } from "../json.ts";
 import type { InspectionPlan, PodView } from "./types.ts";
 
 /** What a verdict is made from. */

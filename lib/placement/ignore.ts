@@ -5,7 +5,7 @@ import type { PlacementSettings } from "./config_types.ts";
 import { hasPreferredArchitecture, hasRequiredArchitecture } from "./patch/constraints.ts";
 import type { IgnoreReason } from "./decision_types.ts";
 import { parseRecord } from "./patch/record.ts";
-import { entryOf } from "./raw.ts";
+import { entryOf } from "../json.ts";
 import type { PodPlan, PodView } from "./types.ts";
 
 /** What the rules look at. */

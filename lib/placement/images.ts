@@ -4,10 +4,10 @@ import { intersectArchitectures, isUsableArchitecture, KNOWN_ARCHITECTURES } fro
 import { NODE_OS_LABEL } from "../names.ts";
 import type { ImageUse, InspectedImage, InspectionFailure, Platform } from "../oci/types.ts";
 import { unreachable } from "../unreachable.ts";
-import type { PlacementSettings, RawObject } from "./config_types.ts";
+import type { PlacementSettings } from "./config_types.ts";
 import { expressionsOf } from "./patch/constraints.ts";
 import type { ImageFailure, ImageJudgement, ImageOutcome } from "./decision_types.ts";
-import { entryOf, listAt, memberOf, textAt } from "./raw.ts";
+import { entryOf, type JsonObject, listAt, memberOf, textAt } from "../json.ts";
 import type { Evidence, InspectionPlan, PodView } from "./types.ts";
 import { joinLevels, type Levels, levelsOf } from "./variants.ts";
 
@@ -41,7 +41,7 @@ export interface ImagesOfPod {
 
 /**
  * Intersects the images. Any failure makes the whole a failure: the first permanent one, else the first transient one
- * with the longest wait that any registry asked for. An image nobody inspected is a transient failure.
+ * with the longest wait that any registry asked for. An image that was not inspected is a transient failure.
  */
 export function judgeImages(facts: ImagesOfPod): ImageJudgement {
   const inspected = new Set(facts.images.map(({ image }) => image));
@@ -188,7 +188,7 @@ function firstOfEachImage(outcomes: readonly ImageOutcome[]): readonly ImageOutc
   return outcomes.filter(({ image }) => !seen.has(image) && seen.add(image));
 }
 
-function pinnedOs(term: RawObject): string | undefined {
+function pinnedOs(term: JsonObject): string | undefined {
   for (const expression of expressionsOf(term)) {
     const values = listAt(expression, "values") ?? [];
     const pins = textAt(expression, "key") === NODE_OS_LABEL && memberOf(expression, "operator") === "In";

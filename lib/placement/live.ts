@@ -1,8 +1,7 @@
 // What nodes, Karpenter NodePools and OpenShift MachineSets offer: architectures, read from the objects as they are. Pure.
-// Source: the autoscaler's and Karpenter's documented fields.
 import { intersectArchitectures, isUsableArchitecture, KNOWN_ARCHITECTURES } from "../arch.ts";
 import { NODE_ARCH_LABEL } from "../names.ts";
-import { listAt, objectAt, textAt } from "./raw.ts";
+import { listAt, objectAt, textAt } from "../json.ts";
 
 /** The architecture of a node: its label, else what its kubelet says. */
 export function offeredByNode(node: unknown): readonly string[] {

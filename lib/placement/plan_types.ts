@@ -23,7 +23,7 @@ export interface PreferencePlan {
   readonly outcomes: readonly PreferenceOutcome[];
   /** A config wants preferences on this pod. */
   readonly wanted: boolean;
-  /** The user stated an architecture preference (its own preferred terms speak of it): nothing is added. */
+  /** The user stated an architecture preference (in preferred terms of its own): nothing is added. */
   readonly userStated: boolean;
   /** Terms of ours are on the pod, from now or from before. */
   readonly present: boolean;

@@ -1,5 +1,5 @@
-// The pod that a workload would make: its template, read as a pod of the workload's namespace. Pure.
-import { memberOf, objectAt, textAt } from "./raw.ts";
+// The pod that a workload would make: its template, read as a pod of the workload's namespace.
+import { memberOf, objectAt, textAt } from "../json.ts";
 import { parsePod } from "./pod_view.ts";
 import type { PodView } from "./types.ts";
 

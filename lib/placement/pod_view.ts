@@ -2,8 +2,17 @@
 // because it runs thousands of times a second. Tolerant: what is odd reads as absent.
 import { pointer } from "../k8s/patch.ts";
 import { PodAnnotation } from "../names.ts";
-import type { RawObject } from "./config_types.ts";
-import { isObject, listAt, memberOf, objectAt, textAt, textEntries, textMapAt, utf8Length } from "./raw.ts";
+import {
+  isObject,
+  type JsonObject,
+  listAt,
+  memberOf,
+  objectAt,
+  textAt,
+  textEntries,
+  textMapAt,
+  utf8Length,
+} from "../json.ts";
 import type { ContainerView, OwnerView, PodView, TolerationView } from "./types.ts";
 
 const NOTHING: readonly never[] = [];
@@ -53,7 +62,7 @@ type MetadataView = Pick<
   | "annotationBytes"
 >;
 
-function parseMetadata(metadata: RawObject | undefined): MetadataView {
+function parseMetadata(metadata: JsonObject | undefined): MetadataView {
   const createdMs = Date.parse(textAt(metadata, "creationTimestamp"));
   const annotations = objectAt(metadata, "annotations");
   return {
@@ -69,7 +78,7 @@ function parseMetadata(metadata: RawObject | undefined): MetadataView {
   };
 }
 
-function bytesOf(map: RawObject): number {
+function bytesOf(map: JsonObject): number {
   let bytes = 0;
   for (const key of Object.keys(map)) bytes += utf8Length(key) + utf8Length(textAt(map, key));
   return bytes;
@@ -80,7 +89,7 @@ type AffinityView = Pick<
   "hasAffinity" | "hasNodeAffinity" | "requiredTerms" | "hasRequiredTermsList" | "preferredTerms"
 >;
 
-function parseAffinity(spec: RawObject): AffinityView {
+function parseAffinity(spec: JsonObject): AffinityView {
   const affinity = objectAt(spec, "affinity");
   const nodeAffinity = objectAt(affinity, "nodeAffinity");
   const required = objectAt(nodeAffinity, "requiredDuringSchedulingIgnoredDuringExecution");
@@ -94,7 +103,7 @@ function parseAffinity(spec: RawObject): AffinityView {
   };
 }
 
-function parseContainers(spec: RawObject, list: string): readonly ContainerView[] {
+function parseContainers(spec: JsonObject, list: string): readonly ContainerView[] {
   return (listAt(spec, list) ?? NOTHING).map((container, index) => ({
     name: textAt(container, "name"),
     image: textAt(container, "image"),
@@ -103,7 +112,7 @@ function parseContainers(spec: RawObject, list: string): readonly ContainerView[
   }));
 }
 
-function parseImageVolumes(spec: RawObject): readonly ContainerView[] {
+function parseImageVolumes(spec: JsonObject): readonly ContainerView[] {
   const volumes = listAt(spec, "volumes") ?? NOTHING;
   return volumes.flatMap((volume, index) => {
     const image = objectAt(volume, "image");
@@ -118,7 +127,7 @@ function parseImageVolumes(spec: RawObject): readonly ContainerView[] {
   });
 }
 
-function parseOwner(owner: RawObject): OwnerView {
+function parseOwner(owner: JsonObject): OwnerView {
   return {
     kind: textAt(owner, "kind"),
     name: textAt(owner, "name"),
@@ -126,7 +135,7 @@ function parseOwner(owner: RawObject): OwnerView {
   };
 }
 
-function parseToleration(toleration: RawObject): TolerationView {
+function parseToleration(toleration: JsonObject): TolerationView {
   return {
     key: textAt(toleration, "key"),
     operator: textAt(toleration, "operator"),
@@ -137,12 +146,12 @@ function parseToleration(toleration: RawObject): TolerationView {
 
 function mapObjects<T>(
   list: readonly unknown[] | undefined,
-  parse: (object: RawObject) => T,
+  parse: (object: JsonObject) => T,
 ): readonly T[] | undefined {
   return list?.filter(isObject).map(parse);
 }
 
 /** Keeps the positions of a list even where an entry is malformed: patches name terms by index. */
-function rawOrEmpty(value: unknown): RawObject {
+function rawOrEmpty(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }

@@ -1,5 +1,6 @@
 // What a decision about a pod is made from: the pod as Archway reads it, and the facts gathered about it.
-import type { PlacementSettings, RawObject } from "./config_types.ts";
+import type { JsonObject } from "../json.ts";
+import type { PlacementSettings } from "./config_types.ts";
 import type { ImageUse } from "../oci/types.ts";
 import type { DecisionRecord, ImageJudgement, PlacementDecision } from "./decision_types.ts";
 import type { PreferencePlan } from "./plan_types.ts";
@@ -54,11 +55,11 @@ export interface PodView {
   readonly hasAffinity: boolean;
   readonly hasNodeAffinity: boolean;
   /** Raw required terms; undefined when `required…` is absent, empty when it holds no list. */
-  readonly requiredTerms: readonly RawObject[] | undefined;
+  readonly requiredTerms: readonly JsonObject[] | undefined;
   /** Whether `required…` has a `nodeSelectorTerms` list (it may be an object without one). */
   readonly hasRequiredTermsList: boolean;
   /** Raw preferred terms; undefined when the list is absent. */
-  readonly preferredTerms: readonly RawObject[] | undefined;
+  readonly preferredTerms: readonly JsonObject[] | undefined;
   /** Init containers (sidecars included) first, then the main ones, each in order. */
   readonly containers: readonly ContainerView[];
   readonly ephemeralContainers: readonly ContainerView[];
@@ -81,7 +82,7 @@ export interface PodView {
 export interface OwnRequirement {
   readonly record: DecisionRecord;
   /** The architectures that the decision wrote into a term of the pod; undefined when the term is the user's. */
-  readonly architecturesOf: (term: RawObject) => readonly string[] | undefined;
+  readonly architecturesOf: (term: JsonObject) => readonly string[] | undefined;
 }
 
 /** What is settled before any image is inspected. */

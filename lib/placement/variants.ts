@@ -1,7 +1,8 @@
 // Instruction set levels (arm/v6, arm/v7, amd64/v2 to v4): the least level each image needs on an architecture, and the
 // node labels that `--variant-labels` gives for it. Without such labels only the architecture counts.
 import type { Platform } from "../oci/types.ts";
-import type { LabelRequirement, Parsed, PlacementSettings, VariantLabel } from "./config_types.ts";
+import type { LabelRequirement, PlacementSettings, VariantLabel } from "./config_types.ts";
+import { asParsed, type Parsed, unparsable } from "../parsed.ts";
 import { requiredAddition } from "./patch/affinity.ts";
 import type { ArchitectureRequirement, VariantRequirement } from "./plan_types.ts";
 import type { PodView } from "./types.ts";
@@ -49,9 +50,9 @@ export function requirementOf(
 export function parseVariantLabel(text: string): Parsed<VariantLabel> {
   const [, architecture, variant, key, values] = /^([a-z0-9]+)\/(v\d+)=([^=]+)(?:=(.+))?$/.exec(text) ?? [];
   if (architecture === undefined || variant === undefined || key === undefined) {
-    return { kind: "invalid", message: `Cannot read variant label "${text}": it is not ARCH/vN=KEY[=VALUE[|VALUE…]].` };
+    return unparsable(`Cannot read variant label "${text}": it is not ARCH/vN=KEY[=VALUE[|VALUE…]].`);
   }
-  return { kind: "ok", value: { architecture, variant, key, values: values?.split("|") ?? [] } };
+  return asParsed({ architecture, variant, key, values: values?.split("|") ?? [] });
 }
 
 /** Whether the pod has no required terms yet, or just those that an earlier call made of the same requirement. */

@@ -107,12 +107,12 @@ async function serveWhile(
   ], { env: {}, readFile: Deno.readTextFileSync });
   if (parsed.kind !== "run") throw new Error(JSON.stringify(parsed));
   const placement = parsePlacementOptions(parsed.config);
-  if (placement.kind === "invalid") throw new Error(placement.problems.join("; "));
+  if (placement.kind === "unparsable") throw new Error(placement.problems.join("; "));
   const stop = new AbortController();
   const log = openLogger({ level: "error", write: () => {} });
   const serving = serve({
     config: parsed.config,
-    settings: placement.settings,
+    settings: placement.value,
     access: await readKubeconfigAccess(walk.playground.files.kubeconfig, { clock: systemClock }),
     clock: systemClock,
     log,

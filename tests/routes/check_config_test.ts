@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";
 import type { KubeObject, ResourceType } from "../../lib/k8s/types.ts";
-import { memberOf, objectAt } from "../../lib/placement/raw.ts";
+import { memberOf, objectAt } from "../../lib/json.ts";
 import { reviewClusterConfig, reviewNamespaceConfig } from "../../routes/check_config.ts";
 
 interface Cluster {

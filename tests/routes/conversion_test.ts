@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { memberOf, objectAt } from "../../lib/placement/raw.ts";
+import { memberOf, objectAt } from "../../lib/json.ts";
 import { convertReview } from "../../routes/conversion.ts";
 
 const BETA = "multiarch.openshift.io/v1beta1";

@@ -1,8 +1,9 @@
 // The two configs of placement, parsed once when they arrive: ClusterPodPlacementConfig and PodPlacementConfig, v1beta1.
 import * as z from "zod";
-import { memberOf } from "../raw.ts";
+import { asParsed, type Parsed, unparsable } from "../../parsed.ts";
+import { memberOf } from "../../json.ts";
 import { parseSelector } from "./selector.ts";
-import type { ClusterConfig, NamespaceConfig, NodeAffinityScoring, Parsed } from "../config_types.ts";
+import type { ClusterConfig, NamespaceConfig, NodeAffinityScoring } from "../config_types.ts";
 
 const PLATFORM = z.looseObject({ architecture: z.string().min(1), weight: z.int().min(1).max(100) });
 
@@ -49,9 +50,9 @@ const NAMESPACE_CONFIG = z.looseObject({
 
 /** Parses a ClusterPodPlacementConfig; unknown members are ignored. */
 export function parseClusterConfig(object: unknown): Parsed<ClusterConfig> {
-  const parsed = CLUSTER_CONFIG.safeParse(object);
-  if (!parsed.success) return invalid("ClusterPodPlacementConfig", parsed.error);
-  const { metadata, spec } = parsed.data;
+  const result = CLUSTER_CONFIG.safeParse(object);
+  if (!result.success) return problemsOf("ClusterPodPlacementConfig", result.error);
+  const { metadata, spec } = result.data;
   const value: ClusterConfig = {
     name: metadata.name,
     uid: metadata.uid,
@@ -65,14 +66,14 @@ export function parseClusterConfig(object: unknown): Parsed<ClusterConfig> {
     fallbackArchitecture: spec.fallbackArchitecture || undefined,
     scoring: scoringOf(spec.plugins?.nodeAffinityScoring),
   };
-  return { kind: "ok", value };
+  return asParsed(value);
 }
 
-/** Parses a PodPlacementConfig. A faulty label selector is kept as `invalid`: it selects nothing and says why. */
+/** Parses a PodPlacementConfig. A faulty label selector is kept as `unparsable`: it selects nothing and says why. */
 export function parseNamespaceConfig(object: unknown): Parsed<NamespaceConfig> {
-  const parsed = NAMESPACE_CONFIG.safeParse(object);
-  if (!parsed.success) return invalid("PodPlacementConfig", parsed.error);
-  const { metadata, spec } = parsed.data;
+  const result = NAMESPACE_CONFIG.safeParse(object);
+  if (!result.success) return problemsOf("PodPlacementConfig", result.error);
+  const { metadata, spec } = result.data;
   const createdMs = Date.parse(metadata.creationTimestamp ?? "");
   const value: NamespaceConfig = {
     namespace: metadata.namespace,
@@ -83,7 +84,7 @@ export function parseNamespaceConfig(object: unknown): Parsed<NamespaceConfig> {
     fallbackArchitecture: spec.fallbackArchitecture || undefined,
     scoring: scoringOf(spec.plugins?.nodeAffinityScoring),
   };
-  return { kind: "ok", value };
+  return asParsed(value);
 }
 
 function selectedSinceMs(
@@ -101,10 +102,7 @@ function scoringOf(plugin: z.infer<typeof SCORING> | null | undefined): NodeAffi
   return { enabled: plugin?.enabled ?? false, platforms };
 }
 
-function invalid<T>(kind: string, error: z.ZodError): Parsed<T> {
+function problemsOf<T>(kind: string, error: z.ZodError): Parsed<T> {
   const problems = error.issues.slice(0, 5).map((issue) => `${issue.path.join(".") || "object"}: ${issue.message}`);
-  return {
-    kind: "invalid",
-    message: `Cannot read the ${kind}: ${problems.join("; ")}. It is ignored until corrected.`,
-  };
+  return unparsable(`Cannot read the ${kind}: ${problems.join("; ")}. It is ignored until corrected.`);
 }

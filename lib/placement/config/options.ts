@@ -1,5 +1,6 @@
-// Placement switches from the texts of flags to settings; every problem is told. Called by main once.
-import type { Parsed, PlacementSettings, RuntimeClassRule } from "../config_types.ts";
+// The flags of placement → settings, or every problem of them at once.
+import { asParsed, type Parsed, unparsable } from "../../parsed.ts";
+import type { PlacementSettings, RuntimeClassRule } from "../config_types.ts";
 import { makeSettings } from "./settings.ts";
 import { parseArchTaint } from "../patch/tolerations.ts";
 import { parseVariantLabel } from "../variants.ts";
@@ -20,15 +21,15 @@ export interface PlacementOptions {
 
 /** Settings, or all problems at once. */
 export type ParsedOptions =
-  | { readonly kind: "ok"; readonly settings: PlacementSettings }
-  | { readonly kind: "invalid"; readonly problems: readonly string[] };
+  | { readonly kind: "parsed"; readonly value: PlacementSettings }
+  | { readonly kind: "unparsable"; readonly problems: readonly string[] };
 
 /** Parses the list-valued flags and puts everything together. */
 export function parsePlacementOptions(options: PlacementOptions): ParsedOptions {
   const problems: string[] = [];
-  const keep = <T>(parsed: Parsed<T>): readonly T[] => {
-    if (parsed.kind === "ok") return [parsed.value];
-    problems.push(parsed.message);
+  const keep = <T>(result: Parsed<T>): readonly T[] => {
+    if (result.kind === "parsed") return [result.value];
+    problems.push(result.fault.message);
     return [];
   };
   const settings = makeSettings({
@@ -43,7 +44,7 @@ export function parsePlacementOptions(options: PlacementOptions): ParsedOptions 
     daemonSets: options.daemonsets,
     audit: options.audit,
   });
-  return problems.length === 0 ? { kind: "ok", settings } : { kind: "invalid", problems };
+  return problems.length === 0 ? { kind: "parsed", value: settings } : { kind: "unparsable", problems };
 }
 
 /** Parses `NAME`, or a beginning with a `*` behind it. */
@@ -59,10 +60,7 @@ export function parseRuntimeClass(text: string): Parsed<readonly [string, Runtim
   const [, name, rule] = /^([a-z0-9][-a-z0-9.]*)=([a-z0-9+]+)$/.exec(text) ?? [];
   const architectures = (rule ?? "").split("+");
   if (name === undefined || architectures.includes("")) {
-    return {
-      kind: "invalid",
-      message: `Cannot read runtime class "${text}": it is neither NAME=skip nor NAME=ARCH+ARCH.`,
-    };
+    return unparsable(`Cannot read runtime class "${text}": it is neither NAME=skip nor NAME=ARCH+ARCH.`);
   }
-  return { kind: "ok", value: [name, rule === "skip" ? { kind: "skip" } : { kind: "add", architectures }] };
+  return asParsed([name, rule === "skip" ? { kind: "skip" } : { kind: "add", architectures }]);
 }

@@ -1,15 +1,15 @@
-// The nodeAffinityScoring plugin: which preferred terms a pod gets, from which config, and the audit of it. Source: §2.5.
+// The nodeAffinityScoring plugin: which preferred terms a pod gets, from which config, and the audit of it.
 import { PodAnnotation } from "../../names.ts";
 import { preferredArchitectures, prefersArchitecture } from "../patch/constraints.ts";
 import { splitPreferredTerms } from "../patch/own_terms.ts";
 import type { PreferenceOutcome, PreferencePlan, PreferredTerm } from "../plan_types.ts";
-import { entryOf } from "../raw.ts";
+import { entryOf } from "../../json.ts";
 import type { ScoringSource } from "./selection.ts";
 import type { PodView } from "../types.ts";
 
 /**
  * Which preferred terms on the pod are Archway's own. `none`: all are the user's. `audited`: those that the audit
- * annotation vouches for (D9); its entries stay. `reinvocation`: the same in a later call of one admission, where the
+ * annotation lists; its entries stay. `reinvocation`: the same in a later call of one admission, where the
  * annotation is written anew, because what a new pod brings proves nothing.
  */
 export type OwnTerms = "none" | "audited" | "reinvocation";
@@ -32,7 +32,7 @@ export const NO_PREFERENCES: PreferencePlan = {
 };
 
 /**
- * Plans the preferred terms of a pod. A user's own architecture preference silences every config; between configs the
+ * Plans the preferred terms of a pod. A user's own architecture preference overrides every config; between configs the
  * first to name an architecture wins. What is already there of ours is neither repeated nor audited again.
  */
 export function planPreferences(pod: PodView, options: PreferenceOptions): PreferencePlan {

@@ -1,9 +1,9 @@
-// Which configs speak for a pod, in which order, and what they want. Source: §2.4, §2.8; ties as D28 wants them.
+// Which configs apply to a pod, in which order, and what they want.
 import { matchesSelector } from "./selector.ts";
 import type { ClusterConfig, NamespaceConfig, NodeAffinityScoring, PlacementConfigs } from "../config_types.ts";
 import type { PodView } from "../types.ts";
 
-/** The configs that speak for one pod. */
+/** The configs that apply to one pod. */
 export interface SelectedConfigs {
   readonly cluster: ClusterConfig | undefined;
   /** Those whose selector matches: highest priority first, then the oldest, then by name. */
@@ -33,7 +33,7 @@ export function scoringSources(selected: SelectedConfigs): readonly ScoringSourc
   return sources.filter(({ scoring }) => scoring.enabled);
 }
 
-/** Whether any config wants preferences on the pod (§1.2 step 6). */
+/** Whether any config wants preferences on the pod. */
 export function scoringWanted(selected: SelectedConfigs): boolean {
   return selected.cluster?.scoring.enabled === true || selected.namespace.some(({ scoring }) => scoring.enabled);
 }

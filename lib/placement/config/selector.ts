@@ -1,6 +1,6 @@
-// Kubernetes label selectors: compiled once when a config is read, matched for every pod. Source: §2.4.
+// Kubernetes label selectors: compiled once when a config is read, matched for every pod.
 import { unreachable } from "../../unreachable.ts";
-import { entryOf, isObject, memberOf } from "../raw.ts";
+import { entryOf, isObject, memberOf } from "../../json.ts";
 import type { LabelRequirement, LabelSelector } from "../config_types.ts";
 
 const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
@@ -10,22 +10,24 @@ const OPERATORS = ["In", "NotIn", "Exists", "DoesNotExist"] as const;
 /** Compiles a LabelSelector. Absent, null and `{}` select everything; a faulty one selects nothing and says why. */
 export function parseSelector(raw: unknown): LabelSelector {
   if (raw === undefined || raw === null) return { kind: "everything" };
-  if (!isObject(raw)) return invalid("it is not an object");
+  if (!isObject(raw)) return unparsable("it is not an object");
   const requirements: LabelRequirement[] = [];
   const matchLabels = memberOf(raw, "matchLabels") ?? {};
   const matchExpressions = memberOf(raw, "matchExpressions") ?? [];
-  if (!isObject(matchLabels)) return invalid("matchLabels is not an object");
-  if (!Array.isArray(matchExpressions)) return invalid("matchExpressions is not a list");
+  if (!isObject(matchLabels)) return unparsable("matchLabels is not an object");
+  if (!Array.isArray(matchExpressions)) return unparsable("matchExpressions is not a list");
   for (const [key, value] of Object.entries(matchLabels)) {
     requirements.push({ key, operator: "In", values: [texted(value)] });
   }
   for (const expression of matchExpressions) {
     const requirement = parseExpression(expression);
-    if (requirement === undefined) return invalid(`"${JSON.stringify(expression).slice(0, 100)}" is not an expression`);
+    if (requirement === undefined) {
+      return unparsable(`"${JSON.stringify(expression).slice(0, 100)}" is not an expression`);
+    }
     requirements.push(requirement);
   }
   const fault = requirements.map(faultOf).find((message) => message !== undefined);
-  if (fault !== undefined) return invalid(fault);
+  if (fault !== undefined) return unparsable(fault);
   return requirements.length === 0 ? { kind: "everything" } : { kind: "requirements", requirements };
 }
 
@@ -35,7 +37,7 @@ export function matchesSelector(
   labels: Readonly<Record<string, string>> | undefined,
 ): boolean {
   if (selector.kind === "everything") return true;
-  if (selector.kind === "invalid") return false;
+  if (selector.kind === "unparsable") return false;
   return selector.requirements.every((requirement) => holds(requirement, entryOf(labels, requirement.key)));
 }
 
@@ -79,9 +81,9 @@ function texted(value: unknown): string {
   return typeof value === "string" ? value : `(${typeof value})`;
 }
 
-function invalid(why: string): LabelSelector {
+function unparsable(why: string): LabelSelector {
   return {
-    kind: "invalid",
+    kind: "unparsable",
     message: `Cannot read the label selector: ${why}. It selects no pod until it is corrected.`,
   };
 }

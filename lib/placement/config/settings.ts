@@ -1,7 +1,7 @@
-// The switches of placement with their defaults, which are the reference's behaviour. Made once by main.ts and by tests.
+// The settings of placement with their defaults, which are the behaviour of the MTO.
 import type { PlacementSettings } from "../config_types.ts";
 
-/** What holds when nobody says otherwise. */
+/** The defaults. */
 export const DEFAULT_SETTINGS: PlacementSettings = {
   operatorNamespace: "default",
   systemNamespaces: ["kube-*", "openshift-*", "hypershift-*"],

@@ -1,19 +1,19 @@
-// Pod → where it stands and why, in sentences for a person: from its gate, labels, annotations and decision record.
-// Called by `archway explain`. Trusts the marks: they are read from a stored pod.
+// Pod → its state and the reasons for it, in sentences for a person: from its gate, labels, annotations and decision
+// record, which are believed, because they are read from a stored pod.
 import { GateLabel, PodAnnotation, PodLabel, SCHEDULING_GATE } from "../../names.ts";
 import { hasRequiredArchitecture, isGated } from "../patch/constraints.ts";
 import type { DecisionRecord } from "../decision_types.ts";
 import { DEFAULT_SETTINGS } from "../config/settings.ts";
 import { hasControlPlaneSelector, isSystemNamespace } from "../ignore.ts";
 import { nextSteps } from "./next_step.ts";
-import { entryOf } from "../raw.ts";
+import { entryOf } from "../../json.ts";
 import { parseRecord } from "../patch/record.ts";
 import { renderDuration } from "../../duration.ts";
 import { unreachable } from "../../unreachable.ts";
-import type { ExplainContext, Participation, PodExplanation, PodState, StoryFacts } from "./pod_explanation.ts";
+import type { ExplainContext, ExplainFacts, Participation, PodExplanation, PodState } from "./pod_explanation.ts";
 import type { PodView } from "../types.ts";
 
-/** Tells the story of a pod. */
+/** Explains a pod. */
 export function explainPod(pod: PodView, around: ExplainContext): PodExplanation {
   const record = parseRecord(entryOf(pod.annotations, PodAnnotation.decision));
   const state = stateOf(pod, around);
@@ -57,7 +57,7 @@ function standing(pod: PodView, state: PodState, { ageMs }: ExplainContext): str
   }
 }
 
-function whyOf(pod: PodView, { record, state, around }: StoryFacts): readonly string[] {
+function whyOf(pod: PodView, { record, state, around }: ExplainFacts): readonly string[] {
   if (state === "gated") return [];
   if (record !== undefined) return [outcome(record), ...omittedLine(record)];
   switch (entryOf(pod.labels, SCHEDULING_GATE)) {

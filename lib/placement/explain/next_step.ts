@@ -1,11 +1,11 @@
-// What a person can do about a pod: one list of rules, the first that holds speaks. Called by explain.ts.
+// What a person can do about a pod: the steps of the first rule that holds.
 import { GateLabel, NODE_ARCH_LABEL, PodLabel, SCHEDULING_GATE } from "../../names.ts";
 import type { DecisionRecord } from "../decision_types.ts";
-import { entryOf } from "../raw.ts";
-import type { StoryFacts } from "./pod_explanation.ts";
+import { entryOf } from "../../json.ts";
+import type { ExplainFacts } from "./pod_explanation.ts";
 import type { PodView } from "../types.ts";
 
-/** A gate is lifted within the maximum gate age, 60 s unless configured; a pod held for longer is worth a look (ms). */
+/** A gate is lifted within the maximum gate age, 60 s unless configured; a pod held for longer needs attention (ms). */
 const LONG_HELD_MS = 120_000;
 
 const RECREATE = "Then recreate the pod: a pod that has been released is not decided again.";
@@ -15,7 +15,7 @@ interface Rule {
   readonly steps: (facts: NextFacts) => readonly string[];
 }
 
-interface NextFacts extends StoryFacts {
+interface NextFacts extends ExplainFacts {
   readonly pod: PodView;
   readonly failing: boolean;
 }
@@ -80,8 +80,8 @@ const RULES: readonly Rule[] = [
 ];
 
 /** The steps, in order; none when all is well. */
-export function nextSteps(pod: PodView, story: StoryFacts): readonly string[] {
-  const facts = { ...story, pod, failing: entryOf(pod.labels, PodLabel.inspectError) !== undefined };
+export function nextSteps(pod: PodView, explained: ExplainFacts): readonly string[] {
+  const facts = { ...explained, pod, failing: entryOf(pod.labels, PodLabel.inspectError) !== undefined };
   return RULES.find(({ holds }) => holds(facts))?.steps(facts) ?? [];
 }
 

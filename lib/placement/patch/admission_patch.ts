@@ -4,7 +4,7 @@ import { AffinityLabel, GateLabel, PodLabel } from "../../names.ts";
 import { unreachable } from "../../unreachable.ts";
 import type { GateVerdict, PlacementDecision } from "../decision_types.ts";
 import type { PodView } from "../types.ts";
-import { utf8Length } from "../raw.ts";
+import { utf8Length } from "../../json.ts";
 import { isGated } from "./constraints.ts";
 import { type MetadataChanges, metadataOf, STRIPPED_METADATA } from "./metadata_changes.ts";
 import { ownRequirement } from "./own_terms.ts";

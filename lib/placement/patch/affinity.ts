@@ -2,11 +2,11 @@
 // terms gain new ones at the end of the list; nothing that stands there is changed.
 import { type JsonPatch, type PatchOperation, pointer } from "../../k8s/patch.ts";
 import { NO_SUPPORTED_ARCH, NODE_ARCH_LABEL } from "../../names.ts";
-import type { LabelRequirement, RawObject } from "../config_types.ts";
+import type { LabelRequirement } from "../config_types.ts";
 import { expressionsOf, hasExpression, isEmptyTerm } from "./constraints.ts";
 import { ownRequirement } from "./own_terms.ts";
 import type { ArchitectureRequirement, PreferredTerm } from "../plan_types.ts";
-import { listAt } from "../raw.ts";
+import { type JsonObject, listAt } from "../../json.ts";
 import type { OwnRequirement, PodView } from "../types.ts";
 
 const NODE_AFFINITY = ["spec", "affinity", "nodeAffinity"] as const;
@@ -37,7 +37,7 @@ export interface AffinityAddition {
 export interface RequiredAddition {
   /** Appended together to each term that says nothing on the first one's key. Never empty. */
   readonly expressions: readonly [LabelRequirement, ...LabelRequirement[]];
-  readonly newTerms: readonly RawObject[];
+  readonly newTerms: readonly JsonObject[];
 }
 
 /** The addition for a set of architectures, with the labels that single ones of them need besides (variants). */
@@ -73,7 +73,7 @@ export function affinityOperations(pod: PodView, addition: AffinityAddition): Js
 
 function makeNodeAffinity(
   pod: PodView,
-  parts: { readonly required: RequiredAddition | undefined; readonly preferred: readonly RawObject[] },
+  parts: { readonly required: RequiredAddition | undefined; readonly preferred: readonly JsonObject[] },
 ): JsonPatch {
   const nodeAffinity = {
     ...(parts.required === undefined ? {} : { [REQUIRED]: { nodeSelectorTerms: parts.required.newTerms } }),
@@ -100,7 +100,7 @@ function requiredOperations(pod: PodView, addition: RequiredAddition): JsonPatch
 }
 
 function termOperations(
-  term: RawObject,
+  term: JsonObject,
   { index, addition, own }: {
     readonly index: number;
     readonly addition: RequiredAddition;
@@ -114,8 +114,8 @@ function termOperations(
   return expressions.map((value): PatchOperation => ({ op: "add", path: `${path}/-`, value }));
 }
 
-/** A term that speaks of the key is the user's word and stays; unless the word is our own and meanwhile too wide. */
-function isSettled(term: RawObject, { expressions }: RequiredAddition, own: OwnRequirement | undefined): boolean {
+/** A term that has the key is the user's and stays; unless an earlier decision of ours wrote it and it is too wide by now. */
+function isSettled(term: JsonObject, { expressions }: RequiredAddition, own: OwnRequirement | undefined): boolean {
   const [main, ...further] = expressions;
   if (!hasExpression(term, main.key)) return false;
   const architectures = own?.architecturesOf(term);
@@ -124,25 +124,25 @@ function isSettled(term: RawObject, { expressions }: RequiredAddition, own: OwnR
   return !isWide && further.every((one) => isStated(term, one));
 }
 
-function isStated(term: RawObject, requirement: LabelRequirement): boolean {
+function isStated(term: JsonObject, requirement: LabelRequirement): boolean {
   const wanted = JSON.stringify(expressionOf(requirement));
   return expressionsOf(term).some((expression) => JSON.stringify(expression) === wanted);
 }
 
-function preferredOperations(pod: PodView, terms: readonly RawObject[]): JsonPatch {
+function preferredOperations(pod: PodView, terms: readonly JsonObject[]): JsonPatch {
   if (terms.length === 0) return [];
   if (pod.preferredTerms === undefined) return [{ op: "add", path: PREFERRED_TERMS_POINTER, value: terms }];
   return terms.map((value): PatchOperation => ({ op: "add", path: `${PREFERRED_TERMS_POINTER}/-`, value }));
 }
 
-function preferredTerm({ weight, architecture }: PreferredTerm): RawObject {
+function preferredTerm({ weight, architecture }: PreferredTerm): JsonObject {
   return { weight, preference: termOf(architectureRequirement([architecture])) };
 }
 
-function termOf(...requirements: readonly LabelRequirement[]): RawObject {
+function termOf(...requirements: readonly LabelRequirement[]): JsonObject {
   return { matchExpressions: requirements.map(expressionOf) };
 }
 
-function expressionOf({ key, operator, values }: LabelRequirement): RawObject {
+function expressionOf({ key, operator, values }: LabelRequirement): JsonObject {
   return values.length === 0 ? { key, operator } : { key, operator, values };
 }

@@ -1,7 +1,6 @@
 // What a pod says of architectures already: in its nodeSelector and in the terms of its node affinity, whoever wrote them.
 import { NODE_ARCH_LABEL, SCHEDULING_GATE } from "../../names.ts";
-import type { RawObject } from "../config_types.ts";
-import { entryOf, listAt, objectAt, textAt } from "../raw.ts";
+import { entryOf, type JsonObject, listAt, objectAt, textAt } from "../../json.ts";
 import type { PodView } from "../types.ts";
 
 /** Whether the pod carries Archway's scheduling gate. */
@@ -15,29 +14,29 @@ export function hasRequiredArchitecture(pod: PodView): boolean {
   return pod.requiredTerms !== undefined && pod.requiredTerms.every((term) => hasExpression(term, NODE_ARCH_LABEL));
 }
 
-/** Rule P: a preferred term speaks of the architecture. */
+/** Rule P: a preferred term names the architecture. */
 export function hasPreferredArchitecture(pod: PodView): boolean {
   return (pod.preferredTerms ?? []).some(prefersArchitecture);
 }
 
 /** Whether a required term has an expression on this key; its matchFields never count. */
-export function hasExpression(term: RawObject, key: string): boolean {
+export function hasExpression(term: JsonObject, key: string): boolean {
   return expressionsOf(term).some((expression) => textAt(expression, "key") === key);
 }
 
 /** Whether a required term is empty: it matches no node, and the API server refuses to fill it. */
-export function isEmptyTerm(term: RawObject): boolean {
+export function isEmptyTerm(term: JsonObject): boolean {
   return expressionsOf(term).length === 0 && (listAt(term, "matchFields") ?? []).length === 0;
 }
 
 /** Whether a preferred term has an expression on the architecture. */
-export function prefersArchitecture(term: RawObject): boolean {
+export function prefersArchitecture(term: JsonObject): boolean {
   const preference = objectAt(term, "preference");
   return preference !== undefined && hasExpression(preference, NODE_ARCH_LABEL);
 }
 
 /** The architectures that the given preferred terms name, whatever their operator. */
-export function preferredArchitectures(terms: readonly RawObject[]): readonly string[] {
+export function preferredArchitectures(terms: readonly JsonObject[]): readonly string[] {
   return terms.flatMap((term) => expressionsOf(objectAt(term, "preference") ?? {}))
     .filter((expression) => textAt(expression, "key") === NODE_ARCH_LABEL)
     .flatMap((expression) => listAt(expression, "values") ?? [])
@@ -45,6 +44,6 @@ export function preferredArchitectures(terms: readonly RawObject[]): readonly st
 }
 
 /** The expressions of a term or preference; a malformed list reads as empty. */
-export function expressionsOf(term: RawObject): readonly unknown[] {
+export function expressionsOf(term: JsonObject): readonly unknown[] {
   return listAt(term, "matchExpressions") ?? [];
 }

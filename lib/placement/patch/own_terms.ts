@@ -2,10 +2,9 @@
 // the user's. The decision record and the audit annotation name them; a term counts only when it looks exactly as Archway
 // writes it, because annotations can be copied to another pod together with nothing else.
 import { NO_SUPPORTED_ARCH, NODE_ARCH_LABEL, PodAnnotation } from "../../names.ts";
-import type { RawObject } from "../config_types.ts";
 import type { DecisionRecord } from "../decision_types.ts";
 import type { PreferredTerm } from "../plan_types.ts";
-import { entryOf, listAt, memberOf, objectAt, textAt } from "../raw.ts";
+import { entryOf, type JsonObject, listAt, memberOf, objectAt, textAt } from "../../json.ts";
 import type { OwnRequirement, PodView } from "../types.ts";
 import { expressionsOf, preferredArchitectures } from "./constraints.ts";
 import { parseRecord } from "./record.ts";
@@ -34,13 +33,13 @@ export function ownRequirement(pod: PodView): OwnRequirement | undefined {
 /** The pod's preferred terms: those that Archway added, by the audit annotation and their looks, and the user's. */
 export function splitPreferredTerms(
   pod: PodView,
-): { readonly own: readonly PreferredTerm[]; readonly users: readonly RawObject[] } {
+): { readonly own: readonly PreferredTerm[]; readonly users: readonly JsonObject[] } {
   const audit = (entryOf(pod.annotations, PodAnnotation.preferredSources) ?? "").split(",");
   const applied = new Set(
     audit.filter((entry) => !entry.endsWith(":skipped")).map((entry) => entry.split(":", 2).join(":")),
   );
   const own: PreferredTerm[] = [];
-  const users: RawObject[] = [];
+  const users: JsonObject[] = [];
   for (const term of pod.preferredTerms ?? []) {
     const made = asMadeByUs(term);
     if (made !== undefined && applied.has(`${made.architecture}:${made.weight}`)) own.push(made);
@@ -49,8 +48,8 @@ export function splitPreferredTerms(
   return { own, users };
 }
 
-/** Whether a required term carries exactly the requirement that a record speaks of. */
-function carries(term: RawObject, { decision, architectures }: DecisionRecord): boolean {
+/** Whether a required term carries exactly the requirement of a record. */
+function carries(term: JsonObject, { decision, architectures }: DecisionRecord): boolean {
   if (decision === "user-constrained" || decision === "release") return false;
   const nowhere = decision === "nowhere";
   return expressionsOf(term).some((expression) => {
@@ -62,7 +61,7 @@ function carries(term: RawObject, { decision, architectures }: DecisionRecord): 
 }
 
 /** The values of a term's first expression on the architecture, when all are recorded ones. */
-function partOf(term: RawObject, recorded: ReadonlySet<string>): readonly string[] | undefined {
+function partOf(term: JsonObject, recorded: ReadonlySet<string>): readonly string[] | undefined {
   const first = expressionsOf(term).find((one) => textAt(one, "key") === NODE_ARCH_LABEL);
   if (first === undefined || textAt(first, "operator") !== "In") return undefined;
   const values = (listAt(first, "values") ?? []).filter((value) => typeof value === "string");
@@ -73,7 +72,7 @@ function isSame(left: readonly unknown[], right: readonly string[]): boolean {
   return left.length === right.length && left.every((value, index) => value === right[index]);
 }
 
-function asMadeByUs(term: RawObject): PreferredTerm | undefined {
+function asMadeByUs(term: JsonObject): PreferredTerm | undefined {
   const weight = memberOf(term, "weight");
   const preference = objectAt(term, "preference");
   const expressions = preference === undefined ? [] : expressionsOf(preference);

@@ -5,7 +5,7 @@ import { PodAnnotation, SCHEDULING_GATE } from "../../names.ts";
 import { unreachable } from "../../unreachable.ts";
 import type { PlacementDecision } from "../decision_types.ts";
 import type { TolerationPlan } from "../plan_types.ts";
-import { entryOf, utf8Length } from "../raw.ts";
+import { entryOf, utf8Length } from "../../json.ts";
 import type { PodView } from "../types.ts";
 import {
   type AffinityAddition,

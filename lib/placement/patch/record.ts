@@ -1,7 +1,7 @@
 // The decision record: what was decided and from what, kept on the pod as one compact annotation. It shows whose the
 // required terms are when the pod is judged again, and explains the decision to people.
 import type { DecisionRecord, ImageOutcome, PlacementDecision } from "../decision_types.ts";
-import { isObject, listAt, memberOf, utf8Length } from "../raw.ts";
+import { isObject, listAt, memberOf, utf8Length } from "../../json.ts";
 import { unreachable } from "../../unreachable.ts";
 
 /** A record never takes more than this many bytes. */

@@ -4,7 +4,7 @@ import { type JsonPatch, type PatchOperation, pointer } from "../../k8s/patch.ts
 import { GateLabel, NODE_ARCH_LABEL, PodAnnotation, PodLabel } from "../../names.ts";
 import type { PlacementDecision } from "../decision_types.ts";
 import { clip } from "../failures.ts";
-import { entryOf } from "../raw.ts";
+import { entryOf } from "../../json.ts";
 import type { PodView } from "../types.ts";
 import { PREFERRED_TERMS_POINTER, REQUIRED_TERMS_POINTER } from "./affinity.ts";
 import { isGated } from "./constraints.ts";

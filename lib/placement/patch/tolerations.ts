@@ -1,10 +1,11 @@
-// Tolerations for taints by which a cluster marks architectures (GKE, ACK, archaware, …), added together with the
-// affinity and for exactly the architectures decided. Source: peers §1.10, idea I8.
-import type { ArchTaint, Parsed } from "../config_types.ts";
+// Tolerations for taints by which a cluster separates architectures (GKE, ACK, archaware, …), added together with the
+// affinity and for exactly the architectures decided.
+import { asParsed, type Parsed, unparsable } from "../../parsed.ts";
+import type { ArchTaint } from "../config_types.ts";
 import type { TolerationPlan } from "../plan_types.ts";
 import type { PodView, TolerationView } from "../types.ts";
 
-/** The taints that `--tolerate-arch-taints` knows by name. */
+/** The taints that `--tolerate-arch-taints` has names for. */
 export const TAINT_PRESETS: Readonly<Record<string, ArchTaint>> = {
   gke: { key: "kubernetes.io/arch", effect: "NoSchedule", architectures: undefined },
   ack: { key: "kubernetes.io/arch", effect: "NoSchedule", architectures: undefined },
@@ -17,17 +18,14 @@ const EFFECTS = ["NoSchedule", "NoExecute", "PreferNoSchedule"] as const;
 /** Parses one value of `--tolerate-arch-taints`: a preset, or `KEY=arch` with an optional `:EFFECT`. */
 export function parseArchTaint(text: string): Parsed<ArchTaint> {
   const preset = Object.hasOwn(TAINT_PRESETS, text) ? TAINT_PRESETS[text] : undefined;
-  if (preset !== undefined) return { kind: "ok", value: preset };
+  if (preset !== undefined) return asParsed(preset);
   const [, key, name] = /^([^=]+)=arch(?::(\w+))?$/.exec(text) ?? [];
   const effect = EFFECTS.find((known) => known === (name ?? "NoSchedule"));
   if (key === undefined || !KEY.test(key) || effect === undefined) {
     const presets = Object.keys(TAINT_PRESETS).join(", ");
-    return {
-      kind: "invalid",
-      message: `Cannot read arch taint "${text}": it is neither ${presets} nor KEY=arch[:EFFECT].`,
-    };
+    return unparsable(`Cannot read arch taint "${text}": it is neither ${presets} nor KEY=arch[:EFFECT].`);
   }
-  return { kind: "ok", value: { key, effect, architectures: undefined } };
+  return asParsed({ key, effect, architectures: undefined });
 }
 
 /** The tolerations that a pod lacks for these architectures. One that it has, a blanket one included, is not repeated. */

@@ -8,7 +8,7 @@ import { clip } from "../failures.ts";
 import type { PodReport } from "./report_slots.ts";
 import type { PodView } from "../types.ts";
 
-/** What is known of a DaemonSet: its pod template as a pod, its images, and what the cluster's nodes are. */
+/** A DaemonSet to judge: its pod template as a pod, its images, and what the cluster's nodes are. */
 export interface DaemonSetFacts {
   readonly template: PodView;
   readonly settings: PlacementSettings;

@@ -14,12 +14,12 @@ export interface EphemeralFacts {
   readonly nodeArchitecture: string;
 }
 
-/** The one event to post on the pod; undefined when all its ephemeral containers can run, or nobody knows. */
+/** The one event to post on the pod; undefined when all its ephemeral containers can run, or that is not known. */
 export function ephemeralReport(pod: PodView, all: readonly EphemeralFacts[]): PlacedReport | undefined {
   const misfits = all.map((facts) => misfitText(pod, facts)).filter((text) => text !== undefined);
   if (misfits.length === 0) return undefined;
   const message = clip(misfits.join(" "), 1024);
-  // By now the beginning of the gate is what is missed least.
+  // The event of the gate is the least important one by now.
   return { type: "Warning", reason: EventReason.noSupportedArchitectures, message, slot: 1, critical: false };
 }
 

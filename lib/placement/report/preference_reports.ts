@@ -1,5 +1,5 @@
-// What events say of preferences: which were set and from which config, which were not because another config was first.
-// Called by reports.ts. Source: §2.5.
+// What events say of preferences: which were set and from which config, which were not because another config was
+// first.
 import type { PreferenceOutcome, PreferencePlan } from "../plan_types.ts";
 
 /** A sentence on what was preferred, or why nothing was; undefined when there is nothing to say. */

@@ -1,5 +1,5 @@
 // Which of a pod's three event slots a report takes. What takes a slot replaces what was there, in this process and after
-// a restart, so a pod never has more than three events, and the last ones are those of its outcome. Called by reports.ts.
+// a restart, so a pod never has more than three events, and the last ones are those of its outcome.
 import { EventReason } from "../../names.ts";
 
 /** An event to post on the pod. */
@@ -17,7 +17,7 @@ export type EventSlot = 1 | 2 | 3;
 /** A report and its place among the pod's events. */
 export interface PlacedReport extends PodReport {
   readonly slot: EventSlot;
-  /** It tells of how the pod's wait ended badly: never to be lost. */
+  /** It says that the pod's wait ended badly: never to be lost. */
   readonly critical: boolean;
 }
 
@@ -25,7 +25,7 @@ export interface PlacedReport extends PodReport {
  * | slot | while the pod waits  | at the end                                                                  |
  * |------|----------------------|-----------------------------------------------------------------------------|
  * | 1    | the gate was added   | stays, unless the removal of the gate finds no other place                  |
- * | 2    | an inspection failed | what stood in the way of the usual: failures, conflicts; else the removal   |
+ * | 2    | an inspection failed | failures and conflicts; else the removal                                    |
  * | 3    | the gate is stuck    | where the pod may run; else the removal                                     |
  */
 const SLOTS: ReadonlyMap<string, EventSlot> = new Map([
@@ -44,8 +44,8 @@ const SLOTS: ReadonlyMap<string, EventSlot> = new Map([
 const SPARE: readonly EventSlot[] = [2, 3, 1];
 
 /**
- * Gives each report a slot of its own, most telling first; a report for which none is left is dropped. `failedBefore`:
- * an earlier failure holds slot 2 and is not to be replaced by mere news.
+ * Gives each report a slot of its own, the most important first; a report for which none is left is dropped. `failedBefore`:
+ * an earlier failure holds slot 2 and is replaced by another warning only.
  */
 export function placeReports(
   reports: readonly PodReport[],

@@ -13,7 +13,7 @@ import type { PodView } from "../types.ts";
 /** The longest message the events API takes. */
 const MESSAGE_MAX = 1024;
 
-/** What came of a decision: it was carried out in full, the server took only a part of it, or nothing at all. */
+/** The outcome of a decision: it was carried out in full, the server took only a part of it, or nothing at all. */
 export type PodOutcome =
   | { readonly kind: "applied"; readonly decision: PlacementDecision }
   | {
@@ -40,7 +40,7 @@ export function gateAddedReport(): PlacedReport {
   return { ...normal(EventReason.gateAdded, said), slot: 1, critical: false };
 }
 
-/** The events of an outcome, at most three, most telling first. Posted after the write, so that they are true. */
+/** The events of an outcome, at most three, the most important first. Posted after the write, so that they are true. */
 export function reportsOf(pod: PodView, outcome: PodOutcome): readonly PlacedReport[] {
   const failedBefore = pod.labels?.[PodLabel.inspectErrorCount] !== undefined;
   const isOver = outcome.kind !== "applied" || outcome.decision.kind !== "retry";
@@ -136,7 +136,7 @@ function nowhereReport(images: readonly ImageOutcome[]): PodReport {
   return warning(EventReason.noSupportedArchitectures, said);
 }
 
-/** The event of preferences where no other event tells of them. */
+/** The event of preferences where no other event names them. */
 function preferenceReports(preferences: PreferencePlan): readonly PodReport[] {
   const said = preferenceText(preferences);
   return said === undefined ? [] : [normal(EventReason.predicateSet, said)];
@@ -178,7 +178,7 @@ function keptText(kept: readonly string[] | undefined): string {
   return `with the requirement that an earlier decision set: {${kept.join(", ")}}`;
 }
 
-/** What is known of those images that did answer, when another one decided the matter. */
+/** The images that were inspected, where another one that failed decided. */
 function othersText(images: readonly ImageOutcome[]): string | undefined {
   const others = images.filter(({ source }) => source !== "failed");
   return others.length === 0 ? undefined : `Other images: ${others.map(imageText).join("; ")}.`;

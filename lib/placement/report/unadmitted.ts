@@ -5,7 +5,7 @@ import type { PlacementConfigs, PlacementSettings } from "../config_types.ts";
 import { isGated } from "../patch/constraints.ts";
 import { clip } from "../failures.ts";
 import { judgeAdmission, planAdmission } from "../gate.ts";
-import { entryOf } from "../raw.ts";
+import { entryOf } from "../../json.ts";
 import type { PodReport } from "./report_slots.ts";
 import { matchesSelector } from "../config/selector.ts";
 import type { PodView } from "../types.ts";
@@ -40,7 +40,7 @@ export function isUnadmitted(pod: PodView, { configs, settings }: AdmissionScope
   return kind === "gate" || kind === "place";
 }
 
-/** Those whose namespace the webhook is called for. A namespace without known labels reads as one without labels. */
+/** Those whose namespace the webhook is called for. A namespace whose labels are missing reads as one without labels. */
 export function inSelectedNamespaces(
   pods: readonly PodView[],
   { configs, labelsOf }: {

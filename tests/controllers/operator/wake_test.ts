@@ -119,7 +119,7 @@ Deno.test("98 operator stays available and comes to rest when logVerbosity chang
 Deno.test("86 (different: one process, so nothing rolls out) logLevelOf() follows logVerbosity of the config", () => {
   const levelOf = (logVerbosity: string): string | undefined => {
     const parsed = parseClusterConfig({ metadata: CONFIG, spec: { logVerbosity } });
-    return parsed.kind === "ok" ? logLevelOf(parsed.value) : undefined;
+    return parsed.kind === "parsed" ? logLevelOf(parsed.value) : undefined;
   };
   assert.deepEqual(["Normal", "Debug", "Trace", "TraceAll"].map(levelOf), ["info", "debug", "debug", "debug"]);
 });

@@ -12,7 +12,6 @@ function problemsOf(text: string): readonly string[] {
 Deno.test("readConfigFile() gives the defaults without a file, and for an empty one", () => {
   const defaults = readConfigFile(undefined);
   assert.deepEqual(defaults.values, {
-    dropUselessPreferences: false,
     variantLabels: [],
     runtimeClasses: [],
     imageVolumes: "ignore",
@@ -29,7 +28,6 @@ Deno.test("readConfigFile() reads every setting as the documentation shows it", 
   assert.deepEqual(readConfigFile({ path: PATH, text }), {
     problems: [],
     values: {
-      dropUselessPreferences: true,
       variantLabels: ["v7=example.com/arm-variant=v7"],
       runtimeClasses: ["kata=skip", "wasm=amd64+arm64"],
       imageVolumes: "require",

@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { convertObject, FALLBACK_ANNOTATION, STASH_ANNOTATION } from "../../../lib/operand/convert.ts";
-import type { RawObject } from "../../../lib/placement/config_types.ts";
-import { memberOf, objectAt } from "../../../lib/placement/raw.ts";
+import { type JsonObject, memberOf, objectAt } from "../../../lib/json.ts";
 
 const ALPHA = "multiarch.openshift.io/v1alpha1";
 const BETA = "multiarch.openshift.io/v1beta1";
 
-function makeConfig(apiVersion: string, rest: RawObject = {}, metadata: RawObject = {}): RawObject {
+function makeConfig(apiVersion: string, rest: JsonObject = {}, metadata: JsonObject = {}): JsonObject {
   return {
     apiVersion,
     kind: "ClusterPodPlacementConfig",
@@ -16,13 +15,13 @@ function makeConfig(apiVersion: string, rest: RawObject = {}, metadata: RawObjec
   };
 }
 
-function convert(object: RawObject, desired: string): RawObject {
+function convert(object: JsonObject, desired: string): JsonObject {
   const conversion = convertObject(object, desired);
   assert.equal(conversion.kind, "ok");
   return conversion.kind === "ok" ? conversion.object : {};
 }
 
-function annotationOf(object: RawObject, key: string): unknown {
+function annotationOf(object: JsonObject, key: string): unknown {
   return memberOf(objectAt(objectAt(object, "metadata"), "annotations"), key);
 }
 

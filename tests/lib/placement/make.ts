@@ -116,7 +116,7 @@ export function cluster(
       ...plugins(changes),
     },
   });
-  assert.ok(parsed.kind === "ok", "the cluster config parses");
+  assert.ok(parsed.kind === "parsed", "the cluster config parses");
   return parsed.value;
 }
 
@@ -138,7 +138,7 @@ export function ppc(name: string, changes: {
       ...plugins(changes),
     },
   });
-  assert.ok(parsed.kind === "ok", "the namespace config parses");
+  assert.ok(parsed.kind === "parsed", "the namespace config parses");
   return parsed.value;
 }
 

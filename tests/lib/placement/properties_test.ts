@@ -1,5 +1,6 @@
 // The invariants that are decisions, on generated pods, images and histories: 2 (no pod where an image
 // cannot run), 3 (only narrowed), 5 (deciding twice), 7 (unknown fields survive).
+import type { JsonObject } from "../../../lib/json.ts";
 import type { InspectedImage } from "../../../lib/oci/types.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -13,7 +14,7 @@ import { RECORD_MAX_BYTES } from "../../../lib/placement/patch/record.ts";
 import { releasePatch } from "../../../lib/placement/patch/release_patch.ts";
 import { reportsOf } from "../../../lib/placement/report/reports.ts";
 import { makeSettings } from "../../../lib/placement/config/settings.ts";
-import type { PlacementConfigs, PlacementSettings, RawObject } from "../../../lib/placement/config_types.ts";
+import type { PlacementConfigs, PlacementSettings } from "../../../lib/placement/config_types.ts";
 import type { PlacementFacts } from "../../../lib/placement/types.ts";
 import {
   admissionFacts,
@@ -214,8 +215,8 @@ function settle(raw: Json, scene: Scene): Json {
 
 /** Whether every old OR-term stands in its place, its expressions a prefix of what is there now. */
 function assertNarrowed(before: Json, after: Json): void {
-  const old = requiredOf(before) as readonly RawObject[] | undefined;
-  const now = requiredOf(after) as readonly RawObject[] | undefined;
+  const old = requiredOf(before) as readonly JsonObject[] | undefined;
+  const now = requiredOf(after) as readonly JsonObject[] | undefined;
   if (old === undefined) return;
   assert.equal(now?.length, old.length, "no term comes or goes");
   old.forEach((term, index) => {

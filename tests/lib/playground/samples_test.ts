@@ -37,8 +37,8 @@ const SETTINGS = makeSettings();
 
 function configs(): PlacementConfigs {
   const parsed = parseClusterConfig(sampleClusterConfig());
-  assert.equal(parsed.kind, "ok");
-  return { cluster: parsed.kind === "ok" ? parsed.value : undefined, namespace: [] };
+  assert.equal(parsed.kind, "parsed");
+  return { cluster: parsed.kind === "parsed" ? parsed.value : undefined, namespace: [] };
 }
 
 function viewOf(object: unknown): PodView {

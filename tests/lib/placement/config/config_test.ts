@@ -26,7 +26,7 @@ Deno.test("parseClusterConfig() reads what placement needs and ignores the rest"
     },
     status: { anything: 1 },
   });
-  assert.ok(parsed.kind === "ok");
+  assert.ok(parsed.kind === "parsed");
   const { value } = parsed;
   assert.deepEqual([value.generation, value.deleting, value.logVerbosity, value.fallbackArchitecture], [
     3,
@@ -42,7 +42,7 @@ Deno.test("parseClusterConfig() reads what placement needs and ignores the rest"
 Deno.test("parseClusterConfig() has defaults for an empty spec", () => {
   for (const spec of [{}, undefined, { fallbackArchitecture: "" }, { plugins: null }]) {
     const parsed = parseClusterConfig({ metadata: { name: "cluster" }, spec });
-    assert.ok(parsed.kind === "ok");
+    assert.ok(parsed.kind === "parsed");
     assert.equal(parsed.value.fallbackArchitecture, undefined);
     assert.deepEqual(parsed.value.scoring, { enabled: false, platforms: [] });
     assert.equal(parsed.value.logVerbosity, "Normal");
@@ -51,14 +51,14 @@ Deno.test("parseClusterConfig() has defaults for an empty spec", () => {
 
 Deno.test("parseNamespaceConfig() says what is wrong", () => {
   const parsed = parseNamespaceConfig({ metadata: { name: "p", namespace: "n" }, spec: { priority: 256 } });
-  assert.match(parsed.kind === "invalid" ? parsed.message : "", /spec\.priority/);
-  for (const odd of [undefined, null, 7, [], {}]) assert.equal(parseNamespaceConfig(odd).kind, "invalid");
+  assert.match(parsed.kind === "unparsable" ? parsed.fault.message : "", /spec\.priority/);
+  for (const odd of [undefined, null, 7, [], {}]) assert.equal(parseNamespaceConfig(odd).kind, "unparsable");
 });
 
 Deno.test("DV-139 parseNamespaceConfig() keeps a faulty selector as one that selects nothing, and says why", () => {
   const labelSelector = { matchLabels: { "bad~key": "x" } };
   const parsed = parseNamespaceConfig({ metadata: { name: "p", namespace: "n" }, spec: { labelSelector } });
-  assert.ok(parsed.kind === "ok" && parsed.value.labelSelector.kind === "invalid");
+  assert.ok(parsed.kind === "parsed" && parsed.value.labelSelector.kind === "unparsable");
   assert.match(parsed.value.labelSelector.message, /"bad~key" is not a label key/);
 });
 
@@ -83,7 +83,7 @@ Deno.test("parseSelector() refuses what the API server refuses", () => {
     expression(7, "Exists"),
     expression("", "Exists"),
   ];
-  for (const raw of faulty) assert.equal(parseSelector(raw).kind, "invalid", JSON.stringify(raw));
+  for (const raw of faulty) assert.equal(parseSelector(raw).kind, "unparsable", JSON.stringify(raw));
   for (const raw of [undefined, null, {}, { matchLabels: {}, matchExpressions: [] }]) {
     assert.equal(parseSelector(raw).kind, "everything", JSON.stringify(raw));
   }

@@ -31,13 +31,13 @@ import {
 
 function taint(text: string): ArchTaint {
   const parsed = parseArchTaint(text);
-  assert.ok(parsed.kind === "ok");
+  assert.ok(parsed.kind === "parsed");
   return parsed.value;
 }
 
 function label(text: string): VariantLabel {
   const parsed = parseVariantLabel(text);
-  assert.ok(parsed.kind === "ok");
+  assert.ok(parsed.kind === "parsed");
   return parsed.value;
 }
 
@@ -51,7 +51,7 @@ Deno.test("parseArchTaint() knows the presets and KEY=arch", () => {
     architectures: undefined,
   });
   for (const odd of ["", "x", "=arch", "a b=arch", "k=arch:Never", "constructor"]) {
-    assert.equal(parseArchTaint(odd).kind, "invalid", odd);
+    assert.equal(parseArchTaint(odd).kind, "unparsable", odd);
   }
 });
 
@@ -81,7 +81,7 @@ Deno.test("parseVariantLabel() reads a label that exists or has one of some valu
   });
   assert.deepEqual(label("amd64/v3=level=v3|v4").values, ["v3", "v4"]);
   for (const odd of ["", "amd64", "amd64/v3", "amd64/x=k", "/v3=k"]) {
-    assert.equal(parseVariantLabel(odd).kind, "invalid", odd);
+    assert.equal(parseVariantLabel(odd).kind, "unparsable", odd);
   }
 });
 

@@ -79,7 +79,7 @@ Deno.test("isUnadmitted() is false for a pod older than the config, or than its 
     },
     spec: {},
   });
-  assert.ok(parsed.kind === "ok");
+  assert.ok(parsed.kind === "parsed");
   const since = (config: ClusterConfig, created: string): boolean =>
     isUnadmitted(createdAt(created), { configs: configs(config), settings });
   const plain = { ...parsed.value, selectedSinceMs: Date.parse("2026-01-01T00:00:00Z") };
