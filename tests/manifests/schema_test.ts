@@ -66,7 +66,7 @@ for (const { kind, schema, make, parse, spec } of KINDS) {
       fc.property(disturbed(spec), (spec) => {
         const problems = findProblems(schema, make(spec));
         const parsed = parse(make(spec));
-        if (problems.length === 0) assert.equal(parsed.kind, "ok", JSON.stringify(parsed));
+        if (problems.length === 0) assert.equal(parsed.kind, "parsed", JSON.stringify(parsed));
       }),
       { numRuns: 1_000 },
     );
@@ -99,7 +99,7 @@ for (const [row, spec, verdict] of REFUSED) {
   Deno.test(`${row}: refused by both schemas, and the parsers say ${verdict}`, () => {
     for (const { schema, make, parse } of KINDS) {
       assert.notDeepEqual(findProblems(schema, make(spec)), []);
-      assert.equal(parse(make(spec)).kind, verdict);
+      assert.equal(parse(make(spec)).kind, verdict === "ok" ? "parsed" : "unparsable");
     }
   });
 }

@@ -49,10 +49,8 @@ export function parsePlacementOptions(options: PlacementOptions): ParsedOptions 
 
 /** Parses `NAME`, or a beginning with a `*` behind it. */
 function parseNamespacePattern(text: string): Parsed<string> {
-  return /^[a-z0-9][-a-z0-9]{0,62}\*?$/.test(text) ? { kind: "ok", value: text } : {
-    kind: "invalid",
-    message: `Cannot read system namespace "${text}": it is neither NAME nor BEGINNING*.`,
-  };
+  if (/^[a-z0-9][-a-z0-9]{0,62}\*?$/.test(text)) return asParsed(text);
+  return unparsable(`Cannot read system namespace "${text}": it is neither NAME nor BEGINNING*.`);
 }
 
 /** Parses `NAME=skip` or `NAME=ARCH+ARCH`. */
