@@ -2,9 +2,8 @@
 // images share. Warm admission and the controller's decision both end here, so that they place a pod alike.
 import { intersectArchitectures } from "../arch.ts";
 import type { PlacementSettings } from "./config_types.ts";
-import type { NowhereDecision, PlaceDecision, SharedJudgement } from "./decision_types.ts";
+import type { NowhereDecision, PlaceDecision, PreferencePlan, SharedJudgement } from "./decision_types.ts";
 import { planTolerations } from "./patch/tolerations.ts";
-import type { PreferencePlan } from "./plan_types.ts";
 import type { PodPlan, PodView } from "./types.ts";
 import { requirementOf } from "./variants.ts";
 

@@ -2,8 +2,7 @@
 import type { JsonObject } from "../json.ts";
 import type { PlacementSettings } from "./config_types.ts";
 import type { ImageUse } from "../oci/types.ts";
-import type { DecisionRecord, ImageJudgement, PlacementDecision } from "./decision_types.ts";
-import type { PreferencePlan } from "./plan_types.ts";
+import type { DecisionRecord, ImageJudgement, PlacementDecision, PreferencePlan } from "./decision_types.ts";
 
 /** A container that pulls an image. */
 export interface ContainerView {

@@ -4,7 +4,7 @@ import type { Platform } from "../oci/types.ts";
 import type { LabelRequirement, PlacementSettings, VariantLabel } from "./config_types.ts";
 import { asParsed, type Parsed, unparsable } from "../parsed.ts";
 import { requiredAddition } from "./patch/affinity.ts";
-import type { ArchitectureRequirement, VariantRequirement } from "./plan_types.ts";
+import type { ArchitectureRequirement, VariantRequirement } from "./decision_types.ts";
 import type { PodView } from "./types.ts";
 
 /** Architecture → the level that every image of a pod needs there (`v3`); absent = any node of it will do. */

@@ -2,7 +2,7 @@
 import { PodAnnotation } from "../../names.ts";
 import { preferredArchitectures, prefersArchitecture } from "../patch/constraints.ts";
 import { splitPreferredTerms } from "../patch/own_terms.ts";
-import type { PreferenceOutcome, PreferencePlan, PreferredTerm } from "../plan_types.ts";
+import type { PreferenceOutcome, PreferencePlan, PreferredTerm } from "../decision_types.ts";
 import { entryOf } from "../../json.ts";
 import type { ScoringSource } from "./selection.ts";
 import type { PodView } from "../types.ts";

@@ -5,7 +5,7 @@ import { NO_SUPPORTED_ARCH, NODE_ARCH_LABEL } from "../../names.ts";
 import type { LabelRequirement } from "../config_types.ts";
 import { expressionsOf, hasExpression, isEmptyTerm } from "./constraints.ts";
 import { ownRequirement } from "./own_terms.ts";
-import type { ArchitectureRequirement, PreferredTerm } from "../plan_types.ts";
+import type { ArchitectureRequirement, PreferredTerm } from "../decision_types.ts";
 import { type JsonObject, listAt } from "../../json.ts";
 import type { OwnRequirement, PodView } from "../types.ts";
 

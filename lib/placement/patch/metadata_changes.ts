@@ -10,9 +10,8 @@ import {
   PodLabel,
 } from "../../names.ts";
 import { unreachable } from "../../unreachable.ts";
-import type { ImageFailure, PlacementDecision, ReleaseDecision } from "../decision_types.ts";
+import type { ImageFailure, PlacementDecision, PreferencePlan, ReleaseDecision } from "../decision_types.ts";
 import { failureText } from "../failures.ts";
-import type { PreferencePlan } from "../plan_types.ts";
 import { recordOf, renderRecord } from "./record.ts";
 
 /** Key → wanted value; undefined = the key must be absent. Keys not in the map are left alone. */

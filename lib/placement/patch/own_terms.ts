@@ -2,8 +2,7 @@
 // the user's. The decision record and the audit annotation name them; a term counts only when it looks exactly as Archway
 // writes it, because annotations can be copied to another pod together with nothing else.
 import { NO_SUPPORTED_ARCH, NODE_ARCH_LABEL, PodAnnotation } from "../../names.ts";
-import type { DecisionRecord } from "../decision_types.ts";
-import type { PreferredTerm } from "../plan_types.ts";
+import type { DecisionRecord, PreferredTerm } from "../decision_types.ts";
 import { entryOf, type JsonObject, listAt, memberOf, objectAt, textAt } from "../../json.ts";
 import type { OwnRequirement, PodView } from "../types.ts";
 import { expressionsOf, preferredArchitectures } from "./constraints.ts";

@@ -3,8 +3,7 @@
 import { type JsonPatch, type PatchOperation, pointer } from "../../k8s/patch.ts";
 import { PodAnnotation, SCHEDULING_GATE } from "../../names.ts";
 import { unreachable } from "../../unreachable.ts";
-import type { PlacementDecision } from "../decision_types.ts";
-import type { TolerationPlan } from "../plan_types.ts";
+import type { PlacementDecision, TolerationPlan } from "../decision_types.ts";
 import { entryOf, utf8Length } from "../../json.ts";
 import type { PodView } from "../types.ts";
 import {

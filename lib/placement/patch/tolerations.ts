@@ -2,7 +2,7 @@
 // affinity and for exactly the architectures decided.
 import { asParsed, type Parsed, unparsable } from "../../parsed.ts";
 import type { ArchTaint } from "../config_types.ts";
-import type { TolerationPlan } from "../plan_types.ts";
+import type { TolerationPlan } from "../decision_types.ts";
 import type { PodView, TolerationView } from "../types.ts";
 
 /** The taints that `--tolerate-arch-taints` has names for. */

@@ -1,6 +1,6 @@
 // What events say of preferences: which were set and from which config, which were not because another config was
 // first.
-import type { PreferenceOutcome, PreferencePlan } from "../plan_types.ts";
+import type { PreferenceOutcome, PreferencePlan } from "../decision_types.ts";
 
 /** A sentence on what was preferred, or why nothing was; undefined when there is nothing to say. */
 export function preferenceText({ outcomes, wanted, userStated }: PreferencePlan): string | undefined {

@@ -2,9 +2,14 @@
 // reasons are the MTO's, because automation keys on them; the messages are Archway's.
 import { EventReason, PodLabel, SCHEDULING_GATE } from "../../names.ts";
 import { unreachable } from "../../unreachable.ts";
-import type { ImageFailure, ImageOutcome, PlaceDecision, PlacementDecision } from "../decision_types.ts";
+import type {
+  ImageFailure,
+  ImageOutcome,
+  PlaceDecision,
+  PlacementDecision,
+  PreferencePlan,
+} from "../decision_types.ts";
 import { clip } from "../failures.ts";
-import type { PreferencePlan } from "../plan_types.ts";
 import { duplicatesText, preferenceText } from "./preference_reports.ts";
 import type { ReleaseStep } from "../patch/escalation.ts";
 import { type PlacedReport, placeReports, type PodReport } from "./report_slots.ts";

@@ -1,6 +1,6 @@
 // Preferred terms from configs: precedence, duplicates, audit.
 import assert from "node:assert/strict";
-import type { PreferencePlan } from "../../../../lib/placement/plan_types.ts";
+import type { PreferencePlan } from "../../../../lib/placement/decision_types.ts";
 import { planPreferences } from "../../../../lib/placement/config/preferences.ts";
 import { affinityOperations } from "../../../../lib/placement/patch/affinity.ts";
 import { decide } from "../../../../lib/placement/decide.ts";
