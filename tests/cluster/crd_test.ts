@@ -196,7 +196,7 @@ Deno.test("7.9 7.12 7.14 the CRDs on a real API server: rows 100-116, 130-135, 1
     }));
     const path = `${PATHS.ClusterPodPlacementConfig}/cluster`;
     expectStatus("patch", await cluster.request("PATCH", `${path}/status`, { status: { conditions } }), [200]);
-    const { stdout } = await cluster.kubectl(["get", "clusterpodplacementconfigs.v1beta1.multiarch.openshift.io"]);
+    const { stdout } = await cluster.kubectl(["get", "cppc"]);
     assert.match(
       stdout,
       /NAME +AVAILABLE +PROGRESSING +DEGRADED +SINCE +STATUS\ncluster +True +False +False +\S+ +AllComponentsReady/,
