@@ -5,7 +5,7 @@ import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { whileRunning } from "../../controllers/make.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
-import { WatchedApi } from "../../support/watched_api.ts";
+import { MemoryCluster } from "../../support/memory_kube_api.ts";
 
 function secretOf(name: string, host: string): KubeObject {
   const auths = JSON.stringify({ auths: { [host]: { auth: btoa("user:word") } } });
@@ -16,7 +16,7 @@ function secretOf(name: string, host: string): KubeObject {
 }
 
 Deno.test("openGlobalPullSecret() gives the credentials of the secret it was told of, as they change", async () => {
-  const cluster = new WatchedApi();
+  const cluster = new MemoryCluster();
   const clock = new FakeClock();
   cluster.put(Resource.secrets, secretOf("everywhere", "one.example"));
   let changes = 0;
