@@ -1,4 +1,4 @@
-// Structured JSON logs, one object a line on stderr, through LogTape. Made in main, narrowed with `.with()`, passed in.
+// Structured JSON logs, one object a line on stderr, through LogTape.
 import { configureSync, getLogger, jsonLinesFormatter, type LogLevel as TapeLevel, resetSync } from "@logtape/logtape";
 
 /** `error`: someone must act; `warn`: degraded; `info`: we changed the cluster; `debug`: why we did not. */

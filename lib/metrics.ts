@@ -3,7 +3,7 @@ import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { DropReason } from "./server/connection_table.ts";
 import type { FailureReason } from "./oci/types.ts";
 
-/** Upper bounds in seconds of every histogram (spec §4.1). */
+/** Upper bounds in seconds of every histogram. */
 export const LATENCY_BUCKETS_SECONDS: readonly number[] = [
   0.001,
   0.002,

@@ -111,7 +111,7 @@ export const WebhookPath = {
 /** Name of the Lease that the writing replica holds, in the operator namespace. */
 export const LEASE_NAME = "archway.multiarch.openshift.io";
 
-/** Event reasons on pods (reference §4.2). Automation keys on them: never rename. */
+/** Event reasons on pods. Automation keys on them: never rename. */
 export const EventReason = {
   gateAdded: "ArchAwareSchedGateAdded",
   predicatesConflict: "ArchAwarePredicatesConflict",

@@ -42,20 +42,9 @@ export function openComponents(
   clients: Clients,
   life: { readonly stack: AsyncDisposableStack; readonly stop: AbortSignal },
 ): Components {
-  const { config, clock, log, identity } = deps;
+  const { config, clock, log } = deps;
   const views = openViews(deps, clients);
-  const events = life.stack.use(openEventRecorder({
-    // Unfenced: an event only reports, and those of the last moments are sent after the Lease was given up.
-    api: clients.replicaApi,
-    clock,
-    log,
-    component: EVENT_SOURCE,
-    instance: identity,
-    isBusy: () => podPlacement.isBusy(),
-    observe: (fate) => {
-      if (fate !== "created" && fate !== "repeated") clients.metrics.eventDropped();
-    },
-  }));
+  const events = life.stack.use(openEvents(deps, clients, () => podPlacement.isBusy()));
   const podPlacement = openPodPlacement({
     api: clients.leaderApi,
     images: clients.images,
@@ -85,6 +74,26 @@ export function openComponents(
   views.webhookPaths.onChange(() => operator.poke());
   clients.pathSecret?.onChange(() => operator.poke());
   return { ...views, events, podPlacement, operator };
+}
+
+/** The events of this replica; while pods are being placed they wait. */
+function openEvents(
+  { clock, log, identity }: ServeDeps,
+  { replicaApi, metrics }: Clients,
+  isBusy: () => boolean,
+): EventRecorder {
+  return openEventRecorder({
+    // Unfenced: an event only reports, and those of the last moments are sent after the Lease was given up.
+    api: replicaApi,
+    clock,
+    log,
+    component: EVENT_SOURCE,
+    instance: identity,
+    isBusy,
+    observe: (fate) => {
+      if (fate !== "created" && fate !== "repeated") metrics.eventDropped();
+    },
+  });
 }
 
 function openViews(deps: ServeDeps, { readApi, election }: Clients): Views {

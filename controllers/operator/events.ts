@@ -1,4 +1,4 @@
-// Events of the operator: in Archway's namespace, about the cluster config, as the reference posts them (operator §2.1).
+// Events of the operator: in Archway's namespace, about the cluster config, as the MTO posts them.
 import { apiVersionOf, Resource } from "../../lib/k8s/types.ts";
 import { CLUSTER_CONFIG_NAME } from "../../lib/names.ts";
 import type { OperatorDeps } from "./deps.ts";

@@ -1,5 +1,4 @@
 // `archway inspect --registries`: how the registries are doing, as this command found them or as a running Archway says.
-// Called by inspect.ts.
 import { stringify } from "yaml";
 import * as z from "zod";
 import { renderDuration } from "../duration.ts";

@@ -1,4 +1,4 @@
-// How inspected images look to a person: one row each, then everything that is known of each. Pure. Used by inspect.ts.
+// How inspected images look to a person: one row each, then everything that is known of each. Pure.
 import { renderDuration } from "../duration.ts";
 import type { RequestCounts, TraceEntry } from "../oci/inspector.ts";
 import type { Platform } from "../oci/types.ts";

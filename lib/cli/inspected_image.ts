@@ -1,5 +1,4 @@
-// One image as `archway inspect` tells of it: the report of the inspector in the shape of the JSON output (design §4). Pure.
-// Used by inspect.ts and inspect_text.ts.
+// One image as `archway inspect` tells of it: the report of the inspector in the shape of the JSON output. Pure.
 import { intersectArchitectures, isUsableArchitecture, KNOWN_ARCHITECTURES } from "../arch.ts";
 import type { InspectionReport, RequestCounts, TraceEntry } from "../oci/inspector.ts";
 import type { Finding, InspectionFailure, Platform } from "../oci/types.ts";
@@ -7,7 +6,7 @@ import type { Finding, InspectionFailure, Platform } from "../oci/types.ts";
 /** Why an image could not be inspected, as it is printed. */
 export type InspectedError = Pick<InspectionFailure, "kind" | "reason" | "message" | "retryAfterMs">;
 
-/** One image as it is printed with `-o json` (design §4). */
+/** One image as it is printed with `-o json`. */
 export interface InspectedImage {
   readonly image: string;
   readonly resolved: string;

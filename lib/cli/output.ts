@@ -1,4 +1,4 @@
-// What a command may touch of the terminal. Made by main; commands write through it, so tests read what they say.
+// What a command may touch of the terminal. Commands write through it, so that tests can read what they say.
 import type { LogFields, Logger } from "../log.ts";
 
 /** Where a command's words go and how they may look. */
@@ -9,7 +9,7 @@ export interface Terminal {
   readonly color: boolean;
 }
 
-/** Exit codes of every command (design §4). */
+/** Exit codes of every command. */
 export const ExitCode = { done: 0, no: 1, usage: 2, failed: 3 } as const;
 
 /** A table with aligned columns and a header; the last column is not padded. Ends with a newline. */

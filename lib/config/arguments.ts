@@ -1,4 +1,4 @@
-// What was said of each flag, still as text: on the command line, in the environment, or by default. Read by parse.ts.
+// What was said of each flag, still as text: on the command line, in the environment, or by default.
 import { parseArgs } from "node:util";
 import { environmentName, type Flag, FLAGS, SHORT_FLAGS } from "./flags.ts";
 

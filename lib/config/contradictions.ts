@@ -1,10 +1,17 @@
-// Rules between flags: what cannot be asked for together, or not without something else. Checked by parse.ts.
+// Rules between flags: what cannot be asked for together, or not without something else.
 import type { Command } from "./flags.ts";
 import type { ConfigValues } from "./values.ts";
 
 /** The problems between flags that are well alone; each names what is missing and what to give. */
 export function contradictions(command: Command, values: ConfigValues, operands: readonly string[]): readonly string[] {
-  const rules: readonly (readonly [boolean, string])[] = [
+  const rules = [...rulesOfServe(command, values), ...rulesOfCommands(command, values, operands)];
+  return rules.filter(([broken]) => broken).map(([, problem]) => problem);
+}
+
+type Rule = readonly [isBroken: boolean, problem: string];
+
+function rulesOfServe(command: Command, values: ConfigValues): readonly Rule[] {
+  return [
     [
       command === "serve" && values.tlsMode === "files" &&
       (values.tlsCert === undefined || values.tlsKey === undefined),
@@ -18,6 +25,11 @@ export function contradictions(command: Command, values: ConfigValues, operands:
       values.webhookUrl !== undefined && !values.webhookUrl.startsWith("https://"),
       "Cannot register --webhook-url: the API server calls webhooks over https:// only.",
     ],
+  ];
+}
+
+function rulesOfCommands(command: Command, values: ConfigValues, operands: readonly string[]): readonly Rule[] {
+  return [
     [
       command === "inspect" && operands.length === 0 && values.adminUrl === undefined,
       "Cannot inspect nothing: name one or more images, or use --registries with --admin-url.",
@@ -43,5 +55,4 @@ export function contradictions(command: Command, values: ConfigValues, operands:
       "Cannot open the cache: give --cache-path FILE or --kv-url URL.",
     ],
   ];
-  return rules.filter(([broken]) => broken).map(([, problem]) => problem);
 }

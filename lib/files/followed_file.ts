@@ -1,5 +1,4 @@
 // A file of credentials that is read again when it changes: complaints are logged once, and the last good content stays.
-// Called by config_file.ts and kubelet_plugins.ts.
 import { LastGood, renderProblem } from "./last_good.ts";
 import type { Problem } from "./problem.ts";
 import type { Parsed } from "../parsed.ts";

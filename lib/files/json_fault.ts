@@ -1,5 +1,4 @@
 // Where a text stops being JSON. The engine's own message quotes the text, which may be a password; this one does not.
-// Called by documents.ts once JSON.parse has refused.
 
 const TOKEN =
   /\s+|"(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|[^"\\\p{Cc}])*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|[{}[\],:]/uy;

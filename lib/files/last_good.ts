@@ -1,4 +1,4 @@
-// Keeps the last good value of each configuration file, so that a broken edit changes nothing. Called by settings_files.ts.
+// Keeps the last good value of each configuration file, so that a broken edit changes nothing.
 import type { Problem } from "./problem.ts";
 import { type Fault, type Parsed, unparsable } from "../parsed.ts";
 import type { FileReader } from "./read_files.ts";

@@ -1,5 +1,5 @@
 // Reads configuration files and remembers which ones it looked at, so that a change of any of them can be noticed.
-// Synchronous on purpose: a reload puts all files in force together. Called by settings_files.ts.
+// Synchronous on purpose: a reload puts all files in force together.
 import { MAX_DOCUMENT_BYTES } from "./documents.ts";
 
 /** What reading a file gave. `failed` holds why in words; `denied`: this process may not look at the path. */

@@ -1,4 +1,4 @@
-// Notices when files change: by the kernel's word where that works, by looking now and then everywhere. Called by planner.ts.
+// Notices when files change: by the kernel's word where that works, by looking now and then everywhere.
 import type { Clock } from "../clock.ts";
 import { haveChanged, isFolder } from "./read_files.ts";
 

@@ -1,5 +1,5 @@
 // Which architectures the cluster has or can make: of its nodes, and of Karpenter NodePools and MachineSets where their
-// APIs exist. Opened by main when a switch asks for it, run on every replica.
+// APIs exist.
 import type { Clock } from "../clock.ts";
 import type { ReadApi } from "../k8s/api.ts";
 import { openReflector, type Reflector } from "../k8s/reflector.ts";

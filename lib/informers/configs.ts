@@ -1,4 +1,4 @@
-// The configs as every replica sees them: watched, parsed once, answered from memory. Opened by main, run on all replicas.
+// The configs as every replica sees them: watched, parsed once, answered from memory.
 import type { Clock } from "../clock.ts";
 import type { ReadApi } from "../k8s/api.ts";
 import { openReflector } from "../k8s/reflector.ts";
@@ -108,7 +108,7 @@ function accept<T>(
   };
 }
 
-/** The log level that the cluster config's `logVerbosity` asks for. Source: pod placement §0. */
+/** The log level that the cluster config's `logVerbosity` asks for. */
 export function logLevelOf(config: ClusterConfig | undefined): "info" | "debug" | undefined {
   if (config === undefined) return undefined;
   return config.logVerbosity === "" || config.logVerbosity === "Normal" ? "info" : "debug";

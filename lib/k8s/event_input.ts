@@ -1,4 +1,4 @@
-// An event as it is recorded and as the API server takes it: its key, its urgency, its words. Called by event_recorder.ts.
+// An event as it is recorded and as the API server takes it: its key, its urgency, its words.
 import type { EventType, QueuedEvent, Urgency } from "./event_queue.ts";
 
 /** An event to tell. */

@@ -1,4 +1,4 @@
-// One replica's hand on the Lease: takes, renews, gives up, and remembers what it saw of it. Used by lease.ts.
+// One replica's hand on the Lease: takes, renews, gives up, and remembers what it saw of it.
 import type { Clock } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
 import type { KubeApi } from "./api.ts";

@@ -1,4 +1,4 @@
-// The spec of a coordination.k8s.io Lease: what it says, and what we write into it. Used by lease_claimant.ts.
+// The spec of a coordination.k8s.io Lease: what it says, and what we write into it.
 import * as z from "zod";
 import { LEADER_IMPAIRMENT } from "../names.ts";
 import type { KubeObject } from "./types.ts";

@@ -1,4 +1,4 @@
-// KubeApi over Deno's fetch. Opened by main, passed to every controller.
+// KubeApi over Deno's fetch.
 import { FIELD_MANAGER } from "../names.ts";
 import { unreachable } from "../unreachable.ts";
 import type { DeleteOptions, KubeApi, ListOptions, PatchBody, RawWatchEvent, WatchOptions } from "./api.ts";
@@ -25,7 +25,7 @@ const WATCH_HEAD_TIMEOUT_MS = 30_000;
 type ObjectBody = Readonly<Record<string, unknown>>;
 
 /**
- * Opens the API server for use. One HTTP/1.1 connection pool (deno-stack spec §1.4); nothing is sent until the first call.
+ * Opens the API server for use. One HTTP/1.1 connection pool; nothing is sent until the first call.
  * Dispose to close the pool after the last call has ended.
  */
 export function openKubeApi(access: ClusterAccess, options: ApiTransportOptions): KubeApi & AsyncDisposable {

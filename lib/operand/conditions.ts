@@ -1,5 +1,4 @@
 // The conditions of a ClusterPodPlacementConfig from what was observed: the reference's seven, and one of our own.
-// Used by controllers/operator. Source: operator §2.6 (table, reasons, messages), §6.2 B1; design §5 (dead-man switch).
 import { SCHEDULING_GATE } from "../names.ts";
 import type { Condition } from "./config_view.ts";
 import type { WaitReason } from "./lifecycle.ts";
@@ -57,7 +56,7 @@ export interface ConditionContext {
   readonly gatingStopped: string | undefined;
 }
 
-/** The state from the observation. Source: the truth table of §2.6. */
+/** The state from the observation. */
 export function deriveOperandState(seen: OperandObservation): OperandState {
   const { deleting } = seen;
   const available = seen.webhookConfigured && seen.webhookAvailable && seen.controllerAvailable;

@@ -1,5 +1,5 @@
 // What the operator reads of a ClusterPodPlacementConfig: tolerant, because even a config that placement cannot use must
-// be able to leave. Used by lifecycle.ts, webhooks.ts, conditions.ts and controllers/operator.
+// be able to leave.
 import * as z from "zod";
 import type { KubeObject } from "../k8s/types.ts";
 

@@ -1,12 +1,9 @@
-// ClusterPodPlacementConfig between v1alpha1 and v1beta1, losing nothing. Asked by routes/conversion.ts.
-//
+// ClusterPodPlacementConfig between v1alpha1 and v1beta1, losing nothing.
 // | v1beta1                             | v1alpha1                                                        |
 // |-------------------------------------|-----------------------------------------------------------------|
 // | spec.logVerbosity, namespaceSelector | the same                                                        |
 // | spec.fallbackArchitecture           | annotation multiarch.openshift.io/fallback-architecture         |
 // | every other member of spec          | annotation archway.dev/v1beta1-spec, so that a write through v1alpha1 keeps it |
-//
-// Source: operator §1.1; the reference drops the plugins (§6.2 B10) and believes any annotation value.
 import { isKnownArchitecture } from "../arch.ts";
 import { API_GROUP } from "../names.ts";
 import { isObject, type JsonObject, memberOf, objectAt, textAt } from "../json.ts";

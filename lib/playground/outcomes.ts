@@ -59,7 +59,7 @@ export function isSettled(pod: KubeObject): boolean {
   return listAt(pod, "status", "conditions").some((condition) => textAt(condition, "reason") === "Unschedulable");
 }
 
-/** The decision that a pod's gate, labels and affinity show. Source: final states of pod placement §2.9. */
+/** The decision that a pod's gate, labels and affinity show. */
 function readDecision(pod: KubeObject): PodDecision {
   const labels = textsAt(pod, "metadata", "labels");
   if (listAt(pod, "spec", "schedulingGates").some((gate) => textAt(gate, "name") === SCHEDULING_GATE)) return "waiting";

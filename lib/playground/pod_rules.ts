@@ -1,4 +1,4 @@
-// What the API server refuses of pods: broken ones at creation, and updates beyond KEP-3838. Source: pod placement §2.7, §10.
+// What the API server refuses of pods: broken ones at creation, and updates beyond KEP-3838.
 import type { KubeObject } from "../k8s/types.ts";
 import { isEqualJson, isObject, type JsonObject, listAt, objectAt, textAt, textsAt, valueAt } from "./json_value.ts";
 import type { FieldCause } from "./status.ts";

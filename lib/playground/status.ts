@@ -89,7 +89,7 @@ export function invalid(type: ResourceType, name: string, causes: readonly Field
   });
 }
 
-/** 422 without causes: a JSON Patch whose `test` failed or whose path does not exist (pod placement spec §10). */
+/** 422 without causes: a JSON Patch whose `test` failed or whose path does not exist. */
 export function unapplicablePatch(): StatusError {
   return new StatusError(422, "Invalid", {
     message: "the server rejected our request due to an error in our request",
