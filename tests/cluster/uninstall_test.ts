@@ -6,6 +6,7 @@ import { startControlPlane } from "./support/control_plane.ts";
 import { install } from "./support/installation.ts";
 import { waitUntil } from "./support/wait.ts";
 
+const BASE = new URL("../../manifests/base", import.meta.url).pathname;
 const GROUP = "/apis/multiarch.openshift.io/v1beta1";
 const CONFIG = `${GROUP}/clusterpodplacementconfigs/cluster`;
 const WEBHOOK =
@@ -19,6 +20,7 @@ const LEFT_OVERS = [
   `${RBAC}/clusterroles/archway-uninstall`,
   `${RBAC}/clusterrolebindings/archway-uninstall`,
 ];
+const DEPLOYMENT = "/apis/apps/v1/namespaces/archway-system/deployments/archway";
 
 async function isThere(cluster: ClusterAccess, path: string): Promise<boolean> {
   return (await cluster.request("GET", path)).status === 200;
@@ -59,6 +61,21 @@ async function gateOnePod(cluster: ClusterAccess, namespace: string): Promise<st
 async function gatesOf(cluster: ClusterAccess, pod: string): Promise<unknown> {
   return read((await cluster.request("GET", pod)).body, "spec", "schedulingGates");
 }
+
+Deno.test("uninstall: kubectl delete -k with the config still there ends by itself and leaves nothing behind", async () => {
+  await using cluster = await startControlPlane();
+  await using installation = await install(cluster, { path: "base", components: [] });
+  await using archway = await installation.start();
+  const pod = await gateOnePod(cluster, await cluster.createNamespace("tenant"));
+  const deleting = cluster.kubectl(["delete", "-k", BASE, "--ignore-not-found", "--timeout=60s"]);
+  // The kubelet's SIGTERM comes when the Deployment's pods are collected, at once in the worst case.
+  await waitUntil("the Deployment to be deleted", async () => !await isThere(cluster, DEPLOYMENT));
+  await archway.stop();
+  const { code, stderr } = await deleting;
+  assert.equal(code, 0, stderr);
+  assert.equal(await gatesOf(cluster, pod), undefined);
+  for (const path of LEFT_OVERS) assert.equal(await isThere(cluster, path), false, path);
+});
 
 Deno.test("uninstall: a namespace that is deleted first leaves no gate, no webhook and no finalizer", async () => {
   await using cluster = await startControlPlane();
