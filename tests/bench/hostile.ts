@@ -116,20 +116,32 @@ export interface CrowdPlan {
   readonly slow: number;
 }
 
+/** The listener closes connections of one address that come too fast before their hand-shake. */
+async function connectUnlessRefused(port: number, caPem: string): Promise<RawClient | undefined> {
+  try {
+    return await connectRaw(port, caPem);
+  } catch (error) {
+    if (error instanceof Deno.errors.UnexpectedEof || error instanceof Deno.errors.ConnectionReset) return undefined;
+    throw error;
+  }
+}
+
 /** Connects them. Whether and when the server cuts them is its own affair. */
 export async function openCrowd({ port, path, caPem, idle, halfOpen, slow }: CrowdPlan): Promise<Crowd> {
   using undo = new DisposableStack();
   for (let count = 0; count < halfOpen; count++) undo.use(await Deno.connect({ hostname: "127.0.0.1", port }));
   for (let open = 0; open < idle; open += 50) {
-    const batch = Array.from({ length: Math.min(50, idle - open) }, () => connectRaw(port, caPem));
-    for (const client of await Promise.all(batch)) undo.use(client);
+    const batch = Array.from({ length: Math.min(50, idle - open) }, () => connectUnlessRefused(port, caPem));
+    for (const client of await Promise.all(batch)) if (client !== undefined) undo.use(client);
   }
   const post = renderPost(path, "x".repeat(MIB));
   const dawdlers: { readonly client: RawClient; sent: number }[] = [];
   for (let count = 0; count < slow; count++) {
-    const client = undo.use(await connectRaw(port, caPem));
+    const client = await connectUnlessRefused(port, caPem);
+    if (client === undefined) continue;
+    undo.use(client);
     const sent = count % 2 === 0 ? 20 : 60_000;
-    await client.write(post.subarray(0, sent));
+    await client.write(post.subarray(0, sent)).catch(() => {});
     dawdlers.push({ client, sent });
   }
   const timer = setInterval(() => {
