@@ -56,7 +56,7 @@ export function renderWebhookConfiguration(
       reinvocationPolicy: "IfNeeded",
       matchPolicy: "Equivalent",
       timeoutSeconds: WEBHOOK_TIMEOUT_SECONDS,
-      namespaceSelector: config.namespaceSelector ?? {},
+      namespaceSelector: withoutEmptyMembers(config.namespaceSelector ?? {}),
       objectSelector: {},
       rules: [
         renderRule("CREATE", "pods"),
@@ -76,6 +76,23 @@ export function renderOwnerReference(config: OperandConfig): OwnerReference {
     controller: true,
     blockOwnerDeletion: true,
   };
+}
+
+/**
+ * A selector in the form in which the API server stores it: empty lists and maps are left out. A custom resource keeps
+ * them, so a copy as it is would differ from the stored one after every write.
+ */
+function withoutEmptyMembers(selector: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(selector).filter(([, member]) => !isEmpty(member)).map(([name, member]) => [
+      name,
+      Array.isArray(member) ? member.map((item) => isRecord(item) ? withoutEmptyMembers(item) : item) : member,
+    ]),
+  );
+}
+
+function isEmpty(value: unknown): boolean {
+  return Array.isArray(value) ? value.length === 0 : isRecord(value) && Object.keys(value).length === 0;
 }
 
 function renderRule(operation: "CREATE" | "UPDATE", resource: string): Readonly<Record<string, unknown>> {
@@ -125,10 +142,12 @@ function hasAll(
   return Object.entries(wanted ?? {}).every(([key, value]) => key === except || isDeepStrictEqual(live?.[key], value));
 }
 
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? Object.fromEntries(Object.entries(value))
-    : {};
+  return isRecord(value) ? value : {};
 }
 
 function listOf(

@@ -124,6 +124,37 @@ Deno.test("operator on a real API server", async (t) => {
     await waitUntil("webhook back", async () => (await webhookText(bench)).includes("scheduling-gate"));
   });
 
+  await t.step(
+    "writes the webhook once for a selector with empty lists and maps, which the API server drops",
+    async () => {
+      const path = "v1beta1/clusterpodplacementconfigs/cluster";
+      const namespaceSelector = {
+        matchLabels: {},
+        matchExpressions: [{ key: "archway.dev/exclude", operator: "DoesNotExist", values: [] }],
+      };
+      const { status, text } = await send(bench, ["PATCH", path, { spec: { namespaceSelector } }]);
+      assert.equal(status, 200, text);
+      const stored =
+        '"namespaceSelector":{"matchExpressions":[{"key":"archway.dev/exclude","operator":"DoesNotExist"}]}';
+      await waitUntil("selector copied", async () => (await webhookText(bench)).includes(stored));
+      const version = async (): Promise<string | undefined> =>
+        (await bench.find(Resource.mutatingWebhooks, WEBHOOK))?.metadata.resourceVersion;
+      const written = await version();
+      // Each write of the config is a look at the webhook configuration; three of them must find it as it is wanted.
+      for (const logVerbosity of ["Debug", "Trace", "Normal"]) {
+        await send(bench, ["PATCH", path, { spec: { logVerbosity } }]);
+        await waitUntil("the operator has looked", async () => {
+          const config = await bench.find(Resource.clusterConfigs, CONFIG) ?? assert.fail("no config");
+          const { conditions, generation } = parseOperandConfig(config);
+          return conditions.length === 8 && conditions.every((one) => one.observedGeneration === generation);
+        });
+      }
+      assert.equal(await version(), written);
+      await send(bench, ["PATCH", path, { spec: { namespaceSelector: null } }]);
+      await waitUntil("selector gone", async () => (await webhookText(bench)).includes('"namespaceSelector":{}'));
+    },
+  );
+
   await t.step("each condition says which generation of the config it is about", async () => {
     const generationOf = async (): Promise<number> =>
       Number((await bench.find(Resource.clusterConfigs, CONFIG))?.metadata.generation);

@@ -54,6 +54,29 @@ Deno.test("87 renderWebhookConfiguration() copies the namespaceSelector verbatim
   );
 });
 
+const EMPTY_MEMBERS: readonly (readonly [written: Readonly<Record<string, unknown>>, stored: object])[] = [
+  [{ matchLabels: {} }, {}],
+  [{ matchExpressions: [] }, {}],
+  [{ matchLabels: {}, matchExpressions: [] }, {}],
+  [
+    { matchExpressions: [{ key: "a", operator: "DoesNotExist", values: [] }] },
+    { matchExpressions: [{ key: "a", operator: "DoesNotExist" }] },
+  ],
+  [{ matchLabels: { a: "" }, matchExpressions: [] }, { matchLabels: { a: "" } }],
+  [
+    { matchLabels: {}, matchExpressions: [{ key: "a", operator: "In", values: [""] }] },
+    { matchExpressions: [{ key: "a", operator: "In", values: [""] }] },
+  ],
+];
+for (const [namespaceSelector, expected] of EMPTY_MEMBERS) {
+  const text = JSON.stringify(namespaceSelector);
+  Deno.test(`renderWebhookConfiguration() leaves out of ${text} what the API server does not store`, () => {
+    const { webhooks } = renderWebhookConfiguration(makeOperandConfig({ namespaceSelector }), SERVICE_SETTINGS);
+    const rendered = Array.isArray(webhooks) ? webhooks[0].namespaceSelector : undefined;
+    assert.deepEqual(rendered, expected);
+  });
+}
+
 Deno.test("renderWebhookConfiguration() asks for an injected CA and sets none when it has none", () => {
   const object = renderWebhookConfiguration(CONFIG, { ...SERVICE_SETTINGS, caBundle: undefined });
   assert.equal(object.metadata.annotations?.["service.beta.openshift.io/inject-cabundle"], "true");
