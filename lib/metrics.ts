@@ -77,17 +77,55 @@ export interface Gauges {
 
 /** Makes the registry with all metrics at zero. */
 export function openMetrics(): Metrics {
-  const registers = [new Registry()];
-  const [registry] = registers;
-  const histogram = (name: string, help: string): Histogram =>
-    new Histogram({ name, help, buckets: [...LATENCY_BUCKETS_SECONDS], registers });
-  const counter = <L extends string = never>(name: string, help: string, labelNames: readonly L[] = []): Counter<L> =>
-    new Counter<L>({ name, help, labelNames: [...labelNames], registers });
+  const registry = new Registry();
+  const instruments = instrumentsOf(registry);
+  const setGauges = openGauges(registry);
+  return {
+    ...openAdmissionMetrics(instruments),
+    ...openReconcileMetrics(instruments),
+    ...openInspectionMetrics(instruments),
+    ...openProcessMetrics(instruments),
+    ...openWebhookPortMetrics(instruments),
+    expose: async (gauges) => {
+      setGauges(gauges);
+      return { contentType: registry.contentType, text: await registry.metrics() };
+    },
+  };
+}
 
-  const webhookSeen = counter("mto_ppo_wh_pods_processed_total", "Pods seen by the webhook.");
-  const webhookGated = counter("mto_ppo_wh_pods_gated_total", "Pods gated by the webhook.");
-  const webhookTime = histogram("mto_ppo_wh_response_time_seconds", "Time to answer an admission request.");
+/** Makers of metrics that register in one registry. */
+interface Instruments {
+  histogram(name: string, help: string): Histogram;
+  counter<L extends string = never>(name: string, help: string, labelNames?: readonly L[]): Counter<L>;
+}
+
+function instrumentsOf(registry: Registry): Instruments {
+  const registers = [registry];
+  return {
+    histogram: (name, help) => new Histogram({ name, help, buckets: [...LATENCY_BUCKETS_SECONDS], registers }),
+    counter: (name, help, labelNames = []) => new Counter({ name, help, labelNames: [...labelNames], registers }),
+  };
+}
+
+function openAdmissionMetrics({ counter, histogram }: Instruments): Pick<Metrics, "admission"> {
+  const seen = counter("mto_ppo_wh_pods_processed_total", "Pods seen by the webhook.");
+  const gated = counter("mto_ppo_wh_pods_gated_total", "Pods gated by the webhook.");
+  const time = histogram("mto_ppo_wh_response_time_seconds", "Time to answer an admission request.");
   const admissions = counter("archway_admissions_total", "Admission requests by outcome.", ["outcome"]);
+  return {
+    admission: (outcome, { ms, dryRun }) => {
+      time.observe(ms / 1_000);
+      if (dryRun) return;
+      seen.inc();
+      admissions.inc({ outcome });
+      if (outcome === "gated") gated.inc();
+    },
+  };
+}
+
+function openReconcileMetrics(
+  { counter, histogram }: Instruments,
+): Pick<Metrics, "podProcessed" | "decision" | "gateReleased"> {
   const anyPodTime = histogram("mto_ppo_ctrl_time_to_process_pod_seconds", "Time to reconcile any pod.");
   const gatedPodTime = histogram(
     "mto_ppo_ctrl_time_to_process_gated_pod_seconds",
@@ -95,19 +133,56 @@ export function openMetrics(): Metrics {
   );
   const processed = counter("mto_ppo_ctrl_processed_pods_total", "Gated pods processed, counted per attempt.");
   const decisions = counter("archway_decisions_total", "Placement decisions written, by kind.", ["kind"]);
-  const podImagesTime = histogram(
+  const gateAge = histogram("archway_gate_age_seconds", "Time from a pod's creation to its release.");
+  return {
+    podProcessed: ({ gated, ms }) => {
+      anyPodTime.observe(ms / 1_000);
+      if (!gated) return;
+      processed.inc();
+      gatedPodTime.observe(ms / 1_000);
+    },
+    decision: (kind) => decisions.inc({ kind }),
+    gateReleased: (ageMs) => gateAge.observe(Math.max(0, ageMs) / 1_000),
+  };
+}
+
+function openInspectionMetrics(
+  { counter, histogram }: Instruments,
+): Pick<Metrics, "podImagesInspected" | "imageInspected"> {
+  const podTime = histogram(
     "mto_ppo_ctrl_time_to_inspect_pod_images_seconds",
     "Time to inspect all images of one pod.",
   );
   const imageTime = histogram("mto_ppo_ctrl_time_to_inspect_image_seconds", "Time to inspect one image.");
-  const inspectionFailures = counter("mto_ppo_ctrl_failed_image_inspection_total", "Failed image inspections.");
+  const failures = counter("mto_ppo_ctrl_failed_image_inspection_total", "Failed image inspections.");
   const failuresByReason = counter("archway_inspection_failures_total", "Failed image inspections.", ["reason"]);
   const hitTime = histogram("mto_cache_hit_processing_duration_seconds", "Time to answer from the inspection cache.");
   const missTime = histogram("mto_cache_miss_processing_duration_seconds", "Time to inspect on a cache miss.");
-  const gateAge = histogram("archway_gate_age_seconds", "Time from a pod's creation to its release.");
+  return {
+    podImagesInspected: (ms) => podTime.observe(ms / 1_000),
+    imageInspected: ({ ms, source, failure }) => {
+      imageTime.observe(ms / 1_000);
+      (source === "cache" ? hitTime : missTime).observe(ms / 1_000);
+      if (failure === undefined) return;
+      failures.inc();
+      failuresByReason.inc({ reason: failure });
+    },
+  };
+}
+
+function openProcessMetrics({ counter, histogram }: Instruments): Pick<Metrics, "eventDropped" | "eventLoopDelay"> {
   const droppedEvents = counter("archway_events_dropped_total", "Kubernetes events dropped by the background queue.");
   const loopDelay = histogram("archway_event_loop_delay_seconds", "How late the event loop runs timers.");
-  const webhookRequests = counter(
+  return {
+    eventDropped: () => droppedEvents.inc(),
+    eventLoopDelay: (ms) => loopDelay.observe(ms / 1_000),
+  };
+}
+
+function openWebhookPortMetrics(
+  { counter }: Instruments,
+): Pick<Metrics, "webhookRequest" | "webhookConnectionDropped" | "certificateReloaded"> {
+  const requests = counter(
     "archway_webhook_requests_total",
     "Requests to the webhook port by an accepted path: secret, or plain as the manifests have it.",
     ["path", "outcome"],
@@ -118,49 +193,17 @@ export function openMetrics(): Metrics {
     ["reason"],
   );
   const reloads = counter("archway_certificate_reloads_total", "Serving certificates put in force after the first.");
-
-  const setGauges = openGauges(registers);
-
   return {
-    admission: (outcome, { ms, dryRun }) => {
-      webhookTime.observe(ms / 1_000);
-      if (dryRun) return;
-      webhookSeen.inc();
-      admissions.inc({ outcome });
-      if (outcome === "gated") webhookGated.inc();
-    },
-    podProcessed: ({ gated, ms }) => {
-      anyPodTime.observe(ms / 1_000);
-      if (!gated) return;
-      processed.inc();
-      gatedPodTime.observe(ms / 1_000);
-    },
-    decision: (kind) => decisions.inc({ kind }),
-    podImagesInspected: (ms) => podImagesTime.observe(ms / 1_000),
-    imageInspected: ({ ms, source, failure }) => {
-      imageTime.observe(ms / 1_000);
-      (source === "cache" ? hitTime : missTime).observe(ms / 1_000);
-      if (failure === undefined) return;
-      inspectionFailures.inc();
-      failuresByReason.inc({ reason: failure });
-    },
-    gateReleased: (ageMs) => gateAge.observe(Math.max(0, ageMs) / 1_000),
-    eventDropped: () => droppedEvents.inc(),
-    eventLoopDelay: (ms) => loopDelay.observe(ms / 1_000),
-    webhookRequest: (path, taken) => webhookRequests.inc({ path, outcome: taken ? "taken" : "shed" }),
+    webhookRequest: (path, taken) => requests.inc({ path, outcome: taken ? "taken" : "shed" }),
     webhookConnectionDropped: (reason) => droppedConnections.inc({ reason }),
     certificateReloaded: () => reloads.inc(),
-    expose: async (gauges) => {
-      setGauges(gauges);
-      return { contentType: registry?.contentType ?? "text/plain", text: await registry?.metrics() ?? "" };
-    },
   };
 }
 
 /** The gauges; the host of a registry is the only label, and the source caps how many hosts there are. */
-function openGauges(registers: Registry[]): (gauges: Gauges) => void {
+function openGauges(registry: Registry): (gauges: Gauges) => void {
   const gauge = (name: string, help: string, labelNames: readonly string[] = []): Gauge =>
-    new Gauge({ name, help, labelNames: [...labelNames], registers });
+    new Gauge({ name, help, labelNames: [...labelNames], registers: [registry] });
   const gated = gauge("mto_ppo_pods_gated", "Gated pods the leader knows of now.");
   const unadmitted = gauge(
     "archway_unadmitted_pods",

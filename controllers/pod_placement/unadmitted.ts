@@ -28,32 +28,8 @@ export interface Unadmitted {
 
 /** Makes the counter of the sweeps. */
 export function openUnadmitted(deps: UnadmittedDeps): Unadmitted {
-  const { api, events, log, configsOf, settingsOf } = deps;
+  const { configsOf, settingsOf } = deps;
   let found: ReadonlySet<string> = new Set();
-
-  async function selected(pods: readonly PodView[], signal: AbortSignal): Promise<readonly PodView[]> {
-    const configs = configsOf("");
-    // Most sweeps find none, and most configs select every namespace: then nothing is asked.
-    if (pods.length === 0 || configs.cluster?.namespaceSelector.kind === "everything") return pods;
-    const labels = new Map<string, KubeObject["metadata"]["labels"]>();
-    for await (const { metadata } of listAll(api, Resource.namespaces, { resourceVersion: "0", signal })) {
-      labels.set(metadata.name, metadata.labels);
-    }
-    return inSelectedNamespaces(pods, { configs, labelsOf: (namespace) => labels.get(namespace) });
-  }
-
-  function report(pods: readonly PodView[]): void {
-    const { type, reason, message } = unadmittedReport(pods);
-    const object = {
-      apiVersion: apiVersionOf(Resource.clusterConfigs),
-      kind: Resource.clusterConfigs.kind,
-      name: CLUSTER_CONFIG_NAME,
-      namespace: settingsOf("").operatorNamespace,
-    };
-    events.record({ object, type, reason, message });
-    log.warn("pods admitted without the webhook", { count: pods.length, reason: message });
-  }
-
   return {
     begin: () => {
       const candidates: PodView[] = [];
@@ -66,11 +42,11 @@ export function openUnadmitted(deps: UnadmittedDeps): Unadmitted {
           if (isUnadmitted(pod, scope)) candidates.push(pod);
         },
         close: async (signal) => {
-          const pods = await selected(candidates, signal);
+          const pods = await readSelected(deps, candidates, signal);
           const uids = new Set(pods.map(({ uid }) => uid));
           const isNews = !uids.isSubsetOf(found);
           found = uids;
-          if (isNews) report(pods);
+          if (isNews) report(deps, pods);
         },
       };
     },
@@ -78,4 +54,32 @@ export function openUnadmitted(deps: UnadmittedDeps): Unadmitted {
       return found.size;
     },
   };
+}
+
+/** Those of the pods whose namespace the webhook is called for. */
+async function readSelected(
+  { api, configsOf }: UnadmittedDeps,
+  pods: readonly PodView[],
+  signal: AbortSignal,
+): Promise<readonly PodView[]> {
+  const configs = configsOf("");
+  // Most sweeps find none, and most configs select every namespace: then nothing is asked.
+  if (pods.length === 0 || configs.cluster?.namespaceSelector.kind === "everything") return pods;
+  const labels = new Map<string, KubeObject["metadata"]["labels"]>();
+  for await (const { metadata } of listAll(api, Resource.namespaces, { resourceVersion: "0", signal })) {
+    labels.set(metadata.name, metadata.labels);
+  }
+  return inSelectedNamespaces(pods, { configs, labelsOf: (namespace) => labels.get(namespace) });
+}
+
+function report({ events, log, settingsOf }: UnadmittedDeps, pods: readonly PodView[]): void {
+  const { type, reason, message } = unadmittedReport(pods);
+  const object = {
+    apiVersion: apiVersionOf(Resource.clusterConfigs),
+    kind: Resource.clusterConfigs.kind,
+    name: CLUSTER_CONFIG_NAME,
+    namespace: settingsOf("").operatorNamespace,
+  };
+  events.record({ object, type, reason, message });
+  log.warn("pods admitted without the webhook", { count: pods.length, reason: message });
 }

@@ -9,10 +9,10 @@ import type { Logger } from "../log.ts";
 import { limitInspections } from "../oci/limits/inspection_limit.ts";
 import { openRequestLimiter } from "../oci/limits/request_limiter.ts";
 import { openCachedInspector } from "../oci/cache/cached.ts";
-import { openPullPlanner } from "../oci/config/planner.ts";
+import { openPullPlanner, type PullPlannerHandle } from "../oci/config/planner.ts";
 import { NO_SURROUNDINGS, type RegistryEnvironment, systemPaths } from "../oci/config/registry_environment.ts";
 import { openKeyring } from "../oci/credentials/keyring.ts";
-import type { Credential } from "../oci/credential.ts";
+import type { Credential, Keyring } from "../oci/credential.ts";
 import type { HostState } from "../oci/limits/host_state.ts";
 import { openRegistryInspector } from "../oci/inspect.ts";
 import type { Inspector } from "../oci/inspector.ts";
@@ -60,49 +60,26 @@ export interface ImageService extends AsyncDisposable {
   publicHostStates(): readonly HostState[];
 }
 
-/** Opens it. Never rejects for a bad file or cache: what is wrong is logged, and what works is used. */
-export async function openImageService(options: {
+/** What the service is opened with. */
+export interface ImageServiceOptions {
   readonly config: ImageServiceConfig;
   readonly clock: Clock;
   readonly log: Logger;
   readonly userAgent: string;
   /** The cluster-wide pull secret, as it is now. */
   readonly clusterCredentials: () => readonly Credential[];
-}): Promise<ImageService> {
-  const { config, clock, log, userAgent, clusterCredentials } = options;
-  const { surroundings = NO_SURROUNDINGS } = config;
+}
+
+/** Opens it. Never rejects for a bad file or cache: what is wrong is logged, and what works is used. */
+export async function openImageService(options: ImageServiceOptions): Promise<ImageService> {
+  const { config, clock, log } = options;
   await using stack = new AsyncDisposableStack();
-  const planner = openPullPlanner({
-    registriesConf: config.registriesConf,
-    registriesConfDir: config.registriesConfDir,
-    hostsDir: config.hostsDir,
-    rancherRegistries: config.rancherRegistries,
-    certsDir: config.certsDir,
-    policy: config.policy,
-    declared: config.registry,
-    insecure: config.insecureRegistry,
-    caFiles: config.registryCa,
-    caCertificates: [],
-    system: systemPaths(surroundings),
-    log,
-    clock,
-  });
-  const keyring = openKeyring({
-    dockerConfigPath: config.dockerConfig,
-    kubeletProviderConfig: config.credentialProviderConfig,
-    kubeletProviderBinDir: config.credentialProviderBinDir,
-    extra: () => [...clusterCredentials(), ...planner.credentials()],
-    helpers: planner.credentialHelpers,
-    log,
-    clock,
-  });
+  const planner = openPlanner(options);
+  const keyring = openNodeKeyring(options, planner);
   const kv = await openStore(config, { clock, log });
   stack.defer(() => kv.close());
-  const transport = stack.use(
-    openTransport({ clock, resolve: resolveAddresses, userAgent, proxies: surroundings.proxies }),
-  );
-  const declared = [...config.registry, ...config.insecureRegistry];
-  const limiter = openRequestLimiter({ clock, log, declared });
+  const transport = stack.use(openRegistryTransport(options));
+  const limiter = openRequestLimiter({ clock, log, declared: [...config.registry, ...config.insecureRegistry] });
   const tokens = openTokenSource({ transport, limiter, clock });
   const openSession = openSessions({ transport, tokens, limiter, clock });
   const registry = openRegistryInspector({ openSession, clock, checkConfigs: config.checkConfigs });
@@ -124,6 +101,44 @@ export async function openImageService(options: {
     publicHostStates: () => limiter.publicHostStates(),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+function openPlanner({ config, clock, log }: ImageServiceOptions): PullPlannerHandle {
+  const { registriesConf, registriesConfDir, hostsDir, rancherRegistries, certsDir, policy } = config;
+  return openPullPlanner({
+    registriesConf,
+    registriesConfDir,
+    hostsDir,
+    rancherRegistries,
+    certsDir,
+    policy,
+    declared: config.registry,
+    insecure: config.insecureRegistry,
+    caFiles: config.registryCa,
+    caCertificates: [],
+    system: systemPaths(config.surroundings ?? NO_SURROUNDINGS),
+    log,
+    clock,
+  });
+}
+
+/** The credentials that hold for every pod: of the node's files, its providers and helpers, and the cluster's own. */
+function openNodeKeyring(options: ImageServiceOptions, planner: PullPlannerHandle): Keyring {
+  const { config, clock, log, clusterCredentials } = options;
+  return openKeyring({
+    dockerConfigPath: config.dockerConfig,
+    kubeletProviderConfig: config.credentialProviderConfig,
+    kubeletProviderBinDir: config.credentialProviderBinDir,
+    extra: () => [...clusterCredentials(), ...planner.credentials()],
+    helpers: planner.credentialHelpers,
+    log,
+    clock,
+  });
+}
+
+function openRegistryTransport({ config, clock, userAgent }: ImageServiceOptions): ReturnType<typeof openTransport> {
+  const { proxies } = config.surroundings ?? NO_SURROUNDINGS;
+  return openTransport({ clock, resolve: resolveAddresses, userAgent, proxies });
 }
 
 function openStore(

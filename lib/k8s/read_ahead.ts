@@ -19,48 +19,77 @@ export async function* readAhead(
 ): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
   const { maxBytes = READ_AHEAD_MAX_BYTES, signal } = options;
   const reader = body.getReader();
-  const notifier = new Notifier();
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
-  const state = { bytes: 0, closed: false, left: false };
-  let fault: { readonly error: unknown } | undefined;
-  const pump = async (): Promise<void> => {
+  const chunks = new ChunkBuffer(maxBytes);
+  const filling = chunks.fillFrom(reader);
+  const onAbort = (): void => chunks.wake();
+  signal?.addEventListener("abort", onAbort, { once: true });
+  try {
+    for (let chunk = await chunks.take(signal); chunk !== undefined; chunk = await chunks.take(signal)) yield chunk;
+  } finally {
+    signal?.removeEventListener("abort", onAbort);
+    chunks.leave();
+    const letGo = Promise.all([reader.cancel().catch(() => {}), filling]);
+    await withinMs(letGo, { limitMs: LETTING_GO_MS, clock: systemClock });
+  }
+}
+
+/** Chunks that were read and not consumed yet, up to a number of bytes. */
+class ChunkBuffer {
+  readonly #maxBytes: number;
+  readonly #notifier = new Notifier();
+  readonly #chunks: Uint8Array<ArrayBuffer>[] = [];
+  #bytes = 0;
+  /** How the body ended; undefined while it is being read. */
+  #end: { readonly kind: "whole" } | { readonly kind: "cut"; readonly error: unknown } | undefined;
+  #hasLeft = false;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Reads until the body ends or the consumer leaves, and waits while the buffer is full. Never rejects. */
+  async fillFrom(reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>): Promise<void> {
     try {
       for (;;) {
         const { done, value } = await reader.read();
-        if (done || state.left) return;
-        chunks.push(value);
-        state.bytes += value.byteLength;
-        notifier.notify();
-        while (state.bytes >= maxBytes && !state.left) await notifier.wait();
+        if (done || this.#hasLeft) break;
+        this.#chunks.push(value);
+        this.#bytes += value.byteLength;
+        this.wake();
+        while (this.#bytes >= this.#maxBytes && !this.#hasLeft) await this.#notifier.wait();
       }
+      this.#end = { kind: "whole" };
     } catch (error) {
-      fault = { error };
-    } finally {
-      state.closed = true;
-      notifier.notify();
+      this.#end = { kind: "cut", error };
     }
-  };
-  const pumping = pump();
-  const onAbort = (): void => notifier.notify();
-  signal?.addEventListener("abort", onAbort, { once: true });
-  try {
+    this.wake();
+  }
+
+  /** The next chunk; undefined when the body has ended. Throws the error that cut the body, or the signal's reason. */
+  async take(signal?: AbortSignal): Promise<Uint8Array<ArrayBuffer> | undefined> {
     for (;;) {
       signal?.throwIfAborted();
-      const chunk = chunks.shift();
+      const chunk = this.#chunks.shift();
       if (chunk !== undefined) {
-        state.bytes -= chunk.byteLength;
-        notifier.notify();
-        yield chunk;
-      } else if (state.closed) break;
-      else await notifier.wait();
+        this.#bytes -= chunk.byteLength;
+        this.wake();
+        return chunk;
+      }
+      if (this.#end?.kind === "cut") throw this.#end.error;
+      if (this.#end !== undefined) return undefined;
+      await this.#notifier.wait();
     }
-    if (fault !== undefined) throw fault.error;
-  } finally {
-    signal?.removeEventListener("abort", onAbort);
-    state.left = true;
-    notifier.notify();
-    const letGo = Promise.all([reader.cancel().catch(() => {}), pumping]);
-    await withinMs(letGo, { limitMs: LETTING_GO_MS, clock: systemClock });
+  }
+
+  /** Everyone who waits looks again. */
+  wake(): void {
+    this.#notifier.notify();
+  }
+
+  /** Nothing more is taken: reading ends. */
+  leave(): void {
+    this.#hasLeft = true;
+    this.wake();
   }
 }
 

@@ -45,19 +45,8 @@ export function openPullPlanner(
   const { log, clock, pollMs = POLL_MS, ...paths } = options;
   const files = new SettingsFiles(paths);
   const plans = new LRUCache<string, PullPlan>({ max: MAX_PLANS });
-  let told = new Set<string>();
+  const load = openLoader(files, { log, clock });
   let loaded = load();
-
-  function load(): LoadedSettings {
-    const next = files.load(clock.nowMs());
-    const keys = next.problems.map((problem) => JSON.stringify([problem.file, problem.line, problem.message]));
-    next.problems.forEach((problem, at) => {
-      if (!told.has(keys[at] ?? "")) log.warn("cannot use a registry configuration file as it is", { ...problem });
-    });
-    told = new Set(keys);
-    return next;
-  }
-
   return {
     plan: (image) => {
       const known = plans.get(image);
@@ -80,5 +69,22 @@ export function openPullPlanner(
         clock,
         pollMs,
       }, signal),
+  };
+}
+
+/** A load of the files; each call logs the problems that the call before did not find. */
+function openLoader(
+  files: SettingsFiles,
+  { log, clock }: { readonly log: Logger; readonly clock: Clock },
+): () => LoadedSettings {
+  let logged: ReadonlySet<string> = new Set();
+  return () => {
+    const loaded = files.load(clock.nowMs());
+    const keys = loaded.problems.map(({ file, line, message }) => JSON.stringify([file, line, message]));
+    loaded.problems.forEach((problem, at) => {
+      if (!logged.has(keys[at] ?? "")) log.warn("cannot use a registry configuration file as it is", { ...problem });
+    });
+    logged = new Set(keys);
+    return loaded;
   };
 }
