@@ -33,7 +33,7 @@ export interface ClusterAccess {
 }
 
 /** How old credentials may be before they are looked at again: a rotated token is valid for minutes after that. */
-export const CREDENTIALS_MAX_AGE_MS = 60_000;
+const CREDENTIALS_MAX_AGE_MS = 60_000;
 
 /** A server that refuses everybody must not make us read files or run an exec plugin for every request. */
 const DISCARD_INTERVAL_MS = 1_000;

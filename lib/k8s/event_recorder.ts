@@ -20,8 +20,6 @@ export interface EventRecorderOptions {
   readonly component: string;
   /** `reportingInstance`: the pod that speaks. */
   readonly instance: string;
-  /** Namespace of events about cluster-scoped objects; the API server accepts only `default` for them. */
-  readonly clusterScopedNamespace?: string;
   /** Distinct events that may wait. */
   readonly capacity?: number;
   /** Whether the API server is wanted for something better: events then wait, but not for long. */
@@ -41,6 +39,8 @@ export interface EventRecorder extends AsyncDisposable {
 
 /** Distinct events that may wait: three of each pod of a large burst; at 1 KB each, 10 MB. */
 const DEFAULT_CAPACITY = 10_000;
+/** Namespace of events about cluster-scoped objects: the API server accepts no other for them. */
+const CLUSTER_SCOPED_NAMESPACE = "default";
 /** Events sent at a time: enough for 3 events of 100 pods a second, and a small share of the requests in flight. */
 const PARALLEL_EVENTS = 6;
 /** Longest that an event gives way to something better (ms), and between two looks whether that has ended. */
@@ -196,10 +196,10 @@ class BackgroundRecorder implements EventRecorder {
   }
 
   async #create(event: Waiting, name: string): Promise<void> {
-    const { api, clock, component, instance, clusterScopedNamespace = "default" } = this.#options;
+    const { api, clock, component, instance } = this.#options;
     const { object, reason, slot } = event.note;
     const { count, firstMs } = event;
-    const namespace = object.namespace ?? clusterScopedNamespace;
+    const namespace = object.namespace ?? CLUSTER_SCOPED_NAMESPACE;
     const sent: SentEvent = { name, namespace, reason, count, firstMs, atMs: clock.monotonicMs() };
     const document = {
       apiVersion: "v1",

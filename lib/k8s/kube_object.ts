@@ -5,7 +5,7 @@ import type { KubeList, KubeObject } from "./types.ts";
 export { isObject as isRecord };
 
 /** Whether a value is an object of the API: it has metadata with a name. */
-export function isKubeObject(value: unknown): value is KubeObject {
+function isKubeObject(value: unknown): value is KubeObject {
   return isObject(value) && isObject(value["metadata"]) && typeof value["metadata"]["name"] === "string";
 }
 

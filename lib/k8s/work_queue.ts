@@ -130,32 +130,11 @@ export class WorkQueue {
     await aborted;
     this.#timer?.stop.abort();
     this.#timer = undefined;
-    if (this.#running > 0) await this.#whenIdle();
-    this.#signal = undefined;
-  }
-
-  /**
-   * Resolves when nothing is due and nothing runs (delayed keys may remain), or when the signal aborts. While nobody runs
-   * the queue, what is due stays and is not waited for.
-   */
-  async drain(signal: AbortSignal): Promise<void> {
-    const aborted = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
-    while (!signal.aborted && this.#isBusy()) {
-      this.#schedulePump();
-      await Promise.race([this.#whenIdle(), aborted]);
+    if (this.#running > 0) {
+      this.#idle = Promise.withResolvers();
+      await this.#idle.promise;
     }
-  }
-
-  #isBusy(): boolean {
-    if (this.#running > 0) return true;
-    const next = this.#delayed.peek();
-    const isDue = next !== undefined && next.dueMs <= this.#options.clock.monotonicMs();
-    return this.#signal?.aborted === false && (this.#ready.size > 0 || isDue);
-  }
-
-  #whenIdle(): Promise<void> {
-    this.#idle ??= Promise.withResolvers();
-    return this.#idle.promise;
+    this.#signal = undefined;
   }
 
   #delay(key: string, entry: Entry): void {
@@ -186,7 +165,7 @@ export class WorkQueue {
       for (let key = this.#takeReady(); key !== undefined; key = this.#takeReady()) void this.#work(key, signal);
       this.#armTimer(signal);
     }
-    if (this.#isBusy()) return;
+    if (this.#running > 0) return;
     this.#idle?.resolve();
     this.#idle = undefined;
   }

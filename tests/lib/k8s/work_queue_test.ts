@@ -223,43 +223,6 @@ Deno.test("WorkQueue.run() ends when what is under way has ended, and takes up w
   assert.deepEqual(ended, ["a", "b", "c"]);
 });
 
-Deno.test("WorkQueue.drain() waits for what is due, not for what is delayed, and not at all while nobody runs it", async () => {
-  const ended: string[] = [];
-  const bench = openBench(async (key, clock) => {
-    await clock.sleep(100, new AbortController().signal);
-    ended.push(key);
-    return DONE;
-  });
-  bench.queue.addAfter("later", 60_000);
-  for (const key of ["a", "b", "c", "d", "e"]) bench.queue.add(key);
-  let drained = false;
-  const draining = bench.queue.drain(new AbortController().signal).then(() => {
-    drained = true;
-  });
-  await bench.clock.advance(150);
-  assert.equal(drained, false);
-  await bench.clock.advance(100);
-  await draining;
-  assert.equal(ended.length, 5);
-  bench.stop.abort();
-  await bench.running;
-  bench.queue.add("f");
-  await bench.queue.drain(new AbortController().signal);
-  assert.equal(bench.queue.size, 2);
-});
-
-Deno.test("WorkQueue.drain() ends when its signal aborts", async () => {
-  const never = Promise.withResolvers<ReconcileOutcome>();
-  await using bench = openBench(() => never.promise);
-  bench.queue.add("a");
-  const stop = new AbortController();
-  const draining = bench.queue.drain(stop.signal);
-  await bench.clock.advance(10);
-  stop.abort();
-  await draining;
-  never.resolve(DONE);
-});
-
 type Step =
   | { readonly kind: "add"; readonly key: string; readonly afterMs: number }
   | { readonly kind: "advance"; readonly ms: number };

@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import type { OperatorDeps } from "../../../controllers/operator/deps.ts";
+import { gatherFacts, type OperatorFacts } from "../../../controllers/operator/gather.ts";
+import { newMemory } from "../../../controllers/operator/memory.ts";
+import { ApiError } from "../../../lib/k8s/errors.ts";
+import type { KubeApi } from "../../../lib/k8s/api.ts";
+import { Resource } from "../../../lib/k8s/types.ts";
+import { silentLogger } from "../../../lib/log.ts";
+import { FakeClock } from "../../support/fake_clock.ts";
+import { MemoryCluster } from "../../support/memory_kube_api.ts";
+
+const NAMESPACE = "archway-system";
+
+function makeDeps(api: KubeApi): OperatorDeps {
+  return {
+    api,
+    events: { record: () => {} },
+    clock: new FakeClock(),
+    log: silentLogger,
+    settings: {
+      namespace: NAMESPACE,
+      endpoint: { kind: "service", namespace: NAMESPACE, name: "archway-webhook" },
+      watchEphemeral: false,
+      deploymentName: undefined,
+      runbookBaseUrl: "",
+      migration: false,
+      maxGateAgeMs: 60_000,
+      resyncMs: 60_000,
+    },
+    canServe: () => true,
+    canReconcile: () => true,
+    secretPaths: undefined,
+    caBundle: () => "CA",
+    gatingStopped: () => undefined,
+  };
+}
+
+/** The facts of a cluster with a config, where a list of the namespace configs is answered with this status. */
+async function gather(listStatus?: number): Promise<OperatorFacts> {
+  const { signal } = new AbortController();
+  const cluster = new MemoryCluster();
+  await cluster.client().create(Resource.clusterConfigs, { metadata: { name: "cluster" }, spec: {} }, { signal });
+  const api = cluster.client(({ verb, plural }) => {
+    if (verb !== "list" || plural !== Resource.namespaceConfigs.plural || listStatus === undefined) return;
+    throw new ApiError("the server could not find the requested resource", { status: listStatus, reason: "NotFound" });
+  });
+  return await gatherFacts(makeDeps(api), { memory: newMemory(), pathOf: (route) => route, signal });
+}
+
+Deno.test("gatherFacts() finds no namespace configs where their kind is not defined, and all else as it is", async () => {
+  const facts = await gather(404);
+  assert.equal(facts.hasNamespaceConfigs, false);
+  assert.deepEqual(facts, await gather());
+});
+
+Deno.test("gatherFacts() fails when the namespace configs cannot be read for another reason", async () => {
+  for (const status of [403, 500, 503]) {
+    await assert.rejects(gather(status), (error) => error instanceof ApiError && error.status === status);
+  }
+});
