@@ -14,7 +14,7 @@ const VOCABULARY = [
   ...["types", "reference", "registry_host", "image/manifest", "image/platforms", "errors"].map((name) =>
     `lib/oci/${name}.ts`
   ),
-  ...["types", "patch", "errors"].map((name) => `lib/k8s/${name}.ts`),
+  ...["types", "wire", "patch", "errors"].map((name) => `lib/k8s/${name}.ts`),
 ];
 const DOMAIN = ["lib/placement/", "lib/operand/"];
 /** Components that put edges and domain together: an informer parses what it watches into words of the domain. */

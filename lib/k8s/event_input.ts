@@ -1,5 +1,7 @@
 // An event as it is recorded and as the API server takes it: its key, its urgency, its words.
+import type { CoreV1Event } from "@kubernetes/client-node";
 import type { EventType, QueuedEvent, Urgency } from "./event_queue.ts";
+import type { Wire } from "./wire.ts";
 
 /** An event to tell. */
 export interface EventInput {
@@ -35,11 +37,17 @@ export function laneEventOf(note: EventInput): QueuedEvent<EventInput> {
   return { key, note: { ...note, message }, reason: note.reason, urgency: urgencyOf(note) };
 }
 
+/** The members of an event that a repetition changes. */
+export type EventUpdate = Pick<
+  Wire<CoreV1Event>,
+  "type" | "reason" | "message" | "count" | "firstTimestamp" | "lastTimestamp"
+>;
+
 /** The part of an event that changes from one time to the next; times in epoch ms. */
 export function renderUpdate(
   { type, reason, message }: EventInput,
   { count, firstMs, lastMs }: { readonly count: number; readonly firstMs: number; readonly lastMs: number },
-): Readonly<Record<string, unknown>> {
+): EventUpdate {
   return { type, reason, message, count, firstTimestamp: timestamp(firstMs), lastTimestamp: timestamp(lastMs) };
 }
 

@@ -1,4 +1,5 @@
 // Events about objects, sent behind everybody's back: recording never waits and never fails.
+import type { CoreV1Event } from "@kubernetes/client-node";
 import { LRUCache } from "lru-cache";
 import { backoffMs, type Clock } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
@@ -7,6 +8,7 @@ import { EventQueue, type WaitingEvent } from "./event_queue.ts";
 import { type EventInput, laneEventOf, renderUpdate } from "./event_input.ts";
 import { ApiError, isConflict, isNotFound } from "./errors.ts";
 import { Resource } from "./types.ts";
+import type { Wire } from "./wire.ts";
 
 /** What became of an event, for metrics. */
 export type EventFate = "created" | "repeated" | "dropped-full" | "refused" | "failed";
@@ -210,7 +212,7 @@ class BackgroundRecorder implements EventRecorder {
       reportingComponent: component,
       reportingInstance: instance,
       ...renderUpdate(event.note, { ...sent, lastMs: event.lastMs }),
-    };
+    } satisfies Wire<CoreV1Event>;
     try {
       await api.create(Resource.events, document, { namespace, signal: this.#closing.signal });
     } catch (error) {

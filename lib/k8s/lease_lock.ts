@@ -1,4 +1,5 @@
 // One replica's hand on the Lease: takes, renews, gives up, and remembers what it saw of it.
+import type { V1Lease } from "@kubernetes/client-node";
 import type { Clock } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
 import type { KubeApi } from "./api.ts";
@@ -13,6 +14,7 @@ import {
 } from "./lease_record.ts";
 import { readOptional } from "./read_optional.ts";
 import { apiVersionOf, type KubeObject, Resource } from "./types.ts";
+import type { Wire } from "./wire.ts";
 
 /** Giving the Lease up is a courtesy: shutdown does not wait longer for it. */
 const RELEASE_TIMEOUT_MS = 2_000;
@@ -172,7 +174,7 @@ export class LeaseLock {
       kind,
       metadata: { name, namespace, annotations },
       spec,
-    };
+    } satisfies Wire<V1Lease>;
     return await api.create(Resource.leases, object, target);
   }
 }

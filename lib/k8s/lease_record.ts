@@ -1,7 +1,9 @@
 // The spec of a coordination.k8s.io Lease: what it says, and what we write into it.
+import type { V1LeaseSpec } from "@kubernetes/client-node";
 import * as z from "zod";
 import { LEADER_IMPAIRMENT } from "../names.ts";
 import type { KubeObject } from "./types.ts";
+import type { Wire } from "./wire.ts";
 
 /** What a Lease says, as far as an election needs it. */
 export interface LeaseRecord {
@@ -51,7 +53,7 @@ export interface LeaseClaim {
 }
 
 /** The spec after a claim. A new holder starts a new term; the holder's own renewal goes on with the one it has. */
-export function renderLeaseSpec(before: KubeObject | undefined, claim: LeaseClaim): Readonly<Record<string, unknown>> {
+export function renderLeaseSpec(before: KubeObject | undefined, claim: LeaseClaim): Wire<V1LeaseSpec> {
   const known: unknown = before?.["spec"];
   const record = before === undefined ? undefined : parseLease(before);
   const renewTime = microTime(claim.nowMs);

@@ -1,9 +1,11 @@
 // A Secret as one record of texts that replicas read and swap: the one that writes second loses, reads and goes on from
 // there.
+import type { V1Secret } from "@kubernetes/client-node";
 import * as z from "zod";
 import type { KubeApi } from "./api.ts";
 import { classifyWriteFailure, isNotFound } from "./errors.ts";
 import { type KubeObject, Resource } from "./types.ts";
+import type { Wire } from "./wire.ts";
 
 /** The members of the Secret, decoded. */
 export type SecretTexts = Readonly<Record<string, string>>;
@@ -77,7 +79,8 @@ export function openSecretRecord(
 
 function renderSecret({ namespace, name, type }: SecretIdentity, texts: SecretTexts): KubeObject {
   const labels = { "app.kubernetes.io/name": "archway", "app.kubernetes.io/managed-by": "archway" };
-  return { apiVersion: "v1", kind: "Secret", metadata: { name, namespace, labels }, type, data: encode(texts) };
+  const metadata = { name, namespace, labels };
+  return { apiVersion: "v1", kind: "Secret", metadata, type, data: encode(texts) } satisfies Wire<V1Secret>;
 }
 
 function decode(raw: unknown): SecretTexts {

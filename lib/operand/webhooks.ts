@@ -1,8 +1,15 @@
 // The MutatingWebhookConfiguration that Archway keeps while a ClusterPodPlacementConfig exists: as data, and whether the
 // live one still is it.
 import { isDeepStrictEqual } from "node:util";
+import type {
+  AdmissionregistrationV1WebhookClientConfig,
+  V1MutatingWebhook,
+  V1MutatingWebhookConfiguration,
+  V1RuleWithOperations,
+} from "@kubernetes/client-node";
 import { API_GROUP, CLUSTER_CONFIG_NAME, WebhookName, WebhookPath } from "../names.ts";
 import type { KubeObject, OwnerReference } from "../k8s/types.ts";
+import type { Wire } from "../k8s/wire.ts";
 import type { OperandConfig } from "./config_view.ts";
 
 /** How the API server reaches the webhooks: through a Service of the operator namespace, or by URL. */
@@ -30,6 +37,13 @@ export const WEBHOOK_TIMEOUT_SECONDS = 5;
 export const OPERAND_LABELS = { "multiarch.openshift.io/operand": "pod-placement-controller" } as const;
 
 const INJECT_CA = "service.beta.openshift.io/inject-cabundle";
+
+/** A webhook configuration as it is rendered; its selector is the user's and is copied whatever it holds. */
+type WebhookConfiguration = Omit<Wire<V1MutatingWebhookConfiguration>, "webhooks"> & {
+  readonly webhooks: readonly (Omit<Wire<V1MutatingWebhook>, "namespaceSelector"> & {
+    readonly namespaceSelector: Readonly<Record<string, unknown>>;
+  })[];
+};
 
 /** The desired object, every default of the API server spelled out, so that comparing is exact. */
 export function renderWebhookConfiguration(
@@ -63,7 +77,7 @@ export function renderWebhookConfiguration(
         ...settings.watchEphemeral ? [renderRule("UPDATE", "pods/ephemeralcontainers")] : [],
       ],
     }],
-  };
+  } satisfies WebhookConfiguration;
 }
 
 /** The owner reference to the cluster config: the garbage collector cleans up when finalizers were stripped by hand. */
@@ -95,11 +109,14 @@ function isEmpty(value: unknown): boolean {
   return Array.isArray(value) ? value.length === 0 : isRecord(value) && Object.keys(value).length === 0;
 }
 
-function renderRule(operation: "CREATE" | "UPDATE", resource: string): Readonly<Record<string, unknown>> {
+function renderRule(operation: "CREATE" | "UPDATE", resource: string): Wire<V1RuleWithOperations> {
   return { operations: [operation], apiGroups: [""], apiVersions: ["v1"], resources: [resource], scope: "*" };
 }
 
-function renderClientConfig(settings: WebhookSettings, path: string): Readonly<Record<string, unknown>> {
+function renderClientConfig(
+  settings: WebhookSettings,
+  path: string,
+): Wire<AdmissionregistrationV1WebhookClientConfig> {
   const { endpoint, caBundle } = settings;
   const bundle = caBundle === undefined ? {} : { caBundle: encodeBundle(caBundle) };
   if (endpoint.kind === "url") return { url: `${endpoint.baseUrl}${path}`, ...bundle };
