@@ -4,7 +4,8 @@ import type { Clock } from "../clock.ts";
 import type { ReadApi } from "../k8s/api.ts";
 import { ApiError } from "../k8s/errors.ts";
 import { readOptional } from "../k8s/read_optional.ts";
-import { type KubeObject, Resource, splitKey } from "../k8s/types.ts";
+import { podTarget } from "../config/pod_argument.ts";
+import { type KubeObject, Resource } from "../k8s/types.ts";
 import { AUDIT_NAMESPACE_LABEL, CLUSTER_CONFIG_NAME, SCHEDULING_GATE } from "../names.ts";
 import type { ImageOutcome } from "../placement/decision_types.ts";
 import { explainPod } from "../placement/explain/explain.ts";
@@ -26,14 +27,14 @@ export interface ExplainDeps {
 export async function runExplain(
   parts: ExplainDeps,
   options: {
-    readonly operands: readonly string[];
+    readonly words: readonly string[];
     readonly podNamespace: string;
     readonly output: "table" | "json" | "yaml";
     readonly signal: AbortSignal;
   },
 ): Promise<number> {
   const { api, terminal } = parts;
-  const target = podTarget(options.operands[0] ?? "", options.podNamespace);
+  const target = podTarget(options.words[0] ?? "", options.podNamespace);
   const object = await readOptional(api, { type: Resource.pods, ...target, signal: options.signal });
   const pod = parsePod(object);
   if (object === undefined || pod === undefined) {
@@ -51,15 +52,6 @@ export async function runExplain(
   });
   terminal.out(renderExplanation(pod, story, { output: options.output, color: terminal.color }));
   return ExitCode.done;
-}
-
-/** `pod/NAME` and `NAME` are in the namespace of the flag; `NAMESPACE/NAME` says its own. Pure. */
-export function podTarget(
-  operand: string,
-  namespace: string,
-): { readonly namespace: string; readonly name: string } {
-  const name = /^(?:pods?|po)\/(.+)$/.exec(operand)?.[1] ?? operand;
-  return { namespace, ...splitKey(name) };
 }
 
 function ageOf({ creationTimestampMs }: PodView, { api, clock }: ExplainDeps): number | undefined {

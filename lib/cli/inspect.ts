@@ -10,7 +10,7 @@ import { ExitCode, type Terminal, terminalLogger } from "./output.ts";
 
 /** The flags of the command. */
 export interface InspectConfig extends ImageServiceConfig {
-  readonly operands: readonly string[];
+  readonly words: readonly string[];
   readonly output: "table" | "json" | "yaml";
   readonly trace: boolean;
   readonly registries: boolean;
@@ -42,7 +42,7 @@ export async function runInspect(config: InspectConfig, parts: InspectDeps): Pro
   }
   const log = terminalLogger(terminal);
   await using service = await openImageService({ config, ...parts, log, clusterCredentials: () => [] });
-  const images = await Promise.all(config.operands.map(async (image) => {
+  const images = await Promise.all(config.words.map(async (image) => {
     const request = { image, credentials: [], freshness: "revalidate", depth: "index", priority: "gated" } as const;
     return toInspected(image, await service.inspector.inspect(request, signal), { trace: config.trace });
   }));

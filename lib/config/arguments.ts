@@ -6,7 +6,7 @@ import { environmentName, type Flag, FLAGS, SHORT_FLAGS } from "./flags.ts";
 export interface Arguments {
   /** The texts a flag was given, by its name without dashes; a switch without a value says `true`. */
   readonly given: ReadonlyMap<string, readonly string[]>;
-  /** What is no flag: the command, then its operands. */
+  /** What is no flag: the command, then what it is about. */
   readonly words: readonly string[];
   /** Flags that want a value and have none: nothing follows, or another flag. */
   readonly lacking: readonly string[];

@@ -1,11 +1,25 @@
 // Rules between flags: what cannot be asked for together, or not without something else.
 import type { Command } from "./flags.ts";
+import { podProblem } from "./pod_argument.ts";
 import type { ConfigValues } from "./values.ts";
 
+/** What the command line said besides values: the words after the command, and which flags were on it. */
+export interface CommandLine {
+  readonly words: readonly string[];
+  readonly given: ReadonlyMap<string, readonly string[]>;
+}
+
 /** The problems between flags that are well alone; each names what is missing and what to give. */
-export function contradictions(command: Command, values: ConfigValues, operands: readonly string[]): readonly string[] {
-  const rules = [...rulesOfServe(command, values), ...rulesOfCommands(command, values, operands)];
-  return rules.filter(([broken]) => broken).map(([, problem]) => problem);
+export function contradictions(command: Command, values: ConfigValues, line: CommandLine): readonly string[] {
+  const rules = [...rulesOfServe(command, values), ...rulesOfCommands(command, values, line.words)];
+  const pod = command === "explain" ? podProblem(line.words, namespaceOf(values, line)) : undefined;
+  const broken = rules.filter(([isBroken]) => isBroken).map(([, problem]) => problem);
+  return pod === undefined ? broken : [...broken, pod];
+}
+
+/** The namespace of the pod as far as the command line itself names it. */
+function namespaceOf({ podNamespace }: ConfigValues, { given }: CommandLine): string | undefined {
+  return given.has("pod-namespace") ? podNamespace : undefined;
 }
 
 type Rule = readonly [isBroken: boolean, problem: string];
@@ -28,27 +42,23 @@ function rulesOfServe(command: Command, values: ConfigValues): readonly Rule[] {
   ];
 }
 
-function rulesOfCommands(command: Command, values: ConfigValues, operands: readonly string[]): readonly Rule[] {
+function rulesOfCommands(command: Command, values: ConfigValues, words: readonly string[]): readonly Rule[] {
   return [
     [
-      command === "inspect" && operands.length === 0 && values.adminUrl === undefined,
-      "Cannot inspect nothing: name one or more images, or use --registries with --admin-url.",
+      command === "inspect" && words.length === 0 && values.adminUrl === undefined,
+      "Nothing to inspect: name one or more images, or use --registries with --admin-url.",
     ],
     [
       values.adminUrl !== undefined && !values.registries,
       "Cannot use --admin-url alone: a running Archway is asked for its --registries.",
     ],
     [
-      command === "explain" && (operands.length !== 1 || !/^[^/]+(?:\/[^/]+)?$/.test(operands[0] ?? "")),
-      "Cannot explain: name one pod as pod/NAME (with -n NAMESPACE) or NAMESPACE/NAME.",
+      ["serve", "dev", "release"].includes(command) && words.length > 0,
+      `Cannot use "${words[0] ?? ""}" with ${command}: it takes flags only.`,
     ],
     [
-      ["serve", "dev", "release"].includes(command) && operands.length > 0,
-      `Cannot use "${operands[0] ?? ""}" with ${command}: it takes flags only.`,
-    ],
-    [
-      command === "cache" && !(operands.length === 2 && (operands[0] === "export" || operands[0] === "import")),
-      "Cannot run cache: say `archway cache export FILE` or `archway cache import FILE` (- for standard streams).",
+      command === "cache" && !(words.length === 2 && (words[0] === "export" || words[0] === "import")),
+      "Cannot run cache: use `archway cache export FILE` or `archway cache import FILE` (- for standard streams).",
     ],
     [
       command === "cache" && values.cachePath === undefined && values.kvUrl === undefined,

@@ -5,7 +5,7 @@ interface CommandHelp {
   readonly summary: string;
   readonly usage: string;
   /** What the words after the command are; one line each. */
-  readonly operands: readonly string[];
+  readonly words: readonly string[];
   /** When the exit code is 1; undefined where the command has no "no". */
   readonly no: string | undefined;
   readonly examples: readonly string[];
@@ -15,42 +15,42 @@ const HELP: Readonly<Record<Command, CommandHelp>> = {
   serve: {
     summary: "Run the webhooks and the controllers.",
     usage: "archway serve [flags]",
-    operands: [],
+    words: [],
     no: undefined,
     examples: ["archway serve --kubeconfig F --webhook-url https://HOST:PORT --tls-cert F --tls-key F --tls-ca F"],
   },
   dev: {
     summary: "Run everything against an embedded cluster and registry with sample pods.",
     usage: "archway dev [--once] [flags]",
-    operands: [],
+    words: [],
     no: "with --once: a sample did not end as expected",
     examples: ["archway dev --once", "archway dev"],
   },
   inspect: {
     summary: "Show which architectures images support, and how that was found out.",
     usage: "archway inspect [flags] IMAGE…",
-    operands: ["IMAGE  as in a pod: nginx, quay.io/team/app:v1, registry:5000/app@sha256:…"],
+    words: ["IMAGE  as in a pod: nginx, quay.io/team/app:v1, registry:5000/app@sha256:…"],
     no: "an image could not be inspected",
     examples: ["archway inspect nginx:1.29", "archway inspect -o json --docker-config ~/.docker/config.json IMAGE"],
   },
   explain: {
     summary: "Show where a pod stands, why, and what to do next.",
     usage: "archway explain [-n NAMESPACE] [flags] POD",
-    operands: ["POD  pod/NAME or NAME in the namespace of -n, or NAMESPACE/NAME"],
+    words: ["POD  pod/NAME or NAME in the namespace of -n, or NAMESPACE/NAME"],
     no: "there is no such pod",
     examples: ["archway explain --kubeconfig ~/.kube/config -n team pod/web-1", "archway explain -o json team/web-1"],
   },
   release: {
     summary: "Lift Archway's gate from all pods, also when no Archway runs.",
     usage: "archway release [--dry-run] [flags]",
-    operands: [],
+    words: [],
     no: "some pods could not be freed",
     examples: ["archway release --dry-run", "archway release -o json"],
   },
   cache: {
     summary: "Export or import the image cache as NDJSON.",
     usage: "archway cache export|import FILE [flags]",
-    operands: ["FILE  to write or to read; - for standard output or input"],
+    words: ["FILE  to write or to read; - for standard output or input"],
     no: undefined,
     examples: ["archway cache export - --cache-path images.kv", "archway cache import images.ndjson --kv-url URL"],
   },
@@ -81,7 +81,7 @@ function renderOverview(): string {
 }
 
 function renderCommand(command: Command): string {
-  const { summary, usage, operands, no, examples } = HELP[command];
+  const { summary, usage, words, no, examples } = HELP[command];
   const rows = FLAGS.filter((flag) => flag.commands.includes(command)).map(renderFlag);
   const width = Math.max(...rows.map(([left]) => left.length));
   const codes = ["0 done", ...no === undefined ? [] : [`1 ${no}`], "2 bad usage", "3 failed"];
@@ -89,7 +89,7 @@ function renderCommand(command: Command): string {
     summary,
     "",
     `Usage: ${usage}`,
-    ...operands.map((line) => `  ${line}`),
+    ...words.map((line) => `  ${line}`),
     "",
     "Flags (--some-flag is also the environment variable ARCHWAY_SOME_FLAG; flags win):",
     ...rows.flatMap(([left, right]) => foldRow(left.padEnd(width), right)),

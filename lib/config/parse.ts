@@ -4,6 +4,7 @@ import { readRegistryEnvironment, type RegistryEnvironment } from "../oci/config
 import { rawValue, readArguments } from "./arguments.ts";
 import { contradictions } from "./contradictions.ts";
 import { type FileValues, readConfigFile, type ReadFile } from "./file.ts";
+import { warningsOf } from "./environment.ts";
 import { type Command, COMMANDS, environmentName, FLAGS } from "./flags.ts";
 import { type ConfigValues, Values } from "./values.ts";
 
@@ -14,10 +15,12 @@ export type ParsedConfig =
   | { readonly kind: "version" }
   | { readonly kind: "usage"; readonly problems: readonly string[]; readonly command: Command | undefined };
 
-/** What to run and with what. `operands` are the words after the command: images, objects, a cache verb and file. */
+/** What to run and with what. `words` come after the command: images, objects, a cache verb and file. */
 export type Config = ConfigValues & FileValues & {
   readonly command: Command;
-  readonly operands: readonly string[];
+  readonly words: readonly string[];
+  /** What was ignored in the environment, one sentence each. */
+  readonly warnings: readonly string[];
   /** The variables that are not Archway's own: home and proxies. */
   readonly surroundings: RegistryEnvironment;
 };
@@ -32,23 +35,16 @@ export interface ConfigSources {
 /** Parses them. Flags win over `ARCHWAY_*`, those over wider variables, those over defaults. */
 export function parseConfig(args: readonly string[], { env, readFile }: ConfigSources): ParsedConfig {
   const problems: string[] = [];
-  const { given, words, lacking, wantsHelp, wantsVersion } = readArguments(args);
+  const { given, words: [word, ...words], lacking, wantsHelp, wantsVersion } = readArguments(args);
   if (wantsVersion) return { kind: "version" };
-  const [word, ...operands] = words;
-  const named = word === "help" ? operands[0] : word;
+  const named = word === "help" ? words[0] : word;
   const command = COMMANDS.find((name) => name === named);
   if (wantsHelp || word === undefined && args.length === 0 || word === "help") return { kind: "help", command };
-  if (command === undefined) {
-    return {
-      kind: "usage",
-      command,
-      problems: [`Cannot run "${word ?? ""}": the commands are ${COMMANDS.join(", ")}.`],
-    };
-  }
+  if (command === undefined) return { kind: "usage", command, problems: [renderNoCommand(word)] };
   const flags = FLAGS.filter((flag) => flag.commands.includes(command));
   for (const name of given.keys()) {
     if (!flags.some((flag) => flag.name === name)) {
-      problems.push(`Cannot use "--${name}" with ${command}: no such flag. See \`archway ${command} --help\`.`);
+      problems.push(`Cannot use "--${name}" with ${command}: no such flag. ${hintFor(name, command)}`);
     }
   }
   for (const name of lacking) problems.push(`Cannot use --${name}: it has no value. Give it as --${name}=VALUE.`);
@@ -58,12 +54,31 @@ export function parseConfig(args: readonly string[], { env, readFile }: ConfigSo
   for (const issue of parsed.error?.issues ?? []) problems.push(describeIssue(issue, given, raw));
   const file = openFile(flags.some(({ name }) => name === "config") ? raw.config : undefined, readFile);
   problems.push(...file.problems);
-  if (parsed.success) problems.push(...contradictions(command, parsed.data, operands));
+  if (parsed.success) problems.push(...contradictions(command, parsed.data, { words, given }));
   if (!parsed.success || problems.length > 0) return { kind: "usage", command, problems };
   return {
     kind: "run",
-    config: { ...parsed.data, ...file.values, command, operands, surroundings: readRegistryEnvironment(env) },
+    config: {
+      ...parsed.data,
+      ...file.values,
+      command,
+      words,
+      warnings: warningsOf(Object.keys(env)),
+      surroundings: readRegistryEnvironment(env),
+    },
   };
+}
+
+function renderNoCommand(word: string | undefined): string {
+  const commands = COMMANDS.join(", ");
+  return word === undefined
+    ? `Name a command before its flags: the commands are ${commands}.`
+    : `Cannot run "${word}": the commands are ${commands}.`;
+}
+
+function hintFor(flag: string, command: Command): string {
+  if (command === "explain" && flag === "namespace") return "Did you mean -n NAMESPACE?";
+  return `See \`archway ${command} --help\`.`;
 }
 
 function openFile(path: unknown, readFile: ConfigSources["readFile"]): ReadFile {
@@ -86,7 +101,14 @@ function describeIssue(
   const name = flag?.name ?? key;
   const where = given.has(name) ? `--${name}` : environmentName(name);
   const reason = flag?.choices === undefined ? issue.message : `is not one of ${flag.choices.join(", ")}`;
-  return `Cannot use ${where} "${String(raw[key] ?? "")}": it ${reason}.`;
+  const value = raw[key];
+  const text = String((Array.isArray(value) ? value[Number(issue.path[1])] : value) ?? "");
+  return `Cannot use ${where} "${withoutLogin(text)}": it ${reason}.`;
+}
+
+/** The text without what stands before an @: the login of a URL may be a secret. */
+function withoutLogin(text: string): string {
+  return text.replaceAll(/[^/\s]*@/g, "***@");
 }
 
 function camel(name: string): string {

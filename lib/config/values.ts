@@ -1,6 +1,7 @@
 // Every flag's value in its real type, from the text it was given as.
 import * as z from "zod";
 import { parseDuration } from "../duration.ts";
+import { isRegistryHost } from "../oci/config/flags.ts";
 
 /** A host and a port to listen on. */
 export interface ListenAddress {
@@ -10,6 +11,7 @@ export interface ListenAddress {
 
 const optionalText = z.string().min(1).optional();
 const list = z.array(z.string().min(1));
+const hosts = z.array(z.string().refine(isRegistryHost, "is not HOST or HOST:PORT, without scheme and path"));
 const address = z.string().transform((text, context): ListenAddress => {
   const parts = /^(\[[0-9a-fA-F:]+\]|[^:\s]*):(\d{1,5})$/.exec(text);
   const port = Number(parts?.[2] ?? NaN);
@@ -59,9 +61,9 @@ export const Values = z.object({
   tolerateArchTaints: list,
   liveArchitectures: flagSwitch,
   daemonsets: z.enum(["ignore", "warn", "constrain"]),
-  registry: list,
+  registry: hosts,
   registryCa: list,
-  insecureRegistry: list,
+  insecureRegistry: hosts,
   registriesConf: optionalText,
   hostsDir: optionalText,
   rancherRegistries: optionalText,

@@ -2,11 +2,16 @@
 import type { Fault } from "../../parsed.ts";
 import { hostKey } from "../registry_host.ts";
 
-/** Hosts as the operator declared them. Docker Hub's names are one; a host without port also means port 443. */
+/** Hosts as the administrator declared them. Docker Hub's names are one; a host without port also means port 443. */
 export interface RegistryFlags {
   readonly declared: ReadonlySet<string>;
   readonly insecure: ReadonlySet<string>;
   readonly faults: readonly Fault[];
+}
+
+/** Whether the text is `HOST` or `HOST:PORT`, as both flags take it. */
+export function isRegistryHost(text: string): boolean {
+  return /^([A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?$/.test(text);
 }
 
 /** Reads lists of `HOST[:PORT]`. What is not one is passed over, with a fault. */
@@ -16,7 +21,7 @@ export function parseRegistryFlags(
   const faults: Fault[] = [];
   const read = (flag: string, values: readonly string[]): ReadonlySet<string> => {
     const good = values.map((value) => value.trim()).filter((value) => {
-      const isHost = /^([A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?$/.test(value);
+      const isHost = isRegistryHost(value);
       if (!isHost) faults.push({ message: `${flag} takes HOST or HOST:PORT, without scheme and path` });
       return isHost;
     });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { stripVTControlCharacters } from "node:util";
 import { parse as parseYaml } from "yaml";
-import { podTarget, runExplain } from "../../../lib/cli/explain.ts";
+import { runExplain } from "../../../lib/cli/explain.ts";
 import { type Clock, systemClock } from "../../../lib/clock.ts";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
@@ -19,7 +19,7 @@ async function run(
   const { signal } = new AbortController();
   const code = await runExplain(
     { api, terminal, clock },
-    { operands: [operand], podNamespace: "default", output, signal },
+    { words: [operand], podNamespace: "default", output, signal },
   );
   return { code, said };
 }
@@ -106,11 +106,4 @@ Deno.test("runExplain() throws when the API server does not let it read the pod"
   await using bed = await openCommandBed();
   const forbidden = new ApiError("pods is forbidden", { status: 403, reason: "Forbidden" });
   await assert.rejects(run(withCalls(bed.api, { get: () => Promise.reject(forbidden) }), "web"), /forbidden/);
-});
-
-Deno.test("podTarget() reads the three ways to name a pod", () => {
-  assert.deepEqual(podTarget("pod/web", "team"), { namespace: "team", name: "web" });
-  assert.deepEqual(podTarget("po/web", "team"), { namespace: "team", name: "web" });
-  assert.deepEqual(podTarget("web", "team"), { namespace: "team", name: "web" });
-  assert.deepEqual(podTarget("other/web", "team"), { namespace: "other", name: "web" });
 });

@@ -74,23 +74,44 @@ Deno.test("parseConfig() refuses flags that contradict each other, and says what
   assert.match(problemsOf(["serve", "--tls-cert=/c.pem"]).join(), /--tls-key/);
   assert.match(problemsOf(["serve", "--tls-mode=files"]).join(), /--tls-cert and --tls-key/);
   assert.match(problemsOf(["serve", "--webhook-url=http://h:1"]).join(), /https/);
-  assert.match(problemsOf(["inspect"]).join(), /images/);
-  for (const operands of [[], ["pod/"], ["/web"], ["a/b/c"], ["a", "b"]]) {
-    assert.match(problemsOf(["explain", ...operands]).join(), /pod\/NAME/);
+  assert.match(problemsOf(["inspect"]).join(), /^Nothing to inspect: .*images/);
+  for (const words of [[], ["pod/"], ["/web"], ["a/b/c"], ["a", "b"]]) {
+    assert.match(problemsOf(["explain", ...words]).join(), /pod\/NAME/);
   }
   assert.match(problemsOf(["cache", "export", "f"]).join(), /--cache-path/);
 });
 
-Deno.test("parseConfig() keeps operands in order and knows -o and -n", () => {
+Deno.test("parseConfig() keeps words in order and knows -o and -n", () => {
   const config = configOf(["inspect", "-o", "json", "nginx", "busybox"]);
-  assert.deepEqual(config.operands, ["nginx", "busybox"]);
+  assert.deepEqual(config.words, ["nginx", "busybox"]);
   assert.equal(config.output, "json");
   assert.equal(configOf(["explain", "-n", "team", "pod/web"]).podNamespace, "team");
+});
+
+Deno.test("parseConfig() refuses registry hosts that are none, and hides a login", () => {
+  assert.deepEqual(problemsOf(["inspect", "--registry", "a:5000,:::", "nginx"]), [
+    'Cannot use --registry ":::": it is not HOST or HOST:PORT, without scheme and path.',
+  ]);
+  assert.match(problemsOf(["dev", "--once", "--registry=:::"]).join(), /--registry ":::"/);
+  const text = problemsOf(["serve"], { ARCHWAY_INSECURE_REGISTRY: "https://me:hidden@host" }).join();
+  assert.match(text, /^Cannot use ARCHWAY_INSECURE_REGISTRY "https:\/\/\*\*\*@host": it is not HOST/);
+});
+
+Deno.test("parseConfig() says which flag of explain was meant, and refuses -n beside another namespace", () => {
+  assert.match(problemsOf(["explain", "--namespace", "x", "web"]).join("\n"), /"--namespace".*mean -n NAMESPACE\?/);
+  assert.match(problemsOf(["explain", "-n", "default", "team/web"]).join(), /two namespaces/);
+  assert.equal(configOf(["explain", "team/web"], { ARCHWAY_POD_NAMESPACE: "other" }).command, "explain");
+});
+
+Deno.test("parseConfig() keeps a warning for each variable that no flag has", () => {
+  assert.deepEqual(configOf(["release"], { ARCHWAY_DRYRUN: "true" }).warnings.length, 1);
+  assert.deepEqual(configOf(["release"], { ARCHWAY_DRY_RUN: "true" }).warnings, []);
 });
 
 Deno.test("parseConfig() names the commands when none or an unknown one is given", () => {
   assert.equal(parse([], {}).kind, "help");
   assert.match(problemsOf(["serv"]).join(), /serve, dev, inspect/);
+  assert.match(problemsOf(["--verbose"]).join(), /^Name a command before its flags: .*serve, dev, inspect/);
   assert.deepEqual(parse(["dev", "--help"], {}), { kind: "help", command: "dev" });
   assert.equal(parse(["--version"], {}).kind, "version");
 });
