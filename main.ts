@@ -54,6 +54,7 @@ function refuse(terminal: Terminal, problems: readonly string[]): number {
 
 async function run(config: Config, terminal: Terminal): Promise<number> {
   const stop = stopSignal();
+  if (config.command !== "serve") { for (const warning of config.warnings) terminal.err(`archway: ${warning}\n`); }
   switch (config.command) {
     case "serve":
       return await runServe(config, { terminal, stop });
@@ -107,18 +108,28 @@ function stopSignal(): AbortSignal {
   return stop.signal;
 }
 
-async function openAccess(
-  { kubeconfig, context }: Config,
-  warn: (message: string) => void,
-): Promise<ClusterAccess> {
+async function openAccess(config: Config, warn: (message: string) => void): Promise<ClusterAccess> {
+  const { command, context, surroundings } = config;
+  const [host, port] = [Deno.env.get("KUBERNETES_SERVICE_HOST"), Deno.env.get("KUBERNETES_SERVICE_PORT")];
+  // `serve` acts on a cluster for good: it takes none that was not named.
+  const home = command === "serve" || host ? undefined : surroundings.home;
+  const { kubeconfigPath } = await import("./lib/k8s/kubeconfig_path.ts");
+  const kubeconfig = kubeconfigPath({ given: config.kubeconfig, home, exists: isFile });
   const clock = systemClock;
   if (kubeconfig !== undefined) {
     const { readKubeconfigAccess } = await import("./lib/k8s/kubeconfig_access.ts");
     return await readKubeconfigAccess(kubeconfig, { clock, warn, ...(context === undefined ? {} : { context }) });
   }
   const { readInClusterAccess } = await import("./lib/k8s/cluster_access.ts");
-  const [host, port] = [Deno.env.get("KUBERNETES_SERVICE_HOST"), Deno.env.get("KUBERNETES_SERVICE_PORT")];
   return await readInClusterAccess({ host, port, clock });
+}
+
+function isFile(path: string): boolean {
+  try {
+    return Deno.statSync(path).isFile;
+  } catch {
+    return false;
+  }
 }
 
 async function runServe(config: Config, run: ServeRun): Promise<number> {
@@ -128,6 +139,7 @@ async function runServe(config: Config, run: ServeRun): Promise<number> {
   const options = parsePlacementOptions(config);
   if (options.kind === "unparsable") return refuse(terminal, options.problems);
   const log = openLogger({ level: config.fallbackLogLevel, write: writeLog });
+  for (const message of config.warnings) log.warn("ignored a variable", { message });
   await serve({
     config,
     settings: options.value,

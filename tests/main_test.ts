@@ -9,10 +9,23 @@ interface Ran {
   readonly err: string;
 }
 
-async function archway(args: readonly string[]): Promise<Ran> {
+/** Deno's own folder, which it would look for in the home. */
+const DENO_DIR = Deno.env.get("DENO_DIR") ??
+  `${Deno.env.get("XDG_CACHE_HOME") ?? `${Deno.env.get("HOME")}/.cache`}/deno`;
+
+async function archway(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ran> {
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "--no-check", "--unstable-kv", "--quiet", MAIN, ...args],
-    env: { NO_COLOR: "1", KUBECONFIG: "", KUBERNETES_SERVICE_HOST: "", ARCHWAY_KUBECONFIG: "" },
+    // No home: a cluster of whoever runs the tests must stay out of them.
+    env: {
+      NO_COLOR: "1",
+      DENO_DIR,
+      HOME: "",
+      KUBECONFIG: "",
+      KUBERNETES_SERVICE_HOST: "",
+      ARCHWAY_KUBECONFIG: "",
+      ...env,
+    },
     stdin: "null",
   }).output();
   const text = new TextDecoder();
@@ -30,7 +43,9 @@ const REFUSED: readonly (readonly [args: readonly string[], code: number, says: 
   [["nonsense"], 2, /^archway: Cannot run "nonsense": the commands are serve, /],
   [["explain"], 2, /^archway: Cannot explain: name one pod/],
   [["release", "-o", "xml", "--nonsense"], 2, /no such flag.*\n.*it is not one of table, json, yaml\.\n$/],
-  [["release"], 3, /^archway: Cannot find the API server .*--kubeconfig FILE\.\n$/],
+  [["release"], 3, /^archway: Not in a pod and no kubeconfig given\. Pass --kubeconfig FILE or set KUBECONFIG\.\n$/],
+  [["inspect", "--registry", ":::", "nginx"], 2, /^archway: Cannot use --registry ":::": /],
+  [["dev", "--once", "--registry", ":::"], 2, /^archway: Cannot use --registry ":::": /],
   [["explain", "pod/web", "--kubeconfig=/no/such/file"], 3, /^archway: Cannot read kubeconfig "\/no\/such\/file": /],
 ];
 
@@ -47,5 +62,23 @@ Deno.test("archway tells what is wrong on standard error: 2 for how it was calle
     const { code, out, err } = await archway(args);
     assert.deepEqual([code, out], [wanted, ""], args.join(" "));
     assert.match(err, says);
+  }
+});
+
+Deno.test("archway explain takes the kubeconfig of the home, and of a list of files the first that is there", async () => {
+  const home = await Deno.makeTempDir();
+  try {
+    await Deno.mkdir(`${home}/.kube`);
+    await Deno.writeTextFile(`${home}/.kube/config`, "contexts: []\n");
+    const byHome = await archway(["explain", "pod/web"], { HOME: home, ARCHWAY_OUTPT: "json" });
+    assert.equal(byHome.code, 3);
+    assert.match(
+      byHome.err,
+      /^archway: Ignored the variable ARCHWAY_OUTPT: .*\narchway: Cannot use .*kubeconfig "\S+\/\.kube\/config"/,
+    );
+    const byList = await archway(["release"], { KUBECONFIG: `/no/such/file:${home}/.kube/config` });
+    assert.match(byList.err, /^archway: Cannot use .*kubeconfig "\S+\/\.kube\/config"/);
+  } finally {
+    await Deno.remove(home, { recursive: true });
   }
 });

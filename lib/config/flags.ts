@@ -33,7 +33,13 @@ const STORE: readonly Command[] = ["serve", "inspect", "cache", "dev"];
 export const FLAGS: readonly Flag[] = [
   flag("config", "text", CONFIGURED, "File with settings that are rarely needed; see docs/configuration.md.", "FILE"),
   {
-    ...flag("kubeconfig", "text", CLUSTER, "Kubeconfig file; without it the pod's ServiceAccount is used.", "FILE"),
+    ...flag(
+      "kubeconfig",
+      "text",
+      CLUSTER,
+      "Kubeconfig file; default the pod's ServiceAccount, outside of a pod ~/.kube/config but for serve.",
+      "FILE",
+    ),
     alsoEnv: ["KUBECONFIG"],
   },
   flag("context", "text", ["explain", "release"], "Context of the kubeconfig; default its current one.", "NAME"),
@@ -47,8 +53,8 @@ export const FLAGS: readonly Flag[] = [
       "system-namespaces",
       "list",
       SERVE,
-      "Namespaces whose pods are left alone; a `*` at the end stands for any ending.",
-      "NAME|BEGINNING*",
+      "Namespaces whose pods are left alone; a trailing * matches any suffix.",
+      "NAME|PREFIX*",
     ),
     fallback: "kube-*,openshift-*,hypershift-*",
   },

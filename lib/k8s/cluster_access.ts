@@ -53,12 +53,12 @@ export interface InClusterOptions {
 /** Access with the pod's own ServiceAccount. Reads its files once before it resolves; throws when one is missing. */
 export async function readInClusterAccess(options: InClusterOptions): Promise<ClusterAccess> {
   const { host, port, directory = SERVICE_ACCOUNT_DIRECTORY } = options;
-  if (host === undefined || host === "" || port === undefined || !/^\d+$/.test(port)) {
+  if (host === undefined || host === "") {
+    throw new Error("Not in a pod and no kubeconfig given. Pass --kubeconfig FILE or set KUBECONFIG.");
+  }
+  if (port === undefined || !/^\d+$/.test(port)) {
     throw new Error(
-      `Cannot find the API server "${
-        host ?? ""
-      }": KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT do not name it. ` +
-        "Run in a pod, or pass --kubeconfig FILE.",
+      `Cannot find the API server "${host}": KUBERNETES_SERVICE_PORT is no port. Pass --kubeconfig FILE.`,
     );
   }
   let tls: TlsIdentity = { caCerts: [] };

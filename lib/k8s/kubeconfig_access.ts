@@ -56,9 +56,10 @@ async function loadKubeconfig(path: string, context: string | undefined): Promis
   try {
     config.loadFromFile(path);
   } catch (cause) {
-    throw new Error(`Cannot read kubeconfig "${path}": ${wordsOf(cause)}. Pass the path of a valid kubeconfig.`, {
-      cause,
-    });
+    // Without the cause: a parser's message quotes the file, and with it credentials.
+    throw new Error(
+      `Cannot read kubeconfig "${path}": ${unquoted(wordsOf(cause))}. Pass the path of a valid kubeconfig.`,
+    );
   }
   const known = config.getContexts().map(({ name }) => name);
   const wanted = context ?? config.getCurrentContext();
@@ -153,6 +154,11 @@ function pemOf(value: unknown): string | undefined {
 
 function isSameIdentity(a: TlsIdentity, b: TlsIdentity): boolean {
   return a.caCerts.join() === b.caCerts.join() && a.client?.cert === b.client?.cert && a.client?.key === b.client?.key;
+}
+
+/** The first line, up to where it begins to quote. */
+function unquoted(message: string): string {
+  return (message.split("\n")[0] ?? "").replace(/\s*["'`!<].*$/, "").replace(/[,:] open$/, "") || "it is not valid";
 }
 
 function wordsOf(error: unknown): string {

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { type ClusterAccess, readInClusterAccess } from "../../../lib/k8s/cluster_access.ts";
 import { readKubeconfigAccess } from "../../../lib/k8s/kubeconfig_access.ts";
+import { errorText } from "../../../lib/log.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { type CertificateAuthority, createAuthority, type IssuedCertificate } from "../../cluster/support/pki.ts";
 import {
@@ -116,8 +117,9 @@ Deno.test("readInClusterAccess() says which file or variable is missing and what
     const clock = new FakeClock();
     await assert.rejects(
       readInClusterAccess({ host: undefined, port: undefined, directory, clock }),
-      /KUBERNETES_SERVICE_HOST/,
+      /^Error: Not in a pod and no kubeconfig given\. Pass --kubeconfig FILE or set KUBECONFIG\.$/,
     );
+    await assert.rejects(readInClusterAccess({ host: "::1", port: "", directory, clock }), /KUBERNETES_SERVICE_PORT/);
     await assert.rejects(
       readInClusterAccess({ host: "::1", port: "6443", directory, clock }),
       /"\S+\/token".*--kubeconfig/,
@@ -216,6 +218,21 @@ Deno.test("readKubeconfigAccess() says what is wrong: file, context, two ways at
       readKubeconfigAccess(path, context === undefined ? { clock } : { clock, context });
     await assert.rejects(read(`${scene.directory}/none`), /Cannot read kubeconfig "\S+\/none"/);
     await assert.rejects(read(await scene.write("bad", "{{{")), /Cannot read kubeconfig "\S+\/bad"/);
+    for (
+      const text of [
+        'token: "hidden',
+        "a: *hidden",
+        "a: !<hidden> b",
+        "hidden: 1\nhidden: 2",
+        "hidden",
+        "users: hidden",
+      ]
+    ) {
+      const path = await scene.write("quoting", text);
+      const error = await read(path).then(() => assert.fail(text), (reason) => reason);
+      assert.match(errorText(error), /^Cannot (?:read|use) [^\n]*kubeconfig "[^"\n]*"[^\n]*$/, text);
+      assert.doesNotMatch(errorText(error), /hidden/, text);
+    }
     const good = await scene.write("good", kubeconfig(scene, { user: { token: "t" } }));
     await assert.rejects(read(good, "other"), /Cannot use context "other" of kubeconfig "\S+": .*Choose one of: x\./);
     const renames = { "tls-server-name": "kubernetes.default", "proxy-url": "http://proxy.test:3128" };
