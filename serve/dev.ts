@@ -10,6 +10,9 @@ import type { ServeDeps } from "./clients.ts";
 /** Longest that `dev --once` waits for its samples (ms). */
 const SAMPLES_MS = 30_000;
 
+/** The one word of an end before the samples have ended. */
+const STOPPED = "Stopped.";
+
 /** How `serve` is to run; what is left out is as main would have it. */
 export interface ServeRun {
   readonly terminal: Terminal;
@@ -56,7 +59,8 @@ async function serveBeside(playground: Playground, dev: Config, deps: DevDeps): 
     ...(dev.once ? { writeLog: () => {} } : {}),
     onListening: ({ adminPort }) => listening.resolve(adminPort),
   });
-  serving.catch(listening.reject);
+  // Once it listens, neither has an effect.
+  serving.then(() => listening.reject(new Error(STOPPED)), listening.reject);
   try {
     const adminPort = await listening.promise;
     if (!dev.once) deps.terminal.out(welcome(playground, adminPort));
@@ -74,6 +78,7 @@ function configBeside({ files, registryHost }: Playground, dev: Config): Config 
   return {
     ...dev,
     command: "serve",
+    warnings: [],
     kubeconfig: files.kubeconfig,
     listen: { host: "127.0.0.1", port: webhookPort },
     adminListen: { host: "127.0.0.1", port: dev.once ? 0 : freePort(dev.adminListen.port) },
@@ -99,8 +104,14 @@ async function showSamples(
   { terminal, stop }: DevDeps,
 ): Promise<boolean> {
   const patience = AbortSignal.any([stop, AbortSignal.timeout(SAMPLES_MS)]);
-  await playground.applySamples(patience);
-  await playground.waitUntilSettled(patience).catch(() => terminal.err("archway: Not all samples ended in time.\n"));
+  try {
+    await playground.applySamples(patience);
+    await playground.waitUntilSettled(patience);
+  } catch (error) {
+    if (stop.aborted) throw new Error(STOPPED);
+    if (!patience.aborted) throw error;
+    terminal.err("archway: Not all samples ended in time.\n");
+  }
   const outcomes = playground.outcomes();
   const { registryHost } = playground;
   const text = output === "table"

@@ -12,7 +12,7 @@ import { ExitCode, type Terminal, terminalLogger } from "./output.ts";
 /** The flags of the command. */
 export interface CacheConfig {
   /** `export` or `import`, then a file name or `-`. */
-  readonly operands: readonly string[];
+  readonly words: readonly string[];
   /** File of the local database. */
   readonly cachePath?: string | undefined;
   /** Server of the shared database; wins over the file. */
@@ -35,21 +35,39 @@ export interface CacheDeps {
 const PROGRESS_EVERY = 10_000;
 /** Exports or imports; 3 when the cache or the file could not be used, or the signal came before the end. */
 export async function runCache(config: CacheConfig, parts: CacheDeps): Promise<number> {
-  const [verb, file = "-"] = config.operands;
+  const [verb, file = "-"] = config.words;
   const place = config.kvUrl ?? config.cachePath ?? "";
+  const input = verb === "import" ? await openInput(file, parts) : undefined;
+  if (input === "unreadable") return ExitCode.failed;
   try {
     // Nothing to export from a file that is not there, and opening would make it.
     if (verb === "export" && config.kvUrl === undefined) await Deno.lstat(place);
     const store = await openStore(config, parts);
     try {
       await assertAnswers(store, verb === "import" ? "writing" : "reading", parts);
-      return verb === "import" ? await runImport(store, file, parts) : await runExport(store, file, parts);
+      return input === undefined ? await runExport(store, file, parts) : await runImport(store, input, parts);
     } finally {
       await store.close();
     }
   } catch (error) {
     parts.terminal.err(`archway: Cannot ${verb} the cache "${withoutQuery(place)}": ${errorText(error)}\n`);
     return ExitCode.failed;
+  }
+}
+
+type Input = ReadableStream<Uint8Array<ArrayBuffer>>;
+
+/** Before the cache: opening that would make one. */
+async function openInput(
+  file: string,
+  { terminal, input = Deno.stdin.readable }: CacheDeps,
+): Promise<Input | "unreadable"> {
+  if (file === "-") return input;
+  try {
+    return (await Deno.open(file, { read: true })).readable;
+  } catch (error) {
+    terminal.err(`archway: Cannot read "${file}" to import it: ${errorText(error)}\n`);
+    return "unreadable";
   }
 }
 
@@ -98,9 +116,8 @@ async function writeLines(file: string, lines: AsyncIterable<string>): Promise<v
   await Deno.rename(partial, file);
 }
 
-async function runImport(store: KeyValueStore, file: string, parts: CacheDeps): Promise<number> {
-  const { terminal, clock, signal, input = Deno.stdin.readable } = parts;
-  const source = file === "-" ? input : (await Deno.open(file, { read: true })).readable;
+async function runImport(store: KeyValueStore, source: Input, parts: CacheDeps): Promise<number> {
+  const { terminal, clock, signal } = parts;
   let read = 0;
   async function* lines(): AsyncGenerator<string> {
     for await (const line of splitLines(source)) {

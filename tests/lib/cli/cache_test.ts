@@ -24,7 +24,7 @@ interface Ran {
 }
 
 async function run(
-  operands: readonly string[],
+  words: readonly string[],
   more: { readonly cachePath: string; readonly input?: string },
 ): Promise<Ran> {
   const said = { out: "", err: "" };
@@ -33,7 +33,7 @@ async function run(
     err: (text) => void (said.err += text),
     color: false,
   };
-  const code = await runCache({ operands, cachePath: more.cachePath }, {
+  const code = await runCache({ words, cachePath: more.cachePath }, {
     terminal,
     clock: systemClock,
     signal: new AbortController().signal,
@@ -77,6 +77,9 @@ Deno.test("runCache() fails when a file to import has no line that is an image",
 Deno.test("runCache() fails when the file to import is not there, and an empty one is fine", async () => {
   await using folder = await temporaryFolder();
   const cachePath = `${folder.path}/a.db`;
-  assert.equal((await run(["import", `${folder.path}/none`], { cachePath })).code, ExitCode.failed);
+  const { code, err } = await run(["import", `${folder.path}/none`], { cachePath });
+  assert.equal(code, ExitCode.failed);
+  assert.match(err, /^archway: Cannot read ".*\/none" to import it: No such file/);
+  await assert.rejects(Deno.stat(cachePath), Deno.errors.NotFound, "no cache is made");
   assert.equal((await run(["import", "-"], { cachePath, input: "" })).code, ExitCode.done);
 });
