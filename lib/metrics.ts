@@ -1,7 +1,7 @@
-// All metrics, registered at start-up so that they are present at zero. Names of the Multiarch Tuning Operator (MTO) are kept.
+// All metrics, registered at start-up so that they are present at zero: labels have closed sets of values, but for `host`. Names of the Multiarch Tuning Operator (MTO) are kept.
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { DropReason } from "./server/connection_table.ts";
-import type { FailureReason } from "./oci/types.ts";
+import { DROP_REASONS, type DropReason } from "./server/connection_table.ts";
+import { FAILURE_REASONS, type FailureReason } from "./oci/types.ts";
 
 /** Upper bounds in seconds of every histogram. */
 export const LATENCY_BUCKETS_SECONDS: readonly number[] = [
@@ -26,7 +26,34 @@ export const LATENCY_BUCKETS_SECONDS: readonly number[] = [
 ];
 
 /** How an admission request ended: a closed set, the label of `archway_admissions_total`. */
-export type AdmissionOutcome = "gated" | "placed" | "ignored" | "passed" | "audited" | "unreadable" | "dense" | "shed";
+export const ADMISSION_OUTCOMES = [
+  "gated",
+  "placed",
+  "ignored",
+  "passed",
+  "audited",
+  "unreadable",
+  "dense",
+  "shed",
+] as const;
+
+/** One of {@link ADMISSION_OUTCOMES}. */
+export type AdmissionOutcome = typeof ADMISSION_OUTCOMES[number];
+
+/** What was decided about a gated pod. `bare`: the gate alone was taken off; `audited`: nothing was written. */
+export const DECISION_LABELS = [
+  "place",
+  "retry",
+  "nowhere",
+  "fallback",
+  "release",
+  "bare",
+  "ignore",
+  "audited",
+] as const;
+
+/** One of {@link DECISION_LABELS}. */
+export type DecisionLabel = typeof DECISION_LABELS[number];
 
 /** The process's metrics. Durations go in as milliseconds; Prometheus sees seconds. */
 export interface Metrics {
@@ -34,8 +61,8 @@ export interface Metrics {
   admission(outcome: AdmissionOutcome, options: { readonly ms: number; readonly dryRun: boolean }): void;
   /** Controller: one reconcile of a pod ended. `gated` tells whether it held our gate. */
   podProcessed(options: { readonly gated: boolean; readonly ms: number }): void;
-  /** Controller: a gated pod's decision was written (kinds of PlacementDecision). */
-  decision(kind: string): void;
+  /** Controller: a gated pod's decision was written. */
+  decision(kind: DecisionLabel): void;
   /** Controller: all images of one pod were inspected. */
   podImagesInspected(ms: number): void;
   /** Inspector: one image was inspected. */
@@ -96,22 +123,39 @@ export function openMetrics(): Metrics {
 /** Makers of metrics that register in one registry. */
 interface Instruments {
   histogram(name: string, help: string): Histogram;
-  counter<L extends string = never>(name: string, help: string, labelNames?: readonly L[]): Counter<L>;
+  counter(name: string, help: string): Counter<never>;
+  /** With labels, and all that each can be: every combination is there at zero. */
+  labelled<L extends string>(name: string, help: string, labels: Readonly<Record<L, readonly string[]>>): Counter<L>;
 }
 
 function instrumentsOf(registry: Registry): Instruments {
   const registers = [registry];
   return {
     histogram: (name, help) => new Histogram({ name, help, buckets: [...LATENCY_BUCKETS_SECONDS], registers }),
-    counter: (name, help, labelNames = []) => new Counter({ name, help, labelNames: [...labelNames], registers }),
+    counter: (name, help) => new Counter({ name, help, registers }),
+    labelled: (name, help, labels) => {
+      const counter = new Counter({ name, help, labelNames: Object.keys(labels), registers });
+      for (const combination of combine(labels)) counter.inc(combination, 0);
+      return counter;
+    },
   };
 }
 
-function openAdmissionMetrics({ counter, histogram }: Instruments): Pick<Metrics, "admission"> {
+/** Every combination of the labels' values. */
+function combine(labels: Readonly<Record<string, readonly string[]>>): readonly Readonly<Record<string, string>>[] {
+  return Object.entries(labels).reduce<readonly Readonly<Record<string, string>>[]>(
+    (all, [label, values]) => all.flatMap((one) => values.map((value) => ({ ...one, [label]: value }))),
+    [{}],
+  );
+}
+
+function openAdmissionMetrics({ counter, histogram, labelled }: Instruments): Pick<Metrics, "admission"> {
   const seen = counter("mto_ppo_wh_pods_processed_total", "Pods seen by the webhook.");
   const gated = counter("mto_ppo_wh_pods_gated_total", "Pods gated by the webhook.");
   const time = histogram("mto_ppo_wh_response_time_seconds", "Time to answer an admission request.");
-  const admissions = counter("archway_admissions_total", "Admission requests by outcome.", ["outcome"]);
+  const admissions = labelled("archway_admissions_total", "Admission requests by outcome.", {
+    outcome: ADMISSION_OUTCOMES,
+  });
   return {
     admission: (outcome, { ms, dryRun }) => {
       time.observe(ms / 1_000);
@@ -124,7 +168,7 @@ function openAdmissionMetrics({ counter, histogram }: Instruments): Pick<Metrics
 }
 
 function openReconcileMetrics(
-  { counter, histogram }: Instruments,
+  { counter, histogram, labelled }: Instruments,
 ): Pick<Metrics, "podProcessed" | "decision" | "gateReleased"> {
   const anyPodTime = histogram("mto_ppo_ctrl_time_to_process_pod_seconds", "Time to reconcile any pod.");
   const gatedPodTime = histogram(
@@ -132,7 +176,9 @@ function openReconcileMetrics(
     "Time to reconcile a gated pod, inspection included.",
   );
   const processed = counter("mto_ppo_ctrl_processed_pods_total", "Gated pods processed, counted per attempt.");
-  const decisions = counter("archway_decisions_total", "Placement decisions written, by kind.", ["kind"]);
+  const decisions = labelled("archway_decisions_total", "Placement decisions written, by kind.", {
+    kind: DECISION_LABELS,
+  });
   const gateAge = histogram("archway_gate_age_seconds", "Time from a pod's creation to its release.");
   return {
     podProcessed: ({ gated, ms }) => {
@@ -147,7 +193,7 @@ function openReconcileMetrics(
 }
 
 function openInspectionMetrics(
-  { counter, histogram }: Instruments,
+  { counter, histogram, labelled }: Instruments,
 ): Pick<Metrics, "podImagesInspected" | "imageInspected"> {
   const podTime = histogram(
     "mto_ppo_ctrl_time_to_inspect_pod_images_seconds",
@@ -155,7 +201,9 @@ function openInspectionMetrics(
   );
   const imageTime = histogram("mto_ppo_ctrl_time_to_inspect_image_seconds", "Time to inspect one image.");
   const failures = counter("mto_ppo_ctrl_failed_image_inspection_total", "Failed image inspections.");
-  const failuresByReason = counter("archway_inspection_failures_total", "Failed image inspections.", ["reason"]);
+  const failuresByReason = labelled("archway_inspection_failures_total", "Failed image inspections.", {
+    reason: FAILURE_REASONS,
+  });
   const hitTime = histogram("mto_cache_hit_processing_duration_seconds", "Time to answer from the inspection cache.");
   const missTime = histogram("mto_cache_miss_processing_duration_seconds", "Time to inspect on a cache miss.");
   return {
@@ -180,17 +228,17 @@ function openProcessMetrics({ counter, histogram }: Instruments): Pick<Metrics, 
 }
 
 function openWebhookPortMetrics(
-  { counter }: Instruments,
+  { counter, labelled }: Instruments,
 ): Pick<Metrics, "webhookRequest" | "webhookConnectionDropped" | "certificateReloaded"> {
-  const requests = counter(
+  const requests = labelled(
     "archway_webhook_requests_total",
     "Requests to the webhook port by an accepted path: secret, or plain as the manifests have it.",
-    ["path", "outcome"],
+    { path: ["secret", "plain"], outcome: ["taken", "shed"] },
   );
-  const droppedConnections = counter(
+  const droppedConnections = labelled(
     "archway_webhook_connections_dropped_total",
     "Connections of the webhook port that were closed or not accepted: no accepted path, a limit, or a time limit.",
-    ["reason"],
+    { reason: DROP_REASONS },
   );
   const reloads = counter("archway_certificate_reloads_total", "Serving certificates put in force after the first.");
   return {

@@ -13,24 +13,28 @@ export interface Platform {
 }
 
 /** Why an image could not be inspected. The closed set is also a metric label. */
-export type FailureReason =
-  | "InvalidReference"
-  | "ManifestUnknown"
-  | "Unauthorized"
-  | "NotAnImage"
-  | "Blocked"
-  | "Malformed"
-  | "DigestMismatch"
-  | "TooLarge"
-  | "AddressDenied"
-  | "Misconfigured"
-  | "Unreachable"
-  | "TlsFailed"
-  | "Timeout"
-  | "ServerError"
-  | "RateLimited"
-  | "CircuitOpen"
-  | "TooManyImages";
+export const FAILURE_REASONS = [
+  "InvalidReference",
+  "ManifestUnknown",
+  "Unauthorized",
+  "NotAnImage",
+  "Blocked",
+  "Malformed",
+  "DigestMismatch",
+  "TooLarge",
+  "AddressDenied",
+  "Misconfigured",
+  "Unreachable",
+  "TlsFailed",
+  "Timeout",
+  "ServerError",
+  "RateLimited",
+  "CircuitOpen",
+  "TooManyImages",
+] as const;
+
+/** One of {@link FAILURE_REASONS}. */
+export type FailureReason = typeof FAILURE_REASONS[number];
 
 /**
  * A failed inspection as data. `permanent`: asking again will not help soon; `transient`: it may.

@@ -13,7 +13,10 @@ export type Proof = "none" | "plain" | "secret";
 export type Phase = "handshake" | "idle" | "body" | "answer";
 
 /** Why a connection was closed by us: the label of a metric. */
-export type DropReason = "rate" | "address" | "unproven" | "total" | "timeout" | "path";
+export const DROP_REASONS = ["rate", "address", "unproven", "total", "timeout", "path"] as const;
+
+/** One of {@link DROP_REASONS}. */
+export type DropReason = typeof DROP_REASONS[number];
 
 /** A connection of the table. */
 export interface Connection {

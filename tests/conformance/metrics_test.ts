@@ -1,7 +1,7 @@
 // Metrics as the rows of the catalogue want them.
 import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
-import { LATENCY_BUCKETS_SECONDS, type Metrics, openMetrics } from "../../lib/metrics.ts";
+import { DECISION_LABELS, LATENCY_BUCKETS_SECONDS, type Metrics, openMetrics } from "../../lib/metrics.ts";
 import { listAt, textAt } from "../../lib/playground/json_value.ts";
 import { adminApp } from "../../routes/mod.ts";
 
@@ -20,6 +20,17 @@ Deno.test("DV-140 openMetrics() shows the controller's metrics before the first 
   for (const name of ["process_pod", "process_gated_pod", "inspect_pod_images", "inspect_image"]) {
     assert.match(text, new RegExp(`^mto_ppo_ctrl_time_to_${name}_seconds_count 0$`, "m"));
   }
+});
+
+Deno.test("openMetrics() has a sample at zero of every counter, for each combination of its labels", async () => {
+  const text = await expose(openMetrics());
+  const samplesOf = (name: string): number =>
+    [...text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? 0$`, "gm"))].length;
+  const counters = [...text.matchAll(/^# TYPE (\S+) counter$/gm)].map(([, name = ""]) => name);
+  assert.ok(counters.length >= 10);
+  assert.deepEqual(counters.filter((name) => samplesOf(name) === 0), []);
+  assert.equal(samplesOf("archway_decisions_total"), DECISION_LABELS.length);
+  assert.equal(samplesOf("archway_webhook_requests_total"), 4);
 });
 
 Deno.test("DV-141 openMetrics() counts three attempts and two failures", async () => {
