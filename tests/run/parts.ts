@@ -28,7 +28,7 @@ const TOOLS = [
 ];
 
 /** Folders that no unit run enters. */
-const BEYOND_UNIT = ["tests/cluster", "tests/chaos", "tests/bench", "tests/node", "tests/e2e"];
+const BEYOND_UNIT = ["tests/cluster", "tests/chaos", "tests/bench", "tests/node"];
 
 /** Files of tests/cluster that share a control plane, or put so much load on the machine that others would miss their times. */
 const ALONE =

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { parseJunit } from "../conformance/junit.ts";
 import { clusterParts, narrow, type Part, TOOLS_PART, UNIT_PARTS } from "./parts.ts";
-import { judgeSkip } from "./skips.ts";
+import { countFailed, judgeSkip } from "./skips.ts";
 
 const PART: Part = { name: "unit", paths: ["tests"], ignored: ["tests/cluster"], permissions: "all", jobs: 2 };
 const ALLOWED = [{ tests: ["kv: "], need: "denokv", reason: "no cargo" }] as const;
@@ -21,7 +21,7 @@ Deno.test("narrow() leaves a part as it is when nothing is chosen, and drops it 
 Deno.test("every test file belongs to exactly one part", async () => {
   const cluster = (await Array.fromAsync(Deno.readDir("tests/cluster"))).map(({ name }) => `tests/cluster/${name}`);
   const parts = [...UNIT_PARTS, TOOLS_PART, ...clusterParts(cluster.filter((name) => name.endsWith("_test.ts")))];
-  const files = listFiles("tests").filter((file) => /_test\.tsx?$/.test(file) && !/^tests\/(?:node|e2e)\//.test(file));
+  const files = listFiles("tests").filter((file) => /_test\.tsx?$/.test(file) && !/^tests\/node\//.test(file));
   const odd = files.filter((file) => parts.filter((part) => pathsOf(part, [file]) !== undefined).length !== 1);
   assert.deepEqual(odd, []);
 });
@@ -39,6 +39,16 @@ Deno.test("judgeSkip() allows what is listed while the machine lacks it, and not
   assert.equal(judge("kv: shares", true), "allowed");
   assert.equal(judge("kv: shares", false), "forbidden");
   assert.equal(judge("other", true), "forbidden");
+});
+
+Deno.test("a strict run fails when a part is left out or a skip is not allowed, any run when a test fails", () => {
+  const complete = { failed: 0, forbidden: 0, left: 0 };
+  const failures = (counts: Partial<typeof complete>): readonly number[] =>
+    [true, false].map((isStrict) => countFailed({ ...complete, ...counts }, { isStrict }));
+  assert.deepEqual(failures({}), [0, 0]);
+  assert.deepEqual(failures({ left: 3 }), [3, 0]);
+  assert.deepEqual(failures({ forbidden: 1 }), [1, 0]);
+  assert.deepEqual(failures({ failed: 2 }), [2, 2]);
 });
 
 Deno.test("parseJunit() gives tests and steps with their file and outcome", () => {

@@ -59,3 +59,17 @@ export function judgeSkip(
   const entry = allowed.find(({ tests, need }) => lacks(need) && tests.some((beginning) => test.startsWith(beginning)));
   return entry === undefined ? { kind: "forbidden", test } : { kind: "allowed", test, reason: entry.reason };
 }
+
+/** How a run ended. */
+export interface Counts {
+  readonly failed: number;
+  /** Skips that are not allowed. */
+  readonly forbidden: number;
+  /** Files and folders that were left out as a whole. */
+  readonly left: number;
+}
+
+/** What counts as failed: in a strict run also what was skipped without leave, and parts that were left out. */
+export function countFailed({ failed, forbidden, left }: Counts, { isStrict }: { readonly isStrict: boolean }): number {
+  return isStrict ? failed + forbidden + left : failed;
+}
