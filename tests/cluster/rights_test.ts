@@ -15,12 +15,20 @@ const ADMISSION = "/apis/admissionregistration.k8s.io/v1";
 const WEBHOOK = `${ADMISSION}/mutatingwebhookconfigurations/pod-placement-mutating-webhook-configuration`;
 const CRD = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
+/** Of the component node-registry-config, which `overlays/openshift` includes. */
+const CONSTRAINTS = ["hostmount-anyuid-v2", "hostmount-anyuid"].map((name) =>
+  `use securitycontextconstraints.security.openshift.io "${name}" in ${NAMESPACE} (role archway-hostmount)`
+);
+
 /** Rights that no request of this run can need, and why they are granted. */
 const EXCUSED: Readonly<Record<string, string>> = {
   "update clusterpodplacementconfigs.multiarch.openshift.io/finalizers (role archway-configs)":
     "asked by OwnerReferencesPermissionEnforcement, which is on here, of the authorizer: without it the run would fail",
   [`get deployments.apps "archway" in ${NAMESPACE} (role archway-rollout)`]:
     "only a service that is reached through its Service has a Deployment: see ha_service_test.ts",
+  ...Object.fromEntries(
+    CONSTRAINTS.map((right) => [right, "asked by OpenShift's admission of pods, on behalf of the ServiceAccount"]),
+  ),
 };
 
 /** What is installed, as the chart and README offer it. */
@@ -238,10 +246,8 @@ Deno.test("every other overlay grants what the base grants", async () => {
   for (const path of LIKE_BASE) assert.deepEqual(await rightsOf(path, []), base, path);
 });
 
-Deno.test("configuration of the node adds one right, which OpenShift asks for and no request", async () => {
+Deno.test("configuration of the node adds two rights, which OpenShift asks for and no request", async () => {
   const rights = readRights(await renderComposition("base", ["components/node-registry-config"]), "archway");
   const added = rights.filter(({ role }) => role === "archway-hostmount").map(renderRight);
-  assert.deepEqual(added, [
-    `use securitycontextconstraints.security.openshift.io "hostmount-anyuid-v2" in ${NAMESPACE} (role archway-hostmount)`,
-  ]);
+  assert.deepEqual(added, CONSTRAINTS);
 });
