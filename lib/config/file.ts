@@ -37,8 +37,8 @@ export const FILE_SETTINGS: readonly FileSetting[] = [
   },
   {
     key: "variantLabels",
-    example: "[v7=example.com/arm-variant=v7]",
-    help: "Node labels for image variants, as VARIANT=KEY=VALUE.",
+    example: "[arm/v7=example.com/arm-variant=v7]",
+    help: "Node labels for image variants, as `ARCH/vN=KEY[=VALUE[|VALUE…]]`.",
   },
   { key: "imageVolumes", example: "require", help: "Whether image volumes count as images of the pod." },
   { key: "webhookService", example: "front", help: "Service in front of the webhooks." },

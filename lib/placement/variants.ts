@@ -1,5 +1,5 @@
 // Instruction set levels (arm/v6, arm/v7, amd64/v2 to v4): the least level each image needs on an architecture, and the
-// node labels that `--variant-labels` gives for it. Without such labels only the architecture counts.
+// node labels that the setting `variantLabels` gives for it. Without such labels only the architecture counts.
 import type { Platform } from "../oci/types.ts";
 import type { LabelRequirement, PlacementSettings, VariantLabel } from "./config_types.ts";
 import { asParsed, type Parsed, unparsable } from "../parsed.ts";
@@ -46,7 +46,7 @@ export function requirementOf(
   return variants.length === 0 || hasOpenTerms(pod, all) ? all : narrowToOneTerm(all);
 }
 
-/** Parses one value of `--variant-labels`: `amd64/v3=KEY` (the label exists) or `amd64/v3=KEY=VALUE[|VALUE…]`. */
+/** Parses one value of the setting `variantLabels`: `amd64/v3=KEY` (the label exists) or `amd64/v3=KEY=VALUE[|VALUE…]`. */
 export function parseVariantLabel(text: string): Parsed<VariantLabel> {
   const [, architecture, variant, key, values] = /^([a-z0-9]+)\/(v\d+)=([^=]+)(?:=(.+))?$/.exec(text) ?? [];
   if (architecture === undefined || variant === undefined || key === undefined) {

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { FILE_SETTINGS, FileSchema, readConfigFile } from "../../../lib/config/file.ts";
 import { parseConfig } from "../../../lib/config/parse.ts";
+import { parsePlacementOptions } from "../../../lib/placement/config/options.ts";
 
 const PATH = "archway.yaml";
 
@@ -28,7 +29,7 @@ Deno.test("readConfigFile() reads every setting as the documentation shows it", 
   assert.deepEqual(readConfigFile({ path: PATH, text }), {
     problems: [],
     values: {
-      variantLabels: ["v7=example.com/arm-variant=v7"],
+      variantLabels: ["arm/v7=example.com/arm-variant=v7"],
       runtimeClasses: ["kata=skip", "wasm=amd64+arm64"],
       imageVolumes: "require",
       registriesConfDir: "/etc/containers/registries.conf.d",
@@ -37,6 +38,9 @@ Deno.test("readConfigFile() reads every setting as the documentation shows it", 
       fallbackLogLevel: "debug",
     },
   });
+  const parsed = parseConfig(["serve", `--config=${PATH}`], { env: {}, readFile: () => text });
+  const placement = parsed.kind === "run" ? parsePlacementOptions(parsed.config) : assert.fail(JSON.stringify(parsed));
+  assert.deepEqual(placement.kind === "unparsable" ? placement.problems : [], []);
 });
 
 Deno.test("readConfigFile() names every unknown key and every value that does not fit, together", () => {
