@@ -195,7 +195,13 @@ async function readSingle(visit: ImageVisit, manifest: SingleManifest): Promise<
 /** The opt-in check: an index may say one architecture and the image's own config another. */
 async function compareConfigs(visit: ImageVisit, entries: readonly Descriptor[]): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
-  for (const { digest, platform: named, ...entry } of entries.filter(isPlatformEntry).slice(0, MAX_COMPARED)) {
+  const comparable = entries.filter(isPlatformEntry);
+  if (comparable.length > MAX_COMPARED) {
+    const message = `The index lists ${comparable.length} manifests with a platform; ` +
+      `${MAX_COMPARED} of them were compared with their configs.`;
+    findings.push({ kind: "TruncatedIndex", message });
+  }
+  for (const { digest, platform: named, ...entry } of comparable.slice(0, MAX_COMPARED)) {
     try {
       const { platform } = await readChild(visit, { ...entry, digest });
       if (platform.architecture === named.architecture) continue;

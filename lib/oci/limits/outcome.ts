@@ -25,7 +25,8 @@ export type Outcome =
 
 /** How long to pause when a registry refuses without saying for how long (ms). */
 const PAUSE_MS = 1_000;
-const LONGEST_RETRY_AFTER_MS = 600_000;
+/** The longest pause that a registry gets, whatever `Retry-After` says (ms). */
+const LONGEST_PAUSE_MS = 60_000;
 
 /** The outcome of an answer. */
 export function outcomeOf(answer: LimitedAnswer, nowMs: number): Outcome {
@@ -52,11 +53,11 @@ export function pauseOf({ status, headers }: LimitedAnswer, nowMs: number): numb
   return status === 503 ? asked : undefined;
 }
 
-/** `Retry-After` in ms from seconds or an HTTP date; undefined when absent or unreadable. At most ten minutes. */
+/** `Retry-After` in ms from seconds or an HTTP date; undefined when absent or unreadable. At most a minute. */
 export function parseRetryAfter(value: string | null, nowMs: number): number | undefined {
   if (value === null) return undefined;
   const ms = /^\s*\d{1,9}\s*$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - nowMs;
-  return Number.isFinite(ms) ? Math.min(Math.max(0, ms), LONGEST_RETRY_AFTER_MS) : undefined;
+  return Number.isFinite(ms) ? Math.min(Math.max(0, ms), LONGEST_PAUSE_MS) : undefined;
 }
 
 /** Requests left in the current window: `RateLimit-Remaining: 76;w=21600`, also under its older names. */

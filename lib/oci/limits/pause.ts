@@ -4,7 +4,6 @@ import type { Clock } from "../../clock.ts";
 
 /** Pauses up to this long are waited out; for longer ones the refusal says when to come back (ms). */
 export const MAX_WAIT_MS = 2_000;
-const MAX_PAUSE_MS = 60_000;
 
 /** The pause of an account or a repository. */
 export class Pause {
@@ -24,7 +23,7 @@ export class Pause {
 
   /** Lasts so long from now on, unless it lasts longer already. */
   extend(ms: number): void {
-    this.#untilMs = Math.max(this.#untilMs, this.#clock.monotonicMs() + Math.min(ms, MAX_PAUSE_MS));
+    this.#untilMs = Math.max(this.#untilMs, this.#clock.monotonicMs() + ms);
   }
 
   /** Resolves when what is left of it now is over; rejects with the signal's reason. */

@@ -381,6 +381,26 @@ Deno.test("inspect() with checkConfigs finds lying indexes and children that a m
   assert.deepEqual(inspection.findings.map(({ kind }) => kind), ["ArchitectureMismatch", "TruncatedIndex"]);
 });
 
+Deno.test("inspect() with checkConfigs says when an index has more manifests than it compares", async () => {
+  await using registry = await openFakeRegistry();
+  using inspector = openTestInspector({ checkConfigs: true });
+  const image = makeImage();
+  registry.putBlob("app", image.config);
+  registry.put("app", image.manifest);
+  const indexOf = (count: number): ReturnType<typeof makeIndex> =>
+    makeIndex(Array.from({ length: count }, () => makeEntry(image.manifest, { platform: LINUX })));
+  registry.put("app", indexOf(32), "all");
+  registry.put("app", indexOf(33), "more");
+  const findingsOf = async (tag: string): Promise<readonly string[]> => {
+    const { inspection } = await inspector.inspect(`${registry.host}/app:${tag}`);
+    return inspection.kind === "platforms" ? inspection.findings.map(({ message }) => message) : assert.fail();
+  };
+  assert.deepEqual(await findingsOf("all"), []);
+  assert.deepEqual(await findingsOf("more"), [
+    "The index lists 33 manifests with a platform; 32 of them were compared with their configs.",
+  ]);
+});
+
 for (
   const [status, reason, kind] of [[404, "ManifestUnknown", "permanent"], [500, "ServerError", "transient"], [
     502,
