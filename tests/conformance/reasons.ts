@@ -88,7 +88,8 @@ export const REASONS: readonly Reason[] = [
     ids: ["94-95"],
     status: "different",
     of: "behaviour",
-    why: "one process is controller and webhook, so both conditions change together",
+    why:
+      "one process is controller and webhook: the conditions say whether it reconciles and whether it serves, not whether two Deployments have replicas",
     by: "operator takes the webhook away only when no replica could serve for a while",
   },
   {
@@ -96,7 +97,7 @@ export const REASONS: readonly Reason[] = [
     status: "different",
     of: "behaviour",
     why:
-      "of the MTO's operand objects Archway makes the webhook configuration; the others are manifests, the DaemonSet comes later",
+      "of the MTO's operand objects Archway makes the webhook configuration, ServiceMonitor and PrometheusRule; the others are manifests, the DaemonSet comes later",
     by: WEBHOOK_OBJECT,
   },
   {

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { Finalizer, WebhookName } from "../../../lib/names.ts";
+import { UNSERVED_GRACE_MS } from "../../../lib/operand/lifecycle.ts";
+import { FakeClock } from "../../support/fake_clock.ts";
 import { GATE, NAMESPACE, openBench, type OperatorBench } from "./make.ts";
 
 const CONFIG = { name: "cluster" };
@@ -181,18 +183,40 @@ Deno.test("128 129 operator keeps a finalizer on the config while namespace conf
   await bench.until("all gone", () => isGone(bench));
 });
 
+/** The statuses of the conditions of the controller and of the webhook, in this order. */
+async function notRolledOut(bench: OperatorBench): Promise<readonly string[]> {
+  const types = ["PodPlacementControllerNotRolledOut", "PodPlacementWebhookNotRolledOut"];
+  return (await bench.conditions()).filter(({ type }) => types.includes(type)).map(({ status }) => status);
+}
+
 Deno.test("operator takes the webhook away only when no replica could serve for a while", async () => {
-  let serves = false;
-  await using bench = await openBench({ canServe: () => serves });
+  let [serves, reconciles] = [false, true];
+  const clock = new FakeClock();
+  await using bench = await openBench({ canServe: () => serves, canReconcile: () => reconciles, clock });
+  const change = async (to: { readonly serves: boolean; readonly reconciles: boolean }): Promise<void> => {
+    ({ serves, reconciles } = to);
+    bench.operator.poke();
+    const wanted = to.serves && to.reconciles ? "Available" : "Degraded";
+    await bench.until(`${wanted} with ${JSON.stringify(to)}`, () => isTrue(bench, wanted));
+  };
   await bench.createConfig();
   bench.start();
   await bench.until("degraded", () => isTrue(bench, "Degraded"));
   assert.equal(await hasWebhook(bench), false);
-  serves = true;
-  bench.operator.poke();
-  await bench.until("available", () => isTrue(bench, "Available"));
-  serves = false;
-  bench.operator.poke();
-  await bench.until("degraded again", () => isTrue(bench, "Degraded"));
+  assert.deepEqual(await notRolledOut(bench), ["False", "True"]);
+  await change({ serves: true, reconciles: true });
+  assert.deepEqual(await notRolledOut(bench), ["False", "False"]);
+  await change({ serves: true, reconciles: false });
+  assert.deepEqual(await notRolledOut(bench), ["True", "False"]);
+  assert.ok(await hasWebhook(bench), "what is gated waits for the controller");
+  await change({ serves: true, reconciles: true });
+  await change({ serves: false, reconciles: true });
   assert.ok(await hasWebhook(bench), "a moment without replicas is no reason");
+  assert.deepEqual(await notRolledOut(bench), ["False", "True"]);
+  await clock.advance(UNSERVED_GRACE_MS - 1);
+  assert.ok(await hasWebhook(bench), "a while has not passed yet");
+  await clock.advance(1);
+  bench.operator.poke();
+  await bench.until("the webhook to be gone", async () => !await hasWebhook(bench));
+  assert.deepEqual(await notRolledOut(bench), ["False", "True"]);
 });
