@@ -4,6 +4,7 @@ import { STATUS_CODES } from "node:http";
 import type { Clock } from "../../clock.ts";
 import { guardAddress, isPublicAddress, type Resolve } from "./address_guard.ts";
 import { InspectionError } from "../errors.ts";
+import { BodyBudget, collectBody } from "./body.ts";
 import {
   type Answer,
   classify,
@@ -70,6 +71,7 @@ class PooledTransport implements Transport {
   readonly #deps: TransportDeps;
   readonly #clients: HttpClients = openHttpClients();
   readonly #pinnedHosts = new PinnedHosts();
+  readonly #budget = new BodyBudget();
 
   constructor(deps: TransportDeps) {
     this.#deps = deps;
@@ -132,7 +134,7 @@ class PooledTransport implements Transport {
       const response = await this.#open(checked, within);
       onHeaders();
       const { status, headers } = response;
-      const body = await readBody(response, hop);
+      const body = await readBody(response, { hop, budget: this.#budget });
       trace({ status, note: STATUS_CODES[status] ?? "" });
       return { status, headers, body, redirect: hop.redirect };
     } catch (error) {
@@ -165,25 +167,15 @@ class PooledTransport implements Transport {
   }
 }
 
-/** A body of at most `maxBytes` decoded bytes; what is beyond is never read. */
-async function readBody(response: Response, hop: Hop): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  const reader = response.body?.getReader();
-  if (reader === undefined) return new Uint8Array();
-  for (let part = await reader.read(); !part.done; part = await reader.read()) {
-    bytes += part.value.byteLength;
-    if (bytes > hop.maxBytes) {
-      await reader.cancel();
-      throw failed(hop, "TooLarge", `answered with more than ${hop.maxBytes} bytes`);
-    }
-    chunks.push(part.value);
-  }
-  const whole = new Uint8Array(bytes);
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.byteLength;
-  }
-  return whole;
+/** Throws TooLarge for a body of more than `maxBytes` decoded bytes, and CircuitOpen while large ones take all memory. */
+async function readBody(response: Response, { hop, budget }: {
+  readonly hop: Hop;
+  readonly budget: BodyBudget;
+}): Promise<Uint8Array<ArrayBuffer>> {
+  if (response.body === null) return new Uint8Array();
+  const { maxBytes } = hop;
+  const collected = await collectBody(response.body, { maxBytes, budget });
+  if (collected.kind === "body") return collected.bytes;
+  if (collected.kind === "too-large") throw failed(hop, "TooLarge", `answered with more than ${maxBytes} bytes`);
+  throw failed(hop, "CircuitOpen", "gives a large answer, and other large ones are being read");
 }
