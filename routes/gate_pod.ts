@@ -17,7 +17,7 @@ import { verdictReason } from "../lib/placement/report/reason.ts";
 import type { PodView } from "../lib/placement/types.ts";
 import type { JsonPatch } from "../lib/k8s/patch.ts";
 import { type AdmissionRequest, allowedReview, parseReview, uncheckedReview } from "./admission.ts";
-import { MAX_STRUCTURE } from "./body_density.ts";
+import { MAX_STRUCTURE } from "../lib/json_density.ts";
 import { type ReviewBody, withReviewBody } from "./review_body.ts";
 
 /** What the webhook asks of the rest of the process; every question but `opening` is answered at once. */

@@ -11,6 +11,7 @@ const VOCABULARY = [
   "lib/duration.ts",
   "lib/parsed.ts",
   "lib/json.ts",
+  "lib/json_density.ts",
   ...["types", "reference", "registry_host", "image/manifest", "image/platforms", "errors"].map((name) =>
     `lib/oci/${name}.ts`
   ),

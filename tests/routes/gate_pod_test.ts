@@ -8,7 +8,7 @@ import { silentLogger } from "../../lib/log.ts";
 import { SCHEDULING_GATE } from "../../lib/names.ts";
 import { makeSettings } from "../../lib/placement/config/settings.ts";
 import { gatePod, type GatePodDeps, MAX_CONTAINERS } from "../../routes/gate_pod.ts";
-import { MAX_STRUCTURE } from "../../routes/body_density.ts";
+import { MAX_STRUCTURE } from "../../lib/json_density.ts";
 import { MAX_BODY_BYTES } from "../../routes/review_body.ts";
 import { platformsFact } from "../lib/placement/make.ts";
 

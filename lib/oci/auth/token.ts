@@ -2,7 +2,7 @@
 // The answers are those of the distribution project's token authentication: `token`, `access_token`, refresh tokens.
 import * as z from "zod";
 import type { Clock } from "../../clock.ts";
-import { parseObject } from "../../json.ts";
+import { parseSparseObject } from "../../json_density.ts";
 import { SharedCalls } from "../../shared_call.ts";
 import type { Asker } from "../inspector.ts";
 import { nameOfAsker } from "../limits/askers.ts";
@@ -98,7 +98,7 @@ class RememberingSource implements TokenSource {
     const answer = await limiter.run(about, () => transport.send(exchange, signal));
     if (answer.status === 400 || answer.status === 401 || answer.status === 403) return { kind: "denied", lifeMs: 0 };
     if (answer.status !== 200) throw realmFailed(request, answer, clock.nowMs());
-    const body = TokenBody.safeParse(parseObject(new TextDecoder().decode(answer.body)));
+    const body = TokenBody.safeParse(parseSparseObject(new TextDecoder().decode(answer.body)));
     const token = body.data?.token || body.data?.access_token;
     if (token !== undefined && token !== "" && isSendable(token)) {
       return { kind: "token", token, lifeMs: Math.max(LEAST_LIFE_MS, (body.data?.expires_in ?? 0) * 1_000) };

@@ -1,6 +1,7 @@
 // Registry documents to typed ones: indexes, manifests, schema 1, configs, as the OCI image-spec and Docker's image manifest
 // v2 have them. Hostile input costs an answer, never a crash.
-import { isObject, type JsonObject, objectAt, parseObject, textAt } from "../../json.ts";
+import { isObject, type JsonObject, objectAt, textAt } from "../../json.ts";
+import { parseSparseObject } from "../../json_density.ts";
 import type { Platform } from "../types.ts";
 
 /** Media types that a manifest request accepts, the cheapest answer (an index) first. */
@@ -54,8 +55,8 @@ const LABEL_VALUE = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 
 /** Reads a manifest body. The body's own `mediaType` or shape decides; the header only where they are silent. */
 export function parseManifest(body: string, contentType: string): ManifestDocument {
-  const document = parseObject(body);
-  if (document === undefined) return malformed("it is not a JSON object");
+  const document = parseSparseObject(body);
+  if (document === undefined) return malformed("it is not a JSON object of at most 100 000 members");
   const mediaType = textAt(document, "mediaType") || mediaTypeOfShape(document, contentType);
   if (mediaType === OCI_INDEX || mediaType === DOCKER_LIST) return parseIndex(document, mediaType);
   if (mediaType === OCI_MANIFEST || mediaType === DOCKER_MANIFEST) return parseSingle(document, mediaType);
@@ -70,8 +71,8 @@ export function renderMediaType(mediaType: string): string {
 
 /** Reads an image config. */
 export function parseImageConfig(body: string): ConfigDocument {
-  const document = parseObject(body);
-  if (document === undefined) return malformed("its config is not a JSON object");
+  const document = parseSparseObject(body);
+  if (document === undefined) return malformed("its config is not a JSON object of at most 100 000 members");
   const platform = parsePlatform(document);
   if (platform === undefined || platform.architecture === "unknown") {
     return malformed("its config names no architecture");
@@ -108,7 +109,7 @@ function parseSingle(document: Labels, mediaType: string): ManifestDocument {
 /** Schema 1 keeps each layer's config as JSON text; the first is the newest and speaks for the image. */
 function parseSchema1(document: Labels, mediaType: string): ManifestDocument {
   const [newest] = Array.isArray(document.history) ? document.history : [];
-  const config = parseObject(isObject(newest) ? textAt(newest, "v1Compatibility") : "") ?? {};
+  const config = parseSparseObject(isObject(newest) ? textAt(newest, "v1Compatibility") : "") ?? {};
   const architecture = nameOf(config, "architecture") || nameOf(document, "architecture");
   if (architecture === "" || architecture === "unknown") {
     return malformed("its schema 1 manifest names no architecture");

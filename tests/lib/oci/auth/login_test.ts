@@ -386,3 +386,11 @@ Deno.test("inspect() sends the credential for the config of a private single ima
   const report = await inspector.inspect(`${registry.host}/org/app:single`, { credentials });
   assert.deepEqual([sees(report), report.requests.token], [["arm64"], 1]);
 });
+
+Deno.test("inspect() parses no token answer that is dense", async () => {
+  await using registry = await open({ kind: "token", users: {}, anonymous: true });
+  using inspector = openTestInspector();
+  registry.intercept = ({ path }) =>
+    path.startsWith("/token") ? new Response(`{"token":"t","more":[${"{},".repeat(100_000)}{}]}`) : undefined;
+  assert.equal(sees(await inspector.inspect(`${registry.host}/org/app:v1`)), "Malformed");
+});

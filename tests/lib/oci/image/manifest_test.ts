@@ -142,3 +142,13 @@ Deno.test("parseManifest() is not misled by names of Object.prototype", () => {
   const body = '{"__proto__":{"mediaType":"application/vnd.oci.image.index.v1+json","manifests":[]}}';
   assert.equal(parseManifest(body, "").kind, "malformed");
 });
+
+Deno.test("parseManifest() and parseImageConfig() parse nothing that is dense, also not as the text in a schema 1 manifest", () => {
+  const dense = `[${"{},".repeat(100_000)}{}]`;
+  const { text } = makeIndex([ENTRY]);
+  assert.equal(parseManifest(`${text.slice(0, -1)},"more":${dense}}`, "").kind, "malformed");
+  assert.equal(parseImageConfig(`{"os":"linux","architecture":"arm64","more":${dense}}`).kind, "malformed");
+  const v1Compatibility = `{"architecture":"arm64","more":${dense}}`;
+  const schema1 = JSON.stringify({ schemaVersion: 1, history: [{ v1Compatibility }] });
+  assert.equal(parseManifest(schema1, MediaType.schema1Signed).kind, "malformed");
+});

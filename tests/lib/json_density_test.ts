@@ -1,7 +1,7 @@
 // Which bodies are parsed and which are recognised as too dense, and what both cost.
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { hasDenseStructure, MAX_STRUCTURE } from "../../routes/body_density.ts";
+import { hasDenseStructure, MAX_STRUCTURE, parseSparseObject } from "../../lib/json_density.ts";
 
 const encoder = new TextEncoder();
 const MIB = 1024 * 1024;
@@ -78,4 +78,13 @@ Deno.test("hasDenseStructure() recognises 7 MiB of objects, lists and short stri
     const ms = quickest(() => hasDenseStructure(bytes));
     assert.ok(ms < 10, `${text.slice(0, 8)}: ${ms} ms`);
   }
+});
+
+Deno.test("parseSparseObject() parses an index of 1 000 entries, and nothing that is far denser", () => {
+  const platform = { os: "linux", architecture: "arm64", variant: "v8", "os.version": "1" };
+  const entry = { mediaType: "a/b", digest: "sha256:0", size: 1, platform, annotations: { a: "1", b: "2", c: "3" } };
+  const index = { schemaVersion: 2, manifests: Array.from({ length: 1_000 }, () => entry) };
+  assert.deepEqual(parseSparseObject(JSON.stringify(index)), index);
+  assert.equal(parseSparseObject(`{"a":[${"{},".repeat(100_000)}{}]}`), undefined);
+  assert.equal(parseSparseObject("[]"), undefined);
 });
