@@ -1,6 +1,6 @@
 // The words for CPU architectures: GOARCH names as node labels and image platforms carry them.
 
-/** The architectures the reference knows; only these become pod labels and may be preferred or fallen back to. */
+/** The architectures that the MTO supports; only these become pod labels and may be preferred or fallen back to. */
 export const KNOWN_ARCHITECTURES = ["amd64", "arm64", "ppc64le", "s390x"] as const;
 
 /** One of {@link KNOWN_ARCHITECTURES}. */

@@ -48,7 +48,7 @@ async function review(body: unknown, judge: (write: ConfigWrite) => Promise<Conf
   try {
     return renderReview(uid, renderVerdict(await judge(write)));
   } catch (error) {
-    // A list or read that failed: its own status where it has one, as the reference answers.
+    // A list or read that failed: its own status where it has one, as the MTO answers.
     const code = error instanceof ApiError && error.status >= 400 ? error.status : 500;
     const message = `Cannot check ${write.name || "the object"}: ${errorText(error)}. Try again.`;
     return renderReview(uid, { allowed: false, status: { code, reason: "InternalError", message } });

@@ -5,7 +5,7 @@ import { stringify } from "yaml";
 import { ExitCode, renderTable, type Terminal } from "./output.ts";
 
 const UNPLACED = "Pods released by hand may land on nodes that their images do not support.";
-const TRY_AGAIN = "Mend what the reasons name, then run it again.";
+const TRY_AGAIN = "Fix what the reasons name, then run it again.";
 
 /** Frees the pods and tells about each; answers the exit code: 1 when some could not be freed. */
 export async function runRelease(

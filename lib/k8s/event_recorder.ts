@@ -1,4 +1,4 @@
-// Events about objects, sent behind everybody's back: recording never waits and never fails.
+// Events about objects, sent in the background: recording never waits and never fails.
 import type { CoreV1Event } from "@kubernetes/client-node";
 import { LRUCache } from "lru-cache";
 import { backoffMs, type Clock } from "../clock.ts";

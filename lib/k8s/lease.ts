@@ -36,8 +36,8 @@ export interface LeaseTiming {
   readonly retryMs: number;
 }
 
-/** 15 s, 10 s, 2 s. */
-const LEASE_TIMING: LeaseTiming = { durationMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000 };
+/** Of a replica: 15 s, 10 s, 2 s. */
+export const LEASE_TIMING: LeaseTiming = { durationMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000 };
 
 /** One request may take this long: a hanging one leaves time for another within the renew deadline. */
 const ATTEMPT_TIMEOUT_MS = 5_000;

@@ -1,10 +1,10 @@
-// The conditions of a ClusterPodPlacementConfig from what was observed: the reference's seven, and one of our own.
+// The conditions of a ClusterPodPlacementConfig from what was observed: the MTO's seven, and one of our own.
 import { SCHEDULING_GATE } from "../names.ts";
 import type { Condition } from "./config_view.ts";
 import type { WaitReason } from "./lifecycle.ts";
 
 /**
- * What was observed. One process does the work of the reference's two Deployments: its controllers, which the leader
+ * What was observed. One process does the work of the MTO's two Deployments: its controllers, which the leader
  * runs, and its webhook, which every replica serves.
  */
 export interface OperandObservation {
@@ -170,7 +170,7 @@ function leavingSentence({ waiting, gatedPods }: ConditionContext): string {
   return ` Some pods may still hold the scheduling gate ${SCHEDULING_GATE}; the controller is updating them${count}.`;
 }
 
-/** The names of everything that is not ready, run together as the reference does. */
+/** The names of everything that is not ready, run together as the MTO does. */
 function sharedReason(state: OperandState): string {
   const reasons: readonly (readonly [boolean, string])[] = [
     [state.controllerNotReady, "PodPlacementControllerNotRolledOut"],

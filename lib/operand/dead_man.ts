@@ -26,7 +26,7 @@ export type GatingHealth =
   | { readonly kind: "gating" }
   | { readonly kind: "stopped"; readonly reason: GatingStop };
 
-/** Two lost terms of the Lease (15 s each): by then every healthy replica would have taken over. */
+/** Two durations of the Lease (15 s each): by then a healthy replica would have taken over. */
 export const LEADER_SILENCE_MS = 30_000;
 
 /** Decides. First match wins; all unknowns fail open, towards pods that run. */

@@ -24,7 +24,7 @@ const FAULTS: readonly (readonly [name: string, fault: Fault])[] = [
   ["a black hole", { kind: "blackHole" }],
 ];
 
-/** Measures Archway, and the reference when there is one. */
+/** Measures Archway, and the MTO when there is one. */
 export async function benchRegistryFaults(bench: Bench): Promise<readonly Row[]> {
   const archway = await measure(bench, (bed, spec) => startArchwayContender(bed, { spec }));
   const reference = bench.reference === undefined ? undefined : await measure(bench, bench.reference);

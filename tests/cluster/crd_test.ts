@@ -1,4 +1,4 @@
-// The CRDs of manifests/base on a real API server: every schema row of the reference's catalogue, and the small validator
+// The CRDs of manifests/base on a real API server: every schema row of the MTO's catalogue, and the small validator
 // of tests/manifests held against the real one.
 import assert from "node:assert/strict";
 import fc from "fast-check";

@@ -118,7 +118,7 @@ Deno.test("ha: the way back: the reference's objects apply over Archway's, and i
       await createLocal(scene);
       assert.equal((await archway.stop()).code, 0, "scaled to zero");
     }
-    // Configs, finalizers and gated pods are as the reference leaves them itself.
+    // Configs, finalizers and gated pods are as the MTO leaves them itself.
     assert.deepEqual(await finalizersOf(cluster), [Finalizer.noPodPlacementConfig, Finalizer.podPlacement].toSorted());
     const gated = (await listPods(cluster, namespace)).filter((pod) => !isReleased(pod));
     assert.ok(gated.length >= 10 && gated.every(({ labels }) => labels[SCHEDULING_GATE] === "gated"));
@@ -144,7 +144,7 @@ Deno.test("ha: the way back: the reference's objects apply over Archway's, and i
       expectStatus(`lift the gate of ${name}`, answer, [200]);
     }
     await waitForPods(cluster, namespace, { count: gated.length, until: isScheduled });
-    // Nobody answers the reference's validating webhooks here.
+    // Nobody answers the MTO's validating webhooks here.
     await kubectl(cluster, ["delete", "validatingwebhookconfiguration", WebhookName.validatingConfiguration]);
     await kubectl(cluster, ["delete", "podplacementconfigs", "--all", "-A"]);
     await kubectl(cluster, ["delete", "clusterpodplacementconfig", "cluster", "--wait=false"]);

@@ -36,7 +36,7 @@ async function create(cluster: ClusterAccess, path: string, body: unknown): Prom
   return answer.body;
 }
 
-/** The config as the reference's operator leaves it, with a namespaced one, the webhook and a Deployment it owns. */
+/** The config as the MTO leaves it, with a namespaced one, the webhook and a Deployment it owns. */
 async function layOutReference(cluster: ClusterAccess, namespace: string): Promise<string> {
   const config = await create(cluster, `${GROUP}/clusterpodplacementconfigs`, {
     apiVersion: "multiarch.openshift.io/v1beta1",

@@ -93,7 +93,7 @@ interface Bench {
   readonly installation: Installation;
 }
 
-/** What the reference leaves behind, which a leader frees. */
+/** What the MTO leaves behind, which a leader frees. */
 async function leaveOperandsBehind(cluster: ClusterAccess): Promise<void> {
   const namespace = "openshift-multiarch-tuning-operator";
   const object = { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } };

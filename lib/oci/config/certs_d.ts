@@ -16,7 +16,7 @@ export function isCertificateFile(name: string): boolean {
 
 /**
  * Puts a host's files together. A certificate without key or a key without certificate makes the host unusable, as it
- * does in the MTO: without them a request would be made that the operator did not mean. Several pairs are tried in order of their names.
+ * does in the MTO: without them a request would be made that the administrator did not mean. Several pairs are tried in order of their names.
  */
 export function parseHostDirectory(files: readonly NamedText[], nowMs: number): Parsed<HostCertificates> {
   const sorted = files.toSorted((left, right) => (left.name < right.name ? -1 : 1));

@@ -88,7 +88,7 @@ function transportOf(
   };
 }
 
-/** What certs.d and registries.yaml say of a host. A host that has certificates there was declared by the operator. */
+/** What certs.d and registries.yaml say of a host. A host that has certificates there was declared by the administrator. */
 function accessesOf(host: string, { certs, rancher }: PullSettings): readonly HostAccess[] {
   return [certs.get(host), rancher?.access.get(host)].filter((access) => access !== undefined);
 }

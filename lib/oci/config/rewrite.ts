@@ -1,4 +1,4 @@
-// Rewrites of repository paths, written as Go regular expressions by operators.
+// Rewrites of repository paths, written as Go regular expressions by administrators.
 
 /** A pattern and what replaces it; groups as `$1` or `${1}`. */
 export interface Rewrite {

@@ -11,7 +11,7 @@ import { mergeRegistriesConfs, parseAliasCache, parseRegistriesConf, type Regist
 import type { PullSettings } from "./settings.ts";
 import type { SystemPaths } from "./registry_environment.ts";
 
-/** What the operator named. Everything is optional; what is named must be there (DV-97, DV-98). */
+/** What the administrator named. Everything is optional; what is named must be there (DV-97, DV-98). */
 export interface SettingsPaths {
   readonly registriesConf?: string | undefined;
   /** Default: the path of registries.conf with `.d`. */

@@ -21,7 +21,7 @@ export interface Source {
   readonly headers: Readonly<Record<string, string>>;
   readonly scheme: "https" | "http";
   readonly insecure: boolean;
-  /** The operator wrote this host into a file. */
+  /** The administrator wrote this host into a file. */
   readonly named: boolean;
   readonly access: HostAccess | undefined;
 }

@@ -16,9 +16,9 @@ import {
 import {
   distinctPlatforms,
   isBundle,
+  isEntryWithoutPlatform,
   isNestedIndex,
   isPlatformEntry,
-  isUnnamedEntry,
   platformsOf,
   renderPlatform,
 } from "./platforms.ts";
@@ -67,7 +67,7 @@ interface Config {
 const MAX_NESTED = 4;
 
 /** Entries without platform whose configs are read, all at once: each costs two requests, one after the other. */
-const MAX_UNNAMED = 8;
+const MAX_ENTRIES_WITHOUT_PLATFORM = 8;
 
 /** More platforms than any image has; they are kept in memory for every image. */
 const MAX_PLATFORMS = 64;
@@ -99,14 +99,14 @@ async function readIndex(
 ): Promise<Inspection> {
   const { mediaType } = manifest;
   const entries = await unfold(visit, manifest.entries);
-  const unnamed = await readUnnamed(visit, entries);
-  const platforms = distinctPlatforms([...platformsOf(entries), ...unnamed.configs.map(({ platform }) => platform)]);
+  const others = await readEntriesWithoutPlatform(visit, entries);
+  const platforms = distinctPlatforms([...platformsOf(entries), ...others.configs.map(({ platform }) => platform)]);
   if (platforms.length === 0) throw failed(visit, "NotAnImage", "its index names no platform");
   if (platforms.length > MAX_PLATFORMS) {
     throw failed(visit, "Malformed", `its index names more than ${MAX_PLATFORMS} platforms`);
   }
   const compared = visit.checkConfigs ? await compareConfigs(visit, entries) : [];
-  const common = { digest, mediaType, platforms, findings: [...unnamed.findings, ...compared] };
+  const common = { digest, mediaType, platforms, findings: [...others.findings, ...compared] };
   const [first] = entries.filter(isPlatformEntry);
   const isDeep = visit.depth === "config" || looksLikeBundle(visit.image) || visit.checkConfigs;
   if (first !== undefined && !isDeep) return { kind: "platforms", ...common, depth: "index" };
@@ -114,11 +114,7 @@ async function readIndex(
   const isGone = compared.some(({ kind, message }) =>
     kind === "TruncatedIndex" && message.includes(first?.digest ?? "")
   );
-  const labels = first === undefined
-    ? unnamed.configs[0]?.labels
-    : isGone
-    ? {}
-    : (await readChild(visit, first)).labels;
+  const labels = first === undefined ? others.configs[0]?.labels : isGone ? {} : (await readChild(visit, first)).labels;
   if (isBundle(labels ?? {})) return { kind: "anywhere", ...common };
   return { kind: "platforms", ...common, depth: "config" };
 }
@@ -135,7 +131,7 @@ async function unfold(visit: ImageVisit, entries: readonly Descriptor[]): Promis
     }
     const { text, contentType } = await visit.session.manifest(entry.digest);
     const inner = parseManifest(text, contentType);
-    if (inner.kind !== "index") throw failed(visit, "Malformed", "an index in its index is none");
+    if (inner.kind !== "index") throw failed(visit, "Malformed", "an entry that its index calls an index is not one");
     if (inner.entries.some(isNestedIndex)) throw failed(visit, "Malformed", "its index nests indexes more than once");
     unfolded.push(...inner.entries);
   }
@@ -146,11 +142,11 @@ async function unfold(visit: ImageVisit, entries: readonly Descriptor[]): Promis
 }
 
 /** The configs of entries that name no platform, as far as they are images. */
-async function readUnnamed(
+async function readEntriesWithoutPlatform(
   visit: ImageVisit,
   entries: readonly Descriptor[],
 ): Promise<{ readonly configs: readonly Config[]; readonly findings: readonly Finding[] }> {
-  const unnamed = entries.filter(isUnnamedEntry);
+  const withoutPlatform = entries.filter(isEntryWithoutPlatform);
   const findings: Finding[] = [];
   const read = async (entry: Descriptor): Promise<readonly Config[]> => {
     try {
@@ -164,9 +160,10 @@ async function readUnnamed(
       return [];
     }
   };
-  const configs = await Promise.all(unnamed.slice(0, MAX_UNNAMED).map(read));
-  if (unnamed.length > MAX_UNNAMED) {
-    const message = `The index lists ${unnamed.length} manifests without a platform; ${MAX_UNNAMED} of them were read.`;
+  const configs = await Promise.all(withoutPlatform.slice(0, MAX_ENTRIES_WITHOUT_PLATFORM).map(read));
+  if (withoutPlatform.length > MAX_ENTRIES_WITHOUT_PLATFORM) {
+    const message =
+      `The index lists ${withoutPlatform.length} manifests without a platform; ${MAX_ENTRIES_WITHOUT_PLATFORM} of them were read.`;
     findings.push({ kind: "TruncatedIndex", message });
   }
   return { configs: configs.flat(), findings };

@@ -25,9 +25,9 @@ export function isPlatformEntry(entry: Descriptor): entry is Descriptor & { read
 
 /**
  * Whether an index entry may be an image although it names no platform: container runtimes read that from the config then.
- * Entries about another one, artifacts and indexes are none.
+ * Entries about another one, artifacts and indexes are not.
  */
-export function isUnnamedEntry({ annotations, platform, mediaType, isArtifact }: Descriptor): boolean {
+export function isEntryWithoutPlatform({ annotations, platform, mediaType, isArtifact }: Descriptor): boolean {
   const isAbout = NOT_AN_IMAGE.some((key) => Object.hasOwn(annotations, key));
   return platform === undefined && !isAbout && !isArtifact && /manifest\.v[12]\+/.test(mediaType);
 }

@@ -31,7 +31,7 @@ const RULES: readonly Rule[] = [
   {
     holds: ({ state, failing }) => state === "gated" && failing,
     steps: () => [
-      "Mend what the message names (image name, registry, pull secret); Archway asks again by itself.",
+      "Fix what the message names (image name, registry, pull secret); Archway asks again by itself.",
       "If it keeps failing, the pod is released when the maximum gate age is over (60s unless configured).",
     ],
   },
@@ -45,7 +45,7 @@ const RULES: readonly Rule[] = [
   },
   {
     holds: ({ record }) => record?.decision === "fallback" || record?.decision === "release",
-    steps: () => ["Mend what the message names (image name, registry, pull secret).", RECREATE],
+    steps: () => ["Fix what the message names (image name, registry, pull secret).", RECREATE],
   },
   {
     holds: ({ state }) => state === "held",

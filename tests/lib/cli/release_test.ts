@@ -55,7 +55,7 @@ Deno.test("runRelease() answers 1 and tells why when the API server refuses", as
   const { code, out } = await run(withCalls(bed.api, { patch: () => Promise.reject(refused) }));
   assert.equal(code, 1);
   assert.match(out, /^default\/web {3}still gated {3}pods is forbidden$/m);
-  assert.match(out, /^0 released, 1 still gated\. Mend what the reasons name/m);
+  assert.match(out, /^0 released, 1 still gated\. Fix what the reasons name/m);
 });
 
 Deno.test("runRelease() prints the same document as JSON and as YAML, and colours nothing", async () => {

@@ -25,7 +25,7 @@ export const REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution";
 export const PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution";
 export const NOWHERE = "multiarch.openshift.io/no-supported-arch";
 
-/** A label or annotation key of the reference, by its short name. */
+/** A label or annotation key of the MTO, by its short name. */
 export function mark(name: string): string {
   return `multiarch.openshift.io/${name}`;
 }

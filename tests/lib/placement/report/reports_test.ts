@@ -1,4 +1,4 @@
-// The events of a decision: reasons as the reference's, messages a person can act on, at most three.
+// The events of a decision: reasons as the MTO's, messages a person can act on, at most three.
 import assert from "node:assert/strict";
 import { auditDecision, auditReports } from "../../../../lib/placement/report/audit.ts";
 import { decide } from "../../../../lib/placement/decide.ts";
