@@ -277,3 +277,10 @@ Deno.test("architecture: every file opens with a line that says what it is", () 
   const silent = PRODUCT.filter(({ text }) => !/^(?:\/\/ \S|\/\*\* @jsx)/.test(text)).map(({ file }) => file);
   assert.deepEqual(silent, []);
 });
+
+Deno.test("architecture: README's map has every folder of lib/", () => {
+  const map = Deno.readTextFileSync(join(ROOT, "README.md")).split("\n## Map\n")[1]?.split("\n## ")[0] ?? "";
+  const missing = [...Deno.readDirSync(join(ROOT, "lib"))].filter(({ isDirectory }) => isDirectory)
+    .map(({ name }) => `lib/${name}/`).filter((folder) => !map.includes(`\`${folder}\``));
+  assert.deepEqual(missing, []);
+});
