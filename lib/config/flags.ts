@@ -133,7 +133,13 @@ export const FLAGS: readonly Flag[] = [
     choices: ["ignore", "warn", "constrain"],
     fallback: "ignore",
   },
-  flag("registry", "list", REGISTRY, "Registry on a private or loopback address that may be asked.", "HOST[:PORT]"),
+  flag(
+    "registry",
+    "list",
+    REGISTRY,
+    "Registry on a loopback, link-local or metadata address that may be asked.",
+    "HOST[:PORT]",
+  ),
   flag("registry-ca", "list", REGISTRY, "CA to trust for registries, PEM.", "FILE"),
   flag(
     "insecure-registry",

@@ -1,8 +1,56 @@
-// docs/configuration.md against the table of flags.
+// The pages and comments against the table of flags.
 import assert from "node:assert/strict";
+import { join } from "node:path";
+import { FLAGS } from "../../lib/config/flags.ts";
 import { PAGE, withTable } from "../../manifests/generate/flags.ts";
+import { listFiles } from "./sources.ts";
+
+const ROOT = new URL("../..", import.meta.url).pathname;
+
+/** Flags of other programs and tasks, by program. */
+const FOREIGN: Readonly<Record<string, readonly string[]>> = {
+  "kubectl": ["force-conflicts", "from-file", "replicas", "server-side"],
+  "kube-apiserver": ["admission-control-config-file"],
+  "helm": ["set"],
+  "podman": ["all"],
+  "npx": ["yes"],
+  "deno test": ["filter"],
+  "deno task image": ["form", "name", "permissions"],
+  "deno task bench": ["only"],
+  "deno task soak": ["minutes"],
+};
+
+/** What stands for a flag: any, and several with one beginning. */
+const STAND_INS = ["flag", "credential-provider"];
 
 Deno.test("docs/configuration.md has the flags of today", async () => {
   const page = await Deno.readTextFile(PAGE);
   assert.ok(page === withTable(page), "run `deno task flags`");
+});
+
+/** The pages for users whole, of the code its comments. */
+function texts(): readonly (readonly [file: string, text: string])[] {
+  const pages = ["README.md", ...listNames("docs").map((name) => `docs/${name}`)].filter((name) =>
+    name.endsWith(".md")
+  );
+  const code = listFiles(join(ROOT, "lib")).map((file) => file.slice(ROOT.length));
+  const comments = (text: string): string => (text.match(/^\s*(?:\/\/|\/\*\*|\*).*$|\s\/\/ .*$/gm) ?? []).join("\n");
+  const read = (file: string): string => Deno.readTextFileSync(join(ROOT, file));
+  return [
+    ...pages.map((file) => [file, read(file)] as const),
+    ...code.map((file) => [file, comments(read(file))] as const),
+  ];
+}
+
+function listNames(folder: string): readonly string[] {
+  return [...Deno.readDirSync(join(ROOT, folder))].map(({ name }) => name);
+}
+
+Deno.test("README.md, docs and the comments of lib name only flags that exist", () => {
+  const known = new Set([...FLAGS.map(({ name }) => name), "help", ...STAND_INS, ...Object.values(FOREIGN).flat()]);
+  const unknown = texts().flatMap(([file, text]) =>
+    [...text.matchAll(/(?<![\w-])--([a-z][a-z\d]*(?:-[a-z\d]+)*)/g)]
+      .map(([, name = ""]) => name).filter((name) => !known.has(name)).map((name) => `${file}: --${name}`)
+  );
+  assert.deepEqual(unknown, []);
 });
