@@ -114,7 +114,7 @@ function spreadOf(times: readonly number[]): { readonly median: number; readonly
   return { median: sorted[Math.floor(sorted.length / 2)] ?? Infinity, worst: sorted.at(-1) ?? Infinity };
 }
 
-Deno.test("600 pods of slow, failing and silent registries delay no other namespace and pass no deadline", async () => {
+Deno.test("a burst of 600 pods of slow, failing and silent registries delay no other namespace and pass no deadline", async () => {
   await using quick = startStubRegistry(20);
   await using slow = startStubRegistry(5_000);
   await using failing = startStubRegistry(50, 503);

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { parseClaim } from "./claims.ts";
+import { missingParts } from "./generate.ts";
 import { parseJunit } from "./junit.ts";
 import { reasonOf, REASONS } from "./reasons.ts";
 import { judge, renderPage, type Verdict } from "./report.ts";
@@ -31,7 +32,7 @@ Deno.test("conformance.md is what the record of the run gives, and counts in its
   assert.match(page, /\npassed: \d+, different: \d+, not yet: \d+\n$/);
 });
 
-Deno.test("run.json records exactly the tests of today that speak of rows", async () => {
+Deno.test("run.json records every test of today that speaks of rows, and no test or step that is gone", async () => {
   const names = await listTestNames();
   const isStep = matchLiterals(sources().map((file) => Deno.readTextFileSync(file)));
   const record = readRecord();
@@ -60,10 +61,12 @@ function sources(): readonly string[] {
   return listFiles(TESTS).filter((file) => !file.startsWith(join(TESTS, "conformance/")));
 }
 
-Deno.test("no reason and no test speaks of a row that does not exist, and no row has two reasons", () => {
+Deno.test("no reason and no test speaks of a row that does not exist, and no row has two reasons", async () => {
   const reasoned = REASONS.flatMap(({ ids }) => parseClaim(ids.join(" ")).ids);
   assert.deepEqual(reasoned.filter((id, index) => !IDS.has(id) || reasoned.indexOf(id) !== index), []);
   assert.deepEqual(sources().flatMap((file) => unknownIn(file)), []);
+  const claims = [...await listTestNames()].flatMap((name) => parseClaim(name).ids.map((id) => ({ id, name })));
+  assert.deepEqual(claims.filter(({ id }) => !IDS.has(id)), [], "put a word before a number that is no row");
 });
 
 /** Ids in string literals that begin with one. */
@@ -112,6 +115,23 @@ Deno.test("judge() counts a row by its tests, then by its reason, and a failure 
   const page = renderPage(judged);
   assert.match(page, /\npassed: 2, different: 3, not yet: 3\n$/);
   assert.match(page, /^\| control plane \| [^|]+ \| 1 \|$/m);
+});
+
+Deno.test("missingParts() asks for a JUnit file of every part, the tools and the nodes included", () => {
+  const files = ["pure.xml", "unit.xml", "tools.xml", "waiting-walk_test.ts.xml", "node.xml"];
+  assert.deepEqual(missingParts(files), []);
+  for (const left of files) assert.equal(missingParts(files.filter((file) => file !== left)).length, 1, left);
+});
+
+Deno.test("docs/differences.md lists the rows that are not yet there", () => {
+  const [, list = ""] = /\srows ([^"]+?) are\s+"not\s+yet"/.exec(
+    Deno.readTextFileSync(join(TESTS, "../docs/differences.md")),
+  ) ?? [];
+  const words = list.replaceAll(/\s+/g, " ").replaceAll(" to ", "-").replaceAll(/,|\band\b/g, " ").trim();
+  const listed = parseClaim(words).ids;
+  const open = REASONS.filter(({ status }) => status === "not yet").flatMap(({ ids }) => parseClaim(ids.join(" ")).ids);
+  const proved = new Set(readRecord().flatMap(({ name }) => parseClaim(name).ids));
+  assert.deepEqual(listed.toSorted(), open.filter((id) => !proved.has(id)).toSorted());
 });
 
 Deno.test("bedOf() tells decisions, doubles, the playground and real servers apart", () => {

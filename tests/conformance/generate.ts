@@ -18,13 +18,19 @@ run: the JUnit files in FOLDER are read, those of
   ARCHWAY_JUNIT_DIR=FOLDER deno task test                                       # all at once, or in parts:
   ARCHWAY_JUNIT_DIR=FOLDER deno task test:unit
   ARCHWAY_JUNIT_DIR=FOLDER deno task test:cluster tests/cluster/walk_test.ts     # and so on, file by file
+  ARCHWAY_JUNIT_DIR=FOLDER deno task test:node
 
 With --render the committed record is kept and the page is written anew, after a change of reasons, titles or layout.
 Exit code: 0 when no row fails, 1 when one does, 2 for bad usage, 3 when it could not be done.
 `;
 
 /** What must have run, by the beginnings of the JUnit files' names. */
-const PARTS = [/^pure/, /^unit/, /^(?:cluster|waiting)/] as const;
+const PARTS = [/^pure/, /^unit/, /^tools/, /^(?:cluster|waiting)/, /^node/] as const;
+
+/** The parts that none of these JUnit files is of. Where nodes cannot run, the file is there and has their tests as skipped. */
+export function missingParts(names: readonly string[]): readonly RegExp[] {
+  return PARTS.filter((part) => !names.some((name) => part.test(name)));
+}
 
 function print(line: string): void {
   Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
@@ -41,7 +47,7 @@ async function runAll(folder: string): Promise<void> {
 
 async function readRun(folder: string): Promise<readonly RanTest[]> {
   const names = (await Array.fromAsync(Deno.readDir(folder))).map(({ name }) => name).filter((n) => n.endsWith(".xml"));
-  const missing = PARTS.filter((part) => !names.some((name) => part.test(name)));
+  const missing = missingParts(names);
   if (missing.length > 0) {
     throw new Error(
       `Cannot count from "${folder}": it has no JUnit file like ${missing.join(", ")}. Run that part first.`,

@@ -54,7 +54,7 @@ function watchReleases(scene: Scene): ReadonlyMap<string, number> {
   return releasedMs;
 }
 
-Deno.test("600 pods of slow, failing and silent registries delay nobody else and pass no deadline", async () => {
+Deno.test("a burst of 600 pods of slow, failing and silent registries delay nobody else and pass no deadline", async () => {
   const scene = openScene();
   const releasedMs = watchReleases(scene);
   const controller = controllerOf({ ...scene, images: registriesOf(scene.clock) });
