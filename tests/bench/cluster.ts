@@ -1,4 +1,4 @@
-// `deno task bench:cluster`: B2 to B8 of the benchmark protocol on a real control plane, with a real registry behind a
+// `deno task bench:cluster`: B1 to B8 of the benchmark protocol on a real control plane, with a real registry behind a
 // counting proxy and the floors in the same run. Prints one table and keeps results/cluster.json. See --help.
 import type { Bench } from "./bench.ts";
 import { benchBursts } from "./bursts.ts";

@@ -11,7 +11,7 @@ async function runBench(file: string, args: readonly string[]): Promise<string> 
   return text;
 }
 
-Deno.test("bench:cluster and bench:growth, --short, run and give a number for every measure", async () => {
+Deno.test("bench:cluster of B1, B2, B4 and B8, and bench:growth, --short, run and give numbers", async () => {
   // At the same time: both wait more than they work.
   const [table, growth] = await Promise.all([
     runBench("cluster.ts", ["--short", "--only", "B1,B2,B4,B8"]),

@@ -80,6 +80,11 @@ for (const verb of ["list", "patch"]) {
   });
 }
 
+const GATE_AGE_MS = 5_000;
+
+/** For the releases that are refused at the deadline, the ones that ask for less, and two processes on a busy machine. */
+const SLACK_MS = 4_000;
+
 /** ClusterRoles whose rights pods can do without while they are held: all of them go, or one verb on pods. */
 const OTHERS = [
   "archway-pull-secrets",
@@ -89,8 +94,8 @@ const OTHERS = [
   "archway-ca-bundles",
 ];
 
-Deno.test("whatever other right is taken, every pod is released within the longest gate age", async (t) => {
-  await using bed = await openWorkingBed({ replica: { args: ["--max-gate-age=5s"] } });
+Deno.test("without get or watch of pods, or one of five ClusterRoles, every pod is released within 9 s at a longest gate age of 5 s", async (t) => {
+  await using bed = await openWorkingBed({ replica: { args: [`--max-gate-age=${GATE_AGE_MS}ms`] } });
   const { controlPlane } = bed;
   const without = async (name: string, take: () => Promise<() => Promise<void>>): Promise<void> => {
     await t.step(name, async () => {
@@ -105,7 +110,7 @@ Deno.test("whatever other right is taken, every pod is released within the longe
         assert.notEqual(read(answer.body, "spec", "schedulingGates"), undefined, "not gated");
       }
       await waitUntil("every pod to be free", async () => (await listPods(controlPlane, namespace)).every(isReleased), {
-        deadlineMs: 9_000,
+        deadlineMs: GATE_AGE_MS + SLACK_MS,
       }).finally(giveBack);
     });
   };

@@ -16,7 +16,7 @@ async function settle(lab: OpenLab, namespace: string): Promise<readonly PodFate
   return fates;
 }
 
-Deno.test("node: every container of every kind of workload runs with Archway, and not without it", {
+Deno.test("node: every container of every kind of workload runs with Archway, and some fail without it", {
   ignore: lacks("nodes"),
 }, async (t) => {
   await using lab = await openLab();
