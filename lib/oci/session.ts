@@ -67,10 +67,19 @@ type Attempt =
     readonly isOtherLogin: boolean;
   };
 
-const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024;
+const MIB = 1024 * 1024;
+
+/** Registries need not accept manifests beyond 4 MiB. Below the top one none is near 1 MiB, of which there may be many. */
+const MAX_BYTES: Readonly<Record<DocumentName["kind"], number>> = {
+  manifest: 4 * MIB,
+  head: 4 * MIB,
+  child: MIB,
+  blob: MIB,
+};
 
 const REQUEST_KIND: Readonly<Record<DocumentName["kind"], RequestKind>> = {
   manifest: "manifestGet",
+  child: "manifestGet",
   head: "manifestHead",
   blob: "blobGet",
 };
@@ -104,12 +113,19 @@ class RegistrySession implements Session {
       context,
       transport: () => variants.transport(endpoint),
       askRoot: (signal) =>
-        this.#exchange({ kind: "other", method: "GET" }, { urlBy: (scheme) => rootUrl(endpoint, scheme), signal }),
+        this.#exchange({ kind: "other", method: "GET", maxBytes: MIB }, {
+          urlBy: (scheme) => rootUrl(endpoint, scheme),
+          signal,
+        }),
     });
   }
 
   manifest(identifier: string): Promise<RegistryDocument> {
     return this.#read({ kind: "manifest", identifier });
+  }
+
+  child(identifier: string): Promise<RegistryDocument> {
+    return this.#read({ kind: "child", identifier });
   }
 
   blob(identifier: string): Promise<RegistryDocument> {
@@ -217,6 +233,7 @@ class RegistrySession implements Session {
     const { clock } = this.#shared;
     const answer = await this.#exchange({
       kind: REQUEST_KIND[document.kind],
+      maxBytes: MAX_BYTES[document.kind],
       method: document.kind === "head" ? "HEAD" : "GET",
       accept: document.kind === "blob" ? undefined : MANIFEST_MEDIA_TYPES.join(", "),
       authorization,
@@ -233,7 +250,7 @@ class RegistrySession implements Session {
 
   /** Waits for its turn at the host, and waits out short pauses that the host asks for. */
   async #exchange(
-    message: Pick<Exchange, "kind" | "method" | "accept" | "authorization" | "guest">,
+    message: Pick<Exchange, "kind" | "method" | "maxBytes" | "accept" | "authorization" | "guest">,
     { urlBy, signal, account = fingerprintOf(undefined) }: {
       readonly urlBy: (scheme: "https" | "http") => URL;
       readonly signal: AbortSignal;
@@ -244,7 +261,7 @@ class RegistrySession implements Session {
     const { limiter, transport, variants } = this.#shared;
     const { host, repository, headers } = this.#endpoint;
     const { askers, log: requestLog } = this.#context;
-    const common = { ...message, headers, maxBytes: MAX_DOCUMENT_BYTES, requestLog };
+    const common = { ...message, headers, requestLog };
     return await limiter.run({ host, repository, account, askers, signal }, () =>
       variants.sendInTurn(
         this.#endpoint,

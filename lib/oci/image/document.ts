@@ -6,9 +6,12 @@ import type { Endpoint } from "../pull_plan.ts";
 import { canonicalReference, isDigest } from "../reference.ts";
 import type { Answer } from "../http/exchange.ts";
 
-/** Which document of a repository, and how it is asked for: a `head` is that of a manifest, for its digest alone. */
+/**
+ * Which document of a repository, and how it is asked for: a `head` is that of a manifest, for its digest alone; a `child`
+ * is a manifest that an index lists.
+ */
 export interface DocumentName {
-  readonly kind: "manifest" | "blob" | "head";
+  readonly kind: "manifest" | "child" | "blob" | "head";
   /** Tag or digest. */
   readonly identifier: string;
 }

@@ -30,7 +30,9 @@ import type { FailureReason, Finding, Inspection, InspectionDepth, Platform } fr
 export interface DocumentReader {
   /** The manifest or index behind a tag or digest. */
   manifest(reference: string): Promise<RegistryDocument>;
-  /** A blob by its digest. */
+  /** A manifest or index that an index lists, by its digest. */
+  child(digest: string): Promise<RegistryDocument>;
+  /** A config by its digest. */
   blob(digest: string): Promise<RegistryDocument>;
 }
 
@@ -66,8 +68,11 @@ interface Config {
 /** Nested indexes that are followed: each costs a request, and nobody builds more. */
 const MAX_NESTED = 4;
 
-/** Entries without platform whose configs are read, all at once: each costs two requests, one after the other. */
+/** Entries without platform whose configs are read: each costs two requests, one after the other. */
 const MAX_ENTRIES_WITHOUT_PLATFORM = 8;
+
+/** Of those, how many at a time: each holds a document in memory, and many images are read at a time. */
+const READ_AT_ONCE = 2;
 
 /** More platforms than any image has; they are kept in memory for every image. */
 const MAX_PLATFORMS = 64;
@@ -129,7 +134,7 @@ async function unfold(visit: ImageVisit, entries: readonly Descriptor[]): Promis
       unfolded.push(entry);
       continue;
     }
-    const { text, contentType } = await visit.session.manifest(entry.digest);
+    const { text, contentType } = await visit.session.child(entry.digest);
     const inner = parseManifest(text, contentType);
     if (inner.kind !== "index") throw failed(visit, "Malformed", "an entry that its index calls an index is not one");
     if (inner.entries.some(isNestedIndex)) throw failed(visit, "Malformed", "its index nests indexes more than once");
@@ -160,17 +165,21 @@ async function readEntriesWithoutPlatform(
       return [];
     }
   };
-  const configs = await Promise.all(withoutPlatform.slice(0, MAX_ENTRIES_WITHOUT_PLATFORM).map(read));
+  const wanted = withoutPlatform.slice(0, MAX_ENTRIES_WITHOUT_PLATFORM);
+  const configs: Config[] = [];
+  for (let at = 0; at < wanted.length; at += READ_AT_ONCE) {
+    configs.push(...(await Promise.all(wanted.slice(at, at + READ_AT_ONCE).map(read))).flat());
+  }
   if (withoutPlatform.length > MAX_ENTRIES_WITHOUT_PLATFORM) {
     const message =
       `The index lists ${withoutPlatform.length} manifests without a platform; ${MAX_ENTRIES_WITHOUT_PLATFORM} of them were read.`;
     findings.push({ kind: "TruncatedIndex", message });
   }
-  return { configs: configs.flat(), findings };
+  return { configs, findings };
 }
 
 async function readChild(visit: ImageVisit, entry: Descriptor): Promise<Config> {
-  const { text, contentType } = await visit.session.manifest(entry.digest);
+  const { text, contentType } = await visit.session.child(entry.digest);
   const manifest = parseManifest(text, contentType);
   if (manifest.kind === "malformed" || manifest.kind === "index") {
     throw failed(visit, "Malformed", "its child is not a manifest");

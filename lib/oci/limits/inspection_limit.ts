@@ -5,8 +5,8 @@ import { askersOf } from "./askers.ts";
 import { FairLimiter } from "./fair_limiter.ts";
 
 /**
- * Inspections under way in this process. Each may hold a document of 4 MiB, so this bounds memory as well; at 100 ms an
- * image it is far more than all registries together are asked.
+ * Inspections under way in this process. Each holds one top document of up to 4 MiB and reads two others of up to 1 MiB at
+ * a time, so this bounds memory as well. At 100 ms an image it is far more than all registries together are asked.
  */
 export const MAX_INSPECTIONS = 128;
 /** A namespace may have as many as are free: half when it is alone, and there is always room for another one. */

@@ -8,7 +8,7 @@ function streamOf(pieces: readonly Uint8Array[]): ReadableStream<Uint8Array> {
   const left = [...pieces];
   const buffer = new Uint8Array(4 * FREE_BYTES);
   return new ReadableStream({
-    pull(controller) {
+    pull(controller): void {
       const piece = left.shift();
       if (piece === undefined) return controller.close();
       buffer.set(piece);
@@ -47,7 +47,7 @@ Deno.test("collectBody() refuses a large body while others hold the memory for t
   const gate = Promise.withResolvers<void>();
   const held = Promise.withResolvers<void>();
   const slow = new ReadableStream<Uint8Array>({
-    async pull(controller) {
+    async pull(controller): Promise<void> {
       const next = large.shift();
       if (next !== undefined) return controller.enqueue(next);
       held.resolve();
