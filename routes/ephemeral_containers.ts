@@ -3,9 +3,11 @@
 import type { PodImages } from "../lib/images/pod_images.ts";
 import type { EventRecorder } from "../lib/k8s/event_recorder.ts";
 import { errorText, type Logger } from "../lib/log.ts";
+import type { ImageUse } from "../lib/oci/types.ts";
+import { MAX_IMAGES } from "../lib/placement/images.ts";
 import { podRef, pullScopeOf } from "../lib/placement/pod_refs.ts";
 import { ephemeralReport } from "../lib/placement/report/ephemeral.ts";
-import type { PodView } from "../lib/placement/types.ts";
+import type { ContainerView, PodView } from "../lib/placement/types.ts";
 
 /** Clients, and what is answered at once from memory. */
 export interface EphemeralDeps {
@@ -35,14 +37,25 @@ export function checkEphemeral(deps: EphemeralDeps): (pod: PodView) => void {
 async function check({ images, events, architectureOf, signal }: EphemeralDeps, pod: PodView): Promise<void> {
   const nodeArchitecture = architectureOf(pod.nodeName);
   if (nodeArchitecture === undefined) return;
-  const wanted = pod.ephemeralContainers.map(({ image, pullPolicy }) => ({ image, pullPolicy, always: false }));
+  const wanted = distinctImages(pod.ephemeralContainers);
+  if (wanted.length === 0 || wanted.length > MAX_IMAGES) return;
   const facts = await images.inspect({ scope: pullScopeOf(pod), images: wanted, priority: "admission" }, signal);
+  const factOf = new Map(facts.map((fact) => [fact.image, fact]));
   const report = ephemeralReport(
     pod,
-    pod.ephemeralContainers.flatMap((container, index) => {
-      const fact = facts[index];
+    pod.ephemeralContainers.flatMap((container) => {
+      const fact = factOf.get(container.image);
       return fact === undefined ? [] : [{ container, fact, nodeArchitecture }];
     }),
   );
   if (report !== undefined) events.record({ ...report, object: podRef(pod) });
+}
+
+/** Each image once, whatever it is pulled by: it is not looked up for this pod alone. */
+function distinctImages(containers: readonly ContainerView[]): readonly ImageUse[] {
+  const wanted = new Map<string, ImageUse>();
+  for (const { image, pullPolicy } of containers) {
+    if (image !== "" && !wanted.has(image)) wanted.set(image, { image, pullPolicy, always: false });
+  }
+  return [...wanted.values()];
 }

@@ -12,6 +12,7 @@ const VOCABULARY = [
   "lib/parsed.ts",
   "lib/json.ts",
   "lib/json_density.ts",
+  "lib/pull_secret_names.ts",
   ...["types", "reference", "registry_host", "image/manifest", "image/platforms", "errors"].map((name) =>
     `lib/oci/${name}.ts`
   ),

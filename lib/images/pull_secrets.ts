@@ -1,6 +1,8 @@
 // The credentials of pods' pull secrets, read from the API server when an image needs them: those that the pod names or,
 // where it names none, those of its ServiceAccount, as the ServiceAccount admission fills them in.
+import pLimit from "p-limit";
 import type { Clock } from "../clock.ts";
+import { listAt } from "../json.ts";
 import type { KubeApi } from "../k8s/api.ts";
 import { ApiError } from "../k8s/errors.ts";
 import { type KubeObject, Resource, type ResourceType } from "../k8s/types.ts";
@@ -8,6 +10,7 @@ import { errorText, type Logger } from "../log.ts";
 import type { Credential } from "../oci/credential.ts";
 import { parseDockerConfigSecret } from "../oci/credentials/docker_config.ts";
 import type { InspectionFailure } from "../oci/types.ts";
+import { pullSecretNames } from "../pull_secret_names.ts";
 import { SharedCalls } from "../shared_call.ts";
 
 /** Who pulls: what was read with pull secrets serves the namespace, account and secret names alone that read it. */
@@ -50,6 +53,8 @@ const SECRET_KEPT_MS = 2_000;
 /** Nearly every pod names no secret, and accounts change seldom (ms). */
 const ACCOUNT_KEPT_MS = 10_000;
 const MAX_KEPT = 1_000;
+/** Secrets of one pod that are asked for at a time: the requests of other pods must find room between them. */
+const READS_AT_A_TIME = 4;
 const DEFAULT_ACCOUNT = "default";
 /** Statuses that mean "it is not to be had", rather than "not now". */
 const FINAL_STATUSES: readonly number[] = [403, 404];
@@ -79,8 +84,9 @@ class Reader implements PullSecrets {
       ? { kind: "read", value: pullSecrets } as const
       : await this.#attempt(signal, () => this.#secretsOf(namespace, serviceAccount || DEFAULT_ACCOUNT, signal));
     if (names.kind === "problem") return { credentials: [], problem: names.problem };
+    const limit = pLimit(READS_AT_A_TIME);
     const lists = await Promise.all(
-      names.value.map((name) => this.#attempt(signal, () => this.#credentialsOf(namespace, name, signal))),
+      names.value.map((name) => limit(() => this.#attempt(signal, () => this.#credentialsOf(namespace, name, signal)))),
     );
     return {
       credentials: lists.flatMap((list) => list.kind === "read" ? list.value : []),
@@ -102,7 +108,7 @@ class Reader implements PullSecrets {
   #secretsOf(namespace: string, name: string, signal: AbortSignal): Promise<readonly string[]> {
     return this.#accounts.run(JSON.stringify([namespace, name]), { signal }, async (_, shared) => {
       const account = await this.#get(Resource.serviceAccounts, { namespace, name }, shared);
-      return account === undefined ? [] : pullSecretsOf(account);
+      return account === undefined ? [] : pullSecretNames(listAt(account, "imagePullSecrets"));
     });
   }
 
@@ -143,13 +149,4 @@ class Reader implements PullSecrets {
       return { kind: "problem", problem: { kind: "transient", reason: "ServerError", message: errorText(error) } };
     }
   }
-}
-
-function pullSecretsOf(account: KubeObject): readonly string[] {
-  const { imagePullSecrets } = account;
-  if (!Array.isArray(imagePullSecrets)) return [];
-  const names = imagePullSecrets.map((one: unknown) =>
-    typeof one === "object" && one !== null && "name" in one ? one.name : undefined
-  );
-  return names.filter((name) => typeof name === "string").filter(Boolean);
 }

@@ -2,6 +2,7 @@
 // because it runs thousands of times a second. Tolerant: what is odd reads as absent.
 import { pointer } from "../k8s/patch.ts";
 import { PodAnnotation } from "../names.ts";
+import { pullSecretNames } from "../pull_secret_names.ts";
 import {
   isObject,
   type JsonObject,
@@ -39,7 +40,7 @@ export function parsePod(object: unknown, context: { readonly namespace?: string
     containers: [...parseContainers(spec, "initContainers"), ...parseContainers(spec, "containers")],
     ephemeralContainers: parseContainers(spec, "ephemeralContainers"),
     imageVolumes: parseImageVolumes(spec),
-    imagePullSecrets: (listAt(spec, "imagePullSecrets") ?? NOTHING).map((one) => textAt(one, "name")).filter(Boolean),
+    imagePullSecrets: pullSecretNames(listAt(spec, "imagePullSecrets")),
     serviceAccountName: textAt(spec, "serviceAccountName"),
     tolerations: mapObjects(listAt(spec, "tolerations"), parseToleration),
     owners,

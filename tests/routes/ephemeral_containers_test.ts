@@ -68,3 +68,23 @@ Deno.test("checkEphemeral() begins nothing once the process ends", () => {
   watchOf(scene, { architecture: "arm64", signal: AbortSignal.abort() })(debugged("single-amd64"));
   assert.deepEqual(scene.asked, []);
 });
+
+Deno.test("checkEphemeral() inspects each image once, and none of a pod that names more than 200", async () => {
+  const scene = openScene();
+  const asked: number[] = [];
+  const images: PodImages = {
+    ...scene.images,
+    inspect: (request, signal) => {
+      asked.push(request.images.length);
+      return scene.images.inspect(request, signal);
+    },
+  };
+  const notice = watchOf(scene, { architecture: "arm64", images });
+  notice(debugged("single-amd64", "multi", "single-amd64", ""));
+  await scene.clock.advance(0);
+  const [note] = scene.told;
+  assert.equal(note?.message.match(/Ephemeral container "single-amd64"/g)?.length, 2, "both containers are named");
+  notice(debugged(...Array.from({ length: 201 }, (_, at) => `image-${at}`)));
+  await scene.clock.advance(0);
+  assert.deepEqual(asked, [2]);
+});

@@ -173,3 +173,36 @@ Deno.test("PodImages.inspect() takes no permanent failure for one while a pull s
   });
   assert.equal((await bed.inspect(makeUse("registry.example/open:v1"))).inspection.kind, "platforms");
 });
+
+Deno.test("read() asks for four secrets of a pod at a time, and for no more once its signal aborts", async () => {
+  let underWay = 0;
+  let most = 0;
+  const answers: PromiseWithResolvers<KubeObject>[] = [];
+  const bed = openBed(async () => {
+    most = Math.max(most, ++underWay);
+    const answer = Promise.withResolvers<KubeObject>();
+    answers.push(answer);
+    return await answer.promise.finally(() => underWay--);
+  });
+  const names = Array.from({ length: 32 }, (_, at) => `s${at}`);
+  const leaving = new AbortController();
+  const reading = bed.credentials({ pullSecrets: names }, leaving.signal);
+  const left = assert.rejects(reading);
+  await bed.clock.advance(0);
+  for (const { resolve } of answers.splice(0)) resolve(secretOf("u"));
+  await bed.clock.advance(0);
+  assert.deepEqual([bed.asked.length, most], [8, 4]);
+  leaving.abort();
+  await left;
+  await bed.clock.advance(0);
+  for (const { resolve } of answers) resolve(secretOf("u"));
+  await bed.clock.advance(0);
+  assert.equal(bed.asked.length, 8);
+});
+
+Deno.test("read() asks for the first 32 distinct secrets of a ServiceAccount", async () => {
+  const names = Array.from({ length: 5_000 }, (_, at) => `s${Math.floor(at / 2)}`);
+  const bed = openBed((name, { kind }) => kind === "Secret" ? secretOf(name) : accountOf(...names));
+  const users = usersIn(await bed.credentials({}));
+  assert.deepEqual(users, Array.from({ length: 32 }, (_, at) => `s${at}`));
+});

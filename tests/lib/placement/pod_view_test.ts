@@ -83,3 +83,9 @@ Deno.test("parsePod() reads times, phase and deletion", () => {
     "Pending",
   ]);
 });
+
+Deno.test("parsePod() takes the first 32 distinct pull secrets", () => {
+  const imagePullSecrets = Array.from({ length: 50_000 }, (_, at) => ({ name: `s${Math.floor(at / 2)}` }));
+  const pod = podOf(rawPod({ imagePullSecrets: [{}, { name: "" }, ...imagePullSecrets] }));
+  assert.deepEqual(pod.imagePullSecrets, Array.from({ length: 32 }, (_, at) => `s${at}`));
+});
