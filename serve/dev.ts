@@ -10,9 +10,6 @@ import type { ServeDeps } from "./clients.ts";
 /** Longest that `dev --once` waits for its samples (ms). */
 const SAMPLES_MS = 30_000;
 
-/** The one word of an end before the samples have ended. */
-const STOPPED = "Stopped.";
-
 /** How `serve` is to run; what is left out is as main would have it. */
 export interface ServeRun {
   readonly terminal: Terminal;
@@ -43,6 +40,9 @@ export async function runDev(dev: Config, deps: DevDeps): Promise<number> {
       namespaces: [dev.namespace],
     });
     return await serveBeside(playground, dev, deps);
+  } catch (error) {
+    // What was under way fails in words of its own.
+    throw deps.stop.aborted ? new Error("Stopped.") : error;
   } finally {
     await Deno.remove(workDir, { recursive: true });
   }
@@ -60,7 +60,7 @@ async function serveBeside(playground: Playground, dev: Config, deps: DevDeps): 
     onListening: ({ adminPort }) => listening.resolve(adminPort),
   });
   // Once it listens, neither has an effect.
-  serving.then(() => listening.reject(new Error(STOPPED)), listening.reject);
+  serving.then(() => listening.reject(new Error("Archway ended before it listened.")), listening.reject);
   try {
     const adminPort = await listening.promise;
     if (!dev.once) deps.terminal.out(welcome(playground, adminPort));
@@ -108,8 +108,7 @@ async function showSamples(
     await playground.applySamples(patience);
     await playground.waitUntilSettled(patience);
   } catch (error) {
-    if (stop.aborted) throw new Error(STOPPED);
-    if (!patience.aborted) throw error;
+    if (stop.aborted || !patience.aborted) throw error;
     terminal.err("archway: Not all samples ended in time.\n");
   }
   const outcomes = playground.outcomes();
