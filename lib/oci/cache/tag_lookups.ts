@@ -33,7 +33,7 @@ interface ImageLookups {
   planned: number | undefined;
   /** Number of the last one. */
   last: number;
-  /** When the look-ups of the last second begin (monotonic ms), oldest first. */
+  /** When the look-ups of the last second began (monotonic ms), oldest first. */
   beginnings: readonly number[];
 }
 
@@ -57,14 +57,15 @@ export class TagLookups {
       running.beganAtMs <= this.#clock.nowMs();
     const number = mayJoin ? running.number : image.planned ?? this.#plan(image);
     return this.#calls.run(JSON.stringify([key, number]), { callers: askers, signal }, async (all, shared) => {
+      await this.#awaitTurn(image, shared);
+      // One that all have left before it began stays planned: the next caller takes its place instead of a later one.
+      if (image.planned === number) image.planned = undefined;
+      const began = { number, beganAtMs: this.#clock.nowMs() };
+      image.running = began;
       try {
-        await this.#awaitTurn(image, shared);
-        if (image.planned === number) image.planned = undefined;
-        image.running = { number, beganAtMs: this.#clock.nowMs() };
         return await lookUp(all, shared);
       } finally {
-        if (image.planned === number) image.planned = undefined;
-        if (image.running?.number === number) image.running = undefined;
+        if (image.running === began) image.running = undefined;
       }
     });
   }
@@ -83,21 +84,29 @@ export class TagLookups {
     return image.last;
   }
 
+  /** Waits until one may begin, and counts it. What is given up before counts for nothing and delays nobody. */
   async #awaitTurn(image: ImageLookups, signal: AbortSignal): Promise<void> {
-    const nowMs = this.#clock.monotonicMs();
-    const beginMs = nextBeginning(image.beginnings, nowMs);
-    // Taken at once: whoever plans another look-up meanwhile counts this one, even if it is given up.
-    image.beginnings = [...image.beginnings.filter((atMs) => atMs > nowMs - 1_000), beginMs];
-    if (beginMs > nowMs) await this.#clock.sleep(beginMs - nowMs, signal);
-    signal.throwIfAborted();
+    for (;;) {
+      signal.throwIfAborted();
+      const nowMs = this.#clock.monotonicMs();
+      const beginMs = nextBeginning(image.beginnings, nowMs);
+      if (beginMs <= nowMs) {
+        image.beginnings = [...image.beginnings.filter((atMs) => atMs > nowMs - 1_000), nowMs];
+        return;
+      }
+      await this.#clock.sleep(beginMs - nowMs, signal);
+    }
   }
 }
 
-/** When the next look-up may begin, after those that began or will begin at `beginnings` (ms, oldest first). */
+/**
+ * When the next look-up may begin, after those that began at `beginnings` (ms, oldest first): within half a second. So
+ * nobody is planned later than that, however many come.
+ */
 export function nextBeginning(beginnings: readonly number[], nowMs: number): number {
   const recent = beginnings.filter((atMs) => atMs > nowMs - 1_000);
   const last = recent.at(-1);
-  if (last === undefined || recent.length < AT_ONCE && last <= nowMs) return nowMs;
+  if (last === undefined || recent.length < AT_ONCE) return nowMs;
   const full = recent.at(-LOOKUPS_PER_SECOND);
   return Math.max(nowMs, last + DISTANCE_MS, full === undefined ? 0 : full + 1_000);
 }
