@@ -37,20 +37,23 @@ export async function sweepForEver(
   }
 }
 
-/** Lists pending pods, served from the API server's cache: cheap, a little old. */
+/**
+ * Lists pending pods and reduces each page before the next is read. Without a resourceVersion: for "0" the API server may
+ * ignore the size of a page, and all pending pods would come in one answer.
+ */
 async function sweep(
   { api }: Pick<PodPlacementDeps, "api">,
   { unadmitted, isWatched, onStray }: SweepOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const options = { fieldSelector: "status.phase=Pending", resourceVersion: "0", signal };
+  const options = { fieldSelector: "status.phase=Pending", signal };
   const pass = unadmitted.begin();
   for await (const object of listAll(api, Resource.pods, options)) {
     pass.look(object);
     const listed = parseGatedPod(object);
     const key = keyOf(object);
     if (listed === undefined || isWatched(key, listed)) continue;
-    // The list may be older than the watch: a pod that was released since is not shown by the watch either.
+    // The pages are older than the watch: a pod that was released since is not shown by the watch either.
     const now = await readOptional(api, { type: Resource.pods, ...splitKey(key), signal });
     const pod = now === undefined ? undefined : parseGatedPod(now);
     if (pod !== undefined && !isWatched(key, pod)) onStray(key, pod);

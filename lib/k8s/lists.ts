@@ -1,16 +1,22 @@
-// Whole collections, page by page, so that neither side ever holds more than a page of raw objects.
+// Whole collections, page by page, so that neither side ever holds more than a page of raw objects. That holds for a list
+// without resourceVersion: with "0" the API server may answer from its watch cache and ignore the limit.
 import type { ListOptions, ReadApi } from "./api.ts";
 import { isExpired } from "./errors.ts";
-import type { KubeList, KubeObject, ResourceType } from "./types.ts";
+import { type KubeList, type KubeObject, Resource, type ResourceType } from "./types.ts";
 
-/** Objects a page: 500 pods are about 4 MB, 20 ms of parsing. */
-export const LIST_PAGE_SIZE = 500;
+/** Objects a page. */
+const LIST_PAGE_SIZE = 500;
+/** Pods a page: most have some 8 KB, but whoever creates them can make each 1.4 MB large. */
+const POD_PAGE_SIZE = 50;
 
 /** How often a list is started over when the server has forgotten where it was. */
 const MAX_RESTARTS = 3;
 
-/** What to list. `limit` is the size of a page. */
-export type ListAllOptions = Omit<ListOptions, "continue"> & { readonly signal: AbortSignal };
+/** What to list. `limit` is the size of a page; absent: what suits the resource. */
+export type ListAllOptions = Omit<ListOptions, "continue" | "limit"> & {
+  readonly limit?: number | undefined;
+  readonly signal: AbortSignal;
+};
 
 /**
  * The pages of a collection, all of one resourceVersion. Throws what the API throws; a 410 in the middle (the continue
@@ -21,15 +27,21 @@ export async function* listPages(
   type: ResourceType,
   options: ListAllOptions,
 ): AsyncGenerator<KubeList, void> {
-  const { signal, resourceVersion, ...selection } = options;
-  const first = resourceVersion === undefined ? {} : { resourceVersion };
-  let page = await api.list(type, { limit: LIST_PAGE_SIZE, ...selection, ...first }, signal);
-  yield page;
-  while (page.continue !== undefined) {
-    // A continue token carries its own resourceVersion; the server refuses to be given another.
-    page = await api.list(type, { limit: LIST_PAGE_SIZE, ...selection, continue: page.continue }, signal);
+  const { signal, resourceVersion, limit = pageSizeOf(type), ...selection } = options;
+  // A continue token carries its own resourceVersion; the server refuses to be given another.
+  let place: Pick<ListOptions, "continue" | "resourceVersion"> | undefined = resourceVersion === undefined
+    ? {}
+    : { resourceVersion };
+  while (place !== undefined) {
+    // Nothing holds on to a page while the next one is read.
+    const page: KubeList = await api.list(type, { limit, ...selection, ...place }, signal);
+    place = page.continue === undefined ? undefined : { continue: page.continue };
     yield page;
   }
+}
+
+function pageSizeOf({ group, plural }: ResourceType): number {
+  return group === Resource.pods.group && plural === Resource.pods.plural ? POD_PAGE_SIZE : LIST_PAGE_SIZE;
 }
 
 /**

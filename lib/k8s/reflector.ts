@@ -6,7 +6,7 @@ import type { RawWatchEvent, ReadApi } from "./api.ts";
 import { orAborted } from "../abort.ts";
 import { openDeadline } from "./deadline.ts";
 import { ApiError, isExpired } from "./errors.ts";
-import { LIST_PAGE_SIZE, listPages } from "./lists.ts";
+import { listPages } from "./lists.ts";
 import { type Change, ObjectCache } from "./object_cache.ts";
 import type { KubeObject, ResourceType } from "./types.ts";
 
@@ -146,7 +146,7 @@ class ListWatchReflector<T> implements Reflector<T> {
 
   /** A full list, compared with the copy: what is missing from it has been deleted. Gives where to watch on from. */
   async #list(signal: AbortSignal): Promise<string> {
-    const { api, resource, pageSize = LIST_PAGE_SIZE } = this.#options;
+    const { api, resource, pageSize } = this.#options;
     const seen = new Set<string>();
     let resourceVersion = "";
     for await (const page of listPages(api, resource, { ...this.#selection(), limit: pageSize, signal })) {

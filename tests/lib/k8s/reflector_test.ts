@@ -1,5 +1,6 @@
 // What a reflector keeps and tells, and how it waits: in memory, on a clock of the test's own.
 import assert from "node:assert/strict";
+import type { ReadApi } from "../../../lib/k8s/api.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { openReflector, type Reflector, type ReflectorState } from "../../../lib/k8s/reflector.ts";
 import type { Change } from "../../../lib/k8s/object_cache.ts";
@@ -225,4 +226,26 @@ Deno.test("reflector: synced() rejects with the signal's reason when that aborts
     waiting.abort(new Error("tired"));
     await assert.rejects(synced, { message: "tired" });
   });
+});
+
+Deno.test("reflector: lists pods in small pages, since each may be as large as its creator likes", async () => {
+  const clock = new FakeClock();
+  const stop = new AbortController();
+  const limits: (number | undefined)[] = [];
+  const memory = new MemoryCluster().api;
+  const api: ReadApi = {
+    ...memory,
+    list: (type, options, signal) => {
+      limits.push(options.limit);
+      return memory.list(type, options, signal);
+    },
+  };
+  const options = { api, parse: ({ metadata }: KubeObject): string => metadata.name, onChange: () => {}, clock };
+  const both = [Resource.pods, Resource.clusterConfigs].map((resource) =>
+    openReflector({ ...options, resource, log: silentLogger, name: resource.plural }).run(stop.signal)
+  );
+  await clock.advance(100);
+  stop.abort();
+  await Promise.all(both);
+  assert.deepEqual(limits, [50, 500]);
 });
