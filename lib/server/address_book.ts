@@ -12,6 +12,8 @@ export interface AddressState<C> {
   provenUntilMs: number;
   /** Handshakes that it may begin at once. */
   readonly handshakes: TokenBucket;
+  /** Those that it may begin although strangers have used up what they have together. */
+  readonly reserve: TokenBucket;
 }
 
 interface Member<C> {
@@ -22,6 +24,11 @@ interface Member<C> {
 /** Of one address, and of all together, that proved nothing. */
 const ADDRESS_RATE = { burst: 768, perSecond: 50 } as const;
 const TOTAL_RATE = { burst: 2_048, perSecond: 200 } as const;
+/**
+ * Of one address beyond that: two after 10 s without a handshake. An API server that has not proven itself yet gets
+ * a connection by them whatever strangers use up, and needs one to be proven.
+ */
+const RESERVE_RATE = { burst: 2, perSecond: 0.2 } as const;
 /** An API server may be quiet for so long (ms) and still connect as one that is known. */
 const PROVEN_FOR_MS = 10 * 60_000;
 
@@ -48,16 +55,14 @@ export class AddressBook<C extends Member<C>> {
     const key = keyOfAddress(remoteAddress);
     const known = this.#states.get(key);
     if (known !== undefined && this.#isProven(known)) return known;
-    if (known !== undefined && !known.handshakes.has(nowMs) || !this.#all.has(nowMs)) return undefined;
-    const state = known ?? {
-      key,
-      unproven: new Set<C>(),
-      proven: 0,
-      provenUntilMs: -Infinity,
-      handshakes: new TokenBucket(ADDRESS_RATE, nowMs),
-    };
+    const state = known ?? newState<C>(key, nowMs);
+    if (!state.handshakes.has(nowMs)) return undefined;
+    const hasReserve = state.reserve.has(nowMs);
+    if (this.#all.has(nowMs)) this.#all.take();
+    else if (!hasReserve) return undefined;
+    // What is begun within the common limit counts as well: the reserve is for addresses that pause.
+    if (hasReserve) state.reserve.take();
     state.handshakes.take();
-    this.#all.take();
     this.#states.set(key, state);
     return state;
   }
@@ -99,13 +104,25 @@ export class AddressBook<C extends Member<C>> {
   sweep(): void {
     for (const [key, state] of this.#states) {
       const isInUse = state.unproven.size > 0 || this.#isProven(state);
-      if (!isInUse && state.handshakes.isFull(this.#nowMs())) this.#states.delete(key);
+      const isFull = state.handshakes.isFull(this.#nowMs()) && state.reserve.isFull(this.#nowMs());
+      if (!isInUse && isFull) this.#states.delete(key);
     }
   }
 
   #isProven({ proven, provenUntilMs }: AddressState<C>): boolean {
     return proven > 0 || this.#nowMs() < provenUntilMs;
   }
+}
+
+function newState<C>(key: string, nowMs: number): AddressState<C> {
+  return {
+    key,
+    unproven: new Set<C>(),
+    proven: 0,
+    provenUntilMs: -Infinity,
+    handshakes: new TokenBucket(ADDRESS_RATE, nowMs),
+    reserve: new TokenBucket(RESERVE_RATE, nowMs),
+  };
 }
 
 /** Tokens that come back with time. */

@@ -106,6 +106,29 @@ Deno.test("ConnectionTable limits the handshakes of strangers, not those of the 
   assert.equal(bench.drops.slice(before).filter((reason) => reason === "rate").length, 1);
 });
 
+Deno.test("ConnectionTable lets an API server in that is not proven yet, whatever a crowd of strangers uses up", () => {
+  const bench = openBench();
+  const crowd = Array.from({ length: 50 }, (_, at) => `10.0.1.${at}`);
+  const flood = (): void => {
+    for (const address of crowd) for (let count = 0; count < 60; count++) bench.open("crowd", address);
+  };
+  flood();
+  const opened = (name: string, address: string): boolean => bench.open(name, address) !== undefined;
+  assert.equal(opened("crowd", "10.0.1.0"), false, "the crowd has used up what all have together");
+  assert.deepEqual(["a", "b", "c"].map((name) => opened(name, API_SERVER)), [true, true, false]);
+  for (let second = 0; second < 9; second++) {
+    bench.time.nowMs += 1_000;
+    bench.table.sweep();
+    flood();
+  }
+  assert.deepEqual(["d", "e"].map((name) => opened(name, API_SERVER)), [true, false], "one in five seconds");
+  bench.time.nowMs += 5_000;
+  flood();
+  bench.prove("api", API_SERVER);
+  flood();
+  for (let count = 0; count < 100; count++) assert.ok(opened(`api-${count}`, API_SERVER));
+});
+
 Deno.test("ConnectionTable counts what plain paths proved for nothing once they are refused", () => {
   const bench = openBench({ maxUnproven: 1 });
   const connection = bench.open("plain", "10.0.0.2");
