@@ -94,7 +94,11 @@ class RememberingSource implements TokenSource {
     const exchange = tokenExchange(request);
     // A token server may serve many registries: what goes wrong for one of them says nothing of the others.
     const repository = endpoint.host;
-    const about = { host: exchange.url.host, repository, account: fingerprintOf(credential), askers, signal };
+    const { host } = exchange.url;
+    const isForeign = host !== endpoint.host;
+    // Any registry may name any token server: what one asks for must not use up what others may ask there.
+    const account = isForeign ? `${endpoint.host} ${fingerprintOf(credential)}` : fingerprintOf(credential);
+    const about = { host, repository, isForeign, account, askers, signal };
     const answer = await limiter.run(about, () => transport.send(exchange, signal));
     if (answer.status === 400 || answer.status === 401 || answer.status === 403) return { kind: "denied", lifeMs: 0 };
     if (answer.status !== 200) throw realmFailed(request, answer, clock.nowMs());
@@ -103,9 +107,8 @@ class RememberingSource implements TokenSource {
     if (token !== undefined && token !== "" && isSendable(token)) {
       return { kind: "token", token, lifeMs: Math.max(LEAST_LIFE_MS, (body.data?.expires_in ?? 0) * 1_000) };
     }
-    const { host } = request.endpoint;
-    const message = `Cannot log in to "${host}": its token server answered without a token.`;
-    throw inspectionError("Malformed", message, { registry: host });
+    const message = `Cannot log in to "${endpoint.host}": its token server answered without a token.`;
+    throw inspectionError("Malformed", message, { registry: endpoint.host });
   }
 }
 

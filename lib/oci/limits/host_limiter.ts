@@ -22,6 +22,8 @@ export interface RequestAbout {
   readonly host: string;
   /** Whose failure a 5xx is, below the host. */
   readonly repository: string;
+  /** Another registry names the host as its token server: what goes wrong may be its doing, and never stops the host. */
+  readonly isForeign?: boolean | undefined;
   /** Equal for requests that the registry counts together: the fingerprint of the credential. */
   readonly account: string;
   /** Whose shares it counts in, and how urgent it is; both may grow while it waits. */
@@ -133,7 +135,7 @@ export class HostLimiter {
 
   /** Gives the place back and notes what came of it. */
   leave(place: Place, { about, outcome }: { readonly about: RequestAbout; readonly outcome: Outcome }): void {
-    this.#note(about, outcome);
+    this.#note(about, about.isForeign === true ? ofRegistryAlone(outcome) : outcome);
     place.release();
     this.#places.giveFree();
     if (this.#breaker.state === "open") this.#places.refuseAll(() => this.#circuitOpen(this.#breaker.openForMs, ""));
@@ -179,6 +181,7 @@ export class HostLimiter {
     const atMs = this.#clock.nowMs();
     const subject = { registry: this.#host };
     const name = groupOf(about.repository);
+    const key = keyOfGroup(about);
     const account = this.#account(about.account);
     switch (outcome.kind) {
       case "nothing":
@@ -186,7 +189,7 @@ export class HostLimiter {
         return this.#breaker.withdrew();
       case "answered":
         this.#worked();
-        this.#groups.delete(name);
+        this.#groups.delete(key);
         account.answered(outcome.remaining);
         if (outcome.status < 400) this.#lastSuccessAtMs = atMs;
         this.#reporter.worked(subject);
@@ -200,13 +203,12 @@ export class HostLimiter {
       case "overloaded":
         this.#breaker.succeeded();
         this.#lastFailure = { reason: "ServerError", atMs };
-        return this.#failingGroup(name).paused(outcome.pauseMs, outcome.message);
+        return this.#failingGroup(key).paused(outcome.pauseMs, outcome.message);
       case "repository-failed":
         this.#lastFailure = { reason: outcome.reason, atMs };
-        this.#failingGroup(name).failed(outcome.message);
+        this.#failingGroup(key).failed(outcome.message);
         this.#reporter.failed({ ...subject, repositories: name }, outcome.message);
-        if (this.#breaker.state === "closed" && this.#groups.size < GROUPS_OF_A_HOST) return this.#breaker.withdrew();
-        return this.#hostFailed(outcome.message);
+        return this.#isHostFailing(about) ? this.#hostFailed(outcome.message) : this.#breaker.withdrew();
       case "host-failed":
         this.#lastFailure = { reason: outcome.reason, atMs };
         this.#group(about)?.withdrew();
@@ -225,8 +227,14 @@ export class HostLimiter {
     this.#breaker.failed();
   }
 
-  #group({ repository }: RequestAbout): RepositoryHealth | undefined {
-    return this.#groups.get(groupOf(repository));
+  #isHostFailing({ isForeign = false }: RequestAbout): boolean {
+    if (isForeign) return false;
+    const own = [...this.#groups.keys()].filter((key) => !key.startsWith(FOREIGN));
+    return this.#breaker.state !== "closed" || own.length >= GROUPS_OF_A_HOST;
+  }
+
+  #group(about: RequestAbout): RepositoryHealth | undefined {
+    return this.#groups.get(keyOfGroup(about));
   }
 
   #failingGroup(name: string): RepositoryHealth {
@@ -244,6 +252,18 @@ export class HostLimiter {
     if (this.#accounts.size > MAX_REMEMBERED) forgetFirst(this.#accounts, (one) => one !== account && one.isIdle);
     return account;
   }
+}
+
+/** What no repository begins with. */
+const FOREIGN = "@";
+
+function keyOfGroup({ repository, isForeign = false }: RequestAbout): string {
+  return isForeign ? FOREIGN + repository : groupOf(repository);
+}
+
+/** A host that cannot be reached for one registry's sake may be within reach of all others: long addresses are cut off. */
+function ofRegistryAlone(outcome: Outcome): Outcome {
+  return outcome.kind === "host-failed" ? { ...outcome, kind: "repository-failed" } : outcome;
 }
 
 function forgetFirst<V>(map: Map<string, V>, mayForget: (value: V) => boolean): void {

@@ -17,7 +17,11 @@ export type Outcome =
   /** The repository asks for a pause. */
   | { readonly kind: "overloaded"; readonly pauseMs: number; readonly message: string }
   /** The repository cannot be read now: 5xx, or no answer in time. Others on the same host may work. */
-  | { readonly kind: "repository-failed"; readonly reason: "ServerError" | "Timeout"; readonly message: string }
+  | {
+    readonly kind: "repository-failed";
+    readonly reason: "ServerError" | "Timeout" | "Unreachable" | "TlsFailed";
+    readonly message: string;
+  }
   /** The host cannot be reached: whatever is asked next meets the same. */
   | { readonly kind: "host-failed"; readonly reason: "Unreachable" | "TlsFailed"; readonly message: string }
   /** The caller left, or failed for a reason of its own. */

@@ -394,3 +394,15 @@ Deno.test("inspect() parses no token answer that is dense", async () => {
     path.startsWith("/token") ? new Response(`{"token":"t","more":[${"{},".repeat(100_000)}{}]}`) : undefined;
   assert.equal(sees(await inspector.inspect(`${registry.host}/org/app:v1`)), "Malformed");
 });
+
+Deno.test("inspect() gets tokens of a server that has refused another registry's requests as too many", async () => {
+  await using tokens = await openFakeRegistry({ login: { kind: "token", users: {}, anonymous: true } });
+  const login: Login = { kind: "token", users: {}, anonymous: true, realm: `${tokens.origin}/token` };
+  await using evil = await open(login);
+  await using good = await open(login);
+  using inspector = openTestInspector();
+  tokens.intercept = () => new Response("", { status: 429, headers: { "retry-after": "600" } });
+  assert.equal(sees(await inspector.inspect(`${evil.host}/org/app:v1`)), "RateLimited");
+  tokens.intercept = () => undefined;
+  assert.deepEqual(sees(await inspector.inspect(`${good.host}/org/app:v1`)), BOTH);
+});

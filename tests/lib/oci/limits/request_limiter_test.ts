@@ -403,3 +403,23 @@ Deno.test("RequestLimiter.run() costs at most 1.6 requests an image when 30 % ar
   }
   assert.ok(sent / images <= 1.6, `${sent / images} requests an image`);
 });
+
+Deno.test("RequestLimiter.run() lets failures of other registries' token requests stop those registries alone", async () => {
+  for (const reason of ["ServerError", "Timeout", "Unreachable", "TlsFailed"] as const) {
+    const limiter = open(new FakeClock());
+    const fail = (): Promise<LimitedAnswer> =>
+      reason === "ServerError"
+        ? Promise.resolve(answer(500))
+        : Promise.reject(inspectionError(reason, "Cannot read it."));
+    for (let at = 0; at < 40; at++) {
+      const repository = `evil-${at % 4}.example`;
+      await reasonOf(run(limiter, fail, { repository, account: `${repository} anonymous`, isForeign: true }));
+    }
+    const works = (): Promise<LimitedAnswer> => Promise.resolve(answer());
+    const other = { repository: "good.example", account: "good.example anonymous", isForeign: true };
+    assert.equal(await reasonOf(run(limiter, works, other)), "answered", reason);
+    assert.equal(await reasonOf(run(limiter, works)), "answered", reason);
+    const failed = { repository: "evil-0.example", account: "evil-0.example anonymous", isForeign: true };
+    assert.equal(await reasonOf(run(limiter, works, failed)), "CircuitOpen", reason);
+  }
+});
