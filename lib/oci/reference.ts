@@ -32,6 +32,8 @@ const PATH = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_|__|
 const TAG = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
 const DIGEST = /^[A-Za-z][A-Za-z0-9]{0,31}(?:[-_+.][A-Za-z][A-Za-z0-9]{0,31}){0,3}:[0-9A-Za-z]{3,128}$/;
 const MAX_NAME_LENGTH = 255;
+/** More than a name with a tag and a digest can have; Kubernetes takes any text. */
+const MAX_REFERENCE_LENGTH = 1_000;
 
 /**
  * Drops the tag of a reference that also has a digest, and refuses what has no single meaning. The three messages are the
@@ -48,6 +50,10 @@ export function normaliseImageReference(image: string): { readonly text: string 
 
 /** Parses a reference into what to ask whom for. */
 export function parseReference(image: string): ParsedReference {
+  if (image.length > MAX_REFERENCE_LENGTH) {
+    const message = `Cannot read an image reference of ${image.length} characters: none has more than 1 000.`;
+    return { kind: "invalid", message };
+  }
   const normalised = normaliseImageReference(image);
   if ("problem" in normalised) return { kind: "invalid", message: normalised.problem };
   const [name = "", digest, ...more] = normalised.text.split("@");

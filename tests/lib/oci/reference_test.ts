@@ -221,3 +221,11 @@ Deno.test("parseReference() gives one host for all spellings of it", () => {
   assert.equal(parse("[::0001]:5000/app").registry, "[::1]:5000");
   assert.equal(parse("INDEX.docker.io:443/nginx").registry, "registry-1.docker.io");
 });
+
+Deno.test("parseReference() looks at no reference of more than 1 000 characters, and does not repeat it", () => {
+  const parsed = parseReference(`user:secret@${"a/".repeat(500)}b`);
+  const message = "Cannot read an image reference of 1013 characters: none has more than 1 000.";
+  assert.deepEqual(parsed, { kind: "invalid", message });
+  const longest = `r.example/${"a".repeat(245)}:${"t".repeat(128)}@sha256:${"0".repeat(64)}`;
+  assert.equal(parseReference(longest).kind, "reference");
+});
