@@ -19,7 +19,7 @@ export interface SharedCallOptions<T, C> {
   readonly keepMs?: ((answer: T) => number) | undefined;
   /** Answers kept at most. */
   readonly maxKept?: number | undefined;
-  /** What the kept answers may weigh together, and what each weighs; absent: they are only counted. */
+  /** What the kept answers may weigh together with their keys, and what each weighs; absent: they are only counted. */
   readonly maxSize?: number | undefined;
   readonly sizeOf?: ((answer: T) => number) | undefined;
   /** What becomes of a call when its last caller has left. `aborts` (default): its signal. `goes on`: the next caller joins it. */
@@ -52,7 +52,8 @@ export class SharedCalls<T, C = never> {
   constructor(options: SharedCallOptions<T, C>) {
     this.#options = options;
     const { maxKept = DEFAULT_KEPT, maxSize, sizeOf = () => 1 } = options;
-    const weights = maxSize === undefined ? {} : { maxSize, sizeCalculation: ({ answer }: Kept<T>) => sizeOf(answer) };
+    const weigh = ({ answer }: Kept<T>, key: string): number => key.length + sizeOf(answer);
+    const weights = maxSize === undefined ? {} : { maxSize, sizeCalculation: weigh };
     this.#kept = new LRUCache({ max: maxKept, ...weights });
   }
 

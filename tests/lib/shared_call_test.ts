@@ -90,3 +90,17 @@ Deno.test("SharedCalls.run() keeps no rejection", async () => {
   started[1]?.finish("answer");
   assert.equal(await next, "answer");
 });
+
+Deno.test("SharedCalls.run() weighs the keys of the answers that it keeps, too", async () => {
+  const options = { keepMs: () => 1_000, maxSize: 1_000, sizeOf: () => 1 };
+  const calls = new SharedCalls<string>({ clock: new FakeClock(), ...options });
+  let started = 0;
+  const ask = (key: string): Promise<string> =>
+    calls.run(key, { signal: NEVER }, () => {
+      started += 1;
+      return Promise.resolve("answer");
+    });
+  const keys = ["a", "b", "c"].map((letter) => letter.repeat(400));
+  for (const key of [...keys, ...keys]) await ask(key);
+  assert.equal(started, 6);
+});
