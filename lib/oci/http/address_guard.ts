@@ -54,9 +54,10 @@ function embedded(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv6
  *
  * `fetch` resolves the name once more, and cannot be held to what was checked: Deno.createHttpClient has no resolver, its
  * `tcp` transport skips TLS, and an address in the URL is not the name that the certificate is for. A name that changes in
- * between gains nothing by it: where the operator declared nothing, requests go over verified TLS alone (or where a
- * registry that he declared to be without TLS sends them), so whatever stands at the other address must first prove to be
- * that name. Where TLS is not verified the addresses are held to.
+ * between reads nothing by it: where the administrator declared nothing, requests go over verified TLS alone (or where a
+ * registry that is declared to be without TLS sends them), so whatever stands at the other address must first prove to be
+ * that name. It does make a connection there, so a failure is described only at hosts that have answered before; how long
+ * it takes can still be measured. Where TLS is not verified the addresses are held to.
  */
 export async function guardAddress(
   host: string,

@@ -112,8 +112,9 @@ export function classify(hop: Hop, error: unknown): InspectionError {
 }
 
 /**
- * The one error for all that can go wrong on the wire at an undeclared private address: image names come from tenants, and
- * the difference between a closed port, a silent one and one without TLS would show them a network that they cannot reach.
+ * The one error for all that can go wrong on the wire at an undeclared host that is at a private address or has never
+ * answered: image names come from tenants, and the difference between a closed port, a silent one and one without TLS would
+ * show them a network that they cannot reach.
  */
 export function concealed(hop: Hop, cause: unknown): InspectionError {
   const { host } = hop.url;

@@ -1,6 +1,7 @@
 // Sends exchanges to registries safely: guarded address, verified TLS, time and size limits, redirects without
 // credentials. Everything above deals with whole answers.
 import { STATUS_CODES } from "node:http";
+import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
 import { guardAddress, isPublicAddress, type Resolve } from "./address_guard.ts";
 import { InspectionError } from "../errors.ts";
@@ -33,6 +34,8 @@ const HEADERS_TIMEOUT_MS = 5_000;
 /** Documents are small: a registry that trickles is better asked again, and pods must not wait 10 s for one that is well. */
 const TOTAL_TIMEOUT_MS = 7_000;
 const MAX_REDIRECTS = 5;
+/** Image names come from tenants: there may be any number of hosts. */
+const MAX_ANSWERED = 1_000;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
 /** What a transport is made with. */
@@ -72,6 +75,8 @@ class PooledTransport implements Transport {
   readonly #clients: HttpClients = openHttpClients();
   readonly #pinnedHosts = new PinnedHosts();
   readonly #budget = new BodyBudget();
+  /** Hosts that have answered anything but 5xx. */
+  readonly #answered = new LRUCache<string, true>({ max: MAX_ANSWERED });
 
   constructor(deps: TransportDeps) {
     this.#deps = deps;
@@ -136,14 +141,20 @@ class PooledTransport implements Transport {
       const { status, headers } = response;
       const body = await readBody(response, { hop, budget: this.#budget });
       trace({ status, note: STATUS_CODES[status] ?? "" });
+      if (status < 500) this.#answered.set(url.host, true);
       return { status, headers, body, redirect: hop.redirect };
     } catch (error) {
-      const isPrivate = checked.addresses?.some((address) => !isPublicAddress(address)) === true;
-      const fault = isPrivate ? concealed(hop, error) : classify(hop, error);
+      const fault = this.#mayDescribe(checked) ? classify(hop, error) : concealed(hop, error);
       const failure = error instanceof InspectionError ? error : fault;
       trace({ status: "failed", note: failure.failure.reason });
       throw failure;
     }
+  }
+
+  /** `fetch` may have met another address than the guard: only a host that has answered is believed to be a public one. */
+  #mayDescribe({ hop, addresses }: Checked): boolean {
+    if (addresses === undefined) return true;
+    return addresses.every(isPublicAddress) && this.#answered.has(hop.url.host);
   }
 
   #open({ hop, addresses }: Checked, signal: AbortSignal): Promise<Response> {
