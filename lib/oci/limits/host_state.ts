@@ -48,14 +48,24 @@ export function foldStates(states: readonly HostState[], mayName: (host: string)
 
 /** Hosts that are named beside the declared ones. */
 const MAX_NAMED = 50;
+/** Of those, hosts that one namespace alone has used: its pods choose them. */
+const MAX_NAMED_OF_NAMESPACE = 5;
 /** A host that was of no use for so long gives its place to another (ms). */
 const UNUSED_MS = 3_600_000;
+
+/** A host that has given what it was asked for. */
+interface UsefulHost {
+  /** Last success (monotonic ms). */
+  readonly atMs: number;
+  /** The one namespace that has used it; undefined when there were several, or none. */
+  readonly namespace: string | undefined;
+}
 
 /** The hosts that may be named: declared ones, and a bounded number of those that have given what they were asked for. */
 export class NamedHosts {
   readonly #declared: ReadonlySet<string>;
-  /** Last success of each (monotonic ms), the oldest first. */
-  readonly #useful = new Map<string, number>();
+  /** The least recently used first. */
+  readonly #useful = new Map<string, UsefulHost>();
 
   /** With the declared ones. */
   constructor(declared: readonly string[]) {
@@ -66,14 +76,27 @@ export class NamedHosts {
     return this.#declared.has(host) || this.#useful.has(host);
   }
 
-  /** A host has given what it was asked for. */
-  note(host: string, nowMs: number): void {
-    if (this.#useful.size >= MAX_NAMED && !this.#useful.has(host)) {
-      const [oldest, atMs] = this.#useful.entries().next().value ?? ["", nowMs];
-      if (nowMs - atMs < UNUSED_MS) return;
-      this.#useful.delete(oldest);
-    }
+  /** A host has given what it was asked for, to these namespaces; an empty one is none. */
+  note(host: string, { atMs, namespaces }: { readonly atMs: number; readonly namespaces: readonly string[] }): void {
+    if (this.#declared.has(host)) return;
+    const known = this.#useful.get(host);
+    const users = new Set(known?.namespace === undefined ? namespaces : [known.namespace, ...namespaces]);
+    const [first = ""] = users;
+    const isShared = users.size !== 1 || first === "" || known !== undefined && known.namespace === undefined;
+    const namespace = isShared ? undefined : first;
+    if (known === undefined && !this.#makeRoom(namespace, atMs)) return;
     this.#useful.delete(host);
-    this.#useful.set(host, nowMs);
+    this.#useful.set(host, { atMs, namespace });
+  }
+
+  /** Whether there is a place for one more, if need be that of the host which was of no use for longest. */
+  #makeRoom(namespace: string | undefined, nowMs: number): boolean {
+    const all = [...this.#useful];
+    const own = namespace === undefined ? [] : all.filter(([, host]) => host.namespace === namespace);
+    const rivals = own.length >= MAX_NAMED_OF_NAMESPACE ? own : all.length >= MAX_NAMED ? all : [];
+    const [oldest] = rivals;
+    if (oldest === undefined) return true;
+    if (nowMs - oldest[1].atMs < UNUSED_MS) return false;
+    return this.#useful.delete(oldest[0]);
   }
 }

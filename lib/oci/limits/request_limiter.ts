@@ -78,7 +78,7 @@ class Limiter implements RequestLimiter {
     try {
       const answer = await send();
       outcome = outcomeOf(answer, this.#clock.nowMs());
-      if (answer.status < 400) this.#named.note(about.host, this.#clock.monotonicMs());
+      if (answer.status < 400) this.#noteUse(about);
       return answer;
     } catch (error) {
       if (error instanceof InspectionError && !about.signal.aborted) outcome = outcomeOfFailure(error.failure);
@@ -86,6 +86,11 @@ class Limiter implements RequestLimiter {
     } finally {
       host.leave(place, { about, outcome });
     }
+  }
+
+  #noteUse({ host, askers }: RequestAbout): void {
+    const namespaces = askers.members.map(({ namespace }) => namespace);
+    this.#named.note(host, { atMs: this.#clock.monotonicMs(), namespaces });
   }
 
   /** The host, now the most recently used. Of too many, the longest unused idle one is forgotten. */

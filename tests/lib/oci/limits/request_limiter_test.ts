@@ -423,3 +423,23 @@ Deno.test("RequestLimiter.run() lets failures of other registries' token request
     assert.equal(await reasonOf(run(limiter, works, failed)), "CircuitOpen", reason);
   }
 });
+
+Deno.test("RequestLimiter.publicHostStates() names no more than five hosts that one namespace alone has used", async () => {
+  const clock = new FakeClock();
+  const limiter = open(clock);
+  const use = (host: string, namespace: string): Promise<LimitedAnswer> =>
+    run(limiter, () => Promise.resolve(answer()), { host, namespace });
+  const names = (): readonly string[] => limiter.publicHostStates().map(({ host }) => host).sort();
+  for (let at = 0; at < 60; at++) await use(`h${at}.example`, "evil");
+  assert.deepEqual(names(), ["h0.example", "h1.example", "h2.example", "h3.example", "h4.example", "other"]);
+  await use("good.example", "team-a");
+  assert.ok(names().includes("good.example"));
+  // Another namespace uses one of the five as well: that is no longer counted.
+  await use("h0.example", "team-a");
+  await use("h7.example", "evil");
+  await use("h8.example", "evil");
+  assert.deepEqual([names().includes("h7.example"), names().includes("h8.example")], [true, false]);
+  await clock.advance(3_600_000);
+  await use("h8.example", "evil");
+  assert.deepEqual([names().includes("h8.example"), names().includes("h1.example")], [true, false]);
+});
