@@ -77,7 +77,7 @@ const toleration = fc.record({
 
 function containersOf(images: readonly string[]): fc.Arbitrary<readonly unknown[]> {
   const image = fc.oneof(
-    { weight: 120, arbitrary: fc.constantFrom(...images) },
+    { weight: 240, arbitrary: fc.constantFrom(...images) },
     { weight: 1, arbitrary: fc.constantFrom("registry.invalid/x:1", "<registry>/app:v1", " padded", "") },
   );
   const container = fc.record({ image, imagePullPolicy: fc.constantFrom("IfNotPresent", "Never") });

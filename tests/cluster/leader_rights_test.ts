@@ -11,13 +11,22 @@ const CONFIG = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/
 /** No registry answers there. */
 const IMAGE = "registry.invalid/team/app:1";
 
-/** Takes a verb on pods from Archway's ClusterRole; gives the way to put it back. */
-function forbid(cluster: ClusterAccess, verb: string): Promise<() => Promise<void>> {
-  return change(cluster, "archway-pods", (rules) =>
-    rules.map((rule) => {
-      const verbs = read(rule, "verbs");
-      return { ...Object(rule), verbs: Array.isArray(verbs) ? verbs.filter((one) => one !== verb) : verbs };
-    }));
+/** The ClusterRoles that grant something on pods. */
+const POD_ROLES = ["archway-pods", "archway-uninstall"];
+
+/** Takes a verb on pods from Archway's ClusterRoles; gives the way to put it back. */
+async function forbid(cluster: ClusterAccess, verb: string): Promise<() => Promise<void>> {
+  const undo = await Promise.all(POD_ROLES.map((role) =>
+    change(cluster, role, (rules) =>
+      rules.map((rule) => {
+        const [verbs, resources] = [read(rule, "verbs"), read(rule, "resources")];
+        if (!Array.isArray(verbs) || !Array.isArray(resources) || !resources.includes("pods")) return rule;
+        return { ...Object(rule), verbs: verbs.filter((one) => one !== verb) };
+      }))
+  ));
+  return async () => {
+    for (const restore of undo) await restore();
+  };
 }
 
 /** Changes the rules of a ClusterRole; gives the way to put them back. */
