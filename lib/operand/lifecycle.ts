@@ -101,13 +101,12 @@ const reconcileDeleting: readonly Rule[] = [
   (facts) => dropIfThere(facts, Finalizer.noPodPlacementConfig),
   ...removeWebhookAndGates,
   (facts) => dropIfThere(facts, Finalizer.enoexecEvents),
+  // Before the last finalizer: once the config is gone, Archway may be stopped and everything deleted at once.
+  (facts) => has(facts, Finalizer.podPlacement) ? removeHold(facts) : undefined,
   (facts) => dropIfThere(facts, Finalizer.podPlacement),
 ];
 
-const reconcileAbsent: readonly Rule[] = [
-  ...removeWebhookAndGates,
-  ({ installation }) => installation === "held" ? { kind: "remove", target: "hold" } : undefined,
-];
+const reconcileAbsent: readonly Rule[] = [...removeWebhookAndGates, removeHold];
 
 /** Nothing is waited for: this process and its rights last only for moments. */
 const reconcileUninstalling: readonly Rule[] = [
@@ -117,6 +116,10 @@ const reconcileUninstalling: readonly Rule[] = [
   ...Object.values(Finalizer).map((finalizer): Rule => (facts) => dropIfThere(facts, finalizer)),
   () => ({ kind: "remove", target: "hold" }),
 ];
+
+function removeHold({ installation }: OperandFacts): OperandStep | undefined {
+  return installation === "held" ? { kind: "remove", target: "hold" } : undefined;
+}
 
 /** Decides the next step: the first rule of the state that applies. */
 export function decideOperandStep(facts: OperandFacts): OperandStep {

@@ -77,10 +77,23 @@ async function kubectl(cluster: ClusterAccess, args: readonly string[], stdin?: 
 
 /** As README has it: Archway's own objects go, those that both share are the other's by now. */
 async function removeOwnObjects(cluster: ClusterAccess): Promise<void> {
+  const held = [
+    ["-n", "archway-system", "serviceaccount/archway"],
+    ["clusterrole/archway-uninstall"],
+    ["clusterrolebinding/archway-uninstall"],
+  ];
+  for (const object of held) {
+    await kubectl(cluster, ["patch", ...object, "--type=merge", "-p", '{"metadata":{"finalizers":null}}']);
+  }
   await kubectl(cluster, ["delete", "namespace", "archway-system", "--timeout=60s"]);
   const kinds = "clusterroles,clusterrolebindings";
   await kubectl(cluster, ["delete", kinds, "-l", "app.kubernetes.io/part-of=archway"]);
 }
+
+const DEFINITION =
+  "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/clusterpodplacementconfigs.multiarch.openshift.io";
+const VALIDATING =
+  `/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/${WebhookName.validatingConfiguration}`;
 
 /** Everything cluster-wide, and every pod, that still speaks of Archway. */
 async function remainsOf(cluster: ClusterAccess): Promise<readonly string[]> {
@@ -109,6 +122,22 @@ function withoutHistory(object: unknown): unknown {
   return rest;
 }
 
+/** In a cluster Archway writes its path below its Service; here it is reached by URL, which excludes a Service. */
+async function reachByService(cluster: ClusterAccess): Promise<void> {
+  const service = { name: "archway", namespace: "archway-system", path: "/" };
+  const conversion = { spec: { conversion: { webhook: { clientConfig: { url: null, service } } } } };
+  expectStatus("patch the definition", await cluster.request("PATCH", DEFINITION, conversion), [200]);
+  const { body } = await cluster.request("GET", VALIDATING);
+  const webhooks = read(body, "webhooks");
+  assert.ok(Array.isArray(webhooks));
+  const patch = webhooks.flatMap((webhook, at) => {
+    const { url: _url, ...rest } = Object(read(webhook, "clientConfig"));
+    return [{ op: "replace", path: `/webhooks/${at}/clientConfig`, value: { ...rest, service } }];
+  });
+  const type = { contentType: "application/json-patch+json" };
+  expectStatus("patch the configuration", await cluster.request("PATCH", VALIDATING, patch, type), [200]);
+}
+
 Deno.test("ha: the way back: the reference's objects apply over Archway's, and its processes find all they need", async () => {
   await withGatedPods(["--max-gate-age=600s"], async (scene) => {
     const { cluster, installation, namespace } = scene;
@@ -123,6 +152,7 @@ Deno.test("ha: the way back: the reference's objects apply over Archway's, and i
     const gated = (await listPods(cluster, namespace)).filter((pod) => !isReleased(pod));
     assert.ok(gated.length >= 10 && gated.every(({ labels }) => labels[SCHEDULING_GATE] === "gated"));
 
+    await reachByService(cluster);
     const manifests = await renderReferenceManifests();
     const list = JSON.stringify({ apiVersion: "v1", kind: "List", items: manifests });
     await kubectl(cluster, ["apply", "--server-side", "--force-conflicts", "-f", "-"], list);
