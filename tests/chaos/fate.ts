@@ -1,6 +1,6 @@
 // What became of a pod: held for ever, placed where it cannot run, given up on with a Warning, never seen, or placed well.
 // Pure but for reading events of the few that look wrong.
-import { SCHEDULING_GATE } from "../../lib/names.ts";
+import { GateLabel, SCHEDULING_GATE } from "../../lib/names.ts";
 import type { ClusterAccess } from "../cluster/support/cluster_access.ts";
 import { isReleased, isScheduled, listPodEvents, type PodOutcome } from "../cluster/support/pods.ts";
 
@@ -8,7 +8,7 @@ import { isReleased, isScheduled, listPodEvents, type PodOutcome } from "../clus
  * | fate      | gate | constraint or node                         | why                                            |
  * |-----------|------|--------------------------------------------|------------------------------------------------|
  * | stuck     | on   | or on no node                              | nobody lifted the gate, or no node will take it |
- * | missed    | off  | any                                        | the webhook was not there (`failurePolicy: Ignore`) |
+ * | missed    | off  | any                                        | the webhook was not there (`failurePolicy: Ignore`), or had stopped gating |
  * | given up  | off  | wider than the images allow, and a Warning | the registry stayed away for too long          |
  * | misplaced | off  | wider than the images allow, no Warning    | must never happen                              |
  * | placed    | off  | as the images allow                        |                                                |
@@ -44,7 +44,7 @@ export async function judgePod(
   facts: Case & { readonly namespace: string },
 ): Promise<Fate> {
   if (!isReleased(pod) || !isScheduled(pod)) return "stuck";
-  if (!(SCHEDULING_GATE in pod.labels)) return "missed";
+  if ((pod.labels[SCHEDULING_GATE] ?? GateLabel.notSet) === GateLabel.notSet) return "missed";
   if (isPlacedWell(pod, facts)) return "placed";
   const events = await listPodEvents(cluster, { namespace: facts.namespace, name: pod.name });
   return events.some(({ type }) => type === "Warning") ? "given up" : "misplaced";

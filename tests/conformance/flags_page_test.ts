@@ -9,7 +9,7 @@ const ROOT = new URL("../..", import.meta.url).pathname;
 
 /** Flags of other programs and tasks, by program. */
 const FOREIGN: Readonly<Record<string, readonly string[]>> = {
-  "kubectl": ["force-conflicts", "from-file", "replicas", "server-side"],
+  "kubectl": ["force-conflicts", "from-file", "replicas", "server-side", "type"],
   "kube-apiserver": ["admission-control-config-file"],
   "helm": ["set"],
   "podman": ["all"],
