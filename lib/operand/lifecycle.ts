@@ -101,8 +101,6 @@ const reconcileDeleting: readonly Rule[] = [
   (facts) => dropIfThere(facts, Finalizer.noPodPlacementConfig),
   ...removeWebhookAndGates,
   (facts) => dropIfThere(facts, Finalizer.enoexecEvents),
-  // Before the last finalizer: once the config is gone, Archway may be stopped and everything deleted at once.
-  (facts) => has(facts, Finalizer.podPlacement) ? removeHold(facts) : undefined,
   (facts) => dropIfThere(facts, Finalizer.podPlacement),
 ];
 

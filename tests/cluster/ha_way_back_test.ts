@@ -193,6 +193,10 @@ Deno.test("ha: uninstalling: webhook, gates, finalizers and then all objects go,
       await kubectl(cluster, ["delete", "clusterpodplacementconfig", "cluster", "--timeout=60s"]);
       await waitForPods(cluster, namespace, { count: 10, until: isReleased });
       assert.equal((await cluster.request("GET", WEBHOOK)).status, 404);
+      await waitUntil("the account to be let go", async () => {
+        const { body } = await cluster.request("GET", "/api/v1/namespaces/archway-system/serviceaccounts/archway");
+        return read(body, "metadata", "finalizers") === undefined;
+      });
       await archway.stop();
     }
     await kubectl(cluster, ["delete", "-k", "manifests/base", "--timeout=60s"]);

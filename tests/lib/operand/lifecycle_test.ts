@@ -105,7 +105,6 @@ const TABLE: readonly (readonly [title: string, facts: OperandFacts, expected: s
       gatedPods: 1,
       leavingForMs: 60_000 * ABANDON_AFTER.gateAges,
       forced: { attempts: ABANDON_AFTER.attempts, agoMs: 5_000 },
-      installation: "free",
     }),
     "remove pod-placement",
   ],
@@ -119,12 +118,7 @@ const TABLE: readonly (readonly [title: string, facts: OperandFacts, expected: s
     leaving([podPlacement, enoexecEvents]),
     "remove enoexec-events",
   ],
-  ["lets its account go before the last finalizer", leaving([podPlacement]), "remove hold"],
-  [
-    "90 drops the last finalizer when nothing is held",
-    leaving([podPlacement], { installation: "free" }),
-    "remove pod-placement",
-  ],
+  ["90 drops the last finalizer when nothing is held", leaving([podPlacement]), "remove pod-placement"],
   ["has nothing to do for a leaving config that holds none of ours", leaving(["other/finalizer"]), "done"],
   [
     "B14 removes the webhook when the config vanished",
