@@ -203,7 +203,7 @@ Deno.test("manifests on a real API server", async (t) => {
     ["update delete patch", "secrets", "any", "any"],
     ["create", "secrets", "", "any"],
     ["list watch patch get", "nodes", "any"],
-    ["get patch", "namespaces", "any"],
+    ["patch", "namespaces", "any"],
     ["list", "deployments.apps", "", "any"],
     ["create get update patch delete", "mutatingwebhookconfigurations.admissionregistration.k8s.io", "another"],
     ["patch create delete", "validatingwebhookconfigurations.admissionregistration.k8s.io", "another"],
