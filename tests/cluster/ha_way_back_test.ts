@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { Finalizer, SCHEDULING_GATE, WebhookName } from "../../lib/names.ts";
 import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
 import { type ControlPlane, startControlPlane } from "./support/control_plane.ts";
-import { install, type Installation } from "./support/installation.ts";
+import { HELD_OBJECTS, install, type Installation } from "./support/installation.ts";
 import { createPods, isReleased, isScheduled, listPods, waitForPods } from "./support/pods.ts";
 import { renderOperand, renderReferenceManifests, renderReferenceWebhook } from "./support/reference.ts";
 import { SHARED_NODES } from "./support/shared_control_plane.ts";
@@ -77,12 +77,7 @@ async function kubectl(cluster: ClusterAccess, args: readonly string[], stdin?: 
 
 /** As README has it: Archway's own objects go, those that both share are the other's by now. */
 async function removeOwnObjects(cluster: ClusterAccess): Promise<void> {
-  const held = [
-    ["-n", "archway-system", "serviceaccount/archway"],
-    ["clusterrole/archway-uninstall"],
-    ["clusterrolebinding/archway-uninstall"],
-  ];
-  for (const object of held) {
+  for (const object of HELD_OBJECTS) {
     await kubectl(cluster, ["patch", ...object, "--type=merge", "-p", '{"metadata":{"finalizers":null}}']);
   }
   await kubectl(cluster, ["delete", "namespace", "archway-system", "--timeout=60s"]);

@@ -100,15 +100,15 @@ async function apply(cluster: ClusterAccess, objects: readonly ManifestObject[])
   assert.equal(applied.code, 0, applied.stderr);
 }
 
-/** What a running Archway holds while a config exists, and lets go by itself; here it has been stopped before. */
-const HELD = [
+/** What a running Archway holds while a config exists, as arguments of kubectl; a stopped one cannot let it go. */
+export const HELD_OBJECTS: readonly (readonly string[])[] = [
   ["-n", "archway-system", "serviceaccount/archway"],
   ["clusterrole/archway-uninstall"],
   ["clusterrolebinding/archway-uninstall"],
 ];
 
 async function remove(cluster: ClusterAccess, objects: readonly ManifestObject[]): Promise<void> {
-  for (const held of HELD) {
+  for (const held of HELD_OBJECTS) {
     await cluster.kubectl(["patch", ...held, "--type=merge", "-p", '{"metadata":{"finalizers":null}}']);
   }
   // The namespace takes with it what the service made there: Lease, Secret, monitoring.
