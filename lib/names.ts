@@ -37,6 +37,31 @@ export const PodAnnotation = {
   decision: "archway.dev/decision",
 } as const;
 
+/** Labels of ENoExecEvents. Those with a value of `failedArchitecture` are records of images, not reports of a node. */
+export const EnoexecLabel = {
+  /** Why an event could not be matched with a pod. */
+  error: "multiarch.openshift.io/enoexec-event-error",
+  /** The architecture that an image claims and its program lacks. */
+  failedArchitecture: "archway.dev/failed-architecture",
+} as const;
+
+/** Annotations of ENoExecEvents. */
+export const EnoexecAnnotation = {
+  /** The node that wrote the event: an admission policy holds it against the writer. */
+  node: "archway.dev/node",
+  podUid: "archway.dev/pod-uid",
+  command: "archway.dev/command",
+  /** When it happened, RFC 3339. */
+  at: "archway.dev/at",
+  /** Of a record: the image's digest, the namespace that it counts in (empty: every one), the image as the pod named it. */
+  failedDigest: "archway.dev/failed-digest",
+  failedIn: "archway.dev/failed-in",
+  failedImage: "archway.dev/failed-image",
+} as const;
+
+/** Names of the exec format error monitor's objects: those of the MTO. */
+export const ExecFormatMonitor = { daemon: "enoexec-event-daemon" } as const;
+
 /** The label `multiarch.openshift.io/<arch>` of a pod whose images run on that architecture. */
 export function architectureLabel(architecture: string): string {
   return `${API_GROUP}/${architecture}`;
@@ -125,6 +150,10 @@ export const EventReason = {
   gateRemovalFailed: "ArchAwareSchedGateRemovalFailed",
   /** Archway's own: the gate was lifted without a decision, because pod placement leaves the cluster. */
   gateLifted: "ArchAwareSchedGateLifted",
+  /** A container was to run a program of another architecture than its node has. */
+  execFormatError: "ExecFormatError",
+  /** Archway's own: such a pod was evicted, so that the one that replaces it is placed by its images. */
+  execFormatRepaired: "ArchAwareExecFormatRepaired",
   /** Archway's own, on the cluster config: pods were admitted while no replica answered in time. */
   admissionMissed: "ArchAwareAdmissionMissed",
 } as const;

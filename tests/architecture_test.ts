@@ -18,9 +18,9 @@ const VOCABULARY = [
   ),
   ...["types", "wire", "patch", "errors"].map((name) => `lib/k8s/${name}.ts`),
 ];
-const DOMAIN = ["lib/placement/", "lib/operand/"];
+const DOMAIN = ["lib/placement/", "lib/operand/", "lib/enoexec/"];
 /** Components that put edges and domain together: an informer parses what it watches into words of the domain. */
-const ASSEMBLIES = ["lib/playground/", "lib/cli/", "lib/gates/", "lib/informers/"];
+const ASSEMBLIES = ["lib/playground/", "lib/cli/", "lib/gates/", "lib/informers/", "lib/enoexec/daemon/"];
 
 type Layer = "main" | "routes" | "controllers" | "vocabulary" | "domain" | "assembly" | "edge" | "tests";
 
@@ -30,8 +30,8 @@ function layerOf(file: string): Layer {
   if (file.startsWith("controllers/")) return "controllers";
   if (file.startsWith("tests/") || file.startsWith("manifests/")) return "tests";
   if (VOCABULARY.includes(file)) return "vocabulary";
-  if (DOMAIN.some((folder) => file.startsWith(folder))) return "domain";
   if (ASSEMBLIES.some((folder) => file.startsWith(folder))) return "assembly";
+  if (DOMAIN.some((folder) => file.startsWith(folder))) return "domain";
   return "edge";
 }
 

@@ -1,0 +1,96 @@
+// An ENoExecEvent, written and read. What is known when it is created stands in annotations, because an object is created
+// without its status: the status that the MTO's tools read follows in a second write.
+import { listAt, objectAt, textAt } from "../json.ts";
+import { apiVersionOf, type KubeObject, Resource } from "../k8s/types.ts";
+import { EnoexecAnnotation, EnoexecLabel } from "../names.ts";
+import type { ExecFailure } from "./exec_failure.ts";
+
+/** The DaemonSet that an event belongs to: the garbage collector takes its events away with it. */
+export interface EventOwner {
+  /** Namespace of the DaemonSet and of the event: an owner in another namespace would not count as one. */
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** The status of an ENoExecEvent, by the names that the MTO gives it. */
+export interface EventStatus {
+  readonly nodeName: string;
+  readonly podName: string;
+  readonly podNamespace: string;
+  readonly containerID: string;
+}
+
+/** An event to write: the object to create, and the status to write after it. */
+export interface ENoExecEvent {
+  readonly object: KubeObject;
+  readonly status: EventStatus;
+}
+
+/** Longest command that is kept; a hostile program chooses its own name. */
+const MAX_COMMAND_LENGTH = 128;
+const CONTAINER_ID = /^.+:\/\/([a-f0-9]{64})$/;
+
+/**
+ * The ENoExecEvent to create, and the status to write after it. Its name follows from the container: a second event of a
+ * container that the leader has not looked at yet is a conflict (409), which says that there is nothing left to write.
+ */
+export function buildEvent(failure: ExecFailure, owner: EventOwner): ENoExecEvent {
+  const { nodeName, podName, podNamespace, podUid, containerId, command, atMs } = failure;
+  return {
+    object: {
+      apiVersion: apiVersionOf(Resource.enoexecEvents),
+      kind: Resource.enoexecEvents.kind,
+      metadata: {
+        name: CONTAINER_ID.exec(containerId)?.[1] ?? podUid,
+        namespace: owner.namespace,
+        annotations: {
+          [EnoexecAnnotation.node]: nodeName,
+          [EnoexecAnnotation.podUid]: podUid,
+          [EnoexecAnnotation.at]: new Date(atMs).toISOString(),
+          ...command === undefined ? {} : { [EnoexecAnnotation.command]: printable(command) },
+        },
+        ownerReferences: [{ apiVersion: "apps/v1", kind: "DaemonSet", name: owner.name, uid: owner.uid }],
+      },
+    },
+    status: { nodeName, podName, podNamespace, containerID: containerId },
+  };
+}
+
+function printable(command: string): string {
+  return command.slice(0, MAX_COMMAND_LENGTH).replaceAll(/[^\x20-\x7e]/g, "?");
+}
+
+/** An ENoExecEvent as the leader reads it. What is missing is empty. */
+export interface EventView extends EventStatus {
+  readonly name: string;
+  readonly podUid: string;
+  readonly command: string;
+  readonly createdAtMs: number;
+  readonly isDeleting: boolean;
+  /** Something else holds it: it stays after it was deleted. */
+  readonly isHeld: boolean;
+  /** Value of the error label; undefined without one. */
+  readonly error: string | undefined;
+}
+
+/** Reads one; tolerant of anything. */
+export function parseEvent(object: KubeObject): EventView {
+  const { metadata } = object;
+  const status = objectAt(object, "status");
+  const annotations = metadata.annotations ?? {};
+  const createdAtMs = Date.parse(metadata.creationTimestamp ?? "");
+  return {
+    name: metadata.name,
+    nodeName: textAt(status, "nodeName"),
+    podName: textAt(status, "podName"),
+    podNamespace: textAt(status, "podNamespace"),
+    containerID: textAt(status, "containerID"),
+    podUid: textAt(annotations, EnoexecAnnotation.podUid),
+    command: textAt(annotations, EnoexecAnnotation.command),
+    createdAtMs: Number.isNaN(createdAtMs) ? 0 : createdAtMs,
+    isDeleting: metadata.deletionTimestamp !== undefined,
+    isHeld: (listAt(metadata, "finalizers") ?? []).length > 0,
+    error: metadata.labels?.[EnoexecLabel.error],
+  };
+}
