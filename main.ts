@@ -15,7 +15,7 @@ export const VERSION = "0.1.0";
 
 const USER_AGENT = `archway/${VERSION}`;
 /** How long webhooks still answer after SIGTERM (ms): behind a Service until its endpoints have followed, else until busy
- * connections have been handed back. */
+ * connections have been closed. */
 const LINGER_MS = { service: 3_000, url: 1_000 } as const;
 
 const encoder = new TextEncoder();
@@ -109,10 +109,10 @@ function stopSignal(): AbortSignal {
 }
 
 async function openAccess(config: Config, warn: (message: string) => void): Promise<ClusterAccess> {
-  const { command, context, surroundings } = config;
+  const { command, context, registryEnvironment } = config;
   const [host, port] = [Deno.env.get("KUBERNETES_SERVICE_HOST"), Deno.env.get("KUBERNETES_SERVICE_PORT")];
   // `serve` acts on a cluster for good: it takes none that was not named.
-  const home = command === "serve" || host ? undefined : surroundings.home;
+  const home = command === "serve" || host ? undefined : registryEnvironment.home;
   const { kubeconfigPath } = await import("./lib/k8s/kubeconfig_path.ts");
   const kubeconfig = kubeconfigPath({ given: config.kubeconfig, home, exists: isFile });
   const clock = systemClock;

@@ -4,8 +4,8 @@
 import type { Clock } from "../lib/clock.ts";
 import {
   type AddOptions,
-  type ReconcileOutcome,
-  type ReconcileSample,
+  type QueueMetrics,
+  type ReconcileResult,
   WorkQueue,
   type WorkQueueOptions,
 } from "../lib/k8s/work_queue.ts";
@@ -13,20 +13,20 @@ import type { Logger } from "../lib/log.ts";
 
 /** What a controller is made of. */
 export interface ControllerOptions {
-  /** For log lines and as the metrics' label. */
+  /** In log lines, and the label `name` of the queue's metrics. */
   readonly name: string;
   /** Run beside the queue; their callbacks enqueue keys. */
   readonly watches: readonly { run(signal: AbortSignal): Promise<void> }[];
-  /** Brings the object of a key to what it should be. A thrown error means: again, after a backoff. */
-  readonly reconcile: (key: string, signal: AbortSignal) => Promise<ReconcileOutcome>;
+  /** Brings the object of a key to what it should be. A thrown error requeues the key with backoff. */
+  readonly reconcile: (key: string, signal: AbortSignal) => Promise<ReconcileResult>;
   /** Keys reconciled at a time. */
   readonly parallel: number;
   /** How its queue differs from the usual. */
   readonly queue?: Pick<WorkQueueOptions, "backoff" | "groupOf" | "reservedForUrgent">;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Hears of each finished reconcile. */
-  readonly observe?: ((controller: string, sample: ReconcileSample) => void) | undefined;
+  /** Makes the metrics of the queue, labelled with its name. */
+  readonly queueMetrics?: ((name: string) => QueueMetrics) | undefined;
 }
 
 /** A controller. One run at a time; keys that were added while it did not run are taken up by the next run. */
@@ -36,7 +36,7 @@ export interface Controller {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** A controller whose queue can be looked at. */
+/** A controller that shows the state of its queue. */
 export interface QueuedController extends Controller {
   /** Keys that are due and wait for a free place. */
   readonly depth: number;
@@ -45,16 +45,16 @@ export interface QueuedController extends Controller {
 }
 
 /** Nothing more to do until the key is added again. */
-export const DONE: ReconcileOutcome = { kind: "done" };
+export const DONE: ReconcileResult = { kind: "done" };
 
-/** Look again after this time (ms), or when the key is added, whichever is first. */
-export function again(afterMs: number): ReconcileOutcome {
-  return { kind: "again", afterMs };
+/** Reconcile the key again after this time (ms), or when it is added, whichever is first. */
+export function requeueAfter(afterMs: number): ReconcileResult {
+  return { kind: "requeue", afterMs };
 }
 
 /** Makes the controller. Nothing is asked of the API server before `run`. */
 export function openController(options: ControllerOptions): QueuedController {
-  const { name, watches, reconcile, parallel, clock, log, observe } = options;
+  const { name, watches, reconcile, parallel, clock, log, queueMetrics } = options;
   const queue = new WorkQueue({
     ...options.queue,
     name,
@@ -62,7 +62,7 @@ export function openController(options: ControllerOptions): QueuedController {
     reconcile,
     clock,
     log,
-    ...(observe === undefined ? {} : { observe: (sample) => observe(name, sample) }),
+    metrics: queueMetrics?.(name),
   });
   return {
     enqueue: (key, how) => queue.add(key, how),

@@ -18,7 +18,7 @@ export interface Controllers {
   readonly everywhere: readonly Runnable[];
   /** Runs on the leader alone: everything that writes to the cluster. */
   readonly leading: readonly Runnable[];
-  /** What the leader says of itself: whether it can watch and release pods. */
+  /** The state that the leader publishes: whether it can watch and release pods. */
   readonly leaderState: () => HolderState;
   /** Whether the configs and credentials that decisions depend on are known. */
   readonly isSettled: () => boolean;

@@ -1,5 +1,7 @@
-// All metrics, registered at start-up so that they are present at zero: labels have closed sets of values, but for `host`. Names of the Multiarch Tuning Operator (MTO) are kept.
+// All metrics. They are registered at the start, so they are present at zero: labels have closed sets of values, but for
+// `host`. The names are those of the Multiarch Tuning Operator (MTO), where it has the metric.
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { type ClientMetrics, openClientMetrics } from "./k8s/client_metrics.ts";
 import { DROP_REASONS, type DropReason } from "./server/connection_table.ts";
 import { FAILURE_REASONS, type FailureReason } from "./oci/types.ts";
 
@@ -55,11 +57,11 @@ export const DECISION_LABELS = [
 /** One of {@link DECISION_LABELS}. */
 export type DecisionLabel = typeof DECISION_LABELS[number];
 
-/** The process's metrics. Durations go in as milliseconds; Prometheus sees seconds. */
-export interface Metrics {
+/** The process's metrics. Durations go in as milliseconds and are exposed in seconds. */
+export interface Metrics extends ClientMetrics {
   /** Webhook: one admission request answered. `dryRun` counts nothing of pods. */
   admission(outcome: AdmissionOutcome, options: { readonly ms: number; readonly dryRun: boolean }): void;
-  /** Controller: one reconcile of a pod ended. `gated` tells whether it held our gate. */
+  /** Controller: one reconcile of a pod ended. `gated`: whether it had our gate. */
   podProcessed(options: { readonly gated: boolean; readonly ms: number }): void;
   /** Controller: a gated pod's decision was written. */
   decision(kind: DecisionLabel): void;
@@ -85,13 +87,12 @@ export interface Metrics {
   expose(gauges: Gauges): Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
-/** What is measured at the moment someone scrapes. */
+/** What is measured at a scrape. */
 export interface Gauges {
   readonly gatedPods: number;
   /** Pending pods that were admitted without the webhook, as of the leader's last sweep. */
   readonly unadmittedPods: number;
   readonly cachedInspections: number;
-  readonly queueDepth: number;
   readonly isLeading: boolean;
   readonly isGating: boolean;
   readonly memory: { readonly rss: number; readonly heapUsed: number };
@@ -113,6 +114,7 @@ export function openMetrics(): Metrics {
     ...openInspectionMetrics(instruments),
     ...openProcessMetrics(instruments),
     ...openWebhookPortMetrics(instruments),
+    ...openClientMetrics(registry, LATENCY_BUCKETS_SECONDS),
     expose: async (gauges) => {
       setGauges(gauges);
       return { contentType: registry.contentType, text: await registry.metrics() };
@@ -252,15 +254,14 @@ function openWebhookPortMetrics(
 function openGauges(registry: Registry): (gauges: Gauges) => void {
   const gauge = (name: string, help: string, labelNames: readonly string[] = []): Gauge =>
     new Gauge({ name, help, labelNames: [...labelNames], registers: [registry] });
-  const gated = gauge("mto_ppo_pods_gated", "Gated pods the leader knows of now.");
+  const gated = gauge("mto_ppo_pods_gated", "Gated pods in the leader's cache.");
   const unadmitted = gauge(
     "archway_unadmitted_pods",
     "Pending pods admitted without the webhook, at the leader's last sweep.",
   );
   const cached = gauge("mto_inspection_cache_size", "Entries in the inspection cache.");
-  const depth = gauge("archway_queue_depth", "Pods waiting for a decision.");
   const leading = gauge("archway_leader", "1 while this replica holds the Lease.");
-  const gating = gauge("archway_gating", "1 while this replica gates pods; 0 while the dead-man switch is open.");
+  const gating = gauge("archway_gating", "1 while this replica gates pods; 0 while gating has stopped.");
   const rss = gauge("archway_resident_memory_bytes", "Resident memory of the process.");
   const heap = gauge("archway_heap_used_bytes", "Used JavaScript heap.");
   const circuits = gauge("archway_registry_circuit_open", "1 while requests to a failing registry are held back.", [
@@ -273,7 +274,6 @@ function openGauges(registry: Registry): (gauges: Gauges) => void {
     gated.set(gauges.gatedPods);
     unadmitted.set(gauges.unadmittedPods);
     cached.set(gauges.cachedInspections);
-    depth.set(gauges.queueDepth);
     leading.set(Number(gauges.isLeading));
     gating.set(Number(gauges.isGating));
     rss.set(gauges.memory.rss);

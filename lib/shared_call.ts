@@ -59,7 +59,7 @@ export class SharedCalls<T, C = never> {
 
   /**
    * A kept answer, that of a call under way, or that of a new call of `work`. Rejects as the work does, or with the signal's
-   * reason. `callers`: for whom it is asked; those that join them join the shared call.
+   * reason. `callers`: the namespaces that it is made for; those that join them join the shared call.
    */
   async run(
     key: string,

@@ -1,4 +1,4 @@
-// The end of every exhaustive switch over a union: a member nobody handled is a bug, found by the compiler first.
+// The end of every exhaustive switch over a union: a member without a case is a bug, found by the compiler first.
 
 /** Marks code that the types say cannot be reached. Throws when a value from outside broke the types' promise. */
 export function unreachable(value: never): never {

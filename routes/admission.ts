@@ -19,7 +19,7 @@ export type ReviewRead =
   | { readonly kind: "review"; readonly request: AdmissionRequest }
   | UnreadableBody;
 
-/** The envelope from parsed JSON; without a uid there is nobody to answer. */
+/** The envelope from parsed JSON; a review without a uid cannot be answered. */
 export function parseReview(review: unknown): ReviewRead {
   const request = memberOf(review, "request");
   const uid = memberOf(request, "uid");
@@ -45,7 +45,7 @@ export function allowedReview(uid: string, patch: JsonPatch): Readonly<Record<st
   return renderAnswer({ uid, allowed: true, ...change });
 }
 
-/** The answer for a pod that was not looked at: allowed, with the warning that kubectl shows. */
+/** The answer for an unchecked pod: allowed, with the warning that kubectl shows. */
 export function uncheckedReview(uid: string, warning: string): Readonly<Record<string, unknown>> {
   return renderAnswer({ uid, allowed: true, warnings: [warning] });
 }

@@ -1,5 +1,5 @@
 // The validating webhooks of both config kinds: AdmissionReview in, live reads, lib/operand/validate.ts, AdmissionReview
-// out. Registered with failurePolicy Fail, so a fault becomes an answer that says so, never silence.
+// out. Registered with failurePolicy Fail, so every fault is answered with its message.
 import type { ReadApi } from "../lib/k8s/api.ts";
 import { ApiError, isNotFound } from "../lib/k8s/errors.ts";
 import { Resource } from "../lib/k8s/types.ts";

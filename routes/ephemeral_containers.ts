@@ -12,14 +12,14 @@ import type { ContainerView, PodView } from "../lib/placement/types.ts";
 /** Clients, and what is answered at once from memory. */
 export interface EphemeralDeps {
   readonly images: PodImages;
-  readonly events: Pick<EventRecorder, "record">;
+  readonly events: EventRecorder;
   readonly log: Logger;
   readonly architectureOf: (node: string) => string | undefined;
   /** Ends the work under way. */
   readonly signal: AbortSignal;
 }
 
-/** Pods looked at in one moment at most: people add ephemeral containers by hand. */
+/** Pods checked at a time: users add ephemeral containers by hand. */
 const MAX_UNDER_WAY = 32;
 
 /** Gives the function that the webhook calls with each pod that gets ephemeral containers. It never waits or throws. */

@@ -20,7 +20,7 @@ import { type AdmissionRequest, allowedReview, parseReview, uncheckedReview } fr
 import { MAX_STRUCTURE } from "../lib/json_density.ts";
 import { type ReviewBody, withReviewBody } from "./review_body.ts";
 
-/** What the webhook asks of the rest of the process; every question but `opening` is answered at once. */
+/** What the webhook calls in the rest of the process; every function but `opening` returns at once. */
 export interface GatePodDeps {
   readonly clock: Clock;
   readonly log: Logger;
@@ -37,10 +37,10 @@ export interface GatePodDeps {
   readonly mayGate: () => boolean;
   /** Only in the first moments of a process: ends when it has seen what verdicts rest on, or has waited long enough. */
   readonly opening: () => Promise<void> | undefined;
-  /** Hears of pods that get ephemeral containers. */
+  /** Called with pods that get ephemeral containers. */
   readonly noticeEphemeral: (pod: PodView) => void;
   readonly liveArchitectures: () => readonly string[] | undefined;
-  /** Shows the latest verdicts. */
+  /** Records verdicts for the dashboard. */
   readonly board: Pick<Board, "record">;
   readonly observe: (outcome: AdmissionOutcome, options: { readonly ms: number; readonly dryRun: boolean }) => void;
 }
@@ -52,10 +52,10 @@ interface Answer {
 
 const UNTOUCHED: Answer = { outcome: "passed", patch: [] };
 
-/** Containers of a pod that is still looked at: more than any node runs. Each costs about a microsecond. */
+/** A pod with more containers is not checked: more than any node runs. Each costs about a microsecond. */
 export const MAX_CONTAINERS = 5_000;
 
-/** What a user reads whose pod is not looked at. */
+/** The warning for a pod that is admitted unchecked. */
 function uncheckedWarning(excess: string): string {
   return `Archway admitted this pod without looking at it: it has more than ${excess}. ` +
     "It has no scheduling gate and may be scheduled onto a node that its images do not support.";

@@ -47,7 +47,7 @@ export function webhookApp(deps: WebhookDeps): Hono {
   return app;
 }
 
-/** Health, metrics and pages for people. */
+/** Health, metrics and the dashboard. */
 export function adminApp({ metrics, gauges, ready, pages }: AdminDeps): Hono {
   const app = new Hono();
   app.get("/healthz", liveness());

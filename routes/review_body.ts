@@ -69,7 +69,7 @@ function findUid(bytes: Uint8Array): string | undefined {
 
 async function readBytes(context: Context): Promise<Uint8Array | UnreadableBody> {
   const declared = context.req.header("content-length");
-  // Reading a stream costs more than the rest of the answer: only where the head says nothing of the size.
+  // Reading a stream costs more than the rest of the answer: only where the head does not declare the size.
   if (declared === undefined) return await readCapped(context.req.raw);
   if (Number(declared) <= MAX_BODY_BYTES) return new Uint8Array(await context.req.arrayBuffer());
   await discard(context.req.raw);

@@ -1,4 +1,4 @@
-// The plain listener for people and probes: health, metrics, dashboard.
+// The plain HTTP listener for users and probes: health, metrics, dashboard.
 import { dashboard } from "../routes/dashboard.tsx";
 import { adminApp } from "../routes/mod.ts";
 import type { DashboardView } from "../routes/dashboard/view.ts";
@@ -41,7 +41,6 @@ function gaugesOf({ election, imageService }: Clients, { gatingHealth, podPlacem
     gatedPods: podPlacement.gatedPods(),
     unadmittedPods: isLeader ? podPlacement.unadmittedPods() : 0,
     cachedInspections: imageService.cacheSize(),
-    queueDepth: podPlacement.queueDepth(),
     isLeading: isLeader,
     isGating: gatingHealth().kind === "gating",
     memory: Deno.memoryUsage(),

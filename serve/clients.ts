@@ -1,5 +1,5 @@
 // What `archway serve` reaches the outside with: API server, registries, metrics, serving certificate. Three values stand
-// for the API server, so that it shows at every call what may be written there, and by whom.
+// for the API server, so that every call shows what may be written and by which replica.
 import { type Board, openBoard } from "../lib/server/board.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Config } from "../lib/config/parse.ts";
@@ -59,8 +59,8 @@ export interface Clients {
   readonly globalPullSecret: GlobalPullSecret | undefined;
 }
 
-/** Until when clients live. */
-export interface ClientsLife {
+/** The signals and the stack that bound the lifetime of the clients. */
+export interface ClientsLifetime {
   /** What must be closed is left here. */
   readonly stack: AsyncDisposableStack;
   /** Ends the waiting for an API server. */
@@ -73,10 +73,10 @@ export interface ClientsLife {
 const BOARD_ROWS = 200;
 
 /** Opens them. Rejects when the certificate's files are wrong, or the API server refuses its Secret. */
-export async function openClients(deps: ServeDeps, life: ClientsLife): Promise<Clients> {
+export async function openClients(deps: ServeDeps, lifetime: ClientsLifetime): Promise<Clients> {
   const { config, access, clock, log, identity, userAgent } = deps;
   const metrics = openMetrics();
-  const api = life.stack.use(openKubeApi(access, { clock, log, userAgent }));
+  const api = lifetime.stack.use(openKubeApi(access, { clock, log, userAgent, observe: metrics.apiCall }));
   const election = openElection({ api, namespace: config.namespace, name: LEASE_NAME, identity, clock, log });
   const isLeaseHeld = (): boolean => clock.monotonicMs() < (election.view().heldUntilMs ?? 0);
   const globalPullSecret = config.pullSecrets === "none" ? undefined : openGlobalPullSecret({
@@ -87,7 +87,7 @@ export async function openClients(deps: ServeDeps, life: ClientsLife): Promise<C
     log,
     onChange: () => imageService.known.forgetPrivate(),
   });
-  const imageService: ImageService = life.stack.use(
+  const imageService: ImageService = lifetime.stack.use(
     await openImageService({
       config,
       clock,
@@ -103,11 +103,11 @@ export async function openClients(deps: ServeDeps, life: ClientsLife): Promise<C
     election,
     metrics,
     board: openBoard({ capacity: BOARD_ROWS }),
-    certificate: await openServingCertificate({ config, api, clock, log }, life.stop),
-    checkApi: life.stack.use(openKubeApi(access, { clock, log, userAgent })),
-    pathSecret: await openPathSecret(deps, { api, stop: life.stop }),
+    certificate: await openServingCertificate({ config, api, clock, log }, lifetime.stop),
+    checkApi: lifetime.stack.use(openKubeApi(access, { clock, log, userAgent, observe: metrics.apiCall })),
+    pathSecret: await openPathSecret(deps, { api, stop: lifetime.stop }),
     imageService,
-    images: openImages(deps, { api, metrics, imageService, signal: life.background }),
+    images: openImages(deps, { api, metrics, imageService, signal: lifetime.background }),
     globalPullSecret,
   };
 }

@@ -1,14 +1,14 @@
-// The long-lived components of `archway serve`, and what they ask each other: informers, pod placement, operator, events.
+// The long-lived components of `archway serve` and the callbacks between them: informers, pod placement, operator, events.
 import { openOperator, type Operator } from "../controllers/operator/controller.ts";
 import { openPodPlacement, type PodPlacement } from "../controllers/pod_placement/controller.ts";
 import { type AuditedNamespaces, openAuditedNamespaces } from "../lib/informers/audited_namespaces.ts";
 import { type Configs, logLevelOf, openConfigs } from "../lib/informers/configs.ts";
 import { type LiveArchitectures, openLiveArchitectures } from "../lib/informers/architectures.ts";
-import { type EventRecorder, openEventRecorder } from "../lib/k8s/event_recorder.ts";
+import { type BackgroundEventRecorder, openEventRecorder } from "../lib/k8s/event_recorder.ts";
 import { EVENT_SOURCE } from "../lib/names.ts";
-import { decideGating, type GatingHealth } from "../lib/operand/dead_man.ts";
+import { decideGating, type GatingHealth } from "../lib/operand/gating_health.ts";
 import { openWebhookPaths, type WebhookPaths } from "../lib/informers/webhook_paths.ts";
-import type { WebhookEndpoint } from "../lib/operand/webhooks.ts";
+import { webhookEndpoint } from "../lib/operand/webhooks.ts";
 import type { PlacementSettings } from "../lib/placement/config_types.ts";
 import type { Clients, ServeDeps } from "./clients.ts";
 
@@ -19,7 +19,7 @@ export interface Components {
   readonly live: LiveArchitectures;
   /** By which paths the API server calls the webhooks. */
   readonly webhookPaths: WebhookPaths;
-  readonly events: EventRecorder;
+  readonly events: BackgroundEventRecorder;
   readonly podPlacement: PodPlacement;
   readonly operator: Operator;
   /** Whether this replica may gate pods, and why not. */
@@ -33,18 +33,18 @@ export interface Components {
 /** What is known before pod placement and operator are made: they are made from it. */
 type Views = Omit<Components, "podPlacement" | "operator" | "events">;
 
-/** Between two looks of the operator at everything, when nothing wakes it before (ms). */
+/** Between two reconciles of the operator without an event (ms). */
 const OPERATOR_RESYNC_MS = 60_000;
 
 /** Makes them. Nothing is watched or written before the controllers run. */
 export function openComponents(
   deps: ServeDeps,
   clients: Clients,
-  life: { readonly stack: AsyncDisposableStack; readonly stop: AbortSignal },
+  lifetime: { readonly stack: AsyncDisposableStack; readonly stop: AbortSignal },
 ): Components {
   const { config, clock, log } = deps;
   const views = openViews(deps, clients);
-  const events = life.stack.use(openEvents(deps, clients, () => podPlacement.isBusy()));
+  const events = lifetime.stack.use(openEvents(deps, clients, () => podPlacement.isBusy()));
   const podPlacement = openPodPlacement({
     api: clients.leaderApi,
     images: clients.images,
@@ -59,20 +59,20 @@ export function openComponents(
     random: Math.random,
     workers: config.workers,
   });
-  const operator = makeOperator(deps, clients, { ...views, events, podPlacement, stop: life.stop });
+  const operator = makeOperator(deps, clients, { ...views, events, podPlacement, stop: lifetime.stop });
   views.configs.onChange((namespace) => {
     if (namespace === undefined) log.setLevel(logLevelOf(views.configs.cluster()) ?? config.fallbackLogLevel);
     podPlacement.configChanged(namespace);
-    operator.poke();
+    operator.requestReconcile();
   });
   let impairment: string | undefined;
   clients.election.onChange((view) => {
-    // The condition is to say at once why no pod is gated, and that pods are gated again.
-    if (view.impairment !== impairment) operator.poke();
+    // The condition shows without delay why no pod is gated, and that pods are gated again.
+    if (view.impairment !== impairment) operator.requestReconcile();
     impairment = view.impairment;
   });
-  views.webhookPaths.onChange(() => operator.poke());
-  clients.pathSecret?.onChange(() => operator.poke());
+  views.webhookPaths.onChange(() => operator.requestReconcile());
+  clients.pathSecret?.onChange(() => operator.requestReconcile());
   return { ...views, events, podPlacement, operator };
 }
 
@@ -81,17 +81,17 @@ function openEvents(
   { clock, log, identity }: ServeDeps,
   { replicaApi, metrics }: Clients,
   isBusy: () => boolean,
-): EventRecorder {
+): BackgroundEventRecorder {
   return openEventRecorder({
-    // Unfenced: an event only reports, and those of the last moments are sent after the Lease was given up.
+    // Unfenced: an event only reports, and the last ones are sent after the Lease was released.
     api: replicaApi,
     clock,
     log,
     component: EVENT_SOURCE,
     instance: identity,
     isBusy,
-    observe: (fate) => {
-      if (fate !== "created" && fate !== "repeated") metrics.eventDropped();
+    observe: (result) => {
+      if (result !== "created" && result !== "updated") metrics.eventDropped();
     },
   });
 }
@@ -106,7 +106,7 @@ function openViews(deps: ServeDeps, { readApi, election }: Clients): Views {
     configs,
     audited,
     live,
-    webhookPaths: openWebhookPaths({ api: readApi, clock, log, endpoint: endpointOf(deps) }),
+    webhookPaths: openWebhookPaths({ api: readApi, clock, log, endpoint: webhookEndpoint(config) }),
     gatingHealth: () => {
       const { lastRenewObservedMs, impairment } = election.view();
       const silentForMs = lastRenewObservedMs === undefined ? undefined : clock.monotonicMs() - lastRenewObservedMs;
@@ -119,7 +119,7 @@ function openViews(deps: ServeDeps, { readApi, election }: Clients): Views {
 
 function makeOperator(
   deps: ServeDeps,
-  { leaderApi, certificate, pathSecret }: Clients,
+  { leaderApi, certificate, metrics, pathSecret }: Clients,
   { configs, gatingHealth, events, podPlacement, webhookPaths, stop }: Omit<Components, "operator"> & {
     readonly stop: AbortSignal;
   },
@@ -132,7 +132,7 @@ function makeOperator(
     log: log.with({ controller: "operator" }),
     settings: {
       namespace: config.namespace,
-      endpoint: endpointOf(deps),
+      endpoint: webhookEndpoint(config),
       watchEphemeral: followsNodes(deps),
       deploymentName: config.webhookUrl === undefined ? "archway" : undefined,
       runbookBaseUrl: config.runbookBaseUrl ?? "",
@@ -150,18 +150,12 @@ function makeOperator(
       const health = gatingHealth();
       return health.kind === "stopped" ? health.reason : undefined;
     },
+    queueMetrics: metrics.queue,
   });
 }
 
-/** Where the API server reaches the webhooks. */
-function endpointOf({ config: { namespace, webhookService, webhookUrl } }: ServeDeps): WebhookEndpoint {
-  return webhookUrl === undefined
-    ? { kind: "service", namespace, name: webhookService }
-    : { kind: "url", baseUrl: webhookUrl.replace(/\/+$/, "") };
-}
-
-/** Whether something asks for the architectures of nodes. */
-export function followsNodes({ config }: ServeDeps): boolean {
+/** Whether a setting needs the architectures of nodes. */
+export function followsNodes({ config }: Pick<ServeDeps, "config">): boolean {
   return config.liveArchitectures || config.daemonsets !== "ignore";
 }
 

@@ -36,7 +36,15 @@ function everywhere(deps: ServeDeps, clients: Clients, components: Components): 
     ...globalPullSecret === undefined ? [] : [globalPullSecret],
     ...followsNodes(deps) ? [components.live] : [],
     ...config.prewarm
-      ? [openPrewarm({ api: readApi, images, clock, log, settings: () => settings, tagTtlMs: config.tagTtl })]
+      ? [openPrewarm({
+        api: readApi,
+        images,
+        clock,
+        log,
+        settings: () => settings,
+        tagTtlMs: config.tagTtl,
+        queueMetrics: metrics.queue,
+      })]
       : [],
     ...pathSecret === undefined ? [] : [{
       run: (signal: AbortSignal) => pathSecret.run(webhookPaths.carriesOnly, signal),
@@ -61,6 +69,7 @@ function leading(deps: ServeDeps, clients: Clients, components: Components): rea
     configsOf: configs.of,
     liveArchitectures,
     audited: config.audit ? { names: () => [ALL_NAMESPACES], onAdded: () => {} } : audited,
+    queueMetrics: metrics.queue,
   });
   const daemonSets = config.daemonsets !== "warn" ? [] : [openDaemonSetWatch({
     api: readApi,
@@ -70,6 +79,7 @@ function leading(deps: ServeDeps, clients: Clients, components: Components): rea
     log,
     settings: () => settings,
     liveArchitectures: () => live.current(),
+    queueMetrics: metrics.queue,
   })];
   return [components.podPlacement, components.operator, audit, ...daemonSets];
 }

@@ -1,4 +1,4 @@
-// `archway serve`: clients opened, components put together, run until told to stop, closed in order.
+// `archway serve`: opens clients, wires components, runs until the stop signal, closes in order.
 //
 //   informers ──▶ configs ─┬─▶ webhook (each replica)   ─▶ patch in the answer
 //   registries ─▶ images ──┴─▶ pod controller (leader)  ─▶ one patch a pod

@@ -42,12 +42,12 @@ export async function openWebhooks(deps: ServeDeps, webhooks: WebhooksDeps): Pro
   certificate.onChange((next) => {
     listener.setCertificate(next);
     metrics.certificateReloaded();
-    operator.poke();
+    operator.requestReconcile();
   });
   return listener;
 }
 
-/** Who is let in: whoever calls by a secret path, and by the manifests' paths while the API server does. */
+/** Accepts requests by a secret path, and by the manifests' paths while the API server uses them. */
 function guardOf({ clients: { pathSecret, metrics }, components: { webhookPaths } }: WebhooksDeps): ListenerGuard {
   const acceptsPlain = (): boolean =>
     pathSecret?.pathOf(WebhookPath.gatePod) === undefined || webhookPaths.acceptsPlain();

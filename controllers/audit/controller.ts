@@ -27,7 +27,7 @@ import { youngPods } from "./catch_up.ts";
 export interface AuditDeps {
   readonly api: ReadApi;
   readonly images: PodImages;
-  readonly events: Pick<EventRecorder, "record">;
+  readonly events: EventRecorder;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly log: Logger;
@@ -37,19 +37,19 @@ export interface AuditDeps {
   readonly liveArchitectures: () => readonly string[] | undefined;
   /** The namespaces under audit; `ALL_NAMESPACES` among them stands for all. */
   readonly audited: Pick<AuditedNamespaces, "names" | "onAdded">;
-  readonly observe?: ControllerOptions["observe"];
+  readonly queueMetrics?: ControllerOptions["queueMetrics"];
 }
 
 /** Keys inspected at a time. */
 const PARALLEL = 4;
-/** Audited pods that are remembered, so that none is reported twice. */
-const REMEMBERED_PODS = 4_096;
+/** Audited pods that are kept, so that none is reported twice. */
+const MAX_REPORTED_PODS = 4_096;
 /** The keys `namespace NAME` and `pod NAMESPACE/NAME`. */
 const NAMESPACE_KEY = "namespace ";
 
 /** Makes the controller. Nothing is asked of the API server while nothing is audited. */
 export function openAudit(deps: AuditDeps): Controller {
-  const { clock, log, audited, observe } = deps;
+  const { clock, log, audited, queueMetrics } = deps;
   const first = Promise.withResolvers<void>();
   const due = new DuePods((key) => controller.enqueue(key));
   const notice = (key: string, pod: PodView): void => {
@@ -62,7 +62,7 @@ export function openAudit(deps: AuditDeps): Controller {
     parallel: PARALLEL,
     clock,
     log,
-    observe,
+    queueMetrics,
     reconcile: async (key, signal) => {
       if (key.startsWith(NAMESPACE_KEY)) {
         const namespace = key.slice(NAMESPACE_KEY.length);
@@ -91,7 +91,7 @@ export function openAudit(deps: AuditDeps): Controller {
 
 /** Pods to report, each once. Kept here, because a pod that soon runs leaves the watch of pending ones before its turn. */
 class DuePods {
-  readonly #seen = new LRUCache<string, true>({ max: REMEMBERED_PODS });
+  readonly #seen = new LRUCache<string, true>({ max: MAX_REPORTED_PODS });
   readonly #pods = new Map<string, PodView>();
   readonly #enqueue: (key: string) => void;
 
@@ -110,7 +110,7 @@ class DuePods {
     return this.#pods.get(key);
   }
 
-  /** Forgets the pod, unless another has taken its name meanwhile. */
+  /** Drops the pod, unless a new pod of the same name was added in between. */
   finish(key: string, pod: PodView | undefined): void {
     if (this.#pods.get(key) === pod) this.#pods.delete(key);
   }

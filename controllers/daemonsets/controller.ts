@@ -13,18 +13,18 @@ import { podTemplateOf } from "../../lib/placement/pod_template.ts";
 import { daemonSetReport } from "../../lib/placement/report/daemonset.ts";
 import type { PodReport } from "../../lib/placement/report/report_slots.ts";
 import type { PodView } from "../../lib/placement/types.ts";
-import { again, type Controller, type ControllerOptions, DONE, openController } from "../controller.ts";
+import { type Controller, type ControllerOptions, DONE, openController, requeueAfter } from "../controller.ts";
 
 /** Clients, and what is answered at once from memory. */
 export interface DaemonSetWatchDeps {
   readonly api: ReadApi;
   readonly images: PodImages;
-  readonly events: Pick<EventRecorder, "record">;
+  readonly events: EventRecorder;
   readonly clock: Clock;
   readonly log: Logger;
   readonly settings: () => PlacementSettings;
   readonly liveArchitectures: () => readonly string[] | undefined;
-  readonly observe?: ControllerOptions["observe"];
+  readonly queueMetrics?: ControllerOptions["queueMetrics"];
 }
 
 interface WatchedDaemonSet {
@@ -39,8 +39,8 @@ const NODES_MS = 1_000;
 
 /** Makes the controller. Nothing is asked of the API server before `run`. */
 export function openDaemonSetWatch(deps: DaemonSetWatchDeps): Controller {
-  const { api, events, clock, log, liveArchitectures, observe } = deps;
-  /** The last message by key: an event is posted again only when it says something else. */
+  const { api, events, clock, log, liveArchitectures, queueMetrics } = deps;
+  /** The last message by key: an event is recorded again only when it differs. */
   const reported = new Map<string, string>();
   const daemonSets = openReflector<WatchedDaemonSet>({
     api,
@@ -60,12 +60,12 @@ export function openDaemonSetWatch(deps: DaemonSetWatchDeps): Controller {
     parallel: PARALLEL,
     clock,
     log,
-    observe,
+    queueMetrics,
     reconcile: async (key, signal) => {
       const daemonSet = daemonSets.get(key);
       const live = liveArchitectures();
       if (daemonSet === undefined) return DONE;
-      if (live === undefined) return again(NODES_MS);
+      if (live === undefined) return requeueAfter(NODES_MS);
       const report = await judge(deps, { template: daemonSet.template, live }, signal);
       if (report === undefined || reported.get(key) === report.message) return DONE;
       reported.set(key, report.message);

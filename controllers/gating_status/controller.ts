@@ -8,7 +8,7 @@ import { errorText, type Logger } from "../../lib/log.ts";
 import { CLUSTER_CONFIG_NAME } from "../../lib/names.ts";
 import { renderGatingCondition } from "../../lib/operand/conditions.ts";
 import { parseOperandConfig } from "../../lib/operand/config_view.ts";
-import { type GatingHealth, type GatingStop, LEADER_SILENCE_MS } from "../../lib/operand/dead_man.ts";
+import { type GatingHealth, type GatingStop, LEADER_SILENCE_MS } from "../../lib/operand/gating_health.ts";
 
 /** What it needs. */
 export interface GatingDeps {
@@ -16,15 +16,15 @@ export interface GatingDeps {
   readonly api: KubeApi;
   /** Time. */
   readonly clock: Clock;
-  /** Hears of each change. */
+  /** Logs each change. */
   readonly log: Logger;
   /** What the webhook acts on. */
   readonly gatingHealth: () => GatingHealth;
 }
 
 const LOOK_MS = 1_000;
-/** A process that was frozen finds its leader silent until it has looked at the Lease again; others would read it (ms). */
-const SECOND_THOUGHT_MS = 5_000;
+/** A suspended process has an old Lease until it reads it again: nothing is written for so long (ms). */
+const SUSPENSION_GRACE_MS = 5_000;
 /** Reasons that only a missing leader gives: then the operator does not run, which writes conditions otherwise. */
 const LEADERLESS: readonly (GatingStop | "gating")[] = ["NoLeader", "LeaderSilent"];
 
@@ -42,8 +42,8 @@ export async function watchGating(deps: GatingDeps, signal: AbortSignal): Promis
       else log.warn("not gating pods", { reason: now });
       [current, sinceMs, reported] = [now, clock.monotonicMs(), false];
     }
-    const lasting = clock.monotonicMs() - sinceMs >= (now === "LeaderSilent" ? SECOND_THOUGHT_MS : LEADER_SILENCE_MS);
-    // Likewise a start has no leader for a moment, which is no news.
+    const lasting = clock.monotonicMs() - sinceMs >= (now === "LeaderSilent" ? SUSPENSION_GRACE_MS : LEADER_SILENCE_MS);
+    // A start has no leader for a moment either, which is not reported.
     if (health.kind === "stopped" && LEADERLESS.includes(now) && lasting && !reported) {
       reported = await report(deps, { reason: health.reason, signal });
     }
@@ -51,7 +51,7 @@ export async function watchGating(deps: GatingDeps, signal: AbortSignal): Promis
   }
 }
 
-/** Answers whether it is said. */
+/** Writes the condition; returns whether it is there. */
 async function report(
   { api, clock, log }: GatingDeps,
   { reason, signal }: { readonly reason: GatingStop; readonly signal: AbortSignal },

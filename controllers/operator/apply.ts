@@ -112,7 +112,7 @@ async function removeWebhook({ api }: OperatorDeps, signal: AbortSignal): Promis
   }
 }
 
-/** The last resort: an event on each pod says why it was not placed. */
+/** The last resort: removes the gates; an event on each pod gives the reason. */
 async function liftGates(deps: OperatorDeps, facts: OperatorFacts, signal: AbortSignal): Promise<void> {
   const { api, events, log, settings } = deps;
   const age = renderDuration(settings.maxGateAgeMs);

@@ -3,12 +3,12 @@
 import { backoffMs } from "../../lib/clock.ts";
 import { openDeadline } from "../../lib/k8s/deadline.ts";
 import { classifyWriteFailure } from "../../lib/k8s/errors.ts";
-import type { ReconcileOutcome } from "../../lib/k8s/work_queue.ts";
+import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
 import { errorText } from "../../lib/log.ts";
 import { CLUSTER_CONFIG_NAME } from "../../lib/names.ts";
 import { deriveOperandState } from "../../lib/operand/conditions.ts";
 import { decideOperandStep, type OperandStep } from "../../lib/operand/lifecycle.ts";
-import { again, type Controller, DONE, openController } from "../controller.ts";
+import { type Controller, DONE, openController, requeueAfter } from "../controller.ts";
 import { applyStep, type OperandChange } from "./apply.ts";
 import type { OperatorDeps } from "./deps.ts";
 import { openDriftWatch } from "./drift.ts";
@@ -23,8 +23,8 @@ import { chooseWebhookPaths } from "./webhook_path.ts";
 
 /** The running operator. */
 export interface Operator {
-  /** Something it looks at may have changed: look soon. Cheap, callable at any time. */
-  poke(): void;
+  /** Something that it reads may have changed: reconcile soon. Cheap, callable at any time. */
+  requestReconcile(): void;
   /**
    * Works until the signal aborts; never rejects. For the leader only, one run at a time. When the installation is being
    * deleted it goes on for some seconds after the signal, until Archway has left.
@@ -32,15 +32,15 @@ export interface Operator {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Steps of one look at most: the longest way from start to end takes eleven. */
+/** Most steps of one reconcile: the longest sequence takes eleven. */
 const MAX_STEPS = 16;
 /** While a roll-out goes on, its conditions follow this fast (ms). */
 const PROGRESS_MS = 5_000;
 const BACKOFF = { baseMs: 500, capMs: 15_000 } as const;
 /** Longest that leaving may take after the signal (ms): within the Lease, and within the grace period of the pod. */
 const LEAVE_MS = 8_000;
-/** Longest that the end waits to learn whether the installation is being deleted (ms), and between two tries to leave. */
-const FAREWELL_READ_MS = 2_000;
+/** Longest read of whether the installation is being deleted (ms), and between two tries to leave. */
+const INSTALLATION_READ_MS = 2_000;
 const LEAVE_RETRY_MS = 250;
 
 /** Makes the operator. Nothing happens before `run`. */
@@ -55,49 +55,49 @@ class OperatorController implements Operator {
 
   constructor(deps: OperatorDeps) {
     this.#deps = deps;
-    const poke = (): void => this.poke();
+    const requestReconcile = (): void => this.requestReconcile();
     this.#controller = openController({
       name: "operator",
-      watches: [openDriftWatch(deps, poke), openAccountWatch(deps, poke)],
+      watches: [openDriftWatch(deps, requestReconcile), openAccountWatch(deps, requestReconcile)],
       parallel: 1,
       clock: deps.clock,
       log: deps.log,
-      observe: deps.observe,
+      queueMetrics: deps.queueMetrics,
       reconcile: (_key, signal) => this.#reconcile(signal),
     });
   }
 
-  poke(): void {
+  requestReconcile(): void {
     this.#controller.enqueue(CLUSTER_CONFIG_NAME);
   }
 
   async run(signal: AbortSignal): Promise<void> {
     this.#memory = newMemory();
     if (this.#deps.settings.migration) await releaseMtoOperands(this.#deps, signal);
-    this.poke();
+    this.requestReconcile();
     await this.#controller.run(signal);
     await this.#leaveIfUninstalled();
   }
 
-  async #reconcile(signal: AbortSignal): Promise<ReconcileOutcome> {
+  async #reconcile(signal: AbortSignal): Promise<ReconcileResult> {
     const { clock, log, settings } = this.#deps;
     const memory = this.#memory;
     const restMs = memory.restUntilMs - clock.monotonicMs();
-    if (restMs > 0) return again(restMs);
+    if (restMs > 0) return requeueAfter(restMs);
     try {
       const waitMs = await look(this.#deps, memory, signal);
       memory.failures = 0;
       memory.restUntilMs = clock.monotonicMs() + conflictBackoffMs(memory, clock.monotonicMs());
-      return memory.ending === "left" ? DONE : again(Math.min(waitMs, settings.resyncMs));
+      return memory.ending === "left" ? DONE : requeueAfter(Math.min(waitMs, settings.resyncMs));
     } catch (error) {
       if (signal.aborted) return DONE;
       const failures = ++memory.failures;
       const level = classifyWriteFailure(error) === "stale" ? "debug" : "warn";
       log[level]("operator could not finish", { error: errorText(error), failures });
-      // Nothing wakes it early: what failed may itself be what changes things.
+      // A watch event does not shorten the backoff: the failed write itself may have caused it.
       const delayMs = memory.ending === undefined ? backoffMs(failures, BACKOFF) : LEAVE_RETRY_MS;
       memory.restUntilMs = clock.monotonicMs() + delayMs;
-      return again(delayMs);
+      return requeueAfter(delayMs);
     }
   }
 
@@ -106,7 +106,7 @@ class OperatorController implements Operator {
     const { clock, log } = this.#deps;
     const forever = new AbortController().signal;
     try {
-      using reading = openDeadline(FAREWELL_READ_MS, { signal: forever, clock });
+      using reading = openDeadline(INSTALLATION_READ_MS, { signal: forever, clock });
       const state = await readInstallation(this.#deps, this.#memory, reading.signal);
       if (state === "foreign" || state === "left") return;
       if (state !== "uninstalling" && !await isNamespaceEnding(this.#deps, reading.signal)) return;
@@ -127,7 +127,7 @@ class OperatorController implements Operator {
   }
 }
 
-/** One look at everything; answers when to look again at the latest (ms). */
+/** One reconcile; returns when the next is due at the latest (ms). */
 async function look(deps: OperatorDeps, memory: Memory, signal: AbortSignal): Promise<number> {
   // While it leaves, only the rights for leaving are left.
   if (memory.ending !== undefined) return await takeSteps(deps, memory, { pathOf: (route) => route, signal });

@@ -1,4 +1,4 @@
-// What the operator is made with: settings, clients, and what it asks of the rest of the process.
+// The dependencies of the operator: settings, clients, and callbacks into the rest of the process.
 import type { Clock } from "../../lib/clock.ts";
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
@@ -6,9 +6,9 @@ import type { Logger } from "../../lib/log.ts";
 import type { WebhookEndpoint } from "../../lib/operand/webhooks.ts";
 import type { ControllerOptions } from "../controller.ts";
 
-/** Where this installation lives. */
+/** The installation: names, addresses and times. */
 export interface OperatorSettings {
-  /** Namespace of Archway itself; its events and monitoring objects live there. */
+  /** Namespace of Archway itself; its events and monitoring objects are there too. */
   readonly namespace: string;
   /** Where the API server reaches the webhooks. */
   readonly endpoint: WebhookEndpoint;
@@ -16,17 +16,17 @@ export interface OperatorSettings {
   readonly watchEphemeral: boolean;
   /** Name of Archway's own Deployment, for roll-out conditions; undefined outside of a cluster. */
   readonly deploymentName: string | undefined;
-  /** Where alerts send people for their runbooks; empty for links relative to the repository. */
+  /** Base address of the runbooks that alerts link to; empty for links relative to the repository. */
   readonly runbookBaseUrl: string;
-  /** Whether what the Multiarch Tuning Operator left behind is freed; asks for rights that only its component grants. */
+  /** Whether what the Multiarch Tuning Operator left behind is freed; needs rights that only its component grants. */
   readonly migration: boolean;
   /** Longest a pod may stay gated (ms). */
   readonly maxGateAgeMs: number;
-  /** Longest time between two looks at everything (ms). */
+  /** Longest time between two reconciles (ms). */
   readonly resyncMs: number;
 }
 
-/** What the operator asks about the secret paths of the webhooks. */
+/** The secret paths of the webhooks. */
 export interface SecretPaths {
   /** The secret path of a route; undefined while there is no secret. */
   readonly pathOf: (route: string) => string | undefined;
@@ -36,17 +36,17 @@ export interface SecretPaths {
   readonly isInUse: () => boolean;
 }
 
-/** Clients, and functions that are called at each look and must answer at once. */
+/** Clients, and functions that are called at each reconcile and must return at once. */
 export interface OperatorDeps {
   /** The API server. */
   readonly api: KubeApi;
   /** Takes events without waiting. */
-  readonly events: Pick<EventRecorder, "record">;
+  readonly events: EventRecorder;
   /** Time. */
   readonly clock: Clock;
   /** Narrowed to this controller. */
   readonly log: Logger;
-  /** Where this installation lives. */
+  /** The installation. */
   readonly settings: OperatorSettings;
   /** Whether this replica answers admissions. */
   readonly canServe: () => boolean;
@@ -58,5 +58,5 @@ export interface OperatorDeps {
   readonly caBundle: () => string | undefined;
   /** Why pods are not gated at the moment; undefined while they are. */
   readonly gatingStopped: () => string | undefined;
-  readonly observe?: ControllerOptions["observe"];
+  readonly queueMetrics?: ControllerOptions["queueMetrics"];
 }

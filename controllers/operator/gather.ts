@@ -1,4 +1,4 @@
-// Everything the operator's next step depends on, read live: the operator acts rarely and must not act on old news.
+// Everything the operator's next step depends on, read live: the operator acts rarely and must not act on a stale cache.
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import { isForbidden, isNotFound } from "../../lib/k8s/errors.ts";
 import { readOptional } from "../../lib/k8s/read_optional.ts";
@@ -73,7 +73,7 @@ async function hasNamespaceConfig(api: KubeApi, signal: AbortSignal): Promise<bo
   }
 }
 
-/** Without a Deployment to look at, this replica is all there is. */
+/** Without a Deployment this replica is the only one. */
 const ALONE: Rollout = { available: false, upToDate: true, uniform: true };
 
 /** How far the roll-out of this service is. */

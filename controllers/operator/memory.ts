@@ -1,4 +1,4 @@
-// What the operator remembers between looks, by the clock that never jumps. Ends with the leadership.
+// The state of the operator between reconciles, in monotonic time. Ends with the leadership.
 import { backoffMs } from "../../lib/clock.ts";
 
 /** The memory. */
@@ -21,9 +21,9 @@ export interface Memory {
   repairedAtMs: number;
   /** When the monitoring kinds were last asked for. */
   monitoringAtMs: number | undefined;
-  /** Looks that failed in a row. */
+  /** Consecutive failures. */
   failures: number;
-  /** Nothing is done before this time, whatever happens: after a failure, or while another writer is left alone. */
+  /** No reconcile before this time: backoff after a failure, or after another client has changed our objects. */
   restUntilMs: number;
   /** The API server does not let us hold our account and role. */
   holdRefused: boolean;

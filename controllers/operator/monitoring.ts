@@ -1,5 +1,5 @@
-// Keeps ServiceMonitor and PrometheusRule where the cluster knows these kinds, also when it learns them later. They
-// belong to the cluster config: the garbage collector takes them away with it.
+// Keeps ServiceMonitor and PrometheusRule where the cluster serves these kinds, also when it begins to later. The cluster
+// config owns them: the garbage collector deletes them with it.
 import { ApiError } from "../../lib/k8s/errors.ts";
 import { readOptional } from "../../lib/k8s/read_optional.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../lib/k8s/types.ts";

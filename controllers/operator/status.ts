@@ -1,4 +1,4 @@
-// Writes the conditions of the cluster config through its status subresource, only when they say something new.
+// Writes the conditions of the cluster config through its status subresource, only when they changed.
 import { isDeepStrictEqual } from "node:util";
 import { classifyWriteFailure } from "../../lib/k8s/errors.ts";
 import { Resource } from "../../lib/k8s/types.ts";
@@ -9,7 +9,7 @@ import type { WaitReason } from "../../lib/operand/lifecycle.ts";
 import type { OperatorFacts } from "./gather.ts";
 import type { OperatorDeps } from "./deps.ts";
 
-/** Writes the status that fits the facts. A failure is left to the next look: what is said of the operand must not hold it up. */
+/** Writes the status that fits the facts. A failure is left to the next reconcile: a condition must not delay the operand. */
 export async function writeStatus(
   deps: OperatorDeps,
   facts: OperatorFacts,

@@ -1,4 +1,4 @@
-// Carries out a placement decision by ONE patch; when the API server does not take it, by one that asks for less (see
+// Carries out a placement decision by ONE patch; when the API server does not take it, by one that changes less (see
 // lib/placement/patch/escalation.ts).
 import { ApiError, classifyWriteFailure } from "../../lib/k8s/errors.ts";
 import { readOptional } from "../../lib/k8s/read_optional.ts";
@@ -19,7 +19,7 @@ import { reportOutcome } from "./report.ts";
 /** What came of a decision. */
 export type Applied =
   | { readonly kind: "written" }
-  /** The pod is gone, or somebody else took the gate off. */
+  /** The pod is gone, or another client has removed the gate. */
   | { readonly kind: "gone" }
   /** The pod is not what the decision was about: this is what it is now. */
   | { readonly kind: "changed"; readonly pod: PodView }
@@ -30,7 +30,7 @@ export type Applied =
 export interface DecidedPod {
   readonly decision: PlacementDecision;
   readonly state: PodState;
-  /** How often the pod was read anew in this turn. */
+  /** How often the pod was read again in this reconcile. */
   readonly rereads: number;
   readonly signal: AbortSignal;
 }
@@ -121,7 +121,7 @@ type Examined =
   | { readonly kind: "gone" }
   | { readonly kind: "failed"; readonly failure: ReleaseFailure; readonly pod: PodView };
 
-/** What a failed write means. The error alone does not say whether the pod changed or the write was carried out: the pod does. */
+/** Classifies a failed write. The error does not show whether the pod changed or the write was carried out; the pod does. */
 async function examine(
   deps: PodPlacementDeps,
   pod: PodView,

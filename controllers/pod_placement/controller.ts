@@ -18,7 +18,7 @@ import { backoffMs } from "../../lib/clock.ts";
 import type { HolderState } from "../../lib/k8s/lease_record.ts";
 import { openReflector, type Reflector } from "../../lib/k8s/reflector.ts";
 import { Resource, splitKey } from "../../lib/k8s/types.ts";
-import type { ReconcileOutcome } from "../../lib/k8s/work_queue.ts";
+import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
 import { GateLabel, PodLabel } from "../../lib/names.ts";
 import { decide } from "../../lib/placement/decide.ts";
 import type { ImageUse } from "../../lib/oci/types.ts";
@@ -57,7 +57,7 @@ export interface PodPlacement {
   isBusy(): boolean;
 }
 
-/** A gated pod for people to see. `sinceMs` is epoch ms. */
+/** A gated pod for the dashboard. `sinceMs` is epoch ms. */
 export interface HeldPod {
   readonly namespace: string;
   readonly pod: string;
@@ -67,7 +67,7 @@ export interface HeldPod {
 /** Pods at their deadline that are released while all workers are busy with others. */
 const RESERVED_FOR_DEADLINES = 16;
 
-/** A leader whose watch of gated pods is refused for so long (ms) says so: no replica is to gate pods that it cannot see. */
+/** A leader whose watch of gated pods is refused for so long (ms) reports it: no replica is to gate pods that the leader cannot watch. */
 const IMPAIRED_AFTER_MS = 10_000;
 
 /** Between two tries of a write that failed. The deadline comes before it. */
@@ -112,7 +112,7 @@ class PodPlacementController implements PodPlacement {
       },
     });
     this.#controller = openController({
-      name: "pods",
+      name: "pod-placement",
       watches: [this.#gated, { run: (signal) => this.#sweep(signal) }],
       reconcile: (key, signal) => this.#reconcile(key, signal),
       parallel: workers,
@@ -123,6 +123,7 @@ class PodPlacementController implements PodPlacement {
       },
       clock,
       log,
+      queueMetrics: deps.metrics.queue,
     });
   }
 
@@ -196,7 +197,7 @@ class PodPlacementController implements PodPlacement {
     return this.#states.open(pod, this.#deps.clock.monotonicMs());
   }
 
-  async #reconcile(key: string, signal: AbortSignal): Promise<ReconcileOutcome> {
+  async #reconcile(key: string, signal: AbortSignal): Promise<ReconcileResult> {
     const pod = this.#gated.get(key) ?? this.#strays.get(key);
     if (pod === undefined) return DONE;
     const state = this.#stateOf(pod);
@@ -207,7 +208,7 @@ class PodPlacementController implements PodPlacement {
   }
 
   /** Decides and applies, on a fresh read whenever the pod turns out to be another than the one decided about. */
-  async #place(key: string, seen: PodView, signal: AbortSignal): Promise<ReconcileOutcome> {
+  async #place(key: string, seen: PodView, signal: AbortSignal): Promise<ReconcileResult> {
     let pod = seen;
     for (let rereads = 0;; rereads++) {
       const state = this.#stateOf(pod);
@@ -215,7 +216,7 @@ class PodPlacementController implements PodPlacement {
         this.#inspections.start(pod, state, { images, onSettled: () => this.#controller.enqueue(key) });
       const gathered = gatherFacts(this.#deps, pod, { state, inspect });
       if (state.inspection.kind !== "none") state.roundBeganMs ??= this.#deps.clock.monotonicMs();
-      if (gathered.kind === "waiting") return this.#again(pod, state, gathered.forMs);
+      if (gathered.kind === "waiting") return this.#requeueUntilDeadline(pod, state, gathered.forMs);
       const beganMs = state.roundBeganMs ?? this.#deps.clock.monotonicMs();
       const decision = decide(gathered.facts);
       const applied = await applyDecision(this.#deps, pod, { decision, state, rereads, signal });
@@ -235,7 +236,7 @@ class PodPlacementController implements PodPlacement {
       readonly decision: PlacementDecision;
       readonly state: PodState;
     },
-  ): ReconcileOutcome {
+  ): ReconcileResult {
     const { clock, log } = this.#deps;
     switch (applied.kind) {
       case "gone":
@@ -251,13 +252,13 @@ class PodPlacementController implements PodPlacement {
         state.failedAttempts++;
         if (decision.failed.failure.kind === "permanent") state.permanentFailures++;
         state.notBeforeMs = clock.monotonicMs() + decision.afterMs;
-        return this.#again(pod, state, decision.afterMs);
+        return this.#requeueUntilDeadline(pod, state, decision.afterMs);
       case "failed": {
         const pauseMs = backoffMs(++state.failedWrites, WRITE_BACKOFF);
         const { namespace, name } = pod;
         const fields = { namespace, pod: name, failures: state.failedWrites, retryMs: Math.round(pauseMs) };
         log.warn("cannot release a pod, will try again", { ...fields, reason: applied.why });
-        return this.#again(pod, state, pauseMs);
+        return this.#requeueUntilDeadline(pod, state, pauseMs);
       }
       default:
         return unreachable(applied);
@@ -271,9 +272,9 @@ class PodPlacementController implements PodPlacement {
     this.#strays.delete(key);
   }
 
-  /** Looks at a pod again after a while, and at its deadline at the latest. */
-  #again(pod: PodView, state: PodState, afterMs: number): ReconcileOutcome {
+  /** Reconciles a pod again after a while, and at its deadline at the latest. */
+  #requeueUntilDeadline(pod: PodView, state: PodState, afterMs: number): ReconcileResult {
     const urgentAfterMs = leftMs(this.#deps, pod, state);
-    return { kind: "again", afterMs: urgentAfterMs > 0 ? Math.min(afterMs, urgentAfterMs) : afterMs, urgentAfterMs };
+    return { kind: "requeue", afterMs: urgentAfterMs > 0 ? Math.min(afterMs, urgentAfterMs) : afterMs, urgentAfterMs };
   }
 }

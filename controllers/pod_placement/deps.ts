@@ -12,7 +12,7 @@ import type { PlacementConfigs, PlacementSettings } from "../../lib/placement/co
 export interface PodPlacementDeps {
   readonly api: KubeApi;
   readonly images: PodImages;
-  readonly events: Pick<EventRecorder, "record">;
+  readonly events: EventRecorder;
   readonly metrics: Metrics;
   /** Shows the latest decisions. */
   readonly board: Pick<Board, "record">;

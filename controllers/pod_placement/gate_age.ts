@@ -3,7 +3,7 @@ import type { PodView } from "../../lib/placement/types.ts";
 import type { PodPlacementDeps } from "./deps.ts";
 import type { PodState } from "./pod_states.ts";
 
-/** What a pod has left at least when a leader first sees it (ms): that no replica was there to place it is not its fault. */
+/** Least time that is left for a pod when a leader first observes it (ms), also when its deadline passed without a leader. */
 const FRESH_CHANCE_MS = 5_000;
 
 type Clocks = Pick<PodPlacementDeps, "api" | "clock" | "settingsOf">;

@@ -1,4 +1,4 @@
-// Everything that a decision about a gated pod needs: the configs, its age, and what each of its images says of itself.
+// Everything that a decision about a gated pod needs: the configs, its age, and the inspection of each of its images.
 // Never waits: what is not there yet is begun, and the pod comes back when it is there or at its deadline.
 import { renderDuration } from "../../lib/duration.ts";
 import type { ImageUse } from "../../lib/oci/types.ts";

@@ -1,4 +1,4 @@
-// Inspections of pods' images, beside the queue: a registry may take as long as it wants without holding a worker. One at a
+// Inspections of pods' images, beside the queue: a slow registry does not occupy a worker. One at a
 // time a pod; equal ones of several pods share their requests further down.
 import type { PodImagesRequest } from "../../lib/images/pod_images.ts";
 import { errorText } from "../../lib/log.ts";

@@ -1,5 +1,5 @@
-// What this process remembers of a gated pod between two reconciles. Gone with the pod; a restart starts anew, and the
-// pod's own age keeps its deadline.
+// The state of a gated pod between two reconciles, in memory only: a restart begins without it, and the deadline of a pod is
+// counted from the pod's creation all the same.
 import type { ImageJudgement } from "../../lib/placement/decision_types.ts";
 import type { PodView } from "../../lib/placement/types.ts";
 
@@ -11,7 +11,7 @@ export type InspectionState =
 
 /** The memory of one pod. Times are monotonic ms. */
 export interface PodState {
-  /** When this process first saw the pod gated. */
+  /** When this process first observed the pod gated. */
   readonly firstSeenMs: number;
   /** The images that the members below are about. */
   images: string;
@@ -49,7 +49,7 @@ const NOTHING_TRIED = {
 export class PodStates {
   readonly #states = new Map<string, PodState>();
 
-  /** The state of a pod, begun if there is none. Other images than before start everything but the pod's age anew. */
+  /** The state of a pod, begun if there is none. Other images than before reset everything but the pod's age. */
   open(pod: PodView, nowMs: number): PodState {
     const images = JSON.stringify([pod.containers, pod.imageVolumes].flat().map(({ image }) => image));
     const known = this.#states.get(pod.uid);
@@ -72,7 +72,7 @@ export class PodStates {
     return known;
   }
 
-  /** Forgets a pod that is gone or no longer gated. */
+  /** Drops the state of a pod that is gone or no longer gated. */
   close(uid: string): void {
     const state = this.#states.get(uid);
     if (state !== undefined) stopInspection(state);

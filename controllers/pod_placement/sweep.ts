@@ -49,7 +49,7 @@ async function sweep(
   const options = { fieldSelector: "status.phase=Pending", signal };
   const pass = unadmitted.begin();
   for await (const object of listAll(api, Resource.pods, options)) {
-    pass.look(object);
+    pass.observe(object);
     const listed = parseGatedPod(object);
     const key = keyOf(object);
     if (listed === undefined || isWatched(key, listed)) continue;

@@ -13,8 +13,8 @@ export type UnadmittedDeps = Pick<PodPlacementDeps, "api" | "events" | "log" | "
 /** The pods of one sweep. */
 export interface UnadmittedSweep {
   /** Takes a pending pod into account. */
-  look(object: KubeObject): void;
-  /** All have been looked at: reports those found, unless the last sweep found the same. */
+  observe(object: KubeObject): void;
+  /** All pods were observed: reports those found, unless the last sweep found the same. */
   close(signal: AbortSignal): Promise<void>;
 }
 
@@ -34,7 +34,7 @@ export function openUnadmitted(deps: UnadmittedDeps): Unadmitted {
     begin: () => {
       const candidates: PodView[] = [];
       return {
-        look: (object) => {
+        observe: (object) => {
           if (object.metadata.labels?.[PodLabel.gate] !== undefined) return;
           const pod = parsePod(object);
           if (pod === undefined) return;

@@ -12,7 +12,7 @@ const FAILURE_COUNTS_MS = 15_000;
 /** Namespaces whose pods' patches fail. */
 const SEVERAL = 2;
 
-/** What the authorizer of the API server says, and no admission: the right itself is missing. */
+/** The API server's authorizer, not an admission plugin, refused: the right itself is missing. */
 const MISSING_RIGHT = /cannot patch resource "pods"/;
 /** An admission webhook that is needed and does not answer. An API server with troubles of its own says other things. */
 const WEBHOOK_FAILS = /failed calling webhook/;
@@ -60,7 +60,7 @@ export class WriteHealth {
     };
   }
 
-  /** What the patches say of this leader. */
+  /** The health of this leader's writes. */
   state(): HolderState {
     const nowMs = this.#clock.monotonicMs();
     const failing = this.#failing;

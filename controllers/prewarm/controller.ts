@@ -11,7 +11,7 @@ import { imagesToInspect, MAX_IMAGES } from "../../lib/placement/images.ts";
 import { pullScopeOf } from "../../lib/placement/pod_refs.ts";
 import { podTemplateOf } from "../../lib/placement/pod_template.ts";
 import type { PodView } from "../../lib/placement/types.ts";
-import { again, type Controller, type ControllerOptions, DONE, openController } from "../controller.ts";
+import { type Controller, type ControllerOptions, DONE, openController, requeueAfter } from "../controller.ts";
 
 /** Clients, and what is answered at once from memory. */
 export interface PrewarmDeps {
@@ -20,9 +20,9 @@ export interface PrewarmDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly settings: () => PlacementSettings;
-  /** How long a tag is believed (ms): knowledge is renewed before that ends. */
+  /** How long the digest of a tag is used (ms): it is looked up again before that ends. */
   readonly tagTtlMs: number;
-  readonly observe?: ControllerOptions["observe"];
+  readonly queueMetrics?: ControllerOptions["queueMetrics"];
 }
 
 const KINDS: readonly ResourceType[] = [
@@ -35,13 +35,13 @@ const KINDS: readonly ResourceType[] = [
 
 /** Templates inspected at a time: few, for pods come first; the registries' own limits have the last word. */
 const PARALLEL = 4;
-/** Shares of a tag's life: before the first it is never looked up again; the second, with jitter, keeps well clear of its end. */
+/** Shares of a tag's TTL: before the first it is never looked up again; the second, with jitter, keeps well clear of its end. */
 const RENEWABLE_AFTER = 0.5;
 const RENEWED_WITHIN = 0.35;
 
 /** Makes the controller; its keys are `PLURAL NAMESPACE/NAME`. Nothing is asked of the API server before `run`. */
 export function openPrewarm(deps: PrewarmDeps): Controller {
-  const { images, clock, log, settings, tagTtlMs, observe } = deps;
+  const { images, clock, log, settings, tagTtlMs, queueMetrics } = deps;
   const templates = new Map(
     KINDS.map((kind) => [kind.plural, openTemplates(deps, kind, (key) => controller.enqueue(key))] as const),
   );
@@ -51,7 +51,7 @@ export function openPrewarm(deps: PrewarmDeps): Controller {
     parallel: PARALLEL,
     clock,
     log,
-    observe,
+    queueMetrics,
     reconcile: async (key, signal) => {
       const [plural = "", name = ""] = key.split(" ");
       const template = templates.get(plural)?.get(name);
@@ -61,7 +61,7 @@ export function openPrewarm(deps: PrewarmDeps): Controller {
       if (wanted.length > MAX_IMAGES) return DONE;
       await images.inspect({ scope: pullScopeOf(template), images: wanted, priority: "prewarm", renew: true }, signal);
       if (areAllPinned(wanted)) return DONE;
-      return again(tagTtlMs * RENEWABLE_AFTER + jitter(tagTtlMs * RENEWED_WITHIN));
+      return requeueAfter(tagTtlMs * RENEWABLE_AFTER + jitter(tagTtlMs * RENEWED_WITHIN));
     },
   });
   return controller;

@@ -29,7 +29,7 @@ const State = z.object({
 
 const TIMEOUT_MS = 10_000;
 
-/** The states that a running Archway tells at its admin address. Throws one sentence when it does not. */
+/** The states that a running Archway serves at its admin address. Throws one sentence when it cannot be read. */
 export async function readHostStates(adminUrl: string, signal: AbortSignal): Promise<readonly HostState[]> {
   const url = new URL("registries", adminUrl.endsWith("/") ? adminUrl : `${adminUrl}/`);
   const shown = url.origin + url.pathname;

@@ -19,7 +19,7 @@ export function renderInspectedText(images: readonly InspectedImage[]): string {
   return [table, ...images.map(renderDetails)].join("\n");
 }
 
-/** A digest fills the line and is told in full below. */
+/** A digest fills the line and is printed in full below. */
 function shortenDigest(image: string): string {
   return image.replace(/(@[a-z0-9]+:[0-9a-f]{12})[0-9a-f]+$/, "$1…");
 }

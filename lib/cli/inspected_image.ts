@@ -1,4 +1,4 @@
-// One image as `archway inspect` tells of it: the report of the inspector in the shape of the JSON output. Pure.
+// One image as `archway inspect` prints it: the report of the inspector in the shape of the JSON output. Pure.
 import { intersectArchitectures, isUsableArchitecture, KNOWN_ARCHITECTURES } from "../arch.ts";
 import type { InspectionReport, RequestCounts, TraceEntry } from "../oci/inspector.ts";
 import type { Finding, InspectionFailure, Platform } from "../oci/types.ts";

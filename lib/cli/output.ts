@@ -24,7 +24,7 @@ export function renderColumns(rows: readonly (readonly string[])[]): string {
   return rows.map((row) => `${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join("   ").trimEnd()}\n`).join("");
 }
 
-/** A logger for commands: a person at a terminal is told of warnings and errors, one line each, and of nothing else. */
+/** A logger for commands: prints warnings and errors to the terminal, one line each, and nothing else. */
 export function terminalLogger(terminal: Terminal, fields: LogFields = {}): Logger {
   const tell = (message: string, more: LogFields = {}): void => {
     const { reason, message: state, ...where } = { ...fields, ...more };

@@ -7,7 +7,7 @@ import { ExitCode, renderTable, type Terminal } from "./output.ts";
 const UNPLACED = "Pods released by hand may land on nodes that their images do not support.";
 const TRY_AGAIN = "Fix what the reasons name, then run it again.";
 
-/** Frees the pods and tells about each; answers the exit code: 1 when some could not be freed. */
+/** Releases the pods and prints each; returns the exit code: 1 when some could not be released. */
 export async function runRelease(
   parts: { readonly api: KubeApi; readonly terminal: Terminal },
   options: {

@@ -1,4 +1,4 @@
-// What was said of each flag, still as text: on the command line, in the environment, or by default.
+// The value of each flag as text: from the command line, the environment, or the default.
 import { parseArgs } from "node:util";
 import { environmentName, type Flag, FLAGS, SHORT_FLAGS } from "./flags.ts";
 
@@ -8,7 +8,7 @@ export interface Arguments {
   readonly given: ReadonlyMap<string, readonly string[]>;
   /** What is no flag: the command, then what it is about. */
   readonly words: readonly string[];
-  /** Flags that want a value and have none: nothing follows, or another flag. */
+  /** Flags that need a value and have none: nothing follows, or another flag. */
   readonly lacking: readonly string[];
   readonly wantsHelp: boolean;
   readonly wantsVersion: boolean;

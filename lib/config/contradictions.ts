@@ -1,9 +1,9 @@
-// Rules between flags: what cannot be asked for together, or not without something else.
+// Rules between flags: which exclude each other, and which need another one.
 import type { Command } from "./flags.ts";
 import { podProblem } from "./pod_argument.ts";
 import type { ConfigValues } from "./values.ts";
 
-/** What the command line said besides values: the words after the command, and which flags were on it. */
+/** The words after the command, and which flags were on the command line. */
 export interface CommandLine {
   readonly words: readonly string[];
   readonly given: ReadonlyMap<string, readonly string[]>;

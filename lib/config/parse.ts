@@ -1,5 +1,5 @@
 // Command line, environment and configuration file to one typed configuration, in one function that reports all problems
-// together. Nothing else sees a raw text from outside.
+// together. No other module reads unparsed input.
 import { readRegistryEnvironment, type RegistryEnvironment } from "../oci/config/registry_environment.ts";
 import { rawValue, readArguments } from "./arguments.ts";
 import { contradictions } from "./contradictions.ts";
@@ -8,7 +8,7 @@ import { warningsOf } from "./environment.ts";
 import { type Command, COMMANDS, environmentName, FLAGS } from "./flags.ts";
 import { type ConfigValues, Values } from "./values.ts";
 
-/** What `parseConfig` answers. `usage` lists every problem, in the order of the flags. */
+/** The result of `parseConfig`. `usage` lists every problem, in the order of the flags. */
 export type ParsedConfig =
   | { readonly kind: "run"; readonly config: Config }
   | { readonly kind: "help"; readonly command: Command | undefined }
@@ -22,7 +22,7 @@ export type Config = ConfigValues & FileValues & {
   /** What was ignored in the environment, one sentence each. */
   readonly warnings: readonly string[];
   /** The variables that are not Archway's own: home and proxies. */
-  readonly surroundings: RegistryEnvironment;
+  readonly registryEnvironment: RegistryEnvironment;
 };
 
 /** Where texts come from besides the arguments. */
@@ -64,7 +64,7 @@ export function parseConfig(args: readonly string[], { env, readFile }: ConfigSo
       command,
       words,
       warnings: warningsOf(Object.keys(env)),
-      surroundings: readRegistryEnvironment(env),
+      registryEnvironment: readRegistryEnvironment(env),
     },
   };
 }

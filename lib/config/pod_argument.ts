@@ -2,7 +2,7 @@
 import { splitKey } from "../k8s/types.ts";
 
 const POD = /^(?:pods?|po)\/(.+)$/i;
-/** Kinds that people ask about besides pods, as kubectl abbreviates them. */
+/** Kinds that users name besides pods, as kubectl abbreviates them. */
 const OTHER_KIND =
   /^(?:svc|services?|deploy|deployments?|rs|replicasets?|sts|statefulsets?|ds|daemonsets?|jobs?|cj|cronjobs?|no|nodes?|[^/]*\.[^/]*)\//i;
 

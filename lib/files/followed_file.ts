@@ -1,4 +1,4 @@
-// A file of credentials that is read again when it changes: complaints are logged once, and the last good content stays.
+// A file of credentials that is read again when it changes: a problem is logged once, and the last good content stays.
 import { LastGood, renderProblem } from "./last_good.ts";
 import type { Problem } from "./problem.ts";
 import type { Parsed } from "../parsed.ts";
@@ -9,9 +9,9 @@ import type { ReportOnce } from "./report_once.ts";
 export interface FollowedFileOptions<T> {
   readonly path: string;
   readonly parse: (text: string) => Parsed<T>;
-  /** What a missing file, or one that was never readable, comes to. */
+  /** The content of a missing file, or of one that was never readable. */
   readonly empty: T;
-  /** What complaints call it. */
+  /** Its name in log lines. */
   readonly name: string;
   readonly report: ReportOnce;
   /** Called after each change: what was derived from the old content no longer holds. */
@@ -31,7 +31,7 @@ export function followFile<T>(options: FollowedFileOptions<T>): () => T {
     const list = { add: (problem: Problem): unknown => problems.push(problem) };
     const found = content.read(path, { files, problems: list, parse, place: "named" });
     if (found.kind === "missing") problems.push({ file: path, message: "is missing" });
-    problems.forEach((problem) => report.tell(name, renderProblem(problem)));
+    problems.forEach((problem) => report.warn(name, renderProblem(problem)));
     touched = files.touched;
     current = found.kind === "value" ? found.value : empty;
     onChange();

@@ -19,14 +19,14 @@ export interface ProblemList {
 export class LastGood<T> {
   readonly #values = new Map<string, T>();
 
-  /** Reads and parses a file. When that fails, the value it last had stays; the problem is told either way. */
+  /** Reads and parses a file. When that fails, the last good value stays; the problem is reported either way. */
   read(
     path: string,
     options: {
       readonly files: FileReader;
       readonly problems: ProblemList;
       readonly parse: (text: string) => Parsed<T>;
-      /** `system`: nobody named the file, so not being allowed to look is as if it were not there. */
+      /** `system`: a default path, so a file that may not be read counts as missing. */
       readonly place: "named" | "system";
     },
   ): FileValue<T> {
@@ -41,7 +41,7 @@ export class LastGood<T> {
     return this.settle(path, parsed, options.problems);
   }
 
-  /** Takes what was parsed of a path, or goes on with what it last had. */
+  /** The parsed value of a path, or its last good value. */
   settle(path: string, parsed: Parsed<T>, problems: ProblemList): FileValue<T> {
     const tell = (fault: Fault): void => problems.add({ file: path, ...fault });
     if (parsed.kind === "parsed") {

@@ -1,4 +1,4 @@
-// Reads configuration files and remembers which ones it looked at, so that a change of any of them can be noticed.
+// Reads configuration files and records every path it has read or tried, so that a change of any of them is noticed.
 // Synchronous on purpose: a reload puts all files in force together.
 import { MAX_DOCUMENT_BYTES } from "./documents.ts";
 

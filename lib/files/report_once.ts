@@ -1,24 +1,24 @@
-// Says the same complaint once, until another takes its place. Called by the sources of credentials.
+// Logs a warning once per source until it changes.
 import type { Logger } from "../log.ts";
 
-/** Remembers the last complaint of each source. */
+/** Keeps the last warning of each source. */
 export class ReportOnce {
   readonly #log: Logger;
-  readonly #told = new Map<string, string>();
+  readonly #last = new Map<string, string>();
 
   constructor(log: Logger) {
     this.#log = log;
   }
 
-  /** Logs a complaint unless it is the one told last. `state` holds no secret. */
-  tell(source: string, state: string): void {
-    if (this.#told.get(source) === state) return;
-    this.#told.set(source, state);
+  /** Logs a warning unless it is the last one of the source. `state` holds no secret. */
+  warn(source: string, state: string): void {
+    if (this.#last.get(source) === state) return;
+    this.#last.set(source, state);
     this.#log.warn("cannot use a source of registry credentials", { source, reason: state });
   }
 
-  /** Forgets the complaint: the source works again. */
-  settle(source: string): void {
-    this.#told.delete(source);
+  /** The source works again: its next warning is logged, whatever it is. */
+  clear(source: string): void {
+    this.#last.delete(source);
   }
 }

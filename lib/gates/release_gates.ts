@@ -53,7 +53,7 @@ export async function countGatedPods(api: ReadApi, signal: AbortSignal): Promise
   return 0;
 }
 
-/** Lifts our gate, and nothing else, from every pod. `dryRun` only lists. `onReleased` hears of each freed pod. */
+/** Lifts our gate, and nothing else, from every pod. `dryRun` only lists. `onReleased` is called for each pod. */
 export async function releaseGatedPods(
   api: KubeApi,
   options: {

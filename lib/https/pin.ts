@@ -9,7 +9,7 @@ import { derOf } from "./der.ts";
 export type PinVerdict =
   | { readonly kind: "accepted" }
   | { readonly kind: "unlisted" }
-  /** It is trusted by itself, but must not be shown by this server now; `why` is for people. */
+  /** It is trusted by itself, but must not be shown by this server now; `why` is for users. */
   | { readonly kind: "refused"; readonly why: string };
 
 /** Judges what a server shows. */
@@ -25,7 +25,7 @@ const SERVER_AUTH: readonly string[] = ["1.3.6.1.5.5.7.3.1", "2.5.29.37.0"];
 /** Critical extensions that Go's crypto/x509 handles: key usage, names, constraints, policies, extended key usage. */
 const HANDLED: readonly string[] = [15, 17, 19, 30, 32, 33, 36, 37, 54].map((arc) => `2.5.29.${arc}`);
 
-/** Judges the certificate (DER) of a server whose key was proven in the hand-shake. */
+/** Judges the certificate (DER) of a server whose key was proven in the handshake. */
 export function judgePin(certificate: Uint8Array, { host, trusted, nowMs }: PinTerms): PinVerdict {
   if (!isListed(certificate, trusted)) return { kind: "unlisted" };
   const fields = readCertificate(certificate);
@@ -38,7 +38,7 @@ export function judgePin(certificate: Uint8Array, { host, trusted, nowMs }: PinT
 
 type Check = (fields: CertificateFields, at: { readonly host: string; readonly nowMs: number }) => string | undefined;
 
-/** In this order, the first problem is told. Below version 3 the runtime does not check the hand-shake's signature. */
+/** The first problem in this order is reported. Below version 3 the runtime does not check the handshake's signature. */
 const CHECKS: readonly Check[] = [
   ({ version }) => version === 3 ? undefined : `certificate is X.509 v${version}`,
   ({ repeated }) => repeated === undefined ? undefined : `certificate has the extension ${repeated} twice`,

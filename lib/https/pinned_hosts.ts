@@ -1,9 +1,9 @@
 // Hosts whose own certificate is trusted itself although its chain is not: asked verified first, then once more with the
 // certificate pinned, from then on pinned at once. Nothing is sent to a server before one of the two has passed.
 //
-//   verified ──certificate refused──▶ pinned ──accepted──▶ remembered: the next request starts pinned
+//   verified ──certificate refused──▶ pinned ──accepted──▶ kept: the next request starts pinned
 //      ▲                                └─ unlisted, or refused: the verified attempt's fault, or why
-//      └── remembered, but the server shows another certificate now
+//      └── kept, but the server shows another certificate now
 import { LRUCache } from "lru-cache";
 import { errorText } from "../log.ts";
 import { judgePin } from "./pin.ts";
@@ -27,7 +27,7 @@ class Unlisted extends Error {}
 /** The certificate is trusted itself, and must not be shown by this server now. */
 class PinRefused extends Error {}
 
-/** Remembers per host and trusted certificates which way works. */
+/** Keeps per host and trusted certificates which way works. */
 export class PinnedHosts {
   readonly #trusted = new LRUCache<string, readonly string[]>({ max: MAX_HOSTS });
 

@@ -9,7 +9,7 @@ import type { ClientRequest, IncomingMessage } from "node:http";
 import { Agent, type AgentOptions, request as httpsRequest, type RequestOptions } from "node:https";
 import { TLSSocket } from "node:tls";
 
-/** Statuses whose answer has no body by definition. */
+/** Statuses without a body by definition. */
 const EMPTY: readonly number[] = [204, 205, 304];
 
 /** What to send, and how to get there. */
@@ -36,7 +36,7 @@ export function fetchUnverified(url: URL, request: UnverifiedRequest): Promise<R
   const options = { method, headers: Object.fromEntries(headers), signal, ...connectionOptions(request) };
   return new Promise((resolve, reject) => {
     const sending = httpsRequest(url, options, (message) => {
-      // Thrown from here it would end the process: an answer can be stranger than a Response may be.
+      // Thrown from here it would end the process: a server may send what the constructor of Response refuses.
       try {
         resolve(toResponse(message, method));
       } catch (error) {

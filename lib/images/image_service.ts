@@ -10,7 +10,7 @@ import { limitInspections } from "../oci/limits/inspection_limit.ts";
 import { openRequestLimiter } from "../oci/limits/request_limiter.ts";
 import { openCachedInspector } from "../oci/cache/cached.ts";
 import { openPullPlanner, type PullPlannerHandle } from "../oci/config/planner.ts";
-import { NO_SURROUNDINGS, type RegistryEnvironment, systemPaths } from "../oci/config/registry_environment.ts";
+import { NO_REGISTRY_ENVIRONMENT, type RegistryEnvironment, systemPaths } from "../oci/config/registry_environment.ts";
 import { openKeyring } from "../oci/credentials/keyring.ts";
 import type { Credential, Keyring } from "../oci/credential.ts";
 import type { HostState } from "../oci/limits/host_state.ts";
@@ -42,7 +42,7 @@ export interface ImageServiceConfig {
   readonly cacheEntries: number;
   readonly tagTtl: number;
   /** Absent: the environment counts for nothing. */
-  readonly surroundings?: RegistryEnvironment;
+  readonly registryEnvironment?: RegistryEnvironment;
 }
 
 /** An inspector with everything that it needs. */
@@ -50,9 +50,9 @@ export interface ImageService extends AsyncDisposable {
   readonly inspector: Inspector;
   /** Follows the configuration files until the signal aborts; never rejects. */
   run(signal: AbortSignal): Promise<void>;
-  /** What is remembered of images, for decisions that do not wait. */
+  /** Images in memory, for decisions that do not wait. */
   readonly known: KnownImages;
-  /** Images known in memory. */
+  /** Images in memory. */
   cacheSize(): number;
   /** The hosts asked lately, by name. */
   hostStates(): readonly HostState[];
@@ -116,7 +116,7 @@ function openPlanner({ config, clock, log }: ImageServiceOptions): PullPlannerHa
     insecure: config.insecureRegistry,
     caFiles: config.registryCa,
     caCertificates: [],
-    system: systemPaths(config.surroundings ?? NO_SURROUNDINGS),
+    system: systemPaths(config.registryEnvironment ?? NO_REGISTRY_ENVIRONMENT),
     log,
     clock,
   });
@@ -137,7 +137,7 @@ function openNodeKeyring(options: ImageServiceOptions, planner: PullPlannerHandl
 }
 
 function openRegistryTransport({ config, clock, userAgent }: ImageServiceOptions): ReturnType<typeof openTransport> {
-  const { proxies } = config.surroundings ?? NO_SURROUNDINGS;
+  const { proxies } = config.registryEnvironment ?? NO_REGISTRY_ENVIRONMENT;
   return openTransport({ clock, resolve: resolveAddresses, userAgent, proxies });
 }
 

@@ -1,5 +1,5 @@
 // What this replica may place pods by right now, without asking anybody: the policy over the inspector's memory that warm
-// admission uses. Holds nothing of images itself, only whose pull secrets have read which private one.
+// admission uses. Holds no inspections itself, only which pull scopes have read which private image.
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../clock.ts";
 import type { CachedInspector, RecalledImage } from "../oci/cache/cached.ts";
@@ -19,19 +19,19 @@ export interface KnownImages {
     scope: PullScope,
     options?: { readonly admittedAtMs?: number | undefined },
   ): readonly InspectedImage[] | undefined;
-  /** Whether a tag among these images is past half of its life: worth looking up in the background. */
+  /** Whether a tag among these images is past half of its TTL: worth looking up in the background. */
   isAging(images: readonly ImageUse[], scope: PullScope): boolean;
   /** Tags that were last looked up before are aging (epoch ms). */
   agingBeforeMs(): number;
   /** Keeps that a report was made for this scope. */
   remember(image: string, report: InspectionReport, scope: PullScope): void;
-  /** Drops who has read what with credentials: a cluster-wide pull secret changed. */
+  /** Drops which scopes have read what with credentials: a cluster-wide pull secret changed. */
   forgetPrivate(): void;
 }
 
 const MAX_GRANTS = 50_000;
 
-/** What it is made with; a tag is believed for `tagTtlMs`, a digest for good. */
+/** Its dependencies; the digest of a tag is used for `tagTtlMs`. */
 export interface KnownImagesDeps {
   readonly memory: Pick<CachedInspector, "recall">;
   readonly clock: Clock;
@@ -94,7 +94,7 @@ class Policy implements KnownImages {
     return this.#deps.memory.recall(image, granted === undefined ? [] : [granted]);
   }
 
-  /** A negative age is another replica's clock, or ours set back: then the tag is not believed. */
+  /** A negative age is another replica's clock, or ours set back: then the tag is not used. */
   #isBelieved(tag: RecalledImage["tag"], notBeforeMs: number): boolean {
     if (tag === undefined) return true;
     const ageMs = this.#deps.clock.nowMs() - tag.verifiedAtMs;

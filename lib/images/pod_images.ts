@@ -1,4 +1,4 @@
-// The images of a pod, inspected together: pull secrets first, then every image at once. Who has read what is kept for warm
+// The images of a pod, inspected together: pull secrets first, then every image at once. Which scopes have read which image is kept for warm
 // admission.
 import type { Clock } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
@@ -8,7 +8,7 @@ import type { ImageUse, InspectedImage, InspectionFailure } from "../oci/types.t
 import type { KnownImages } from "./known_images.ts";
 import type { PullCredentials, PullScope, PullSecrets } from "./pull_secrets.ts";
 
-/** Whose images, how deep, how urgent. */
+/** The images to inspect, how deep and how urgently. */
 export interface PodImagesRequest {
   readonly scope: PullScope;
   readonly images: readonly ImageUse[];
@@ -20,7 +20,7 @@ export interface PodImagesRequest {
    * that began since then. Absent: by one that begins from now on.
    */
   readonly admittedAtMs?: number | undefined;
-  /** Look up tags again that are past half of their life, although they are still believed. */
+  /** Look up tags again that are past half of their TTL, although they are still used. */
   readonly renew?: boolean | undefined;
 }
 

@@ -13,7 +13,7 @@ import type { InspectionFailure } from "../oci/types.ts";
 import { pullSecretNames } from "../pull_secret_names.ts";
 import { SharedCalls } from "../shared_call.ts";
 
-/** Who pulls: what was read with pull secrets serves the namespace, account and secret names alone that read it. */
+/** The scope of a pull: an answer that was read with pull secrets serves the same namespace, account and secret names only. */
 export interface PullScope {
   readonly namespace: string;
   /** The ServiceAccount, whose pull secrets count where the pod names none; empty: `default`. */
@@ -53,7 +53,7 @@ const SECRET_KEPT_MS = 2_000;
 /** Nearly every pod names no secret, and accounts change seldom (ms). */
 const ACCOUNT_KEPT_MS = 10_000;
 const MAX_KEPT = 1_000;
-/** Secrets of one pod that are asked for at a time: the requests of other pods must find room between them. */
+/** Secrets of one pod that are asked for at a time: the requests of other pods must get their turn between them. */
 const READS_AT_A_TIME = 4;
 const DEFAULT_ACCOUNT = "default";
 /** Statuses that mean "it is not to be had", rather than "not now". */

@@ -1,11 +1,11 @@
-// The configs as every replica sees them: watched, parsed once, answered from memory.
+// The informer of the configs: watched, parsed once, answered from memory.
 import type { Clock } from "../clock.ts";
 import type { ReadApi } from "../k8s/api.ts";
 import { openReflector } from "../k8s/reflector.ts";
 import { type KubeObject, Resource } from "../k8s/types.ts";
 import type { Logger } from "../log.ts";
 import { CLUSTER_CONFIG_NAME } from "../names.ts";
-import type { ConfigPresence } from "../operand/dead_man.ts";
+import type { ConfigPresence } from "../operand/gating_health.ts";
 import { parseClusterConfig, parseNamespaceConfig } from "../placement/config/config.ts";
 import type { Parsed } from "../parsed.ts";
 import type { ClusterConfig, NamespaceConfig, PlacementConfigs } from "../placement/config_types.ts";

@@ -14,7 +14,7 @@ import type { WebhookEndpoint } from "../operand/webhooks.ts";
 export interface WebhookPaths {
   /** Follows the configurations until the signal aborts; never rejects. */
   run(signal: AbortSignal): Promise<void>;
-  /** Whether the plain paths are in use, were until a moment ago, or it is not known yet that they are not. */
+  /** Whether the plain paths are in use, were until recently, or the configurations were not read yet. */
   acceptsPlain(): boolean;
   /** Whether all configurations are read and every path in them is what `pathOf` makes of its route. */
   carriesOnly(pathOf: (route: string) => string): boolean;
@@ -85,7 +85,7 @@ function isPlain(path: string): boolean {
   return ROUTES.includes(path);
 }
 
-/** A kind that the server does not know is read: it has no such configuration. */
+/** A kind that the server does not serve counts as read: there is no such configuration. */
 function isRead(reflector: Reflector<readonly string[]>): boolean {
   return ["synced", "missing"].includes(reflector.state());
 }

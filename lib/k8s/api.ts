@@ -41,7 +41,7 @@ export interface DeleteOptions {
 }
 
 /**
- * The API server, for those who only read. Every call throws ApiError on anything but success, and has its own timeout.
+ * Read access to the API server. Every call throws ApiError on anything but success, and has its own timeout.
  */
 export interface ReadApi {
   get(type: ResourceType, target: ResourceTarget, signal: AbortSignal): Promise<KubeObject>;
@@ -54,7 +54,7 @@ export interface ReadApi {
   serverClockOffsetMs(): number;
 }
 
-/** The API server, for those who write as well. */
+/** Read and write access to the API server. */
 export interface KubeApi extends ReadApi {
   create(
     type: ResourceType,

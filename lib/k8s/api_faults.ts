@@ -74,7 +74,7 @@ function adviceFor(words: string): string {
   return "Check that it is up and that this host may reach it.";
 }
 
-/** Deno says `error sending request for url (…): client error (Connect): tcp connect error: …`. */
+/** Deno's message is `error sending request for url (…): client error (Connect): tcp connect error: …`. */
 function connectionWords(error: unknown): { readonly phase: string; readonly words: string } {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const text = cause instanceof Error ? cause.message : String(cause);

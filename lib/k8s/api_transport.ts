@@ -33,7 +33,7 @@ export interface ApiRequest {
   readonly timeoutMs: number;
   readonly action: string;
   /** `urgent` requests do not wait behind others: a Lease must be renewed in the middle of a burst. */
-  readonly lane: "bulk" | "urgent";
+  readonly priority: "bulk" | "urgent";
 }
 
 /** What one attempt came to; `status` 0 when no answer came. */
@@ -48,7 +48,7 @@ export interface ApiTransportOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly userAgent: string;
-  /** Told of every attempt, for metrics. */
+  /** Called after every attempt, for metrics. */
   readonly observe?: (call: ApiCall) => void;
 }
 
@@ -73,7 +73,7 @@ export class ApiTransport implements AsyncDisposable {
     for (let attempt = 1;; attempt++) {
       try {
         const once = (): Promise<unknown> => this.#sendOnce(request, signal);
-        return await (request.lane === "urgent" ? once() : this.#bulk(once));
+        return await (request.priority === "urgent" ? once() : this.#bulk(once));
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         if (error.status === 401 && !renewed) {

@@ -1,4 +1,4 @@
-// Where the API server is and how to prove who we are, read from a ServiceAccount's files.
+// The address of the API server and our credentials, read from a ServiceAccount's files.
 import type { Clock } from "../clock.ts";
 
 /** What a connection needs to be trusted. The same object is given again for as long as nothing in it changed. */
@@ -9,7 +9,7 @@ export interface TlsIdentity {
   readonly client?: { readonly cert: string; readonly key: string };
 }
 
-/** Who we are at this moment. */
+/** The credentials of this moment. */
 export interface ClusterCredentials {
   /** Headers of every request: `Authorization`, `Impersonate-User`. Never logged. */
   readonly headers: Readonly<Record<string, string>>;
@@ -28,14 +28,14 @@ export interface ClusterAccess {
   readonly skipsTlsVerify?: true;
   /** Credentials that are fresh enough to send. Throws when none can be had; the message says what to do. */
   credentials(): Promise<ClusterCredentials>;
-  /** Called after a 401: the next `credentials()` reads everything anew. */
+  /** Called after a 401: the next `credentials()` reads everything again. */
   discardCredentials(): void;
 }
 
 /** How old credentials may be before they are looked at again: a rotated token is valid for minutes after that. */
 const CREDENTIALS_MAX_AGE_MS = 60_000;
 
-/** A server that refuses everybody must not make us read files or run an exec plugin for every request. */
+/** A server that refuses every request must not cause a file read or an exec plugin for each. */
 const DISCARD_INTERVAL_MS = 1_000;
 
 /** Where a pod finds its ServiceAccount. */

@@ -1,11 +1,11 @@
-// A signal that aborts with its parent or when its time is up, and lets go of both when disposed.
+// A signal that aborts with its parent or when its time is up; disposing removes the listener and the timer.
 import type { Clock } from "../clock.ts";
 
 /** A time limit for one piece of work. Use with `using`: disposing frees the timer and the parent's listener. */
 export interface Deadline extends Disposable {
   /** Aborts with the parent's reason, or with a TimeoutError when the time is up. */
   readonly signal: AbortSignal;
-  /** The time starts over: a sign of life was seen. Costs nothing. */
+  /** Starts the time over, after data has arrived. Costs nothing. */
   restart(): void;
   /** The time no longer counts; the parent's abort still does. */
   lift(): void;
@@ -16,7 +16,7 @@ const LIFTED = "lifted";
 
 /**
  * Opens a time limit of `ms` below a parent signal. Unlike `AbortSignal.any`, nothing stays behind on the parent, which
- * may live as long as the process.
+ * may last as long as the process.
  */
 export function openDeadline(ms: number, options: { readonly signal: AbortSignal; readonly clock: Clock }): Deadline {
   const { signal: parent, clock } = options;

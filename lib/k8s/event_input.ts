@@ -1,9 +1,11 @@
-// An event as it is recorded and as the API server takes it: its key, its urgency, its words.
+// An event as a controller records it, and the parts of a core/v1 Event that follow from it.
 import type { CoreV1Event } from "@kubernetes/client-node";
-import type { EventType, QueuedEvent, Urgency } from "./event_queue.ts";
 import type { Wire } from "./wire.ts";
 
-/** An event to tell. */
+/** The type of a core/v1 Event. */
+export type EventType = "Normal" | "Warning";
+
+/** An event to record. */
 export interface EventInput {
   readonly object: {
     readonly apiVersion: string;
@@ -18,23 +20,33 @@ export interface EventInput {
   /** Cut to 1024 bytes of UTF-8, as the API server demands. */
   readonly message: string;
   /**
-   * A place among the events of the object: a note takes the place of the one before it, also of one that another
-   * process wrote. So an object never has more events than it has slots. Without a slot, another message is another event.
+   * An object has at most one event per slot: a later event replaces the earlier one, also that of another process.
+   * Without a slot, every distinct message is an event of its own.
    */
   readonly slot?: number;
-  /** Dropped last, and tried for minutes. */
+  /** Dropped last, and retried for minutes. */
   readonly critical?: boolean;
+}
+
+/** The order in which events are sent, and the reverse of the order in which they are dropped: 0 critical, 1 Warning, 2 Normal. */
+export type Urgency = 0 | 1 | 2;
+
+/** An event with its place in the queue. Events of the same key replace each other. */
+export interface QueuedEvent {
+  readonly key: string;
+  readonly input: EventInput;
+  readonly urgency: Urgency;
 }
 
 const MAX_MESSAGE_BYTES = 1_024;
 
-/** The note as it waits: its message cut, its key that of its slot, or of its words where it has none. */
-export function laneEventOf(note: EventInput): QueuedEvent<EventInput> {
-  const { kind, namespace = "", name, uid = "" } = note.object;
-  const message = truncate(note.message);
-  const what = note.slot ?? [note.type, note.reason, message];
+/** The event with its message cut; its key is that of its slot, or of type, reason and message where it has none. */
+export function queuedEventOf(input: EventInput): QueuedEvent {
+  const { kind, namespace = "", name, uid = "" } = input.object;
+  const message = truncate(input.message);
+  const what = input.slot ?? [input.type, input.reason, message];
   const key = JSON.stringify([kind, namespace, name, uid, what]);
-  return { key, note: { ...note, message }, reason: note.reason, urgency: urgencyOf(note) };
+  return { key, input: { ...input, message }, urgency: urgencyOf(input) };
 }
 
 /** The members of an event that a repetition changes. */
@@ -43,7 +55,7 @@ export type EventUpdate = Pick<
   "type" | "reason" | "message" | "count" | "firstTimestamp" | "lastTimestamp"
 >;
 
-/** The part of an event that changes from one time to the next; times in epoch ms. */
+/** Renders these members; times in epoch ms. */
 export function renderUpdate(
   { type, reason, message }: EventInput,
   { count, firstMs, lastMs }: { readonly count: number; readonly firstMs: number; readonly lastMs: number },

@@ -29,7 +29,7 @@ export function parseKubeList(value: unknown): KubeList {
   };
 }
 
-/** What a Status says, as far as Archway acts on it. */
+/** The members of a Status that Archway acts on. */
 export interface StatusView {
   readonly code: number | undefined;
   readonly reason: string;

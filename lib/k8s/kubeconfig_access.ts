@@ -128,7 +128,7 @@ const usersOfFile = z.object({
   ),
 });
 
-/** The current token of a user with a `tokenFile`, which client-node does not know (it looks for `token-file`). */
+/** The current token of a user with a `tokenFile`, which client-node does not read (it expects `token-file`). */
 async function readTokenFile(config: KubeConfig, path: string): Promise<string | undefined> {
   const { data } = usersOfFile.safeParse(parseYaml(await Deno.readTextFile(path)));
   const tokenFile = data?.users.find(({ name }) => name === config.getCurrentUser()?.name)?.user?.tokenFile;

@@ -1,6 +1,6 @@
 // Which kubeconfig file is read, as kubectl looks for it.
 
-/** What was said of it, and where a person keeps one. */
+/** The path that was given, and the home folder with the default file. */
 export interface KubeconfigPlaces {
   /** Of the flag or KUBECONFIG: one path, or several with colons between them. */
   readonly given: string | undefined;

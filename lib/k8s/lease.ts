@@ -10,9 +10,9 @@ export interface LeaseView {
   /** Its holder; undefined when it is free or was not read yet. */
   readonly holder: string | undefined;
   readonly isLeader: boolean;
-  /** When a holder was last seen to renew (our monotonic clock); undefined when never. For the dead-man switch. */
+  /** When a holder was last seen to renew (our monotonic clock); undefined when never. Gating stops by it. */
   readonly lastRenewObservedMs: number | undefined;
-  /** What the holder says it cannot do, in a word; undefined when nothing. */
+  /** What the holder reports it cannot do, in a word; undefined when nothing. */
   readonly impairment: string | undefined;
   /** Until when no other replica may lead (our monotonic clock), by our last renewal; undefined while we do not lead. */
   readonly heldUntilMs: number | undefined;
@@ -32,7 +32,7 @@ export interface LeaseTiming {
   readonly durationMs: number;
   /** A leader that could not renew for so long stops leading: well before anybody else may start. */
   readonly renewDeadlineMs: number;
-  /** Between two renewals, and between two reads by those who wait. */
+  /** Between two renewals, and between two reads by other replicas. */
   readonly retryMs: number;
 }
 
@@ -42,7 +42,7 @@ export const LEASE_TIMING: LeaseTiming = { durationMs: 15_000, renewDeadlineMs: 
 /** One request may take this long: a hanging one leaves time for another within the renew deadline. */
 const ATTEMPT_TIMEOUT_MS = 5_000;
 
-/** Which Lease, and who we are. */
+/** Which Lease, and the identity of this replica. */
 export interface ElectionOptions {
   readonly api: KubeApi;
   readonly namespace: string;
@@ -70,7 +70,7 @@ export interface Election {
 
 /** How this replica leads. */
 export interface TermOptions {
-  /** What it says of itself with each renewal, for all to read. Default: that it is able. */
+  /** The state that it publishes with each renewal. Default: able. */
   readonly state?: () => HolderState;
 }
 
@@ -124,7 +124,7 @@ class LeaseElection implements Election {
     while (!signal.aborted) {
       const attempt = await this.#lock.attempt(ATTEMPT_TIMEOUT_MS, signal);
       if (attempt.kind === "held") await this.#leadFrom(attempt.sentMs, { lead, signal });
-      // Those who wait spread out, so that they do not all find a free Lease in the same moment.
+      // Jitter, so that waiting replicas do not all find a free Lease at the same time.
       if (!signal.aborted) await clock.sleep(this.#timing.retryMs * (1 + Math.random() * 0.2), signal);
     }
   }

@@ -1,4 +1,4 @@
-// One replica's hand on the Lease: takes, renews, gives up, and remembers what it saw of it.
+// The Lease as a lock of one replica: acquires, renews and releases it, and keeps the last observed record.
 import type { V1Lease } from "@kubernetes/client-node";
 import type { Clock } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
@@ -19,7 +19,7 @@ import type { Wire } from "./wire.ts";
 /** Giving the Lease up is a courtesy: shutdown does not wait longer for it. */
 const RELEASE_TIMEOUT_MS = 2_000;
 
-/** Which Lease, and for whom. */
+/** Which Lease, and the identity of the replica. */
 export interface LeaseLockOptions {
   readonly api: KubeApi;
   readonly namespace: string;
@@ -29,7 +29,7 @@ export interface LeaseLockOptions {
   readonly durationMs: number;
   readonly clock: Clock;
   readonly log: Logger;
-  /** What we say of ourselves while we hold the Lease. */
+  /** The state that the holder publishes in the Lease. */
   readonly state: () => HolderState;
   /** Called when the Lease was seen to have changed, by our own writes too. */
   readonly onChange: () => void;
@@ -42,7 +42,7 @@ export type Attempt =
   | { readonly kind: "taken" }
   | { readonly kind: "failed" };
 
-/** One replica's hand on the Lease. What it knows is as of the latest request. */
+/** The lock of one replica. Its state is as of the latest request. */
 export class LeaseLock {
   readonly #options: LeaseLockOptions;
   /** The Lease as we wrote it last: a renewal needs no GET. */
@@ -56,13 +56,13 @@ export class LeaseLock {
     this.#options = options;
   }
 
-  /** Who holds the Lease; undefined when nobody does, or nobody was seen yet. */
+  /** Identity of the holder; undefined when the Lease is free or was not read yet. */
   get holder(): string | undefined {
     const holder = this.#seen?.record.holder;
     return holder === "" ? undefined : holder;
   }
 
-  /** What the holder cannot do, in a word; undefined when nothing was said. */
+  /** What the holder cannot do, in a word; undefined when it reports nothing. */
   get impairment(): string | undefined {
     return this.#seen?.record.impairment;
   }
@@ -150,7 +150,7 @@ export class LeaseLock {
     return await readOptional(api, { type: Resource.leases, namespace, name, signal });
   }
 
-  /** Creates or replaces; the resourceVersion makes the server refuse when somebody else was faster (409). */
+  /** Creates or replaces; the resourceVersion makes the server refuse when another replica was faster (409). */
   async #write(
     lease: KubeObject | undefined,
     options: { readonly holder: string; readonly signal: AbortSignal },

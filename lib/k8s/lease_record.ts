@@ -1,13 +1,13 @@
-// The spec of a coordination.k8s.io Lease: what it says, and what we write into it.
+// The spec of a coordination.k8s.io Lease: parsed, and rendered for a write.
 import type { V1LeaseSpec } from "@kubernetes/client-node";
 import * as z from "zod";
 import { LEADER_IMPAIRMENT } from "../names.ts";
 import type { KubeObject } from "./types.ts";
 import type { Wire } from "./wire.ts";
 
-/** What a Lease says, as far as an election needs it. */
+/** The members of a Lease that an election needs. */
 export interface LeaseRecord {
-  /** Empty when nobody holds it. */
+  /** Empty when the Lease is free. */
   readonly holder: string;
   readonly durationMs: number;
   readonly transitions: number;
@@ -17,11 +17,11 @@ export interface LeaseRecord {
   readonly impairment: string | undefined;
 }
 
-/** What a holder says of itself with each renewal. */
+/** The state that a holder publishes with each renewal. */
 export type HolderState =
   | { readonly kind: "able" }
   | { readonly kind: "unable"; readonly reason: string }
-  /** It cannot say yet: what the Lease says, by its last holder, stays. */
+  /** Not known yet: the state of the last holder stays in the Lease. */
   | { readonly kind: "unproven" };
 
 const spec = z.object({
@@ -31,7 +31,7 @@ const spec = z.object({
   renewTime: z.string().nullish(),
 });
 
-/** Reads a Lease; one without a usable spec is held by nobody. */
+/** Parses a Lease; one without a usable spec is free. */
 export function parseLease(lease: KubeObject): LeaseRecord {
   const { data } = spec.safeParse(lease["spec"]);
   const [holder, transitions] = [data?.holderIdentity ?? "", data?.leaseTransitions ?? 0];

@@ -9,7 +9,7 @@ const LIST_PAGE_SIZE = 500;
 /** Pods a page: most have some 8 KB, but whoever creates them can make each 1.4 MB large. */
 const POD_PAGE_SIZE = 50;
 
-/** How often a list is started over when the server has forgotten where it was. */
+/** How often a list is started over when its continue token has expired. */
 const MAX_RESTARTS = 3;
 
 /** What to list. `limit` is the size of a page; absent: what suits the resource. */
@@ -33,7 +33,7 @@ export async function* listPages(
     ? {}
     : { resourceVersion };
   while (place !== undefined) {
-    // Nothing holds on to a page while the next one is read.
+    // No reference to a page is kept while the next one is read.
     const page: KubeList = await api.list(type, { limit, ...selection, ...place }, signal);
     place = page.continue === undefined ? undefined : { continue: page.continue };
     yield page;
@@ -46,7 +46,7 @@ function pageSizeOf({ group, plural }: ResourceType): number {
 
 /**
  * Every object of a collection that was there from the beginning of the list to its end. An object may come twice: when
- * the server forgets its place, the list starts over.
+ * the continue token expires, the list starts over.
  */
 export async function* listAll(
   api: ReadApi,

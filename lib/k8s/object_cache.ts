@@ -20,7 +20,7 @@ export interface ObjectCacheOptions<T> {
   readonly log: Logger;
 }
 
-/** Values by key. Every difference is told once: an object that is given again unchanged changes nothing. */
+/** Values by key. Every difference is reported once; an object that is given again unchanged changes nothing. */
 export class ObjectCache<T> {
   readonly #options: ObjectCacheOptions<T>;
   readonly #entries = new Map<string, Entry<T>>();

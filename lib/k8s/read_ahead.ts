@@ -6,8 +6,8 @@ import { systemClock } from "../clock.ts";
 /** What is read but not consumed yet may take this much memory; then reading waits, and the server may drop us. */
 const READ_AHEAD_MAX_BYTES = 32 * 1024 * 1024;
 
-/** A body that was left is given so long to let go (ms); Deno's fetch does not always settle a read that was aborted. */
-const LETTING_GO_MS = 250;
+/** How long to wait for a cancelled body (ms): Deno's fetch does not always settle a read that was aborted. */
+const CANCEL_WAIT_MS = 250;
 
 /**
  * The chunks of a body in order. Chunks that arrived before a cut are given before its error is thrown. Leaving the
@@ -28,15 +28,15 @@ export async function* readAhead(
   } finally {
     signal?.removeEventListener("abort", onAbort);
     chunks.leave();
-    const letGo = Promise.all([reader.cancel().catch(() => {}), filling]);
-    await withinMs(letGo, { limitMs: LETTING_GO_MS, clock: systemClock });
+    const cancelled = Promise.all([reader.cancel().catch(() => {}), filling]);
+    await withinMs(cancelled, { limitMs: CANCEL_WAIT_MS, clock: systemClock });
   }
 }
 
 /** Chunks that were read and not consumed yet, up to a number of bytes. */
 class ChunkBuffer {
   readonly #maxBytes: number;
-  readonly #notifier = new Notifier();
+  readonly #changed = new ConditionVariable();
   readonly #chunks: Uint8Array<ArrayBuffer>[] = [];
   #bytes = 0;
   /** How the body ended; undefined while it is being read. */
@@ -56,7 +56,7 @@ class ChunkBuffer {
         this.#chunks.push(value);
         this.#bytes += value.byteLength;
         this.wake();
-        while (this.#bytes >= this.#maxBytes && !this.#hasLeft) await this.#notifier.wait();
+        while (this.#bytes >= this.#maxBytes && !this.#hasLeft) await this.#changed.wait();
       }
       this.#end = { kind: "whole" };
     } catch (error) {
@@ -77,13 +77,13 @@ class ChunkBuffer {
       }
       if (this.#end?.kind === "cut") throw this.#end.error;
       if (this.#end !== undefined) return undefined;
-      await this.#notifier.wait();
+      await this.#changed.wait();
     }
   }
 
-  /** Everyone who waits looks again. */
+  /** Wakes both sides: each checks its condition again. */
   wake(): void {
-    this.#notifier.notify();
+    this.#changed.broadcast();
   }
 
   /** Nothing more is taken: reading ends. */
@@ -93,15 +93,15 @@ class ChunkBuffer {
   }
 }
 
-/** Wakes everybody who waits, once. */
-class Notifier {
+/** A condition variable: `broadcast` resolves every `wait` that is pending. */
+class ConditionVariable {
   #next = Promise.withResolvers<void>();
 
   wait(): Promise<void> {
     return this.#next.promise;
   }
 
-  notify(): void {
+  broadcast(): void {
     this.#next.resolve();
     this.#next = Promise.withResolvers<void>();
   }

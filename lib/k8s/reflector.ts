@@ -26,7 +26,7 @@ export interface ReflectorOptions<T> {
   /** For log lines. */
   readonly name: string;
   readonly pageSize?: number;
-  /** A watch that says nothing for so long, bookmarks included, is taken for dead. */
+  /** A watch without any event for so long, bookmarks included, is opened again. */
   readonly stallMs?: number;
 }
 
@@ -36,7 +36,7 @@ export type ReflectorState =
   | "starting"
   /** The copy is complete and follows. It stays so while the API server is away: it is the best there is. */
   | "synced"
-  /** 404: the server does not know the kind (its CRD is missing). The copy is empty. */
+  /** 404: the server does not serve the kind (its CRD is missing). The copy is empty. */
   | "missing"
   /** 403 before the first list: not allowed to read it. */
   | "forbidden";
@@ -85,12 +85,12 @@ class ListWatchReflector<T> implements Reflector<T> {
   #state: ReflectorState = "starting";
   /** Where to watch on from; undefined when a list is due. */
   #resourceVersion: string | undefined;
-  /** Failures since the last sign of life: an event, a bookmark, a watch that lived long. */
+  /** Failures since the last success: an event, a bookmark, a watch that stayed open for long. */
   #failures = 0;
   /** Since when list and watch have been refused, and since when the present watch is open. */
   #refusedSinceMs: number | undefined;
   #watchSinceMs: number | undefined;
-  /** The last fault was a 410 as well: the server forgets faster than we list. */
+  /** The last fault was a 410 as well: resource versions expire faster than the list takes. */
   #hasJustExpired = false;
 
   constructor(options: ReflectorOptions<T>) {
@@ -230,7 +230,7 @@ class ListWatchReflector<T> implements Reflector<T> {
       ? jitter(FIRST_RECONNECT_MS)
       : backoffMs(this.#failures - 1, RECONNECT_BACKOFF);
     const waitMs = Math.max(backoff, pauseMs);
-    // The first cut is everyday life; from the second on the log must tell why nothing moves.
+    // A single cut is normal; from the second on the log must explain the missing updates.
     const fields = { failures: this.#failures, waitMs: Math.round(waitMs), error: errorText(error) };
     if (this.#failures === 2) this.#log.warn("watch is interrupted", fields);
     else this.#log.debug("watch is interrupted", fields);

@@ -19,7 +19,7 @@ import { decodeWatchStream } from "./watch_stream.ts";
 const CALL_TIMEOUT_MS = 30_000;
 /** A page of a list may be several megabytes from a loaded server. */
 const LIST_TIMEOUT_MS = 60_000;
-/** Until the head of a watch's answer; the stream itself is guarded by who reads it. */
+/** Until the head of a watch's answer; the reader of the stream has a time limit of its own. */
 const WATCH_HEAD_TIMEOUT_MS = 30_000;
 
 type ObjectBody = Readonly<Record<string, unknown>>;
@@ -108,7 +108,7 @@ class RestApi implements KubeApi, AsyncDisposable {
     const [shown = path] = path.split("?");
     const action = `get "${shown}"`;
     return await this.#transport.send(
-      { method: "GET", path, timeoutMs: CALL_TIMEOUT_MS, action, lane: "bulk" },
+      { method: "GET", path, timeoutMs: CALL_TIMEOUT_MS, action, priority: "bulk" },
       signal,
     );
   }
@@ -136,7 +136,7 @@ function requestFor(
     path: resourcePath(type, target),
     timeoutMs: CALL_TIMEOUT_MS,
     action: where === "" ? `${verb} ${what}` : `${verb} ${what} "${where}"`,
-    lane: type.plural === Resource.leases.plural ? "urgent" : "bulk",
+    priority: type.plural === Resource.leases.plural ? "urgent" : "bulk",
   };
 }
 

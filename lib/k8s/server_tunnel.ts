@@ -54,7 +54,7 @@ async function connect(
       server.readable.pipeTo(client.writable),
     ]);
   } catch {
-    // The client sees its connection closed, which it reports as it would that of the server.
+    // The connection of the client closes, which it reports as it would that of the server.
   } finally {
     for (const connection of [client, server]) {
       if (connection !== undefined && open.delete(connection)) close(connection);

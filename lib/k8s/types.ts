@@ -1,7 +1,7 @@
 // The words of the Kubernetes API that Archway's own edges and controllers share.
 import { ApiError } from "./errors.ts";
 
-/** Who an object belongs to; the garbage collector removes it with its owner. */
+/** The owner of an object; the garbage collector removes the object with its owner. */
 export interface OwnerReference {
   readonly apiVersion: string;
   readonly kind: string;
@@ -42,7 +42,7 @@ export interface KubeList {
   readonly continue?: string;
 }
 
-/** A kind of the API and where it lives. `group` is empty for core/v1. */
+/** A resource of the API. `group` is empty for core/v1. */
 export interface ResourceType {
   readonly group: string;
   readonly version: string;
@@ -140,7 +140,7 @@ export function resourcePath(type: ResourceType, target: ResourceTarget = {}): s
 
 function pathSegment(name: string): string {
   if (name === "" || name === "." || name === "..") {
-    // What the API server would say of a name that no object can have.
+    // The API server's answer for a name that no object can have.
     throw new ApiError(`Cannot ask the API server for "${name}": no object has this name.`, {
       status: 404,
       reason: "NotFound",

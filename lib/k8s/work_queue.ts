@@ -5,12 +5,12 @@ import { unreachable } from "../unreachable.ts";
 import { DueHeap, type DueKey } from "./due_heap.ts";
 import { ReadyKeys } from "./ready_keys.ts";
 
-/** What a reconcile of a key came to. A thrown error means: again, after a backoff. */
-export type ReconcileOutcome =
+/** The result of a reconcile. A thrown error requeues the key with backoff. */
+export type ReconcileResult =
   /** Nothing more to do until the key is added again. */
   | { readonly kind: "done" }
-  /** Look again after this time, or when the key is added, whichever is first. `urgentAfterMs`: see {@link AddOptions}. */
-  | { readonly kind: "again"; readonly afterMs: number; readonly urgentAfterMs?: number | undefined };
+  /** Reconcile again after this time, or when the key is added, whichever is first. `urgentAfterMs`: see {@link AddOptions}. */
+  | { readonly kind: "requeue"; readonly afterMs: number; readonly urgentAfterMs?: number | undefined };
 
 /** How a key is added. */
 export interface AddOptions {
@@ -18,12 +18,22 @@ export interface AddOptions {
   readonly urgentAfterMs?: number | undefined;
 }
 
-/** One finished reconcile, for metrics. */
+/** One finished reconcile. */
 export interface ReconcileSample {
-  readonly outcome: ReconcileOutcome["kind"] | "failed";
+  readonly outcome: ReconcileResult["kind"] | "failed";
   /** From when the key was due until its reconcile started. */
   readonly waitMs: number;
   readonly workMs: number;
+}
+
+/** Where a queue reports, with the meaning that the work queue metrics of client-go have. */
+export interface QueueMetrics {
+  /** A key became due. */
+  added(): void;
+  /** So many keys are due and wait for a place. */
+  depth(keys: number): void;
+  /** A reconcile ended. */
+  finished(sample: ReconcileSample): void;
 }
 
 /** What a queue needs. */
@@ -36,12 +46,12 @@ export interface WorkQueueOptions {
   readonly reservedForUrgent?: number;
   /** Keys of one group take turns with those of others. Default: all are one group. */
   readonly groupOf?: (key: string) => string;
-  readonly reconcile: (key: string, signal: AbortSignal) => Promise<ReconcileOutcome>;
+  readonly reconcile: (key: string, signal: AbortSignal) => Promise<ReconcileResult>;
   readonly clock: Clock;
   readonly log: Logger;
   /** Wait after a failure of a key, doubling with each one in a row. Default 5 ms … 30 s. */
   readonly backoff?: { readonly baseMs: number; readonly capMs: number };
-  readonly observe?: (sample: ReconcileSample) => void;
+  readonly metrics?: QueueMetrics | undefined;
 }
 
 const DEFAULT_BACKOFF = { baseMs: 5, capMs: 30_000 } as const;
@@ -62,7 +72,7 @@ interface Entry {
 
 /**
  * A keyed queue. A key that is added while it waits is not added twice; one that is added while it runs is run again
- * afterwards; of two times for a key the earlier wins. Keys stay while nobody runs the queue.
+ * afterwards; of two times for a key the earlier wins. Keys stay while the queue does not run.
  */
 export class WorkQueue {
   readonly #options: WorkQueueOptions;
@@ -89,7 +99,7 @@ export class WorkQueue {
     return this.#running > 0 || this.#ready.size > 0;
   }
 
-  /** Keys that the queue knows: delayed, ready and running. */
+  /** All keys of the queue: delayed, ready and running. */
   get size(): number {
     return this.#entries.size;
   }
@@ -165,6 +175,7 @@ export class WorkQueue {
       for (let key = this.#takeReady(); key !== undefined; key = this.#takeReady()) void this.#work(key, signal);
       this.#armTimer(signal);
     }
+    this.#options.metrics?.depth(this.#ready.size);
     if (this.#running > 0) return;
     this.#idle?.resolve();
     this.#idle = undefined;
@@ -179,13 +190,14 @@ export class WorkQueue {
 
   /** Delayed keys whose time has come are ready; ready ones whose urgency has come go to the front. */
   #promoteDueKeys(): void {
-    const { clock, groupOf = () => "" } = this.#options;
+    const { clock, metrics, groupOf = () => "" } = this.#options;
     const nowMs = clock.monotonicMs();
     for (let next = this.#delayed.peek(); next !== undefined && next.dueMs <= nowMs; next = this.#delayed.peek()) {
       this.#delayed.pop();
       const entry = this.#entries.get(next.key);
       if (entry === undefined || !this.#counts(next)) continue;
       const priority = entry.urgentFromMs <= nowMs ? "urgent" : "normal";
+      if (entry.place === "delayed") metrics?.added();
       entry.place = "ready";
       this.#ready.add(next.key, { group: groupOf(next.key), priority });
       if (priority === "normal" && entry.urgentFromMs < Infinity) {
@@ -216,7 +228,7 @@ export class WorkQueue {
   }
 
   async #work(key: string, signal: AbortSignal): Promise<void> {
-    const { clock, observe } = this.#options;
+    const { clock, metrics } = this.#options;
     const entry = this.#entries.get(key);
     if (entry === undefined) return;
     this.#running++;
@@ -230,7 +242,7 @@ export class WorkQueue {
     const urgentMs = result.outcome === "failed" ? urgentFromMs : endedMs + result.urgentAfterMs;
     entry.urgentFromMs = Math.min(entry.urgentFromMs, urgentMs);
     this.#running--;
-    observe?.({ outcome: result.outcome, waitMs, workMs: endedMs - startedMs });
+    metrics?.finished({ outcome: result.outcome, waitMs, workMs: endedMs - startedMs });
     if (entry.dueMs === Infinity) this.#entries.delete(key);
     else this.#delay(key, { ...entry, place: "delayed" });
     this.#schedulePump();
@@ -263,13 +275,13 @@ interface Reconciled {
   readonly urgentAfterMs: number;
 }
 
-function timesOf(outcome: ReconcileOutcome): Reconciled {
+function timesOf(outcome: ReconcileResult): Reconciled {
   switch (outcome.kind) {
     case "done":
       return { outcome: "done", afterMs: Infinity, urgentAfterMs: Infinity };
-    case "again": {
+    case "requeue": {
       const { afterMs, urgentAfterMs = Infinity } = outcome;
-      return { outcome: "again", afterMs: Math.max(0, afterMs), urgentAfterMs };
+      return { outcome: "requeue", afterMs: Math.max(0, afterMs), urgentAfterMs };
     }
     default:
       return unreachable(outcome);

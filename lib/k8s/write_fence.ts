@@ -3,8 +3,8 @@ import type { KubeApi } from "./api.ts";
 import { ApiError } from "./errors.ts";
 
 /**
- * The same API, whose writes fail once `mayWrite` says no. A process that was frozen past its Lease wakes up in the middle
- * of its work, before any timer could tell it so: what it was about to write is another replica's business by now.
+ * The same API, whose writes fail once `mayWrite` returns false. A process that was suspended past the end of its Lease
+ * resumes in the middle of its work, before any timer has run, and another replica may lead by then.
  */
 export function fenceWrites(api: KubeApi, mayWrite: () => boolean): KubeApi {
   async function fenced<T>(write: () => Promise<T>): Promise<T> {

@@ -154,7 +154,7 @@ class Guard {
     this.#drop();
   }
 
-  /** Opens the database unless that was tried a moment ago; waits so long for it. Never rejects. */
+  /** Opens the database unless that was tried recently; waits so long for it. Never rejects. */
   async connect(waitMs: number): Promise<void> {
     if (this.#opening === undefined && this.#options.clock.monotonicMs() >= this.#openAgainAtMs) {
       this.#opening = this.#open().finally(() => {
@@ -201,7 +201,7 @@ class Guard {
     breaker.failed();
     if (this.#isClosed || breaker.state !== "open") return;
     this.#warn({ operation, reason });
-    // The client of a server never gives a call up by itself, and a file may have been set right meanwhile.
+    // The client of a server never ends a call by itself, and a file may have been repaired in between.
     this.#drop();
   }
 
@@ -229,7 +229,7 @@ function parseText(stored: unknown): unknown {
 
 /** Writes under way at once: a file makes them one after the other, so each waits for those before it on a slow disk. */
 const WRITES_AT_ONCE = 4;
-/** Writes that may wait for their turn; a cache may forget what comes beyond. */
+/** Writes that may wait for their turn; a cache may drop what exceeds it. */
 const MAX_WAITING_WRITES = 10_000;
 
 /**

@@ -28,7 +28,7 @@ export function kindPrefix(kind: EntryKind): StoreKey {
 /** The random bytes that all users of this store share. */
 export const SALT_KEY: StoreKey = ["archway", LAYOUT, "salt"];
 
-/** A key that means nothing, written to learn whether the store takes anything. */
+/** A key without meaning, written to test whether the store accepts writes. */
 export const PROBE_KEY: StoreKey = ["archway", LAYOUT, "probe"];
 
 function shardOf(name: string): number {

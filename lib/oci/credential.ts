@@ -4,7 +4,7 @@
 export interface Credential {
   /** The key it stands under in a docker config: host, `host/path` or a glob. */
   readonly scope: string;
-  /** Where it comes from, for people: `secret team-a/pull`, `global pull secret`, `config.json`, `plugin ecr`. */
+  /** Where it comes from, for users: `secret team-a/pull`, `global pull secret`, `config.json`, `plugin ecr`. */
   readonly source: string;
   /** `basic`: user and password; `identity`: a refresh token; `registry`: a bearer token as it is. */
   readonly secret:

@@ -17,7 +17,7 @@ const TRANSIENT: readonly FailureReason[] = [
 
 /** A failure with its cause. The message is safe to show: no credential, no URL query. */
 export class InspectionError extends Error {
-  /** Tells it from other errors in logs. */
+  /** Distinguishes it from other errors in logs. */
   override readonly name = "InspectionError";
   /** The failure as data. */
   readonly failure: InspectionFailure;

@@ -27,7 +27,7 @@ type EndpointResult<T> =
   | { readonly kind: "failed"; readonly failure: InspectionFailure; readonly endpoint: Endpoint | undefined };
 
 /**
- * Opens the inspector. It always asks the registry; nothing is remembered but how to log in. Credentials are tried in the
+ * Opens the inspector. It always asks the registry; only login challenges and tokens are cached. Credentials are tried in the
  * order of the request (see with_keyring.ts), each only where its scope allows.
  */
 export function openRegistryInspector(deps: RegistryInspectorDeps): RegistryLookups {

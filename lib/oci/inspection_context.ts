@@ -8,7 +8,7 @@ import type { RequestLog } from "./request_log.ts";
 export interface InspectionContext {
   /** Tried in order where their scope matches; anonymous comes last by itself. */
   readonly credentials: readonly Credential[];
-  /** For whom it is made: in whose shares its requests count, and how urgent they are. Others may join. */
+  /** The namespaces whose shares its requests count in, and how urgent they are. Others may join. */
   readonly askers: Callers<Asker>;
   /** Ends it. */
   readonly signal: AbortSignal;

@@ -18,10 +18,10 @@ import type { Credential } from "./credential.ts";
 import type { Endpoint } from "./pull_plan.ts";
 import type { Inspection, InspectionDepth, InspectionFailure } from "./types.ts";
 
-/** Whose turn it is when a registry's budget is short: first gated pods, then admission prefetch, then prewarm. */
+/** The priority when a registry's budget is short: first gated pods, then admission prefetch, then prewarm. */
 export type InspectionPriority = "gated" | "admission" | "prewarm";
 
-/** For whom an inspection is made. */
+/** What an inspection is made for. */
 export interface Asker {
   /** Empty when it is made for no namespace. */
   readonly namespace: string;
@@ -30,11 +30,11 @@ export interface Asker {
 
 /** What to inspect and with what. An inspector has no notion of pods. */
 export interface InspectionRequest {
-  /** The reference as a person wrote it: `nginx`, `quay.io/a/b:v1@sha256:…`. */
+  /** The reference as the user wrote it: `nginx`, `quay.io/a/b:v1@sha256:…`. */
   readonly image: string;
   /** Credentials of the asking pod, tried in order where their scope matches; before the inspector's own ones. */
   readonly credentials: readonly Credential[];
-  /** `cached`: a fresh enough tag is believed. `revalidate` (imagePullPolicy Always): the tag is looked up again. */
+  /** `cached`: a fresh enough tag may answer. `revalidate` (imagePullPolicy Always): the tag is looked up again. */
   readonly freshness: "cached" | "revalidate";
   /**
    * The oldest look-up that may answer began then (epoch ms). Absent: with `revalidate` one that begins from now on, with
@@ -46,7 +46,7 @@ export interface InspectionRequest {
   readonly priority: InspectionPriority;
   /** The namespace that the work is done for, so that limits are shared fairly among namespaces; absent: for none. */
   readonly namespace?: string | undefined;
-  /** All who wait for an inspection that is shared, more of them as they join; absent: `namespace` and `priority` alone. */
+  /** All callers of a shared inspection; more may join; absent: `namespace` and `priority` alone. */
   readonly askers?: Callers<Asker> | undefined;
 }
 

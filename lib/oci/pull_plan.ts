@@ -13,9 +13,9 @@ export interface Endpoint {
   readonly mirror: boolean;
   /** Path prefix before `/v2` that a configured mirror URL may carry; empty otherwise. */
   readonly pathPrefix: string;
-  /** The registry that a mirror is asked to speak for, sent as `?ns=`; absent: not sent. */
+  /** The registry that is mirrored, sent to a mirror as `?ns=`; absent: not sent. */
   readonly namespace?: string;
-  /** Headers that the configuration wants sent there. They may be secret: never log, never store. */
+  /** Headers that the configuration sets for it. They may be secret: never log, never store. */
   readonly headers?: Readonly<Record<string, string>>;
   /** How to reach it. */
   readonly transport: EndpointTransport;

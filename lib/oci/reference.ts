@@ -1,4 +1,4 @@
-// Image references as people write them, and what they mean: Docker's normalisation, with the grammar of the distribution
+// Image references as users write them, and what they mean: Docker's normalisation, with the grammar of the distribution
 // project's reference package.
 import { canonicalHost, DOCKER_HUB, DOCKER_HUB_HOST, hostKey } from "./registry_host.ts";
 
@@ -18,7 +18,7 @@ export interface ImageReference {
   readonly identifier: string;
   /** Without domain in the text: subject to short-name resolution. */
   readonly isShort: boolean;
-  /** The tag that stood beside a digest, for people. */
+  /** The tag beside a digest, for users. */
   readonly droppedTag?: string;
 }
 
@@ -48,7 +48,7 @@ export function normaliseImageReference(image: string): { readonly text: string 
   return { text: withoutTag(image.slice(0, at)).name + image.slice(at) };
 }
 
-/** Parses a reference into what to ask whom for. */
+/** Parses a reference into registry, repository, tag and digest. */
 export function parseReference(image: string): ParsedReference {
   if (image.length > MAX_REFERENCE_LENGTH) {
     const message = `Cannot read an image reference of ${image.length} characters: none has more than 1 000.`;

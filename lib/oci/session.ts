@@ -139,7 +139,7 @@ class RegistrySession implements Session {
   async #read(document: DocumentName): Promise<RegistryDocument> {
     const first = await this.#tryEach(document);
     if (first.kind === "document") return first.document;
-    // The repository is logged in to in another way than was remembered: all credentials again, by the right one.
+    // The cached challenge was not that of the repository: try all credentials again with the right one.
     const last = first.isOtherLogin ? await this.#tryEach(document) : first;
     if (last.kind === "document") return last.document;
     throw refused(this.#endpoint, { document, status: last.status, credentials: this.#credentials });

@@ -38,7 +38,7 @@ export type FailureReason = typeof FAILURE_REASONS[number];
 
 /**
  * A failed inspection as data. `permanent`: asking again will not help soon; `transient`: it may.
- * `message` is safe to show to anyone: no credential, no URL query.
+ * `message` is safe to show: no credential, no URL query.
  */
 export interface InspectionFailure {
   /** Whether asking again later may help. */

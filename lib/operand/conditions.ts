@@ -28,7 +28,7 @@ export interface OperandState {
   readonly available: boolean;
   /** Something is still being rolled out. */
   readonly progressing: boolean;
-  /** Not available although nobody asked for that. */
+  /** Not available, and neither removed nor being rolled out. */
   readonly degraded: boolean;
   /** The config is being deleted. */
   readonly deprovisioning: boolean;
@@ -85,7 +85,7 @@ export function renderConditions(
   ];
 }
 
-/** The earlier conditions with only the one about gating said anew: all that a replica may say that does not lead. */
+/** The earlier conditions with only the one about gating set again: the only one that a replica sets that does not lead. */
 export function renderGatingCondition(
   stopped: string | undefined,
   options: Pick<ConditionContext, "generation" | "nowMs"> & { readonly earlier: readonly Condition[] },

@@ -11,7 +11,7 @@ export interface Condition {
   readonly status: "True" | "False" | "Unknown";
   /** One word for machines. */
   readonly reason: string;
-  /** A sentence for people. */
+  /** A sentence for users. */
   readonly message: string;
   /** RFC 3339, whole seconds. */
   readonly lastTransitionTime: string;
@@ -21,7 +21,7 @@ export interface Condition {
 
 /** The ClusterPodPlacementConfig as the operator sees it. */
 export interface OperandConfig {
-  /** Tells a config from a later one of the same name. */
+  /** Distinguishes a config from a later one of the same name. */
   readonly uid: string;
   /** Version that was read: guards writes. */
   readonly resourceVersion: string;

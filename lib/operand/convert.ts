@@ -29,7 +29,7 @@ interface Stash {
   readonly annotation?: string;
 }
 
-/** Converts one object to `group/version`. Members nobody knows go along. */
+/** Converts one object to `group/version`. Unknown members are kept. */
 export function convertObject(object: unknown, desired: string): Conversion {
   const [from, kind] = [textAt(object, "apiVersion"), textAt(object, "kind")];
   const [alpha, beta] = [`${API_GROUP}/v1alpha1`, `${API_GROUP}/v1beta1`];

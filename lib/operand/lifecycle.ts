@@ -1,4 +1,4 @@
-// The next step in the life of the operand: one fact sheet in, one step out, until it says done or wait. Pure.
+// The next step in the lifecycle of the operand: facts in, one step out, until that is `done` or `wait`. Pure.
 //
 // | state        | when                                 | what happens, in this order                                      |
 // |--------------|--------------------------------------|------------------------------------------------------------------|
@@ -51,7 +51,7 @@ export interface OperandFacts {
 /** Why there is nothing to do but wait. */
 export type WaitReason = "NamespaceConfigsExist" | "PodsStillGated" | "NoReplicaServes";
 
-/** The answer. After `apply` or `remove` the facts are gathered anew. */
+/** The answer. After `apply` or `remove` the facts are gathered again. */
 export type OperandStep =
   | { readonly kind: "apply"; readonly target: "webhook" }
   | { readonly kind: "apply"; readonly target: "hold" }

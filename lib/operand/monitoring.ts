@@ -5,7 +5,7 @@ import { type Alert, ALERTS, RUNBOOKS_FILE } from "./alerts.ts";
 import type { OperandConfig } from "./config_view.ts";
 import { renderOwnerReference } from "./webhooks.ts";
 
-/** Where monitoring objects live, and where people read runbooks. */
+/** The namespace of monitoring objects, and the address of the runbooks. */
 export interface MonitoringSettings {
   readonly namespace: string;
   /** Address under which the files of this repository can be read; empty leaves links relative to the repository. */

@@ -29,7 +29,7 @@ export type ConfigVerdict =
     readonly message: string;
   };
 
-/** What the rules for a PodPlacementConfig need to know of the cluster. */
+/** What the rules for a PodPlacementConfig read of the cluster. */
 export interface NamespaceConfigFacts {
   /** State of the ClusterPodPlacementConfig, read live. */
   readonly clusterConfig: "absent" | "deleting" | "present";
@@ -45,7 +45,7 @@ export interface ConfigName {
   readonly name: string;
 }
 
-/** Names in a message at most: it is read by a person. */
+/** Most names in a message: it is for users. */
 const NAMES_SHOWN = 5;
 
 /** Judges a ClusterPodPlacementConfig. `namespaceConfigs` matters for DELETE only. */
@@ -81,7 +81,7 @@ export function validateNamespaceConfig(write: ConfigWrite, facts: NamespaceConf
   );
 }
 
-/** An update that touches metadata alone (finalizers, labels) is nobody's business here, whatever the spec says. */
+/** An update that touches metadata alone (finalizers, labels) is always allowed, whatever the spec says. */
 function keepsMeaning({ operation, object, oldObject }: ConfigWrite): boolean {
   const annotation = (config: unknown): string =>
     textAt(objectAt(objectAt(config, "metadata"), "annotations"), FALLBACK_ANNOTATION);
@@ -145,7 +145,7 @@ function selectorProblem(where: string, raw: unknown): string | undefined {
   return selector.kind === "unparsable" ? `Cannot use ${where}: ${selector.message}` : undefined;
 }
 
-/** Priorities tell the configs of a namespace apart; an absent one is 0 and takes part. */
+/** The priority must be unique in a namespace; an absent one is 0. */
 function priorityProblem(write: ConfigWrite, { siblings }: NamespaceConfigFacts): string | undefined {
   const priority = priorityOf(write.object);
   if (write.operation === "UPDATE" && priority === priorityOf(write.oldObject)) return undefined;

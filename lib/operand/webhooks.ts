@@ -18,6 +18,19 @@ export type WebhookEndpoint =
   /** `baseUrl` has no path: `https://10.0.0.7:9443`. */
   | { readonly kind: "url"; readonly baseUrl: string };
 
+/** The endpoint by configuration: the URL where one is given, else the Service. */
+export function webhookEndpoint(
+  { namespace, webhookService, webhookUrl }: {
+    readonly namespace: string;
+    readonly webhookService: string;
+    readonly webhookUrl?: string | undefined;
+  },
+): WebhookEndpoint {
+  return webhookUrl === undefined
+    ? { kind: "service", namespace, name: webhookService }
+    : { kind: "url", baseUrl: webhookUrl.replace(/\/+$/, "") };
+}
+
 /** What the webhook configuration depends on besides the config. */
 export interface WebhookSettings {
   /** Where the API server reaches us. */

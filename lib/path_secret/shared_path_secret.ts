@@ -126,7 +126,7 @@ async function renew(
     if (change === "none" && state !== undefined) return state;
     if (change === "none") continue;
     const isLost = state === undefined && known !== undefined;
-    // Whoever deleted it wants another one: it is staged as soon as this one is carried.
+    // Deleting it requests a new one: that is staged as soon as this one is in the configurations.
     const next = isLost
       ? { ...known, madeAtMs: 0 }
       : changePathSecret(state, { change, terms, nowMs, secret: makeSecret() });

@@ -1,7 +1,7 @@
 // The secret in the paths of the webhooks, and when its parts change. Replicas read a new secret before the API server
 // calls by it, and accept the old one for some time after: no call meets a replica that refuses it.
 //
-//   current ──── in the configurations; at the end of its life a `next` is staged, which replicas accept at once
+//   current ──── in the configurations; at the end of its lifetime a `next` is staged, which replicas accept at once
 //   next ─────── becomes `current` when `overlapMs` has passed
 //   previous ─── accepted until the configurations have carried `current` alone and `graceMs` has passed
 import { createHmac } from "node:crypto";
@@ -83,7 +83,7 @@ export function acceptedSecrets({ current, next, previous }: PathSecret): readon
 
 /**
  * The path of a webhook with its unguessable first segment (43 characters of base64url). Each webhook has a segment of its
- * own: whoever reads one path in an error of the API server cannot call the other webhooks.
+ * own: a path that is read in an error of the API server gives no access to the other webhooks.
  */
 export function secretPath(secret: string, path: string): string {
   return `/${createHmac("sha256", secret).update(path).digest("base64url")}${path}`;

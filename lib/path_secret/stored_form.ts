@@ -10,7 +10,7 @@ const secret = z.string().min(32);
 const time = z.coerce.number();
 const members = z.object({
   "current": secret,
-  // Whoever removes it asks for a new secret: see docs/webhook-security.md.
+  // Removing it requests a new secret: see docs/webhook-security.md.
   "made-at-ms": time.catch(0),
   "next": secret.optional(),
   "next-used-from-ms": time.optional(),

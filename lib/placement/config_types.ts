@@ -88,7 +88,7 @@ export type RuntimeClassRule =
   | { readonly kind: "skip" }
   | { readonly kind: "add"; readonly architectures: readonly string[] };
 
-/** How this installation wants pods placed. Made by `makeSettings` (settings.ts). */
+/** The placement settings of this installation. Made by `makeSettings` (settings.ts). */
 export interface PlacementSettings {
   readonly operatorNamespace: string;
   readonly maxGateAgeMs: number;

@@ -23,7 +23,7 @@ export interface PreferencePlan {
   /** The whole audit annotation as it must end; undefined when the plan has nothing to audit. */
   readonly audit: string | undefined;
   readonly outcomes: readonly PreferenceOutcome[];
-  /** A config wants preferences on this pod. */
+  /** A config asks for preferences on this pod. */
   readonly wanted: boolean;
   /** The user stated an architecture preference (in preferred terms of its own): nothing is added. */
   readonly userStated: boolean;
@@ -72,10 +72,10 @@ export type IgnoreReason =
 /** Why a pod passes admission without gate or affinity. */
 export type PassReason =
   | "AuditMode"
-  /** The dead-man switch is off and the images are not all known. */
+  /** Gating has stopped and the images are not all known. */
   | "GatingStopped";
 
-/** The webhook's verdict. `nodeAffinityScoring`: a config wants preferences on this pod. */
+/** The webhook's verdict. `nodeAffinityScoring`: a config asks for preferences on this pod. */
 export type GateVerdict =
   | { readonly kind: "ignore"; readonly reason: IgnoreReason; readonly nodeAffinityScoring: boolean }
   | { readonly kind: "gate"; readonly nodeAffinityScoring: boolean }
@@ -107,7 +107,7 @@ export interface PlaceDecision {
   readonly tolerations: readonly TolerationPlan[];
   /** Nothing in the cluster offers any of the architectures (only known with live architectures). */
   readonly noMatchingNodes: boolean;
-  /** What the inspections found worth telling beside the platforms, for people. */
+  /** Oddities that the inspections found, as text for users. */
   readonly findings: readonly string[];
 }
 
@@ -124,7 +124,7 @@ export interface ImageFailure {
   readonly failure: InspectionFailure;
 }
 
-/** What the images of a pod come to. */
+/** The result for all images of a pod. */
 export type ImageJudgement = SharedJudgement | FailedJudgement;
 
 /** All images were inspected. */
@@ -137,7 +137,7 @@ export interface SharedJudgement {
   /** What the inspections found besides the platforms, each with its image. */
   readonly findings: readonly string[];
   readonly outcomes: readonly ImageOutcome[];
-  /** The images whose config must be read before this is believed; empty when it can be. */
+  /** The images whose config must be read before this is final; empty when it is. */
   readonly configOf: readonly string[];
 }
 

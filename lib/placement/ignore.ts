@@ -15,7 +15,7 @@ export interface IgnoreFacts {
   readonly plan: PodPlan;
 }
 
-/** One rule: its number, the reason that people read, and when it holds. */
+/** One rule: its number, the reason for users, and when it holds. */
 export interface IgnoreRule {
   readonly id: string;
   readonly reason: IgnoreReason;

@@ -66,7 +66,7 @@ export function judgeImages(facts: ImagesOfPod): ImageJudgement {
 }
 
 /**
- * The images whose config is worth reading before their sets are believed: those inspected by their index alone that
+ * The images whose config must be read before their architectures are final: those inspected by their index alone that
  * exclude an architecture which another image has. One of them may be an operator bundle, which narrows nothing (PR-11).
  */
 function worthConfigRead(judged: readonly Judged[]): readonly string[] {
@@ -78,7 +78,7 @@ function worthConfigRead(judged: readonly Judged[]): readonly string[] {
   return [...new Set(worth.map(({ one }) => one.image))];
 }
 
-/** What a plan comes to with the inspections of its images. */
+/** The result of a plan with the inspections of its images. */
 export function evidenceOf(
   plan: InspectionPlan,
   { pod, settings, images }: Pick<ImagesOfPod, "pod" | "settings" | "images">,

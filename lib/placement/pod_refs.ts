@@ -1,4 +1,4 @@
-// What others need to know of a pod: how an event names it, and whose pull secrets its images may be read with.
+// References to a pod: as the object of an event, and as the scope of the pull secrets for its images.
 import type { PodView } from "./types.ts";
 
 /** The object of an event about a pod. */

@@ -86,7 +86,7 @@ export interface OwnRequirement {
 
 /** What is settled before any image is inspected. */
 export interface PodPlan {
-  /** A config wants preferred terms on this pod. */
+  /** A config asks for preferred terms on this pod. */
   readonly scoring: boolean;
   readonly preferences: PreferencePlan;
   /** The architecture that the configs name for pods whose images cannot be inspected. */

@@ -23,7 +23,7 @@ export interface ApiServer extends AsyncDisposable {
 
 /** How to serve. */
 export interface ApiServerOptions {
-  /** Hears of bugs in the playground. */
+  /** Logs bugs of the playground. */
   readonly log: Logger;
   /** Default: a free one. */
   readonly port?: number;

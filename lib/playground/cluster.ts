@@ -24,7 +24,7 @@ export interface AdmissionAttempt {
 
 /** The admission chain. Both throw a StatusError when a webhook denies or cannot be reached under `failurePolicy: Fail`. */
 export interface Admission {
-  /** The object as the mutating webhooks want it; runs before names, uid and validation, as on the real server. */
+  /** The object after the mutating webhooks; runs before names, uid and validation, as on the real server. */
   mutate(attempt: AdmissionAttempt): Promise<KubeObject | undefined>;
   /** Asks the validating webhooks about the finished object. */
   validate(attempt: AdmissionAttempt): Promise<void>;

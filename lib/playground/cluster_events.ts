@@ -3,7 +3,7 @@ import { type KubeObject, Resource } from "../k8s/types.ts";
 import { type Cluster, parseKubeObject } from "./cluster.ts";
 import { numberAt, timestamp } from "./json_value.ts";
 
-/** What to tell the pod's owner. */
+/** The message of the event. */
 export interface PodEvent {
   /** Severity. */
   readonly type: "Normal" | "Warning";
@@ -11,7 +11,7 @@ export interface PodEvent {
   readonly reason: string;
   /** For people. */
   readonly message: string;
-  /** Who speaks: `default-scheduler`, `kubelet`. */
+  /** The component: `default-scheduler`, `kubelet`. */
   readonly component: string;
 }
 

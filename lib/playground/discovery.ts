@@ -1,4 +1,4 @@
-// What the API server says of itself: /version, /api, /apis, resource lists, and just enough OpenAPI v3 for `kubectl apply`.
+// The discovery documents of the API server: /version, /api, /apis, resource lists, and just enough OpenAPI v3 for `kubectl apply`.
 import { type JsonObject } from "./json_value.ts";
 import { SERVED_KINDS, type ServedKind } from "./kinds.ts";
 
@@ -30,7 +30,7 @@ function groups(): readonly { readonly group: string; readonly version: string }
   return [...seen].map(([group, version]) => ({ group, version }));
 }
 
-/** The URL under which a kind's group and version live. */
+/** The URL of a kind's group and version. */
 function rootOf(kind: { readonly group: string; readonly version: string }): string {
   return kind.group === "" ? `/api/${kind.version}` : `/apis/${kind.group}/${kind.version}`;
 }

@@ -7,7 +7,7 @@ import { type JsonObject, listAt, objectAt, textAt, timestamp } from "./json_val
 import { withCondition } from "./scheduler.ts";
 import type { StoreChange } from "./store.ts";
 
-/** What the kubelet finds when it pulls an image: the architectures it runs on, no image, or a place it does not know. */
+/** What the kubelet finds when it pulls an image: the architectures it runs on, no image, or an unknown registry. */
 export type PulledImage =
   | { readonly kind: "runs"; readonly architectures: readonly string[] }
   | { readonly kind: "missing" }

@@ -12,7 +12,7 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
   return merged;
 }
 
-/** The lists that Kubernetes merges item by item, and the member that tells items apart. All others are replaced. */
+/** The lists that Kubernetes merges item by item, and the member that is their key. All others are replaced. */
 const LIST_KEYS: Readonly<Record<string, string>> = {
   containers: "name",
   initContainers: "name",

@@ -1,4 +1,4 @@
-// What became of the sample pods: read back from the pods alone, compared with what their manifests say. Pure.
+// The outcomes of the sample pods: read from the pods alone, compared with their manifests. Pure.
 import * as z from "zod";
 import type { KubeObject } from "../k8s/types.ts";
 import { AffinityLabel, GateLabel, NO_SUPPORTED_ARCH, NODE_ARCH_LABEL, PodLabel, SCHEDULING_GATE } from "../names.ts";
@@ -19,7 +19,7 @@ export interface SampleOutcome {
   readonly node: string;
   /** Architecture of the node, while there is one. */
   readonly nodeArchitecture: string | undefined;
-  /** What the manifest says; undefined for a pod that is no sample. */
+  /** The expected outcome of the manifest; undefined for a pod that is no sample. */
   readonly expected: Expectation | undefined;
   /** Whether it ended as expected; true when nothing was expected. */
   readonly ok: boolean;

@@ -30,7 +30,7 @@ import { openWorkloads } from "./workloads.ts";
 export interface PlaygroundOptions {
   /** Owns all time in it. */
   readonly clock: Clock;
-  /** Hears of bugs (error) and bindings (debug). */
+  /** Logs bugs (error) and bindings (debug). */
   readonly log: Logger;
   /** An existing directory for kubeconfig and certificates; the caller removes it. */
   readonly workDir: string;
@@ -62,7 +62,7 @@ export interface Playground extends AsyncDisposable {
   readonly files: PlaygroundFiles;
   /** The inside, for tests. */
   readonly cluster: Cluster;
-  /** Counts requests and knows digests. */
+  /** Counts requests and has the digests. */
   readonly registry: Registry;
   /** Can cut watches. */
   readonly apiServer: ApiServer;

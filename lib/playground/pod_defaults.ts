@@ -1,4 +1,4 @@
-// What the API server fills into a pod before anyone else sees it. Used when pods are created and updated.
+// The defaults that the API server sets in a pod, when pods are created and updated.
 import type { KubeObject } from "../k8s/types.ts";
 import { isObject, type JsonObject, listAt, objectAt, textAt, timestamp } from "./json_value.ts";
 

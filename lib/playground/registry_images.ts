@@ -16,7 +16,7 @@ export interface ImageDescription {
   readonly attested?: boolean;
   /** Labels of the image config: an operator bundle has `operators.operatorframework.io.bundle.*`. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** Who may pull: everybody, or the registry's one user by Basic or token authentication. */
+  /** Who may pull: all, or the registry's one user by Basic or token authentication. */
   readonly access?: "anonymous" | "basic" | "token";
 }
 

@@ -1,4 +1,4 @@
-// The outcomes of the samples for people (an aligned table) and for programs (JSON). Pure.
+// The outcomes of the samples, as an aligned table or as JSON. Pure.
 import { stringify } from "yaml";
 import type { SampleOutcome } from "./outcomes.ts";
 

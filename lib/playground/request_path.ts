@@ -3,7 +3,7 @@ import { findKind, type ServedKind } from "./kinds.ts";
 
 /** An object or a collection of a served kind. */
 export interface ResourcePath {
-  /** Kind that lives there. */
+  /** Kind of the resource. */
   readonly kind: ServedKind;
   /** Undefined: cluster-scoped, or all namespaces. */
   readonly namespace: string | undefined;
@@ -13,7 +13,7 @@ export interface ResourcePath {
   readonly subresource: string | undefined;
 }
 
-/** Parses `/api/v1/…` and `/apis/GROUP/VERSION/…`; undefined when no served kind lives there. */
+/** Parses `/api/v1/…` and `/apis/GROUP/VERSION/…`; undefined when no kind is served there. */
 export function parseResourcePath(path: string): ResourcePath | undefined {
   const steps = path.split("/").filter((step) => step !== "").map(decode);
   const core = steps[0] === "api";

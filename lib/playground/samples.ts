@@ -3,7 +3,7 @@ import { API_GROUP, CLUSTER_CONFIG_NAME, NODE_ARCH_LABEL, NODE_OS_LABEL } from "
 import type { JsonObject } from "./json_value.ts";
 import type { ImageDescription } from "./registry_images.ts";
 
-/** The namespace that the sample pods live in. */
+/** The namespace of the sample pods. */
 export const SAMPLE_NAMESPACE = "demo";
 
 /** Pod annotation with the {@link Expectation} as JSON: how a sample must end. */

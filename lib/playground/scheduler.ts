@@ -1,4 +1,4 @@
-// The playground's scheduler: binds every pod that no gate holds to a fitting node, or says why there is none.
+// The playground's scheduler: binds every pod that no gate holds to a fitting node, or sets the condition that explains why there is none.
 import { keyOf, type KubeObject, Resource } from "../k8s/types.ts";
 import type { Logger } from "../log.ts";
 import type { Cluster } from "./cluster.ts";

@@ -8,13 +8,13 @@ export interface FieldCause {
   readonly reason: string;
   /** Path of the field: `spec.nodeSelector`. */
   readonly field: string;
-  /** For people. */
+  /** For users. */
   readonly message: string;
 }
 
 /** A refusal: HTTP status, Status reason and, where fields were judged, their causes. */
 export class StatusError extends Error {
-  /** Tells it from other errors in logs. */
+  /** Distinguishes it from other errors in logs. */
   override readonly name = "StatusError";
   /** HTTP status. */
   readonly status: number;
@@ -23,7 +23,7 @@ export class StatusError extends Error {
   /** Empty when there are none. */
   readonly details: JsonObject;
 
-  /** `message` is for people. */
+  /** `message` is for users. */
   constructor(status: number, reason: string, rest: { readonly message: string; readonly details?: JsonObject }) {
     super(rest.message);
     this.status = status;

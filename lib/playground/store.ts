@@ -48,7 +48,7 @@ export class ObjectStore {
     return entries.sort(([left], [right]) => left < right ? -1 : left > right ? 1 : 0).map(([, object]) => object);
   }
 
-  /** Writes an object under the next version and tells the listeners. Gives the stored form. */
+  /** Writes an object under the next version and calls the listeners. Returns the stored form. */
   put(type: ResourceType, object: KubeObject): KubeObject {
     const kept = this.#objects.get(storeKey(type)) ?? new Map<string, KubeObject>();
     this.#objects.set(storeKey(type), kept);
@@ -87,7 +87,7 @@ export class ObjectStore {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Forgets the history: every resourceVersion before now is expired. */
+  /** Drops the history: every resourceVersion before now is expired. */
   compact(): void {
     this.#compactedVersion = this.#version;
     this.#history = [];

@@ -59,7 +59,7 @@ function parseAddress(webhook: unknown): WebhookAddress {
   };
 }
 
-/** Whether the webhook wants to see the attempt. `namespaceLabels` are those of the object's namespace, if it has one. */
+/** Whether the rules of the webhook match the request. `namespaceLabels` are those of the object's namespace, if it has one. */
 export function matchesWebhook(
   webhook: Webhook,
   attempt: AdmissionAttempt,

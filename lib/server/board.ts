@@ -48,7 +48,7 @@ export interface BoardSnapshot {
 
 /** The board of one process. */
 export interface Board {
-  /** Takes constant time and never grows: the oldest entry makes room for the newest. */
+  /** Takes constant time; a full ring drops its oldest entry. */
   record(entry: BoardEntry): void;
   /** A copy that later records leave alone. */
   snapshot(): BoardSnapshot;

@@ -10,7 +10,7 @@ import {
 } from "./connection_table.ts";
 import type { PathVerdict } from "./path_check.ts";
 
-/** What a guarded listener lets in, and whom it tells. */
+/** What a guarded listener accepts, and its callbacks. */
 export interface ListenerGuard {
   readonly limits: ConnectionLimits;
   /** Judges a request line. */
@@ -19,13 +19,13 @@ export interface ListenerGuard {
   readonly acceptsPlain: () => boolean;
   /** A connection was closed, or not accepted. */
   readonly dropped: (reason: DropReason) => void;
-  /** A head came by an accepted path; `taken` is false when there was no room for its body. */
+  /** A request head with an accepted path arrived; `taken` is false when the limits left no place for its body. */
   readonly began: (
     request: { readonly verdict: Exclude<PathVerdict, { kind: "refused" }>; readonly taken: boolean },
   ) => void;
 }
 
-/** For listeners of our own tests and playground: everybody, everything. */
+/** For listeners of our own tests and playground: accepts everything. */
 const OPEN: ListenerGuard = {
   limits: {
     ...CONNECTION_LIMITS,

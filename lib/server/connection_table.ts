@@ -126,8 +126,8 @@ export class ConnectionTable {
   }
 
   /**
-   * A head came by an accepted path, and a body of so many bytes is to follow. Answers false when there is no room for
-   * it beside bodies that do arrive; one that has stalled makes room.
+   * A request head with an accepted path arrived; a body of `bytes` follows. False when the limit leaves no place for
+   * it beside the bodies that are arriving; a stalled body is dropped first.
    */
   bodyBegins(connection: Connection, request: { readonly proof: Proof; readonly bytes: number }): boolean {
     this.#prove(connection, request.proof);

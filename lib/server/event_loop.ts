@@ -6,7 +6,7 @@ const SAMPLE_EVERY_MS = 50;
 
 /**
  * Reports how much later (ms) than asked for each timer fired, until the signal aborts. Never rejects. A sampler of our
- * own, because `monitorEventLoopDelay` of `node:perf_hooks` sees no blocking in Deno 2.9.6.
+ * own, because `monitorEventLoopDelay` of `node:perf_hooks` measures no blocking in Deno 2.9.6.
  */
 export async function watchEventLoop(
   { clock, observe }: { readonly clock: Clock; readonly observe: (delayMs: number) => void },

@@ -29,7 +29,7 @@ export interface HttpsListenerOptions {
   readonly port: number;
   readonly certificate: KeyPair;
   readonly handler: (request: Request) => Response | Promise<Response>;
-  /** Who may connect and which request lines are accepted; without it everybody and all. */
+  /** Limits connections and request lines; absent: accepts all. */
   readonly guard?: ListenerGuard | undefined;
   /** PEM of the CAs whose client certificates are required and verified; without it none is asked for. */
   readonly clientCa?: string | undefined;
@@ -85,7 +85,7 @@ function guardConnections(server: Server, guard: ConnectionGuard): void {
     if (socket instanceof Socket && guard.admits(socket)) beginHandshake.call(server, socket);
   });
   server.on("secureConnection", (socket) => guard.secured(socket));
-  // A client that speaks no TLS, or leaves: its socket is closed, and nothing is worth reporting.
+  // The client does not use TLS, or has disconnected: its socket is closed without a report.
   server.on("tlsClientError", (_error, socket) => socket.destroy());
   server.on("clientError", (_error, socket) => socket.destroy());
 }

@@ -1,7 +1,7 @@
 // Whether a request came by a secret path: decided from the request line alone, before its head or body matters.
 import { timingSafeEqual } from "node:crypto";
 
-/** What a request line says. */
+/** The parsed request line. */
 export type PathVerdict =
   /** By a secret path. `url` is the request's without the secret segment. */
   | { readonly kind: "secret"; readonly url: string }

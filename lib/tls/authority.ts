@@ -20,11 +20,11 @@ export interface Authority {
   readonly predecessor: string;
 }
 
-/** How long things live (ms) and which names are served. */
+/** Lifetimes (ms), and which names are served. */
 export interface AuthorityTerms {
-  /** Life of a CA. */
+  /** Lifetime of a CA. */
   readonly authorityMs: number;
-  /** Life of a serving certificate. */
+  /** Lifetime of a serving certificate. */
   readonly servingMs: number;
   /** Time for every API server to read a new CA. */
   readonly overlapMs: number;
@@ -32,7 +32,7 @@ export interface AuthorityTerms {
   readonly names: readonly string[];
 }
 
-/** Terms that suit a cluster; rotation costs nothing, so lives are short. */
+/** Terms that suit a cluster; rotation costs nothing, so lifetimes are short. */
 export const DEFAULT_TERMS = {
   authorityMs: 365 * 86_400_000,
   servingMs: 30 * 86_400_000,
@@ -102,7 +102,7 @@ function isSignedBy(serving: IssuedPair, signer: IssuedPair): boolean {
   return new X509Certificate(serving.cert).checkIssued(new X509Certificate(signer.cert));
 }
 
-/** Two thirds of the life are over; the back-dating of the start does not count. */
+/** Two thirds of the lifetime are over; the back-dating of the start does not count. */
 function isDue(cert: string, nowMs: number): boolean {
   const start = Date.parse(new X509Certificate(cert).validFrom) + CLOCK_SKEW_MS;
   return nowMs >= start + (endOf(cert) - start) * 2 / 3;

@@ -1,4 +1,4 @@
-// The serving certificate as the configuration wants it: from files, or of Archway's own authority.
+// The serving certificate by configuration: from files, or issued by Archway's own authority.
 import type { Clock } from "../clock.ts";
 import type { KubeApi } from "../k8s/api.ts";
 import type { Logger } from "../log.ts";

@@ -10,7 +10,7 @@ import { CertificateCell, type CertificateInForce, type ServingCertificate } fro
 export interface SelfManagedDeps {
   /** Where replicas share the authority. */
   readonly store: AuthorityStore;
-  /** Lives and names. */
+  /** Lifetimes and names. */
   readonly terms: AuthorityTerms;
   /** Time. */
   readonly clock: Clock;

@@ -16,7 +16,7 @@ const OBJECT = z.looseObject({
 /** An object of a manifest, every member kept. */
 export type ManifestObject = z.infer<typeof OBJECT>;
 
-/** What tells the objects of one manifest apart: kind and name, as in `deployment-archway`. */
+/** The key of an object in a manifest: kind and name, as in `deployment-archway`. */
 export function slugOf({ kind, metadata }: ManifestObject): string {
   return `${kind.toLowerCase()}-${metadata.name}`;
 }

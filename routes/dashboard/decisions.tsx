@@ -8,7 +8,7 @@ import { Nothing, NoValue, Panel, PodName, renderCount } from "./elements.tsx";
 /** Rows of the table of decisions; the board keeps more. */
 const ROWS_SHOWN = 30;
 
-/** What people read for a kind, its tone in the style sheet, and what it means. */
+/** The text of a kind, its tone in the style sheet, and what it means. */
 const OUTCOME: Readonly<
   Record<DecisionKind, { readonly label: string; readonly tone: string; readonly says: string }>
 > = {
@@ -89,7 +89,7 @@ function Age({ atMs, nowMs }: { atMs: number; nowMs: number }): JSX.Element {
   return <time datetime={at} title={at}>{ageMs < 1_000 ? "now" : renderDuration(ageMs)}</time>;
 }
 
-/** How many decisions of which kind: a bar for the eye, a list for everybody. */
+/** How many decisions of which kind: a bar, and the same as a list for screen readers. */
 export function KindsPanel({ totals }: { totals: BoardSnapshot["totals"] }): JSX.Element {
   const sum = DECISION_KINDS.reduce((total, kind) => total + totals[kind], 0);
   const kinds = DECISION_KINDS.filter((kind) => totals[kind] > 0);

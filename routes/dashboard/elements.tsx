@@ -39,7 +39,7 @@ export function PodName({ namespace, pod }: { namespace: string; pod: string }):
   );
 }
 
-/** A dash for the eye; its words for those who listen. */
+/** A dash, with its meaning for screen readers. */
 export function NoValue({ says }: { says: string }): JSX.Element {
   return (
     <span class="none">

@@ -1,4 +1,4 @@
-// The panel of the registries that were asked: how each does, and what quota it grants.
+// The panel of the registries in use: state and quota of each.
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { Nothing, NoValue, Panel, renderCount } from "./elements.tsx";
 import type { RegistryView } from "./view.ts";

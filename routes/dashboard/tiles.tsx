@@ -8,7 +8,7 @@ import type { DashboardView } from "./view.ts";
 /** Bars of the little chart of gate times. */
 const BARS = 24;
 
-/** The row of numbers. What only the leader knows is a dash elsewhere. */
+/** The row of numbers. What only the leader has is a dash elsewhere. */
 export function Tiles({ view }: { view: DashboardView }): JSX.Element {
   const { gated, lease, queueDepth, cachedInspections, board } = view;
   const decided = DECISION_KINDS.reduce((total, kind) => total + board.totals[kind], 0);

@@ -1,7 +1,7 @@
 // What the dashboard shows, as data.
 import type { BoardSnapshot } from "../../lib/server/board.ts";
 import type { FailureReason } from "../../lib/oci/types.ts";
-import type { ConfigPresence, GatingHealth } from "../../lib/operand/dead_man.ts";
+import type { ConfigPresence, GatingHealth } from "../../lib/operand/gating_health.ts";
 
 /** Everything the page shows, read at one moment from memory. */
 export interface DashboardView {
@@ -37,7 +37,7 @@ export interface GatedPod {
   readonly sinceMs: number;
 }
 
-/** What is held now, as far as this replica knows: only the leader follows gated pods. */
+/** Gated pods in the cache of this replica: only the leader watches them. */
 export interface GatedView {
   /** How many there are. */
   readonly count: number;
@@ -53,6 +53,6 @@ export interface RegistryView {
   readonly circuit: "closed" | "half-open" | "open";
   /** Class of the latest failure; absent when there was none. */
   readonly lastFailure?: { readonly reason: FailureReason };
-  /** Requests it says are left in its window; absent when it does not say. */
+  /** Requests that are left in its window; absent when it does not report them. */
   readonly remaining?: number;
 }

@@ -40,7 +40,7 @@ Deno.test("ha: an API server that is away for a minute: gated pods are released 
   await pause(AWAY_MS);
   assert.equal(archway.isAlive(), true);
   assert.equal(await archway.metric("archway_leader"), 0, "nobody leads without renewing the Lease");
-  assert.equal(await archway.metric("archway_gating"), 0, "the dead-man switch");
+  assert.equal(await archway.metric("archway_gating"), 0, "gating has stopped");
   const silent = (await archway.logs()).findLast(({ message }) => message === "not gating pods");
   assert.equal(read(silent, "properties", "reason"), "LeaderSilent");
 

@@ -2,11 +2,12 @@
 import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
 import { DECISION_LABELS, LATENCY_BUCKETS_SECONDS, type Metrics, openMetrics } from "../../lib/metrics.ts";
+import { API_CODES, API_METHODS } from "../../lib/k8s/client_metrics.ts";
 import { listAt, textAt } from "../../lib/playground/json_value.ts";
 import { adminApp } from "../../routes/mod.ts";
 
 const POLICY = new URL("../../manifests/base/network_policy.yaml", import.meta.url);
-const COUNTS = { gatedPods: 0, unadmittedPods: 0, cachedInspections: 0, queueDepth: 0 };
+const COUNTS = { gatedPods: 0, unadmittedPods: 0, cachedInspections: 0 };
 const GAUGES = { ...COUNTS, isLeading: false, isGating: false, memory: { rss: 0, heapUsed: 0 }, registries: [] };
 
 async function expose(metrics: Metrics): Promise<string> {
@@ -23,7 +24,9 @@ Deno.test("DV-140 openMetrics() shows the controller's metrics before the first 
 });
 
 Deno.test("openMetrics() has a sample at zero of every counter, for each combination of its labels", async () => {
-  const text = await expose(openMetrics());
+  const metrics = openMetrics();
+  metrics.queue("a");
+  const text = await expose(metrics);
   const samplesOf = (name: string): number =>
     [...text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? 0$`, "gm"))].length;
   const counters = [...text.matchAll(/^# TYPE (\S+) counter$/gm)].map(([, name = ""]) => name);
@@ -31,6 +34,8 @@ Deno.test("openMetrics() has a sample at zero of every counter, for each combina
   assert.deepEqual(counters.filter((name) => samplesOf(name) === 0), []);
   assert.equal(samplesOf("archway_decisions_total"), DECISION_LABELS.length);
   assert.equal(samplesOf("archway_webhook_requests_total"), 4);
+  assert.equal(samplesOf("workqueue_adds_total"), 1);
+  assert.equal(samplesOf("rest_client_requests_total"), API_METHODS.length * API_CODES.length);
 });
 
 Deno.test("DV-141 openMetrics() counts three attempts and two failures", async () => {
@@ -47,12 +52,19 @@ Deno.test("DV-141 openMetrics() counts three attempts and two failures", async (
 });
 
 Deno.test("DV-142 openMetrics() gives every histogram the eighteen finite buckets", async () => {
-  const text = await expose(openMetrics());
+  const metrics = openMetrics();
+  metrics.queue("a");
+  const text = await expose(metrics);
   const histograms = [...text.matchAll(/^# TYPE (\S+) histogram$/gm)].map(([, name = ""]) => name);
   assert.equal(LATENCY_BUCKETS_SECONDS.length, 18);
   assert.ok(histograms.length >= 7);
   for (const name of histograms) {
-    const bounds = [...text.matchAll(new RegExp(`^${name}_bucket\\{le="([^"]+)"\\}`, "gm"))].map(([, bound]) => bound);
+    const [first = [], ...others] = Object.values(Object.groupBy(
+      text.matchAll(new RegExp(`^${name}_bucket\\{le="([^"]+)"(.*?)\\}`, "gm")),
+      ([, , labels = ""]) => labels,
+    ));
+    assert.ok(others.every((one) => one?.length === first.length), name);
+    const bounds = first.map(([, bound]) => bound);
     assert.deepEqual(bounds, [...LATENCY_BUCKETS_SECONDS.map(String), "+Inf"], name);
   }
 });

@@ -1,6 +1,6 @@
 // The shape of all controllers: keys from watches, reconciled until the signal aborts.
 import assert from "node:assert/strict";
-import { again, DONE, openController } from "../../controllers/controller.ts";
+import { DONE, openController, requeueAfter } from "../../controllers/controller.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 
@@ -23,10 +23,14 @@ Deno.test("openController() runs its watches beside the queue, and ends with bot
     parallel: 1,
     clock,
     log: silentLogger,
-    observe: (name, { outcome }) => void samples.push(`${name} ${outcome}`),
+    queueMetrics: (name) => ({
+      added: () => {},
+      depth: () => {},
+      finished: ({ outcome }) => void samples.push(`${name} ${outcome}`),
+    }),
     reconcile: (key) => {
       seen.push(key);
-      return Promise.resolve(seen.length < 3 ? again(1_000) : DONE);
+      return Promise.resolve(seen.length < 3 ? requeueAfter(1_000) : DONE);
     },
   });
   controller.enqueue("from before");
@@ -36,7 +40,7 @@ Deno.test("openController() runs its watches beside the queue, and ends with bot
   assert.deepEqual([seen, isWatching], [["from before", "from the watch"], true]);
   await clock.advance(1_000);
   assert.deepEqual(seen.slice(2), ["from before", "from the watch"]);
-  assert.deepEqual(samples, ["sample again", "sample again", "sample done", "sample done"]);
+  assert.deepEqual(samples, ["sample requeue", "sample requeue", "sample done", "sample done"]);
   stop.abort();
   await clock.advance(0);
   await running;

@@ -1,6 +1,7 @@
 // What the tests of small controllers share: images that answer from a table, an ear for events, and a controller that runs.
 import type { PodImages, PodImagesRequest } from "../../lib/images/pod_images.ts";
 import type { EventInput } from "../../lib/k8s/event_input.ts";
+import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import type { KubeObject } from "../../lib/k8s/types.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 import { MemoryCluster } from "../support/memory_kube_api.ts";
@@ -14,7 +15,7 @@ export interface Scene {
   readonly asked: PodImagesRequest[];
   readonly images: PodImages;
   readonly told: EventInput[];
-  readonly events: { record(note: EventInput): void };
+  readonly events: EventRecorder;
 }
 
 export function openScene(): Scene {
@@ -25,7 +26,7 @@ export function openScene(): Scene {
     clock: new FakeClock(),
     asked,
     told,
-    events: { record: (note) => void told.push(note) },
+    events: { record: (event) => void told.push(event) },
     images: {
       inspect: (request) => {
         asked.push(request);

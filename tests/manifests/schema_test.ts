@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { KNOWN_ARCHITECTURES } from "../../lib/arch.ts";
 import { parseOperandConfig } from "../../lib/operand/config_view.ts";
 import { renderConditions } from "../../lib/operand/conditions.ts";
-import type { GatingStop } from "../../lib/operand/dead_man.ts";
+import type { GatingStop } from "../../lib/operand/gating_health.ts";
 import { convertObject } from "../../lib/operand/convert.ts";
 import { parseClusterConfig, parseNamespaceConfig } from "../../lib/placement/config/config.ts";
 import { findProblems, readDefinitions, readSchema, schemaAt, withDefaults } from "./support/openapi.ts";

@@ -1,4 +1,4 @@
-// Which challenges may be answered with a credential before the registry has been asked. A challenge is believed for the
+// Which challenges may be answered with a credential before the registry has been asked. A challenge is used for the
 // repository and the credential that received it, or for the whole host when the host's own `/v2/` gave it. A challenge of
 // one repository never counts for another one: whoever controls a repository of a shared host would otherwise choose where
 // the passwords of all its users are sent.
@@ -25,7 +25,7 @@ export interface LearnedChallenges {
   root(endpoint: Endpoint, probe: ProbeRoot): Promise<Challenge | undefined>;
   /** The challenge of `/v2/`, read now when it was not before. */
   readRoot(endpoint: Endpoint, probe: ProbeRoot): Promise<Challenge | undefined>;
-  /** Forgets the challenge that was followed and led nowhere: the registry may have moved its token server. */
+  /** Drops a challenge that did not give a token: the registry may have moved its token server. */
   forget(endpoint: Endpoint, credential: Credential | undefined): void;
 }
 
@@ -33,7 +33,7 @@ const MAX_OWN = 10_000;
 /** Characters of all challenges kept for repositories: a header may be long. */
 const MAX_OWN_SIZE = 4_000_000;
 const MAX_HOSTS = 1_000;
-/** How long the answer of `/v2/` is believed (ms). */
+/** How long the answer of `/v2/` is used (ms). */
 const ROOT_LIFE_MS = 600_000;
 /** How long a `/v2/` that cannot be read counts as one without challenge (ms). */
 const FAILED_ROOT_LIFE_MS = 30_000;
@@ -49,7 +49,7 @@ class ChallengeMemory implements LearnedChallenges {
     maxSize: MAX_OWN_SIZE,
     sizeCalculation: (challenge, key) => key.length + JSON.stringify(challenge).length,
   });
-  // Without ttlResolution the cache keeps a timer to spare itself a look at the clock.
+  // With another ttlResolution the cache keeps a timer instead of reading the clock.
   readonly #roots = new LRUCache<string, Promise<Challenge | undefined>>({
     max: MAX_HOSTS,
     ttl: ROOT_LIFE_MS,

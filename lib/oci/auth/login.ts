@@ -21,11 +21,11 @@ export type Authorization =
 export interface LoginDeps {
   /** Gives bearer tokens. */
   readonly tokens: TokenSource;
-  /** Which challenges are believed. */
+  /** The challenges in use. */
   readonly challenges: LearnedChallenges;
   /** The host and repository. */
   readonly endpoint: Endpoint;
-  /** Who asks. */
+  /** The namespaces that the request is for. */
   readonly context: InspectionContext;
   /** How the host is connected to. */
   readonly transport: () => EndpointTransport;
@@ -91,14 +91,14 @@ export class Login {
     }
   }
 
-  /** The registry refused the token: the next one is asked for anew. */
+  /** The registry refused the token: the next call requests a new one. */
   discard(credential: Credential | undefined, challenge: BearerChallenge): void {
     for (const scopes of this.#scopeChoices(challenge)) {
       this.#deps.tokens.discard(this.#tokenRequest({ challenge, scopes, credential }));
     }
   }
 
-  /** An anonymous token for another origin that the registry redirects to; undefined when that origin wants none. */
+  /** An anonymous token for another origin that the registry redirects to; undefined when that origin requires none. */
   async guestAuthorization(answer: Answer): Promise<GuestAuthorization | undefined> {
     const { redirect } = answer;
     const challenge = challengeOf(answer);
@@ -145,7 +145,7 @@ export class Login {
     return { ...wanted, endpoint: { ...endpoint, transport: transport() }, context };
   }
 
-  /** Shared by all who need it, so none of their signals ends it. The scope of a root is no repository's. */
+  /** Shared by several callers, so no caller's signal ends it. The scope of a root is no repository's. */
   async #probeRoot(): Promise<Challenge | undefined> {
     const answer = await this.#deps.askRoot(new AbortController().signal);
     const { host } = this.#deps.endpoint;

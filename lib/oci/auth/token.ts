@@ -26,7 +26,7 @@ export interface TokenSource {
 }
 
 const MAX_TOKENS = 5_000;
-/** Tokens live at least this long by the protocol; without `expires_in` exactly so long. */
+/** Minimum validity of a token by the protocol, and its validity without `expires_in`. */
 const LEAST_LIFE_MS = 60_000;
 const SAFETY_MS = 10_000;
 
@@ -48,7 +48,7 @@ export interface TokenSourceDeps {
   readonly transport: Transport;
   /** Limits the requests to each token server. */
   readonly limiter: RequestLimiter;
-  /** Ends the life of tokens. */
+  /** Decides when tokens expire. */
   readonly clock: Clock;
 }
 

@@ -1,4 +1,4 @@
-// How a token is asked for: the address, the form or the header, and who may be asked at all. As in the
+// The token request: its address, its form or header, and which token servers are allowed. As in the
 // distribution project's token authentication: GET with Basic, POST with a refresh token.
 import type { Challenge } from "./challenge.ts";
 import type { Credential } from "../credential.ts";
@@ -9,7 +9,7 @@ import type { Endpoint } from "../pull_plan.ts";
 
 /** Which token. */
 export interface TokenRequest {
-  /** The registry that wants it. */
+  /** The registry that requires it. */
   readonly endpoint: Endpoint;
   /** Where to get it. */
   readonly challenge: Extract<Challenge, { kind: "bearer" }>;

@@ -1,6 +1,6 @@
-// Whose an answer is: what was read anonymously is everybody's; what took a credential belongs to those who have the same
-// credentials. Names of private scopes go into the store, so they must not help anybody guess a password: a slow salted hash
-// (PBKDF2), truncated. The salt lives in the store beside them and is no secret; the slowness is what protects.
+// Which requests may use a cached answer: one that was read anonymously serves all; one that took a credential serves
+// requests with the same credentials. Names of private scopes are stored, so they must not help to guess a password: a slow
+// salted hash (PBKDF2), truncated. The salt is stored beside them and is no secret; the slowness is what protects.
 import { LRUCache } from "lru-cache";
 import { SALT_KEY } from "../../kv/keys.ts";
 import type { KeyValueStore } from "../../kv/store.ts";
@@ -15,20 +15,20 @@ export interface AccessScope {
   storedName(): Promise<string>;
 }
 
-/** How everybody's scope is stored. */
+/** The stored name of the public scope. */
 export const PUBLIC_NAME = "public";
 
-/** Everybody's. */
+/** The scope of answers that were read anonymously. */
 export const PUBLIC_SCOPE: AccessScope = { id: 0, storedName: () => Promise.resolve(PUBLIC_NAME) };
 
 const SALT = /^[0-9a-f]{32}$/;
 
 const ITERATIONS = 100_000;
 
-/** Scopes remembered: credentials come and go, and each pull secret may be one. */
+/** Scopes in memory: credentials change, and each pull secret may be one. */
 const MAX_SCOPES = 10_000;
 
-/** Makes scopes; equal credentials have one scope while it is remembered. */
+/** Makes scopes; equal credentials have one scope while it is in memory. */
 export function openAccessScopes(
   options: { readonly kv: KeyValueStore },
 ): (credentials: readonly Credential[]) => AccessScope {

@@ -1,7 +1,7 @@
-// Remembers what images said: a digest's platforms for good, a tag's digest for a while and by HEAD after it. A wrapper
-// around the registry's inspector.
+// The caching inspector, a wrapper around the registry's: keeps the platforms of a digest for good and the digest of a tag
+// for a while; after that a HEAD request confirms it.
 //
-//   inspect ─ failure of a moment ago? ─ in memory or store, and fresh enough? ─ TagLookups: share or begin a look-up
+//   inspect ─ recent failure? ────────── in memory or store, and fresh enough? ─ TagLookups: share or begin a look-up
 //                                                                                 ├ HEAD, where its document is known
 //                                                                                 └ GET otherwise
 import type { Clock } from "../../clock.ts";
@@ -30,7 +30,7 @@ import { TagLookups } from "./tag_lookups.ts";
 /** What memory alone has of an image. */
 export interface RecalledImage {
   readonly inspection: DocumentRecord;
-  /** Where the tag pointed and since when that is believed; undefined for a digest, which is true for good. */
+  /** The digest of the tag and when it was read; undefined for a digest, which never changes. */
   readonly tag: KnownTag | undefined;
 }
 
@@ -44,17 +44,17 @@ export interface CachedInspector extends Inspector<PlannedRequest> {
 
 /** What the memory is made with. */
 export interface CachedInspectorDeps {
-  /** Asked for what is not remembered. */
+  /** Answers what is not cached. */
   readonly inner: RegistryLookups;
   /** What outlives the process. */
   readonly kv: KeyValueStore;
   /** Ages tags. */
   readonly clock: Clock;
-  /** Says at debug level when a registry was asked. */
+  /** Logs each request to a registry at debug level. */
   readonly log: Logger;
   /** Images kept in memory. */
   readonly maxEntries: number;
-  /** How long a tag is believed without asking (ms). */
+  /** How long the digest of a tag is used without asking the registry (ms). */
   readonly tagTtlMs: number;
 }
 
@@ -70,12 +70,12 @@ export function openCachedInspector(deps: CachedInspectorDeps): CachedInspector 
 interface Question {
   readonly request: PlannedRequest;
   readonly reference: ImageReference;
-  /** Whose records may answer it, everybody's first. */
+  /** The scopes whose records may answer it, the public one first. */
   readonly scopes: readonly AccessScope[];
   readonly signal: AbortSignal;
 }
 
-/** A record and whose it is. */
+/** A record and its scope. */
 interface Scoped<T> {
   readonly record: T;
   readonly scope: AccessScope;
@@ -184,7 +184,7 @@ class Cache implements CachedInspector {
     this.#deps.log.debug("asked the registry for an image", { image: request.image, outcome: inspection.kind });
     const requests = head === undefined ? report.requests : addRequests(head.requests, report.requests);
     const trace = head === undefined ? report.trace : [...head.trace, ...report.trace];
-    // A private answer without a credential to say whose it is would be everybody's.
+    // A private answer without a credential has no scope: storing it would make it public.
     const isAnyones = access === "private" && request.credentials.length === 0;
     if (inspection.kind === "failed" || isAnyones) return { ...report, requests, trace };
     const scope = this.#scopeFor(request, access);
@@ -197,9 +197,9 @@ class Cache implements CachedInspector {
 
   #isFresh({ verifiedAtMs, isOwn }: KnownTag, request: InspectionRequest): boolean {
     const ageMs = this.#deps.clock.nowMs() - verifiedAtMs;
-    // A negative age is another replica's clock, or ours set back: no reason to believe it for longer.
+    // A negative age is another replica's clock, or ours set back: no reason to use it for longer.
     if (ageMs < 0 || verifiedAtMs < this.#notBeforeMs(request)) return false;
-    // Times of another process may come from another clock: near enough for a life, not for an order.
+    // Times of another process may come from another clock: good enough for an expiry, not for an order.
     return request.freshness === "revalidate" ? isOwn : ageMs <= this.#deps.tagTtlMs;
   }
 

@@ -1,5 +1,5 @@
-// What is remembered of images: what digests stand for, and where tags pointed and when. Memory in front, a store behind:
-// reads fall through once, writes go to both, to the store in the background.
+// The stored inspections: documents by digest, and digests by tag with their time. Two levels, memory and a key-value
+// store: a miss in memory reads the store once, writes go to both, to the store in the background.
 import { LRUCache } from "lru-cache";
 import type * as z from "zod";
 import type { Clock } from "../../clock.ts";
@@ -43,7 +43,7 @@ export interface InspectionStore {
   size(): number;
 }
 
-/** Tags are kept in the store well beyond their life: an old one says which digest a HEAD may confirm (ms). */
+/** Tags are kept in the store well beyond their expiry: an old one has the digest that a HEAD may confirm (ms). */
 const TAG_KEPT_MS = 7 * 24 * 60 * 60 * 1_000;
 /** The store may hold this many times what the memory does; it is cut back after so many writes. */
 const STORE_FACTOR = 10;

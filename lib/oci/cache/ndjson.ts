@@ -110,7 +110,7 @@ async function putDocument(document: DocumentRecord, { store, clock }: Target): 
   return await store.set(entryKey("digest", [document.digest, PUBLIC_NAME]), sealed) ? "imported" : "lost";
 }
 
-/** Without an end: how long a tag is believed follows from its age, and this site may believe old ones. */
+/** Without an expiry: how long a tag is used follows from its age, and this site may use old ones. */
 async function putTag({ name, digest, verifiedAtMs }: NamedTag, { store, clock }: Target): Promise<keyof Imported> {
   // A time to come would make the tag younger than what the registry says until then.
   if (verifiedAtMs > clock.nowMs()) return "invalid";

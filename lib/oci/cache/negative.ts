@@ -1,5 +1,5 @@
-// Failures that would only repeat themselves. The first failure of an image is shared for a moment, so that a burst of pods
-// costs one request; the confirmation a second later passes through; once confirmed, it is remembered for longer.
+// The cache of permanent failures. The first failure of an image is kept for half a second, so that a burst of pods
+// costs one request; the confirmation a second later passes through; once confirmed, it is kept for longer.
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
 import type { InspectionRequest } from "../inspector.ts";
@@ -28,8 +28,8 @@ export interface NegativeCache {
 /** Below the second after which a permanent failure is confirmed (ms). */
 const FIRST_MS = 500;
 /**
- * How long a confirmed failure is believed (ms): short, because the missing image may be pushed, or the wrong one mended.
- * Transient failures are not remembered: the limits of the host decide when it is asked again.
+ * How long a confirmed failure is cached (ms): short, because the missing image may be pushed, or the wrong one mended.
+ * Transient failures are not cached: the limits of the host decide when it is asked again.
  */
 const CONFIRMED_MS = 5_000;
 const REPEATING: readonly FailureReason[] = [
@@ -45,7 +45,7 @@ const FORGOTTEN_MS = 120_000;
 const MAX_FAILURES = 10_000;
 
 interface Entry extends AskedFailure {
-  /** When it was remembered (monotonic ms). */
+  /** When it was stored (monotonic ms). */
   readonly atMs: number;
   readonly lifeMs: number;
 }

@@ -6,7 +6,7 @@ import type { Asker, InspectionReport, InspectionRequest, Inspector, PlannedRequ
 import { askersOf, forAll, nameOfAsker } from "../limits/askers.ts";
 
 /**
- * Shares equal inspections that overlap. A shared one counts for all who wait for it, has the most urgent of their
+ * Shares equal inspections that overlap. A shared one counts for all of its callers, has the most urgent of their
  * priorities, and ends when the last of them has left. `revalidate` is not shared here: which look-ups may answer it
  * depends on when they began, which the cache decides.
  */

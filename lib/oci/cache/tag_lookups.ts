@@ -1,4 +1,4 @@
-// When a tag is looked up at its registry, and who shares the answer. A request that must not be answered by an older
+// When a tag is looked up at its registry, and which requests share the answer. A request that must not be answered by an older
 // look-up than its own beginning joins one under way only if that began later; otherwise it shares the next one. Look-ups
 // of one image keep to a rate, so any number of pods with imagePullPolicy Always costs a few requests a second.
 import { LRUCache } from "lru-cache";
@@ -7,7 +7,7 @@ import { type Callers, SharedCalls } from "../../shared_call.ts";
 import type { Asker, InspectionReport } from "../inspector.ts";
 import { nameOfAsker } from "../limits/askers.ts";
 
-/** What a look-up must satisfy, and for whom it is. */
+/** What a look-up must satisfy, and which namespaces it is for. */
 export interface LookupWish {
   /** The look-up must not have begun before (epoch ms). */
   readonly notBeforeMs: number;
@@ -23,7 +23,7 @@ export const LOOKUPS_PER_SECOND = 4;
 /** Of those, how many may begin at once; the others keep this distance (ms). */
 const AT_ONCE = 2;
 const DISTANCE_MS = 1_000 / LOOKUPS_PER_SECOND;
-/** Images whose last look-ups are remembered; the oldest are forgotten first. */
+/** Images whose last look-ups are kept; the oldest are dropped first. */
 const MAX_IMAGES = 5_000;
 
 interface ImageLookups {
@@ -84,7 +84,7 @@ export class TagLookups {
     return image.last;
   }
 
-  /** Waits until one may begin, and counts it. What is given up before counts for nothing and delays nobody. */
+  /** Waits until one may begin, and counts it. An aborted wait is not counted and delays no other look-up. */
   async #awaitTurn(image: ImageLookups, signal: AbortSignal): Promise<void> {
     for (;;) {
       signal.throwIfAborted();
@@ -101,7 +101,7 @@ export class TagLookups {
 
 /**
  * When the next look-up may begin, after those that began at `beginnings` (ms, oldest first): within half a second. So
- * nobody is planned later than that, however many come.
+ * no look-up is planned later than that, however many there are.
  */
 export function nextBeginning(beginnings: readonly number[], nowMs: number): number {
   const recent = beginnings.filter((atMs) => atMs > nowMs - 1_000);

@@ -1,8 +1,8 @@
-// How much memory may be taken by what is remembered of images. Whoever creates pods decides how many images there are, and
-// whoever runs a registry how much they say, so entries are weighed, not only counted.
+// How much memory the cache of images may take. Users decide how many images there are, and registries how large their
+// documents are, so entries are weighed, not only counted.
 import type { DocumentRecord } from "./records.ts";
 
-/** Bytes, as weighed here, of all that is remembered of images in this process. */
+/** Bytes, as weighed here, of all cached inspections in this process. */
 export const MAX_CACHE_BYTES = 48 * 1024 * 1024;
 
 /** The share of each kind. */

@@ -1,4 +1,4 @@
-// From an image as a person wrote it to the full names that it may mean: a short name such as `nginx` may have several.
+// From an image as the user wrote it to the full names that it may mean: a short name such as `nginx` may have several.
 import { failureOf } from "../errors.ts";
 import { parseReference } from "../reference.ts";
 import { DOCKER_HUB } from "../registry_host.ts";

@@ -17,7 +17,7 @@ interface LoadContext {
 
 type GoodHosts = HostsDirectory & { readonly kind: "parsed" };
 
-/** Remembers the last good value of each host. */
+/** Keeps the last good value of each host. */
 export class HostTrees {
   readonly #hosts = new LastGood<GoodHosts>();
   readonly #certs = new LastGood<HostCertificates>();

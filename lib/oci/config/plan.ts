@@ -13,7 +13,7 @@ import { findSources, type Source, splitName } from "./sources.ts";
 type Refusal = { readonly kind: "refused"; readonly failure: InspectionFailure };
 type Step<T> = { readonly kind: "planned"; readonly value: T } | Refusal;
 
-/** Plans the pull of an image as a person wrote it. Refused when no place is left, for the first reason found. */
+/** Plans the pull of an image as the user wrote it. Refused when no place is left, for the first reason found. */
 export function planPull(image: string, settings: PullSettings): PullPlan {
   if (settings.refusal !== undefined) return misconfigured(image.slice(0, 300), settings.refusal);
   const names = resolveFullNames(image, settings);

@@ -1,4 +1,4 @@
-// What the environment of the process says of registries: whose home it is, and the proxies.
+// The environment variables that concern registries: the home folder, and the proxies.
 import { NO_PROXIES, type ProxySettings, readProxySettings } from "../http/proxy.ts";
 
 /** The environment as far as it matters here. */
@@ -38,7 +38,11 @@ export function systemPaths({ home, cacheHome }: RegistryEnvironment): SystemPat
 }
 
 /** An empty environment. */
-export const NO_SURROUNDINGS: RegistryEnvironment = { home: undefined, cacheHome: undefined, proxies: NO_PROXIES };
+export const NO_REGISTRY_ENVIRONMENT: RegistryEnvironment = {
+  home: undefined,
+  cacheHome: undefined,
+  proxies: NO_PROXIES,
+};
 
 /** Reads the variables. A home that is no absolute path is none. */
 export function readRegistryEnvironment(env: Readonly<Record<string, string | undefined>>): RegistryEnvironment {

@@ -10,11 +10,11 @@ import type { CommandRunner } from "./run_command.ts";
 import { DOCKER_HUB, hostKey } from "../registry_host.ts";
 import { SharedCalls } from "../../shared_call.ts";
 
-/** Asks helpers and keeps what they say for a moment. */
+/** Runs helpers and caches their answers for a short time. */
 export interface CredentialHelpers {
   /** What a helper has for a host, in the form of `hostKey`. Rejects only when the signal aborts; a failure is logged once. */
   ask(asked: { readonly helper: string; readonly host: string }, signal: AbortSignal): Promise<Credential | undefined>;
-  /** Forgets what was said. */
+  /** Drops the cached answers. */
   clear(): void;
 }
 
@@ -32,7 +32,7 @@ const MAX_ANSWERS = 1_000;
 
 const Answer = z.object({ Username: z.string(), Secret: z.string() });
 
-/** Opens an empty memory. `source`: the file that names the helpers, for people. */
+/** Opens an empty memory. `source`: the file that names the helpers, for users. */
 export function openCredentialHelpers(source: string, { log, clock, run }: HelperDeps): CredentialHelpers {
   const report = new ReportOnce(log);
   const answers = new SharedCalls<Credential | undefined>({
@@ -85,20 +85,20 @@ async function askProgram(options: {
   const stdin = host === DOCKER_HUB ? "https://index.docker.io/v1/" : host;
   const outcome = await run({ program, args: ["get"], env: {}, stdin, timeoutMs: TIMEOUT_MS });
   if (outcome.kind === "failed") {
-    report.tell(program, outcome.message);
+    report.warn(program, outcome.message);
     return undefined;
   }
   if (outcome.code !== 0) {
-    if (!/not found/i.test(outcome.stdout)) report.tell(program, `ended with exit code ${outcome.code}`);
+    if (!/not found/i.test(outcome.stdout)) report.warn(program, `ended with exit code ${outcome.code}`);
     return undefined;
   }
   const document = parseJson(outcome.stdout);
   const answer = Answer.safeParse(document.kind === "parsed" ? document.value : undefined);
   if (!answer.success) {
-    report.tell(program, "gave no readable answer");
+    report.warn(program, "gave no readable answer");
     return undefined;
   }
-  report.settle(program);
+  report.clear(program);
   const { Username: username, Secret: secret } = answer.data;
   if (username === "<token>") return { scope: host, source, secret: { kind: "identity", token: secret } };
   return username === "" ? undefined : { scope: host, source, secret: { kind: "basic", username, password: secret } };

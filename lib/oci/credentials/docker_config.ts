@@ -15,7 +15,7 @@ const SECRET_SHAPES: Readonly<Record<string, { readonly key: string; readonly wr
   "kubernetes.io/dockercfg": { key: ".dockercfg", wrapped: "bare" },
 };
 
-/** Entries beyond this are not read: no person writes so many, and matching looks at each. */
+/** Entries beyond this are not read: files written by hand have fewer, and matching reads each. */
 const MAX_ENTRIES = 1_000;
 
 const Secret = z.object({ type: z.string().optional(), data: z.record(z.string(), z.unknown()).nullish() });
@@ -24,7 +24,7 @@ const text = z.string().optional().catch(undefined);
 const Entry = z.object({ auth: text, username: text, password: text, identitytoken: text, registrytoken: text });
 
 /**
- * Reads a v1 Secret as the API server gives it. `source` names it for people. Skipped with a message: another type (DV-55),
+ * Reads a v1 Secret as the API server gives it. `source` names it for users. Skipped with a message: another type (DV-55),
  * no data, no `auths` (DV-57), no JSON. A broken entry among good ones costs only itself.
  */
 export function parseDockerConfigSecret(secret: unknown, source: string): ParsedDockerConfig {

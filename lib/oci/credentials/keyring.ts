@@ -20,7 +20,7 @@ export function openKeyring(options: {
   /** The kubelet's CredentialProviderConfig, with the folder of the plugins. Both or none. */
   readonly kubeletProviderConfig?: string | undefined;
   readonly kubeletProviderBinDir?: string | undefined;
-  /** Credentials that live elsewhere and change: the global pull secret, registries.yaml. */
+  /** Credentials from other sources, which change: the global pull secret, registries.yaml. */
   readonly extra: () => readonly Credential[];
   /** Helpers of registries.conf, as they are now; absent: none. */
   readonly helpers?: () => readonly string[];

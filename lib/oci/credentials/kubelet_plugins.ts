@@ -99,11 +99,11 @@ class KubeletPlugins implements Keyring {
     const keep = (keyType: CacheKeyType, cached: Cached): unknown =>
       this.#cache.set(cacheKey(provider, keyType, endpoint), cached);
     if (typeof answer === "string") {
-      this.#report.tell(`plugin ${provider.name}`, answer);
+      this.#report.warn(`plugin ${provider.name}`, answer);
       keep("Image", { untilMs: nowMs + FAILURE_REST_MS, credentials: [] });
       return [];
     }
-    this.#report.settle(`plugin ${provider.name}`);
+    this.#report.clear(`plugin ${provider.name}`);
     const { credentials, keyType, cacheMs } = answer;
     if (cacheMs > 0) keep(keyType, { untilMs: nowMs + cacheMs, credentials });
     return credentials;

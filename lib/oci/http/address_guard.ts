@@ -1,5 +1,5 @@
-// Keeps pod authors from making Archway send requests to places they could not reach themselves: an image reference may name
-// any host. Private ranges stay allowed, in-cluster registries live there; what is never a registry by accident is not.
+// Prevents server-side request forgery: an image reference may name any host, also one that the pod's author cannot reach.
+// Private ranges are allowed, because in-cluster registries are there; loopback, link-local and metadata addresses are not.
 import ipaddr from "ipaddr.js";
 import { inspectionError } from "../errors.ts";
 import { orAborted } from "../../abort.ts";

@@ -31,7 +31,7 @@ const CERTIFICATE_REFUSALS: readonly number[] = [400, 403, 495, 496];
 
 /** Opens an empty memory. */
 export function openConnectionVariants(): ConnectionVariants {
-  // Without ttlResolution the cache keeps a timer to spare itself a look at the clock.
+  // With another ttlResolution the cache keeps a timer instead of reading the clock.
   const learned = new LRUCache<string, ConnectionVariant>({ max: MAX_HOSTS, ttl: LIFE_MS, ttlResolution: 0 });
 
   function inOrder(endpoint: Endpoint): readonly [ConnectionVariant, ...ConnectionVariant[]] {

@@ -151,7 +151,7 @@ class PooledTransport implements Transport {
     }
   }
 
-  /** `fetch` may have met another address than the guard: only a host that has answered is believed to be a public one. */
+  /** `fetch` may have met another address than the guard: only a host that has answered counts as a public one. */
   #mayDescribe({ hop, addresses }: Checked): boolean {
     if (addresses === undefined) return true;
     return addresses.every(isPublicAddress) && this.#answered.has(hop.url.host);

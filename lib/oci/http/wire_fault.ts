@@ -1,11 +1,11 @@
-// What went wrong on the wire, named by what the runtime says of it, with the words for people. Pure.
+// Classifies connection faults by the runtime's message, with a message for users. Pure.
 import type { FailureReason } from "../types.ts";
 
 /** A fault of the connection. `what` continues "the registry …" and may end with what to do next, without the last stop. */
 export interface WireFault {
   /** Whether the certificates are to blame, the way there, or the time it took. */
   readonly reason: Extract<FailureReason, "TlsFailed" | "Unreachable" | "Timeout">;
-  /** For people. */
+  /** For users. */
   readonly what: string;
 }
 
@@ -16,10 +16,10 @@ interface Row {
   readonly next?: string;
 }
 
-/** What a registry must speak, for every fault of the hand-shake that names no certificate. */
+/** The TLS versions a registry must support, for every handshake fault that names no certificate. */
 const NEEDED = "TLS 1.3, or TLS 1.2 with ECDHE and GCM or ChaCha20, over X25519, P-256 or P-384";
 
-/** The first whose sign is found counts; the later ones are more general. */
+/** The first match counts; the later ones are more general. */
 const ROWS: readonly Row[] = [
   {
     sign: /UnknownIssuer|self.signed/i,

@@ -33,7 +33,7 @@ const SIGNED = "prettyjws";
 
 const HASHES: readonly string[] = ["sha256", "sha384", "sha512"];
 
-/** The address of a document: `https://host/prefix/v2/repository/manifests/tag`, and for whom a mirror is asked. */
+/** The address of a document: `https://host/prefix/v2/repository/manifests/tag`, and the registry that is mirrored. */
 export function documentUrl(
   endpoint: Endpoint,
   { kind, identifier, scheme }: DocumentName & { readonly scheme: "https" | "http" },
@@ -85,7 +85,7 @@ export function toDocument(
   return { text: new TextDecoder().decode(answer.body), contentType, digest, credential };
 }
 
-/** Nobody may read it, or it is not there; names the sources that were tried, never their secrets. */
+/** The document is missing, or every credential was refused; names the sources that were tried, never their secrets. */
 export function refused(
   endpoint: Endpoint,
   { document, status, credentials }: {

@@ -38,7 +38,7 @@ export interface DocumentReader {
 
 /** Which image, and how to read documents of its repository. */
 export interface ImageVisit {
-  /** As a person wrote it. */
+  /** As the user wrote it. */
   readonly image: string;
   /** Where it is read. */
   readonly endpoint: Endpoint;
@@ -50,7 +50,7 @@ export interface ImageVisit {
   readonly session: DocumentReader;
 }
 
-/** What an image said, and to whom: the credential is the one that its top manifest took. */
+/** The inspection of an image, and the credential that its top manifest took. */
 export interface ImageRead {
   /** Never a failure: those are thrown. */
   readonly inspection: Inspection;
@@ -65,7 +65,7 @@ interface Config {
   readonly labels: Labels;
 }
 
-/** Nested indexes that are followed: each costs a request, and nobody builds more. */
+/** Nested indexes that are followed: each costs a request, and builders make no more. */
 const MAX_NESTED = 4;
 
 /** Entries without platform whose configs are read: each costs two requests, one after the other. */

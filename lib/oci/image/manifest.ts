@@ -106,7 +106,7 @@ function parseSingle(document: Labels, mediaType: string): ManifestDocument {
   return { kind: "manifest", mediaType, config, isImage };
 }
 
-/** Schema 1 keeps each layer's config as JSON text; the first is the newest and speaks for the image. */
+/** Schema 1 keeps each layer's config as JSON text; the first is the newest and describes the image. */
 function parseSchema1(document: Labels, mediaType: string): ManifestDocument {
   const [newest] = Array.isArray(document.history) ? document.history : [];
   const config = parseSparseObject(isObject(newest) ? textAt(newest, "v1Compatibility") : "") ?? {};

@@ -8,7 +8,7 @@ import { MAX_WAIT_MS, Pause } from "./pause.ts";
 
 /** With fewer requests left in the window than this, only gated pods (and admission, for the second) may use them. */
 const KEPT_FROM: Readonly<Record<InspectionPriority, number>> = { gated: 0, admission: 3, prewarm: 20 };
-/** What a registry said of its quota is believed for so long; then one request may find out anew (ms). */
+/** A reported quota is used for so long; then one request may read it again (ms). */
 const QUOTA_LIFE_MS = 60_000;
 
 /** Why an account may not ask now, and when it may. */
@@ -62,7 +62,7 @@ export class AccountLimiter {
     if (remaining !== undefined) this.#quota = { remaining, untilMs: this.#clock.monotonicMs() + QUOTA_LIFE_MS };
   }
 
-  /** The registry wants less. Refusals in a row mean much less. */
+  /** The registry refused. Consecutive refusals reduce the rate much further. */
   refused(pauseMs: number): void {
     this.#refusals += 1;
     this.pause.extend(pauseMs);

@@ -1,4 +1,4 @@
-// For whom a request is sent: decides in whose share of a limit it counts and how urgent it is.
+// The namespaces that a request is sent for: their shares of a limit are charged, and the most urgent sets its priority.
 import type { Callers } from "../../shared_call.ts";
 import type { Asker, InspectionPriority, InspectionRequest } from "../inspector.ts";
 

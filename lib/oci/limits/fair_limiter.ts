@@ -1,4 +1,4 @@
-// A number of places that namespaces share: whoever finds none waits in a fair queue, and no namespace takes so many that
+// A number of places that namespaces share: a request without one waits in a fair queue, and no namespace takes so many that
 // none is left for the next one.
 import { orAborted } from "../../abort.ts";
 import type { Callers } from "../../shared_call.ts";
@@ -93,7 +93,7 @@ export class FairLimiter {
     }
   }
 
-  /** Sends all away who wait. */
+  /** Rejects all waiting requests. */
   refuseAll(reason: () => Error): void {
     for (const { refuse } of this.#queue.drain()) refuse(reason());
   }

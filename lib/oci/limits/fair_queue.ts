@@ -1,4 +1,4 @@
-// Who waits for a place, and who is next: by priority, then by namespace in turn, then first come, first served. An entry
+// The queue for places, ordered by priority, then by namespace in turn, then first in, first out. An entry
 // that several askers share stands in the queue once for each of them, and leaves all places at the first call. Every step
 // takes constant time: entries that have left are skipped when they come up, and swept out once they are the majority.
 import type { Asker, InspectionPriority } from "../inspector.ts";

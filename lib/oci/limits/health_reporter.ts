@@ -14,7 +14,7 @@ export interface HealthSubject {
 const FAILURES = 3;
 const MAX_SUBJECTS = 2_000;
 /**
- * Warnings within a while: whoever creates pods names as many dead registries as they like. Those that were declared are
+ * Warnings within a while: users may name any number of unreachable registries. Those that were declared are
  * always reported.
  */
 const MAX_WARNINGS = 20;

@@ -1,4 +1,4 @@
-// The requests to one registry host. A refusal counts against whom it is about: an account that asks too much (429), a group
+// The requests to one registry host. A refusal counts against its cause alone: an account that asks too much (429), a group
 // of repositories that fails (5xx, no answer), or the host, when it cannot be reached or several groups fail.
 //
 //   run ─ refused? ─ paused? ─ place of the account ─ place of the host ─ send ─ note what came of it
@@ -16,11 +16,11 @@ import type { HostState } from "./host_state.ts";
 import type { Outcome } from "./outcome.ts";
 import { BREAKER, groupOf, RepositoryHealth } from "./repository_health.ts";
 
-/** Whom a request concerns, and for whom it is. */
+/** What a request is for: repository and account, and the namespaces that asked for it. */
 export interface RequestAbout {
   /** `host[:port]` that it is sent to. */
   readonly host: string;
-  /** Whose failure a 5xx is, below the host. */
+  /** The group of repositories that a 5xx counts against. */
   readonly repository: string;
   /** Another registry names the host as its token server: what goes wrong may be its doing, and never stops the host. */
   readonly isForeign?: boolean | undefined;
@@ -34,8 +34,8 @@ export interface RequestAbout {
 
 /** Failing groups of repositories at which the host itself counts as failing. */
 const GROUPS_OF_A_HOST = 3;
-/** Accounts and failing groups that are remembered of one host; those that tell least are forgotten first. */
-const MAX_REMEMBERED = 64;
+/** Accounts and failing groups that are kept of one host; those with the least state are dropped first. */
+const MAX_KEPT = 64;
 
 /** A host. Every successful {@link enter} is followed by one {@link leave}. */
 export class HostLimiter {
@@ -68,7 +68,7 @@ export class HostLimiter {
     });
   }
 
-  /** Whether no request holds or awaits a place: it may be forgotten. */
+  /** Whether no request holds or awaits a place: the state may be dropped. */
   get isIdle(): boolean {
     return this.#places.taken + this.#places.waiting === 0;
   }
@@ -195,7 +195,7 @@ export class HostLimiter {
         this.#reporter.worked(subject);
         return this.#reporter.worked({ ...subject, repositories: name });
       case "rate-limited":
-        // The host lives, so its circuit stays closed; it wants less of this account.
+        // The host works, so its circuit stays closed; only this account is limited.
         this.#worked();
         this.#group(about)?.withdrew();
         this.#lastFailure = { reason: "RateLimited", atMs };
@@ -241,7 +241,7 @@ export class HostLimiter {
     const group = this.#groups.get(name) ?? new RepositoryHealth(this.#clock);
     this.#groups.delete(name);
     this.#groups.set(name, group);
-    if (this.#groups.size > MAX_REMEMBERED) forgetFirst(this.#groups, () => true);
+    if (this.#groups.size > MAX_KEPT) forgetFirst(this.#groups, () => true);
     return group;
   }
 
@@ -249,7 +249,7 @@ export class HostLimiter {
     const account = this.#accounts.get(name) ?? new AccountLimiter(this.#clock);
     this.#accounts.delete(name);
     this.#accounts.set(name, account);
-    if (this.#accounts.size > MAX_REMEMBERED) forgetFirst(this.#accounts, (one) => one !== account && one.isIdle);
+    if (this.#accounts.size > MAX_KEPT) forgetFirst(this.#accounts, (one) => one !== account && one.isIdle);
     return account;
   }
 }

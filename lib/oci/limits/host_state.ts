@@ -17,7 +17,7 @@ export interface HostState {
   readonly waiting: number;
   /** Requests that the registry said are left in the window of the account that has least. */
   readonly remaining?: number;
-  /** How long the registry still wants to be left alone by an account (ms). */
+  /** How long the registry still refuses requests of an account (ms). */
   readonly pausedForMs?: number;
   /** Groups of repositories that fail although the host may work. */
   readonly failingRepositories?: number;

@@ -9,7 +9,7 @@ import { FairLimiter } from "./fair_limiter.ts";
  * a time, so this bounds memory as well. At 100 ms an image it is far more than all registries together are asked.
  */
 export const MAX_INSPECTIONS = 128;
-/** A namespace may have as many as are free: half when it is alone, and there is always room for another one. */
+/** A namespace may take as many as are free, so half when it is alone: another one always finds a place. */
 const NAMESPACE_SHARE = 1;
 
 /** Limits an inspector that asks registries. */

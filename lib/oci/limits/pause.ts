@@ -1,4 +1,4 @@
-// A time in which nothing is sent. All who wait for its end share one timer.
+// A time in which nothing is sent. All waiting requests share one timer.
 import { orAborted } from "../../abort.ts";
 import type { Clock } from "../../clock.ts";
 

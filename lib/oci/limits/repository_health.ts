@@ -45,7 +45,7 @@ export class RepositoryHealth {
     return { lastError: this.#lastError, retryAfterMs: Math.ceil(retryAfterMs) };
   }
 
-  /** Whether a request may go now; then {@link failed}, {@link paused} or {@link withdrew} follows, or it is forgotten. */
+  /** Whether a request may go now; then {@link failed}, {@link paused} or {@link withdrew} follows, or the object is dropped. */
   tryPass(): boolean {
     return this.#breaker.tryPass();
   }

@@ -1,4 +1,4 @@
-// Spares the registries, and keeps those who use them apart: every request to a registry or token server is sent through
+// Limits the load on registries, and isolates namespaces from each other: every request to a registry or token server passes
 // here, within the limits of its host, its account and its namespace.
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
@@ -23,10 +23,10 @@ export interface RequestLimiter {
   publicHostStates(): readonly HostState[];
 }
 
-/** Hosts remembered: image names are user input, so there may be any number of them. */
+/** Hosts with a state: image names are user input, so there may be any number of them. */
 const MAX_HOSTS = 1_000;
 const MAX_STATES = 100;
-/** Tries of one request that is refused with short pauses; then its caller learns when to come back. */
+/** Tries of one request that is refused with short pauses; then the caller gets an error with the time to retry after. */
 const MAX_TRIES = 4;
 
 /** What a limiter is made with. */
@@ -93,7 +93,7 @@ class Limiter implements RequestLimiter {
     this.#named.note(host, { atMs: this.#clock.monotonicMs(), namespaces });
   }
 
-  /** The host, now the most recently used. Of too many, the longest unused idle one is forgotten. */
+  /** The host, now the most recently used. Of too many, the least recently used idle one is dropped. */
   #host(name: string): HostLimiter {
     const host = this.#hosts.get(name) ??
       new HostLimiter({ host: name, clock: this.#clock, reporter: this.#reporter });

@@ -10,7 +10,7 @@ import type { PodView } from "../types.ts";
 /**
  * Which preferred terms on the pod are Archway's own. `none`: all are the user's. `audited`: those that the audit
  * annotation lists; its entries stay. `reinvocation`: the same in a later call of one admission, where the
- * annotation is written anew, because what a new pod brings proves nothing.
+ * annotation is written again, because a new pod's own annotations are no evidence.
  */
 export type OwnTerms = "none" | "audited" | "reinvocation";
 
@@ -21,7 +21,7 @@ export interface PreferenceOptions {
   readonly ownTerms: OwnTerms;
 }
 
-/** The plan when no config wants anything. */
+/** The plan when no config asks for preferences. */
 export const NO_PREFERENCES: PreferencePlan = {
   terms: [],
   audit: undefined,

@@ -1,4 +1,4 @@
-// Which configs apply to a pod, in which order, and what they want.
+// Which configs apply to a pod, in which order, and what they ask for.
 import { matchesSelector } from "./selector.ts";
 import type { ClusterConfig, NamespaceConfig, NodeAffinityScoring, PlacementConfigs } from "../config_types.ts";
 import type { PodView } from "../types.ts";
@@ -33,7 +33,7 @@ export function scoringSources(selected: SelectedConfigs): readonly ScoringSourc
   return sources.filter(({ scoring }) => scoring.enabled);
 }
 
-/** Whether any config wants preferences on the pod. */
+/** Whether any config asks for preferences on the pod. */
 export function scoringWanted(selected: SelectedConfigs): boolean {
   return selected.cluster?.scoring.enabled === true || selected.namespace.some(({ scoring }) => scoring.enabled);
 }

@@ -1,5 +1,5 @@
-// Pod → its state and the reasons for it, in sentences for a person: from its gate, labels, annotations and decision
-// record, which are believed, because they are read from a stored pod.
+// Pod → its state and the reasons for it, as sentences: from its gate, labels, annotations and decision record, which are
+// trusted here, because they are those of a stored pod.
 import { GateLabel, PodAnnotation, PodLabel, SCHEDULING_GATE } from "../../names.ts";
 import { hasRequiredArchitecture, isGated } from "../patch/constraints.ts";
 import type { DecisionRecord } from "../decision_types.ts";

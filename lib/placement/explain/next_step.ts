@@ -1,4 +1,4 @@
-// What a person can do about a pod: the steps of the first rule that holds.
+// What the user can do about a pod: the steps of the first rule that holds.
 import { GateLabel, NODE_ARCH_LABEL, PodLabel, SCHEDULING_GATE } from "../../names.ts";
 import type { DecisionRecord } from "../decision_types.ts";
 import { entryOf } from "../../json.ts";

@@ -26,7 +26,7 @@ export interface PodExplanation {
   readonly standing: string;
   /** One sentence each, the most important first. */
   readonly why: readonly string[];
-  /** What a person can do; empty when there is nothing to do. */
+  /** What the user can do; empty when there is nothing to do. */
   readonly next: readonly string[];
   /** undefined when nothing is recorded. */
   readonly record: DecisionRecord | undefined;

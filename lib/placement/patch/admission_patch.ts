@@ -55,7 +55,7 @@ function placePatch(pod: PodView, decision: PlacementDecision): JsonPatch {
  */
 function undecidedMetadata(pod: PodView, verdict: GateVerdict): MetadataChanges {
   const gated = verdict.kind === "gate" || isGated(pod);
-  // The record of our own earlier call stays on a pod that we now gate: it shows the controller whose the terms are.
+  // The record of our own earlier call stays on a pod that we now gate: it shows the controller which terms are Archway's.
   const keepsRecord = verdict.kind === "gate" && ownRequirement(pod) !== undefined;
   return {
     labels: new Map([

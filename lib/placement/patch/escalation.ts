@@ -22,7 +22,7 @@ export type ReleaseStep = "full" | "unannotated" | "bare" | "gate-and-label" | "
 
 /** How the write of a release failed. */
 export type ReleaseFailure =
-  /** Someone else changed the pod meanwhile. */
+  /** Another client changed the pod in between. */
   | "changed"
   /** The server found fault with the change itself (400, 413, 422 with causes): the same change will never pass. */
   | "refused"
@@ -30,7 +30,7 @@ export type ReleaseFailure =
   | "denied"
   /** The server reads the pod but does not answer the write (timeouts, 5xx, 429). */
   | "unanswered"
-  /** The server does not answer at all: nothing is learnt about the write. */
+  /** No answer: it is unknown whether the write was carried out. */
   | "unreachable";
 
 /** A failed write and what went before. */
@@ -41,7 +41,7 @@ export interface FailedRelease {
   readonly isAboutAnnotations: boolean;
   /** The pod has been held for the longest gate age. */
   readonly isOverdue: boolean;
-  /** How often the pod was read anew in this turn because it had changed. */
+  /** How often the pod was read again in this reconcile because it had changed. */
   readonly rereads: number;
   /** Unanswered writes of this pod, this one included. */
   readonly unanswered: number;
@@ -53,7 +53,7 @@ export type NextTry =
   | { readonly kind: "decideAgain" }
   | { readonly kind: "wait" };
 
-/** A pod that others keep changing is read anew so often in one turn. */
+/** How often a pod that others keep changing is read again in one reconcile. */
 export const MAX_REREADS = 3;
 
 /** An unanswered write may be a blip of the server: only the second one of a pod counts against the change. */

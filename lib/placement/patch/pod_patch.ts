@@ -28,7 +28,7 @@ export const ANNOTATIONS = "/metadata/annotations";
  */
 export const MAX_ANNOTATION_BYTES = 262_144 - 16_384;
 
-/** What is left out of the annotations where there is no room, in this order. */
+/** Annotations that are left out, in this order, when all of them together would exceed the limit. */
 const OPTIONAL_ANNOTATIONS = [PodAnnotation.decision, PodAnnotation.preferredSources, PodAnnotation.inspectError];
 
 /** The operations of a decision but for the gate's. */

@@ -1,5 +1,5 @@
-// The decision record: what was decided and from what, kept on the pod as one compact annotation. It shows whose the
-// required terms are when the pod is judged again, and explains the decision to people.
+// The decision record: what was decided and from what, kept on the pod as one compact annotation. It shows which
+// required terms are Archway's when the pod is judged again, and explains the decision to users.
 import type { DecisionRecord, ImageOutcome, PlacementDecision } from "../decision_types.ts";
 import { isObject, listAt, memberOf, utf8Length } from "../../json.ts";
 import { unreachable } from "../../unreachable.ts";

@@ -1,5 +1,5 @@
 // Decision → the one JSON Patch that carries it out on a stored pod. `test` operations pin what the decision read, so
-// that unrelated writers do not conflict and a changed pod is decided anew.
+// that unrelated writers do not conflict and a changed pod is decided again.
 import { type JsonPatch, type PatchOperation, pointer } from "../../k8s/patch.ts";
 import { GateLabel, NODE_ARCH_LABEL, PodAnnotation, PodLabel } from "../../names.ts";
 import type { PlacementDecision } from "../decision_types.ts";
@@ -13,7 +13,7 @@ import { ANNOTATIONS, decisionOperations, LABELS, metadataOperations, removeGate
 
 /**
  * The patch for a decision; empty when there is nothing to do. A failed `test` (422 without causes) means: read the pod
- * again and decide anew.
+ * and decide again.
  */
 export function releasePatch(pod: PodView, decision: PlacementDecision): JsonPatch {
   if (!isGated(pod) || pod.deleting) return [];
@@ -45,7 +45,7 @@ function guards(
   const identity = identityGuards(pod, changes);
   if (decision.kind === "ignore") return identity;
   const read: PatchOperation[] = [];
-  // A retry leaves the gate on: its labels must not reach a pod that somebody has released meanwhile.
+  // A retry leaves the gate on: its labels must not reach a pod that was released by another client in between.
   if (decision.kind === "retry") read.push(...removeGate(pod).filter(({ op }) => op === "test"));
   const selected = entryOf(pod.nodeSelector, NODE_ARCH_LABEL);
   if (selected !== undefined) read.push(test(pointer("spec", "nodeSelector", NODE_ARCH_LABEL), selected));
@@ -58,8 +58,8 @@ function guards(
 }
 
 /**
- * The same pod as was read. A missing parent cannot be tested, and making it would undo what somebody else made there
- * meanwhile; only then the whole pod must be unchanged.
+ * Tests that the pod is the one that was read. A missing parent cannot be tested, and adding it would overwrite one that
+ * another client has added in between; in that case the resourceVersion is tested, so the whole pod must be unchanged.
  */
 function identityGuards(pod: PodView, changes: JsonPatch): JsonPatch {
   const makesParent = changes.some(({ op, path }) =>

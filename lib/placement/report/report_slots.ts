@@ -40,7 +40,7 @@ const SLOTS: ReadonlyMap<string, EventSlot> = new Map([
   [EventReason.gateRemovalFailed, 3],
 ]);
 
-/** Where a report goes whose own slot is taken: the gate's beginning is what a person misses least. */
+/** The slot for a report whose own slot is taken: the report that the gate was added is the least useful later. */
 const SPARE: readonly EventSlot[] = [2, 3, 1];
 
 /**

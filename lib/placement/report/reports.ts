@@ -1,4 +1,4 @@
-// Decision → the events a person reads on the pod: which image, which registry, which architectures, what was done. The
+// Decision → the events of the pod for its user: which image, which registry, which architectures, what was done. The
 // reasons are the MTO's, because automation keys on them; the messages are Archway's.
 import { EventReason, PodLabel, SCHEDULING_GATE } from "../../names.ts";
 import { unreachable } from "../../unreachable.ts";

@@ -1,4 +1,4 @@
-// Pods that the webhook never saw, because it did not answer in time or refused work under overload and the API server
+// Pods that the webhook was not called for, because it did not answer in time or refused work under overload and the API server
 // admitted them all the same (`failurePolicy: Ignore`). They are reported, never changed.
 import { EventReason, PodAnnotation, PodLabel } from "../../names.ts";
 import type { PlacementConfigs, PlacementSettings } from "../config_types.ts";

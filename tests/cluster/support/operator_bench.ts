@@ -86,10 +86,10 @@ export async function openOperatorBench(overrides: Partial<OperatorDeps> = {}): 
   });
   certificate.onChange((next) => {
     listener.setCertificate(next);
-    operator.poke();
+    operator.requestReconcile();
   });
   await installWebhooks(controlPlane, baseUrl);
-  const configs = openConfigWatches(api, () => operator.poke());
+  const configs = openConfigWatches(api, () => operator.requestReconcile());
   const running = Promise.all([operator, certificate, ...configs].map((part) => part.run(signal)));
   undo.defer(async () => {
     stop.abort();

@@ -195,7 +195,7 @@ Deno.test("operator takes the webhook away only when no replica could serve for 
   await using bench = await openBench({ canServe: () => serves, canReconcile: () => reconciles, clock });
   const change = async (to: { readonly serves: boolean; readonly reconciles: boolean }): Promise<void> => {
     ({ serves, reconciles } = to);
-    bench.operator.poke();
+    bench.operator.requestReconcile();
     const wanted = to.serves && to.reconciles ? "Available" : "Degraded";
     await bench.until(`${wanted} with ${JSON.stringify(to)}`, () => isTrue(bench, wanted));
   };
@@ -216,7 +216,7 @@ Deno.test("operator takes the webhook away only when no replica could serve for 
   await clock.advance(UNSERVED_GRACE_MS - 1);
   assert.ok(await hasWebhook(bench), "a while has not passed yet");
   await clock.advance(1);
-  bench.operator.poke();
+  bench.operator.requestReconcile();
   await bench.until("the webhook to be gone", async () => !await hasWebhook(bench));
   assert.deepEqual(await notRolledOut(bench), ["False", "True"]);
 });

@@ -36,7 +36,10 @@ export interface OperatorBench extends AsyncDisposable {
 }
 
 /** Opens a bench. The operator does not run before `start`. */
-export async function openBench(overrides: Partial<OperatorDeps> = {}): Promise<OperatorBench> {
+export async function openBench(
+  overrides: Partial<OperatorDeps> = {},
+  settings: Partial<OperatorDeps["settings"]> = {},
+): Promise<OperatorBench> {
   const served = await serveCluster();
   const api = openTestApi(plainAccess(served.server.url));
   const stop = new AbortController();
@@ -56,6 +59,7 @@ export async function openBench(overrides: Partial<OperatorDeps> = {}): Promise<
       migration: true,
       maxGateAgeMs: 60_000,
       resyncMs: 60_000,
+      ...settings,
     },
     canServe: () => true,
     canReconcile: () => true,
@@ -65,7 +69,7 @@ export async function openBench(overrides: Partial<OperatorDeps> = {}): Promise<
     ...overrides,
   });
   let running: Promise<unknown> = Promise.resolve();
-  const configs = openConfigWatches(api, () => operator.poke());
+  const configs = openConfigWatches(api, () => operator.requestReconcile());
   const find = (type: ResourceType, target: ResourceTarget): Promise<KubeObject | undefined> =>
     readOptional(api, { type, ...target, signal });
   await api.create(Resource.namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: NAMESPACE } }, {

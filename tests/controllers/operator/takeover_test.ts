@@ -46,7 +46,7 @@ Deno.test("the operator writes its CA into the validating webhooks, and again wh
     JSON.stringify(await bench.find(Resource.validatingWebhooks, { name })).includes(btoa(pem));
   await bench.until("first bundle", holds("one"));
   caBundle = "two";
-  bench.operator.poke();
+  bench.operator.requestReconcile();
   await bench.until("second bundle", holds("two"));
 });
 

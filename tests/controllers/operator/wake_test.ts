@@ -95,9 +95,9 @@ for (const [row, what, change] of INDIFFERENT) {
     ];
     const before = await versions();
     const seen = looks();
-    // A poke while it looks is kept for afterwards: the second look begins after the change.
+    // A request during a reconcile is kept: the second reconcile begins after the change.
     for (const count of [1, 2]) {
-      bench.operator.poke();
+      bench.operator.requestReconcile();
       await bench.until("a look", () => Promise.resolve(looks() >= seen + count));
     }
     assert.deepEqual(await versions(), before);

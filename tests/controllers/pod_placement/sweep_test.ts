@@ -22,7 +22,7 @@ Deno.test("sweepForEver() reads pods 50 at a time, without letting the API serve
     },
   };
   const pass = {
-    look: ({ metadata }: { readonly metadata: { readonly name: string } }) => void steps.push(metadata.name),
+    observe: ({ metadata }: { readonly metadata: { readonly name: string } }) => void steps.push(metadata.name),
     close: () => Promise.resolve(void steps.push("end")),
   };
   const options = { unadmitted: { begin: () => pass, count: 0 }, isWatched: () => true, onStray: () => {} };

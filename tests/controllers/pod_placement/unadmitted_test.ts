@@ -1,4 +1,4 @@
-// The census of a sweep: what it counts, and that it tells once.
+// The sweep of a sweep: what it counts, and that it tells once.
 import assert from "node:assert/strict";
 import { openUnadmitted } from "../../../controllers/pod_placement/unadmitted.ts";
 import type { EventInput } from "../../../lib/k8s/event_input.ts";
@@ -27,10 +27,10 @@ Deno.test("openUnadmitted() counts the pods of each sweep and tells of new ones 
     settingsOf: () => settings,
   });
   const sweep = async (...names: readonly string[]): Promise<number> => {
-    const census = unadmitted.begin();
-    census.look(pod("seen", { "multiarch.openshift.io/scheduling-gate": "gated" }));
-    for (const name of names) census.look(pod(name));
-    await census.close(signal);
+    const pass = unadmitted.begin();
+    pass.observe(pod("seen", { "multiarch.openshift.io/scheduling-gate": "gated" }));
+    for (const name of names) pass.observe(pod(name));
+    await pass.close(signal);
     return unadmitted.count;
   };
   assert.equal(await sweep(), 0);

@@ -182,7 +182,7 @@ Deno.test("parseConfig() takes the kubeconfig from KUBECONFIG where neither flag
 
 Deno.test("parseConfig() keeps what the environment says of home and proxies, and repeats no password of it", () => {
   const env = { HOME: "/home/me", HTTPS_PROXY: "http://user:c4nary@proxy:3128", NO_PROXY: ".svc" };
-  assert.deepEqual(configOf(["serve"], env).surroundings, {
+  assert.deepEqual(configOf(["serve"], env).registryEnvironment, {
     home: "/home/me",
     cacheHome: "/home/me/.cache",
     proxies: { https: "http://user:c4nary@proxy:3128", except: [".svc"] },

@@ -1,17 +1,17 @@
-// Events: what is written, what is counted up, what is dropped when the lane is full, and that nobody ever waits.
+// Events: what is written, what is counted up, what is dropped when the queue is full, and that recording never waits.
 import assert from "node:assert/strict";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import type { EventInput } from "../../../lib/k8s/event_input.ts";
-import { type EventFate, type EventRecorder, openEventRecorder } from "../../../lib/k8s/event_recorder.ts";
+import { type BackgroundEventRecorder, type EventResult, openEventRecorder } from "../../../lib/k8s/event_recorder.ts";
 import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
 
 interface Scene {
-  readonly recorder: EventRecorder;
+  readonly recorder: BackgroundEventRecorder;
   readonly clock: FakeClock;
-  readonly fates: EventFate[];
+  readonly results: EventResult[];
   readonly calls: MemoryCall[];
   events(): readonly KubeObject[];
   readonly cluster: MemoryCluster;
@@ -27,7 +27,7 @@ async function withRecorder(
 ): Promise<void> {
   const clock = new FakeClock();
   const cluster = new MemoryCluster();
-  const fates: EventFate[] = [];
+  const results: EventResult[] = [];
   const calls: MemoryCall[] = [];
   const api = cluster.client(async (call) => {
     calls.push(call);
@@ -39,22 +39,22 @@ async function withRecorder(
     log: silentLogger,
     component: "multiarch-tuning-operator",
     instance: "archway-0",
-    observe: (fate) => fates.push(fate),
+    observe: (result) => results.push(result),
     ...(options.capacity === undefined ? {} : { capacity: options.capacity }),
     ...(options.isBusy === undefined ? {} : { isBusy: options.isBusy }),
   });
-  await play({ recorder, clock, fates, calls, cluster, events: () => [...cluster.objects.values()] });
+  await play({ recorder, clock, results, calls, cluster, events: () => [...cluster.objects.values()] });
 }
 
-function note(more: Partial<Omit<EventInput, "object">> & { readonly pod?: string } = {}): EventInput {
+function makeEvent(more: Partial<Omit<EventInput, "object">> & { readonly pod?: string } = {}): EventInput {
   const { pod = "web", ...rest } = more;
   const object = { apiVersion: "v1", kind: "Pod", namespace: "shop", name: pod, uid: `uid-of-${pod}` };
   return { object, type: "Normal", reason: "ArchAwarePredicateSet", message: "set", ...rest };
 }
 
 Deno.test("record() writes a core/v1 event with source, reporter, counts and times", async () => {
-  await withRecorder({}, async ({ recorder, clock, events, fates }) => {
-    recorder.record(note());
+  await withRecorder({}, async ({ recorder, clock, events, results }) => {
+    recorder.record(makeEvent());
     await clock.advance(0);
     const [event] = events();
     assert.match(event?.metadata.name ?? "", /^web\.[0-9a-f]{14,}$/);
@@ -63,7 +63,7 @@ Deno.test("record() writes a core/v1 event with source, reporter, counts and tim
     assert.deepEqual(rest, {
       apiVersion: "v1",
       kind: "Event",
-      involvedObject: note().object,
+      involvedObject: makeEvent().object,
       type: "Normal",
       reason: "ArchAwarePredicateSet",
       message: "set",
@@ -74,21 +74,21 @@ Deno.test("record() writes a core/v1 event with source, reporter, counts and tim
       firstTimestamp: "2026-11-21T12:00:00Z",
       lastTimestamp: "2026-11-21T12:00:00Z",
     });
-    assert.deepEqual(fates, ["created"]);
+    assert.deepEqual(results, ["created"]);
   });
 });
 
 Deno.test("record() counts the same event up instead of writing another, also while the first is on its way", async () => {
   await withRecorder({}, async ({ recorder, clock, events, calls }) => {
-    for (let n = 0; n < 3; n++) recorder.record(note());
+    for (let n = 0; n < 3; n++) recorder.record(makeEvent());
     await clock.advance(60_000);
-    recorder.record(note());
+    recorder.record(makeEvent());
     await clock.advance(0);
     assert.equal(events().length, 1);
     const { count, firstTimestamp, lastTimestamp } = Object(events()[0]);
     assert.deepEqual([count, firstTimestamp, lastTimestamp], [4, "2026-11-21T12:00:00Z", "2026-11-21T12:01:00Z"]);
     assert.deepEqual(calls.map(({ verb }) => verb), ["create", "patch"]);
-    recorder.record(note({ message: "another" }));
+    recorder.record(makeEvent({ message: "another" }));
     await clock.advance(0);
     assert.equal(events().length, 2);
   });
@@ -96,14 +96,14 @@ Deno.test("record() counts the same event up instead of writing another, also wh
 
 Deno.test("record() writes a new event when the earlier one is gone or long ago", async () => {
   await withRecorder({}, async ({ recorder, clock, events, cluster }) => {
-    recorder.record(note());
+    recorder.record(makeEvent());
     await clock.advance(0);
     cluster.objects.clear();
-    recorder.record(note());
+    recorder.record(makeEvent());
     await clock.advance(0);
     assert.equal(events().length, 1);
     await clock.advance(11 * 60_000);
-    recorder.record(note());
+    recorder.record(makeEvent());
     await clock.advance(0);
     assert.equal(events().length, 2);
   });
@@ -111,7 +111,7 @@ Deno.test("record() writes a new event when the earlier one is gone or long ago"
 
 Deno.test("record() cuts a message to 1024 bytes between characters", async () => {
   await withRecorder({}, async ({ recorder, clock, events }) => {
-    recorder.record(note({ message: "é".repeat(2_000) }));
+    recorder.record(makeEvent({ message: "é".repeat(2_000) }));
     await clock.advance(0);
     const message = String(events()[0]?.["message"]);
     assert.ok(new TextEncoder().encode(message).byteLength <= 1_024);
@@ -122,7 +122,7 @@ Deno.test("record() cuts a message to 1024 bytes between characters", async () =
 Deno.test("record() puts events about cluster-scoped objects into the default namespace", async () => {
   await withRecorder({}, async ({ recorder, clock, events }) => {
     recorder.record({
-      ...note(),
+      ...makeEvent(),
       object: { apiVersion: "multiarch.openshift.io/v1beta1", kind: "ClusterPodPlacementConfig", name: "cluster" },
     });
     await clock.advance(0);
@@ -132,7 +132,7 @@ Deno.test("record() puts events about cluster-scoped objects into the default na
 
 Deno.test("record() makes valid names for objects with the longest names", async () => {
   await withRecorder({}, async ({ recorder, clock, events }) => {
-    recorder.record(note({ pod: `${"a".repeat(229)}.${"b".repeat(23)}` }));
+    recorder.record(makeEvent({ pod: `${"a".repeat(229)}.${"b".repeat(23)}` }));
     await clock.advance(0);
     const name = events()[0]?.metadata.name ?? "";
     assert.ok(name.length <= 253);
@@ -140,20 +140,20 @@ Deno.test("record() makes valid names for objects with the longest names", async
   });
 });
 
-Deno.test("record() drops the oldest Normal first when the lane is full, keeps Warnings, and counts what it drops", async () => {
+Deno.test("record() drops the oldest Normal first when the queue is full, keeps Warnings, and counts what it drops", async () => {
   const gate = Promise.withResolvers<void>();
-  await withRecorder({ capacity: 10, before: () => gate.promise }, async ({ recorder, clock, events, fates }) => {
+  await withRecorder({ capacity: 10, before: () => gate.promise }, async ({ recorder, clock, events, results }) => {
     // Six are taken by the workers at once and hang in the gate.
-    for (let n = 0; n < 6; n++) recorder.record(note({ pod: `busy-${n}` }));
+    for (let n = 0; n < 6; n++) recorder.record(makeEvent({ pod: `busy-${n}` }));
     await clock.advance(0);
-    for (let n = 0; n < 8; n++) recorder.record(note({ pod: `warned-${n}`, type: "Warning" }));
-    for (let n = 0; n < 100; n++) recorder.record(note({ pod: `normal-${n}` }));
+    for (let n = 0; n < 8; n++) recorder.record(makeEvent({ pod: `warned-${n}`, type: "Warning" }));
+    for (let n = 0; n < 100; n++) recorder.record(makeEvent({ pod: `normal-${n}` }));
     gate.resolve();
     await recorder.flush(new AbortController().signal);
     const pods = events().map((event) => String(Object(event["involvedObject"]).name));
     assert.equal(pods.filter((pod) => pod.startsWith("warned")).length, 8);
     assert.deepEqual(pods.filter((pod) => pod.startsWith("normal")), ["normal-98", "normal-99"]);
-    assert.equal(fates.filter((fate) => fate === "dropped-full").length, 98);
+    assert.equal(results.filter((result) => result === "dropped").length, 98);
   });
 });
 
@@ -167,7 +167,7 @@ Deno.test("record() sends a few at a time only", async () => {
     atOnce--;
   };
   await withRecorder({ before }, async ({ recorder, events }) => {
-    for (let n = 0; n < 200; n++) recorder.record(note({ pod: `p${n}` }));
+    for (let n = 0; n < 200; n++) recorder.record(makeEvent({ pod: `p${n}` }));
     await recorder.flush(new AbortController().signal);
     assert.equal(events().length, 200);
     assert.ok(most <= 6);
@@ -180,16 +180,16 @@ Deno.test("record() tries an event again after a fault of the server, and gives 
     const fault = faults.shift();
     if (fault !== undefined) throw fault;
   };
-  await withRecorder({ before }, async ({ recorder, clock, events, fates }) => {
-    recorder.record(note());
+  await withRecorder({ before }, async ({ recorder, clock, events, results }) => {
+    recorder.record(makeEvent());
     await clock.advance(5_000);
     assert.equal(events().length, 1);
     faults.push(new ApiError("terminating", { status: 403 }));
-    recorder.record(note({ pod: "late" }));
+    recorder.record(makeEvent({ pod: "late" }));
     faults.push(new ApiError("no namespace", { status: 404 }));
-    recorder.record(note({ pod: "later" }));
+    recorder.record(makeEvent({ pod: "later" }));
     await clock.advance(60_000);
-    assert.deepEqual(fates, ["created", "refused", "refused"]);
+    assert.deepEqual(results, ["created", "refused", "refused"]);
   });
 });
 
@@ -198,26 +198,26 @@ Deno.test("record() takes AlreadyExists for success: an earlier try had arrived"
   const before = (): void => {
     throw fault;
   };
-  await withRecorder({ before }, async ({ recorder, clock, fates }) => {
-    recorder.record(note());
+  await withRecorder({ before }, async ({ recorder, clock, results }) => {
+    recorder.record(makeEvent());
     await clock.advance(0);
-    assert.deepEqual(fates, ["created"]);
+    assert.deepEqual(results, ["created"]);
   });
 });
 
 Deno.test("flush() ends when its signal aborts, and close() ends what is under way", async () => {
   const before = ({ signal }: MemoryCall): Promise<void> =>
     new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
-  await withRecorder({ before }, async ({ recorder, clock, fates }) => {
-    recorder.record(note());
+  await withRecorder({ before }, async ({ recorder, clock, results }) => {
+    recorder.record(makeEvent());
     await clock.advance(0);
     const stop = new AbortController();
     const flushing = recorder.flush(stop.signal);
     stop.abort();
     await flushing;
     await recorder.close();
-    recorder.record(note({ pod: "too-late" }));
-    assert.deepEqual(fates, ["failed", "dropped-full"]);
+    recorder.record(makeEvent({ pod: "too-late" }));
+    assert.deepEqual(results, ["failed", "dropped"]);
   });
 });
 
@@ -225,13 +225,13 @@ Deno.test("record() keeps one event a slot: repetitions count up whatever they s
   await withRecorder({}, async ({ recorder, clock, events }) => {
     const failing = { type: "Warning", reason: "ArchAwareInspectionError", slot: 2 } as const;
     for (const message of ["answered 500", "no route", "no route"]) {
-      recorder.record(note({ ...failing, message }));
+      recorder.record(makeEvent({ ...failing, message }));
       await clock.advance(20 * 60_000);
     }
     const [failed] = events();
     assert.equal(failed?.metadata.name, "web.uid-of-web.2");
     assert.deepEqual([failed?.["count"], failed?.["message"]], [3, "no route"]);
-    recorder.record(note({ slot: 2 }));
+    recorder.record(makeEvent({ slot: 2 }));
     await clock.advance(0);
     const [set, ...others] = events();
     assert.deepEqual([set?.["reason"], set?.["type"], set?.["count"]], ["ArchAwarePredicateSet", "Normal", 1]);
@@ -242,7 +242,7 @@ Deno.test("record() keeps one event a slot: repetitions count up whatever they s
 
 Deno.test("record() takes over a slot that another process filled", async () => {
   await withRecorder({}, async ({ recorder, clock, cluster, events }) => {
-    recorder.record(note({ slot: 1, message: "the first" }));
+    recorder.record(makeEvent({ slot: 1, message: "the first" }));
     await clock.advance(0);
     await using next = openEventRecorder({
       api: cluster.client(),
@@ -251,7 +251,7 @@ Deno.test("record() takes over a slot that another process filled", async () => 
       component: "multiarch-tuning-operator",
       instance: "archway-1",
     });
-    next.record(note({ slot: 1, message: "the second" }));
+    next.record(makeEvent({ slot: 1, message: "the second" }));
     await clock.advance(0);
     assert.deepEqual(events().map((event) => event["message"]), ["the second"]);
   });
@@ -259,8 +259,8 @@ Deno.test("record() takes over a slot that another process filled", async () => 
 
 Deno.test("record() replaces what waits in the slot, so that only the latest is sent", async () => {
   await withRecorder({}, async ({ recorder, clock, events, calls }) => {
-    recorder.record(note({ slot: 1, reason: "ArchAwareSchedGateAdded" }));
-    recorder.record(note({ slot: 1, type: "Warning", message: "removed" }));
+    recorder.record(makeEvent({ slot: 1, reason: "ArchAwareSchedGateAdded" }));
+    recorder.record(makeEvent({ slot: 1, type: "Warning", message: "removed" }));
     await clock.advance(0);
     assert.deepEqual(events().map(({ message }) => message), ["removed"]);
     assert.equal(calls.length, 1);
@@ -272,33 +272,33 @@ Deno.test("record() never drops what must arrive for anything else, and tries it
   const before = (): void => {
     if (isAway) throw new ApiError("away", { status: 0 });
   };
-  await withRecorder({ capacity: 10, before }, async ({ recorder, clock, events, fates }) => {
+  await withRecorder({ capacity: 10, before }, async ({ recorder, clock, events, results }) => {
     const vital = { type: "Warning", critical: true } as const;
-    for (let n = 0; n < 10; n++) recorder.record(note({ pod: `fell-back-${n}`, ...vital }));
-    for (let n = 0; n < 50; n++) recorder.record(note({ pod: `warned-${n}`, type: "Warning" }));
+    for (let n = 0; n < 10; n++) recorder.record(makeEvent({ pod: `fell-back-${n}`, ...vital }));
+    for (let n = 0; n < 50; n++) recorder.record(makeEvent({ pod: `warned-${n}`, type: "Warning" }));
     await clock.advance(60_000);
     isAway = false;
     await clock.advance(60_000);
     const pods = events().map(({ metadata }) => metadata.name).filter((name) => name.startsWith("fell-back"));
     assert.equal(pods.length, 10);
-    assert.equal(fates.filter((fate) => fate === "dropped-full").length, 50);
+    assert.equal(results.filter((result) => result === "dropped").length, 50);
   });
 });
 
 Deno.test("record() gives way while the server is busy, for three seconds at most, and not to a flush", async () => {
   let isBusy = true;
   await withRecorder({ isBusy: () => isBusy }, async ({ recorder, clock, events }) => {
-    recorder.record(note());
+    recorder.record(makeEvent());
     await clock.advance(1_000);
     assert.equal(events().length, 0);
     isBusy = false;
     await clock.advance(100);
     assert.equal(events().length, 1);
     isBusy = true;
-    recorder.record(note({ pod: "patient" }));
+    recorder.record(makeEvent({ pod: "patient" }));
     await clock.advance(3_100);
     assert.equal(events().length, 2);
-    recorder.record(note({ pod: "last" }));
+    recorder.record(makeEvent({ pod: "last" }));
     await clock.advance(0);
     const flushed = recorder.flush(new AbortController().signal);
     await clock.advance(100);
@@ -309,9 +309,9 @@ Deno.test("record() gives way while the server is busy, for three seconds at mos
 
 Deno.test("record() lets no stream of warnings keep news waiting while the server is busy", async () => {
   await withRecorder({ isBusy: () => true }, async ({ recorder, clock, events }) => {
-    recorder.record(note({ pod: "news" }));
+    recorder.record(makeEvent({ pod: "news" }));
     for (let n = 0; n < 70; n++) {
-      recorder.record(note({ pod: `warned-${n}`, type: "Warning" }));
+      recorder.record(makeEvent({ pod: `warned-${n}`, type: "Warning" }));
       await clock.advance(50);
     }
     assert.ok(events().some(({ metadata }) => metadata.name.startsWith("news.")));

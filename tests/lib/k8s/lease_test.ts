@@ -5,13 +5,13 @@ import { LEASE_TIMING, type LeaseView, openElection } from "../../../lib/k8s/lea
 import type { HolderState } from "../../../lib/k8s/lease_record.ts";
 import { Resource, resourcePath } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
-import { LEADER_SILENCE_MS } from "../../../lib/operand/dead_man.ts";
+import { LEADER_SILENCE_MS } from "../../../lib/operand/gating_health.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
 
 const LEASE = { namespace: "archway", name: "leader" } as const;
 
-Deno.test("LEASE_TIMING fits the dead-man switch: gating stops after two durations, when another could have led for one", () => {
+Deno.test("LEASE_TIMING fits the end of gating: it stops after two durations, when another could have led for one", () => {
   assert.equal(LEADER_SILENCE_MS, 2 * LEASE_TIMING.durationMs);
   assert.ok(LEASE_TIMING.durationMs + 2 * LEASE_TIMING.retryMs < LEADER_SILENCE_MS, "a take-over comes before");
   assert.ok(LEASE_TIMING.renewDeadlineMs < LEASE_TIMING.durationMs);

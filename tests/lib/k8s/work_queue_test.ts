@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { DueHeap } from "../../../lib/k8s/due_heap.ts";
 import {
-  type ReconcileOutcome,
+  type ReconcileResult,
   type ReconcileSample,
   WorkQueue,
   type WorkQueueOptions,
@@ -11,9 +11,15 @@ import {
 import { silentLogger } from "../../../lib/log.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 
-const DONE: ReconcileOutcome = { kind: "done" };
+const DONE: ReconcileResult = { kind: "done" };
+
+interface Counts {
+  added: number;
+  readonly depths: number[];
+}
 
 interface Bench {
+  readonly counts: Counts;
   readonly clock: FakeClock;
   readonly queue: WorkQueue;
   readonly samples: ReconcileSample[];
@@ -22,11 +28,12 @@ interface Bench {
 }
 
 function openBench(
-  reconcile: (key: string, clock: FakeClock) => Promise<ReconcileOutcome>,
+  reconcile: (key: string, clock: FakeClock) => Promise<ReconcileResult>,
   options: Partial<Pick<WorkQueueOptions, "parallel" | "backoff" | "groupOf" | "reservedForUrgent">> = {},
 ): Bench & AsyncDisposable {
   const clock = new FakeClock();
   const samples: ReconcileSample[] = [];
+  const counts: Counts = { added: 0, depths: [] };
   const queue = new WorkQueue({
     name: "test",
     parallel: 4,
@@ -34,7 +41,11 @@ function openBench(
     reconcile: (key) => reconcile(key, clock),
     clock,
     log: silentLogger,
-    observe: (sample) => samples.push(sample),
+    metrics: {
+      added: () => void (counts.added++),
+      depth: (keys) => void counts.depths.push(keys),
+      finished: (sample) => void samples.push(sample),
+    },
   });
   const stop = new AbortController();
   const running = queue.run(stop.signal);
@@ -43,7 +54,7 @@ function openBench(
     await clock.advance(1_000);
     await running;
   };
-  return { clock, queue, samples, stop, running, [Symbol.asyncDispose]: dispose };
+  return { clock, queue, samples, counts, stop, running, [Symbol.asyncDispose]: dispose };
 }
 
 Deno.test("WorkQueue.add() reconciles a key once however often it is added before it starts", async () => {
@@ -113,7 +124,7 @@ Deno.test("WorkQueue runs at most `parallel` keys at a time, oldest first", asyn
 /** A reconcile that takes a second and notes when each key began. */
 function takingTurns(): { readonly started: string[]; readonly reconcile: Parameters<typeof openBench>[0] } {
   const started: string[] = [];
-  const reconcile = async (key: string, clock: FakeClock): Promise<ReconcileOutcome> => {
+  const reconcile = async (key: string, clock: FakeClock): Promise<ReconcileResult> => {
     started.push(key);
     await clock.sleep(1_000, new AbortController().signal);
     return DONE;
@@ -151,7 +162,7 @@ Deno.test("WorkQueue keeps a key urgent after a failure and makes it urgent when
   await using bench = openBench(async (key, clock) => {
     started.push(key);
     if (key === "fails" && started.length === 1) throw new Error("once");
-    if (key === "asks" && started.length === 2) return { kind: "again", afterMs: 100, urgentAfterMs: 100 };
+    if (key === "asks" && started.length === 2) return { kind: "requeue", afterMs: 100, urgentAfterMs: 100 };
     await clock.sleep(1_000, new AbortController().signal);
     return DONE;
   }, { parallel: 1, reservedForUrgent: 2, backoff: { baseMs: 100, capMs: 100 } });
@@ -191,7 +202,7 @@ Deno.test("WorkQueue looks again after the time that a reconcile asks for, or ea
   const times: number[] = [];
   await using bench = openBench((_key, clock) => {
     times.push(clock.monotonicMs());
-    return Promise.resolve({ kind: "again", afterMs: 1_000 });
+    return Promise.resolve({ kind: "requeue", afterMs: 1_000 });
   });
   bench.queue.add("a");
   await bench.clock.advance(1_500);
@@ -237,7 +248,7 @@ Deno.test("property: WorkQueue loses no key, runs none twice at a time, and none
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { maxLength: 30 }),
-      fc.array(fc.constantFrom("done", "fail", "again"), { minLength: 1, maxLength: 8 }),
+      fc.array(fc.constantFrom("done", "fail", "requeue"), { minLength: 1, maxLength: 8 }),
       fc.integer({ min: 1, max: 3 }),
       async (steps, fates, parallel) => {
         const running = new Set<string>();
@@ -254,7 +265,7 @@ Deno.test("property: WorkQueue loses no key, runs none twice at a time, and none
           await clock.sleep(3, new AbortController().signal);
           running.delete(key);
           if (fate === "fail") throw new Error("asked to fail");
-          return fate === "again" && runs < 200 ? { kind: "again", afterMs: 7 } : DONE;
+          return fate === "requeue" && runs < 200 ? { kind: "requeue", afterMs: 7 } : DONE;
         }, { parallel, backoff });
         for (const next of steps) {
           if (next.kind === "advance") await bench.clock.advance(next.ms);
@@ -287,7 +298,7 @@ Deno.test("property: DueHeap.pop() gives keys by due time, also after a sweep", 
 });
 
 Deno.test("WorkQueue keeps no more times than it has keys, however often they are moved forward", async () => {
-  await using bench = openBench(() => Promise.resolve({ kind: "again", afterMs: 1_000_000 }));
+  await using bench = openBench(() => Promise.resolve({ kind: "requeue", afterMs: 1_000_000 }));
   for (let n = 0; n < 5_000; n++) {
     bench.queue.add("a");
     await Promise.resolve();
@@ -296,4 +307,22 @@ Deno.test("WorkQueue keeps no more times than it has keys, however often they ar
   await bench.clock.advance(0);
   assert.equal(bench.queue.size, 1);
   assert.ok(bench.clock.sleeping <= 2, "one timer for all of them");
+});
+
+Deno.test("WorkQueue reports each key that becomes due once, the depth after each change, and each reconcile", async () => {
+  const reconciled: string[] = [];
+  const reconcile = (key: string): Promise<ReconcileResult> => {
+    const isFirst = !reconciled.includes(key);
+    reconciled.push(key);
+    return key === "bad" && isFirst ? Promise.reject(new Error("no")) : Promise.resolve(DONE);
+  };
+  await using bench = openBench(reconcile, { parallel: 1 });
+  for (const key of ["a", "b", "bad", "a"]) bench.queue.add(key);
+  await bench.clock.advance(0);
+  assert.equal(bench.counts.added, 3);
+  assert.equal(bench.counts.depths[0], 2, "one is worked on, two wait");
+  assert.equal(bench.counts.depths.at(-1), 0);
+  assert.deepEqual(bench.samples.map(({ outcome }) => outcome), ["done", "done", "failed"]);
+  await bench.clock.advance(1_000);
+  assert.equal(bench.counts.added, 4, "the retry is due once more");
 });

@@ -4,7 +4,7 @@ import type { InspectedImage } from "../../../lib/oci/types.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { ApiError } from "../../../lib/k8s/errors.ts";
-import { type EventRecorder, openEventRecorder } from "../../../lib/k8s/event_recorder.ts";
+import { type BackgroundEventRecorder, openEventRecorder } from "../../../lib/k8s/event_recorder.ts";
 import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { decide } from "../../../lib/placement/decide.ts";
@@ -75,7 +75,7 @@ class Scene {
   #faults = 0;
   #recorder = this.#open();
 
-  #open(): EventRecorder {
+  #open(): BackgroundEventRecorder {
     const api = this.#cluster.client(() => {
       if (this.#faults-- > 0) throw new ApiError("away", { status: 0 });
     });

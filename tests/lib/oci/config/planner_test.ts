@@ -1,7 +1,7 @@
 // The planner on real files: what is missing, what is broken, what stays in force.
 import assert from "node:assert/strict";
 import {
-  NO_SURROUNDINGS,
+  NO_REGISTRY_ENVIRONMENT,
   readRegistryEnvironment,
   systemPaths,
 } from "../../../../lib/oci/config/registry_environment.ts";
@@ -85,7 +85,7 @@ Deno.test("systemPaths() knows the usual cache of a home, and nothing of a home 
   const usual = systemPaths(readRegistryEnvironment({ HOME: "/home/me" }));
   assert.equal(usual.aliasCaches[0], "/home/me/.cache/containers/short-name-aliases.conf");
   const none = systemPaths(readRegistryEnvironment({ HOME: "me", XDG_CACHE_HOME: "" }));
-  assert.deepEqual(none, systemPaths(NO_SURROUNDINGS));
+  assert.deepEqual(none, systemPaths(NO_REGISTRY_ENVIRONMENT));
 });
 
 Deno.test("openPullPlanner() goes on without aliases when their cache is broken, and tells of it", () => {

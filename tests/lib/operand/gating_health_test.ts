@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type ConfigPresence, decideGating, LEADER_SILENCE_MS } from "../../../lib/operand/dead_man.ts";
+import { type ConfigPresence, decideGating, LEADER_SILENCE_MS } from "../../../lib/operand/gating_health.ts";
 
 const ROWS: readonly (readonly [config: ConfigPresence, silentForMs: number | undefined, answer: string])[] = [
   ["present", 0, "gating"],

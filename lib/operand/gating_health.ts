@@ -1,14 +1,14 @@
-// The dead-man switch: whether this replica may still gate pods. A gate that no leader removes is worse than none, so every
-// doubt says no.
+// Whether this replica may gate pods. A gate that no leader removes is worse than none, so gating stops whenever it is not
+// certain that a leader works.
 
-/** What is known of the cluster config: `unread` until the first list has arrived. */
+/** State of the cluster config: `unread` until the first list has arrived. */
 export type ConfigPresence = "unread" | "absent" | "leaving" | "present";
 
-/** What is known of the replica that removes gates. */
-export interface LeaderSight {
-  /** undefined when no replica was ever seen holding the Lease. */
+/** The leader, the replica that removes gates, as observed through the Lease. */
+export interface LeaderObservation {
+  /** Time since the last observed renewal; undefined when there was none. */
   readonly silentForMs: number | undefined;
-  /** What the leader says it cannot do; undefined when it does its work. */
+  /** What the leader cannot do, by its own report in the Lease; undefined when it works. */
   readonly impairment?: string | undefined;
 }
 
@@ -29,8 +29,8 @@ export type GatingHealth =
 /** Two durations of the Lease (15 s each): by then a healthy replica would have taken over. */
 export const LEADER_SILENCE_MS = 30_000;
 
-/** Decides. First match wins; all unknowns fail open, towards pods that run. */
-export function decideGating(config: ConfigPresence, leader: LeaderSight): GatingHealth {
+/** The first rule that holds is the reason. Whatever is unknown stops gating: pods then pass ungated and run. */
+export function decideGating(config: ConfigPresence, leader: LeaderObservation): GatingHealth {
   const rules: readonly (readonly [GatingStop, boolean])[] = [
     ["ConfigUnread", config === "unread"],
     ["ConfigAbsent", config === "absent"],

@@ -1,0 +1,73 @@
+// Work queues and requests to the API server, as metrics under the names of client-go.
+import assert from "node:assert/strict";
+import { WorkQueue } from "../../../lib/k8s/work_queue.ts";
+import { silentLogger } from "../../../lib/log.ts";
+import { type Metrics, openMetrics } from "../../../lib/metrics.ts";
+import { FakeClock } from "../../support/fake_clock.ts";
+
+/** The value of a sample; undefined where there is none. Labels in the order of the text. */
+async function read(metrics: Metrics, sample: string): Promise<number | undefined> {
+  const { text } = await metrics.expose({
+    gatedPods: 0,
+    unadmittedPods: 0,
+    cachedInspections: 0,
+    isLeading: false,
+    isGating: false,
+    memory: { rss: 0, heapUsed: 0 },
+    registries: [],
+  });
+  const line = text.split("\n").find((one) => one.startsWith(`${sample} `));
+  return line === undefined ? undefined : Number(line.slice(sample.length + 1));
+}
+
+Deno.test("openClientMetrics() counts adds, retries, depth, waiting and work of a queue by its name", async () => {
+  const clock = new FakeClock();
+  const metrics = openMetrics();
+  const queue = new WorkQueue({
+    name: "pod-placement",
+    parallel: 1,
+    clock,
+    log: silentLogger,
+    backoff: { baseMs: 60_000, capMs: 60_000 },
+    metrics: metrics.queue("pod-placement"),
+    reconcile: async (key, signal) => {
+      await clock.sleep(1_500, signal);
+      if (key === "bad") throw new Error("no");
+      return { kind: "done" };
+    },
+  });
+  const sum = (name: string): Promise<number | undefined> => read(metrics, `${name}{name="pod-placement"}`);
+  assert.equal(await sum("workqueue_adds_total"), 0);
+  const stop = new AbortController();
+  const running = queue.run(stop.signal);
+  for (const key of ["bad", "good"]) queue.add(key);
+  await clock.advance(1_000);
+  assert.equal(await sum("workqueue_depth"), 1);
+  await clock.advance(3_000);
+  assert.equal(await sum("workqueue_adds_total"), 2);
+  assert.equal(await sum("workqueue_depth"), 0);
+  assert.equal(await sum("workqueue_retries_total"), 1);
+  assert.equal(await sum("workqueue_queue_duration_seconds_sum"), 1.5);
+  assert.equal(await sum("workqueue_work_duration_seconds_sum"), 3);
+  assert.equal(await sum("workqueue_work_duration_seconds_count"), 2);
+  stop.abort();
+  await clock.advance(0);
+  await running;
+});
+
+const CALLS: readonly (readonly [status: number, code: string])[] = [
+  [200, "200"],
+  [409, "409"],
+  [418, "other"],
+  [0, "<error>"],
+];
+
+for (const [status, code] of CALLS) {
+  Deno.test(`openClientMetrics() counts status ${status} of the API server as "${code}"`, async () => {
+    const metrics = openMetrics();
+    metrics.apiCall({ method: "PATCH", status, durationMs: 250 });
+    assert.equal(await read(metrics, `rest_client_requests_total{code="${code}",method="PATCH"}`), 1);
+    assert.equal(await read(metrics, `rest_client_requests_total{code="${code}",method="GET"}`), 0);
+    assert.equal(await read(metrics, 'rest_client_request_duration_seconds_sum{verb="PATCH"}'), 0.25);
+  });
+}
