@@ -12,11 +12,14 @@ import { TLSSocket } from "node:tls";
 /** Statuses without a body by definition. */
 const EMPTY: readonly number[] = [204, 205, 304];
 
+/** What a request may have for its body. */
+export type RequestContent = string | Uint8Array | ReadableStream<Uint8Array>;
+
 /** What to send, and how to get there. */
 export interface UnverifiedRequest {
   readonly method: string;
   readonly headers: Headers;
-  readonly body?: string | undefined;
+  readonly body?: RequestContent | undefined;
   readonly signal: AbortSignal;
   /** PEM, shown to the server, which may verify us although we do not verify it. */
   readonly clientCertificate?: { readonly certificate: string; readonly key: string } | undefined;
@@ -33,6 +36,7 @@ export interface UnverifiedRequest {
 /** Like fetch with `redirect: "manual"`; rejects with what node:https says, or `judge` throws, when no answer comes. */
 export function fetchUnverified(url: URL, request: UnverifiedRequest): Promise<Response> {
   const { method, headers, body, signal, judge } = request;
+  if (body instanceof Uint8Array) headers.set("content-length", String(body.byteLength));
   const options = { method, headers: Object.fromEntries(headers), signal, ...connectionOptions(request) };
   return new Promise((resolve, reject) => {
     const sending = httpsRequest(url, options, (message) => {
@@ -50,7 +54,7 @@ export function fetchUnverified(url: URL, request: UnverifiedRequest): Promise<R
     });
     // Only then is everything of this request gone; after an answer it means nothing.
     sending.on("close", () => reject(fault));
-    if (judge === undefined) sending.end(body);
+    if (judge === undefined) sendBody(sending, body);
     else sendOnceJudged(sending, { body, judge });
   });
 }
@@ -58,12 +62,12 @@ export function fetchUnverified(url: URL, request: UnverifiedRequest): Promise<R
 /** Nothing of a request is written before `end` is called. */
 function sendOnceJudged(
   sending: ClientRequest,
-  { body, judge }: { readonly body: string | undefined; readonly judge: (certificate: Uint8Array) => void },
+  { body, judge }: { readonly body: RequestContent | undefined; readonly judge: (certificate: Uint8Array) => void },
 ): void {
   const onSecure = (socket: TLSSocket): void => {
     try {
       judge(certificateOf(socket));
-      sending.end(body);
+      sendBody(sending, body);
     } catch (error) {
       sending.destroy(error instanceof Error ? error : new Error(String(error)));
     }
@@ -72,6 +76,37 @@ function sendOnceJudged(
     if (!(socket instanceof TLSSocket)) sending.destroy(new Error("connection without TLS"));
     else if (socket.getProtocol() !== null && !socket.connecting) onSecure(socket);
     else socket.once("secureConnect", () => onSecure(socket));
+  });
+}
+
+/** Sends a stream no faster than the connection takes it; what breaks the stream off ends the request. */
+function sendBody(sending: ClientRequest, body: RequestContent | undefined): void {
+  if (!(body instanceof ReadableStream)) {
+    sending.end(body);
+    return;
+  }
+  const reader = body.getReader();
+  const stop = (): void => void reader.cancel().catch(() => {});
+  sending.once("close", stop);
+  const pump = async (): Promise<void> => {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      if (sending.destroyed) return;
+      if (!sending.write(part.value)) await drained(sending);
+    }
+    sending.end();
+  };
+  pump().catch((error: unknown) => sending.destroy(error instanceof Error ? error : new Error(String(error))));
+}
+
+function drained(sending: ClientRequest): Promise<void> {
+  return new Promise((resolve) => {
+    const finish = (): void => {
+      sending.off("drain", finish);
+      sending.off("close", finish);
+      resolve();
+    };
+    sending.on("drain", finish);
+    sending.on("close", finish);
   });
 }
 

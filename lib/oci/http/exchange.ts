@@ -8,10 +8,19 @@ import type { EndpointTransport } from "../pull_plan.ts";
 import type { FailureReason } from "../types.ts";
 import { describeWireFault } from "./wire_fault.ts";
 
+/** What a write sends. */
+export interface ExchangeBody {
+  readonly contentType: string;
+  /** A stream is sent as it comes, and asked for once: the function throws InspectionError when it is called again. */
+  readonly content: Uint8Array<ArrayBuffer> | (() => ReadableStream<Uint8Array<ArrayBuffer>>);
+  /** The `Content-Range` header of a part: `0-1023`. */
+  readonly range?: string | undefined;
+}
+
 /** A request. What of it is secret (`authorization`, `headers`, `form`) never crosses to another origin. */
 export interface Exchange {
-  /** A POST is only ever a login. */
-  readonly method: "GET" | "HEAD" | "POST";
+  /** GET and HEAD read; a POST with a form is a login; everything else writes. */
+  readonly method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Where to; its query never shows up anywhere. */
   readonly url: URL;
   /** How to reach the host; of several client certificates the first is shown. */
@@ -26,6 +35,12 @@ export interface Exchange {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** A form to send with POST. */
   readonly form?: URLSearchParams;
+  /** What a write sends; absent: nothing. */
+  readonly body?: ExchangeBody | undefined;
+  /** Until the headers and until the body are there (ms); absent: those of the transport, which suit small documents. */
+  readonly timeouts?: { readonly headersMs: number; readonly totalMs: number } | undefined;
+  /** The body of a 200 answer is given as it comes: `maxBytes` and the total time do not hold for it. */
+  readonly isStreamed?: boolean | undefined;
   /** Decoded bytes of the body to take at most. */
   readonly maxBytes: number;
   /** What it is counted as. */
@@ -57,8 +72,10 @@ export interface Answer {
   readonly status: number;
   /** As received. */
   readonly headers: Headers;
-  /** Decoded. */
+  /** Decoded; empty where it is streamed. */
   readonly body: Uint8Array<ArrayBuffer>;
+  /** The body of an exchange that is streamed: read it to its end or cancel it. Fails with InspectionError. */
+  readonly stream?: ReadableStream<Uint8Array> | undefined;
   /** undefined: the origin that was asked answered itself, without a redirect. */
   readonly redirect: Redirect | undefined;
 }
@@ -70,12 +87,14 @@ export function isSendable(text: string): boolean {
 
 /** The headers to send. Throws Unauthorized when the credential is none that a header can hold. */
 export function headersOf(exchange: Exchange, userAgent: string): Headers {
-  const { accept, authorization, form } = exchange;
+  const { accept, authorization, form, body } = exchange;
   const headers = new Headers({ ...exchange.headers });
   headers.set("user-agent", userAgent);
   headers.set("docker-distribution-api-version", "registry/2.0");
   if (accept !== undefined) headers.set("accept", accept);
   if (form !== undefined) headers.set("content-type", "application/x-www-form-urlencoded");
+  if (body !== undefined) headers.set("content-type", body.contentType);
+  if (body?.range !== undefined) headers.set("content-range", body.range);
   if (authorization === undefined) return headers;
   if (!isSendable(authorization)) {
     throw failed(exchange, "Unauthorized", "would need a credential with characters that no header can hold");
@@ -125,7 +144,13 @@ export function concealed(hop: Hop, cause: unknown): InspectionError {
 /** The error for an exchange that failed; `what` goes on after "the registry". */
 export function failed(hop: Hop, reason: FailureReason, what: string, cause?: unknown): InspectionError {
   const name = `${hop.url.host}${pathOf(hop)}`;
-  return inspectionError(reason, `Cannot read "${name}": the registry ${what}.`, { registry: hop.url.host, cause });
+  const verb = isWrite(hop) ? "write to" : "read";
+  return inspectionError(reason, `Cannot ${verb} "${name}": the registry ${what}.`, { registry: hop.url.host, cause });
+}
+
+/** Whether an exchange changes what the registry has. It goes to the address it is for and is never redirected. */
+export function isWrite({ method, form }: Exchange): boolean {
+  return method !== "GET" && method !== "HEAD" && form === undefined;
 }
 
 /** How an exchange logs in, as it may be shown. */

@@ -14,6 +14,7 @@ import {
   failed,
   headersOf,
   type Hop,
+  isWrite,
   loginOf,
   pathOf,
   redirected,
@@ -84,8 +85,10 @@ class PooledTransport implements Transport {
 
   async send(exchange: Exchange, signal: AbortSignal): Promise<Answer> {
     const limit = new AbortController();
-    const headersTimer = setTimeout(() => limit.abort(), this.#deps.headersTimeoutMs ?? HEADERS_TIMEOUT_MS);
-    const totalTimer = setTimeout(() => limit.abort(), this.#deps.totalTimeoutMs ?? TOTAL_TIMEOUT_MS);
+    const { headersTimeoutMs = HEADERS_TIMEOUT_MS, totalTimeoutMs = TOTAL_TIMEOUT_MS } = this.#deps;
+    const { headersMs, totalMs } = exchange.timeouts ?? { headersMs: headersTimeoutMs, totalMs: totalTimeoutMs };
+    const headersTimer = setTimeout(() => limit.abort(), headersMs);
+    const totalTimer = setTimeout(() => limit.abort(), totalMs);
     const within = AbortSignal.any([signal, limit.signal]);
     try {
       return await this.#follow(exchange, { within, onHeaders: () => clearTimeout(headersTimer) });
@@ -109,7 +112,8 @@ class PooledTransport implements Transport {
       const location = answer.headers.get("location");
       if (!REDIRECTS.includes(answer.status) || location === null) return answer;
       // A form holds a refresh token: it goes to the address it is for and nowhere else.
-      if (hop.method === "POST") throw failed(hop, "ServerError", "redirected a login");
+      if (hop.form !== undefined) throw failed(hop, "ServerError", "redirected a login");
+      if (isWrite(hop)) throw failed(hop, "ServerError", "redirected a write, which is not followed");
       if (redirects === MAX_REDIRECTS) throw failed(hop, "ServerError", `redirected more than ${MAX_REDIRECTS} times`);
       hop = redirected(hop, location);
     }
@@ -139,10 +143,12 @@ class PooledTransport implements Transport {
       const response = await this.#open(checked, within);
       onHeaders();
       const { status, headers } = response;
-      const body = await readBody(response, { hop, budget: this.#budget });
+      const isStreamed = hop.isStreamed === true && status === 200 && response.body !== null;
+      const stream = isStreamed && response.body !== null ? describeFaults(response.body, hop) : undefined;
+      const body = isStreamed ? new Uint8Array() : await readBody(response, { hop, budget: this.#budget });
       trace({ status, note: STATUS_CODES[status] ?? "" });
       if (status < 500) this.#answered.set(url.host, true);
-      return { status, headers, body, redirect: hop.redirect };
+      return { status, headers, body, redirect: hop.redirect, stream };
     } catch (error) {
       const fault = this.#mayDescribe(checked) ? classify(hop, error) : concealed(hop, error);
       const failure = error instanceof InspectionError ? error : fault;
@@ -158,9 +164,10 @@ class PooledTransport implements Transport {
   }
 
   #open({ hop, addresses }: Checked, signal: AbortSignal): Promise<Response> {
-    const { url, method, form, transport } = hop;
+    const { url, method, transport } = hop;
     const headers = headersOf(hop, this.#deps.userAgent);
-    const request = { method, headers, signal, ...(form === undefined ? {} : { body: form.toString() }) };
+    const body = contentOf(hop);
+    const request = { method, headers, signal, ...(body === undefined ? {} : { body }) };
     const verified = (): Promise<Response> =>
       fetch(url, { ...request, redirect: "manual", client: this.#clients.clientFor(hop) });
     if (url.protocol !== "https:") return verified();
@@ -176,6 +183,31 @@ class PooledTransport implements Transport {
   [Symbol.dispose](): void {
     this.#clients[Symbol.dispose]();
   }
+}
+
+/** What is sent as the body; undefined for nothing. */
+function contentOf(
+  { form, body }: Hop,
+): string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>> | undefined {
+  if (form !== undefined) return form.toString();
+  return typeof body?.content === "function" ? body.content() : body?.content;
+}
+
+/** The same bytes; what breaks them off is an InspectionError. */
+function describeFaults(stream: ReadableStream<Uint8Array>, hop: Hop): ReadableStream<Uint8Array> {
+  const reader = stream.getReader();
+  return new ReadableStream({
+    pull: async (controller) => {
+      try {
+        const part = await reader.read();
+        if (part.done) controller.close();
+        else controller.enqueue(part.value);
+      } catch (error) {
+        controller.error(error instanceof InspectionError ? error : classify(hop, error));
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  }, { highWaterMark: 0 });
 }
 
 /** Throws TooLarge for a body of more than `maxBytes` decoded bytes, and CircuitOpen while large ones take all memory. */

@@ -1,0 +1,171 @@
+// Exchanges that send bodies or take streams, over real sockets: what arrives, in which form, and what is never followed.
+import assert from "node:assert/strict";
+import { systemClock } from "../../../../lib/clock.ts";
+import { InspectionError } from "../../../../lib/oci/errors.ts";
+import type { Answer, Exchange } from "../../../../lib/oci/http/exchange.ts";
+import { NO_PROXIES } from "../../../../lib/oci/http/proxy.ts";
+import { openTransport, type Transport } from "../../../../lib/oci/http/transport.ts";
+import type { EndpointTransport } from "../../../../lib/oci/pull_plan.ts";
+import { RequestLog } from "../../../../lib/oci/request_log.ts";
+import { issueLoopbackCertificates } from "../../../../lib/playground/certificates.ts";
+import { PLAIN } from "../../../support/inspectors.ts";
+import { type FakeRegistry, openFakeRegistry } from "../../../support/registry.ts";
+
+const { signal } = new AbortController();
+const PART = "0123456789abcdef".repeat(4_096);
+const PARTS = 5;
+
+function open(): Transport {
+  const resolve = (): Promise<readonly string[]> => Promise.resolve([]);
+  return openTransport({ clock: systemClock, resolve, userAgent: "archway/test", proxies: NO_PROXIES });
+}
+
+function write(url: string, more: Partial<Exchange>): Exchange {
+  const common = { method: "PUT", transport: PLAIN, maxBytes: 1_000, kind: "other" } as const;
+  return { ...common, requestLog: new RequestLog(), url: new URL(url), ...more };
+}
+
+/** A stream of several parts; `fault` ends it early. */
+function partsOf(fault?: Error): () => ReadableStream<Uint8Array<ArrayBuffer>> {
+  let sent = 0;
+  return () =>
+    new ReadableStream({
+      pull: (controller) => {
+        if (sent === 2 && fault !== undefined) return controller.error(fault);
+        if (sent === PARTS) return controller.close();
+        sent++;
+        controller.enqueue(new TextEncoder().encode(PART));
+      },
+    }, { highWaterMark: 0 });
+}
+
+async function reasonOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work;
+  } catch (error) {
+    assert.ok(error instanceof InspectionError, String(error));
+    return error.failure.reason;
+  }
+  return assert.fail("no failure");
+}
+
+const certificates = await issueLoopbackCertificates(Date.now());
+
+/** The ways to a registry: the last two do not go through the runtime's fetch. */
+const WAYS: readonly {
+  readonly name: string;
+  readonly isTls: boolean;
+  readonly transport: Partial<EndpointTransport>;
+}[] = [
+  { name: "plain HTTP", isTls: false, transport: {} },
+  { name: "verified TLS", isTls: true, transport: { scheme: "https", caCertificates: [certificates.authority] } },
+  { name: "unverified TLS", isTls: true, transport: { scheme: "https", verifyTls: false } },
+  {
+    name: "a pinned certificate",
+    isTls: true,
+    transport: { scheme: "https", caCertificates: [certificates.serving.cert] },
+  },
+];
+
+function openRegistry(isTls: boolean): Promise<FakeRegistry> {
+  return openFakeRegistry(isTls ? { certificate: certificates.serving } : {});
+}
+
+for (const { name, isTls, transport: way } of WAYS) {
+  Deno.test(`send() writes bytes with their length and their range over ${name}`, async () => {
+    await using registry = await openRegistry(isTls);
+    using transport = open();
+    registry.intercept = () => new Response(null, { status: 201 });
+    const content = new TextEncoder().encode("content");
+    const body = { contentType: "a/b", content, range: "7-13" };
+    const answer = await transport.send(
+      write(`${registry.origin}/v2/a`, { method: "PATCH", body, transport: { ...PLAIN, ...way } }),
+      signal,
+    );
+    assert.equal(answer.status, 201);
+    const [seen] = registry.requests;
+    assert.deepEqual([seen?.method, seen?.body], ["PATCH", "content"]);
+    const names = ["content-type", "content-length", "content-range"];
+    assert.deepEqual(names.map((header) => seen?.headers.get(header)), ["a/b", "7", "7-13"]);
+  });
+
+  Deno.test(`send() writes a stream as it comes over ${name}`, async () => {
+    await using registry = await openRegistry(isTls);
+    using transport = open();
+    registry.intercept = () => new Response(null, { status: 202 });
+    // One that is pinned is known to be so by its first answer, before a stream is sent.
+    const reach = { ...PLAIN, ...way };
+    await transport.send(write(`${registry.origin}/v2/`, { method: "POST", transport: reach }), signal);
+    const body = { contentType: "a/b", content: partsOf() };
+    const answer = await transport.send(
+      write(`${registry.origin}/v2/a`, { method: "PATCH", body, transport: reach }),
+      signal,
+    );
+    assert.equal(answer.status, 202);
+    assert.ok(registry.requests[1]?.body === PART.repeat(PARTS), "the whole stream arrives");
+  });
+
+  Deno.test(`send() ends a write whose stream breaks off over ${name}, and the registry does not take it for whole`, async () => {
+    await using registry = await openRegistry(isTls);
+    using transport = open();
+    registry.intercept = () => new Response(null, { status: 201 });
+    const reach = { ...PLAIN, ...way };
+    await transport.send(write(`${registry.origin}/v2/`, { method: "POST", transport: reach }), signal);
+    const body = { contentType: "a/b", content: partsOf(new Error("source is gone")) };
+    await assert.rejects(transport.send(write(`${registry.origin}/v2/a`, { body, transport: reach }), signal));
+    assert.equal(registry.requests.filter(({ path }) => path === "/v2/a").length, 0);
+  });
+
+  Deno.test(`send() gives the body of an answer as it comes over ${name}`, async () => {
+    await using registry = await openRegistry(isTls);
+    using transport = open();
+    registry.intercept = () => new Response(PART.repeat(PARTS));
+    const get = { method: "GET", isStreamed: true, transport: { ...PLAIN, ...way } } as const;
+    const answer: Answer = await transport.send(write(`${registry.origin}/v2/a`, get), signal);
+    assert.equal(answer.body.byteLength, 0);
+    assert.ok(await new Response(answer.stream).text() === PART.repeat(PARTS), "more than maxBytes, and whole");
+  });
+}
+
+Deno.test("send() takes no stream of an answer that is an error", async () => {
+  await using registry = await openFakeRegistry();
+  using transport = open();
+  registry.intercept = () => new Response("gone", { status: 404 });
+  const answer = await transport.send(write(`${registry.origin}/v2/a`, { method: "GET", isStreamed: true }), signal);
+  assert.deepEqual([new TextDecoder().decode(answer.body), answer.stream], ["gone", undefined]);
+});
+
+Deno.test("send() names a stream that breaks off on its way as any other answer", async () => {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  using transport = open();
+  const served = (async () => {
+    using connection = await listener.accept();
+    await connection.read(new Uint8Array(4_096));
+    await connection.write(new TextEncoder().encode("HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nbegin"));
+  })();
+  const url = `http://127.0.0.1:${listener.addr.port}/v2/a`;
+  const answer = await transport.send(write(url, { method: "GET", isStreamed: true }), signal);
+  assert.equal(await reasonOf(new Response(answer.stream).text()), "Unreachable");
+  await served;
+});
+
+Deno.test("send() never follows a write to where it is redirected, and says so", async () => {
+  await using registry = await openFakeRegistry();
+  using transport = open();
+  registry.intercept = () => new Response(null, { status: 307, headers: { location: "/v2/elsewhere" } });
+  for (const method of ["POST", "PUT", "PATCH", "DELETE"] as const) {
+    const sent = transport.send(write(`${registry.origin}/v2/a`, { method }), signal);
+    await assert.rejects(sent, /Cannot write to "127\.0\.0\.1:\d+\/v2\/a": the registry redirected a write/);
+  }
+  assert.deepEqual(registry.requests.map(({ path }) => path), ["/v2/a", "/v2/a", "/v2/a", "/v2/a"]);
+});
+
+Deno.test("send() lets an exchange bring its own limits of time", async () => {
+  await using registry = await openFakeRegistry();
+  using transport = open();
+  const held = Promise.withResolvers<Response>();
+  registry.intercept = () => held.promise;
+  const timeouts = { headersMs: 50, totalMs: 50 };
+  assert.equal(await reasonOf(transport.send(write(`${registry.origin}/v2/a`, { timeouts }), signal)), "Timeout");
+  held.resolve(new Response());
+});
