@@ -10,7 +10,8 @@
 //        ▼ PlannedRequest                                                                         │
 //   4  inspect              a place among all, then the endpoints in order        image/, limits/ │ Inspection
 //        ▼ Endpoint, InspectionContext                                                            │ RegistryDocument
-//   5  session              limits, logins, digests of one repository              limits/, auth/ │
+//   5  session              documents of one repository, checked by their digests                 │
+//      repository_client    within limits, logged in                                limits/, auth/ │
 //        ▼ Exchange                                                                               │ Answer
 //   6  http/transport       address guard, TLS, redirects, time and size limits ──── fetch ───────┘
 import type { Callers } from "../shared_call.ts";

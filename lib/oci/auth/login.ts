@@ -27,6 +27,8 @@ export interface LoginDeps {
   readonly endpoint: Endpoint;
   /** The namespaces that the request is for. */
   readonly context: InspectionContext;
+  /** What a token must allow in the repository. */
+  readonly rights: "pull" | "pull,push";
   /** How the host is connected to. */
   readonly transport: () => EndpointTransport;
   /** Asks `/v2/` of the host without a credential, under the given signal. */
@@ -128,7 +130,8 @@ export class Login {
   }
 
   get #ownScopes(): readonly string[] {
-    return [`repository:${this.#deps.endpoint.repository}:pull`];
+    const { endpoint, rights } = this.#deps;
+    return [`repository:${endpoint.repository}:${rights}`];
   }
 
   /**
@@ -136,7 +139,14 @@ export class Login {
    * the scope of the other name: that is asked for as well, and alone where the token server refuses both together.
    */
   #scopeChoices({ scope }: BearerChallenge): readonly (readonly string[])[] {
-    if (scope.includes(`repository:${this.#deps.endpoint.repository}:`)) return [[scope]];
+    const { endpoint: { repository }, rights } = this.#deps;
+    const isOwn = scope.includes(`repository:${repository}:`);
+    // One token for reading and writing. What else is wanted, as the source of a mount, the challenge itself names.
+    if (isOwn && rights === "pull,push") {
+      const others = scope.split(" ").filter((one) => one !== "" && !one.startsWith(`repository:${repository}:`));
+      return [[...this.#ownScopes, ...others]];
+    }
+    if (isOwn) return [[scope]];
     return scope === "" ? [this.#ownScopes] : [[scope, ...this.#ownScopes], [scope]];
   }
 

@@ -8,10 +8,10 @@ import type { Answer } from "../http/exchange.ts";
 
 /**
  * Which document of a repository, and how it is asked for: a `head` is that of a manifest, for its digest alone; a `child`
- * is a manifest that an index lists.
+ * is a manifest that an index lists; a `blob` is a config.
  */
 export interface DocumentName {
-  readonly kind: "manifest" | "child" | "blob" | "head";
+  readonly kind: "manifest" | "child" | "blob" | "layer" | "head";
   /** Tag or digest. */
   readonly identifier: string;
 }
@@ -38,7 +38,7 @@ export function documentUrl(
   endpoint: Endpoint,
   { kind, identifier, scheme }: DocumentName & { readonly scheme: "https" | "http" },
 ): URL {
-  const folder = kind === "blob" ? "blobs" : "manifests";
+  const folder = kind === "blob" || kind === "layer" ? "blobs" : "manifests";
   const url = new URL(`${rootUrl(endpoint, scheme)}${endpoint.repository}/${folder}/${identifier}`);
   if (endpoint.namespace !== undefined) url.searchParams.set("ns", endpoint.namespace);
   return url;
@@ -61,9 +61,7 @@ export function toDocument(
   const { kind, identifier } = document;
   const registry = endpoint.host;
   const name = nameOf(endpoint, document);
-  if (answer.status !== 200) {
-    throw inspectionError("Malformed", `Cannot read ${name}: the registry answered ${answer.status}.`, { registry });
-  }
+  if (answer.status !== 200) throw unreadable(endpoint, { document, status: answer.status });
   const contentType = answer.headers.get("content-type") ?? "";
   const stated = answer.headers.get("docker-content-digest") ?? "";
   if (kind === "head") return { text: "", contentType, digest: stated, credential };
@@ -83,6 +81,15 @@ export function toDocument(
     });
   }
   return { text: new TextDecoder().decode(answer.body), contentType, digest, credential };
+}
+
+/** The registry answered something that is neither the document nor a refusal. */
+export function unreadable(
+  endpoint: Endpoint,
+  { document, status }: { readonly document: DocumentName; readonly status: number },
+): InspectionError {
+  const message = `Cannot read ${nameOf(endpoint, document)}: the registry answered ${status}.`;
+  return inspectionError("Malformed", message, { registry: endpoint.host });
 }
 
 /** The document is missing, or every credential was refused; names the sources that were tried, never their secrets. */
@@ -127,5 +134,5 @@ function hash(algorithm: string, body: Uint8Array): string {
 
 function nameOf({ host, repository }: Endpoint, { kind, identifier }: DocumentName): string {
   const name = canonicalReference({ registry: host, repository, identifier });
-  return kind === "blob" ? `config "${name}"` : `image "${name}"`;
+  return kind === "blob" ? `config "${name}"` : kind === "layer" ? `layer "${name}"` : `image "${name}"`;
 }

@@ -1,0 +1,99 @@
+// Reads one document of a repository through its client: its limit of bytes, and the check of what comes back.
+import type { Clock } from "../clock.ts";
+import type { Answer } from "./http/exchange.ts";
+import {
+  type DocumentName,
+  documentUrl,
+  overloaded,
+  refused,
+  type RegistryDocument,
+  toDocument,
+  unreadable,
+} from "./image/document.ts";
+import { MANIFEST_MEDIA_TYPES } from "./image/manifest.ts";
+import { pauseOf } from "./limits/outcome.ts";
+import type { RepositoryAnswer, RepositoryClient, RepositoryMessage } from "./repository_client.ts";
+import type { RequestKind } from "./request_log.ts";
+
+const MIB = 1024 * 1024;
+
+/** Registries need not accept manifests beyond 4 MiB. Below the top one none is near 1 MiB, of which there may be many. */
+const MAX_BYTES: Readonly<Record<DocumentName["kind"], number>> = {
+  manifest: 4 * MIB,
+  head: 4 * MIB,
+  child: MIB,
+  blob: MIB,
+  layer: MIB,
+};
+
+const REQUEST_KIND: Readonly<Record<DocumentName["kind"], RequestKind>> = {
+  manifest: "manifestGet",
+  child: "manifestGet",
+  head: "manifestHead",
+  blob: "blobGet",
+  layer: "blobGet",
+};
+
+/** The document, and its bytes as they came. */
+export interface ReadDocument {
+  readonly document: RegistryDocument;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** Throws InspectionError when it is not there, may not be read, or is not what its digest says. */
+export async function readDocument(
+  client: RepositoryClient,
+  { name, clock }: { readonly name: DocumentName; readonly clock: Clock },
+): Promise<ReadDocument> {
+  const { answer, credential } = await askFor(client, { name, clock, message: {} });
+  const document = toDocument(client.endpoint, { document: name, answer, credential });
+  return { document, bytes: answer.body };
+}
+
+/** How long a registry may take until it begins to send a layer, and until the rest of an answer that is none (ms). */
+const LAYER_TIMEOUTS = { headersMs: 30_000, totalMs: 60_000 };
+
+/** The bytes of a layer as they come, unchecked. Throws InspectionError as {@link readDocument} does; so does the stream. */
+export async function openLayer(
+  client: RepositoryClient,
+  { digest, clock }: { readonly digest: string; readonly clock: Clock },
+): Promise<ReadableStream<Uint8Array>> {
+  const name = { kind: "layer", identifier: digest } as const;
+  const { answer } = await askFor(client, { name, clock, message: { isStreamed: true, timeouts: LAYER_TIMEOUTS } });
+  const { stream, status } = answer;
+  if (status === 200) return stream ?? new Blob([]).stream();
+  throw unreadable(client.endpoint, { document: name, status });
+}
+
+async function askFor(
+  client: RepositoryClient,
+  { name, clock, message }: {
+    readonly name: DocumentName;
+    readonly clock: Clock;
+    readonly message: Partial<RepositoryMessage>;
+  },
+): Promise<Extract<RepositoryAnswer, { kind: "answered" }>> {
+  const { endpoint, credentials } = client;
+  const { kind } = name;
+  const sent = await client.send({
+    message: {
+      kind: REQUEST_KIND[kind],
+      maxBytes: MAX_BYTES[kind],
+      method: kind === "head" ? "HEAD" : "GET",
+      accept: kind === "blob" || kind === "layer" ? undefined : MANIFEST_MEDIA_TYPES.join(", "),
+      ...message,
+    },
+    urlBy: (scheme) => documentUrl(endpoint, { ...name, scheme }),
+    isFinal: isFinalRead,
+    mayReadRoot: kind !== "head",
+  });
+  if (sent.kind === "refused") throw refused(endpoint, { document: name, status: sent.answer?.status, credentials });
+  const { status } = sent.answer;
+  if (status !== 429 && status < 500) return sent;
+  throw overloaded(endpoint, { document: name, status, retryAfterMs: pauseOf(sent.answer, clock.nowMs()) });
+}
+
+/** Whether an answer ends the search for a credential: anything but "not for you" and "not there". */
+function isFinalRead({ status }: Answer): boolean {
+  return status !== 401 && status !== 403 && status !== 404;
+}

@@ -1,0 +1,237 @@
+// Sends requests to one repository: within the limits of its host, logged in with one credential after the other. What an
+// answer means is left to whoever asked.
+import type { Clock } from "../clock.ts";
+import { isSameLogin } from "./auth/challenge.ts";
+import type { LearnedChallenges } from "./auth/learned_challenges.ts";
+import { Login } from "./auth/login.ts";
+import type { TokenSource } from "./auth/token.ts";
+import type { Credential } from "./credential.ts";
+import { scopeCovers } from "./credentials/match.ts";
+import { fingerprintOf } from "./fingerprint.ts";
+import type { ConnectionVariants } from "./http/connection_variants.ts";
+import type { Answer, Exchange, GuestAuthorization } from "./http/exchange.ts";
+import type { Transport } from "./http/transport.ts";
+import { rootUrl } from "./image/document.ts";
+import type { InspectionContext } from "./inspection_context.ts";
+import type { RequestLimiter } from "./limits/request_limiter.ts";
+import type { Endpoint } from "./pull_plan.ts";
+
+/** What clients are made with. What they learn of hosts and repositories is shared by all that are made with the same. */
+export interface RepositoryClientDeps {
+  /** Sends exchanges. */
+  readonly transport: Transport;
+  /** Gives bearer tokens. */
+  readonly tokens: TokenSource;
+  /** Limits the requests to each host. */
+  readonly limiter: RequestLimiter;
+  /** Reads dates in `Retry-After`. */
+  readonly clock: Clock;
+  /** The challenges in use. */
+  readonly challenges: LearnedChallenges;
+  /** How hosts are connected to. */
+  readonly variants: ConnectionVariants;
+}
+
+/** The repository of a client, who asks, and for which rights. */
+export interface RepositoryClientOptions {
+  readonly endpoint: Endpoint;
+  readonly context: InspectionContext;
+  /** What tokens are asked for. */
+  readonly rights: "pull" | "pull,push";
+}
+
+/** The part of an exchange that is the request's own. */
+export type RepositoryMessage = Pick<
+  Exchange,
+  "kind" | "method" | "maxBytes" | "accept" | "body" | "timeouts" | "isStreamed"
+>;
+
+/** A request, and when the search for a credential ends. */
+export interface RepositoryRequest {
+  readonly message: RepositoryMessage;
+  readonly urlBy: (scheme: "https" | "http") => URL;
+  /** Ends the request alone; absent: that of the context. */
+  readonly signal?: AbortSignal | undefined;
+  /** Whether an answer is the last word, so that no other credential is tried. */
+  readonly isFinal: (answer: Answer, isLoggedIn: boolean) => boolean;
+  /** Whether a refusal without a challenge makes the host's root worth reading. */
+  readonly mayReadRoot: boolean;
+}
+
+/** The last word on a request. */
+export type RepositoryAnswer =
+  | {
+    readonly kind: "answered";
+    readonly answer: Answer;
+    /** The one that worked; undefined when none was needed. */
+    readonly credential: Credential | undefined;
+  }
+  | {
+    readonly kind: "refused";
+    /** The one that weighs most; undefined when token servers refused every credential. */
+    readonly answer: Answer | undefined;
+  };
+
+type Attempt =
+  | Extract<RepositoryAnswer, { kind: "answered" }>
+  | {
+    readonly kind: "refused";
+    /** The last answer; undefined when the token server refused the credential. */
+    readonly answer: Answer | undefined;
+    /** Whether another credential may be received otherwise. */
+    readonly mayDiffer: boolean;
+    /** Whether the repository turned out to be logged in to in another way than was expected. */
+    readonly isOtherLogin: boolean;
+  };
+
+const MIB = 1024 * 1024;
+
+/** The client. Every call throws InspectionError when no answer comes. */
+export class RepositoryClient {
+  readonly endpoint: Endpoint;
+  /** In the order to try, without the anonymous one. */
+  readonly credentials: readonly Credential[];
+  readonly #deps: RepositoryClientDeps;
+  readonly #context: InspectionContext;
+  readonly #login: Login;
+  #guest: GuestAuthorization | undefined;
+
+  /** Sends nothing. */
+  constructor(deps: RepositoryClientDeps, { endpoint, context, rights }: RepositoryClientOptions) {
+    this.#deps = deps;
+    this.endpoint = endpoint;
+    this.#context = context;
+    this.credentials = context.credentials.filter(({ scope }) => scopeCovers(scope, endpoint));
+    const { tokens, challenges, variants } = deps;
+    this.#login = new Login({
+      tokens,
+      challenges,
+      endpoint,
+      context,
+      rights,
+      transport: () => variants.transport(endpoint),
+      askRoot: (signal) =>
+        this.#exchange({ kind: "other", method: "GET", maxBytes: MIB }, {
+          urlBy: (scheme) => rootUrl(endpoint, scheme),
+          signal,
+        }),
+    });
+  }
+
+  /** Sends with one credential after the other, anonymous last, until an answer is final. */
+  async send(
+    request: RepositoryRequest,
+    credentials: readonly (Credential | undefined)[] = [...this.credentials, undefined],
+  ): Promise<RepositoryAnswer> {
+    const first = await this.#tryEach(request, credentials);
+    // The cached challenge was not that of the repository: try all credentials again with the right one.
+    const isOtherLogin = first.kind === "refused" && first.isOtherLogin;
+    return isOtherLogin ? await this.#tryEach(request, credentials) : first;
+  }
+
+  async #tryEach(request: RepositoryRequest, credentials: readonly (Credential | undefined)[]): Promise<
+    | Extract<RepositoryAnswer, { kind: "answered" }>
+    | { readonly kind: "refused"; readonly answer: Answer | undefined; readonly isOtherLogin: boolean }
+  > {
+    let answer: Answer | undefined;
+    let isOtherLogin = false;
+    for (const credential of credentials) {
+      const attempt = await this.#tryAs(credential, request);
+      if (attempt.kind === "answered") return attempt;
+      // Some registries answer 404 where access is missing: a missing manifest weighs more than a refusal.
+      if (answer?.status !== 404) answer = attempt.answer ?? answer;
+      isOtherLogin ||= attempt.isOtherLogin;
+      if (!attempt.mayDiffer) break;
+    }
+    return { kind: "refused", answer, isOtherLogin };
+  }
+
+  async #tryAs(credential: Credential | undefined, request: RepositoryRequest): Promise<Attempt> {
+    const expected = await this.#login.expected(credential);
+    const first = await this.#login.authorize(credential, expected);
+    if (first.kind === "denied" && credential !== undefined) {
+      return { kind: "refused", answer: undefined, mayDiffer: true, isOtherLogin: false };
+    }
+    // A token server may refuse anonymous tokens although the repository is open: it is still worth a try without one.
+    const header = first.kind === "denied" ? undefined : first.header;
+    const isLoggedIn = header !== undefined;
+    const answer = await this.#send(request, { authorization: header, credential });
+    if (request.isFinal(answer, isLoggedIn)) {
+      return { kind: "answered", answer, credential: isLoggedIn ? credential : undefined };
+    }
+    const offered = await this.#offered(answer, { credential, isLoggedIn, request });
+    const isOtherLogin = expected !== undefined && offered !== undefined && !isSameLogin(expected, offered);
+    const mayDiffer = isLoggedIn || expected !== undefined || offered !== undefined;
+    const refusal: Attempt = { kind: "refused", answer, mayDiffer, isOtherLogin };
+    if (offered === undefined) return isLoggedIn ? refusal : await this.#tryAsGuest(request, refusal);
+    const isFutile = first.kind === "denied" || isLoggedIn && offered.kind === "basic";
+    if (isFutile && !isOtherLogin) return refusal;
+    if (offered.kind === "bearer" && isLoggedIn) this.#login.discard(credential, offered);
+    const second = await this.#login.authorize(credential, offered);
+    if (second.kind === "denied" || second.header === undefined) return refusal;
+    const last = await this.#send(request, { authorization: second.header, credential });
+    return request.isFinal(last, true) ? { kind: "answered", answer: last, credential } : { ...refusal, answer: last };
+  }
+
+  /** The challenge of an answer that is a refusal; where there is none, and a credential to use, that of the root. */
+  async #offered(
+    answer: Answer,
+    { credential, isLoggedIn, request }: {
+      readonly credential: Credential | undefined;
+      readonly isLoggedIn: boolean;
+      readonly request: RepositoryRequest;
+    },
+  ): Promise<ReturnType<Login["offeredTo"]>> {
+    const isRefused = answer.status === 401 || answer.status === 403 && !isLoggedIn;
+    const offered = isRefused ? this.#login.offeredTo(credential, answer) : undefined;
+    const isSilent = offered === undefined && !isLoggedIn && credential !== undefined && request.mayReadRoot;
+    return isSilent ? await this.#login.readRoot() : offered;
+  }
+
+  /** A registry may redirect to another one that gives even public images only to those with an anonymous token. */
+  async #tryAsGuest(request: RepositoryRequest, refusal: Extract<Attempt, { kind: "refused" }>): Promise<Attempt> {
+    const { answer } = refusal;
+    const guest = answer?.status === 401 ? await this.#login.guestAuthorization(answer) : undefined;
+    if (guest === undefined) return refusal;
+    this.#guest = guest;
+    const second = await this.#send(request);
+    return request.isFinal(second, false)
+      ? { kind: "answered", answer: second, credential: undefined }
+      : { ...refusal, answer: second };
+  }
+
+  async #send(
+    { message, urlBy, signal = this.#context.signal }: RepositoryRequest,
+    { authorization, credential }: {
+      readonly authorization?: string | undefined;
+      readonly credential?: Credential | undefined;
+    } = {},
+  ): Promise<Answer> {
+    return await this.#exchange({ ...message, authorization, guest: this.#guest }, {
+      urlBy,
+      signal,
+      account: fingerprintOf(authorization === undefined ? undefined : credential),
+    });
+  }
+
+  /** Waits for its turn at the host, and waits out short pauses that the host asks for. */
+  async #exchange(
+    message: RepositoryMessage & Pick<Exchange, "authorization" | "guest">,
+    { urlBy, signal, account = fingerprintOf(undefined) }: {
+      readonly urlBy: (scheme: "https" | "http") => URL;
+      readonly signal: AbortSignal;
+      /** The registry counts the requests of one login, and of none, together. */
+      readonly account?: string;
+    },
+  ): Promise<Answer> {
+    const { limiter, transport, variants } = this.#deps;
+    const { host, repository, headers } = this.endpoint;
+    const { askers, log: requestLog } = this.#context;
+    const common = { ...message, headers, requestLog };
+    return await limiter.run({ host, repository, account, askers, signal }, () =>
+      variants.sendInTurn(
+        this.endpoint,
+        (scheme, variant) => transport.send({ ...common, url: urlBy(scheme), transport: variant }, signal),
+      ));
+  }
+}
