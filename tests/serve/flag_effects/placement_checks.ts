@@ -1,0 +1,119 @@
+// Flags of placement, shown by the pure decisions that take the settings.
+import assert from "node:assert/strict";
+import { decide } from "../../../lib/placement/decide.ts";
+import { judgeAdmission } from "../../../lib/placement/gate.ts";
+import { imagesToInspect } from "../../../lib/placement/images.ts";
+import { releasePatch } from "../../../lib/placement/patch/release_patch.ts";
+import type { PlacementSettings } from "../../../lib/placement/config_types.ts";
+import { followsNodes } from "../../../serve/components.ts";
+import {
+  admissionFacts,
+  fact,
+  factsOf,
+  failedFact,
+  gatedPod,
+  platformsFact,
+  podOf,
+  rawPod,
+} from "../../lib/placement/make.ts";
+import { type Checks, fileConfig, serveConfig, settingsOf } from "./support.ts";
+
+const DEFAULTS = settingsOf(serveConfig());
+
+/** Why a gated pod is left alone, or the kind of its decision. */
+function decided(settings: PlacementSettings, metadata: Record<string, unknown> = {}): string {
+  const decision = decide(factsOf(gatedPod({}, metadata), { settings }));
+  return decision.kind === "ignore" ? decision.reason : decision.kind;
+}
+
+function verdictOf(settings: PlacementSettings): string {
+  return judgeAdmission(admissionFacts(podOf(rawPod()), { settings, known: [fact("multi")] })).kind;
+}
+
+/** The decision about a pod whose registry has failed for two minutes. */
+function afterTwoMinutes(settings: PlacementSettings): string {
+  const failed = failedFact("multi", { kind: "transient", reason: "ServerError" });
+  return decide(factsOf(gatedPod(), { settings, images: [failed], gateAgeMs: 120_000, failedAttempts: 9 })).kind;
+}
+
+const DAEMON = {
+  ownerReferences: [{ apiVersion: "apps/v1", kind: "DaemonSet", name: "agent", uid: "d", controller: true }],
+};
+
+/** Of the command line. */
+export const PLACEMENT_FLAGS: Checks = {
+  "namespace": () => {
+    const pod = { namespace: "archway-elsewhere" };
+    assert.equal(decided(DEFAULTS, pod), "place");
+    assert.equal(decided(settingsOf(serveConfig("--namespace=archway-elsewhere")), pod), "OperatorNamespace");
+  },
+  "system-namespaces": () => {
+    const settings = settingsOf(serveConfig("--system-namespaces=infra-*"));
+    assert.equal(decided(settings, { namespace: "infra-dns" }), "KubeNamespace");
+    assert.deepEqual(
+      [decided(DEFAULTS, { namespace: "kube-system" }), decided(settings, { namespace: "kube-system" })],
+      [
+        "KubeNamespace",
+        "place",
+      ],
+    );
+  },
+  "max-gate-age": () => {
+    assert.equal(afterTwoMinutes(DEFAULTS), "release");
+    assert.equal(afterTwoMinutes(settingsOf(serveConfig("--max-gate-age=10m"))), "retry");
+  },
+  "warm-admission": () => {
+    assert.equal(verdictOf(DEFAULTS), "place");
+    assert.equal(verdictOf(settingsOf(serveConfig("--warm-admission=false"))), "gate");
+  },
+  "audit": () => {
+    const settings = settingsOf(serveConfig("--audit"));
+    assert.deepEqual([verdictOf(settings), decided(settings)], ["pass", "AuditMode"]);
+  },
+  "tolerate-arch-taints": () => {
+    const tolerations = (settings: PlacementSettings): readonly unknown[] => {
+      const image = platformsFact("multi", [{ os: "linux", architecture: "arm64" }]);
+      const decision = decide(factsOf(gatedPod(), { settings, images: [image] }));
+      return decision.kind === "place" ? decision.tolerations : assert.fail(decision.kind);
+    };
+    assert.deepEqual(tolerations(DEFAULTS), []);
+    assert.deepEqual(tolerations(settingsOf(serveConfig("--tolerate-arch-taints=example.com/cpu=arch"))), [
+      { key: "example.com/cpu", operator: "Equal", value: "arm64", effect: "NoSchedule" },
+    ]);
+  },
+  "daemonsets": () => {
+    assert.equal(decided(DEFAULTS, DAEMON), "DaemonSet");
+    assert.equal(decided(settingsOf(serveConfig("--daemonsets=constrain")), DAEMON), "place");
+  },
+  "live-architectures": () => {
+    assert.equal(followsNodes({ config: serveConfig() }), false);
+    assert.equal(followsNodes({ config: serveConfig("--live-architectures") }), true);
+  },
+};
+
+/** Of the file. */
+export const PLACEMENT_SETTINGS: Checks = {
+  runtimeClasses: () => {
+    const settings = settingsOf(fileConfig("runtimeClasses: [kata=skip]"));
+    const ofClass = (given: PlacementSettings): string => {
+      const decision = decide(factsOf(gatedPod({ runtimeClassName: "kata" }), { settings: given }));
+      return decision.kind === "ignore" ? decision.reason : decision.kind;
+    };
+    assert.deepEqual([ofClass(DEFAULTS), ofClass(settings)], ["place", "RuntimeClassSkipped"]);
+  },
+  variantLabels: () => {
+    const image = platformsFact("multi", [{ os: "linux", architecture: "arm", variant: "v7" }]);
+    const requirement = (settings: PlacementSettings): string => {
+      const facts = factsOf(gatedPod(), { settings, images: [image] });
+      return JSON.stringify(releasePatch(facts.pod, decide(facts)));
+    };
+    assert.doesNotMatch(requirement(DEFAULTS), /example\.com\/arm-variant/);
+    const settings = settingsOf(fileConfig("variantLabels: [arm/v7=example.com/arm-variant=v7]"));
+    assert.match(requirement(settings), /example\.com\/arm-variant/);
+  },
+  imageVolumes: () => {
+    const pod = podOf(rawPod({ volumes: [{ name: "model", image: { reference: "models/large:v1" } }] }));
+    const images = (settings: PlacementSettings): number => imagesToInspect(pod, settings).length;
+    assert.deepEqual([images(DEFAULTS), images(settingsOf(fileConfig("imageVolumes: require")))], [1, 2]);
+  },
+};

@@ -1,0 +1,179 @@
+// Flags of the process itself: addresses, certificates, names and controllers. Where a pure part or one component has the
+// effect it is shown there, the others by one `serve` in front of a playground.
+import assert from "node:assert/strict";
+import { connect as connectTls } from "node:tls";
+import { openPodPlacement } from "../../../controllers/pod_placement/controller.ts";
+import { systemClock } from "../../../lib/clock.ts";
+import type { Config } from "../../../lib/config/parse.ts";
+import { Resource } from "../../../lib/k8s/types.ts";
+import { kubeconfigPath } from "../../../lib/k8s/kubeconfig_path.ts";
+import { openLogger, silentLogger } from "../../../lib/log.ts";
+import { openMetrics } from "../../../lib/metrics.ts";
+import { Finalizer } from "../../../lib/names.ts";
+import { logLevelOf } from "../../../lib/informers/configs.ts";
+import { parseOperandConfig } from "../../../lib/operand/config_view.ts";
+import { renderMonitoring } from "../../../lib/operand/monitoring.ts";
+import { webhookEndpoint } from "../../../lib/operand/webhooks.ts";
+import { makeSettings } from "../../../lib/placement/config/settings.ts";
+import { issueLoopbackCertificates } from "../../../lib/playground/certificates.ts";
+import { openHttpsListener } from "../../../lib/server/https_listener.ts";
+import { AUTHORITY_SECRET } from "../../../lib/tls/secret_store.ts";
+import { readClientCa } from "../../../lib/tls/client_ca.ts";
+import { openServingCertificate } from "../../../lib/tls/open_certificate.ts";
+import { openScene } from "../../controllers/make.ts";
+import { NAMESPACE, openBench } from "../../controllers/operator/make.ts";
+import { gated } from "../../controllers/pod_placement/make.ts";
+import { makeFolder } from "../../lib/oci/config/planner_support.ts";
+import { NO_CONFIGS } from "../../lib/placement/make.ts";
+import { MemoryCluster } from "../../support/memory_kube_api.ts";
+import { served, WEBHOOK_HOST } from "./served.ts";
+import { type Check, type Checks, fileConfig, serveConfig } from "./support.ts";
+
+/** The certificate of the files, with the CA of `--tls-ca` where it is given. */
+async function certificateOf(
+  ...more: readonly string[]
+): Promise<{ readonly own: boolean; readonly caBundle: unknown }> {
+  const { serving, authority } = await issueLoopbackCertificates(Date.now());
+  using folder = makeFolder({ "tls.crt": serving.cert, "tls.key": serving.key, "ca.pem": authority });
+  const files = [`--tls-cert=${folder.path}/tls.crt`, `--tls-key=${folder.path}/tls.key`];
+  const config = serveConfig(...files, ...more.map((flag) => flag.replace("FOLDER", folder.path)));
+  const deps = { config, api: new MemoryCluster().api, clock: systemClock, log: silentLogger };
+  const { cert, caBundle } = (await openServingCertificate(deps, new AbortController().signal)).current();
+  return { own: cert !== serving.cert, caBundle };
+}
+
+const certificateFiles: Check = async () => {
+  assert.deepEqual(await certificateOf(), { own: false, caBundle: undefined });
+};
+
+/** Pods that are written at the same time, with a hundred waiting. */
+async function parallelWrites(workers: number): Promise<number> {
+  const scene = openScene();
+  const settings = makeSettings({ operatorNamespace: "archway" });
+  let writes = 0;
+  const api = scene.cluster.client(({ verb }) => {
+    if (verb !== "patch") return;
+    writes++;
+    return new Promise<void>(() => {});
+  });
+  for (let n = 0; n < 100; n++) scene.cluster.put(Resource.pods, gated(`p${n}`));
+  const controller = openPodPlacement({
+    ...{ api, images: scene.images, events: scene.events, metrics: openMetrics(), clock: scene.clock },
+    ...{ board: { record: () => {} }, log: silentLogger, settingsOf: () => settings, configsOf: () => NO_CONFIGS },
+    ...{ liveArchitectures: () => undefined, random: () => 0.5, workers },
+  });
+  void controller.run(new AbortController().signal);
+  await scene.clock.advance(0);
+  return writes;
+}
+
+/** Whether a client without a certificate is answered. */
+async function answersStrangers(clientCa: string | undefined): Promise<boolean> {
+  const { serving, authority } = await issueLoopbackCertificates(Date.now());
+  const handler = (): Response => new Response("ok");
+  const listener = await openHttpsListener({ host: "127.0.0.1", port: 0, certificate: serving, handler, clientCa });
+  const socket = connectTls({ port: listener.port, host: "127.0.0.1", ca: authority });
+  const answered = new Promise<boolean>((resolve) => {
+    socket.once("data", () => resolve(true)).once("close", () => resolve(false)).on("error", () => {});
+  });
+  socket.once("secureConnect", () => socket.write("GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n"));
+  try {
+    return await answered;
+  } finally {
+    socket.destroy();
+    await listener.close(0);
+  }
+}
+
+/** Of the command line. */
+export const PROCESS_FLAGS: Checks = {
+  "config": () => {
+    assert.equal(serveConfig().webhookService, "archway-webhook");
+    assert.equal(fileConfig("webhookService: front").webhookService, "front");
+  },
+  "kubeconfig": () => {
+    const places = { home: undefined, exists: () => true };
+    assert.equal(kubeconfigPath({ ...places, given: serveConfig().kubeconfig }), undefined, "the ServiceAccount");
+    assert.equal(kubeconfigPath({ ...places, given: serveConfig("--kubeconfig=/k").kubeconfig }), "/k");
+  },
+  "listen": async () => assert.equal((await served()).webhookAnswersAt, WEBHOOK_HOST),
+  "admin-listen": async () => assert.match((await served()).metrics, /^archway_leader 1$/m),
+  "tls-mode": async () => {
+    assert.ok((await served()).secrets.includes(AUTHORITY_SECRET), "its own authority, although files are given");
+    await assert.rejects(Promise.resolve().then(() => serveConfig("--tls-mode=files")), /--tls-cert/);
+  },
+  "tls-cert": certificateFiles,
+  "tls-key": certificateFiles,
+  "tls-ca": async () => assert.match(String((await certificateOf("--tls-ca=FOLDER/ca.pem")).caBundle), /BEGIN CERT/),
+  "webhook-url": async () => {
+    assert.equal(webhookEndpoint(serveConfig()).kind, "service");
+    assert.match((await served()).webhookUrl, new RegExp(`^https://${WEBHOOK_HOST}:\\d+/`));
+  },
+  "webhook-client-ca": async () => {
+    using folder = makeFolder({ "ca.pem": (await issueLoopbackCertificates(Date.now())).authority });
+    const { webhookClientCa = assert.fail() } = serveConfig(`--webhook-client-ca=${folder.path}/ca.pem`);
+    assert.equal(await answersStrangers(undefined), true);
+    assert.equal(await answersStrangers(await readClientCa(webhookClientCa)), false);
+  },
+  "webhook-path": async () => {
+    const { webhookUrl, secrets } = await served();
+    assert.equal(new URL(webhookUrl).pathname, "/add-pod-scheduling-gate", "the path of the manifests");
+    assert.equal(secrets.includes("archway-webhook-path"), false);
+  },
+  "runbook-base-url": () => {
+    const config = parseOperandConfig({ metadata: { name: "cluster", uid: "u" }, spec: {} });
+    const links = ({ runbookBaseUrl = "" }: { readonly runbookBaseUrl?: string | undefined }): string =>
+      JSON.stringify(renderMonitoring(config, { namespace: "archway-system", runbookBaseUrl }));
+    assert.doesNotMatch(links(serveConfig()), /https:/);
+    assert.match(
+      links(serveConfig("--runbook-base-url=https://docs.example/a")),
+      /"https:\/\/docs\.example\/a\/manifests/,
+    );
+  },
+  "identity": async () => assert.equal((await served()).leaseHolder, "replica-of-test"),
+  "migration": async () => {
+    const finalizersBy = async (...flags: readonly string[]): Promise<number> => {
+      const { migration } = serveConfig(...flags);
+      await using bench = await openBench({}, { migration });
+      const name = "pod-placement-controller";
+      const template = { metadata: { labels: { a: name } } };
+      await bench.api.create(Resource.deployments, {
+        ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: { name, finalizers: [Finalizer.podPlacement] } },
+        spec: { replicas: 0, selector: { matchLabels: { a: name } }, template },
+      }, { namespace: NAMESPACE, signal: bench.signal });
+      await bench.createConfig();
+      bench.start();
+      await bench.until("available", async () => (await bench.conditions()).length > 0);
+      return (await bench.find(Resource.deployments, { namespace: NAMESPACE, name }))?.metadata.finalizers?.length ?? 0;
+    };
+    assert.equal(await finalizersBy(), 1);
+    assert.equal(await finalizersBy("--migration"), 0);
+  },
+  "prewarm": async () => assert.match((await served()).metrics, /^workqueue_depth\{name="prewarm"\} /m),
+  "workers": async () => {
+    assert.equal(await parallelWrites(serveConfig().workers), 32);
+    assert.equal(await parallelWrites(serveConfig("--workers=2").workers), 2);
+  },
+};
+
+/** Of the file. */
+export const PROCESS_SETTINGS: Checks = {
+  webhookService: () => {
+    assert.deepEqual(webhookEndpoint(fileConfig("webhookService: front")), {
+      kind: "service",
+      namespace: "archway-system",
+      name: "front",
+    });
+  },
+  fallbackLogLevel: () => {
+    assert.equal(logLevelOf(undefined), undefined, "the cluster config does not say");
+    const linesBy = ({ fallbackLogLevel }: Config): number => {
+      let lines = 0;
+      const log = openLogger({ level: fallbackLogLevel, write: () => void lines++ });
+      log.debug("detail");
+      log.close();
+      return lines;
+    };
+    assert.deepEqual([linesBy(serveConfig()), linesBy(fileConfig("fallbackLogLevel: debug"))], [0, 1]);
+  },
+};

@@ -1,0 +1,108 @@
+// One `archway serve` with many flags in front of a playground, run once for all checks that only a whole process can show.
+import assert from "node:assert/strict";
+import { systemClock } from "../../../lib/clock.ts";
+import { readKubeconfigAccess } from "../../../lib/k8s/kubeconfig_access.ts";
+import { Resource } from "../../../lib/k8s/types.ts";
+import { openLogger, silentLogger } from "../../../lib/log.ts";
+import { LEASE_NAME } from "../../../lib/names.ts";
+import { listAt, textAt } from "../../../lib/playground/json_value.ts";
+import { openPlayground, type Playground } from "../../../lib/playground/playground.ts";
+import { serve } from "../../../serve/serve.ts";
+import { until } from "../../support/until.ts";
+import { serveConfig, settingsOf } from "./support.ts";
+
+/** Where the webhooks listen: not the default, and not where the admin pages are. */
+export const WEBHOOK_HOST = "127.0.0.2";
+const ADMIN_HOST = "127.0.0.3";
+const NAMESPACE = "archway-elsewhere";
+
+/** What was observed. */
+export interface Served {
+  /** The one address of 127.0.0.1 and {@link WEBHOOK_HOST} at which the webhook port answers. */
+  readonly webhookAnswersAt: string;
+  /** The text of `/metrics` at the address of `--admin-listen`. */
+  readonly metrics: string;
+  readonly webhookUrl: string;
+  readonly leaseHolder: string;
+  /** Names of the Secrets in the namespace of `--namespace`. */
+  readonly secrets: readonly string[];
+}
+
+let running: Promise<Served> | undefined;
+
+/** Serves once, observes and stops; later calls have the same observations. */
+export function served(): Promise<Served> {
+  return running ??= observe();
+}
+
+async function observe(): Promise<Served> {
+  const workDir = await Deno.makeTempDir({ prefix: "archway-flags-" });
+  try {
+    const options = { clock: systemClock, log: silentLogger, workDir, namespaces: [NAMESPACE] };
+    await using playground = await openPlayground(options);
+    return await serveBeside(playground);
+  } finally {
+    await Deno.remove(workDir, { recursive: true });
+  }
+}
+
+async function serveBeside(playground: Playground): Promise<Served> {
+  const port = freePort(WEBHOOK_HOST);
+  const config = serveConfig(
+    ...playground.serveFlags,
+    `--namespace=${NAMESPACE}`,
+    `--listen=${WEBHOOK_HOST}:${port}`,
+    `--admin-listen=${ADMIN_HOST}:0`,
+    `--webhook-url=https://${WEBHOOK_HOST}:${port}`,
+    "--tls-mode=self",
+    "--webhook-path=plain",
+    "--identity=replica-of-test",
+    "--prewarm",
+    "--daemonsets=warn",
+  );
+  const log = openLogger({ level: "error", write: () => {} });
+  const stop = new AbortController();
+  const listening = Promise.withResolvers<number>();
+  const serving = serve({
+    ...{ config, settings: settingsOf(config), clock: systemClock, log, identity: config.identity ?? "" },
+    ...{ access: await readKubeconfigAccess(playground.files.kubeconfig, { clock: systemClock }), lingerMs: 0 },
+    userAgent: "archway/test",
+    onListening: ({ adminPort }) => listening.resolve(adminPort),
+  }, stop.signal);
+  serving.catch(listening.reject);
+  try {
+    const adminPort = await listening.promise;
+    const { store } = playground.cluster;
+    const webhook = (): unknown => listAt(store.list(Resource.mutatingWebhooks)[0], "webhooks")[0];
+    await until("a webhook", () => webhook() !== undefined, () => systemClock.sleep(10, stop.signal));
+    const answer = await fetch(`http://${ADMIN_HOST}:${adminPort}/metrics`);
+    return {
+      webhookAnswersAt: (await Promise.all(["127.0.0.1", WEBHOOK_HOST].map((host) => answersAt(host, port)))).join(""),
+      metrics: await answer.text(),
+      webhookUrl: textAt(webhook(), "clientConfig", "url") ?? "",
+      leaseHolder: textAt(store.get(Resource.leases, `${NAMESPACE}/${LEASE_NAME}`), "spec", "holderIdentity") ?? "",
+      secrets: store.list(Resource.secrets).filter(({ metadata }) => metadata.namespace === NAMESPACE)
+        .map(({ metadata }) => metadata.name),
+    };
+  } finally {
+    stop.abort();
+    await serving;
+    log.close();
+  }
+}
+
+/** The host where it answers; empty where it does not. */
+async function answersAt(hostname: string, port: number): Promise<string> {
+  try {
+    (await Deno.connect({ hostname, port })).close();
+    return hostname;
+  } catch (error) {
+    assert.ok(error instanceof Deno.errors.ConnectionRefused, String(error));
+    return "";
+  }
+}
+
+function freePort(hostname: string): number {
+  using listener = Deno.listen({ hostname, port: 0 });
+  return listener.addr.port;
+}

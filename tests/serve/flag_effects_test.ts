@@ -1,0 +1,28 @@
+// Every flag of `serve` and every setting of its file has one check that shows its effect, and none is without.
+import assert from "node:assert/strict";
+import { FILE_SETTINGS } from "../../lib/config/file.ts";
+import { FLAGS } from "../../lib/config/flags.ts";
+import { PLACEMENT_FLAGS, PLACEMENT_SETTINGS } from "./flag_effects/placement_checks.ts";
+import { PROCESS_FLAGS, PROCESS_SETTINGS } from "./flag_effects/process_checks.ts";
+import { REGISTRY_FLAGS, REGISTRY_SETTINGS } from "./flag_effects/registry_checks.ts";
+import type { Checks } from "./flag_effects/support.ts";
+
+const FLAG_CHECKS: Checks = { ...PROCESS_FLAGS, ...PLACEMENT_FLAGS, ...REGISTRY_FLAGS };
+const SETTING_CHECKS: Checks = { ...PROCESS_SETTINGS, ...PLACEMENT_SETTINGS, ...REGISTRY_SETTINGS };
+
+Deno.test("every flag of serve has a check of its effect, and every check a flag", () => {
+  const names = FLAGS.filter(({ commands }) => commands.includes("serve")).map(({ name }) => name);
+  assert.deepEqual(Object.keys(FLAG_CHECKS).sort(), names.toSorted());
+});
+
+Deno.test("every setting of the file has a check of its effect, and every check a setting", () => {
+  assert.deepEqual(Object.keys(SETTING_CHECKS).sort(), FILE_SETTINGS.map(({ key }) => String(key)).sort());
+});
+
+for (const [name, check] of Object.entries(FLAG_CHECKS)) {
+  Deno.test(`serve --${name} has an effect that differs from its default`, async () => await check());
+}
+
+for (const [key, check] of Object.entries(SETTING_CHECKS)) {
+  Deno.test(`the setting ${key} of --config has an effect that differs from its default`, async () => await check());
+}
