@@ -68,9 +68,14 @@ function eventFor(selection: ListOptions, { before, now }: Change): RawWatchEven
 /** Whether a list or watch of this selection has the object. */
 export function selects({ namespace, fieldSelector, labelSelector }: ListOptions, object: KubeObject): boolean {
   const phase: unknown = Reflect.get(Object(object["status"]), "phase");
+  const nodeName: unknown = Reflect.get(Object(object["spec"]), "nodeName");
   const [labelKey = "", labelValue] = labelSelector?.split("=") ?? [];
   return (namespace === undefined || object.metadata.namespace === namespace) &&
     (fieldSelector === undefined ||
-      [`status.phase=${String(phase)}`, `metadata.name=${object.metadata.name}`].includes(fieldSelector)) &&
+      [
+        `status.phase=${String(phase)}`,
+        `metadata.name=${object.metadata.name}`,
+        `spec.nodeName=${String(nodeName)}`,
+      ].includes(fieldSelector)) &&
     (labelSelector === undefined || object.metadata.labels?.[labelKey] === labelValue);
 }

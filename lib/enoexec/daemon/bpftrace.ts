@@ -1,0 +1,115 @@
+// Keeps bpftrace running: starts it, reads it, starts it again after a while when it ends, and says why it did.
+import { backoffMs, type Clock } from "../../clock.ts";
+import { openDeadline } from "../../k8s/deadline.ts";
+import { errorText, type Logger } from "../../log.ts";
+import { judgeTraceEnd, missingPart, type TraceFault, type TraceParts } from "./trace_faults.ts";
+import { type TraceMessage, TraceReader } from "./trace_output.ts";
+import { ALIVE_WITHIN_MS, type CgroupLayout, type KernelFacts, renderTraceScript } from "./trace_script.ts";
+
+/** A running bpftrace. */
+export interface TraceProcess {
+  /** Lines of its standard output, until it ends. */
+  readonly lines: AsyncIterable<string>;
+  /** How it ended, with the end of its standard error. */
+  readonly ended: Promise<{ readonly code: number; readonly stderr: string }>;
+  /** Ends it; does nothing when it has ended. */
+  stop(): void;
+}
+
+/** What the trace needs of the world. */
+export interface TraceDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly start: (script: string) => TraceProcess;
+  readonly readParts: () => Promise<TraceParts>;
+  readonly readLayout: () => Promise<CgroupLayout>;
+  readonly onMessage: (message: TraceMessage) => void;
+  /** Hears that bpftrace ended without being told to. */
+  readonly onFailure: () => void;
+}
+
+/** A trace of this node. */
+export interface Trace {
+  /** Traces until the signal aborts; never rejects, never gives up. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Whether failures are seen now. */
+  isTracing(): boolean;
+}
+
+/** Between two starts: a missing tracefs may be mounted any time, and each try costs a second of a core. */
+const RESTART_BACKOFF = { baseMs: 1_000, capMs: 60_000 } as const;
+/** A run that lasted so long was healthy. */
+const HEALTHY_MS = 60_000;
+
+/** Opens a trace; nothing runs before `run`. */
+export function openTrace(deps: TraceDeps): Trace {
+  const { clock, log } = deps;
+  let isTracing = false;
+  const setTracing = (value: boolean) => (): void => void (isTracing = value);
+  const run = async (signal: AbortSignal): Promise<void> => {
+    let facts: KernelFacts | undefined;
+    for (let failures = 0; !signal.aborted;) {
+      const startedMs = clock.monotonicMs();
+      const end = await attempt(deps, { facts, signal, onAttached: setTracing(true) }).finally(setTracing(false));
+      if (signal.aborted) return;
+      if (end.kind === "other kernel") {
+        log.info("this kernel needs another trace", { ...end.facts });
+        facts = end.facts;
+        continue;
+      }
+      failures = clock.monotonicMs() - startedMs >= HEALTHY_MS ? 1 : failures + 1;
+      deps.onFailure();
+      const waitMs = backoffMs(failures, RESTART_BACKOFF);
+      log.error("exec format errors of this node are not seen", { reason: end.reason, waitMs: Math.round(waitMs) });
+      await clock.sleep(waitMs, signal);
+    }
+  };
+  return { run, isTracing: () => isTracing };
+}
+
+interface Attempt {
+  /** What an earlier attempt has found out about the kernel. */
+  readonly facts: KernelFacts | undefined;
+  readonly signal: AbortSignal;
+  readonly onAttached: () => void;
+}
+
+async function attempt(deps: TraceDeps, { facts, ...run }: Attempt): Promise<TraceFault> {
+  try {
+    const missing = missingPart(await deps.readParts());
+    if (missing !== undefined) return { kind: "failed", reason: missing };
+    const cgroups = await deps.readLayout();
+    return await traceOnce(deps, { facts: facts ?? { parentField: "__parent", cgroups, canProbe: true }, ...run });
+  } catch (error) {
+    return { kind: "failed", reason: `Cannot trace this node: ${errorText(error)}` };
+  }
+}
+
+/** One run of bpftrace, until it ends, says nothing for too long, or the signal aborts. */
+async function traceOnce(
+  { clock, log, start, onMessage }: TraceDeps,
+  { facts, signal, onAttached }: Attempt & { readonly facts: KernelFacts },
+): Promise<TraceFault> {
+  const reader = new TraceReader();
+  const process = start(renderTraceScript(facts));
+  using silence = openDeadline(ALIVE_WITHIN_MS, { signal, clock });
+  const stop = (): void => process.stop();
+  silence.signal.addEventListener("abort", stop, { once: true });
+  let isAttached = false;
+  for await (const line of process.lines) {
+    silence.restart();
+    const message = reader.read(line);
+    if (message === undefined) continue;
+    if (!isAttached && message.kind === "alive") {
+      isAttached = true;
+      onAttached();
+      log.info("tracing", { ...facts });
+    }
+    onMessage(message);
+  }
+  const { code, stderr } = await process.ended;
+  if (silence.signal.aborted && !signal.aborted) {
+    return { kind: "failed", reason: "Cannot trace this node: bpftrace went silent and was stopped." };
+  }
+  return judgeTraceEnd(stderr, { facts, code });
+}

@@ -1,0 +1,81 @@
+// Why a node cannot be traced, in words that say what to do, from what is missing on it or from what bpftrace said.
+import type { KernelFacts } from "./trace_script.ts";
+
+/** What the node has, as the daemon sees it. */
+export interface TraceParts {
+  /** /sys/kernel/btf/vmlinux can be read. */
+  readonly hasTypes: boolean;
+  /** A tracefs is at /sys/kernel/tracing or /sys/kernel/debug/tracing. */
+  readonly hasTracefs: boolean;
+  /** It has events/syscalls/sys_exit_execve. */
+  readonly hasSystemCallEvents: boolean;
+}
+
+/** What the end of bpftrace means. */
+export type TraceFault =
+  /** The kernel is not as the script says: start again with these facts. */
+  | { readonly kind: "other kernel"; readonly facts: KernelFacts }
+  /** One sentence; starting again helps only after someone has acted, or by chance. */
+  | { readonly kind: "failed"; readonly reason: string };
+
+/** The first thing that is missing, or undefined. Pure. */
+export function missingPart({ hasTypes, hasTracefs, hasSystemCallEvents }: TraceParts): string | undefined {
+  if (!hasTypes) {
+    return "Cannot trace this node: the kernel has no type information (BTF) in /sys/kernel/btf/vmlinux. " +
+      "It needs CONFIG_DEBUG_INFO_BTF=y.";
+  }
+  if (!hasTracefs) {
+    return "Cannot trace this node: no tracefs at /sys/kernel/tracing. Mount it on the node " +
+      "(mount -t tracefs tracefs /sys/kernel/tracing) and into the pod as a hostPath.";
+  }
+  if (!hasSystemCallEvents) {
+    return "Cannot trace this node: its tracefs has no events/syscalls/sys_exit_execve. " +
+      "The kernel needs CONFIG_FTRACE_SYSCALLS=y.";
+  }
+  return undefined;
+}
+
+/** Longest quotation of bpftrace. */
+const MAX_SAID = 300;
+
+/** Known sayings of bpftrace, and what to do. The first that fits is the reason. */
+const SAYINGS: readonly (readonly [pattern: RegExp, reason: string])[] = [
+  [
+    /only supports running as the root user/,
+    "Cannot trace this node: bpftrace must run as root (runAsUser: 0).",
+  ],
+  [
+    /operation not permitted|permission denied|EPERM/i,
+    "Cannot trace this node: the kernel refuses. The container needs the capabilities BPF, PERFMON and SYS_ADMIN, and " +
+    "the kernel may be locked down (/sys/kernel/security/lockdown).",
+  ],
+  [
+    /Unknown struct\/union: 'struct (?:task_struct|kernfs_node)'|BTF is required|without BTF|failed to.*BTF/i,
+    "Cannot trace this node: bpftrace finds no type information (BTF). The container needs the capability SYS_ADMIN and " +
+    "the kernel CONFIG_DEBUG_INFO_BTF=y.",
+  ],
+];
+
+/** What the end of bpftrace means for the script that it ran. `stderr` is the end of its standard error. Pure. */
+export function judgeTraceEnd(
+  stderr: string,
+  { facts, code }: { readonly facts: KernelFacts; readonly code: number },
+): TraceFault {
+  const lines = tellingLines(stderr);
+  const text = lines.join("\n");
+  if (/does not contain a field named '__parent'/.test(text) && facts.parentField === "__parent") {
+    return { kind: "other kernel", facts: { ...facts, parentField: "parent" } };
+  }
+  if (/ERROR.*(?:security_bprm_check|linux_binprm)/.test(text) && facts.canProbe) {
+    return { kind: "other kernel", facts: { ...facts, canProbe: false } };
+  }
+  const known = SAYINGS.find(([pattern]) => pattern.test(text))?.[1] ??
+    `Cannot trace this node: bpftrace ended with ${code}.`;
+  const said = lines.at(-1)?.slice(0, MAX_SAID);
+  return { kind: "failed", reason: said === undefined ? known : `${known} It said: ${said}` };
+}
+
+/** A refused raise of the limit of locked memory is no fault: since Linux 5.11 BPF memory counts as the cgroup's. */
+function tellingLines(stderr: string): readonly string[] {
+  return stderr.split("\n").map((line) => line.trim()).filter((line) => line !== "" && !/rlimit/i.test(line));
+}

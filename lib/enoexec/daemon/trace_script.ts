@@ -1,0 +1,115 @@
+// The program for bpftrace: prints each start of a program that the kernel refused with ENOEXEC, with the names of the
+// cgroup that the process is in, read in the kernel, because the process is gone before anyone could look at it.
+//
+//   sys_enter_execve, …execveat  every start: where the name of the file is
+//   kprobe:security_bprm_check   every start, once the file's beginning is read: whether it is an ELF file
+//   sys_exit_execve, …execveat   every end of a start: prints when it failed with ENOEXEC
+//   interval                     a sign of life with counts; what was seen is forgotten once a minute
+//
+// A text without "#!" fails with ENOEXEC as well, and shells then run it themselves: where the kernel has kprobes, only ELF
+// files are reported. A cgroup
+// that fails in a loop is printed once a minute, so that a hostile container costs no more than a map look-up a start.
+
+/** How the hierarchies of cgroups are mounted: `hybrid` is v1 with an additional unified hierarchy. */
+export type CgroupLayout = "v1" | "hybrid" | "v2";
+
+/** What differs between kernels. */
+export interface KernelFacts {
+  /** Field of `struct kernfs_node`: `parent` before Linux 6.15. */
+  readonly parentField: "__parent" | "parent";
+  readonly cgroups: CgroupLayout;
+  /** Whether the kernel has kprobes; without them, texts are reported as well. */
+  readonly canProbe: boolean;
+}
+
+/** ENOEXEC as a system call returns it. */
+const ENOEXEC = -8;
+/** Folders of a path that are printed: a container of a node that is a container itself has about ten. */
+const LEVELS = 12;
+/** Controllers of cgroup v1 that are asked, in turn, for one whose hierarchy is mounted. */
+const CONTROLLERS = [0, 1, 2, 3, 4];
+/** Between two signs of life (s). */
+const ALIVE_SECONDS = 3;
+/** A cgroup is printed once in this time (s). */
+const REPEAT_SECONDS = 60;
+
+/** The environment that the script needs: a container's folder has up to 85 characters, bpftrace cuts texts at 63. */
+export const TRACE_ENVIRONMENT: Readonly<Record<string, string>> = { BPFTRACE_STRLEN: "128" };
+
+/** Longest silence of a running trace (ms) that is still life: a node may be short of processor time. */
+export const ALIVE_WITHIN_MS = 35_000;
+
+/** The layout, from the text of /proc/self/cgroup. Pure. */
+export function cgroupLayoutOf(procCgroup: string): CgroupLayout {
+  const lines = procCgroup.split("\n").filter((line) => line !== "");
+  const isUnified = (line: string): boolean => line.startsWith("0::");
+  if (lines.every(isUnified)) return "v2";
+  return lines.some(isUnified) ? "hybrid" : "v1";
+}
+
+/** The script for a kernel. Pure. */
+export function renderTraceScript(facts: KernelFacts): string {
+  const { canProbe } = facts;
+  const calls = ["execve", "execveat"].map((name) => `tracepoint:syscalls:sys_ENDS_${name}`);
+  const [enters, exits] = ["enter", "exit"].map((end) => calls.map((call) => call.replace("ENDS", end)));
+  const forget = (verb: (map: string) => string): string =>
+    ["@file", ...canProbe ? ["@format"] : []].map((map) => `${verb(map)};`).join(" ");
+  return [
+    ...(enters ?? []).map((call) => `${call} { @file[tid] = args->filename; }`),
+    ...canProbe ? [FORMAT_PROBE] : [],
+    ...(exits ?? []).map((call) => `${call} /args->ret == ${ENOEXEC}/ {\n${renderReport(facts)}\n}`),
+    ...(exits ?? []).map((call) => `${call} { ${forget((map) => `delete(${map}[tid])`)} }`),
+    `interval:s:${REPEAT_SECONDS} { clear(@seen); ${forget((map) => `clear(${map})`)} }`,
+    // Attached last: its first message says that all the others are.
+    `interval:s:${ALIVE_SECONDS} { printf("h %llu %llu", @repeats, ${canProbe ? "@texts" : "0"}); }`,
+  ].join("\n");
+}
+
+/** Called again for the interpreter of a script, so the last beginning that it sees is that of the file to be run. */
+const FORMAT_PROBE = [
+  "kprobe:security_bprm_check {",
+  "  @format[tid] = 2;",
+  '  if (strncmp(((struct linux_binprm *)arg0)->buf, "\\177ELF", 4) == 0) { @format[tid] = 1; }',
+  "}",
+].join("\n");
+
+function renderReport({ parentField, cgroups, canProbe }: KernelFacts): string {
+  const chains = [...cgroups === "v1" ? [] : ["d"], ...cgroups === "v2" ? [] : ["c"]];
+  const key = chains.map((chain) => `$${chain}->id`).join(", ");
+  const body = [
+    ...chains.map((chain) => chain === "d" ? unifiedGroup() : controllerGroup(parentField)),
+    `if (@seen[${key}] == 0) {`,
+    `  @seen[${key}] = 1;`,
+    "  $at = nsecs;",
+    '  printf("b %d %llu %s", cpu, $at, comm);',
+    '  printf("f %d %llu %s", cpu, $at, str(@file[tid]));',
+    ...chains.map((chain) => renderChain(chain, parentField)),
+    '  printf("e %d %llu ", cpu, $at);',
+    "} else { @repeats++; }",
+  ].join("\n");
+  return canProbe ? `if (@format[tid] != 2) {\n${body}\n} else { @texts++; }` : body;
+}
+
+function unifiedGroup(): string {
+  return "$d = curtask->cgroups->dfl_cgrp->kn;";
+}
+
+/** The group of the first controller that has a hierarchy of its own: one that has none is in the root of another. */
+function controllerGroup(parentField: string): string {
+  const [first = 0, ...others] = CONTROLLERS;
+  const of = (controller: number): string => `curtask->cgroups->subsys[${controller}]->cgroup->kn`;
+  const more = others.map((controller) => `if ((uint64)$c->${parentField} == 0) { $c = ${of(controller)}; }`);
+  return [`$c = ${of(first)};`, ...more].join("\n");
+}
+
+/** The names from the process's own folder outwards; the root has none. */
+function renderChain(chain: string, parentField: string): string {
+  return [
+    `  unroll(${LEVELS}) {`,
+    `    if ((uint64)$${chain}->${parentField} != 0) {`,
+    `      printf("${chain} %d %llu %s", cpu, $at, str($${chain}->name));`,
+    `      $${chain} = $${chain}->${parentField};`,
+    "    }",
+    "  }",
+  ].join("\n");
+}

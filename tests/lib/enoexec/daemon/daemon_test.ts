@@ -1,0 +1,156 @@
+// From the kernel's messages to ENoExecEvents: whose pod, how often, and what becomes of the rest.
+import assert from "node:assert/strict";
+import { ApiError } from "../../../../lib/k8s/errors.ts";
+import { Resource } from "../../../../lib/k8s/types.ts";
+import { EnoexecAnnotation } from "../../../../lib/names.ts";
+import { containerId, DaemonBed, NAMESPACE, NODE, pathTo, pod, UID } from "./daemon_bed.ts";
+
+const ID = containerId("a");
+
+Deno.test("the daemon writes an event and its status for a pod of its node", async () => {
+  const bed = new DaemonBed();
+  bed.cluster.put(Resource.pods, pod("web", { containerID: `containerd://${containerId("b")}` }));
+  await bed.run(async () => {
+    bed.trace.fail(pathTo(UID, ID), { file: "/app" });
+    await bed.counted("reported", 1);
+    const [event] = bed.events();
+    assert.equal(event?.metadata.namespace, NAMESPACE);
+    assert.equal(event?.metadata.annotations?.[EnoexecAnnotation.command], "/app");
+    assert.equal(event?.metadata.ownerReferences?.[0]?.uid, "owner");
+    const status = { nodeName: NODE, podName: "web", podNamespace: "team", containerID: `containerd://${ID}` };
+    assert.deepEqual(bed.bodies("patch"), [{ kind: "merge", document: { status } }]);
+  });
+});
+
+Deno.test("the daemon lists and watches the pods of its own node alone", async () => {
+  const bed = new DaemonBed();
+  await bed.run(() => Promise.resolve());
+  assert.deepEqual([...new Set(bed.cluster.lists)], [`pods ?spec.nodeName=${NODE}`]);
+});
+
+Deno.test("the daemon says nothing of a pod of another node that shares the kernel", async () => {
+  const bed = new DaemonBed();
+  bed.cluster.put(Resource.pods, pod("theirs", { node: "n2" }));
+  await bed.run(async () => {
+    bed.trace.fail(pathTo(UID, ID));
+    await bed.clock.advance(11_000);
+    await bed.counted("unknown-pod", 1);
+    assert.deepEqual(bed.events(), []);
+  });
+});
+
+Deno.test("the daemon reports a failure whose pod its watch shows only afterwards", async () => {
+  const bed = new DaemonBed();
+  await bed.run(async () => {
+    bed.trace.fail(pathTo(UID, ID));
+    await bed.clock.advance(2_000);
+    bed.cluster.put(Resource.pods, pod("late"));
+    await bed.counted("reported", 1);
+  });
+});
+
+Deno.test("the daemon reports a failure of a pod that was deleted just now", async () => {
+  const bed = new DaemonBed();
+  bed.cluster.put(Resource.pods, pod("brief"));
+  await bed.run(async () => {
+    bed.cluster.drop(Resource.pods, "team/brief");
+    bed.cluster.put(Resource.pods, pod("next", { uid: "11111111-2222-3333-4444-555555555555" }));
+    bed.trace.fail(pathTo(UID, ID));
+    await bed.counted("reported", 1);
+  });
+});
+
+Deno.test("the daemon finds a static pod by the hash of its configuration", async () => {
+  const bed = new DaemonBed();
+  const hash = "0123456789abcdef0123456789abcdef";
+  bed.cluster.put(Resource.pods, pod("static", { annotations: { "kubernetes.io/config.hash": hash } }));
+  await bed.run(async () => {
+    bed.trace.fail(pathTo(hash, ID));
+    await bed.counted("reported", 1);
+  });
+});
+
+Deno.test("the daemon takes the scheme of container IDs from the pods where the cgroup does not say it", async () => {
+  const bed = new DaemonBed();
+  bed.cluster.put(Resource.pods, pod("web", { containerID: `docker://${containerId("b")}` }));
+  await bed.run(async () => {
+    bed.trace.fail(pathTo(UID, ID));
+    await bed.counted("reported", 1);
+    assert.match(JSON.stringify(bed.bodies("patch")), new RegExp(`docker://${ID}`));
+  });
+});
+
+Deno.test("the daemon reports a container once a minute and counts the rest", async () => {
+  const bed = new DaemonBed();
+  bed.cluster.put(Resource.pods, pod("web"));
+  await bed.run(async () => {
+    for (let at = 1; at <= 5; at++) bed.trace.fail(pathTo(UID, ID), { at });
+    bed.trace.say("printf", "h 3 2");
+    await bed.counted("text", 2);
+    assert.deepEqual([await bed.count("reported"), await bed.count("repeated")], [1, 4 + 3]);
+  });
+});
+
+Deno.test("the daemon counts failures outside of pods and reports none", async () => {
+  const bed = new DaemonBed();
+  await bed.run(async () => {
+    bed.trace.fail(["system.slice", "ssh.service"]);
+    await bed.counted("outside-pods", 1);
+    assert.deepEqual(bed.events(), []);
+  });
+});
+
+Deno.test("the daemon writes an event once the API server takes it", async () => {
+  const bed = new DaemonBed();
+  bed.cluster.put(Resource.pods, pod("web"));
+  let refusals = 3;
+  bed.fault = ({ plural, verb }) => {
+    if (plural === "enoexecevents" && verb === "create" && refusals-- > 0) throw new ApiError("away", { status: 503 });
+  };
+  await bed.run(async () => {
+    bed.trace.fail(pathTo(UID, ID));
+    for (let second = 0; second < 8; second++) await bed.clock.advance(1_000);
+    await bed.counted("reported", 1);
+  });
+});
+
+Deno.test("the daemon writes the status again where only that failed", async () => {
+  const bed = new DaemonBed();
+  bed.cluster.put(Resource.pods, pod("web"));
+  let refusals = 1;
+  bed.fault = ({ verb }) => {
+    if (verb === "patch" && refusals-- > 0) throw new ApiError("away", { status: 500 });
+  };
+  await bed.run(async () => {
+    bed.trace.fail(pathTo(UID, ID));
+    await bed.clock.advance(1_000);
+    await bed.counted("reported", 1);
+    assert.equal(bed.bodies("patch").length, 2);
+  });
+});
+
+Deno.test("the daemon takes an event back whose status is refused for good", async () => {
+  const bed = new DaemonBed();
+  bed.cluster.put(Resource.pods, pod("web"));
+  bed.fault = ({ verb }) => {
+    if (verb === "patch") throw new ApiError("no such name", { status: 422, hasCauses: true });
+  };
+  await bed.run(async () => {
+    bed.trace.fail(pathTo(UID, ID));
+    await bed.counted("refused", 1);
+    assert.deepEqual(bed.events(), []);
+  });
+});
+
+Deno.test("the daemon leaves an event alone that is still to be looked at, and counts a repetition", async () => {
+  const bed = new DaemonBed();
+  bed.cluster.put(Resource.pods, pod("web"));
+  await bed.run(async () => {
+    bed.trace.fail(pathTo(UID, ID));
+    await bed.counted("reported", 1);
+    await bed.clock.advance(61_000);
+    bed.trace.fail(pathTo(UID, ID));
+    await bed.counted("repeated", 1);
+    assert.equal(bed.events().length, 1);
+  });
+});

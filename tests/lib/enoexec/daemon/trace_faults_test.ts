@@ -1,0 +1,60 @@
+// Why a node cannot be traced: what is missing, what bpftrace says, and when another script is the answer.
+import assert from "node:assert/strict";
+import { judgeTraceEnd, missingPart } from "../../../../lib/enoexec/daemon/trace_faults.ts";
+import type { KernelFacts } from "../../../../lib/enoexec/daemon/trace_script.ts";
+
+const FACTS: KernelFacts = { parentField: "__parent", cgroups: "v2", canProbe: true };
+const ALL = { hasTypes: true, hasTracefs: true, hasSystemCallEvents: true };
+
+Deno.test("missingPart() names BTF, tracefs and the events of system calls, and what to do", () => {
+  assert.match(missingPart({ ...ALL, hasTypes: false }) ?? "", /BTF.*CONFIG_DEBUG_INFO_BTF/);
+  assert.match(
+    missingPart({ ...ALL, hasTracefs: false, hasSystemCallEvents: false }) ?? "",
+    /tracefs.*mount -t tracefs/,
+  );
+  assert.match(missingPart({ ...ALL, hasSystemCallEvents: false }) ?? "", /CONFIG_FTRACE_SYSCALLS/);
+  assert.equal(missingPart(ALL), undefined);
+});
+
+Deno.test("judgeTraceEnd() takes the older name of the parent's field where the kernel has it", () => {
+  const stderr =
+    "stdin:1:1-2: ERROR: Struct/union of type 'struct kernfs_node' does not contain a field named '__parent'\n";
+  assert.deepEqual(judgeTraceEnd(stderr, { facts: FACTS, code: 1 }), {
+    kind: "other kernel",
+    facts: { ...FACTS, parentField: "parent" },
+  });
+  // Neither name: nothing is left to try.
+  assert.equal(judgeTraceEnd(stderr, { facts: { ...FACTS, parentField: "parent" }, code: 1 }).kind, "failed");
+});
+
+Deno.test("judgeTraceEnd() does without the look at the file where it cannot be had", () => {
+  const sayings = [
+    "ERROR: Error attaching probe: 'kprobe:security_bprm_check'",
+    "ERROR: Unknown struct/union: 'struct linux_binprm'",
+  ];
+  for (const stderr of sayings) {
+    const end = judgeTraceEnd(stderr, { facts: FACTS, code: 1 });
+    assert.deepEqual(end, { kind: "other kernel", facts: { ...FACTS, canProbe: false } });
+  }
+});
+
+const SAYINGS: readonly (readonly [stderr: string, says: RegExp])[] = [
+  ["ERROR: bpftrace currently only supports running as the root user.", /runAsUser: 0/],
+  ["ERROR: Error loading program: tracepoint:x: Operation not permitted", /BPF, PERFMON and SYS_ADMIN/],
+  ["ERROR: Unknown struct/union: 'struct task_struct'", /BTF.*SYS_ADMIN/],
+  ["something else\nlast words\n", /ended with 1\. It said: last words$/],
+  ["", /ended with 1\.$/],
+];
+
+Deno.test("judgeTraceEnd() says what to do, and what bpftrace said last", () => {
+  for (const [stderr, says] of SAYINGS) {
+    const end = judgeTraceEnd(stderr, { facts: FACTS, code: 1 });
+    assert.match(end.kind === "failed" ? end.reason : end.kind, says, stderr);
+  }
+});
+
+Deno.test("judgeTraceEnd() takes no refused memory lock limit for the fault", () => {
+  const stderr = "WARNING: couldn't set RLIMIT_MEMLOCK for bpftrace: Operation not permitted\nlast words\n";
+  const end = judgeTraceEnd(stderr, { facts: FACTS, code: 1 });
+  assert.match(end.kind === "failed" ? end.reason : end.kind, /ended with 1\. It said: last words$/);
+});
