@@ -77,6 +77,8 @@ async function run(config: Config, terminal: Terminal): Promise<number> {
         (api) => runExplain({ api, terminal, clock: systemClock }, { ...config, signal: stop }),
       );
     }
+    case "enoexec-daemon":
+      return await runDaemon(config, { terminal, stop });
     case "cache": {
       const { runCache } = await import("./lib/cli/cache.ts");
       return await runCache(config, { terminal, clock: systemClock, signal: stop });
@@ -84,6 +86,26 @@ async function run(config: Config, terminal: Terminal): Promise<number> {
     default:
       return unreachable(config.command);
   }
+}
+
+async function runDaemon(
+  config: Config,
+  { terminal, stop }: { readonly terminal: Terminal; readonly stop: AbortSignal },
+): Promise<number> {
+  const { namespace, nodeName = "", adminListen } = config;
+  const { runEnoexecDaemon } = await import("./serve/enoexec_daemon.ts");
+  const { systemTracer } = await import("./lib/enoexec/daemon/spawn_bpftrace.ts");
+  const { openKubeApi } = await import("./lib/k8s/rest_api.ts");
+  const log = openLogger({ level: config.fallbackLogLevel, write: terminal.err });
+  const access = await openAccess(
+    config,
+    (message) => log.warn("cannot trust the connection to the cluster", { message }),
+  );
+  await using api = openKubeApi(access, { clock: systemClock, log, userAgent: USER_AGENT });
+  const clock = systemClock;
+  await runEnoexecDaemon({ ...systemTracer, api, clock, log, nodeName, namespace, adminListen }, stop);
+  log.close();
+  return ExitCode.done;
 }
 
 async function withApi(
@@ -111,8 +133,8 @@ function stopSignal(): AbortSignal {
 async function openAccess(config: Config, warn: (message: string) => void): Promise<ClusterAccess> {
   const { command, context, registryEnvironment } = config;
   const [host, port] = [Deno.env.get("KUBERNETES_SERVICE_HOST"), Deno.env.get("KUBERNETES_SERVICE_PORT")];
-  // `serve` acts on a cluster for good: it takes none that was not named.
-  const home = command === "serve" || host ? undefined : registryEnvironment.home;
+  // These act on a cluster for good: they take none that was not named.
+  const home = command === "serve" || command === "enoexec-daemon" || host ? undefined : registryEnvironment.home;
   const { kubeconfigPath } = await import("./lib/k8s/kubeconfig_path.ts");
   const kubeconfig = kubeconfigPath({ given: config.kubeconfig, home, exists: isFile });
   const clock = systemClock;

@@ -53,8 +53,12 @@ function rulesOfCommands(command: Command, values: ConfigValues, words: readonly
       "Cannot use --admin-url alone: a running Archway is asked for its --registries.",
     ],
     [
-      ["serve", "dev", "release"].includes(command) && words.length > 0,
+      ["serve", "dev", "release", "enoexec-daemon"].includes(command) && words.length > 0,
       `Cannot use "${words[0] ?? ""}" with ${command}: it takes flags only.`,
+    ],
+    [
+      command === "enoexec-daemon" && values.nodeName === undefined,
+      "Cannot tell the pods of this node: give --node-name or set NODE_NAME (fieldRef spec.nodeName).",
     ],
     [
       command === "cache" && !(words.length === 2 && (words[0] === "export" || words[0] === "import")),

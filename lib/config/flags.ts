@@ -1,7 +1,7 @@
 // Every flag of every command as one table: name, environment variable, shape, default, help.
 
 /** The commands of `archway`. `cache export` and `cache import` are two words of one command. */
-export const COMMANDS = ["serve", "dev", "inspect", "explain", "release", "cache"] as const;
+export const COMMANDS = ["serve", "dev", "inspect", "explain", "release", "cache", "enoexec-daemon"] as const;
 
 /** One of {@link COMMANDS}. */
 export type Command = typeof COMMANDS[number];
@@ -23,8 +23,9 @@ export interface Flag {
   readonly alsoEnv?: readonly string[];
 }
 
-const CLUSTER: readonly Command[] = ["serve", "explain", "release"];
+const CLUSTER: readonly Command[] = ["serve", "explain", "release", "enoexec-daemon"];
 const SERVE: readonly Command[] = ["serve", "dev"];
+const SERVICES: readonly Command[] = [...SERVE, "enoexec-daemon"];
 const REGISTRY: readonly Command[] = ["serve", "inspect", "dev"];
 const CONFIGURED: readonly Command[] = ["serve", "inspect", "cache", "dev"];
 const STORE: readonly Command[] = ["serve", "inspect", "cache", "dev"];
@@ -44,9 +45,13 @@ export const FLAGS: readonly Flag[] = [
   },
   flag("context", "text", ["explain", "release"], "Context of the kubeconfig; default its current one.", "NAME"),
   {
-    ...flag("namespace", "text", SERVE, "Namespace Archway runs in; its pods are never touched.", "NAME"),
+    ...flag("namespace", "text", SERVICES, "Namespace Archway runs in; its pods are never touched.", "NAME"),
     fallback: "archway-system",
     alsoEnv: ["NAMESPACE"],
+  },
+  {
+    ...flag("node-name", "text", ["enoexec-daemon"], "Node whose exec format errors are reported.", "NAME"),
+    alsoEnv: ["NODE_NAME"],
   },
   {
     ...flag(
@@ -63,7 +68,7 @@ export const FLAGS: readonly Flag[] = [
     ...flag(
       "admin-listen",
       "address",
-      SERVE,
+      SERVICES,
       "Address of metrics, health and the dashboard (plain HTTP).",
       "HOST:PORT",
     ),

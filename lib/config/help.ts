@@ -54,6 +54,13 @@ const HELP: Readonly<Record<Command, CommandHelp>> = {
     no: undefined,
     examples: ["archway cache export - --cache-path images.kv", "archway cache import images.ndjson --kv-url URL"],
   },
+  "enoexec-daemon": {
+    summary: "Report containers of this node that start programs of another architecture (needs bpftrace).",
+    usage: "archway enoexec-daemon --node-name NAME [flags]",
+    words: [],
+    no: undefined,
+    examples: ["archway enoexec-daemon --node-name worker-1 --namespace archway-system --kubeconfig F"],
+  },
 };
 
 /** Lines are folded here, where a word ends. */
@@ -65,7 +72,8 @@ export function renderHelp(command: Command | undefined): string {
 }
 
 function renderOverview(): string {
-  const rows = COMMANDS.map((name) => `  ${name.padEnd(9)} ${HELP[name].summary}`);
+  const width = Math.max(...COMMANDS.map(({ length }) => length));
+  const rows = COMMANDS.map((name) => `  ${name.padEnd(width)}  ${HELP[name].summary}`);
   return [
     "Archway places pods where all of their images run.",
     "",

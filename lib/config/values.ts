@@ -39,6 +39,7 @@ export const Values = z.object({
   kubeconfig: optionalText,
   context: optionalText,
   namespace: z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, "is not a namespace name"),
+  nodeName: optionalText,
   podNamespace: z.string(),
   systemNamespaces: list,
   listen: address,

@@ -81,6 +81,13 @@ Deno.test("parseConfig() refuses flags that contradict each other, and says what
   assert.match(problemsOf(["cache", "export", "f"]).join(), /--cache-path/);
 });
 
+Deno.test("parseConfig() takes the node of the daemon from NODE_NAME, and asks for it where nothing says it", () => {
+  const parsed = parseConfig(["enoexec-daemon"], { env: { NODE_NAME: "n1", NAMESPACE: "ours" }, readFile: () => "" });
+  assert.ok(parsed.kind === "run");
+  assert.deepEqual([parsed.config.nodeName, parsed.config.namespace], ["n1", "ours"]);
+  assert.match(problemsOf(["enoexec-daemon"]).join(), /^Cannot tell the pods of this node: give --node-name/);
+});
+
 Deno.test("parseConfig() keeps words in order and knows -o and -n", () => {
   const config = configOf(["inspect", "-o", "json", "nginx", "busybox"]);
   assert.deepEqual(config.words, ["nginx", "busybox"]);
