@@ -10,8 +10,8 @@ import * as z from "zod";
 /** The checkout. */
 export const ROOT: string = fileURLToPath(new URL("../../", import.meta.url));
 
-/** What is built. `binary` stands alone; `bundle` needs the runtime beside it. */
-export type Form = "binary" | "bundle";
+/** What is built. `binary` stands alone; `bundle` needs the runtime beside it; `daemon` is a bundle with bpftrace. */
+export type Form = "binary" | "bundle" | "daemon";
 
 /** Architecture names of images, and what the compiler calls them. */
 export const TARGETS = { amd64: "x86_64-unknown-linux-gnu", arm64: "aarch64-unknown-linux-gnu" } as const;
@@ -19,13 +19,12 @@ export const TARGETS = { amd64: "x86_64-unknown-linux-gnu", arm64: "aarch64-unkn
 /** An architecture that is built for. */
 export type ImageArchitecture = keyof typeof TARGETS;
 
-/** A permission set of deno.json: what the service may do. `serve` runs no other program; `plugins` may. */
-export type PermissionSet = "serve" | "plugins";
+/** A permission set of deno.json: `serve` runs no other program, `plugins` any, `daemon` bpftrace. */
+export type PermissionSet = "serve" | "plugins" | "daemon";
 
 const GRANT = z.union([z.boolean(), z.array(z.string())]);
-const CONFIGURATION = z.object({
-  permissions: z.object({ serve: z.record(z.string(), GRANT), plugins: z.record(z.string(), GRANT) }),
-});
+const GRANTS = z.record(z.string(), GRANT);
+const CONFIGURATION = z.object({ permissions: z.object({ serve: GRANTS, plugins: GRANTS, daemon: GRANTS }) });
 
 /** The grants of one permission set of this checkout, by kind. */
 export async function readPermissions(set: PermissionSet): Promise<Readonly<Record<string, z.infer<typeof GRANT>>>> {
@@ -149,14 +148,14 @@ export function parseArchitecture(name: string): ImageArchitecture {
 
 /** The form named, or an error that says which there are. */
 export function parseForm(name: string): Form {
-  if (name === "binary" || name === "bundle") return name;
-  throw new Error(`Cannot build the form "${name}": the forms are binary, bundle`);
+  if (name === "binary" || name === "bundle" || name === "daemon") return name;
+  throw new Error(`Cannot build the form "${name}": the forms are binary, bundle, daemon`);
 }
 
 /** The permission set named, or an error that says which there are. */
 export function parsePermissionSet(name: string): PermissionSet {
-  if (name === "serve" || name === "plugins") return name;
-  throw new Error(`Cannot grant "${name}": the permission sets are serve, plugins`);
+  if (name === "serve" || name === "plugins" || name === "daemon") return name;
+  throw new Error(`Cannot grant "${name}": the permission sets are serve, plugins, daemon`);
 }
 
 async function main(): Promise<void> {
@@ -173,7 +172,7 @@ async function main(): Promise<void> {
   const sizes = await bundle(folder);
   const bytes = Object.values(sizes).reduce((sum, size) => sum + size, 0);
   await print(`${folder}  ${mebibytes(bytes)}\n`);
-  if (form === "bundle") return;
+  if (form !== "binary") return;
   const common = {
     entry: join(folder, "main.js"),
     permissions: renderPermissions(await readPermissions(parsePermissionSet(values.permissions))),

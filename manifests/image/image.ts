@@ -1,9 +1,10 @@
 // `deno task image`: compiles for every architecture and builds the image with the container engine that is there.
-//   --name NAME  --base IMAGE@sha256:…  --arch amd64 --arch arm64  --form binary|bundle  --permissions serve|plugins
+//   --name NAME  --base IMAGE@sha256:…  --arch amd64 --arch arm64  --form binary|bundle|daemon  --permissions serve|plugins
 // Exit codes: 0 built; 1 failed; 2 something is missing, and the last lines say what.
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import * as z from "zod";
+import { layOutBpftrace } from "./bpftrace.ts";
 import {
   bundle,
   compile,
@@ -93,7 +94,8 @@ export function renderNeeds(): string {
     "Cannot build the image: no container engine answers on this machine. Needed:",
     `  one of ${ENGINES.join(", ")} (docker with buildx and a running daemon);`,
     "  the base gcr.io/distroless/cc-debian12:nonroot, or --base with a mirror of it, pinned by digest;",
-    "  dl.deno.land for the base of the executables, or DENORT_BIN_AMD64 and DENORT_BIN_ARM64, or --form=bundle.",
+    "  dl.deno.land for the base of the executables, or DENORT_BIN_AMD64 and DENORT_BIN_ARM64, or --form=bundle;",
+    "  for --form=daemon Debian 12 with apt-get, for bpftrace of either architecture.",
     "Then: deno task image --name REGISTRY/archway:TAG",
     "",
   ].join("\n");
@@ -146,7 +148,14 @@ async function fillContext(options: ImageOptions): Promise<void> {
       );
     }
     await Deno.copyFile(runtime, join(context, `deno-linux-${architecture}`));
+    if (form === "daemon") await fillBpftrace(architecture, context);
   }
+}
+
+async function fillBpftrace(architecture: ImageArchitecture, context: string): Promise<void> {
+  const root = join(context, `bpftrace-linux-${architecture}`);
+  await Deno.remove(root, { recursive: true }).catch(() => {});
+  await layOutBpftrace(root, { architecture, cache: join(ROOT, "dist", "debian") });
 }
 
 /** The bundle's entry once more, as a program: its first line names the runtime. */
@@ -172,13 +181,14 @@ async function main(): Promise<number> {
   const { version } = z.object({ version: z.string() }).parse(
     JSON.parse(await Deno.readTextFile(join(ROOT, "deno.json"))),
   );
+  const form = parseForm(values.form);
   const options: ImageOptions = {
-    name: values.name ?? `archway:${version}`,
+    name: values.name ?? `${form === "daemon" ? "archway-daemon" : "archway"}:${version}`,
     base: values.base,
-    form: parseForm(values.form),
+    form,
     architectures: values.arch.map(parseArchitecture),
     version,
-    permissions: parsePermissionSet(values.permissions),
+    permissions: form === "daemon" ? "daemon" : parsePermissionSet(values.permissions),
     context: join(ROOT, "dist", "image"),
   };
   const engine = await findEngine();

@@ -70,8 +70,8 @@ Deno.test("renderBuildArguments() builds for all architectures at once, on the b
 
 Deno.test("parseArchitecture() and parseForm() refuse what is not built", () => {
   assert.throws(() => parseArchitecture("s390x"), /amd64, arm64/);
-  assert.throws(() => parseForm("jar"), /binary, bundle/);
-  assert.throws(() => parsePermissionSet("all"), /serve, plugins/);
+  assert.throws(() => parseForm("jar"), /binary, bundle, daemon/);
+  assert.throws(() => parsePermissionSet("all"), /serve, plugins, daemon/);
 });
 
 Deno.test("the Containerfile: distroless, not root, no shell, both forms, the files that are laid out", () => {
@@ -79,9 +79,13 @@ Deno.test("the Containerfile: distroless, not root, no shell, both forms, the fi
   assert.match(CONTAINERFILE, /^USER 65532:65532$/m);
   assert.doesNotMatch(CONTAINERFILE, /^RUN /m);
   const stages = [...CONTAINERFILE.matchAll(/^FROM \S+ AS (\w+)$/gm)].map(([, name]) => name);
-  assert.deepEqual(stages, ["base", "bundle", "binary"]);
+  assert.deepEqual(stages, ["base", "bundle", "daemon", "binary"]);
   const copied = [...CONTAINERFILE.matchAll(/^COPY (?:--chmod=\d+ )?(\S+)/gm)].map(([, name]) => name);
-  assert.deepEqual(copied, ["deno-linux-${TARGETARCH}", "archway", "archway-linux-${TARGETARCH}"]);
+  assert.deepEqual(copied, [
+    ...["deno-linux-${TARGETARCH}", "archway"],
+    "bpftrace-linux-${TARGETARCH}",
+    "archway-linux-${TARGETARCH}",
+  ]);
 });
 
 Deno.test("renderPermissions() lets the service run programs only where plugins are wanted, and write only where it must", async () => {
@@ -89,6 +93,16 @@ Deno.test("renderPermissions() lets the service run programs only where plugins 
   assert.ok(!serve?.some((flag) => flag.startsWith("--allow-run")));
   assert.deepEqual(plugins?.filter((flag) => !serve?.includes(flag)), ["--allow-run"]);
   assert.ok(serve?.includes("--allow-write=/var/cache/archway,/tmp"));
+});
+
+Deno.test("the daemon's image alone is root's, and may run bpftrace and write nowhere", async () => {
+  const stages = CONTAINERFILE.split(/^FROM /m);
+  assert.deepEqual(stages.filter((stage) => stage.includes("USER 0:0")).map((stage) => stage.split("\n")[0]), [
+    "bundle AS daemon",
+  ]);
+  const flags = renderPermissions(await readPermissions("daemon"));
+  assert.ok(flags.includes("--allow-run=/usr/bin/bpftrace"));
+  assert.ok(!flags.some((flag) => flag.startsWith("--allow-write")));
 });
 
 Deno.test("renderLauncher() gives the command of the image its permissions without a shell", async () => {

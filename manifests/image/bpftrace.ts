@@ -1,0 +1,98 @@
+// bpftrace and the libraries that it loads, out of Debian's packages, for an architecture that need not be this machine's:
+// nothing of them runs while the image is built.
+import { join } from "node:path";
+import type { ImageArchitecture } from "./compile.ts";
+
+/** The packages: bpftrace's dependencies without libc6 and libgcc-s1, which the base has. */
+const PACKAGES = [
+  ...["bpftrace", "libbpf1", "libbpfcc", "libclang1-14", "libllvm14", "libdw1", "libelf1", "libstdc++6", "zlib1g"],
+  ...[
+    "liblzma5",
+    "libbz2-1.0",
+    "libffi8",
+    "libedit2",
+    "libz3-4",
+    "libtinfo6",
+    "libxml2",
+    "libbsd0",
+    "libmd0",
+    "libicu72",
+  ],
+];
+
+/** What bpftrace loads of them, directly or not. libbcc.so and libclang-cpp.so, 60 MB, are for its sister programs. */
+export const LIBRARIES: readonly string[] = [
+  ...["libbpf.so.1", "libbcc_bpf.so.0", "libclang-14.so.13", "libLLVM-14.so.1", "libdw.so.1", "libelf.so.1"],
+  ...["libstdc++.so.6", "libz.so.1", "liblzma.so.5", "libbz2.so.1.0", "libffi.so.8", "libedit.so.2", "libz3.so.4"],
+  ...["libtinfo.so.6", "libxml2.so.2", "libbsd.so.0", "libmd.so.0", "libicuuc.so.72", "libicudata.so.72"],
+];
+
+const TRIPLETS = { amd64: "x86_64-linux-gnu", arm64: "aarch64-linux-gnu" } as const;
+
+/** Fills `root` with usr/bin/bpftrace and its libraries. `cache` keeps the packages. Throws where this is not Debian 12. */
+export async function layOutBpftrace(
+  root: string,
+  { architecture, cache }: { readonly architecture: ImageArchitecture; readonly cache: string },
+): Promise<void> {
+  const unpacked = await unpack(architecture, join(cache, architecture));
+  const triplet = TRIPLETS[architecture];
+  const libraries = join(root, "usr", "lib", triplet);
+  await Deno.mkdir(join(root, "usr", "bin"), { recursive: true });
+  await Deno.mkdir(libraries, { recursive: true });
+  await Deno.copyFile(join(unpacked, "usr", "bin", "bpftrace"), join(root, "usr", "bin", "bpftrace"));
+  for (const name of LIBRARIES) {
+    await Deno.copyFile(await findLibrary(unpacked, { triplet, name }), join(libraries, name));
+  }
+}
+
+async function findLibrary(
+  unpacked: string,
+  { triplet, name }: { readonly triplet: string; readonly name: string },
+): Promise<string> {
+  for (const folder of ["usr/lib", "lib"]) {
+    const file = join(unpacked, folder, triplet, name);
+    const target = await Deno.realPath(file).catch(() => undefined);
+    if (target !== undefined) return target;
+  }
+  throw new Error(`Cannot lay out bpftrace: its packages have no "${name}" for ${triplet}.`);
+}
+
+/** Downloads and unpacks the packages once. apt gets a state of its own, so that of this machine is not touched. */
+async function unpack(architecture: ImageArchitecture, cache: string): Promise<string> {
+  const root = join(cache, "root");
+  if (await Deno.stat(join(cache, "complete")).then(() => true, () => false)) return root;
+  const release = await Deno.readTextFile("/etc/os-release").catch(() => "");
+  if (!release.includes("VERSION_CODENAME=bookworm")) {
+    throw new Error("Cannot lay out bpftrace: the libraries must be those of the base. Build this image on Debian 12.");
+  }
+  for (const folder of ["lists/partial", "archives/partial", "packages", "root"]) {
+    await Deno.mkdir(join(cache, folder), { recursive: true });
+  }
+  const state = [
+    `APT::Architecture=${architecture}`,
+    `APT::Architectures=${architecture}`,
+    `Dir::State::lists=${cache}/lists`,
+    "Dir::State::status=/dev/null",
+    `Dir::Cache=${cache}`,
+    "APT::Sandbox::User=root",
+  ].flatMap((option) => ["-o", option]);
+  const packages = join(cache, "packages");
+  await run("apt-get", [...state, "update", "-qq"], cache);
+  await run("apt-get", [...state, "download", "-qq", ...PACKAGES], packages);
+  for await (const { name } of Deno.readDir(packages)) await run("dpkg-deb", ["-x", name, root], packages);
+  await Deno.writeTextFile(join(cache, "complete"), "");
+  return root;
+}
+
+async function run(command: string, args: readonly string[], cwd: string): Promise<void> {
+  const { success, stderr } = await new Deno.Command(command, {
+    args: [...args],
+    cwd,
+    stdin: "null",
+    stdout: "null",
+    stderr: "piped",
+  }).output();
+  if (!success) {
+    throw new Error(`Cannot run "${command} ${args.join(" ")}":\n${new TextDecoder().decode(stderr).trim()}`);
+  }
+}
