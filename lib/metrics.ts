@@ -1,31 +1,11 @@
 // All metrics. They are registered at the start, so they are present at zero: labels have closed sets of values, but for
 // `host`. The names are those of the Multiarch Tuning Operator (MTO), where it has the metric.
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { Gauge, Registry } from "prom-client";
+import { type ExecFormatMetrics, openExecFormatMetrics } from "./exec_format_metrics.ts";
 import { type ClientMetrics, openClientMetrics } from "./k8s/client_metrics.ts";
+import { type Instruments, instrumentsOf, LATENCY_BUCKETS_SECONDS } from "./metric_instruments.ts";
 import { DROP_REASONS, type DropReason } from "./server/connection_table.ts";
 import { FAILURE_REASONS, type FailureReason } from "./oci/types.ts";
-
-/** Upper bounds in seconds of every histogram. */
-export const LATENCY_BUCKETS_SECONDS: readonly number[] = [
-  0.001,
-  0.002,
-  0.005,
-  0.01,
-  0.02,
-  0.05,
-  0.1,
-  0.2,
-  0.3,
-  0.4,
-  0.5,
-  0.6,
-  0.7,
-  0.8,
-  0.9,
-  1,
-  2,
-  4,
-];
 
 /** How an admission request ended: a closed set, the label of `archway_admissions_total`. */
 export const ADMISSION_OUTCOMES = [
@@ -58,7 +38,7 @@ export const DECISION_LABELS = [
 export type DecisionLabel = typeof DECISION_LABELS[number];
 
 /** The process's metrics. Durations go in as milliseconds and are exposed in seconds. */
-export interface Metrics extends ClientMetrics {
+export interface Metrics extends ClientMetrics, ExecFormatMetrics {
   /** Webhook: one admission request answered. `dryRun` counts nothing of pods. */
   admission(outcome: AdmissionOutcome, options: { readonly ms: number; readonly dryRun: boolean }): void;
   /** Controller: one reconcile of a pod ended. `gated`: whether it had our gate. */
@@ -114,41 +94,13 @@ export function openMetrics(): Metrics {
     ...openInspectionMetrics(instruments),
     ...openProcessMetrics(instruments),
     ...openWebhookPortMetrics(instruments),
+    ...openExecFormatMetrics(instruments),
     ...openClientMetrics(registry, LATENCY_BUCKETS_SECONDS),
     expose: async (gauges) => {
       setGauges(gauges);
       return { contentType: registry.contentType, text: await registry.metrics() };
     },
   };
-}
-
-/** Makers of metrics that register in one registry. */
-interface Instruments {
-  histogram(name: string, help: string): Histogram;
-  counter(name: string, help: string): Counter<never>;
-  /** With labels, and all that each can be: every combination is there at zero. */
-  labelled<L extends string>(name: string, help: string, labels: Readonly<Record<L, readonly string[]>>): Counter<L>;
-}
-
-function instrumentsOf(registry: Registry): Instruments {
-  const registers = [registry];
-  return {
-    histogram: (name, help) => new Histogram({ name, help, buckets: [...LATENCY_BUCKETS_SECONDS], registers }),
-    counter: (name, help) => new Counter({ name, help, registers }),
-    labelled: (name, help, labels) => {
-      const counter = new Counter({ name, help, labelNames: Object.keys(labels), registers });
-      for (const combination of combine(labels)) counter.inc(combination, 0);
-      return counter;
-    },
-  };
-}
-
-/** Every combination of the labels' values. */
-function combine(labels: Readonly<Record<string, readonly string[]>>): readonly Readonly<Record<string, string>>[] {
-  return Object.entries(labels).reduce<readonly Readonly<Record<string, string>>[]>(
-    (all, [label, values]) => all.flatMap((one) => values.map((value) => ({ ...one, [label]: value }))),
-    [{}],
-  );
 }
 
 function openAdmissionMetrics({ counter, histogram, labelled }: Instruments): Pick<Metrics, "admission"> {

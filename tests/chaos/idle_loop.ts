@@ -2,7 +2,7 @@
 // Started by the soak; when its standard input closes it prints the upper bound (ms) of the 99th percentile.
 import { systemClock } from "../../lib/clock.ts";
 import { watchEventLoop } from "../../lib/server/event_loop.ts";
-import { LATENCY_BUCKETS_SECONDS } from "../../lib/metrics.ts";
+import { LATENCY_BUCKETS_SECONDS } from "../../lib/metric_instruments.ts";
 
 /** A running measurement. */
 export interface IdleLoop extends AsyncDisposable {

@@ -1,7 +1,8 @@
 // Metrics as the rows of the catalogue want them.
 import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
-import { DECISION_LABELS, LATENCY_BUCKETS_SECONDS, type Metrics, openMetrics } from "../../lib/metrics.ts";
+import { LATENCY_BUCKETS_SECONDS } from "../../lib/metric_instruments.ts";
+import { DECISION_LABELS, type Metrics, openMetrics } from "../../lib/metrics.ts";
 import { API_CODES, API_METHODS } from "../../lib/k8s/client_metrics.ts";
 import { listAt, textAt } from "../../lib/playground/json_value.ts";
 import { adminApp } from "../../routes/mod.ts";

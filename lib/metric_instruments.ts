@@ -1,0 +1,54 @@
+// How metrics are made, so that all series of a counter with labels are there at zero from the start.
+import { Counter, Histogram, type Registry } from "prom-client";
+
+/** Upper bounds in seconds of every histogram. */
+export const LATENCY_BUCKETS_SECONDS: readonly number[] = [
+  0.001,
+  0.002,
+  0.005,
+  0.01,
+  0.02,
+  0.05,
+  0.1,
+  0.2,
+  0.3,
+  0.4,
+  0.5,
+  0.6,
+  0.7,
+  0.8,
+  0.9,
+  1,
+  2,
+  4,
+];
+
+/** Makers of metrics that register in one registry. */
+export interface Instruments {
+  histogram(name: string, help: string): Histogram;
+  counter(name: string, help: string): Counter<never>;
+  /** With labels, and all that each can be: every combination is there at zero. */
+  labelled<L extends string>(name: string, help: string, labels: Readonly<Record<L, readonly string[]>>): Counter<L>;
+}
+
+/** Makers for a registry. */
+export function instrumentsOf(registry: Registry): Instruments {
+  const registers = [registry];
+  return {
+    histogram: (name, help) => new Histogram({ name, help, buckets: [...LATENCY_BUCKETS_SECONDS], registers }),
+    counter: (name, help) => new Counter({ name, help, registers }),
+    labelled: (name, help, labels) => {
+      const counter = new Counter({ name, help, labelNames: Object.keys(labels), registers });
+      for (const combination of combine(labels)) counter.inc(combination, 0);
+      return counter;
+    },
+  };
+}
+
+/** Every combination of the labels' values. */
+function combine(labels: Readonly<Record<string, readonly string[]>>): readonly Readonly<Record<string, string>>[] {
+  return Object.entries(labels).reduce<readonly Readonly<Record<string, string>>[]>(
+    (all, [label, values]) => all.flatMap((one) => values.map((value) => ({ ...one, [label]: value }))),
+    [{}],
+  );
+}
