@@ -56,7 +56,7 @@ export interface InspectionFailure {
 /** Something worth telling beside the platforms. */
 export interface Finding {
   /** What was found. */
-  readonly kind: "ChildDigestPin" | "ArchitectureMismatch" | "TruncatedIndex" | "Schema1";
+  readonly kind: "ChildDigestPin" | "ArchitectureMismatch" | "TruncatedIndex" | "Schema1" | "FailedArchitecture";
   /** For people. */
   readonly message: string;
 }

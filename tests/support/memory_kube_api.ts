@@ -141,10 +141,10 @@ export class MemoryCluster {
   ): KubeObject {
     const known = this.objects.get(resourcePath(type, target));
     if (known === undefined && body.kind === "merge") throw notFound();
-    const { metadata: _metadata, ...members } = Object(body.document);
+    const { metadata, ...members } = Object(body.document);
     const isSame = (name: string): boolean => JSON.stringify(known?.[name]) === JSON.stringify(members[name]);
     if (known !== undefined && Object.keys(members).every(isSame)) return known;
-    return this.#store(type, target, { ...known, ...members });
+    return this.#store(type, target, { ...known ?? { metadata }, ...members });
   }
 
   #known(type: ResourceType, target: ResourceTarget): KubeObject {

@@ -67,15 +67,16 @@ function eventFor(selection: ListOptions, { before, now }: Change): RawWatchEven
 
 /** Whether a list or watch of this selection has the object. */
 export function selects({ namespace, fieldSelector, labelSelector }: ListOptions, object: KubeObject): boolean {
-  const phase: unknown = Reflect.get(Object(object["status"]), "phase");
-  const nodeName: unknown = Reflect.get(Object(object["spec"]), "nodeName");
   const [labelKey = "", labelValue] = labelSelector?.split("=") ?? [];
+  const label = object.metadata.labels?.[labelKey];
   return (namespace === undefined || object.metadata.namespace === namespace) &&
-    (fieldSelector === undefined ||
-      [
-        `status.phase=${String(phase)}`,
-        `metadata.name=${object.metadata.name}`,
-        `spec.nodeName=${String(nodeName)}`,
-      ].includes(fieldSelector)) &&
-    (labelSelector === undefined || object.metadata.labels?.[labelKey] === labelValue);
+    (fieldSelector === undefined || fieldSelector.split(",").every((field) => hasField(object, field))) &&
+    (labelSelector === undefined || (labelValue === undefined ? label !== undefined : label === labelValue));
+}
+
+/** Whether an object has a field, named as `a.b=value`. */
+function hasField(object: KubeObject, field: string): boolean {
+  const [path = "", wanted] = field.split("=");
+  const value = path.split(".").reduce<unknown>((at, name) => Reflect.get(Object(at), name), object);
+  return value === wanted;
 }

@@ -1,0 +1,97 @@
+// Exec format errors: tells people which container was to run a program of another architecture, and why.
+//
+//   daemon ─▶ ENoExecEvent ─┐
+//                           ├─▶ pod, node, image ─▶ decide ─▶ label and event on the pod ─▶ record, repair
+//   status of pods ─────────┘
+//
+// Keys: `event/NAME` for an ENoExecEvent, `pod/NAMESPACE/NAME` for a pod whose status is worth a look, `repair/…` for one that
+// may be worth an eviction.
+import { openReflector } from "../../lib/k8s/reflector.ts";
+import { keyOf, type KubeObject, Resource, splitKey } from "../../lib/k8s/types.ts";
+import { hasEnded } from "../../lib/enoexec/suspect.ts";
+import { objectAt, textAt } from "../../lib/json.ts";
+import { type Controller, DONE, openController } from "../controller.ts";
+import type { ExecFormatDeps } from "./deps.ts";
+import { reconcileEvent } from "./handle_event.ts";
+import { reconcilePod } from "./look_at_pod.ts";
+import { openRepairs } from "./repair.ts";
+import { whileWanted } from "./while_wanted.ts";
+
+/** Containers looked at at a time: a report is three requests, and the leader has pods to place. */
+const PARALLEL = 4;
+
+/** Makes the controller. Nothing is asked of the API server before `run`. */
+export function openExecFormatMonitor(deps: ExecFormatDeps): Controller {
+  const repairs = openRepairs(deps, (key) => controller.enqueue(`repair/${key}`));
+  const controller: Controller = openController({
+    name: "exec-format-errors",
+    watches: [
+      whileWanted(watchEvents(deps, (key) => controller.enqueue(key)), deps),
+      ...deps.settings.watchesPods ? watchPods(deps, (key) => controller.enqueue(key)) : [],
+    ],
+    parallel: PARALLEL,
+    clock: deps.clock,
+    log: deps.log,
+    queueMetrics: deps.queueMetrics,
+    reconcile: async (key, signal) => {
+      const [kind, ...rest] = key.split("/");
+      const name = rest.join("/");
+      if (kind === "event") return await reconcileEvent(deps, name, { repairs, signal });
+      if (kind === "repair") return await repairs.reconcile(name, signal);
+      await reconcilePod(deps, splitKey(name), { repairs, signal });
+      return DONE;
+    },
+  });
+  return controller;
+}
+
+type Watch = { run(signal: AbortSignal): Promise<void> };
+
+/** The ENoExecEvents, and the records of images among them: both grow old. */
+function watchEvents({ api, clock, log, settings }: ExecFormatDeps, enqueue: (key: string) => void): Watch {
+  return openReflector<string>({
+    api,
+    resource: Resource.enoexecEvents,
+    namespace: settings.namespace,
+    parse: ({ metadata: { name, resourceVersion } }) => `${name} ${resourceVersion}`,
+    onChange: ({ kind, key }) => {
+      if (kind === "apply") enqueue(`event/${splitKey(key).name}`);
+    },
+    clock,
+    log,
+    name: "ENoExecEvents",
+  });
+}
+
+/**
+ * Pods to look at, without following all pods of the cluster: kubelets report a refused pull and a container that keeps
+ * ending as events, and a pod that is not started again ends as failed.
+ */
+function watchPods({ api, clock, log }: ExecFormatDeps, enqueue: (key: string) => void): readonly Watch[] {
+  const options = { api, clock, log };
+  const told = ["Failed", "BackOff"].map((reason) =>
+    openReflector<string>({
+      ...options,
+      resource: Resource.events,
+      fieldSelector: `involvedObject.kind=Pod,type=Warning,reason=${reason}`,
+      parse: podOfEvent,
+      onChange: ({ kind, value }) => kind === "apply" ? enqueue(`pod/${value}`) : undefined,
+      name: `events ${reason}`,
+    })
+  );
+  const failed = openReflector<true>({
+    ...options,
+    resource: Resource.pods,
+    fieldSelector: "status.phase=Failed",
+    parse: (pod) => hasEnded(pod) || undefined,
+    onChange: ({ kind, key }) => kind === "apply" ? enqueue(`pod/${key}`) : undefined,
+    name: "failed pods",
+  });
+  return [...told, failed];
+}
+
+function podOfEvent(event: KubeObject): string | undefined {
+  const object = objectAt(event, "involvedObject");
+  const [namespace, name] = [textAt(object, "namespace"), textAt(object, "name")];
+  return namespace === "" || name === "" ? undefined : keyOf({ metadata: { namespace, name } });
+}

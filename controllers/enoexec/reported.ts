@@ -1,0 +1,64 @@
+// Which containers were reported lately, and by which source: two sources may see the same one. Bounded; for the dashboard
+// it also keeps the latest reports.
+import { LRUCache } from "lru-cache";
+import type { Clock } from "../../lib/clock.ts";
+
+/** Who saw it: the daemon in the kernel, or the leader in the status of the pod. */
+export type FailureSource = "kernel" | "status";
+
+/** One report, as the dashboard shows it. */
+export interface ReportedFailure {
+  readonly atMs: number;
+  readonly namespace: string;
+  readonly pod: string;
+  /** Empty when it is not known. */
+  readonly container: string;
+  readonly node: string;
+  readonly architecture: string;
+}
+
+/** The memory. */
+export interface ReportedContainers {
+  /** Notes that a source saw the container of a pod. What was known before: nothing, the same source, or the other one. */
+  note(
+    container: { readonly podUid: string; readonly name: string },
+    source: FailureSource,
+  ): "new" | "again" | "merged";
+  /** Whether it was reported, or lately cleared. */
+  has(container: { readonly podUid: string; readonly name: string }): boolean;
+  /** Notes that a container merely fails: it is left alone for some minutes. */
+  clear(container: { readonly podUid: string; readonly name: string }): void;
+  /** Keeps a report for people. */
+  show(failure: ReportedFailure): void;
+  /** Newest first. */
+  recent(): readonly ReportedFailure[];
+}
+
+const MAX_CONTAINERS = 10_000;
+const MAX_SHOWN = 20;
+/** Longer than the kubelet's longest pause between two starts (ms). */
+const CLEARED_MS = 10 * 60_000;
+
+/** An empty memory. */
+export function openReportedContainers({ clock }: { readonly clock: Clock }): ReportedContainers {
+  const known = new LRUCache<string, FailureSource>({ max: MAX_CONTAINERS });
+  /** Until when, by the clock that never jumps. */
+  const cleared = new LRUCache<string, number>({ max: MAX_CONTAINERS });
+  const shown: ReportedFailure[] = [];
+  const keyOf = ({ podUid, name }: { readonly podUid: string; readonly name: string }): string => `${podUid} ${name}`;
+  return {
+    note: (container, source) => {
+      const before = known.get(keyOf(container));
+      if (before === undefined) known.set(keyOf(container), source);
+      return before === undefined ? "new" : before === source ? "again" : "merged";
+    },
+    has: (container) =>
+      known.has(keyOf(container)) || (cleared.get(keyOf(container)) ?? -Infinity) > clock.monotonicMs(),
+    clear: (container) => void cleared.set(keyOf(container), clock.monotonicMs() + CLEARED_MS),
+    show: (failure) => {
+      shown.unshift(failure);
+      shown.length = Math.min(shown.length, MAX_SHOWN);
+    },
+    recent: () => [...shown],
+  };
+}

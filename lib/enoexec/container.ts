@@ -1,0 +1,97 @@
+// The containers of a stored pod as their status shows them: what they run, how they ended, and which one an ID names.
+import { isObject, type JsonObject, listAt, objectAt, textAt } from "../json.ts";
+import { asParsed, type Parsed, unparsable } from "../parsed.ts";
+import type { KubeObject } from "../k8s/types.ts";
+
+/** How a container ended. */
+export interface ContainerEnd {
+  readonly exitCode: number;
+  /** From its start to its end, in whole seconds as the kubelet writes times (ms); undefined when the status does not say. */
+  readonly ranForMs: number | undefined;
+  /** What the kubelet kept of its last words; usually empty. */
+  readonly message: string;
+}
+
+/** One container of a pod. */
+export interface PodContainer {
+  readonly name: string;
+  /** As the spec has it: the status may name another reference of the same image. */
+  readonly image: string;
+  readonly pullPolicy: string;
+  /** `registry/repository@digest` as the runtime names what it runs; may be empty. */
+  readonly imageId: string;
+  /** IDs of the container that runs or ran last, and of the one before. */
+  readonly ids: readonly string[];
+  /** Why the kubelet waits; empty when it does not, or says nothing. */
+  readonly waitingMessage: string;
+  /** The latest end that the status shows; undefined while the first container of this name runs. */
+  readonly end: ContainerEnd | undefined;
+  /** Whether it starts what the image names, from the files of the image: the pod changes neither. */
+  readonly isImagesOwn: boolean;
+}
+
+const LISTS = [
+  ["initContainers", "initContainerStatuses"],
+  ["containers", "containerStatuses"],
+  ["ephemeralContainers", "ephemeralContainerStatuses"],
+] as const;
+
+/** All of them: init, main and ephemeral ones. A container without status has no IDs. */
+export function podContainers(pod: KubeObject): readonly PodContainer[] {
+  return LISTS.flatMap(([specs, statuses]) => {
+    const known = listAt(objectAt(pod, "status"), statuses) ?? [];
+    return (listAt(objectAt(pod, "spec"), specs) ?? []).filter(isObject).map((spec) => {
+      const name = textAt(spec, "name");
+      return readContainer(spec, known.find((status) => textAt(status, "name") === name));
+    });
+  });
+}
+
+function readContainer(spec: JsonObject, status: unknown): PodContainer {
+  const state = objectAt(status, "state");
+  const [now, before] = [objectAt(state, "terminated"), objectAt(objectAt(status, "lastState"), "terminated")];
+  const ids = [textAt(status, "containerID"), textAt(now, "containerID"), textAt(before, "containerID")];
+  const ended = now ?? before;
+  return {
+    name: textAt(spec, "name"),
+    image: textAt(spec, "image"),
+    pullPolicy: textAt(spec, "imagePullPolicy"),
+    imageId: textAt(status, "imageID"),
+    ids: [...new Set(ids.filter((id) => id !== ""))],
+    waitingMessage: textAt(objectAt(state, "waiting"), "message"),
+    end: ended === undefined ? undefined : readEnd(ended),
+    isImagesOwn: isImagesOwn(spec),
+  };
+}
+
+function readEnd(ended: JsonObject): ContainerEnd {
+  const ranForMs = Date.parse(textAt(ended, "finishedAt")) - Date.parse(textAt(ended, "startedAt"));
+  return {
+    exitCode: typeof ended["exitCode"] === "number" ? ended["exitCode"] : 0,
+    ranForMs: Number.isNaN(ranForMs) ? undefined : ranForMs,
+    message: textAt(ended, "message"),
+  };
+}
+
+/** Where every pod finds its token: it hides no program. */
+const TOKEN_PATH = "/var/run/secrets/kubernetes.io/serviceaccount";
+
+function isImagesOwn(spec: JsonObject): boolean {
+  const mounts = (listAt(spec, "volumeMounts") ?? []).filter((mount) => textAt(mount, "mountPath") !== TOKEN_PATH);
+  const isUnset = (name: string): boolean => (listAt(spec, name) ?? []).length === 0;
+  return ["command", "args", "env", "envFrom"].every(isUnset) && mounts.length === 0 &&
+    textAt(spec, "workingDir") === "";
+}
+
+const CONTAINER_ID = /^.+:\/\/[a-f0-9]{64}$/;
+
+/** The container that an ID names, whatever the runtime. A fault when the ID is none, or names none of these. */
+export function findContainer(containers: readonly PodContainer[], containerId: string): Parsed<PodContainer> {
+  if (!CONTAINER_ID.test(containerId)) {
+    return unparsable(`Cannot find container "${containerId}": it is no RUNTIME://ID of 64 hexadecimal digits.`);
+  }
+  const found = containers.find(({ ids }) => ids.includes(containerId));
+  return found === undefined
+    ? unparsable(`Cannot find container "${containerId}": the pod's status has no such container.`)
+    : asParsed(found);
+}

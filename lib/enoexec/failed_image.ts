@@ -1,0 +1,88 @@
+// Images that claim an architecture which their program does not have: remembered as ENoExecEvents in Archway's namespace,
+// which no tenant can write, so that every replica has them and a restart loses none. A record decays, and there are not more
+// than some hundreds of them.
+import { apiVersionOf, type KubeObject, Resource } from "../k8s/types.ts";
+import { EnoexecAnnotation, EnoexecLabel } from "../names.ts";
+
+/** What is remembered. */
+export interface FailedImage {
+  /** `sha256:…`, of what the image's name stands for. */
+  readonly digest: string;
+  readonly architecture: string;
+  /** Where it counts; undefined: everywhere. */
+  readonly namespace: string | undefined;
+  /** As the pod named it; for people. */
+  readonly image: string;
+  /** When it last failed (epoch ms). */
+  readonly atMs: number;
+}
+
+/** For so long an image counts as failed: it may be that the node was at fault (ms). */
+export const FAILED_TTL_MS = 7 * 86_400_000;
+/** Records in a cluster at most. */
+export const MAX_FAILED_IMAGES = 500;
+
+const DIGEST = /^sha256:([a-f0-9]{64})$/;
+const ARCHITECTURE = /^[a-z0-9]{1,20}$/;
+const MAX_IMAGE_LENGTH = 255;
+
+/** The object of a record; undefined for a digest or an architecture that no name can be made of. */
+export function buildFailedImage(failed: FailedImage, ownNamespace: string): KubeObject | undefined {
+  const { digest, architecture, namespace, image, atMs } = failed;
+  const hex = DIGEST.exec(digest)?.[1];
+  if (hex === undefined || !ARCHITECTURE.test(architecture)) return undefined;
+  return {
+    apiVersion: apiVersionOf(Resource.enoexecEvents),
+    kind: Resource.enoexecEvents.kind,
+    metadata: {
+      name: `failed-${architecture}-${hex.slice(0, 40)}${namespace === undefined ? "" : `-${namespace}`}`,
+      namespace: ownNamespace,
+      labels: { [EnoexecLabel.failedArchitecture]: architecture },
+      annotations: {
+        [EnoexecAnnotation.failedDigest]: digest,
+        [EnoexecAnnotation.failedIn]: namespace ?? "",
+        [EnoexecAnnotation.failedImage]: image.slice(0, MAX_IMAGE_LENGTH),
+        [EnoexecAnnotation.at]: new Date(atMs).toISOString(),
+      },
+    },
+  };
+}
+
+/** Whether an ENoExecEvent is a record and not a report. */
+export function isFailedImage({ metadata }: KubeObject): boolean {
+  return metadata.labels?.[EnoexecLabel.failedArchitecture] !== undefined;
+}
+
+/** Reads a record; undefined for anything else. */
+export function parseFailedImage({ metadata }: KubeObject): FailedImage | undefined {
+  const architecture = metadata.labels?.[EnoexecLabel.failedArchitecture];
+  const annotations = metadata.annotations ?? {};
+  const digest = annotations[EnoexecAnnotation.failedDigest];
+  const atMs = Date.parse(annotations[EnoexecAnnotation.at] ?? "");
+  if (architecture === undefined || digest === undefined || Number.isNaN(atMs)) return undefined;
+  return {
+    digest,
+    architecture,
+    namespace: annotations[EnoexecAnnotation.failedIn] || undefined,
+    image: annotations[EnoexecAnnotation.failedImage] ?? "",
+    atMs,
+  };
+}
+
+/** Whether a record still counts. */
+export function isFresh({ atMs }: FailedImage, nowMs: number): boolean {
+  return nowMs - atMs < FAILED_TTL_MS;
+}
+
+/** The architectures on which an image has failed, for pods of a namespace; sorted. */
+export function failedArchitectures(
+  records: Iterable<FailedImage>,
+  wanted: { readonly digest: string; readonly namespace: string; readonly nowMs: number },
+): readonly string[] {
+  const found = new Set<string>();
+  for (const record of records) {
+    const counts = record.namespace === undefined || record.namespace === wanted.namespace;
+    if (record.digest === wanted.digest && counts && isFresh(record, wanted.nowMs)) found.add(record.architecture);
+  }
+  return [...found].sort();
+}

@@ -1,0 +1,37 @@
+// Whether a failed start says something about the image itself: that it claims an architecture which its program lacks.
+import type { PodContainer } from "./container.ts";
+import type { FailedImage } from "./failed_image.ts";
+import { endedAtOnce } from "./suspect.ts";
+
+/** What is known of the start. */
+export interface StartFacts {
+  readonly container: PodContainer;
+  readonly podNamespace: string;
+  readonly architecture: string;
+  /** What Archway's own inspection found; undefined when the image could not be inspected. */
+  readonly inspected: { readonly digest: string; readonly architectures: readonly string[] } | undefined;
+  /** A RuntimeClass may have its own kernel: what fails under it says nothing about the image elsewhere. */
+  readonly runtimeClassName: string;
+  readonly nowMs: number;
+}
+
+/**
+ * The record to keep; undefined when the start says nothing about the image. It must be the entry point that failed, of an
+ * image that claims the node's architecture and is still what the container runs. Where the pod changes what is started
+ * (command, environment, volumes), the record counts in the pod's namespace only: otherwise one tenant could have an image
+ * of others avoided.
+ */
+export function failedImageOf(facts: StartFacts): FailedImage | undefined {
+  const { container, podNamespace, architecture, inspected, runtimeClassName, nowMs } = facts;
+  if (inspected === undefined || runtimeClassName !== "" || !endedAtOnce(container)) return undefined;
+  const { digest, architectures } = inspected;
+  if (!architectures.includes(architecture)) return undefined;
+  const isSame = container.imageId.endsWith(digest) || container.image.endsWith(digest);
+  return {
+    digest,
+    architecture,
+    namespace: isSame && container.isImagesOwn ? undefined : podNamespace,
+    image: container.image,
+    atMs: nowMs,
+  };
+}

@@ -1,0 +1,95 @@
+// An exec format error monitor on an API server in memory.
+import { openExecFormatMonitor } from "../../../controllers/enoexec/controller.ts";
+import type { ExecFormatDeps } from "../../../controllers/enoexec/deps.ts";
+import { openReportedContainers } from "../../../controllers/enoexec/reported.ts";
+import { buildEvent } from "../../../lib/enoexec/event.ts";
+import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
+import { silentLogger } from "../../../lib/log.ts";
+import { makeSettings } from "../../../lib/placement/config/settings.ts";
+import { idOf } from "../../lib/enoexec/make.ts";
+import { openScene, type Scene, whileRunning } from "../make.ts";
+
+export const NAMESPACE = "archway-system";
+
+/** A monitor, and what it counted. */
+export interface MonitorScene extends Scene {
+  readonly counted: string[];
+  readonly deps: ExecFormatDeps;
+  /** Turns the plugin on or off. */
+  setMonitored(on: boolean): void;
+  /** Runs it for as long as a test plays with it. */
+  run(play: () => Promise<void>): Promise<void>;
+}
+
+/** Opens it; the plugin is on. */
+export function openMonitorScene(overrides: Partial<ExecFormatDeps> = {}): MonitorScene {
+  const scene = openScene();
+  const counted: string[] = [];
+  const listeners: (() => void)[] = [];
+  let monitored = true;
+  const settings = makeSettings();
+  const deps: ExecFormatDeps = {
+    api: scene.cluster.api,
+    images: scene.images,
+    imagesToPlace: scene.images,
+    events: scene.events,
+    metrics: {
+      execFormatEvent: (outcome) => void counted.push(outcome),
+      execFormatError: (source) => void counted.push(source),
+      execFormatRepair: (outcome) => void counted.push(outcome),
+    },
+    clock: scene.clock,
+    log: silentLogger,
+    settings: { namespace: NAMESPACE, watchesPods: true, repairs: false },
+    isMonitored: () => monitored,
+    onChange: (listener) => void listeners.push(listener),
+    settingsOf: () => settings,
+    configsOf: () => ({ cluster: undefined, namespace: [] }),
+    isGating: () => true,
+    liveArchitectures: () => undefined,
+    reported: openReportedContainers({ clock: scene.clock }),
+    ...overrides,
+  };
+  const controller = openExecFormatMonitor(deps);
+  return {
+    ...scene,
+    counted,
+    deps,
+    setMonitored: (on) => {
+      monitored = on;
+      listeners.forEach((listener) => listener());
+    },
+    run: (play) => whileRunning(scene, controller, play),
+  };
+}
+
+/** What a daemon writes about the container of `makeFailedPod()`; created when the fake clock begins. */
+export function makeEvent(
+  overrides: Partial<Parameters<typeof buildEvent>[0]> & { readonly metadata?: Readonly<Record<string, unknown>> } = {},
+): KubeObject {
+  const { metadata = {}, ...changes } = overrides;
+  const failure = {
+    nodeName: "node-1",
+    podNamespace: "shop",
+    podName: "web-1",
+    podUid: "uid-1",
+    containerId: idOf("a"),
+    command: undefined,
+    atMs: 0,
+    ...changes,
+  };
+  const { object, status } = buildEvent(failure, { namespace: NAMESPACE, name: "enoexec-event-daemon", uid: "d" });
+  return {
+    ...object,
+    metadata: { ...object.metadata, creationTimestamp: "2026-11-21T12:00:00Z", ...metadata },
+    status,
+  };
+}
+
+/** The ENoExecEvents that are left. */
+export function eventsLeft({ cluster }: Scene): readonly string[] {
+  const { plural } = Resource.enoexecEvents;
+  return [...cluster.objects.keys()].filter((path) => path.includes(`/${plural}/`)).map((path) =>
+    path.split("/").at(-1) ?? ""
+  );
+}

@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { podContainers } from "../../../lib/enoexec/container.ts";
+import {
+  buildFailedImage,
+  FAILED_TTL_MS,
+  failedArchitectures,
+  type FailedImage,
+  isFailedImage,
+  parseFailedImage,
+} from "../../../lib/enoexec/failed_image.ts";
+import { failedImageOf, type StartFacts } from "../../../lib/enoexec/lying_image.ts";
+import { ended, makeFailedPod } from "./make.ts";
+
+const DIGEST = `sha256:${"ab".repeat(32)}`;
+const NOW_MS = Date.parse("2026-11-21T12:00:00Z");
+const FAILED: FailedImage = {
+  digest: DIGEST,
+  architecture: "arm64",
+  namespace: undefined,
+  image: "r/app:1",
+  atMs: NOW_MS,
+};
+
+Deno.test("buildFailedImage() and parseFailedImage() are each other's inverse, one object a digest, architecture and scope", () => {
+  for (const failed of [FAILED, { ...FAILED, namespace: "shop" }]) {
+    const object = buildFailedImage(failed, "archway-system") ?? assert.fail("no object");
+    assert.ok(isFailedImage(object));
+    assert.match(object.metadata.name, /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/);
+    assert.deepEqual(parseFailedImage(object), failed);
+  }
+  const names = [FAILED, { ...FAILED, namespace: "shop" }, { ...FAILED, architecture: "s390x" }]
+    .map((failed) => buildFailedImage(failed, "n")?.metadata.name);
+  assert.equal(new Set(names).size, 3);
+});
+
+Deno.test("buildFailedImage() makes nothing of a digest or an architecture that no name can hold", () => {
+  assert.equal(buildFailedImage({ ...FAILED, digest: "sha512:00" }, "n"), undefined);
+  assert.equal(buildFailedImage({ ...FAILED, architecture: "Odd_Name" }, "n"), undefined);
+});
+
+Deno.test("parseFailedImage() takes a report for none", () => {
+  assert.equal(parseFailedImage({ metadata: { name: "x" } }), undefined);
+});
+
+Deno.test("failedArchitectures() counts fresh records of that digest, of everywhere and of the namespace", () => {
+  const records = [
+    FAILED,
+    { ...FAILED, architecture: "s390x", namespace: "shop" },
+    { ...FAILED, architecture: "amd64", atMs: NOW_MS - FAILED_TTL_MS },
+    { ...FAILED, architecture: "ppc64le", digest: "sha256:other" },
+  ];
+  const of = (namespace: string): readonly string[] =>
+    failedArchitectures(records, { digest: DIGEST, namespace, nowMs: NOW_MS });
+  assert.deepEqual(of("shop"), ["arm64", "s390x"]);
+  assert.deepEqual(of("other"), ["arm64"]);
+});
+
+function start(overrides: Partial<StartFacts> = {}, pod: Parameters<typeof makeFailedPod>[0] = {}): StartFacts {
+  const status = { state: ended(255), imageID: `r/app@${DIGEST}` };
+  const [container] = podContainers(makeFailedPod({ status, ...pod }));
+  return {
+    container: container ?? assert.fail("no container"),
+    podNamespace: "shop",
+    architecture: "arm64",
+    inspected: { digest: DIGEST, architectures: ["amd64", "arm64"] },
+    runtimeClassName: "",
+    nowMs: NOW_MS,
+    ...overrides,
+  };
+}
+
+const SAYS: readonly (readonly [title: string, facts: StartFacts, scope: string])[] = [
+  ["remembers for everybody what the image itself starts", start(), "everywhere"],
+  [
+    "remembers for the namespace where the pod changes what is started",
+    start({}, { container: { command: ["/x"] } }),
+    "shop",
+  ],
+  [
+    "remembers for the namespace where the tag may have moved",
+    start({}, { status: { state: ended(1), imageID: "r/app@sha256:00" } }),
+    "shop",
+  ],
+  ["says nothing of an image that does not claim the architecture", start({ architecture: "s390x" }), "nothing"],
+  ["says nothing of a container that goes on running", start({}, { status: { state: { running: {} } } }), "nothing"],
+  ["says nothing of an image that could not be inspected", start({ inspected: undefined }), "nothing"],
+  ["says nothing under a RuntimeClass", start({ runtimeClassName: "kata" }), "nothing"],
+];
+for (const [title, facts, scope] of SAYS) {
+  Deno.test(`failedImageOf() ${title}`, () => {
+    const failed = failedImageOf(facts);
+    assert.equal(failed === undefined ? "nothing" : failed.namespace ?? "everywhere", scope);
+  });
+}
