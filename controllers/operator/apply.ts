@@ -9,6 +9,7 @@ import { CLUSTER_CONFIG_NAME, EventReason, SCHEDULING_GATE, WebhookName } from "
 import type { OperandConfig } from "../../lib/operand/config_view.ts";
 import type { OperandFinalizer, OperandStep } from "../../lib/operand/lifecycle.ts";
 import { unreachable } from "../../lib/unreachable.ts";
+import { applyMonitor, removeEvents, removeMonitor } from "./exec_format_monitor.ts";
 import { dropFinalizer } from "./finalizers.ts";
 import type { OperatorFacts } from "./gather.ts";
 import { setHold } from "./hold.ts";
@@ -41,6 +42,11 @@ export async function applyStep(
       return await liftGates(deps, facts, signal);
     case "hold":
       return await setHold(deps, step.kind === "apply" ? "held" : "free", { memory, signal });
+    case "monitor":
+      if (step.kind === "remove") return await removeMonitor(deps, { memory, signal });
+      return facts.config === undefined ? undefined : await applyMonitor(deps, facts.config, { memory, signal });
+    case "events":
+      return await removeEvents(deps, { which: step.which, memory, signal });
     default:
       return unreachable(step);
   }

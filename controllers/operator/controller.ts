@@ -11,7 +11,7 @@ import { decideOperandStep, type OperandStep } from "../../lib/operand/lifecycle
 import { type Controller, DONE, openController, requeueAfter } from "../controller.ts";
 import { applyStep, type OperandChange } from "./apply.ts";
 import type { OperatorDeps } from "./deps.ts";
-import { openDriftWatch } from "./drift.ts";
+import { openDriftWatch, openMonitorWatch } from "./drift.ts";
 import { gatherFacts, type OperatorFacts, readRollout } from "./gather.ts";
 import { isNamespaceEnding, openAccountWatch, readInstallation } from "./hold.ts";
 import { conflictBackoffMs, type Memory, newMemory, noteRepair } from "./memory.ts";
@@ -58,7 +58,11 @@ class OperatorController implements Operator {
     const requestReconcile = (): void => this.requestReconcile();
     this.#controller = openController({
       name: "operator",
-      watches: [openDriftWatch(deps, requestReconcile), openAccountWatch(deps, requestReconcile)],
+      watches: [
+        openDriftWatch(deps, requestReconcile),
+        openAccountWatch(deps, requestReconcile),
+        ...deps.settings.execFormatImage === undefined ? [] : [openMonitorWatch(deps, requestReconcile)],
+      ],
       parallel: 1,
       clock: deps.clock,
       log: deps.log,

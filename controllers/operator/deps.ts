@@ -18,6 +18,8 @@ export interface OperatorSettings {
   readonly deploymentName: string | undefined;
   /** Base address of the runbooks that alerts link to; empty for links relative to the repository. */
   readonly runbookBaseUrl: string;
+  /** Image of the exec format error daemon; undefined: no daemon runs. */
+  readonly execFormatImage?: string | undefined;
   /** Whether what the Multiarch Tuning Operator left behind is freed; needs rights that only its component grants. */
   readonly migration: boolean;
   /** Longest a pod may stay gated (ms). */

@@ -10,6 +10,7 @@ import { type OperandConfig, parseOperandConfig } from "../../lib/operand/config
 import type { OperandFacts } from "../../lib/operand/lifecycle.ts";
 import { parseRollout, type Rollout } from "../../lib/operand/rollout.ts";
 import { isWebhookCurrent, renderWebhookConfiguration } from "../../lib/operand/webhooks.ts";
+import { type MonitorSight, readMonitor } from "./exec_format_monitor.ts";
 import { readInstallation } from "./hold.ts";
 import type { Memory } from "./memory.ts";
 import type { OperatorDeps } from "./deps.ts";
@@ -20,6 +21,8 @@ export interface OperatorFacts extends OperandFacts {
   readonly seen: OperandObservation;
   /** What the webhook configuration should be; undefined without config. */
   readonly desiredWebhook: KubeObject | undefined;
+  /** What is to be said of the exec format error monitor. */
+  readonly monitorState: MonitorSight["state"];
 }
 
 /** Reads the facts. Throws ApiError when one cannot be read: no step is better than a step on half the facts. */
@@ -43,11 +46,9 @@ export async function gatherFacts(
   const leaving = config === undefined || deleting || isLeaving;
   const serving = deps.canServe() || rollout.available;
   const nowMs = clock.monotonicMs();
-  const start = (from: number | undefined, holds: boolean): number | undefined => holds ? from ?? nowMs : undefined;
-  memory.unservedSinceMs = start(memory.unservedSinceMs, !serving);
-  memory.leavingSinceMs = start(memory.leavingSinceMs, leaving);
-  if (!leaving) memory.forcedAttempts = 0;
+  noteTimes(memory, { serving, leaving, nowMs });
   const desiredWebhook = config === undefined ? undefined : desired(config, deps, pathOf);
+  const monitor = await readMonitor(deps, config, { memory, isUninstalling: isLeaving, signal });
   return {
     config,
     installation,
@@ -59,8 +60,19 @@ export async function gatherFacts(
     forced: { attempts: memory.forcedAttempts, agoMs: nowMs - memory.forcedAtMs },
     gatedPods: leaving && webhook === undefined ? await countGatedPods(api, signal) : 0,
     maxGateAgeMs: settings.maxGateAgeMs,
+    monitor: monitor.facts,
+    monitorState: monitor.state,
     seen: observe(deps, { rollout, serving, deleting, webhookConfigured: webhook !== undefined }),
   };
+}
+
+function noteTimes(
+  memory: Memory,
+  { serving, leaving, nowMs }: { readonly serving: boolean; readonly leaving: boolean; readonly nowMs: number },
+): void {
+  memory.unservedSinceMs = serving ? undefined : memory.unservedSinceMs ?? nowMs;
+  memory.leavingSinceMs = leaving ? memory.leavingSinceMs ?? nowMs : undefined;
+  if (!leaving) memory.forcedAttempts = 0;
 }
 
 /** Where the kind is not defined there are none: its CRD may be deleted before ours. */

@@ -21,6 +21,14 @@ export interface Memory {
   repairedAtMs: number;
   /** When the monitoring kinds were last asked for. */
   monitoringAtMs: number | undefined;
+  /** When the DaemonSet of the exec format error monitor could not be made, and what the API server said. */
+  monitorRefused: { readonly atMs: number; readonly why: string } | undefined;
+  /** Since when that monitor is on its way out. */
+  monitorLeavingSinceMs: number | undefined;
+  /** It was deleted. */
+  monitorRemoved: boolean;
+  /** All ENoExecEvents were deleted, whatever became of them. */
+  monitorForced: boolean;
   /** Consecutive failures. */
   failures: number;
   /** No reconcile before this time: backoff after a failure, or after another client has changed our objects. */
@@ -43,6 +51,10 @@ export function newMemory(): Memory {
     repairedWith: "",
     repairedAtMs: 0,
     monitoringAtMs: undefined,
+    monitorRefused: undefined,
+    monitorLeavingSinceMs: undefined,
+    monitorRemoved: false,
+    monitorForced: false,
     failures: 0,
     restUntilMs: 0,
     holdRefused: false,

@@ -16,7 +16,7 @@ export async function writeStatus(
   options: { readonly waiting: WaitReason | undefined; readonly signal: AbortSignal },
 ): Promise<void> {
   const { api, clock } = deps;
-  const { config, seen, gatedPods } = facts;
+  const { config, seen, gatedPods, monitorState } = facts;
   if (config === undefined) return;
   const conditions = renderConditions(seen, {
     earlier: config.conditions,
@@ -25,6 +25,7 @@ export async function writeStatus(
     gatedPods,
     waiting: options.waiting,
     gatingStopped: deps.gatingStopped(),
+    monitor: monitorState,
   });
   if (isDeepStrictEqual(conditions, config.conditions)) return;
   // The resourceVersion makes this a conflict, not an overwrite, when someone else wrote conditions meanwhile.

@@ -1,5 +1,6 @@
 // The conditions of a ClusterPodPlacementConfig from what was observed: the MTO's seven, and one of our own.
 import { SCHEDULING_GATE } from "../names.ts";
+import { unreachable } from "../unreachable.ts";
 import type { Condition } from "./config_view.ts";
 import type { WaitReason } from "./lifecycle.ts";
 
@@ -42,6 +43,15 @@ export interface OperandState {
   readonly canDeployWebhook: boolean;
 }
 
+/** What is said of the exec format error monitor while its plugin is on, or it is on its way out. */
+export type MonitorState =
+  /** Daemons that are ready, of those that there shall be. */
+  | { readonly kind: "installed"; readonly ready: number; readonly wanted: number }
+  | { readonly kind: "no-image" }
+  /** What the API server said. */
+  | { readonly kind: "refused"; readonly why: string }
+  | { readonly kind: "leaving"; readonly pendingEvents: number };
+
 /** What the messages mention besides the state. */
 export interface ConditionContext {
   /** Of the config that was observed. */
@@ -54,6 +64,8 @@ export interface ConditionContext {
   readonly waiting: WaitReason | undefined;
   /** Why pods are not gated at the moment; undefined while they are. */
   readonly gatingStopped: string | undefined;
+  /** undefined while there is nothing to say of the exec format error monitor. */
+  readonly monitor: MonitorState | undefined;
 }
 
 /** The state from the observation. */
@@ -78,11 +90,13 @@ export function renderConditions(
   options: ConditionContext & { readonly earlier: readonly Condition[] },
 ): readonly Condition[] {
   const { earlier } = options;
-  const rows = conditionRows(deriveOperandState(seen), options);
-  return [
-    ...rows.map((row) => renderRow(row, options)),
-    ...earlier.filter(({ type }) => !rows.some(([own]) => own === type)),
+  const { monitor } = options;
+  const rows = [
+    ...conditionRows(deriveOperandState(seen), options),
+    ...monitor === undefined ? [] : [monitorRow(monitor)],
   ];
+  const isOurs = (type: string): boolean => type === MONITOR_TYPE || rows.some(([own]) => own === type);
+  return [...rows.map((row) => renderRow(row, options)), ...earlier.filter(({ type }) => !isOurs(type))];
 }
 
 /** The earlier conditions with only the one about gating set again: the only one that a replica sets that does not lead. */
@@ -162,6 +176,29 @@ function gatingRow(stopped: string | undefined): Row {
   return stopped === undefined
     ? ["GatingStopped", false, "Gating", "New pods are gated until their images are inspected."]
     : ["GatingStopped", true, stopped, "New pods are not gated; pods whose images are known are still placed."];
+}
+
+const MONITOR_TYPE = "ExecFormatErrorMonitorNotAvailable";
+
+function monitorRow(monitor: MonitorState): Row {
+  switch (monitor.kind) {
+    case "installed": {
+      const { ready, wanted } = monitor;
+      const isReady = wanted > 0 && ready >= wanted;
+      const message = `${ready} of ${wanted} daemons watch their nodes for exec format errors.`;
+      return [MONITOR_TYPE, !isReady, isReady ? "DaemonsReady" : "DaemonsNotReady", message];
+    }
+    case "no-image":
+      return [MONITOR_TYPE, true, "ImageNotConfigured", "No daemon runs: --exec-format-image names no image."];
+    case "refused":
+      return [MONITOR_TYPE, true, "Refused", `The DaemonSet cannot be made: ${monitor.why}`];
+    case "leaving": {
+      const message = `The monitor is being removed; ${monitor.pendingEvents} ENoExecEvents are left.`;
+      return [MONITOR_TYPE, true, "Leaving", message];
+    }
+    default:
+      return unreachable(monitor);
+  }
 }
 
 function leavingSentence({ waiting, gatedPods }: ConditionContext): string {

@@ -7,6 +7,9 @@
 // | deleting     | the config is being deleted          | wait for namespace configs, webhook away, gates away, finalizers |
 // | present      | otherwise                            | finalizers, the hold, then the webhook while a replica can serve |
 //
+// The exec format error monitor comes after all else of a config that is present, and goes before all else of one that is
+// being deleted: first its DaemonSet, then the events, which the leader works off, then its finalizer. No wait is for ever.
+//
 // The hold is a finalizer on the account and the role that leaving takes: rights that are deleted first would strand all else.
 import { Finalizer } from "../names.ts";
 import { unreachable } from "../unreachable.ts";
@@ -27,6 +30,22 @@ export type InstallationState =
   /** We have left and let them go. */
   | "left";
 
+/** The exec format error monitor: its DaemonSet, and the ENoExecEvents that were not worked off. */
+export interface MonitorFacts {
+  /** `refused`: it was to be made lately, and the API server did not let us; `unread`: nobody asked. */
+  readonly daemonSet: "absent" | "current" | "drifted" | "leaving" | "refused" | "unread";
+  /** Whether it is known what image the daemon runs. */
+  readonly hasImage: boolean;
+  /** Events that carry the error label, and records of images: nothing will come of them any more. */
+  readonly settledEvents: number;
+  /** The other events. */
+  readonly pendingEvents: number;
+  /** How long the monitor has been on its way out (ms). */
+  readonly leavingForMs: number;
+  /** All events were deleted, whatever became of them. */
+  readonly isForced: boolean;
+}
+
 /** Everything the next step depends on. */
 export interface OperandFacts {
   /** undefined when there is no ClusterPodPlacementConfig. */
@@ -44,12 +63,18 @@ export interface OperandFacts {
   readonly leavingForMs: number;
   /** Longest a pod may stay gated (ms). */
   readonly maxGateAgeMs: number;
+  readonly monitor: MonitorFacts;
   /** Attempts to lift all gates by force since the config began to leave, and the time since the last one (ms). */
   readonly forced: { readonly attempts: number; readonly agoMs: number };
 }
 
 /** Why there is nothing to do but wait. */
-export type WaitReason = "NamespaceConfigsExist" | "PodsStillGated" | "NoReplicaServes";
+export type WaitReason =
+  | "NamespaceConfigsExist"
+  | "PodsStillGated"
+  | "NoReplicaServes"
+  | "DaemonSetLeaving"
+  | "EventsPending";
 
 /** The answer. After `apply` or `remove` the facts are gathered again. */
 export type OperandStep =
@@ -61,6 +86,11 @@ export type OperandStep =
   | { readonly kind: "remove"; readonly target: "gates" }
   | { readonly kind: "remove"; readonly target: "finalizer"; readonly finalizer: OperandFinalizer }
   | { readonly kind: "remove"; readonly target: "hold" }
+  /** The DaemonSet of the exec format error monitor. */
+  | { readonly kind: "apply"; readonly target: "monitor" }
+  | { readonly kind: "remove"; readonly target: "monitor" }
+  /** ENoExecEvents: those from which nothing will come, or all. */
+  | { readonly kind: "remove"; readonly target: "events"; readonly which: "settled" | "all" }
   | { readonly kind: "wait"; readonly reason: WaitReason; readonly retryMs: number }
   | { readonly kind: "done" };
 
@@ -73,19 +103,21 @@ export const UNSERVED_GRACE_MS = 30_000;
 /** Gates that so many attempts over so many maximum gate ages could not lift no longer hold the config back. */
 export const ABANDON_AFTER = { attempts: 5, gateAges: 5 } as const;
 
+/** Longest that the monitor is waited for on its way out, its DaemonSet and then its events (ms). */
+export const MONITOR_DRAIN_MS = 60_000;
+
 const RETRY_MS = 1_000;
 
 const reconcilePresent: readonly Rule[] = [
   (facts) => addUnlessThere(facts, Finalizer.podPlacement),
   (facts) => facts.hasNamespaceConfigs ? addUnlessThere(facts, Finalizer.noPodPlacementConfig) : undefined,
   (facts) => facts.hasNamespaceConfigs ? undefined : dropIfThere(facts, Finalizer.noPodPlacementConfig),
-  // The MTO leaves it on the config when it is replaced; while the plugin is on it may be another's.
-  (facts) => facts.config?.enoexecEnabled === true ? undefined : dropIfThere(facts, Finalizer.enoexecEvents),
   ({ installation }) => installation === "free" ? { kind: "apply", target: "hold" } : undefined,
   ({ unservedForMs, webhook }) =>
     unservedForMs === 0 && webhook !== "current" ? { kind: "apply", target: "webhook" } : undefined,
   ({ unservedForMs, webhook }) =>
     unservedForMs >= UNSERVED_GRACE_MS && webhook !== "absent" ? removeWebhook("NoReplicaServes") : undefined,
+  (facts) => facts.config?.enoexecEnabled === true ? installMonitor(facts) : removeMonitor(facts),
   ({ unservedForMs }) => unservedForMs > 0 ? wait("NoReplicaServes") : undefined,
 ];
 
@@ -99,8 +131,8 @@ const reconcileDeleting: readonly Rule[] = [
   (facts) =>
     facts.hasNamespaceConfigs && has(facts, Finalizer.noPodPlacementConfig) ? wait("NamespaceConfigsExist") : undefined,
   (facts) => dropIfThere(facts, Finalizer.noPodPlacementConfig),
+  removeMonitor,
   ...removeWebhookAndGates,
-  (facts) => dropIfThere(facts, Finalizer.enoexecEvents),
   (facts) => dropIfThere(facts, Finalizer.podPlacement),
 ];
 
@@ -111,9 +143,34 @@ const reconcileUninstalling: readonly Rule[] = [
   ({ webhook }) => webhook === "absent" ? undefined : removeWebhook("NotWanted"),
   ({ gatedPods, forced }) =>
     gatedPods > 0 && forced.attempts < ABANDON_AFTER.attempts ? { kind: "remove", target: "gates" } : undefined,
+  (facts) =>
+    has(facts, Finalizer.enoexecEvents) && facts.monitor.daemonSet === "current"
+      ? { kind: "remove", target: "monitor" }
+      : undefined,
   ...Object.values(Finalizer).map((finalizer): Rule => (facts) => dropIfThere(facts, finalizer)),
   () => ({ kind: "remove", target: "hold" }),
 ];
+
+/** The finalizer before what it stands for. */
+function installMonitor(facts: OperandFacts): OperandStep | undefined {
+  const { daemonSet, hasImage } = facts.monitor;
+  const isDue = hasImage && (daemonSet === "absent" || daemonSet === "drifted");
+  return addUnlessThere(facts, Finalizer.enoexecEvents) ??
+    (isDue ? { kind: "apply", target: "monitor" } : undefined);
+}
+
+/** The writers of events first; what they wrote is worked off, for a while. The finalizer may as well be the MTO's. */
+function removeMonitor(facts: OperandFacts): OperandStep | undefined {
+  if (!has(facts, Finalizer.enoexecEvents)) return undefined;
+  const { daemonSet, settledEvents, pendingEvents, leavingForMs, isForced } = facts.monitor;
+  const isPatient = leavingForMs < MONITOR_DRAIN_MS;
+  if (daemonSet === "current" || daemonSet === "drifted") return { kind: "remove", target: "monitor" };
+  if (daemonSet === "leaving" && isPatient) return wait("DaemonSetLeaving");
+  if (settledEvents > 0 && !isForced) return { kind: "remove", target: "events", which: "settled" };
+  if (pendingEvents > 0 && isPatient) return wait("EventsPending");
+  if (pendingEvents > 0 && !isForced) return { kind: "remove", target: "events", which: "all" };
+  return dropIfThere(facts, Finalizer.enoexecEvents);
+}
 
 function removeHold({ installation }: OperandFacts): OperandStep | undefined {
   return installation === "held" ? { kind: "remove", target: "hold" } : undefined;

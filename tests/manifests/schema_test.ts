@@ -150,7 +150,13 @@ const STATE = fc.record({
 });
 
 Deno.test("1.1 every condition that is written is accepted by the status schema of both versions", () => {
-  const context = { earlier: [], generation: 3, nowMs: 1_800_000_000_000, gatedPods: 2 };
+  const context = {
+    earlier: [],
+    generation: 3,
+    nowMs: 1_800_000_000_000,
+    gatedPods: 2,
+    monitor: { kind: "no-image" } as const,
+  };
   const waiting = fc.constantFrom("PodsStillGated" as const, "NoReplicaServes" as const, undefined);
   fc.assert(fc.property(STATE, waiting, fc.constantFrom(...GATING_STOPS), (seen, waiting, gatingStopped) => {
     const conditions = renderConditions(seen, { ...context, waiting, gatingStopped });

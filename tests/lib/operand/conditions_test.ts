@@ -1,5 +1,10 @@
 import assert from "node:assert/strict";
-import { deriveOperandState, type OperandObservation, renderConditions } from "../../../lib/operand/conditions.ts";
+import {
+  deriveOperandState,
+  type MonitorState,
+  type OperandObservation,
+  renderConditions,
+} from "../../../lib/operand/conditions.ts";
 import type { Condition } from "../../../lib/operand/config_view.ts";
 
 /** From the catalogue's letters: cA, wA, cU, wU, m, d. */
@@ -17,7 +22,12 @@ function see(bits: string): OperandObservation {
 
 function render(
   bits: string,
-  options: { readonly earlier?: readonly Condition[]; readonly nowMs?: number; readonly gatingStopped?: string } = {},
+  options: {
+    readonly earlier?: readonly Condition[];
+    readonly nowMs?: number;
+    readonly gatingStopped?: string;
+    readonly monitor?: MonitorState;
+  } = {},
 ): readonly Condition[] {
   return renderConditions(see(bits), {
     earlier: [],
@@ -26,6 +36,7 @@ function render(
     gatedPods: 0,
     waiting: undefined,
     gatingStopped: undefined,
+    monitor: undefined,
     ...options,
   });
 }
@@ -151,6 +162,7 @@ Deno.test("B1 B36 220 renderConditions() tells how many pods still hold the gate
     gatedPods: 4,
     waiting: "PodsStillGated",
     gatingStopped: "ConfigLeaving",
+    monitor: undefined,
   });
   const leaving = conditions.find(({ type }) => type === "Deprovisioning");
   assert.equal(leaving?.status, "True");
@@ -166,4 +178,26 @@ Deno.test("renderConditions() writes reasons and types the API server takes", ()
       assert.match(condition.lastTransitionTime, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
     }
   }
+});
+
+const MONITOR = "ExecFormatErrorMonitorNotAvailable";
+const MONITORS: readonly (readonly [monitor: MonitorState, status: "True" | "False", reason: string])[] = [
+  [{ kind: "installed", ready: 2, wanted: 2 }, "False", "DaemonsReady"],
+  [{ kind: "installed", ready: 1, wanted: 2 }, "True", "DaemonsNotReady"],
+  [{ kind: "installed", ready: 0, wanted: 0 }, "True", "DaemonsNotReady"],
+  [{ kind: "no-image" }, "True", "ImageNotConfigured"],
+  [{ kind: "refused", why: "forbidden" }, "True", "Refused"],
+  [{ kind: "leaving", pendingEvents: 2 }, "True", "Leaving"],
+];
+for (const [monitor, status, reason] of MONITORS) {
+  Deno.test(`B5 renderConditions() says ${reason} of a monitor that is ${JSON.stringify(monitor)}`, () => {
+    const condition = render("111110", { monitor }).find(({ type }) => type === MONITOR);
+    assert.deepEqual([condition?.status, condition?.reason], [status, reason]);
+  });
+}
+
+Deno.test("B5 renderConditions() takes the monitor's condition away with the monitor", () => {
+  const earlier = render("111110", { monitor: { kind: "no-image" } });
+  assert.ok(earlier.some(({ type }) => type === MONITOR));
+  assert.ok(!render("111110", { earlier }).some(({ type }) => type === MONITOR));
 });

@@ -4,12 +4,14 @@ import { Finalizer } from "../../../lib/names.ts";
 import {
   ABANDON_AFTER,
   decideOperandStep,
+  MONITOR_DRAIN_MS,
+  type MonitorFacts,
   type OperandFacts,
   type OperandFinalizer,
   type OperandStep,
   UNSERVED_GRACE_MS,
 } from "../../../lib/operand/lifecycle.ts";
-import { makeFacts, makeOperandConfig } from "./make.ts";
+import { makeFacts, makeMonitor, makeOperandConfig } from "./make.ts";
 
 const { podPlacement, noPodPlacementConfig, enoexecEvents } = Finalizer;
 
@@ -27,6 +29,101 @@ function wordOf(step: OperandStep): string {
   if (step.kind === "done") return "done";
   if (step.kind === "wait") return `wait ${step.reason}`;
   return `${step.kind} ${step.target === "finalizer" ? step.finalizer.split("/")[1] : step.target}`;
+}
+
+/** A config that stays, with the plugin on or off, and the finalizers that it has. */
+function monitored(
+  plugin: "on" | "off",
+  monitor: Partial<MonitorFacts>,
+  finalizers: readonly string[] = [podPlacement, enoexecEvents],
+): OperandFacts {
+  const config = makeOperandConfig({ enoexecEnabled: plugin === "on", finalizers });
+  return makeFacts({ config, monitor: makeMonitor({ hasImage: true, ...monitor }) });
+}
+
+function monitorRows(): typeof TABLE {
+  const patientMs = MONITOR_DRAIN_MS - 1;
+  const removal = "remove events";
+  return [
+    [
+      "117 adds the enoexec finalizer before the DaemonSet",
+      monitored("on", {}, [podPlacement]),
+      "apply enoexec-events",
+    ],
+    [
+      "119 makes the DaemonSet at once, whatever pull secrets its account has",
+      monitored("on", { daemonSet: "absent" }),
+      "apply monitor",
+    ],
+    ["120 leaves a DaemonSet that is as it should be", monitored("on", { daemonSet: "current" }), "done"],
+    ["sets a DaemonSet right that somebody changed", monitored("on", { daemonSet: "drifted" }), "apply monitor"],
+    ["makes no DaemonSet while no image is named", monitored("on", { daemonSet: "absent", hasImage: false }), "done"],
+    ["goes on without a DaemonSet that it may not make", monitored("on", { daemonSet: "refused" }), "done"],
+    ["waits until a DaemonSet that is being deleted is gone", monitored("on", { daemonSet: "leaving" }), "done"],
+    [
+      "193 removes the DaemonSet first when the plugin is off",
+      monitored("off", { daemonSet: "current" }),
+      "remove monitor",
+    ],
+    [
+      "203 waits for the daemons before it looks at events",
+      monitored("off", { daemonSet: "leaving", settledEvents: 1 }),
+      "wait DaemonSetLeaving",
+    ],
+    [
+      "118 121 removes errored events and waits for no handler",
+      monitored("off", { daemonSet: "absent", settledEvents: 2, pendingEvents: 1 }),
+      removal,
+    ],
+    [
+      "118 123 waits for events without the error label",
+      monitored("off", { daemonSet: "absent", pendingEvents: 1 }),
+      "wait EventsPending",
+    ],
+    [
+      "B25 removes events that nobody works off",
+      monitored("off", { daemonSet: "absent", pendingEvents: 1, leavingForMs: MONITOR_DRAIN_MS }),
+      removal,
+    ],
+    [
+      "B25 waits as long as it may",
+      monitored("off", { daemonSet: "leaving", leavingForMs: patientMs }),
+      "wait DaemonSetLeaving",
+    ],
+    [
+      "B25 goes on although a DaemonSet does not go",
+      monitored("off", { daemonSet: "leaving", leavingForMs: MONITOR_DRAIN_MS }),
+      "remove enoexec-events",
+    ],
+    [
+      "B25 goes without events that something holds",
+      monitored("off", { pendingEvents: 1, leavingForMs: MONITOR_DRAIN_MS, isForced: true }),
+      "remove enoexec-events",
+    ],
+    [
+      "118 122 drops the enoexec finalizer when no event is left",
+      monitored("off", { daemonSet: "absent" }),
+      "remove enoexec-events",
+    ],
+    [
+      "204 takes the monitor away before the webhook of a leaving config",
+      leaving([podPlacement, enoexecEvents], { webhook: "current", monitor: makeMonitor({ daemonSet: "current" }) }),
+      "remove monitor",
+    ],
+    [
+      "204 keeps the webhook of a leaving config while an event is pending",
+      leaving([podPlacement, enoexecEvents], { webhook: "current", monitor: makeMonitor({ pendingEvents: 1 }) }),
+      "wait EventsPending",
+    ],
+    [
+      "takes the DaemonSet away when it is uninstalled",
+      uninstalling({
+        config: makeOperandConfig({ finalizers: [enoexecEvents] }),
+        monitor: makeMonitor({ daemonSet: "current" }),
+      }),
+      "remove monitor",
+    ],
+  ];
 }
 
 const TABLE: readonly (readonly [title: string, facts: OperandFacts, expected: string])[] = [
@@ -73,6 +170,7 @@ const TABLE: readonly (readonly [title: string, facts: OperandFacts, expected: s
     makeFacts({ config: makeOperandConfig({ finalizers: [podPlacement, enoexecEvents], enoexecEnabled: true }) }),
     "done",
   ],
+  ...monitorRows(),
   [
     "125 waits when the config leaves while namespace configs exist",
     leaving([podPlacement, noPodPlacementConfig], { hasNamespaceConfigs: true, webhook: "current" }),
@@ -174,11 +272,8 @@ const TABLE: readonly (readonly [title: string, facts: OperandFacts, expected: s
   ],
 ];
 for (const [title, facts, expected] of TABLE) {
-  const [row, ...rest] = title.split(" ");
-  const named = /^([A-Z]?\d[\d.]*)$/.test(row ?? "")
-    ? `${row} decideOperandStep() ${rest.join(" ")}`
-    : `decideOperandStep() ${title}`;
-  Deno.test(named, () => assert.equal(wordOf(decideOperandStep(facts)), expected));
+  const [, rows = "", says = ""] = /^((?:[A-Z]?\d[\d.]* )*)(.*)$/.exec(title) ?? [];
+  Deno.test(`${rows}decideOperandStep() ${says}`, () => assert.equal(wordOf(decideOperandStep(facts)), expected));
 }
 
 const finalizer = fc.constantFrom<OperandFinalizer>(podPlacement, noPodPlacementConfig, enoexecEvents);
@@ -199,6 +294,14 @@ const anyFacts: fc.Arbitrary<OperandFacts> = fc.record({
   maxGateAgeMs: fc.constant(60_000),
   forced: fc.record({ attempts: fc.nat(7), agoMs: fc.nat(3_000) }),
   installation: fc.constantFrom("foreign", "free", "held", "uninstalling"),
+  monitor: fc.record({
+    daemonSet: fc.constantFrom("absent", "current", "drifted", "leaving", "refused", "unread"),
+    hasImage: fc.boolean(),
+    settledEvents: fc.nat(2),
+    pendingEvents: fc.nat(2),
+    leavingForMs: fc.nat(90_000),
+    isForced: fc.boolean(),
+  }),
 });
 
 function letGo({ installation }: OperandFacts): OperandFacts["installation"] {
@@ -215,6 +318,7 @@ function follow(facts: OperandFacts, step: OperandStep): OperandFacts {
       ...facts,
       leavingForMs: facts.leavingForMs + step.retryMs,
       unservedForMs: facts.unservedForMs === 0 ? 0 : facts.unservedForMs + step.retryMs,
+      monitor: { ...facts.monitor, leavingForMs: facts.monitor.leavingForMs + step.retryMs },
       forced: { ...forced, agoMs: forced.agoMs + step.retryMs },
     };
   }
@@ -222,9 +326,22 @@ function follow(facts: OperandFacts, step: OperandStep): OperandFacts {
   if (step.target === "hold") return { ...facts, installation: step.kind === "apply" ? "held" : letGo(facts) };
   // Force that never succeeds: the worst case for leaving.
   if (step.target === "gates") return { ...facts, forced: { attempts: facts.forced.attempts + 1, agoMs: 0 } };
+  if (step.target === "monitor" || step.target === "events") return { ...facts, monitor: followMonitor(facts, step) };
   if (config === undefined) return facts;
   const others = config.finalizers.filter((name) => name !== step.finalizer);
   return { ...facts, config: { ...config, finalizers: step.kind === "apply" ? [...others, step.finalizer] : others } };
+}
+
+/** A DaemonSet that never goes, and events that something holds: the worst case. */
+function followMonitor(
+  { monitor, installation }: OperandFacts,
+  step: Extract<OperandStep, { readonly target: "monitor" | "events" }>,
+): OperandFacts["monitor"] {
+  if (step.target === "events") {
+    return step.which === "all" ? { ...monitor, isForced: true } : { ...monitor, settledEvents: 0 };
+  }
+  if (step.kind === "apply") return { ...monitor, daemonSet: "current" };
+  return { ...monitor, daemonSet: installation === "uninstalling" ? "absent" : "leaving" };
 }
 
 Deno.test("invariant 1: a leaving config always gets away, unless namespace configs hold it", () => {
@@ -249,10 +366,11 @@ Deno.test("property: a config that stays ends with its webhook while a replica s
     if (start.config === undefined || start.config.deletingSinceMs !== undefined || start.unservedForMs > 0) return;
     if (start.installation === "uninstalling") return;
     let facts = start;
-    for (let steps = 0; steps < 10; steps++) facts = follow(facts, decideOperandStep(facts));
+    for (let steps = 0; steps < 200; steps++) facts = follow(facts, decideOperandStep(facts));
     assert.equal(decideOperandStep(facts).kind, "done");
     assert.equal(facts.webhook, "current");
     assert.ok(facts.config?.finalizers.includes(podPlacement));
+    assert.equal(facts.config?.finalizers.includes(enoexecEvents), start.config.enoexecEnabled);
     assert.equal(facts.config?.finalizers.includes(noPodPlacementConfig), facts.hasNamespaceConfigs);
   }));
 });

@@ -2,7 +2,7 @@
 import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { Finalizer } from "../../../lib/names.ts";
 import type { OperandConfig } from "../../../lib/operand/config_view.ts";
-import type { OperandFacts } from "../../../lib/operand/lifecycle.ts";
+import type { MonitorFacts, OperandFacts } from "../../../lib/operand/lifecycle.ts";
 import type { WebhookSettings } from "../../../lib/operand/webhooks.ts";
 
 /** A config that has been taken care of. */
@@ -20,6 +20,19 @@ export function makeOperandConfig(overrides: Partial<OperandConfig> = {}): Opera
   };
 }
 
+/** A monitor that nobody asked for. */
+export function makeMonitor(overrides: Partial<MonitorFacts> = {}): MonitorFacts {
+  return {
+    daemonSet: "unread",
+    hasImage: false,
+    settledEvents: 0,
+    pendingEvents: 0,
+    leavingForMs: 0,
+    isForced: false,
+    ...overrides,
+  };
+}
+
 /** All is well and nothing is left to do. */
 export function makeFacts(overrides: Partial<OperandFacts> = {}): OperandFacts {
   return {
@@ -32,6 +45,7 @@ export function makeFacts(overrides: Partial<OperandFacts> = {}): OperandFacts {
     maxGateAgeMs: 60_000,
     forced: { attempts: 0, agoMs: 0 },
     installation: "held",
+    monitor: makeMonitor(),
     ...overrides,
   };
 }
