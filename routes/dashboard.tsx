@@ -4,6 +4,7 @@ import type { Context } from "hono";
 import { html, raw } from "hono/html";
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { DecisionsPanel, KindsPanel } from "./dashboard/decisions.tsx";
+import { ExecFormatPanel } from "./dashboard/exec_format.tsx";
 import { GatedPanel } from "./dashboard/gated.tsx";
 import { RegistriesPanel } from "./dashboard/registries.tsx";
 import { Status } from "./dashboard/status.tsx";
@@ -34,7 +35,6 @@ export function dashboard(read: () => DashboardView): (context: Context) => Resp
 }
 
 function Page({ view }: { view: DashboardView }): JSX.Element {
-  const { nowMs, board, gated, lease, registries } = view;
   return (
     <html lang="en">
       <head>
@@ -51,16 +51,7 @@ function Page({ view }: { view: DashboardView }): JSX.Element {
         <main>
           <Status view={view} />
           <Tiles view={view} />
-          <div class="columns">
-            <div class="wide">
-              <DecisionsPanel recent={board.recent} nowMs={nowMs} />
-            </div>
-            <div class="narrow">
-              <GatedPanel gated={gated} leads={lease.isLeader} nowMs={nowMs} />
-              <KindsPanel totals={board.totals} />
-              <RegistriesPanel registries={registries} />
-            </div>
-          </div>
+          <Columns view={view} />
         </main>
         <footer>
           <span>Refreshes every {REFRESH_SECONDS} s. Decisions are those of this replica since it started.</span>
@@ -71,6 +62,23 @@ function Page({ view }: { view: DashboardView }): JSX.Element {
         </footer>
       </body>
     </html>
+  );
+}
+
+function Columns({ view }: { view: DashboardView }): JSX.Element {
+  const { nowMs, board, execFormat, gated, lease, registries } = view;
+  return (
+    <div class="columns">
+      <div class="wide">
+        <DecisionsPanel recent={board.recent} nowMs={nowMs} />
+      </div>
+      <div class="narrow">
+        <GatedPanel gated={gated} leads={lease.isLeader} nowMs={nowMs} />
+        {execFormat === undefined ? "" : <ExecFormatPanel failures={execFormat} nowMs={nowMs} />}
+        <KindsPanel totals={board.totals} />
+        <RegistriesPanel registries={registries} />
+      </div>
+    </div>
   );
 }
 

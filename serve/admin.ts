@@ -49,9 +49,9 @@ function gaugesOf({ election, imageService }: Clients, { gatingHealth, podPlacem
 }
 
 function viewOf(
-  { clock, identity }: ServeDeps,
+  { clock, config, identity }: ServeDeps,
   { board, election, imageService }: Clients,
-  { configs, gatingHealth, podPlacement }: Components,
+  { configs, gatingHealth, podPlacement, reported }: Components,
 ): DashboardView {
   return {
     nowMs: clock.nowMs(),
@@ -64,5 +64,8 @@ function viewOf(
     cachedInspections: imageService.cacheSize(),
     registries: imageService.publicHostStates(),
     board: board.snapshot(),
+    execFormat: config.execFormatErrors || configs.cluster()?.monitorsExecFormat === true
+      ? reported.recent()
+      : undefined,
   };
 }

@@ -7,6 +7,9 @@ import { type GlobalPullSecret, openGlobalPullSecret } from "../lib/images/globa
 import { type ImageService, openImageService } from "../lib/images/image_service.ts";
 import { openPodImages, type PodImages } from "../lib/images/pod_images.ts";
 import { openPullSecrets } from "../lib/images/pull_secrets.ts";
+import type { KnownImages } from "../lib/images/known_images.ts";
+import { knownImagesWithoutFailed, podImagesWithoutFailed } from "../lib/images/without_failed.ts";
+import { type FailedImages, openFailedImages } from "../lib/informers/failed_images.ts";
 import type { KubeApi, ReadApi } from "../lib/k8s/api.ts";
 import type { ClusterAccess } from "../lib/k8s/cluster_access.ts";
 import { type Election, openElection } from "../lib/k8s/lease.ts";
@@ -55,7 +58,14 @@ export interface Clients {
   /** The secret of the webhook paths; undefined with `--webhook-path=plain`. */
   readonly pathSecret: SharedPathSecret | undefined;
   readonly imageService: ImageService;
+  /** What pods are placed by. */
   readonly images: PodImages;
+  /** What is remembered of images, as pods are placed by it. */
+  readonly known: KnownImages;
+  /** What the registries say of images, whatever became of their programs. */
+  readonly claimedImages: PodImages;
+  /** Images that lack an architecture which they claim; undefined where that is not to count. */
+  readonly failedImages: FailedImages | undefined;
   readonly globalPullSecret: GlobalPullSecret | undefined;
 }
 
@@ -96,7 +106,9 @@ export async function openClients(deps: ServeDeps, lifetime: ClientsLifetime): P
       clusterCredentials: () => globalPullSecret?.credentials() ?? [],
     }),
   );
+  const claimedImages = openImages(deps, { api, metrics, imageService, signal: lifetime.background });
   return {
+    ...withoutFailed(deps, { api, claimedImages, known: imageService.known }),
     readApi: api,
     leaderApi: fenceWrites(api, isLeaseHeld),
     replicaApi: api,
@@ -107,8 +119,27 @@ export async function openClients(deps: ServeDeps, lifetime: ClientsLifetime): P
     checkApi: lifetime.stack.use(openKubeApi(access, { clock, log, userAgent, observe: metrics.apiCall })),
     pathSecret: await openPathSecret(deps, { api, stop: lifetime.stop }),
     imageService,
-    images: openImages(deps, { api, metrics, imageService, signal: lifetime.background }),
+    claimedImages,
     globalPullSecret,
+  };
+}
+
+/** What pods are placed by: the claims of images, less what has failed where that is to count. */
+function withoutFailed(
+  { config, clock, log }: ServeDeps,
+  { api, claimedImages, known }: {
+    readonly api: ReadApi;
+    readonly claimedImages: PodImages;
+    readonly known: KnownImages;
+  },
+): Pick<Clients, "images" | "known" | "failedImages"> {
+  if (!config.avoidFailedArchitectures) return { images: claimedImages, known, failedImages: undefined };
+  const failedImages = openFailedImages({ api, clock, log, namespace: config.namespace });
+  const failed = failedImages.architecturesOf;
+  return {
+    images: podImagesWithoutFailed(claimedImages, failed),
+    known: knownImagesWithoutFailed(known, failed),
+    failedImages,
   };
 }
 

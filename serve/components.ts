@@ -1,5 +1,6 @@
 // The long-lived components of `archway serve` and the callbacks between them: informers, pod placement, operator, events.
 import { openOperator, type Operator } from "../controllers/operator/controller.ts";
+import { openReportedContainers, type ReportedContainers } from "../controllers/enoexec/reported.ts";
 import { openPodPlacement, type PodPlacement } from "../controllers/pod_placement/controller.ts";
 import { type AuditedNamespaces, openAuditedNamespaces } from "../lib/informers/audited_namespaces.ts";
 import { type Configs, logLevelOf, openConfigs } from "../lib/informers/configs.ts";
@@ -22,6 +23,8 @@ export interface Components {
   readonly events: BackgroundEventRecorder;
   readonly podPlacement: PodPlacement;
   readonly operator: Operator;
+  /** Containers that were to run a program of another architecture. */
+  readonly reported: ReportedContainers;
   /** Whether this replica may gate pods, and why not. */
   readonly gatingHealth: () => GatingHealth;
   /** Settings for a namespace: it may be audited. */
@@ -31,7 +34,7 @@ export interface Components {
 }
 
 /** What is known before pod placement and operator are made: they are made from it. */
-type Views = Omit<Components, "podPlacement" | "operator" | "events">;
+type Views = Omit<Components, "podPlacement" | "operator" | "events" | "reported">;
 
 /** Between two reconciles of the operator without an event (ms). */
 const OPERATOR_RESYNC_MS = 60_000;
@@ -73,7 +76,7 @@ export function openComponents(
   });
   views.webhookPaths.onChange(() => operator.requestReconcile());
   clients.pathSecret?.onChange(() => operator.requestReconcile());
-  return { ...views, events, podPlacement, operator };
+  return { ...views, events, podPlacement, operator, reported: openReportedContainers({ clock }) };
 }
 
 /** The events of this replica; while pods are being placed they wait. */
@@ -120,7 +123,7 @@ function openViews(deps: ServeDeps, { readApi, election }: Clients): Views {
 function makeOperator(
   deps: ServeDeps,
   { leaderApi, certificate, metrics, pathSecret }: Clients,
-  { configs, gatingHealth, events, podPlacement, webhookPaths, stop }: Omit<Components, "operator"> & {
+  { configs, gatingHealth, events, podPlacement, webhookPaths, stop }: Omit<Components, "operator" | "reported"> & {
     readonly stop: AbortSignal;
   },
 ): Operator {
@@ -135,6 +138,7 @@ function makeOperator(
       endpoint: webhookEndpoint(config),
       watchEphemeral: followsNodes(deps),
       deploymentName: config.webhookUrl === undefined ? "archway" : undefined,
+      execFormatImage: config.execFormatImage,
       runbookBaseUrl: config.runbookBaseUrl ?? "",
       migration: config.migration,
       maxGateAgeMs: settings.maxGateAgeMs,

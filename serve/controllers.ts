@@ -4,9 +4,11 @@ import { ALL_NAMESPACES } from "../controllers/audit/catch_up.ts";
 import { openAudit } from "../controllers/audit/controller.ts";
 import { openDaemonSetWatch } from "../controllers/daemonsets/controller.ts";
 import { watchGating } from "../controllers/gating_status/controller.ts";
+import { openExecFormatMonitor } from "../controllers/enoexec/controller.ts";
 import type { Controllers, Runnable } from "../controllers/mod.ts";
 import { openPrewarm } from "../controllers/prewarm/controller.ts";
 import { watchEventLoop } from "../lib/server/event_loop.ts";
+import { Finalizer } from "../lib/names.ts";
 import type { Clients, ServeDeps } from "./clients.ts";
 import { type Components, followsNodes, isSettled } from "./components.ts";
 
@@ -34,6 +36,7 @@ function everywhere(deps: ServeDeps, clients: Clients, components: Components): 
     webhookPaths,
     clients.imageService,
     ...globalPullSecret === undefined ? [] : [globalPullSecret],
+    ...clients.failedImages === undefined ? [] : [clients.failedImages],
     ...followsNodes(deps) ? [components.live] : [],
     ...config.prewarm
       ? [openPrewarm({
@@ -81,5 +84,39 @@ function leading(deps: ServeDeps, clients: Clients, components: Components): rea
     liveArchitectures: () => live.current(),
     queueMetrics: metrics.queue,
   })];
-  return [components.podPlacement, components.operator, audit, ...daemonSets];
+  const execFormat = execFormatMonitor(deps, clients, components);
+  return [components.podPlacement, components.operator, audit, ...daemonSets, execFormat];
+}
+
+/** Costs nothing while neither the plugin nor the flag is on. */
+function execFormatMonitor(
+  { config, clock, log }: ServeDeps,
+  { leaderApi: api, claimedImages, images, metrics }: Clients,
+  { configs, events, gatingHealth, liveArchitectures, reported, settingsOf }: Components,
+): Runnable {
+  return openExecFormatMonitor({
+    api,
+    images: claimedImages,
+    imagesToPlace: images,
+    events,
+    metrics,
+    clock,
+    log: log.with({ controller: "exec-format-errors" }),
+    settings: {
+      namespace: config.namespace,
+      watchesPods: config.execFormatErrors,
+      repairs: config.repairExecFormatErrors,
+    },
+    isMonitored: () => {
+      const cluster = configs.cluster();
+      return cluster?.monitorsExecFormat === true || cluster?.finalizers.includes(Finalizer.enoexecEvents) === true;
+    },
+    onChange: (listener) => configs.onChange((namespace) => namespace === undefined ? listener() : undefined),
+    settingsOf,
+    configsOf: configs.of,
+    isGating: () => gatingHealth().kind === "gating",
+    liveArchitectures,
+    reported,
+    queueMetrics: metrics.queue,
+  });
 }

@@ -38,6 +38,7 @@ export async function runDev(dev: Config, deps: DevDeps): Promise<number> {
       log: silentLogger,
       workDir,
       namespaces: [dev.namespace],
+      scenario: dev.scenario,
     });
     return await serveBeside(playground, dev, deps);
   } catch (error) {
@@ -89,6 +90,7 @@ function configBeside({ files, registryHost }: Playground, dev: Config): Config 
     webhookUrl: `https://127.0.0.1:${webhookPort}`,
     registry: [...dev.registry, registryHost],
     registryCa: [...dev.registryCa, files.authority],
+    execFormatErrors: dev.execFormatErrors || dev.scenario === "exec-format-error",
   };
 }
 

@@ -69,7 +69,7 @@ function guardOf({ clients: { pathSecret, metrics }, components: { webhookPaths 
 
 function gateDeps(deps: ServeDeps, { clients, components, signal }: WebhooksDeps): GatePodDeps {
   const { clock } = deps;
-  const { board, images, imageService: { known }, metrics } = clients;
+  const { board, images, known, metrics } = clients;
   const { configs, events, gatingHealth, live, liveArchitectures, settingsOf } = components;
   const log = deps.log.with({ route: "gate-pod" });
   return {

@@ -139,6 +139,31 @@ export const FLAGS: readonly Flag[] = [
     fallback: "ignore",
   },
   flag(
+    "exec-format-errors",
+    "switch",
+    SERVE,
+    "Report containers that run a program of another architecture, by the status of pods.",
+  ),
+  flag(
+    "exec-format-image",
+    "text",
+    ["serve"],
+    "Image of the daemons of the plugin execFormatErrorMonitor; without it none run.",
+    "IMAGE",
+  ),
+  flag(
+    "avoid-failed-architectures",
+    "switch",
+    SERVE,
+    "Leave out architectures that an image claims and its program was seen to lack.",
+  ),
+  flag(
+    "repair-exec-format-errors",
+    "switch",
+    SERVE,
+    "Evict such pods where their owners make them again and Archway places them elsewhere.",
+  ),
+  flag(
     "registry",
     "list",
     REGISTRY,
@@ -205,6 +230,11 @@ export const FLAGS: readonly Flag[] = [
   ),
   flag("dry-run", "switch", ["release"], "Show what would be released, release nothing."),
   flag("once", "switch", ["dev"], "Run the samples, print how each ended, exit."),
+  {
+    ...flag("scenario", "choice", ["dev"], "Which samples."),
+    choices: ["placement", "exec-format-error"],
+    fallback: "placement",
+  },
 ];
 
 /** One-letter forms, as kubectl has them. */

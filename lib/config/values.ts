@@ -62,6 +62,10 @@ export const Values = z.object({
   tolerateArchTaints: list,
   liveArchitectures: flagSwitch,
   daemonsets: z.enum(["ignore", "warn", "constrain"]),
+  execFormatErrors: flagSwitch,
+  execFormatImage: optionalText,
+  avoidFailedArchitectures: flagSwitch,
+  repairExecFormatErrors: flagSwitch,
   registry: hosts,
   registryCa: list,
   insecureRegistry: hosts,
@@ -85,6 +89,7 @@ export const Values = z.object({
   adminUrl: url,
   dryRun: flagSwitch,
   once: flagSwitch,
+  scenario: z.enum(["placement", "exec-format-error"]),
 });
 
 /** All flags, parsed; durations in ms. */

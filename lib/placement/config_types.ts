@@ -45,6 +45,8 @@ export interface ClusterConfig {
   readonly namespaceSelector: LabelSelector;
   readonly fallbackArchitecture: string | undefined;
   readonly scoring: NodeAffinityScoring;
+  /** The plugin execFormatErrorMonitor is on. */
+  readonly monitorsExecFormat: boolean;
 }
 
 /** A PodPlacementConfig. */

@@ -9,7 +9,13 @@ import type { StoreChange } from "./store.ts";
 
 /** What the kubelet finds when it pulls an image: the architectures it runs on, no image, or an unknown registry. */
 export type PulledImage =
-  | { readonly kind: "runs"; readonly architectures: readonly string[] }
+  | {
+    readonly kind: "runs";
+    /** What the image claims. */
+    readonly architectures: readonly string[];
+    /** What its program runs on, where that is not what the image claims; none: it ends with 1 wherever it runs. */
+    readonly programs?: readonly string[] | undefined;
+  }
   | { readonly kind: "missing" }
   | { readonly kind: "unknown" };
 
@@ -47,9 +53,14 @@ function startPod(cluster: Cluster, pod: KubeObject, options: StartOptions): voi
   const now = timestamp(cluster.clock.nowMs());
   const statuses = listAt(pod, "spec", "containers").map((container) => {
     const image = textAt(container, "image") ?? "";
-    const state = startContainer(options.pull(image), { architecture, now });
+    const pulled = options.pull(image);
+    const state = startContainer(pulled, { architecture, now });
     const ready = state.running !== undefined;
-    return { name: textAt(container, "name") ?? "", image, imageID: "", ready, started: ready, restartCount: 0, state };
+    const name = textAt(container, "name") ?? "";
+    const common = { name, image, imageID: "", ready, started: ready, restartCount: 0, state };
+    return textAt(state, "waiting", "reason") === "CrashLoopBackOff"
+      ? { ...common, lastState: { terminated: endOf(container, pulled, now) } }
+      : common;
   });
   const failed = statuses.find((status) => !status.ready);
   const condition = failed === undefined
@@ -70,7 +81,17 @@ function startPod(cluster: Cluster, pod: KubeObject, options: StartOptions): voi
   });
   if (failed === undefined || waiting === undefined) return;
   const message = textAt(failed, "state", "waiting", "message") ?? "";
-  recordEvent(cluster, pod, { type: "Warning", reason: waiting, message, component: "kubelet" });
+  const reason = waiting === "CrashLoopBackOff" ? "BackOff" : waiting;
+  recordEvent(cluster, pod, { type: "Warning", reason, message, component: "kubelet" });
+}
+
+/** How a container ended: its last words are in the log, and in the status only where the pod asks for that. */
+function endOf(container: unknown, pulled: PulledImage, now: string): JsonObject {
+  const isRefused = pulled.kind === "runs" && pulled.programs?.length !== 0;
+  const isTold = isRefused && textAt(container, "terminationMessagePolicy") === "FallbackToLogsOnError";
+  const message = isTold ? { message: "exec /app: exec format error\n" } : {};
+  const containerID = `containerd://${"0".repeat(64)}`;
+  return { exitCode: 1, reason: "Error", startedAt: now, finishedAt: now, containerID, ...message };
 }
 
 function startContainer(
@@ -81,8 +102,10 @@ function startContainer(
     case "missing":
       return { waiting: { reason: "ErrImagePull", message: "the registry has no such image" } };
     case "runs":
-      if (pulled.architectures.includes(options.architecture)) return { running: { startedAt: options.now } };
-      return { waiting: { reason: "CrashLoopBackOff", message: `exec format error on ${options.architecture}` } };
+      if ((pulled.programs ?? pulled.architectures).includes(options.architecture)) {
+        return { running: { startedAt: options.now } };
+      }
+      return { waiting: { reason: "CrashLoopBackOff", message: "back-off 10s restarting failed container" } };
     case "unknown":
       return { running: { startedAt: options.now } };
   }

@@ -29,6 +29,7 @@ const EXPECTATION = z.object({
   architectures: z.array(z.string()),
   decision: z.enum(["unseen", "waiting", "ignore", "place", "nowhere", "fallback", "release"]),
   nodes: z.array(z.string()),
+  reported: z.boolean().optional(),
 });
 
 const REQUIRED = ["spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"] as const;
@@ -44,6 +45,7 @@ export function readOutcome(pod: KubeObject, nodes: readonly KubeObject[]): Samp
   const ok = expected === undefined || (
     decision === expected.decision &&
     architectures.join() === expected.architectures.toSorted().join() &&
+    (expected.reported ?? isReported(pod)) === isReported(pod) &&
     (nodeArchitecture === undefined ? expected.nodes.length === 0 : expected.nodes.includes(nodeArchitecture))
   );
   const images = listAt(pod, "spec", "containers").map((container) => textAt(container, "image") ?? "");
@@ -55,8 +57,15 @@ export function readOutcome(pod: KubeObject, nodes: readonly KubeObject[]): Samp
 export function isSettled(pod: KubeObject): boolean {
   const decision = readDecision(pod);
   if (decision === "waiting" || decision === "unseen") return false;
+  const expected = parseExpectation(pod.metadata.annotations?.[EXPECT_ANNOTATION]);
+  if (expected?.reported === true && !isReported(pod)) return false;
   if (textAt(pod, "spec", "nodeName") !== undefined) return textAt(pod, "status", "podIP") !== undefined;
   return listAt(pod, "status", "conditions").some((condition) => textAt(condition, "reason") === "Unschedulable");
+}
+
+/** Whether it is said of a pod that it runs a program of another architecture. */
+function isReported(pod: KubeObject): boolean {
+  return pod.metadata.labels?.[PodLabel.execFormatError] === "true";
 }
 
 /** The decision that a pod's gate, labels and affinity show. */

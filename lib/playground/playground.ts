@@ -14,6 +14,7 @@ import { openKubelets, type PulledImage } from "./kubelet.ts";
 import { isSettled, readOutcome, type SampleOutcome } from "./outcomes.ts";
 import { openRegistry, type Registry } from "./registry.ts";
 import {
+  programsOf,
   REGISTRY_USER,
   SAMPLE_NAMESPACE,
   sampleClusterConfig,
@@ -21,6 +22,7 @@ import {
   sampleNodes,
   samplePods,
   samplePullSecret,
+  type Scenario,
 } from "./samples.ts";
 import { openScheduler } from "./scheduler.ts";
 import { ObjectStore } from "./store.ts";
@@ -38,6 +40,8 @@ export interface PlaygroundOptions {
   readonly namespaces?: readonly string[];
   /** How long the registry holds back each answer (ms). */
   readonly registryLatencyMs?: number;
+  /** Which samples; default how pods are placed. */
+  readonly scenario?: Scenario;
 }
 
 /** Paths of the files that `serve` is given. */
@@ -110,7 +114,8 @@ export async function openPlayground(options: PlaygroundOptions): Promise<Playgr
     registry,
     apiServer,
     serveFlags: serveFlags(files, registry.host),
-    applySamples: (signal) => applySamples(cluster, { registryHost: registry.host, signal }),
+    applySamples: (signal) =>
+      applySamples(cluster, { registryHost: registry.host, scenario: options.scenario, signal }),
     waitUntilSettled: (signal) => waitFor(store, () => samples().every(isSettled), signal),
     outcomes: () => samples().map((pod) => readOutcome(pod, store.list(Resource.nodes))),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
@@ -119,8 +124,11 @@ export async function openPlayground(options: PlaygroundOptions): Promise<Playgr
 
 function pullFrom(registry: Registry, image: string): PulledImage {
   if (!image.startsWith(`${registry.host}/`)) return { kind: "unknown" };
-  const architectures = registry.architecturesOf(image.slice(registry.host.length + 1));
-  return architectures === undefined ? { kind: "missing" } : { kind: "runs", architectures };
+  const reference = image.slice(registry.host.length + 1);
+  const architectures = registry.architecturesOf(reference);
+  return architectures === undefined
+    ? { kind: "missing" }
+    : { kind: "runs", architectures, programs: programsOf(reference) };
 }
 
 function serveFlags(files: PlaygroundFiles, registryHost: string): readonly string[] {
@@ -154,12 +162,16 @@ async function furnish(
 
 async function applySamples(
   cluster: Cluster,
-  options: { readonly registryHost: string; readonly signal: AbortSignal },
+  options: {
+    readonly registryHost: string;
+    readonly scenario: Scenario | undefined;
+    readonly signal: AbortSignal;
+  },
 ): Promise<void> {
   const watched = (): boolean =>
     cluster.store.list(Resource.mutatingWebhooks).some((object) => listAt(object, "webhooks").length > 0);
   await waitFor(cluster.store, watched, options.signal);
-  const pods = samplePods(options.registryHost);
+  const pods = samplePods(options.registryHost, options.scenario);
   await Promise.all(pods.map((pod) => create(cluster, "Pod", pod, SAMPLE_NAMESPACE)));
 }
 

@@ -20,7 +20,12 @@ export interface Expectation {
   readonly decision: PodDecision;
   /** Architectures of nodes it may be on; empty: it must stay unscheduled. */
   readonly nodes: readonly string[];
+  /** Whether it must be reported that it runs a program of another architecture; absent: that is not looked at. */
+  readonly reported?: boolean | undefined;
 }
+
+/** Which samples: how pods are placed, or what is said of those that are where they cannot run. */
+export type Scenario = "placement" | "exec-format-error";
 
 /** The one user of the registry's private repositories. */
 export const REGISTRY_USER = { name: "demo", password: "playground" } as const;
@@ -85,7 +90,20 @@ export function sampleImages(): readonly ImageDescription[] {
     image("demo/bundle", ["amd64"], { form: "docker-manifest", labels: BUNDLE_LABELS }),
     image("private/app", ["arm64"], { form: "oci-index", access: "token" }),
     image("private/tool", ["amd64"], { form: "oci-index", access: "basic" }),
+    image("demo/lying", ["amd64", "arm64"], { form: "oci-index" }),
+    image("demo/failing", ["amd64", "arm64"], { form: "oci-index" }),
   ];
+}
+
+/** Repositories whose programs are not what their images claim: the architectures that they run on. */
+const PROGRAMS: ReadonlyMap<string, readonly string[]> = new Map([["demo/lying:v1", ["arm64"]], [
+  "demo/failing:v1",
+  [],
+]]);
+
+/** What the program of an image runs on; undefined: what the image claims. */
+export function programsOf(image: string): readonly string[] | undefined {
+  return PROGRAMS.get(image);
 }
 
 function image(
@@ -113,6 +131,8 @@ interface Sample {
   readonly images: readonly string[];
   readonly expect: Expectation;
   readonly spec?: JsonObject;
+  /** Of each container. */
+  readonly container?: JsonObject;
 }
 
 const AMD64: Expectation = { decision: "place", architectures: ["amd64"], nodes: ["amd64"] };
@@ -151,9 +171,37 @@ const SAMPLES: readonly Sample[] = [
   },
 ];
 
+const MISPLACED: readonly Sample[] = [
+  {
+    name: "placed",
+    images: ["demo/web"],
+    expect: { decision: "place", architectures: ["amd64", "arm64"], nodes: ["amd64", "arm64"], reported: false },
+  },
+  {
+    name: "bound-by-hand",
+    images: ["demo/edge"],
+    spec: { nodeName: "amd64-1" },
+    expect: { decision: "ignore", architectures: [], nodes: ["amd64"], reported: true },
+  },
+  {
+    name: "lying-image",
+    images: ["demo/lying"],
+    spec: { nodeSelector: { [NODE_ARCH_LABEL]: "amd64" } },
+    container: { terminationMessagePolicy: "FallbackToLogsOnError" },
+    expect: { decision: "ignore", architectures: ["amd64"], nodes: ["amd64"], reported: true },
+  },
+  {
+    name: "merely-fails",
+    images: ["demo/failing"],
+    spec: { nodeSelector: { [NODE_ARCH_LABEL]: "amd64" } },
+    expect: { decision: "ignore", architectures: ["amd64"], nodes: ["amd64"], reported: false },
+  },
+];
+
 /** The sample pods, with images of the registry at a host. */
-export function samplePods(registryHost: string): readonly JsonObject[] {
-  return SAMPLES.map(({ name, images, expect, spec }) => ({
+export function samplePods(registryHost: string, scenario: Scenario = "placement"): readonly JsonObject[] {
+  const samples = scenario === "placement" ? SAMPLES : MISPLACED;
+  return samples.map(({ name, images, expect, spec, container }) => ({
     metadata: {
       name,
       namespace: SAMPLE_NAMESPACE,
@@ -165,6 +213,7 @@ export function samplePods(registryHost: string): readonly JsonObject[] {
       containers: images.map((repository) => ({
         name: repository.replace(/^.*\//, ""),
         image: `${registryHost}/${repository}:v1`,
+        ...container,
       })),
     },
   }));

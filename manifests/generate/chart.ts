@@ -84,6 +84,7 @@ function fillIn(line: string, image: string): string {
     .replace(`image: ${image}`, "image: {{ .Values.image }}")
     .replace(/^ {2}replicas: \d+$/, "  replicas: {{ .Values.replicas }}")
     .replace(/--(\w+)-of-the-chart$/, "{{ toJson .Values.$1 }}")
+    .replace(/^( +value: )registry\.example\.com\/archway-daemon:.*$/, "$1{{ .Values.execFormatImage }}")
     .replace(/^( +value: )""$/, `$1"${RUNBOOK_BASE}"`)
     .replace(/^( +runbook_url: )(.*)$/, `$1"${RUNBOOK_BASE}$2"`);
 }

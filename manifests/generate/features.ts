@@ -76,5 +76,15 @@ export const FEATURES: readonly Feature[] = [
     values: { nodeRegistryConfig: true },
     component: "components/node-registry-config",
   },
+  {
+    condition: ".Values.execFormatErrors",
+    values: { execFormatErrors: true },
+    component: "components/exec-format-errors",
+  },
+  {
+    condition: ".Values.execFormatRepair",
+    values: { execFormatRepair: true },
+    component: "components/exec-format-repair",
+  },
   { condition: ".Values.migration", values: { migration: true }, component: "components/migration" },
 ];

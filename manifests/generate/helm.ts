@@ -97,6 +97,12 @@ daemonsetsWarn: false
 registryCa: false
 # Read the node's registry configuration, as the Multiarch Tuning Operator does; needs a privileged namespace.
 nodeRegistryConfig: false
+# Report containers that run a program of another architecture; needs a privileged namespace and Kubernetes 1.30.
+execFormatErrors: false
+# Where you pushed the image of its daemon; best by digest.
+execFormatImage: registry.example.com/archway-daemon:0.1.0
+# With execFormatErrors: evict such pods where their owners make them again and Archway places them elsewhere.
+execFormatRepair: false
 # Rights to free what the Multiarch Tuning Operator left behind; for taking over from it.
 migration: false
 # More flags of \`archway serve\`.
@@ -125,6 +131,9 @@ const VALUES_SCHEMA = {
     prewarm: SWITCH,
     liveArchitectures: SWITCH,
     daemonsetsWarn: SWITCH,
+    execFormatErrors: SWITCH,
+    execFormatImage: { type: "string", minLength: 1 },
+    execFormatRepair: SWITCH,
     migration: SWITCH,
     registryCa: SWITCH,
     nodeRegistryConfig: SWITCH,
@@ -150,7 +159,7 @@ const NOTES = `Archway runs in {{ .Release.Namespace }}. It touches no pod befor
 
 The namespace is yours; the manifests of kustomize put these labels on it:
 
-  kubectl label namespace {{ .Release.Namespace }} pod-security.kubernetes.io/enforce={{ if .Values.nodeRegistryConfig }}privileged{{ else }}restricted{{ end }}
+  kubectl label namespace {{ .Release.Namespace }} pod-security.kubernetes.io/enforce={{ if or .Values.nodeRegistryConfig .Values.execFormatErrors }}privileged{{ else }}restricted{{ end }}
 {{- if eq .Values.variant "openshift" }}
   kubectl label namespace {{ .Release.Namespace }} openshift.io/cluster-monitoring=true
 {{- end }}

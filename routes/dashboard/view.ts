@@ -25,6 +25,21 @@ export interface DashboardView {
   readonly registries: readonly RegistryView[];
   /** What was decided lately. */
   readonly board: BoardSnapshot;
+  /** Containers that were to run a program of another architecture; undefined where nobody looks for them. */
+  readonly execFormat: readonly ExecFormatView[] | undefined;
+}
+
+/** One such container. */
+export interface ExecFormatView {
+  /** Wall time (epoch ms) of the report. */
+  readonly atMs: number;
+  readonly namespace: string;
+  readonly pod: string;
+  /** Empty when it is not known. */
+  readonly container: string;
+  readonly node: string;
+  /** Of the node. */
+  readonly architecture: string;
 }
 
 /** A pod that is held now. */

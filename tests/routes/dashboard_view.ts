@@ -18,6 +18,7 @@ export function makeView(overrides: Partial<DashboardView> = {}): DashboardView 
     cachedInspections: 0,
     registries: [],
     board: openBoard({ capacity: 1 }).snapshot(),
+    execFormat: undefined,
     ...overrides,
   };
 }

@@ -12,7 +12,10 @@ const SCORING = z.looseObject({
   platforms: z.array(PLATFORM).nullish(),
 });
 
-const PLUGINS = z.looseObject({ nodeAffinityScoring: SCORING.nullish() });
+const PLUGINS = z.looseObject({
+  nodeAffinityScoring: SCORING.nullish(),
+  execFormatErrorMonitor: z.looseObject({ enabled: z.boolean().catch(false) }).nullish().catch(undefined),
+});
 
 const MANAGED_FIELDS = z.looseObject({ time: z.string().nullish(), fieldsV1: z.unknown() });
 
@@ -65,6 +68,7 @@ export function parseClusterConfig(object: unknown): Parsed<ClusterConfig> {
     namespaceSelector: parseSelector(spec.namespaceSelector),
     fallbackArchitecture: spec.fallbackArchitecture || undefined,
     scoring: scoringOf(spec.plugins?.nodeAffinityScoring),
+    monitorsExecFormat: spec.plugins?.execFormatErrorMonitor?.enabled ?? false,
   };
   return asParsed(value);
 }
