@@ -1,0 +1,51 @@
+// Brings one blob into a repository: it is there, or taken over from a neighbour, or streamed from wherever it is.
+import type { Clock } from "../../clock.ts";
+import { openLayer } from "../read_document.ts";
+import type { RepositoryClient } from "../repository_client.ts";
+import type { IdleLimits } from "./idle_guard.ts";
+import { withRetries } from "./retries.ts";
+import type { TargetRepository } from "./target_repository.ts";
+import { uploadBlob } from "./upload_blob.ts";
+import { type BlobDescriptor, verifyStream } from "./verified_stream.ts";
+
+/** How a blob came to be there. */
+export type BlobOutcome = "present" | "mounted" | "copied";
+
+/** Where a blob comes from and goes to. */
+export interface BlobCopy {
+  readonly blob: BlobDescriptor;
+  /** A client of the repository that is read. */
+  readonly source: RepositoryClient;
+  readonly target: TargetRepository;
+  /** A repository on the target's registry that has the blob. */
+  readonly mountFrom: string | undefined;
+}
+
+/** What copies run with. */
+export interface CopyDeps {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Told of bytes as they pass; of those that have passed twice as well. */
+  readonly onBytes: (bytes: number) => void;
+  readonly limits?: IdleLimits | undefined;
+}
+
+/** Copies it, with bounded retries. Throws PushError or InspectionError; then the repository does not have it. */
+export function copyBlob(copy: BlobCopy, deps: CopyDeps): Promise<BlobOutcome> {
+  return withRetries(() => copyOnce(copy, deps), deps);
+}
+
+async function copyOnce({ blob, source, target, mountFrom }: BlobCopy, deps: CopyDeps): Promise<BlobOutcome> {
+  const { clock, signal, onBytes, limits } = deps;
+  const { digest } = blob;
+  if (await target.hasBlob(digest)) return "present";
+  const mount = mountFrom === undefined ? undefined : await target.mount(digest, mountFrom);
+  if (mount?.kind === "mounted") return "mounted";
+  const open = async (): Promise<ReturnType<typeof verifyStream>> => {
+    const stream = await openLayer(source, { digest, clock });
+    return verifyStream(stream, { blob, registry: source.endpoint.host, onBytes });
+  };
+  const begun = mount?.kind === "upload" ? mount.upload : undefined;
+  await uploadBlob({ blob, open }, { target, begun, signal, limits });
+  return "copied";
+}

@@ -1,0 +1,53 @@
+// The blobs that a manifest names, as what must be copied with it. Pure.
+import { isObject, listAt, objectAt, textAt } from "../../json.ts";
+import { parseSparseObject } from "../../json_density.ts";
+import type { BlobDescriptor } from "./verified_stream.ts";
+
+/** The blobs, or why they cannot be told. */
+export type ManifestBlobs =
+  | {
+    readonly kind: "blobs";
+    /** Each once, the config first. */
+    readonly blobs: readonly BlobDescriptor[];
+    /** Layers that are fetched from elsewhere by whoever runs the image, and must not be pushed. */
+    readonly foreign: readonly BlobDescriptor[];
+  }
+  | { readonly kind: "malformed"; readonly problem: string };
+
+/** More than any image has. */
+const MAX_LAYERS = 1_000;
+/** In the media types of such layers: a layer of another type is pushed, also one that names addresses. */
+const FOREIGN = /\.(?:foreign|nondistributable)\./;
+
+/** Reads them from the text of an image manifest. */
+export function blobsOf(manifest: string): ManifestBlobs {
+  const document = parseSparseObject(manifest);
+  const layers = listAt(document, "layers") ?? [];
+  if (layers.length > MAX_LAYERS) return malformed(`it has more than ${MAX_LAYERS} layers`);
+  const all = [objectAt(document, "config"), ...layers].map(parseBlob);
+  const blobs: (BlobDescriptor & { readonly isForeign: boolean })[] = [];
+  for (const blob of all) {
+    if (blob === undefined) return malformed("its config or a layer has no digest or no size");
+    blobs.push(blob);
+  }
+  const distinct = [...new Map(blobs.map((blob) => [blob.digest, blob])).values()];
+  const plain = ({ digest, size }: BlobDescriptor): BlobDescriptor => ({ digest, size });
+  return {
+    kind: "blobs",
+    blobs: distinct.filter(({ isForeign }) => !isForeign).map(plain),
+    foreign: distinct.filter(({ isForeign }) => isForeign).map(plain),
+  };
+}
+
+function parseBlob(descriptor: unknown): BlobDescriptor & { readonly isForeign: boolean } | undefined {
+  if (!isObject(descriptor)) return undefined;
+  const digest = textAt(descriptor, "digest");
+  const { size } = descriptor;
+  if (!/^[a-z0-9]+:[0-9a-f]{32,128}$/.test(digest)) return undefined;
+  if (typeof size !== "number" || !Number.isSafeInteger(size) || size < 0) return undefined;
+  return { digest, size, isForeign: FOREIGN.test(textAt(descriptor, "mediaType")) };
+}
+
+function malformed(problem: string): ManifestBlobs {
+  return { kind: "malformed", problem };
+}

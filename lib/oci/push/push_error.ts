@@ -1,0 +1,53 @@
+// A write that a registry did not take, as an error with its class. What goes wrong on the wire is an InspectionError.
+
+/** Why a write failed. */
+export const PUSH_REASONS = [
+  /** 401: no credential may push. */
+  "Unauthorized",
+  /** 403: the login is good, its rights do not suffice. */
+  "PushDenied",
+  /** The registry does not take manifests of this media type. */
+  "MediaTypeRefused",
+  /** The registry lacks something that the manifest names. */
+  "PartsMissing",
+  /** The registry says that the content is something else. */
+  "DigestMismatch",
+  /** The registry takes no request of this size. */
+  "TooLarge",
+  /** Anything else that asking again does not mend: a tag that must not move, a repository that is not there, a quota. */
+  "Refused",
+  /** 429. */
+  "RateLimited",
+  /** 5xx, or an answer that makes no sense. */
+  "ServerError",
+] as const;
+
+/** One of {@link PUSH_REASONS}. */
+export type PushReason = typeof PUSH_REASONS[number];
+
+/** A failed write as data. The message is safe to show: no credential, no URL query. */
+export interface PushFailure {
+  /** Whether asking again later may help. */
+  readonly kind: "permanent" | "transient";
+  readonly reason: PushReason;
+  /** For people. */
+  readonly message: string;
+  /** `host[:port]`. */
+  readonly registry: string;
+  /** How long the registry asked to be left alone. */
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** A failed write with its cause. */
+export class PushError extends Error {
+  /** Tells it from other errors in logs. */
+  override readonly name = "PushError";
+  /** The failure as data. */
+  readonly failure: PushFailure;
+
+  /** Its message is that of the failure. */
+  constructor(failure: PushFailure, options: { readonly cause?: unknown } = {}) {
+    super(failure.message, options);
+    this.failure = failure;
+  }
+}

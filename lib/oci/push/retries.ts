@@ -1,0 +1,35 @@
+// Bounded retries of work on a registry that may be done twice without harm: everything of a push is named by its digest.
+import { backoffMs, type Clock } from "../../clock.ts";
+import { InspectionError } from "../errors.ts";
+import { PushError } from "./push_error.ts";
+
+/** Tries of one piece of work. */
+export const MAX_TRIES = 4;
+const BACKOFF = { baseMs: 500, capMs: 8_000 } as const;
+/** A registry that wants to be left alone for longer is not waited for. */
+const LONGEST_WAIT_MS = 60_000;
+
+/** What passes by itself. A certificate does not. */
+function transientOf(error: unknown): { readonly retryAfterMs: number | undefined } | undefined {
+  if (!(error instanceof InspectionError || error instanceof PushError)) return undefined;
+  const { kind, reason, retryAfterMs } = error.failure;
+  return kind === "transient" && reason !== "TlsFailed" ? { retryAfterMs } : undefined;
+}
+
+/** The first result; throws what the last try threw, what is permanent at once, and the signal's reason. */
+export async function withRetries<T>(
+  work: () => Promise<T>,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+): Promise<T> {
+  for (let tries = 1;; tries++) {
+    signal.throwIfAborted();
+    try {
+      return await work();
+    } catch (error) {
+      const transient = signal.aborted ? undefined : transientOf(error);
+      const waitMs = transient?.retryAfterMs ?? backoffMs(tries, BACKOFF);
+      if (transient === undefined || tries === MAX_TRIES || waitMs > LONGEST_WAIT_MS) throw error;
+      await clock.sleep(waitMs, signal);
+    }
+  }
+}

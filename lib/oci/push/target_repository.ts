@@ -1,0 +1,264 @@
+// A repository that is written to: manifests, blobs by mount, and the requests that uploads are made of. Each call is one
+// request, or as many as its login takes.
+import type { Clock } from "../../clock.ts";
+import type { Credential } from "../credential.ts";
+import type { Answer } from "../http/exchange.ts";
+import { documentUrl, rootUrl } from "../image/document.ts";
+import { MANIFEST_MEDIA_TYPES } from "../image/manifest.ts";
+import { pauseOf } from "../limits/outcome.ts";
+import type { Endpoint } from "../pull_plan.ts";
+import { readDocument } from "../read_document.ts";
+import { canonicalReference } from "../reference.ts";
+import type { RepositoryClient, RepositoryMessage, RepositoryRequest } from "../repository_client.ts";
+import { PushError, type PushReason } from "./push_error.ts";
+import { judgeRefusal } from "./write_answer.ts";
+
+/** A manifest or index to write. */
+export interface ManifestContent {
+  readonly mediaType: string;
+  readonly digest: string;
+  /** As they are: a manifest is never written anew. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** What a request for a mount led to. */
+export type MountOutcome =
+  | { readonly kind: "mounted" }
+  /** The registry began an upload instead. */
+  | { readonly kind: "upload"; readonly upload: UploadSession }
+  | { readonly kind: "refused" };
+
+/** An upload that has begun. */
+export interface UploadSession {
+  /** Where the next request goes; with its query, which may be a secret. */
+  readonly location: string;
+  /** What the registry wants a piece to have at least; 0 when it does not say. */
+  readonly leastPieceBytes: number;
+}
+
+/** The part of a request that changes from write to write. */
+type Write = Pick<RepositoryRequest, "urlBy" | "signal"> & { readonly message: Omit<RepositoryMessage, "maxBytes"> };
+
+const MAX_ANSWER_BYTES = 64 * 1024;
+/** A registry may verify, or move to another storage, what it has got (ms). */
+const WRITE_TIMEOUTS = { headersMs: 30_000, totalMs: 60_000 };
+
+/** The repository. Calls throw PushError or InspectionError. */
+export class TargetRepository {
+  readonly #client: RepositoryClient;
+  readonly #clock: Clock;
+  #accepted: Credential | undefined;
+
+  /** Sends nothing. The client asks for the right to push. */
+  constructor({ client, clock }: { readonly client: RepositoryClient; readonly clock: Clock }) {
+    this.#client = client;
+    this.#clock = clock;
+  }
+
+  /** Where it is. */
+  get endpoint(): Endpoint {
+    return this.#client.endpoint;
+  }
+
+  /** What a tag or digest names there; undefined when there is nothing. */
+  async digestOf(reference: string): Promise<string | undefined> {
+    const name = { kind: "head", identifier: reference } as const;
+    const answer = await this.#send({
+      message: { kind: "manifestHead", method: "HEAD", accept: MANIFEST_MEDIA_TYPES.join(", ") },
+      urlBy: (scheme) => documentUrl(this.endpoint, { ...name, scheme }),
+    });
+    if (answer?.status === 404) return undefined;
+    if (answer?.status !== 200) throw this.#refusal(answer, `look up ${this.#nameOf(reference)}`);
+    const digest = answer.headers.get("docker-content-digest") ?? "";
+    if (/^[a-z0-9]+:[0-9a-f]{32,128}$/.test(digest)) return digest;
+    const read = await readDocument(this.#client, {
+      name: { kind: "manifest", identifier: reference },
+      clock: this.#clock,
+    });
+    return read.document.digest;
+  }
+
+  /** Whether it has a blob. */
+  async hasBlob(digest: string): Promise<boolean> {
+    const answer = await this.#send({
+      message: { kind: "other", method: "HEAD" },
+      urlBy: (scheme) => documentUrl(this.endpoint, { kind: "blob", identifier: digest, scheme }),
+    });
+    if (answer?.status === 200) return true;
+    if (answer?.status === 404) return false;
+    throw this.#refusal(answer, `look up blob ${this.#nameOf(digest)}`);
+  }
+
+  /** Writes a manifest under a tag or its digest. */
+  async putManifest(reference: string, { mediaType, digest, bytes }: ManifestContent): Promise<void> {
+    const answer = await this.#send({
+      message: {
+        kind: "other",
+        method: "PUT",
+        body: { contentType: mediaType, content: bytes },
+        timeouts: WRITE_TIMEOUTS,
+      },
+      urlBy: (scheme) => documentUrl(this.endpoint, { kind: "manifest", identifier: reference, scheme }),
+    });
+    if (answer === undefined || answer.status < 200 || answer.status > 299) {
+      throw this.#refusal(answer, `push ${this.#nameOf(reference)}`);
+    }
+    const stated = answer.headers.get("docker-content-digest");
+    if (stated === null || stated === digest) return;
+    throw this.failure(
+      "DigestMismatch",
+      `Cannot trust ${this.#nameOf(reference)}: the registry says that what was pushed as ${digest} is ${
+        stated.slice(0, 200)
+      }.`,
+    );
+  }
+
+  /** Takes a blob over from another repository of the same registry, without its bytes being sent. */
+  async mount(digest: string, from: string): Promise<MountOutcome> {
+    const answer = await this.#send({
+      message: { kind: "other", method: "POST", timeouts: WRITE_TIMEOUTS },
+      urlBy: (scheme) => this.#uploadsUrl(scheme, { mount: digest, from }),
+    });
+    if (answer?.status === 201) return { kind: "mounted" };
+    if (answer?.status === 202) return { kind: "upload", upload: this.#sessionOf(answer) };
+    if (answer === undefined || answer.status < 429) return { kind: "refused" };
+    throw this.#refusal(answer, `mount ${this.#nameOf(digest)}`);
+  }
+
+  /** Begins an upload. */
+  async startUpload(): Promise<UploadSession> {
+    const answer = await this.#send({
+      message: { kind: "other", method: "POST", timeouts: WRITE_TIMEOUTS },
+      urlBy: (scheme) => this.#uploadsUrl(scheme, {}),
+    });
+    if (answer?.status === 202) return this.#sessionOf(answer);
+    throw this.#refusal(answer, `push to "${this.name}"`);
+  }
+
+  /** One request of an upload, whatever the registry answers; undefined when no credential is taken. */
+  async sendToUpload(
+    { location }: UploadSession,
+    { message, digest, signal }: {
+      readonly message: Omit<RepositoryMessage, "maxBytes" | "kind">;
+      /** Ends the upload as this blob. */
+      readonly digest?: string | undefined;
+      readonly signal?: AbortSignal | undefined;
+    },
+  ): Promise<Answer | undefined> {
+    return await this.#send({
+      message: { kind: "other", ...message },
+      urlBy: (scheme) => this.#locationUrl(location, { scheme, digest }),
+      signal,
+    });
+  }
+
+  /** The upload after an answer to one of its requests; as it was when the answer names no other place. */
+  next(upload: UploadSession, answer: Answer): UploadSession {
+    return answer.headers.has("location") ? { ...this.#sessionOf(answer), ...keptLeast(upload) } : upload;
+  }
+
+  /** The error for a refused request of an upload. */
+  uploadRefused(answer: Answer | undefined, digest: string): PushError {
+    return this.#refusal(answer, `push blob ${this.#nameOf(digest)}`);
+  }
+
+  /** An error of this repository. */
+  failure(reason: PushReason, message: string, kind: "permanent" | "transient" = "permanent"): PushError {
+    return new PushError({ kind, reason, message, registry: this.endpoint.host });
+  }
+
+  /** `host/repository`. */
+  get name(): string {
+    return `${this.endpoint.host}/${this.endpoint.repository}`;
+  }
+
+  /** The answer; undefined when no credential is taken without any. The credential that worked comes first next time. */
+  async #send({ message, urlBy, signal }: Write): Promise<Answer | undefined> {
+    const all = this.#client.credentials;
+    const accepted = this.#accepted;
+    const order = accepted === undefined ? all : [accepted, ...all.filter((one) => one !== accepted)];
+    const sent = await this.#client.send({
+      message: { maxBytes: MAX_ANSWER_BYTES, ...message },
+      urlBy,
+      signal,
+      isFinal: isFinalWrite,
+      mayReadRoot: true,
+    }, [...order, undefined]);
+    if (sent.kind === "answered" && sent.credential !== undefined) this.#accepted = sent.credential;
+    return sent.answer;
+  }
+
+  #uploadsUrl(scheme: "https" | "http", query: Readonly<Record<string, string>>): URL {
+    const url = new URL(`${rootUrl(this.endpoint, scheme)}${this.endpoint.repository}/blobs/uploads/`);
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+    return url;
+  }
+
+  #sessionOf({ headers }: Answer): UploadSession {
+    const location = headers.get("location") ?? "";
+    const least = Number(headers.get("oci-chunk-min-length") ?? 0);
+    // Throws here rather than at the next request, where a stream may have begun.
+    this.#locationUrl(location, { scheme: "https" });
+    return { location, leastPieceBytes: Number.isSafeInteger(least) && least > 0 ? least : 0 };
+  }
+
+  /** Credentials and content go to the registry itself. Behind a proxy it may not know by which scheme it is reached. */
+  #locationUrl(
+    location: string,
+    { scheme, digest }: { readonly scheme: "https" | "http"; readonly digest?: string | undefined },
+  ): URL {
+    const own = this.#uploadsUrl(scheme, {});
+    const named = location !== "" && URL.canParse(location, own) ? new URL(location, own) : undefined;
+    const isWeb = named?.protocol === "https:" || named?.protocol === "http:";
+    if (named === undefined || !isWeb || named.hostname !== own.hostname) {
+      throw this.failure("Refused", `Cannot push to "${this.name}": the registry wants the upload sent elsewhere.`);
+    }
+    const isOwnPort = named.port === own.port || named.protocol !== own.protocol && named.port === "";
+    if (!isOwnPort) {
+      throw this.failure("Refused", `Cannot push to "${this.name}": the registry wants the upload sent elsewhere.`);
+    }
+    const url = new URL(own);
+    url.pathname = named.pathname;
+    url.search = named.search;
+    if (digest !== undefined) url.searchParams.set("digest", digest);
+    return url;
+  }
+
+  #refusal(answer: Answer | undefined, what: string): PushError {
+    const registry = this.endpoint.host;
+    const { kind, reason, says } = judgeRefusal(answer ?? { status: 401, body: new Uint8Array() });
+    const tried = [...new Set(this.#client.credentials.map(({ source }) => source))];
+    const message = `Cannot ${what}: the registry answered ${says}.${adviceFor(reason, { tried, name: this.name })}`;
+    const retryAfterMs = answer === undefined ? undefined : pauseOf(answer, this.#clock.nowMs());
+    return new PushError({ kind, reason, message, registry, retryAfterMs });
+  }
+
+  #nameOf(identifier: string): string {
+    const { host, repository } = this.endpoint;
+    return `"${canonicalReference({ registry: host, repository, identifier })}"`;
+  }
+}
+
+/** Not "who are you"; nor "not there" to a stranger, which some registries say instead. */
+function isFinalWrite({ status }: Answer, isLoggedIn: boolean): boolean {
+  return status !== 401 && status !== 403 && (status !== 404 || isLoggedIn);
+}
+
+/** A registry may say it once, when the upload begins. */
+function keptLeast({ leastPieceBytes }: UploadSession): { readonly leastPieceBytes?: number } {
+  return leastPieceBytes === 0 ? {} : { leastPieceBytes };
+}
+
+/** What to do next, where the registry's words do not say it. */
+function adviceFor(
+  reason: PushReason,
+  { tried, name }: { readonly tried: readonly string[]; readonly name: string },
+): string {
+  if (reason === "Unauthorized") {
+    return tried.length === 0
+      ? " No credential matches it: name a docker config that has one by --docker-config."
+      : ` Refused: ${tried.join(", ")}, anonymous. Log in again, or name another docker config by --docker-config.`;
+  }
+  if (reason === "PushDenied") return ` The login must be allowed to push to "${name}".`;
+  return "";
+}

@@ -1,0 +1,58 @@
+// In which form a blob is uploaded, and what to try when a registry, or a proxy before it, refuses one. Pure.
+//
+//   whole ──413──▶ pieces of 8 MiB ──413──▶ pieces of 1 MiB ──▶ none
+//   stream ──413, 411, cut off──▶ pieces of 8 MiB
+//      └──another refusal──▶ stream at once
+
+/** How the bytes of a blob are sent. */
+export type UploadForm =
+  /** In one PUT from memory, as the specification has it for small blobs. */
+  | { readonly kind: "whole" }
+  /** In one PATCH as they come, then an empty PUT: what container engines do. */
+  | { readonly kind: "stream" }
+  /** In one PUT as they come, for registries that take no PATCH. */
+  | { readonly kind: "stream at once" }
+  /** In PATCHes of so many bytes, the last one with fewer, then an empty PUT. */
+  | { readonly kind: "pieces"; readonly bytes: number };
+
+const MIB = 1024 * 1024;
+
+/** Blobs of at most so many bytes are held in memory; so are as many uploads as run at a time. */
+export const MAX_WHOLE_BYTES = 4 * MIB;
+/** The largest piece: a registry that wants larger ones is not sent pieces. */
+export const MAX_PIECE_BYTES = 8 * MIB;
+/** What reverse proxies take without being configured. */
+const LEAST_PIECE_BYTES = MIB;
+
+type UploadStatus = number | "broken";
+
+/** Statuses that say "too much in one request", or "say the length first". */
+const WANTS_PIECES: readonly UploadStatus[] = [411, 413];
+/** Refusals of the method, or of its form. */
+const WANTS_PUT: readonly UploadStatus[] = [400, 404, 405, 415, 416, 501];
+
+/** The form to begin with. */
+export function firstForm(size: number): UploadForm {
+  return { kind: size <= MAX_WHOLE_BYTES ? "whole" : "stream" };
+}
+
+/** The form to try next after a refusal; undefined: there is none, the refusal stands. */
+export function nextForm(
+  form: UploadForm,
+  { status, size, leastPieceBytes }: {
+    /** Of the answer; `broken`: the connection was cut instead. */
+    readonly status: UploadStatus;
+    readonly size: number;
+    /** What the registry wants a piece to have at least; 0 when it does not say. */
+    readonly leastPieceBytes: number;
+  },
+): UploadForm | undefined {
+  if (form.kind === "stream" && WANTS_PUT.includes(status)) return { kind: "stream at once" };
+  const isCut = status === "broken" && (form.kind === "stream" || form.kind === "stream at once");
+  if (!isCut && !WANTS_PIECES.includes(status)) return undefined;
+  const triedBytes = form.kind === "pieces" ? form.bytes : form.kind === "whole" ? size : Infinity;
+  const bytes = [MAX_PIECE_BYTES, LEAST_PIECE_BYTES]
+    .map((wanted) => Math.max(wanted, leastPieceBytes))
+    .find((candidate) => candidate < triedBytes && candidate <= MAX_PIECE_BYTES);
+  return bytes === undefined ? undefined : { kind: "pieces", bytes };
+}

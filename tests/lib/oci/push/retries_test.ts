@@ -1,0 +1,69 @@
+// How often work on a registry is tried, and what is waited for in between, on a clock of the test's.
+import assert from "node:assert/strict";
+import { inspectionError } from "../../../../lib/oci/errors.ts";
+import { PushError } from "../../../../lib/oci/push/push_error.ts";
+import { MAX_TRIES, withRetries } from "../../../../lib/oci/push/retries.ts";
+import { systemClock } from "../../../../lib/clock.ts";
+
+const { signal } = new AbortController();
+
+/** A clock that waits for nothing, and keeps for how long it was asked to. */
+function openClock(): { readonly waitsMs: number[]; readonly clock: typeof systemClock } {
+  const waitsMs: number[] = [];
+  const sleep = (ms: number): Promise<void> => Promise.resolve(void waitsMs.push(ms));
+  return { waitsMs, clock: { ...systemClock, sleep } };
+}
+
+function busy(retryAfterMs?: number): PushError {
+  return new PushError({
+    kind: "transient",
+    reason: "RateLimited",
+    message: "Cannot push: 429.",
+    registry: "a",
+    retryAfterMs,
+  });
+}
+
+async function failing(error: unknown, failures = Infinity): Promise<{ tries: number; waitsMs: readonly number[] }> {
+  const { clock, waitsMs } = openClock();
+  let tries = 0;
+  const work = (): Promise<void> => ++tries > failures ? Promise.resolve() : Promise.reject(error);
+  await withRetries(work, { clock, signal }).catch((thrown: unknown) => assert.equal(thrown, error));
+  return { tries, waitsMs };
+}
+
+Deno.test("withRetries() tries what may pass a few times, with growing pauses (P-117)", async () => {
+  for (const error of [busy(), inspectionError("Unreachable", "x"), inspectionError("ServerError", "x")]) {
+    const { tries, waitsMs } = await failing(error);
+    assert.equal(tries, MAX_TRIES);
+    assert.equal(waitsMs.length, MAX_TRIES - 1);
+    assert.ok(waitsMs.every((ms, at) => ms > 0 && ms <= 500 * 2 ** at), waitsMs.join());
+  }
+  assert.equal((await failing(busy(), 2)).tries, 3);
+});
+
+Deno.test("withRetries() waits as long as the registry asks, up to a minute (P-117)", async () => {
+  assert.deepEqual(await failing(busy(7_000), 1), { tries: 2, waitsMs: [7_000] });
+  assert.deepEqual(await failing(busy(61_000)), { tries: 1, waitsMs: [] });
+});
+
+Deno.test("withRetries() tries nothing twice that does not pass", async () => {
+  const permanent = { kind: "permanent", reason: "PushDenied", message: "no", registry: "a" } as const;
+  for (
+    const error of [
+      new PushError(permanent),
+      inspectionError("ManifestUnknown", "x"),
+      inspectionError("TlsFailed", "x"),
+      new Error("a fault of our own"),
+    ]
+  ) {
+    assert.equal((await failing(error)).tries, 1, error.message);
+  }
+});
+
+Deno.test("withRetries() ends with the signal", async () => {
+  const ending = new AbortController();
+  const clock = { ...systemClock, sleep: () => Promise.resolve(ending.abort(new Error("stop"))) };
+  const work = (): Promise<void> => Promise.reject(busy());
+  await assert.rejects(withRetries(work, { clock, signal: ending.signal }), /stop/);
+});
