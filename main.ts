@@ -66,6 +66,11 @@ async function run(config: Config, terminal: Terminal): Promise<number> {
       const { runInspect } = await import("./lib/cli/inspect.ts");
       return await runInspect(config, { terminal, clock: systemClock, userAgent: USER_AGENT, signal: stop });
     }
+    case "index": {
+      const { runIndex } = await import("./lib/cli/index_command.ts");
+      const deps = { terminal, clock: systemClock, userAgent: USER_AGENT, signal: stop };
+      return await runIndex(config, { ...deps, showsProgress: Deno.stderr.isTerminal() });
+    }
     case "release": {
       const { runRelease } = await import("./lib/cli/release.ts");
       return await withApi({ config, terminal }, (api) => runRelease({ api, terminal }, { ...config, signal: stop }));

@@ -1,5 +1,6 @@
 // Rules between flags: which exclude each other, and which need another one.
 import type { Command } from "./flags.ts";
+import { indexProblem } from "./index_argument.ts";
 import { podProblem } from "./pod_argument.ts";
 import type { ConfigValues } from "./values.ts";
 
@@ -13,8 +14,9 @@ export interface CommandLine {
 export function contradictions(command: Command, values: ConfigValues, line: CommandLine): readonly string[] {
   const rules = [...rulesOfServe(command, values), ...rulesOfCommands(command, values, line.words)];
   const pod = command === "explain" ? podProblem(line.words, namespaceOf(values, line)) : undefined;
+  const index = command === "index" ? indexProblem(line.words, values.to) : undefined;
   const broken = rules.filter(([isBroken]) => isBroken).map(([, problem]) => problem);
-  return pod === undefined ? broken : [...broken, pod];
+  return [...broken, ...[pod, index].filter((problem) => problem !== undefined)];
 }
 
 /** The namespace of the pod as far as the command line itself names it. */

@@ -1,7 +1,7 @@
 // Every flag of every command as one table: name, environment variable, shape, default, help.
 
-/** The commands of `archway`. `cache export` and `cache import` are two words of one command. */
-export const COMMANDS = ["serve", "dev", "inspect", "explain", "release", "cache", "enoexec-daemon"] as const;
+/** The commands of `archway`. `cache export`, `index assemble` and the like are two words of one command. */
+export const COMMANDS = ["serve", "dev", "inspect", "index", "explain", "release", "cache", "enoexec-daemon"] as const;
 
 /** One of {@link COMMANDS}. */
 export type Command = typeof COMMANDS[number];
@@ -26,8 +26,9 @@ export interface Flag {
 const CLUSTER: readonly Command[] = ["serve", "explain", "release", "enoexec-daemon"];
 const SERVE: readonly Command[] = ["serve", "dev"];
 const SERVICES: readonly Command[] = [...SERVE, "enoexec-daemon"];
-const REGISTRY: readonly Command[] = ["serve", "inspect", "dev"];
-const CONFIGURED: readonly Command[] = ["serve", "inspect", "cache", "dev"];
+const REGISTRY: readonly Command[] = ["serve", "inspect", "index", "dev"];
+const INSPECTING: readonly Command[] = ["serve", "inspect", "dev"];
+const CONFIGURED: readonly Command[] = ["serve", "inspect", "index", "cache", "dev"];
 const STORE: readonly Command[] = ["serve", "inspect", "cache", "dev"];
 
 /** The table. Order is the order of `--help`. */
@@ -210,11 +211,11 @@ export const FLAGS: readonly Flag[] = [
   flag("cache-path", "text", STORE, "File of the image cache; without it the cache is memory only.", "FILE"),
   { ...flag("kv-url", "url", STORE, "Shared KV Connect server for the image cache."), alsoEnv: ["DENO_KV_URL"] },
   {
-    ...flag("tag-ttl", "duration", REGISTRY, "How long a tag is believed before it is looked up again."),
+    ...flag("tag-ttl", "duration", INSPECTING, "How long a tag is believed before it is looked up again."),
     fallback: "5m",
   },
   {
-    ...flag("output", "choice", ["inspect", "explain", "release", "dev"], "Form of the output."),
+    ...flag("output", "choice", ["inspect", "index", "explain", "release", "dev"], "Form of the output."),
     choices: ["table", "json", "yaml"],
     fallback: "table",
   },
@@ -228,7 +229,8 @@ export const FLAGS: readonly Flag[] = [
     "With --registries: ask a running Archway at its admin address instead.",
     "http://HOST:PORT",
   ),
-  flag("dry-run", "switch", ["release"], "Show what would be released, release nothing."),
+  flag("to", "text", ["index"], "With assemble: where the index is published.", "REGISTRY/REPOSITORY:TAG"),
+  flag("dry-run", "switch", ["release", "index"], "Show what would be done, do nothing."),
   flag("once", "switch", ["dev"], "Run the samples, print how each ended, exit."),
   {
     ...flag("scenario", "choice", ["dev"], "Which samples."),

@@ -33,6 +33,16 @@ const HELP: Readonly<Record<Command, CommandHelp>> = {
     no: "an image could not be inspected",
     examples: ["archway inspect nginx:1.29", "archway inspect -o json --docker-config ~/.docker/config.json IMAGE"],
   },
+  index: {
+    summary: "Join images of one architecture each to an index, or show what an index lists.",
+    usage: "archway index assemble --to REGISTRY/REPOSITORY:TAG [flags] IMAGE… | archway index inspect [flags] IMAGE",
+    words: ["IMAGE  for assemble one image for each architecture, by tag or digest; for inspect an index"],
+    no: "images cannot be joined, or the registry refuses; an entry is wrong",
+    examples: [
+      "archway index assemble --to quay.io/team/app:v1 quay.io/team/app:v1-amd64 quay.io/team/app:v1-arm64",
+      "archway index inspect quay.io/team/app:v1",
+    ],
+  },
   explain: {
     summary: "Show where a pod stands, why, and what to do next.",
     usage: "archway explain [-n NAMESPACE] [flags] POD",

@@ -87,6 +87,7 @@ export const Values = z.object({
   registries: flagSwitch,
   trace: flagSwitch,
   adminUrl: url,
+  to: optionalText,
   dryRun: flagSwitch,
   once: flagSwitch,
   scenario: z.enum(["placement", "exec-format-error"]),

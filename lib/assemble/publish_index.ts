@@ -1,0 +1,65 @@
+// Writes an index: by its digest first, in the first form that the registry takes, then by its tag. A reader of the tag never
+// meets an index that is not whole, and the tag is read back.
+import type { Clock } from "../clock.ts";
+import type { IndexDocument } from "../index/plan_index.ts";
+import { PushError } from "../oci/push/push_error.ts";
+import { withRetries } from "../oci/push/retries.ts";
+import type { ManifestContent, TargetRepository } from "../oci/push/target_repository.ts";
+
+/** What is published where. */
+export interface Publication {
+  readonly target: TargetRepository;
+  readonly tag: string;
+  /** In the order to try. */
+  readonly forms: readonly [IndexDocument, ...IndexDocument[]];
+}
+
+/** What publishing runs with. */
+export interface PublishDeps {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Called before the tag is written: from here on it may name the index. */
+  readonly onTag: () => void;
+}
+
+/** Publishes it; answers the form that was taken. Throws PushError or InspectionError. */
+export async function publishIndex({ target, tag, forms }: Publication, deps: PublishDeps): Promise<IndexDocument> {
+  const form = await pushByDigest(target, forms, deps);
+  deps.onTag();
+  await withRetries(() => target.putManifest(tag, contentOf(form)), deps);
+  await withRetries(async () => {
+    const digest = await target.digestOf(tag);
+    if (digest === form.digest) return;
+    const found = digest === undefined ? "is not there" : `names ${digest}`;
+    const message = `Cannot trust "${target.name}:${tag}": it ${found} after it was pushed as ${form.digest}. ` +
+      "Somebody else may push the same tag: look at it again.";
+    throw target.failure("ServerError", message, "transient");
+  }, deps);
+  return form;
+}
+
+async function pushByDigest(
+  target: TargetRepository,
+  forms: readonly [IndexDocument, ...IndexDocument[]],
+  deps: PublishDeps,
+): Promise<IndexDocument> {
+  let refusal: PushError | undefined;
+  for (const form of forms) {
+    try {
+      await withRetries(() => target.putManifest(form.digest, contentOf(form)), deps);
+      return form;
+    } catch (error) {
+      if (!(error instanceof PushError) || error.failure.reason !== "MediaTypeRefused") throw error;
+      refusal = error;
+    }
+  }
+  const [{ form }] = forms;
+  const advice = form === "docker"
+    ? "It takes neither of Docker's lists nor an OCI index."
+    : "It takes no OCI index: push the images in Docker's form (format v2s2 of buildah and skopeo), which makes a Docker list.";
+  throw target.failure("MediaTypeRefused", `${refusal?.message ?? ""} ${advice}`.trim());
+}
+
+function contentOf({ mediaType, digest, text }: IndexDocument): ManifestContent {
+  return { mediaType, digest, bytes: new TextEncoder().encode(text) };
+}

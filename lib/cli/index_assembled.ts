@@ -1,0 +1,93 @@
+// An assembled index as `archway index assemble` prints it. Pure.
+import { stringify } from "yaml";
+import type { AssembleResult, JoinedImage } from "../assemble/assemble_index.ts";
+import type { ChildCopy } from "../assemble/copy_children.ts";
+import type { AssembleProblem } from "../assemble/problem.ts";
+import { renderPlatform } from "../oci/image/platforms.ts";
+import { renderColumns, renderTable } from "./output.ts";
+import { renderMib } from "./progress_line.ts";
+
+/** The document of `-o json`. */
+export interface Assembled {
+  readonly target: string;
+  readonly outcome: AssembleResult["kind"];
+  /** `registry/repository@sha256:…`; absent when nothing was made. */
+  readonly reference?: string | undefined;
+  readonly digest?: string | undefined;
+  readonly mediaType?: string | undefined;
+  /** What the tag named before. */
+  readonly replaced?: string | undefined;
+  readonly images: readonly JoinedImage[];
+  readonly requests: number;
+  readonly problems: readonly AssembleProblem[];
+  /** Of a failure: whether the tag may have been written all the same. */
+  readonly tagWritten?: boolean | undefined;
+}
+
+/** The document of a result. */
+export function toAssembled(
+  result: AssembleResult,
+  { target, requests }: { readonly target: string; readonly requests: number },
+): Assembled {
+  if (result.kind === "failed") {
+    const { problems, isTagWritten } = result;
+    return { target, outcome: "failed", images: [], requests, problems, tagWritten: isTagWritten };
+  }
+  const { kind, index: { digest, mediaType }, repository, replaced, images } = result;
+  const reference = `${repository}@${digest}`;
+  return { target, outcome: kind, reference, digest, mediaType, replaced, images, requests, problems: [] };
+}
+
+/** The document in the wanted form. */
+export function renderAssembled(assembled: Assembled, output: "table" | "json" | "yaml"): string {
+  if (output === "json") return `${JSON.stringify(assembled, null, 2)}\n`;
+  if (output === "yaml") return stringify(assembled);
+  return renderMade(assembled);
+}
+
+const HEADLINE: Readonly<Record<AssembleResult["kind"], string>> = {
+  published: "Published",
+  unchanged: "Unchanged",
+  planned: "Would publish",
+  failed: "Not published:",
+};
+
+function renderMade({ target, outcome, reference, mediaType, replaced, images, requests }: Assembled): string {
+  const rows = images.map(({ image, platform, digest, copy }) => [
+    renderPlatform(platform),
+    image,
+    digest.replace(/^([a-z0-9]+:[0-9a-f]{12})[0-9a-f]+$/, "$1…"),
+    renderCopy(copy),
+  ]);
+  const details = [
+    ["Reference", reference ?? ""],
+    ["Media type", mediaType ?? ""],
+    ...replaced === undefined ? [] : [[outcome === "planned" ? "Would replace" : "Replaced", replaced]],
+    ["Requests", String(requests)],
+  ];
+  return [
+    renderTable(["PLATFORM", "IMAGE", "DIGEST", "CONTENT"], rows),
+    `\n${HEADLINE[outcome]} ${target}\n`,
+    renderColumns(details).replaceAll(/^(?=.)/gm, "  "),
+  ].join("");
+}
+
+function renderCopy({ kind, present, mounted, copied, foreign, bytes }: ChildCopy): string {
+  if (kind === "in place") return kind;
+  if (kind === "to be copied") return `to be copied, at most ${renderMib(bytes)} MiB`;
+  const counts: readonly (readonly [count: number, what: string])[] = [
+    [present, "present"],
+    [mounted, "mounted"],
+    [copied, `copied (${renderMib(bytes)} MiB)`],
+    [foreign, "left where they are"],
+  ];
+  return `blobs: ${counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`).join(", ")}`;
+}
+
+/** What is wrong, one sentence or more each, and what became of the tag. */
+export function sentencesOf({ target, problems, tagWritten }: Assembled): readonly string[] {
+  const end = tagWritten === true
+    ? `It is unknown whether ${target} was written: look with \`archway index inspect ${target}\`.`
+    : `Nothing was published: ${target} is as it was.`;
+  return [...problems.map(({ message }) => message), end];
+}

@@ -1,0 +1,46 @@
+// The words of `archway index`, and what is said of those that ask for nothing.
+import assert from "node:assert/strict";
+import { indexProblem, indexTarget } from "../../../lib/config/index_argument.ts";
+import { parseConfig } from "../../../lib/config/parse.ts";
+
+const TO = "quay.io/team/app:v1";
+
+Deno.test("indexTarget() takes the words apart", () => {
+  assert.deepEqual(indexTarget(["assemble", "a", "b"]), { verb: "assemble", images: ["a", "b"] });
+  assert.deepEqual(indexTarget(["inspect", "a"]), { verb: "inspect", images: ["a"] });
+  assert.equal(indexTarget(["push", "a"]), undefined);
+});
+
+const ROWS: readonly (readonly [words: readonly string[], to: string | undefined, says: RegExp | undefined])[] = [
+  [["assemble", "a"], TO, undefined],
+  [["assemble", "a", "b"], "localhost:5000/app:v1", undefined],
+  [["inspect", "a"], undefined, undefined],
+  [[], undefined, /use `archway index assemble --to/],
+  [["push"], TO, /use `archway index assemble --to/],
+  [["assemble"], TO, /name one image for each architecture/],
+  [["assemble", "a"], undefined, /say where the index goes by --to/],
+  [["assemble", "a"], "team/app:v1", /names no registry/],
+  [["assemble", "a"], "quay.io/team/app", /has no tag/],
+  [["assemble", "a"], `quay.io/team/app@sha256:${"ab".repeat(32)}`, /gets its digest from its images/],
+  [["assemble", "a"], "quay.io/Team/app:v1", /lower-case/],
+  [["inspect"], undefined, /name one index/],
+  [["inspect", "a", "b"], undefined, /name one index/],
+  [["inspect", "a"], TO, /writes nothing/],
+];
+
+for (const [words, to, says] of ROWS) {
+  Deno.test(`indexProblem() of "${words.join(" ")}" to ${to ?? "nowhere"} is ${says?.source ?? "none"}`, () => {
+    const problem = indexProblem(words, to);
+    if (says === undefined) assert.equal(problem, undefined);
+    else assert.match(problem ?? "", says);
+  });
+}
+
+Deno.test("parseConfig() gives index the registry flags, --to and --dry-run", () => {
+  const args = ["index", "assemble", "--to", TO, "--dry-run", "--registry", "a:5000", "-o", "json", "one", "two"];
+  const parsed = parseConfig(args, { env: {}, readFile: () => "" });
+  assert.ok(parsed.kind === "run", JSON.stringify(parsed));
+  const { to, dryRun, registry, output, words } = parsed.config;
+  assert.deepEqual([to, dryRun, registry, output], [TO, true, ["a:5000"], "json"]);
+  assert.deepEqual(words, ["assemble", "one", "two"]);
+});
