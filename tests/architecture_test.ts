@@ -20,7 +20,14 @@ const VOCABULARY = [
 ];
 const DOMAIN = ["lib/placement/", "lib/operand/", "lib/index/", "lib/enoexec/"];
 /** Components that put edges and domain together: an informer parses what it watches into words of the domain. */
-const ASSEMBLIES = ["lib/playground/", "lib/cli/", "lib/assemble/", "lib/gates/", "lib/informers/", "lib/enoexec/daemon/"];
+const ASSEMBLIES = [
+  "lib/playground/",
+  "lib/cli/",
+  "lib/assemble/",
+  "lib/gates/",
+  "lib/informers/",
+  "lib/enoexec/daemon/",
+];
 
 type Layer = "main" | "routes" | "controllers" | "vocabulary" | "domain" | "assembly" | "edge" | "tests";
 
