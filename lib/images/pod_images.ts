@@ -29,8 +29,9 @@ export interface PodImages {
   /** One answer per image, in order; failures are answers. Rejects only when the signal aborts. */
   inspect(request: PodImagesRequest, signal: AbortSignal): Promise<readonly InspectedImage[]>;
   /**
-   * Starts the same in the background, so that it is known when the pod is decided on. What must be looked up for every
-   * pod is only made known: its own look-up comes with the decision. Drops the request when too many are under way.
+   * Starts the same in the background, so that it is known when the pod is decided on. Leaves out what must be looked up
+   * for every pod: which look-up may answer for a pod is known once the pod is there, and one before that would be a second
+   * request. Drops the request when too many are under way.
    */
   prefetch(request: PodImagesRequest): void;
 }
@@ -74,9 +75,9 @@ export function openPodImages(deps: PodImagesDeps): PodImages {
   }
 
   function prefetch(request: PodImagesRequest): void {
-    const images = request.images.map((use) => ({ ...use, always: false }));
+    const images = request.images.filter(({ always }) => !always);
     const key = JSON.stringify([request.scope, images]);
-    if (deps.signal.aborted || !prefetches.begin(key, request.scope.namespace)) return;
+    if (images.length === 0 || deps.signal.aborted || !prefetches.begin(key, request.scope.namespace)) return;
     inspect({ ...request, images }, deps.signal)
       .catch((error: unknown) => log.debug("prefetch ended early", { reason: errorText(error) }))
       .finally(() => prefetches.end(key, request.scope.namespace));

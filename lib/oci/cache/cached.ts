@@ -140,22 +140,29 @@ class Cache implements CachedInspector {
 
   async #inspectDigest(question: Question, digest: string): Promise<InspectionReport> {
     const document = await this.#recallDocument(question, digest);
-    if (document === undefined) return await this.#get(question);
+    if (document === undefined) return await this.#lookUp(question, (all) => this.#get(all));
     return answer(question, { document, verifiedAtMs: this.#deps.clock.nowMs() });
   }
 
   async #inspectTag(question: Question): Promise<InspectionReport> {
-    const { request, signal } = question;
+    const { request } = question;
     const tag = await this.#recallTag(question);
     const document = tag === undefined ? undefined : await this.#recallDocument(question, tag.record.digest);
     if (tag !== undefined && document !== undefined && this.#isFresh(tag.record, request)) {
       return answer(question, { document, tagScope: tag.scope, verifiedAtMs: tag.record.verifiedAtMs });
     }
+    return await this.#lookUp(question, (all) => document === undefined ? this.#get(all) : this.#head(all));
+  }
+
+  /** Shares or begins a look-up; the question that is asked then is that of all who share it. */
+  async #lookUp(question: Question, ask: (all: Question) => Promise<InspectionReport>): Promise<InspectionReport> {
+    const { request, signal } = question;
     const wish = { notBeforeMs: this.#notBeforeMs(request), askers: askersOf(request), signal };
-    return await this.#lookups.share(keyOf(request), wish, (askers, shared) => {
-      const all = { ...question, request: forAll(request, askers), signal: shared };
-      return document === undefined ? this.#get(all) : this.#head(all);
-    });
+    return await this.#lookups.share(
+      keyOf(request),
+      wish,
+      (askers, shared) => ask({ ...question, request: forAll(request, askers), signal: shared }),
+    );
   }
 
   /** One HEAD: mostly the tag has not moved, or moved to what is known under another name. */

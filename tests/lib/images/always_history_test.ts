@@ -88,7 +88,7 @@ async function play(steps: readonly Step[], delayMs: number): Promise<void> {
     else if (one.kind === "pod") pods.push(decide(one));
     else if (one.kind === "prefetch") {
       const { images } = replicas[one.replica];
-      images.prefetch({ scope: TEAM, images: [makeUse(IMAGE, true)], priority: "admission", renew: one.renew });
+      images.prefetch({ scope: TEAM, images: [makeUse(IMAGE)], priority: "admission", renew: one.renew });
     }
   }
   const all = Promise.all(pods);

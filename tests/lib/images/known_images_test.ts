@@ -143,6 +143,25 @@ Deno.test("prefetch() with renew looks an aging tag up again, so that it stays k
   assert.equal(isKnown(bed, APP), true);
 });
 
+Deno.test("prefetch() and inspect() ask for each image of a pod once, whatever its pull policy", async () => {
+  const bed = openImageBed();
+  bed.registry.delayMs = 200;
+  const images = [makeUse(APP, true), makeUse(PINNED, true), makeUse("registry.example/side:v1")];
+  bed.images.prefetch({ scope: TEAM, images, priority: "admission", renew: true });
+  await bed.clock.advance(20);
+  const { signal } = new AbortController();
+  const answers = bed.images.inspect(
+    { scope: TEAM, images, priority: "gated", admittedAtMs: bed.clock.nowMs() },
+    signal,
+  );
+  await bed.clock.advance(1_000);
+  assert.deepEqual((await answers).map(({ inspection }) => inspection.kind), ["platforms", "platforms", "platforms"]);
+  assert.deepEqual(
+    bed.registry.reads.map(({ image, method }) => `${method} ${image}`).toSorted(),
+    images.map(({ image }) => `GET ${image}`).toSorted(),
+  );
+});
+
 Deno.test("prefetch() with renew asks nobody for what another process has looked up lately", async () => {
   const first = openImageBed();
   const kv = lastingStore(first.clock);

@@ -205,6 +205,13 @@ Deno.test("DV-123 openCachedInspector() looks a tag up again for each pod of pol
   assert.equal(registry.take(), "0 GET, 0 HEAD", "others have the use of it");
 });
 
+Deno.test("openCachedInspector() looks a digest up once for all pods of policy Always that come together", async () => {
+  const { clock, registry, inspect } = open();
+  const always = () => inspect(PINNED, { freshness: "revalidate", notBeforeMs: clock.nowMs() });
+  await Promise.all(Array.from({ length: 100 }, always));
+  assert.equal(registry.take(), "1 GET, 0 HEAD");
+});
+
 Deno.test("openCachedInspector() never answers policy Always by what another process has seen", async () => {
   const clock = new FakeClock();
   const kv = persistent(clock);
