@@ -41,7 +41,8 @@ export async function runInspect(config: InspectConfig, parts: InspectDeps): Pro
     return ExitCode.done;
   }
   const log = terminalLogger(terminal);
-  await using service = await openImageService({ config, ...parts, log, clusterCredentials: () => [] });
+  const options = { config, ...parts, log, clusterCredentials: () => [], audience: "caller" } as const;
+  await using service = await openImageService(options);
   const images = await Promise.all(config.words.map(async (image) => {
     const request = { image, credentials: [], freshness: "revalidate", depth: "index", priority: "gated" } as const;
     return toInspected(image, await service.inspector.inspect(request, signal), { trace: config.trace });

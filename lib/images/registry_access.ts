@@ -6,7 +6,7 @@ import { openPullPlanner, type PullPlannerHandle } from "../oci/config/planner.t
 import { NO_REGISTRY_ENVIRONMENT, type RegistryEnvironment, systemPaths } from "../oci/config/registry_environment.ts";
 import type { Credential, Keyring } from "../oci/credential.ts";
 import { openKeyring } from "../oci/credentials/keyring.ts";
-import { openTransport, type Transport } from "../oci/http/transport.ts";
+import { openTransport, type Transport, type TransportDeps } from "../oci/http/transport.ts";
 import { openRequestLimiter, type RequestLimiter } from "../oci/limits/request_limiter.ts";
 
 /** The flags that matter here, as lib/config gives them. */
@@ -35,6 +35,8 @@ export interface RegistryAccessOptions {
   readonly userAgent: string;
   /** The cluster-wide pull secret, as it is now. */
   readonly clusterCredentials: () => readonly Credential[];
+  /** Who reads what failed: tenants, unless it says otherwise. */
+  readonly audience?: TransportDeps["audience"];
 }
 
 /** The access. Dispose it to close the connections. */
@@ -90,9 +92,9 @@ function openNodeKeyring(options: RegistryAccessOptions, planner: PullPlannerHan
   });
 }
 
-function openRegistryTransport({ config, clock, userAgent }: RegistryAccessOptions): Transport {
+function openRegistryTransport({ config, clock, userAgent, audience }: RegistryAccessOptions): Transport {
   const { proxies } = config.registryEnvironment ?? NO_REGISTRY_ENVIRONMENT;
-  return openTransport({ clock, resolve: resolveAddresses, userAgent, proxies });
+  return openTransport({ clock, resolve: resolveAddresses, userAgent, proxies, audience });
 }
 
 /** Addresses of a name, by the system's own resolver (hosts file included); none when it has none. */

@@ -92,10 +92,11 @@ class RememberingSource implements TokenSource {
     const { transport, limiter, clock } = this.#deps;
     const { endpoint, credential, context: { askers, signal } } = request;
     const exchange = tokenExchange(request);
-    // A token server may serve many registries: what goes wrong for one of them says nothing of the others.
-    const repository = endpoint.host;
     const { host } = exchange.url;
     const isForeign = host !== endpoint.host;
+    // A token server may serve many registries: what goes wrong for one of them says nothing of the others. A registry's own
+    // may fail for some repositories alone, as the registry may.
+    const repository = isForeign ? endpoint.host : endpoint.repository;
     // Any registry may name any token server: what one asks for must not use up what others may ask there.
     const account = isForeign ? `${endpoint.host} ${fingerprintOf(credential)}` : fingerprintOf(credential);
     const about = { host, repository, isForeign, account, askers, signal };

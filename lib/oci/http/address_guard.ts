@@ -57,7 +57,7 @@ function embedded(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv6
  * between reads nothing by it: where the administrator declared nothing, requests go over verified TLS alone (or where a
  * registry that is declared to be without TLS sends them), so whatever stands at the other address must first prove to be
  * that name. It does make a connection there, so a failure is described only at hosts that have answered before; how long
- * it takes can still be measured. Where TLS is not verified the addresses are held to.
+ * it takes can still be measured where the first address was a public one. Where TLS is not verified the addresses are held to.
  */
 export async function guardAddress(
   host: string,

@@ -49,6 +49,11 @@ export interface TransportDeps {
   readonly userAgent: string;
   /** As the environment has them; `fetch` heeds them by itself, what else connects or resolves here goes by these. */
   readonly proxies: ProxySettings;
+  /**
+   * Who reads what failed. `tenants` (default): at undeclared hosts nothing is told that would show them a network which
+   * they cannot reach. `caller`: the person who runs the command, from whose own machine it is sent.
+   */
+  readonly audience?: "tenants" | "caller" | undefined;
   /** Until the headers are there (ms), default 5 s: a registry that needs longer is as good as down. */
   readonly headersTimeoutMs?: number;
   /** Until the body is there (ms), default 7 s. */
@@ -152,6 +157,8 @@ class PooledTransport implements Transport {
     } catch (error) {
       const fault = this.#mayDescribe(checked) ? classify(hop, error) : concealed(hop, error);
       const failure = error instanceof InspectionError ? error : fault;
+      // A closed port at a private address is not to be told by time from a silent one either.
+      if (failure.failure.reason === "Unreachable" && this.#isHidden(checked)) await aborted(within);
       trace({ status: "failed", note: failure.failure.reason });
       throw failure;
     }
@@ -159,8 +166,18 @@ class PooledTransport implements Transport {
 
   /** `fetch` may have met another address than the guard: only a host that has answered counts as a public one. */
   #mayDescribe({ hop, addresses }: Checked): boolean {
-    if (addresses === undefined) return true;
+    if (addresses === undefined || this.#deps.audience === "caller") return true;
     return addresses.every(isPublicAddress) && this.#answered.has(hop.url.host);
+  }
+
+  /**
+   * Whether the host is at an address that its users may not be able to reach, and has not shown that it is there. What has
+   * time limits of its own is no inspection of an image that tenants named.
+   */
+  #isHidden({ hop, addresses = [] }: Checked): boolean {
+    const isOwnTask = this.#deps.audience === "caller" || hop.timeouts !== undefined;
+    if (isOwnTask || this.#answered.has(hop.url.host)) return false;
+    return addresses.some((address) => !isPublicAddress(address));
   }
 
   #open({ hop, addresses }: Checked, signal: AbortSignal): Promise<Response> {
@@ -208,6 +225,11 @@ function describeFaults(stream: ReadableStream<Uint8Array>, hop: Hop): ReadableS
     },
     cancel: (reason) => reader.cancel(reason),
   }, { highWaterMark: 0 });
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }
 
 /** Throws TooLarge for a body of more than `maxBytes` decoded bytes, and CircuitOpen while large ones take all memory. */

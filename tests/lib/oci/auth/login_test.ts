@@ -406,3 +406,14 @@ Deno.test("inspect() gets tokens of a server that has refused another registry's
   tokens.intercept = () => undefined;
   assert.deepEqual(sees(await inspector.inspect(`${good.host}/org/app:v1`)), BOTH);
 });
+
+Deno.test("inspect() gets tokens of a registry's own server that fails for other repositories", async () => {
+  await using registry = await open({ kind: "token", users: {}, anonymous: true });
+  using inspector = openTestInspector();
+  registry.intercept = ({ path }) =>
+    path.startsWith("/token") && path.includes("evil") ? new Response("", { status: 500 }) : undefined;
+  for (let at = 0; at < 20; at++) {
+    assert.match(String(sees(await inspector.inspect(`${registry.host}/evil/app:v${at}`))), /ServerError|CircuitOpen/);
+  }
+  assert.deepEqual(sees(await inspector.inspect(`${registry.host}/org/app:v1`)), BOTH);
+});

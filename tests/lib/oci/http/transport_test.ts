@@ -9,14 +9,14 @@ import { InspectionError } from "../../../../lib/oci/errors.ts";
 import { RequestLog } from "../../../../lib/oci/request_log.ts";
 import type { Exchange } from "../../../../lib/oci/http/exchange.ts";
 import { NO_PROXIES } from "../../../../lib/oci/http/proxy.ts";
-import { openTransport, type Transport } from "../../../../lib/oci/http/transport.ts";
+import { openTransport, type Transport, type TransportDeps } from "../../../../lib/oci/http/transport.ts";
 import type { FailureReason } from "../../../../lib/oci/types.ts";
 import { issueLoopbackCertificates } from "../../../../lib/playground/certificates.ts";
 import { PLAIN } from "../../../support/inspectors.ts";
 import { type FakeRegistry, openFakeRegistry } from "../../../support/registry.ts";
 
 function open(
-  limits: { readonly headersTimeoutMs?: number; readonly totalTimeoutMs?: number } = {},
+  limits: Partial<Pick<TransportDeps, "headersTimeoutMs" | "totalTimeoutMs" | "audience">> = {},
   resolve: Resolve = () => Promise.resolve([]),
 ): Transport {
   return openTransport({ clock: systemClock, resolve, userAgent: "archway/test", proxies: NO_PROXIES, ...limits });
@@ -202,20 +202,35 @@ Deno.test("send() says of an undeclared host that has never answered only that i
   await using untrusted = await openFakeRegistry({ certificate: serving });
   using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const UNDECLARED = { scheme: "https", verifyTls: true, caCertificates: [], declared: false } as const;
-  const messagesOf = async (addresses: readonly string[]): Promise<readonly string[]> => {
-    using transport = open({ headersTimeoutMs: 200, totalTimeoutMs: 200 }, () => Promise.resolve(addresses));
+  const limits = { headersTimeoutMs: 200, totalTimeoutMs: 200 };
+  let quickest = Infinity;
+  const messagesOf = async (
+    addresses: readonly string[],
+    audience: TransportDeps["audience"] = "tenants",
+  ): Promise<readonly string[]> => {
+    using transport = open({ ...limits, audience }, () => Promise.resolve(addresses));
     const ports = [plain, untrusted].map(({ host }) => host.split(":")[1]).concat(String(silent.addr.port), "1");
-    const faults = ports.map((port) =>
-      failure(transport, get(`https://localhost:${port}/v2/`, { transport: UNDECLARED }))
-    );
-    const errors = await Promise.all(faults);
+    quickest = Infinity;
+    const errors = await Promise.all(ports.map(async (port) => {
+      const startedMs = performance.now();
+      const error = await failure(transport, get(`https://localhost:${port}/v2/`, { transport: UNDECLARED }));
+      quickest = Math.min(quickest, performance.now() - startedMs);
+      return error;
+    }));
     return errors.map(({ failure: { reason, message } }) => `${reason} ${message.replaceAll(/:\d+/g, "")}`);
   };
   for (const address of ["10.0.0.1", "fd00::1", "100.64.0.1", "::ffff:192.168.0.1"]) {
     const [first = "", ...others] = await messagesOf([address]);
     assert.match(first, /^Unreachable .* could not be reached\. If it is meant to be used, declare it/);
     assert.deepEqual([...new Set(others)], [first], address);
+    assert.ok(quickest >= limits.headersTimeoutMs - 10, "time does not tell a closed port from a silent one either");
   }
+  const described = await messagesOf(["10.0.0.1"], "caller");
+  assert.equal(
+    new Set(described).size,
+    described.length,
+    "the person who asks from their own machine sees what is wrong",
+  );
   const [first, ...others] = await messagesOf(["93.184.216.34"]);
   assert.deepEqual([...new Set(others)], [first], "the name may have another address by the time that it is asked");
 });
