@@ -23,7 +23,7 @@ export interface ArchwayOptions {
   readonly front?: { readonly webhookUrl: string; readonly authority: CertificateAuthority };
   /** Keeps the image cache on disk (in a folder that goes with the process), so that a restart knows it. Default memory. */
   readonly persistCache?: boolean;
-  /** Default `deno run main.ts`; a compiled or bundled form for measurements. */
+  /** Default `deno run -P=serve main.ts`, with the permissions of the image; a compiled or bundled form for measurements. */
   readonly command?: readonly [string, ...string[]];
   /** `mounted`: it finds its ServiceAccount as in a pod, which needs canMountAccount(). Default `kubeconfig`. */
   readonly account?: "kubeconfig" | "mounted";
@@ -130,7 +130,7 @@ class Service implements AsyncDisposable {
     if (this.#process?.isAlive === true) throw new Error(`Cannot start ${name}: it is running`);
     await this.#process?.ended;
     const mounted = options.account === "mounted" ? await mountAccount(options.kubeconfigFile, directory) : undefined;
-    const run = options.command ?? [Deno.execPath(), "run", "-A", "--unstable-kv", "--no-prompt", `${ROOT}main.ts`];
+    const run = options.command ?? [Deno.execPath(), "run", "-q", "-P=serve", "--no-prompt", `${ROOT}main.ts`];
     const [command, ...leading] = mounted === undefined ? run : [...mounted.prefix, ...run] as const;
     this.#process = RunningProcess.start({
       name,

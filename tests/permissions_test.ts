@@ -1,0 +1,58 @@
+// What Archway may do on the machine it runs on: the tasks that run it name a permission set of deno.json, and need no more.
+// tests/cluster/support/archway.ts starts the service with the set `serve`, so every cluster test shows that it suffices.
+import assert from "node:assert/strict";
+import * as z from "zod";
+import { readPermissions, renderPermissions } from "../manifests/image/compile.ts";
+
+const ROOT = new URL("..", import.meta.url).pathname;
+const CONFIGURATION = z.object({
+  tasks: z.record(z.string(), z.string()),
+  permissions: z.record(z.string(), z.record(z.string(), z.union([z.boolean(), z.array(z.string())]))),
+}).parse(JSON.parse(await Deno.readTextFile(`${ROOT}deno.json`)));
+
+/** Who else uses a set: the image is built with these (`deno task image --permissions=…`). */
+const OF_IMAGES = ["serve", "plugins", "daemon"];
+/** What may be run, by set; nothing where a set is missing. */
+const PROGRAMS: Readonly<Record<string, unknown>> = { plugins: true, daemon: ["/usr/bin/bpftrace"] };
+
+Deno.test("the tasks that run Archway have the permissions of a set, and every set is used", () => {
+  const { tasks, permissions } = CONFIGURATION;
+  const running = Object.entries(tasks).filter(([, command]) => /^deno run .*main\.ts/.test(command));
+  assert.deepEqual(running.map(([name]) => name), ["dev", "serve"]);
+  const used = running.map(([, command]) => {
+    assert.doesNotMatch(command, /(?:^| )(?:-A|--allow)/);
+    return / -P=(\w+) /.exec(command)?.[1] ?? "";
+  });
+  assert.deepEqual(Object.keys(permissions).toSorted(), [...new Set([...used, ...OF_IMAGES])].toSorted());
+});
+
+Deno.test("permission sets let Archway run what each is for, load no libraries, and write in few folders", () => {
+  for (const [name, grants] of Object.entries(CONFIGURATION.permissions)) {
+    const { run = false, ffi = false, all = false, write = [] } = grants;
+    assert.deepEqual([run, ffi, all], [PROGRAMS[name] ?? false, false, false], name);
+    assert.ok(Array.isArray(write) && !write.includes("/"), name);
+  }
+});
+
+Deno.test("with the permissions of the service nothing is written outside of its folders, and no program runs", async () => {
+  const script = `const name = (error) => error.name;
+    const forbidden = await Deno.mkdir("/var/lib/archway-forbidden").then(() => "done", name);
+    const run = await new Promise((resolve) => resolve(new Deno.Command("true").output())).then(() => "done", name);
+    console.log(forbidden, run);`;
+  const file = await Deno.makeTempFile({ suffix: ".js" });
+  try {
+    await Deno.writeTextFile(file, script);
+    const args = ["run", "-q", "--no-config", ...renderPermissions(await readPermissions("serve")), file];
+    const { stdout } = await new Deno.Command(Deno.execPath(), { args, env: { NO_COLOR: "1" } }).output();
+    assert.equal(new TextDecoder().decode(stdout), "NotCapable NotCapable\n");
+  } finally {
+    await Deno.remove(file);
+  }
+});
+
+Deno.test("dev plays its samples to the end with the permissions of its set", async () => {
+  const args = ["run", "-q", "-P=dev", "--no-prompt", "main.ts", "dev", "--once"];
+  const run = new Deno.Command(Deno.execPath(), { args, cwd: ROOT, env: { NO_COLOR: "1" } });
+  const { code, stdout, stderr } = await run.output();
+  assert.equal(code, 0, new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr));
+});
