@@ -1,16 +1,23 @@
 // The addresses that connections of a listener come from: how many of each are unproven, which addresses have proven
-// connections, and how many handshakes an address may begin. A handshake costs about a millisecond of CPU.
+// connections, and whose handshake begins next. A handshake costs about a millisecond of the event loop, so each is paid
+// for with tokens. Those of a connection that proves itself are given back: what the API server opens is never limited,
+// only how many of its connections are unproven at a time.
 import ipaddr from "ipaddr.js";
+import { TokenBucket, type TokenRate } from "./token_bucket.ts";
 
 /** One address, or one /64 of IPv6, which is one host's to choose from. */
 export interface AddressState<C> {
   readonly key: string;
   /** Oldest first. */
   readonly unproven: Set<C>;
+  /** Those of them whose client waits for the handshake to go on, oldest first. */
+  readonly waiting: Set<C>;
   proven: number;
   /** Until when it counts as proven although no proven connection is open (monotonic ms). */
   provenUntilMs: number;
-  /** Handshakes that it may begin at once. */
+  /** When its last handshake began (monotonic ms). */
+  beganAtMs: number;
+  /** Handshakes that it may begin. */
   readonly handshakes: TokenBucket;
   /** Those that it may begin although strangers have used up what they have together. */
   readonly reserve: TokenBucket;
@@ -21,27 +28,40 @@ interface Member<C> {
   readonly proof: "none" | "plain" | "secret";
 }
 
-/** Of one address, and of all together, that proved nothing. */
-const ADDRESS_RATE = { burst: 768, perSecond: 50 } as const;
-const TOTAL_RATE = { burst: 2_048, perSecond: 200 } as const;
-/**
- * Of one address beyond that: two after 10 s without a handshake. An API server that has not proven itself yet gets
- * a connection by them whatever strangers use up, and needs one to be proven.
- */
-const RESERVE_RATE = { burst: 2, perSecond: 0.2 } as const;
+/** A handshake that begins, and the tokens that it has taken. */
+export interface Beginning<C> {
+  readonly member: C;
+  readonly paid: readonly TokenBucket[];
+}
+
+/** How many handshakes may begin: at once, and a second. Each costs about a millisecond of the event loop. */
+export interface HandshakeRates {
+  /** Of one address: so many connections of an API server are at a time those over which no request has come yet. */
+  readonly address: TokenRate;
+  /** Of all addresses together that proved nothing. */
+  readonly strangers: TokenRate;
+  /**
+   * Of one address beyond that. An API server that has not proven itself yet gets a connection by them whatever strangers
+   * use up, and needs one to be proven.
+   */
+  readonly reserve: TokenRate;
+}
+
 /** An API server may be quiet for so long (ms) and still connect as one that is known. */
 const PROVEN_FOR_MS = 10 * 60_000;
 
 /** The addresses of one listener. */
 export class AddressBook<C extends Member<C>> {
   readonly #nowMs: () => number;
+  readonly #rates: HandshakeRates;
   readonly #states = new Map<string, AddressState<C>>();
-  readonly #all: TokenBucket;
+  readonly #strangers: TokenBucket;
   #unproven = 0;
 
-  constructor(nowMs: () => number) {
+  constructor({ nowMs, rates }: { readonly nowMs: () => number; readonly rates: HandshakeRates }) {
     this.#nowMs = nowMs;
-    this.#all = new TokenBucket(TOTAL_RATE, nowMs());
+    this.#rates = rates;
+    this.#strangers = new TokenBucket(rates.strangers, nowMs());
   }
 
   /** Unproven connections of all addresses. */
@@ -49,20 +69,27 @@ export class AddressBook<C extends Member<C>> {
     return this.#unproven;
   }
 
-  /** The state of an address that may begin a handshake now; undefined when it has begun too many. */
-  take(remoteAddress: string): AddressState<C> | undefined {
-    const nowMs = this.#nowMs();
+  /** Whether a connection of any address is waiting for its handshake. */
+  get hasWaiting(): boolean {
+    return this.#states.values().some(({ waiting }) => waiting.size > 0);
+  }
+
+  /** The state of an address, new if need be. */
+  stateOf(remoteAddress: string): AddressState<C> {
     const key = keyOfAddress(remoteAddress);
     const known = this.#states.get(key);
-    if (known !== undefined && this.#isProven(known)) return known;
-    const state = known ?? newState<C>(key, nowMs);
-    if (!state.handshakes.has(nowMs)) return undefined;
-    const hasReserve = state.reserve.has(nowMs);
-    if (this.#all.has(nowMs)) this.#all.take();
-    else if (!hasReserve) return undefined;
-    // What is begun within the common limit counts as well: the reserve is for addresses that pause.
-    if (hasReserve) state.reserve.take();
-    state.handshakes.take();
+    if (known !== undefined) return known;
+    const nowMs = this.#nowMs();
+    const state: AddressState<C> = {
+      key,
+      unproven: new Set(),
+      waiting: new Set(),
+      proven: 0,
+      provenUntilMs: -Infinity,
+      beganAtMs: -Infinity,
+      handshakes: new TokenBucket(this.#rates.address, nowMs),
+      reserve: new TokenBucket(this.#rates.reserve, nowMs),
+    };
     this.#states.set(key, state);
     return state;
   }
@@ -82,8 +109,34 @@ export class AddressBook<C extends Member<C>> {
   /** Takes the count back; call it before the proof changes. */
   remove(member: C): void {
     const { address, proof } = member;
+    address.waiting.delete(member);
     if (proof !== "none") address.proven--;
     else if (address.unproven.delete(member)) this.#unproven--;
+  }
+
+  /** Whether a handshake of this address may begin now. */
+  mayBegin(address: AddressState<C>): boolean {
+    return this.#price(address) !== undefined;
+  }
+
+  /**
+   * Takes the connection whose handshake is to begin now; undefined when all have to wait. Proven addresses come first,
+   * among the others the one whose last handshake is the longest ago, and of an address the newest connection: the client
+   * of an old one has waited so long that it may have given up.
+   */
+  beginNext(): Beginning<C> | undefined {
+    let next: AddressState<C> | undefined;
+    for (const state of this.#states.values()) {
+      if (state.waiting.size === 0 || !this.mayBegin(state)) continue;
+      if (next === undefined || this.#comesBefore(state, next)) next = state;
+    }
+    const member = next === undefined ? undefined : [...next.waiting].at(-1);
+    const paid = next === undefined ? undefined : this.#price(next);
+    if (next === undefined || member === undefined || paid === undefined) return undefined;
+    for (const bucket of paid) bucket.take();
+    next.waiting.delete(member);
+    next.beganAtMs = this.#nowMs();
+    return { member, paid };
   }
 
   /** The address with the most unproven connections: a proven one only when no other has any. */
@@ -100,7 +153,7 @@ export class AddressBook<C extends Member<C>> {
     return most;
   }
 
-  /** Forgets addresses that have no connections, no proof and their whole burst. */
+  /** Forgets addresses that have no connections, no proof and all of their tokens. */
   sweep(): void {
     for (const [key, state] of this.#states) {
       const isInUse = state.unproven.size > 0 || this.#isProven(state);
@@ -112,50 +165,22 @@ export class AddressBook<C extends Member<C>> {
   #isProven({ proven, provenUntilMs }: AddressState<C>): boolean {
     return proven > 0 || this.#nowMs() < provenUntilMs;
   }
-}
 
-function newState<C>(key: string, nowMs: number): AddressState<C> {
-  return {
-    key,
-    unproven: new Set<C>(),
-    proven: 0,
-    provenUntilMs: -Infinity,
-    handshakes: new TokenBucket(ADDRESS_RATE, nowMs),
-    reserve: new TokenBucket(RESERVE_RATE, nowMs),
-  };
-}
-
-/** Tokens that come back with time. */
-export class TokenBucket {
-  readonly #rate: { readonly burst: number; readonly perSecond: number };
-  #tokens: number;
-  #atMs: number;
-
-  constructor(rate: { readonly burst: number; readonly perSecond: number }, nowMs: number) {
-    this.#rate = rate;
-    this.#tokens = rate.burst;
-    this.#atMs = nowMs;
+  #comesBefore(one: AddressState<C>, other: AddressState<C>): boolean {
+    const isProven = this.#isProven(one);
+    return isProven === this.#isProven(other) ? one.beganAtMs < other.beganAtMs : isProven;
   }
 
-  /** Whether there is one to take. */
-  has(nowMs: number): boolean {
-    this.#refill(nowMs);
-    return this.#tokens >= 1;
-  }
-
-  isFull(nowMs: number): boolean {
-    this.#refill(nowMs);
-    return this.#tokens >= this.#rate.burst;
-  }
-
-  take(): void {
-    this.#tokens--;
-  }
-
-  #refill(nowMs: number): void {
-    const { burst, perSecond } = this.#rate;
-    this.#tokens = Math.min(burst, this.#tokens + (nowMs - this.#atMs) * perSecond / 1_000);
-    this.#atMs = nowMs;
+  /** The buckets that pay for a handshake of this address; undefined while one of them has nothing. */
+  #price(address: AddressState<C>): readonly TokenBucket[] | undefined {
+    const nowMs = this.#nowMs();
+    const { handshakes, reserve } = address;
+    if (!handshakes.has(nowMs)) return undefined;
+    if (this.#isProven(address)) return [handshakes];
+    const hasReserve = reserve.has(nowMs);
+    // What is begun within the common limit counts as well: the reserve is for addresses that pause.
+    if (this.#strangers.has(nowMs)) return [handshakes, this.#strangers, ...hasReserve ? [reserve] : []];
+    return hasReserve ? [handshakes, reserve] : undefined;
   }
 }
 

@@ -25,6 +25,8 @@ export interface ListenerGuard {
   ) => void;
 }
 
+const UNLIMITED = { burst: Infinity, perSecond: 0 } as const;
+
 /** For listeners of our own tests and playground: accepts everything. */
 const OPEN: ListenerGuard = {
   limits: {
@@ -32,6 +34,7 @@ const OPEN: ListenerGuard = {
     maxConnections: Infinity,
     maxUnproven: Infinity,
     maxUnprovenPerAddress: Infinity,
+    handshakes: { address: UNLIMITED, strangers: UNLIMITED, reserve: UNLIMITED },
     maxArrivingBytes: Infinity,
   },
   check: (url) => ({ kind: "secret", url }),
@@ -41,6 +44,10 @@ const OPEN: ListenerGuard = {
 };
 
 const SWEEP_MS = 1_000;
+/** How often handshakes are begun that had to wait: tokens for them come every 50 ms. */
+const BEGIN_MS = 20;
+/** What a client sends first, its hello, is a few hundred bytes; one with keys for later computers nearly 2 KiB. */
+const MAX_HELLO_BYTES = 16 * 1024;
 /** A body without a declared size may be as large as the largest that is read. */
 const UNDECLARED_BYTES = 7 * 1024 * 1024;
 
@@ -51,6 +58,7 @@ export class ConnectionGuard {
   /** By the client's address and port, which the TCP and the TLS socket of a connection share. */
   readonly #bySocket = new Map<string, Connection>();
   readonly #sweep: ReturnType<typeof setInterval>;
+  #begin: ReturnType<typeof setTimeout> | undefined;
 
   constructor(guard: ListenerGuard = OPEN) {
     this.#guard = guard;
@@ -70,26 +78,30 @@ export class ConnectionGuard {
     return this.#guard.limits.timeoutsMs.idle;
   }
 
-  /** Whether an accepted socket may begin its handshake; otherwise it is closed. */
-  admits(socket: Socket): boolean {
+  /** Takes an accepted socket; `begin` is called when its handshake may go on. Otherwise it is closed. */
+  accept(socket: Socket, begin: () => void): void {
     const key = keyOf(socket);
-    const connection = this.#table.admit(socket.remoteAddress ?? "", {
-      bytesRead: () => socket.bytesRead,
-      close: () => socket.destroy(),
-    });
     // A socket that is reset fails; what matters is that it closes.
     socket.on("error", () => {});
-    if (connection === undefined) {
-      socket.destroy();
-      return false;
-    }
+    const connection = this.#table.admit(socket.remoteAddress ?? "", {
+      bytesRead: () => socket.bytesRead,
+      begin,
+      close: () => isOpening(connection) ? void socket.resetAndDestroy() : void socket.destroy(),
+    });
+    if (connection === undefined) return void socket.resetAndDestroy();
     this.#bySocket.set(key, connection);
+    // A connection costs next to nothing until then: most of those that only take room never send a byte.
+    socket.once("readable", () => {
+      const { readableLength } = socket;
+      if (readableLength === 0 || readableLength > MAX_HELLO_BYTES) return void socket.resetAndDestroy();
+      this.#table.becomesReady(connection);
+      if (connection.phase === "waiting") this.#beginSoon();
+    });
     socket.once("close", () => {
       this.#table.closed(connection);
       // The client's port may have been used again already.
       if (this.#bySocket.get(key) === connection) this.#bySocket.delete(key);
     });
-    return true;
   }
 
   /** The handshake of a socket is done. */
@@ -140,7 +152,7 @@ export class ConnectionGuard {
   /** Closes the connections over which nothing is under way. */
   closeIdle(): void {
     for (const { phase, socket } of this.#table.connections) {
-      if (phase === "idle" || phase === "handshake") socket.close();
+      if (phase === "idle" || phase === "handshake" || phase === "waiting") socket.close();
     }
   }
 
@@ -152,6 +164,15 @@ export class ConnectionGuard {
   /** Ends the guard's own work. */
   stop(): void {
     clearInterval(this.#sweep);
+    clearTimeout(this.#begin);
+  }
+
+  #beginSoon(): void {
+    this.#begin ??= setTimeout(() => {
+      this.#begin = undefined;
+      this.#table.beginHandshakes();
+      if (this.#table.hasWaiting) this.#beginSoon();
+    }, BEGIN_MS);
   }
 
   #refuse(
@@ -162,6 +183,11 @@ export class ConnectionGuard {
     response.once("finish", () => connection.socket.close());
     response.end();
   }
+}
+
+/** Nothing has been sent yet that must arrive: a reset leaves nothing behind in the kernel. */
+function isOpening(connection: Connection | undefined): boolean {
+  return connection?.phase === "waiting" || connection?.phase === "handshake";
 }
 
 function keyOf({ remoteAddress, remotePort }: Socket): string {

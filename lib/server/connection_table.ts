@@ -2,15 +2,19 @@
 // until then it is worth as much as any stranger's. Under pressure the unproven go first: those of addresses that proved
 // nothing, of the address with the most of them, the oldest.
 //
-//   accepted ─▶ handshake ─▶ idle ─▶ body ─▶ answer ─▶ idle …      each phase has its time limit
-import { AddressBook, type AddressState } from "./address_book.ts";
+//   waiting ─▶ handshake ─▶ idle ─▶ body ─▶ answer ─▶ idle …      each phase has its time limit
+import { AddressBook, type AddressState, type HandshakeRates } from "./address_book.ts";
 import { LARGE_BYTES } from "./load_limit.ts";
+import type { TokenBucket } from "./token_bucket.ts";
 
 /** What came over a connection: nothing that counts, a request by a path of the manifests, or one by a secret path. */
 export type Proof = "none" | "plain" | "secret";
 
-/** Where a connection stands. `idle`: between requests, an unfinished head included. */
-export type Phase = "handshake" | "idle" | "body" | "answer";
+/**
+ * Where a connection stands. `waiting`: accepted, until its client has begun the handshake and we may go on with it;
+ * `idle`: between requests, an unfinished head included.
+ */
+export type Phase = "waiting" | "handshake" | "idle" | "body" | "answer";
 
 /** Why a connection was closed by us: the label of a metric. */
 export const DROP_REASONS = ["rate", "address", "unproven", "total", "timeout", "path"] as const;
@@ -28,6 +32,8 @@ export interface Connection {
   bytesSeen: number;
   grewMs: number;
   proof: Proof;
+  /** What its handshake has taken, until it proves itself. */
+  paid: readonly TokenBucket[];
   /** Declared size of the large body that arrives; 0 for a small one, and in other phases. */
   bodyBytes: number;
   readonly socket: ConnectionSocket;
@@ -37,6 +43,8 @@ export interface Connection {
 export interface ConnectionSocket {
   /** Bytes that have come over it. */
   readonly bytesRead: () => number;
+  /** Goes on with the handshake that the client has begun. */
+  readonly begin: () => void;
   close: () => void;
 }
 
@@ -47,6 +55,7 @@ export interface ConnectionLimits {
   /** Connections that proved nothing, altogether and of one address. */
   readonly maxUnproven: number;
   readonly maxUnprovenPerAddress: number;
+  readonly handshakes: HandshakeRates;
   /** Bytes of large bodies that arrive at a time. */
   readonly maxArrivingBytes: number;
   /** Longest time in each phase (ms); `unprovenIdle` until the first head is complete. */
@@ -56,15 +65,20 @@ export interface ConnectionLimits {
 /**
  * Three API servers with 600 requests in flight each (the default) have a connection for each, because webhooks are called
  * over HTTP/1.1, and a new one is unproven for a moment: one address may have all of one API server's. A connection costs
- * about 43 KB. The idle time is more than the 90 s after which a Go client closes a connection: if we closed first, a
+ * about 43 KB once its handshake has begun. The idle time is more than the 90 s after which a Go client closes a connection: if we closed first, a
  * request could be under way already, and a POST is not sent again.
  */
 export const CONNECTION_LIMITS: ConnectionLimits = {
   maxConnections: 3_000,
   maxUnproven: 1_024,
   maxUnprovenPerAddress: 768,
+  handshakes: {
+    address: { burst: 64, perSecond: 20 },
+    strangers: { burst: 64, perSecond: 20 },
+    reserve: { burst: 2, perSecond: 0.2 },
+  },
   maxArrivingBytes: 32 * 1024 * 1024,
-  timeoutsMs: { handshake: 5_000, unprovenIdle: 10_000, idle: 120_000, body: 10_000, answer: 40_000 },
+  timeoutsMs: { waiting: 3_000, handshake: 5_000, unprovenIdle: 10_000, idle: 120_000, body: 10_000, answer: 40_000 },
 };
 
 /** A body that has not grown for so long (ms) gives way to others. */
@@ -89,7 +103,7 @@ export class ConnectionTable {
     this.#limits = deps.limits;
     this.#nowMs = deps.nowMs;
     this.#dropped = deps.dropped;
-    this.#addresses = new AddressBook(deps.nowMs);
+    this.#addresses = new AddressBook({ nowMs: deps.nowMs, rates: deps.limits.handshakes });
   }
 
   /** All connections. */
@@ -97,20 +111,25 @@ export class ConnectionTable {
     return this.#connections;
   }
 
-  /** Takes a connection that was accepted, before anything is read from it; undefined: close it. */
+  /** Whether a handshake is waiting for its turn. */
+  get hasWaiting(): boolean {
+    return this.#addresses.hasWaiting;
+  }
+
+  /** Takes a connection that was accepted; undefined: close it. */
   admit(remoteAddress: string, socket: ConnectionSocket): Connection | undefined {
-    const address = this.#addresses.take(remoteAddress);
-    if (address === undefined) return void this.#dropped("rate");
+    const address = this.#addresses.stateOf(remoteAddress);
     const { maxUnprovenPerAddress, maxUnproven, maxConnections } = this.#limits;
     if (address.unproven.size >= maxUnprovenPerAddress) this.#drop(oldestOf(address), "address");
     if (this.#addresses.unproven >= maxUnproven) this.#drop(oldestOf(this.#addresses.most()), "unproven");
     if (this.#connections.size >= maxConnections && !this.#makeRoom()) return void this.#dropped("total");
     const connection: Connection = {
       address,
-      phase: "handshake",
+      phase: "waiting",
       sinceMs: this.#nowMs(),
       grewMs: this.#nowMs(),
       proof: "none",
+      paid: [],
       bodyBytes: 0,
       bytesSeen: 0,
       socket,
@@ -118,6 +137,22 @@ export class ConnectionTable {
     this.#connections.add(connection);
     this.#addresses.add(connection);
     return connection;
+  }
+
+  /** The client has begun its handshake, which goes on at once or when there is room for it. */
+  becomesReady(connection: Connection): void {
+    if (!this.#connections.has(connection)) return;
+    connection.address.waiting.add(connection);
+    if (this.#addresses.mayBegin(connection.address)) this.beginHandshakes();
+  }
+
+  /** Begins the handshakes that there is room for. Call it every few milliseconds while connections are waiting. */
+  beginHandshakes(): void {
+    for (let next = this.#addresses.beginNext(); next !== undefined; next = this.#addresses.beginNext()) {
+      next.member.paid = next.paid;
+      this.#enter(next.member, { phase: "handshake", bodyBytes: 0 });
+      next.member.socket.begin();
+    }
   }
 
   /** The handshake is done, or an answer was sent. */
@@ -167,7 +202,9 @@ export class ConnectionTable {
       if (connection.phase === "body") seeProgress(connection, nowMs);
       const isNew = connection.phase === "idle" && connection.proof === "none";
       const limitMs = timeoutsMs[isNew ? "unprovenIdle" : connection.phase];
-      if (nowMs - connection.sinceMs >= limitMs) this.#drop(connection, "timeout");
+      if (nowMs - connection.sinceMs < limitMs) continue;
+      // One that is ready waited for us, any other one for its client.
+      this.#drop(connection, connection.address.waiting.has(connection) ? "rate" : "timeout");
     }
     this.#addresses.sweep();
   }
@@ -183,6 +220,10 @@ export class ConnectionTable {
     this.#addresses.remove(connection);
     connection.proof = proof;
     this.#addresses.add(connection);
+    if (proof === "none" || connection.paid.length === 0) return;
+    for (const bucket of connection.paid) bucket.giveBack();
+    connection.paid = [];
+    this.beginHandshakes();
   }
 
   #enter(connection: Connection, next: { readonly phase: Phase; readonly bodyBytes: number }): void {

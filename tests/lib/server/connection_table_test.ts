@@ -17,30 +17,52 @@ interface Bench {
   readonly table: ConnectionTable;
   readonly drops: DropReason[];
   readonly closed: Set<string>;
+  /** Names of those whose handshake has begun, in that order. */
+  readonly begun: string[];
   readonly time: { nowMs: number };
   /** Opens a connection and gives it its name; undefined when it is refused. */
   open(name: string, address: string): Connection | undefined;
-  /** Opens one and sends a request over it. */
+  /** Opens one and sends a request over it; the handshake must not have to wait. */
   prove(name: string, address: string): Connection;
+  /** Lets time pass as the listener does: handshakes are begun every 20 ms, limits are looked at every second. */
+  pass(ms: number): void;
 }
 
 function openBench(limits: Partial<ConnectionLimits> = {}): Bench {
   const drops: DropReason[] = [];
   const closed = new Set<string>();
+  const begun: string[] = [];
   const time = { nowMs: 0 };
   const bench: Bench = {
     drops,
     closed,
+    begun,
     time,
     table: new ConnectionTable({
       limits: { ...CONNECTION_LIMITS, ...limits },
       nowMs: () => time.nowMs,
       dropped: (reason) => void drops.push(reason),
     }),
-    open: (name, address) => bench.table.admit(address, { bytesRead: () => 0, close: () => void closed.add(name) }),
+    open: (name, address) => {
+      const connection = bench.table.admit(address, {
+        bytesRead: () => 0,
+        begin: () => void begun.push(name),
+        close: () => void closed.add(name),
+      });
+      if (connection !== undefined) bench.table.becomesReady(connection);
+      return connection;
+    },
+    pass: (ms) => {
+      for (const endMs = time.nowMs + ms; time.nowMs < endMs;) {
+        time.nowMs += 20;
+        bench.table.beginHandshakes();
+        if (time.nowMs % 1_000 === 0) bench.table.sweep();
+      }
+    },
     prove: (name, address) => {
       const connection = bench.open(name, address);
-      assert.ok(connection !== undefined, "refused");
+      assert.equal(connection?.phase, "handshake", "its handshake has to wait");
+      assert.ok(connection !== undefined);
       bench.table.bodyBegins(connection, { proof: "secret", bytes: 2 });
       bench.table.bodyEnds(connection);
       bench.table.becomesIdle(connection);
@@ -94,39 +116,82 @@ Deno.test("ConnectionTable never closes a proven connection for a stranger's, wh
   }));
 });
 
-Deno.test("ConnectionTable limits the handshakes of strangers, not those of the API server", () => {
+/** How many of these names have begun. */
+function countOf(names: readonly string[], prefix: string): number {
+  return names.filter((name) => name.startsWith(prefix)).length;
+}
+
+Deno.test("ConnectionTable begins 64 handshakes of strangers at once, then 20 a second, and gives up those that wait too long", () => {
   const bench = openBench();
-  bench.prove("api", API_SERVER);
-  for (let count = 0; count < 2_000; count++) bench.open(`s-${count}`, "10.0.0.2");
-  assert.equal(bench.drops.filter((reason) => reason === "rate").length, 2_000 - 768);
-  for (let count = 0; count < 600; count++) assert.ok(bench.open(`api-${count}`, API_SERVER) !== undefined);
-  bench.time.nowMs += 1_000;
-  const before = bench.drops.length;
-  for (let count = 0; count < 51; count++) bench.open(`t-${count}`, "10.0.0.2");
-  assert.equal(bench.drops.slice(before).filter((reason) => reason === "rate").length, 1);
+  for (let count = 0; count < 500; count++) bench.open(`s-${count}`, "10.0.0.2");
+  assert.deepEqual([bench.begun.length, bench.drops.length], [64, 0], "the others wait, and nothing is read from them");
+  bench.pass(1_000);
+  assert.ok(Math.abs(bench.begun.length - 84) <= 1, String(bench.begun.length));
+  assert.equal(bench.begun[64], "s-499", "the newest first");
+  bench.pass(3_000);
+  const { rate } = Object.groupBy(bench.drops, (reason) => reason);
+  assert.ok((rate?.length ?? 0) >= 350, "the others were closed after 3 s");
+  assert.equal(bench.table.hasWaiting, false);
+});
+
+Deno.test("ConnectionTable lets an API server open any number of connections, each as soon as others have proven themselves", () => {
+  const bench = openBench();
+  const open = Array.from({ length: 600 }, (_, at) => bench.open(`api-${at}`, API_SERVER));
+  assert.equal(bench.begun.length, 64);
+  for (let round = 0; round < 600; round++) {
+    const connection = open.find((one) => one?.phase === "handshake");
+    if (connection === undefined) break;
+    bench.table.bodyBegins(connection, { proof: "secret", bytes: 2 });
+  }
+  assert.deepEqual([bench.begun.length, bench.drops.length, bench.time.nowMs], [600, 0, 0], "none of it took time");
+});
+
+Deno.test("ConnectionTable limits what comes from the API server's address without proof, and keeps its proven connections", () => {
+  const bench = openBench();
+  const api = bench.prove("api", API_SERVER);
+  for (let second = 0; second < 60; second++) {
+    for (let count = 0; count < 500; count++) bench.open("flood", API_SERVER);
+    bench.pass(1_000);
+    assert.ok(bench.table.bodyBegins(api, { proof: "secret", bytes: 2 }));
+    bench.table.becomesIdle(api);
+  }
+  assert.ok(countOf(bench.begun, "flood") <= 64 + 60 * 20, String(bench.begun.length));
+  assert.equal(bench.closed.has("api"), false);
 });
 
 Deno.test("ConnectionTable lets an API server in that is not proven yet, whatever a crowd of strangers uses up", () => {
   const bench = openBench();
   const crowd = Array.from({ length: 50 }, (_, at) => `10.0.1.${at}`);
   const flood = (): void => {
-    for (const address of crowd) for (let count = 0; count < 60; count++) bench.open("crowd", address);
+    for (const address of crowd) for (let count = 0; count < 10; count++) bench.open("crowd", address);
   };
-  flood();
-  const opened = (name: string, address: string): boolean => bench.open(name, address) !== undefined;
-  assert.equal(opened("crowd", "10.0.1.0"), false, "the crowd has used up what all have together");
-  assert.deepEqual(["a", "b", "c"].map((name) => opened(name, API_SERVER)), [true, true, false]);
-  for (let second = 0; second < 9; second++) {
-    bench.time.nowMs += 1_000;
-    bench.table.sweep();
+  const hasBegun = (name: string): boolean => bench.begun.includes(name);
+  for (let second = 0; second < 20; second++) {
     flood();
+    bench.pass(1_000);
   }
-  assert.deepEqual(["d", "e"].map((name) => opened(name, API_SERVER)), [true, false], "one in five seconds");
-  bench.time.nowMs += 5_000;
+  const spent = bench.open("crowd", "10.0.1.0");
+  assert.equal(spent?.phase, "waiting", "the crowd has used up what all have together");
+  for (const name of ["a", "b", "c"]) bench.open(name, API_SERVER);
+  assert.deepEqual(["a", "b", "c"].map(hasBegun), [true, true, false]);
+  bench.pass(10_000);
   flood();
   bench.prove("api", API_SERVER);
   flood();
-  for (let count = 0; count < 100; count++) assert.ok(opened(`api-${count}`, API_SERVER));
+  const many = Array.from({ length: 60 }, (_, at) => bench.open(`api-${at}`, API_SERVER));
+  assert.ok(many.every((connection) => connection?.phase === "handshake"));
+});
+
+Deno.test("ConnectionTable shares what strangers may begin among their addresses, however many connections each opens", () => {
+  const bench = openBench();
+  for (let count = 0; count < 64; count++) bench.open("first", "10.0.0.9");
+  for (let second = 0; second < 20; second++) {
+    for (let count = 0; count < 300; count++) bench.open("loud", "10.0.0.2");
+    for (let count = 0; count < 30; count++) bench.open("quiet", "10.0.0.3");
+    bench.pass(1_000);
+  }
+  const [loud, quiet] = [countOf(bench.begun, "loud"), countOf(bench.begun, "quiet")];
+  assert.ok(Math.abs(loud - quiet) <= 4, `${loud} ${quiet}`);
 });
 
 Deno.test("ConnectionTable counts what plain paths proved for nothing once they are refused", () => {

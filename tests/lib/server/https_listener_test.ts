@@ -1,7 +1,7 @@
 // The guarded TLS listener on real sockets: who is let in, who is closed, and what a request line decides.
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { connect as connectTcp } from "node:net";
+import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { type CertificateAuthority, createAuthority } from "../../cluster/support/pki.ts";
 import { issueLoopbackCertificates } from "../../../lib/playground/certificates.ts";
@@ -82,6 +82,12 @@ async function openBench(limits: Partial<ConnectionLimits> = {}): Promise<Bench>
   });
 }
 
+/** Resolves when a socket is closed, by whatever. */
+function closeOf(socket: Socket): Promise<void> {
+  socket.on("error", () => {});
+  return new Promise((resolve) => socket.once("close", () => resolve()));
+}
+
 function post(path: string, body = "{}", length = body.length): string {
   return `POST ${path} HTTP/1.1\r\nhost: archway\r\ncontent-length: ${length}\r\n\r\n${body}`;
 }
@@ -139,10 +145,10 @@ Deno.test("openHttpsListener() closes the oldest unproven connections beyond its
 });
 
 Deno.test("openHttpsListener() closes who does not finish handshake, head or body in time", async () => {
-  const timeoutsMs = { ...CONNECTION_LIMITS.timeoutsMs, handshake: 200, unprovenIdle: 200, body: 200 };
+  const timeoutsMs = { ...CONNECTION_LIMITS.timeoutsMs, waiting: 200, handshake: 200, unprovenIdle: 200, body: 200 };
   await using bench = await openBench({ timeoutsMs });
   const mute = connectTcp(bench.listener.port, "127.0.0.1");
-  const muteClosed = once(mute, "close");
+  const muteClosed = closeOf(mute);
   const idle = await bench.connect();
   const head = await bench.connect();
   const body = await bench.connect();
@@ -152,6 +158,20 @@ Deno.test("openHttpsListener() closes who does not finish handshake, head or bod
   await Promise.all([...closed, muteClosed]);
   assert.deepEqual(bench.drops, ["timeout", "timeout", "timeout", "timeout"]);
   assert.deepEqual(bench.answered, []);
+});
+
+Deno.test("openHttpsListener() lets handshakes wait for others, and drops what is no beginning of one", async () => {
+  const never = { burst: 0, perSecond: 0 };
+  const handshakes = { address: { burst: 2, perSecond: 10 }, strangers: { burst: 2, perSecond: 10 }, reserve: never };
+  await using bench = await openBench({ handshakes });
+  const startedMs = performance.now();
+  const sockets = await Promise.all([1, 2, 3, 4].map(() => bench.connect()));
+  assert.ok(performance.now() - startedMs >= 190, "two of them waited");
+  for (const socket of sockets) assert.equal(await bench.send(socket, post(SECRET_PATH)), "HTTP/1.1 200 OK");
+  assert.deepEqual(bench.drops, []);
+  const babbling = connectTcp(bench.listener.port, "127.0.0.1");
+  babbling.write("x".repeat(60_000));
+  await closeOf(babbling);
 });
 
 Deno.test("openHttpsListener() refuses a body beyond those that arrive, and drops one that has stalled for it", async () => {

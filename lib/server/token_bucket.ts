@@ -1,0 +1,48 @@
+// Tokens that come back with time: how often something may be begun.
+
+/** How many at once, and how many a second. */
+export interface TokenRate {
+  readonly burst: number;
+  readonly perSecond: number;
+}
+
+/** A bucket of tokens; full at first. Times are monotonic (ms). */
+export class TokenBucket {
+  readonly #rate: TokenRate;
+  #tokens: number;
+  #atMs: number;
+
+  constructor(rate: TokenRate, nowMs: number) {
+    this.#rate = rate;
+    this.#tokens = rate.burst;
+    this.#atMs = nowMs;
+  }
+
+  /** Whether there is one to take. */
+  has(nowMs: number): boolean {
+    this.#refill(nowMs);
+    return this.#tokens >= 1;
+  }
+
+  /** Whether none is missing. */
+  isFull(nowMs: number): boolean {
+    this.#refill(nowMs);
+    return this.#tokens >= this.#rate.burst;
+  }
+
+  /** Takes one, whether it is there or not. */
+  take(): void {
+    this.#tokens--;
+  }
+
+  /** Gives one back that was taken. */
+  giveBack(): void {
+    this.#tokens = Math.min(this.#rate.burst, this.#tokens + 1);
+  }
+
+  #refill(nowMs: number): void {
+    const { burst, perSecond } = this.#rate;
+    this.#tokens = Math.min(burst, this.#tokens + (nowMs - this.#atMs) * perSecond / 1_000);
+    this.#atMs = nowMs;
+  }
+}

@@ -1,0 +1,36 @@
+// `deno task attack`: the webhook port under the load of docs/webhook-security.md, for a minute from each origin. Keeps
+// results/attack.json; exits with 1 when a pod passed ungated.
+import { renderTable } from "../../lib/cli/output.ts";
+import { type AttackResult, FULL_ATTACK, measureAttack, ORIGINS, type Reviews } from "./attack_bed.ts";
+import { readMachineFacts } from "./machine.ts";
+import { mergeResults } from "./results_file.ts";
+
+const RESULTS = new URL("./results/attack.json", import.meta.url).pathname;
+
+/** The result as a table. */
+function renderAttack({ quiet, attacked }: AttackResult): string {
+  const row = (name: string, reviews: Reviews): readonly string[] => [
+    name,
+    reviews.p50Ms.toFixed(1),
+    reviews.p99Ms.toFixed(1),
+    (reviews.p99Ms / quiet.p99Ms).toFixed(1),
+    reviews.maxRssMb.toFixed(0),
+    reviews.cpuMsPerSecond.toFixed(0),
+    `${reviews.ungated} of ${reviews.count}`,
+  ];
+  const rows = ORIGINS.flatMap((origin) => {
+    const reviews = attacked[origin];
+    return reviews === undefined ? [] : [row(origin, reviews)];
+  });
+  return renderTable(["ATTACK FROM", "P50 MS", "P99 MS", "× QUIET", "MOST MB", "CPU MS/S", "UNGATED"], [
+    row("(quiet)", quiet),
+    ...rows,
+  ]);
+}
+
+if (import.meta.main) {
+  const result = await measureAttack(FULL_ATTACK, ORIGINS);
+  await mergeResults(RESULTS, { full: { machine: await readMachineFacts(), plan: FULL_ATTACK, ...result } });
+  Deno.stdout.writeSync(new TextEncoder().encode(`${renderAttack(result)}\n`));
+  Deno.exit(Object.values(result.attacked).some(({ ungated }) => ungated > 0) ? 1 : 0);
+}

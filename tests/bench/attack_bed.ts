@@ -1,0 +1,158 @@
+// The API server's own reviews while strangers load the webhook port: how long they take, whether any pod passes ungated,
+// and how much memory the service holds.
+import { type ClusterAccess, expectStatus, read } from "../cluster/support/cluster_access.ts";
+import { index, openWorkingBed } from "../cluster/support/walk_bed.ts";
+import { readSecretPath } from "../cluster/support/webhook_path.ts";
+import { installedEnv } from "./as_installed.ts";
+import { readCpuMs, readMemoryMb } from "./process_usage.ts";
+import { percentile } from "./statistics.ts";
+import type { AttackPlan, AttackReport } from "./webhook_attack.ts";
+
+/** What the strangers do, and for how long. */
+export type Attack = Omit<AttackPlan, "addresses"> & { readonly seconds: number };
+
+/** The load that the limits of docs/webhook-security.md are stated for. */
+export const FULL_ATTACK: Attack = { idle: 12_000, halves: 2_100, bodies: 100, perSecond: 500, seconds: 60 };
+
+/** Where the strangers are: `nowhere` is a port of another process that closes all connections, the load without us. */
+export const ORIGINS = ["nowhere", "other addresses", "the API server's address"] as const;
+
+/** One of {@link ORIGINS}. */
+export type Origin = typeof ORIGINS[number];
+
+/** What the API server saw. */
+export interface Reviews {
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly ungated: number;
+  readonly count: number;
+  readonly maxRssMb: number;
+  /** CPU time of the service a second (ms). */
+  readonly cpuMsPerSecond: number;
+}
+
+/** What was measured: without strangers, and with them. */
+export interface AttackResult {
+  readonly quiet: Reviews;
+  readonly attacked: Readonly<Partial<Record<Origin, Reviews & { readonly strangers: AttackReport }>>>;
+}
+
+/** Between two reviews (ms). */
+const PACE_MS = 20;
+const OTHERS = Array.from({ length: 8 }, (_, index) => `127.0.1.${index + 1}`);
+
+/** Measures on a control plane, with the service as installed. */
+export async function measureAttack(attack: Attack, origins: readonly Origin[]): Promise<AttackResult> {
+  // Not warm: a gate shows that Archway was asked.
+  const replica = { args: ["--warm-admission=false"], env: await installedEnv() };
+  await using bed = await openWorkingBed({ replica });
+  const { archway, controlPlane } = bed;
+  const image = await bed.push("demo/guard", index("arm64"));
+  const namespace = await controlPlane.createNamespace("guard");
+  await readSecretPath(controlPlane);
+  const measure = (seconds: number): Promise<Reviews> =>
+    review(controlPlane, { namespace, image, pid: archway.pid(), seconds });
+  await measure(3);
+  const { seconds, ...numbers } = attack;
+  const quiet = await measure(seconds / 2);
+  const attacked: Partial<Record<Origin, Reviews & { readonly strangers: AttackReport }>> = {};
+  for (const origin of origins) {
+    await using nowhere = origin === "nowhere" ? await openClosingPort() : undefined;
+    const plan = { ...numbers, addresses: origin === "the API server's address" ? ["127.0.0.1"] : OTHERS };
+    const port = nowhere?.port ?? archway.webhookPort;
+    const { result, strangers } = await underAttack({ port, plan }, () => measure(seconds));
+    if (!archway.isAlive()) throw new Error(`Archway ended under attack from ${origin}`);
+    attacked[origin] = { ...result, strangers };
+  }
+  return { quiet, attacked };
+}
+
+/** Has the API server ask for reviews, one after the other, for so long. */
+async function review(
+  cluster: ClusterAccess,
+  options: { readonly namespace: string; readonly image: string; readonly pid: number; readonly seconds: number },
+): Promise<Reviews> {
+  const { namespace, image, pid, seconds } = options;
+  const path = `/api/v1/namespaces/${namespace}/pods?dryRun=All`;
+  const pod = {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { generateName: "probe-" },
+    spec: { containers: [{ name: "c", image }] },
+  };
+  const times: number[] = [];
+  let ungated = 0;
+  let maxRssMb = 0;
+  const cpuBeforeMs = await readCpuMs(pid);
+  const beganMs = performance.now();
+  while (performance.now() < beganMs + seconds * 1_000) {
+    const startedMs = performance.now();
+    const answer = await cluster.request("POST", path, pod);
+    times.push(performance.now() - startedMs);
+    expectStatus("create a pod", answer, [201]);
+    if (read(answer.body, "spec", "schedulingGates") === undefined) ungated++;
+    maxRssMb = Math.max(maxRssMb, await readMemoryMb(pid));
+    await new Promise((resolve) => setTimeout(resolve, PACE_MS));
+  }
+  const cpuMsPerSecond = (await readCpuMs(pid) - cpuBeforeMs) * 1_000 / (performance.now() - beganMs);
+  const sorted = times.toSorted((a, b) => a - b);
+  const [p50Ms, p99Ms] = [percentile(sorted, 0.5), percentile(sorted, 0.99)];
+  return { p50Ms, p99Ms, ungated, count: times.length, maxRssMb, cpuMsPerSecond };
+}
+
+/** Runs the load while `work` runs; gives what the load says of itself. */
+async function underAttack<T>(
+  { port, plan }: { readonly port: number; readonly plan: AttackPlan },
+  work: () => Promise<T>,
+): Promise<{ readonly result: T; readonly strangers: AttackReport }> {
+  await using child = spawn("./webhook_attack.ts", [String(port), JSON.stringify(plan)]);
+  await child.readLine();
+  const result = await work();
+  return { result, strangers: JSON.parse(await child.end()) };
+}
+
+async function openClosingPort(): Promise<{ readonly port: number } & AsyncDisposable> {
+  const child = spawn("./closing_port.ts", []);
+  const port = Number(await child.readLine());
+  return { port, [Symbol.asyncDispose]: () => child[Symbol.asyncDispose]() };
+}
+
+interface Child extends AsyncDisposable {
+  readLine(): Promise<string>;
+  /** Ends its input, and gives the line that it says then. */
+  end(): Promise<string>;
+}
+
+function spawn(script: string, args: readonly string[]): Child {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", new URL(script, import.meta.url).pathname, ...args],
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "inherit",
+  }).spawn();
+  const lines = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  let isEnded = false;
+  const readLine = async (): Promise<string> => (await lines.read()).value?.trim() ?? "";
+  const endInput = async (): Promise<void> => {
+    if (isEnded) return;
+    isEnded = true;
+    await child.stdin.close();
+  };
+  return {
+    readLine,
+    end: async () => {
+      await endInput();
+      return await readLine();
+    },
+    [Symbol.asyncDispose]: async () => {
+      try {
+        child.kill("SIGKILL");
+      } catch {
+        // It has ended.
+      }
+      await endInput().catch(() => {});
+      await lines.cancel();
+      await child.status;
+    },
+  };
+}
