@@ -25,8 +25,14 @@ export function listFiles(folder: string): readonly string[] {
   });
 }
 
-/** The names of all tests that would run. Throws when a test file cannot be loaded. */
-export async function listTestNames(): Promise<ReadonlySet<string>> {
+let names: Promise<ReadonlySet<string>> | undefined;
+
+/** The names of all tests that would run, listed once a process. Rejects when a test file cannot be loaded. */
+export function listTestNames(): Promise<ReadonlySet<string>> {
+  return names ??= loadTestNames();
+}
+
+async function loadTestNames(): Promise<ReadonlySet<string>> {
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["run", "--quiet", "--allow-all", "--no-check", "--unstable-kv", LISTER],
     stdin: "null",
