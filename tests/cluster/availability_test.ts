@@ -68,7 +68,7 @@ Deno.test("availability: a rolling restart of two replicas under load fails, for
   await assertOnArm(bed, pods);
 });
 
-Deno.test("B8 availability: a registry that hangs for 15 s delays pods by at most 10 s more and misplaces none", async () => {
+Deno.test("availability: a registry that hangs for 15 s delays pods by at most 10 s more and misplaces none", async () => {
   await using bed = await openWorkingBed({ spec: { fallbackArchitecture: "amd64" } });
   const { controlPlane, proxy } = bed;
   const images = await Promise.all(Array.from({ length: 10 }, (_, n) => bed.push(`demo/app-${n}`, index("arm64"))));
@@ -84,7 +84,7 @@ Deno.test("B8 availability: a registry that hangs for 15 s delays pods by at mos
   assert.ok(seconds <= 10, `placed ${seconds.toFixed(1)} s after the registry answered again`);
 });
 
-Deno.test("B8 availability: 30 % of 429 over 50 images cost at most 1.6 requests an image", async () => {
+Deno.test("availability: 30 % of 429 over 50 images cost at most 1.6 requests an image", async () => {
   await using bed = await openWorkingBed({ spec: { fallbackArchitecture: "amd64" } });
   const { controlPlane, proxy } = bed;
   const images = await Promise.all(Array.from({ length: 50 }, (_, n) => bed.push(`busy/app-${n}`, index("arm64"))));

@@ -113,7 +113,7 @@ const STATUS_ROWS: readonly (readonly [row: number, member: string, value: strin
   [152, "containerID", `docker://${ID}`, true],
 ];
 
-Deno.test("7.9 7.12 7.14 the CRDs on a real API server: rows 100-116, 130-135, 152, 156-169", async (t) => {
+Deno.test("the CRDs on a real API server: rows 100-116, 130-135, 152, 156-169", async (t) => {
   await using cluster = await startWithDefinitions();
 
   /** Asks whether an object could be stored; nothing is. */
@@ -145,11 +145,11 @@ Deno.test("7.9 7.12 7.14 the CRDs on a real API server: rows 100-116, 130-135, 1
     });
   }
 
-  await t.step("1.1 a ClusterPodPlacementConfig of another name is Invalid", async () => {
+  await t.step("a ClusterPodPlacementConfig of another name is Invalid", async () => {
     assert.equal(await probe("ClusterPodPlacementConfig", body("ClusterPodPlacementConfig", {}, "other")), "Invalid");
   });
 
-  await t.step("1.1 defaults are filled in where there is a spec, and only there", async () => {
+  await t.step("defaults are filled in where there is a spec, and only there", async () => {
     const stored = async (kind: Kind, spec: unknown): Promise<unknown> =>
       read((await cluster.request("POST", `${PATHS[kind]}?dryRun=All`, body(kind, spec))).body, "spec");
     assert.deepEqual(await stored("ClusterPodPlacementConfig", {}), {
@@ -160,7 +160,7 @@ Deno.test("7.9 7.12 7.14 the CRDs on a real API server: rows 100-116, 130-135, 1
     assert.deepEqual(await stored("PodPlacementConfig", { plugins: {} }), { plugins: {}, priority: 0 });
   });
 
-  await t.step("1.2 a PodPlacementConfig needs a spec with plugins, and a priority of 0 to 255", async () => {
+  await t.step("a PodPlacementConfig needs a spec with plugins, and a priority of 0 to 255", async () => {
     assert.equal(await probe("PodPlacementConfig", body("PodPlacementConfig", undefined)), "Invalid");
     assert.equal(await probe("PodPlacementConfig", body("PodPlacementConfig", {})), "Invalid");
     for (
@@ -182,7 +182,7 @@ Deno.test("7.9 7.12 7.14 the CRDs on a real API server: rows 100-116, 130-135, 1
     );
   }
 
-  await t.step("1.1 printer columns show the conditions", async () => {
+  await t.step("printer columns show the conditions", async () => {
     const created = await cluster.request(
       "POST",
       PATHS.ClusterPodPlacementConfig,

@@ -192,7 +192,7 @@ Deno.test("operator on a real API server", async (t) => {
     assert.equal(repaired.metadata.labels?.release, "prometheus");
   });
 
-  await t.step("183 185 B10 converts without losing plugins or the fallback", async () => {
+  await t.step("183 185 converts without losing plugins or the fallback", async () => {
     const path = "v1beta1/clusterpodplacementconfigs/cluster";
     await send(bench, ["PATCH", path, { spec: { plugins: BOTH_PLUGINS, fallbackArchitecture: "amd64" } }]);
     const alpha = "v1alpha1/clusterpodplacementconfigs/cluster";
@@ -209,7 +209,7 @@ Deno.test("operator on a real API server", async (t) => {
     );
   });
 
-  await t.step("1.1 refuses a fallback annotation that names no architecture", async () => {
+  await t.step("refuses a fallback annotation that names no architecture", async () => {
     const body = { metadata: { annotations: { "multiarch.openshift.io/fallback-architecture": "arm32" } } };
     const { status, text } = await send(bench, ["PATCH", "v1alpha1/clusterpodplacementconfigs/cluster", body]);
     assert.equal(status, 403, text);

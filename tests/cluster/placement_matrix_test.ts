@@ -220,8 +220,8 @@ Deno.test("placement matrix: every row of the final states, with the events that
     events: [GATED],
   };
 
-  await test.step("§2.9 row: waiting", () => see("held", heldRow));
-  await test.step("§2.9 row: waiting, nas", () =>
+  await test.step("row: waiting", () => see("held", heldRow));
+  await test.step("row: waiting, nas", () =>
     see("held-nas", { ...heldRow, labels: { ...heldRow.labels, "preferred-node-affinity": "not-set" } }));
   await test.step("DV-32 final state: gated, then became ignorable", async () => {
     const path = `/api/v1/namespaces/${rooms.plain}/pods/ignorable`;
@@ -233,7 +233,7 @@ Deno.test("placement matrix: every row of the final states, with the events that
       events: [GATED, "ArchAwareGatedPodIgnored", RELEASED],
     });
   });
-  await test.step("§2.9 row: failing, attempt k<5", async () => {
+  await test.step("row: failing, attempt k<5", async () => {
     const pod = await waitForFailure(bed, { namespace: rooms.plain, name: "failing" });
     const { "image-inspect-error-count": count, ...labels } = ownLabels(pod);
     assert.match(count ?? "", /^[1-4]$/);
@@ -246,7 +246,7 @@ Deno.test("placement matrix: every row of the final states, with the events that
     assert.match(pod.annotations[`${PREFIX}image-inspect-error`] ?? "", /failing\/app/);
     await waitForEvents(bed, { namespace: rooms.plain, name: "failing" }, [GATED, FAILED]);
   });
-  await test.step("§2.9 row: failing, attempt k<5, nas", async () => {
+  await test.step("row: failing, attempt k<5, nas", async () => {
     const pod = await waitForFailure(bed, { namespace: rooms.plain, name: "failing-nas" });
     assert.equal(ownLabels(pod)["preferred-node-affinity"], "set");
     assert.equal(pod.annotations[`${PREFIX}preferred-affinity-sources`], PREFERRED_SOURCE);
@@ -254,7 +254,7 @@ Deno.test("placement matrix: every row of the final states, with the events that
   });
   bed.proxy.setFaults([]);
   for (const name of ["failing", "failing-nas"]) {
-    await test.step(`§2.9 row: success after k failures (${name})`, async () => {
+    await test.step(`row: success after k failures (${name})`, async () => {
       const pod = await waitForPod(bed, { namespace: rooms.plain, name }, isReleased);
       const { "image-inspect-error-count": count, ...labels } = ownLabels(pod);
       assert.match(count ?? "", /^[1-4]$/);
@@ -269,13 +269,13 @@ Deno.test("placement matrix: every row of the final states, with the events that
   }
   const pods = await Promise.all(CASES.map((one) => makeCase(bed, rooms, one)));
   for (const [number, one] of CASES.entries()) {
-    await test.step(`§2.9 row: ${one.row}`, () => assertRow(bed, pods[number] ?? assert.fail(), one));
+    await test.step(`row: ${one.row}`, () => assertRow(bed, pods[number] ?? assert.fail(), one));
   }
-  await test.step("§2.9 row: namespace excluded by selector", async () => {
+  await test.step("row: namespace excluded by selector", async () => {
     await createPods(bed.controlPlane, rooms.excluded, { pods: [{ name: "excluded", images: [held] }] });
     await assertRow(bed, { namespace: rooms.excluded, name: "excluded" }, { labels: {}, terms: [], events: [] });
   });
-  await test.step("§2.9 row: WH unreachable", async () => {
+  await test.step("row: WH unreachable", async () => {
     bed.archway.kill("SIGKILL");
     await waitUntil("the process to be dead", () => !bed.archway.isAlive());
     await createPods(bed.controlPlane, rooms.plain, { pods: [{ name: "unseen", images: [held] }] });

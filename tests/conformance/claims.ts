@@ -7,8 +7,6 @@ export interface Claim {
   readonly different: string | undefined;
 }
 
-/** Words that may stand among the ids: sections of a document, and defects (B10, D2). */
-const ASIDE = /^(?:§?\d+\.\d[\d.-]*|§\d+|[BD]\d+)$/;
 const PREFIXED = /^([A-Z]+\d*)-(\d+)(?:(?:\.\.|…)(?:\1-)?(\d+))?$/;
 const NUMBER = /^(\d{1,3})(?:-(\d{1,3}))?$/;
 
@@ -25,8 +23,7 @@ function idsOf(word: string): readonly string[] | undefined {
     return expand(from, to, (number) => `${prefix}-${String(number).padStart(2, "0")}`);
   }
   const [, first, last] = NUMBER.exec(bare) ?? [];
-  if (first !== undefined) return expand(first, last, String);
-  return ASIDE.test(bare) ? [] : undefined;
+  return first === undefined ? undefined : expand(first, last, String);
 }
 
 function leadingIds(words: readonly string[]): readonly string[] {

@@ -41,9 +41,9 @@ const WEBHOOK_OBJECT = "217 renderWebhookConfiguration() makes the object of spe
 const SHARDS = "per-namespace controllers are phase 2 of the MTO's plan MTO-0002; no version of it has them";
 const CEL = "celArchitecturePlacement is a draft of the MTO (MTO-0005); no version of it has the plugin";
 const ENOEXEC = "built with ENOEXEC monitoring, a later step";
-const CRDS = "7.9 7.12 7.14 the CRDs on a real API server: rows 100-116, 130-135, 152, 156-169";
+const CRDS = "the CRDs on a real API server: rows 100-116, 130-135, 152, 156-169";
 
-const SCHEMA = "1.2 a PodPlacementConfig needs a spec with plugins, and a priority of 0 to 255";
+const SCHEMA = "a PodPlacementConfig needs a spec with plugins, and a priority of 0 to 255";
 const ABSENT = "validateNamespaceConfig() counts an absent priority as 0";
 const FINALIZER = "128 129 operator keeps a finalizer on the config while namespace configs exist";
 const GATED_STAY = "91 220 operator waits for a gated pod while leaving, says so, and goes when the pod is gone";
@@ -169,7 +169,7 @@ export const REASONS: readonly Reason[] = [
     ids: ["74"],
     status: "covered",
     why: "the schema",
-    by: "1.1 a ClusterPodPlacementConfig of another name is Invalid",
+    by: "a ClusterPodPlacementConfig of another name is Invalid",
   },
   { ids: ["PC-01..06"], status: "covered", why: "rows 130-135", by: CRDS },
   { ids: ["DV-136", "DV-137"], status: "covered", why: "the schema", by: SCHEMA },

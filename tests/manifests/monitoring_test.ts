@@ -37,33 +37,33 @@ function namesIn(text: string): readonly string[] {
   return [...text.matchAll(/\b(?:mto|archway|workqueue|rest_client)_[a-z_]+/g)].map(([name]) => name);
 }
 
-Deno.test("4.1 4.4 every metric of the dashboard, the alerts and the runbooks is exposed", async () => {
+Deno.test("every metric of the dashboard, the alerts and the runbooks is exposed", async () => {
   const exposed = await exposedNames();
   for (const file of ["dashboard.json", "prometheus_rule.yaml", "runbooks.md"]) {
     for (const name of namesIn(read(file))) assert.ok(exposed.has(name), `${file}: ${name}`);
   }
 });
 
-Deno.test("4.4 the dashboard shows every metric but those of the process", async () => {
+Deno.test("the dashboard shows every metric but those of the process", async () => {
   const shown = new Set(namesIn(read("dashboard.json")).map((name) => name.replace(/_(bucket|count|sum)$/, "")));
   const families = [...await exposedNames()].map((name) => name.replace(/_(bucket|count|sum)$/, ""));
   assert.deepEqual(families.filter((name) => !shown.has(name)), []);
 });
 
-Deno.test("4.4 every panel has a title and an expression", () => {
+Deno.test("every panel has a title and an expression", () => {
   const { panels } = PANELS.parse(JSON.parse(read("dashboard.json")));
   assert.ok(panels.length >= 13);
   for (const { title, targets } of panels) assert.ok(title !== "" && targets.length > 0, title);
 });
 
-Deno.test("4.3 every alert has a runbook, and every runbook an alert", () => {
+Deno.test("every alert has a runbook, and every runbook an alert", () => {
   const headings = [...read("runbooks.md").matchAll(/^## (\S+)$/gm)].map(([, name]) => name);
   assert.deepEqual(headings, ALERTS.map(({ name }) => name));
   const links = [...read("prometheus_rule.yaml").matchAll(/runbook_url: "([^"]+)"/g)].map(([, url]) => url);
   assert.deepEqual(links, ALERTS.map(({ name }) => `${RUNBOOKS_FILE}#${name.toLowerCase()}`));
 });
 
-Deno.test("4.3 every runbook says when its alert fires, as the alert does, and what to do", () => {
+Deno.test("every runbook says when its alert fires, as the alert does, and what to do", () => {
   const sections = read("runbooks.md").split(/^## /m).slice(1);
   for (const [at, { name, summary, expression, severity, forDuration }] of ALERTS.entries()) {
     const section = (sections[at] ?? "").replaceAll(/\s+/g, " ");
@@ -73,7 +73,7 @@ Deno.test("4.3 every runbook says when its alert fires, as the alert does, and w
   }
 });
 
-Deno.test("4.2 4.3 the manifests of monitoring are what the service applies", () => {
+Deno.test("the manifests of monitoring are what the service applies", () => {
   const config = parseOperandConfig({ apiVersion: "v1", kind: "any", metadata: { name: "cluster", uid: "1" } });
   for (const applied of renderMonitoring(config, { namespace: "archway-system", runbookBaseUrl: "" })) {
     const file = applied.kind === "ServiceMonitor" ? "service_monitor.yaml" : "prometheus_rule.yaml";

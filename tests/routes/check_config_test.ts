@@ -60,7 +60,7 @@ Deno.test("124 DV-134 reviewNamespaceConfig() answers 400 when there is no clust
   assert.match(await checkLocal({}, makeReview("CREATE", makeLocal("mine", 1))), /^400 /);
 });
 
-Deno.test("1.4 reviewNamespaceConfig() passes on the status of a read that failed", async () => {
+Deno.test("reviewNamespaceConfig() passes on the status of a read that failed", async () => {
   const failed = new ApiError("server is down", { status: 503 });
   assert.match(await checkLocal({ clusterConfig: failed }, makeReview("CREATE", makeLocal("mine", 1))), /^503 /);
   const cluster = { clusterConfig: CLUSTER_CONFIG, namespaceConfigs: new ApiError("no answer", { status: 0 }) };
@@ -87,13 +87,13 @@ Deno.test("125 reviewClusterConfig() refuses deletion while namespace configs ex
   assert.match(await wordOf(answer), /^403 .*team\/a/);
 });
 
-Deno.test("1.4 reviewClusterConfig() refuses deletion when it cannot tell", async () => {
+Deno.test("reviewClusterConfig() refuses deletion when it cannot tell", async () => {
   const api = makeApi({ namespaceConfigs: new ApiError("forbidden", { status: 403 }) });
   const answer = reviewClusterConfig(makeReview("DELETE", null, CLUSTER_CONFIG), { api, signal });
   assert.match(await wordOf(answer), /^403 Cannot check mine: forbidden/);
 });
 
-Deno.test("1.4 reviews answer nothing when the body is no review of an object", async () => {
+Deno.test("reviews answer nothing when the body is no review of an object", async () => {
   const parts = { api: makeApi({}), signal };
   for (const body of [null, {}, { request: { uid: "u" } }, makeReview("CREATE", undefined), makeReview("EAT", {})]) {
     assert.equal(await reviewClusterConfig(body, parts), undefined);

@@ -39,7 +39,7 @@ const TABLE: readonly (readonly [title: string, facts: EventFacts, expected: str
     "report c ppc64le",
   ],
   ["leaves an event that is being deleted", facts({ event: makeEventView({ isDeleting: true }) }), "leave"],
-  ["B24 deletes an event that is too old", facts({ ageMs: EVENT_TTL_MS, pod: undefined }), "expire"],
+  ["deletes an event that is too old", facts({ ageMs: EVENT_TTL_MS, pod: undefined }), "expire"],
   [
     "dismisses an event of an earlier pod of that name",
     facts({ event: makeEventView({ podUid: "uid-0" }) }),

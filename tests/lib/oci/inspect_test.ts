@@ -41,7 +41,7 @@ function failureIn({ inspection }: InspectionReport): Extract<Inspection, { kind
 }
 
 for (const [id, mediaType] of [["DV-80", MediaType.dockerList], ["DV-81", MediaType.ociIndex]] as const) {
-  Deno.test(`${id} B4 inspect() reads a cold index of type ${mediaType} with one request`, async () => {
+  Deno.test(`${id} inspect() reads a cold index of type ${mediaType} with one request`, async () => {
     await using registry = await openFakeRegistry();
     using inspector = openTestInspector();
     const digest = putMultiArch(registry, "org/app", makeMultiArch(["amd64", "arm64", "s390x"], { mediaType }));
@@ -57,7 +57,7 @@ for (const [id, mediaType] of [["DV-80", MediaType.dockerList], ["DV-81", MediaT
 }
 
 for (const form of ["docker", "oci"] as const) {
-  Deno.test(`DV-83 B4 inspect() reads a single ${form} image by manifest and config`, async () => {
+  Deno.test(`DV-83 inspect() reads a single ${form} image by manifest and config`, async () => {
     await using registry = await openFakeRegistry();
     using inspector = openTestInspector();
     putSingle(registry, makeImage({ architecture: "arm", variant: "v7", form }));
@@ -464,7 +464,7 @@ Deno.test("inspect() tells a long Retry-After instead of waiting, and asks no mo
   assert.equal(registry.requests.length, 1);
 });
 
-Deno.test("B4 inspect() costs nothing for a known digest and one HEAD for a tag to look up again", async () => {
+Deno.test("inspect() costs nothing for a known digest and one HEAD for a tag to look up again", async () => {
   await using registry = await openFakeRegistry();
   const clock = new FakeClock();
   using inspector = openTestInspector({ clock });
@@ -480,7 +480,7 @@ Deno.test("B4 inspect() costs nothing for a known digest and one HEAD for a tag 
   assert.deepEqual([report.source, report.requests.manifestHead], ["cache", 1]);
 });
 
-Deno.test("B4 inspect() costs one request for 1 000 replicas", async () => {
+Deno.test("inspect() costs one request for 1 000 replicas", async () => {
   await using registry = await openFakeRegistry();
   using inspector = openTestInspector();
   putMultiArch(registry, "app", makeMultiArch(["amd64"]));
@@ -490,7 +490,7 @@ Deno.test("B4 inspect() costs one request for 1 000 replicas", async () => {
   assert.deepEqual(registry.asked(), ["GET manifests"]);
 });
 
-Deno.test("B8 inspect() never lets a dead registry delay another one's images", async () => {
+Deno.test("inspect() never lets a dead registry delay another one's images", async () => {
   await using dead = await openFakeRegistry();
   await using alive = await openFakeRegistry();
   using inspector = openTestInspector();

@@ -61,9 +61,9 @@ const STATES: readonly (readonly [row: string, seen: string, state: string])[] =
   ["16", "111100", "FTTFFFTT"],
   ["17", "010110", "FTTFTFFF"],
   ["18", "111010", "TTFFFTFT"],
-  ["2.6 fresh install", "000000", "FTTFTTTF"],
-  ["2.6 roll-out of both", "110010", "TTFFTTFT"],
-  ["2.6 webhook down", "101010", "FTTFFTFF"],
+  ["fresh install", "000000", "FTTFTTTF"],
+  ["roll-out of both", "110010", "TTFFTTFT"],
+  ["webhook down", "101010", "FTTFFTFF"],
   ["220 91 leaving, webhook gone", "101001", "FFFTFTTF"],
 ];
 for (const [row, seen, state] of STATES) {
@@ -154,7 +154,7 @@ Deno.test("renderConditions() leaves the conditions of others as they are, behin
   assert.equal(conditions.length, 9);
 });
 
-Deno.test("B1 B36 220 renderConditions() tells how many pods still hold the gate while leaving", () => {
+Deno.test("220 renderConditions() tells how many pods still hold the gate while leaving", () => {
   const conditions = renderConditions(see("101001"), {
     earlier: [],
     generation: 1,
@@ -190,13 +190,13 @@ const MONITORS: readonly (readonly [monitor: MonitorState, status: "True" | "Fal
   [{ kind: "leaving", pendingEvents: 2 }, "True", "Leaving"],
 ];
 for (const [monitor, status, reason] of MONITORS) {
-  Deno.test(`B5 renderConditions() says ${reason} of a monitor that is ${JSON.stringify(monitor)}`, () => {
+  Deno.test(`renderConditions() says ${reason} of a monitor that is ${JSON.stringify(monitor)}`, () => {
     const condition = render("111110", { monitor }).find(({ type }) => type === MONITOR);
     assert.deepEqual([condition?.status, condition?.reason], [status, reason]);
   });
 }
 
-Deno.test("B5 renderConditions() takes the monitor's condition away with the monitor", () => {
+Deno.test("renderConditions() takes the monitor's condition away with the monitor", () => {
   const earlier = render("111110", { monitor: { kind: "no-image" } });
   assert.ok(earlier.some(({ type }) => type === MONITOR));
   assert.ok(!render("111110", { earlier }).some(({ type }) => type === MONITOR));

@@ -45,7 +45,7 @@ Deno.test("185 222 convertObject() carries the fallback in the annotation, and d
   assert.equal(annotationOf(cleared, FALLBACK_ANNOTATION), undefined);
 });
 
-Deno.test("B10 222 convertObject() keeps the plugins when someone writes through v1alpha1", () => {
+Deno.test("222 convertObject() keeps the plugins when someone writes through v1alpha1", () => {
   const alpha = convert(makeConfig(BETA, { spec: { logVerbosity: "Normal", plugins: SCORING } }), ALPHA);
   const edited = { ...alpha, spec: { ...objectAt(alpha, "spec"), logVerbosity: "Debug" } };
   assert.deepEqual(convert(edited, BETA).spec, { logVerbosity: "Debug", fallbackArchitecture: "", plugins: SCORING });

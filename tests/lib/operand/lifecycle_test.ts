@@ -81,22 +81,22 @@ function monitorRows(): typeof TABLE {
       "wait EventsPending",
     ],
     [
-      "B25 removes events that nobody works off",
+      "removes events that nobody works off",
       monitored("off", { daemonSet: "absent", pendingEvents: 1, leavingForMs: MONITOR_DRAIN_MS }),
       removal,
     ],
     [
-      "B25 waits as long as it may",
+      "waits as long as it may",
       monitored("off", { daemonSet: "leaving", leavingForMs: patientMs }),
       "wait DaemonSetLeaving",
     ],
     [
-      "B25 goes on although a DaemonSet does not go",
+      "goes on although a DaemonSet does not go",
       monitored("off", { daemonSet: "leaving", leavingForMs: MONITOR_DRAIN_MS }),
       "remove enoexec-events",
     ],
     [
-      "B25 goes without events that something holds",
+      "goes without events that something holds",
       monitored("off", { pendingEvents: 1, leavingForMs: MONITOR_DRAIN_MS, isForced: true }),
       "remove enoexec-events",
     ],
@@ -146,7 +146,7 @@ const TABLE: readonly (readonly [title: string, facts: OperandFacts, expected: s
   ["85 repairs the webhook when it drifted", makeFacts({ webhook: "drifted" }), "apply webhook"],
   ["93 has nothing to do when all is well", makeFacts(), "done"],
   [
-    "2.11 makes no webhook when no replica serves",
+    "makes no webhook when no replica serves",
     makeFacts({ webhook: "absent", unservedForMs: 1 }),
     "wait NoReplicaServes",
   ],
@@ -219,17 +219,17 @@ const TABLE: readonly (readonly [title: string, facts: OperandFacts, expected: s
   ["90 drops the last finalizer when nothing is held", leaving([podPlacement]), "remove pod-placement"],
   ["has nothing to do for a leaving config that holds none of ours", leaving(["other/finalizer"]), "done"],
   [
-    "B14 removes the webhook when the config vanished",
+    "removes the webhook when the config vanished",
     makeFacts({ config: undefined, webhook: "drifted" }),
     "remove webhook",
   ],
   [
-    "B14 waits for gated pods when the config vanished",
+    "waits for gated pods when the config vanished",
     makeFacts({ config: undefined, webhook: "absent", gatedPods: 2 }),
     "wait PodsStillGated",
   ],
   [
-    "B14 lifts gates by force when the config vanished long ago",
+    "lifts gates by force when the config vanished long ago",
     makeFacts({ config: undefined, webhook: "absent", gatedPods: 2, leavingForMs: 60_001 }),
     "remove gates",
   ],

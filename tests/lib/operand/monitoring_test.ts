@@ -12,7 +12,7 @@ Deno.test("218 renderMonitoring() keeps the names of the MTO's alerts that still
   assert.deepEqual(alerts.slice(0, 2), ["PodPlacementControllerDown", "PodPlacementWebhookDown"]);
 });
 
-Deno.test("4.3 renderMonitoring() gives each alert a severity, a summary, a description and a runbook", () => {
+Deno.test("renderMonitoring() gives each alert a severity, a summary, a description and a runbook", () => {
   for (const alert of ALERTS) {
     assert.match(alert.severity, /^(critical|warning|info)$/);
     assert.ok(alert.summary !== "" && alert.description !== "" && /^\d+m$/.test(alert.forDuration), alert.name);
@@ -20,7 +20,7 @@ Deno.test("4.3 renderMonitoring() gives each alert a severity, a summary, a desc
   assert.ok(JSON.stringify(RULE?.spec).includes(`"${RUNBOOK}"`));
 });
 
-Deno.test("4.3 renderMonitoring() leads to runbooks wherever the repository can be read, slash or not", () => {
+Deno.test("renderMonitoring() leads to runbooks wherever the repository can be read, slash or not", () => {
   for (
     const runbookBaseUrl of ["https://git.example.com/archway/blob/main/", "https://git.example.com/archway/blob/main"]
   ) {
@@ -36,7 +36,7 @@ Deno.test("218 isCovered() sees drift in what we set and nothing else", () => {
   assert.ok(!isCovered(stored(RULE, (json) => json.replace('"u-1"', '"u-0"')), RULE));
 });
 
-Deno.test("B6 218 offersMonitoring() asks for both kinds", () => {
+Deno.test("218 offersMonitoring() asks for both kinds", () => {
   const kinds = (...names: readonly string[]): unknown => ({ resources: names.map((kind) => ({ kind })) });
   assert.ok(offersMonitoring(kinds("ServiceMonitor", "PrometheusRule", "Probe")));
   assert.ok(!offersMonitoring(kinds("PrometheusRule")));

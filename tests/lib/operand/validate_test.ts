@@ -43,7 +43,7 @@ const NAMESPACE_ROWS: readonly (readonly [string, ConfigWrite, Partial<Namespace
     /^400 .*does not exist: create it first/,
   ],
   [
-    "B13 refuses when the cluster config is leaving",
+    "refuses when the cluster config is leaving",
     makeWrite({}),
     { clusterConfig: "deleting" },
     /^400 .*being deleted/,
@@ -62,7 +62,7 @@ const NAMESPACE_ROWS: readonly (readonly [string, ConfigWrite, Partial<Namespace
     /^allow$/,
   ],
   [
-    "137 212 PC-08 EP-02 B11 refuses a priority that is taken and prints it as a number",
+    "137 212 PC-08 EP-02 refuses a priority that is taken and prints it as a number",
     makeWrite({ priority: 50 }),
     { siblings: [{ name: "test-ppc", priority: 50 }] },
     /^403 priority 50 already used by "test-ppc"$/,
@@ -89,7 +89,7 @@ const NAMESPACE_ROWS: readonly (readonly [string, ConfigWrite, Partial<Namespace
   ["DV-134 refuses a change of the spec when there is no cluster config", update({ priority: 1 }, { priority: 2 }), {
     clusterConfig: "absent",
   }, /^400 /],
-  ["B13 allows an update of metadata alone when there is no cluster config", update({ priority: 1 }, { priority: 1 }), {
+  ["allows an update of metadata alone when there is no cluster config", update({ priority: 1 }, { priority: 1 }), {
     clusterConfig: "absent",
   }, /^allow$/],
   ["DV-135 223 allows deletion when there is no cluster config", makeWrite({}, { operation: "DELETE" }), {
@@ -114,7 +114,7 @@ for (const [title, write, facts, expected] of NAMESPACE_ROWS) {
   });
 }
 
-Deno.test("B12 validateNamespaceConfig() warns about doubles while scoring is off", () => {
+Deno.test("validateNamespaceConfig() warns about doubles while scoring is off", () => {
   const verdict = validateNamespaceConfig(makeWrite({ plugins: scoring(false, "arm64", "arm64") }), FACTS);
   assert.equal(verdict.kind === "allow" && verdict.warnings.length, 1);
 });

@@ -89,7 +89,7 @@ Deno.test("PUT of what is there already changes no resourceVersion", async () =>
   assert.equal(textAt(same.body, "metadata", "resourceVersion"), textAt(pod, "metadata", "resourceVersion"));
 });
 
-Deno.test("§10 PATCH releases a gated pod in one JSON Patch guarded by tests", async () => {
+Deno.test("PATCH releases a gated pod in one JSON Patch guarded by tests", async () => {
   await using api = await serveCluster();
   await api.send("POST", PODS, { body: podBody("a", { schedulingGates: [{ name: GATE }] }) });
   const affinity = requiring(term(inValues("kubernetes.io/arch", "arm64")));
@@ -105,7 +105,7 @@ Deno.test("§10 PATCH releases a gated pod in one JSON Patch guarded by tests", 
   assert.deepEqual(valueAt(body, "spec", "affinity"), affinity);
 });
 
-Deno.test("§10 PATCH answers a failed test or a missing path with 422 Invalid without causes", async () => {
+Deno.test("PATCH answers a failed test or a missing path with 422 Invalid without causes", async () => {
   await using api = await serveCluster();
   await api.send("POST", PODS, { body: podBody("a") });
   for (const operation of [{ op: "test", path: "/metadata/name", value: "b" }, { op: "remove", path: "/spec/none" }]) {
@@ -115,7 +115,7 @@ Deno.test("§10 PATCH answers a failed test or a missing path with 422 Invalid w
   }
 });
 
-Deno.test("§10 PATCH answers a refused pod with 422 Invalid and its causes", async () => {
+Deno.test("PATCH answers a refused pod with 422 Invalid and its causes", async () => {
   await using api = await serveCluster();
   await api.send("POST", PODS, { body: podBody("a") });
   const { status, body } = await api.send("PATCH", `${PODS}/a`, {

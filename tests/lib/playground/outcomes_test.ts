@@ -30,7 +30,7 @@ const ROWS: readonly (readonly [PodDecision, KubeObject])[] = [
   ["release", pod({}, labels("removed", { [`${PREFIX}/image-inspect-error`]: "" }))],
 ];
 
-Deno.test("§2.9 readOutcome() tells every final state by its marks", () => {
+Deno.test("readOutcome() tells every final state by its marks", () => {
   for (const [decision, object] of ROWS) assert.equal(readOutcome(object, NODES).decision, decision);
 });
 

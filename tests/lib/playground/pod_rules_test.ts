@@ -50,7 +50,7 @@ const ROWS: readonly (readonly [string, JsonObject, JsonObject, "accepted" | "re
   ],
 ];
 
-Deno.test("§10 checkPodUpdate() judges updates of gated pods as KEP-3838 says", async (t) => {
+Deno.test("checkPodUpdate() judges updates of gated pods as KEP-3838 says", async (t) => {
   for (const [name, before, after, expected] of ROWS) {
     await t.step(`${name}: ${expected}`, () => {
       const causes = checkPodUpdate(makePod({ ...GATES, ...before }), makePod({ ...GATES, ...after }));
@@ -59,13 +59,13 @@ Deno.test("§10 checkPodUpdate() judges updates of gated pods as KEP-3838 says",
   }
 });
 
-Deno.test("§10 checkPodUpdate() refuses affinity, nodeSelector and gates once the gate has gone", () => {
+Deno.test("checkPodUpdate() refuses affinity, nodeSelector and gates once the gate has gone", () => {
   for (const change of [{ affinity: requiring(term(ARCH)) }, { nodeSelector: { a: "1" } }, GATES]) {
     assert.notEqual(checkPodUpdate(makePod(), makePod(change)).length, 0, JSON.stringify(change));
   }
 });
 
-Deno.test("§10 checkNewPod() refuses an empty list of terms, missing containers and a bound gated pod", () => {
+Deno.test("checkNewPod() refuses an empty list of terms, missing containers and a bound gated pod", () => {
   assert.equal(checkNewPod(makePod({ affinity: requiring() }))[0]?.reason, "FieldValueRequired");
   assert.equal(checkNewPod(makePod({ containers: [] }))[0]?.field, "spec.containers");
   assert.equal(checkNewPod(makePod({ ...GATES, nodeName: "n" }))[0]?.field, "spec.nodeName");

@@ -37,7 +37,7 @@ Deno.test("DV-114 inspect() asks for a token of the repository's pull scope, wit
   assert.deepEqual([report.access, report.credentialSource], ["private", "secret team-a/pull"]);
 });
 
-Deno.test("B4 inspect() needs one manifest GET and one token for each repository, and the host's root once for all but the first", async () => {
+Deno.test("inspect() needs one manifest GET and one token for each repository, and the host's root once for all but the first", async () => {
   await using registry = await open(TOKEN);
   using inspector = openTestInspector();
   const credentials = [makeCredential(registry.host)];
