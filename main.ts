@@ -71,17 +71,10 @@ async function run(config: Config, terminal: Terminal): Promise<number> {
       const deps = { terminal, clock: systemClock, userAgent: USER_AGENT, signal: stop };
       return await runIndex(config, { ...deps, showsProgress: Deno.stderr.isTerminal() });
     }
-    case "release": {
-      const { runRelease } = await import("./lib/cli/release.ts");
-      return await withApi({ config, terminal }, (api) => runRelease({ api, terminal }, { ...config, signal: stop }));
-    }
-    case "explain": {
-      const { runExplain } = await import("./lib/cli/explain.ts");
-      return await withApi(
-        { config, terminal },
-        (api) => runExplain({ api, terminal, clock: systemClock }, { ...config, signal: stop }),
-      );
-    }
+    case "release":
+    case "explain":
+    case "taints":
+      return await withApi({ config, terminal }, (api) => runOnCluster(config, { api, terminal, signal: stop }));
     case "enoexec-daemon":
       return await runDaemon(config, { terminal, stop });
     case "cache": {
@@ -90,6 +83,22 @@ async function run(config: Config, terminal: Terminal): Promise<number> {
     }
     default:
       return unreachable(config.command);
+  }
+}
+
+/** The commands that work on a cluster. */
+async function runOnCluster(
+  config: Config,
+  { api, terminal, signal }: { readonly api: KubeApi; readonly terminal: Terminal; readonly signal: AbortSignal },
+): Promise<number> {
+  const [deps, options] = [{ api, terminal, clock: systemClock }, { ...config, signal }];
+  switch (config.command) {
+    case "explain":
+      return await (await import("./lib/cli/explain.ts")).runExplain(deps, options);
+    case "taints":
+      return await (await import("./lib/cli/taints.ts")).runTaints(deps, options);
+    default:
+      return await (await import("./lib/cli/release.ts")).runRelease(deps, options);
   }
 }
 

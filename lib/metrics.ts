@@ -6,6 +6,7 @@ import { type ClientMetrics, openClientMetrics } from "./k8s/client_metrics.ts";
 import { type Instruments, instrumentsOf, LATENCY_BUCKETS_SECONDS } from "./metric_instruments.ts";
 import { DROP_REASONS, type DropReason } from "./server/connection_table.ts";
 import { FAILURE_REASONS, type FailureReason } from "./oci/types.ts";
+import { openTaintMetrics, type TaintGauges, type TaintMetrics } from "./taint_metrics.ts";
 
 /** How an admission request ended: a closed set, the label of `archway_admissions_total`. */
 export const ADMISSION_OUTCOMES = [
@@ -38,7 +39,7 @@ export const DECISION_LABELS = [
 export type DecisionLabel = typeof DECISION_LABELS[number];
 
 /** The process's metrics. Durations go in as milliseconds and are exposed in seconds. */
-export interface Metrics extends ClientMetrics, ExecFormatMetrics {
+export interface Metrics extends ClientMetrics, ExecFormatMetrics, Pick<TaintMetrics, "taintWrite"> {
   /** Webhook: one admission request answered. `dryRun` counts nothing of pods. */
   admission(outcome: AdmissionOutcome, options: { readonly ms: number; readonly dryRun: boolean }): void;
   /** Controller: one reconcile of a pod ended. `gated`: whether it had our gate. */
@@ -75,6 +76,8 @@ export interface Gauges {
   readonly cachedInspections: number;
   readonly isLeading: boolean;
   readonly isGating: boolean;
+  /** undefined where this replica manages no architecture taints. */
+  readonly taints?: TaintGauges | undefined;
   readonly memory: { readonly rss: number; readonly heapUsed: number };
   readonly registries: readonly {
     readonly host: string;
@@ -88,6 +91,7 @@ export function openMetrics(): Metrics {
   const registry = new Registry();
   const instruments = instrumentsOf(registry);
   const setGauges = openGauges(registry);
+  const { taintWrite, setTaints } = openTaintMetrics(registry);
   return {
     ...openAdmissionMetrics(instruments),
     ...openReconcileMetrics(instruments),
@@ -96,8 +100,10 @@ export function openMetrics(): Metrics {
     ...openWebhookPortMetrics(instruments),
     ...openExecFormatMetrics(instruments),
     ...openClientMetrics(registry, LATENCY_BUCKETS_SECONDS),
+    taintWrite,
     expose: async (gauges) => {
       setGauges(gauges);
+      setTaints(gauges.taints);
       return { contentType: registry.contentType, text: await registry.metrics() };
     },
   };

@@ -94,6 +94,9 @@ export const LEADER_IMPAIRMENT = "archway.dev/leader-impairment";
 /** A namespace with this label is audited: its pods are left unchanged; an event says what would be done. */
 export const AUDIT_NAMESPACE_LABEL = { key: "archway.dev/mode", value: "audit" } as const;
 
+/** A node with this label gets no architecture taint; one that it has is taken off. */
+export const ARCH_TAINT_OPT_OUT = { key: "archway.dev/arch-taint", value: "off" } as const;
+
 /** Field manager of every write. */
 export const FIELD_MANAGER = "archway";
 
@@ -156,4 +159,12 @@ export const EventReason = {
   execFormatRepaired: "ArchAwareExecFormatRepaired",
   /** Archway's own, on the cluster config: pods were admitted while no replica answered in time. */
   admissionMissed: "ArchAwareAdmissionMissed",
+  /** Archway's own, on the cluster config: the architecture taints entered another phase. */
+  taintsProgress: "ArchTaintsProgress",
+  /** Archway's own, on the cluster config: pods without the toleration find no node, so no further node is tainted. */
+  taintsPaused: "ArchTaintsPaused",
+  /** Archway's own, on the cluster config: a replica lifted the taints, because no replica leads. */
+  taintsFailedOpen: "ArchTaintsFailedOpen",
+  /** Archway's own, on a node: kubelet and label name different architectures, so it gets no taint. */
+  taintDisagreement: "ArchTaintDisagreement",
 } as const;

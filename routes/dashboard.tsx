@@ -9,6 +9,7 @@ import { GatedPanel } from "./dashboard/gated.tsx";
 import { RegistriesPanel } from "./dashboard/registries.tsx";
 import { Status } from "./dashboard/status.tsx";
 import { DASHBOARD_STYLE } from "./dashboard/style.ts";
+import { TaintsPanel } from "./dashboard/taints.tsx";
 import { Tiles } from "./dashboard/tiles.tsx";
 import type { DashboardView } from "./dashboard/view.ts";
 
@@ -53,20 +54,14 @@ function Page({ view }: { view: DashboardView }): JSX.Element {
           <Tiles view={view} />
           <Columns view={view} />
         </main>
-        <footer>
-          <span>Refreshes every {REFRESH_SECONDS} s. Decisions are those of this replica since it started.</span>
-          <nav aria-label="Other pages">
-            <a href="/metrics">Metrics</a>
-            <a href="/readyz">Readiness</a>
-          </nav>
-        </footer>
+        <Footer />
       </body>
     </html>
   );
 }
 
 function Columns({ view }: { view: DashboardView }): JSX.Element {
-  const { nowMs, board, execFormat, gated, lease, registries } = view;
+  const { nowMs, board, execFormat, gated, lease, registries, taints } = view;
   return (
     <div class="columns">
       <div class="wide">
@@ -76,9 +71,22 @@ function Columns({ view }: { view: DashboardView }): JSX.Element {
         <GatedPanel gated={gated} leads={lease.isLeader} nowMs={nowMs} />
         {execFormat === undefined ? "" : <ExecFormatPanel failures={execFormat} nowMs={nowMs} />}
         <KindsPanel totals={board.totals} />
+        <TaintsPanel taints={taints} />
         <RegistriesPanel registries={registries} />
       </div>
     </div>
+  );
+}
+
+function Footer(): JSX.Element {
+  return (
+    <footer>
+      <span>Refreshes every {REFRESH_SECONDS} s. Decisions are those of this replica since it started.</span>
+      <nav aria-label="Other pages">
+        <a href="/metrics">Metrics</a>
+        <a href="/readyz">Readiness</a>
+      </nav>
+    </footer>
   );
 }
 

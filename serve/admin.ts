@@ -35,7 +35,7 @@ export function openAdmin(
   return Deno.serve({ hostname, port, onListen: () => {} }, app.fetch);
 }
 
-function gaugesOf({ election, imageService }: Clients, { gatingHealth, podPlacement }: Components): Gauges {
+function gaugesOf({ election, imageService }: Clients, { gatingHealth, podPlacement, taints }: Components): Gauges {
   const { isLeader } = election.view();
   return {
     gatedPods: podPlacement.gatedPods(),
@@ -43,6 +43,7 @@ function gaugesOf({ election, imageService }: Clients, { gatingHealth, podPlacem
     cachedInspections: imageService.cacheSize(),
     isLeading: isLeader,
     isGating: gatingHealth().kind === "gating",
+    taints: taints?.controller.progress(),
     memory: Deno.memoryUsage(),
     registries: imageService.publicHostStates(),
   };
@@ -51,7 +52,7 @@ function gaugesOf({ election, imageService }: Clients, { gatingHealth, podPlacem
 function viewOf(
   { clock, config, identity }: ServeDeps,
   { board, election, imageService }: Clients,
-  { configs, gatingHealth, podPlacement, reported }: Components,
+  { configs, gatingHealth, podPlacement, reported, taints }: Components,
 ): DashboardView {
   return {
     nowMs: clock.nowMs(),
@@ -61,6 +62,7 @@ function viewOf(
     config: configs.presence(),
     gated: { count: podPlacement.gatedPods(), pods: podPlacement.longestGated() },
     queueDepth: podPlacement.queueDepth(),
+    taints: taints?.controller.progress(),
     cachedInspections: imageService.cacheSize(),
     registries: imageService.publicHostStates(),
     board: board.snapshot(),

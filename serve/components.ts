@@ -12,6 +12,7 @@ import { openWebhookPaths, type WebhookPaths } from "../lib/informers/webhook_pa
 import { webhookEndpoint } from "../lib/operand/webhooks.ts";
 import type { PlacementSettings } from "../lib/placement/config_types.ts";
 import type { Clients, ServeDeps } from "./clients.ts";
+import type { TaintParts } from "./taints.ts";
 
 /** The components. The functions answer at once, from memory. */
 export interface Components {
@@ -25,6 +26,8 @@ export interface Components {
   readonly operator: Operator;
   /** Containers that were to run a program of another architecture. */
   readonly reported: ReportedContainers;
+  /** undefined unless Archway keeps architecture taints. */
+  readonly taints: TaintParts | undefined;
   /** Whether this replica may gate pods, and why not. */
   readonly gatingHealth: () => GatingHealth;
   /** Settings for a namespace: it may be audited. */
@@ -34,7 +37,7 @@ export interface Components {
 }
 
 /** What is known before pod placement and operator are made: they are made from it. */
-type Views = Omit<Components, "podPlacement" | "operator" | "events" | "reported">;
+type Views = Omit<Components, "podPlacement" | "operator" | "events" | "reported" | "taints">;
 
 /** Between two reconciles of the operator without an event (ms). */
 const OPERATOR_RESYNC_MS = 60_000;
@@ -44,7 +47,7 @@ export function openComponents(
   deps: ServeDeps,
   clients: Clients,
   lifetime: { readonly stack: AsyncDisposableStack; readonly stop: AbortSignal },
-): Components {
+): Omit<Components, "taints"> {
   const { config, clock, log } = deps;
   const views = openViews(deps, clients);
   const events = lifetime.stack.use(openEvents(deps, clients, () => podPlacement.isBusy()));
@@ -123,9 +126,11 @@ function openViews(deps: ServeDeps, { readApi, election }: Clients): Views {
 function makeOperator(
   deps: ServeDeps,
   { leaderApi, certificate, metrics, pathSecret }: Clients,
-  { configs, gatingHealth, events, podPlacement, webhookPaths, stop }: Omit<Components, "operator" | "reported"> & {
-    readonly stop: AbortSignal;
-  },
+  { configs, gatingHealth, events, podPlacement, webhookPaths, stop }:
+    & Omit<Components, "operator" | "reported" | "taints">
+    & {
+      readonly stop: AbortSignal;
+    },
 ): Operator {
   const { config, settings, clock, log } = deps;
   return openOperator({

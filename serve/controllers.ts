@@ -53,6 +53,7 @@ function everywhere(deps: ServeDeps, clients: Clients, components: Components): 
       run: (signal: AbortSignal) => pathSecret.run(webhookPaths.carriesOnly, signal),
     }],
     { run: (signal) => watchGating({ api: replicaApi, clock, log, gatingHealth }, signal) },
+    ...components.taints === undefined ? [] : [components.taints.silenceWatch],
     { run: (signal) => watchEventLoop({ clock, observe: metrics.eventLoopDelay }, signal) },
   ];
 }
@@ -85,7 +86,8 @@ function leading(deps: ServeDeps, clients: Clients, components: Components): rea
     queueMetrics: metrics.queue,
   })];
   const execFormat = execFormatMonitor(deps, clients, components);
-  return [components.podPlacement, components.operator, audit, ...daemonSets, execFormat];
+  const taints = components.taints === undefined ? [] : [components.taints.controller];
+  return [components.podPlacement, components.operator, audit, ...daemonSets, execFormat, ...taints];
 }
 
 /** Costs nothing while neither the plugin nor the flag is on. */

@@ -18,7 +18,7 @@ const VOCABULARY = [
   ),
   ...["types", "wire", "patch", "errors"].map((name) => `lib/k8s/${name}.ts`),
 ];
-const DOMAIN = ["lib/placement/", "lib/operand/", "lib/index/", "lib/enoexec/"];
+const DOMAIN = ["lib/placement/", "lib/operand/", "lib/index/", "lib/enoexec/", "lib/taints/"];
 /** Components that put edges and domain together: an informer parses what it watches into words of the domain. */
 const ASSEMBLIES = [
   "lib/playground/",
@@ -26,6 +26,7 @@ const ASSEMBLIES = [
   "lib/assemble/",
   "lib/gates/",
   "lib/informers/",
+  "lib/tainting/",
   "lib/enoexec/daemon/",
 ];
 

@@ -38,6 +38,10 @@ function rulesOfServe(command: Command, values: ConfigValues): readonly Rule[] {
       "Cannot serve TLS: --tls-cert and --tls-key go together.",
     ],
     [
+      values.archTaints === "manage" && values.audit,
+      "Cannot use --arch-taints=manage with --audit: that changes nothing, and pods without tolerations find no node.",
+    ],
+    [
       values.webhookUrl !== undefined && !values.webhookUrl.startsWith("https://"),
       "Cannot register --webhook-url: the API server calls webhooks over https:// only.",
     ],
@@ -61,6 +65,10 @@ function rulesOfCommands(command: Command, values: ConfigValues, words: readonly
     [
       command === "enoexec-daemon" && values.nodeName === undefined,
       "Cannot tell the pods of this node: give --node-name or set NODE_NAME (fieldRef spec.nodeName).",
+    ],
+    [
+      command === "taints" && !(words.length === 1 && ["plan", "apply", "clean"].includes(words[0] ?? "")),
+      "Cannot run taints: use `archway taints plan`, `archway taints apply` or `archway taints clean`.",
     ],
     [
       command === "cache" && !(words.length === 2 && (words[0] === "export" || words[0] === "import")),

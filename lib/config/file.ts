@@ -19,6 +19,7 @@ export const FileSchema = z.strictObject({
   runtimeClasses: texts.default([]),
   imageVolumes: z.enum(["ignore", "require"], { error: "is not one of ignore, require" }).default("ignore"),
   registriesConfDir: z.string({ error: "is not a path" }).min(1).optional(),
+  archTaint: z.string({ error: "is not a text" }).min(1).default("archaware"),
   webhookService: z.string({ error: "is not a name" }).min(1).default("archway-webhook"),
   cacheEntries: z.int({ error: "is not a whole number" }).positive("is not above zero").default(10_000),
   fallbackLogLevel: z.enum(["debug", "info", "warn", "error"], { error: "is not one of debug, info, warn, error" })
@@ -43,6 +44,13 @@ export const FILE_SETTINGS: readonly FileSetting[] = [
   { key: "imageVolumes", example: "require", help: "Whether image volumes count as images of the pod." },
   { key: "webhookService", example: "front", help: "Service in front of the webhooks." },
   { key: "registriesConfDir", example: "/etc/containers/registries.conf.d", help: "Drop-ins of registries.conf." },
+  {
+    key: "archTaint",
+    example: "supported-arch=arch:NoSchedule",
+    help:
+      "The taint of --arch-taints, as `KEY=arch[:EFFECT]` or a preset: archaware (supported-arch), gke, ack (never put " +
+      "on nodes by Archway).",
+  },
   { key: "cacheEntries", example: "50000", help: "Images kept in memory." },
   { key: "fallbackLogLevel", example: "debug", help: "Log level while the cluster config does not say." },
 ];

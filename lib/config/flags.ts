@@ -1,7 +1,17 @@
 // Every flag of every command as one table: name, environment variable, shape, default, help.
 
 /** The commands of `archway`. `cache export`, `index assemble` and the like are two words of one command. */
-export const COMMANDS = ["serve", "dev", "inspect", "index", "explain", "release", "cache", "enoexec-daemon"] as const;
+export const COMMANDS = [
+  "serve",
+  "dev",
+  "inspect",
+  "index",
+  "explain",
+  "release",
+  "cache",
+  "taints",
+  "enoexec-daemon",
+] as const;
 
 /** One of {@link COMMANDS}. */
 export type Command = typeof COMMANDS[number];
@@ -23,12 +33,12 @@ export interface Flag {
   readonly alsoEnv?: readonly string[];
 }
 
-const CLUSTER: readonly Command[] = ["serve", "explain", "release", "enoexec-daemon"];
+const CLUSTER: readonly Command[] = ["serve", "explain", "release", "taints", "enoexec-daemon"];
 const SERVE: readonly Command[] = ["serve", "dev"];
 const SERVICES: readonly Command[] = [...SERVE, "enoexec-daemon"];
 const REGISTRY: readonly Command[] = ["serve", "inspect", "index", "dev"];
 const INSPECTING: readonly Command[] = ["serve", "inspect", "dev"];
-const CONFIGURED: readonly Command[] = ["serve", "inspect", "index", "cache", "dev"];
+const CONFIGURED: readonly Command[] = ["serve", "inspect", "index", "cache", "dev", "taints"];
 const STORE: readonly Command[] = ["serve", "inspect", "cache", "dev"];
 
 /** The table. Order is the order of `--help`. */
@@ -44,7 +54,13 @@ export const FLAGS: readonly Flag[] = [
     ),
     alsoEnv: ["KUBECONFIG"],
   },
-  flag("context", "text", ["explain", "release"], "Context of the kubeconfig; default its current one.", "NAME"),
+  flag(
+    "context",
+    "text",
+    ["explain", "release", "taints"],
+    "Context of the kubeconfig; default its current one.",
+    "NAME",
+  ),
   {
     ...flag("namespace", "text", SERVICES, "Namespace Archway runs in; its pods are never touched.", "NAME"),
     fallback: "archway-system",
@@ -133,6 +149,20 @@ export const FLAGS: readonly Flag[] = [
     "Tolerate architecture taints of the decided architectures.",
     "PRESET|KEY=arch",
   ),
+  {
+    ...flag(
+      "arch-taints",
+      "choice",
+      SERVE,
+      "Keep an architecture taint on every node, and its toleration on every pod.",
+    ),
+    choices: ["manage", "off"],
+    fallback: "off",
+  },
+  {
+    ...flag("taints-fail-open-after", "duration", SERVE, "Lift those taints after so long without a leader."),
+    fallback: "5m",
+  },
   flag("live-architectures", "switch", SERVE, "Narrow to architectures that nodes have or can be made with."),
   {
     ...flag("daemonsets", "choice", SERVE, "What to do with DaemonSet pods."),
@@ -215,7 +245,7 @@ export const FLAGS: readonly Flag[] = [
     fallback: "5m",
   },
   {
-    ...flag("output", "choice", ["inspect", "index", "explain", "release", "dev"], "Form of the output."),
+    ...flag("output", "choice", ["inspect", "index", "explain", "release", "taints", "dev"], "Form of the output."),
     choices: ["table", "json", "yaml"],
     fallback: "table",
   },
@@ -230,7 +260,7 @@ export const FLAGS: readonly Flag[] = [
     "http://HOST:PORT",
   ),
   flag("to", "text", ["index"], "With assemble: where the index is published.", "REGISTRY/REPOSITORY:TAG"),
-  flag("dry-run", "switch", ["release", "index"], "Show what would be done, do nothing."),
+  flag("dry-run", "switch", ["release", "index", "taints"], "Show what would be done, do nothing."),
   flag("once", "switch", ["dev"], "Run the samples, print how each ended, exit."),
   {
     ...flag("scenario", "choice", ["dev"], "Which samples."),

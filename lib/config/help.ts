@@ -57,6 +57,17 @@ const HELP: Readonly<Record<Command, CommandHelp>> = {
     no: "some pods could not be freed",
     examples: ["archway release --dry-run", "archway release -o json"],
   },
+  taints: {
+    summary: "Show, put on or take off the architecture taints of nodes.",
+    usage: "archway taints plan|apply|clean [flags]",
+    words: [
+      "plan   what would be done, and which pods the taints would shut out; changes nothing",
+      "apply  gives running pods their tolerations, then taints node by node",
+      "clean  takes the taints off; deletes nothing",
+    ],
+    no: "the taints would shut pods out, or something could not be changed",
+    examples: ["archway taints plan --kubeconfig ~/.kube/config", "archway taints clean --dry-run -o json"],
+  },
   cache: {
     summary: "Export or import the image cache as NDJSON.",
     usage: "archway cache export|import FILE [flags]",

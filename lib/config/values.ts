@@ -60,6 +60,8 @@ export const Values = z.object({
   prewarm: flagSwitch,
   workers: count,
   tolerateArchTaints: list,
+  archTaints: z.enum(["manage", "off"]),
+  taintsFailOpenAfter: duration,
   liveArchitectures: flagSwitch,
   daemonsets: z.enum(["ignore", "warn", "constrain"]),
   execFormatErrors: flagSwitch,

@@ -104,7 +104,29 @@ export function renderGatingCondition(
   stopped: string | undefined,
   options: Pick<ConditionContext, "generation" | "nowMs"> & { readonly earlier: readonly Condition[] },
 ): readonly Condition[] {
-  const row = gatingRow(stopped);
+  return withRow(gatingRow(stopped), options);
+}
+
+/** What the condition about the architecture taints says. */
+export interface TaintCondition {
+  /** Every node carries its taint. */
+  readonly isTrue: boolean;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** The earlier conditions with only the one about the architecture taints said anew. */
+export function renderTaintCondition(
+  { isTrue, reason, message }: TaintCondition,
+  options: Pick<ConditionContext, "generation" | "nowMs"> & { readonly earlier: readonly Condition[] },
+): readonly Condition[] {
+  return withRow(["ArchitectureTaints", isTrue, reason, message], options);
+}
+
+function withRow(
+  row: Row,
+  options: Pick<ConditionContext, "generation" | "nowMs"> & { readonly earlier: readonly Condition[] },
+): readonly Condition[] {
   const condition = renderRow(row, options);
   const { earlier } = options;
   return earlier.some(({ type }) => type === row[0])

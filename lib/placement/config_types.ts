@@ -99,6 +99,8 @@ export interface PlacementSettings {
   readonly systemNamespaces: readonly string[];
   /** Taints to tolerate for the architectures decided; empty = off. */
   readonly archTaints: readonly ArchTaint[];
+  /** Those among them that Archway itself puts on every node: pods about which nothing is decided tolerate them, too. */
+  readonly ownTaints: readonly ArchTaint[];
   readonly variantLabels: readonly VariantLabel[];
   readonly runtimeClasses: Readonly<Record<string, RuntimeClassRule>>;
   readonly imageVolumes: "ignore" | "require";

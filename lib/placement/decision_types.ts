@@ -77,7 +77,13 @@ export type PassReason =
 
 /** The webhook's verdict. `nodeAffinityScoring`: a config asks for preferences on this pod. */
 export type GateVerdict =
-  | { readonly kind: "ignore"; readonly reason: IgnoreReason; readonly nodeAffinityScoring: boolean }
+  | {
+    readonly kind: "ignore";
+    readonly reason: IgnoreReason;
+    /** Of taints that Archway puts on nodes. */
+    readonly tolerations: readonly TolerationPlan[];
+    readonly nodeAffinityScoring: boolean;
+  }
   | { readonly kind: "gate"; readonly nodeAffinityScoring: boolean }
   | {
     readonly kind: "place";
@@ -86,7 +92,13 @@ export type GateVerdict =
     readonly repeated: boolean;
     readonly nodeAffinityScoring: boolean;
   }
-  | { readonly kind: "pass"; readonly reason: PassReason; readonly nodeAffinityScoring: boolean };
+  | {
+    readonly kind: "pass";
+    readonly reason: PassReason;
+    /** As of `ignore`. */
+    readonly tolerations: readonly TolerationPlan[];
+    readonly nodeAffinityScoring: boolean;
+  };
 
 /** What one image contributed to a decision. */
 export interface ImageOutcome {
@@ -183,12 +195,14 @@ export interface ReleaseDecision {
   readonly preferences: PreferencePlan;
   /** What an earlier decision of Archway requires on the pod and goes on to; undefined when there is none. */
   readonly kept: readonly string[] | undefined;
+  /** Of taints that Archway puts on nodes. */
+  readonly tolerations: readonly TolerationPlan[];
 }
 
 /** What is to become of a gated pod. */
 export type PlacementDecision =
-  /** Leave the pod unconstrained and take the gate off. */
-  | { readonly kind: "ignore"; readonly reason: IgnoreReason }
+  /** Leave the pod unconstrained and take the gate off; tolerations are of taints that Archway puts on nodes. */
+  | { readonly kind: "ignore"; readonly reason: IgnoreReason; readonly tolerations?: readonly TolerationPlan[] }
   | PlaceDecision
   | NowhereDecision
   | RetryDecision

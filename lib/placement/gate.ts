@@ -4,9 +4,10 @@
 import { PodAnnotation } from "../names.ts";
 import type { InspectedImage } from "../oci/types.ts";
 import type { PlacementConfigs, PlacementSettings } from "./config_types.ts";
-import type { GateVerdict, NowhereDecision, PlaceDecision } from "./decision_types.ts";
+import type { GateVerdict, NowhereDecision, PassReason, PlaceDecision } from "./decision_types.ts";
 import { judgeImages } from "./images.ts";
 import { parseRecord, recordOf, renderRecord } from "./patch/record.ts";
+import { planUndecidedTolerations } from "./patch/tolerations.ts";
 import { placeByImages } from "./place.ts";
 import { planInspection } from "./plan_inspection.ts";
 import { entryOf } from "../json.ts";
@@ -51,23 +52,31 @@ interface AdmissionRule {
 const RULES: readonly AdmissionRule[] = [
   {
     name: "audit mode changes nothing",
-    verdict: ({ settings, plan: { scoring: nodeAffinityScoring } }) =>
-      settings.audit ? { kind: "pass", reason: "AuditMode", nodeAffinityScoring } : undefined,
+    verdict: (facts) => facts.settings.audit ? passWith("AuditMode", facts) : undefined,
   },
   {
     name: "a rule ignores the pod",
     verdict: ({ plan }) =>
       plan.kind === "decided" && plan.decision.kind === "ignore"
-        ? { kind: "ignore", reason: plan.decision.reason, nodeAffinityScoring: plan.scoring }
+        ? {
+          kind: "ignore",
+          reason: plan.decision.reason,
+          tolerations: plan.decision.tolerations ?? [],
+          nodeAffinityScoring: plan.scoring,
+        }
         : undefined,
   },
   { name: "its images are in memory", verdict: placeAtOnce },
   {
     name: "no leader would remove a gate",
-    verdict: ({ mayGate, plan: { scoring: nodeAffinityScoring } }) =>
-      mayGate ? undefined : { kind: "pass", reason: "GatingStopped", nodeAffinityScoring },
+    verdict: (facts) => facts.mayGate ? undefined : passWith("GatingStopped", facts),
   },
 ];
+
+function passWith(reason: PassReason, { pod, settings, plan }: AdmissionFacts): GateVerdict {
+  const tolerations = planUndecidedTolerations(pod, settings.ownTaints);
+  return { kind: "pass", reason, tolerations, nodeAffinityScoring: plan.scoring };
+}
 
 function placeAtOnce(facts: AdmissionFacts): GateVerdict | undefined {
   const decision = facts.settings.warmAdmission ? decideWarm(facts) : undefined;

@@ -3,7 +3,7 @@
 // that contradicts it would keep the pod from every node.
 import type { PlacementSettings } from "./config_types.ts";
 import type { FallbackDecision, ImageFailure, ImageOutcome, ReleaseDecision } from "./decision_types.ts";
-import { planTolerations } from "./patch/tolerations.ts";
+import { planTolerations, planUndecidedTolerations } from "./patch/tolerations.ts";
 import type { PodPlan, PodView } from "./types.ts";
 
 /** What is given up, and after how much. */
@@ -22,7 +22,10 @@ export function giveUp({ pod, settings, plan, failed, attempt, images }: GivenUp
   const { fallback: architecture, preferences, own } = plan;
   const kept = own?.record.architectures;
   if (architecture === undefined || kept !== undefined && !kept.includes(architecture)) {
-    return { kind: "release", failed, attempt, images, preferences, kept };
+    const tolerations = kept === undefined
+      ? planUndecidedTolerations(pod, settings.ownTaints)
+      : planTolerations(pod, { architectures: kept, taints: settings.archTaints });
+    return { kind: "release", failed, attempt, images, preferences, kept, tolerations };
   }
   const tolerations = planTolerations(pod, { architectures: [architecture], taints: settings.archTaints });
   return { kind: "fallback", architecture, failed, attempt, images, preferences, tolerations };

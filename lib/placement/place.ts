@@ -3,7 +3,7 @@
 import { intersectArchitectures } from "../arch.ts";
 import type { PlacementSettings } from "./config_types.ts";
 import type { NowhereDecision, PlaceDecision, PreferencePlan, SharedJudgement } from "./decision_types.ts";
-import { planTolerations } from "./patch/tolerations.ts";
+import { planTolerations, planUndecidedTolerations } from "./patch/tolerations.ts";
 import type { PodPlan, PodView } from "./types.ts";
 import { requirementOf } from "./variants.ts";
 
@@ -36,8 +36,12 @@ export function placeByImages(
   return { kind: "place", required, images, preferences, tolerations, noMatchingNodes, findings };
 }
 
-/** The user has constrained the architecture: only preferences are added. */
-export function placeUserConstrained(preferences: PreferencePlan): PlaceDecision {
-  const nothing = { images: [], tolerations: [], findings: [], noMatchingNodes: false } as const;
-  return { kind: "place", required: { kind: "user-constrained" }, preferences, ...nothing };
+/** The user has constrained the architecture: only preferences, and tolerations of our own taints, are added. */
+export function placeUserConstrained(
+  preferences: PreferencePlan,
+  { pod, settings }: Pick<PlaceOptions, "pod" | "settings">,
+): PlaceDecision {
+  const tolerations = planUndecidedTolerations(pod, settings.ownTaints);
+  const nothing = { images: [], findings: [], noMatchingNodes: false } as const;
+  return { kind: "place", required: { kind: "user-constrained" }, preferences, tolerations, ...nothing };
 }

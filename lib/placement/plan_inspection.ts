@@ -10,6 +10,7 @@ import { ignoreReason } from "./ignore.ts";
 import { imagesToInspect, MAX_IMAGES } from "./images.ts";
 import { hasRequiredArchitecture } from "./patch/constraints.ts";
 import { ownRequirement } from "./patch/own_terms.ts";
+import { planUndecidedTolerations } from "./patch/tolerations.ts";
 import { placeUserConstrained } from "./place.ts";
 import type { InspectionPlan, PodPlan, PodView } from "./types.ts";
 
@@ -32,9 +33,13 @@ export function planInspection(pod: PodView, options: PlanOptions): InspectionPl
     own: ownRequirement(pod),
   };
   const reason = ignoreReason({ pod, settings, plan });
-  if (reason !== undefined) return { ...plan, kind: "decided", decision: { kind: "ignore", reason } };
+  if (reason !== undefined) {
+    const tolerations = planUndecidedTolerations(pod, settings.ownTaints);
+    const ignored = { kind: "ignore", reason, ...tolerations.length === 0 ? {} : { tolerations } } as const;
+    return { ...plan, kind: "decided", decision: ignored };
+  }
   if (plan.own === undefined && hasRequiredArchitecture(pod)) {
-    return { ...plan, kind: "decided", decision: placeUserConstrained(plan.preferences) };
+    return { ...plan, kind: "decided", decision: placeUserConstrained(plan.preferences, { pod, settings }) };
   }
   const images = imagesToInspect(pod, settings);
   if (images.length <= MAX_IMAGES) return { ...plan, kind: "inspect", images };

@@ -19,6 +19,8 @@ export interface DashboardView {
   readonly gated: GatedView;
   /** Pods waiting for a decision. */
   readonly queueDepth: number;
+  /** Architecture taints; undefined while this replica does not manage them. */
+  readonly taints?: TaintsView | undefined;
   /** Images known in memory. */
   readonly cachedInspections: number;
   /** Registries that were asked, in the order to show. */
@@ -58,6 +60,22 @@ export interface GatedView {
   readonly count: number;
   /** Those to be named, longest held first; may be fewer than `count`. */
   readonly pods: readonly GatedPod[];
+}
+
+/** Where the work on architecture taints stands. */
+export interface TaintsView {
+  /** One word: `Tolerating`, `Waiting`, `Tainting`, `Paused`, `Done`, `Lifting`, `Lifted`. */
+  readonly phase: string;
+  readonly nodes: {
+    readonly tainted: number;
+    readonly left: number;
+    readonly optedOut: number;
+    readonly disagreeing: number;
+    readonly unknown: number;
+  };
+  /** Pods that lack a toleration which they need. */
+  readonly lackingPods: number;
+  readonly message: string;
 }
 
 /** One registry that was asked lately; a `HostState` of lib/oci is one. */

@@ -8,9 +8,10 @@ import { PROCESS_FLAGS, PROCESS_SETTINGS } from "./flag_effects/process_checks.t
 import { REGISTRY_FLAGS, REGISTRY_SETTINGS } from "./flag_effects/registry_checks.ts";
 import { served } from "./flag_effects/served.ts";
 import type { Checks } from "./flag_effects/support.ts";
+import { TAINT_FLAGS, TAINT_SETTINGS } from "./flag_effects/taint_checks.ts";
 
-const FLAG_CHECKS: Checks = { ...PROCESS_FLAGS, ...PLACEMENT_FLAGS, ...REGISTRY_FLAGS };
-const SETTING_CHECKS: Checks = { ...PROCESS_SETTINGS, ...PLACEMENT_SETTINGS, ...REGISTRY_SETTINGS };
+const FLAG_CHECKS: Checks = { ...PROCESS_FLAGS, ...PLACEMENT_FLAGS, ...REGISTRY_FLAGS, ...TAINT_FLAGS };
+const SETTING_CHECKS: Checks = { ...PROCESS_SETTINGS, ...PLACEMENT_SETTINGS, ...REGISTRY_SETTINGS, ...TAINT_SETTINGS };
 
 Deno.test("every flag of serve has a check of its effect, and every check a flag", () => {
   const names = FLAGS.filter(({ commands }) => commands.includes("serve")).map(({ name }) => name);

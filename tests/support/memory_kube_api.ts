@@ -106,7 +106,7 @@ export class MemoryCluster {
         await before(callOf("patch", { type, target, signal, body }));
         return body.kind === "json"
           ? await this.#patch(type, target, body.operations)
-          : this.#merge(type, target, body);
+          : this.#merge(type, target.subresource === "status" ? withoutSubresource(target) : target, body);
       },
       delete: async (type, target, { signal }) => {
         await before(callOf("delete", { type, target, signal }));
@@ -172,6 +172,10 @@ export class MemoryCluster {
     this.objects.delete(resourcePath(type, target));
     this.#watches.show(type.plural, { before: object, now: undefined });
   }
+}
+
+function withoutSubresource({ subresource: _, ...target }: ResourceTarget): ResourceTarget {
+  return target;
 }
 
 function targetOf({ metadata: { name, namespace } }: KubeObject): ResourceTarget {

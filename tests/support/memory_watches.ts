@@ -74,9 +74,9 @@ export function selects({ namespace, fieldSelector, labelSelector }: ListOptions
     (labelSelector === undefined || (labelValue === undefined ? label !== undefined : label === labelValue));
 }
 
-/** Whether an object has a field, named as `a.b=value`. */
+/** Whether an object has a field, named as `a.b=value`, or has another value, as `a.b!=value`. */
 function hasField(object: KubeObject, field: string): boolean {
-  const [path = "", wanted] = field.split("=");
+  const [, path = "", sign, wanted] = /^([^!=]+)(!?=)(.*)$/.exec(field) ?? [];
   const value = path.split(".").reduce<unknown>((at, name) => Reflect.get(Object(at), name), object);
-  return value === wanted;
+  return (value === wanted) === (sign === "=");
 }

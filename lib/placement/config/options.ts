@@ -2,7 +2,7 @@
 import { asParsed, type Parsed, unparsable } from "../../parsed.ts";
 import type { PlacementSettings, RuntimeClassRule } from "../config_types.ts";
 import { makeSettings } from "./settings.ts";
-import { parseArchTaint } from "../patch/tolerations.ts";
+import { parseArchTaint, parseManagedTaint } from "../patch/tolerations.ts";
 import { parseVariantLabel } from "../variants.ts";
 
 /** The flags' texts and values, as lib/config gives them. Durations in ms. */
@@ -12,6 +12,9 @@ export interface PlacementOptions {
   readonly maxGateAge: number;
   readonly warmAdmission: boolean;
   readonly tolerateArchTaints: readonly string[];
+  readonly archTaints: "manage" | "off";
+  /** The taint that is managed. */
+  readonly archTaint: string;
   readonly variantLabels: readonly string[];
   readonly runtimeClasses: readonly string[];
   readonly imageVolumes: "ignore" | "require";
@@ -32,12 +35,17 @@ export function parsePlacementOptions(options: PlacementOptions): ParsedOptions 
     problems.push(result.fault.message);
     return [];
   };
+  const managed = options.archTaints === "off" ? [] : keep(parseManagedTaint(options.archTaint));
   const settings = makeSettings({
     operatorNamespace: options.namespace,
     systemNamespaces: options.systemNamespaces.flatMap((text) => keep(parseNamespacePattern(text))),
     maxGateAgeMs: options.maxGateAge,
     warmAdmission: options.warmAdmission,
-    archTaints: options.tolerateArchTaints.flatMap((text) => keep(parseArchTaint(text))),
+    archTaints: [
+      ...managed.map(({ taint }) => taint),
+      ...options.tolerateArchTaints.flatMap((text) => keep(parseArchTaint(text))),
+    ],
+    ownTaints: managed.filter(({ owner }) => owner === "archway").map(({ taint }) => taint),
     variantLabels: options.variantLabels.flatMap((text) => keep(parseVariantLabel(text))),
     runtimeClasses: Object.fromEntries(options.runtimeClasses.flatMap((text) => keep(parseRuntimeClass(text)))),
     imageVolumes: options.imageVolumes,

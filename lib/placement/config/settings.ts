@@ -8,6 +8,7 @@ export const DEFAULT_SETTINGS: PlacementSettings = {
   maxGateAgeMs: 60_000,
   warmAdmission: true,
   archTaints: [],
+  ownTaints: [],
   variantLabels: [],
   runtimeClasses: {},
   imageVolumes: "ignore",

@@ -8,7 +8,7 @@ import { utf8Length } from "../../json.ts";
 import { isGated } from "./constraints.ts";
 import { type MetadataChanges, metadataOf, STRIPPED_METADATA } from "./metadata_changes.ts";
 import { ownRequirement } from "./own_terms.ts";
-import { addGate, decisionOperations, metadataOperations, removeGate } from "./pod_patch.ts";
+import { addGate, decisionOperations, metadataOperations, removeGate, tolerationOperations } from "./pod_patch.ts";
 
 /** The largest object that etcd stores by default, less what its encoding may add (bytes). */
 const MAX_OBJECT_BYTES = 1_500_000;
@@ -27,14 +27,18 @@ export function isStorable(
 export function admissionPatch(pod: PodView, verdict: GateVerdict): JsonPatch {
   switch (verdict.kind) {
     case "ignore":
-      return metadataOperations(pod, undecidedMetadata(pod, verdict));
+      return [...tolerationOperations(pod, verdict.tolerations), ...undecidedPatch(pod, verdict)];
     case "gate":
-      return [...metadataOperations(pod, undecidedMetadata(pod, verdict)), ...addGate(pod)];
+      return [...undecidedPatch(pod, verdict), ...addGate(pod)];
     case "place":
       return placePatch(pod, verdict.decision);
     case "pass":
-      if (verdict.reason !== "GatingStopped" || ownRequirement(pod) !== undefined) return [];
-      return metadataOperations(pod, undecidedMetadata(pod, verdict));
+      return [
+        ...tolerationOperations(pod, verdict.tolerations),
+        ...(verdict.reason === "GatingStopped" && ownRequirement(pod) === undefined
+          ? undecidedPatch(pod, verdict)
+          : []),
+      ];
     default:
       return unreachable(verdict);
   }
@@ -47,6 +51,10 @@ function placePatch(pod: PodView, decision: PlacementDecision): JsonPatch {
     annotations: new Map([...STRIPPED_METADATA.annotations, ...annotations]),
   };
   return [...decisionOperations(pod, { decision, metadata }), ...removeGate(pod)];
+}
+
+function undecidedPatch(pod: PodView, verdict: GateVerdict): JsonPatch {
+  return metadataOperations(pod, undecidedMetadata(pod, verdict));
 }
 
 /**

@@ -90,10 +90,11 @@ export function affinityAddition(decision: PlacementDecision): AffinityAddition 
 }
 
 function tolerationsOf(decision: PlacementDecision): readonly TolerationPlan[] {
-  return decision.kind === "place" || decision.kind === "fallback" ? decision.tolerations : [];
+  return decision.kind === "nowhere" || decision.kind === "retry" ? [] : decision.tolerations ?? [];
 }
 
-function tolerationOperations(pod: PodView, plans: readonly TolerationPlan[]): JsonPatch {
+/** The operations that append tolerations. */
+export function tolerationOperations(pod: PodView, plans: readonly TolerationPlan[]): JsonPatch {
   if (plans.length === 0) return [];
   if (pod.tolerations === undefined) return [{ op: "add", path: "/spec/tolerations", value: plans }];
   return plans.map((value): PatchOperation => ({ op: "add", path: "/spec/tolerations/-", value }));

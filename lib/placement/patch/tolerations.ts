@@ -1,5 +1,6 @@
 // Tolerations for taints by which a cluster separates architectures (GKE, ACK, archaware, …), added together with the
 // affinity and for exactly the architectures decided.
+import { KNOWN_ARCHITECTURES } from "../../arch.ts";
 import { asParsed, type Parsed, unparsable } from "../../parsed.ts";
 import type { ArchTaint } from "../config_types.ts";
 import type { TolerationPlan } from "../decision_types.ts";
@@ -26,6 +27,34 @@ export function parseArchTaint(text: string): Parsed<ArchTaint> {
     return unparsable(`Cannot read arch taint "${text}": it is neither ${presets} nor KEY=arch[:EFFECT].`);
   }
   return asParsed({ key, effect, architectures: undefined });
+}
+
+/** The key that clouds taint nodes with by themselves. */
+const CLOUD_KEY = "kubernetes.io/arch";
+
+/** The taint of `--arch-taints=manage`. */
+export interface ManagedTaint {
+  readonly taint: ArchTaint;
+  /** `cloud`: it is put on nodes by the cloud (GKE, ACK), never by Archway; pods tolerate it. */
+  readonly owner: "archway" | "cloud";
+}
+
+/** Parses the setting `archTaint`, in the form of `--tolerate-arch-taints`. */
+export function parseManagedTaint(text: string): Parsed<ManagedTaint> {
+  const parsed = parseArchTaint(text);
+  if (parsed.kind === "unparsable") return parsed;
+  return asParsed({ taint: parsed.value, owner: parsed.value.key === CLOUD_KEY ? "cloud" : "archway" });
+}
+
+/**
+ * The tolerations of a pod about whose architectures nothing is decided: for all that are known, as it could run on each
+ * before there were taints. One that tolerates some of them by their values has been given these on purpose.
+ */
+export function planUndecidedTolerations(pod: PodView, taints: readonly ArchTaint[]): readonly TolerationPlan[] {
+  return taints.flatMap((taint) => {
+    const missing = planTolerations(pod, { architectures: KNOWN_ARCHITECTURES, taints: [taint] });
+    return missing.length === KNOWN_ARCHITECTURES.length ? missing : [];
+  });
 }
 
 /** The tolerations that a pod lacks for these architectures. One that it has, a blanket one included, is not repeated. */

@@ -25,6 +25,8 @@ const OF_COMPONENTS: readonly string[] = [
   "exec-format-image",
   "avoid-failed-architectures",
   "repair-exec-format-errors",
+  "arch-taints",
+  "taints-fail-open-after",
 ];
 
 Deno.test(`serve has at most ${MAX_SERVE_FLAGS} flags, those of optional capabilities aside`, () => {

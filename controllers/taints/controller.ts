@@ -1,0 +1,112 @@
+// `--arch-taints=manage`: keeps the architecture taint on every node, and its toleration on every pod that was not given it at
+// admission or by its placement. One key, one step at a time: whatever happens is seen before the next write.
+import type { Clock } from "../../lib/clock.ts";
+import type { KubeApi } from "../../lib/k8s/api.ts";
+import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
+import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
+import type { Logger } from "../../lib/log.ts";
+import type { Metrics } from "../../lib/metrics.ts";
+import type { ConfigPresence } from "../../lib/operand/gating_health.ts";
+import { carryOut, type CarryOutDeps } from "../../lib/tainting/carry_out.ts";
+import { openHolds } from "../../lib/tainting/holds.ts";
+import type { Pace } from "../../lib/tainting/pace.ts";
+import { openTaintWatches } from "../../lib/tainting/watches.ts";
+import { nextStep, phaseOf, type StepOptions, type TaintStep } from "../../lib/taints/next_step.ts";
+import type { TaintRule } from "../../lib/taints/types.ts";
+import { progressOf, type TaintProgress } from "../../lib/taints/words.ts";
+import { type Controller, type ControllerOptions, openController, requeueAfter } from "../controller.ts";
+import { openTaintReports } from "./reports.ts";
+
+/** Clients, and what is answered at once from memory. */
+export interface TaintsDeps {
+  readonly api: KubeApi;
+  readonly events: EventRecorder;
+  readonly metrics: Pick<Metrics, "taintWrite">;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly rule: TaintRule;
+  readonly pace: Pace;
+  /** Without a cluster config nothing gives pods their tolerations. */
+  readonly presence: () => ConfigPresence;
+  readonly queueMetrics?: ControllerOptions["queueMetrics"];
+}
+
+/** The controller, and where its work stands; undefined while it does not lead or has not looked yet. */
+export interface TaintsController extends Controller {
+  progress(): TaintProgress | undefined;
+}
+
+const KEY = "cluster";
+/** Between two looks while something is waited for (ms); changes are looked at when they come. */
+const WAIT_MS = 500;
+/** Between two looks when all is done (ms). */
+const RESYNC_MS = 30_000;
+
+/** Makes the controller. Nothing is asked of the API server before `run`. */
+export function openTaints(deps: TaintsDeps): TaintsController {
+  const { api, clock, log, rule, pace, queueMetrics } = deps;
+  const holds = openHolds(clock);
+  const onWrite = makeWriteReport(deps);
+  const reports = openTaintReports(deps);
+  const watches = openTaintWatches({ api, clock, log, rule, onChange: () => controller.enqueue(KEY) });
+  const goal = makeGoal(deps);
+  let progress: TaintProgress | undefined;
+  const controller = openController({
+    name: "taints",
+    watches: [watches],
+    parallel: 1,
+    clock,
+    log,
+    queueMetrics,
+    reconcile: async (_key, signal): Promise<ReconcileResult> => {
+      const survey = watches.survey();
+      const wanted = goal();
+      if (survey === undefined || wanted === undefined) return requeueAfter(WAIT_MS);
+      const step = nextStep(survey, { goal: wanted, isHeld: holds.isHeld });
+      const phase = phaseOf(step, wanted);
+      progress = progressOf(survey, { step, phase, refusals: holds.refusals });
+      await reports.report({ survey, progress }, signal);
+      await carryOut({ api, pace, holds, onWrite }, step, signal);
+      return afterStep(step);
+    },
+  });
+  return {
+    enqueue: controller.enqueue,
+    progress: () => progress,
+    run: async (signal) => {
+      controller.enqueue(KEY);
+      await controller.run(signal);
+      progress = undefined;
+    },
+  };
+}
+
+/**
+ * What the nodes are to become; undefined when they are to stay as they are. They are freed when the config leaves, and go on
+ * being freed when it is gone; a replica that has never seen one does not touch the taints of another controller.
+ */
+function makeGoal({ presence }: TaintsDeps): () => StepOptions["goal"] | undefined {
+  let isLifting = false;
+  return () => {
+    const now = presence();
+    if (now === "present") isLifting = false;
+    if (now === "leaving") isLifting = true;
+    if (isLifting) return "lift";
+    return now === "present" ? "taint" : undefined;
+  };
+}
+
+/** When to look again after a step. */
+function afterStep({ kind }: TaintStep): ReconcileResult {
+  if (kind === "done") return requeueAfter(RESYNC_MS);
+  return requeueAfter(kind === "wait" || kind === "paused" ? WAIT_MS : 0);
+}
+
+function makeWriteReport({ log, metrics }: TaintsDeps): CarryOutDeps["onWrite"] {
+  return (change, object, outcome) => {
+    if (outcome.kind === "written") {
+      metrics.taintWrite(change);
+      log.debug("taints: written", { object, change });
+    } else if (outcome.kind === "failed") log.warn("taints: write refused", { object, change, reason: outcome.why });
+  };
+}

@@ -1,0 +1,79 @@
+// How the progress is told: an event for each phase that lasts, the condition of the cluster config, one log line, and one
+// event for each node that is left alone because kubelet and label disagree.
+import type { Clock } from "../../lib/clock.ts";
+import type { KubeApi } from "../../lib/k8s/api.ts";
+import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
+import { apiVersionOf, Resource } from "../../lib/k8s/types.ts";
+import type { Logger } from "../../lib/log.ts";
+import { CLUSTER_CONFIG_NAME, EventReason } from "../../lib/names.ts";
+import { decideReport, NOTHING_REPORTED } from "../../lib/taints/report_pace.ts";
+import type { JudgedNode, TaintSurvey } from "../../lib/taints/survey.ts";
+import type { TaintProgress } from "../../lib/taints/words.ts";
+import { writeTaintCondition } from "./condition.ts";
+
+/** What it needs. */
+export interface ReportsDeps {
+  readonly api: KubeApi;
+  readonly events: EventRecorder;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** What was seen, and how the work stands. */
+export interface Seen {
+  readonly survey: TaintSurvey;
+  readonly progress: TaintProgress;
+}
+
+/** Tells of the progress. */
+export interface TaintReports {
+  /** Throws only when the signal aborts. */
+  report(seen: Seen, signal: AbortSignal): Promise<void>;
+}
+
+/** The cluster config as the object of events. */
+export const CLUSTER_CONFIG = {
+  apiVersion: apiVersionOf(Resource.clusterConfigs),
+  kind: Resource.clusterConfigs.kind,
+  name: CLUSTER_CONFIG_NAME,
+} as const;
+
+/** Makes them. */
+export function openTaintReports(deps: ReportsDeps): TaintReports {
+  const { clock, events, log } = deps;
+  const disagreements = new Map<string, string>();
+  let memory = NOTHING_REPORTED;
+  let isOwed = false;
+  return {
+    report: async ({ survey, progress }, signal) => {
+      for (const node of survey.nodes) reportDisagreement(events, node, disagreements);
+      const { phase, message, nodes, lackingPods } = progress;
+      const due = decideReport(memory, { phase, message, nowMs: clock.monotonicMs() });
+      memory = due.memory;
+      if (due.event) {
+        const isPaused = phase === "Paused";
+        const reason = isPaused ? EventReason.taintsPaused : EventReason.taintsProgress;
+        events.record({ object: CLUSTER_CONFIG, type: isPaused ? "Warning" : "Normal", reason, message });
+        log.info("architecture taints", { phase, message, ...nodes, lackingPods });
+      }
+      if (!due.condition && !isOwed) return;
+      const condition = { isTrue: phase === "Done", reason: phase, message: memory.message };
+      isOwed = !await writeTaintCondition(deps, condition, signal);
+    },
+  };
+}
+
+function reportDisagreement(
+  events: ReportsDeps["events"],
+  { node, verdict }: JudgedNode,
+  reported: Map<string, string>,
+): void {
+  if (verdict.kind !== "disagreement") return void reported.delete(node.name);
+  const message =
+    `The kubelet reports ${verdict.reported} and the label kubernetes.io/arch says ${verdict.labelled}: ` +
+    "no architecture taint is written before they agree.";
+  if (reported.get(node.name) === message) return;
+  reported.set(node.name, message);
+  const object = { apiVersion: "v1", kind: "Node", name: node.name, uid: node.uid };
+  events.record({ object, type: "Warning", reason: EventReason.taintDisagreement, message });
+}

@@ -1,0 +1,89 @@
+// `archway taints plan|apply|clean`: the architecture taints by hand, by the same decisions that the controller makes.
+import type { Clock } from "../clock.ts";
+import type { KubeApi } from "../k8s/api.ts";
+import { unreachable } from "../unreachable.ts";
+import { openPace } from "../tainting/pace.ts";
+import { openTaintLifter } from "../tainting/lifter.ts";
+import { readSurvey } from "../tainting/read_survey.ts";
+import { planOf } from "../taints/plan.ts";
+import type { TaintRule } from "../taints/types.ts";
+import { parseManagedTaint } from "../placement/patch/tolerations.ts";
+import { ExitCode, type Terminal } from "./output.ts";
+import { applyTaints } from "./taints_apply.ts";
+import { type OutputForm, renderApplied, renderLifted, renderPlan } from "./taints_text.ts";
+
+/** What the command works with. */
+export interface TaintsDeps {
+  readonly api: KubeApi;
+  readonly terminal: Terminal;
+  readonly clock: Clock;
+}
+
+/** The flags and words of the command. */
+export interface TaintsOptions {
+  /** `plan`, `apply` or `clean`. */
+  readonly words: readonly string[];
+  /** The taint, as the configuration file names it. */
+  readonly archTaint: string;
+  readonly dryRun: boolean;
+  readonly output: OutputForm;
+  readonly signal: AbortSignal;
+}
+
+/** Runs it. 1: the taints would shut something out, or something could not be changed. */
+export async function runTaints(deps: TaintsDeps, options: TaintsOptions): Promise<number> {
+  const { terminal } = deps;
+  const parsed = parseManagedTaint(options.archTaint);
+  if (parsed.kind === "unparsable") {
+    terminal.err(`archway: ${parsed.fault.message}\n`);
+    return ExitCode.usage;
+  }
+  const { taint: { key, effect }, owner } = parsed.value;
+  if (owner === "cloud") {
+    terminal.err(`archway: Cannot manage the taint "${key}": the cloud puts it on nodes. Archway only tolerates it.\n`);
+    return ExitCode.usage;
+  }
+  const rule = { key, effect };
+  const verb = options.dryRun && options.words[0] === "apply" ? "plan" : options.words[0];
+  switch (verb) {
+    case "plan":
+      return await plan(deps, rule, options);
+    case "apply":
+      return await apply(deps, rule, options);
+    default:
+      return await clean(deps, rule, options);
+  }
+}
+
+async function plan(
+  { api, terminal }: TaintsDeps,
+  rule: TaintRule,
+  { output, signal }: TaintsOptions,
+): Promise<number> {
+  const found = planOf(await readSurvey(api, rule, signal));
+  terminal.out(renderPlan(found, output));
+  return found.pods.length + found.daemonSets.length === 0 ? ExitCode.done : ExitCode.no;
+}
+
+async function apply(deps: TaintsDeps, rule: TaintRule, { output, signal }: TaintsOptions): Promise<number> {
+  const applied = await applyTaints(deps, rule, signal);
+  deps.terminal.out(renderApplied(applied, output));
+  switch (applied.end) {
+    case "done":
+      return ExitCode.done;
+    case "stuck":
+      return ExitCode.no;
+    default:
+      return unreachable(applied.end);
+  }
+}
+
+async function clean(
+  { api, clock, terminal }: TaintsDeps,
+  { key }: TaintRule,
+  { dryRun, output, signal }: TaintsOptions,
+): Promise<number> {
+  const lifted = await openTaintLifter({ api, key, pace: openPace(clock) }).lift({ signal, dryRun });
+  terminal.out(renderLifted(lifted, { dryRun, output, key }));
+  return lifted.left.length === 0 ? ExitCode.done : ExitCode.no;
+}

@@ -1,0 +1,96 @@
+// The phases of `archway taints apply`: followed by watches, as the controller does, until all nodes carry their taint or
+// nothing more can be written.
+import type { Clock } from "../clock.ts";
+import type { KubeApi } from "../k8s/api.ts";
+import { silentLogger } from "../log.ts";
+import { carryOut, type CarryOutDeps } from "../tainting/carry_out.ts";
+import { type Holds, openHolds } from "../tainting/holds.ts";
+import { openPace } from "../tainting/pace.ts";
+import { openTaintWatches, type TaintWatches } from "../tainting/watches.ts";
+import { nextStep, phaseOf } from "../taints/next_step.ts";
+import type { TaintRule } from "../taints/types.ts";
+import { progressOf } from "../taints/words.ts";
+import type { Terminal } from "./output.ts";
+
+/** How it ended. */
+export interface AppliedTaints {
+  /** `stuck`: nothing could be written any more; the message says what is waited for. */
+  readonly end: "done" | "stuck";
+  readonly toleratedPods: number;
+  readonly taintedNodes: number;
+  readonly message: string;
+}
+
+/** What it works with. */
+export interface ApplyDeps {
+  readonly api: KubeApi;
+  readonly terminal: Terminal;
+  readonly clock: Clock;
+}
+
+const LOOK_MS = 100;
+/** Longest without a write before it counts as stuck (ms): longer than a refused write is held back. */
+const STUCK_MS = 20_000;
+
+/** Does it. Progress goes to standard error, a line for each phase. Throws when the signal aborts. */
+export async function applyTaints(deps: ApplyDeps, rule: TaintRule, signal: AbortSignal): Promise<AppliedTaints> {
+  const { api, clock } = deps;
+  using stop = stoppable(signal);
+  const watches = openTaintWatches({ api, clock, log: silentLogger, rule, onChange: () => {} });
+  const watching = watches.run(stop.signal);
+  try {
+    return await followSteps(deps, { watches, holds: openHolds(clock), signal });
+  } finally {
+    stop.abort();
+    await watching;
+  }
+}
+
+function stoppable(signal: AbortSignal): { readonly signal: AbortSignal; abort(): void } & Disposable {
+  const stop = new AbortController();
+  return {
+    signal: AbortSignal.any([signal, stop.signal]),
+    abort: () => stop.abort(),
+    [Symbol.dispose]: () => stop.abort(),
+  };
+}
+
+/** What is followed. */
+interface Following {
+  readonly watches: TaintWatches;
+  readonly holds: Holds;
+  readonly signal: AbortSignal;
+}
+
+async function followSteps(deps: ApplyDeps, { watches, holds, signal }: Following): Promise<AppliedTaints> {
+  const { api, clock, terminal } = deps;
+  const written = { tolerate: 0, taint: 0, untaint: 0 };
+  let lastWriteMs = clock.monotonicMs();
+  const onWrite: CarryOutDeps["onWrite"] = (change, _key, { kind }) => {
+    if (kind !== "written") return;
+    written[change]++;
+    lastWriteMs = clock.monotonicMs();
+  };
+  const carrying = { api, pace: openPace(clock), holds, onWrite };
+  let said = "";
+  for (;;) {
+    signal.throwIfAborted();
+    const isStuck = clock.monotonicMs() - lastWriteMs >= STUCK_MS;
+    const survey = watches.survey();
+    if (survey === undefined && isStuck) throw new Error("Cannot list nodes, pods and DaemonSets: see the rights.");
+    const step = survey && nextStep(survey, { goal: "taint", isHeld: holds.isHeld });
+    if (survey === undefined || step === undefined) {
+      await clock.sleep(LOOK_MS, signal);
+      continue;
+    }
+    const phase = phaseOf(step, "taint");
+    const { message } = progressOf(survey, { step, phase, refusals: holds.refusals });
+    const totals = { toleratedPods: written.tolerate, taintedNodes: written.taint, message };
+    if (step.kind === "done") return { end: "done", ...totals };
+    const isIdle = step.kind === "wait" || step.kind === "paused";
+    if (isIdle && isStuck) return { end: "stuck", ...totals };
+    if (phase !== said && phase !== "Waiting") terminal.err(`archway: ${message}\n`);
+    said = phase;
+    await (isIdle ? clock.sleep(LOOK_MS, signal) : carryOut(carrying, step, signal));
+  }
+}

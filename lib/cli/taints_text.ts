@@ -1,0 +1,69 @@
+// What `archway taints` prints. Pure.
+import { stringify } from "yaml";
+import type { Lifted } from "../tainting/lifter.ts";
+import type { TaintPlan } from "../taints/plan.ts";
+import { nameSome } from "../taints/words.ts";
+import { renderTable } from "./output.ts";
+import type { AppliedTaints } from "./taints_apply.ts";
+
+/** Forms of the output. */
+export type OutputForm = "table" | "json" | "yaml";
+
+/** The plan. */
+export function renderPlan(plan: TaintPlan, output: OutputForm): string {
+  if (output !== "table") return renderDocument(plan, output);
+  const { nodes, pods, daemonSets, taint: { key, effect } } = plan;
+  const rows = nodes.map(({ node, architecture, action, reason }) => [node, architecture, action, reason]);
+  const sections = [
+    nodes.length === 0
+      ? "The cluster has no nodes.\n"
+      : renderTable(["NODE", "ARCHITECTURE", "ACTION", "REASON"], rows),
+    pods.length === 0 ? "" : renderTable(
+      ["POD THAT WOULD BE SHUT OUT", "NODE", "LACKS THE TOLERATION"],
+      pods.map(({ pod, node, lacks }) => [pod, node || "(pending)", lacks.join(", ")]),
+    ),
+    daemonSets.length === 0 ? "" : renderTable(
+      ["DAEMONSET WHOSE TEMPLATE LACKS IT", "NODES", "ADD THE TOLERATION"],
+      daemonSets.map(({ daemonSet, nodes, lacks }) => [daemonSet, nameSome(nodes), lacks.join(", ")]),
+    ),
+  ];
+  const count = (action: string): number => nodes.filter((node) => node.action === action).length;
+  const actions = ["add", "repair", "remove", "keep"].map((action) => `${action} ${count(action)}`).join(", ");
+  return [
+    ...sections.filter((section) => section !== ""),
+    `Taint ${key}=ARCH:${effect} on ${nodes.length} nodes: ${actions}. ` +
+    `${pods.length} pods and ${daemonSets.length} DaemonSets would be shut out. Nothing was changed.\n`,
+  ].join("\n");
+}
+
+/** How `apply` ended. */
+export function renderApplied(applied: AppliedTaints, output: OutputForm): string {
+  if (output !== "table") return renderDocument(applied, output);
+  const { end, toleratedPods, taintedNodes, message } = applied;
+  const advice = end === "done"
+    ? "New pods get the toleration where `archway serve` runs with --arch-taints=manage, or --tolerate-arch-taints."
+    : "Nothing more could be written. Fix what the message names, then run it again.";
+  return `${message}\nPods given tolerations: ${toleratedPods}. Nodes tainted: ${taintedNodes}.\n${advice}\n`;
+}
+
+/** What `clean` did, or would do. */
+export function renderLifted(
+  { lifted, left }: Lifted,
+  { dryRun, output, key }: { readonly dryRun: boolean; readonly output: OutputForm; readonly key: string },
+): string {
+  const names = [...lifted].sort();
+  if (output !== "table") return renderDocument({ dryRun, lifted: names, left }, output);
+  if (names.length + left.length === 0) return `No node carries the taint ${key}.\n`;
+  const verb = dryRun ? "would untaint" : "untainted";
+  const rows = [
+    ...names.map((node) => [node, verb, ""]),
+    ...left.map(({ node, reason }) => [node, "still tainted", reason]),
+  ];
+  return `${renderTable(["NODE", "RESULT", "REASON"], rows)}\n` +
+    `${names.length} ${verb}, ${left.length} still tainted. Tolerations stay on pods, where they do no harm; nothing was ` +
+    "deleted. An Archway with --arch-taints=manage puts the taints back: switch it off first.\n";
+}
+
+function renderDocument(document: unknown, output: "json" | "yaml"): string {
+  return output === "json" ? `${JSON.stringify(document, null, 2)}\n` : stringify(document);
+}

@@ -1,0 +1,40 @@
+// Carries a step out, one paced write after the other.
+import type { KubeApi } from "../k8s/api.ts";
+import { nodeKey, type TaintStep } from "../taints/next_step.ts";
+import type { Holds } from "./holds.ts";
+import type { Pace } from "./pace.ts";
+import { patchNode, tolerate, type WriteOutcome } from "./write.ts";
+
+/** What a write changed. */
+export type TaintChange = "tolerate" | "taint" | "untaint";
+
+/** What it works with. */
+export interface CarryOutDeps {
+  readonly api: Pick<KubeApi, "patch">;
+  readonly pace: Pace;
+  readonly holds: Holds;
+  /** Hears of each write. */
+  readonly onWrite: (change: TaintChange, key: string, outcome: WriteOutcome) => void;
+}
+
+/** Writes what the step says; a step that only waits writes nothing. Throws only when the signal aborts. */
+export async function carryOut(deps: CarryOutDeps, step: TaintStep, signal: AbortSignal): Promise<void> {
+  const { api, pace, holds, onWrite } = deps;
+  const write = async (
+    change: TaintChange,
+    { key, version }: { readonly key: string; readonly version?: string },
+    send: () => Promise<WriteOutcome>,
+  ): Promise<void> => {
+    await pace.turn(signal);
+    signal.throwIfAborted();
+    const outcome = await send();
+    holds.note(key, outcome, version);
+    onWrite(change, key, outcome);
+  };
+  if (step.kind === "tolerate") {
+    for (const need of step.needs) await write("tolerate", need.pod, () => tolerate({ api, signal }, need));
+  }
+  if (step.kind !== "taint" && step.kind !== "untaint") return;
+  const { node: name, version, operations } = step;
+  await write(step.kind, { key: nodeKey(name), version }, () => patchNode({ api, signal }, { name, operations }));
+}

@@ -1,0 +1,85 @@
+// Takes the taint off every node, and can do nothing else: what it sends is made by one pure function from the node that was
+// read, and each taint is pinned by a `test`.
+import type { KubeApi, ReadApi } from "../k8s/api.ts";
+import { listAll } from "../k8s/lists.ts";
+import { readOptional } from "../k8s/read_optional.ts";
+import { type KubeObject, Resource } from "../k8s/types.ts";
+import { untaintPatch } from "../taints/judge_node.ts";
+import { parseTaintNode } from "../taints/views.ts";
+import type { Pace } from "./pace.ts";
+import { patchNode, type WriteOutcome } from "./write.ts";
+
+/** What it works with. */
+export interface LifterDeps {
+  readonly api: ReadApi & Pick<KubeApi, "patch">;
+  /** Key of the taint. */
+  readonly key: string;
+  readonly pace: Pace;
+}
+
+/** Which nodes are free of the taint now, and which are not. */
+export interface Lifted {
+  readonly lifted: readonly string[];
+  readonly left: readonly { readonly node: string; readonly reason: string }[];
+}
+
+/** How to lift. */
+export interface LiftOptions {
+  readonly signal: AbortSignal;
+  /** Only looks. */
+  readonly dryRun?: boolean;
+  /** Asked before each write; the first no ends it. */
+  readonly goesOn?: () => boolean;
+}
+
+/** A client that can only take one taint off. */
+export interface TaintLifter {
+  /** Throws ApiError when the nodes cannot be listed, and when the signal aborts. */
+  lift(options: LiftOptions): Promise<Lifted>;
+}
+
+/** Reads of a node whose taints others change at the same time. */
+const TRIES = 3;
+
+/** Makes it. */
+export function openTaintLifter(deps: LifterDeps): TaintLifter {
+  return {
+    lift: async ({ signal, dryRun = false, goesOn = () => true }) => {
+      const lifted: string[] = [];
+      const left: { node: string; reason: string }[] = [];
+      for (const node of await listTainted(deps, signal)) {
+        const { name } = node.metadata;
+        if (!goesOn()) break;
+        const outcome = dryRun ? { kind: "written" } as const : await untaint(deps, node, signal);
+        if (outcome.kind === "written") lifted.push(name);
+        else if (outcome.kind !== "gone") left.push({ node: name, reason: reasonOf(outcome) });
+      }
+      return { lifted, left };
+    },
+  };
+}
+
+async function listTainted({ api, key }: LifterDeps, signal: AbortSignal): Promise<readonly KubeObject[]> {
+  const found = new Map<string, KubeObject>();
+  for await (const node of listAll(api, Resource.nodes, { signal })) {
+    if (untaintPatch(parseTaintNode(node), key).length > 0) found.set(node.metadata.name, node);
+  }
+  return [...found.values()];
+}
+
+async function untaint({ api, key, pace }: LifterDeps, node: KubeObject, signal: AbortSignal): Promise<WriteOutcome> {
+  const { name } = node.metadata;
+  let current: KubeObject | undefined = node;
+  for (let tries = 1;; tries++) {
+    const operations = current === undefined ? [] : untaintPatch(parseTaintNode(current), key);
+    if (operations.length === 0) return { kind: "gone" };
+    await pace.turn(signal);
+    const outcome = await patchNode({ api, signal }, { name, operations });
+    if (outcome.kind !== "stale" || tries === TRIES) return outcome;
+    current = await readOptional(api, { type: Resource.nodes, name, signal });
+  }
+}
+
+function reasonOf(outcome: WriteOutcome): string {
+  return outcome.kind === "failed" ? outcome.why : "its taints change all the time";
+}

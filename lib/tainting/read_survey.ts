@@ -1,0 +1,28 @@
+// What is so in the cluster, read once.
+import type { ReadApi } from "../k8s/api.ts";
+import { listAll } from "../k8s/lists.ts";
+import { Resource } from "../k8s/types.ts";
+import { judge, surveyOf, type TaintSurvey } from "../taints/survey.ts";
+import type { TaintPod, TaintRule } from "../taints/types.ts";
+import { parseTaintDaemonSet, parseTaintNode, parseTaintPod } from "../taints/views.ts";
+import { ALIVE } from "./watches.ts";
+
+/** Reads it page by page. Throws ApiError when something cannot be listed. */
+export async function readSurvey(api: ReadApi, rule: TaintRule, signal: AbortSignal): Promise<TaintSurvey> {
+  const nodes = new Map<string, ReturnType<typeof judge>>();
+  for await (const node of listAll(api, Resource.nodes, { signal })) {
+    nodes.set(node.metadata.name, judge(parseTaintNode(node), rule));
+  }
+  const daemonSets = new Map<string, ReturnType<typeof parseTaintDaemonSet>>();
+  for await (const object of listAll(api, Resource.daemonSets, { signal })) {
+    const daemonSet = parseTaintDaemonSet(object);
+    if (daemonSet !== undefined) daemonSets.set(daemonSet.key, daemonSet);
+  }
+  const pods = new Map<string, TaintPod>();
+  for await (const object of listAll(api, Resource.pods, { fieldSelector: ALIVE, signal })) {
+    const pod = parseTaintPod(object);
+    if (pod !== undefined) pods.set(pod.key, pod);
+  }
+  const known = [...daemonSets.values()].filter((daemonSet) => daemonSet !== undefined);
+  return surveyOf({ rule, nodes, pods: pods.values(), daemonSets: known });
+}

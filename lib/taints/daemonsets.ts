@@ -1,0 +1,40 @@
+// DaemonSets that a taint would keep from a node: their controller looks at the tolerations of the template, never at those
+// of the pods that it has made before.
+import { entryOf, listAt, memberOf, textAt } from "../json.ts";
+import { tolerates } from "./tolerations.ts";
+import type { TaintDaemonSet, TaintNode, TaintRule } from "./types.ts";
+
+/** Whether a DaemonSet wants a pod on the node and would not get one there once the node has its taint. */
+export function isShutOutDaemonSet(
+  daemonSet: TaintDaemonSet,
+  { node, rule }: { readonly node: TaintNode; readonly rule: TaintRule },
+): boolean {
+  if (rule.effect === "PreferNoSchedule") return false;
+  return !tolerates(daemonSet.tolerations, { rule, architecture: node.reported }) && wantsNode(daemonSet, node);
+}
+
+function wantsNode({ nodeSelector, terms }: TaintDaemonSet, { labels }: TaintNode): boolean {
+  const isSelected = Object.entries(nodeSelector).every(([key, value]) => entryOf(labels, key) === value);
+  return isSelected && (terms === undefined || terms.some((term) => matchesTerm(term, labels)));
+}
+
+/** Fields and operators that are not evaluated here count as matching: a node too many waits, none too few. */
+function matchesTerm(term: unknown, labels: Readonly<Record<string, string>>): boolean {
+  return (listAt(term, "matchExpressions") ?? []).every((expression) => {
+    const value = entryOf(labels, textAt(expression, "key"));
+    const values = memberOf(expression, "values");
+    const isNamed = value !== undefined && Array.isArray(values) && values.includes(value);
+    switch (textAt(expression, "operator")) {
+      case "In":
+        return isNamed;
+      case "NotIn":
+        return !isNamed;
+      case "Exists":
+        return value !== undefined;
+      case "DoesNotExist":
+        return value === undefined;
+      default:
+        return true;
+    }
+  });
+}

@@ -1,0 +1,70 @@
+// Whether a pod tolerates a taint, by the rules of the scheduler: whatever the form of its tolerations, and whoever wrote
+// them.
+import type { MissingToleration, PodNeed, PodToleration, TaintPod, TaintRule } from "./types.ts";
+import { KNOWN_ARCHITECTURES } from "../arch.ts";
+import { unreachable } from "../unreachable.ts";
+
+/**
+ * Whether one toleration covers the taint of an architecture. Without operator it is `Equal`; without key it must be
+ * `Exists` and covers every taint; without effect it covers every effect. Other operators compare numbers, and no
+ * architecture is one. Source: `ToleratesTaint` of k8s.io/component-helpers.
+ */
+export function covers(toleration: PodToleration, { rule, architecture }: Asked): boolean {
+  const { key, operator, value, effect, isTemporary } = toleration;
+  if (effect !== "" && effect !== rule.effect) return false;
+  if (key !== "" && key !== rule.key) return false;
+  if (isTemporary && rule.effect === "NoExecute") return false;
+  if (operator === "Exists") return true;
+  return key !== "" && (operator === "" || operator === "Equal") && value === architecture;
+}
+
+/** Which taint is asked for. */
+export interface Asked {
+  readonly rule: TaintRule;
+  readonly architecture: string;
+}
+
+/** Whether any of the tolerations covers the taint of an architecture. */
+export function tolerates(tolerations: readonly PodToleration[] | undefined, asked: Asked): boolean {
+  return (tolerations ?? []).some((toleration) => covers(toleration, asked));
+}
+
+/** What a cluster adds to the words of a rule. */
+export interface Surroundings {
+  readonly rule: TaintRule;
+  /** The architecture of a node; undefined while it is not known. */
+  readonly architectureOf: (node: string) => string | undefined;
+  /** The architectures of all nodes. */
+  readonly architectures: readonly string[];
+}
+
+/**
+ * The tolerations that a pod lacks; undefined when it lacks none. A pod about which nothing is decided, and which names
+ * some architectures by their values but not all that Archway would have added, has been given these by somebody who
+ * chose them (a user, or the archaware controller): nothing is added.
+ */
+export function needOf(pod: TaintPod, { rule, architectureOf, architectures }: Surroundings): PodNeed | undefined {
+  const missingOf = (wanted: readonly string[]): readonly MissingToleration[] =>
+    wanted.filter((architecture) => !tolerates(pod.tolerations, { rule, architecture }))
+      .map((value) => ({ key: rule.key, operator: "Equal", value, effect: rule.effect }));
+  const missing = missingOf(wantedBy(pod, { rule, architectureOf, architectures }));
+  return missing.length === 0 ? undefined : { pod, missing };
+}
+
+function wantedBy(pod: TaintPod, { rule, architectureOf, architectures }: Surroundings): readonly string[] {
+  switch (pod.scope.kind) {
+    case "node": {
+      const architecture = architectureOf(pod.scope.node);
+      return architecture === undefined ? [] : [architecture];
+    }
+    case "decided":
+      return pod.scope.architectures;
+    case "any": {
+      const isChosen = KNOWN_ARCHITECTURES.some((architecture) => tolerates(pod.tolerations, { rule, architecture })) &&
+        !KNOWN_ARCHITECTURES.every((architecture) => tolerates(pod.tolerations, { rule, architecture }));
+      return isChosen ? [] : [...new Set([...KNOWN_ARCHITECTURES, ...architectures])].sort();
+    }
+    default:
+      return unreachable(pod.scope);
+  }
+}

@@ -1,0 +1,75 @@
+// What decisions about architecture taints are made from: nodes, pods and DaemonSets as this mode reads them.
+import type { JsonObject } from "../json.ts";
+
+/** The taint that this mode keeps on nodes: `key=<architecture of the node>:effect`. */
+export interface TaintRule {
+  readonly key: string;
+  readonly effect: "NoSchedule" | "NoExecute" | "PreferNoSchedule";
+}
+
+/** A toleration with everything that decides whether it holds for good. */
+export interface PodToleration {
+  readonly key: string;
+  readonly operator: string;
+  readonly value: string;
+  readonly effect: string;
+  /** Whether the pod is evicted after a time all the same: `tolerationSeconds` is set. */
+  readonly isTemporary: boolean;
+}
+
+/** A node, reduced to what its taint depends on. */
+export interface TaintNode {
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  /** What the kubelet reports (`status.nodeInfo.architecture`); empty until it does. */
+  readonly reported: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** The raw taints in their order; undefined when the list is absent. */
+  readonly taints: readonly JsonObject[] | undefined;
+  readonly deleting: boolean;
+}
+
+/** Which architectures a pod must tolerate. */
+export type PodScope =
+  /** It runs, or is bound: that of its node. */
+  | { readonly kind: "node"; readonly node: string }
+  /** It is pending, and Archway has decided where its images run. */
+  | { readonly kind: "decided"; readonly architectures: readonly string[] }
+  /** It is pending, and nothing is decided about it: every architecture. */
+  | { readonly kind: "any" };
+
+/** A pod that may have to be given tolerations. */
+export interface TaintPod {
+  readonly key: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly scope: PodScope;
+  /** undefined when the list is absent. */
+  readonly tolerations: readonly PodToleration[] | undefined;
+  /** The scheduler found no node for it, and taints are among its reasons. */
+  readonly isShutOut: boolean;
+}
+
+/** A toleration to add. */
+export interface MissingToleration {
+  readonly key: string;
+  readonly operator: "Equal";
+  readonly value: string;
+  readonly effect: string;
+}
+
+/** A pod that lacks tolerations. */
+export interface PodNeed {
+  readonly pod: TaintPod;
+  readonly missing: readonly MissingToleration[];
+}
+
+/** A DaemonSet: its controller makes a pod for a node only when the template tolerates the taints of the node. */
+export interface TaintDaemonSet {
+  readonly key: string;
+  readonly tolerations: readonly PodToleration[];
+  readonly nodeSelector: Readonly<Record<string, string>>;
+  /** Terms of the required node affinity, one of which must match; undefined when there are none. */
+  readonly terms: readonly JsonObject[] | undefined;
+}

@@ -1,0 +1,86 @@
+// JSON of nodes, pods and DaemonSets → what this mode reads of them. Tolerant: what is odd reads as absent.
+import { entryOf, isObject, type JsonObject, listAt, memberOf, objectAt, textAt, textMapAt } from "../json.ts";
+import { keyOf, type KubeObject } from "../k8s/types.ts";
+import { PodAnnotation, SCHEDULING_GATE } from "../names.ts";
+import { parseRecord } from "../placement/patch/record.ts";
+import type { PodScope, PodToleration, TaintDaemonSet, TaintNode, TaintPod } from "./types.ts";
+
+/** Reads a node. */
+export function parseTaintNode(object: KubeObject): TaintNode {
+  const { metadata } = object;
+  return {
+    name: metadata.name,
+    uid: metadata.uid ?? "",
+    resourceVersion: metadata.resourceVersion ?? "",
+    reported: textAt(objectAt(objectAt(object, "status"), "nodeInfo"), "architecture"),
+    labels: metadata.labels ?? {},
+    taints: listAt(objectAt(object, "spec"), "taints")?.map((taint) => isObject(taint) ? taint : {}),
+    deleting: metadata.deletionTimestamp !== undefined,
+  };
+}
+
+/**
+ * Reads a pod; undefined for one that never needs a toleration from here: it has ended or is going, its kubelet made it,
+ * or it holds Archway's gate and gets them with its placement.
+ */
+export function parseTaintPod(object: KubeObject): TaintPod | undefined {
+  const { metadata } = object;
+  const [spec, status] = [objectAt(object, "spec"), objectAt(object, "status")];
+  const isOver = ["Succeeded", "Failed"].includes(textAt(status, "phase")) || metadata.deletionTimestamp !== undefined;
+  const isMirror = (metadata.ownerReferences ?? []).some(({ kind }) => kind === "Node");
+  const isGated = (listAt(spec, "schedulingGates") ?? []).some((gate) => textAt(gate, "name") === SCHEDULING_GATE);
+  if (isOver || isMirror || isGated) return undefined;
+  return {
+    key: keyOf(object),
+    uid: metadata.uid ?? "",
+    resourceVersion: metadata.resourceVersion ?? "",
+    scope: scopeOf(object, textAt(spec, "nodeName")),
+    tolerations: parseTolerations(spec),
+    isShutOut: (listAt(status, "conditions") ?? []).some(isShutOut),
+  };
+}
+
+/** Reads a DaemonSet; undefined when it has no pod to make. */
+export function parseTaintDaemonSet(object: KubeObject): TaintDaemonSet | undefined {
+  const spec = objectAt(objectAt(objectAt(object, "spec"), "template"), "spec");
+  if (spec === undefined || object.metadata.deletionTimestamp !== undefined) return undefined;
+  const required = objectAt(
+    objectAt(objectAt(spec, "affinity"), "nodeAffinity"),
+    "requiredDuringSchedulingIgnoredDuringExecution",
+  );
+  return {
+    key: keyOf(object),
+    tolerations: parseTolerations(spec) ?? [],
+    nodeSelector: textMapAt(spec, "nodeSelector") ?? {},
+    terms: listAt(required, "nodeSelectorTerms")?.filter(isObject),
+  };
+}
+
+function scopeOf({ metadata }: KubeObject, node: string): PodScope {
+  if (node !== "") return { kind: "node", node };
+  const record = parseRecord(entryOf(metadata.annotations, PodAnnotation.decision));
+  switch (record?.decision) {
+    case "place":
+    case "fallback":
+    case "nowhere":
+      return { kind: "decided", architectures: record.architectures };
+    default:
+      return { kind: "any" };
+  }
+}
+
+function parseTolerations(spec: JsonObject | undefined): readonly PodToleration[] | undefined {
+  return listAt(spec, "tolerations")?.map((toleration) => ({
+    key: textAt(toleration, "key"),
+    operator: textAt(toleration, "operator"),
+    value: textAt(toleration, "value"),
+    effect: textAt(toleration, "effect"),
+    isTemporary: typeof memberOf(toleration, "tolerationSeconds") === "number",
+  }));
+}
+
+/** The scheduler names no key of a taint since Kubernetes 1.35: `node(s) had untolerated taint(s)`. */
+function isShutOut(condition: unknown): boolean {
+  return textAt(condition, "type") === "PodScheduled" && textAt(condition, "status") === "False" &&
+    textAt(condition, "reason") === "Unschedulable" && textAt(condition, "message").includes("untolerated taint");
+}

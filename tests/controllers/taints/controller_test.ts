@@ -1,0 +1,182 @@
+// `--arch-taints=manage` with time under control: the order of the writes, what they wait for, and what is told.
+import assert from "node:assert/strict";
+import { openTaints, type TaintsController } from "../../../controllers/taints/controller.ts";
+import { ApiError } from "../../../lib/k8s/errors.ts";
+import { Resource } from "../../../lib/k8s/types.ts";
+import { silentLogger } from "../../../lib/log.ts";
+import type { ConfigPresence } from "../../../lib/operand/gating_health.ts";
+import { openPace } from "../../../lib/tainting/pace.ts";
+import { ours, rawDaemonSet, rawNode, rawTaintPod, RULE } from "../../lib/taints/make.ts";
+import { openScene, type Scene, whileRunning } from "../make.ts";
+import type { MemoryCall } from "../../support/memory_kube_api.ts";
+import { clusterConfig, conditionOf, furnish, taintLine, toleratedBy } from "./make.ts";
+
+interface Bed extends Scene {
+  readonly controller: TaintsController;
+  readonly writes: string[];
+  presence: ConfigPresence;
+}
+
+function openBed(before: (call: MemoryCall) => void = () => {}): Bed {
+  const scene = openScene();
+  const { cluster, clock, events } = scene;
+  const writes: string[] = [];
+  const api = cluster.client((call) => {
+    before(call);
+    if (call.verb === "patch" && call.plural !== Resource.clusterConfigs.plural) {
+      writes.push(`${call.plural} ${call.name}`);
+    }
+  });
+  const bed: Omit<Bed, "controller"> = { ...scene, writes, presence: "present" };
+  const controller = openTaints({
+    api,
+    events,
+    metrics: { taintWrite: () => {} },
+    clock,
+    log: silentLogger,
+    rule: RULE,
+    pace: openPace(clock),
+    presence: () => bed.presence,
+  });
+  return Object.assign(bed, { controller });
+}
+
+Deno.test("openTaints() gives running and pending pods their tolerations before it taints the first node, and says so", async () => {
+  const bed = openBed();
+  furnish(bed.cluster, [
+    clusterConfig(),
+    rawNode({ name: "a" }),
+    rawNode({ name: "r", reported: "arm64" }),
+    rawTaintPod({ name: "runs", node: "r" }),
+    rawTaintPod({ name: "waits" }),
+    rawTaintPod({ name: "ended", node: "a", phase: "Succeeded" }),
+  ]);
+  await whileRunning(bed, bed.controller, async () => {
+    await bed.clock.advance(2_000);
+    assert.equal(taintLine(bed.cluster), "a:amd64 r:arm64");
+    assert.deepEqual(bed.writes, ["pods waits", "pods runs", "nodes a", "nodes r"]);
+    assert.deepEqual(["runs", "waits", "ended"].map((name) => toleratedBy(bed.cluster, name)), [
+      "arm64",
+      "amd64,arm64,ppc64le,s390x",
+      "",
+    ]);
+    assert.equal(conditionOf(bed.cluster), "True Done");
+    assert.deepEqual(bed.told.map(({ reason, message }) => `${reason} ${message}`), [
+      "ArchTaintsProgress All 2 nodes carry their taint supported-arch.",
+    ]);
+    await bed.clock.advance(60_000);
+    assert.equal(bed.writes.length, 4, "nothing is written twice");
+  });
+});
+
+Deno.test("openTaints() taints a node that joins, repairs one that drifts, and frees one that opts out", async () => {
+  const bed = openBed();
+  furnish(bed.cluster, [clusterConfig(), rawNode({ name: "a", taints: [ours("amd64")] })]);
+  await whileRunning(bed, bed.controller, async () => {
+    await bed.clock.advance(1_000);
+    furnish(bed.cluster, [rawNode({ name: "b", reported: "arm64" }), rawNode({ name: "c", taints: [ours("s390x")] })]);
+    await bed.clock.advance(1_000);
+    assert.equal(taintLine(bed.cluster), "a:amd64 b:arm64 c:amd64");
+    const labels = { "archway.dev/arch-taint": "off" };
+    furnish(bed.cluster, [rawNode({ name: "c", taints: [ours("amd64")], labels })]);
+    await bed.clock.advance(1_000);
+    assert.equal(taintLine(bed.cluster), "a:amd64 b:arm64 c:");
+  });
+});
+
+Deno.test("openTaints() taints no node while a pod refuses its toleration, and names it", async () => {
+  let refuses = true;
+  const bed = openBed(({ verb, plural }) => {
+    if (refuses && verb === "patch" && plural === "pods") throw new ApiError("a policy forbids it", { status: 403 });
+  });
+  furnish(bed.cluster, [clusterConfig(), rawNode({ name: "a" }), rawTaintPod({ name: "runs", node: "a" })]);
+  await whileRunning(bed, bed.controller, async () => {
+    await bed.clock.advance(8_000);
+    assert.equal(taintLine(bed.cluster), "a:");
+    assert.equal(conditionOf(bed.cluster), "False Waiting");
+    assert.match(bed.told.at(-1)?.message ?? "", /team\/runs \(a policy forbids it\)/);
+    refuses = false;
+    await bed.clock.advance(20_000);
+    assert.equal(taintLine(bed.cluster), "a:amd64");
+  });
+});
+
+Deno.test("openTaints() waits for DaemonSets whose template lacks the toleration, and taints once they have it", async () => {
+  const bed = openBed();
+  furnish(bed.cluster, [clusterConfig(), rawNode({ name: "a" }), rawDaemonSet("agent")]);
+  await whileRunning(bed, bed.controller, async () => {
+    await bed.clock.advance(10_000);
+    assert.equal(taintLine(bed.cluster), "a:");
+    assert.match(bed.told.at(-1)?.message ?? "", /templates of DaemonSets .*kube-system\/agent/);
+    furnish(bed.cluster, [rawDaemonSet("agent", { tolerations: [{ operator: "Exists" }] })]);
+    await bed.clock.advance(1_000);
+    assert.equal(taintLine(bed.cluster), "a:amd64");
+  });
+});
+
+Deno.test("openTaints() pauses, with a warning, while a pod without the toleration finds no node", async () => {
+  const bed = openBed(({ verb, plural }) => {
+    if (verb === "patch" && plural === "pods") throw new ApiError("a policy forbids it", { status: 403 });
+  });
+  const says = "0/1 nodes are available: 1 node(s) had untolerated taint(s).";
+  furnish(bed.cluster, [
+    clusterConfig(),
+    rawNode({ name: "a", taints: [ours("amd64")] }),
+    rawNode({ name: "b" }),
+    rawTaintPod({ name: "waits", says }),
+  ]);
+  await whileRunning(bed, bed.controller, async () => {
+    await bed.clock.advance(9_000);
+    assert.equal(taintLine(bed.cluster), "a:amd64 b:");
+    assert.equal(conditionOf(bed.cluster), "False Paused");
+    assert.deepEqual(bed.told.map(({ type, reason }) => `${type} ${reason}`), ["Warning ArchTaintsPaused"]);
+    bed.cluster.drop(Resource.pods, "team/waits");
+    await bed.clock.advance(1_000);
+    assert.equal(taintLine(bed.cluster), "a:amd64 b:amd64");
+  });
+});
+
+Deno.test("openTaints() writes to a node whose kubelet and label disagree nothing but one event", async () => {
+  const bed = openBed();
+  furnish(bed.cluster, [clusterConfig(), rawNode({ name: "odd", reported: "arm64", label: "amd64" })]);
+  await whileRunning(bed, bed.controller, async () => {
+    await bed.clock.advance(60_000);
+    assert.equal(taintLine(bed.cluster), "odd:");
+    const warnings = bed.told.filter(({ reason }) => reason === "ArchTaintDisagreement");
+    assert.deepEqual(warnings.map(({ object }) => `${object.kind} ${object.name}`), ["Node odd"]);
+    assert.match(warnings[0]?.message ?? "", /kubelet reports arm64 .* says amd64/);
+  });
+});
+
+Deno.test("openTaints() frees all nodes when the config leaves, and touches none before it has seen a config", async () => {
+  const bed = openBed();
+  bed.presence = "absent";
+  furnish(bed.cluster, [rawNode({ name: "a", taints: [ours("arm64")] }), rawNode({ name: "b" })]);
+  await whileRunning(bed, bed.controller, async () => {
+    await bed.clock.advance(5_000);
+    assert.equal(taintLine(bed.cluster), "a:arm64 b:");
+    bed.presence = "present";
+    await bed.clock.advance(5_000);
+    assert.equal(taintLine(bed.cluster), "a:amd64 b:amd64");
+    bed.presence = "leaving";
+    await bed.clock.advance(60_000);
+    assert.equal(taintLine(bed.cluster), "a: b:");
+    bed.presence = "absent";
+    furnish(bed.cluster, [rawNode({ name: "c", taints: [ours("amd64")] })]);
+    await bed.clock.advance(1_000);
+    assert.equal(taintLine(bed.cluster), "a: b: c:");
+  });
+});
+
+Deno.test("openTaints() writes at most 15 objects a second", async () => {
+  const bed = openBed();
+  furnish(bed.cluster, [clusterConfig(), ...Array.from({ length: 100 }, (_, at) => rawNode({ name: `n${at}` }))]);
+  await whileRunning(bed, bed.controller, async () => {
+    for (let second = 1; bed.writes.length < 100; second++) {
+      await bed.clock.advance(1_000);
+      assert.ok(bed.writes.length <= 15 * second + 1, `${bed.writes.length} after ${second} s`);
+      assert.ok(second <= 8, `only ${bed.writes.length} after ${second} s`);
+    }
+    assert.equal(new Set(bed.writes).size, 100);
+  });
+});

@@ -1,0 +1,158 @@
+// `archway taints plan|apply|clean` on an API server in memory.
+import assert from "node:assert/strict";
+import { runTaints } from "../../../lib/cli/taints.ts";
+import { ApiError } from "../../../lib/k8s/errors.ts";
+import type { KubeObject } from "../../../lib/k8s/types.ts";
+import { furnish, taintLine, toleratedBy } from "../../controllers/taints/make.ts";
+import { FakeClock } from "../../support/fake_clock.ts";
+import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
+import { ours, rawDaemonSet, rawNode, rawTaintPod } from "../taints/make.ts";
+
+interface Run {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+interface Given {
+  readonly words: readonly string[];
+  readonly output?: "table" | "json" | "yaml";
+  readonly archTaint?: string;
+  readonly dryRun?: boolean;
+  readonly before?: (call: MemoryCall) => void;
+}
+
+async function run(cluster: MemoryCluster, given: Given): Promise<Run> {
+  const { words, output = "table", archTaint = "archaware", dryRun = false, before } = given;
+  const clock = new FakeClock();
+  let [out, err] = ["", ""];
+  const terminal = {
+    out: (text: string) => void (out += text),
+    err: (text: string) => void (err += text),
+    color: false,
+  };
+  const signal = new AbortController().signal;
+  let isOver = false;
+  const running = runTaints({ api: cluster.client(before), terminal, clock }, {
+    words,
+    archTaint,
+    dryRun,
+    output,
+    signal,
+  })
+    .finally(() => isOver = true);
+  for (let turns = 0; !isOver && turns < 2_000; turns++) await clock.advance(100);
+  return { code: await running, out, err };
+}
+
+const OBJECTS: readonly KubeObject[] = [
+  rawNode({ name: "a" }),
+  rawNode({ name: "r", reported: "arm64", taints: [ours("amd64")] }),
+  rawTaintPod({ name: "runs", node: "a" }),
+  rawTaintPod({ name: "safe", node: "a", tolerations: [{ operator: "Exists" }] }),
+];
+
+function openCluster(more: readonly KubeObject[] = []): MemoryCluster {
+  const cluster = new MemoryCluster();
+  furnish(cluster, [...OBJECTS, ...more]);
+  return cluster;
+}
+
+Deno.test("taints plan changes nothing and names each pod and DaemonSet that would be shut out, in aligned columns", async () => {
+  const cluster = openCluster([rawDaemonSet("agent")]);
+  const { code, out } = await run(cluster, { words: ["plan"] });
+  assert.equal(code, 1);
+  assert.equal(cluster.patches.length, 0);
+  assert.deepEqual(out.split("\n"), [
+    "NODE   ARCHITECTURE   ACTION   REASON",
+    "a      amd64          add      has no taint yet",
+    "r      arm64          repair   wrong value",
+    "",
+    "POD THAT WOULD BE SHUT OUT   NODE   LACKS THE TOLERATION",
+    "team/runs                    a      supported-arch=amd64:NoSchedule",
+    "",
+    "DAEMONSET WHOSE TEMPLATE LACKS IT   NODES   ADD THE TOLERATION",
+    "kube-system/agent                   a, r    supported-arch=amd64:NoSchedule, supported-arch=arm64:NoSchedule",
+    "",
+    "Taint supported-arch=ARCH:NoSchedule on 2 nodes: add 1, repair 1, remove 0, keep 0. 1 pods and 1 DaemonSets would be " +
+    "shut out. Nothing was changed.",
+    "",
+  ]);
+});
+
+Deno.test("taints plan -o json gives the same as data; exit code 0 when nothing would be shut out", async () => {
+  const cluster = new MemoryCluster();
+  furnish(cluster, [rawNode({ name: "a" })]);
+  const { code, out } = await run(cluster, {
+    words: ["plan"],
+    output: "json",
+    archTaint: "example.com/arch=arch:NoExecute",
+  });
+  assert.equal(code, 0);
+  assert.deepEqual(JSON.parse(out), {
+    taint: { key: "example.com/arch", effect: "NoExecute" },
+    nodes: [{ node: "a", architecture: "amd64", action: "add", reason: "has no taint yet" }],
+    pods: [],
+    daemonSets: [],
+  });
+});
+
+Deno.test("taints apply tolerates what runs, then taints, and says what it did", async () => {
+  const cluster = openCluster();
+  const { code, out } = await run(cluster, { words: ["apply"], output: "json" });
+  assert.equal(code, 0);
+  const { end, toleratedPods, taintedNodes } = JSON.parse(out);
+  assert.deepEqual([end, toleratedPods, taintedNodes], ["done", 1, 2]);
+  assert.equal(taintLine(cluster), "a:amd64 r:arm64");
+  assert.equal(toleratedBy(cluster, "runs"), "amd64");
+});
+
+Deno.test("taints apply --dry-run is the plan", async () => {
+  const cluster = openCluster();
+  const { out } = await run(cluster, { words: ["apply"], dryRun: true });
+  assert.match(out, /Nothing was changed/);
+  assert.equal(cluster.patches.length, 0);
+});
+
+Deno.test("taints apply ends with 1 when a pod cannot be given its toleration, and taints no node of it", async () => {
+  const cluster = openCluster();
+  const before = ({ verb, plural }: MemoryCall): void => {
+    if (verb === "patch" && plural === "pods") throw new ApiError("a policy forbids it", { status: 403 });
+  };
+  const { code, out } = await run(cluster, { words: ["apply"], before });
+  assert.equal(code, 1);
+  assert.match(out, /team\/runs \(a policy forbids it\)/);
+  assert.match(taintLine(cluster), /^a: /);
+});
+
+Deno.test("taints clean takes the taints off, leaves pods alone and deletes nothing; --dry-run only says so", async () => {
+  const cluster = openCluster([
+    rawNode({ name: "x", taints: [{ key: "dedicated", effect: "NoSchedule" }, ours("amd64")] }),
+  ]);
+  const before = cluster.objects.size;
+  const dry = await run(cluster, { words: ["clean"], dryRun: true, output: "json" });
+  assert.deepEqual([dry.code, JSON.parse(dry.out)], [0, { dryRun: true, lifted: ["r", "x"], left: [] }]);
+  assert.equal(cluster.patches.length, 0);
+  const calls: string[] = [];
+  const { code, out } = await run(cluster, {
+    words: ["clean"],
+    before: ({ verb, plural }) => void calls.push(`${verb} ${plural}`),
+  });
+  assert.equal(code, 0);
+  assert.match(out, /^NODE {3}RESULT {6}REASON\nr {6}untainted\nx {6}untainted\n/);
+  assert.deepEqual(calls, ["list nodes", "patch nodes", "patch nodes"]);
+  assert.equal(taintLine(cluster), "a: r: x:");
+  assert.equal(cluster.objects.size, before);
+});
+
+Deno.test("taints of a cloud are never written: exit code 2", async () => {
+  for (const archTaint of ["gke", "ack", "kubernetes.io/arch=arch"]) {
+    const cluster = openCluster();
+    for (const word of ["plan", "apply", "clean"]) {
+      const { code, err } = await run(cluster, { words: [word], archTaint });
+      assert.equal(code, 2);
+      assert.match(err, /the cloud puts it on nodes/);
+    }
+    assert.equal(cluster.patches.length, 0);
+  }
+});

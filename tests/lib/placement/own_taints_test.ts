@@ -1,0 +1,161 @@
+// Tolerations of the taint that Archway itself puts on nodes: on every pod, whatever is decided about it.
+import assert from "node:assert/strict";
+import { parsePlacementOptions } from "../../../lib/placement/config/options.ts";
+import { DEFAULT_SETTINGS, makeSettings } from "../../../lib/placement/config/settings.ts";
+import type { PlacementSettings } from "../../../lib/placement/config_types.ts";
+import { decide } from "../../../lib/placement/decide.ts";
+import { judgeAdmission } from "../../../lib/placement/gate.ts";
+import { admissionPatch } from "../../../lib/placement/patch/admission_patch.ts";
+import { releasePatch } from "../../../lib/placement/patch/release_patch.ts";
+import { parseManagedTaint } from "../../../lib/placement/patch/tolerations.ts";
+import {
+  admissionFacts,
+  applied,
+  ARCH,
+  at,
+  container,
+  factsOf,
+  gatedPod,
+  type Json,
+  nodeAffinity,
+  podOf,
+  R,
+  rawPod,
+  term,
+} from "./make.ts";
+
+const OWN = { key: "supported-arch", effect: "NoSchedule", architectures: undefined } as const;
+const MANAGED: Partial<PlacementSettings> = { archTaints: [OWN], ownTaints: [OWN] };
+const ALL = "amd64,arm64,ppc64le,s390x";
+
+function tolerated(raw: unknown): string {
+  const tolerations = at(raw, "spec", "tolerations");
+  const own = Array.isArray(tolerations) ? tolerations.filter(({ key }) => key === OWN.key) : [];
+  assert.ok(own.every(({ operator, effect }) => operator !== "Equal" || effect === "NoSchedule"));
+  return own.map(({ value }) => value).join();
+}
+
+/** What a new pod tolerates after the webhook, called twice as `reinvocationPolicy` may. */
+function admitted(raw: Json, changes: Partial<PlacementSettings>, mayGate = true): string {
+  const once = (pod: Json): Json => {
+    const facts = {
+      ...admissionFacts(podOf(pod), { settings: makeSettings({ ...MANAGED, ...changes }) }),
+      mayGate,
+    };
+    return applied(pod, admissionPatch(podOf(pod), judgeAdmission(facts)));
+  };
+  const [first] = [once(raw)];
+  const second = once(first);
+  assert.equal(tolerated(second), tolerated(first), "the second call changes nothing");
+  return tolerated(first);
+}
+
+const daemonOwner = {
+  ownerReferences: [{ apiVersion: "apps/v1", kind: "DaemonSet", name: "d", uid: "d", controller: true }],
+};
+const userTerms = { affinity: nodeAffinity([term([ARCH, R])]) };
+
+const ADMITTED: readonly (readonly [name: string, pod: Json, ends: string, changes?: Partial<PlacementSettings>])[] = [
+  ["a pod of kube-system", rawPod({}, { namespace: "kube-system" }), ALL],
+  ["a pod of Archway's own namespace", rawPod({}, { namespace: DEFAULT_SETTINGS.operatorNamespace }), ALL],
+  ["a DaemonSet's pod", rawPod({}, daemonOwner), ALL],
+  ["a pod with a node name", rawPod({ nodeName: "n" }), ALL],
+  ["a pod for the control plane", rawPod({ nodeSelector: { "node-role.kubernetes.io/control-plane": "" } }), ALL],
+  ["a pod that constrains the architecture itself", rawPod(userTerms), ALL],
+  ["a pod of an audited namespace", rawPod(), ALL, { audit: true }],
+  ["a pod that is gated, which gets them with its placement", rawPod(), "", { warmAdmission: false }],
+  [
+    "a pod that tolerates everything already",
+    rawPod({ tolerations: [{ operator: "Exists" }] }, { namespace: "kube-system" }),
+    "",
+  ],
+  [
+    "a pod whose tolerations were chosen by value",
+    rawPod({ tolerations: [{ key: OWN.key, value: "arm64", effect: "NoSchedule" }] }, { namespace: "kube-system" }),
+    "arm64",
+  ],
+  ["without the mode, a pod of kube-system", rawPod({}, { namespace: "kube-system" }), "", {
+    archTaints: [],
+    ownTaints: [],
+  }],
+  [
+    "with a taint of the cloud, a pod of kube-system",
+    rawPod({}, { namespace: "kube-system" }),
+    "",
+    { archTaints: [OWN], ownTaints: [] },
+  ],
+];
+
+for (const [name, pod, ends, changes = {}] of ADMITTED) {
+  Deno.test(`own taints: ${name} tolerates {${ends}} after admission`, () => {
+    assert.equal(admitted(pod, changes), ends);
+  });
+}
+
+Deno.test(`own taints: a pod that passes because nobody gates tolerates {${ALL}}`, () => {
+  assert.equal(admitted(rawPod(), { warmAdmission: false }, false), ALL);
+});
+
+/** Images of the sample registry, and what their pod tolerates after its release. */
+const RELEASED: readonly (readonly [name: string, spec: Json, ends: string])[] = [
+  ["all that its images share", { containers: [container("multi")] }, "amd64,arm64"],
+  [
+    "what three images share, not what two of them do",
+    { containers: [container("multi"), container("single-amd64"), container("multi2")] },
+    "amd64",
+  ],
+  [
+    "nothing where its images share nothing",
+    { containers: [container("single-amd64"), container("single-arm64")] },
+    "",
+  ],
+];
+
+for (const [name, spec, ends] of RELEASED) {
+  Deno.test(`own taints: a released pod tolerates ${name}`, () => {
+    const raw = gatedPod(spec);
+    const facts = factsOf(raw, { settings: makeSettings(MANAGED), gateAgeMs: 60_000 });
+    const released = applied(raw, releasePatch(podOf(raw), decide(facts)));
+    assert.equal(tolerated(released), ends);
+  });
+}
+
+Deno.test("parseManagedTaint() knows the presets, and never owns the key of a cloud", () => {
+  const owners = ["archaware", "example.com/arch=arch:NoExecute", "gke", "ack", "kubernetes.io/arch=arch:NoSchedule"]
+    .map((text) => {
+      const parsed = parseManagedTaint(text);
+      return parsed.kind === "parsed"
+        ? `${parsed.value.owner} ${parsed.value.taint.key}:${parsed.value.taint.effect}`
+        : "?";
+    });
+  assert.deepEqual(owners, [
+    "archway supported-arch:NoSchedule",
+    "archway example.com/arch:NoExecute",
+    ...Array.from({ length: 3 }, () => "cloud kubernetes.io/arch:NoSchedule"),
+  ]);
+  assert.equal(parseManagedTaint("nonsense").kind, "unparsable");
+});
+
+Deno.test("parsePlacementOptions() makes the managed taint one that placed pods tolerate, and an own one unless it is a cloud's", () => {
+  const base = {
+    namespace: "archway",
+    systemNamespaces: [],
+    maxGateAge: 60_000,
+    warmAdmission: true,
+    tolerateArchTaints: [],
+    variantLabels: [],
+    runtimeClasses: [],
+    imageVolumes: "ignore",
+    daemonsets: "ignore",
+    audit: false,
+  } as const;
+  const keysOf = (archTaints: "manage" | "off", archTaint: string): unknown => {
+    const parsed = parsePlacementOptions({ ...base, archTaints, archTaint });
+    assert.equal(parsed.kind, "parsed");
+    return parsed.kind === "parsed" &&
+      [parsed.value.archTaints, parsed.value.ownTaints].map((all) => all.map(({ key }) => key));
+  };
+  assert.deepEqual(keysOf("off", "archaware"), [[], []]);
+  assert.deepEqual(keysOf("manage", "archaware"), [["supported-arch"], ["supported-arch"]]);
+  assert.deepEqual(keysOf("manage", "gke"), [["kubernetes.io/arch"], []]);
+});

@@ -1,0 +1,34 @@
+// What the flags and settings of architecture taints change.
+import assert from "node:assert/strict";
+import { decideFailOpen } from "../../../lib/taints/fail_open.ts";
+import { ownTaintRule } from "../../../serve/taint_rule.ts";
+import { type Checks, fileConfig, serveConfig, settingsOf } from "./support.ts";
+
+/** Flags of `serve`. */
+export const TAINT_FLAGS: Checks = {
+  "arch-taints": () => {
+    assert.equal(ownTaintRule(serveConfig()), undefined);
+    const config = serveConfig("--arch-taints=manage");
+    assert.deepEqual(ownTaintRule(config), { key: "supported-arch", effect: "NoSchedule" });
+    assert.equal(settingsOf(config).ownTaints.length, 1);
+  },
+  "taints-fail-open-after": () => {
+    const after = (...flags: readonly string[]): string => {
+      const { taintsFailOpenAfter: afterMs } = serveConfig("--arch-taints=manage", ...flags);
+      return decideFailOpen({ isLeader: false, silentForMs: 30_000, provenForMs: 20_000, afterMs }).kind;
+    };
+    assert.deepEqual([after(), after("--taints-fail-open-after=30s")], ["closed", "lift"]);
+  },
+};
+
+/** Of the file. */
+export const TAINT_SETTINGS: Checks = {
+  archTaint: () => {
+    const ruleOf = (text: string): unknown => ownTaintRule({ ...fileConfig(text), archTaints: "manage" });
+    assert.deepEqual(ruleOf("archTaint: example.com/cpu=arch:NoExecute\n"), {
+      key: "example.com/cpu",
+      effect: "NoExecute",
+    });
+    assert.equal(ruleOf("archTaint: gke\n"), undefined);
+  },
+};
