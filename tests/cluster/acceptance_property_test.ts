@@ -1,7 +1,9 @@
-// Archway never turns a pod that the API server would accept into one that it refuses: generated pods, each created (dry run)
-// in a namespace that the webhook covers and in one that it does not.
+// The API server accepts the same pods with Archway as without it: generated pods, each created (dry run) in a namespace that
+// the webhook covers and in one that it does not. One exception: labels of Archway's own that no API server would accept are
+// overwritten, so the pod counts as the one without them.
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { isObject, objectAt, textMapAt } from "../../lib/json.ts";
 import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
 import { isScheduled, renderPod, waitForPods } from "./support/pods.ts";
 import { index, openWorkingBed } from "./support/walk_bed.ts";
@@ -23,11 +25,16 @@ function rarelyOdd<T>(usual: readonly T[], strange: readonly T[]): fc.Arbitrary<
     { weight: 1, arbitrary: fc.constantFrom(...strange) },
   );
 }
+/** Mostly not the architecture: a pod that names it already is the user's own to place. */
+const plainOrArch = fc.oneof({ weight: 8, arbitrary: fc.constantFrom("zone", "a/b") }, {
+  weight: 1,
+  arbitrary: fc.constant(ARCH),
+});
 const architecture = fc.constantFrom("amd64", "arm64", "s390x", "riscv64", "nonsense");
 
 const expression = fc.oneof(
   fc.record({
-    key: fc.constantFrom(ARCH, "zone"),
+    key: plainOrArch,
     operator: fc.constant("In"),
     values: fc.array(architecture, { minLength: 1, maxLength: 3 }),
   }),
@@ -36,7 +43,7 @@ const expression = fc.oneof(
     operator: fc.constantFrom("In", "NotIn"),
     values: fc.array(text, { minLength: 1, maxLength: 3 }),
   }),
-  fc.record({ key: fc.constantFrom(ARCH, "zone", "a/b"), operator: fc.constantFrom("Exists", "DoesNotExist") }),
+  fc.record({ key: plainOrArch, operator: fc.constantFrom("Exists", "DoesNotExist") }),
   fc.record({
     key: fc.constant("cores"),
     operator: fc.constantFrom("Gt", "Lt"),
@@ -77,11 +84,11 @@ const toleration = fc.record({
 
 function containersOf(images: readonly string[]): fc.Arbitrary<readonly unknown[]> {
   const image = fc.oneof(
-    { weight: 240, arbitrary: fc.constantFrom(...images) },
+    { weight: 2_000, arbitrary: fc.constantFrom(...images) },
     { weight: 1, arbitrary: fc.constantFrom("registry.invalid/x:1", "<registry>/app:v1", " padded", "") },
   );
   const container = fc.record({ image, imagePullPolicy: fc.constantFrom("IfNotPresent", "Never") });
-  return fc.tuple(fc.array(container, { minLength: 1, maxLength: 40 }), fc.integer({ min: 0, max: 50 })).map((
+  return fc.tuple(fc.array(container, { minLength: 1, maxLength: 20 }), fc.integer({ min: 0, max: 50 })).map((
     [list, twin],
   ) => list.map((one, at) => ({ name: twin === 1 ? "twin" : `c${at}`, ...one })));
 }
@@ -116,7 +123,7 @@ function podsOf(images: readonly string[]): fc.Arbitrary<unknown> {
     spec: fc.record({
       containers: containersOf(images),
       affinity: fc.option(fc.record({ nodeAffinity }, { requiredKeys: [] }), { nil: undefined }),
-      nodeSelector: rarely(fc.dictionary(fc.constantFrom(ARCH, "kubernetes.io/os", "zone"), text, { maxKeys: 2 })),
+      nodeSelector: rarely(fc.dictionary(fc.constantFrom(ARCH, "disk", "size", "zone"), text, { maxKeys: 2 })),
       schedulingGates: rarely(fc.uniqueArray(gate, { maxLength: 3 }).map((names) => names.map((name) => ({ name })))),
       tolerations: rarely(fc.array(toleration, { maxLength: 3 })),
       nodeName: fc.oneof({ weight: 30, arbitrary: fc.constant(undefined) }, {
@@ -131,6 +138,15 @@ function podsOf(images: readonly string[]): fc.Arbitrary<unknown> {
     metadata: { name, labels, annotations },
     spec,
   }));
+}
+
+/** The pod without the labels that Archway overwrites; undefined when it has none. */
+function withoutOwnLabels(pod: unknown): unknown {
+  const metadata = objectAt(pod, "metadata");
+  const labels = Object.entries(textMapAt(metadata, "labels") ?? {});
+  const others = labels.filter(([key]) => !key.startsWith(`${MARK}/`));
+  if (!isObject(pod) || others.length === labels.length) return undefined;
+  return { ...pod, metadata: { ...metadata, labels: Object.fromEntries(others) } };
 }
 
 interface Answer {
@@ -150,7 +166,7 @@ async function dryRun(cluster: ClusterAccess, namespace: string, pod: unknown): 
   };
 }
 
-Deno.test("whatever pod the API server accepts without Archway, it accepts with Archway", async () => {
+Deno.test("the API server accepts a pod with Archway if and only if it accepts it without", async () => {
   const exclude = { key: "covered", operator: "NotIn", values: ["no"] };
   await using bed = await openWorkingBed({ spec: { namespaceSelector: { matchExpressions: [exclude] } } });
   const { controlPlane } = bed;
@@ -160,14 +176,16 @@ Deno.test("whatever pod the API server accepts without Archway, it accepts with 
   const type = { contentType: "application/merge-patch+json" };
   expectStatus("label", await controlPlane.request("PATCH", `/api/v1/namespaces/${bare}`, patch, type), [200]);
   const images = [await bed.push("demo/two", index("amd64", "arm64")), await bed.push("demo/one", index("arm64"))];
-  for (const [at, image] of images.entries()) {
-    const pod = renderPod({ name: `known-${at}`, images: [image] });
+  // The last one has the configs read that decide for pods of both images.
+  const known = [...images.map((image) => [image]), images];
+  for (const [at, images] of known.entries()) {
+    const pod = renderPod({ name: `known-${at}`, images });
     expectStatus("create", await controlPlane.request("POST", `/api/v1/namespaces/${covered}/pods`, pod), [201]);
   }
-  await waitForPods(controlPlane, covered, { count: images.length, until: isScheduled });
+  await waitForPods(controlPlane, covered, { count: known.length, until: isScheduled });
 
   const pods = fc.sample(podsOf(images), { numRuns: PODS, seed: SEED });
-  const counts = { accepted: 0, placed: 0, refused: 0 };
+  const counts = { accepted: 0, placed: 0, refused: 0, repaired: 0 };
   const wrong: string[] = [];
   const waiting = pods.values();
   const worker = async (): Promise<void> => {
@@ -178,14 +196,16 @@ Deno.test("whatever pod the API server accepts without Archway, it accepts with 
       ]);
       counts[without.isAccepted ? "accepted" : "refused"]++;
       if (withArchway.isPlaced) counts.placed++;
-      // The other way round is right: Archway overwrites labels of its own that are no label values.
-      if (!without.isAccepted || withArchway.isAccepted) continue;
-      wrong.push(`${without.said} without, ${withArchway.said} with: ${JSON.stringify(pod).slice(0, 600)}`);
+      if (without.isAccepted === withArchway.isAccepted) continue;
+      const bared = without.isAccepted ? undefined : withoutOwnLabels(pod);
+      const isRepaired = bared !== undefined && (await dryRun(controlPlane, bare, bared)).isAccepted;
+      if (isRepaired) counts.repaired++;
+      else wrong.push(`${without.said} without, ${withArchway.said} with: ${JSON.stringify(pod).slice(0, 600)}`);
     }
   };
   await Promise.all(Array.from({ length: 4 }, worker));
   assert.deepEqual(wrong, []);
   // The pods must try the webhook: enough of them are accepted, placed at admission, and refused.
   const shown = JSON.stringify(counts);
-  assert.ok(counts.accepted >= PODS / 4 && counts.placed >= PODS / 10 && counts.refused >= PODS / 20, shown);
+  assert.ok(counts.accepted >= PODS / 2 && counts.placed >= PODS / 4 && counts.refused >= PODS / 20, shown);
 });

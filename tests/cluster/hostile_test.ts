@@ -1,0 +1,36 @@
+// The whole service, `archway serve` in front of a real API server, against 10 000 hostile reviews and a crowd of clients that
+// only take room: what they name reaches the image memory, the prefetch, pull secrets, the board and the metrics.
+import assert from "node:assert/strict";
+import { installedEnv } from "../bench/as_installed.ts";
+import { readMemoryMb } from "../bench/process_usage.ts";
+import { runAssault } from "../hostile/assault.ts";
+import { expectStatus } from "./support/cluster_access.ts";
+import { isScheduled, renderPod, waitForPods } from "./support/pods.ts";
+import { index, openWorkingBed } from "./support/walk_bed.ts";
+import { readSecretPath } from "./support/webhook_path.ts";
+
+/** Two thirds of what the Deployment allows. */
+const MAX_RSS_MB = 512;
+/** Hostile reviews name registries that are not there: a proxy that nobody is at keeps the requests on this machine. */
+const NOWHERE = "http://127.0.0.1:9";
+const PROXIES = { HTTP_PROXY: NOWHERE, HTTPS_PROXY: NOWHERE, NO_PROXY: "127.0.0.1,localhost" };
+
+Deno.test("hostile: the whole service answers 10 000 hostile reviews beside useless connections, and places pods as before", async () => {
+  const seed = Math.floor(Math.random() * 2 ** 31);
+  const replica = { env: { ...await installedEnv(), ...PROXIES } };
+  await using bed = await openWorkingBed({ replica });
+  const { archway, controlPlane } = bed;
+  const path = await readSecretPath(controlPlane);
+  const target = { port: archway.webhookPort, caPem: archway.caPem, path };
+  await runAssault(target, { seed, crowd: { idle: 100, halfOpen: 50, slow: 20 } });
+  const text = `seed ${seed}`;
+  assert.ok(archway.isAlive() && await archway.isReady(), text);
+  assert.ok(await archway.metric("archway_admissions_total", { outcome: "gated" }) >= 1_000, text);
+  assert.ok(await archway.metric("archway_admissions_total", { outcome: "unreadable" }) >= 1_000, text);
+  assert.ok(await readMemoryMb(archway.pid()) < MAX_RSS_MB, `${text}: ${await readMemoryMb(archway.pid())} MB`);
+  const image = await bed.push("demo/after", index("arm64"));
+  const namespace = await controlPlane.createNamespace("after");
+  const pod = renderPod({ name: "after", images: [image] });
+  expectStatus("create", await controlPlane.request("POST", `/api/v1/namespaces/${namespace}/pods`, pod), [201]);
+  await waitForPods(controlPlane, namespace, { count: 1, until: isScheduled });
+});

@@ -1,0 +1,84 @@
+// An assault on a pod webhook: 10 000 hostile reviews of a seed, large ones, and good ones among them, beside connections that
+// only take room. A failure names the seed and the number of the body.
+import assert from "node:assert/strict";
+import { type CrowdPlan, HOSTILE_KINDS, largeBody, openCrowd, seededRandom } from "../bench/hostile.ts";
+import { connectRaw, type RawAnswer, renderPost } from "../bench/raw_client.ts";
+import { sampleReview } from "../bench/sample.ts";
+
+const BODIES = 10_000;
+const LARGE_BODIES = 24;
+const CONNECTIONS = 8;
+/** A good review among so many hostile ones. */
+const GOOD_EVERY = 20;
+const GOOD = JSON.stringify(sampleReview());
+
+/** A webhook under assault. */
+export interface AssaultTarget {
+  readonly port: number;
+  readonly caPem: string;
+  /** The path of the pod webhook. */
+  readonly path: string;
+}
+
+/** Allowed, or refused in a way that the API server takes for no answer: never a denial, never a fault of ours. */
+function checkAnswer({ status, body }: RawAnswer, what: string): void {
+  assert.ok([200, 400, 413, 503].includes(status), `${what}: ${status} ${body.slice(0, 200)}`);
+  if (status === 200) assert.equal(JSON.parse(body).response.allowed, true, what);
+}
+
+function checkGated({ status, body }: RawAnswer, what: string): void {
+  assert.equal(status, 200, what);
+  const { response } = JSON.parse(body);
+  assert.equal(response.allowed, true, what);
+  assert.match(new TextDecoder().decode(Uint8Array.fromBase64(response.patch)), /schedulingGates/, what);
+}
+
+/** Sends this connection's share; a fresh connection whenever the server has closed the last. */
+async function sendShare(
+  { port, caPem, path }: AssaultTarget,
+  { seed, share }: { readonly seed: number; readonly share: number },
+): Promise<void> {
+  const random = seededRandom(seed + share);
+  let client = await connectRaw(port, caPem);
+  try {
+    for (let number = share; number < BODIES; number += CONNECTIONS) {
+      const kind = HOSTILE_KINDS[Math.floor(random() * HOSTILE_KINDS.length)];
+      await client.write(renderPost(path, kind?.make(random) ?? ""));
+      checkAnswer(await client.read(), `seed ${seed}, body ${number} (${kind?.name})`);
+      if (number % GOOD_EVERY >= CONNECTIONS) continue;
+      await client.write(renderPost(path, GOOD));
+      checkGated(await client.read(), `seed ${seed}, the good review after body ${number}`);
+    }
+    for (let number = share; number < LARGE_BODIES; number += CONNECTIONS) {
+      await client.write(renderPost(path, largeBody(random)));
+      const answer = await client.read();
+      checkAnswer(answer, `seed ${seed}, large body ${number}`);
+      if (answer.status !== 413) continue;
+      client[Symbol.dispose]();
+      client = await connectRaw(port, caPem);
+    }
+  } finally {
+    client[Symbol.dispose]();
+  }
+}
+
+/** A good review over a connection of its own must be gated. */
+async function sendGood({ port, caPem, path }: AssaultTarget, what: string): Promise<void> {
+  using client = await connectRaw(port, caPem);
+  await client.write(renderPost(path, GOOD));
+  checkGated(await client.read(), what);
+}
+
+/** Runs the assault. Throws when an answer is not as it must be. */
+export async function runAssault(
+  target: AssaultTarget,
+  { seed, crowd }: { readonly seed: number; readonly crowd: Pick<CrowdPlan, "idle" | "halfOpen" | "slow"> },
+): Promise<void> {
+  // As the API server's address is: known by a review that came by the right path, before the crowd comes.
+  using proven = await connectRaw(target.port, target.caPem);
+  await proven.write(renderPost(target.path, GOOD));
+  checkGated(await proven.read(), `seed ${seed}, the first review`);
+  using _crowd = await openCrowd({ ...target, ...crowd });
+  await Promise.all(Array.from({ length: CONNECTIONS }, (_, share) => sendShare(target, { seed, share })));
+  await sendGood(target, `seed ${seed}, the last review`);
+}
