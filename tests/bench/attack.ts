@@ -1,15 +1,15 @@
 // `deno task attack`: the webhook port under the load of docs/webhook-security.md, for a minute from each origin. Keeps
 // results/attack.json; exits with 1 when a pod passed ungated.
 import { renderTable } from "../../lib/cli/output.ts";
-import { type AttackResult, FULL_ATTACK, measureAttack, ORIGINS, type Reviews } from "./attack_bed.ts";
+import { type AttackResult, FULL_ATTACK, measureAttack, type Origin, ORIGINS, type Reviews } from "./attack_bed.ts";
 import { readMachineFacts } from "./machine.ts";
 import { mergeResults } from "./results_file.ts";
 
 const RESULTS = new URL("./results/attack.json", import.meta.url).pathname;
 
-/** The result as a table. */
-function renderAttack({ quiet, attacked }: AttackResult): string {
-  const row = (name: string, reviews: Reviews): readonly string[] => [
+/** The results as a table: two rows an origin. */
+function renderAttack(results: Readonly<Partial<Record<Origin, AttackResult>>>): string {
+  const row = (name: string, reviews: Reviews, quiet: Reviews): readonly string[] => [
     name,
     reviews.p50Ms.toFixed(1),
     reviews.p99Ms.toFixed(1),
@@ -19,18 +19,17 @@ function renderAttack({ quiet, attacked }: AttackResult): string {
     `${reviews.ungated} of ${reviews.count}`,
   ];
   const rows = ORIGINS.flatMap((origin) => {
-    const reviews = attacked[origin];
-    return reviews === undefined ? [] : [row(origin, reviews)];
+    const result = results[origin];
+    if (result === undefined) return [];
+    const { quiet, attacked } = result;
+    return [row("(before)", quiet, quiet), row(origin, attacked, quiet)];
   });
-  return renderTable(["ATTACK FROM", "P50 MS", "P99 MS", "× QUIET", "MOST MB", "CPU MS/S", "UNGATED"], [
-    row("(quiet)", quiet),
-    ...rows,
-  ]);
+  return renderTable(["ATTACK FROM", "P50 MS", "P99 MS", "× QUIET", "MOST MB", "CPU MS/S", "UNGATED"], rows);
 }
 
 if (import.meta.main) {
-  const result = await measureAttack(FULL_ATTACK, ORIGINS);
-  await mergeResults(RESULTS, { full: { machine: await readMachineFacts(), plan: FULL_ATTACK, ...result } });
-  Deno.stdout.writeSync(new TextEncoder().encode(`${renderAttack(result)}\n`));
-  Deno.exit(Object.values(result.attacked).some(({ ungated }) => ungated > 0) ? 1 : 0);
+  const results = await measureAttack(FULL_ATTACK, ORIGINS);
+  await mergeResults(RESULTS, { full: { machine: await readMachineFacts(), plan: FULL_ATTACK, results } });
+  Deno.stdout.writeSync(new TextEncoder().encode(`${renderAttack(results)}\n`));
+  Deno.exit(Object.values(results).some(({ attacked }) => attacked.ungated > 0) ? 1 : 0);
 }

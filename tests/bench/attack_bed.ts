@@ -31,10 +31,11 @@ export interface Reviews {
   readonly cpuMsPerSecond: number;
 }
 
-/** What was measured: without strangers, and with them. */
+/** What was measured with strangers, and right before that without them: the machine may have other work in between. */
 export interface AttackResult {
   readonly quiet: Reviews;
-  readonly attacked: Readonly<Partial<Record<Origin, Reviews & { readonly strangers: AttackReport }>>>;
+  readonly attacked: Reviews;
+  readonly strangers: AttackReport;
 }
 
 /** Between two reviews (ms). */
@@ -42,7 +43,10 @@ const PACE_MS = 20;
 const OTHERS = Array.from({ length: 8 }, (_, index) => `127.0.1.${index + 1}`);
 
 /** Measures on a control plane, with the service as installed. */
-export async function measureAttack(attack: Attack, origins: readonly Origin[]): Promise<AttackResult> {
+export async function measureAttack(
+  attack: Attack,
+  origins: readonly Origin[],
+): Promise<Readonly<Partial<Record<Origin, AttackResult>>>> {
   // Not warm: a gate shows that Archway was asked.
   const replica = { args: ["--warm-admission=false"], env: await installedEnv() };
   await using bed = await openWorkingBed({ replica });
@@ -54,17 +58,17 @@ export async function measureAttack(attack: Attack, origins: readonly Origin[]):
     review(controlPlane, { namespace, image, pid: archway.pid(), seconds });
   await measure(3);
   const { seconds, ...numbers } = attack;
-  const quiet = await measure(seconds / 2);
-  const attacked: Partial<Record<Origin, Reviews & { readonly strangers: AttackReport }>> = {};
+  const results: Partial<Record<Origin, AttackResult>> = {};
   for (const origin of origins) {
+    const quiet = await measure(seconds / 2);
     await using nowhere = origin === "nowhere" ? await openClosingPort() : undefined;
     const plan = { ...numbers, addresses: origin === "the API server's address" ? ["127.0.0.1"] : OTHERS };
     const port = nowhere?.port ?? archway.webhookPort;
-    const { result, strangers } = await underAttack({ port, plan }, () => measure(seconds));
+    const { result: attacked, strangers } = await underAttack({ port, plan }, () => measure(seconds));
     if (!archway.isAlive()) throw new Error(`Archway ended under attack from ${origin}`);
-    attacked[origin] = { ...result, strangers };
+    results[origin] = { quiet, attacked, strangers };
   }
-  return { quiet, attacked };
+  return results;
 }
 
 /** Has the API server ask for reviews, one after the other, for so long. */

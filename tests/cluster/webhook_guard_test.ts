@@ -14,15 +14,13 @@ const MAX_RSS_MB = 450;
 const PART = { idle: 2_000, halves: 400, bodies: 10, perSecond: 200, seconds: 10 } as const;
 
 Deno.test("webhook port: strangers neither slow the API server's reviews, nor ungate pods, nor fill the memory", async () => {
-  const result = await measureAttack(PART, ["other addresses", "the API server's address"]);
-  const text = JSON.stringify(result);
-  const { quiet, attacked } = result;
-  assert.equal(quiet.ungated, 0, text);
-  assert.equal(Object.keys(attacked).length, 2);
-  for (const { ungated, maxRssMb, p99Ms } of Object.values(attacked)) {
-    assert.equal(ungated, 0, text);
-    assert.ok(maxRssMb <= MAX_RSS_MB, text);
-    assert.ok(p99Ms <= Math.max(3 * quiet.p99Ms, LEAST_P99_MS), text);
+  const results = await measureAttack(PART, ["other addresses", "the API server's address"]);
+  const text = JSON.stringify(results);
+  assert.equal(Object.keys(results).length, 2);
+  for (const { quiet, attacked } of Object.values(results)) {
+    assert.deepEqual([quiet.ungated, attacked.ungated], [0, 0], text);
+    assert.ok(attacked.maxRssMb <= MAX_RSS_MB, text);
+    assert.ok(attacked.p99Ms <= Math.max(3 * quiet.p99Ms, LEAST_P99_MS), text);
   }
 });
 
