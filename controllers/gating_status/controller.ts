@@ -6,7 +6,7 @@ import type { KubeApi } from "../../lib/k8s/api.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
 import { CLUSTER_CONFIG_NAME } from "../../lib/names.ts";
-import { renderGatingCondition } from "../../lib/operand/conditions.ts";
+import { renderLeaderlessConditions } from "../../lib/operand/conditions.ts";
 import { parseOperandConfig } from "../../lib/operand/config_view.ts";
 import { type GatingHealth, type GatingStop, LEADER_SILENCE_MS } from "../../lib/operand/gating_health.ts";
 
@@ -60,7 +60,7 @@ async function report(
     const object = await api.get(Resource.clusterConfigs, { name: CLUSTER_CONFIG_NAME }, signal);
     const { conditions: earlier, generation, resourceVersion } = parseOperandConfig(object);
     const nowMs = clock.nowMs() + api.serverClockOffsetMs();
-    const conditions = renderGatingCondition(reason, { earlier, generation, nowMs });
+    const conditions = renderLeaderlessConditions(reason, { earlier, generation, nowMs });
     if (isDeepStrictEqual(conditions, earlier)) return true;
     const document = { metadata: { resourceVersion }, status: { conditions } };
     const target = { name: CLUSTER_CONFIG_NAME, subresource: "status" };

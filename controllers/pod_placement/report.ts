@@ -29,7 +29,7 @@ export function reportOutcome(
   const name = { namespace: pod.namespace, pod: pod.name };
   metrics.decision(kind);
   board.record({ atMs: clock.nowMs(), ...name, kind, reason, architectures, gatedMs: gateAgeMs });
-  const fields = { ...name, reason, gatedMs: Math.round(gateAgeMs) };
+  const fields = { ...name, reason, gatedMs: Math.round(gateAgeMs), ...failureFields(decision) };
   if (decision.kind === "retry") return log.debug("image inspection failed, will ask again", fields);
   metrics.gateReleased(gateAgeMs);
   log.info("pod released", fields);
@@ -38,6 +38,13 @@ export function reportOutcome(
 function postEvents(deps: PodPlacementDeps, pod: PodView, reports: readonly PlacedReport[]): void {
   const object = podRef(pod);
   for (const report of reports) deps.events.record({ object, ...report });
+}
+
+/** What could not be inspected, and why; nothing where all was. */
+function failureFields(decision: PlacementDecision): Readonly<Record<string, string>> {
+  if (!("failed" in decision)) return {};
+  const { image, failure } = decision.failed;
+  return { image, failure: failure.reason, error: failure.message };
 }
 
 /** What the pod is now constrained to; empty when to nothing. */

@@ -41,14 +41,17 @@ export async function runExplain(
     const { namespace, name } = target;
     terminal.err(
       `archway: Cannot explain pod "${name}": there is none in namespace "${namespace}". ` +
-        "Name it as pod/NAME with -n NAMESPACE, or as NAMESPACE/NAME.\n",
+        "Name it as pod/NAME with -n NAMESPACE, or as NAMESPACE/NAME. Where its owner cannot create it (a quota, another " +
+        `webhook), the owner's events say why: kubectl get events -n ${namespace} --field-selector reason=FailedCreate\n`,
     );
     return ExitCode.no;
   }
+  const config = await readClusterConfig(api, options.signal);
   const story = explainPod(pod, {
     ageMs: ageOf(pod, parts),
     schedulerSays: schedulerSays(object),
-    participation: await readParticipation(api, pod, options.signal),
+    participation: await readParticipation(api, { pod, config, signal: options.signal }),
+    gatingStopped: config.kind === "read" ? gatingStopped(config.object) : undefined,
   });
   terminal.out(renderExplanation(pod, story, { output: options.output, color: terminal.color }));
   return ExitCode.done;
@@ -68,21 +71,51 @@ function schedulerSays(pod: KubeObject): string | undefined {
   return unplaced === undefined ? undefined : textAt(unplaced, "message") || "no reason given";
 }
 
-/** Only a pod without marks raises the question. A missing right is no fault: then it stays open. */
-async function readParticipation(api: ReadApi, pod: PodView, signal: AbortSignal): Promise<Participation> {
-  if (pod.labels !== undefined && SCHEDULING_GATE in pod.labels) return "selected";
+/** The cluster config, as far as the caller may read it. */
+type ReadConfig =
+  | { readonly kind: "read"; readonly object: KubeObject | undefined }
+  | { readonly kind: "refused" };
+
+/** A missing right is no fault: what depends on it stays open then. */
+async function readClusterConfig(api: ReadApi, signal: AbortSignal): Promise<ReadConfig> {
   try {
-    const [config, namespace] = await Promise.all([
-      readOptional(api, { type: Resource.clusterConfigs, name: CLUSTER_CONFIG_NAME, signal }),
-      api.get(Resource.namespaces, { name: pod.namespace }, signal),
-    ]);
-    if (config === undefined) return "off";
-    const { labels } = namespace.metadata;
+    return {
+      kind: "read",
+      object: await readOptional(api, { type: Resource.clusterConfigs, name: CLUSTER_CONFIG_NAME, signal }),
+    };
+  } catch (error) {
+    if (isRefusal(error)) return { kind: "refused" };
+    throw error;
+  }
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof ApiError && (error.status === 403 || error.status === 404);
+}
+
+/** Source: the condition GatingStopped. */
+function gatingStopped(config: KubeObject | undefined): string | undefined {
+  const stopped = (listAt(objectAt(config, "status"), "conditions") ?? []).find((condition) =>
+    textAt(condition, "type") === "GatingStopped" && textAt(condition, "status") === "True"
+  );
+  return stopped === undefined ? undefined : `${textAt(stopped, "reason")}. ${textAt(stopped, "message")}`;
+}
+
+/** Only a pod without marks raises the question. */
+async function readParticipation(
+  api: ReadApi,
+  { pod, config, signal }: { readonly pod: PodView; readonly config: ReadConfig; readonly signal: AbortSignal },
+): Promise<Participation> {
+  if (pod.labels !== undefined && SCHEDULING_GATE in pod.labels) return "selected";
+  if (config.kind === "refused") return "unread";
+  if (config.object === undefined) return "off";
+  try {
+    const { metadata: { labels } } = await api.get(Resource.namespaces, { name: pod.namespace }, signal);
     if (labels?.[AUDIT_NAMESPACE_LABEL.key] === AUDIT_NAMESPACE_LABEL.value) return "audited";
-    const selector = parseSelector(memberOf(objectAt(config, "spec"), "namespaceSelector"));
+    const selector = parseSelector(memberOf(objectAt(config.object, "spec"), "namespaceSelector"));
     return matchesSelector(selector, labels) ? "selected" : "not-selected";
   } catch (error) {
-    if (error instanceof ApiError && (error.status === 403 || error.status === 404)) return "unread";
+    if (isRefusal(error)) return "unread";
     throw error;
   }
 }

@@ -4,7 +4,7 @@ import type { Clock } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
 import type { InspectionPriority, InspectionReport, InspectionRequest, Inspector } from "../oci/inspector.ts";
 import { parseReference } from "../oci/reference.ts";
-import type { ImageUse, InspectedImage, InspectionFailure } from "../oci/types.ts";
+import type { ImageUse, InspectedImage } from "../oci/types.ts";
 import type { KnownImages } from "./known_images.ts";
 import type { PullCredentials, PullScope, PullSecrets } from "./pull_secrets.ts";
 
@@ -39,6 +39,9 @@ export interface PodImages {
 /** Prefetches under way at most: beyond it the controller will do the work anyway, a moment later. */
 export const MAX_PREFETCHES = 256;
 
+/** Pull secrets that a message names at most. */
+const MAX_NAMED = 3;
+
 /** What the service is made with. */
 export interface PodImagesDeps {
   readonly inspector: Inspector;
@@ -67,7 +70,7 @@ export function openPodImages(deps: PodImagesDeps): PodImages {
     return await Promise.all(images.map(async (use): Promise<InspectedImage> => {
       const startedMs = clock.monotonicMs();
       const asked = requestFor(use, { request, pull, notBeforeMs: use.always ? admittedAtMs : renewBeforeMs });
-      const report = withProblem(await inspector.inspect(asked, signal), pull.problem);
+      const report = withPullProblems(await inspector.inspect(asked, signal), pull);
       observe({ ms: clock.monotonicMs() - startedMs, report });
       known.remember(use.image, report, scope);
       return { ...use, inspection: report.inspection };
@@ -106,11 +109,19 @@ function requestFor(
   };
 }
 
-/** Without all of its credentials, that an image cannot be read proves nothing. */
-function withProblem(report: InspectionReport, problem: InspectionFailure | undefined): InspectionReport {
+/**
+ * Without all of its credentials, that an image cannot be read proves nothing; and where it asks for a login, the pull
+ * secrets that are of no use are mostly the reason.
+ */
+function withPullProblems(report: InspectionReport, { problem, unusable = [] }: PullCredentials): InspectionReport {
   const { inspection } = report;
-  if (problem === undefined || inspection.kind !== "failed" || inspection.failure.kind === "transient") return report;
-  return { ...report, inspection: { kind: "failed", failure: problem } };
+  if (inspection.kind !== "failed" || inspection.failure.kind === "transient") return report;
+  const { failure } = inspection;
+  if (problem !== undefined) return { ...report, inspection: { kind: "failed", failure: problem } };
+  if (failure.reason !== "Unauthorized" || unusable.length === 0) return report;
+  const named = unusable.slice(0, MAX_NAMED).join(", ");
+  const message = `${failure.message} Pull secrets of no use: ${named}${unusable.length > MAX_NAMED ? ", …" : ""}.`;
+  return { ...report, inspection: { kind: "failed", failure: { ...failure, message } } };
 }
 
 /** The prefetches under way, each once; a namespace may have as many as are free for the others. */

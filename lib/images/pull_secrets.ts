@@ -29,6 +29,8 @@ export type PullSecretMode = "pod" | "own-namespace" | "none";
 export interface PullCredentials {
   /** In the order of the list. Missing, forbidden or malformed secrets are skipped: the pull may still work. */
   readonly credentials: readonly Credential[];
+  /** Those that are not to be had, each with the reason, for people: `regcred (not found)`. */
+  readonly unusable?: readonly string[] | undefined;
   /** Why some could not be read just now: without them, that an image cannot be read proves nothing. */
   readonly problem?: InspectionFailure | undefined;
 }
@@ -56,8 +58,19 @@ const MAX_KEPT = 1_000;
 /** Secrets of one pod that are asked for at a time: the requests of other pods must get their turn between them. */
 const READS_AT_A_TIME = 4;
 const DEFAULT_ACCOUNT = "default";
-/** Statuses that mean "it is not to be had", rather than "not now". */
-const FINAL_STATUSES: readonly number[] = [403, 404];
+/** Statuses that mean "it is not to be had", rather than "not now", in words. */
+const FINAL_STATUSES: ReadonlyMap<number, string> = new Map([[403, "Archway may not read it"], [404, "not found"]]);
+
+/** What a secret holds, or why it is of no use. */
+type SecretContent =
+  | { readonly kind: "usable"; readonly credentials: readonly Credential[] }
+  | { readonly kind: "unusable"; readonly why: string };
+
+/** An object, or why it is not to be had. */
+type Found = { readonly kind: "found"; readonly object: KubeObject } | {
+  readonly kind: "absent";
+  readonly why: string;
+};
 
 /** Opens the reader. Secrets stay in memory for {@link SECRET_KEPT_MS} only. */
 export function openPullSecrets(deps: PullSecretDeps): PullSecrets {
@@ -66,7 +79,7 @@ export function openPullSecrets(deps: PullSecretDeps): PullSecrets {
 
 class Reader implements PullSecrets {
   readonly #deps: PullSecretDeps;
-  readonly #secrets: SharedCalls<readonly Credential[]>;
+  readonly #secrets: SharedCalls<SecretContent>;
   readonly #accounts: SharedCalls<readonly string[]>;
 
   constructor(deps: PullSecretDeps) {
@@ -86,50 +99,54 @@ class Reader implements PullSecrets {
     if (names.kind === "problem") return { credentials: [], problem: names.problem };
     const limit = pLimit(READS_AT_A_TIME);
     const lists = await Promise.all(
-      names.value.map((name) => limit(() => this.#attempt(signal, () => this.#credentialsOf(namespace, name, signal)))),
+      names.value.map((name) => limit(() => this.#attempt(signal, () => this.#contentOf(namespace, name, signal)))),
     );
+    const contents = lists.map((list) => list.kind === "read" ? list.value : undefined);
     return {
-      credentials: lists.flatMap((list) => list.kind === "read" ? list.value : []),
+      credentials: contents.flatMap((content) => content?.kind === "usable" ? content.credentials : []),
+      unusable: contents.flatMap((content, at) =>
+        content?.kind === "unusable" ? [`${names.value[at] ?? ""} (${content.why})`] : []
+      ),
       problem: lists.find((list) => list.kind === "problem")?.problem,
     };
   }
 
-  #credentialsOf(namespace: string, name: string, signal: AbortSignal): Promise<readonly Credential[]> {
+  #contentOf(namespace: string, name: string, signal: AbortSignal): Promise<SecretContent> {
     return this.#secrets.run(JSON.stringify([namespace, name]), { signal }, async (_, shared) => {
       const secret = await this.#get(Resource.secrets, { namespace, name }, shared);
-      if (secret === undefined) return [];
-      const parsed = parseDockerConfigSecret(secret, `secret ${namespace}/${name}`);
-      if (parsed.kind === "ok") return parsed.credentials;
+      if (secret.kind === "absent") return { kind: "unusable", why: secret.why };
+      const parsed = parseDockerConfigSecret(secret.object, `secret ${namespace}/${name}`);
+      if (parsed.kind === "ok") return { kind: "usable", credentials: parsed.credentials };
       this.#deps.log.warn("cannot use a pull secret", { namespace, secret: name, reason: parsed.message });
-      return [];
+      return { kind: "unusable", why: "holds no docker configuration" };
     });
   }
 
   #secretsOf(namespace: string, name: string, signal: AbortSignal): Promise<readonly string[]> {
     return this.#accounts.run(JSON.stringify([namespace, name]), { signal }, async (_, shared) => {
       const account = await this.#get(Resource.serviceAccounts, { namespace, name }, shared);
-      return account === undefined ? [] : pullSecretNames(listAt(account, "imagePullSecrets"));
+      return account.kind === "absent" ? [] : pullSecretNames(listAt(account.object, "imagePullSecrets"));
     });
   }
 
-  /** The object; undefined when it is missing or forbidden. Throws when the API server cannot say now. */
+  /** The object, unless it is missing or forbidden. Throws when the API server cannot say now. */
   async #get(
     resource: ResourceType,
     target: { readonly namespace: string; readonly name: string },
     signal: AbortSignal,
-  ): Promise<KubeObject | undefined> {
+  ): Promise<Found> {
     try {
-      return await this.#deps.api.get(resource, target, signal);
+      return { kind: "found", object: await this.#deps.api.get(resource, target, signal) };
     } catch (error) {
-      const isFinal = error instanceof ApiError && FINAL_STATUSES.includes(error.status);
-      const level = isFinal && error.status === 404 ? "debug" : "warn";
+      const why = error instanceof ApiError ? FINAL_STATUSES.get(error.status) : undefined;
+      const level = error instanceof ApiError && error.status === 404 ? "debug" : "warn";
       if (!signal.aborted) {
         this.#deps.log[level](`cannot read a ${resource.kind} for pulling images`, {
           ...target,
           reason: errorText(error),
         });
       }
-      if (isFinal) return undefined;
+      if (why !== undefined) return { kind: "absent", why };
       throw new Error(`Cannot read ${resource.kind} "${target.namespace}/${target.name}": ${errorText(error)}`, {
         cause: error,
       });

@@ -99,12 +99,15 @@ export function renderConditions(
   return [...rows.map((row) => renderRow(row, options)), ...earlier.filter(({ type }) => !isOurs(type))];
 }
 
-/** The earlier conditions with only the one about gating set again: the only one that a replica sets that does not lead. */
-export function renderGatingCondition(
-  stopped: string | undefined,
-  options: Pick<ConditionContext, "generation" | "nowMs"> & { readonly earlier: readonly Condition[] },
-): readonly Condition[] {
-  return withRow(gatingRow(stopped), options);
+/**
+ * The earlier conditions as a replica may change them that does not lead: the one about gating says that it has stopped,
+ * and Available, where it was set before, is withdrawn, since that is what `kubectl get` shows.
+ */
+export function renderLeaderlessConditions(reason: string, options: RowOptions): readonly Condition[] {
+  const withdrawn: Row = ["Available", false, reason, `${OPERAND} not ready. ${stoppedSentence(reason)}`];
+  const wasSet = options.earlier.some(({ type }) => type === withdrawn[0]);
+  const earlier = wasSet ? withRow(withdrawn, options) : options.earlier;
+  return withRow(gatingRow(reason), { ...options, earlier });
 }
 
 /** What the condition about the architecture taints says. */
@@ -118,15 +121,14 @@ export interface TaintCondition {
 /** The earlier conditions with only the one about the architecture taints said anew. */
 export function renderTaintCondition(
   { isTrue, reason, message }: TaintCondition,
-  options: Pick<ConditionContext, "generation" | "nowMs"> & { readonly earlier: readonly Condition[] },
+  options: RowOptions,
 ): readonly Condition[] {
   return withRow(["ArchitectureTaints", isTrue, reason, message], options);
 }
 
-function withRow(
-  row: Row,
-  options: Pick<ConditionContext, "generation" | "nowMs"> & { readonly earlier: readonly Condition[] },
-): readonly Condition[] {
+type RowOptions = Pick<ConditionContext, "generation" | "nowMs"> & { readonly earlier: readonly Condition[] };
+
+function withRow(row: Row, options: RowOptions): readonly Condition[] {
   const condition = renderRow(row, options);
   const { earlier } = options;
   return earlier.some(({ type }) => type === row[0])
@@ -157,20 +159,21 @@ function renderRow(
 
 type Row = readonly [type: string, isTrue: boolean, reason: string, message: string];
 
+const OPERAND = "The cluster pod placement config operand is";
+
 function conditionRows(state: OperandState, context: ConditionContext): readonly Row[] {
   const { available, progressing, degraded, deprovisioning } = state;
   const reason = sharedReason(state);
-  const operand = "The cluster pod placement config operand is";
   const verb = available ? "can" : "cannot";
   return [
-    ["Available", available, reason, `${operand} ${not(available)}ready. We ${verb} gate and reconcile pods.`],
-    ["Progressing", progressing, reason, `${operand} ${not(progressing)}progressing.`],
-    ["Degraded", degraded, degraded ? "Degraded" : "NotDegraded", `${operand} ${not(degraded)}degraded.`],
+    ["Available", available, reason, `${OPERAND} ${not(available)}ready. We ${verb} gate and reconcile pods.`],
+    ["Progressing", progressing, reason, `${OPERAND} ${not(progressing)}progressing.`],
+    ["Degraded", degraded, degraded ? "Degraded" : "NotDegraded", `${OPERAND} ${not(degraded)}degraded.`],
     [
       "Deprovisioning",
       deprovisioning,
       deprovisioning ? "Deprovisioning" : "NotDeprovisioning",
-      `${operand} ${not(deprovisioning)}being deprovisioned.${deprovisioning ? leavingSentence(context) : ""}`,
+      `${OPERAND} ${not(deprovisioning)}being deprovisioned.${deprovisioning ? leavingSentence(context) : ""}`,
     ],
     [
       "PodPlacementControllerNotRolledOut",
@@ -197,7 +200,26 @@ function conditionRows(state: OperandState, context: ConditionContext): readonly
 function gatingRow(stopped: string | undefined): Row {
   return stopped === undefined
     ? ["GatingStopped", false, "Gating", "New pods are gated until their images are inspected."]
-    : ["GatingStopped", true, stopped, "New pods are not gated; pods whose images are known are still placed."];
+    : ["GatingStopped", true, stopped, stoppedSentence(stopped)];
+}
+
+const NO_LEADER =
+  "No replica renews the Lease of Archway: look at its pods, their log, and their right to update leases.";
+
+/** Why, and where to look, by the reasons that the user can do something about. */
+const STOPPED: Readonly<Record<string, string>> = {
+  NoLeader: NO_LEADER,
+  LeaderSilent: NO_LEADER,
+  LeaderImpaired:
+    "The leader cannot list, watch or change pods: the annotation archway.dev/leader-impairment of its Lease " +
+    "says what, and its rights may be missing.",
+  ConfigUnread: "The configs cannot be read: look at the log of Archway's pods.",
+};
+
+function stoppedSentence(reason: string): string {
+  const what = "New pods are not gated; pods whose images are known are still placed.";
+  const why = STOPPED[reason];
+  return why === undefined ? what : `${what} ${why}`;
 }
 
 const MONITOR_TYPE = "ExecFormatErrorMonitorNotAvailable";

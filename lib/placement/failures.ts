@@ -49,7 +49,7 @@ export function failingCount(pod: PodView, failedAttempts: number): number {
   return Math.min(Math.max(before, failedAttempts) + 1, INSPECT_RETRY_LIMIT - 1);
 }
 
-/** The failure in one line for users, at most 256 code points: what the annotation holds (DV-50). */
+/** The failure in one line for users, at most 256 code points. */
 export function failureText({ image, failure }: ImageFailure): string {
   const text = failure.message.includes(image)
     ? failure.message

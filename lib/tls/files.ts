@@ -2,6 +2,7 @@
 // What cannot be served with is passed over; the last good pair stays.
 import type { Clock } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
+import { isIssuedBy } from "./issued_by.ts";
 import {
   CertificateCell,
   type CertificateInForce,
@@ -31,6 +32,7 @@ export async function openCertificateFiles(
   const { clock, log } = deps;
   let looked = await signatureOf(files);
   const cell = new CertificateCell(await readPair(files));
+  warnOfForeignCa(files, cell.current, log);
 
   async function run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
@@ -40,7 +42,10 @@ export async function openCertificateFiles(
       if (signature === looked) continue;
       try {
         // Certificate and key arrive one after the other: until they fit, each look tries again.
-        if (cell.put(await readPair(files))) log.info("serving certificate reloaded", { file: files.certPath });
+        if (cell.put(await readPair(files))) {
+          log.info("serving certificate reloaded", { file: files.certPath });
+          warnOfForeignCa(files, cell.current, log);
+        }
         looked = signature;
       } catch (error) {
         log.warn("serving certificate not reloaded, the last good one stays", { error: errorText(error) });
@@ -62,6 +67,16 @@ async function readPair(files: CertificateFiles): Promise<CertificateInForce> {
     throw new Error(`Cannot serve with "${files.certPath}": ${problem}. Check it and "${files.keyPath}".`);
   }
   return { cert, key, caBundle };
+}
+
+/** It is served with all the same: the files may be on their way, and no call at all is not better than calls that fail. */
+function warnOfForeignCa(files: CertificateFiles, { cert, caBundle }: CertificateInForce, log: Logger): void {
+  if (caBundle === undefined || isIssuedBy(cert, caBundle) !== false) return;
+  log.warn("the CA of the webhooks did not issue the serving certificate", {
+    file: files.certPath,
+    ca: files.caPath,
+    next: "API servers will not call Archway, and pods pass unplaced: name the CA that issued it by --tls-ca",
+  });
 }
 
 async function readText(path: string): Promise<string> {

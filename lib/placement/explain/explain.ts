@@ -21,6 +21,7 @@ export function explainPod(pod: PodView, around: ExplainContext): PodExplanation
     ...whyOf(pod, { record, state, around }),
     ...failureLines(pod),
     ...preferenceLines(pod),
+    ...gatingLines(pod, around),
     ...(around.schedulerSays === undefined ? [] : [`The scheduler says: ${around.schedulerSays}`]),
   ];
   return {
@@ -131,6 +132,12 @@ function failureLines(pod: PodView): readonly string[] {
   const ending = isGated(pod) ? `Inspection fails (count ${count})` : "Inspection failed until Archway gave up";
   const lead = failing ? ending : `Inspection failed before (count ${count})`;
   return [text === undefined ? `${lead}.` : `${lead}: ${text}`];
+}
+
+/** Only where it may be the reason: for pods that were neither gated nor placed, and those that wait. */
+function gatingLines(pod: PodView, { gatingStopped }: ExplainContext): readonly string[] {
+  const isDone = entryOf(pod.labels, SCHEDULING_GATE) === GateLabel.removed;
+  return gatingStopped === undefined || isDone ? [] : [`Gating is stopped: ${gatingStopped}`];
 }
 
 function preferenceLines(pod: PodView): readonly string[] {

@@ -1,7 +1,8 @@
 // What the user can do about a pod: the steps of the first rule that holds.
-import { GateLabel, NODE_ARCH_LABEL, PodLabel, SCHEDULING_GATE } from "../../names.ts";
+import { GateLabel, NODE_ARCH_LABEL, PodAnnotation, PodLabel, SCHEDULING_GATE } from "../../names.ts";
 import type { DecisionRecord } from "../decision_types.ts";
 import { entryOf } from "../../json.ts";
+import { adviceFor, reasonIn } from "../failure_advice.ts";
 import type { ExplainFacts } from "./pod_explanation.ts";
 import type { PodView } from "../types.ts";
 
@@ -9,6 +10,8 @@ import type { PodView } from "../types.ts";
 const LONG_HELD_MS = 120_000;
 
 const RECREATE = "Then recreate the pod: a pod that has been released is not decided again.";
+
+const LOOK = "Look whether Archway runs, and at its log: kubectl get pods,lease -n archway-system";
 
 interface Rule {
   readonly holds: (facts: NextFacts) => boolean;
@@ -18,21 +21,24 @@ interface Rule {
 interface NextFacts extends ExplainFacts {
   readonly pod: PodView;
   readonly failing: boolean;
+  /** What to do about the failure that the pod's annotation tells of. */
+  readonly mend: string;
 }
 
 const RULES: readonly Rule[] = [
   {
     holds: ({ state, around }) => state === "gated" && (around.ageMs ?? 0) >= LONG_HELD_MS,
     steps: () => [
-      "Look whether Archway runs: kubectl get pods -n archway-system",
+      LOOK,
       "To free all pods by hand: archway release --dry-run, then archway release",
     ],
   },
   {
     holds: ({ state, failing }) => state === "gated" && failing,
-    steps: () => [
-      "Fix what the message names (image name, registry, pull secret); Archway asks again by itself.",
-      "If it keeps failing, the pod is released when the maximum gate age is over (60s unless configured).",
+    steps: ({ mend }) => [
+      mend,
+      "Archway asks again by itself; the pod is released at the latest when the maximum gate age is over (60s unless " +
+      "configured).",
     ],
   },
   {
@@ -45,7 +51,7 @@ const RULES: readonly Rule[] = [
   },
   {
     holds: ({ record }) => record?.decision === "fallback" || record?.decision === "release",
-    steps: () => ["Fix what the message names (image name, registry, pull secret).", RECREATE],
+    steps: ({ mend }) => [mend, RECREATE],
   },
   {
     holds: ({ state }) => state === "held",
@@ -57,6 +63,7 @@ const RULES: readonly Rule[] = [
       `Look for a node that has room: kubectl get nodes -l '${NODE_ARCH_LABEL} in (${
         record?.architectures.join(",")
       })'`,
+      "Where none is listed, add such a node, or build the images for an architecture that the cluster has.",
     ],
   },
   {
@@ -74,15 +81,34 @@ const RULES: readonly Rule[] = [
     ) => [`What would be done is in its events: kubectl events --for pod/${pod.name} -n ${pod.namespace}`],
   },
   {
+    holds: ({ pod, around }) => around.gatingStopped !== undefined && !isPlaced(pod),
+    steps: () => [LOOK, "To have it placed by its images, recreate the pod when gating goes on."],
+  },
+  {
     holds: ({ pod }) => !isSeen(pod),
-    steps: () => ["To have it placed by its images, recreate the pod."],
+    steps: () => [
+      "To have it placed by its images, recreate the pod.",
+      "If new pods are left out as well, the API server cannot call Archway; its log names the cause, and " +
+      "kubectl get events -n archway-system those that were found.",
+    ],
   },
 ];
 
 /** The steps, in order; none when all is well. */
 export function nextSteps(pod: PodView, explained: ExplainFacts): readonly string[] {
-  const facts = { ...explained, pod, failing: entryOf(pod.labels, PodLabel.inspectError) !== undefined };
+  const failing = entryOf(pod.labels, PodLabel.inspectError) !== undefined;
+  const facts = { ...explained, pod, failing, mend: mendingStep(pod) };
   return RULES.find(({ holds }) => holds(facts))?.steps(facts) ?? [];
+}
+
+function mendingStep(pod: PodView): string {
+  const reason = reasonIn(entryOf(pod.annotations, PodAnnotation.inspectError) ?? "");
+  const advice = reason === undefined ? undefined : adviceFor(reason, { pullSecrets: pod.imagePullSecrets });
+  return advice ?? "Fix what the message names (image name, registry, pull secret).";
+}
+
+function isPlaced(pod: PodView): boolean {
+  return entryOf(pod.labels, SCHEDULING_GATE) === GateLabel.removed;
 }
 
 function isSeen(pod: PodView): boolean {

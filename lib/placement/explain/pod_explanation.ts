@@ -17,6 +17,8 @@ export interface ExplainContext {
   /** The message of the scheduler when it found no node; undefined when there is none. */
   readonly schedulerSays: string | undefined;
   readonly participation: Participation;
+  /** The condition GatingStopped of the cluster config, while it holds: its reason and message. */
+  readonly gatingStopped?: string | undefined;
 }
 
 /** The explanation of one pod. */

@@ -11,7 +11,7 @@ import {
 } from "../../names.ts";
 import { unreachable } from "../../unreachable.ts";
 import type { ImageFailure, PlacementDecision, PreferencePlan, ReleaseDecision } from "../decision_types.ts";
-import { failureText } from "../failures.ts";
+import { annotationText } from "../failure_advice.ts";
 import { recordOf, renderRecord } from "./record.ts";
 
 /** Key → wanted value; undefined = the key must be absent. Keys not in the map are left alone. */
@@ -144,7 +144,7 @@ function failedChanges(
   const count: Entry = [PodLabel.inspectErrorCount, String(more.count)];
   return {
     labels: new Map([...more.labels, [PodLabel.inspectError, ""], count]),
-    annotations: new Map([...more.annotations, [PodAnnotation.inspectError, failureText(failed)]]),
+    annotations: new Map([...more.annotations, [PodAnnotation.inspectError, annotationText(failed)]]),
   };
 }
 

@@ -9,6 +9,7 @@ import type {
   PlacementDecision,
   PreferencePlan,
 } from "../decision_types.ts";
+import { adviceFor } from "../failure_advice.ts";
 import { clip } from "../failures.ts";
 import { duplicatesText, preferenceText } from "./preference_reports.ts";
 import type { ReleaseStep } from "../patch/escalation.ts";
@@ -17,6 +18,11 @@ import type { PodView } from "../types.ts";
 
 /** The longest message the events API takes. */
 const MESSAGE_MAX = 1024;
+
+/** Of a failure's own words, so that what to do about it has room behind them. */
+const FAILURE_MAX = 384;
+
+const RECREATE = "Recreate the pod to have it placed by its images.";
 
 /** The outcome of a decision: it was carried out in full, the server took only a part of it, or nothing at all. */
 export type PodOutcome =
@@ -78,19 +84,19 @@ function appliedReports(pod: PodView, decision: PlacementDecision): readonly Pod
         gateRemoved(pod),
       ];
     case "retry":
-      return [failedReport(decision.failed, "The pod stays held; the next attempt follows by itself.")];
+      return [failedReport(pod, decision.failed, "The pod stays held; the next attempt follows by itself.")];
     case "fallback":
       return [
-        failedReport(decision.failed, `${gaveUpText(decision.attempt)}.`),
+        failedReport(pod, decision.failed, `${gaveUpText(decision.attempt)}. ${RECREATE}`),
         fallbackReport(decision),
         gateRemoved(pod),
       ];
     case "release": {
       const gaveUp = `${gaveUpText(decision.attempt)}; released ${keptText(decision.kept)}.`;
-      const done = sentences(gaveUp, othersText(decision.images));
+      const done = sentences(gaveUp, RECREATE, othersText(decision.images));
       const { preferences } = decision;
       return [
-        failedReport(decision.failed, done),
+        failedReport(pod, decision.failed, done),
         ...preferenceReports(preferences),
         gateRemoved(pod),
         ...duplicatesReports(preferences),
@@ -131,13 +137,15 @@ function placedReports(
     findings.length === 0 ? undefined : `Note: ${findings.join("; ")}.`,
   );
   if (!noMatchingNodes) return [normal(EventReason.predicateSet, said)];
-  return [warning(EventReason.predicateSet, `No node or pool of this cluster offers ${names}. ${said}`)];
+  const lacking =
+    `No node or pool of this cluster offers ${names}: add one, or build the images for those that it has.`;
+  return [warning(EventReason.predicateSet, `${lacking} ${said}`)];
 }
 
 function nowhereReport(images: readonly ImageOutcome[]): PodReport {
-  const said = `The images share no architecture, so no node can run the pod. Images: ${
-    images.map(imageText).join("; ")
-  }.`;
+  const said =
+    "The images share no architecture, so no node can run the pod: build them for a common one, and recreate " +
+    `the pod. Images: ${images.map(imageText).join("; ")}.`;
   return warning(EventReason.noSupportedArchitectures, said);
 }
 
@@ -152,12 +160,14 @@ function duplicatesReports(preferences: PreferencePlan): readonly PodReport[] {
   return said === undefined ? [] : [normal(EventReason.preferredDuplicates, said)];
 }
 
-function failedReport({ image, failure }: ImageFailure, done: string): PodReport {
-  const where = failure.registry === undefined ? "" : ` at ${failure.registry}`;
+function failedReport(pod: PodView, { image, failure }: ImageFailure, done: string): PodReport {
+  const { registry } = failure;
+  const where = registry === undefined ? "" : ` at ${registry}`;
   const said = `Cannot inspect image "${image}"${where} (${failure.kind}, ${failure.reason}): ${
-    clip(failure.message, 256)
+    clip(failure.message, FAILURE_MAX)
   }`;
-  return warning(EventReason.inspectionError, `${said.replace(/\.?$/, ".")} ${done}`);
+  const advice = adviceFor(failure.reason, { registry, pullSecrets: pod.imagePullSecrets });
+  return warning(EventReason.inspectionError, sentences(said.replace(/\.?$/, "."), advice, done));
 }
 
 function imageText({ image, digest, architectures, source }: ImageOutcome): string {

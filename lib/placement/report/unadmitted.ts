@@ -56,8 +56,10 @@ export function inSelectedNamespaces(
 /** The one event about all of them. */
 export function unadmittedReport(pods: readonly PodView[]): PodReport {
   const names = pods.map(({ namespace, name }) => `${namespace}/${name}`).sort();
-  const message = `Pods admitted without Archway, because it did not answer the API server in time: ${names.length}. ` +
-    "They may be on nodes that their images do not support; recreate them to have them placed: ";
+  const message =
+    `Pods admitted without Archway: ${names.length}. The API server could not call it, or had no answer in ` +
+    "time; the log of the API server names the cause (x509: its caBundle). The pods may be on nodes that their images do " +
+    "not support; recreate them to have them placed: ";
   return { type: "Warning", reason: EventReason.admissionMissed, message: clip(message + names.join(", "), 1024) };
 }
 

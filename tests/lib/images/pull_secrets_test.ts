@@ -82,6 +82,21 @@ Deno.test("DV-55 read() skips a secret of another type", async () => {
   assert.deepEqual(await bed.read(["a"]), []);
 });
 
+Deno.test("read() names the secrets that are of no use, and why", async () => {
+  const answers: Readonly<Record<string, () => KubeObject>> = {
+    gone: () => fail(404),
+    locked: () => fail(403),
+    opaque: () => secretOf("opaque", "Opaque"),
+    good: () => secretOf("good"),
+  };
+  const bed = openBed((name) => answers[name]?.() ?? fail(404));
+  assert.deepEqual((await bed.credentials({ pullSecrets: Object.keys(answers) })).unusable, [
+    "gone (not found)",
+    "locked (Archway may not read it)",
+    "opaque (holds no docker configuration)",
+  ]);
+});
+
 Deno.test("read() asks once for a burst of pods, and again two seconds later: a rotation is seen", async () => {
   let user = "old";
   const bed = openBed(() => secretOf(user));
@@ -116,7 +131,7 @@ Deno.test("read() asks for an account once in ten seconds, and pulls without whe
   for (const status of [403, 404]) {
     const bed = openBed(() => fail(status));
     for (let at = 0; at < 10; at++) {
-      assert.deepEqual(await bed.credentials({}), { credentials: [], problem: undefined });
+      assert.deepEqual(await bed.credentials({}), { credentials: [], unusable: [], problem: undefined });
     }
     assert.equal(bed.asked.length, 1);
     await bed.clock.advance(10_001);

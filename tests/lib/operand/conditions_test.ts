@@ -4,6 +4,7 @@ import {
   type MonitorState,
   type OperandObservation,
   renderConditions,
+  renderLeaderlessConditions,
 } from "../../../lib/operand/conditions.ts";
 import type { Condition } from "../../../lib/operand/config_view.ts";
 
@@ -200,4 +201,17 @@ Deno.test("renderConditions() takes the monitor's condition away with the monito
   const earlier = render("111110", { monitor: { kind: "no-image" } });
   assert.ok(earlier.some(({ type }) => type === MONITOR));
   assert.ok(!render("111110", { earlier }).some(({ type }) => type === MONITOR));
+});
+
+Deno.test("renderLeaderlessConditions() withdraws Available, says why and what to look at, and leaves the others", () => {
+  const earlier = render("111110");
+  const now = renderLeaderlessConditions("LeaderSilent", { earlier, generation: 3, nowMs: 0 });
+  const changed = now.filter((condition, at) => JSON.stringify(condition) !== JSON.stringify(earlier[at]));
+  assert.deepEqual(changed.map(({ type, status, reason }) => [type, status, reason]), [
+    ["Available", "False", "LeaderSilent"],
+    ["GatingStopped", "True", "LeaderSilent"],
+  ]);
+  for (const { message } of changed) assert.match(message, /No replica renews the Lease.*look at its pods, their log/);
+  const [only, ...more] = renderLeaderlessConditions("NoLeader", { earlier: [], generation: 1, nowMs: 0 });
+  assert.deepEqual([only?.type, more], ["GatingStopped", []]);
 });

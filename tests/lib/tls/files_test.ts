@@ -107,3 +107,16 @@ Deno.test("openCertificateFiles() says which file is missing or wrong", async ()
   await write(mount, { cert: first.cert, key: second.key });
   await assert.rejects(open(), /^Error: Cannot serve with ".*tls\.crt": the key does not belong to the certificate/);
 });
+
+Deno.test("openCertificateFiles() warns of a CA that did not issue the certificate, and of no other", async () => {
+  await using mount = await makeMount();
+  const [ours, other] = [await issueAuthority(validity), await issueAuthority(validity)];
+  const pair = await issueServing(ours, { ...validity, names: ["localhost"] });
+  const lines: string[] = [];
+  const log = { ...silentLogger, warn: (message: string) => void lines.push(message) };
+  for (const ca of [ours.cert, other.cert]) {
+    await write(mount, { ...pair, ca });
+    await openCertificateFiles(mount.files, { clock: new FakeClock(), log });
+  }
+  assert.deepEqual(lines, ["the CA of the webhooks did not issue the serving certificate"]);
+});

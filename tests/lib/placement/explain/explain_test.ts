@@ -11,6 +11,7 @@ import {
   container,
   type FactChanges,
   factsOf,
+  failedFact,
   gatedPod,
   type Json,
   podOf,
@@ -61,6 +62,29 @@ Deno.test("explainPod() tells of a waiting pod for how long, how often it failed
   assert.match(told(story), /> .*asks again by itself/);
   const fresh = explainPod(podOf(gatedPod()), AROUND);
   assert.match(told(fresh), /No registry has failed; .*\n> Wait: /);
+});
+
+Deno.test("explainPod() says what to do about a failure by its reason", () => {
+  const failing = (reason: "Unauthorized" | "ManifestUnknown", spec: Json = {}): string => {
+    const images = [failedFact("broken", { kind: "permanent", reason, message: "no" })];
+    return told(decided(gatedPod({ containers: [container("broken")], ...spec }), { images, failedAttempts: 9 }));
+  };
+  assert.match(failing("ManifestUnknown"), /> Correct the name or the tag/);
+  assert.match(failing("Unauthorized"), /> Name a pull secret for the registry/);
+  assert.match(
+    failing("Unauthorized", { imagePullSecrets: [{ name: "pull" }] }),
+    /> Check that the pull secrets of the pod \(pull\)/,
+  );
+});
+
+Deno.test("explainPod() says that gating is stopped, of pods that were passed by", () => {
+  const around = { ...AROUND, gatingStopped: "NoLeader. New pods are not gated." };
+  const passed = told(explainPod(podOf(rawPod({}, { labels: { [GATE]: "not-set" } })), around));
+  assert.match(
+    passed,
+    /Gating is stopped: NoLeader\..*\n> Look whether Archway runs.*\n> .*recreate the pod when gating goes on/,
+  );
+  assert.doesNotMatch(told(decided(gatedPod(), {}, around)), /Gating is stopped/);
 });
 
 Deno.test("explainPod() sends to `archway release` when a pod is held for longer than any gate may last", () => {

@@ -123,6 +123,6 @@ Deno.test("unadmittedReport() names the pods, within what an event may hold", ()
   const pods = Array.from({ length: 500 }, (_, index) => podOf(rawPod({}, { name: `web-${index}` })));
   const { type, message } = unadmittedReport(pods);
   assert.equal(type, "Warning");
-  assert.match(message, /in time: 500\. .*recreate them.*test-namespace\/web-0, /);
+  assert.match(message, /without Archway: 500\. .*caBundle.*recreate them.*test-namespace\/web-0, /);
   assert.ok(message.length <= 1024);
 });
