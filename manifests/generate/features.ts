@@ -71,6 +71,7 @@ export const FEATURES: readonly Feature[] = [
   },
   { condition: ".Values.daemonsetsWarn", values: { daemonsetsWarn: true }, component: "components/daemonsets-warn" },
   { condition: ".Values.registryCa", values: { registryCa: true }, component: "components/registry-ca" },
+  { condition: ".Values.registriesConf", values: { registriesConf: true }, component: "components/registries-conf" },
   {
     condition: ".Values.nodeRegistryConfig",
     values: { nodeRegistryConfig: true },

@@ -95,6 +95,8 @@ liveArchitectures: false
 daemonsetsWarn: false
 # Trust the CA in the ConfigMap archway-registry-ca (key ca.crt) for every registry.
 registryCa: false
+# Mirrors, blocked registries and short names from the ConfigMap archway-registries-conf (key registries.conf).
+registriesConf: false
 # Read the node's registry configuration, as the Multiarch Tuning Operator does; needs a privileged namespace.
 nodeRegistryConfig: false
 # Report containers that run a program of another architecture; needs a privileged namespace and Kubernetes 1.30.
@@ -136,6 +138,7 @@ const VALUES_SCHEMA = {
     execFormatRepair: SWITCH,
     migration: SWITCH,
     registryCa: SWITCH,
+    registriesConf: SWITCH,
     nodeRegistryConfig: SWITCH,
     extraArgs: { type: "array", items: { type: "string", pattern: "^--[a-z]" } },
     imagePullSecrets: LIST,

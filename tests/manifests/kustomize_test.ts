@@ -348,3 +348,16 @@ Deno.test({
     assert.match(text, /"configMap":\{"name":"archway-registry-ca"\}/);
   },
 });
+
+Deno.test({
+  name: "components/registries-conf mounts the ConfigMap that it names and reads it",
+  ignore,
+  fn: async () => {
+    const objects = await renderComposition("base", ["components/registries-conf"]);
+    assertFlags(deploymentOf(objects).template.spec.containers[0].args.slice(1));
+    const text = JSON.stringify(objects);
+    assert.match(text, /"--registries-conf=\/etc\/archway\/registries-conf\/registries\.conf"/);
+    assert.match(text, /"mountPath":"\/etc\/archway\/registries-conf"/);
+    assert.match(text, /"configMap":\{"name":"archway-registries-conf"\}/);
+  },
+});
