@@ -14,6 +14,7 @@ const NEEDS = {
   faketime: () => findFaketime() !== undefined,
   denokv: () => findBuiltDenokv() !== undefined || isOnPath("cargo"),
   go: () => isOnPath("go"),
+  buildah: () => isOnPath("buildah"),
   /** Mounts, mount namespaces and chroot. */
   root: () => Deno.uid() === 0 && hasSystemAdministration(),
   /** Kubelets with containers: see tests/node. */

@@ -1,0 +1,62 @@
+// `deno task bundle`: writes Archway's OLM bundle, a file-based catalog, and a Containerfile for each. Needs kubectl.
+//   --image REF  --bundle-image REF  --out FOLDER
+import { dirname, join } from "node:path";
+import { parseArgs } from "node:util";
+import * as z from "zod";
+import { imageOf } from "./bundle_csv.ts";
+import { renderBundleFiles } from "./bundle_files.ts";
+import { MANIFESTS, renderComposition } from "./kustomize.ts";
+
+const ROOT = join(MANIFESTS, "..");
+const PROJECT = z.object({ version: z.string() });
+
+/** What differs from build to build; what is left out follows from the manifests. */
+export interface BundleOptions {
+  readonly image?: string | undefined;
+  readonly bundleImage?: string | undefined;
+}
+
+/** The files: path → text. The same options give the same bytes. */
+export async function renderBundle(options: BundleOptions = {}): Promise<ReadonlyMap<string, string>> {
+  const { version } = PROJECT.parse(JSON.parse(await Deno.readTextFile(join(ROOT, "deno.json"))));
+  const objects = await renderComposition("base", ["components/tls-files"]);
+  const image = options.image ?? imageOf(objects);
+  const bundleImage = options.bundleImage ?? `${image.replace(/[@:][^/]*$/, "")}-bundle:v${version}`;
+  return renderBundleFiles({ objects, version, image, bundleImage });
+}
+
+/** Writes the files into a folder that holds nothing else. */
+export async function writeBundle(folder: string, files: ReadonlyMap<string, string>): Promise<void> {
+  for (const part of ["bundle", "catalog"]) {
+    await Deno.remove(join(folder, part), { recursive: true }).catch((error: unknown) => {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    });
+  }
+  for (const [path, text] of files) {
+    await Deno.mkdir(dirname(join(folder, path)), { recursive: true });
+    await Deno.writeTextFile(join(folder, path), text);
+  }
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    args: Deno.args,
+    options: {
+      "image": { type: "string" },
+      "bundle-image": { type: "string" },
+      "out": { type: "string", default: join(ROOT, "dist", "olm") },
+    },
+  });
+  const bundleImage = values["bundle-image"];
+  await writeBundle(values.out, await renderBundle({ image: values.image, bundleImage }));
+  const name = bundleImage ?? "REGISTRY/archway-bundle:TAG";
+  const steps = [
+    `Wrote ${values.out}. Next:`,
+    `  buildah build --file=${values.out}/bundle.Containerfile --tag=${name} ${values.out}`,
+    `  buildah build --file=${values.out}/catalog.Containerfile --tag=REGISTRY/archway-catalog:TAG ${values.out}`,
+    "",
+  ];
+  await Deno.stdout.write(new TextEncoder().encode(steps.join("\n")));
+}
+
+if (import.meta.main) await main();
