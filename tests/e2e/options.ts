@@ -1,0 +1,117 @@
+// The command line of `deno task test:e2e`. Pure.
+import { parseArgs } from "node:util";
+import { errorText } from "../../lib/log.ts";
+import { parseReference } from "../../lib/oci/reference.ts";
+
+/** What to check where. */
+export interface EndToEndOptions {
+  readonly kubeconfig: string | undefined;
+  readonly context: string | undefined;
+  /** Each must support an architecture that the cluster has. */
+  readonly images: readonly string[];
+  /** Wait until the containers run, not only until the pods are bound. */
+  readonly run: boolean;
+  /** Where Archway is, for its metrics. */
+  readonly archwayNamespace: string;
+  /** Labels of the namespaces that are made, for a config that selects by label. */
+  readonly namespaceLabels: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly output: "table" | "json";
+}
+
+/** What the command line says. */
+export type ParsedOptions =
+  | { readonly kind: "run"; readonly options: EndToEndOptions }
+  | { readonly kind: "help" }
+  | { readonly kind: "usage"; readonly problem: string };
+
+/** For any architecture, and small. */
+export const DEFAULT_IMAGE = "registry.k8s.io/pause:3.10";
+
+/** As they were given. */
+interface Flags {
+  readonly "kubeconfig"?: string;
+  readonly "context"?: string;
+  readonly "image"?: readonly string[];
+  readonly "run": boolean;
+  readonly "archway-namespace": string;
+  readonly "namespace-label": readonly string[];
+  readonly "timeout": string;
+  readonly "output": string;
+  readonly "help": boolean;
+}
+
+/** Throws on what is no flag. */
+function readFlags(args: readonly string[]): Flags {
+  return parseArgs({
+    args: [...args],
+    options: {
+      "kubeconfig": { type: "string" },
+      "context": { type: "string" },
+      "image": { type: "string", multiple: true },
+      "run": { type: "boolean", default: false },
+      "archway-namespace": { type: "string", default: "archway-system" },
+      "namespace-label": { type: "string", multiple: true, default: [] },
+      "timeout": { type: "string", default: "120" },
+      "output": { type: "string", short: "o", default: "table" },
+      "help": { type: "boolean", default: false },
+    },
+  }).values;
+}
+
+/** What `--help` prints. */
+export const HELP =
+  `Checks an installed Archway as its user: makes namespaces archway-e2e-*, creates pods there, says what became
+of them, and deletes the namespaces.
+
+  deno task test:e2e --kubeconfig FILE
+
+  --kubeconfig FILE          default KUBECONFIG, then ~/.kube/config
+  --context NAME             default the current one
+  --image REF                an image to place, repeatable; default ${DEFAULT_IMAGE}
+  --run                      wait until the containers run; they must not end by themselves
+  --archway-namespace NAME   default archway-system
+  --namespace-label KEY=VALUE  on the namespaces, repeatable, where spec.namespaceSelector wants one
+  --timeout SECONDS          for each check, default 120
+  -o, --output table|json    default table
+
+Exit codes: 0 all is well, 1 a check failed, 2 wrong arguments, 3 nothing could be checked.
+Rights: docs/development.md lists them.
+`;
+
+/** Reads the arguments. */
+export function parseOptions(args: readonly string[]): ParsedOptions {
+  let values: Flags;
+  try {
+    values = readFlags(args);
+  } catch (error) {
+    return { kind: "usage", problem: errorText(error) };
+  }
+  if (values.help) return { kind: "help" };
+  const { output } = values;
+  if (output !== "table" && output !== "json") return usage("--output is table or json");
+  const seconds = Number(values.timeout);
+  if (!(seconds > 0)) return usage(`--timeout is a number of seconds, not "${values.timeout}"`);
+  const images = values.image ?? [DEFAULT_IMAGE];
+  const wrong = images.map(parseReference).find(({ kind }) => kind === "invalid");
+  if (wrong?.kind === "invalid") return usage(`--image: ${wrong.message}`);
+  const labels = values["namespace-label"].map((label) => label.split("="));
+  if (labels.some(({ length }) => length !== 2)) return usage("--namespace-label is KEY=VALUE");
+  return {
+    kind: "run",
+    options: {
+      kubeconfig: values.kubeconfig,
+      context: values.context,
+      images,
+      run: values.run,
+      archwayNamespace: values["archway-namespace"],
+      namespaceLabels: Object.fromEntries(labels),
+      timeoutMs: seconds * 1_000,
+      output,
+    },
+  };
+}
+
+function usage(problem: string): ParsedOptions {
+  return { kind: "usage", problem };
+}
