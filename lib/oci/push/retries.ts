@@ -7,7 +7,7 @@ import { PushError } from "./push_error.ts";
 export const MAX_TRIES = 4;
 const BACKOFF = { baseMs: 500, capMs: 8_000 } as const;
 /** A registry that wants to be left alone for longer is not waited for. */
-const LONGEST_WAIT_MS = 60_000;
+const LONGEST_WAIT_MS = 30_000;
 
 /** What passes by itself. A certificate does not. */
 function transientOf(error: unknown): { readonly retryAfterMs: number | undefined } | undefined {

@@ -228,8 +228,9 @@ export class TargetRepository {
     const registry = this.endpoint.host;
     const { kind, reason, says } = judgeRefusal(answer ?? { status: 401, body: new Uint8Array() });
     const tried = [...new Set(this.#client.credentials.map(({ source }) => source))];
-    const message = `Cannot ${what}: the registry answered ${says}.${adviceFor(reason, { tried, name: this.name })}`;
     const retryAfterMs = answer === undefined ? undefined : pauseOf(answer, this.#clock.nowMs());
+    const advice = adviceFor(reason, { tried, name: this.name, retryAfterMs });
+    const message = `Cannot ${what}: the registry answered ${says}.${advice}`;
     return new PushError({ kind, reason, message, registry, retryAfterMs });
   }
 
@@ -252,8 +253,13 @@ function keptLeast({ leastPieceBytes }: UploadSession): { readonly leastPieceByt
 /** What to do next, where the registry's words do not say it. */
 function adviceFor(
   reason: PushReason,
-  { tried, name }: { readonly tried: readonly string[]; readonly name: string },
+  { tried, name, retryAfterMs }: {
+    readonly tried: readonly string[];
+    readonly name: string;
+    readonly retryAfterMs: number | undefined;
+  },
 ): string {
+  if (retryAfterMs !== undefined) return ` It wants to be left alone for ${Math.ceil(retryAfterMs / 1_000)} s.`;
   if (reason === "Unauthorized") {
     return tried.length === 0
       ? " No credential matches it: name a docker config that has one by --docker-config."

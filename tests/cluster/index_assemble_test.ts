@@ -1,0 +1,312 @@
+// `archway index assemble` and `inspect` on real registries: what is published is what skopeo reads, and nothing else is.
+import assert from "node:assert/strict";
+import { lacks } from "../support/needs.ts";
+import { archwayIndex, startPushRelay } from "./support/indexing.ts";
+import { flagsFor, writeTemporaryFiles } from "./support/inspecting.ts";
+import { type RealRegistry, startRegistry } from "./support/registry.ts";
+import { at, skopeo } from "./support/skopeo.ts";
+
+const OCI_INDEX = "application/vnd.oci.image.index.v1+json";
+const DOCKER_LIST = "application/vnd.docker.distribution.manifest.list.v2+json";
+
+/** Pushes one image for each architecture; answers their references. */
+async function pushEach(
+  registry: RealRegistry,
+  architectures: readonly string[],
+  { repository = "team/app", format = "oci" }: {
+    readonly repository?: string;
+    readonly format?: "oci" | "docker";
+  } = {},
+): Promise<readonly string[]> {
+  for (const architecture of architectures) {
+    await registry.push(repository, `v1-${architecture}`, { single: { architecture }, format });
+  }
+  return architectures.map((architecture) => `${registry.host}/${repository}:v1-${architecture}`);
+}
+
+async function rawIndex(registry: RealRegistry, name: string): Promise<{
+  readonly mediaType: string;
+  readonly manifests: readonly { readonly digest: string; readonly platform: { readonly architecture: string } }[];
+}> {
+  return JSON.parse(await skopeo(["inspect", "--raw", "--tls-verify=false", at(registry, name)]));
+}
+
+/** The architecture that an independent client gets for each platform of an index. */
+async function architecturesBySkopeo(
+  registry: RealRegistry,
+  name: string,
+  wanted: readonly string[],
+): Promise<unknown> {
+  const got = [];
+  for (const architecture of wanted) {
+    const args = [`--override-arch=${architecture}`, "inspect", "--tls-verify=false", at(registry, name)];
+    got.push(JSON.parse(await skopeo(args)).Architecture);
+  }
+  return got;
+}
+
+async function tagsOf(registry: RealRegistry, repository: string): Promise<readonly string[]> {
+  using client = Deno.createHttpClient({ caCerts: [registry.caPem], http2: false });
+  const response = await fetch(`${registry.url}/v2/${repository}/tags/list`, { client });
+  const { tags } = await response.json();
+  return tags ?? [];
+}
+
+const SKOPEO = { ignore: lacks("skopeo") };
+
+for (const architectures of [["amd64", "arm64"], ["amd64", "arm64", "s390x"], ["amd64", "arm64", "ppc64le", "s390x"]]) {
+  Deno.test({
+    name: `index assemble: ${architectures.length} images of the target's repository become an index that skopeo ` +
+      "reads for each platform (P-130)",
+    ...SKOPEO,
+    fn: async () => {
+      await using registry = await startRegistry();
+      const images = await pushEach(registry, architectures);
+      const to = `${registry.host}/team/app:v1`;
+      const { code, stdout, stderr } = await archwayIndex([
+        "assemble",
+        "--to",
+        to,
+        "-o",
+        "json",
+        ...flagsFor(registry),
+        ...images,
+      ]);
+      assert.equal(code, 0, stderr);
+      const made = JSON.parse(stdout);
+      assert.deepEqual([made.outcome, made.mediaType], ["published", OCI_INDEX]);
+      // Two for each image, the tag, two pushes, the tag read back.
+      assert.equal(made.requests, 2 * architectures.length + 4);
+      const { mediaType, manifests } = await rawIndex(registry, "team/app:v1");
+      assert.equal(mediaType, OCI_INDEX);
+      assert.deepEqual(manifests.map(({ platform }) => platform.architecture), architectures);
+      assert.deepEqual(await architecturesBySkopeo(registry, "team/app:v1", architectures), architectures);
+      const inspected = await archwayIndex(["inspect", ...flagsFor(registry), to, "-o", "json"]);
+      assert.equal(inspected.code, 0, inspected.stdout);
+      assert.equal(JSON.parse(inspected.stdout).digest, made.digest);
+    },
+  });
+}
+
+Deno.test("index assemble: any order gives the same index, and once it is there nothing is written (P-133 P-134)", async () => {
+  await using registry = await startRegistry();
+  await using relay = startPushRelay(registry);
+  const images = (await pushEach(registry, ["amd64", "arm64", "s390x"])).map((image) =>
+    image.replace(registry.host, relay.host)
+  );
+  const to = `${relay.host}/team/app:v1`;
+  const orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+  const seen = new Set<string>();
+  for (const order of orders) {
+    const words = order.map((which) => images[which] ?? "");
+    const flags = ["--insecure-registry", relay.host];
+    const { stdout, stderr } = await archwayIndex(["assemble", "--to", to, "-o", "json", ...flags, ...words]);
+    const { outcome, digest } = JSON.parse(stdout);
+    assert.equal(outcome, seen.size === 0 ? "published" : "unchanged", stderr);
+    seen.add(digest);
+  }
+  assert.equal(seen.size, 1);
+  const [digest] = seen;
+  assert.deepEqual(relay.writes(), [`PUT /v2/team/app/manifests/${digest}`, "PUT /v2/team/app/manifests/v1"]);
+});
+
+Deno.test("index assemble: a dry run says what would be done, and writes nothing", async () => {
+  await using registry = await startRegistry();
+  await using relay = startPushRelay(registry);
+  const [one = "", two = ""] = await pushEach(registry, ["amd64", "arm64"]);
+  const args = ["assemble", "--dry-run", "--to", `${relay.host}/team/new:v1`, "-o", "json"];
+  const flags = [...flagsFor(registry), "--insecure-registry", relay.host];
+  const { code, stdout } = await archwayIndex([...args, ...flags, one, two]);
+  const { outcome, images, replaced } = JSON.parse(stdout);
+  assert.deepEqual([code, outcome, replaced], [0, "planned", undefined]);
+  assert.deepEqual(images.map(({ copy }: { copy: { kind: string } }) => copy.kind), ["to be copied", "to be copied"]);
+  assert.deepEqual(relay.writes(), []);
+});
+
+Deno.test({
+  name: "index assemble: images with Docker's manifests become a Docker list, of both forms an OCI index (P-131 P-132)",
+  ...SKOPEO,
+  fn: async () => {
+    await using registry = await startRegistry();
+    const docker = await pushEach(registry, ["amd64", "arm64"], { format: "docker" });
+    const oci = await pushEach(registry, ["s390x"]);
+    const flags = flagsFor(registry);
+    const list = await archwayIndex(["assemble", "--to", `${registry.host}/team/app:list`, ...flags, ...docker]);
+    const mixed = await archwayIndex([
+      "assemble",
+      "--to",
+      `${registry.host}/team/app:mixed`,
+      ...flags,
+      ...docker,
+      ...oci,
+    ]);
+    assert.deepEqual([list.code, mixed.code], [0, 0], list.stderr + mixed.stderr);
+    assert.equal((await rawIndex(registry, "team/app:list")).mediaType, DOCKER_LIST);
+    assert.equal((await rawIndex(registry, "team/app:mixed")).mediaType, OCI_INDEX);
+    assert.deepEqual(await architecturesBySkopeo(registry, "team/app:list", ["amd64", "arm64"]), ["amd64", "arm64"]);
+  },
+});
+
+Deno.test("index assemble: a neighbour's blobs are mounted, and its manifests are the same bytes (P-108 P-141)", async () => {
+  await using registry = await startRegistry();
+  await using relay = startPushRelay(registry);
+  const images = (await pushEach(registry, ["amd64", "arm64"], { repository: "team/builds" })).map((image) =>
+    image.replace(registry.host, relay.host)
+  );
+  const to = `${relay.host}/team/app:v1`;
+  const args = ["assemble", "--to", to, "-o", "json", "--insecure-registry", relay.host, ...images];
+  const { code, stdout, stderr } = await archwayIndex(args);
+  assert.equal(code, 0, stderr);
+  const { images: joined } = JSON.parse(stdout);
+  const copies = joined.map((
+    { copy }: { copy: Record<string, unknown> },
+  ) => [copy.kind, copy.mounted, copy.copied, copy.bytes]);
+  // Both have the same empty layer: the second finds it in place.
+  assert.deepEqual(copies, [["copied", 2, 0, 0], ["copied", 1, 0, 0]]);
+  assert.ok(relay.requests.every(({ method }) => method !== "PATCH"), "no blob is sent");
+  const digests = joined.map(({ digest }: { digest: string }) => digest);
+  const inspected = await archwayIndex(["inspect", "-o", "json", "--insecure-registry", relay.host, to]);
+  assert.deepEqual(JSON.parse(inspected.stdout).entries.map(({ digest }: { digest: string }) => digest), digests);
+});
+
+for (const auth of ["htpasswd", "token"] as const) {
+  Deno.test({
+    name: `index assemble: images are streamed from one registry with ${auth} to another, and skopeo copies the ` +
+      "result whole (P-100 P-101 P-121 P-142)",
+    ...SKOPEO,
+    fn: async () => {
+      await using source = await startRegistry({ auth });
+      await using target = await startRegistry({ auth, users: { pusher: "other-secret" } });
+      await using files = await writeTemporaryFiles({
+        "config.json": {
+          auths: {
+            [source.host]: { auth: btoa("puller:secret") },
+            [target.host]: { auth: btoa("pusher:other-secret") },
+          },
+        },
+      });
+      const images = await pushEach(source, ["amd64", "arm64"]);
+      const flags = [...flagsFor(source), ...flagsFor(target), "--docker-config", `${files.path}/config.json`];
+      const { code, stdout, stderr } = await archwayIndex([
+        "assemble",
+        "--to",
+        `${target.host}/team/app:v1`,
+        "-o",
+        "json",
+        ...flags,
+        ...images,
+      ]);
+      assert.equal(code, 0, stderr + stdout);
+      const copied = JSON.parse(stdout).images.map(({ copy }: { copy: { copied: number } }) => copy.copied);
+      assert.deepEqual(copied, [2, 1]);
+      const credentials = ["--src-creds", "pusher:other-secret", "--src-tls-verify=false"];
+      await skopeo(["copy", "--all", ...credentials, at(target, "team/app:v1"), `dir:${files.path}/copy`]);
+      const kept = [...Deno.readDirSync(`${files.path}/copy`)].filter(({ name }) => name.endsWith("manifest.json"));
+      assert.equal(kept.length, 3);
+      assert.doesNotMatch(stdout + stderr, /secret/);
+    },
+  });
+}
+
+Deno.test("index assemble: the token of a push is for the target alone, and for pulling from the source of a mount (P-102)", async () => {
+  await using registry = await startRegistry({ auth: "token" });
+  await using files = await writeTemporaryFiles({
+    "config.json": { auths: { [registry.host]: { auth: btoa("puller:secret") } } },
+  });
+  const images = await pushEach(registry, ["amd64", "arm64"], { repository: "team/builds" });
+  const flags = [...flagsFor(registry), "--docker-config", `${files.path}/config.json`];
+  const { code, stderr } = await archwayIndex([
+    "assemble",
+    "--to",
+    `${registry.host}/team/app:v1`,
+    ...flags,
+    ...images,
+  ]);
+  assert.equal(code, 0, stderr);
+  // Mounts that begin together may each ask for the token that the first of them learns of.
+  const asked = new Set(registry.tokenServer?.requests.map(({ scopes, status }) => [...scopes, status].join(" ")));
+  assert.deepEqual([...asked], [
+    "repository:team/builds:pull 200",
+    "repository:team/app:pull,push 200",
+    "repository:team/app:pull,push repository:team/builds:pull 200",
+  ]);
+});
+
+for (const auth of ["htpasswd", "token"] as const) {
+  Deno.test(`index assemble: without the right ${auth} credential nothing is published, and what to do is said (P-101)`, async () => {
+    await using source = await startRegistry();
+    await using target = await startRegistry({ auth });
+    await using files = await writeTemporaryFiles({
+      "config.json": { auths: { [target.host]: { auth: btoa("puller:wr0ng-pa55") } } },
+    });
+    const images = await pushEach(source, ["amd64", "arm64"]);
+    const flags = [...flagsFor(source), ...flagsFor(target)];
+    const args = ["assemble", "--to", `${target.host}/team/app:v1`, ...flags, ...images];
+    const none = await archwayIndex(args);
+    assert.equal(none.code, 1);
+    assert.match(none.stderr, /answered 401.* No credential matches it: name a docker config that has one/);
+    assert.match(none.stderr, /Nothing was published/);
+    const wrong = await archwayIndex([...args, "--docker-config", `${files.path}/config.json`]);
+    assert.equal(wrong.code, 1);
+    assert.match(wrong.stderr, /answered 401.* Refused: config\.json, anonymous/);
+    assert.doesNotMatch(wrong.stderr, /wr0ng/);
+  });
+}
+
+Deno.test("index assemble: every image that is not well is named, and nothing is written (P-136 P-137 P-138)", async () => {
+  await using registry = await startRegistry();
+  const [amd64 = ""] = await pushEach(registry, ["amd64"]);
+  await registry.push("team/app", "again", { single: { architecture: "amd64" } });
+  await registry.push("team/app", "both", { platforms: [{ architecture: "amd64" }, { architecture: "arm64" }] });
+  await registry.push("team/app", "nowhere", { single: { os: "unknown", architecture: "unknown" } });
+  const image = (tag: string): string => `${registry.host}/team/app:${tag}`;
+  const words = [amd64, image("again"), image("both"), image("nowhere"), image("missing")];
+  const args = ["assemble", "--to", image("v1"), ...flagsFor(registry), ...words, "-o", "json"];
+  const { code, stdout, stderr } = await archwayIndex(args);
+  assert.equal(code, 1);
+  const { outcome, problems } = JSON.parse(stdout);
+  assert.equal(outcome, "failed");
+  assert.deepEqual(problems.map(({ image: of, reason }: { image: string; reason: string }) => [of, reason]), [
+    [image("both"), "SeveralImages"],
+    [image("nowhere"), "NoPlatform"],
+    [image("missing"), "ManifestUnknown"],
+    [amd64, "DuplicatePlatform"],
+  ]);
+  assert.match(stderr, /Nothing was published/);
+  assert.ok(!(await tagsOf(registry, "team/app")).includes("v1"));
+});
+
+Deno.test("index assemble: of an index with attestations its one image is taken (P-139)", async () => {
+  await using registry = await startRegistry();
+  const { children } = await registry.push("team/app", "v1-amd64", {
+    platforms: [{ architecture: "amd64" }],
+    attestations: true,
+  });
+  const [arm64 = ""] = await pushEach(registry, ["arm64"]);
+  const words = [`${registry.host}/team/app:v1-amd64`, arm64];
+  const args = ["assemble", "--to", `${registry.host}/team/app:v1`, ...flagsFor(registry), "-o", "json", ...words];
+  const { code, stdout, stderr } = await archwayIndex(args);
+  assert.equal(code, 0, stderr);
+  assert.equal(JSON.parse(stdout).images[0].digest, children[0]);
+});
+
+Deno.test("index inspect: an entry that is gone, or for another platform, is found", async () => {
+  await using registry = await startRegistry();
+  const { children } = await registry.push("team/app", "v1", {
+    platforms: [{ architecture: "amd64" }, { architecture: "arm64" }],
+    attestations: true,
+  });
+  const flags = flagsFor(registry);
+  const well = await archwayIndex(["inspect", ...flags, `${registry.host}/team/app:v1`]);
+  assert.equal(well.code, 0, well.stdout);
+  await registry.deleteManifest("team/app", children[0] ?? "");
+  const { code, stdout } = await archwayIndex(["inspect", ...flags, `${registry.host}/team/app:v1`, "-o", "json"]);
+  assert.equal(code, 1);
+  const kinds = JSON.parse(stdout).entries.map(({ kind, findings }: { kind: string; findings: { kind: string }[] }) =>
+    [kind, ...findings.map((finding) => finding.kind)].join(" ")
+  );
+  assert.deepEqual(kinds, ["image Unreadable", "image", "attestation", "attestation"]);
+  const absent = await archwayIndex(["inspect", ...flags, `${registry.host}/team/app:none`]);
+  assert.equal(absent.code, 1);
+  assert.match(absent.stderr, /Cannot find image/);
+});

@@ -1,0 +1,100 @@
+// `archway index` as its users have it, within this process, and a plain relay in front of a registry that keeps what passes
+// and answers in its stead.
+import { systemClock } from "../../../lib/clock.ts";
+import { runIndex } from "../../../lib/cli/index_command.ts";
+import { parseConfig } from "../../../lib/config/parse.ts";
+import type { CommandResult } from "./inspecting.ts";
+import type { RealRegistry } from "./registry.ts";
+
+/** Runs `archway index ARGS…`. */
+export async function archwayIndex(
+  args: readonly string[],
+  { signal = new AbortController().signal, showsProgress = false }: {
+    readonly signal?: AbortSignal;
+    readonly showsProgress?: boolean;
+  } = {},
+): Promise<CommandResult> {
+  const parsed = parseConfig(["index", ...args], { env: {}, readFile: Deno.readTextFileSync });
+  if (parsed.kind !== "run") throw new Error(JSON.stringify(parsed));
+  const written = { out: "", err: "" };
+  const terminal = {
+    out: (text: string) => void (written.out += text),
+    err: (text: string) => void (written.err += text),
+    color: false,
+  };
+  const deps = { terminal, clock: systemClock, userAgent: "archway/test", signal, showsProgress };
+  const code = await runIndex(parsed.config, deps);
+  return { code, stdout: written.out, stderr: written.err };
+}
+
+/** A request as it passed. */
+export interface PassedRequest {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly headers: Headers;
+}
+
+/** A running relay. */
+export interface PushRelay extends AsyncDisposable {
+  readonly host: string;
+  readonly requests: PassedRequest[];
+  /** Answers instead of the registry; undefined lets the request pass. */
+  intercept: (request: PassedRequest, body: ReadableStream<Uint8Array> | null) =>
+    | Response
+    | undefined
+    | Promise<Response | undefined>;
+  /** Changes what the registry answers. */
+  amend: (request: PassedRequest, response: Response) => Response;
+  /** `PUT /v2/…` of everything that was written, uploads by their method alone. */
+  writes(): readonly string[];
+}
+
+/** Starts one on loopback, without TLS. Bodies pass as they come. */
+export function startPushRelay(registry: Pick<RealRegistry, "url" | "caPem">): PushRelay {
+  const client = Deno.createHttpClient({ caCerts: [registry.caPem], http2: false });
+  const requests: PassedRequest[] = [];
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {}, onError: badGateway },
+    async (request) => {
+      const { pathname, search } = new URL(request.url);
+      const passed = { method: request.method, path: pathname + search, headers: request.headers };
+      requests.push(passed);
+      const instead = await relay.intercept(passed, request.body);
+      if (instead !== undefined) {
+        await request.body?.cancel().catch(() => {});
+        return instead;
+      }
+      const { method, body } = request;
+      const headers = new Headers(request.headers);
+      headers.delete("host");
+      const response = await fetch(registry.url + passed.path, { method, headers, body, client, redirect: "manual" });
+      return relay.amend(passed, response);
+    },
+  );
+  const relay: PushRelay = {
+    host: `127.0.0.1:${server.addr.port}`,
+    requests,
+    intercept: () => undefined,
+    amend: (_, response) => response,
+    writes: () =>
+      requests.filter(({ method }) => !["GET", "HEAD"].includes(method)).map(({ method, path }) =>
+        path.includes("/blobs/uploads/") ? `${method} upload` : `${method} ${path}`
+      ),
+    [Symbol.asyncDispose]: async () => {
+      await server.shutdown();
+      client.close();
+    },
+  };
+  return relay;
+}
+
+/** A request that broke off on either side. */
+function badGateway(): Response {
+  return new Response(null, { status: 502 });
+}
+
+/** An error as registries write it. */
+export function registryError(status: number, code: string, headers: Readonly<Record<string, string>> = {}): Response {
+  return Response.json({ errors: [{ code, message: code.toLowerCase() }] }, { status, headers });
+}
