@@ -4,7 +4,7 @@ import { unreachable } from "../unreachable.ts";
 import type { DeleteOptions, KubeApi, ListOptions, PatchBody, RawWatchEvent, WatchOptions } from "./api.ts";
 import { type ApiRequest, ApiTransport, type ApiTransportOptions } from "./api_transport.ts";
 import type { ClusterAccess } from "./cluster_access.ts";
-import { parseKubeList, parseKubeObject } from "./kube_object.ts";
+import { isRecord, parseKubeList, parseKubeObject } from "./kube_object.ts";
 import {
   type KubeList,
   type KubeObject,
@@ -71,7 +71,11 @@ class RestApi implements KubeApi, AsyncDisposable {
     const { signal, ...target } = options;
     const request = requestFor(type, { verb: "create", method: "POST", target });
     const path = target.subresource === undefined ? collectionPath(type, target) : request.path;
-    return parseKubeObject(await this.#transport.send({ ...request, path, query: MANAGED, body: object }, signal));
+    const answer = await this.#transport.send({ ...request, path, query: MANAGED, body: object }, signal);
+    // An eviction is answered with a Status, which has no name.
+    return target.subresource !== undefined && isRecord(answer) && answer["kind"] === "Status"
+      ? { metadata: { name: target.name ?? "" } }
+      : parseKubeObject(answer);
   }
 
   async replace(

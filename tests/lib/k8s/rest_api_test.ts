@@ -94,6 +94,14 @@ Deno.test("create(), replace(), delete() and get() use the paths and bodies of t
   });
 });
 
+Deno.test("create() takes the Status that answers an eviction, which has no name", async () => {
+  await withApi(async ({ stub, api }) => {
+    stub.obstruct(Match.any, { kind: "json", status: 201, body: { kind: "Status", metadata: {}, status: "Success" } });
+    const evicted = await api.create(Resource.pods, {}, { ...TARGET, subresource: "eviction", signal: never });
+    assert.equal(evicted.metadata.name, "web");
+  });
+});
+
 Deno.test("ApiError carries status, reason, causes and Retry-After of the server's Status", async () => {
   await withApi(async ({ stub, api }) => {
     const causes = statusBody(422, "Invalid", { details: { causes: [{ field: "spec" }] } });

@@ -1,0 +1,407 @@
+// Exec format errors on a real API server, with real controllers, under the rights of the components: the monitor's life, the
+// handler's rows, the policy about daemons, and what is done without one.
+import assert from "node:assert/strict";
+import { buildEvent } from "../../lib/enoexec/event.ts";
+import { Finalizer } from "../../lib/names.ts";
+import type { Archway } from "./support/archway.ts";
+import { enablePlacement } from "./support/archway.ts";
+import { expectStatus, read } from "./support/cluster_access.ts";
+import {
+  applyComponents,
+  awaitRunning,
+  bindPod,
+  CONFIG,
+  containerIdOf,
+  DAEMON_SET,
+  endedStatus,
+  EVENTS,
+  type EventSpec,
+  isThere,
+  NAMESPACE,
+  openDaemonAccess,
+  reportsOf,
+  setContainerStatus,
+  warnBackOff,
+  writeEvent,
+} from "./support/exec_format_bed.ts";
+import { createDeployment, createPods, isScheduled, listPods } from "./support/pods.ts";
+import { waitUntil } from "./support/wait.ts";
+import { index, openWalkBed, type WalkBed } from "./support/walk_bed.ts";
+
+const LABEL = "multiarch.openshift.io/exec-format-error";
+const ERROR = "multiarch.openshift.io/enoexec-event-error";
+const WEBHOOK =
+  "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/pod-placement-mutating-webhook-configuration";
+const PATIENT = { deadlineMs: 60_000 } as const;
+
+/** Archway with everything of this capability on, and a config whose plugin is on. */
+interface Bed extends WalkBed {
+  readonly archway: Archway;
+}
+
+async function openBed(): Promise<Bed> {
+  const bed = await openWalkBed();
+  try {
+    await applyComponents(bed.controlPlane);
+    const args = [
+      "--exec-format-errors",
+      "--exec-format-image=registry.invalid/daemon:1",
+      "--avoid-failed-architectures",
+      "--repair-exec-format-errors",
+    ];
+    return { ...bed, archway: await bed.startReplica({ args }) };
+  } catch (error) {
+    await bed[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+const plugin = (enabled: boolean): unknown => ({ plugins: { execFormatErrorMonitor: { enabled } } });
+
+async function setPlugin({ controlPlane }: Bed, enabled: boolean): Promise<void> {
+  expectStatus("set the plugin", await controlPlane.request("PATCH", CONFIG, { spec: plugin(enabled) }), [200]);
+}
+
+async function configHas({ controlPlane }: Bed, finalizer: string): Promise<boolean> {
+  const finalizers = read((await controlPlane.request("GET", CONFIG)).body, "metadata", "finalizers");
+  return Array.isArray(finalizers) && finalizers.includes(finalizer);
+}
+
+async function isMonitorGone(bed: Bed): Promise<boolean> {
+  return !await isThere(bed.controlPlane, DAEMON_SET) && !await configHas(bed, Finalizer.enoexecEvents);
+}
+
+async function labelOf({ controlPlane }: Bed, namespace: string, name: string): Promise<unknown> {
+  const { body } = await controlPlane.request("GET", `/api/v1/namespaces/${namespace}/pods/${name}`);
+  return read(body, "metadata", "labels", LABEL);
+}
+
+/** The DaemonSet's pod on a node; nobody runs its image, but its account's tokens can be bound to it. */
+async function daemonPodOn({ controlPlane }: Bed, node: string): Promise<string> {
+  return await waitUntil(`a daemon on ${node}`, async () => {
+    const path = `/api/v1/namespaces/${NAMESPACE}/pods?labelSelector=app%3Denoexec-event-daemon`;
+    const items = read((await controlPlane.request("GET", path)).body, "items");
+    const pod = (Array.isArray(items) ? items : []).find((one) => read(one, "spec", "nodeName") === node);
+    return pod === undefined ? undefined : String(read(pod, "metadata", "name"));
+  }, PATIENT);
+}
+
+async function createConfig({ controlPlane }: Bed, enabled: boolean): Promise<void> {
+  await waitUntil("the config to be taken", async () => {
+    const metadata = { name: "cluster" };
+    const config = {
+      apiVersion: "multiarch.openshift.io/v1beta1",
+      kind: "ClusterPodPlacementConfig",
+      metadata,
+      spec: plugin(enabled),
+    };
+    return (await controlPlane.request("POST", CONFIG.replace(/\/cluster$/, ""), config)).status === 201;
+  });
+}
+
+async function deleteConfig({ controlPlane }: Bed): Promise<void> {
+  expectStatus("delete the config", await controlPlane.request("DELETE", CONFIG), [200]);
+}
+
+async function awaitAllGone({ controlPlane }: Bed): Promise<void> {
+  for (const path of [CONFIG, DAEMON_SET, WEBHOOK]) {
+    await waitUntil(`${path} to be gone`, async () => !await isThere(controlPlane, path), PATIENT);
+  }
+}
+
+/** An event that names no pod, and that something holds. */
+async function holdEvent({ controlPlane }: Bed, name: string): Promise<void> {
+  const kind = { apiVersion: "multiarch.openshift.io/v1beta1", kind: "ENoExecEvent" };
+  const held = { ...kind, metadata: { name, finalizers: ["example.com/hold"] } };
+  expectStatus("create", await controlPlane.request("POST", EVENTS, held), [201]);
+}
+
+async function letGo({ controlPlane }: Bed, name: string): Promise<void> {
+  await controlPlane.request("PATCH", `${EVENTS}/${name}`, { metadata: { finalizers: null } });
+  await controlPlane.request("DELETE", `${EVENTS}/${name}`);
+}
+
+Deno.test("exec format errors on a real API server", async (t) => {
+  await using bed = await openBed();
+  const { controlPlane } = bed;
+  const namespace = await controlPlane.createNamespace("shop");
+  const image = await bed.push("demo/arm", index("arm64"));
+  // Before there is a config: nobody gates it, and it prefers nodes that it cannot run on.
+  const preference = { matchExpressions: [{ key: "kubernetes.io/arch", operator: "In", values: ["amd64"] }] };
+  const nodeAffinity = { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 100, preference }] };
+  await createDeployment(controlPlane, namespace, {
+    name: "stray",
+    replicas: 1,
+    images: [image],
+    spec: { affinity: { nodeAffinity } },
+  });
+
+  await t.step(
+    "117 119 120 192 enabled: the config has the finalizer, and each node of the image's architectures a daemon",
+    async () => {
+      await enablePlacement(controlPlane, plugin(true));
+      await waitUntil("the DaemonSet", () => isThere(controlPlane, DAEMON_SET), PATIENT);
+      assert.ok(await configHas(bed, Finalizer.enoexecEvents));
+      const account = `/api/v1/namespaces/${NAMESPACE}/serviceaccounts/enoexec-event-daemon`;
+      assert.ok(await isThere(controlPlane, account));
+      for (const node of ["amd64-1", "arm64-2"]) await daemonPodOn(bed, node);
+      const reasonOf = async (): Promise<unknown> => {
+        const conditions = read((await controlPlane.request("GET", CONFIG)).body, "status", "conditions");
+        const rows = Array.isArray(conditions) ? conditions : [];
+        return read(rows.find((row) => read(row, "type") === "ExecFormatErrorMonitorNotAvailable"), "reason");
+      };
+      await waitUntil("all daemons ready", async () => await reasonOf() === "DaemonsReady", PATIENT);
+      const { body } = await controlPlane.request("GET", DAEMON_SET);
+      assert.equal(read(body, "status", "desiredNumberScheduled"), 4);
+    },
+  );
+
+  await t.step("a DaemonSet that somebody deletes comes back", async () => {
+    const before = read((await controlPlane.request("GET", DAEMON_SET)).body, "metadata", "uid");
+    expectStatus("delete", await controlPlane.request("DELETE", DAEMON_SET), [200]);
+    await waitUntil("another one", async () => {
+      const after = read((await controlPlane.request("GET", DAEMON_SET)).body, "metadata", "uid");
+      return typeof after === "string" && after !== before;
+    }, PATIENT);
+  });
+
+  const prepare = async (name: string, digit: string, node = "ppc64le-1"): Promise<void> => {
+    await bindPod(controlPlane, { namespace, name, node, image });
+    await setContainerStatus(controlPlane, { namespace, name, status: endedStatus(digit) });
+  };
+  const write = (name: string, spec: Partial<EventSpec> & { readonly pod: string }): Promise<void> =>
+    writeEvent(controlPlane, { name, node: "ppc64le-1", namespace, digit: "a", ...spec });
+  const awaitEventGone = (name: string): Promise<boolean> =>
+    waitUntil(`event ${name} to be gone`, async () => !await isThere(controlPlane, `${EVENTS}/${name}`), PATIENT);
+
+  await t.step("145 146 230 a report becomes an event and a label on the pod, and is deleted", async () => {
+    for (const metric of ["mto_enoexecevents_total", "mto_enoexecevents_invalid_total"]) {
+      assert.match(await bed.archway.metrics(), new RegExp(`^${metric} 0$`, "m"));
+    }
+    await prepare("reported", "a");
+    await write("e145", { pod: "reported" });
+    await awaitEventGone("e145");
+    const [message] = await waitUntil("the event", async () => {
+      const reports = await reportsOf(controlPlane, { namespace, name: "reported" });
+      return reports.length > 0 && reports;
+    });
+    assert.match(
+      message ?? "",
+      /^Container "main-0" is running a binary incompatible with the node architecture \(ppc64le\)/,
+    );
+    assert.match(message ?? "", /demo\/arm:v1 has arm64\..*named its node itself/);
+    assert.equal(await labelOf(bed, namespace, "reported"), "true");
+    assert.equal(await bed.archway.metric("mto_enoexecevents_total"), 1);
+  });
+
+  await t.step(
+    "147 148 150 events without pod or node, or of another node, are deleted, and nothing is said",
+    async () => {
+      await prepare("quiet", "b");
+      await write("e147", { pod: "no-such-pod", digit: "b" });
+      await write("e148", { pod: "quiet", node: "non-existing-node", digit: "b" });
+      await write("e150", { pod: "quiet", node: "amd64-1", digit: "b" });
+      for (const name of ["e147", "e148", "e150"]) await awaitEventGone(name);
+      assert.deepEqual([
+        await labelOf(bed, namespace, "quiet"),
+        await reportsOf(controlPlane, { namespace, name: "quiet" }),
+      ], [undefined, []]);
+    },
+  );
+
+  await t.step("149 154 229 a container that the pod's status does not show is reported without its name", async () => {
+    await prepare("unknown", "c");
+    await setContainerStatus(controlPlane, {
+      namespace,
+      name: "unknown",
+      status: { containerID: "wrong-container-id" },
+    });
+    await write("e149", { pod: "unknown", digit: "9" });
+    await awaitEventGone("e149");
+    const reports = await waitUntil("the event", async () => {
+      const found = await reportsOf(controlPlane, { namespace, name: "unknown" });
+      return found.length > 0 && found;
+    });
+    assert.match(
+      reports[0] ?? "",
+      /^A container is running a binary incompatible with the node architecture \(ppc64le\)/,
+    );
+    assert.equal(await labelOf(bed, namespace, "unknown"), "true");
+  });
+
+  await t.step("153 155 an event that something holds is marked, and goes when it is let go", async () => {
+    await write("e153", { pod: "quiet", node: "non-existent-node", digit: "b", finalizers: ["example.com/test"] });
+    await write("e155", { pod: "quiet", node: "amd64-1", digit: "b", finalizers: ["example.com/test"] });
+    for (const name of ["e153", "e155"]) {
+      await waitUntil(`the mark on ${name}`, async () => {
+        const { body } = await controlPlane.request("GET", `${EVENTS}/${name}`);
+        return read(body, "metadata", "labels", ERROR) === "node-not-found" &&
+          read(body, "metadata", "deletionTimestamp") !== undefined;
+      }, PATIENT);
+      expectStatus(
+        "let go",
+        await controlPlane.request("PATCH", `${EVENTS}/${name}`, { metadata: { finalizers: null } }),
+        [200],
+      );
+      await awaitEventGone(name);
+    }
+    assert.equal(await labelOf(bed, namespace, "quiet"), undefined);
+  });
+
+  await t.step("151 152 events outside of Archway's namespace are nobody's business", async () => {
+    const path = `/apis/multiarch.openshift.io/v1beta1/namespaces/${namespace}/enoexecevents`;
+    const bare = {
+      apiVersion: "multiarch.openshift.io/v1beta1",
+      kind: "ENoExecEvent",
+      metadata: { name: "test-name" },
+    };
+    expectStatus("create", await controlPlane.request("POST", path, bare), [201]);
+    const status = { nodeName: "n", podName: "p", podNamespace: "s", containerID: `docker://${"a".repeat(64)}` };
+    expectStatus("set", await controlPlane.request("PATCH", `${path}/test-name/status`, { status }), [200]);
+    expectStatus("delete", await controlPlane.request("DELETE", `${path}/test-name`), [200]);
+  });
+
+  await t.step("a daemon writes of its own node alone", () => checkPolicy(bed));
+
+  await t.step(
+    "without a daemon: a container that ends at once on a node that its image lacks is reported, one that merely fails is not",
+    async () => {
+      const good = await bed.push("demo/both", index("amd64", "arm64"));
+      await bindPod(controlPlane, { namespace, name: "merely-fails", node: "amd64-1", image: good });
+      await setContainerStatus(controlPlane, { namespace, name: "merely-fails", status: endedStatus("d", 1) });
+      await warnBackOff(controlPlane, { namespace, name: "merely-fails" });
+      await bindPod(controlPlane, { namespace, name: "agentless", node: "amd64-1", image });
+      await setContainerStatus(controlPlane, { namespace, name: "agentless", status: endedStatus("e") });
+      await warnBackOff(controlPlane, { namespace, name: "agentless" });
+      await waitUntil("the label", async () => await labelOf(bed, namespace, "agentless") === "true", PATIENT);
+      assert.equal(await bed.archway.metric("archway_exec_format_errors_total", { source: "status" }), 1);
+      assert.equal(await labelOf(bed, namespace, "merely-fails"), undefined);
+    },
+  );
+
+  await t.step("an image that claims what its program lacks is remembered, explained and avoided", async () => {
+    const liar = await bed.push("demo/liar", index("amd64", "arm64"));
+    await bindPod(controlPlane, { namespace, name: "liar", node: "amd64-2", image: liar });
+    const digest = await bed.registry.push("demo/liar", "v1", index("amd64", "arm64")).then(({ digest }) => digest);
+    const status = { ...endedStatus("f"), imageID: `registry.invalid/demo/liar@${digest}` };
+    await setContainerStatus(controlPlane, { namespace, name: "liar", status });
+    await write("liar", { pod: "liar", node: "amd64-2", digit: "f" });
+    const record = `failed-amd64-${digest.slice("sha256:".length).slice(0, 40)}`;
+    await waitUntil("the record", () => isThere(controlPlane, `${EVENTS}/${record}`), PATIENT);
+    await waitUntil("the next pod to be placed elsewhere", async () => {
+      const name = `next-${crypto.randomUUID().slice(0, 8)}`;
+      await createPods(controlPlane, namespace, { pods: [{ name, images: [liar] }] });
+      const pod = await waitUntil("it to be placed", async () => {
+        const found = (await listPods(controlPlane, namespace)).find((one) => one.name === name);
+        return found !== undefined && isScheduled(found) && found;
+      }, PATIENT);
+      return JSON.stringify(pod.requiredArchitectures) === '[["arm64"]]';
+    }, PATIENT);
+  });
+
+  await t.step(
+    "a pod that its owner makes again is evicted within its budget, and the next one placed by its images",
+    async () => {
+      const budget = `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`;
+      const spec = { minAvailable: 1, selector: { matchLabels: { app: "stray" } } };
+      const kind = { apiVersion: "policy/v1", kind: "PodDisruptionBudget", metadata: { name: "stray" } };
+      expectStatus("create", await controlPlane.request("POST", budget, { ...kind, spec }), [201]);
+      const [stray] = (await listPods(controlPlane, namespace)).filter(({ name }) => name.startsWith("stray-"));
+      const name = stray?.name ?? assert.fail("no pod of the Deployment");
+      assert.match(stray?.nodeName ?? "", /^amd64-/);
+      await awaitRunning(controlPlane, { namespace, name });
+      await setContainerStatus(controlPlane, { namespace, name, status: endedStatus("1") });
+      await warnBackOff(controlPlane, { namespace, name });
+      await waitUntil(
+        "the budget to hold",
+        async () => await bed.archway.metric("archway_exec_format_repairs_total", { outcome: "deferred" }) > 0,
+        PATIENT,
+      );
+      assert.ok(await isThere(controlPlane, `/api/v1/namespaces/${namespace}/pods/${name}`));
+      expectStatus("delete", await controlPlane.request("DELETE", `${budget}/stray`), [200]);
+      const next = await waitUntil("the next pod", async () => {
+        const pods = await listPods(controlPlane, namespace);
+        return pods.find((pod) => pod.name.startsWith("stray-") && pod.name !== name && isScheduled(pod));
+      }, { deadlineMs: 120_000 });
+      assert.match(next.nodeName, /^arm64-/);
+      assert.equal(await bed.archway.metric("archway_exec_format_repairs_total", { outcome: "evicted" }), 1);
+    },
+  );
+
+  await t.step(
+    "118 121 123 193 203 disabled: the daemons go, errored events are removed, one that is held is waited for",
+    async () => {
+      for (const [name, error] of [["one", "pod-not-found"], ["two", "node-not-found"]] as const) {
+        const kind = { apiVersion: "multiarch.openshift.io/v1beta1", kind: "ENoExecEvent" };
+        const labelled = { ...kind, metadata: { name, labels: { [ERROR]: error } } };
+        expectStatus("create", await controlPlane.request("POST", EVENTS, labelled), [201]);
+      }
+      await holdEvent(bed, "held");
+      await setPlugin(bed, false);
+      await waitUntil("the DaemonSet to be gone", async () => !await isThere(controlPlane, DAEMON_SET), PATIENT);
+      for (const name of ["one", "two"]) await awaitEventGone(name);
+      assert.ok(await configHas(bed, Finalizer.enoexecEvents), "the held event is waited for");
+      await letGo(bed, "held");
+      await waitUntil("the finalizer to go", () => isMonitorGone(bed), PATIENT);
+      assert.ok(await isThere(controlPlane, CONFIG));
+      const { body } = await controlPlane.request("GET", EVENTS);
+      assert.deepEqual(read(body, "items"), [], "122 nothing is left to remove");
+    },
+  );
+
+  await t.step(
+    "192 204 deleted: the daemons go first, the webhook stays while an event is held, then all goes",
+    async () => {
+      await setPlugin(bed, true);
+      await waitUntil("the DaemonSet", () => isThere(controlPlane, DAEMON_SET), PATIENT);
+      await holdEvent(bed, "held");
+      await deleteConfig(bed);
+      await waitUntil("the DaemonSet to be gone", async () => !await isThere(controlPlane, DAEMON_SET), PATIENT);
+      assert.ok(await isThere(controlPlane, WEBHOOK));
+      await letGo(bed, "held");
+      await awaitAllGone(bed);
+    },
+  );
+
+  await t.step("194 a config that is deleted at once leaves nothing", async () => {
+    await createConfig(bed, true);
+    await deleteConfig(bed);
+    await awaitAllGone(bed);
+  });
+});
+
+async function checkPolicy(bed: Bed): Promise<void> {
+  const { controlPlane } = bed;
+  using daemon = await openDaemonAccess(controlPlane, await daemonPodOn(bed, "amd64-1"));
+  using elsewhere = await openDaemonAccess(controlPlane, await daemonPodOn(bed, "arm64-1"));
+  using unbound = await openDaemonAccess(controlPlane, undefined);
+  const { object, status } = buildEvent({
+    ...{ nodeName: "amd64-1", podNamespace: "shop", podName: "p", podUid: "u", containerId: containerIdOf("7") },
+    ...{ command: "/app", atMs: Date.now() },
+  }, { namespace: NAMESPACE, name: "enoexec-event-daemon", uid: "d" });
+  const create = async (name: string, changes: object, access = daemon): Promise<string> => {
+    const metadata = { ...object.metadata, name, finalizers: ["example.com/hold"], ...changes };
+    const answer = await access.request("POST", EVENTS, { ...object, metadata });
+    return answer.status === 201 ? "created" : answer.text;
+  };
+  const setStatus = async (nodeName: string): Promise<string> => {
+    const answer = await daemon.request("PATCH", `${EVENTS}/p3/status`, { status: { ...status, nodeName } });
+    return answer.status === 200 ? "set" : answer.text;
+  };
+  // The API server compiles a new policy within a moment.
+  await waitUntil("the policy to be in force", async () => {
+    const answer = await create("policy-probe", { annotations: { "archway.dev/node": "amd64-2" } });
+    if (answer === "created") await letGo(bed, "policy-probe");
+    return /own node alone/.test(answer);
+  });
+  assert.match(await create("p1", { annotations: {} }), /own node alone/);
+  assert.match(await create("p2", { labels: { "archway.dev/failed-architecture": "amd64" } }), /no records of images/);
+  assert.match(await create("p4", {}, unbound), /own node alone/);
+  assert.match(await create("p5", {}, elsewhere), /own node alone/);
+  assert.equal(await create("p3", {}), "created");
+  assert.match(await setStatus("amd64-2"), /names the node of the daemon/);
+  assert.equal(await setStatus("amd64-1"), "set");
+  assert.match((await elsewhere.request("DELETE", `${EVENTS}/p3`)).text, /own node alone/);
+  assert.equal((await daemon.request("DELETE", `${EVENTS}/p3`)).status, 200);
+  await letGo(bed, "p3");
+}

@@ -1,0 +1,183 @@
+// Pods that fail as on a wrong node, on a control plane whose nodes are played: what kubelets and daemons would write is
+// written here, by an admin or by the daemon's own account.
+import assert from "node:assert/strict";
+import { buildEvent } from "../../../lib/enoexec/event.ts";
+import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
+import { renderPod } from "./pods.ts";
+import { waitUntil } from "./wait.ts";
+
+/** Archway's own. */
+export const NAMESPACE = "archway-system";
+const COMPONENTS = new URL("../../../manifests/components/", import.meta.url).pathname;
+const GROUP = "/apis/multiarch.openshift.io/v1beta1";
+/** The ENoExecEvents of Archway's namespace. */
+export const EVENTS = `${GROUP}/namespaces/${NAMESPACE}/enoexecevents`;
+/** The cluster config. */
+export const CONFIG = `${GROUP}/clusterpodplacementconfigs/cluster`;
+/** The monitor's DaemonSet. */
+export const DAEMON_SET = `/apis/apps/v1/namespaces/${NAMESPACE}/daemonsets/enoexec-event-daemon`;
+
+/** The ID of a container: 64 hexadecimal digits of one kind. */
+export function containerIdOf(digit: string): string {
+  return `containerd://${digit.repeat(64)}`;
+}
+
+/** Applies what the components add beside flags: rights, the daemon's account, the admission policy, the namespace's labels. */
+export async function applyComponents(cluster: ClusterAccess): Promise<void> {
+  const files = [
+    "exec-format-errors/role",
+    "exec-format-errors/daemon",
+    "exec-format-errors/policy",
+    "exec-format-repair/role",
+  ];
+  const args = files.flatMap((file) => ["-f", `${COMPONENTS}${file}.yaml`]);
+  const applied = await cluster.kubectl(["apply", "--server-side", "--force-conflicts", ...args]);
+  assert.equal(applied.code, 0, applied.stderr);
+  const label = "pod-security.kubernetes.io/enforce=privileged";
+  const labelled = await cluster.kubectl(["label", "--overwrite", "namespace", NAMESPACE, label]);
+  assert.equal(labelled.code, 0, labelled.stderr);
+}
+
+/** Whether something is there. */
+export async function isThere(cluster: ClusterAccess, path: string): Promise<boolean> {
+  return (await cluster.request("GET", path)).status === 200;
+}
+
+/** A pod of one container, bound to a node by hand; resolves when its node plays it. */
+export async function bindPod(
+  cluster: ClusterAccess,
+  { namespace, name, node, image }: {
+    readonly namespace: string;
+    readonly name: string;
+    readonly node: string;
+    readonly image: string;
+  },
+): Promise<void> {
+  const pod = renderPod({ name, images: [image], spec: { nodeName: node } });
+  expectStatus("create", await cluster.request("POST", `/api/v1/namespaces/${namespace}/pods`, pod), [201]);
+  await awaitRunning(cluster, { namespace, name });
+}
+
+/** Waits until a pod's node plays it: from then on its status is ours. */
+export async function awaitRunning(
+  cluster: ClusterAccess,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+): Promise<void> {
+  const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
+  await waitUntil(
+    `pod ${name} to run`,
+    async () => read((await cluster.request("GET", path)).body, "status", "phase") === "Running",
+    { deadlineMs: 60_000 },
+  );
+}
+
+/** Sets the status of a pod's only container, as its kubelet would. */
+export async function setContainerStatus(
+  cluster: ClusterAccess,
+  { namespace, name, status }: {
+    readonly namespace: string;
+    readonly name: string;
+    readonly status: Readonly<Record<string, unknown>>;
+  },
+): Promise<void> {
+  const common = { name: "main-0", image: "any", imageID: "", ready: false, restartCount: 0 };
+  const body = { status: { containerStatuses: [{ ...common, ...status }] } };
+  const path = `/api/v1/namespaces/${namespace}/pods/${name}/status`;
+  expectStatus("set the status", await cluster.request("PATCH", path, body), [200]);
+}
+
+/** The status of a container that ended at once. */
+export function endedStatus(digit: string, exitCode = 255): Readonly<Record<string, unknown>> {
+  const at = "2026-11-21T12:00:00Z";
+  const terminated = { exitCode, reason: "Error", startedAt: at, finishedAt: at, containerID: containerIdOf(digit) };
+  return {
+    containerID: containerIdOf(digit),
+    state: { waiting: { reason: "CrashLoopBackOff", message: "back-off 10s restarting failed container" } },
+    lastState: { terminated },
+  };
+}
+
+/** What the kubelet says of a container that keeps ending. */
+export async function warnBackOff(
+  cluster: ClusterAccess,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+): Promise<void> {
+  const event = {
+    ...{ apiVersion: "v1", kind: "Event", type: "Warning", reason: "BackOff" },
+    metadata: { name: `${name}.backoff`, namespace },
+    involvedObject: { apiVersion: "v1", kind: "Pod", namespace, name },
+    message: "Back-off restarting failed container main-0",
+    source: { component: "kubelet" },
+  };
+  expectStatus("create", await cluster.request("POST", `/api/v1/namespaces/${namespace}/events`, event), [201]);
+}
+
+/** What a test says of an ENoExecEvent. */
+export interface EventSpec {
+  readonly name: string;
+  readonly node: string;
+  readonly namespace: string;
+  readonly pod: string;
+  readonly digit: string;
+  readonly finalizers?: readonly string[];
+}
+
+/** Writes an ENoExecEvent as a daemon of the MTO does: the object, then its status. */
+export async function writeEvent(cluster: ClusterAccess, spec: EventSpec): Promise<void> {
+  const { name, node, namespace, pod, digit, finalizers = [] } = spec;
+  const failure = {
+    ...{ nodeName: node, podNamespace: namespace, podName: pod, podUid: "", containerId: containerIdOf(digit) },
+    ...{ command: undefined, atMs: Date.now() },
+  };
+  const { object, status } = buildEvent(failure, { namespace: NAMESPACE, name: "none", uid: "none" });
+  const metadata = { name, finalizers };
+  expectStatus("create", await cluster.request("POST", EVENTS, { ...object, metadata }), [201]);
+  expectStatus("set", await cluster.request("PATCH", `${EVENTS}/${name}/status`, { status }), [200]);
+}
+
+/** The events of reason ExecFormatError about a pod. */
+export async function reportsOf(
+  cluster: ClusterAccess,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+): Promise<readonly string[]> {
+  const selector = `fieldSelector=${encodeURIComponent(`involvedObject.name=${name},reason=ExecFormatError`)}`;
+  const { body } = await cluster.request("GET", `/api/v1/namespaces/${namespace}/events?${selector}`);
+  const items = read(body, "items");
+  return (Array.isArray(items) ? items : []).map((event) => String(read(event, "message")));
+}
+
+/** A daemon's account at the API server: its status and its words. */
+export interface DaemonAccess extends Disposable {
+  request(method: string, path: string, body?: unknown): Promise<{ readonly status: number; readonly text: string }>;
+}
+
+/** The account with a token bound to a pod of the daemon, as the kubelet mounts one; or with one that is bound to none. */
+export async function openDaemonAccess(cluster: ClusterAccess, pod: string | undefined): Promise<DaemonAccess> {
+  const path = `/api/v1/namespaces/${NAMESPACE}`;
+  const bound = pod === undefined ? undefined : (await cluster.request("GET", `${path}/pods/${pod}`)).body;
+  const boundObjectRef = { kind: "Pod", apiVersion: "v1", name: pod, uid: read(bound, "metadata", "uid") };
+  const answer = await cluster.request("POST", `${path}/serviceaccounts/enoexec-event-daemon/token`, {
+    ...{ apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest" },
+    spec: { expirationSeconds: 3_600, ...(pod === undefined ? {} : { boundObjectRef }) },
+  });
+  expectStatus("request a token", answer, [201]);
+  const authorization = `Bearer ${String(read(answer.body, "status", "token"))}`;
+  const client = Deno.createHttpClient({ caCerts: [cluster.caPem], http2: false });
+  return {
+    request: async (method, path, body) => {
+      const contentType = method === "PATCH" ? "application/merge-patch+json" : "application/json";
+      const init = {
+        method,
+        client,
+        headers: { authorization, "content-type": contentType },
+        signal: AbortSignal.timeout(30_000),
+      };
+      const response = await fetch(
+        `${cluster.url}${path}`,
+        body === undefined ? init : { ...init, body: JSON.stringify(body) },
+      );
+      return { status: response.status, text: await response.text() };
+    },
+    [Symbol.dispose]: () => client.close(),
+  };
+}
