@@ -57,12 +57,10 @@ export async function openFakeRegistry(
   const requests: SeenRequest[] = [];
   const handler = async (request: Request): Promise<Response> => {
     const { pathname, search } = new URL(request.url);
-    const seen = {
-      method: request.method,
-      path: pathname + search,
-      headers: request.headers,
-      body: await request.text(),
-    };
+    const body = await request.text().catch(() => undefined);
+    // It broke off, and nobody waits for an answer.
+    if (body === undefined) return new Response(null, { status: 400 });
+    const seen = { method: request.method, path: pathname + search, headers: request.headers, body };
     requests.push(seen);
     return await registry.intercept(seen) ?? answer(seen, { documents, login, origin: registry.origin });
   };

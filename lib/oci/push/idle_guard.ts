@@ -19,6 +19,7 @@ export class IdleGuard implements Disposable {
   readonly #registry: string;
   readonly #idle = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #isOver = false;
 
   /** Begins to wait for the first byte. */
   constructor(registry: string, limits: IdleLimits = IDLE_LIMITS) {
@@ -44,6 +45,8 @@ export class IdleGuard implements Disposable {
 
   #arm(ms: number): void {
     clearTimeout(this.#timer);
+    // What is left of a stream may still move when its request is over.
+    if (this.#isOver) return;
     this.#timer = setTimeout(() => {
       const message = `Cannot write to "${this.#registry}": nothing has moved for ${Math.round(ms / 1_000)} s.`;
       this.#idle.abort(inspectionError("Timeout", message, { registry: this.#registry }));
@@ -51,6 +54,7 @@ export class IdleGuard implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#isOver = true;
     clearTimeout(this.#timer);
   }
 }

@@ -1,0 +1,120 @@
+// A registry that takes uploads, as answers of the double of tests/support: in memory, strict about offsets and digests, with
+// a hook for what registries do otherwise.
+import { systemClock } from "../../../../lib/clock.ts";
+import { silentLogger } from "../../../../lib/log.ts";
+import { openLearnedChallenges } from "../../../../lib/oci/auth/learned_challenges.ts";
+import { openTokenSource } from "../../../../lib/oci/auth/token.ts";
+import { openConnectionVariants } from "../../../../lib/oci/http/connection_variants.ts";
+import { NO_PROXIES } from "../../../../lib/oci/http/proxy.ts";
+import { openTransport } from "../../../../lib/oci/http/transport.ts";
+import { askersOf } from "../../../../lib/oci/limits/askers.ts";
+import { openRequestLimiter } from "../../../../lib/oci/limits/request_limiter.ts";
+import { TargetRepository } from "../../../../lib/oci/push/target_repository.ts";
+import { RepositoryClient } from "../../../../lib/oci/repository_client.ts";
+import { RequestLog } from "../../../../lib/oci/request_log.ts";
+import { digestOf } from "../../../support/documents.ts";
+import { makeCredential, makeEndpoint } from "../../../support/inspectors.ts";
+import { type FakeRegistry, openFakeRegistry, type SeenRequest } from "../../../support/registry.ts";
+
+/** A registry with one repository, `team/app`, and a client that may push to it. */
+export interface PushBed extends AsyncDisposable {
+  readonly registry: FakeRegistry;
+  readonly target: TargetRepository;
+  readonly client: RepositoryClient;
+  /** Blobs that were committed, by digest. */
+  readonly blobs: ReadonlyMap<string, string>;
+  /** Answers first; undefined lets the request pass. */
+  before: (request: SeenRequest) => Response | undefined;
+  /** `POST uploads`-like lines of what was asked, in order. */
+  asked(): readonly string[];
+}
+
+/** Opens one. `location` is what an upload's address looks like. */
+export async function openPushBed(
+  { logsIn = false, location = (id: string) => `/v2/team/app/blobs/uploads/${id}?state=s3cret` }: {
+    /** Whether the client has a credential. */
+    readonly logsIn?: boolean;
+    readonly location?: (id: string) => string;
+  } = {},
+): Promise<PushBed> {
+  const registry = await openFakeRegistry();
+  const blobs = new Map<string, string>();
+  const uploads = new Map<string, string>();
+  registry.intercept = (request) => bed.before(request) ?? answer(request, { blobs, uploads, location });
+  const clock = systemClock;
+  const resolve = (): Promise<readonly string[]> => Promise.resolve([]);
+  const transport = openTransport({ clock, resolve, userAgent: "archway/test", proxies: NO_PROXIES });
+  const limiter = openRequestLimiter({ clock, log: silentLogger });
+  const tokens = openTokenSource({ transport, limiter, clock });
+  const { signal } = new AbortController();
+  const credentials = logsIn ? [makeCredential(registry.host)] : [];
+  const context = { credentials, askers: askersOf({ priority: "gated" }), signal, log: new RequestLog() };
+  const shared = { challenges: openLearnedChallenges(), variants: openConnectionVariants() };
+  const endpoint = makeEndpoint(registry.host, { repository: "team/app", reference: "v1" });
+  const client = new RepositoryClient({ transport, limiter, tokens, clock, ...shared }, {
+    endpoint,
+    context,
+    rights: "pull,push",
+  });
+  const bed: PushBed = {
+    registry,
+    client,
+    target: new TargetRepository({ client, clock }),
+    blobs,
+    before: () => undefined,
+    asked: () =>
+      registry.requests.map(({ method, path }) => {
+        const what = /\/(uploads|blobs|manifests)\/[^/]*$/.exec(path)?.[1] ?? path;
+        return `${method} ${what}`;
+      }),
+    [Symbol.asyncDispose]: async () => {
+      transport[Symbol.dispose]();
+      await registry[Symbol.asyncDispose]();
+    },
+  };
+  return bed;
+}
+
+interface Shelf {
+  readonly blobs: Map<string, string>;
+  readonly uploads: Map<string, string>;
+  readonly location: (id: string) => string;
+}
+
+const UPLOAD = /^\/v2\/team\/app\/blobs\/uploads\/([^?]*)\??(.*)$/;
+
+/** What the distribution specification has a registry answer. */
+function answer(
+  { method, path, headers, body }: SeenRequest,
+  { blobs, uploads, location }: Shelf,
+): Response | undefined {
+  const [, id = "", query = ""] = UPLOAD.exec(path) ?? [];
+  if (!UPLOAD.test(path)) return undefined;
+  const at = (status: number, has: string, key: string): Response =>
+    new Response(null, {
+      status,
+      headers: { location: location(key), ...has === "" ? {} : { range: `0-${has.length - 1}` } },
+    });
+  if (method === "POST") {
+    const key = String(uploads.size + 1);
+    uploads.set(key, "");
+    return at(202, "", key);
+  }
+  const has = uploads.get(id);
+  if (has === undefined) return Response.json({ errors: [{ code: "BLOB_UPLOAD_UNKNOWN" }] }, { status: 404 });
+  if (method === "GET") return at(204, has, id);
+  if (method === "DELETE") {
+    uploads.delete(id);
+    return new Response(null, { status: 204 });
+  }
+  const range = headers.get("content-range");
+  if (method === "PATCH" && range !== null && range !== `${has.length}-${has.length + body.length - 1}`) {
+    return at(416, has, id);
+  }
+  uploads.set(id, has + body);
+  if (method === "PATCH") return at(202, has + body, id);
+  const digest = new URLSearchParams(query).get("digest") ?? "";
+  if (digest !== digestOf(has + body)) return Response.json({ errors: [{ code: "DIGEST_INVALID" }] }, { status: 400 });
+  blobs.set(digest, has + body);
+  return new Response(null, { status: 201, headers: { "docker-content-digest": digest } });
+}

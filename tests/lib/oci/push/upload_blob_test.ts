@@ -1,0 +1,251 @@
+// Uploads against a strict registry: every form, every place that an upload may have, what is lost on the way, and who gets
+// to see a credential.
+import assert from "node:assert/strict";
+import { inspectionError } from "../../../../lib/oci/errors.ts";
+import { PushError } from "../../../../lib/oci/push/push_error.ts";
+import { uploadBlob } from "../../../../lib/oci/push/upload_blob.ts";
+import { MAX_WHOLE_BYTES } from "../../../../lib/oci/push/upload_form.ts";
+import { type VerifiedStream, verifyStream } from "../../../../lib/oci/push/verified_stream.ts";
+import { digestOf } from "../../../support/documents.ts";
+import type { SeenRequest } from "../../../support/registry.ts";
+import { openPushBed, type PushBed } from "./support.ts";
+
+const { signal } = new AbortController();
+const SMALL = "small";
+const LARGE = "0123456789abcdef".repeat((MAX_WHOLE_BYTES + 16 * 1_024) / 16);
+
+interface Given {
+  readonly opened: () => number;
+  readonly content: Parameters<typeof uploadBlob>[0];
+}
+
+/** A blob whose bytes are `sent`, whatever its digest says. */
+function given(text: string, sent = text): Given {
+  const blob = { digest: digestOf(text), size: text.length };
+  let opened = 0;
+  const open = (): Promise<VerifiedStream> => {
+    opened++;
+    const parts = new Blob([sent]).stream();
+    return Promise.resolve(verifyStream(parts, { blob, registry: "source.test", onBytes: () => {} }));
+  };
+  return { opened: () => opened, content: { blob, open } };
+}
+
+async function upload(bed: PushBed, text: string): Promise<Given> {
+  const sent = given(text);
+  await uploadBlob(sent.content, { target: bed.target, signal });
+  assert.ok(bed.blobs.get(digestOf(text)) === text, "the blob is there, whole");
+  return sent;
+}
+
+const LOCATIONS: readonly (readonly [name: string, location: (origin: string) => (id: string) => string])[] = [
+  ["relative", () => (id) => `/v2/team/app/blobs/uploads/${id}?state=s3cret`],
+  ["relative, without a query", () => (id) => `/v2/team/app/blobs/uploads/${id}`],
+  ["absolute", (origin) => (id) => `${origin}/v2/team/app/blobs/uploads/${id}?state=s3cret`],
+];
+
+for (const [name, render] of LOCATIONS) {
+  Deno.test(`uploadBlob() goes to an address that is ${name}, and keeps its query (P-110)`, async () => {
+    let origin = "";
+    await using bed = await openPushBed({ location: (id) => render(origin)(id) });
+    origin = bed.registry.origin;
+    await upload(bed, SMALL);
+    await upload(bed, LARGE);
+    assert.deepEqual(bed.asked(), ["POST uploads", "PUT uploads", "POST uploads", "PATCH uploads", "PUT uploads"]);
+    const puts = bed.registry.requests.filter(({ method }) => method === "PUT").map(({ path }) => path);
+    assert.ok(
+      puts.every((path) => path.includes("state=s3cret") === render(origin)("1").includes("s3cret")),
+      puts.join(),
+    );
+  });
+}
+
+const ELSEWHERE: readonly (readonly [name: string, location: string])[] = [
+  ["another host", "https://storage.test/upload?sig=s3cret"],
+  ["another port", "http://127.0.0.1:1/upload"],
+  ["no address", ""],
+  ["no web address", "ftp://127.0.0.1/upload"],
+];
+
+for (const [name, location] of ELSEWHERE) {
+  Deno.test(`uploadBlob() sends nothing to ${name}, and repeats no secret of it`, async () => {
+    await using bed = await openPushBed({ location: () => location, logsIn: true });
+    await assert.rejects(upload(bed, SMALL), (error: unknown) => {
+      assert.ok(error instanceof PushError);
+      assert.match(
+        error.message,
+        /^Cannot push to "127\.0\.0\.1:\d+\/team\/app": the registry wants the upload sent else/,
+      );
+      assert.doesNotMatch(error.message, /s3cret/);
+      return true;
+    });
+    assert.deepEqual(bed.asked(), ["POST uploads"]);
+  });
+}
+
+Deno.test("uploadBlob() uses the upload that a refused mount has begun (P-109)", async () => {
+  await using bed = await openPushBed();
+  const mount = await bed.target.mount(digestOf(SMALL), "team/builds");
+  assert.ok(mount.kind === "upload", mount.kind);
+  await uploadBlob(given(SMALL).content, { target: bed.target, begun: mount.upload, signal });
+  assert.deepEqual(bed.asked(), ["POST uploads", "PUT uploads"]);
+  assert.match(bed.registry.requests[0]?.path ?? "", /\?mount=sha256%3A[0-9a-f]{64}&from=team%2Fbuilds$/);
+});
+
+Deno.test("mount() takes 201 for done and a refusal for no (P-108)", async () => {
+  await using bed = await openPushBed();
+  for (const [status, kind] of [[201, "mounted"], [404, "refused"], [405, "refused"], [403, "refused"]] as const) {
+    bed.before = () => new Response(null, { status });
+    assert.equal((await bed.target.mount(digestOf(SMALL), "team/builds")).kind, kind);
+  }
+});
+
+/** Answers the first requests that match with something else. */
+function once(matches: (request: SeenRequest) => boolean, ...answers: readonly (() => Response)[]): PushBed["before"] {
+  const left = [...answers];
+  return (request) => matches(request) ? left.shift()?.() : undefined;
+}
+
+const isPatch = ({ method }: SeenRequest): boolean => method === "PATCH";
+const tooLarge = (): Response => new Response(null, { status: 413 });
+
+Deno.test("uploadBlob() goes on with pieces where a stream is too much, and reads the source again (P-111)", async () => {
+  await using bed = await openPushBed();
+  bed.before = once(isPatch, tooLarge);
+  const { opened } = await upload(bed, LARGE);
+  assert.equal(opened(), 2);
+  assert.deepEqual(bed.asked(), [
+    "POST uploads",
+    "PATCH uploads",
+    "DELETE uploads",
+    "POST uploads",
+    "PATCH uploads",
+    "PUT uploads",
+  ]);
+});
+
+Deno.test("uploadBlob() sends a piece again from where the registry has it: after 416, after 5xx (P-111)", async () => {
+  await using bed = await openPushBed();
+  const lost = 5_000;
+  let isLost = false;
+  bed.before = (request) => {
+    if (!isPatch(request)) return undefined;
+    if (request.headers.get("content-range") === null) return tooLarge();
+    if (isLost) return undefined;
+    isLost = true;
+    // It keeps the beginning of the piece and fails.
+    const [path = ""] = request.path.split("?");
+    const kept = { method: "PATCH", body: request.body.slice(0, lost), headers: { "content-range": `0-${lost - 1}` } };
+    return answerWith(fetch(`${bed.registry.origin}${path}`, kept), 503);
+  };
+  await upload(bed, LARGE);
+  const ranges = bed.registry.requests.filter(isPatch).map(({ headers }) => headers.get("content-range"));
+  assert.ok(ranges.includes(`${lost}-${LARGE.length - 1}`), ranges.join());
+});
+
+/** The status, once the other request is over. */
+function answerWith(other: Promise<Response>, status: number): Response {
+  const empty = new ReadableStream<Uint8Array>({
+    start: async (controller) => {
+      await (await other).body?.cancel();
+      controller.close();
+    },
+  });
+  return new Response(empty, { status });
+}
+
+Deno.test("uploadBlob() commits nothing that is not what it should be, small or large (P-112)", async () => {
+  await using bed = await openPushBed();
+  for (const text of [SMALL, LARGE]) {
+    const wrong = given(text, `${text.slice(1)}x`);
+    await assert.rejects(
+      uploadBlob(wrong.content, { target: bed.target, signal }),
+      /Cannot copy "sha256:.*" from "source\.test": its content has the digest/,
+    );
+  }
+  assert.deepEqual([...bed.blobs], []);
+  assert.ok(!bed.asked().includes("PUT uploads"), bed.asked().join());
+  assert.equal(bed.asked().filter((line) => line === "DELETE uploads").length, 2);
+});
+
+Deno.test("uploadBlob() takes the registry's word that the digest is wrong for good (P-112)", async () => {
+  await using bed = await openPushBed();
+  bed.before = ({ method }) =>
+    method === "PUT" ? Response.json({ errors: [{ code: "DIGEST_INVALID" }] }, { status: 400 }) : undefined;
+  await assert.rejects(upload(bed, SMALL), (error: unknown) => {
+    assert.ok(error instanceof PushError);
+    assert.deepEqual([error.failure.kind, error.failure.reason], ["permanent", "DigestMismatch"]);
+    return true;
+  });
+});
+
+Deno.test("uploadBlob() names the source when that is what breaks off", async () => {
+  await using bed = await openPushBed();
+  const blob = { digest: digestOf(LARGE), size: LARGE.length };
+  const parts = new ReadableStream<Uint8Array>({
+    pull: (controller) => controller.error(inspectionError("Unreachable", 'Cannot read "source.test": it is gone.')),
+  });
+  const open = (): Promise<VerifiedStream> =>
+    Promise.resolve(verifyStream(parts, { blob, registry: "source.test", onBytes: () => {} }));
+  await assert.rejects(uploadBlob({ blob, open }, { target: bed.target, signal }), /Cannot read "source\.test"/);
+});
+
+Deno.test("uploadBlob() gives up an upload that does not move any more", async () => {
+  await using bed = await openPushBed();
+  const blob = { digest: digestOf(LARGE), size: LARGE.length };
+  const silent = new ReadableStream<Uint8Array>({ pull: () => new Promise(() => {}) });
+  const open = (): Promise<VerifiedStream> =>
+    Promise.resolve(verifyStream(silent, { blob, registry: "source.test", onBytes: () => {} }));
+  const limits = { idleMs: 100, answerMs: 100 };
+  await assert.rejects(uploadBlob({ blob, open }, { target: bed.target, signal, limits }), /nothing has moved for/);
+});
+
+/** Tokens that the registry takes one after the other; the token server is its own. */
+function withTokens(bed: PushBed, isRevoked: (request: SeenRequest) => boolean): { readonly scopes: string[] } {
+  const scopes: string[] = [];
+  let current = 0;
+  bed.before = (request) => {
+    const url = new URL(request.path, bed.registry.origin);
+    if (url.pathname === "/token") {
+      scopes.push(url.searchParams.getAll("scope").join(" "));
+      current = scopes.length;
+      return Response.json({ token: `token-${current}`, expires_in: 300 });
+    }
+    if (isRevoked(request)) current = -1;
+    if (request.headers.get("authorization") === `Bearer token-${current}`) return undefined;
+    const challenge = `Bearer realm="${bed.registry.origin}/token",service="s",scope="repository:team/app:pull,push"`;
+    return new Response(null, { status: 401, headers: { "www-authenticate": challenge } });
+  };
+  return { scopes };
+}
+
+Deno.test("uploadBlob() asks for one token of the right to push, and for another when that ends in the middle (P-102 P-103)", async () => {
+  await using bed = await openPushBed({ logsIn: true });
+  let puts = 0;
+  const { scopes } = withTokens(bed, ({ method }) => method === "PUT" && ++puts === 1);
+  await upload(bed, SMALL);
+  assert.deepEqual(new Set(scopes), new Set(["repository:team/app:pull,push"]));
+  assert.equal(scopes.length, 2);
+});
+
+Deno.test("a token that allows less than was asked for is a refusal, and not asked for again and again (P-104)", async () => {
+  await using bed = await openPushBed();
+  const { scopes } = withTokens(bed, () => true);
+  await assert.rejects(upload(bed, SMALL), (error: unknown) => {
+    assert.ok(error instanceof PushError);
+    assert.deepEqual([error.failure.kind, error.failure.reason], ["permanent", "Unauthorized"]);
+    return true;
+  });
+  assert.ok(scopes.length <= 2, scopes.join());
+});
+
+Deno.test("digestOf() reads and hashes where the registry states no digest, and knows what is absent (P-116)", async () => {
+  await using bed = await openPushBed();
+  const text = JSON.stringify({ schemaVersion: 2 });
+  bed.before = ({ method, path }) => {
+    if (!path.endsWith("/manifests/v1")) return undefined;
+    return new Response(method === "HEAD" ? null : text, { headers: { "content-type": "application/json" } });
+  };
+  assert.equal(await bed.target.digestOf("v1"), digestOf(text));
+  assert.equal(await bed.target.digestOf("v2"), undefined);
+});
