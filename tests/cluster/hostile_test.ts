@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { installedEnv } from "../bench/as_installed.ts";
 import { readMemoryMb } from "../bench/process_usage.ts";
+import { MAX_CONTAINERS } from "../../routes/gate_pod.ts";
 import { runAssault } from "../hostile/assault.ts";
 import { expectStatus } from "./support/cluster_access.ts";
 import { isScheduled, renderPod, waitForPods } from "./support/pods.ts";
@@ -30,6 +31,11 @@ Deno.test("hostile: the whole service answers 10 000 hostile reviews beside usel
   assert.ok(await readMemoryMb(archway.pid()) < MAX_RSS_MB, `${text}: ${await readMemoryMb(archway.pid())} MB`);
   const image = await bed.push("demo/after", index("arm64"));
   const namespace = await controlPlane.createNamespace("after");
+  const crowded = renderPod({ name: "crowded", images: Array.from({ length: MAX_CONTAINERS + 1 }, () => image) });
+  const args = ["create", "-n", namespace, "--dry-run=server", "-o", "name", "-f", "-"];
+  const { stdout, stderr } = await controlPlane.kubectl(args, { stdin: JSON.stringify(crowded) });
+  assert.equal(stdout, "pod/crowded\n", stderr);
+  assert.match(stderr, /Warning: Archway admitted this pod without looking at it: it has more than 5000 containers/);
   const pod = renderPod({ name: "after", images: [image] });
   expectStatus("create", await controlPlane.request("POST", `/api/v1/namespaces/${namespace}/pods`, pod), [201]);
   await waitForPods(controlPlane, namespace, { count: 1, until: isScheduled });

@@ -106,6 +106,27 @@ Deno.test("lookup() asks the store for every other host, Docker Hub by its own n
   assert.deepEqual(programs.calls("docker-credential-store"), ["get|https://index.docker.io/v1/"]);
 });
 
+Deno.test("lookup() runs four programs at a time, whatever hosts pods name", async () => {
+  using programs = makePrograms();
+  let running = 0;
+  let most = 0;
+  const keyring = openKeyring({
+    dockerConfigPath: programs.file("config.json", '{"credsStore":"store"}'),
+    extra: () => [],
+    log: keepLog(),
+    clock: new FakeClock(),
+    run: async () => {
+      most = Math.max(most, ++running);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      running--;
+      return { kind: "exited", code: 1, stdout: "" };
+    },
+  });
+  const hosts = Array.from({ length: 100 }, (_, at) => ({ host: `evil-${at}.example`, repository: "x" }));
+  await Promise.all(hosts.map((endpoint) => keyring.lookup(endpoint, NEVER)));
+  assert.equal(most, 4);
+});
+
 Deno.test("lookup() asks every helper of registries.conf for every host, as they are named now", async () => {
   using programs = makePrograms();
   programs.program("docker-credential-one", `echo '{"Username":"one","Secret":"${CANARY}"}'`);
