@@ -290,6 +290,48 @@ Deno.test("index assemble: of an index with attestations its one image is taken 
   assert.equal(JSON.parse(stdout).images[0].digest, children[0]);
 });
 
+/** Runs buildah with its storage in a folder; answers what it printed. */
+async function buildah(folder: string, args: readonly string[]): Promise<string> {
+  const own = ["--root", `${folder}/root`, "--runroot", `${folder}/run`];
+  const { success, stdout, stderr } = await new Deno.Command("buildah", {
+    args: [...own, ...args],
+    env: { STORAGE_DRIVER: "vfs", BUILDAH_ISOLATION: "chroot" },
+  }).output();
+  if (!success) throw new Error(`buildah ${args.join(" ")}: ${new TextDecoder().decode(stderr)}`);
+  return new TextDecoder().decode(stdout).trim();
+}
+
+for (const [format, mediaType] of [["oci", OCI_INDEX], ["docker", DOCKER_LIST]] as const) {
+  Deno.test({
+    name: `index assemble: images that buildah builds and pushes as ${format} become an index of which it pulls the ` +
+      "right one",
+    ignore: lacks("buildah") || lacks("root"),
+    fn: async () => {
+      await using registry = await startRegistry();
+      await using files = await writeTemporaryFiles({ amd64: "for amd64", arm64: "for arm64" });
+      const images = [];
+      for (const architecture of ["amd64", "arm64"]) {
+        const image = `${registry.host}/team/app:v1-${architecture}`;
+        const container = await buildah(files.path, ["from", "--arch", architecture, "scratch"]);
+        await buildah(files.path, ["copy", container, `${files.path}/${architecture}`, "/word"]);
+        await buildah(files.path, ["commit", "--tls-verify=false", "--format", format, container, `docker://${image}`]);
+        images.push(image);
+      }
+      const to = `${registry.host}/team/app:v1`;
+      const { code, stderr } = await archwayIndex(["assemble", "--to", to, ...flagsFor(registry), ...images]);
+      assert.equal(code, 0, stderr);
+      assert.equal((await rawIndex(registry, "team/app:v1")).mediaType, mediaType);
+      for (const architecture of ["amd64", "arm64"]) {
+        const args = ["from", "--arch", architecture, "--tls-verify=false", "--pull-always", `docker://${to}`];
+        const container = await buildah(files.path, args);
+        const mounted = await buildah(files.path, ["mount", container]);
+        assert.equal(await Deno.readTextFile(`${mounted}/word`), `for ${architecture}`);
+        await buildah(files.path, ["umount", container]);
+      }
+    },
+  });
+}
+
 Deno.test("index inspect: an entry that is gone, or for another platform, is found", async () => {
   await using registry = await startRegistry();
   const { children } = await registry.push("team/app", "v1", {

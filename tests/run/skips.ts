@@ -35,6 +35,11 @@ export const ALLOWED_SKIPS: readonly AllowedSkip[] = [
     reason: "a small disk is mounted and a bare root folder entered by root alone",
   },
   {
+    tests: ["index assemble: images that buildah"],
+    need: "root",
+    reason: "buildah keeps its images in a folder of root's and mounts them",
+  },
+  {
     tests: ["ha: behind its Service, with its own certificates"],
     need: "address",
     reason: "an EndpointSlice takes no loopback address, and the machine may have no other",
