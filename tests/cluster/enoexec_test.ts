@@ -279,6 +279,20 @@ Deno.test("exec format errors on a real API server", async (t) => {
     },
   );
 
+  await t.step(
+    "199 200 201 202 a wrong image that is pinned to an architecture is reported on every one, and no event object is left",
+    async () => {
+      for (const architecture of ["amd64", "arm64", "s390x", "ppc64le"]) {
+        await checkPinned(bed, {
+          namespace,
+          architecture,
+          image: architecture === "arm64" ? await bed.push("demo/amd", index("amd64")) : image,
+        });
+      }
+      assert.deepEqual(read((await controlPlane.request("GET", EVENTS)).body, "items"), []);
+    },
+  );
+
   await t.step("an image that claims what its program lacks is remembered, explained and avoided", async () => {
     const liar = await bed.push("demo/liar", index("amd64", "arm64"));
     await bindPod(controlPlane, { namespace, name: "liar", node: "amd64-2", image: liar });
@@ -369,6 +383,35 @@ Deno.test("exec format errors on a real API server", async (t) => {
     await awaitAllGone(bed);
   });
 });
+
+/** A Deployment whose template names the architecture: Archway leaves it alone, and the kubelet shows what comes of it. */
+async function checkPinned(
+  { controlPlane }: Bed,
+  { namespace, architecture, image }: {
+    readonly namespace: string;
+    readonly architecture: string;
+    readonly image: string;
+  },
+): Promise<void> {
+  const pinned = `pinned-${architecture}`;
+  const spec = { nodeSelector: { "kubernetes.io/arch": architecture } };
+  await createDeployment(controlPlane, namespace, { name: pinned, replicas: 1, images: [image], spec });
+  const pod = await waitUntil(
+    "its pod",
+    async () =>
+      (await listPods(controlPlane, namespace)).find((one) => one.name.startsWith(pinned) && isScheduled(one)),
+    PATIENT,
+  );
+  assert.equal(pod.labels["multiarch.openshift.io/scheduling-gate"], "not-set");
+  await awaitRunning(controlPlane, { namespace, name: pod.name });
+  await setContainerStatus(controlPlane, { namespace, name: pod.name, status: endedStatus("8") });
+  await warnBackOff(controlPlane, { namespace, name: pod.name });
+  const [message] = await waitUntil("the report", async () => {
+    const reports = await reportsOf(controlPlane, { namespace, name: pod.name });
+    return reports.length > 0 && reports;
+  }, PATIENT);
+  assert.match(message ?? "", new RegExp(`\\(${architecture}\\).*Its own nodeSelector or affinity`));
+}
 
 async function checkPolicy(bed: Bed): Promise<void> {
   const { controlPlane } = bed;
