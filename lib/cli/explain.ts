@@ -14,6 +14,7 @@ import { parsePod } from "../placement/pod_view.ts";
 import { listAt, memberOf, objectAt, textAt } from "../json.ts";
 import { matchesSelector, parseSelector } from "../placement/config/selector.ts";
 import type { PodView } from "../placement/types.ts";
+import { readExecFormatErrors } from "./explain_exec_format.ts";
 import { type Color, ExitCode, paint, renderTable, type Terminal } from "./output.ts";
 
 /** What the command works with. */
@@ -52,6 +53,7 @@ export async function runExplain(
     schedulerSays: schedulerSays(object),
     participation: await readParticipation(api, { pod, config, signal: options.signal }),
     gatingStopped: config.kind === "read" ? gatingStopped(config.object) : undefined,
+    execFormatErrors: await readExecFormatErrors(parts, pod, options.signal),
   });
   terminal.out(renderExplanation(pod, story, { output: options.output, color: terminal.color }));
   return ExitCode.done;

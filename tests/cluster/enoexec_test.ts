@@ -28,6 +28,7 @@ import { createDeployment, createPods, isScheduled, listPods } from "./support/p
 import { waitUntil } from "./support/wait.ts";
 import { index, openWalkBed, type WalkBed } from "./support/walk_bed.ts";
 
+const MAIN = new URL("../../main.ts", import.meta.url).pathname;
 const LABEL = "multiarch.openshift.io/exec-format-error";
 const ERROR = "multiarch.openshift.io/enoexec-event-error";
 const WEBHOOK =
@@ -302,6 +303,20 @@ Deno.test("exec format errors on a real API server", async (t) => {
     await write("liar", { pod: "liar", node: "amd64-2", digit: "f" });
     const record = `failed-amd64-${digest.slice("sha256:".length).slice(0, 40)}`;
     await waitUntil("the record", () => isThere(controlPlane, `${EVENTS}/${record}`), PATIENT);
+    const explain = [
+      "run",
+      "-A",
+      "--no-check",
+      MAIN,
+      "explain",
+      "liar",
+      "-n",
+      namespace,
+      "--kubeconfig",
+      controlPlane.kubeconfigFile,
+    ];
+    const { stdout } = await new Deno.Command(Deno.execPath(), { args: explain }).output();
+    assert.match(new TextDecoder().decode(stdout), /claims amd64, but its program has failed there/);
     await waitUntil("the next pod to be placed elsewhere", async () => {
       const name = `next-${crypto.randomUUID().slice(0, 8)}`;
       await createPods(controlPlane, namespace, { pods: [{ name, images: [liar] }] });

@@ -54,7 +54,14 @@ const LEASE = "Election.run() makes one of two contenders the leader and lets th
 
 /** One for each row at most. */
 export const REASONS: readonly Reason[] = [
-  { ids: ["117", "232"], status: "different", of: "behaviour", why: HANDLER },
+  {
+    ids: ["117"],
+    status: "different",
+    of: "behaviour",
+    why: HANDLER,
+    by: "117 decideOperandStep() adds the enoexec finalizer before the DaemonSet",
+  },
+  { ids: ["232"], status: "different", of: "behaviour", why: HANDLER },
   {
     ids: ["119"],
     status: "different",

@@ -18,6 +18,7 @@ export function explainPod(pod: PodView, around: ExplainContext): PodExplanation
   const record = parseRecord(entryOf(pod.annotations, PodAnnotation.decision));
   const state = stateOf(pod, around);
   const why = [
+    ...around.execFormatErrors ?? [],
     ...whyOf(pod, { record, state, around }),
     ...failureLines(pod),
     ...preferenceLines(pod),

@@ -27,6 +27,10 @@ interface NextFacts extends ExplainFacts {
 
 const RULES: readonly Rule[] = [
   {
+    holds: ({ around }) => (around.execFormatErrors ?? []).length > 0,
+    steps: () => ["Do what the message says, then recreate the pod."],
+  },
+  {
     holds: ({ state, around }) => state === "gated" && (around.ageMs ?? 0) >= LONG_HELD_MS,
     steps: () => [
       LOOK,

@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { readExecFormatErrors } from "../../../lib/cli/explain_exec_format.ts";
+import { buildFailedImage } from "../../../lib/enoexec/failed_image.ts";
+import { ApiError } from "../../../lib/k8s/errors.ts";
+import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
+import { explainPod } from "../../../lib/placement/explain/explain.ts";
+import { parsePod } from "../../../lib/placement/pod_view.ts";
+import { FakeClock } from "../../support/fake_clock.ts";
+import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
+import { makeFailedPod } from "../enoexec/make.ts";
+
+const never = new AbortController().signal;
+const LABEL = { "multiarch.openshift.io/exec-format-error": "true" };
+const clock = new FakeClock();
+
+async function linesOf(
+  cluster: MemoryCluster,
+  pod: KubeObject,
+  before?: (call: MemoryCall) => void,
+): Promise<readonly string[]> {
+  const view = parsePod(pod) ?? assert.fail("no pod");
+  return await readExecFormatErrors({ api: cluster.client(before), clock }, view, never);
+}
+
+function furnish(cluster: MemoryCluster): void {
+  const involvedObject = { name: "web-1" };
+  const event = {
+    metadata: { name: "web-1.e", namespace: "shop" },
+    involvedObject,
+    reason: "ExecFormatError",
+    message: 'Container "c" is',
+  };
+  cluster.put(Resource.events, event);
+  const digest = `sha256:${"ab".repeat(32)}`;
+  const failed = { digest, architecture: "arm64", namespace: undefined, image: "single-amd64", atMs: clock.nowMs() };
+  cluster.put(Resource.enoexecEvents, buildFailedImage(failed, "archway-system") ?? assert.fail("no record"));
+}
+
+Deno.test("readExecFormatErrors() gives the messages of the pod's events and what is remembered of its images", async () => {
+  const cluster = new MemoryCluster();
+  furnish(cluster);
+  const lines = await linesOf(cluster, makeFailedPod({ metadata: { labels: LABEL } }));
+  assert.deepEqual(lines, [
+    'Container "c" is',
+    "Image single-amd64 claims arm64, but its program has failed there (sha256:abababababab).",
+  ]);
+});
+
+Deno.test("readExecFormatErrors() asks nothing about a pod without the label", async () => {
+  const cluster = new MemoryCluster();
+  furnish(cluster);
+  assert.deepEqual([await linesOf(cluster, makeFailedPod()), cluster.lists], [[], []]);
+});
+
+Deno.test("readExecFormatErrors() says what the label says where nothing more may be read", async () => {
+  const forbid = (): void => {
+    throw new ApiError("forbidden", { status: 403 });
+  };
+  const lines = await linesOf(new MemoryCluster(), makeFailedPod({ metadata: { labels: LABEL } }), forbid);
+  assert.deepEqual(lines, ["A container of it was to run a program of another architecture than its node has."]);
+});
+
+Deno.test("explainPod() begins with programs of another architecture, and says what to do", () => {
+  const pod = parsePod(makeFailedPod({ metadata: { labels: LABEL } })) ?? assert.fail("no pod");
+  const around = { ageMs: 3_000, schedulerSays: undefined, participation: "selected" } as const;
+  const { why, next } = explainPod(pod, { ...around, execFormatErrors: ["It is so."] });
+  assert.equal(why[0], "It is so.");
+  assert.deepEqual(next, ["Do what the message says, then recreate the pod."]);
+});
