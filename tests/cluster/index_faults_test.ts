@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
 import { buildImage, toBlob } from "./support/image_documents.ts";
 import { archwayIndex, type PushRelay, registryError, startPushRelay } from "./support/indexing.ts";
-import { type TemporaryFiles, writeTemporaryFiles } from "./support/inspecting.ts";
+import { startFaultProxy } from "./support/fault_proxy.ts";
+import { flagsFor, type TemporaryFiles, writeTemporaryFiles } from "./support/inspecting.ts";
 import { type RealRegistry, startRegistry } from "./support/registry.ts";
 import { at, skopeo } from "./support/skopeo.ts";
 import { pause, waitUntil } from "./support/wait.ts";
@@ -356,6 +357,27 @@ Deno.test({
     assert.equal(await published(source), undefined);
     assert.deepEqual(from.writes(), []);
   },
+});
+
+Deno.test("index assemble: layers that a registry redirects to its storage are followed there without a credential (P-113)", async () => {
+  await using source = await startRegistry({ auth: "htpasswd" });
+  await using target = await startRegistry();
+  await using proxy = await startFaultProxy({ upstream: source });
+  await using files = await writeTemporaryFiles({
+    "config.json": { auths: { [proxy.host]: { auth: btoa("puller:secret") } } },
+  });
+  for (const architecture of ["amd64", "arm64"]) {
+    await source.push("team/app", `v1-${architecture}`, { single: { architecture } });
+  }
+  proxy.setFaults([{ fault: { kind: "redirect" }, on: ["blobGet"] }]);
+  const images = ["amd64", "arm64"].map((architecture) => `${proxy.host}/team/app:v1-${architecture}`);
+  const args = ["assemble", "--to", `${target.host}/team/app:v1`, "--docker-config", `${files.path}/config.json`];
+  const flags = [...flagsFor(proxy), ...flagsFor(target), "--registry", proxy.storageHost];
+  const { code, stdout, stderr } = await archwayIndex([...args, ...flags, ...images, "-o", "json"]);
+  assert.equal(code, 0, stderr);
+  assert.equal(await published(target), JSON.parse(stdout).digest);
+  assert.ok(proxy.storageRequests().length >= 3, "configs and a layer came from there");
+  assert.deepEqual(proxy.storageRequests().filter(({ hadAuthorization }) => hadAuthorization), []);
 });
 
 Deno.test("index assemble: a registry that is blocked is not pushed to", async () => {
