@@ -125,8 +125,8 @@ export async function openClients(deps: ServeDeps, lifetime: ClientsLifetime): P
 }
 
 /** What pods are placed by: the claims of images, less what has failed where that is to count. */
-function withoutFailed(
-  { config, clock, log }: ServeDeps,
+export function withoutFailed(
+  { config, clock, log }: Pick<ServeDeps, "config" | "clock" | "log">,
   { api, claimedImages, known }: {
     readonly api: ReadApi;
     readonly claimedImages: PodImages;

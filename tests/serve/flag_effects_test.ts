@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { FILE_SETTINGS } from "../../lib/config/file.ts";
 import { FLAGS } from "../../lib/config/flags.ts";
+import { CAPABILITY_FLAGS, SHOWN_ELSEWHERE } from "./flag_effects/capability_checks.ts";
 import { PLACEMENT_FLAGS, PLACEMENT_SETTINGS } from "./flag_effects/placement_checks.ts";
 import { PROCESS_FLAGS, PROCESS_SETTINGS } from "./flag_effects/process_checks.ts";
 import { REGISTRY_FLAGS, REGISTRY_SETTINGS } from "./flag_effects/registry_checks.ts";
@@ -10,12 +11,21 @@ import { served } from "./flag_effects/served.ts";
 import type { Checks } from "./flag_effects/support.ts";
 import { TAINT_FLAGS, TAINT_SETTINGS } from "./flag_effects/taint_checks.ts";
 
-const FLAG_CHECKS: Checks = { ...PROCESS_FLAGS, ...PLACEMENT_FLAGS, ...REGISTRY_FLAGS, ...TAINT_FLAGS };
+const FLAG_CHECKS: Checks = {
+  ...PROCESS_FLAGS,
+  ...PLACEMENT_FLAGS,
+  ...REGISTRY_FLAGS,
+  ...TAINT_FLAGS,
+  ...CAPABILITY_FLAGS,
+};
 const SETTING_CHECKS: Checks = { ...PROCESS_SETTINGS, ...PLACEMENT_SETTINGS, ...REGISTRY_SETTINGS, ...TAINT_SETTINGS };
 
 Deno.test("every flag of serve has a check of its effect, and every check a flag", () => {
   const names = FLAGS.filter(({ commands }) => commands.includes("serve")).map(({ name }) => name);
-  assert.deepEqual(Object.keys(FLAG_CHECKS).sort(), names.toSorted());
+  assert.deepEqual(Object.keys({ ...FLAG_CHECKS, ...SHOWN_ELSEWHERE }).sort(), names.toSorted());
+  for (const [name, file] of Object.entries(SHOWN_ELSEWHERE)) {
+    assert.match(Deno.readTextFileSync(new URL(file, import.meta.url)), new RegExp(`"--${name}`));
+  }
 });
 
 Deno.test("every setting of the file has a check of its effect, and every check a setting", () => {
@@ -33,7 +43,14 @@ for (const [key, check] of Object.entries(SETTING_CHECKS)) {
 Deno.test("serve exposes the work queue of each controller, and its requests to the API server", async () => {
   const { metrics } = await served();
   const queues = [...metrics.matchAll(/^workqueue_adds_total\{name="([^"]+)"\} /gm)].map(([, name]) => name);
-  assert.deepEqual(queues.sort(), ["audit", "daemonsets", "operator", "pod-placement", "prewarm"]);
+  assert.deepEqual(queues.sort(), [
+    "audit",
+    "daemonsets",
+    "exec-format-errors",
+    "operator",
+    "pod-placement",
+    "prewarm",
+  ]);
   const requestsBy = (method: string, code: string): number => {
     const line = `rest_client_requests_total{code="${code}",method="${method}"} `;
     return Number(metrics.split("\n").find((one) => one.startsWith(line))?.slice(line.length));
