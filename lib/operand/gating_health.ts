@@ -26,7 +26,7 @@ export type GatingHealth =
   | { readonly kind: "gating" }
   | { readonly kind: "stopped"; readonly reason: GatingStop };
 
-/** Two durations of the Lease (15 s each): by then a healthy replica would have taken over. */
+/** Five durations of the Lease: long before, a healthy replica would have taken over. */
 export const LEADER_SILENCE_MS = 30_000;
 
 /** The first rule that holds is the reason. Whatever is unknown stops gating: pods then pass ungated and run. */

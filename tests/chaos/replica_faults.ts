@@ -9,7 +9,7 @@ import { atRelease, type ReleaseMoment } from "./watch_cuts.ts";
 /** The phases of a release. */
 export const MOMENTS: readonly ReleaseMoment[] = ["before the patch", "patch in flight", "before the events"];
 
-/** The Lease of a dead leader ends after 15 s. */
+/** The Lease of a dead leader ends after 6 s; a loaded machine takes longer. */
 const TAKEOVER_MS = 30_000;
 
 /** Kills the leader at a moment of a release. The world is well again when the other leads. */

@@ -100,7 +100,7 @@ Deno.test({
     assert.ok(skewOf(await renewals(bed, 1)) > JUMP_SECONDS / 2, "the Lease carries the wrong date");
     first.kill("SIGKILL");
     balancer.setTargets([second.webhookPort]);
-    // 15 s until the Lease has run out, and what a slow machine takes; not ten minutes.
+    // 6 s until the Lease has run out, and what a slow machine takes; not ten minutes.
     await waitUntil("the second to lead", async () => await second.metric("archway_leader") === 1, {
       deadlineMs: 60_000,
     });
