@@ -1,9 +1,11 @@
 // `deno task image`: compiles for every architecture and builds the image with the container engine that is there.
-//   --name NAME  --base IMAGE@sha256:…  --arch amd64 --arch arm64  --form binary|bundle|daemon  --permissions serve|plugins
+//   --name NAME  --push  --base IMAGE@sha256:…  --arch amd64 --arch arm64  --form binary|bundle|daemon
+//   --permissions serve|plugins
 // Exit codes: 0 built; 1 failed; 2 something is missing, and the last lines say what.
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import * as z from "zod";
+import { writeAnalysis } from "./analysis_cache.ts";
 import { layOutBpftrace } from "./bpftrace.ts";
 import {
   bundle,
@@ -34,14 +36,18 @@ export interface ImageOptions {
   readonly permissions: PermissionSet;
   /** Folder with the files that the Containerfile copies. */
   readonly context: string;
+  /** Whether the image goes to the registry that its name begins with. */
+  readonly isPushed: boolean;
 }
 
 const ENGINES: readonly Engine[] = ["podman", "buildah", "docker"];
+/** Where the Containerfile puts the scripts. */
+const INSTALLED = "/usr/share/archway";
 const CONTAINERFILE = join(ROOT, "manifests", "image", "Containerfile");
 
 /** Arguments of the engine. Podman and buildah keep a manifest list; docker writes an archive, which any store can load. */
 export function renderBuildArguments(engine: Engine, options: ImageOptions): readonly string[] {
-  const { name, base, form, architectures, version, context } = options;
+  const { name, base, form, architectures, version, context, isPushed } = options;
   const common = [
     `--platform=${architectures.map((architecture) => `linux/${architecture}`).join(",")}`,
     `--file=${CONTAINERFILE}`,
@@ -50,7 +56,13 @@ export function renderBuildArguments(engine: Engine, options: ImageOptions): rea
     ...(base === undefined ? [] : [`--build-arg=BASE_IMAGE=${base}`]),
   ];
   if (engine !== "docker") return ["build", ...common, `--manifest=${name}`, context];
-  return ["buildx", "build", ...common, `--tag=${name}`, `--output=type=oci,dest=${archiveOf(context)}`, context];
+  const target = isPushed ? "--push" : `--output=type=oci,dest=${archiveOf(context)}`;
+  return ["buildx", "build", ...common, `--tag=${name}`, target, context];
+}
+
+/** Pushes what was built; undefined where the build itself does. */
+export function renderPushArguments(engine: Engine, { name }: ImageOptions): readonly string[] | undefined {
+  return engine === "docker" ? undefined : ["manifest", "push", "--all", name, `docker://${name}`];
 }
 
 /** Removes what an earlier build left under the name: podman and buildah would append to it, and the old images would win. */
@@ -59,14 +71,15 @@ export function renderRemovalArguments(engine: Engine, { name }: ImageOptions): 
 }
 
 /** What to do with the image once it is there, one step a line. */
-export function renderNextSteps(engine: Engine, { name, context, architectures }: ImageOptions): readonly string[] {
-  const push = engine === "docker"
-    ? `skopeo copy --all oci-archive:${archiveOf(context)} docker://${name}`
-    : `${engine} manifest push --all ${name} docker://${name}`;
+export function renderNextSteps(engine: Engine, options: ImageOptions): readonly string[] {
+  const { name, context, architectures, isPushed } = options;
+  const args = renderPushArguments(engine, options) ??
+    ["copy", "--all", `oci-archive:${archiveOf(context)}`, `docker://${name}`];
+  const push = `${engine === "docker" ? "skopeo" : engine} ${args.join(" ")}`;
   const plain = engine === "docker" ? "--dest-tls-verify=false" : "--tls-verify=false";
   const [only] = architectures.length === 1 ? architectures : [];
   return [
-    `${push}   (a registry without TLS: ${plain})`,
+    ...(isPushed ? [] : [`${push}   (a registry without TLS: ${plain})`]),
     ...(only === undefined ? [] : [
       `narrow kubernetes.io/arch in manifests/base/deployment.yaml to ${only}, or replicas elsewhere cannot start ` +
       `(Helm: --set-string 'nodeSelector.kubernetes\\.io/arch=${only}')`,
@@ -130,6 +143,7 @@ async function fillContext(options: ImageOptions): Promise<void> {
   const sizes = await bundle(scripts);
   const grants = await readPermissions(options.permissions);
   await writeLauncher(scripts, grants);
+  await writeAnalysis({ scripts, installed: INSTALLED, folder: join(context, "analysis") });
   const permissions = renderPermissions(grants);
   const included = largeChunks(sizes).map((name) => join(scripts, name));
   for (const architecture of architectures) {
@@ -172,6 +186,7 @@ async function main(): Promise<number> {
     args: Deno.args,
     options: {
       name: { type: "string" },
+      push: { type: "boolean", default: false },
       base: { type: "string" },
       form: { type: "string", default: "binary" },
       arch: { type: "string", multiple: true, default: ["amd64", "arm64"] },
@@ -190,6 +205,7 @@ async function main(): Promise<number> {
     version,
     permissions: form === "daemon" ? "daemon" : parsePermissionSet(values.permissions),
     context: join(ROOT, "dist", "image"),
+    isPushed: values.push,
   };
   const engine = await findEngine();
   if (engine === undefined) {
@@ -200,17 +216,30 @@ async function main(): Promise<number> {
     await print("The base is not pinned by digest: fine for trying out, not for a release (--base IMAGE@sha256:…).\n");
   }
   await fillContext(options);
+  return await buildAndPush(engine, options);
+}
+
+async function buildAndPush(engine: Engine, options: ImageOptions): Promise<number> {
   const removal = renderRemovalArguments(engine, options);
   if (removal !== undefined) await succeeds(engine, removal);
-  const run = new Deno.Command(engine, { args: [...renderBuildArguments(engine, options)], stdin: "null" }).spawn();
-  if (!(await run.status).success) {
+  if (!await runs(engine, renderBuildArguments(engine, options))) {
     await print("The build failed. Where the base cannot be fetched, name a mirror of it: --base IMAGE@sha256:…\n");
     return 1;
   }
-  await print(
-    `Built ${options.name}. Next:\n${renderNextSteps(engine, options).map((step) => `  ${step}\n`).join("")}`,
-  );
+  const push = options.isPushed ? renderPushArguments(engine, options) : undefined;
+  if (push !== undefined && !await runs(engine, push)) {
+    await print(`The push to ${options.name} failed: see what ${engine} says above. The image is built.\n`);
+    return 1;
+  }
+  const steps = renderNextSteps(engine, options).map((step) => `  ${step}\n`).join("");
+  const done = options.isPushed ? "Built and pushed" : "Built";
+  await print(`${done} ${options.name}.${steps === "" ? "\n" : ` Next:\n${steps}`}`);
   return 0;
+}
+
+/** Runs the engine with its output on ours; whether it went well. */
+async function runs(engine: Engine, args: readonly string[]): Promise<boolean> {
+  return (await new Deno.Command(engine, { args: [...args], stdin: "null" }).spawn().status).success;
 }
 
 if (import.meta.main) {

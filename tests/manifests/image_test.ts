@@ -1,6 +1,8 @@
 // What can be checked of the image without an engine: what is built from what, and that it runs on the base's libraries.
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { ANALYSIS_FILES, writeAnalysis } from "../../manifests/image/analysis_cache.ts";
 import {
   bundle,
   compile,
@@ -21,6 +23,7 @@ import {
   renderBuildArguments,
   renderLauncher,
   renderNextSteps,
+  renderPushArguments,
   renderRemovalArguments,
 } from "../../manifests/image/image.ts";
 import { lacks } from "../support/needs.ts";
@@ -35,6 +38,7 @@ const IMAGE: ImageOptions = {
   version: "1",
   permissions: "serve",
   context: "/context",
+  isPushed: false,
 };
 
 Deno.test("renderCompileArguments() fixes the permissions, names the target and takes nothing from outside", async () => {
@@ -82,7 +86,7 @@ Deno.test("the Containerfile: distroless, not root, no shell, both forms, the fi
   assert.deepEqual(stages, ["base", "bundle", "daemon", "binary"]);
   const copied = [...CONTAINERFILE.matchAll(/^COPY (?:--chmod=\d+ )?(\S+)/gm)].map(([, name]) => name);
   assert.deepEqual(copied, [
-    ...["deno-linux-${TARGETARCH}", "archway"],
+    ...["deno-linux-${TARGETARCH}", "archway", "analysis"],
     "bpftrace-linux-${TARGETARCH}",
     "archway-linux-${TARGETARCH}",
   ]);
@@ -132,6 +136,19 @@ Deno.test("renderNextSteps() says what an image for one architecture asks of the
   const steps = renderNextSteps("podman", { ...IMAGE, architectures: ["arm64"] });
   assert.match(steps.at(-1) ?? "", /narrow kubernetes\.io\/arch .* to arm64/);
   assert.equal(renderNextSteps("podman", IMAGE).length, 1);
+});
+
+Deno.test("--push sends all architectures to the registry, with whatever engine is there, and leaves no step to print", () => {
+  const pushed = { ...IMAGE, isPushed: true };
+  for (const engine of ["podman", "buildah"] as const) {
+    assert.deepEqual(renderPushArguments(engine, pushed), [
+      ...["manifest", "push", "--all", IMAGE.name, `docker://${IMAGE.name}`],
+    ]);
+  }
+  assert.equal(renderPushArguments("docker", pushed), undefined);
+  assert.ok(renderBuildArguments("docker", pushed).includes("--push"));
+  assert.ok(!renderBuildArguments("docker", pushed).some((arg) => arg.startsWith("--output")));
+  for (const engine of ["podman", "buildah", "docker"] as const) assert.deepEqual(renderNextSteps(engine, pushed), []);
 });
 
 Deno.test("the lock file is frozen: a dependency that it lacks fails the run", () => {
@@ -224,6 +241,46 @@ Deno.test({
     await Deno.stdout.write(new TextEncoder().encode(`main.js ${size} MiB, first answer after ${start} ms\n`));
   },
 });
+
+Deno.test({
+  name: "the image's user reads what the runtime knows of the scripts, where nothing can be written",
+  ignore: lacks("root"),
+  fn: async () => {
+    await using root = await BareRoot.open(Deno.execPath());
+    await root.add(Deno.execPath(), "/usr/bin/deno");
+    const scripts = join(root.folder, "usr/share/archway");
+    await bundle(scripts);
+    const launcher = renderLauncher(await readPermissions("serve"));
+    await Deno.writeTextFile(join(scripts, "deno.json"), launcher["deno.json"]);
+    const program = launcher.archway + await Deno.readTextFile(join(scripts, "main.js"));
+    await Deno.writeTextFile(join(scripts, "archway"), program, { mode: 0o755 });
+    const folder = join(root.folder, "var/cache/deno");
+    await writeAnalysis({ scripts, installed: "/usr/share/archway", folder });
+    const env = { DENO_DIR: "/var/cache/deno", DENO_NO_UPDATE_CHECK: "1", DENO_NO_PROMPT: "1" };
+    const command = [...entrypointOf("bundle"), "--version"];
+    assert.equal((await root.run(command, env)).code, 0);
+
+    // Said to import what is not there, the program cannot start: so this is what is read, and the scripts are not parsed.
+    await misinform(folder);
+    const misled = await root.run(command, env);
+    assert.notEqual(misled.code, 0);
+    assert.match(misled.stderr, /Module not found "file:\/\/\/usr\/share\/archway\/absent-/);
+  },
+});
+
+/** Makes the stored analysis of every script name chunks that do not exist. */
+async function misinform(folder: string): Promise<void> {
+  const own = await Deno.makeTempDir({ prefix: "archway-misinformed-" });
+  try {
+    for (const name of ANALYSIS_FILES) await Deno.rename(join(folder, name), join(own, name));
+    const database = new DatabaseSync(join(own, ANALYSIS_FILES[0] ?? ""));
+    database.exec("UPDATE moduleinfocache SET module_info = replace(module_info, './chunk-', './absent-')");
+    for (const name of ANALYSIS_FILES) await Deno.copyFile(join(own, name), join(folder, name));
+    database.close();
+  } finally {
+    await Deno.remove(own, { recursive: true });
+  }
+}
 
 /** The command of a stage of the Containerfile. */
 function entrypointOf(stage: string): readonly string[] {
