@@ -47,7 +47,7 @@ export interface Clients {
   readonly readApi: ReadApi;
   /** For the leader's controllers: writes fail once the Lease has run out, also in a process that was frozen meanwhile. */
   readonly leaderApi: KubeApi;
-  /** For the few writes that any replica makes: the Lease, events, its certificate's Secret, "no leader" as a condition. */
+  /** For the few writes that any replica makes: Lease, events, certificate, "no leader" as a condition, and leaving. */
   readonly replicaApi: KubeApi;
   readonly election: Election;
   readonly metrics: Metrics;

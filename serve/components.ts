@@ -125,7 +125,7 @@ function openViews(deps: ServeDeps, { readApi, election }: Clients): Views {
 
 function makeOperator(
   deps: ServeDeps,
-  { leaderApi, certificate, metrics, pathSecret }: Clients,
+  { leaderApi, replicaApi, certificate, metrics, pathSecret }: Clients,
   { configs, gatingHealth, events, podPlacement, webhookPaths, stop }:
     & Omit<Components, "operator" | "reported" | "taints">
     & {
@@ -135,6 +135,7 @@ function makeOperator(
   const { config, settings, clock, log } = deps;
   return openOperator({
     api: leaderApi,
+    unfencedApi: replicaApi,
     events,
     clock,
     log: log.with({ controller: "operator" }),

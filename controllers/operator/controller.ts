@@ -37,7 +37,7 @@ const MAX_STEPS = 16;
 /** While a roll-out goes on, its conditions follow this fast (ms). */
 const PROGRESS_MS = 5_000;
 const BACKOFF = { baseMs: 500, capMs: 15_000 } as const;
-/** Longest that leaving may take after the signal (ms): within the Lease, and within the grace period of the pod. */
+/** Longest that leaving may take after the signal (ms): within the grace period of the pod. */
 const LEAVE_MS = 8_000;
 /** Longest read of whether the installation is being deleted (ms), and between two tries to leave. */
 const INSTALLATION_READ_MS = 2_000;
@@ -107,13 +107,14 @@ class OperatorController implements Operator {
 
   /** This process is to end. If its account is being deleted, it is the last that can leave in order. */
   async #leaveIfUninstalled(): Promise<void> {
-    const { clock, log } = this.#deps;
+    const deps: OperatorDeps = { ...this.#deps, api: this.#deps.unfencedApi };
+    const { clock, log } = deps;
     const forever = new AbortController().signal;
     try {
       using reading = openDeadline(INSTALLATION_READ_MS, { signal: forever, clock });
-      const state = await readInstallation(this.#deps, this.#memory, reading.signal);
+      const state = await readInstallation(deps, this.#memory, reading.signal);
       if (state === "foreign" || state === "left") return;
-      if (state !== "uninstalling" && !await isNamespaceEnding(this.#deps, reading.signal)) return;
+      if (state !== "uninstalling" && !await isNamespaceEnding(deps, reading.signal)) return;
       this.#memory.ending = "uninstalling";
     } catch (error) {
       return log.debug("not known whether Archway is being uninstalled", { error: errorText(error) });
@@ -122,7 +123,7 @@ class OperatorController implements Operator {
     const hasLeft = (): boolean => this.#memory.ending === "left";
     while (!hasLeft() && !leaving.signal.aborted) {
       try {
-        await look(this.#deps, this.#memory, leaving.signal);
+        await look(deps, this.#memory, leaving.signal);
       } catch (error) {
         log.warn("not left yet", { error: errorText(error) });
         await clock.sleep(LEAVE_RETRY_MS, leaving.signal);

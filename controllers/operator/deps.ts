@@ -42,6 +42,8 @@ export interface SecretPaths {
 export interface OperatorDeps {
   /** The API server. */
   readonly api: KubeApi;
+  /** The same for an installation that is being deleted: its Lease goes before it has left, and nobody leads after it. */
+  readonly unfencedApi: KubeApi;
   /** Takes events without waiting. */
   readonly events: EventRecorder;
   /** Time. */

@@ -44,26 +44,29 @@ function stateOf({ metadata }: KubeObject): "free" | "held" | "uninstalling" {
   return metadata.finalizers?.includes(UNINSTALL_FINALIZER) ? "held" : "free";
 }
 
+/** By then the API server has judged a request whose head it has, also a busy one (ms). */
+const JUDGED_MS = 1_000;
+
 /**
- * Puts the finalizer on all three objects, or takes it away. Each is needed for the right to change the others: they are
- * let go in the same moment, over connections that are open already.
+ * Puts the finalizer on all three objects, or takes it away. Each is needed for the right to change the others, and goes as
+ * soon as its finalizer does: so the heads of all three requests are sent first, and what they ask once all are permitted.
  */
 export async function setHold(
   deps: OperatorDeps,
   wanted: "held" | "free",
   { memory, signal }: { readonly memory: Memory; readonly signal: AbortSignal },
 ): Promise<void> {
-  const { api, log, settings: { namespace } } = deps;
+  const { api, clock, log, settings: { namespace } } = deps;
   const account = { namespace, name: Installation.serviceAccount };
   const targets: readonly (readonly [ResourceType, ResourceTarget])[] = [
     [Resource.serviceAccounts, account],
     [Resource.clusterRoles, { name: Installation.uninstallRole }],
     [Resource.clusterRoleBindings, { name: Installation.uninstallRole }],
   ];
-  if (wanted === "free") await Promise.all(targets.map(() => api.get(Resource.serviceAccounts, account, signal)));
+  const holdBack = wanted === "free" ? clock.sleep(JUDGED_MS, signal) : undefined;
   const results = await Promise.allSettled(targets.map(([type, target]) => {
     const document = renderHold(type, target, wanted);
-    return api.patch(type, target, { body: { kind: "apply", document, force: true }, signal });
+    return api.patch(type, target, { body: { kind: "apply", document, force: true }, signal, holdBack });
   }));
   const refused = results.filter((result) => result.status === "rejected").map(({ reason }) => reason);
   if (memory.ending !== undefined) memory.ending = "left";

@@ -27,6 +27,14 @@ export interface RawWatchEvent {
   readonly object: KubeObject;
 }
 
+/** A patch and how it is sent. */
+export interface PatchOptions {
+  readonly body: PatchBody;
+  readonly signal: AbortSignal;
+  /** The body is sent when this resolves. An API server judges the sender's rights by the head alone. */
+  readonly holdBack?: Promise<void> | undefined;
+}
+
 /** What to change and how. `apply` is server-side apply under Archway's field manager. */
 export type PatchBody =
   | { readonly kind: "json"; readonly operations: JsonPatch }
@@ -70,7 +78,7 @@ export interface KubeApi extends ReadApi {
   patch(
     type: ResourceType,
     target: ResourceTarget,
-    options: { readonly body: PatchBody; readonly signal: AbortSignal },
+    options: PatchOptions,
   ): Promise<KubeObject>;
   delete(
     type: ResourceType,

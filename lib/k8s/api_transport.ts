@@ -30,6 +30,8 @@ export interface ApiRequest {
   readonly query?: Readonly<Record<string, string | undefined>>;
   readonly contentType?: string;
   readonly body?: unknown;
+  /** The body is sent when this resolves; the head is sent at once. */
+  readonly holdBack?: Promise<void> | undefined;
   readonly timeoutMs: number;
   readonly action: string;
   /** `urgent` requests do not wait behind others: a Lease must be renewed in the middle of a burst. */
@@ -145,7 +147,7 @@ export class ApiTransport implements AsyncDisposable {
     try {
       const response = await this.#connection.fetch(
         request.path + renderQuery(request.query),
-        { method: request.method, headers, body, signal },
+        { method: request.method, headers, body, holdBack: request.holdBack, signal },
         { tls: credentials.tls, nowMs: clock.nowMs() },
       );
       status = response.status;

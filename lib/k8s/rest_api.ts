@@ -1,7 +1,15 @@
 // KubeApi over Deno's fetch.
 import { FIELD_MANAGER } from "../names.ts";
 import { unreachable } from "../unreachable.ts";
-import type { DeleteOptions, KubeApi, ListOptions, PatchBody, RawWatchEvent, WatchOptions } from "./api.ts";
+import type {
+  DeleteOptions,
+  KubeApi,
+  ListOptions,
+  PatchBody,
+  PatchOptions,
+  RawWatchEvent,
+  WatchOptions,
+} from "./api.ts";
 import { type ApiRequest, ApiTransport, type ApiTransportOptions } from "./api_transport.ts";
 import type { ClusterAccess } from "./cluster_access.ts";
 import { isRecord, parseKubeList, parseKubeObject } from "./kube_object.ts";
@@ -91,10 +99,10 @@ class RestApi implements KubeApi, AsyncDisposable {
   async patch(
     type: ResourceType,
     target: ResourceTarget,
-    options: { readonly body: PatchBody; readonly signal: AbortSignal },
+    { body, signal, holdBack }: PatchOptions,
   ): Promise<KubeObject> {
     const request = requestFor(type, { verb: "patch", method: "PATCH", target });
-    return parseKubeObject(await this.#transport.send({ ...request, ...patchParts(options.body) }, options.signal));
+    return parseKubeObject(await this.#transport.send({ ...request, ...patchParts(body), holdBack }, signal));
   }
 
   async delete(

@@ -9,6 +9,8 @@ export interface ServerRequest {
   readonly method: string;
   readonly headers: Headers;
   readonly body?: string | undefined;
+  /** The body is sent when this resolves; where TLS is not verified it is not waited for. */
+  readonly holdBack?: Promise<void> | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -47,12 +49,12 @@ export class ServerConnection implements AsyncDisposable {
     url: URL,
     options: ServerRequest & { readonly host: string; readonly tls: TlsIdentity },
   ): Promise<Response> {
-    const { host, tls, method, headers, body, signal } = options;
+    const { host, tls, method, headers, body, holdBack, signal } = options;
     if (this.#access.serverName !== undefined) headers.set("host", host);
     return fetch(url, {
       method,
       headers,
-      body: body ?? null,
+      body: body === undefined ? null : holdBack === undefined ? body : streamAfter(holdBack, body),
       signal,
       redirect: "manual",
       client: this.#httpClient(tls),
@@ -95,4 +97,15 @@ function withHostname(url: URL, name: string): URL {
   const named = new URL(url);
   named.hostname = name;
   return named;
+}
+
+/** A text that is not there before the promise resolves. */
+function streamAfter(ready: Promise<void>, text: string): ReadableStream<Uint8Array<ArrayBuffer>> {
+  return new ReadableStream({
+    pull: async (controller) => {
+      await ready;
+      controller.enqueue(new TextEncoder().encode(text));
+      controller.close();
+    },
+  });
 }

@@ -9,13 +9,12 @@ const ROOT = new URL("../..", import.meta.url).pathname;
 
 /** Flags of other programs and tasks, by program. */
 const FOREIGN: Readonly<Record<string, readonly string[]>> = {
-  "kubectl": ["force-conflicts", "from-file", "replicas", "server-side", "type"],
+  "kubectl": ["for", "force-conflicts", "from-file", "replicas", "server-side", "timeout", "type"],
   "kube-apiserver": ["admission-control-config-file"],
   "helm": ["set"],
-  "podman": ["all"],
   "npx": ["yes"],
   "deno test": ["filter"],
-  "deno task image": ["form", "name", "permissions"],
+  "deno task image": ["arch", "form", "name", "permissions", "push"],
   "deno task bench": ["only"],
   "deno task soak": ["minutes"],
 };

@@ -35,6 +35,9 @@ export interface ControlPlane extends ClusterAccess, AsyncDisposable {
   startApiServer(): Promise<void>;
   restartApiServer(manner?: StopManner): Promise<void>;
   restartEtcd(manner?: StopManner): Promise<void>;
+  stopEtcd(manner?: StopManner): Promise<void>;
+  /** Resolves when it answers. */
+  startEtcd(): Promise<void>;
   /** Process ids, for measurements. */
   pids(): Readonly<Record<string, number>>;
 }
@@ -80,6 +83,8 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
       await servers.startApiServer();
     },
     restartEtcd: (manner) => servers.restartEtcd(manner),
+    stopEtcd: (manner) => servers.stop("etcd", manner),
+    startEtcd: () => servers.startEtcd(),
     pids: () => servers.pids(),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
@@ -111,8 +116,8 @@ class Servers implements AsyncDisposable {
   }
 
   async startAll(): Promise<void> {
-    const { etcd, controllerManager, scheduler, kwok } = this.#options.plan.ports;
-    await this.#start("etcd", `http://127.0.0.1:${etcd}/readyz`);
+    const { controllerManager, scheduler, kwok } = this.#options.plan.ports;
+    await this.startEtcd();
     await this.startApiServer();
     await Promise.all([
       this.#start("kube-controller-manager", `https://127.0.0.1:${controllerManager}/healthz`),
@@ -126,6 +131,10 @@ class Servers implements AsyncDisposable {
     await this.#start("kube-apiserver", `${this.#options.coordinates.url}/readyz`);
   }
 
+  async startEtcd(): Promise<void> {
+    await this.#start("etcd", `http://127.0.0.1:${this.#options.plan.ports.etcd}/readyz`);
+  }
+
   async stop(name: ServerName, manner: StopManner = "orderly"): Promise<void> {
     const running = this.#running.get(name);
     if (running === undefined) return;
@@ -136,7 +145,7 @@ class Servers implements AsyncDisposable {
 
   async restartEtcd(manner: StopManner = "orderly"): Promise<void> {
     await this.stop("etcd", manner);
-    await this.#start("etcd", `http://127.0.0.1:${this.#options.plan.ports.etcd}/readyz`);
+    await this.startEtcd();
     await waitUntil("the API server to be ready again", () => this.#isOk(`${this.#options.coordinates.url}/readyz`));
   }
 

@@ -116,6 +116,8 @@ export function renderFlags(name: keyof ServerFlags, plan: ServerPlan, coordinat
         `--root-ca-file=${plan.caFile}`,
         "--kube-api-qps=500",
         "--kube-api-burst=1000",
+        // The kubelets report every two seconds; 50 s would be waited for whenever a test takes a node away.
+        ...(plan.realNodes === undefined ? [] : ["--node-monitor-grace-period=16s"]),
       ];
     case "kube-scheduler":
       return [...renderClient(plan, plan.ports.scheduler), "--kube-api-qps=2000", "--kube-api-burst=4000"];

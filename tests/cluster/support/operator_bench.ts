@@ -64,6 +64,7 @@ export async function openOperatorBench(overrides: Partial<OperatorDeps> = {}): 
   const events: string[] = [];
   const operator = openOperator({
     api,
+    unfencedApi: api,
     events: { record: ({ object, type, reason }) => void events.push(`${object.name} ${type} ${reason}`) },
     clock: systemClock,
     log,

@@ -14,6 +14,7 @@ const NAMESPACE = "archway-system";
 function makeDeps(api: KubeApi): OperatorDeps {
   return {
     api,
+    unfencedApi: api,
     events: { record: () => {} },
     clock: new FakeClock(),
     log: silentLogger,

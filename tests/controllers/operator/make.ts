@@ -47,6 +47,7 @@ export async function openBench(
   const events: Recorded[] = [];
   const operator = openOperator({
     api,
+    unfencedApi: api,
     events: { record: (event) => void events.push(event) },
     clock: systemClock,
     log: silentLogger,

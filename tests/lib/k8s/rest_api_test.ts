@@ -70,6 +70,25 @@ Deno.test("patch() sends each format with its content type, field manager and fo
   });
 });
 
+Deno.test("patch() with holdBack sends the head at once, and the body when it may", async () => {
+  const [head, permission] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let body: string | undefined;
+  await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
+    head.resolve();
+    body = await request.text();
+    return Response.json(POD);
+  });
+  await using api = openTestApi(plainAccess(`http://127.0.0.1:${server.addr.port}`));
+  const document = { metadata: { finalizers: [] } };
+  const holdBack = permission.promise;
+  const patched = api.patch(Resource.pods, TARGET, { body: { kind: "merge", document }, signal: never, holdBack });
+  await head.promise;
+  assert.equal(body, undefined);
+  permission.resolve();
+  await patched;
+  assert.deepEqual(JSON.parse(body ?? ""), document);
+});
+
 Deno.test("create(), replace(), delete() and get() use the paths and bodies of the API", async () => {
   await withApi(async ({ stub, api }) => {
     stub.obstruct(Match.any, { kind: "json", body: POD }, 5);

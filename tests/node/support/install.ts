@@ -1,4 +1,5 @@
 // Installs Archway on the nodes of the lab as README's install block does: image set, built, pushed, applied, rolled out, configured.
+import { join, relative } from "node:path";
 import { stringify } from "yaml";
 import type { KubectlResult } from "../../cluster/support/cluster_access.ts";
 import { waitUntil } from "../../cluster/support/wait.ts";
@@ -65,11 +66,12 @@ export async function install(
   }
 }
 
-/** kustomize reads only below its own root, so the overlay lies in the checkout while it is applied. */
+/** kustomize takes folders by relative paths alone. */
 async function renderOverlay(
   { image, kustomization, components, args, patch }: Required<Installation>,
 ): Promise<string> {
-  const folder = await Deno.makeTempDir({ dir: ROOT, prefix: ".test-overlay-" });
+  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "archway-overlay-" }));
+  const manifests = relative(folder, join(await Deno.realPath(ROOT), "manifests"));
   const colon = image.lastIndexOf(":");
   const operations = [
     ...args.map((value) => ({ op: "add", path: "/spec/template/spec/containers/0/args/-", value })),
@@ -80,8 +82,8 @@ async function renderOverlay(
     stringify({
       apiVersion: "kustomize.config.k8s.io/v1beta1",
       kind: "Kustomization",
-      resources: [`../manifests/${kustomization}`],
-      components: components.map((name) => `../manifests/components/${name}`),
+      resources: [join(manifests, kustomization)],
+      components: components.map((name) => join(manifests, "components", name)),
       // What manifests/base sets.
       images: [{
         name: "registry.example.com/archway",
@@ -119,7 +121,15 @@ export async function kubectl(lab: OpenLab, ...args: readonly string[]): Promise
 }
 
 /** Removes the installation in README's order. */
-export async function uninstall(lab: OpenLab, kustomization = "base"): Promise<void> {
+export async function uninstall(
+  lab: OpenLab,
+  { kustomization = "base", components = [] }: Pick<Installation, "kustomization" | "components"> = {},
+): Promise<void> {
   await kubectl(lab, "delete", "clusterpodplacementconfig", "cluster", "--ignore-not-found", "--timeout=90s");
-  await kubectl(lab, "delete", "-k", `${ROOT}manifests/${kustomization}`, "--ignore-not-found", "--timeout=90s");
+  const folder = await renderOverlay({ image: "removed:1", kustomization, components, args: [], patch: [] });
+  try {
+    await kubectl(lab, "delete", "-k", folder, "--ignore-not-found", "--timeout=90s");
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
 }

@@ -4,6 +4,7 @@ import { startControlPlane } from "../../cluster/support/control_plane.ts";
 import { expectStatus } from "../../cluster/support/cluster_access.ts";
 import { renderCoordinates } from "../../cluster/support/shared_control_plane.ts";
 import { type RealRegistry, startRegistry } from "../../cluster/support/registry.ts";
+import { serveLabControl } from "./lab_control.ts";
 import { startNode } from "./node.ts";
 import { describeHost, type NodeHost, openNodeHost } from "./node_host.ts";
 import { buildProgramImage, type NodeArch, type ProgramImage, writeOciArchive } from "./program_images.ts";
@@ -22,6 +23,8 @@ export interface LabCoordinates {
   readonly apiServerUrl: string;
   readonly directory: string;
   readonly hosts: readonly LabHost[];
+  /** Where nodes and control plane can be ended and started again: see outages.ts. */
+  readonly controlUrl: string;
 }
 
 /** One node's host. */
@@ -81,13 +84,16 @@ export async function startLab({ directory, holderPid, programs, onProgress }: L
   const pause = await buildProgramImage({ kind: "single", platform: { claims: "amd64" } }, programs.app);
   await writeOciArchive(pauseArchive, "localhost/pause:1", pause);
   const hosts = await openHosts(first, directory);
-  const started = await Promise.all(hosts.map(async (host, position) => {
+  const nodes = hosts.map((host, position) => {
     const { arch } = LAB_NODES[position] ?? { arch: "amd64" };
     const plainRegistries = [registry.host];
-    await startNode({ host, arch, programs, controlPlane, apiServerUrl, plainRegistries, pauseArchive });
-    onProgress(`node ${host.name} (${arch}) is Ready`);
-    return toLabHost(host, arch);
+    return { host, arch, programs, controlPlane, apiServerUrl, plainRegistries, pauseArchive };
+  });
+  await Promise.all(nodes.map(async (node) => {
+    await startNode(node);
+    onProgress(`node ${node.host.name} (${node.arch}) is Ready`);
   }));
+  const control = undo.use(serveLabControl({ controlPlane, nodes }));
   const opened = undo.move();
   return {
     coordinates: {
@@ -95,7 +101,8 @@ export async function startLab({ directory, holderPid, programs, onProgress }: L
       registry: registry.host,
       apiServerUrl,
       directory,
-      hosts: started,
+      hosts: nodes.map(({ host, arch }) => toLabHost(host, arch)),
+      controlUrl: control.url,
     },
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };

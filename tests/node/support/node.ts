@@ -34,9 +34,10 @@ const QEMU = "qemu-aarch64-static";
 /** ELF e_machine of aarch64. */
 const AARCH64 = "183";
 
-/** Starts the daemons and waits until the node is Ready. */
+/** Starts the daemons, for the first time or again, and waits until the node is Ready. */
 export async function startNode(options: NodeOptions): Promise<RealNode> {
   const { host, arch, programs } = options;
+  const startedMs = Date.now();
   await writeFiles(options);
   const containerd = await startContainerd(options);
   const socket = `${host.directory}/containerd.sock`;
@@ -50,7 +51,7 @@ export async function startNode(options: NodeOptions): Promise<RealNode> {
     args: [`--config=${host.directory}/proxy.yaml`],
     env: { PATH: daemonPath(programs) },
   });
-  await waitUntil(`node ${host.name} to be Ready`, () => isReady(options), { deadlineMs: 120_000 });
+  await waitUntil(`node ${host.name} to be Ready`, () => isReadySince(options, startedMs), { deadlineMs: 120_000 });
   return { name: host.name, host, arch, daemons: { containerd, kubelet, "kube-proxy": proxy } };
 }
 
@@ -114,11 +115,21 @@ async function needed(command: string): Promise<string> {
   return await findOnPath(command) ?? `/usr/sbin/${command}`;
 }
 
-async function isReady({ host, controlPlane }: NodeOptions): Promise<boolean> {
+/** Whether this kubelet, not one before it, has said Ready. */
+async function isReadySince({ host, controlPlane }: NodeOptions, startedMs: number): Promise<boolean> {
   const { status, body } = await controlPlane.request("GET", `/api/v1/nodes/${host.name}`);
   if (status !== 200) return false;
   const { status: { conditions = [] } } = body as {
-    readonly status: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
+    readonly status: {
+      readonly conditions?: readonly {
+        readonly type: string;
+        readonly status: string;
+        readonly lastHeartbeatTime: string;
+      }[];
+    };
   };
-  return conditions.some(({ type, status }) => type === "Ready" && status === "True");
+  // The API server's times are whole seconds.
+  return conditions.some(({ type, status, lastHeartbeatTime }) =>
+    type === "Ready" && status === "True" && Date.parse(lastHeartbeatTime) >= startedMs - 1_000
+  );
 }

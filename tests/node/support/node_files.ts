@@ -1,6 +1,6 @@
 // The configuration files of a node's daemons. Pure.
 import { stringify } from "yaml";
-import type { NodeHost } from "./node_host.ts";
+import { labName, type NodeHost } from "./node_host.ts";
 import { CNI_FOLDER } from "./requirements.ts";
 
 /** What the files depend on. */
@@ -84,7 +84,7 @@ function renderKubelet({ host: { name, address, directory }, caFile }: NodeFiles
     },
     authorization: { mode: "AlwaysAllow" },
     cgroupDriver: "cgroupfs",
-    cgroupRoot: `/archway-${name}`,
+    cgroupRoot: `/${labName()}-${name}`,
     failCgroupV1: false,
     failSwapOn: false,
     featureGates: { KubeletInUserNamespace: true },

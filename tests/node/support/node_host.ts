@@ -44,8 +44,17 @@ export const NODE_NETWORK = "10.201.0";
 /** Paths that no flag moves, so each host has its own: shim sockets, the kubelet's device plugin socket, CNI results, log links. */
 const OWN_PATHS = ["/run/containerd", "/var/lib/kubelet", "/var/lib/cni", "/var/log/containers", "/etc/cni"];
 
+/** Name of the environment variable with the name of the lab. */
+export const LAB_NAME_VARIABLE = "ARCHWAY_TEST_NODES_NAME";
+
+/** What the cgroups of this lab begin with; a lab within a lab has a name of its own. */
+export function labName(): string {
+  return Deno.env.get(LAB_NAME_VARIABLE) ?? "archway";
+}
+
 const HOLD = 'echo $$ > "$1" && exec unshare --net --mount --propagation private sleep infinity';
-const ENTER = 'echo $$ > "$1" && shift && exec "$@"';
+/** Shell script that goes into the cgroup of its first argument and becomes the command of the others. */
+export const ENTER = 'echo $$ > "$1" && shift && exec "$@"';
 
 /** Makes a host and connects it to the first one. */
 export async function openNodeHost(options: HostOptions, first?: NodeHost): Promise<NodeHost> {
@@ -84,19 +93,20 @@ export function describeHost(
   };
 }
 
-function daemonTasks(name: string): string {
-  return `/sys/fs/cgroup/pids/archway-${name}-daemons/cgroup.procs`;
+/** The file that takes processes into the cgroup of a host's daemons. */
+export function daemonTasks(name: string): string {
+  return `/sys/fs/cgroup/pids/${labName()}-${name}-daemons/cgroup.procs`;
 }
 
 /** One cgroup for the daemons (how they are found at the end) and, in every hierarchy, the root of the kubelet's own. */
 async function makeCgroups(name: string): Promise<string> {
-  await Deno.mkdir(`/sys/fs/cgroup/pids/archway-${name}-daemons`, { recursive: true });
+  await Deno.mkdir(`/sys/fs/cgroup/pids/${labName()}-${name}-daemons`, { recursive: true });
   for (const hierarchy of CGROUP_HIERARCHIES) {
-    await Deno.mkdir(`/sys/fs/cgroup/${hierarchy}/archway-${name}`, { recursive: true });
+    await Deno.mkdir(`/sys/fs/cgroup/${hierarchy}/${labName()}-${name}`, { recursive: true });
   }
   for (const file of ["cpus", "mems"]) {
     const value = await Deno.readTextFile(`/sys/fs/cgroup/cpuset/cpuset.${file}`);
-    await Deno.writeTextFile(`/sys/fs/cgroup/cpuset/archway-${name}/cpuset.${file}`, value.trim());
+    await Deno.writeTextFile(`/sys/fs/cgroup/cpuset/${labName()}-${name}/cpuset.${file}`, value.trim());
   }
   return daemonTasks(name);
 }

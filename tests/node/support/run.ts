@@ -4,17 +4,17 @@
 // Two stages, because the API server and the tests live in the network namespace of the first node:
 //   run.ts           programs, host n1, clean_up.sh as a watcher of this process, then itself once more inside of n1's network
 //   run.ts --inside  control plane, registry, the other hosts, nodes; then `deno test` with the coordinates in its environment
-import { openNodeHost } from "./node_host.ts";
+import { daemonTasks, ENTER, LAB_NAME_VARIABLE, labName, openNodeHost } from "./node_host.ts";
 import { LAB_VARIABLE, startLab } from "./lab.ts";
 import { ensureNodePrograms } from "./programs.ts";
 import { missingForNodes } from "./requirements.ts";
+import { listTraces, readSysctls } from "./traces.ts";
 
 const INSIDE = "--inside";
 const CLEAN_UP = new URL("clean_up.sh", import.meta.url).pathname;
 const THIS_FILE = new URL(import.meta.url).pathname;
-/** Addresses and cgroups are fixed, so one lab runs at a time on a machine. */
-const LOCK_FILE = "/run/archway-test-nodes.lock";
-const SYSCTLS = ["vm/overcommit_memory", "kernel/panic", "kernel/panic_on_oops"];
+/** Cgroups have the name of the lab, so one of a name runs at a time on a machine. */
+const lockFile = (): string => `/run/${labName()}-test-nodes.lock`;
 
 function report(line: string): void {
   Deno.stderr.writeSync(new TextEncoder().encode(`nodes: ${line}\n`));
@@ -31,36 +31,45 @@ async function runOutside(args: readonly string[]): Promise<number> {
   const missing = missingForNodes();
   if (missing !== undefined) throw new Error(`Cannot run real nodes: ${missing}`);
   await ensureNodePrograms();
-  using lock = await Deno.open(LOCK_FILE, { create: true, write: true });
+  using lock = await Deno.open(lockFile(), { create: true, write: true });
   await lock.lock(true);
-  const directory = await Deno.makeTempDir({ prefix: "archway-nodes-" });
+  const directory = await Deno.makeTempDir({ prefix: `${labName()}-nodes-` });
   await cleanUp(directory); // What an earlier run left that ended with the machine's power.
-  await Deno.mkdir(directory, { recursive: true });
-  await saveSysctls(directory);
+  await Deno.mkdir(`${directory}/tmp`, { recursive: true });
+  const sysctls = await readSysctls();
+  await Deno.writeTextFile(`${directory}/sysctl.before`, sysctls);
   watch(directory);
+  let code = 1;
   try {
     const host = await openNodeHost({ name: "n1", index: 1, directory: `${directory}/n1` });
     const inside = [Deno.execPath(), "run", "-A", THIS_FILE, INSIDE, directory, String(host.holderPid), ...args];
-    return await runPassing("nsenter", ["-t", String(host.holderPid), "-n", "--", ...inside]);
+    const enter = ["nsenter", "-t", String(host.holderPid), "-n", "--", ...inside];
+    // In the cgroup of the first node, so that all of it ends with us, and with its temporary files in our folder.
+    const tasks = daemonTasks("n1");
+    code = await runPassing("sh", ["-c", ENTER, "sh", tasks, ...enter], await insideEnvironment(directory));
   } finally {
     await cleanUp(directory);
   }
+  const traces = Deno.env.has("ARCHWAY_TEST_KEEP") ? [] : await listTraces({ name: labName(), directory, sysctls });
+  for (const trace of traces) report(`left behind: ${trace}`);
+  return traces.length === 0 ? code : Math.max(code, 1);
 }
 
-async function saveSysctls(directory: string): Promise<void> {
-  const lines = await Promise.all(
-    SYSCTLS.map(async (name) => `${name}=${(await Deno.readTextFile(`/proc/sys/${name}`)).trim()}`),
-  );
-  await Deno.writeTextFile(`${directory}/sysctl.before`, `${lines.join("\n")}\n`);
+/** Temporary files and images that are built lie in the folder that is removed at the end. */
+async function insideEnvironment(directory: string): Promise<Readonly<Record<string, string>>> {
+  const storage = `${directory}/storage.conf`;
+  const [graph, run] = [`${directory}/images`, `${directory}/images-run`];
+  await Deno.writeTextFile(storage, `[storage]\ngraphroot = "${graph}"\nrunroot = "${run}"\n`);
+  return { TMPDIR: `${directory}/tmp`, CONTAINERS_STORAGE_CONF: storage, [LAB_NAME_VARIABLE]: labName() };
 }
 
 async function cleanUp(directory: string): Promise<void> {
-  await new Deno.Command("sh", { args: [CLEAN_UP, directory], stdin: "null" }).output();
+  await new Deno.Command("sh", { args: [CLEAN_UP, labName(), directory], stdin: "null" }).output();
 }
 
 /** Cleans up after us even if we are killed. In a session of its own, so that Ctrl-C does not end it with us. */
 function watch(directory: string): void {
-  const args = ["sh", CLEAN_UP, directory, String(Deno.pid)];
+  const args = ["sh", CLEAN_UP, labName(), directory, String(Deno.pid)];
   new Deno.Command("setsid", { args, stdin: "null", stdout: "null", stderr: "null" }).spawn().unref();
 }
 

@@ -1,6 +1,6 @@
 // A stream of pods while something happens to Archway: one in ten on the real nodes, the others on nodes that kwok plays.
 import { type Fate, judgePod } from "../../chaos/fate.ts";
-import type { NodeSpec } from "../../cluster/support/cluster_access.ts";
+import { type NodeSpec, read } from "../../cluster/support/cluster_access.ts";
 import { failedWebhookCalls, startPodLoad } from "../../cluster/support/pod_load.ts";
 import { isScheduled, listNodeArchitectures, type PodOutcome, waitForPods } from "../../cluster/support/pods.ts";
 import type { OpenLab } from "./open_lab.ts";
@@ -11,8 +11,10 @@ export interface StreamResult {
   readonly fates: Readonly<Record<Fate, readonly string[]>>;
   /** Creations that the API server refused or did not answer. */
   readonly failures: readonly string[];
-  /** Webhook calls that the API server let pass unanswered. */
+  /** Webhook calls that the API server let pass unanswered; counted anew when it starts. */
   readonly unanswered: number;
+  /** From creation to the scheduler's choice, of the pod that took longest and was not missed; by whole seconds (ms). */
+  readonly longestWaitMs: number;
 }
 
 const FAKE = { key: "archway.dev/test", value: "kwok", effect: "NoSchedule" } as const;
@@ -54,8 +56,22 @@ export async function streamDuring(lab: OpenLab, event: () => Promise<void>): Pr
     const architectures = [images[numberOf(pod) % images.length]?.arch ?? ""];
     fates[await judgePod(lab, pod, { namespace, architectures, nodes })].push(pod.name);
   }
+  const waits = await readWaits(lab, namespace);
+  const handled = pods.filter(({ name }) => !fates.missed.includes(name));
+  const longestWaitMs = Math.max(0, ...handled.map(({ name }) => waits.get(name) ?? Infinity));
   await lab.request("DELETE", `/api/v1/namespaces/${namespace}`);
-  return { pods: created, fates, failures, unanswered: await failedWebhookCalls(lab) - before };
+  return { pods: created, fates, failures, unanswered: await failedWebhookCalls(lab) - before, longestWaitMs };
+}
+
+/** From creation to the scheduler's choice, by pod (ms). */
+async function readWaits(lab: OpenLab, namespace: string): Promise<ReadonlyMap<string, number>> {
+  const { body } = await lab.request("GET", `/api/v1/namespaces/${namespace}/pods`);
+  const items = [read(body, "items")].flat();
+  return new Map(items.map((pod) => {
+    const scheduled = [read(pod, "status", "conditions")].flat().find((each) => read(each, "type") === "PodScheduled");
+    const [from, to] = [read(pod, "metadata", "creationTimestamp"), read(scheduled, "lastTransitionTime")];
+    return [String(read(pod, "metadata", "name")), Date.parse(String(to)) - Date.parse(String(from))];
+  }));
 }
 
 function numberOf({ name }: PodOutcome): number {

@@ -1,0 +1,71 @@
+// README's install and uninstall, pasted into a shell as they stand there.
+import assert from "node:assert/strict";
+import { read } from "../cluster/support/cluster_access.ts";
+import { lacks } from "../support/needs.ts";
+import { assertNothingLeft } from "./support/hold.ts";
+import { kubectl, NAMESPACE } from "./support/install.ts";
+import { type OpenLab, openLab } from "./support/open_lab.ts";
+import { commandsOf, openPasteShell, shellBlockOf } from "./support/pasted.ts";
+
+const README = new URL("../../README.md", import.meta.url);
+const CONFIG = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster";
+
+/** When the last container of Archway started: its image was there (epoch ms, whole seconds). */
+async function imagesThereMs(lab: OpenLab): Promise<number> {
+  const { body } = await lab.request("GET", `/api/v1/namespaces/${NAMESPACE}/pods`);
+  const statuses = [read(body, "items")].flat().flatMap((pod) => [read(pod, "status", "containerStatuses")].flat());
+  return Math.max(...statuses.map((each) => Date.parse(String(read(each, "state", "running", "startedAt")))));
+}
+
+/** Since when a condition holds (epoch ms, whole seconds). */
+async function heldSinceMs(lab: OpenLab, path: string): Promise<number> {
+  const { body } = await lab.request("GET", path);
+  const found = [read(body, "status", "conditions")].flat().find((each) => read(each, "type") === "Available");
+  assert.equal(read(found, "status"), "True", path);
+  return Date.parse(String(read(found, "lastTransitionTime")));
+}
+
+Deno.test(
+  "node: README's install block, pasted as it is, makes Archway work within 10 s, and its uninstall leaves nothing",
+  {
+    ignore: lacks("nodes"),
+  },
+  async (t) => {
+    await using lab = await openLab();
+    const readme = await Deno.readTextFile(README);
+    // Times hold on native nodes, and the block says nothing of nodes.
+    await kubectl(lab, "cordon", "n2");
+    await using shell = await openPasteShell(lab, `${lab.lab.registry}/pasted:1`);
+
+    await t.step("install: everything is Available within 10 s of the images being there", async () => {
+      const said = await shell.paste(shellBlockOf(readme, "Install on a cluster"));
+      assert.match(said, /successfully rolled out[\s\S]*condition met\n/);
+      const from = await imagesThereMs(lab);
+      const deployment = `/apis/apps/v1/namespaces/${NAMESPACE}/deployments/archway`;
+      const until = Math.max(await heldSinceMs(lab, deployment), await heldSinceMs(lab, CONFIG));
+      assert.ok(until - from <= 10_000, `${until - from} ms`);
+    });
+    await t.step("a pod is gated through the Service, and runs where its image can", async () => {
+      // As docs/registries.md says of a registry without TLS.
+      const declared = `ARCHWAY_INSECURE_REGISTRY=${lab.lab.registry}`;
+      await kubectl(lab, "-n", NAMESPACE, "set", "env", "deployment/archway", declared);
+      await kubectl(lab, "-n", NAMESPACE, "rollout", "status", "deployment/archway", "--timeout=120s");
+      await kubectl(lab, "uncordon", "n2");
+      const namespace = await lab.createNamespace("pasted");
+      await lab.createPods(namespace, [{ name: "arm", image: "arm-single", args: ["hello"] }]);
+      assert.equal(await lab.logOfEnded(namespace, "arm"), "hello from linux/arm64\n");
+      const labels = read(
+        (await lab.request("GET", `/api/v1/namespaces/${namespace}/pods/arm`)).body,
+        "metadata",
+        "labels",
+      );
+      assert.equal(read(labels, "multiarch.openshift.io/scheduling-gate"), "removed");
+    });
+    await t.step("uninstall: the commands in their order", async () => {
+      const [config = "", manifests = ""] = commandsOf(readme, "**Uninstall**, in this order");
+      assert.deepEqual([config.split(" ")[1], manifests.split(" ")[2]], ["delete", "-k"]);
+      await shell.paste(`${config}\n${manifests}`);
+      await assertNothingLeft(lab);
+    });
+  },
+);

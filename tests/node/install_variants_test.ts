@@ -1,0 +1,155 @@
+// Every way to install Archway, on the nodes: installed, a pod placed, no request refused for want of a right, uninstalled with
+// nothing left. What an overlay needs of others is named by the API server, then defined and played here.
+import assert from "node:assert/strict";
+import { read } from "../cluster/support/cluster_access.ts";
+import { readAuditLog } from "../cluster/support/audit_log.ts";
+import { findHelm } from "../manifests/support/helm.ts";
+import { lacks } from "../support/needs.ts";
+import { runCommand } from "./support/commands.ts";
+import { defineKinds, type ForeignKind, injectCa, keepCertificate, keepTrustedCa } from "./support/foreign_apis.ts";
+import { assertNothingLeft, rolledOut } from "./support/hold.ts";
+import { configure, ensureImage, install, kubectl, NAMESPACE, ON_NATIVE_NODES, uninstall } from "./support/install.ts";
+import { type OpenLab, openLab } from "./support/open_lab.ts";
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+const CHART = `${ROOT}manifests/helm/archway`;
+const ACCOUNT = `system:serviceaccount:${NAMESPACE}:archway`;
+
+/** An overlay, or the base with components. */
+interface Variant {
+  readonly kustomization: string;
+  readonly components: readonly string[];
+  /** What the API server must know besides. */
+  readonly needs: readonly ForeignKind[];
+  /** Who keeps certificate and CA. */
+  readonly certificates: "archway" | "cert-manager" | "openshift";
+}
+
+const OWN = { needs: [], certificates: "archway" } as const;
+
+/** Components that go together share an installation; each is in one. */
+const VARIANTS: readonly Variant[] = [
+  {
+    ...OWN,
+    kustomization: "overlays/vanilla",
+    components: ["prewarm", "daemonsets-warn", "migration", "registry-ca", "no-pull-secrets"],
+  },
+  { ...OWN, kustomization: "overlays/gke", components: ["live-architectures", "least-privilege"] },
+  {
+    ...OWN,
+    kustomization: "overlays/monitoring",
+    components: ["node-registry-config", "hostmount-anyuid"],
+    needs: ["ServiceMonitor", "PrometheusRule"],
+  },
+  {
+    kustomization: "overlays/cert-manager",
+    components: [],
+    needs: ["Issuer", "Certificate"],
+    certificates: "cert-manager",
+  },
+  {
+    kustomization: "overlays/openshift",
+    components: ["no-node-registry-config"],
+    needs: ["ServiceMonitor", "PrometheusRule"],
+    certificates: "openshift",
+  },
+];
+
+/** Requests of Archway that the API server refused for want of a right, since the log was so long. */
+async function refusedSince(lab: OpenLab, count: number): Promise<readonly string[]> {
+  const requests = await readAuditLog(lab.auditLogFile ?? "");
+  return requests.slice(count).filter(({ user, status }) => user === ACCOUNT && status === 403)
+    .map(({ verb, uri }) => `${verb} ${uri}`);
+}
+
+async function auditLength(lab: OpenLab): Promise<number> {
+  return (await readAuditLog(lab.auditLogFile ?? "")).length;
+}
+
+/** Runs a pod whose image is for arm64 alone, and asserts that Archway has put it there. */
+async function assertPlaces(lab: OpenLab): Promise<void> {
+  const namespace = await lab.createNamespace("variant");
+  await lab.createPods(namespace, [{ name: "arm", image: "arm-single", args: ["hello"] }]);
+  assert.equal(await lab.logOfEnded(namespace, "arm"), "hello from linux/arm64\n");
+  const pod = (await lab.request("GET", `/api/v1/namespaces/${namespace}/pods/arm`)).body;
+  assert.equal(read(pod, "metadata", "labels", "multiarch.openshift.io/node-affinity"), "set");
+  await kubectl(lab, "delete", "namespace", namespace, "--wait=false");
+}
+
+/** The kinds that the API server says it does not know. */
+async function unknownKinds(lab: OpenLab, kustomization: string): Promise<readonly string[]> {
+  const { code, stderr } = await lab.kubectl(["apply", "--dry-run=server", "-k", `${ROOT}manifests/${kustomization}`]);
+  if (code === 0) return [];
+  return [...new Set([...stderr.matchAll(/no matches for kind "(\w+)"/g)].map(([, kind = ""]) => kind))];
+}
+
+/** What must be there before the manifests are. Gives the CA where others keep it. */
+async function prepare(lab: OpenLab, { certificates, components }: Variant): Promise<string> {
+  if (certificates === "archway") {
+    if (!components.includes("registry-ca")) return "";
+    await kubectl(lab, "create", "namespace", NAMESPACE);
+    const file = `--from-file=ca.crt=${lab.caFile}`;
+    await kubectl(lab, "-n", NAMESPACE, "create", "configmap", "archway-registry-ca", file);
+    return "";
+  }
+  const pem = await keepCertificate(lab);
+  if (certificates === "openshift") await keepTrustedCa(lab, pem);
+  return pem;
+}
+
+Deno.test("node: every overlay and every component installs, places a pod within its rights, and uninstalls", {
+  ignore: lacks("nodes"),
+}, async (t) => {
+  await using lab = await openLab();
+  const image = await ensureImage(lab);
+  for (const variant of VARIANTS) {
+    const { kustomization, components, needs, certificates } = variant;
+    await t.step([kustomization, ...components].join(" + "), async () => {
+      const before = await auditLength(lab);
+      assert.deepEqual([...await unknownKinds(lab, kustomization)].sort(), [...needs].sort());
+      await using _kinds = await defineKinds(lab, needs);
+      const pem = await prepare(lab, variant);
+      const args = [`--insecure-registry=${lab.lab.registry}`];
+      await install(lab, { image, kustomization, components, args, patch: ON_NATIVE_NODES });
+      const isInjected = certificates === "openshift";
+      if (isInjected) await injectCa(lab, pem, "checks");
+      await Promise.all([configure(lab), ...(isInjected ? [injectCa(lab, pem, "gate")] : [])]);
+      await assertPlaces(lab);
+      assert.deepEqual(await refusedSince(lab, before), []);
+      await uninstall(lab, { kustomization, components });
+      await assertNothingLeft(lab);
+    });
+  }
+});
+
+Deno.test("node: the Helm chart installs, places a pod within its rights, and uninstalls", {
+  ignore: lacks("nodes"),
+}, async () => {
+  await using lab = await openLab();
+  const image = await ensureImage(lab);
+  const helm = await findHelm();
+  assert.ok(helm !== undefined, "Helm is built by Go, which the nodes need as well");
+  const before = await auditLength(lab);
+  const env = { KUBECONFIG: lab.kubeconfigFile, HOME: lab.directory };
+  const values = `${lab.directory}/values.json`;
+  const extraArgs = [`--insecure-registry=${lab.lab.registry}`];
+  await Deno.writeTextFile(
+    values,
+    JSON.stringify({ image, extraArgs, nodeSelector: { "kubernetes.io/arch": "amd64" } }),
+  );
+  const release = ["archway", "--namespace", NAMESPACE];
+  await runCommand(helm, ["install", ...release, CHART, "--create-namespace", "--values", values], { env });
+  await rolledOut(lab);
+  await configure(lab);
+  await assertPlaces(lab);
+  assert.deepEqual(await refusedSince(lab, before), []);
+  // As the chart's notes say.
+  await kubectl(lab, "delete", "clusterpodplacementconfig", "cluster", "--timeout=90s");
+  await runCommand(helm, ["uninstall", ...release, "--wait"], { env });
+  const definitions = await kubectl(lab, "get", "crds", "-o", "name");
+  assert.deepEqual(definitions.trim().split("\n").filter((name) => name.includes("multiarch")).length, 3);
+  const ours = definitions.split("\n").filter((name) => name.includes("multiarch"));
+  await kubectl(lab, "delete", "namespace", NAMESPACE);
+  await kubectl(lab, "delete", ...ours);
+  await assertNothingLeft(lab);
+});

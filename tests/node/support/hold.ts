@@ -1,0 +1,55 @@
+// What must hold of a stream of pods whatever happens to Archway, and what the tests of its life share.
+import assert from "node:assert/strict";
+import { waitUntil } from "../../cluster/support/wait.ts";
+import { kubectl, NAMESPACE } from "./install.ts";
+import type { OpenLab } from "./open_lab.ts";
+import { leaderOf, listReplicas, type Replica } from "./replicas.ts";
+import { streamDuring, type StreamResult } from "./stream.ts";
+
+/** Nothing stuck, misplaced or refused; a pod is missed only where no replica answered the API server. */
+export function assertHeld({ pods, fates, failures, unanswered }: StreamResult): void {
+  const { stuck, misplaced, missed } = fates;
+  assert.deepEqual({ stuck, misplaced, failures }, { stuck: [], misplaced: [], failures: [] });
+  assert.ok(pods > 0);
+  // The API server counts the calls that it let pass itself.
+  assert.ok(missed.length <= unanswered, `${missed.length} missed, ${unanswered} unanswered`);
+}
+
+/** Runs a step under a stream of pods, asserts what must hold of it, and gives what it came to. */
+export async function holdDuring(lab: OpenLab, event: () => Promise<void>): Promise<StreamResult> {
+  const result = await streamDuring(lab, event);
+  assertHeld(result);
+  return result;
+}
+
+/** Waits for the Deployment's rollout. */
+export async function rolledOut(lab: OpenLab): Promise<void> {
+  await kubectl(lab, "-n", NAMESPACE, "rollout", "status", "deployment/archway", "--timeout=120s");
+}
+
+/** The replica that leads, as soon as one does. */
+export async function findLeader(lab: OpenLab): Promise<Replica> {
+  return await waitUntil("one of the replicas to lead", async () => {
+    const leader = await leaderOf(lab);
+    return leader === "" ? undefined : (await listReplicas(lab)).find(({ name }) => leader.includes(name));
+  }, { deadlineMs: 60_000 });
+}
+
+/** Waits until as many replicas as wanted are ready and one leads. */
+export async function readyAndLed(lab: OpenLab, replicas = 2): Promise<void> {
+  await waitUntil("the Lease to be held and the replicas to be ready", async () => {
+    const path = "jsonpath={.status.readyReplicas}";
+    const ready = await kubectl(lab, "-n", NAMESPACE, "get", "deployment", "archway", "-o", path);
+    return ready.trim() === String(replicas) && await leaderOf(lab) !== "";
+  }, { deadlineMs: 120_000 });
+}
+
+/** Nothing that Archway or its manifests bring is in the cluster, in any namespace. */
+export async function assertNothingLeft(lab: OpenLab): Promise<void> {
+  const kinds = [
+    ...["mutatingwebhookconfigurations", "validatingwebhookconfigurations", "crds", "namespaces"],
+    ...["clusterroles", "clusterrolebindings", "priorityclasses"],
+  ];
+  const names = await kubectl(lab, "get", kinds.join(), "-o", "name");
+  assert.deepEqual(names.split("\n").filter((name) => /archway|multiarch/.test(name)), []);
+}

@@ -1,0 +1,69 @@
+// Runs what README says in a shell, as it stands there, in a copy of the checkout. What the environment has of its own is set
+// outside of the block: the image's name, where the base comes from, the kubeconfig.
+import { dirname } from "node:path";
+import { buildBaseImage, findDeno } from "./base_image.ts";
+import { runCommand } from "./commands.ts";
+import type { OpenLab } from "./open_lab.ts";
+
+const ROOT = new URL("../../../", import.meta.url).pathname;
+/** The base that manifests/image/Containerfile names, which no test machine can reach. */
+const BASE = { host: "gcr.io/distroless", name: "distroless/cc-debian12:nonroot" } as const;
+const LOCAL_BASE = "localhost/archway-test-base:v1";
+
+/** The only shell block below a heading of README. Throws when there is none. Pure. */
+export function shellBlockOf(readme: string, heading: string): string {
+  const start = readme.indexOf(`\n## ${heading}\n`);
+  const section = readme.slice(start + 1).split("\n## ")[0] ?? "";
+  const block = /```sh\n([\s\S]*?)```/.exec(start < 0 ? "" : section)?.[1];
+  if (block === undefined) throw new Error(`Cannot find a shell block below "${heading}" in README.md`);
+  return block;
+}
+
+/** The kubectl commands in a paragraph of README that begins with these words, in their order. Pure. */
+export function commandsOf(readme: string, paragraph: string): readonly string[] {
+  const start = readme.indexOf(`\n${paragraph}`);
+  const text = readme.slice(start).trimStart().split("\n\n")[0] ?? "";
+  const commands = [...text.matchAll(/`(kubectl [^`]+)`/g)].map(([, command = ""]) => command.replaceAll("\n", " "));
+  if (start < 0 || commands.length === 0) throw new Error(`Cannot find commands in "${paragraph}" of README.md`);
+  return commands;
+}
+
+/** A shell in a copy of the checkout. Dispose it to remove the copy. */
+export interface PasteShell extends AsyncDisposable {
+  /** Runs the text; gives what it printed. Throws with that when a command of it fails. */
+  paste(text: string): Promise<string>;
+}
+
+/** Copies the checkout and serves the image's base from the lab's registry, as a mirror would. */
+export async function openPasteShell(lab: OpenLab, image: string): Promise<PasteShell> {
+  const folder = await Deno.makeTempDir({ prefix: "archway-pasted-" });
+  const leaveOut = [".git", "dist", ".ci"].map((name) => `--exclude=./${name}`);
+  const copy = `tar -C "$1" ${leaveOut.join(" ")} -cf - . | tar -C "$2" -xf -`;
+  await runCommand("sh", ["-c", copy, "sh", ROOT, folder]);
+  const registries = `${folder}.registries.conf`;
+  await Deno.writeTextFile(registries, renderRegistries(lab.lab.registry));
+  const storage = { CONTAINERS_REGISTRIES_CONF: registries };
+  await buildBaseImage(LOCAL_BASE);
+  const mirrored = `docker://${lab.lab.registry}/${BASE.name}`;
+  await runCommand("buildah", ["manifest", "push", "--all", LOCAL_BASE, mirrored], { env: storage });
+  const env = {
+    ...storage,
+    IMAGE: image,
+    DENO_BIN_ARM64: await findDeno("arm64"),
+    KUBECONFIG: lab.kubeconfigFile,
+    PATH: `${dirname(lab.kubectlFile)}:${dirname(Deno.execPath())}:${Deno.env.get("PATH") ?? ""}`,
+  };
+  return {
+    paste: (text) => runCommand("bash", ["-ec", text], { cwd: folder, env }),
+    [Symbol.asyncDispose]: async () => {
+      await Deno.remove(folder, { recursive: true });
+      await Deno.remove(registries);
+    },
+  };
+}
+
+/** What engines read of registries: the base is mirrored by the lab's registry, which speaks plain HTTP. */
+function renderRegistries(registry: string): string {
+  const mirror = `[[registry]]\nprefix = "${BASE.host}"\nlocation = "${registry}/distroless"\ninsecure = true\n`;
+  return `${mirror}[[registry]]\nlocation = "${registry}"\ninsecure = true\n`;
+}
