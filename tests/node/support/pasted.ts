@@ -40,14 +40,15 @@ export async function openPasteShell(lab: OpenLab, image: string): Promise<Paste
   const leaveOut = [".git", "dist", ".ci"].map((name) => `--exclude=./${name}`);
   const copy = `tar -C "$1" ${leaveOut.join(" ")} -cf - . | tar -C "$2" -xf -`;
   await runCommand("sh", ["-c", copy, "sh", ROOT, folder]);
-  const registries = `${folder}.registries.conf`;
-  await Deno.writeTextFile(registries, renderRegistries(lab.lab.registry));
-  const storage = { CONTAINERS_REGISTRIES_CONF: registries };
+  const home = await Deno.makeTempDir({ prefix: "archway-home-" });
+  await Deno.mkdir(`${home}/.config/containers`, { recursive: true });
+  await Deno.writeTextFile(`${home}/.config/containers/registries.conf`, renderRegistries(lab.lab.registry));
   await buildBaseImage(LOCAL_BASE);
   const mirrored = `docker://${lab.lab.registry}/${BASE.name}`;
-  await runCommand("buildah", ["manifest", "push", "--all", LOCAL_BASE, mirrored], { env: storage });
+  await runCommand("buildah", ["manifest", "push", "--all", LOCAL_BASE, mirrored], { env: { HOME: home } });
   const env = {
-    ...storage,
+    HOME: home,
+    DENO_DIR: Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME") ?? ""}/.cache/deno`,
     IMAGE: image,
     DENO_BIN_ARM64: await findDeno("arm64"),
     KUBECONFIG: lab.kubeconfigFile,
@@ -57,7 +58,7 @@ export async function openPasteShell(lab: OpenLab, image: string): Promise<Paste
     paste: (text) => runCommand("bash", ["-ec", text], { cwd: folder, env }),
     [Symbol.asyncDispose]: async () => {
       await Deno.remove(folder, { recursive: true });
-      await Deno.remove(registries);
+      await Deno.remove(home, { recursive: true });
     },
   };
 }

@@ -59,7 +59,7 @@ async function runOutside(args: readonly string[]): Promise<number> {
 async function insideEnvironment(directory: string): Promise<Readonly<Record<string, string>>> {
   const storage = `${directory}/storage.conf`;
   const [graph, run] = [`${directory}/images`, `${directory}/images-run`];
-  await Deno.writeTextFile(storage, `[storage]\ngraphroot = "${graph}"\nrunroot = "${run}"\n`);
+  await Deno.writeTextFile(storage, `[storage]\ndriver = "overlay"\ngraphroot = "${graph}"\nrunroot = "${run}"\n`);
   return { TMPDIR: `${directory}/tmp`, CONTAINERS_STORAGE_CONF: storage, [LAB_NAME_VARIABLE]: labName() };
 }
 
