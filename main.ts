@@ -108,7 +108,7 @@ async function runDaemon(
 ): Promise<number> {
   const { namespace, nodeName = "", adminListen } = config;
   const { runEnoexecDaemon } = await import("./serve/enoexec_daemon.ts");
-  const { systemTracer } = await import("./lib/enoexec/daemon/spawn_bpftrace.ts");
+  const { spawnBpftrace: start } = await import("./lib/enoexec/daemon/spawn_bpftrace.ts");
   const { openKubeApi } = await import("./lib/k8s/rest_api.ts");
   const log = openLogger({ level: config.fallbackLogLevel, write: terminal.err });
   const access = await openAccess(
@@ -117,7 +117,7 @@ async function runDaemon(
   );
   await using api = openKubeApi(access, { clock: systemClock, log, userAgent: USER_AGENT });
   const clock = systemClock;
-  await runEnoexecDaemon({ ...systemTracer, api, clock, log, nodeName, namespace, adminListen }, stop);
+  await runEnoexecDaemon({ start, api, clock, log, nodeName, namespace, adminListen }, stop);
   log.close();
   return ExitCode.done;
 }

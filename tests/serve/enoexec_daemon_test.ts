@@ -20,8 +20,6 @@ Deno.test("runEnoexecDaemon() is ready once it traces, shows its metrics, and en
     namespace: "archway-system",
     adminListen: { host: "127.0.0.1", port: 0 },
     start: (script) => trace = new FakeTrace(script),
-    readParts: () => Promise.resolve({ hasTypes: true, hasTracefs: true, hasSystemCallEvents: true }),
-    readLayout: () => Promise.resolve("hybrid"),
     onListening: (opened) => port = opened,
   }, stop.signal);
   const ask = async (path: string): Promise<readonly [number, string]> => {

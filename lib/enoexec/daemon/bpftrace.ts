@@ -2,9 +2,9 @@
 import { backoffMs, type Clock } from "../../clock.ts";
 import { openDeadline } from "../../k8s/deadline.ts";
 import { errorText, type Logger } from "../../log.ts";
-import { judgeTraceEnd, missingPart, type TraceFault, type TraceParts } from "./trace_faults.ts";
+import { judgeTraceEnd, type TraceFault } from "./trace_faults.ts";
 import { type TraceMessage, TraceReader } from "./trace_output.ts";
-import { ALIVE_WITHIN_MS, type CgroupLayout, type KernelFacts, renderTraceScript } from "./trace_script.ts";
+import { ALIVE_WITHIN_MS, type KernelFacts, renderTraceScript } from "./trace_script.ts";
 
 /** A running bpftrace. */
 export interface TraceProcess {
@@ -21,8 +21,6 @@ export interface TraceDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly start: (script: string) => TraceProcess;
-  readonly readParts: () => Promise<TraceParts>;
-  readonly readLayout: () => Promise<CgroupLayout>;
   readonly onMessage: (message: TraceMessage) => void;
   /** Hears that bpftrace ended without being told to. */
   readonly onFailure: () => void;
@@ -47,7 +45,7 @@ export function openTrace(deps: TraceDeps): Trace {
   let isTracing = false;
   const setTracing = (value: boolean) => (): void => void (isTracing = value);
   const run = async (signal: AbortSignal): Promise<void> => {
-    let facts: KernelFacts | undefined;
+    let facts: KernelFacts = { parentField: "__parent", canProbe: true };
     for (let failures = 0; !signal.aborted;) {
       const startedMs = clock.monotonicMs();
       const end = await attempt(deps, { facts, signal, onAttached: setTracing(true) }).finally(setTracing(false));
@@ -68,18 +66,14 @@ export function openTrace(deps: TraceDeps): Trace {
 }
 
 interface Attempt {
-  /** What an earlier attempt has found out about the kernel. */
-  readonly facts: KernelFacts | undefined;
+  readonly facts: KernelFacts;
   readonly signal: AbortSignal;
   readonly onAttached: () => void;
 }
 
-async function attempt(deps: TraceDeps, { facts, ...run }: Attempt): Promise<TraceFault> {
+async function attempt(deps: TraceDeps, run: Attempt): Promise<TraceFault> {
   try {
-    const missing = missingPart(await deps.readParts());
-    if (missing !== undefined) return { kind: "failed", reason: missing };
-    const cgroups = await deps.readLayout();
-    return await traceOnce(deps, { facts: facts ?? { parentField: "__parent", cgroups, canProbe: true }, ...run });
+    return await traceOnce(deps, run);
   } catch (error) {
     return { kind: "failed", reason: `Cannot trace this node: ${errorText(error)}` };
   }
@@ -88,7 +82,7 @@ async function attempt(deps: TraceDeps, { facts, ...run }: Attempt): Promise<Tra
 /** One run of bpftrace, until it ends, says nothing for too long, or the signal aborts. */
 async function traceOnce(
   { clock, log, start, onMessage }: TraceDeps,
-  { facts, signal, onAttached }: Attempt & { readonly facts: KernelFacts },
+  { facts, signal, onAttached }: Attempt,
 ): Promise<TraceFault> {
   const reader = new TraceReader();
   const process = start(renderTraceScript(facts));

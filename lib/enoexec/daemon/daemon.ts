@@ -16,7 +16,7 @@ import type { TracedFailure, TraceMessage } from "./trace_output.ts";
 import { UnplacedFailures } from "./unplaced_failures.ts";
 
 /** What the daemon needs. */
-export interface DaemonDeps extends Pick<TraceDeps, "start" | "readParts" | "readLayout"> {
+export interface DaemonDeps extends Pick<TraceDeps, "start"> {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly log: Logger;

@@ -1,7 +1,7 @@
-// bpftrace as a child process, and what it needs of the node.
-import type { TraceDeps, TraceProcess } from "./bpftrace.ts";
-import type { TraceParts } from "./trace_faults.ts";
-import { type CgroupLayout, cgroupLayoutOf, TRACE_ENVIRONMENT } from "./trace_script.ts";
+// bpftrace as a child process. What the node lacks is left to it to say: the runtime lets no program read /sys without every
+// permission there is.
+import type { TraceProcess } from "./bpftrace.ts";
+import { TRACE_ENVIRONMENT } from "./trace_script.ts";
 
 /** Where Debian's package and the image have it. */
 const BPFTRACE = "/usr/bin/bpftrace";
@@ -13,17 +13,8 @@ const MAX_STDERR = 8_192;
 /** Longest orderly end after SIGTERM (ms): the maps are printed and the probes let go. */
 const GRACE_MS = 2_000;
 
-const TRACEFS = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
-
-/** This machine, as a trace needs it. */
-export const systemTracer: Pick<TraceDeps, "start" | "readParts" | "readLayout"> = {
-  start: spawnBpftrace,
-  readParts: readTraceParts,
-  readLayout: readCgroupLayout,
-};
-
 /** Starts it with a script. It gets nothing of our environment. */
-function spawnBpftrace(script: string): TraceProcess {
+export function spawnBpftrace(script: string): TraceProcess {
   const child = new Deno.Command(BPFTRACE, {
     args: ["-f", "json", "-B", "line", "-e", script],
     clearEnv: true,
@@ -69,24 +60,4 @@ async function readEnd(stream: ReadableStream<Uint8Array>): Promise<string> {
   let text = "";
   for await (const chunk of stream) text = (text + decoder.decode(chunk, { stream: true })).slice(-MAX_STDERR);
   return text;
-}
-
-/** What this node has of what a trace needs. */
-async function readTraceParts(): Promise<TraceParts> {
-  const events = await Promise.all(TRACEFS.map((folder) => exists(`${folder}/events`)));
-  const calls = await Promise.all(TRACEFS.map((folder) => exists(`${folder}/events/syscalls/sys_exit_execve/id`)));
-  return {
-    hasTypes: await exists("/sys/kernel/btf/vmlinux"),
-    hasTracefs: events.includes(true),
-    hasSystemCallEvents: calls.includes(true),
-  };
-}
-
-/** How this node mounts its cgroups. */
-async function readCgroupLayout(): Promise<CgroupLayout> {
-  return cgroupLayoutOf(await Deno.readTextFile("/proc/self/cgroup"));
-}
-
-async function exists(path: string): Promise<boolean> {
-  return await Deno.stat(path).then(() => true, () => false);
 }

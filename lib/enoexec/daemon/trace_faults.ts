@@ -1,15 +1,5 @@
-// Why a node cannot be traced, in words that say what to do, from what is missing on it or from what bpftrace said.
+// Why a node cannot be traced, in words that say what to do, from what bpftrace said at its end.
 import type { KernelFacts } from "./trace_script.ts";
-
-/** What the node has, as the daemon sees it. */
-export interface TraceParts {
-  /** /sys/kernel/btf/vmlinux can be read. */
-  readonly hasTypes: boolean;
-  /** A tracefs is at /sys/kernel/tracing or /sys/kernel/debug/tracing. */
-  readonly hasTracefs: boolean;
-  /** It has events/syscalls/sys_exit_execve. */
-  readonly hasSystemCallEvents: boolean;
-}
 
 /** What the end of bpftrace means. */
 export type TraceFault =
@@ -18,28 +8,17 @@ export type TraceFault =
   /** One sentence; starting again helps only after someone has acted, or by chance. */
   | { readonly kind: "failed"; readonly reason: string };
 
-/** The first thing that is missing, or undefined. Pure. */
-export function missingPart({ hasTypes, hasTracefs, hasSystemCallEvents }: TraceParts): string | undefined {
-  if (!hasTypes) {
-    return "Cannot trace this node: the kernel has no type information (BTF) in /sys/kernel/btf/vmlinux. " +
-      "It needs CONFIG_DEBUG_INFO_BTF=y.";
-  }
-  if (!hasTracefs) {
-    return "Cannot trace this node: no tracefs at /sys/kernel/tracing. Mount it on the node " +
-      "(mount -t tracefs tracefs /sys/kernel/tracing) and into the pod as a hostPath.";
-  }
-  if (!hasSystemCallEvents) {
-    return "Cannot trace this node: its tracefs has no events/syscalls/sys_exit_execve. " +
-      "The kernel needs CONFIG_FTRACE_SYSCALLS=y.";
-  }
-  return undefined;
-}
-
 /** Longest quotation of bpftrace. */
 const MAX_SAID = 300;
 
 /** Known sayings of bpftrace, and what to do. The first that fits is the reason. */
 const SAYINGS: readonly (readonly [pattern: RegExp, reason: string])[] = [
+  [
+    /tracepoint not found: syscalls:/,
+    "Cannot trace this node: /sys/kernel/tracing has no events of system calls. Mount tracefs on the node " +
+    "(mount -t tracefs tracefs /sys/kernel/tracing) and into the pod as a hostPath; the kernel needs " +
+    "CONFIG_FTRACE_SYSCALLS=y.",
+  ],
   [
     /only supports running as the root user/,
     "Cannot trace this node: bpftrace must run as root (runAsUser: 0).",
@@ -71,7 +50,7 @@ export function judgeTraceEnd(
   }
   const known = SAYINGS.find(([pattern]) => pattern.test(text))?.[1] ??
     `Cannot trace this node: bpftrace ended with ${code}.`;
-  const said = lines.at(-1)?.slice(0, MAX_SAID);
+  const said = (lines.findLast((line) => line.includes("ERROR")) ?? lines.at(-1))?.slice(0, MAX_SAID);
   return { kind: "failed", reason: said === undefined ? known : `${known} It said: ${said}` };
 }
 

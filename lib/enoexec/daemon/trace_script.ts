@@ -10,14 +10,10 @@
 // files are reported. A cgroup
 // that fails in a loop is printed once a minute, so that a hostile container costs no more than a map look-up a start.
 
-/** How the hierarchies of cgroups are mounted: `hybrid` is v1 with an additional unified hierarchy. */
-export type CgroupLayout = "v1" | "hybrid" | "v2";
-
 /** What differs between kernels. */
 export interface KernelFacts {
   /** Field of `struct kernfs_node`: `parent` before Linux 6.15. */
   readonly parentField: "__parent" | "parent";
-  readonly cgroups: CgroupLayout;
   /** Whether the kernel has kprobes; without them, texts are reported as well. */
   readonly canProbe: boolean;
 }
@@ -38,14 +34,6 @@ export const TRACE_ENVIRONMENT: Readonly<Record<string, string>> = { BPFTRACE_ST
 
 /** Longest silence of a running trace (ms) that is still life: a node may be short of processor time. */
 export const ALIVE_WITHIN_MS = 35_000;
-
-/** The layout, from the text of /proc/self/cgroup. Pure. */
-export function cgroupLayoutOf(procCgroup: string): CgroupLayout {
-  const lines = procCgroup.split("\n").filter((line) => line !== "");
-  const isUnified = (line: string): boolean => line.startsWith("0::");
-  if (lines.every(isUnified)) return "v2";
-  return lines.some(isUnified) ? "hybrid" : "v1";
-}
 
 /** The script for a kernel. Pure. */
 export function renderTraceScript(facts: KernelFacts): string {
@@ -73,25 +61,31 @@ const FORMAT_PROBE = [
   "}",
 ].join("\n");
 
-function renderReport({ parentField, cgroups, canProbe }: KernelFacts): string {
-  const chains = [...cgroups === "v1" ? [] : ["d"], ...cgroups === "v2" ? [] : ["c"]];
-  const key = chains.map((chain) => `$${chain}->id`).join(", ");
+/**
+ * Both hierarchies are read, so that no one needs to know how the node mounts them:
+ *
+ * | layout | $d, the unified hierarchy     | $c, that of a controller                          |
+ * |--------|-------------------------------|---------------------------------------------------|
+ * | v2     | the container's folder        | the same, or one further out: printed if it is not |
+ * | hybrid | the container's, or a service's | the container's folder                           |
+ * | v1     | the root, which has no name   | the container's folder                            |
+ */
+function renderReport({ parentField, canProbe }: KernelFacts): string {
   const body = [
-    ...chains.map((chain) => chain === "d" ? unifiedGroup() : controllerGroup(parentField)),
-    `if (@seen[${key}] == 0) {`,
-    `  @seen[${key}] = 1;`,
+    "$d = curtask->cgroups->dfl_cgrp->kn;",
+    controllerGroup(parentField),
+    "if (@seen[$d->id, $c->id] == 0) {",
+    "  @seen[$d->id, $c->id] = 1;",
     "  $at = nsecs;",
     '  printf("b %d %llu %s", cpu, $at, comm);',
     '  printf("f %d %llu %s", cpu, $at, str(@file[tid]));',
-    ...chains.map((chain) => renderChain(chain, parentField)),
+    "  $isOther = $c->id != $d->id;",
+    renderChain("d", parentField),
+    `  if ($isOther) {\n${renderChain("c", parentField)}\n  }`,
     '  printf("e %d %llu ", cpu, $at);',
     "} else { @repeats++; }",
   ].join("\n");
   return canProbe ? `if (@format[tid] != 2) {\n${body}\n} else { @texts++; }` : body;
-}
-
-function unifiedGroup(): string {
-  return "$d = curtask->cgroups->dfl_cgrp->kn;";
 }
 
 /** The group of the first controller that has a hierarchy of its own: one that has none is in the root of another. */

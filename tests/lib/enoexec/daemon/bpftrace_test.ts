@@ -30,8 +30,6 @@ async function withTrace(
       runs.push(run);
       return run;
     },
-    readParts: () => Promise.resolve({ hasTypes: true, hasTracefs: true, hasSystemCallEvents: true }),
-    readLayout: () => Promise.resolve("v2"),
     onMessage: (message) => void messages.push(message),
     onFailure: () => void bed.failures++,
     ...changes,
@@ -91,18 +89,6 @@ Deno.test("openTrace() tries the next script at once where the kernel is another
     assert.doesNotMatch(third.script, /kprobe/);
     assert.equal(bed.failures, 0);
   });
-});
-
-Deno.test("openTrace() starts nothing while something is missing, and begins when it is there", async () => {
-  const parts = { hasTypes: true, hasTracefs: false, hasSystemCallEvents: false };
-  await withTrace(async (bed, clock) => {
-    await until("the first look", () => bed.failures === 1);
-    assert.match(bed.errors[0] ?? "", /no tracefs/);
-    assert.equal(bed.runs.length, 0);
-    Object.assign(parts, { hasTracefs: true, hasSystemCallEvents: true });
-    await clock.advance(1_000);
-    await nthRun(bed, 1);
-  }, { readParts: () => Promise.resolve(parts) });
 });
 
 Deno.test("openTrace() survives a bpftrace that cannot be started", async () => {

@@ -72,8 +72,6 @@ export class DaemonBed {
       nodeName: NODE,
       namespace: NAMESPACE,
       start: (script) => this.#trace = new FakeTrace(script),
-      readParts: () => Promise.resolve({ hasTypes: true, hasTracefs: true, hasSystemCallEvents: true }),
-      readLayout: () => Promise.resolve("v2"),
     });
     const stop = new AbortController();
     const running = daemon.run(stop.signal);

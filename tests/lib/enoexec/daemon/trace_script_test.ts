@@ -1,23 +1,8 @@
 // The text of the bpftrace program for each kind of kernel.
 import assert from "node:assert/strict";
-import {
-  type CgroupLayout,
-  cgroupLayoutOf,
-  type KernelFacts,
-  renderTraceScript,
-} from "../../../../lib/enoexec/daemon/trace_script.ts";
+import { type KernelFacts, renderTraceScript } from "../../../../lib/enoexec/daemon/trace_script.ts";
 
-const NEW: KernelFacts = { parentField: "__parent", cgroups: "v2", canProbe: true };
-
-const LAYOUTS: readonly (readonly [text: string, layout: CgroupLayout])[] = [
-  ["0::/kubepods.slice\n", "v2"],
-  ["2:pids:/a\n1:name=systemd:/a\n0::/a\n", "hybrid"],
-  ["3:memory:/a\n2:pids:/a\n1:name=systemd:/a\n", "v1"],
-];
-
-Deno.test("cgroupLayoutOf() tells v1, hybrid and v2 apart by /proc/self/cgroup", () => {
-  for (const [text, layout] of LAYOUTS) assert.equal(cgroupLayoutOf(text), layout, text);
-});
+const NEW: KernelFacts = { parentField: "__parent", canProbe: true };
 
 Deno.test("renderTraceScript() watches execve and execveat for ENOEXEC alone", () => {
   const script = renderTraceScript(NEW);
@@ -28,21 +13,16 @@ Deno.test("renderTraceScript() watches execve and execveat for ENOEXEC alone", (
 
 Deno.test("renderTraceScript() names the parent of a folder as the kernel does", () => {
   for (const parentField of ["__parent", "parent"] as const) {
-    const script = renderTraceScript({ ...NEW, parentField, cgroups: "hybrid" });
+    const script = renderTraceScript({ ...NEW, parentField });
     const fields = new Set([...script.matchAll(/\$[cd]->(\w*parent)\b/g)].map(([, field]) => field));
     assert.deepEqual([...fields], [parentField]);
   }
 });
 
-Deno.test("renderTraceScript() reads the hierarchies that the node has", () => {
-  const chains = (cgroups: CgroupLayout): readonly string[] => {
-    const script = renderTraceScript({ ...NEW, cgroups });
-    return [...new Set([...script.matchAll(/printf\("([cd]) /g)].map(([, chain = ""]) => chain))];
-  };
-  assert.deepEqual(chains("v2"), ["d"]);
-  assert.deepEqual(chains("hybrid"), ["d", "c"]);
-  assert.deepEqual(chains("v1"), ["c"]);
-  assert.ok(!renderTraceScript(NEW).includes("subsys"));
+Deno.test("renderTraceScript() prints the unified hierarchy, and that of a controller where it is another one", () => {
+  const script = renderTraceScript(NEW);
+  assert.match(script, /dfl_cgrp->kn;[\s\S]*subsys\[0\]->cgroup->kn;/);
+  assert.match(script, /if \(\$isOther\) \{\s*unroll\(12\) \{\s*if \(\(uint64\)\$c->__parent != 0\)/);
 });
 
 Deno.test("renderTraceScript() does without the look at the file where it cannot be probed", () => {
@@ -53,12 +33,10 @@ Deno.test("renderTraceScript() does without the look at the file where it cannot
 
 Deno.test("renderTraceScript() has balanced braces for every kernel", () => {
   for (const parentField of ["__parent", "parent"] as const) {
-    for (const cgroups of ["v1", "hybrid", "v2"] as const) {
-      for (const canProbe of [true, false]) {
-        const script = renderTraceScript({ parentField, cgroups, canProbe });
-        assert.equal(script.split("{").length, script.split("}").length);
-        assert.doesNotMatch(script, /undefined|NaN/);
-      }
+    for (const canProbe of [true, false]) {
+      const script = renderTraceScript({ parentField, canProbe });
+      assert.equal(script.split("{").length, script.split("}").length);
+      assert.doesNotMatch(script, /undefined|NaN/);
     }
   }
 });
