@@ -3,8 +3,9 @@
 import { join } from "node:path";
 import type { ImageArchitecture } from "./compile.ts";
 
-/** The packages: bpftrace's dependencies without libc6 and libgcc-s1, which the base has. */
+/** The packages: bpftrace's dependencies without libc6 and libgcc-s1, which the base has, and a shell. */
 const PACKAGES = [
+  "dash",
   ...["bpftrace", "libbpf1", "libbpfcc", "libclang1-14", "libllvm14", "libdw1", "libelf1", "libstdc++6", "zlib1g"],
   ...[
     "liblzma5",
@@ -29,7 +30,7 @@ export const LIBRARIES: readonly string[] = [
 
 const TRIPLETS = { amd64: "x86_64-linux-gnu", arm64: "aarch64-linux-gnu" } as const;
 
-/** Fills `root` with usr/bin/bpftrace and its libraries. `cache` keeps the packages. Throws where this is not Debian 12. */
+/** Fills `root` with usr/bin/bpftrace, its libraries and bin/sh. `cache` keeps the packages. Throws where this is not Debian 12. */
 export async function layOutBpftrace(
   root: string,
   { architecture, cache }: { readonly architecture: ImageArchitecture; readonly cache: string },
@@ -40,6 +41,9 @@ export async function layOutBpftrace(
   await Deno.mkdir(join(root, "usr", "bin"), { recursive: true });
   await Deno.mkdir(libraries, { recursive: true });
   await Deno.copyFile(join(unpacked, "usr", "bin", "bpftrace"), join(root, "usr", "bin", "bpftrace"));
+  // bpftrace asks a shell for the folders of a compiler that is not there, and crashes where there is no shell.
+  await Deno.mkdir(join(root, "bin"), { recursive: true });
+  await Deno.copyFile(join(unpacked, "bin", "dash"), join(root, "bin", "sh"));
   for (const name of LIBRARIES) {
     await Deno.copyFile(await findLibrary(unpacked, { triplet, name }), join(libraries, name));
   }
@@ -60,7 +64,8 @@ async function findLibrary(
 /** Downloads and unpacks the packages once. apt gets a state of its own, so that of this machine is not touched. */
 async function unpack(architecture: ImageArchitecture, cache: string): Promise<string> {
   const root = join(cache, "root");
-  if (await Deno.stat(join(cache, "complete")).then(() => true, () => false)) return root;
+  const [marker, wanted] = [join(cache, "complete"), PACKAGES.join(" ")];
+  if (await Deno.readTextFile(marker).catch(() => "") === wanted) return root;
   const release = await Deno.readTextFile("/etc/os-release").catch(() => "");
   if (!release.includes("VERSION_CODENAME=bookworm")) {
     throw new Error("Cannot lay out bpftrace: the libraries must be those of the base. Build this image on Debian 12.");
@@ -80,7 +85,7 @@ async function unpack(architecture: ImageArchitecture, cache: string): Promise<s
   await run("apt-get", [...state, "update", "-qq"], cache);
   await run("apt-get", [...state, "download", "-qq", ...PACKAGES], packages);
   for await (const { name } of Deno.readDir(packages)) await run("dpkg-deb", ["-x", name, root], packages);
-  await Deno.writeTextFile(join(cache, "complete"), "");
+  await Deno.writeTextFile(marker, wanted);
   return root;
 }
 
