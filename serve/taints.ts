@@ -25,16 +25,24 @@ export function openTaints(
   { config, access, clock, log, userAgent }: ServeDeps,
   { leaderApi, replicaApi, election, metrics }: Clients,
   { components: { events, configs }, stack }: {
-    readonly components: { readonly events: EventRecorder; readonly configs: Pick<Configs, "presence"> };
+    readonly components: { readonly events: EventRecorder; readonly configs: Pick<Configs, "presence" | "onChange"> };
     readonly stack: AsyncDisposableStack;
   },
 ): TaintParts | undefined {
   const rule = ownTaintRule(config);
   if (rule === undefined) return undefined;
   const told = { events, metrics, clock, log: log.with({ controller: "taints" }) };
-  const { presence } = configs;
+  const { presence, onChange: onPresence } = configs;
   const pace = openPace(clock);
-  const controller = openController({ ...told, api: leaderApi, rule, pace, presence, queueMetrics: metrics.queue });
+  const controller = openController({
+    ...told,
+    api: leaderApi,
+    rule,
+    pace,
+    presence,
+    onPresence,
+    queueMetrics: metrics.queue,
+  });
   // Connections and a pace of its own: it works when the rest of the process does not.
   const api = stack.use(openKubeApi(access, { clock, log, userAgent, observe: metrics.apiCall }));
   const lifter = openTaintLifter({ api, key: rule.key, pace: openPace(clock) });

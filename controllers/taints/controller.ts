@@ -28,6 +28,8 @@ export interface TaintsDeps {
   readonly pace: Pace;
   /** Without a cluster config nothing gives pods their tolerations. */
   readonly presence: () => ConfigPresence;
+  /** Calls back when {@link presence} may have changed. */
+  readonly onPresence: (listener: () => void) => void;
   readonly queueMetrics?: ControllerOptions["queueMetrics"];
 }
 
@@ -50,6 +52,10 @@ export function openTaints(deps: TaintsDeps): TaintsController {
   const reports = openTaintReports(deps);
   const watches = openTaintWatches({ api, clock, log, rule, onChange: () => controller.enqueue(KEY) });
   const goal = makeGoal(deps);
+  deps.onPresence(() => {
+    goal();
+    controller.enqueue(KEY);
+  });
   let progress: TaintProgress | undefined;
   const controller = openController({
     name: "taints",

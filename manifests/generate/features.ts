@@ -69,6 +69,7 @@ export const FEATURES: readonly Feature[] = [
     values: { liveArchitectures: true },
     component: "components/live-architectures",
   },
+  { condition: ".Values.archTaints", values: { archTaints: true }, component: "components/arch-taints" },
   { condition: ".Values.daemonsetsWarn", values: { daemonsetsWarn: true }, component: "components/daemonsets-warn" },
   { condition: ".Values.registryCa", values: { registryCa: true }, component: "components/registry-ca" },
   { condition: ".Values.registriesConf", values: { registriesConf: true }, component: "components/registries-conf" },

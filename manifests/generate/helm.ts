@@ -91,6 +91,9 @@ pullSecrets: pod
 prewarm: false
 # Narrow pods to architectures that nodes have or can be made with.
 liveArchitectures: false
+# Keep an architecture taint on every node, and its toleration on every pod; see docs/taints.md. With tolerations of your
+# own for the Deployment, below, repeat that of supported-arch.
+archTaints: false
 # Event on a DaemonSet whose images miss an architecture of the cluster.
 daemonsetsWarn: false
 # Trust the CA in the ConfigMap archway-registry-ca (key ca.crt) for every registry.
@@ -132,6 +135,7 @@ const VALUES_SCHEMA = {
     pullSecrets: { enum: ["pod", "own-namespace", "none"] },
     prewarm: SWITCH,
     liveArchitectures: SWITCH,
+    archTaints: SWITCH,
     daemonsetsWarn: SWITCH,
     execFormatErrors: SWITCH,
     execFormatImage: { type: "string", minLength: 1 },

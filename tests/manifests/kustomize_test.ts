@@ -25,6 +25,7 @@ const COMPONENTS = [
   "least-privilege",
   "prewarm",
   "live-architectures",
+  "arch-taints",
   "daemonsets-warn",
   "migration",
   "node-registry-config",

@@ -15,19 +15,25 @@ interface Bed extends Scene {
   readonly controller: TaintsController;
   readonly writes: string[];
   presence: ConfigPresence;
+  setPresence(presence: ConfigPresence): void;
 }
 
 function openBed(before: (call: MemoryCall) => void = () => {}): Bed {
   const scene = openScene();
   const { cluster, clock, events } = scene;
   const writes: string[] = [];
+  const listeners: (() => void)[] = [];
   const api = cluster.client((call) => {
     before(call);
     if (call.verb === "patch" && call.plural !== Resource.clusterConfigs.plural) {
       writes.push(`${call.plural} ${call.name}`);
     }
   });
-  const bed: Omit<Bed, "controller"> = { ...scene, writes, presence: "present" };
+  const setPresence = (presence: ConfigPresence): void => {
+    bed.presence = presence;
+    for (const listener of listeners) listener();
+  };
+  const bed: Omit<Bed, "controller"> = { ...scene, writes, presence: "present", setPresence };
   const controller = openTaints({
     api,
     events,
@@ -37,6 +43,7 @@ function openBed(before: (call: MemoryCall) => void = () => {}): Bed {
     rule: RULE,
     pace: openPace(clock),
     presence: () => bed.presence,
+    onPresence: (listener) => void listeners.push(listener),
   });
   return Object.assign(bed, { controller });
 }
@@ -150,18 +157,19 @@ Deno.test("openTaints() writes to a node whose kubelet and label disagree nothin
 
 Deno.test("openTaints() frees all nodes when the config leaves, and touches none before it has seen a config", async () => {
   const bed = openBed();
-  bed.presence = "absent";
+  bed.setPresence("absent");
   furnish(bed.cluster, [rawNode({ name: "a", taints: [ours("arm64")] }), rawNode({ name: "b" })]);
   await whileRunning(bed, bed.controller, async () => {
     await bed.clock.advance(5_000);
     assert.equal(taintLine(bed.cluster), "a:arm64 b:");
-    bed.presence = "present";
+    bed.setPresence("present");
     await bed.clock.advance(5_000);
     assert.equal(taintLine(bed.cluster), "a:amd64 b:amd64");
-    bed.presence = "leaving";
-    await bed.clock.advance(60_000);
+    // The object may be gone before anybody has looked.
+    bed.setPresence("leaving");
+    bed.setPresence("absent");
+    await bed.clock.advance(1_000);
     assert.equal(taintLine(bed.cluster), "a: b:");
-    bed.presence = "absent";
     furnish(bed.cluster, [rawNode({ name: "c", taints: [ours("amd64")] })]);
     await bed.clock.advance(1_000);
     assert.equal(taintLine(bed.cluster), "a: b: c:");

@@ -1,0 +1,156 @@
+// A control plane with an Archway that keeps architecture taints, and what its tests ask of nodes, pods and the audit log.
+import assert from "node:assert/strict";
+import { enablePlacement } from "./archway.ts";
+import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
+import type { ControlPlaneOptions } from "./control_plane.ts";
+import { waitUntil } from "./wait.ts";
+import { openWalkBed, type WalkBed } from "./walk_bed.ts";
+
+const ROOT = new URL("../../../", import.meta.url).pathname;
+const CONFIG = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster";
+const ACCOUNT = "system:serviceaccount:archway-system:archway";
+
+/** Arguments of a replica that keeps taints. */
+export const MANAGE: readonly string[] = ["--arch-taints=manage"];
+
+/** Opens the bed with the rights of the component; no replica and no config yet. */
+export async function openTaintBed(controlPlane: ControlPlaneOptions = {}): Promise<WalkBed> {
+  const bed = await openWalkBed({ controlPlane: { auditLog: true, ...controlPlane } });
+  const role = `${ROOT}manifests/components/arch-taints/role.yaml`;
+  const { code, stderr } = await bed.controlPlane.kubectl(["apply", "-f", role]);
+  if (code === 0) return bed;
+  await bed[Symbol.asyncDispose]();
+  throw new Error(`Cannot apply the component: ${stderr}`);
+}
+
+/** Starts a replica that keeps taints, and waits until it has tainted every node. */
+export async function startTainting(
+  bed: WalkBed,
+  { args = [], spec, deadlineMs = 120_000 }: {
+    readonly args?: readonly string[];
+    readonly spec?: unknown;
+    readonly deadlineMs?: number;
+  } = {},
+): Promise<void> {
+  await bed.startReplica({ args: [...MANAGE, ...args] });
+  await enablePlacement(bed.controlPlane, spec);
+  await waitForPhase(bed.controlPlane, "True Done", deadlineMs);
+}
+
+/** Waits for the condition about the taints: `True Done`. */
+export async function waitForPhase(cluster: ClusterAccess, wanted: string, deadlineMs = 60_000): Promise<void> {
+  let last = "";
+  await waitUntil(`the condition ${wanted}`, async () => {
+    const conditions = read((await cluster.request("GET", CONFIG)).body, "status", "conditions");
+    const row = Array.isArray(conditions) ? conditions.find((one) => read(one, "type") === "ArchitectureTaints") : {};
+    last = `${read(row, "status")} ${read(row, "reason")}: ${read(row, "message")}`;
+    return last.startsWith(`${wanted}:`);
+  }, { deadlineMs, intervalMs: 200 }).catch((cause: unknown) => assert.fail(`${String(cause)}; it says ${last}`));
+}
+
+/** Our taints of each node, by its name: `amd64:NoSchedule`. */
+export async function taintsByNode(
+  cluster: ClusterAccess,
+  key = "supported-arch",
+): Promise<Readonly<Record<string, string>>> {
+  const { body } = await cluster.request("GET", "/api/v1/nodes?resourceVersion=0");
+  return Object.fromEntries(
+    listOf(read(body, "items")).map((node) => [
+      String(read(node, "metadata", "name")),
+      listOf(read(node, "spec", "taints")).filter((taint) => read(taint, "key") === key)
+        .map((taint) => `${read(taint, "value")}:${read(taint, "effect")}`).join(" "),
+    ]),
+  );
+}
+
+/** Waits until the nodes have exactly these taints of ours; nodes that are not named do not count. */
+export async function waitForTaints(
+  cluster: ClusterAccess,
+  wanted: Readonly<Record<string, string>>,
+  deadlineMs = 60_000,
+): Promise<void> {
+  let last: Readonly<Record<string, string>> = {};
+  await waitUntil("the taints", async () => {
+    last = await taintsByNode(cluster);
+    return Object.entries(wanted).every(([name, taints]) => last[name] === taints);
+  }, { deadlineMs, intervalMs: 200 }).catch(() => assert.deepEqual(last, { ...last, ...wanted }));
+}
+
+/** Our tolerations of each pod of a namespace, by its name: the values, sorted. */
+export async function toleratedByPod(
+  cluster: ClusterAccess,
+  namespace: string,
+): Promise<Readonly<Record<string, string>>> {
+  const { body } = await cluster.request("GET", `/api/v1/namespaces/${namespace}/pods?resourceVersion=0`);
+  return Object.fromEntries(
+    listOf(read(body, "items")).map((pod) => {
+      const own = listOf(read(pod, "spec", "tolerations")).filter((one) => read(one, "key") === "supported-arch");
+      assert.ok(own.every((one) => read(one, "operator") === "Equal"), "the operator is spelled out");
+      return [String(read(pod, "metadata", "name")), own.map((one) => String(read(one, "value"))).sort().join()];
+    }),
+  );
+}
+
+/** JSON Patch of a node as another client. */
+export async function patchNode(cluster: ClusterAccess, name: string, patch: unknown): Promise<void> {
+  const contentType = Array.isArray(patch) ? "application/json-patch+json" : "application/merge-patch+json";
+  expectStatus("patch the node", await cluster.request("PATCH", `/api/v1/nodes/${name}`, patch, { contentType }), [
+    200,
+  ]);
+}
+
+/** A request of Archway's account in the audit log. */
+export interface TimedRequest {
+  readonly verb: string;
+  readonly resource: string;
+  readonly name: string;
+  readonly status: number;
+  /** Epoch ms. */
+  readonly atMs: number;
+}
+
+/** The requests of Archway's account so far; a watch counts when it begins. */
+export async function archwayRequests(cluster: ClusterAccess): Promise<readonly TimedRequest[]> {
+  const lines = (await Deno.readTextFile(cluster.auditLogFile ?? "")).split("\n");
+  return lines.flatMap((line): readonly TimedRequest[] => {
+    if (!line.includes(ACCOUNT)) return [];
+    const event: unknown = JSON.parse(line);
+    const isWatch = read(event, "verb") === "watch";
+    if (read(event, "user", "username") !== ACCOUNT) return [];
+    if ((read(event, "stage") === "ResponseStarted") !== isWatch) return [];
+    return [{
+      verb: String(read(event, "verb")),
+      resource: String(read(event, "objectRef", "resource") ?? ""),
+      name: String(read(event, "objectRef", "name") ?? ""),
+      status: Number(read(event, "responseStatus", "code") ?? 0),
+      atMs: Date.parse(String(read(event, "requestReceivedTimestamp"))),
+    }];
+  });
+}
+
+/** Runs `archway taints …` as an administrator. */
+export async function runTaints(
+  cluster: ClusterAccess,
+  ...args: readonly string[]
+): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: [
+      "run",
+      "-A",
+      "--no-check",
+      "--unstable-kv",
+      `${ROOT}main.ts`,
+      "taints",
+      ...args,
+      "--kubeconfig",
+      cluster.kubeconfigFile,
+    ],
+    stdin: "null",
+  }).output();
+  const text = new TextDecoder();
+  return { code, out: text.decode(stdout), err: text.decode(stderr) };
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

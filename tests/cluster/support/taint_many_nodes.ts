@@ -1,0 +1,66 @@
+// Many nodes, none of which has a kubelet: how many requests and how long it takes to taint them all.
+import { enablePlacement } from "./archway.ts";
+import { type ClusterAccess, expectStatus } from "./cluster_access.ts";
+import { archwayRequests, MANAGE, openTaintBed, taintsByNode, type TimedRequest } from "./taint_bed.ts";
+import { waitUntil } from "./wait.ts";
+
+/** What it took. */
+export interface ManyNodesTainted {
+  readonly nodes: number;
+  /** From the first write of a node to the last. */
+  readonly seconds: number;
+  /** Writes that the API server took, by node. */
+  readonly writesByNode: ReadonlyMap<string, number>;
+  /** Most requests that Archway sent in a second while it tainted. */
+  readonly busiestSecond: number;
+}
+
+/** Creates the nodes, then starts an Archway that taints them. Throws when it takes longer than ten minutes. */
+export async function taintManyNodes(count: number): Promise<ManyNodesTainted> {
+  await using bed = await openTaintBed({ without: ["kube-scheduler"] });
+  const { controlPlane } = bed;
+  await createNodes(controlPlane, count);
+  await bed.startReplica({ args: [...MANAGE] });
+  await enablePlacement(controlPlane);
+  await waitUntil("every node to be tainted", async () => {
+    const taints = Object.values(await taintsByNode(controlPlane));
+    return taints.length >= count && taints.every((taint) => taint !== "");
+  }, { deadlineMs: 600_000, intervalMs: 2_000 });
+  return summaryOf(await archwayRequests(controlPlane));
+}
+
+async function createNodes(cluster: ClusterAccess, count: number): Promise<void> {
+  const numbers = Array.from({ length: count }, (_, number) => number).values();
+  const worker = async (): Promise<void> => {
+    for (const number of numbers) {
+      const architecture = number % 2 === 0 ? "amd64" : "arm64";
+      const node = {
+        apiVersion: "v1",
+        kind: "Node",
+        metadata: {
+          name: `many-${number}`,
+          annotations: { "kwok.x-k8s.io/node": "fake" },
+          labels: { "kubernetes.io/arch": architecture, "kubernetes.io/os": "linux" },
+        },
+        status: { nodeInfo: { architecture, operatingSystem: "linux" } },
+      };
+      expectStatus("create a node", await cluster.request("POST", "/api/v1/nodes", node), [201]);
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, worker));
+}
+
+function summaryOf(requests: readonly TimedRequest[]): ManyNodesTainted {
+  const isNodeWrite = ({ resource, verb }: TimedRequest): boolean => resource === "nodes" && verb === "patch";
+  const writes = requests.filter((request) => isNodeWrite(request) && request.status === 200);
+  const [firstMs, lastMs] = [Math.min(...writes.map(({ atMs }) => atMs)), Math.max(...writes.map(({ atMs }) => atMs))];
+  const during = requests.filter(({ atMs }) => atMs >= firstMs && atMs <= lastMs);
+  const perSecond = Map.groupBy(during, ({ atMs }) => Math.floor((atMs - firstMs) / 1_000));
+  const byNode = Map.groupBy(writes, ({ name }) => name);
+  return {
+    nodes: byNode.size,
+    seconds: (lastMs - firstMs) / 1_000,
+    writesByNode: new Map([...byNode].map(([name, all]) => [name, all.length])),
+    busiestSecond: Math.max(...[...perSecond.values()].map((all) => all.length)),
+  };
+}

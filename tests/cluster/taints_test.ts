@@ -1,0 +1,261 @@
+// Architecture taints with the real scheduler: what a cluster looks like while they come, stay and go.
+import assert from "node:assert/strict";
+import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
+import { createDeployment, createPods, isScheduled, listPods, waitForPods } from "./support/pods.ts";
+import { SHARED_NODES } from "./support/shared_control_plane.ts";
+import {
+  archwayRequests,
+  openTaintBed,
+  patchNode,
+  runTaints,
+  startTainting,
+  taintsByNode,
+  toleratedByPod,
+  waitForPhase,
+  waitForTaints,
+} from "./support/taint_bed.ts";
+import { taintManyNodes } from "./support/taint_many_nodes.ts";
+import { waitUntil } from "./support/wait.ts";
+import { index, type WalkBed } from "./support/walk_bed.ts";
+
+const ALL = "amd64,arm64,ppc64le,s390x";
+const RIGHT = Object.fromEntries(SHARED_NODES.map(({ name, arch }) => [name, `${arch}:NoSchedule`]));
+const NONE = Object.fromEntries(SHARED_NODES.map(({ name }) => [name, ""]));
+const IMAGE = "registry.invalid/team/app:1";
+
+async function phases(cluster: ClusterAccess, namespace: string): Promise<readonly string[]> {
+  return [
+    ...new Set((await listPods(cluster, namespace)).map(({ phase, nodeName }) => nodeName === "" ? "unbound" : phase)),
+  ];
+}
+
+Deno.test("taints: mixed nodes, new pods of every kind, a node added, drift, two wrong taints, opting out, and leaving", async (t) => {
+  await using bed = await openTaintBed();
+  const { controlPlane } = bed;
+  // Runs before there are taints, with none of our tolerations.
+  const before = await controlPlane.createNamespace("before");
+  await createDeployment(controlPlane, before, { name: "old", replicas: 16, images: [IMAGE] });
+  await waitForPods(controlPlane, before, { count: 16, until: isScheduled });
+  await startTainting(bed, {
+    spec: { namespaceSelector: { matchExpressions: [{ key: "unseen", operator: "DoesNotExist" }] } },
+  });
+  await t.step("every node has its taint, every running pod the toleration of its node", async () => {
+    assert.deepEqual(await taintsByNode(controlPlane), RIGHT);
+    const tolerated = await toleratedByPod(controlPlane, before);
+    for (const { name, nodeName } of await listPods(controlPlane, before)) {
+      assert.equal(tolerated[name], nodeName.replace(/-\d$/, ""), name);
+    }
+  });
+  await t.step("pods that are placed tolerate what was decided, in the patch of their affinity", () => placedPods(bed));
+  await t.step("pods that are left alone, or that the webhook never saw, find a node", () => otherPods(bed));
+  await t.step("a node that is added is tainted", async () => {
+    await controlPlane.addNodes([{
+      name: "amd64-3",
+      arch: "amd64",
+      taints: [{ key: "dedicated", value: "x", effect: "PreferNoSchedule" }],
+    }]);
+    await waitForTaints(controlPlane, { "amd64-3": "amd64:NoSchedule" });
+    assert.equal((await taintsByNode(controlPlane, "dedicated"))["amd64-3"], "x:PreferNoSchedule");
+  });
+  await t.step("wrong values, wrong effects and two wrong taints are repaired; foreign taints stay", async () => {
+    const foreign = { key: "dedicated", value: "gpu", effect: "NoSchedule" };
+    const own = (value: string, effect = "NoSchedule"): unknown => ({ key: "supported-arch", value, effect });
+    const drifts: Readonly<Record<string, readonly unknown[]>> = {
+      "amd64-1": [foreign, own("s390x")],
+      "arm64-1": [own("arm64", "PreferNoSchedule"), foreign],
+      "s390x-1": [own("amd64"), foreign, own("ppc64le", "NoExecute")],
+      "ppc64le-1": [foreign],
+    };
+    for (const [name, taints] of Object.entries(drifts)) await patchNode(controlPlane, name, { spec: { taints } });
+    await waitForTaints(controlPlane, RIGHT);
+    const kept = await taintsByNode(controlPlane, "dedicated");
+    for (const name of Object.keys(drifts)) assert.equal(kept[name], "gpu:NoSchedule", name);
+  });
+  await t.step("a label opts a node out", async () => {
+    await patchNode(controlPlane, "amd64-3", { metadata: { labels: { "archway.dev/arch-taint": "off" } } });
+    await waitForTaints(controlPlane, { "amd64-3": "" });
+  });
+  await t.step("no patch of a node lacked a right, and every one was ours alone", async () => {
+    const requests = await archwayRequests(controlPlane);
+    assert.deepEqual(requests.filter(({ resource, status }) => resource === "nodes" && status === 403), []);
+  });
+  await t.step("when the config is deleted the taints come off", async () => {
+    const path = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster";
+    expectStatus("delete", await controlPlane.request("DELETE", path), [200]);
+    await waitForTaints(controlPlane, NONE);
+  });
+});
+
+async function placedPods(bed: WalkBed): Promise<void> {
+  const { controlPlane } = bed;
+  const namespace = await controlPlane.createNamespace("placed");
+  const both = await bed.push("demo/both", index("amd64", "arm64"));
+  const amd = await bed.push("demo/amd", index("amd64"));
+  const arm = await bed.push("demo/arm", index("arm64"));
+  const wide = await bed.push("demo/wide", index("amd64", "arm64", "s390x"));
+  await createPods(controlPlane, namespace, {
+    pods: [
+      { name: "arm", images: [arm] },
+      { name: "three", images: [wide, both, amd] },
+      { name: "four", images: [wide, both, wide], initImages: [arm] },
+      { name: "none", images: [both, amd, arm] },
+    ],
+  });
+  await waitForPods(controlPlane, namespace, {
+    count: 4,
+    until: ({ name, nodeName }) => name === "none" || nodeName !== "",
+  });
+  assert.deepEqual(await toleratedByPod(controlPlane, namespace), {
+    arm: "arm64",
+    three: "amd64",
+    four: "arm64",
+    none: "",
+  });
+  const where = (await listPods(controlPlane, namespace)).map(({ name, nodeName }) =>
+    `${name} ${nodeName.replace(/-\d$/, "")}`
+  );
+  assert.deepEqual(where, ["arm arm64", "four arm64", "none ", "three amd64"]);
+  const patches = (await archwayRequests(controlPlane)).filter(({ resource, verb, name, status }) =>
+    resource === "pods" && verb === "patch" && status === 200 && ["arm", "three", "four"].includes(name)
+  );
+  assert.ok(patches.length <= 3, `one write a pod: ${JSON.stringify(patches)}`);
+}
+
+async function otherPods({ controlPlane }: WalkBed): Promise<void> {
+  const unseen = await controlPlane.createNamespace("unseen", { unseen: "yes" });
+  for (const namespace of ["kube-system", unseen]) {
+    await createPods(controlPlane, namespace, { pods: [{ name: "left-alone", images: [IMAGE] }] });
+    await waitForPods(controlPlane, namespace, { count: 1, until: isScheduled });
+    assert.deepEqual(await toleratedByPod(controlPlane, namespace), { "left-alone": ALL });
+  }
+  const namespace = await controlPlane.createNamespace("daemons");
+  const labels = { app: "agent" };
+  const tolerations = [{ key: "supported-arch", operator: "Exists" }];
+  const template = { metadata: { labels }, spec: { tolerations, containers: [{ name: "a", image: IMAGE }] } };
+  const body = {
+    ...{ apiVersion: "apps/v1", kind: "DaemonSet", metadata: { name: "agent" } },
+    spec: { selector: { matchLabels: labels }, template },
+  };
+  expectStatus("create", await controlPlane.request("POST", `/apis/apps/v1/namespaces/${namespace}/daemonsets`, body), [
+    201,
+  ]);
+  await waitForPods(controlPlane, namespace, { count: SHARED_NODES.length, until: isScheduled });
+}
+
+Deno.test("taints: without a leader a replica lifts them and says so; they come back in phases", async () => {
+  await using bed = await openTaintBed();
+  const { controlPlane } = bed;
+  await startTainting(bed, { args: ["--taints-fail-open-after=5s"] });
+  const role = "/apis/rbac.authorization.k8s.io/v1/namespaces/archway-system/roles/archway-election";
+  const { rules } = Object((await controlPlane.request("GET", role)).body);
+  const setRules = async (value: unknown): Promise<void> => {
+    const patch = [{ op: "replace", path: "/rules", value }];
+    const contentType = "application/json-patch+json";
+    expectStatus("change the role", await controlPlane.request("PATCH", role, patch, { contentType }), [200]);
+  };
+  // The Lease can be read and not be taken: nobody leads.
+  await setRules(Object(rules).map((rule: unknown) => ({ ...Object(rule), verbs: ["get"] })));
+  await waitForTaints(controlPlane, NONE, 120_000);
+  await waitForPhase(controlPlane, "False FailedOpen");
+  const nodeWrites = (await archwayRequests(controlPlane)).filter(({ resource, verb }) =>
+    resource === "nodes" && verb === "patch"
+  );
+  assert.equal(nodeWrites.length, 2 * SHARED_NODES.length, "one write a node to taint it, one to lift it");
+  await waitUntil("the event", async () => {
+    const { body } = await controlPlane.request("GET", "/api/v1/namespaces/default/events");
+    return JSON.stringify(read(body, "items")).includes("ArchTaintsFailedOpen");
+  });
+  await setRules(rules);
+  await waitForTaints(controlPlane, RIGHT, 120_000);
+  await waitForPhase(controlPlane, "True Done");
+});
+
+Deno.test("taints: a full cluster of 1 000 pods is taken over and none is made pending; clean takes the taints off and deletes nothing", async (t) => {
+  await using bed = await openTaintBed();
+  const { controlPlane } = bed;
+  const namespace = await controlPlane.createNamespace("full");
+  for (let set = 0; set < 10; set++) {
+    await createDeployment(controlPlane, namespace, { name: `set-${set}`, replicas: 100, images: [IMAGE] });
+  }
+  await waitForPods(controlPlane, namespace, {
+    count: 1_000,
+    until: isScheduled,
+    deadlineMs: 240_000,
+    intervalMs: 1_000,
+  });
+  await t.step("plan names every pod that would be shut out, and changes nothing", async () => {
+    const { code, out } = await runTaints(controlPlane, "plan", "-o", "json");
+    assert.equal(code, 1);
+    const plan = JSON.parse(out);
+    assert.equal(plan.pods.filter(({ pod }: { pod: string }) => pod.startsWith(`${namespace}/`)).length, 1_000);
+    assert.deepEqual(await taintsByNode(controlPlane), NONE);
+  });
+  await t.step("bootstrap: 0 pods pending, every pod tolerates before the first node is tainted", async () => {
+    const uids = async (): Promise<number> => (await listPods(controlPlane, namespace)).length;
+    const tainting = startTainting(bed, { deadlineMs: 300_000 });
+    let isOver = false;
+    tainting.finally(() => isOver = true).catch(() => {});
+    while (!isOver) {
+      assert.deepEqual(
+        (await phases(controlPlane, namespace)).filter((phase) => phase === "unbound" || phase === "Pending"),
+        [],
+      );
+      await new Promise((resolve) => setTimeout(resolve, 2_000));
+    }
+    await tainting;
+    assert.equal(await uids(), 1_000);
+    assert.ok(Object.values(await toleratedByPod(controlPlane, namespace)).every((values) => values !== ""));
+    const writes = (await archwayRequests(controlPlane)).filter(({ verb, status }) =>
+      verb === "patch" && status === 200
+    );
+    const lastPod = Math.max(
+      ...writes.filter(({ resource, name }) => resource === "pods" && name.startsWith("set-")).map(({ atMs }) => atMs),
+    );
+    const nodes = writes.filter(({ resource }) => resource === "nodes");
+    assert.ok(nodes.every(({ atMs }) => atMs >= lastPod), "no node is tainted before the last pod tolerates");
+    assert.equal(nodes.length, SHARED_NODES.length);
+    assert.equal(
+      writes.filter(({ resource, name }) => resource === "pods" && name.startsWith("set-")).length,
+      1_000,
+      "one write a pod",
+    );
+  });
+  await t.step("a second plan has nothing to do", async () => {
+    const { code, out } = await runTaints(controlPlane, "plan");
+    assert.equal(code, 0, out);
+    assert.match(out, /add 0, repair 0, remove 0, keep 8/);
+  });
+  await t.step("clean", async () => {
+    const path = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster";
+    expectStatus("delete", await controlPlane.request("DELETE", path), [200]);
+    await waitForTaints(controlPlane, NONE);
+    await patchNode(controlPlane, "amd64-1", {
+      spec: { taints: [{ key: "supported-arch", value: "amd64", effect: "NoSchedule" }] },
+    });
+    await waitUntil("the config to go", async () => (await controlPlane.request("GET", path)).status === 404);
+    const { code, out } = await runTaints(controlPlane, "clean");
+    assert.equal(code, 0, out);
+    assert.deepEqual(await taintsByNode(controlPlane), NONE);
+    assert.equal((await listPods(controlPlane, namespace)).length, 1_000);
+  });
+});
+
+Deno.test("taints: apply by hand tolerates what runs and taints, without any Archway", async () => {
+  await using bed = await openTaintBed();
+  const { controlPlane } = bed;
+  const namespace = await controlPlane.createNamespace("hand");
+  await createPods(controlPlane, namespace, { pods: [{ name: "runs", images: [IMAGE] }] });
+  await waitForPods(controlPlane, namespace, { count: 1, until: isScheduled });
+  const { code, out, err } = await runTaints(controlPlane, "apply", "-o", "json");
+  assert.equal(code, 0, out + err);
+  assert.deepEqual(await taintsByNode(controlPlane), RIGHT);
+  assert.notEqual((await toleratedByPod(controlPlane, namespace))["runs"], "");
+});
+
+Deno.test("taints: 500 nodes get theirs with one write a node and at most 20 requests a second", async () => {
+  const { nodes, seconds, writesByNode, busiestSecond } = await taintManyNodes(500);
+  assert.equal(writesByNode.size, nodes);
+  assert.deepEqual([...writesByNode.values()].filter((writes) => writes !== 1), []);
+  assert.ok(busiestSecond <= 20, `${busiestSecond} requests in a second`);
+  assert.ok(seconds <= 60, `${seconds} s`);
+});
