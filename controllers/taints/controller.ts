@@ -47,15 +47,16 @@ const RESYNC_MS = 30_000;
 /** Makes the controller. Nothing is asked of the API server before `run`. */
 export function openTaints(deps: TaintsDeps): TaintsController {
   const { api, clock, log, rule, pace, queueMetrics } = deps;
-  const holds = openHolds(clock);
-  const onWrite = makeWriteReport(deps);
-  const reports = openTaintReports(deps);
-  const watches = openTaintWatches({ api, clock, log, rule, onChange: () => controller.enqueue(KEY) });
-  const goal = makeGoal(deps);
-  deps.onPresence(() => {
-    goal();
-    controller.enqueue(KEY);
-  });
+  const [holds, reports, goal, onWrite] = [
+    openHolds(clock),
+    openTaintReports(deps),
+    makeGoal(deps),
+    reportWrites(deps),
+  ];
+  const wake = (): void => controller.enqueue(KEY);
+  const watches = openTaintWatches({ api, clock, log, rule, onChange: wake });
+  // The config may be gone again before the next reconcile.
+  deps.onPresence(() => goal() === undefined ? undefined : wake());
   let progress: TaintProgress | undefined;
   const controller = openController({
     name: "taints",
@@ -76,15 +77,13 @@ export function openTaints(deps: TaintsDeps): TaintsController {
       return afterStep(step);
     },
   });
-  return {
-    enqueue: controller.enqueue,
-    progress: () => progress,
-    run: async (signal) => {
-      controller.enqueue(KEY);
-      await controller.run(signal);
-      progress = undefined;
-    },
+  const run = async (signal: AbortSignal): Promise<void> => {
+    reports.begin();
+    wake();
+    await controller.run(signal);
+    progress = undefined;
   };
+  return { enqueue: controller.enqueue, progress: () => progress, run };
 }
 
 /**
@@ -108,7 +107,7 @@ function afterStep({ kind }: TaintStep): ReconcileResult {
   return requeueAfter(kind === "wait" || kind === "paused" ? WAIT_MS : 0);
 }
 
-function makeWriteReport({ log, metrics }: TaintsDeps): CarryOutDeps["onWrite"] {
+function reportWrites({ log, metrics }: TaintsDeps): CarryOutDeps["onWrite"] {
   return (change, object, outcome) => {
     if (outcome.kind === "written") {
       metrics.taintWrite(change);

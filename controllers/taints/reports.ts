@@ -27,6 +27,8 @@ export interface Seen {
 
 /** Tells of the progress. */
 export interface TaintReports {
+  /** A term of leading begins: what was told in an earlier one may no longer stand. */
+  begin(): void;
   /** Throws only when the signal aborts. */
   report(seen: Seen, signal: AbortSignal): Promise<void>;
 }
@@ -45,6 +47,9 @@ export function openTaintReports(deps: ReportsDeps): TaintReports {
   let memory = NOTHING_REPORTED;
   let isOwed = false;
   return {
+    begin: () => {
+      memory = NOTHING_REPORTED;
+    },
     report: async ({ survey, progress }, signal) => {
       for (const node of survey.nodes) reportDisagreement(events, node, disagreements);
       const { phase, message, nodes, lackingPods } = progress;

@@ -45,7 +45,7 @@ export interface StepOptions {
 }
 
 /** Pods of one step: what is paced to about a second. */
-const PODS_A_STEP = 15;
+const PODS_A_STEP = 10;
 
 /** Decides. Deciding twice from the same gives the same. */
 export function nextStep(survey: TaintSurvey, options: StepOptions): TaintStep {
