@@ -85,7 +85,10 @@ export class ConnectionGuard {
     socket.on("error", () => {});
     const connection = this.#table.admit(socket.remoteAddress ?? "", {
       bytesRead: () => socket.bytesRead,
-      begin,
+      begin: () => {
+        // Its client may have gone a moment ago.
+        if (!socket.destroyed) begin();
+      },
       close: () => isOpening(connection) ? void socket.resetAndDestroy() : void socket.destroy(),
     });
     if (connection === undefined) return void socket.resetAndDestroy();
