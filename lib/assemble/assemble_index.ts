@@ -11,7 +11,7 @@ import { withRetries } from "../oci/push/retries.ts";
 import type { TargetRepository } from "../oci/push/target_repository.ts";
 import { type ChildCopy, copyChildren, type CopyProgress, planCopy } from "./copy_children.ts";
 import { type AssembleProblem, problemOf } from "./problem.ts";
-import { publishIndex } from "./publish_index.ts";
+import { type PublishDeps, publishIndex } from "./publish_index.ts";
 import { type ReadChild, readChildren, type ReadDeps } from "./read_child.ts";
 
 /** What to join. */
@@ -63,7 +63,7 @@ export interface AssembleDeps extends ReadDeps {
 export async function assembleIndex(request: AssembleRequest, deps: AssembleDeps): Promise<AssembleResult> {
   let isTagWritten = false;
   try {
-    return await assemble(request, { ...deps, onTag: () => (isTagWritten = true) });
+    return await assemble(request, { ...deps, onTag: (state) => (isTagWritten = state === "may be written") });
   } catch (error) {
     const problem = deps.signal.aborted ? undefined : problemOf(error);
     if (problem === undefined) throw error;
@@ -73,7 +73,7 @@ export async function assembleIndex(request: AssembleRequest, deps: AssembleDeps
 
 async function assemble(
   { to, images, mode }: AssembleRequest,
-  deps: AssembleDeps & { readonly onTag: () => void },
+  deps: AssembleDeps & Pick<PublishDeps, "onTag">,
 ): Promise<AssembleResult> {
   const { repositories } = deps;
   const endpoint = repositories.targetOf(to);

@@ -18,15 +18,14 @@ export interface Publication {
 export interface PublishDeps {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Called before the tag is written: from here on it may name the index. */
-  readonly onTag: () => void;
+  /** Told before the tag is written that it may name the index from here on, and when the registry has refused it. */
+  readonly onTag: (state: "may be written" | "refused") => void;
 }
 
 /** Publishes it; answers the form that was taken. Throws PushError or InspectionError. */
 export async function publishIndex({ target, tag, forms }: Publication, deps: PublishDeps): Promise<IndexDocument> {
   const form = await pushByDigest(target, forms, deps);
-  deps.onTag();
-  await withRetries(() => target.putManifest(tag, contentOf(form)), deps);
+  await pushByTag({ target, tag, form }, deps);
   await withRetries(async () => {
     const digest = await target.digestOf(tag);
     if (digest === form.digest) return;
@@ -58,6 +57,20 @@ async function pushByDigest(
     ? "It takes neither of Docker's lists nor an OCI index."
     : "It takes no OCI index: push the images in Docker's form (format v2s2 of buildah and skopeo), which makes a Docker list.";
   throw target.failure("MediaTypeRefused", `${refusal?.message ?? ""} ${advice}`.trim());
+}
+
+async function pushByTag(
+  { target, tag, form }: Pick<Publication, "target" | "tag"> & { readonly form: IndexDocument },
+  deps: PublishDeps,
+): Promise<void> {
+  deps.onTag("may be written");
+  try {
+    await withRetries(() => target.putManifest(tag, contentOf(form)), deps);
+  } catch (error) {
+    const failure = error instanceof PushError ? error.failure : undefined;
+    if (failure?.kind === "permanent" && failure.reason !== "DigestMismatch") deps.onTag("refused");
+    throw error;
+  }
 }
 
 function contentOf({ mediaType, digest, text }: IndexDocument): ManifestContent {

@@ -160,6 +160,37 @@ Deno.test("index assemble: 403 is told apart from 401, and is not asked again an
   assert.ok(posts.length <= 2, `${posts.length} of two blobs`);
 });
 
+Deno.test("index assemble: a tag that must not move stays as it is, and that is said", async () => {
+  await using bed = await openBed();
+  assert.equal((await archwayIndex(bed.args)).code, 0);
+  const before = await published(bed.target);
+  await bed.source.push("team/app", "v1-arm64", { single: { architecture: "arm64" }, salt: "another build" });
+  const isTagPut = ({ method, path }: { readonly method: string; readonly path: string }): boolean =>
+    method === "PUT" && path.endsWith("/manifests/v1");
+  bed.into.intercept = (request) => isTagPut(request) ? registryError(412, "PRECONDITION") : undefined;
+  const refused = await archwayIndex(bed.args);
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /Cannot push ".*\/team\/app:v1": the registry answered 412 PRECONDITION/);
+  assert.match(refused.stderr, /Nothing was published: .* is as it was/);
+  // No answer at all is another matter: the registry may have done it.
+  bed.into.intercept = (request) => isTagPut(request) ? new Response(null, { status: 504 }) : undefined;
+  const unknown = await archwayIndex(bed.args);
+  assert.equal(unknown.code, 3);
+  assert.match(unknown.stderr, /It is unknown whether .* was written: look with `archway index inspect/);
+  assert.equal(await published(bed.target), before);
+});
+
+Deno.test("index assemble: two that make the same index at the same time both end with it", async () => {
+  await using bed = await openBed({ layerBytes: 6 * MIB });
+  const both = await Promise.all([
+    archwayIndex([...bed.args, "-o", "json"]),
+    archwayIndex([...bed.args, "-o", "json"]),
+  ]);
+  assert.deepEqual(both.map(({ code }) => code), [0, 0], both.map(({ stderr }) => stderr).join());
+  const digests = new Set(both.map(({ stdout }) => JSON.parse(stdout).digest));
+  assert.deepEqual([...digests], [await published(bed.target)]);
+});
+
 Deno.test("index assemble: content that was changed on its way is never committed (P-112 P-115)", async () => {
   await using bed = await openBed({ layerBytes: 6 * MIB });
   bed.from.amend = ({ method, path }, response) => {
