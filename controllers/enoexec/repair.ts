@@ -95,11 +95,14 @@ class Repairer implements Repairs {
     const { api, clock, log, metrics, events } = this.#deps;
     const { namespace, name, uid } = pod;
     const nowMs = clock.monotonicMs();
+    // Others are decided beside this one: whoever comes first has the next ten seconds.
+    if (nowMs < this.#notBeforeMs) return requeueAfter(this.#notBeforeMs - nowMs);
     if (!this.#mayEvict(pod, nowMs)) {
       metrics.execFormatRepair("refused");
       log.warn("pod not repaired: its owner has had enough of that", { namespace, pod: name });
       return DONE;
     }
+    this.#notBeforeMs = nowMs + PAUSE_MS;
     const eviction = {
       ...{ apiVersion: "policy/v1", kind: "Eviction", metadata: { namespace, name } },
       deleteOptions: { preconditions: { uid } },
@@ -129,7 +132,6 @@ class Repairer implements Repairs {
 
   #note(pod: PodView, nowMs: number): void {
     this.#owners.set(ownerOf(pod), [...this.#evictionsOf(pod, nowMs), nowMs]);
-    this.#notBeforeMs = nowMs + PAUSE_MS;
   }
 
   #evictionsOf(pod: PodView, nowMs: number): readonly number[] {

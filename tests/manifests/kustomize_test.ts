@@ -29,6 +29,8 @@ const COMPONENTS = [
   "daemonsets-warn",
   "migration",
   "node-registry-config",
+  "exec-format-errors",
+  "exec-format-repair",
 ]
   .map((name) => `components/${name}`);
 

@@ -160,3 +160,18 @@ Deno.test("dashboard() stays small when there is very much to show", async () =>
   assert.match(wordsOf(page), /and 4992 more/);
   assert.match(wordsOf(page), /and 490 more/);
 });
+
+Deno.test("dashboard() lists containers that run programs of another architecture, where somebody looks for them", async () => {
+  const failure = {
+    atMs: NOW_MS - 5_000,
+    namespace: "shop",
+    pod: "<b>web-1",
+    container: "main",
+    node: "node-1",
+    architecture: "arm64",
+  };
+  const words = wordsOf(await render(makeView({ execFormat: [failure] })));
+  assert.match(words, /Exec format errors newest first shop \/ &lt;b&gt;web-1 main on node-1 \(arm64\) 5s/);
+  assert.match(wordsOf(await render(makeView({ execFormat: [] }))), /Exec format errors None reported/);
+  assert.doesNotMatch(wordsOf(await render(makeView())), /Exec format errors/);
+});
