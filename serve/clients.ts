@@ -8,8 +8,8 @@ import { type ImageService, openImageService } from "../lib/images/image_service
 import { openPodImages, type PodImages } from "../lib/images/pod_images.ts";
 import { openPullSecrets } from "../lib/images/pull_secrets.ts";
 import type { KnownImages } from "../lib/images/known_images.ts";
-import { knownImagesWithoutFailed, podImagesWithoutFailed } from "../lib/images/without_failed.ts";
-import { type FailedImages, openFailedImages } from "../lib/informers/failed_images.ts";
+import type { FailedImages } from "../lib/informers/failed_images.ts";
+import { openPlacedImages } from "./exec_format.ts";
 import type { KubeApi, ReadApi } from "../lib/k8s/api.ts";
 import type { ClusterAccess } from "../lib/k8s/cluster_access.ts";
 import { type Election, openElection } from "../lib/k8s/lease.ts";
@@ -108,7 +108,7 @@ export async function openClients(deps: ServeDeps, lifetime: ClientsLifetime): P
   );
   const claimedImages = openImages(deps, { api, metrics, imageService, signal: lifetime.background });
   return {
-    ...withoutFailed(deps, { api, claimedImages, known: imageService.known }),
+    ...openPlacedImages(deps, { api, claimedImages, known: imageService.known }),
     readApi: api,
     leaderApi: fenceWrites(api, isLeaseHeld),
     replicaApi: api,
@@ -121,25 +121,6 @@ export async function openClients(deps: ServeDeps, lifetime: ClientsLifetime): P
     imageService,
     claimedImages,
     globalPullSecret,
-  };
-}
-
-/** What pods are placed by: the claims of images, less what has failed where that is to count. */
-export function withoutFailed(
-  { config, clock, log }: Pick<ServeDeps, "config" | "clock" | "log">,
-  { api, claimedImages, known }: {
-    readonly api: ReadApi;
-    readonly claimedImages: PodImages;
-    readonly known: KnownImages;
-  },
-): Pick<Clients, "images" | "known" | "failedImages"> {
-  if (!config.avoidFailedArchitectures) return { images: claimedImages, known, failedImages: undefined };
-  const failedImages = openFailedImages({ api, clock, log, namespace: config.namespace });
-  const failed = failedImages.architecturesOf;
-  return {
-    images: podImagesWithoutFailed(claimedImages, failed),
-    known: knownImagesWithoutFailed(known, failed),
-    failedImages,
   };
 }
 

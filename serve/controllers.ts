@@ -10,6 +10,7 @@ import { openPrewarm } from "../controllers/prewarm/controller.ts";
 import { watchEventLoop } from "../lib/server/event_loop.ts";
 import { Finalizer } from "../lib/names.ts";
 import type { Clients, ServeDeps } from "./clients.ts";
+import { execFormatSettings } from "./exec_format.ts";
 import { type Components, followsNodes, isSettled } from "./components.ts";
 
 /** The controllers of this configuration. */
@@ -104,11 +105,7 @@ function execFormatMonitor(
     metrics,
     clock,
     log: log.with({ controller: "exec-format-errors" }),
-    settings: {
-      namespace: config.namespace,
-      watchesPods: config.execFormatErrors,
-      repairs: config.repairExecFormatErrors,
-    },
+    settings: execFormatSettings(config),
     isMonitored: () => {
       const cluster = configs.cluster();
       return cluster?.monitorsExecFormat === true || cluster?.finalizers.includes(Finalizer.enoexecEvents) === true;

@@ -12,3 +12,23 @@ Deno.test("runDev() says that it was stopped when the signal comes before it lis
     await assert.rejects(running, /^Error: Stopped\.$/);
   }
 });
+
+Deno.test("`archway dev --once --scenario exec-format-error` reports the wrong images, and no program that merely fails", async () => {
+  const root = new URL("../../", import.meta.url).pathname;
+  const args = ["run", "-A", "--no-check", "--unstable-kv", "--no-prompt", "main.ts", "dev", "--once", "-o", "json"];
+  const run = new Deno.Command(Deno.execPath(), {
+    args: [...args, "--scenario=exec-format-error"],
+    cwd: root,
+    stdout: "piped",
+    stderr: "piped",
+  });
+  const { code, stdout, stderr } = await run.output();
+  assert.equal(code, 0, new TextDecoder().decode(stderr));
+  const outcomes: readonly { readonly pod: string; readonly expected: { readonly reported: boolean } }[] = JSON.parse(
+    new TextDecoder().decode(stdout),
+  );
+  assert.deepEqual(
+    outcomes.map(({ pod, expected }) => `${pod} ${expected.reported}`).sort(),
+    ["bound-by-hand true", "lying-image true", "merely-fails false", "placed false"],
+  );
+});

@@ -6,7 +6,9 @@ import { buildEvent } from "../../../lib/enoexec/event.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { makeSettings } from "../../../lib/placement/config/settings.ts";
-import { idOf } from "../../lib/enoexec/make.ts";
+import { ended, idOf, makeArchNode, makeFailedPod } from "../../lib/enoexec/make.ts";
+import { cluster as makeClusterConfig, configs } from "../../lib/placement/make.ts";
+import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
 import { openScene, type Scene, whileRunning } from "../make.ts";
 
 export const NAMESPACE = "archway-system";
@@ -92,4 +94,52 @@ export function eventsLeft({ cluster }: Scene): readonly string[] {
   return [...cluster.objects.keys()].filter((path) => path.includes(`/${plural}/`)).map((path) =>
     path.split("/").at(-1) ?? ""
   );
+}
+
+/** Evictions under test. */
+export interface Repaired {
+  readonly scene: MonitorScene;
+  /** The pods whose eviction was asked for, in order. */
+  readonly evictions: string[];
+}
+
+/** Pods of a ReplicaSet on an arm64 node, with an image for amd64 alone; `onEvict` may refuse. */
+export function openRepairScene(
+  { settings, onEvict = () => {} }: {
+    readonly settings: ExecFormatDeps["settings"];
+    readonly onEvict?: (name: string) => void;
+  },
+): Repaired {
+  const evictions: string[] = [];
+  const cluster = new MemoryCluster();
+  const clusterConfig = makeClusterConfig();
+  const before = ({ verb, plural, body, name = "" }: MemoryCall): void => {
+    const kind: unknown = Reflect.get(Object(body), "kind");
+    if (verb !== "create" || plural !== "pods" || kind !== "Eviction") return;
+    evictions.push(name);
+    onEvict(name);
+    cluster.drop(Resource.pods, `shop/${name}`);
+  };
+  const scene = openMonitorScene({ api: cluster.client(before), settings, configsOf: () => configs(clusterConfig) });
+  cluster.put(Resource.nodes, makeArchNode("arm64"));
+  cluster.put(Resource.namespaces, { metadata: { name: "shop" } });
+  return { scene: { ...scene, cluster }, evictions };
+}
+
+/** A pod of a ReplicaSet, or of nobody, whose container ended at once. */
+export function strayPod(name: string, owner = "web"): KubeObject {
+  const ownerReferences = owner === "" ? [] : [{ kind: "ReplicaSet", name: owner, controller: true }];
+  return makeFailedPod({ status: { state: ended(1) }, metadata: { name, uid: `uid-${name}`, ownerReferences } });
+}
+
+/** Has a pod fail as its kubelet would show it. */
+export async function failPod({ scene }: Repaired, pod: KubeObject): Promise<void> {
+  const { name } = pod.metadata;
+  scene.cluster.put(Resource.pods, pod);
+  const involvedObject = { kind: "Pod", namespace: "shop", name };
+  scene.cluster.put(Resource.events, {
+    metadata: { name: `${name}.x`, namespace: "shop" },
+    ...{ involvedObject, type: "Warning", reason: "BackOff" },
+  });
+  await scene.clock.advance(0);
 }

@@ -1,23 +1,53 @@
-// Flags of optional capabilities, shown by the controller that each switches on.
+// Flags of optional capabilities, shown by what each switches on.
 import assert from "node:assert/strict";
+import { buildFailedImage } from "../../../lib/enoexec/failed_image.ts";
 import type { Config } from "../../../lib/config/parse.ts";
+import type { KnownImages } from "../../../lib/images/known_images.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
-import { withoutFailed } from "../../../serve/clients.ts";
-import { NAMESPACE as MONITORED, openMonitorScene } from "../../controllers/enoexec/make.ts";
+import { execFormatSettings, openPlacedImages } from "../../../serve/exec_format.ts";
+import { failPod, openRepairScene, strayPod } from "../../controllers/enoexec/make.ts";
 import { openScene } from "../../controllers/make.ts";
 import { NAMESPACE, openBench } from "../../controllers/operator/make.ts";
-import { openImageBed } from "../../support/image_bed.ts";
 import { type Checks, serveConfig } from "./support.ts";
 
-/** Lists of pods that the monitor of exec format errors asks for. */
-async function podLists({ execFormatErrors: watchesPods, repairExecFormatErrors: repairs }: Config): Promise<number> {
-  const { cluster } = openScene();
-  let lists = 0;
-  const api = cluster.client(({ verb, plural }) => void (lists += verb === "list" && plural === "pods" ? 1 : 0));
-  const settings = { namespace: MONITORED, watchesPods, repairs };
-  await openMonitorScene({ api, settings }).run(() => Promise.resolve());
-  return lists;
+/** What becomes of a pod that fails on its node, by these flags. */
+async function counted(...flags: readonly string[]): Promise<readonly string[]> {
+  const repaired = openRepairScene({ settings: execFormatSettings(serveConfig(...flags)) });
+  repaired.scene.setMonitored(false);
+  await repaired.scene.run(() => failPod(repaired, strayPod("web-1")));
+  return repaired.scene.counted;
+}
+
+/** The architectures by which an image is placed that was seen to fail on arm64, by these flags. */
+async function placedOn(...flags: readonly string[]): Promise<readonly string[]> {
+  const { cluster, clock } = openScene();
+  const digest = `sha256:${"ab".repeat(32)}`;
+  const failed = { digest, architecture: "arm64", namespace: undefined, image: "app", atMs: clock.nowMs() };
+  cluster.put(Resource.enoexecEvents, buildFailedImage(failed, "archway-system") ?? assert.fail("no record"));
+  const platforms = ["amd64", "arm64"].map((architecture) => ({ os: "linux", architecture }));
+  const inspection = { kind: "platforms", digest, mediaType: "", platforms, depth: "index", findings: [] } as const;
+  const claimedImages = {
+    inspect: () => Promise.resolve([{ image: "app", pullPolicy: "", inspection }]),
+    prefetch: () => {},
+  };
+  const known: KnownImages = {
+    recall: () => undefined,
+    isAging: () => false,
+    agingBeforeMs: () => 0,
+    remember: () => {},
+    forgetPrivate: () => {},
+  };
+  const deps = { config: serveConfig(...flags), clock, log: silentLogger };
+  const { images, failedImages } = openPlacedImages(deps, { api: cluster.api, claimedImages, known });
+  const stop = new AbortController();
+  const running = failedImages?.run(stop.signal);
+  await clock.advance(0);
+  const request = { scope: { namespace: "shop", pullSecrets: [] }, images: [], priority: "gated" } as const;
+  const [one] = await images.inspect(request, stop.signal);
+  stop.abort();
+  await running;
+  return one?.inspection.kind === "platforms" ? one.inspection.platforms.map(({ architecture }) => architecture) : [];
 }
 
 /** DaemonSets that the operator makes while the plugin is on. */
@@ -35,26 +65,18 @@ async function daemonSets({ execFormatImage }: Config): Promise<number> {
 /** Of the command line. */
 export const CAPABILITY_FLAGS: Checks = {
   "exec-format-errors": async () => {
-    assert.equal(await podLists(serveConfig()), 0);
-    assert.ok(await podLists(serveConfig("--exec-format-errors")) > 0);
+    assert.deepEqual([await counted(), await counted("--exec-format-errors")], [[], ["status"]]);
+  },
+  "repair-exec-format-errors": async () => {
+    const flags = ["--exec-format-errors", "--repair-exec-format-errors"];
+    assert.deepEqual(await counted(...flags), ["status", "evicted"]);
   },
   "exec-format-image": async () => {
     assert.equal(await daemonSets(serveConfig()), 0);
     assert.equal(await daemonSets(serveConfig("--exec-format-image=registry.example/archway:1")), 1);
   },
-  "avoid-failed-architectures": () => {
-    const { clock, images, known } = openImageBed();
-    const failedBy = (config: Config): unknown => {
-      const parts = { api: openScene().cluster.api, claimedImages: images, known };
-      const log = { ...silentLogger, setLevel: () => {}, close: () => {} };
-      return withoutFailed({ config, clock, log }, parts).failedImages;
-    };
-    assert.equal(failedBy(serveConfig()), undefined);
-    assert.notEqual(failedBy(serveConfig("--avoid-failed-architectures")), undefined);
+  "avoid-failed-architectures": async () => {
+    assert.deepEqual(await placedOn(), ["amd64", "arm64"]);
+    assert.deepEqual(await placedOn("--avoid-failed-architectures"), ["amd64"]);
   },
-};
-
-/** Shown by a test on a real API server. Relative to tests/serve. */
-export const SHOWN_ELSEWHERE: Readonly<Record<string, string>> = {
-  "repair-exec-format-errors": "../cluster/enoexec_test.ts",
 };

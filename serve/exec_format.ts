@@ -1,0 +1,51 @@
+// What the flags of exec format errors switch on: what the leader does about them, and whether placement heeds them.
+import type { ExecFormatSettings } from "../controllers/enoexec/deps.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Config } from "../lib/config/parse.ts";
+import type { KnownImages } from "../lib/images/known_images.ts";
+import type { PodImages } from "../lib/images/pod_images.ts";
+import { knownImagesWithoutFailed, podImagesWithoutFailed } from "../lib/images/without_failed.ts";
+import { type FailedImages, openFailedImages } from "../lib/informers/failed_images.ts";
+import type { ReadApi } from "../lib/k8s/api.ts";
+import type { Logger } from "../lib/log.ts";
+
+/** What the leader does. */
+export function execFormatSettings(
+  { namespace, execFormatErrors, repairExecFormatErrors }: Pick<
+    Config,
+    "namespace" | "execFormatErrors" | "repairExecFormatErrors"
+  >,
+): ExecFormatSettings {
+  return { namespace, watchesPods: execFormatErrors, repairs: repairExecFormatErrors };
+}
+
+/** What pods are placed by. */
+export interface PlacedImages {
+  readonly images: PodImages;
+  readonly known: KnownImages;
+  /** To run; undefined where nothing is left out. */
+  readonly failedImages: FailedImages | undefined;
+}
+
+/** The claims of images, less the architectures on which they were seen to fail where that is to count. */
+export function openPlacedImages(
+  { config, clock, log }: {
+    readonly config: Pick<Config, "namespace" | "avoidFailedArchitectures">;
+    readonly clock: Clock;
+    readonly log: Logger;
+  },
+  { api, claimedImages, known }: {
+    readonly api: ReadApi;
+    readonly claimedImages: PodImages;
+    readonly known: KnownImages;
+  },
+): PlacedImages {
+  if (!config.avoidFailedArchitectures) return { images: claimedImages, known, failedImages: undefined };
+  const failedImages = openFailedImages({ api, clock, log, namespace: config.namespace });
+  const failed = failedImages.architecturesOf;
+  return {
+    images: podImagesWithoutFailed(claimedImages, failed),
+    known: knownImagesWithoutFailed(known, failed),
+    failedImages,
+  };
+}
