@@ -1,59 +1,95 @@
-// The workloads of the placement test: every kind of owner with images of every shape, and what became of their pods.
+// The workloads of the placement test: every kind of owner, with images of every shape from every kind of place.
 import type { OpenLab } from "./open_lab.ts";
 
-/** One owner of pods. */
-interface Workload {
-  readonly kind: "Deployment" | "StatefulSet" | "DaemonSet" | "Job" | "CronJob" | "Pod";
-  readonly name: string;
-  readonly image: string;
-  /** Number of pods; a DaemonSet has one a node. */
-  readonly pods: number;
-  /** What the program does; one that ends is for Jobs. */
-  readonly command?: "pause" | "hello";
+/** References of the images, by where they come from; names are those of LAB_IMAGES. */
+export interface ImagePlaces {
+  /** By port and tag. */
+  tag(name: string): string;
+  /** By port and digest. */
+  digest(name: string): string;
+  /** By port, tag and digest. */
+  both(name: string): string;
+  /** In a registry that wants the login of the pull secret `pull`. */
+  login(name: string): string;
+  /** By a host that does not exist, whose mirror the nodes know. */
+  mirror(name: string): string;
 }
 
-/** With three nodes: 8 Deployment, 4 StatefulSet, 3 DaemonSet, 4 Job, 1 CronJob and 2 bare pods. */
+/** A container in short. */
+interface Container {
+  readonly from: keyof ImagePlaces;
+  readonly image: string;
+  readonly command: "pause" | "hello";
+}
+
+/** One owner of pods. */
+export interface Workload {
+  readonly kind: "Deployment" | "StatefulSet" | "DaemonSet" | "Job" | "CronJob" | "Pod";
+  readonly name: string;
+  /** Number of pods; a DaemonSet has one a node. */
+  readonly pods: number;
+  readonly containers: readonly Container[];
+  readonly init?: readonly Container[];
+  /** Init containers that go on (restartPolicy Always). */
+  readonly sidecars?: readonly Container[];
+}
+
+function run(image: string, from: keyof ImagePlaces = "tag"): Container {
+  return { from, image, command: "pause" };
+}
+
+function end(image: string, from: keyof ImagePlaces = "tag"): Container {
+  return { from, image, command: "hello" };
+}
+
+/** With three nodes. A workload of one image also has it as init container. */
 export const WORKLOADS: readonly Workload[] = [
-  { kind: "Deployment", name: "d-amd", image: "amd-index", pods: 2 },
-  { kind: "Deployment", name: "d-arm-index", image: "arm-index", pods: 2 },
-  { kind: "Deployment", name: "d-arm-single", image: "arm-single", pods: 2 },
-  { kind: "Deployment", name: "d-multi", image: "multi", pods: 2 },
-  { kind: "StatefulSet", name: "s-amd", image: "amd-single", pods: 2 },
-  { kind: "StatefulSet", name: "s-arm", image: "arm-single", pods: 2 },
-  { kind: "DaemonSet", name: "ds-multi", image: "multi", pods: 3 },
-  { kind: "Job", name: "j-arm", image: "arm-index", pods: 2, command: "hello" },
-  { kind: "Job", name: "j-amd", image: "amd-index", pods: 2, command: "hello" },
-  { kind: "CronJob", name: "c-arm", image: "arm-single", pods: 1, command: "hello" },
-  { kind: "Pod", name: "p-arm", image: "arm-single", pods: 1 },
-  { kind: "Pod", name: "p-amd", image: "amd-single", pods: 1 },
+  { kind: "Deployment", name: "d-multi", pods: 2, containers: [run("multi")], init: [end("multi")] },
+  { kind: "Deployment", name: "d-amd", pods: 2, containers: [run("amd-index")], init: [end("amd-index")] },
+  { kind: "Deployment", name: "d-arm-index", pods: 2, containers: [run("arm-index")], init: [end("arm-index")] },
+  { kind: "Deployment", name: "d-arm-single", pods: 2, containers: [run("arm-single")], init: [end("arm-single")] },
+  { kind: "StatefulSet", name: "s-multi", pods: 2, containers: [run("multi")] },
+  { kind: "StatefulSet", name: "s-amd", pods: 2, containers: [run("amd-single")] },
+  { kind: "StatefulSet", name: "s-arm", pods: 2, containers: [run("arm-single")] },
+  { kind: "StatefulSet", name: "s-both", pods: 1, containers: [run("multi"), run("arm-single")] },
+  { kind: "DaemonSet", name: "ds-multi", pods: 3, containers: [run("multi")] },
+  { kind: "Job", name: "j-multi", pods: 1, containers: [end("multi")] },
+  { kind: "Job", name: "j-arm", pods: 2, containers: [end("arm-index")] },
+  { kind: "Job", name: "j-amd", pods: 2, containers: [end("amd-index")] },
+  { kind: "CronJob", name: "c-arm", pods: 1, containers: [end("arm-single")] },
+  { kind: "Pod", name: "p-arm", pods: 1, containers: [run("arm-single")] },
+  { kind: "Pod", name: "p-amd", pods: 1, containers: [run("amd-single")] },
+  { kind: "Pod", name: "p-init", pods: 1, containers: [run("multi")], init: [end("arm-single")] },
+  { kind: "Pod", name: "p-sidecar", pods: 1, containers: [run("multi")], sidecars: [run("arm-single")] },
+  { kind: "Pod", name: "p-digest", pods: 1, containers: [run("multi", "digest")] },
+  { kind: "Pod", name: "p-digest-arm", pods: 1, containers: [run("arm-index", "digest")] },
+  { kind: "Pod", name: "p-tag-digest", pods: 1, containers: [run("multi", "both")] },
+  { kind: "Pod", name: "p-login", pods: 1, containers: [run("multi", "login")] },
+  { kind: "Pod", name: "p-login-arm", pods: 1, containers: [run("arm-single", "login")] },
+  { kind: "Pod", name: "p-mirror", pods: 1, containers: [run("multi", "mirror")] },
+  { kind: "Pod", name: "p-mirror-arm", pods: 1, containers: [run("arm-single", "mirror")] },
 ];
 
 /** How many pods they make together. */
 export const POD_COUNT = WORKLOADS.reduce((sum, { pods }) => sum + pods, 0);
 
-/** What became of one pod. */
-export interface PodFate {
-  readonly name: string;
-  readonly workload: string;
-  readonly node: string | undefined;
-  /** Runs and is ready without a restart, or has succeeded. */
-  readonly isGood: boolean;
-  /** Reasons of waiting and ended containers, "exec format error" among them. */
-  readonly faults: readonly string[];
-}
-
 /** Creates all of them, and a run of the CronJob. */
-export async function createWorkloads(lab: OpenLab, namespace: string): Promise<void> {
-  const list = { apiVersion: "v1", kind: "List", items: WORKLOADS.map((workload) => render(workload, lab)) };
+export async function createWorkloads(
+  lab: OpenLab,
+  namespace: string,
+  { places }: { readonly places: ImagePlaces },
+): Promise<void> {
+  const list = { apiVersion: "v1", kind: "List", items: WORKLOADS.map((workload) => render(workload, places)) };
   const { code, stderr } = await lab.kubectl(["-n", namespace, "apply", "-f", "-"], { stdin: JSON.stringify(list) });
   if (code !== 0) throw new Error(`Cannot create the workloads: ${stderr}`);
   await lab.kubectl(["-n", namespace, "create", "job", "c-arm-now", "--from=cronjob/c-arm"]);
 }
 
-function render({ kind, name, image, pods, command = "pause" }: Workload, lab: OpenLab): unknown {
+function render(workload: Workload, places: ImagePlaces): unknown {
+  const { kind, name, pods } = workload;
   const labels = { workload: name };
   const metadata = { name };
-  const spec = renderPodSpec(lab.image(image), command);
+  const spec = renderPodSpec(workload, places);
   const template = { metadata: { labels }, spec };
   const selector = { matchLabels: labels };
   switch (kind) {
@@ -87,62 +123,24 @@ function renderJob(template: { readonly metadata: unknown; readonly spec: object
   return { backoffLimit: 2, completions: pods, parallelism: pods, template: { ...template, spec } };
 }
 
-function renderPodSpec(image: string, command: string): object {
-  const terminationMessagePolicy = "FallbackToLogsOnError";
+function renderPodSpec({ containers, init = [], sidecars = [] }: Workload, places: ImagePlaces): object {
+  const renderAll = (all: readonly Container[], { role, more = {} }: { role: string; more?: object }): object[] =>
+    all.map(({ from, image, command }, at) => ({
+      name: `${role}-${at}`,
+      image: places[from](image),
+      args: [command],
+      terminationMessagePolicy: "FallbackToLogsOnError",
+      ...more,
+    }));
+  const wantsLogin = containers.some(({ from }) => from === "login");
   return {
     terminationGracePeriodSeconds: 1,
     dnsPolicy: "Default",
-    initContainers: [{ name: "init", image, args: ["hello"], terminationMessagePolicy }],
-    containers: [{ name: "app", image, args: [command], terminationMessagePolicy }],
+    ...(wantsLogin ? { imagePullSecrets: [{ name: "pull" }] } : {}),
+    initContainers: [
+      ...renderAll(sidecars, { role: "sidecar", more: { restartPolicy: "Always" } }),
+      ...renderAll(init, { role: "init" }),
+    ],
+    containers: renderAll(containers, { role: "app" }),
   };
-}
-
-/** What became of the pods of a namespace so far. */
-export async function readFates(lab: OpenLab, namespace: string): Promise<readonly PodFate[]> {
-  const { body } = await lab.request("GET", `/api/v1/namespaces/${namespace}/pods`);
-  return (body as { readonly items: readonly PodJson[] }).items.map(toFate);
-}
-
-interface PodJson {
-  readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> };
-  readonly spec: { readonly nodeName?: string };
-  readonly status: {
-    readonly phase: string;
-    readonly initContainerStatuses?: readonly ContainerStatus[];
-    readonly containerStatuses?: readonly ContainerStatus[];
-  };
-}
-
-interface Terminated {
-  readonly exitCode: number;
-  readonly reason?: string;
-  readonly message?: string;
-}
-
-interface ContainerStatus {
-  readonly ready: boolean;
-  readonly restartCount: number;
-  readonly state: { readonly waiting?: { readonly reason: string }; readonly terminated?: Terminated };
-  readonly lastState: { readonly terminated?: Terminated };
-}
-
-function toFate({ metadata, spec, status }: PodJson): PodFate {
-  const containers = status.containerStatuses ?? [];
-  const isRunning = status.phase === "Running" && containers.length > 0 &&
-    containers.every(({ ready, restartCount }) => ready && restartCount === 0);
-  return {
-    name: metadata.name,
-    workload: metadata.labels?.["workload"] ?? "",
-    node: spec.nodeName,
-    isGood: isRunning || status.phase === "Succeeded",
-    faults: [...(status.initContainerStatuses ?? []), ...containers].flatMap(faultOf),
-  };
-}
-
-function faultOf({ state, lastState }: ContainerStatus): readonly string[] {
-  const ended = state.terminated ?? lastState.terminated;
-  if (ended?.message?.includes("exec format error")) return ["exec format error"];
-  if (ended !== undefined && ended.exitCode !== 0) return [`${ended.reason ?? "ended"} ${ended.exitCode}`];
-  const waiting = state.waiting?.reason;
-  return waiting === undefined || ["ContainerCreating", "PodInitializing"].includes(waiting) ? [] : [waiting];
 }
