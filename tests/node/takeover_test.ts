@@ -1,0 +1,137 @@
+// From the Multiarch Tuning Operator and back, on nodes: its objects and gated pods, without its processes, are taken over, and
+// handed back as docs/migration.md says.
+import assert from "node:assert/strict";
+import { Finalizer, SCHEDULING_GATE, WebhookName } from "../../lib/names.ts";
+import { expectStatus, read } from "../cluster/support/cluster_access.ts";
+import { createPods, isReleased, listPods, type PodSpec, waitForPods } from "../cluster/support/pods.ts";
+import {
+  REFERENCE_NAMESPACE,
+  renderOperand,
+  renderReferenceManifests,
+  renderReferenceWebhook,
+} from "../cluster/support/reference.ts";
+import { waitUntil } from "../cluster/support/wait.ts";
+import { lacks } from "../support/needs.ts";
+import { ensureImage, install, kubectl, ON_NATIVE_NODES } from "./support/install.ts";
+import { type OpenLab, openLab } from "./support/open_lab.ts";
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+const CONFIGS = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs";
+const WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
+const WAITING = { [SCHEDULING_GATE]: "gated", "multiarch.openshift.io/node-affinity": "not-set" };
+const QUICK = { dnsPolicy: "Default", terminationGracePeriodSeconds: 1 };
+
+async function apply(lab: OpenLab, object: unknown): Promise<void> {
+  const args = ["apply", "--server-side", "--force-conflicts", "-f", "-"];
+  const { code, stderr } = await lab.kubectl(args, { stdin: JSON.stringify(object) });
+  assert.equal(code, 0, stderr);
+}
+
+/** What it leaves: config with finalizers, operand Deployment, webhook configuration, gated pods. */
+async function layOut(lab: OpenLab, namespace: string): Promise<void> {
+  const items = (await renderReferenceManifests()).filter((object) =>
+    read(object, "kind") !== "ValidatingWebhookConfiguration"
+  );
+  await apply(lab, { apiVersion: "v1", kind: "List", items });
+  await kubectl(lab, "wait", "--for=condition=Established", "crd", "--all", "--timeout=30s");
+  const config = await lab.request("POST", CONFIGS, {
+    apiVersion: "multiarch.openshift.io/v1beta1",
+    kind: "ClusterPodPlacementConfig",
+    metadata: { name: "cluster", finalizers: [Finalizer.podPlacement] },
+    spec: { fallbackArchitecture: "amd64" },
+  });
+  expectStatus("create the config", config, [201]);
+  await apply(lab, renderOperand());
+  await apply(lab, renderReferenceWebhook(String(read(config.body, "metadata", "uid"))));
+  const arm = { images: [lab.image("arm-single")], gates: [SCHEDULING_GATE], spec: QUICK };
+  const pods: readonly PodSpec[] = [
+    { name: "waiting", ...arm, labels: WAITING },
+    { name: "unlabelled", ...arm },
+    { name: "multi", ...arm, images: [lab.image("multi")], labels: WAITING },
+  ];
+  await waitUntil("the ServiceAccount", async () => {
+    const { code } = await lab.kubectl(["-n", namespace, "get", "serviceaccount", "default"]);
+    return code === 0;
+  });
+  await createPods(lab, namespace, { pods });
+}
+
+async function finalizersOf(lab: OpenLab): Promise<unknown> {
+  return read((await lab.request("GET", `${CONFIGS}/cluster`)).body, "metadata", "finalizers");
+}
+
+/** The commands of docs/migration.md, "Back", after the objects of the MTO. */
+async function runWayBack(lab: OpenLab): Promise<void> {
+  const page = await Deno.readTextFile(`${ROOT}docs/migration.md`);
+  const [, block = ""] = /## Back\n[^]*?```sh\n([^]*?)```/.exec(page) ?? [];
+  const commands = block.split("\n").filter((line) => line.startsWith("kubectl "));
+  assert.ok(commands.length >= 6, block);
+  for (const command of commands) {
+    const words = [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? "").slice(1);
+    if (words.includes("multiarch-tuning-operator.yaml")) {
+      await apply(lab, { apiVersion: "v1", kind: "List", items: await renderReferenceManifests() });
+    } else await kubectl(lab, ...words);
+    if (words[0] === "scale") await waitForNoReplica(lab);
+  }
+}
+
+async function waitForNoReplica(lab: OpenLab): Promise<void> {
+  await waitUntil("the replicas to go", async () => {
+    return (await kubectl(lab, "-n", "archway-system", "get", "pods", "-o", "name")).trim() === "";
+  }, { deadlineMs: 60_000 });
+}
+
+Deno.test("node: what the Multiarch Tuning Operator leaves is taken over, and handed back with its gated pods", {
+  ignore: lacks("nodes"),
+}, async (t) => {
+  await using lab = await openLab();
+  const image = await ensureImage(lab);
+  const namespace = await lab.createNamespace("taken");
+  await layOut(lab, namespace);
+
+  await t.step("taken over: its gated pods run where their images do, its Deployment can go", async () => {
+    const args = [`--insecure-registry=${lab.lab.registry}`, "--max-gate-age=600s"];
+    await install(lab, { image, components: ["migration"], args, patch: ON_NATIVE_NODES });
+    await kubectl(lab, "wait", "--for=condition=Available", "clusterpodplacementconfig/cluster", "--timeout=90s");
+    const running = ({ phase }: { readonly phase: string }): boolean => phase === "Running";
+    const pods = await waitForPods(lab, namespace, { count: 3, until: running, deadlineMs: 90_000 });
+    const onArm = pods.filter(({ nodeName }) => nodeName === "n2").map(({ name }) => name);
+    assert.ok(["unlabelled", "waiting"].every((name) => onArm.includes(name)), onArm.join());
+    const { body } = await lab.request("GET", `${WEBHOOKS}/${WebhookName.configuration}`);
+    assert.equal(read(body, "webhooks", "0", "clientConfig", "service", "namespace"), "archway-system");
+    await kubectl(lab, "-n", REFERENCE_NAMESPACE, "delete", "deployment", "pod-placement-controller", "--timeout=60s");
+  });
+
+  await t.step("handed back: config, finalizers and gated pods are there, and nothing of Archway", async () => {
+    await createPods(lab, namespace, {
+      pods: [{ name: "gated", images: ["registry.invalid/team/app:1"], spec: QUICK }],
+    });
+    const isGated = async (): Promise<boolean> =>
+      (await listPods(lab, namespace)).some((pod) => pod.name === "gated" && !isReleased(pod));
+    await waitUntil("the pod to be gated", isGated);
+    await runWayBack(lab);
+    assert.ok(await isGated());
+    assert.deepEqual(await finalizersOf(lab), [Finalizer.podPlacement]);
+    assert.equal(
+      read((await lab.request("GET", `${CONFIGS}/cluster`)).body, "spec", "fallbackArchitecture"),
+      "amd64",
+    );
+    const kinds = "namespaces,clusterroles,clusterrolebindings,validatingwebhookconfigurations";
+    assert.doesNotMatch(await kubectl(lab, "get", kinds, "-o", "name"), /archway/);
+  });
+
+  await t.step("its own controller can lift the gate, and its operator leave", async () => {
+    const patch = { metadata: { labels: { [SCHEDULING_GATE]: "removed" } }, spec: { schedulingGates: null } };
+    expectStatus("lift", await lab.request("PATCH", `/api/v1/namespaces/${namespace}/pods/gated`, patch), [200]);
+    await waitUntil("the pod to be bound", async () => {
+      return (await listPods(lab, namespace)).some(({ name, nodeName }) => name === "gated" && nodeName !== "");
+    });
+    await kubectl(lab, "delete", "validatingwebhookconfiguration", WebhookName.validatingConfiguration);
+    await kubectl(lab, "delete", "clusterpodplacementconfig", "cluster", "--wait=false");
+    expectStatus("drop", await lab.request("PATCH", `${CONFIGS}/cluster`, { metadata: { finalizers: null } }), [200]);
+    await waitUntil("the config to go", async () => (await lab.request("GET", `${CONFIGS}/cluster`)).status === 404);
+    await kubectl(lab, "delete", "mutatingwebhookconfiguration", WebhookName.configuration, "--ignore-not-found");
+    await kubectl(lab, "delete", "-k", `${ROOT}manifests/base/crds`, "--timeout=60s");
+    await kubectl(lab, "delete", "namespace", namespace, REFERENCE_NAMESPACE, "--wait=false");
+  });
+});
