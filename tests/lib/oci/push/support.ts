@@ -16,11 +16,12 @@ import { digestOf } from "../../../support/documents.ts";
 import { makeCredential, makeEndpoint } from "../../../support/inspectors.ts";
 import { type FakeRegistry, openFakeRegistry, type SeenRequest } from "../../../support/registry.ts";
 
-/** A registry with one repository, `team/app`, and a client that may push to it. */
+/** A registry with one repository, `team/app`, and what pushes to it. */
 export interface PushBed extends AsyncDisposable {
   readonly registry: FakeRegistry;
   readonly target: TargetRepository;
-  readonly client: RepositoryClient;
+  /** Another repository, with the same credential and the same memory of logins. */
+  targetOf(repository: string): TargetRepository;
   /** Blobs that were committed, by digest. */
   readonly blobs: ReadonlyMap<string, string>;
   /** Answers first; undefined lets the request pass. */
@@ -50,16 +51,18 @@ export async function openPushBed(
   const credentials = logsIn ? [makeCredential(registry.host)] : [];
   const context = { credentials, askers: askersOf({ priority: "gated" }), signal, log: new RequestLog() };
   const shared = { challenges: openLearnedChallenges(), variants: openConnectionVariants() };
-  const endpoint = makeEndpoint(registry.host, { repository: "team/app", reference: "v1" });
-  const client = new RepositoryClient({ transport, limiter, tokens, clock, ...shared }, {
-    endpoint,
-    context,
-    rights: "pull,push",
-  });
+  const targetOf = (repository: string): TargetRepository => {
+    const endpoint = makeEndpoint(registry.host, { repository, reference: "v1" });
+    const deps = { transport, limiter, tokens, clock, ...shared };
+    return new TargetRepository({
+      client: new RepositoryClient(deps, { endpoint, context, rights: "pull,push" }),
+      clock,
+    });
+  };
   const bed: PushBed = {
     registry,
-    client,
-    target: new TargetRepository({ client, clock }),
+    target: targetOf("team/app"),
+    targetOf,
     blobs,
     before: () => undefined,
     asked: () =>
