@@ -1,0 +1,53 @@
+// From the first version's manifests to these under a stream of pods, and out again in the wrong order.
+import assert from "node:assert/strict";
+import { read } from "../cluster/support/cluster_access.ts";
+import { waitUntil } from "../cluster/support/wait.ts";
+import { lacks } from "../support/needs.ts";
+import { assertNothingLeft, holdDuring, readyAndLed } from "./support/hold.ts";
+import { configure, ensureImage, install, kubectl, ON_NATIVE_NODES } from "./support/install.ts";
+import { openLab } from "./support/open_lab.ts";
+import { addFakeNodes } from "./support/stream.ts";
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+/** Relative to manifests/. */
+const FIRST_VERSION = "../tests/node/fixtures/first_version";
+
+Deno.test(
+  "node: an upgrade from the first manifests loses no pod, and kubectl delete -k with the config still there ends clean",
+  {
+    ignore: lacks("nodes"),
+  },
+  async (t) => {
+    await using lab = await openLab();
+    const image = await ensureImage(lab);
+    await addFakeNodes(lab);
+    const args = [`--insecure-registry=${lab.lab.registry}`];
+
+    await t.step("the first manifests, and the program within their rights", async () => {
+      // They grant no Secret for the path, which was the plain one.
+      const first = { image, args: [...args, "--webhook-path=plain"], patch: ON_NATIVE_NODES };
+      await install(lab, { ...first, kustomization: FIRST_VERSION });
+      await configure(lab);
+    });
+    await t.step("the upgrade: kubectl apply -k of these over them", async () => {
+      await holdDuring(lab, async () => {
+        await install(lab, { image, args, patch: ON_NATIVE_NODES });
+        await readyAndLed(lab);
+      });
+      await kubectl(lab, "wait", "--for=condition=Available", "clusterpodplacementconfig/cluster", "--timeout=60s");
+    });
+    await t.step("kubectl delete -k before the config: no gate, no webhook and no finalizer is left", async () => {
+      const namespace = await lab.createNamespace("gated");
+      await lab.createPod(namespace, {
+        name: "gated",
+        spec: { containers: [{ name: "app", image: "registry.invalid/team/app:1" }] },
+      });
+      const pod = `/api/v1/namespaces/${namespace}/pods/gated`;
+      const gates = async (): Promise<unknown> => read((await lab.request("GET", pod)).body, "spec", "schedulingGates");
+      assert.ok(await waitUntil("the pod to be gated", gates));
+      await kubectl(lab, "delete", "-k", `${ROOT}manifests/base`, "--timeout=120s");
+      assert.equal(await gates(), undefined);
+      await assertNothingLeft(lab);
+    });
+  },
+);
