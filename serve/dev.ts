@@ -90,6 +90,7 @@ function configBeside({ files, registryHost }: Playground, dev: Config): Config 
     webhookUrl: `https://127.0.0.1:${webhookPort}`,
     registry: [...dev.registry, registryHost],
     registryCa: [...dev.registryCa, files.authority],
+    archTaints: dev.scenario === "taints" ? "manage" : dev.archTaints,
     execFormatErrors: dev.execFormatErrors || dev.scenario === "exec-format-error",
   };
 }

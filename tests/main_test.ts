@@ -82,3 +82,16 @@ Deno.test("archway explain takes the kubeconfig of the home, and of a list of fi
     await Deno.remove(home, { recursive: true });
   }
 });
+
+Deno.test("archway dev --once --scenario taints: pods that ran before, are placed or left alone tolerate the taints of their nodes", async () => {
+  const { code, out, err } = await archway(["dev", "--once", "--scenario", "taints", "-o", "json"]);
+  assert.deepEqual([code, err], [0, ""]);
+  const names = JSON.parse(out).map(({ pod, ok }: { readonly pod: string; readonly ok: boolean }) => `${pod} ${ok}`);
+  assert.deepEqual(names.sort(), [
+    "left-alone true",
+    "none-in-common true",
+    "placed true",
+    "ran-before true",
+    "three-images true",
+  ]);
+});

@@ -264,7 +264,7 @@ export const FLAGS: readonly Flag[] = [
   flag("once", "switch", ["dev"], "Run the samples, print how each ended, exit."),
   {
     ...flag("scenario", "choice", ["dev"], "Which samples."),
-    choices: ["placement", "exec-format-error"],
+    choices: ["placement", "exec-format-error", "taints"],
     fallback: "placement",
   },
 ];

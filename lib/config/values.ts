@@ -92,7 +92,7 @@ export const Values = z.object({
   to: optionalText,
   dryRun: flagSwitch,
   once: flagSwitch,
-  scenario: z.enum(["placement", "exec-format-error"]),
+  scenario: z.enum(["placement", "exec-format-error", "taints"]),
 });
 
 /** All flags, parsed; durations in ms. */

@@ -30,6 +30,7 @@ const EXPECTATION = z.object({
   decision: z.enum(["unseen", "waiting", "ignore", "place", "nowhere", "fallback", "release"]),
   nodes: z.array(z.string()),
   reported: z.boolean().optional(),
+  tolerates: z.array(z.string()).optional(),
 });
 
 const REQUIRED = ["spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"] as const;
@@ -45,7 +46,7 @@ export function readOutcome(pod: KubeObject, nodes: readonly KubeObject[]): Samp
   const ok = expected === undefined || (
     decision === expected.decision &&
     architectures.join() === expected.architectures.toSorted().join() &&
-    (expected.reported ?? isReported(pod)) === isReported(pod) &&
+    (expected.reported ?? isReported(pod)) === isReported(pod) && toleratesAsExpected(pod, expected) &&
     (nodeArchitecture === undefined ? expected.nodes.length === 0 : expected.nodes.includes(nodeArchitecture))
   );
   const images = listAt(pod, "spec", "containers").map((container) => textAt(container, "image") ?? "");
@@ -56,11 +57,19 @@ export function readOutcome(pod: KubeObject, nodes: readonly KubeObject[]): Samp
 /** Whether nothing more will happen to a pod: decided, and bound or found unschedulable. */
 export function isSettled(pod: KubeObject): boolean {
   const decision = readDecision(pod);
-  if (decision === "waiting" || decision === "unseen") return false;
   const expected = parseExpectation(pod.metadata.annotations?.[EXPECT_ANNOTATION]);
+  if (decision === "waiting" || decision === "unseen" && expected?.decision !== "unseen") return false;
+  if (expected !== undefined && !toleratesAsExpected(pod, expected)) return false;
   if (expected?.reported === true && !isReported(pod)) return false;
   if (textAt(pod, "spec", "nodeName") !== undefined) return textAt(pod, "status", "podIP") !== undefined;
   return listAt(pod, "status", "conditions").some((condition) => textAt(condition, "reason") === "Unschedulable");
+}
+
+/** Whether a pod tolerates the architecture taints that it must, and no others. */
+function toleratesAsExpected(pod: KubeObject, { tolerates }: Expectation): boolean {
+  if (tolerates === undefined) return true;
+  const own = listAt(pod, "spec", "tolerations").filter((toleration) => textAt(toleration, "key") === "supported-arch");
+  return own.map((toleration) => textAt(toleration, "value")).sort().join() === tolerates.join();
 }
 
 /** Whether it is said of a pod that it runs a program of another architecture. */

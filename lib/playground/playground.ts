@@ -14,6 +14,7 @@ import { openKubelets, type PulledImage } from "./kubelet.ts";
 import { isSettled, readOutcome, type SampleOutcome } from "./outcomes.ts";
 import { openRegistry, type Registry } from "./registry.ts";
 import {
+  earlierPods,
   programsOf,
   REGISTRY_USER,
   SAMPLE_NAMESPACE,
@@ -82,7 +83,7 @@ export interface Playground extends AsyncDisposable {
 
 /** Opens everything and stores nodes, namespaces and the cluster config; pods come with {@link Playground.applySamples}. */
 export async function openPlayground(options: PlaygroundOptions): Promise<Playground> {
-  const { clock, log, workDir } = options;
+  const { clock, log, workDir, namespaces = [], scenario } = options;
   await using stack = new AsyncDisposableStack();
   const certificates = await issueLoopbackCertificates(clock.nowMs());
   const registry = stack.use(
@@ -100,7 +101,7 @@ export async function openPlayground(options: PlaygroundOptions): Promise<Playgr
   stack.use(openScheduler(cluster, { log }));
   stack.use(openKubelets(cluster, { pull: (image) => pullFrom(registry, image) }));
   stack.use(openWorkloads(cluster, { log }));
-  await furnish(cluster, { registryHost: registry.host, namespaces: options.namespaces ?? [] });
+  await furnish(cluster, { registryHost: registry.host, namespaces, scenario });
   const apiServer = stack.use(await openApiServer(cluster, { log, certificate: certificates.serving }));
   const files = await writeFiles(workDir, { apiUrl: apiServer.url, certificates });
   const samples = (): readonly KubeObject[] =>
@@ -114,8 +115,7 @@ export async function openPlayground(options: PlaygroundOptions): Promise<Playgr
     registry,
     apiServer,
     serveFlags: serveFlags(files, registry.host),
-    applySamples: (signal) =>
-      applySamples(cluster, { registryHost: registry.host, scenario: options.scenario, signal }),
+    applySamples: (signal) => applySamples(cluster, { registryHost: registry.host, scenario, signal }),
     waitUntilSettled: (signal) => waitFor(store, () => samples().every(isSettled), signal),
     outcomes: () => samples().map((pod) => readOutcome(pod, store.list(Resource.nodes))),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
@@ -150,13 +150,20 @@ async function create(cluster: Cluster, kindName: string, body: JsonObject, name
 
 async function furnish(
   cluster: Cluster,
-  options: { readonly registryHost: string; readonly namespaces: readonly string[] },
+  options: {
+    readonly registryHost: string;
+    readonly namespaces: readonly string[];
+    readonly scenario: Scenario | undefined;
+  },
 ): Promise<void> {
   for (const name of new Set(["default", "kube-system", SAMPLE_NAMESPACE, ...options.namespaces])) {
     await create(cluster, "Namespace", { metadata: { name } });
   }
   for (const node of sampleNodes()) await create(cluster, "Node", node);
   await create(cluster, "Secret", samplePullSecret(options.registryHost), SAMPLE_NAMESPACE);
+  for (const pod of earlierPods(options.registryHost, options.scenario)) {
+    await create(cluster, "Pod", pod, SAMPLE_NAMESPACE);
+  }
   await create(cluster, "ClusterPodPlacementConfig", sampleClusterConfig());
 }
 
@@ -170,7 +177,9 @@ async function applySamples(
 ): Promise<void> {
   const watched = (): boolean =>
     cluster.store.list(Resource.mutatingWebhooks).some((object) => listAt(object, "webhooks").length > 0);
-  await waitFor(cluster.store, watched, options.signal);
+  const isTainted = (node: KubeObject): boolean => listAt(node, "spec", "taints").length > 0;
+  const tainted = (): boolean => options.scenario !== "taints" || cluster.store.list(Resource.nodes).every(isTainted);
+  await waitFor(cluster.store, () => watched() && tainted(), options.signal);
   const pods = samplePods(options.registryHost, options.scenario);
   await Promise.all(pods.map((pod) => create(cluster, "Pod", pod, SAMPLE_NAMESPACE)));
 }

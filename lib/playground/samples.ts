@@ -22,10 +22,12 @@ export interface Expectation {
   readonly nodes: readonly string[];
   /** Whether it must be reported that it runs a program of another architecture; absent: that is not looked at. */
   readonly reported?: boolean | undefined;
+  /** Architectures whose taint it must tolerate; absent: that is not looked at. */
+  readonly tolerates?: readonly string[] | undefined;
 }
 
-/** Which samples: how pods are placed, or what is said of those that are where they cannot run. */
-export type Scenario = "placement" | "exec-format-error";
+/** Which samples: how pods are placed, what is said of those that are where they cannot run, or architecture taints. */
+export type Scenario = "placement" | "exec-format-error" | "taints";
 
 /** The one user of the registry's private repositories. */
 export const REGISTRY_USER = { name: "demo", password: "playground" } as const;
@@ -198,9 +200,56 @@ const MISPLACED: readonly Sample[] = [
   },
 ];
 
+const EVERY_ARCHITECTURE = ["amd64", "arm64", "ppc64le", "s390x"];
+
+/** Nodes with taints: what is placed tolerates what was decided, everything else every architecture. */
+const TAINTED: readonly Sample[] = [
+  { name: "placed", images: ["demo/edge"], expect: { ...ARM64, tolerates: ["arm64"] } },
+  {
+    name: "three-images",
+    images: ["demo/web", "demo/sidecar", "demo/legacy"],
+    expect: { ...AMD64, tolerates: ["amd64"] },
+  },
+  {
+    name: "none-in-common",
+    images: ["demo/edge", "demo/legacy"],
+    expect: { decision: "nowhere", architectures: [], nodes: [], tolerates: [] },
+  },
+  {
+    name: "left-alone",
+    images: ["demo/sidecar"],
+    spec: { nodeSelector: { [NODE_ARCH_LABEL]: "ppc64le" } },
+    expect: { decision: "ignore", architectures: ["ppc64le"], nodes: ["ppc64le"], tolerates: EVERY_ARCHITECTURE },
+  },
+];
+
+/** Pods that run before Archway does. */
+const RUNNING: Readonly<Partial<Record<Scenario, readonly Sample[]>>> = {
+  taints: [{
+    name: "ran-before",
+    images: ["demo/edge"],
+    spec: { nodeName: "arm64-1" },
+    expect: { decision: "unseen", architectures: [], nodes: ["arm64"], tolerates: ["arm64"] },
+  }],
+};
+
+const OF_SCENARIO: Readonly<Record<Scenario, readonly Sample[]>> = {
+  "placement": SAMPLES,
+  "exec-format-error": MISPLACED,
+  "taints": TAINTED,
+};
+
 /** The sample pods, with images of the registry at a host. */
 export function samplePods(registryHost: string, scenario: Scenario = "placement"): readonly JsonObject[] {
-  const samples = scenario === "placement" ? SAMPLES : MISPLACED;
+  return renderSamples(OF_SCENARIO[scenario], registryHost);
+}
+
+/** The sample pods that run before Archway does. */
+export function earlierPods(registryHost: string, scenario: Scenario = "placement"): readonly JsonObject[] {
+  return renderSamples(RUNNING[scenario] ?? [], registryHost);
+}
+
+function renderSamples(samples: readonly Sample[], registryHost: string): readonly JsonObject[] {
   return samples.map(({ name, images, expect, spec, container }) => ({
     metadata: {
       name,

@@ -179,7 +179,7 @@ Deno.test("taints: a full cluster of 1 000 pods is taken over and none is made p
   }
   await waitForPods(controlPlane, namespace, {
     count: 1_000,
-    until: isScheduled,
+    until: ({ phase }) => phase === "Running",
     deadlineMs: 240_000,
     intervalMs: 1_000,
   });
