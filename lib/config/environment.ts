@@ -1,4 +1,5 @@
 // Variables named ARCHWAY_… that no flag has: most likely misspelt, and otherwise without any sign of it.
+import { FILE_SETTINGS } from "./file.ts";
 import { environmentName, FLAGS } from "./flags.ts";
 
 /** What Kubernetes sets in a pod for each Service of the namespace, so for `archway-webhook` and `archway-metrics`. */
@@ -13,5 +14,16 @@ export function warningsOf(variables: readonly string[]): readonly string[] {
   return variables
     .filter((name) => name.startsWith("ARCHWAY_") && !known.has(name) && !OF_SERVICE.test(name) && !OF_TESTS.test(name))
     .toSorted()
-    .map((name) => `Ignored the variable ${name}: no flag has it. See \`archway COMMAND --help\`.`);
+    .map((name) => `Ignored the variable ${name}: ${reasonOf(name)}`);
+}
+
+function reasonOf(variable: string): string {
+  const setting = FILE_SETTINGS.find(({ key }) => environmentName(kebab(key)) === variable)?.key;
+  return setting === undefined
+    ? "no flag has it. See `archway COMMAND --help`."
+    : `${setting} is a setting of the file that --config names.`;
+}
+
+function kebab(key: string): string {
+  return key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }

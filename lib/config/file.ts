@@ -11,6 +11,8 @@ export interface FileSetting {
   readonly help: string;
 }
 
+const count = z.int({ error: "is not a whole number" }).positive("is not above zero");
+const path = z.string({ error: "is not a path" }).min(1).optional();
 const texts = z.array(z.string().min(1), { error: "is not a list of texts" });
 
 /** The file's settings in their types; each has a default. */
@@ -18,10 +20,16 @@ export const FileSchema = z.strictObject({
   variantLabels: texts.default([]),
   runtimeClasses: texts.default([]),
   imageVolumes: z.enum(["ignore", "require"], { error: "is not one of ignore, require" }).default("ignore"),
-  registriesConfDir: z.string({ error: "is not a path" }).min(1).optional(),
+  registriesConfDir: path,
+  hostsDir: path,
+  rancherRegistries: path,
+  credentialProviderConfig: path,
+  credentialProviderBinDir: path,
+  webhookClientCa: path,
   archTaint: z.string({ error: "is not a text" }).min(1).default("archaware"),
   webhookService: z.string({ error: "is not a name" }).min(1).default("archway-webhook"),
-  cacheEntries: z.int({ error: "is not a whole number" }).positive("is not above zero").default(10_000),
+  cacheEntries: count.default(10_000),
+  workers: count.default(32),
   fallbackLogLevel: z.enum(["debug", "info", "warn", "error"], { error: "is not one of debug, info, warn, error" })
     .default("info"),
 });
@@ -43,7 +51,20 @@ export const FILE_SETTINGS: readonly FileSetting[] = [
   },
   { key: "imageVolumes", example: "require", help: "Whether image volumes count as images of the pod." },
   { key: "webhookService", example: "front", help: "Service in front of the webhooks." },
+  {
+    key: "webhookClientCa",
+    example: "/etc/archway/client-ca.pem",
+    help: "CA of the API servers' client certificates, PEM; with it one is required of every caller of the webhooks.",
+  },
   { key: "registriesConfDir", example: "/etc/containers/registries.conf.d", help: "Drop-ins of registries.conf." },
+  { key: "hostsDir", example: "/etc/containerd/certs.d", help: "Folder with hosts.toml files of containerd." },
+  { key: "rancherRegistries", example: "/etc/rancher/k3s/registries.yaml", help: "registries.yaml of k3s or RKE2." },
+  {
+    key: "credentialProviderConfig",
+    example: "/etc/archway/credential-providers.yaml",
+    help: "Configuration of the kubelet's credential provider plugins.",
+  },
+  { key: "credentialProviderBinDir", example: "/opt/credential-providers", help: "Folder with those plugins." },
   {
     key: "archTaint",
     example: "supported-arch=arch:NoSchedule",
@@ -52,8 +73,15 @@ export const FILE_SETTINGS: readonly FileSetting[] = [
       "on nodes by Archway).",
   },
   { key: "cacheEntries", example: "50000", help: "Images kept in memory." },
+  { key: "workers", example: "8", help: "Pods decided at the same time." },
   { key: "fallbackLogLevel", example: "debug", help: "Log level while the cluster config does not say." },
 ];
+
+/** The setting of the file that a flag of this name would be: `hosts-dir` → `hostsDir`. */
+export function settingOf(flag: string): keyof FileValues | undefined {
+  const key = flag.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  return FILE_SETTINGS.find((setting) => setting.key === key)?.key;
+}
 
 /** What a file came to. */
 export interface ReadFile {

@@ -17,7 +17,7 @@ export const COMMANDS = [
 export type Command = typeof COMMANDS[number];
 
 /** How a flag's text is read. `list` flags repeat and also split at commas. */
-export type FlagShape = "text" | "list" | "switch" | "duration" | "count" | "address" | "url" | "choice";
+export type FlagShape = "text" | "list" | "switch" | "duration" | "address" | "url" | "choice";
 
 /** One row of the table. The environment variable is `ARCHWAY_` and the name in capitals. */
 export interface Flag {
@@ -105,13 +105,6 @@ export const FLAGS: readonly Flag[] = [
   flag("tls-key", "text", ["serve"], "Key of the serving certificate, PEM.", "FILE"),
   flag("tls-ca", "text", ["serve"], "CA that goes into `caBundle`, PEM.", "FILE"),
   flag("webhook-url", "url", ["serve"], "Register the webhook by this URL instead of by Service.", "https://HOST:PORT"),
-  flag(
-    "webhook-client-ca",
-    "text",
-    ["serve"],
-    "CA of the API servers' client certificates, PEM; with it one is required of every caller of the webhooks.",
-    "FILE",
-  ),
   {
     ...flag(
       "webhook-path",
@@ -141,7 +134,6 @@ export const FLAGS: readonly Flag[] = [
   flag("migration", "switch", ["serve"], "Free the Deployments that the Multiarch Tuning Operator left behind."),
   flag("audit", "switch", SERVE, "Change nothing; report what would be done."),
   flag("prewarm", "switch", SERVE, "Inspect images of workload templates before pods exist."),
-  { ...flag("workers", "count", SERVE, "Pods decided at the same time."), fallback: "32" },
   flag(
     "tolerate-arch-taints",
     "list",
@@ -216,13 +208,9 @@ export const FLAGS: readonly Flag[] = [
     "registries.conf; default /etc/containers/registries.conf if there.",
     "FILE",
   ),
-  flag("hosts-dir", "text", REGISTRY, "containerd hosts.toml tree.", "DIR"),
-  flag("rancher-registries", "text", REGISTRY, "registries.yaml of k3s or RKE2.", "FILE"),
   flag("certs-dir", "text", REGISTRY, "certs.d tree with CAs and client certificates by host.", "DIR"),
   flag("policy", "text", REGISTRY, "policy.json; default /etc/containers/policy.json if there.", "FILE"),
   flag("docker-config", "text", REGISTRY, "docker config.json with auths and credential helpers.", "FILE"),
-  flag("credential-provider-config", "text", REGISTRY, "Kubelet credential provider configuration.", "FILE"),
-  flag("credential-provider-bin-dir", "text", REGISTRY, "Directory of the kubelet credential provider plugins.", "DIR"),
   {
     ...flag("global-pull-secret", "text", ["serve"], "Pull secret for all pods; fine if absent.", "NAMESPACE/NAME"),
     fallback: "openshift-config/pull-secret",

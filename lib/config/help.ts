@@ -162,7 +162,6 @@ const PLACEHOLDER: Readonly<Record<Flag["shape"], string>> = {
   list: "TEXT",
   switch: "",
   duration: "DURATION",
-  count: "N",
   address: "HOST:PORT",
   url: "URL",
   choice: "",

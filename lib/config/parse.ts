@@ -3,7 +3,7 @@
 import { readRegistryEnvironment, type RegistryEnvironment } from "../oci/config/registry_environment.ts";
 import { rawValue, readArguments } from "./arguments.ts";
 import { contradictions } from "./contradictions.ts";
-import { type FileValues, readConfigFile, type ReadFile } from "./file.ts";
+import { type FileValues, readConfigFile, type ReadFile, settingOf } from "./file.ts";
 import { warningsOf } from "./environment.ts";
 import { type Command, COMMANDS, environmentName, FLAGS } from "./flags.ts";
 import { type ConfigValues, Values } from "./values.ts";
@@ -44,7 +44,7 @@ export function parseConfig(args: readonly string[], { env, readFile }: ConfigSo
   const flags = FLAGS.filter((flag) => flag.commands.includes(command));
   for (const name of given.keys()) {
     if (!flags.some((flag) => flag.name === name)) {
-      problems.push(`Cannot use "--${name}" with ${command}: no such flag. ${hintFor(name, command)}`);
+      problems.push(`Cannot use "--${name}" with ${command}: ${reasonOfNoFlag(name, command)}`);
     }
   }
   for (const name of lacking) problems.push(`Cannot use --${name}: it has no value. Give it as --${name}=VALUE.`);
@@ -76,9 +76,11 @@ function renderNoCommand(word: string | undefined): string {
     : `Cannot run "${word}": the commands are ${commands}.`;
 }
 
-function hintFor(flag: string, command: Command): string {
-  if (command === "explain" && flag === "namespace") return "Did you mean -n NAMESPACE?";
-  return `See \`archway ${command} --help\`.`;
+function reasonOfNoFlag(flag: string, command: Command): string {
+  const setting = settingOf(flag);
+  if (setting !== undefined) return `${setting} is a setting of the file that --config names.`;
+  if (command === "explain" && flag === "namespace") return "no such flag. Did you mean -n NAMESPACE?";
+  return `no such flag. See \`archway ${command} --help\`.`;
 }
 
 function openFile(path: unknown, readFile: ConfigSources["readFile"]): ReadFile {

@@ -26,7 +26,6 @@ const duration = z.string().transform((text, context): number => {
   return z.NEVER;
 });
 const flagSwitch = z.enum(["true", "false"], { error: "is not true or false" }).transform((text) => text === "true");
-const count = z.string().regex(/^[1-9]\d{0,8}$/, "is not a whole number above zero").transform(Number);
 const url = z.url({ error: "is not a URL" }).optional();
 const secretName = z.string().regex(/^[^/\s]+\/[^/\s]+$/, "is not NAMESPACE/NAME").transform((text) => {
   const [namespace = "", name = ""] = text.split("/");
@@ -49,7 +48,6 @@ export const Values = z.object({
   tlsKey: optionalText,
   tlsCa: optionalText,
   webhookUrl: url,
-  webhookClientCa: optionalText,
   webhookPath: z.enum(["secret", "plain"]),
   runbookBaseUrl: url,
   migration: flagSwitch,
@@ -58,7 +56,6 @@ export const Values = z.object({
   warmAdmission: flagSwitch,
   audit: flagSwitch,
   prewarm: flagSwitch,
-  workers: count,
   tolerateArchTaints: list,
   archTaints: z.enum(["manage", "off"]),
   taintsFailOpenAfter: duration,
@@ -72,13 +69,9 @@ export const Values = z.object({
   registryCa: list,
   insecureRegistry: hosts,
   registriesConf: optionalText,
-  hostsDir: optionalText,
-  rancherRegistries: optionalText,
   certsDir: optionalText,
   policy: optionalText,
   dockerConfig: optionalText,
-  credentialProviderConfig: optionalText,
-  credentialProviderBinDir: optionalText,
   globalPullSecret: secretName,
   pullSecrets: z.enum(["pod", "own-namespace", "none"]),
   checkConfigs: flagSwitch,

@@ -1,6 +1,6 @@
 // `deno task compile`: one executable, or with --form=bundle its script and chunks, in dist/.
 //   --arch=amd64|arm64   for that architecture of Linux instead of this machine's; repeatable
-//   --permissions=plugins  with the right to run the credential plugins of --credential-provider-bin-dir
+//   --permissions=plugins  with the right to run the credential plugins of the setting credentialProviderBinDir
 //   DENORT_BIN=FILE      base of the executable, where dl.deno.land cannot be reached (DENORT_BIN_ARM64=… for one of several)
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -63,13 +63,13 @@ Deno.test("life: SIGTERM turns /readyz to 503, empties the Lease and ends with 0
 
 Deno.test("life: wrong flags are refused together, with exit code 2", async () => {
   const { code, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--unstable-kv", "main.ts", "serve", "--listen=nowhere", "--workers=-1", "--no-such-flag"],
+    args: ["run", "-A", "--unstable-kv", "main.ts", "serve", "--listen=nowhere", "--tag-ttl=-1", "--no-such-flag"],
     cwd: new URL("../../", import.meta.url).pathname,
     env: { NO_COLOR: "1" },
   }).output();
   const text = new TextDecoder().decode(stderr);
   assert.equal(code, 2, text);
-  for (const flag of ["listen", "workers", "no-such-flag"]) assert.match(text, new RegExp(flag));
+  for (const flag of ["listen", "tag-ttl", "no-such-flag"]) assert.match(text, new RegExp(flag));
 });
 
 Deno.test("life: ten rotations of the certificate files under a load of pods fail no call", async () => {

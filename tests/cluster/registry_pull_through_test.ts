@@ -6,6 +6,7 @@ import {
   failureIn,
   openImages,
   platformsIn,
+  settings,
   type TemporaryFiles,
   type TestImages,
   writeTemporaryFiles,
@@ -61,7 +62,7 @@ const CONFIGURATIONS: readonly {
       [`${origin.host}/origin.crt`]: origin.caPem,
       [`${origin.host}/mirror.crt`]: mirror.caPem,
     }),
-    flags: (folder) => ["--hosts-dir", folder],
+    flags: (folder) => settings(folder, `hostsDir: ${folder}`),
   },
   {
     name: "registries.yaml",
@@ -76,7 +77,7 @@ const CONFIGURATIONS: readonly {
       "origin.crt": origin.caPem,
       "mirror.crt": mirror.caPem,
     }),
-    flags: (folder) => ["--rancher-registries", `${folder}/registries.yaml`],
+    flags: (folder) => settings(folder, `rancherRegistries: ${folder}/registries.yaml`),
   },
 ];
 

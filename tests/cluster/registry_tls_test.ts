@@ -6,6 +6,7 @@ import {
   flagsFor,
   openImages,
   platformsIn,
+  settings,
   type TemporaryFiles,
   writeTemporaryFiles,
 } from "./support/inspecting.ts";
@@ -44,7 +45,7 @@ const WAYS: readonly {
       [`${host.replace(/:(\d+)$/, "_$1_")}/client.pem`]: clientCertificate.certificatePem,
       [`${host.replace(/:(\d+)$/, "_$1_")}/client.key`]: clientCertificate.keyPem,
     }),
-    flags: (folder) => ["--hosts-dir", folder],
+    flags: (folder) => settings(folder, `hostsDir: ${folder}`),
   },
   {
     name: "registries.yaml",
@@ -56,7 +57,7 @@ const WAYS: readonly {
       "client.pem": clientCertificate.certificatePem,
       "client.key": clientCertificate.keyPem,
     }),
-    flags: (folder) => ["--rancher-registries", `${folder}/registries.yaml`],
+    flags: (folder) => settings(folder, `rancherRegistries: ${folder}/registries.yaml`),
   },
 ];
 

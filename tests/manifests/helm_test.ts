@@ -134,12 +134,12 @@ Deno.test({
   name: "the chart follows the release's namespace, the image, the replicas and extra arguments",
   ignore,
   fn: async () => {
-    const values = { image: "registry.test/archway@sha256:0", replicas: 5, extraArgs: ["--audit", "--workers=8"] };
+    const values = { image: "registry.test/archway@sha256:0", replicas: 5, extraArgs: ["--audit", "--tag-ttl=8m"] };
     const text = JSON.stringify(await renderWith(values, "elsewhere"));
     assert.ok(!text.includes("archway-system"));
     const deployment = (await renderWith(values)).find(({ kind }) => kind === "Deployment");
     assert.match(JSON.stringify(deployment), /"replicas":5/);
     assert.match(JSON.stringify(deployment), /"image":"registry\.test\/archway@sha256:0"/);
-    assert.match(JSON.stringify(deployment), /"--audit","--workers=8"\]/);
+    assert.match(JSON.stringify(deployment), /"--audit","--tag-ttl=8m"\]/);
   },
 });

@@ -91,3 +91,10 @@ export async function writeTemporaryFiles(files: Readonly<Record<string, unknown
   }
   return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
 }
+
+/** The flags by which these settings are read from a file in the folder. */
+export function settings(folder: string, text: string): readonly string[] {
+  const path = `${folder}/archway.yaml`;
+  Deno.writeTextFileSync(path, `${text}\n`);
+  return ["--config", path];
+}

@@ -21,6 +21,12 @@ const CASES: readonly (readonly [name: string, isIgnored: boolean])[] = [
   ...FLAGS.map(({ name }): readonly [string, boolean] => [environmentName(name), false]),
 ];
 
+Deno.test("warningsOf() names the setting of the file that a variable would be", () => {
+  assert.deepEqual(warningsOf(["ARCHWAY_HOSTS_DIR"]), [
+    "Ignored the variable ARCHWAY_HOSTS_DIR: hostsDir is a setting of the file that --config names.",
+  ]);
+});
+
 Deno.test("warningsOf() names each variable that no flag has, and none that Kubernetes sets for a Service", () => {
   for (const [name, isIgnored] of CASES) {
     const warnings = warningsOf([name]);

@@ -19,6 +19,7 @@ Deno.test("readConfigFile() gives the defaults without a file, and for an empty 
     webhookService: "archway-webhook",
     archTaint: "archaware",
     cacheEntries: 10_000,
+    workers: 32,
     fallbackLogLevel: "info",
   });
   assert.deepEqual(readConfigFile({ path: PATH, text: "# nothing yet\n" }), defaults);
@@ -36,7 +37,13 @@ Deno.test("readConfigFile() reads every setting as the documentation shows it", 
       registriesConfDir: "/etc/containers/registries.conf.d",
       archTaint: "supported-arch=arch:NoSchedule",
       webhookService: "front",
+      webhookClientCa: "/etc/archway/client-ca.pem",
+      hostsDir: "/etc/containerd/certs.d",
+      rancherRegistries: "/etc/rancher/k3s/registries.yaml",
+      credentialProviderConfig: "/etc/archway/credential-providers.yaml",
+      credentialProviderBinDir: "/opt/credential-providers",
       cacheEntries: 50_000,
+      workers: 8,
       fallbackLogLevel: "debug",
     },
   });
@@ -46,14 +53,26 @@ Deno.test("readConfigFile() reads every setting as the documentation shows it", 
 });
 
 Deno.test("readConfigFile() names every unknown key and every value that does not fit, together", () => {
-  assert.deepEqual(problemsOf("imageVolume: require\ncacheEntries: many\nvariantLabels: v7\nworkers: 3\n"), [
-    'Cannot use "variantLabels" of --config "archway.yaml": it is not a list of texts.',
-    'Cannot use "cacheEntries" of --config "archway.yaml": it is not a whole number.',
-    'Cannot use "imageVolume" of --config "archway.yaml": there is no such setting.',
-    'Cannot use "workers" of --config "archway.yaml": there is no such setting.',
-  ]);
+  assert.deepEqual(
+    problemsOf("imageVolume: require\ncacheEntries: many\nvariantLabels: v7\nregistry: a\nworkers: 0\n"),
+    [
+      'Cannot use "variantLabels" of --config "archway.yaml": it is not a list of texts.',
+      'Cannot use "cacheEntries" of --config "archway.yaml": it is not a whole number.',
+      'Cannot use "workers" of --config "archway.yaml": it is not above zero.',
+      'Cannot use "imageVolume" of --config "archway.yaml": there is no such setting.',
+      'Cannot use "registry" of --config "archway.yaml": there is no such setting.',
+    ],
+  );
   assert.equal(problemsOf("- a list\n").length, 1);
   assert.match(problemsOf("a: [\n").join(), /^Cannot read --config "archway\.yaml": /);
+});
+
+Deno.test("parseConfig() says of a setting that was given as a flag where it belongs", () => {
+  const parsed = parseConfig(["serve", "--workers=3", "--hosts-dir=/d"], { env: {}, readFile: () => "" });
+  assert.deepEqual(parsed.kind === "usage" && parsed.problems, [
+    'Cannot use "--workers" with serve: workers is a setting of the file that --config names.',
+    'Cannot use "--hosts-dir" with serve: hostsDir is a setting of the file that --config names.',
+  ]);
 });
 
 Deno.test("parseConfig() reports problems of the file together with those of flags, and a file that is not there", () => {

@@ -19,19 +19,8 @@ function camel(name: string): string {
   return name.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Those of capabilities that a component switches on: nobody reads them who does not want the capability. */
-const OF_COMPONENTS: readonly string[] = [
-  "exec-format-errors",
-  "exec-format-image",
-  "avoid-failed-architectures",
-  "repair-exec-format-errors",
-  "arch-taints",
-  "taints-fail-open-after",
-];
-
-Deno.test(`serve has at most ${MAX_SERVE_FLAGS} flags, those of optional capabilities aside`, () => {
-  const names = FLAGS.filter(({ commands, name }) => commands.includes("serve") && !OF_COMPONENTS.includes(name))
-    .map(({ name }) => name);
+Deno.test(`serve has at most ${MAX_SERVE_FLAGS} flags`, () => {
+  const names = FLAGS.filter(({ commands }) => commands.includes("serve")).map(({ name }) => name);
   assert.ok(names.length <= MAX_SERVE_FLAGS, `${names.length}: ${names.join(" ")}`);
 });
 

@@ -59,12 +59,18 @@ Deno.test("parseConfig() reads switches with and without a value", () => {
 
 Deno.test("parseConfig() reports all problems together, each with where, what and the value", () => {
   const problems = problemsOf(
-    ["serve", "--listen=nowhere", "--max-gate-age=soon", "--no-such-flag", "--workers=0", "--tls-cert=/c.pem"],
+    ["serve", "--listen=nowhere", "--max-gate-age=soon", "--no-such-flag", "--tag-ttl=0s", "--tls-cert=/c.pem"],
     { ARCHWAY_PULL_SECRETS: "all" },
   );
   const text = problems.join("\n");
   for (
-    const word of ["--no-such-flag", '--listen "nowhere"', '--max-gate-age "soon"', "--workers", "ARCHWAY_PULL_SECRETS"]
+    const word of [
+      "--no-such-flag",
+      '--listen "nowhere"',
+      '--max-gate-age "soon"',
+      '--tag-ttl "0s"',
+      "ARCHWAY_PULL_SECRETS",
+    ]
   ) {
     assert.ok(text.includes(word), `${word} is missing in:\n${text}`);
   }

@@ -109,12 +109,6 @@ export const PROCESS_FLAGS: Checks = {
     assert.equal(webhookEndpoint(serveConfig()).kind, "service");
     assert.match((await served()).webhookUrl, new RegExp(`^https://${WEBHOOK_HOST}:\\d+/`));
   },
-  "webhook-client-ca": async () => {
-    using folder = makeFolder({ "ca.pem": (await issueLoopbackCertificates(Date.now())).authority });
-    const { webhookClientCa = assert.fail() } = serveConfig(`--webhook-client-ca=${folder.path}/ca.pem`);
-    assert.equal(await answersStrangers(undefined), true);
-    assert.equal(await answersStrangers(await readClientCa(webhookClientCa)), false);
-  },
   "webhook-path": async () => {
     const { webhookUrl, secrets } = await served();
     assert.equal(new URL(webhookUrl).pathname, "/add-pod-scheduling-gate", "the path of the manifests");
@@ -150,14 +144,20 @@ export const PROCESS_FLAGS: Checks = {
     assert.equal(await finalizersBy("--migration"), 0);
   },
   "prewarm": async () => assert.match((await served()).metrics, /^workqueue_depth\{name="prewarm"\} /m),
-  "workers": async () => {
-    assert.equal(await parallelWrites(serveConfig().workers), 32);
-    assert.equal(await parallelWrites(serveConfig("--workers=2").workers), 2);
-  },
 };
 
 /** Of the file. */
 export const PROCESS_SETTINGS: Checks = {
+  webhookClientCa: async () => {
+    using folder = makeFolder({ "ca.pem": (await issueLoopbackCertificates(Date.now())).authority });
+    const { webhookClientCa = assert.fail() } = fileConfig(`webhookClientCa: ${folder.path}/ca.pem`);
+    assert.equal(await answersStrangers(undefined), true);
+    assert.equal(await answersStrangers(await readClientCa(webhookClientCa)), false);
+  },
+  workers: async () => {
+    assert.equal(await parallelWrites(serveConfig().workers), 32);
+    assert.equal(await parallelWrites(fileConfig("workers: 2").workers), 2);
+  },
   webhookService: () => {
     assert.deepEqual(webhookEndpoint(fileConfig("webhookService: front")), {
       kind: "service",

@@ -111,14 +111,6 @@ export const REGISTRY_FLAGS: Checks = {
   "registries-conf": mirrors(({ folder, registry }) =>
     serveConfig(`--registries-conf=${folder.write("registries.conf", registriesConf(registry))}`)
   ),
-  "hosts-dir": mirrors(({ folder, registry }) => {
-    folder.write("hosts/quay.io/hosts.toml", `server = "http://${registry.host}"\n`);
-    return serveConfig(`--hosts-dir=${folder.path}/hosts`);
-  }),
-  "rancher-registries": mirrors(({ folder, registry }) => {
-    const text = JSON.stringify({ mirrors: { "quay.io": { endpoint: [`http://${registry.host}`] } } });
-    return serveConfig(`--rancher-registries=${folder.write("registries.yaml", text)}`);
-  }),
   "policy": () =>
     withRegistry(async ({ folder, registry, image }) => {
       const policy = folder.write("policy.json", JSON.stringify({ default: [{ type: "reject" }] }));
@@ -131,8 +123,6 @@ export const REGISTRY_FLAGS: Checks = {
       const text = JSON.stringify({ auths: { [registry.host]: { auth: AUTH } } });
       return [`--docker-config=${folder.write("config.json", text)}`];
     }),
-  "credential-provider-config": plugins,
-  "credential-provider-bin-dir": plugins,
   "global-pull-secret": async () => {
     const [cluster, clock] = [new MemoryCluster(), new FakeClock()];
     cluster.put(Resource.secrets, pullSecret("everywhere"));
@@ -192,6 +182,16 @@ export const REGISTRY_FLAGS: Checks = {
 
 /** Of the file. */
 export const REGISTRY_SETTINGS: Checks = {
+  hostsDir: mirrors(({ folder, registry }) => {
+    folder.write("hosts/quay.io/hosts.toml", `server = "http://${registry.host}"\n`);
+    return fileConfig(`hostsDir: ${folder.path}/hosts`);
+  }),
+  rancherRegistries: mirrors(({ folder, registry }) => {
+    const text = JSON.stringify({ mirrors: { "quay.io": { endpoint: [`http://${registry.host}`] } } });
+    return fileConfig(`rancherRegistries: ${folder.write("registries.yaml", text)}`);
+  }),
+  credentialProviderConfig: plugins,
+  credentialProviderBinDir: plugins,
   registriesConfDir: mirrors(({ folder, registry }) => {
     folder.write("drop-ins/10-quay.conf", registriesConf(registry));
     return fileConfig(`registriesConfDir: ${folder.path}/drop-ins`);
@@ -209,7 +209,7 @@ export const REGISTRY_SETTINGS: Checks = {
     }),
 };
 
-/** The two flags only have an effect together: the configuration names the plugin, the folder holds it. */
+/** The two settings only have an effect together: the configuration names the plugin, the folder holds it. */
 async function plugins(): Promise<void> {
   await opensPrivate(({ folder, registry }) => {
     const answer = JSON.stringify({
@@ -229,9 +229,8 @@ async function plugins(): Promise<void> {
         defaultCacheDuration: "1h",
       }],
     });
-    return [
-      `--credential-provider-config=${folder.write("providers.yaml", config)}`,
-      `--credential-provider-bin-dir=${folder.path}/bin`,
-    ];
+    const settings = `credentialProviderConfig: ${folder.write("providers.yaml", config)}\n` +
+      `credentialProviderBinDir: ${folder.path}/bin\n`;
+    return [`--config=${folder.write("archway.yaml", settings)}`];
   });
 }
