@@ -1,6 +1,7 @@
 // Exec format errors on a real API server, with real controllers, under the rights of the components: the monitor's life, the
 // handler's rows, the policy about daemons, and what is done without one.
 import assert from "node:assert/strict";
+import { renderComposition } from "../../manifests/generate/kustomize.ts";
 import { buildEvent } from "../../lib/enoexec/event.ts";
 import { Finalizer } from "../../lib/names.ts";
 import type { Archway } from "./support/archway.ts";
@@ -25,6 +26,7 @@ import {
   writeEvent,
 } from "./support/exec_format_bed.ts";
 import { createDeployment, createPods, isScheduled, listPods } from "./support/pods.ts";
+import { findIdle, findMissing, readRights, readUses, renderRight } from "./support/rights.ts";
 import { waitUntil } from "./support/wait.ts";
 import { index, openWalkBed, type WalkBed } from "./support/walk_bed.ts";
 
@@ -41,7 +43,7 @@ interface Bed extends WalkBed {
 }
 
 async function openBed(): Promise<Bed> {
-  const bed = await openWalkBed();
+  const bed = await openWalkBed({ controlPlane: { auditLog: true } });
   try {
     await applyComponents(bed.controlPlane);
     const args = [
@@ -397,7 +399,22 @@ Deno.test("exec format errors on a real API server", async (t) => {
     await deleteConfig(bed);
     await awaitAllGone(bed);
   });
+
+  await t.step("every right of the components was used, and none was missing but that on logs", () => checkRights(bed));
 });
+
+/** What Archway asked of the API server in this run, against what base and components grant. */
+async function checkRights({ controlPlane }: Bed): Promise<void> {
+  const log = controlPlane.auditLogFile ?? assert.fail("no audit log");
+  const components = ["exec-format-errors", "exec-format-repair"].map((name) => `components/${name}`);
+  const rights = readRights(await renderComposition("base", components), "archway");
+  const uses = readUses(await Deno.readTextFile(log), `system:serviceaccount:${NAMESPACE}:archway`);
+  const own = rights.filter(({ role }) => role.startsWith("archway-exec-format"));
+  assert.ok(own.length > 10);
+  assert.deepEqual(findIdle(own, uses).map(renderRight), []);
+  const missing = findMissing(rights, uses).map(({ verb, resource, status }) => `${verb} ${resource} ${status}`);
+  assert.deepEqual([...new Set(missing)], ["get pods/log 403"]);
+}
 
 /** A Deployment whose template names the architecture: Archway leaves it alone, and the kubelet shows what comes of it. */
 async function checkPinned(
