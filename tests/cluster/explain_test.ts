@@ -76,7 +76,7 @@ Deno.test("explain and release tell of every kind of ending what a person needs,
     /\{arm64\}.*\nNext +Nothing to do\.\n\nIMAGE/,
   );
   assert.match(await explained("nowhere", /The scheduler says: /), /demo\/warm:v1 has arm64; .*demo\/amd:v1 has amd64/);
-  assert.match(await explained("fallen", /fell back to \{s390x\}/), /no-such-image[^]*^Next +Fix/m);
+  assert.match(await explained("fallen", /fell back to \{s390x\}/), /no-such-image[^]*^Next +Correct the name/m);
   assert.match(await explained("ignored", /left it alone/), /names the architecture already/);
   assert.match(await explained("quota", /still held by example\.com\/quota/), /^Next +Ask the owner/m);
   assert.match(await explained("stuck", /Held by Archway's gate for \d+s/), /^Next +/m);
