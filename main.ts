@@ -64,7 +64,13 @@ async function run(config: Config, terminal: Terminal): Promise<number> {
     }
     case "inspect": {
       const { runInspect } = await import("./lib/cli/inspect.ts");
-      return await runInspect(config, { terminal, clock: systemClock, userAgent: USER_AGENT, signal: stop });
+      const deps = { terminal, clock: systemClock, userAgent: USER_AGENT, signal: stop };
+      if (!config.failures) return await runInspect(config, deps);
+      const { readFailedImages } = await import("./lib/cli/failed_images.ts");
+      return await withApi(
+        { config, terminal },
+        async (api) => await runInspect(config, { ...deps, failed: await readFailedImages(api, stop) }),
+      );
     }
     case "index": {
       const { runIndex } = await import("./lib/cli/index_command.ts");

@@ -1,17 +1,16 @@
 // What `archway explain` says of programs of another architecture in a pod: the messages of its events, and what is remembered
 // of its images. Read only where the pod has the label.
 import type { Clock } from "../clock.ts";
-import { failedArchitectures, parseFailedImage } from "../enoexec/failed_image.ts";
+import { failedArchitectures, type FailedImage } from "../enoexec/failed_image.ts";
 import type { ListOptions, ReadApi } from "../k8s/api.ts";
 import { ApiError } from "../k8s/errors.ts";
-import { type KubeObject, Resource, type ResourceType } from "../k8s/types.ts";
+import { type KubeObject, Resource } from "../k8s/types.ts";
 import { entryOf, textAt } from "../json.ts";
-import { EnoexecLabel, EventReason, PodAnnotation, PodLabel } from "../names.ts";
+import { EventReason, PodAnnotation, PodLabel } from "../names.ts";
 import { parseRecord } from "../placement/patch/record.ts";
 import type { PodView } from "../placement/types.ts";
+import { readFailedImages } from "./failed_images.ts";
 
-/** Where Archway is installed unless its manifests are moved; whoever may list all namespaces needs no name. */
-const USUAL_NAMESPACE = "archway-system";
 /** Events of a pod that are read: it has one for each such container. */
 const MAX_EVENTS = 50;
 
@@ -23,27 +22,22 @@ export async function readExecFormatErrors(
 ): Promise<readonly string[]> {
   if (entryOf(pod.labels, PodLabel.execFormatError) !== "true") return [];
   const { namespace, name } = pod;
-  const list = (type: ResourceType, options: ListOptions): Promise<readonly KubeObject[] | undefined> =>
-    listIfAllowed(api, { type, options, signal });
   const fieldSelector = `involvedObject.name=${name},reason=${EventReason.execFormatError}`;
-  const events = await list(Resource.events, { namespace, fieldSelector, limit: MAX_EVENTS }) ?? [];
-  const labelSelector = EnoexecLabel.failedArchitecture;
-  const records = await list(Resource.enoexecEvents, { labelSelector }) ??
-    await list(Resource.enoexecEvents, { labelSelector, namespace: USUAL_NAMESPACE }) ?? [];
+  const events = await listEvents(api, { namespace, fieldSelector, limit: MAX_EVENTS }, signal);
+  const failed = await readFailedImages(api, signal);
   const messages = [...new Set(events.map((event) => textAt(event, "message")))];
   return [
     ...messages.length > 0
       ? messages
       : ["A container of it was to run a program of another architecture than its node has."],
-    ...rememberedLines(pod, { records, nowMs: clock.nowMs() + api.serverClockOffsetMs() }),
+    ...rememberedLines(pod, { failed, nowMs: clock.nowMs() + api.serverClockOffsetMs() }),
   ];
 }
 
 function rememberedLines(
   pod: PodView,
-  { records, nowMs }: { readonly records: readonly KubeObject[]; readonly nowMs: number },
+  { failed, nowMs }: { readonly failed: readonly FailedImage[]; readonly nowMs: number },
 ): readonly string[] {
-  const failed = records.flatMap((record) => parseFailedImage(record) ?? []);
   const images = new Set(pod.containers.map(({ image }) => image));
   const decided = parseRecord(entryOf(pod.annotations, PodAnnotation.decision))?.images ?? [];
   const imageOf = new Map([
@@ -57,18 +51,11 @@ function rememberedLines(
   });
 }
 
-async function listIfAllowed(
-  api: ReadApi,
-  { type, options, signal }: {
-    readonly type: ResourceType;
-    readonly options: ListOptions;
-    readonly signal: AbortSignal;
-  },
-): Promise<readonly KubeObject[] | undefined> {
+async function listEvents(api: ReadApi, options: ListOptions, signal: AbortSignal): Promise<readonly KubeObject[]> {
   try {
-    return (await api.list(type, options, signal)).items;
+    return (await api.list(Resource.events, options, signal)).items;
   } catch (error) {
-    if (error instanceof ApiError && (error.status === 403 || error.status === 404)) return undefined;
+    if (error instanceof ApiError && (error.status === 403 || error.status === 404)) return [];
     throw error;
   }
 }

@@ -4,6 +4,8 @@ import type { Clock } from "../clock.ts";
 import { type ImageServiceConfig, openImageService } from "../images/image_service.ts";
 import type { HostState } from "../oci/limits/host_state.ts";
 import { readHostStates, renderHostStates } from "./inspect_registries.ts";
+import type { FailedImage } from "../enoexec/failed_image.ts";
+import { withFailures } from "./failed_images.ts";
 import { type InspectedImage, toInspected } from "./inspected_image.ts";
 import { renderInspectedText } from "./inspect_text.ts";
 import { ExitCode, type Terminal, terminalLogger } from "./output.ts";
@@ -25,6 +27,8 @@ export interface InspectDeps {
   readonly userAgent: string;
   /** Ends the command. */
   readonly signal: AbortSignal;
+  /** What a cluster remembers of images; empty where none was asked. */
+  readonly failed?: readonly FailedImage[] | undefined;
 }
 
 /**
@@ -45,7 +49,8 @@ export async function runInspect(config: InspectConfig, parts: InspectDeps): Pro
   await using service = await openImageService(options);
   const images = await Promise.all(config.words.map(async (image) => {
     const request = { image, credentials: [], freshness: "revalidate", depth: "index", priority: "gated" } as const;
-    return toInspected(image, await service.inspector.inspect(request, signal), { trace: config.trace });
+    const inspected = toInspected(image, await service.inspector.inspect(request, signal), { trace: config.trace });
+    return withFailures(inspected, { failed: parts.failed ?? [], nowMs: clock.nowMs() });
   }));
   if (registries) printStates(service.hostStates());
   else terminal.out(renderInspected(images, output));

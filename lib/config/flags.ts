@@ -48,7 +48,7 @@ export const FLAGS: readonly Flag[] = [
     ...flag(
       "kubeconfig",
       "text",
-      CLUSTER,
+      [...CLUSTER, "inspect"],
       "Kubeconfig file; default the pod's ServiceAccount, outside of a pod ~/.kube/config but for serve.",
       "FILE",
     ),
@@ -225,6 +225,12 @@ export const FLAGS: readonly Flag[] = [
     choices: ["pod", "own-namespace", "none"],
     fallback: "pod",
   },
+  flag(
+    "failures",
+    "switch",
+    ["inspect"],
+    "Also ask the cluster of the kubeconfig where the images were seen to fail although they claim it.",
+  ),
   flag("check-configs", "switch", ["inspect"], "Also compare an index with the configs of its images (more requests)."),
   flag("cache-path", "text", STORE, "File of the image cache; without it the cache is memory only.", "FILE"),
   { ...flag("kv-url", "url", STORE, "Shared KV Connect server for the image cache."), alsoEnv: ["DENO_KV_URL"] },

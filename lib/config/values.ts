@@ -75,6 +75,7 @@ export const Values = z.object({
   globalPullSecret: secretName,
   pullSecrets: z.enum(["pod", "own-namespace", "none"]),
   checkConfigs: flagSwitch,
+  failures: flagSwitch,
   cachePath: optionalText,
   kvUrl: url,
   tagTtl: duration,

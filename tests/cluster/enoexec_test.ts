@@ -305,6 +305,17 @@ Deno.test("exec format errors on a real API server", async (t) => {
     await write("liar", { pod: "liar", node: "amd64-2", digit: "f" });
     const record = `failed-amd64-${digest.slice("sha256:".length).slice(0, 40)}`;
     await waitUntil("the record", () => isThere(controlPlane, `${EVENTS}/${record}`), PATIENT);
+    const inspect = ["run", "-A", "--no-check", "--unstable-kv", MAIN, "inspect", liar, "--failures"];
+    const flags = [
+      "--kubeconfig",
+      controlPlane.kubeconfigFile,
+      "--registry",
+      bed.proxy.host,
+      "--registry-ca",
+      bed.proxy.caFile,
+    ];
+    const inspected = await new Deno.Command(Deno.execPath(), { args: [...inspect, ...flags] }).output();
+    assert.match(new TextDecoder().decode(inspected.stdout), /FailedArchitecture: its program has failed on amd64/);
     const explain = [
       "run",
       "-A",

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { renderInspected } from "../../../lib/cli/inspect.ts";
 import { type InspectedImage, toInspected } from "../../../lib/cli/inspected_image.ts";
 import { readHostStates, renderHostStates } from "../../../lib/cli/inspect_registries.ts";
+import { withFailures } from "../../../lib/cli/failed_images.ts";
 import { terminalLogger } from "../../../lib/cli/output.ts";
 import type { HostState } from "../../../lib/oci/limits/host_state.ts";
 import type { InspectionReport } from "../../../lib/oci/inspector.ts";
@@ -179,4 +180,18 @@ Deno.test("terminalLogger() tells warnings in one line: what, where, why", () =>
   log.error("cannot go on");
   log.info("never mind");
   assert.deepEqual(said, ["archway: Cannot use it (path /a, line 3): it is broken\n", "archway: Cannot go on\n"]);
+});
+
+Deno.test("withFailures() adds what a cluster remembers of the digest, while it is fresh", () => {
+  const [image] = inspected(false);
+  const nowMs = Date.parse("2026-11-21T12:00:00Z");
+  const record = { digest: DIGEST, architecture: "arm64", namespace: undefined, image: "any", atMs: nowMs };
+  const messages = (failed: Parameters<typeof withFailures>[1]["failed"]): readonly string[] =>
+    withFailures(image ?? assert.fail("no image"), { failed, nowMs }).findings
+      .filter(({ kind }) => kind === "FailedArchitecture").map(({ message }) => message);
+  assert.deepEqual(messages([record, { ...record, namespace: "shop" }]), [
+    "its program has failed on arm64, which it claims",
+    "its program has failed on arm64, which it claims (namespace shop)",
+  ]);
+  assert.deepEqual(messages([{ ...record, digest: "sha256:other" }, { ...record, atMs: 0 }]), []);
 });

@@ -1,0 +1,40 @@
+// The images that a cluster remembers as lacking an architecture which they claim, for commands of a person.
+import { type FailedImage, isFresh, parseFailedImage } from "../enoexec/failed_image.ts";
+import type { ReadApi } from "../k8s/api.ts";
+import { ApiError } from "../k8s/errors.ts";
+import { listAll } from "../k8s/lists.ts";
+import { type KubeObject, Resource } from "../k8s/types.ts";
+import { EnoexecLabel } from "../names.ts";
+import type { InspectedImage } from "./inspected_image.ts";
+
+/** Where Archway is installed unless its manifests are moved; whoever may list all namespaces needs no name. */
+const USUAL_NAMESPACE = "archway-system";
+
+/** The records; none where they may not be read, or the cluster does not have the kind. */
+export async function readFailedImages(api: ReadApi, signal: AbortSignal): Promise<readonly FailedImage[]> {
+  for (const scope of [{}, { namespace: USUAL_NAMESPACE }]) {
+    try {
+      const objects: KubeObject[] = [];
+      const wanted = { ...scope, labelSelector: EnoexecLabel.failedArchitecture, signal };
+      for await (const object of listAll(api, Resource.enoexecEvents, wanted)) objects.push(object);
+      return objects.flatMap((object) => parseFailedImage(object) ?? []);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 403 && error.status !== 404) throw error;
+    }
+  }
+  return [];
+}
+
+/** The image with a finding for each architecture on which it has failed. Pure. */
+export function withFailures(
+  image: InspectedImage,
+  { failed, nowMs }: { readonly failed: readonly FailedImage[]; readonly nowMs: number },
+): InspectedImage {
+  const own = failed.filter((record) => record.digest === image.digest && isFresh(record, nowMs));
+  const findings = own.map(({ architecture, namespace }) => ({
+    kind: "FailedArchitecture" as const,
+    message: `its program has failed on ${architecture}, which it claims` +
+      (namespace === undefined ? "" : ` (namespace ${namespace})`),
+  }));
+  return findings.length === 0 ? image : { ...image, findings: [...image.findings, ...findings] };
+}
