@@ -89,6 +89,8 @@ async function startContainerd({ host, arch, programs }: NodeOptions): Promise<R
 }
 
 async function startKubelet({ host, arch, programs }: NodeOptions): Promise<RunningProcess> {
+  // A test may leave taints there for the next registration: `KEY=VALUE:EFFECT`.
+  const taints = await Deno.readTextFile(`${host.directory}/register-with-taints`).catch(() => "");
   const [command, ...first] = arch === "amd64" ? [programs.kubelet] : [await needed(QEMU), programs.kubeletArm64];
   return host.start({
     name: "kubelet",
@@ -101,6 +103,7 @@ async function startKubelet({ host, arch, programs }: NodeOptions): Promise<Runn
       `--cert-dir=${host.directory}/pki`,
       `--hostname-override=${host.name}`,
       `--node-ip=${host.address}`,
+      ...taints === "" ? [] : [`--register-with-taints=${taints}`],
     ],
     env: { PATH: daemonPath(programs) },
   });

@@ -1,0 +1,81 @@
+// Architecture taints on kubelets: what runs goes on running, new pods run where their images do, and a node that registers
+// with the taint is left as it is.
+import assert from "node:assert/strict";
+import { read } from "../cluster/support/cluster_access.ts";
+import { archwayRequests, taintsByNode, waitForTaints } from "../cluster/support/taint_bed.ts";
+import { waitUntil } from "../cluster/support/wait.ts";
+import { configure, ensureImage, install, kubectl, ON_NATIVE_NODES, uninstall } from "./support/install.ts";
+import { type OpenLab, openLab } from "./support/open_lab.ts";
+import { killNode, startNode } from "./support/outages.ts";
+
+const RIGHT = { n1: "amd64:NoSchedule", n3: "amd64:NoSchedule", n2: "arm64:NoSchedule" };
+const COMPONENTS = ["arch-taints"];
+
+/** Node, phase, restarts and identity of a pod in a line. */
+async function standing(lab: OpenLab, namespace: string, name: string): Promise<string> {
+  const { body } = await lab.request("GET", `/api/v1/namespaces/${namespace}/pods/${name}`);
+  const restarts = read(body, "status", "containerStatuses", "0", "restartCount");
+  return [read(body, "metadata", "uid"), read(body, "spec", "nodeName"), read(body, "status", "phase"), restarts].join(
+    " ",
+  );
+}
+
+Deno.test("architecture taints on real nodes: what runs stays, new pods run, a kubelet registers with its taint", async (t) => {
+  await using lab = await openLab();
+  const image = await ensureImage(lab);
+  const namespace = await lab.createNamespace("taints");
+  const before = [["on-amd", "amd64"], ["on-arm", "arm64"]] as const;
+  await lab.createPods(namespace, before.map(([name, arch]) => ({ name, image: "multi", args: ["pause"], arch })));
+  for (const [name] of before) {
+    await waitUntil(`${name} to run`, async () => (await standing(lab, namespace, name)).includes(" Running "), {
+      deadlineMs: 120_000,
+    });
+  }
+  const stood = await Promise.all(before.map(([name]) => standing(lab, namespace, name)));
+  await install(lab, { image, components: COMPONENTS, patch: ON_NATIVE_NODES });
+  await configure(lab);
+  await t.step("every node gets its taint, and no running pod is touched by it", async () => {
+    await kubectl(
+      lab,
+      "wait",
+      "--for=condition=ArchitectureTaints",
+      "clusterpodplacementconfig/cluster",
+      "--timeout=120s",
+    );
+    assert.deepEqual(await taintsByNode(lab), RIGHT);
+    assert.deepEqual(await Promise.all(before.map(([name]) => standing(lab, namespace, name))), stood);
+  });
+  await t.step("new pods run where their images do", async () => {
+    await lab.createPods(
+      namespace,
+      ["amd-index", "arm-single", "multi"].map((name) => ({ name, image: name, args: ["hello"] })),
+    );
+    for (const name of ["amd-index", "arm-single", "multi"]) {
+      await lab.logOfEnded(namespace, name);
+      const [, node, phase] = (await standing(lab, namespace, name)).split(" ");
+      assert.equal(phase, "Succeeded", name);
+      if (name === "arm-single") assert.equal(node, "n2");
+      if (name === "amd-index") assert.notEqual(node, "n2");
+    }
+  });
+  await t.step("a kubelet that registers with the taint has it before Archway has written anything", async () => {
+    const host = lab.lab.hosts.find(({ name }) => name === "n3");
+    const file = `${host?.directory}/register-with-taints`;
+    await killNode(lab, "n3");
+    await kubectl(lab, "delete", "node", "n3");
+    await Deno.writeTextFile(file, "supported-arch=amd64:NoSchedule");
+    const sinceMs = Date.now();
+    await startNode(lab, "n3");
+    await Deno.remove(file);
+    await waitForTaints(lab, RIGHT);
+    const writes = (await archwayRequests(lab)).filter(({ verb, resource, name, atMs }) =>
+      verb === "patch" && resource === "nodes" && name === "n3" && atMs >= sinceMs
+    );
+    assert.deepEqual(writes, []);
+  });
+  await t.step("with the config the taints go", async () => {
+    await kubectl(lab, "delete", "clusterpodplacementconfig", "cluster", "--timeout=90s");
+    await waitForTaints(lab, { n1: "", n2: "", n3: "" });
+    await uninstall(lab, { components: COMPONENTS });
+  });
+});
