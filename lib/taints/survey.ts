@@ -1,7 +1,7 @@
 // What is so in the cluster now, seen from the rule: nodes by what is to become of them, and the pods that lack tolerations.
 import { isShutOutDaemonSet } from "./daemonsets.ts";
 import { isTainted, judgeNode, type NodeVerdict } from "./judge_node.ts";
-import { needOf } from "./tolerations.ts";
+import { needOf, tolerates } from "./tolerations.ts";
 import type { PodNeed, TaintDaemonSet, TaintNode, TaintPod, TaintRule } from "./types.ts";
 
 /** A node and what is to become of its taint. */
@@ -63,6 +63,16 @@ export function surveyOf({ rule, nodes, pods, daemonSets }: ClusterViews): Taint
     needsOf: Map.groupBy(bound, ({ pod }) => pod.scope.kind === "node" ? pod.scope.node : ""),
     daemonSets: [...daemonSets],
   };
+}
+
+/** The DaemonSets that get no pod on some node that has its taint, by name. */
+export function starvedDaemonSets({ nodes, daemonSets, rule }: TaintSurvey): readonly string[] {
+  const tainted = nodes.filter(({ verdict }) => verdict.kind === "keep").map(({ node }) => node);
+  const architectures = [...new Set(tainted.map(({ reported }) => reported))];
+  return daemonSets
+    .filter(({ tolerations }) => !architectures.every((architecture) => tolerates(tolerations, { rule, architecture })))
+    .filter((daemonSet) => tainted.some((node) => isShutOutDaemonSet(daemonSet, { node, rule })))
+    .map(({ key }) => key).sort();
 }
 
 /** The DaemonSets that would get no pod on the node once it has its taint. */

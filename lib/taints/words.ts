@@ -1,6 +1,6 @@
 // What people read of the taints: the condition of the cluster config, events, lines of `archway taints`.
 import { countNodes, type TaintPhase, type TaintStep } from "./next_step.ts";
-import type { TaintSurvey } from "./survey.ts";
+import { starvedDaemonSets, type TaintSurvey } from "./survey.ts";
 import type { PodNeed, TaintRule } from "./types.ts";
 
 /** Names in one message. */
@@ -71,12 +71,22 @@ function waitReason(step: TaintStep, refusals: ReadonlyMap<string, string>): str
   return reasons.length === 0 ? " until the last write shows" : `: ${reasons.join("; ")}`;
 }
 
-/** What is left out on purpose. */
-function aside({ nodes }: TaintSurvey): readonly string[] {
-  const disagreeing = nodes.filter(({ verdict }) => verdict.kind === "disagreement").map(({ node }) => node.name);
-  return disagreeing.length === 0
-    ? []
-    : [`Left alone, because kubelet and label name different architectures: ${nameSome(disagreeing)}.`];
+/** What is left out on purpose, and what somebody else must do. */
+function aside(survey: TaintSurvey): readonly string[] {
+  const starved = starvedDaemonSets(survey);
+  const disagreeing = survey.nodes.filter(({ verdict }) => verdict.kind === "disagreement").map(({ node }) =>
+    node.name
+  );
+  return [
+    ...disagreeing.length === 0
+      ? []
+      : [`Left alone, because kubelet and label name different architectures: ${nameSome(disagreeing)}.`],
+    ...starved.length === 0 ? [] : [
+      `DaemonSets that get no new pods on tainted nodes, because their template lacks the toleration: ${
+        nameSome(starved)
+      }.`,
+    ],
+  ];
 }
 
 function namePods(pods: readonly PodNeed[], refusals: ReadonlyMap<string, string>): string {

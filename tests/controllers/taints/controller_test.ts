@@ -121,6 +121,22 @@ Deno.test("openTaints() waits for DaemonSets whose template lacks the toleration
   });
 });
 
+Deno.test("openTaints() names DaemonSets that come later and get no pods on tainted nodes", async () => {
+  const bed = openBed();
+  furnish(bed.cluster, [clusterConfig(), rawNode({ name: "a" })]);
+  await whileRunning(bed, bed.controller, async () => {
+    await bed.clock.advance(2_000);
+    furnish(bed.cluster, [
+      rawDaemonSet("late"),
+      rawDaemonSet("arm-only", { nodeSelector: { "kubernetes.io/arch": "arm64" } }),
+      rawDaemonSet("careful", { tolerations: [{ operator: "Exists" }] }),
+    ]);
+    await bed.clock.advance(1_000);
+    assert.match(bed.controller.progress()?.message ?? "", /get no new pods .*: kube-system\/late\.$/);
+    assert.equal(taintLine(bed.cluster), "a:amd64");
+  });
+});
+
 Deno.test("openTaints() pauses, with a warning, while a pod without the toleration finds no node", async () => {
   const bed = openBed(({ verb, plural }) => {
     if (verb === "patch" && plural === "pods") throw new ApiError("a policy forbids it", { status: 403 });
