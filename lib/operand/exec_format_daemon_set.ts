@@ -69,10 +69,10 @@ function renderContainer(image: string): Readonly<Record<string, unknown>> {
     readinessProbe: probe("/readyz"),
     livenessProbe: probe("/healthz"),
     resources: { requests: { cpu: "10m", memory: "96Mi" }, limits: { memory: "256Mi" } },
-    // Not privileged: three capabilities are enough, and without SYS_ADMIN bpftrace finds no types of the kernel.
+    // Not privileged: BPF loads the programs, PERFMON attaches them and reads what they find.
     securityContext: {
       allowPrivilegeEscalation: false,
-      capabilities: { drop: ["ALL"], add: ["BPF", "PERFMON", "SYS_ADMIN"] },
+      capabilities: { drop: ["ALL"], add: ["BPF", "PERFMON"] },
       readOnlyRootFilesystem: true,
       runAsNonRoot: false,
       runAsUser: 0,

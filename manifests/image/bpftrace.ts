@@ -35,7 +35,7 @@ export async function layOutBpftrace(
   root: string,
   { architecture, cache }: { readonly architecture: ImageArchitecture; readonly cache: string },
 ): Promise<void> {
-  const unpacked = await unpack(architecture, join(cache, architecture));
+  const unpacked = await unpackPackages(architecture, cache);
   const triplet = TRIPLETS[architecture];
   const libraries = join(root, "usr", "lib", triplet);
   await Deno.mkdir(join(root, "usr", "bin"), { recursive: true });
@@ -61,8 +61,12 @@ async function findLibrary(
   throw new Error(`Cannot lay out bpftrace: its packages have no "${name}" for ${triplet}.`);
 }
 
-/** Downloads and unpacks the packages once. apt gets a state of its own, so that of this machine is not touched. */
-async function unpack(architecture: ImageArchitecture, cache: string): Promise<string> {
+/**
+ * Downloads and unpacks the packages of an architecture, once; answers the folder. apt gets a state of its own, so that of
+ * this machine is not touched.
+ */
+export async function unpackPackages(architecture: ImageArchitecture, folder: string): Promise<string> {
+  const cache = join(folder, architecture);
   const root = join(cache, "root");
   const [marker, wanted] = [join(cache, "complete"), PACKAGES.join(" ")];
   if (await Deno.readTextFile(marker).catch(() => "") === wanted) return root;

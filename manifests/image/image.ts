@@ -43,6 +43,8 @@ export interface ImageOptions {
 const ENGINES: readonly Engine[] = ["podman", "buildah", "docker"];
 /** Where the Containerfile puts the scripts. */
 const INSTALLED = "/usr/share/archway";
+/** Where Debian's packages are kept between builds. */
+export const PACKAGE_CACHE = join(ROOT, "dist", "debian");
 const CONTAINERFILE = join(ROOT, "manifests", "image", "Containerfile");
 
 /** Arguments of the engine. Podman and buildah keep a manifest list; docker writes an archive, which any store can load. */
@@ -169,7 +171,7 @@ async function fillContext(options: ImageOptions): Promise<void> {
 async function fillBpftrace(architecture: ImageArchitecture, context: string): Promise<void> {
   const root = join(context, `bpftrace-linux-${architecture}`);
   await Deno.remove(root, { recursive: true }).catch(() => {});
-  await layOutBpftrace(root, { architecture, cache: join(ROOT, "dist", "debian") });
+  await layOutBpftrace(root, { architecture, cache: PACKAGE_CACHE });
 }
 
 /** The bundle's entry once more, as a program: its first line names the runtime. */

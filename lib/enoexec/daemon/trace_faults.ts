@@ -25,13 +25,13 @@ const SAYINGS: readonly (readonly [pattern: RegExp, reason: string])[] = [
   ],
   [
     /operation not permitted|permission denied|EPERM/i,
-    "Cannot trace this node: the kernel refuses. The container needs the capabilities BPF, PERFMON and SYS_ADMIN, and " +
+    "Cannot trace this node: the kernel refuses. The container needs the capabilities BPF and PERFMON, and " +
     "the kernel may be locked down (/sys/kernel/security/lockdown).",
   ],
   [
-    /Unknown struct\/union: 'struct (?:task_struct|kernfs_node)'|BTF is required|without BTF|failed to.*BTF/i,
-    "Cannot trace this node: bpftrace finds no type information (BTF). The container needs the capability SYS_ADMIN and " +
-    "the kernel CONFIG_DEBUG_INFO_BTF=y.",
+    /Unknown struct\/union: 'struct (?:task_struct|kernfs_node)'|BTF is required|install BTF information/i,
+    "Cannot trace this node: the kernel has no type information (BTF) in /sys/kernel/btf/vmlinux. " +
+    "It needs CONFIG_DEBUG_INFO_BTF=y.",
   ],
 ];
 

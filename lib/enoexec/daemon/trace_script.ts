@@ -29,8 +29,13 @@ const ALIVE_SECONDS = 3;
 /** A cgroup is printed once in this time (s). */
 const REPEAT_SECONDS = 60;
 
-/** The environment that the script needs: a container's folder has up to 85 characters, bpftrace cuts texts at 63. */
-export const TRACE_ENVIRONMENT: Readonly<Record<string, string>> = { BPFTRACE_STRLEN: "128" };
+/** The environment that the script needs. */
+export const TRACE_ENVIRONMENT: Readonly<Record<string, string>> = {
+  // A container's folder has up to 85 characters, and bpftrace cuts texts at 63.
+  BPFTRACE_STRLEN: "128",
+  // Else it asks the kernel for the types that are loaded, which takes the capability SYS_ADMIN.
+  BPFTRACE_BTF: "/sys/kernel/btf/vmlinux",
+};
 
 /** Longest silence of a running trace (ms) that is still life: a node may be short of processor time. */
 export const ALIVE_WITHIN_MS = 35_000;

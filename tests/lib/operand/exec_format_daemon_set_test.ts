@@ -23,7 +23,7 @@ Deno.test("renderDaemonSet() asks for the least that works, on every node: no pr
   for (const forbidden of ['privileged":true', "hostPID", "hostNetwork", "hostIPC", "crio.sock"]) {
     assert.ok(!text.includes(forbidden), forbidden);
   }
-  assert.match(text, /"capabilities":\{"drop":\["ALL"\],"add":\["BPF","PERFMON","SYS_ADMIN"\]\}/);
+  assert.match(text, /"capabilities":\{"drop":\["ALL"\],"add":\["BPF","PERFMON"\]\}/);
   assert.match(text, /"readOnlyRootFilesystem":true/);
   assert.match(text, /"tolerations":\[\{"operator":"Exists"\}\]/);
   assert.match(text, /"requests":\{"cpu":/);

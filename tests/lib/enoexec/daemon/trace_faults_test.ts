@@ -32,8 +32,9 @@ const SAYINGS: readonly (readonly [stderr: string, says: RegExp])[] = [
     /no events of system calls.*mount -t tracefs.*CONFIG_FTRACE_SYSCALLS/,
   ],
   ["ERROR: bpftrace currently only supports running as the root user.", /runAsUser: 0/],
-  ["ERROR: Error loading program: tracepoint:x: Operation not permitted", /BPF, PERFMON and SYS_ADMIN/],
-  ["ERROR: Unknown struct/union: 'struct task_struct'", /BTF.*SYS_ADMIN/],
+  ["ERROR: Error loading program: tracepoint:x: Operation not permitted", /BPF and PERFMON/],
+  ["ERROR: Unknown struct/union: 'struct task_struct'", /BTF.*CONFIG_DEBUG_INFO_BTF/],
+  ["ERROR: Include headers with missing type definitions or install BTF information to your system.", /BTF.*vmlinux/],
   ["something else\nlast words\n", /ended with 1\. It said: last words$/],
   ["", /ended with 1\.$/],
 ];
