@@ -1,4 +1,5 @@
 // JSON of nodes, pods and DaemonSets → what this mode reads of them. Tolerant: what is odd reads as absent.
+import { isUsableArchitecture } from "../arch.ts";
 import { entryOf, isObject, type JsonObject, listAt, memberOf, objectAt, textAt, textMapAt } from "../json.ts";
 import { keyOf, type KubeObject } from "../k8s/types.ts";
 import { PodAnnotation, SCHEDULING_GATE } from "../names.ts";
@@ -63,7 +64,8 @@ function scopeOf({ metadata }: KubeObject, node: string): PodScope {
     case "place":
     case "fallback":
     case "nowhere":
-      return { kind: "decided", architectures: record.architectures };
+      // Whoever owns the pod can write its annotations: a toleration that the API server refuses would be tried for ever.
+      return { kind: "decided", architectures: [...new Set(record.architectures)].filter(isUsableArchitecture) };
     default:
       return { kind: "any" };
   }

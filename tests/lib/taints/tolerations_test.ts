@@ -97,3 +97,8 @@ Deno.test("toleratePatch(): appends behind the tolerations of others, with the o
     assert.ok(again !== undefined && needOf(again, surroundings) === undefined);
   }
 });
+
+Deno.test("needOf(): a decision that the pod's owner wrote asks for nothing that the API server would refuse", () => {
+  const annotations = record("place", ["amd64", "no label!", "", "unknown", "x".repeat(64), "amd64"]);
+  assert.equal(lacking({ annotations }), "amd64");
+});
