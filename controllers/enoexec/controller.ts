@@ -10,7 +10,7 @@ import { openReflector } from "../../lib/k8s/reflector.ts";
 import { keyOf, type KubeObject, Resource, splitKey } from "../../lib/k8s/types.ts";
 import { hasEnded } from "../../lib/enoexec/suspect.ts";
 import { objectAt, textAt } from "../../lib/json.ts";
-import { type Controller, DONE, openController } from "../controller.ts";
+import { type Controller, openController } from "../controller.ts";
 import type { ExecFormatDeps } from "./deps.ts";
 import { reconcileEvent } from "./handle_event.ts";
 import { reconcilePod } from "./look_at_pod.ts";
@@ -30,6 +30,7 @@ export function openExecFormatMonitor(deps: ExecFormatDeps): Controller {
       ...deps.settings.watchesPods ? watchPods(deps, (key) => controller.enqueue(key)) : [],
     ],
     parallel: PARALLEL,
+    queue: { groupOf },
     clock: deps.clock,
     log: deps.log,
     queueMetrics: deps.queueMetrics,
@@ -38,11 +39,16 @@ export function openExecFormatMonitor(deps: ExecFormatDeps): Controller {
       const name = rest.join("/");
       if (kind === "event") return await reconcileEvent(deps, name, { repairs, signal });
       if (kind === "repair") return await repairs.reconcile(name, signal);
-      await reconcilePod(deps, splitKey(name), { repairs, signal });
-      return DONE;
+      return await reconcilePod(deps, splitKey(name), { repairs, signal });
     },
   });
   return controller;
+}
+
+/** Namespaces take turns: pods of one, or its slow registry, do not keep those of others waiting. Events are one group. */
+function groupOf(key: string): string {
+  const [kind = "", namespace = ""] = key.split("/");
+  return kind === "event" ? "" : namespace;
 }
 
 type Watch = { run(signal: AbortSignal): Promise<void> };

@@ -7,27 +7,38 @@ import { architectureOf } from "../../lib/enoexec/decide_event.ts";
 import { findSuspects, isConfirmed, type Suspect } from "../../lib/enoexec/suspect.ts";
 import { parsePod } from "../../lib/placement/pod_view.ts";
 import type { PodView } from "../../lib/placement/types.ts";
+import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
+import { DONE, requeueAfter } from "../controller.ts";
 import type { ExecFormatDeps } from "./deps.ts";
 import type { HandleOptions } from "./handle_event.ts";
 import { inspectContainer, reportFailure } from "./report.ts";
 
-/** Looks at a pod and reports what it finds. Throws ApiError when something cannot be read. */
+/** A pod that takes longer makes room for others before its next container (ms). */
+const LOOK_MS = 2_000;
+const LOOK_AGAIN_MS = 1_000;
+
+/**
+ * Looks at a pod and reports what it finds, or says when to look at the rest of its containers. Throws ApiError when
+ * something cannot be read.
+ */
 export async function reconcilePod(
   deps: ExecFormatDeps,
   target: ResourceTarget,
   { repairs, signal }: HandleOptions,
-): Promise<void> {
-  const { api, reported } = deps;
+): Promise<ReconcileResult> {
+  const { api, reported, clock } = deps;
+  const startedMs = clock.monotonicMs();
   const pod = await readOptional(api, { type: Resource.pods, ...target, signal });
   const view = parsePod(pod);
-  if (pod === undefined || view === undefined || view.nodeName === "") return;
+  if (pod === undefined || view === undefined || view.nodeName === "") return DONE;
   const suspects = findSuspects(pod)
     .filter(({ container: { name } }) => !reported.has({ podUid: view.uid, name }));
-  if (suspects.length === 0) return;
+  if (suspects.length === 0) return DONE;
   const node = await readOptional(api, { type: Resource.nodes, name: view.nodeName, signal });
-  if (node === undefined) return;
+  if (node === undefined) return DONE;
   const architecture = architectureOf(node);
   for (const suspect of suspects) {
+    if (clock.monotonicMs() - startedMs > LOOK_MS) return requeueAfter(LOOK_AGAIN_MS);
     const { container, suspicion } = suspect;
     if (!await isProven(deps, { pod: view, suspect, architecture, signal })) {
       reported.clear({ podUid: view.uid, name: container.name });
@@ -38,6 +49,7 @@ export async function reconcilePod(
     const seen = { pod, container, architecture, refused, command: "", source: "status", isCertain } as const;
     await reportFailure(deps, seen, { repairs, signal });
   }
+  return DONE;
 }
 
 async function isProven(

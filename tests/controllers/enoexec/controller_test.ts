@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { FAILED_TTL_MS } from "../../../lib/enoexec/failed_image.ts";
+import type { PodImages } from "../../../lib/images/pod_images.ts";
+import { openScene } from "../make.ts";
 import { ended, idOf, makeArchNode, makeFailedPod } from "../../lib/enoexec/make.ts";
 import { eventsLeft, makeEvent, type MonitorScene, NAMESPACE, openMonitorScene } from "./make.ts";
 
@@ -211,6 +213,42 @@ Deno.test("a program that merely fails is not reported, nor looked at again and 
       await scene.clock.advance(0);
     }
     assert.deepEqual([scene.told, scene.counted, labelOf(scene), scene.asked.length], [[], [], undefined, 1]);
+  });
+});
+
+Deno.test("pods of one namespace with many containers and a slow registry do not keep those of others waiting", async () => {
+  const { images: quick } = openScene();
+  const images: PodImages = {
+    ...quick,
+    inspect: (request, signal) => {
+      const isSlow = request.images.some(({ image }) => image.startsWith("slow"));
+      if (isSlow) return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+      return quick.inspect(request, signal);
+    },
+  };
+  const scene = openMonitorScene({ images });
+  const { cluster, clock } = scene;
+  const fail = (namespace: string, pod: KubeObject): void => {
+    const { name } = pod.metadata;
+    cluster.put(Resource.pods, { ...pod, metadata: { ...pod.metadata, namespace } });
+    const involvedObject = { kind: "Pod", namespace, name };
+    cluster.put(Resource.events, { metadata: { name, namespace }, involvedObject, type: "Warning", reason: "BackOff" });
+  };
+  cluster.put(Resource.nodes, makeArchNode("arm64"));
+  const names = Array.from({ length: 50 }, (_, at) => `c${at}`);
+  const containers = names.map((name) => ({ name, image: `slow-${name}` }));
+  const containerStatuses = names.map((name) => ({ name, containerID: idOf("a"), state: ended(1) }));
+  const slow = (name: string): KubeObject => ({
+    ...makeFailedPod({ metadata: { name, uid: `uid-${name}` } }),
+    spec: { nodeName: "node-1", containers },
+    status: { phase: "Running", containerStatuses },
+  });
+  await scene.run(async () => {
+    for (let at = 0; at < 20; at++) fail("hostile", slow(`slow-${at}`));
+    await clock.advance(0);
+    fail("shop", makeFailedPod({ status: { state: ended(1) } }));
+    await clock.advance(9_000);
+    assert.deepEqual(scene.told.map(({ object }) => object.namespace), ["shop"]);
   });
 });
 
