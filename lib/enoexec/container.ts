@@ -5,6 +5,8 @@ import type { KubeObject } from "../k8s/types.ts";
 
 /** How a container ended. */
 export interface ContainerEnd {
+  /** Of the container that ended; may be empty. */
+  readonly id: string;
   readonly exitCode: number;
   /** From its start to its end, in whole seconds as the kubelet writes times (ms); undefined when the status does not say. */
   readonly ranForMs: number | undefined;
@@ -26,7 +28,12 @@ export interface PodContainer {
   readonly waitingMessage: string;
   /** The latest end that the status shows; undefined while the first container of this name runs. */
   readonly end: ContainerEnd | undefined;
-  /** Whether it starts what the image names, from the files of the image: the pod changes neither. */
+  /** The ends that the status shows, the latest first. */
+  readonly ends: readonly ContainerEnd[];
+  /**
+   * Whether nothing runs in it but what the image names, from the files of the image: the pod changes neither, and starts
+   * nothing beside it.
+   */
   readonly isImagesOwn: boolean;
 }
 
@@ -42,16 +49,21 @@ export function podContainers(pod: KubeObject): readonly PodContainer[] {
     const known = listAt(objectAt(pod, "status"), statuses) ?? [];
     return (listAt(objectAt(pod, "spec"), specs) ?? []).filter(isObject).map((spec) => {
       const name = textAt(spec, "name");
-      return readContainer(spec, known.find((status) => textAt(status, "name") === name));
+      const status = known.find((candidate) => textAt(candidate, "name") === name);
+      return readContainer(spec, { status, isAlone: isAlone(objectAt(pod, "spec")) });
     });
   });
 }
 
-function readContainer(spec: JsonObject, status: unknown): PodContainer {
+function readContainer(
+  spec: JsonObject,
+  { status, isAlone }: { readonly status: unknown; readonly isAlone: boolean },
+): PodContainer {
   const state = objectAt(status, "state");
   const [now, before] = [objectAt(state, "terminated"), objectAt(objectAt(status, "lastState"), "terminated")];
   const ids = [textAt(status, "containerID"), textAt(now, "containerID"), textAt(before, "containerID")];
-  const ended = now ?? before;
+  const latest = now === undefined ? [] : [readEnd(now, textAt(status, "containerID"))];
+  const ends = [...latest, ...before === undefined ? [] : [readEnd(before, "")]];
   return {
     name: textAt(spec, "name"),
     image: textAt(spec, "image"),
@@ -59,14 +71,16 @@ function readContainer(spec: JsonObject, status: unknown): PodContainer {
     imageId: textAt(status, "imageID"),
     ids: [...new Set(ids.filter((id) => id !== ""))],
     waitingMessage: textAt(objectAt(state, "waiting"), "message"),
-    end: ended === undefined ? undefined : readEnd(ended),
-    isImagesOwn: isImagesOwn(spec),
+    end: ends[0],
+    ends,
+    isImagesOwn: isAlone && isImagesOwn(spec),
   };
 }
 
-function readEnd(ended: JsonObject): ContainerEnd {
+function readEnd(ended: JsonObject, id: string): ContainerEnd {
   const ranForMs = Date.parse(textAt(ended, "finishedAt")) - Date.parse(textAt(ended, "startedAt"));
   return {
+    id: textAt(ended, "containerID") || id,
     exitCode: typeof ended["exitCode"] === "number" ? ended["exitCode"] : 0,
     ranForMs: Number.isNaN(ranForMs) ? undefined : ranForMs,
     message: textAt(ended, "message"),
@@ -80,12 +94,33 @@ function isImagesOwn(spec: JsonObject): boolean {
   const mounts = (listAt(spec, "volumeMounts") ?? []).filter((mount) => textAt(mount, "mountPath") !== TOKEN_PATH);
   const isUnset = (name: string): boolean => (listAt(spec, name) ?? []).length === 0;
   return ["command", "args", "env", "envFrom"].every(isUnset) && mounts.length === 0 &&
-    textAt(spec, "workingDir") === "";
+    ["workingDir", "targetContainerName"].every((name) => textAt(spec, name) === "") &&
+    spec["stdin"] !== true && !runsMore(spec) && !hasProfileOfNode(spec);
+}
+
+/** Hooks and probes that run a program: it fails as part of the container. */
+function runsMore(spec: JsonObject): boolean {
+  const hooks = ["postStart", "preStop"].map((name) => objectAt(objectAt(spec, "lifecycle"), name));
+  const probes = ["startupProbe", "livenessProbe", "readinessProbe"].map((name) => objectAt(spec, name));
+  return [...hooks, ...probes].some((handler) => objectAt(handler, "exec") !== undefined);
+}
+
+/** Such a profile chooses how system calls fail. */
+function hasProfileOfNode(spec: unknown): boolean {
+  return textAt(objectAt(objectAt(spec, "securityContext"), "seccompProfile"), "type") === "Localhost";
+}
+
+/** Whether no other container reaches into the containers of a pod; through their processes it would reach their files. */
+function isAlone(spec: JsonObject | undefined): boolean {
+  return spec?.["shareProcessNamespace"] !== true && spec?.["hostPID"] !== true && !hasProfileOfNode(spec);
 }
 
 const CONTAINER_ID = /^.+:\/\/[a-f0-9]{64}$/;
 
-/** The container that an ID names, whatever the runtime. A fault when the ID is none, or names none of these. */
+/**
+ * The container that an ID names, whatever the runtime, with the end of that very one: what became of another that ran
+ * under the same name says nothing about it. A fault when the ID is none, or names none of these.
+ */
 export function findContainer(containers: readonly PodContainer[], containerId: string): Parsed<PodContainer> {
   if (!CONTAINER_ID.test(containerId)) {
     return unparsable(`Cannot find container "${containerId}": it is no RUNTIME://ID of 64 hexadecimal digits.`);
@@ -93,5 +128,5 @@ export function findContainer(containers: readonly PodContainer[], containerId: 
   const found = containers.find(({ ids }) => ids.includes(containerId));
   return found === undefined
     ? unparsable(`Cannot find container "${containerId}": the pod's status has no such container.`)
-    : asParsed(found);
+    : asParsed({ ...found, end: found.ends.find(({ id }) => id === containerId) });
 }

@@ -54,10 +54,43 @@ const OWN: readonly (readonly [says: string, container: Readonly<Record<string, 
   ["variables from elsewhere", { envFrom: [{ secretRef: { name: "s" } }] }, false],
   ["a volume", { volumeMounts: [{ name: "v", mountPath: "/app" }] }, false],
   ["a working directory", { workingDir: "/tmp" }, false],
+  ["a hook that runs a program", { lifecycle: { postStart: { exec: { command: ["/x"] } } } }, false],
+  ["a hook that asks over the network", { lifecycle: { postStart: { httpGet: { port: 80 } } } }, true],
+  ["a probe that runs a program", { startupProbe: { exec: { command: ["/x"] } } }, false],
+  ["another probe that does", { livenessProbe: { exec: { command: ["/x"] } } }, false],
+  ["a probe that asks over the network", { readinessProbe: { tcpSocket: { port: 80 } } }, true],
+  ["an input that people type into", { stdin: true }, false],
+  ["a profile of system calls from the node", { securityContext: { seccompProfile: { type: "Localhost" } } }, false],
+  ["the runtime's profile", { securityContext: { seccompProfile: { type: "RuntimeDefault" } } }, true],
+  ["the processes of another container", { targetContainerName: "d" }, false],
 ];
 for (const [says, container, isOwn] of OWN) {
   Deno.test(`podContainers() takes a container with ${says} for ${isOwn ? "the image's own" : "changed by the pod"}`, () => {
     assert.equal(podContainers(makeFailedPod({ container }))[0]?.isImagesOwn, isOwn);
+  });
+}
+
+const SHARED: readonly (readonly [says: string, spec: Readonly<Record<string, unknown>>])[] = [
+  ["containers share their processes", { shareProcessNamespace: true }],
+  ["containers see the node's processes", { hostPID: true }],
+  ["profile of system calls is from the node", { securityContext: { seccompProfile: { type: "Localhost" } } }],
+];
+for (const [says, spec] of SHARED) {
+  Deno.test(`podContainers() takes no container for the image's own whose pod's ${says}`, () => {
+    assert.equal(podContainers(makeFailedPod({ spec }))[0]?.isImagesOwn, false);
+  });
+}
+
+const ENDS: readonly (readonly [says: string, id: string, exitCode: number | undefined])[] = [
+  ["none of the container that runs, whatever the one before did", idOf("b"), undefined],
+  ["that of the one before", idOf("a"), 1],
+];
+for (const [says, id, exitCode] of ENDS) {
+  Deno.test(`findContainer() answers the end of the container that the ID names: ${says}`, () => {
+    const status = { containerID: idOf("b"), state: { running: {} }, lastState: ended(1, { id: idOf("a") }) };
+    const found = findContainer(podContainers(makeFailedPod({ status })), id);
+    assert.equal(found.kind, "parsed");
+    assert.equal(found.kind === "parsed" ? found.value.end?.exitCode : 0, exitCode);
   });
 }
 
