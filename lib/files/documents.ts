@@ -1,8 +1,6 @@
 // TOML, YAML and JSON texts to plain values. The words of a fault never quote the text: it may hold passwords.
-// Called by every parser of configuration and credential files.
 import { parse as parseTomlText, TomlError } from "smol-toml";
 import { parseDocument } from "yaml";
-import { findJsonFault } from "./json_fault.ts";
 import { asParsed, type Parsed, unparsable } from "../parsed.ts";
 
 /** Largest configuration file that is read. */
@@ -44,11 +42,21 @@ export function parseJson(text: string): Parsed<unknown> {
   return parseSafely(text, () => {
     try {
       return asParsed<unknown>(JSON.parse(text));
-    } catch {
-      const { message, line } = findJsonFault(text);
-      return unparsable(`not JSON: ${message}`, line);
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      return describeJsonFault(error.message);
     }
   });
+}
+
+/** The engine's words and line. A message with a quotation mark quotes the text, and has no line either. */
+function describeJsonFault(message: string): Parsed<unknown> {
+  if (message.includes('"')) return unparsable("not JSON: unexpected token");
+  const [, words, line] = /^(.+?)(?: in JSON)? at position \d+ \(line (\d+) column \d+\)$/.exec(message) ?? [];
+  if (words === undefined) {
+    return unparsable(`not JSON: ${message.endsWith("end of JSON input") ? "it ends too early" : "syntax error"}`);
+  }
+  return unparsable(`not JSON: ${words.toLowerCase()}`, Number(line));
 }
 
 /** Deep nesting overflows the stack of a recursive parser; aliases beyond the limit throw. Both are faults of the text. */
