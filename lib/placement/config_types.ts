@@ -1,4 +1,5 @@
 // The words of configuration in pod placement: the two custom resources as parsed, and this installation's switches.
+// Beside config/ and not in it: types.ts and patch/ build on these types, and config/ on those.
 import type { JsonObject } from "../json.ts";
 
 /** One requirement of a compiled label selector, or one node selector expression that Archway adds. */

@@ -4,7 +4,7 @@ import { ApiError } from "../../../lib/k8s/errors.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { SCHEDULING_GATE } from "../../../lib/names.ts";
 import {
-  A,
+  AMD64,
   annotationsOf,
   ARCH,
   cluster,
@@ -39,7 +39,7 @@ Deno.test("openPodPlacement() releases a gated pod by one patch and tells of it 
   await whileRunning(scene, controller, async () => {
     await scene.clock.advance(100);
     assert.equal(scene.cluster.patches.length, 1);
-    assert.deepEqual(requiredOf(podOf(scene, "web")), [term([ARCH, A, "arm64"])]);
+    assert.deepEqual(requiredOf(podOf(scene, "web")), [term([ARCH, AMD64, "arm64"])]);
     assert.deepEqual(scene.told.map(({ slot, reason }) => `${slot} ${reason}`), [
       `1 ${ADDED}`,
       `3 ${SET}`,
@@ -127,10 +127,10 @@ Deno.test("openPodPlacement() releases a pod whose guarded texts have the charac
     ...pod,
     spec: { ...Object(pod["spec"]), containers, affinity: { nodeAffinity } },
   });
-  await whileRunning(scene, controllerOf(scene, configs(cluster({ fallback: A }))), async () => {
+  await whileRunning(scene, controllerOf(scene, configs(cluster({ fallback: AMD64 }))), async () => {
     await scene.clock.advance(61_000);
     assert.deepEqual(gatesOf(podOf(scene, "web")), []);
-    assert.deepEqual(requiredOf(podOf(scene, "web")), [term([ARCH, A])]);
+    assert.deepEqual(requiredOf(podOf(scene, "web")), [term([ARCH, AMD64])]);
   });
 });
 
@@ -150,14 +150,14 @@ Deno.test("openPodPlacement() goes on until the server takes the patch", async (
 
 Deno.test("openPodPlacement() falls back within the longest gate age, also when another leader takes over", async () => {
   const scene = openScene();
-  const config = configs(cluster({ fallback: A }));
+  const config = configs(cluster({ fallback: AMD64 }));
   scene.cluster.put(Resource.pods, gated("web", { image: "broken" }));
   await whileRunning(scene, controllerOf(scene, config), () => scene.clock.advance(40_000));
   assert.deepEqual(gatesOf(podOf(scene, "web")), [SCHEDULING_GATE]);
   assert.match(String(labelsOf(podOf(scene, "web"))[mark("image-inspect-error-count")]), /^[1-4]$/);
   await whileRunning(scene, controllerOf(scene, config), () => scene.clock.advance(20_000));
   assert.deepEqual(gatesOf(podOf(scene, "web")), []);
-  assert.equal(labelsOf(podOf(scene, "web"))[mark("fallback-arch")], A);
+  assert.equal(labelsOf(podOf(scene, "web"))[mark("fallback-arch")], AMD64);
   assert.match(String(annotationsOf(podOf(scene, "web"))["archway.dev/decision"]), /"d":"fallback"/);
   const last = scene.told.slice(-3).map(({ slot, reason }) => `${slot} ${reason}`);
   assert.deepEqual(last, ["2 ArchAwareInspectionError", "3 ArchAwareFallbackPredicateSet", `1 ${REMOVED}`]);

@@ -6,7 +6,7 @@ import type { JsonPatch } from "../../../lib/k8s/patch.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { SCHEDULING_GATE } from "../../../lib/names.ts";
 import {
-  A,
+  AMD64,
   annotationsOf,
   ARCH,
   cluster,
@@ -20,7 +20,7 @@ import {
 import { openScene, type Scene, whileRunning } from "../make.ts";
 import { controllerOf, gated, podOf } from "./make.ts";
 
-const PLACED = [term([ARCH, A, "arm64"])];
+const PLACED = [term([ARCH, AMD64, "arm64"])];
 
 function touches(operations: JsonPatch, path: string): boolean {
   return operations.some((operation) => operation.op !== "test" && operation.path.startsWith(path));
@@ -145,7 +145,7 @@ Deno.test("marks of a failed inspection that are refused do not hold up the next
   const scene = openScene();
   scene.cluster.put(Resource.pods, gated("web", { image: "broken" }));
   refuse(scene, { name: "403", status: 403, path: "/metadata/labels/multiarch.openshift.io~1image-inspect-error" });
-  await whileRunning(scene, controllerOf(scene, configs(cluster({ fallback: A }))), async () => {
+  await whileRunning(scene, controllerOf(scene, configs(cluster({ fallback: AMD64 }))), async () => {
     await scene.clock.advance(59_000);
     assert.ok(scene.asked.length > 10, `${scene.asked.length} attempts`);
     await scene.clock.advance(2_000);

@@ -1,16 +1,14 @@
 // The decision about a gated pod, seen on the pod after its patch: the final-state matrix and the derived scenarios.
 import assert from "node:assert/strict";
 import { SCHEDULING_GATE } from "../../../lib/names.ts";
-import { decide } from "../../../lib/placement/decide.ts";
 import { planInspection } from "../../../lib/placement/plan_inspection.ts";
 import type { PlacementDecision } from "../../../lib/placement/decision_types.ts";
-import { releasePatch } from "../../../lib/placement/patch/release_patch.ts";
 import { makeSettings } from "../../../lib/placement/config/settings.ts";
 import {
-  A,
+  AMD64,
   annotationsOf,
-  applied,
   ARCH,
+  ARM64,
   at,
   cluster,
   configs,
@@ -29,10 +27,10 @@ import {
   ppc,
   preferredOf,
   preferredTerm,
-  R,
   rawPod,
+  released,
   requiredOf,
-  S,
+  S390X,
   term,
   weigh,
 } from "./make.ts";
@@ -43,9 +41,7 @@ interface Settled {
 }
 
 function settle(raw: Json, changes: FactChanges = {}): Settled {
-  const facts = factsOf(raw, changes);
-  const decision = decide(facts);
-  return { decision, after: applied(raw, releasePatch(facts.pod, decision)) };
+  return released(raw, factsOf(raw, changes));
 }
 
 /** Our labels without their prefix. */
@@ -53,8 +49,8 @@ function marks(raw: Json): Json {
   return Object.fromEntries(Object.entries(labelsOf(raw)).map(([key, value]) => [key.replace(mark(""), ""), value]));
 }
 
-const SCORING = configs(cluster({ platforms: [weigh(R, 50)] }));
-const PREFER_R = preferredTerm(50, ARCH, R);
+const SCORING = configs(cluster({ platforms: [weigh(ARM64, 50)] }));
+const PREFER_ARM64 = preferredTerm(50, ARCH, ARM64);
 const BROKEN = { containers: [container("broken")] };
 const GIVEN_UP = { gateAgeMs: 60_000, failedAttempts: 6 };
 const PERMANENT = [failedFact("broken", { kind: "permanent", reason: "ManifestUnknown", registry: "quay.io" })];
@@ -71,8 +67,8 @@ Deno.test("matrix: success with two architectures", () => {
     amd64: "",
     arm64: "",
   });
-  assert.deepEqual(requiredOf(after), [term([ARCH, A, R])]);
-  assert.deepEqual(preferredOf(after), [PREFER_R]);
+  assert.deepEqual(requiredOf(after), [term([ARCH, AMD64, ARM64])]);
+  assert.deepEqual(preferredOf(after), [PREFER_ARM64]);
 });
 
 Deno.test("matrix: success with one architecture", () => {
@@ -93,24 +89,24 @@ Deno.test("DV-40 matrix: success with no architecture in common is labelled so",
 });
 
 Deno.test("PR-15 matrix: a user's architecture preference silences the configs", () => {
-  const raw = gatedPod({ affinity: nodeAffinity(undefined, [preferredTerm(10, ARCH, R)]) }, NAS_LABEL);
+  const raw = gatedPod({ affinity: nodeAffinity(undefined, [preferredTerm(10, ARCH, ARM64)]) }, NAS_LABEL);
   const { after } = settle(raw, { configs: SCORING });
-  assert.deepEqual(preferredOf(after), [preferredTerm(10, ARCH, R)]);
+  assert.deepEqual(preferredOf(after), [preferredTerm(10, ARCH, ARM64)]);
   assert.equal(marks(after)["preferred-node-affinity"], "not-set");
   assert.equal(marks(after)["node-affinity"], "set");
   assert.equal(annotationsOf(after)[mark("preferred-affinity-sources")], "arm64:50:ClusterPodPlacementConfig:skipped");
 });
 
 Deno.test("PR-20 matrix: a user's architecture preference silences namespace configs too, and is labelled so", () => {
-  const raw = gatedPod({ affinity: nodeAffinity(undefined, [preferredTerm(20, ARCH, A)]) }, NAS_LABEL);
-  const own = [ppc("a", { platforms: [weigh(R, 30)] }), ppc("b", { platforms: [weigh(A, 60)] })];
-  const { after } = settle(raw, { configs: configs(cluster({ platforms: [weigh(R, 50)] }), ...own) });
-  assert.deepEqual(preferredOf(after), [preferredTerm(20, ARCH, A)]);
+  const raw = gatedPod({ affinity: nodeAffinity(undefined, [preferredTerm(20, ARCH, AMD64)]) }, NAS_LABEL);
+  const own = [ppc("a", { platforms: [weigh(ARM64, 30)] }), ppc("b", { platforms: [weigh(AMD64, 60)] })];
+  const { after } = settle(raw, { configs: configs(cluster({ platforms: [weigh(ARM64, 50)] }), ...own) });
+  assert.deepEqual(preferredOf(after), [preferredTerm(20, ARCH, AMD64)]);
   assert.equal(marks(after)["preferred-node-affinity"], "not-set");
 });
 
 Deno.test("DV-34 matrix: a required architecture of the user gets preferences only, without inspection", () => {
-  const raw = gatedPod({ nodeSelector: { [ARCH]: A } }, NAS_LABEL);
+  const raw = gatedPod({ nodeSelector: { [ARCH]: AMD64 } }, NAS_LABEL);
   assert.equal(planInspection(podOf(raw), { configs: SCORING, settings: makeSettings() }).kind, "decided");
   const { after } = settle(raw, { configs: SCORING, images: [] });
   assert.deepEqual(marks(after), {
@@ -119,11 +115,11 @@ Deno.test("DV-34 matrix: a required architecture of the user gets preferences on
     "preferred-node-affinity": "set",
   });
   assert.equal(requiredOf(after), undefined);
-  assert.deepEqual(preferredOf(after), [PREFER_R]);
+  assert.deepEqual(preferredOf(after), [PREFER_ARM64]);
 });
 
 Deno.test("DV-33 matrix: gated, then ignorable: released unchanged", () => {
-  const raw = gatedPod({ nodeSelector: { [ARCH]: A } });
+  const raw = gatedPod({ nodeSelector: { [ARCH]: AMD64 } });
   const { decision, after } = settle(raw);
   assert.deepEqual(decision, { kind: "ignore", reason: "AlreadyConstrained" });
   assert.deepEqual(marks(after), { "scheduling-gate": "removed", "node-affinity": "not-set" });
@@ -160,16 +156,16 @@ Deno.test("PR-16 matrix: given up without fallback", () => {
 });
 
 Deno.test("PR-04 matrix: given up with a fallback", () => {
-  const { decision, after } = settle(gatedPod(BROKEN), { configs: configs(cluster({ fallback: A })), ...GIVEN_UP });
+  const { decision, after } = settle(gatedPod(BROKEN), { configs: configs(cluster({ fallback: AMD64 })), ...GIVEN_UP });
   assert.equal(decision.kind, "fallback");
   assert.deepEqual(marks(after), {
     "scheduling-gate": "removed",
     "node-affinity": "set",
-    "fallback-arch": A,
+    "fallback-arch": AMD64,
     "image-inspect-error": "",
     "image-inspect-error-count": "5",
   });
-  assert.deepEqual(requiredOf(after), [term([ARCH, A])]);
+  assert.deepEqual(requiredOf(after), [term([ARCH, AMD64])]);
 });
 
 Deno.test("DV-45 matrix: success after failures keeps count and annotation, drops the error label, repeats no preference", () => {
@@ -183,7 +179,7 @@ Deno.test("DV-45 matrix: success after failures keeps count and annotation, drop
   assert.equal(marks(after)["image-inspect-error-count"], "1");
   assert.ok(!("image-inspect-error" in marks(after)));
   assert.ok(mark("image-inspect-error") in annotationsOf(after));
-  assert.deepEqual(preferredOf(after), [PREFER_R]);
+  assert.deepEqual(preferredOf(after), [PREFER_ARM64]);
   assert.equal(annotationsOf(after)[mark("preferred-affinity-sources")], audit);
   assert.equal(marks(after)["preferred-node-affinity"], "set");
 });
@@ -212,12 +208,12 @@ Deno.test("DV-35 decide() keeps foreign gates", () => {
   const raw = gatedPod({ schedulingGates: [{ name: "a" }, { name: SCHEDULING_GATE }, { name: "b" }] });
   const { after } = settle(raw);
   assert.deepEqual(gatesOf(after), ["a", "b"]);
-  assert.deepEqual(requiredOf(after), [term([ARCH, A, R])]);
+  assert.deepEqual(requiredOf(after), [term([ARCH, AMD64, ARM64])]);
 });
 
 Deno.test("DV-39 decide() requires unknown architectures but labels only known ones", () => {
   const { after } = settle(gatedPod({ containers: [container("exotic")] }));
-  assert.deepEqual(requiredOf(after), [term([ARCH, A, "riscv64"])]);
+  assert.deepEqual(requiredOf(after), [term([ARCH, AMD64, "riscv64"])]);
   assert.deepEqual(marks(after), { "scheduling-gate": "removed", "node-affinity": "set", "multi-arch": "", amd64: "" });
 });
 
@@ -258,9 +254,9 @@ Deno.test("DV-51 decide() has no fallback when no cluster config is loaded", () 
 });
 
 Deno.test("DV-52 decide() adds the fallback only to terms without an architecture", () => {
-  const raw = gatedPod({ ...BROKEN, affinity: nodeAffinity([term([ARCH, R]), term(["foo", "bar"])]) });
-  const { after } = settle(raw, { configs: configs(cluster({ fallback: A })), ...GIVEN_UP });
-  assert.deepEqual(requiredOf(after), [term([ARCH, R]), term(["foo", "bar"], [ARCH, A])]);
+  const raw = gatedPod({ ...BROKEN, affinity: nodeAffinity([term([ARCH, ARM64]), term(["foo", "bar"])]) });
+  const { after } = settle(raw, { configs: configs(cluster({ fallback: AMD64 })), ...GIVEN_UP });
+  assert.deepEqual(requiredOf(after), [term([ARCH, ARM64]), term(["foo", "bar"], [ARCH, AMD64])]);
 });
 
 Deno.test("DV-65 decide() places without preferences and fallback when the cluster config went away", () => {
@@ -271,9 +267,9 @@ Deno.test("DV-65 decide() places without preferences and fallback when the clust
 });
 
 Deno.test("decide() falls back to the namespace config's architecture before the cluster's", () => {
-  const all = configs(cluster({ fallback: A }), ppc("own", { fallback: S }));
+  const all = configs(cluster({ fallback: AMD64 }), ppc("own", { fallback: S390X }));
   const { decision } = settle(gatedPod(BROKEN), { configs: all, ...GIVEN_UP });
-  assert.equal(decision.kind === "fallback" && decision.architecture, S);
+  assert.equal(decision.kind === "fallback" && decision.architecture, S390X);
 });
 
 Deno.test("PR-03 decide() confirms a permanent failure once after a second, then gives up", () => {
@@ -299,10 +295,10 @@ Deno.test("decide() only ungates in audit mode", () => {
 });
 
 Deno.test("decide() keeps to the architectures that the cluster offers, and says when it offers none", () => {
-  const offered = settle(gatedPod(), { liveArchitectures: [A, S] });
-  assert.deepEqual(requiredOf(offered.after), [term([ARCH, A])]);
-  const none = settle(gatedPod(), { liveArchitectures: [S] });
-  assert.deepEqual(requiredOf(none.after), [term([ARCH, A, R])]);
+  const offered = settle(gatedPod(), { liveArchitectures: [AMD64, S390X] });
+  assert.deepEqual(requiredOf(offered.after), [term([ARCH, AMD64])]);
+  const none = settle(gatedPod(), { liveArchitectures: [S390X] });
+  assert.deepEqual(requiredOf(none.after), [term([ARCH, AMD64, ARM64])]);
   assert.equal(none.decision.kind === "place" && none.decision.noMatchingNodes, true);
 });
 
@@ -310,10 +306,10 @@ Deno.test("decide() narrows its own earlier requirement when a container came la
   const record = '{"v":1,"d":"place","a":["amd64","arm64"],"i":[["multi","",["amd64","arm64"],"cache"]]}';
   const raw = gatedPod({
     containers: [container("multi"), container("single-arm64")],
-    affinity: nodeAffinity([term([ARCH, A, R])]),
+    affinity: nodeAffinity([term([ARCH, AMD64, ARM64])]),
   }, { annotations: { "archway.dev/decision": record } });
   assert.equal(planInspection(podOf(raw), { configs: configs(), settings: makeSettings() }).kind, "inspect");
   const { after } = settle(raw);
-  assert.deepEqual(requiredOf(after), [term([ARCH, A, R], [ARCH, R])]);
+  assert.deepEqual(requiredOf(after), [term([ARCH, AMD64, ARM64], [ARCH, ARM64])]);
   assert.deepEqual(gatesOf(after), []);
 });

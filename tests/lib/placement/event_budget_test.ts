@@ -15,9 +15,10 @@ import type { PodView } from "../../../lib/placement/types.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { MemoryCluster } from "../../support/memory_kube_api.ts";
 import {
-  A,
+  AMD64,
   applied,
   ARCH,
+  ARM64,
   cluster,
   configs,
   container,
@@ -28,21 +29,20 @@ import {
   nodeAffinity,
   podOf,
   preferredTerm,
-  R,
   weigh,
 } from "./make.ts";
 
 const PODS = [
   gatedPod(),
   gatedPod({ containers: [container("single-amd64"), container("single-arm64")] }),
-  gatedPod({ nodeSelector: { [ARCH]: A } }),
-  gatedPod({ affinity: nodeAffinity(undefined, [preferredTerm(1, ARCH, A)]) }),
+  gatedPod({ nodeSelector: { [ARCH]: AMD64 } }),
+  gatedPod({ affinity: nodeAffinity(undefined, [preferredTerm(1, ARCH, AMD64)]) }),
 ];
 const CONFIGS = [
   configs(),
-  configs(cluster({ fallback: A })),
-  configs(cluster({ fallback: A, platforms: [weigh(R, 50)] })),
-  configs(cluster({ platforms: [weigh(R, 50)] })),
+  configs(cluster({ fallback: AMD64 })),
+  configs(cluster({ fallback: AMD64, platforms: [weigh(ARM64, 50)] })),
+  configs(cluster({ platforms: [weigh(ARM64, 50)] })),
 ];
 
 /** One look of a leader at the pod. */

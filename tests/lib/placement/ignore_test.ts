@@ -7,8 +7,9 @@ import { makeSettings } from "../../../lib/placement/config/settings.ts";
 import type { PlacementConfigs, PlacementSettings } from "../../../lib/placement/config_types.ts";
 import { parsePod } from "../../../lib/placement/pod_view.ts";
 import {
-  A,
+  AMD64,
   ARCH,
+  ARM64,
   cluster,
   configs,
   type Json,
@@ -17,7 +18,6 @@ import {
   podOf,
   ppc,
   preferredTerm,
-  R,
   rawPod,
   type Row,
   rows,
@@ -26,7 +26,7 @@ import {
 } from "./make.ts";
 
 const SETTINGS = makeSettings({ operatorNamespace: "archway" });
-const PLATFORMS = [weigh(R, 50)];
+const PLATFORMS = [weigh(ARM64, 50)];
 const SCORING = configs(cluster({ platforms: PLATFORMS }));
 const NOT_SCORING = configs(cluster({ platforms: PLATFORMS, enabled: false }));
 const PLAIN_CLUSTER = configs(cluster());
@@ -58,7 +58,7 @@ function ignores(id: string, given: Given, expected: string | undefined): Row {
 
 const ARCH_EXISTS = { matchExpressions: [{ key: ARCH, operator: "Exists" }] };
 const R_ONLY = { affinity: nodeAffinity([ARCH_EXISTS]) };
-const R_AND_P = { affinity: nodeAffinity([ARCH_EXISTS], [preferredTerm(1, ARCH, A)]) };
+const R_AND_P = { affinity: nodeAffinity([ARCH_EXISTS], [preferredTerm(1, ARCH, AMD64)]) };
 const owned = (controller: unknown): Json => ({ ownerReferences: [{ kind: "DaemonSet", name: "d", controller }] });
 const NAMED = { namespace: "archway" };
 const KUBE = { namespace: "kube-system" };
@@ -78,7 +78,7 @@ rows([
   ignores("PM-71", { spec: R_ONLY, configs: NOT_SCORING }, "AlreadyConstrained"),
   ignores("PM-104", { configs: configs(cluster({ enabled: false }), ppc("on", { platforms: PLATFORMS })) }, undefined),
   ignores("PM-105", {
-    spec: { nodeSelector: { [ARCH]: A } },
+    spec: { nodeSelector: { [ARCH]: AMD64 } },
     configs: configs(cluster({ enabled: false }), ppc("off", { enabled: false })),
   }, "AlreadyConstrained"),
   ignores("PM-106", { metadata: NAMED, configs: SCORING }, "OperatorNamespace"),
@@ -88,14 +88,14 @@ rows([
     spec: R_ONLY,
     configs: configs(cluster({ enabled: false }), ppc("a", { enabled: false }), ppc("b", { platforms: PLATFORMS })),
   }, undefined),
-  ignores("DV-10", { spec: { nodeSelector: { [ARCH]: A } }, configs: NO_CONFIGS }, "AlreadyConstrained"),
-  ignores("DV-17", { spec: { affinity: nodeAffinity([term([ARCH, A]), term(["foo", "bar"])]) } }, undefined),
+  ignores("DV-10", { spec: { nodeSelector: { [ARCH]: AMD64 } }, configs: NO_CONFIGS }, "AlreadyConstrained"),
+  ignores("DV-17", { spec: { affinity: nodeAffinity([term([ARCH, AMD64]), term(["foo", "bar"])]) } }, undefined),
   ignores("DV-18", {
-    spec: { affinity: nodeAffinity([{ matchFields: [{ key: ARCH, operator: "In", values: [A] }] }]) },
+    spec: { affinity: nodeAffinity([{ matchFields: [{ key: ARCH, operator: "In", values: [AMD64] }] }]) },
   }, undefined),
   ignores("DV-19", {
     spec: {
-      affinity: nodeAffinity([{ matchExpressions: [{ key: ARCH, operator: "NotIn", values: [R] }] }]),
+      affinity: nodeAffinity([{ matchExpressions: [{ key: ARCH, operator: "NotIn", values: [ARM64] }] }]),
     },
   }, "AlreadyConstrained"),
   ignores("DV-20", { metadata: { namespace: "kubevirt-foo" } }, undefined),

@@ -7,20 +7,20 @@ import assert from "node:assert/strict";
 import { imagesToInspect, judgeImages } from "../../../lib/placement/images.ts";
 import { makeSettings } from "../../../lib/placement/config/settings.ts";
 import {
-  A,
+  AMD64,
+  ARM64,
   bundleFact,
   container,
   fact,
   failedFact,
   type Json,
-  P,
   platformsFact,
   podOf,
-  R,
+  PPC64LE,
   rawPod,
   type Row,
   rows,
-  S,
+  S390X,
 } from "./make.ts";
 
 interface Given {
@@ -62,32 +62,32 @@ function fails(id: string, images: readonly InspectedImage[], image: string): Ro
 
 const linux = (image: string, ...architectures: readonly string[]): InspectedImage =>
   platformsFact(image, architectures.map((architecture) => ({ os: "linux", architecture })));
-const MIXED_OS = platformsFact("mixed", [{ os: "windows", architecture: A }, { os: "linux", architecture: R }]);
+const MIXED_OS = platformsFact("mixed", [{ os: "windows", architecture: AMD64 }, { os: "linux", architecture: ARM64 }]);
 const INIT = {
   initContainers: [{ ...container("single-arm64"), restartPolicy: "Always" }],
   containers: [container("multi")],
 };
 
 rows([
-  shares("PM-18", { images: [fact("multi")] }, [A, R]),
-  shares("PM-19", { images: [fact("single-arm64")] }, [R]),
-  shares("PM-20", { images: [fact("multi"), fact("multi")] }, [A, R]),
-  shares("PM-21", { images: [fact("multi"), fact("single-arm64")] }, [R]),
-  shares("PM-22", { images: [fact("multi"), fact("multi2")] }, [A, R]),
+  shares("PM-18", { images: [fact("multi")] }, [AMD64, ARM64]),
+  shares("PM-19", { images: [fact("single-arm64")] }, [ARM64]),
+  shares("PM-20", { images: [fact("multi"), fact("multi")] }, [AMD64, ARM64]),
+  shares("PM-21", { images: [fact("multi"), fact("single-arm64")] }, [ARM64]),
+  shares("PM-22", { images: [fact("multi"), fact("multi2")] }, [AMD64, ARM64]),
   fails("PM-23", [fact("multi"), fact("non-existing")], "non-existing"),
   shares("PM-24", {
     spec: { initContainers: [container("multi2")], containers: [container("multi")] },
     images: [fact("multi"), fact("multi2")],
-  }, [A, R]),
+  }, [AMD64, ARM64]),
   fails("PM-25", [fact("multi"), fact("non-existing")], "non-existing"),
   shares("PM-26", { images: [fact("single-amd64"), fact("single-arm64")] }, []),
-  shares("PR-11", { images: [bundleFact("bundle"), linux("b", P, S)] }, [P, S]),
-  shares("PR-12", { images: [linux("b", P, S), bundleFact("bundle")] }, [P, S]),
-  shares("DV-36", { spec: INIT, images: [fact("single-arm64"), fact("multi")] }, [R]),
-  shares("DV-39", { images: [fact("exotic")] }, [A, "riscv64"]),
-  shares("DV-87", { images: [MIXED_OS] }, [R]),
-  shares("DV-87", { spec: { os: { name: "windows" } }, images: [MIXED_OS] }, [A]),
-  shares("DV-87", { spec: { nodeSelector: { "kubernetes.io/os": "windows" } }, images: [MIXED_OS] }, [A]),
+  shares("PR-11", { images: [bundleFact("bundle"), linux("b", PPC64LE, S390X)] }, [PPC64LE, S390X]),
+  shares("PR-12", { images: [linux("b", PPC64LE, S390X), bundleFact("bundle")] }, [PPC64LE, S390X]),
+  shares("DV-36", { spec: INIT, images: [fact("single-arm64"), fact("multi")] }, [ARM64]),
+  shares("DV-39", { images: [fact("exotic")] }, [AMD64, "riscv64"]),
+  shares("DV-87", { images: [MIXED_OS] }, [ARM64]),
+  shares("DV-87", { spec: { os: { name: "windows" } }, images: [MIXED_OS] }, [AMD64]),
+  shares("DV-87", { spec: { nodeSelector: { "kubernetes.io/os": "windows" } }, images: [MIXED_OS] }, [AMD64]),
   shares("DV-88", {
     images: [platformsFact("arm", [
       { os: "linux", architecture: "arm", variant: "v6" },
@@ -98,11 +98,11 @@ rows([
 
 Deno.test("judgeImages() takes images that all run anywhere for all known architectures", () => {
   const judgement = judged({ images: [bundleFact("one"), bundleFact("two")] });
-  assert.deepEqual(judgement.kind === "shared" && judgement.architectures, [A, R, P, S]);
+  assert.deepEqual(judgement.kind === "shared" && judgement.architectures, [AMD64, ARM64, PPC64LE, S390X]);
 });
 
 Deno.test("judgeImages() fails for good when an image has no platform for the pod's operating system", () => {
-  const judgement = judged({ images: [platformsFact("win", [{ os: "windows", architecture: A }])] });
+  const judgement = judged({ images: [platformsFact("win", [{ os: "windows", architecture: AMD64 }])] });
   assert.ok(judgement.kind === "failed");
   assert.equal(judgement.failed.failure.kind, "permanent");
   assert.equal(judgement.failed.failure.reason, "NotAnImage");
@@ -110,8 +110,8 @@ Deno.test("judgeImages() fails for good when an image has no platform for the po
 });
 
 Deno.test("judgeImages() drops architectures that no label can name", () => {
-  const judgement = judged({ images: [linux("odd", A, "unknown", "", "a b")] });
-  assert.deepEqual(judgement.kind === "shared" && judgement.architectures, [A]);
+  const judgement = judged({ images: [linux("odd", AMD64, "unknown", "", "a b")] });
+  assert.deepEqual(judgement.kind === "shared" && judgement.architectures, [AMD64]);
 });
 
 Deno.test("judgeImages() prefers a permanent failure to transient ones", () => {
@@ -140,14 +140,14 @@ Deno.test("judgeImages() lets an image volume of plain data narrow nothing", () 
   const pod = podOf(rawPod({ volumes: [{ name: "v", image: { reference: "data" } }] }));
   const images = [fact("multi"), failedFact("data", { kind: "permanent", reason: "NotAnImage" })];
   const judgement = judge(pod, { settings: makeSettings({ imageVolumes: "require" }), images });
-  assert.deepEqual(judgement.kind === "shared" && judgement.architectures, [A, R]);
+  assert.deepEqual(judgement.kind === "shared" && judgement.architectures, [AMD64, ARM64]);
 });
 
 Deno.test("judgeImages() adds what a runtime class can run besides", () => {
-  const settings = makeSettings({ runtimeClasses: { qemu: { kind: "add", architectures: [R] } } });
+  const settings = makeSettings({ runtimeClasses: { qemu: { kind: "add", architectures: [ARM64] } } });
   const spec = { runtimeClassName: "qemu" };
   const judgement = judged({ spec, images: [fact("single-amd64")] }, settings);
-  assert.deepEqual(judgement.kind === "shared" && judgement.architectures, [A, R]);
+  assert.deepEqual(judgement.kind === "shared" && judgement.architectures, [AMD64, ARM64]);
 });
 
 Deno.test("judgeImages() asks for the config of index-depth images that exclude what another image offers", () => {
@@ -155,9 +155,9 @@ Deno.test("judgeImages() asks for the config of index-depth images that exclude 
     const pod = podOf(rawPod({ containers: images.map(({ image }) => container(image)) }));
     return judge(pod, { images }).configOf;
   };
-  assert.deepEqual(worth(linux("bundle", P, R), linux("b", P, S)), ["bundle", "b"]);
-  assert.deepEqual(worth(linux("wide", A, R), linux("narrow", R)), ["narrow"]);
-  assert.deepEqual(worth(linux("a", A, R), linux("b", R, A)), []);
-  assert.deepEqual(worth(linux("alone", A)), []);
-  assert.deepEqual(worth(bundleFact("bundle"), linux("b", P, S)), []);
+  assert.deepEqual(worth(linux("bundle", PPC64LE, ARM64), linux("b", PPC64LE, S390X)), ["bundle", "b"]);
+  assert.deepEqual(worth(linux("wide", AMD64, ARM64), linux("narrow", ARM64)), ["narrow"]);
+  assert.deepEqual(worth(linux("a", AMD64, ARM64), linux("b", ARM64, AMD64)), []);
+  assert.deepEqual(worth(linux("alone", AMD64)), []);
+  assert.deepEqual(worth(bundleFact("bundle"), linux("b", PPC64LE, S390X)), []);
 });

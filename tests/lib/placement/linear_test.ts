@@ -14,6 +14,7 @@ import { countSteps } from "./count_steps.ts";
 import {
   admissionFacts,
   ARCH,
+  ARM64,
   cluster,
   configs,
   container,
@@ -27,7 +28,6 @@ import {
   platformsFact,
   podOf,
   preferredTerm,
-  R,
   rawPod,
   term,
   weigh,
@@ -52,7 +52,7 @@ const settings = makeSettings({
   imageVolumes: "require",
   archTaints: [{ key: ARCH, effect: "NoSchedule", architectures: undefined }],
 });
-const SCORING = configs(cluster({ platforms: [weigh(R, 50)], fallback: R }));
+const SCORING = configs(cluster({ platforms: [weigh(ARM64, 50)], fallback: ARM64 }));
 
 function list<T>(count: number, make: (index: number) => T): readonly T[] {
   return Array.from({ length: count }, (_, index) => make(index));

@@ -9,17 +9,21 @@ import { parsePod } from "../../../lib/placement/pod_view.ts";
 import { makeSettings } from "../../../lib/placement/config/settings.ts";
 import type { ClusterConfig, NamespaceConfig, PlacementConfigs } from "../../../lib/placement/config_types.ts";
 import type { PlacementFacts, PodView } from "../../../lib/placement/types.ts";
-import { type AdmissionFacts, planAdmission } from "../../../lib/placement/gate.ts";
+import { type AdmissionFacts, judgeAdmission, planAdmission } from "../../../lib/placement/gate.ts";
+import { decide } from "../../../lib/placement/decide.ts";
+import type { GateVerdict, PlacementDecision } from "../../../lib/placement/decision_types.ts";
+import { admissionPatch } from "../../../lib/placement/patch/admission_patch.ts";
+import { releasePatch } from "../../../lib/placement/patch/release_patch.ts";
 import { evidenceOf } from "../../../lib/placement/images.ts";
 import { planInspection } from "../../../lib/placement/plan_inspection.ts";
 
 /** A JSON object under construction. */
 export type Json = Record<string, unknown>;
 
-export const A = "amd64";
-export const R = "arm64";
-export const P = "ppc64le";
-export const S = "s390x";
+export const AMD64 = "amd64";
+export const ARM64 = "arm64";
+export const PPC64LE = "ppc64le";
+export const S390X = "s390x";
 export const ARCH = "kubernetes.io/arch";
 export const REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution";
 export const PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution";
@@ -60,7 +64,7 @@ export function nodeAffinity(required?: unknown, preferred?: unknown): Json {
   };
 }
 
-/** A term of `key In values` expressions: `term(["foo", "bar"], [ARCH, A, R])`. */
+/** A term of `key In values` expressions: `term(["foo", "bar"], [ARCH, AMD64, ARM64])`. */
 export function term(...expressions: readonly (readonly [string, ...string[]])[]): Json {
   return { matchExpressions: expressions.map(([key, ...values]) => ({ key, operator: "In", values })) };
 }
@@ -160,11 +164,11 @@ export function configs(clusterConfig?: ClusterConfig, ...namespace: readonly Na
 }
 
 const IMAGES: Readonly<Record<string, readonly string[]>> = {
-  "single-amd64": [A],
-  "single-arm64": [R],
-  multi: [A, R],
-  multi2: [A, R, P, S],
-  exotic: [A, "riscv64"],
+  "single-amd64": [AMD64],
+  "single-arm64": [ARM64],
+  multi: [AMD64, ARM64],
+  multi2: [AMD64, ARM64, PPC64LE, S390X],
+  exotic: [AMD64, "riscv64"],
 };
 
 /** The inspection of one of the sample images; any other name is an image that cannot be inspected. */
@@ -224,6 +228,15 @@ export function factsOf(raw: unknown, changes: FactChanges = {}): PlacementFacts
   };
 }
 
+/** A pod after the patch of the decision about these facts. */
+export function released(
+  raw: Json,
+  facts: PlacementFacts,
+): { readonly decision: PlacementDecision; readonly after: Json } {
+  const decision = decide(facts);
+  return { decision, after: applied(raw, releasePatch(facts.pod, decision)) };
+}
+
 /** What facts of an admission may be changed in, and what they are gathered from. */
 export type AdmissionChanges = Partial<Omit<AdmissionFacts, "pod" | "plan">> & { readonly configs?: PlacementConfigs };
 
@@ -242,6 +255,16 @@ export function admissionFacts(
     mayGate: true,
     ...given,
   };
+}
+
+/** A pod after the patch of its admission by these facts. */
+export function admitted(
+  raw: Json,
+  facts: AdmissionFacts,
+): { readonly verdict: GateVerdict; readonly patch: JsonPatch; readonly after: Json } {
+  const verdict = judgeAdmission(facts);
+  const patch = admissionPatch(facts.pod, verdict);
+  return { verdict, patch, after: applied(raw, patch) };
 }
 
 /** A row of a table: its number in the specification, what it shows, and how. */

@@ -3,15 +3,12 @@ import assert from "node:assert/strict";
 import { parsePlacementOptions } from "../../../lib/placement/config/options.ts";
 import { DEFAULT_SETTINGS, makeSettings } from "../../../lib/placement/config/settings.ts";
 import type { PlacementSettings } from "../../../lib/placement/config_types.ts";
-import { decide } from "../../../lib/placement/decide.ts";
-import { judgeAdmission } from "../../../lib/placement/gate.ts";
-import { admissionPatch } from "../../../lib/placement/patch/admission_patch.ts";
-import { releasePatch } from "../../../lib/placement/patch/release_patch.ts";
 import { parseManagedTaint } from "../../../lib/placement/patch/tolerations.ts";
 import {
   admissionFacts,
-  applied,
+  admitted,
   ARCH,
+  ARM64,
   at,
   container,
   factsOf,
@@ -19,8 +16,8 @@ import {
   type Json,
   nodeAffinity,
   podOf,
-  R,
   rawPod,
+  released,
   term,
 } from "./make.ts";
 
@@ -36,13 +33,13 @@ function tolerated(raw: unknown): string {
 }
 
 /** What a new pod tolerates after the webhook, called twice as `reinvocationPolicy` may. */
-function admitted(raw: Json, changes: Partial<PlacementSettings>, mayGate = true): string {
+function tolerationsAdmitted(raw: Json, changes: Partial<PlacementSettings>, mayGate = true): string {
   const once = (pod: Json): Json => {
     const facts = {
       ...admissionFacts(podOf(pod), { settings: makeSettings({ ...MANAGED, ...changes }) }),
       mayGate,
     };
-    return applied(pod, admissionPatch(podOf(pod), judgeAdmission(facts)));
+    return admitted(pod, facts).after;
   };
   const [first] = [once(raw)];
   const second = once(first);
@@ -53,7 +50,7 @@ function admitted(raw: Json, changes: Partial<PlacementSettings>, mayGate = true
 const daemonOwner = {
   ownerReferences: [{ apiVersion: "apps/v1", kind: "DaemonSet", name: "d", uid: "d", controller: true }],
 };
-const userTerms = { affinity: nodeAffinity([term([ARCH, R])]) };
+const userTerms = { affinity: nodeAffinity([term([ARCH, ARM64])]) };
 
 const ADMITTED: readonly (readonly [name: string, pod: Json, ends: string, changes?: Partial<PlacementSettings>])[] = [
   ["a pod of kube-system", rawPod({}, { namespace: "kube-system" }), ALL],
@@ -88,12 +85,12 @@ const ADMITTED: readonly (readonly [name: string, pod: Json, ends: string, chang
 
 for (const [name, pod, ends, changes = {}] of ADMITTED) {
   Deno.test(`own taints: ${name} tolerates {${ends}} after admission`, () => {
-    assert.equal(admitted(pod, changes), ends);
+    assert.equal(tolerationsAdmitted(pod, changes), ends);
   });
 }
 
 Deno.test(`own taints: a pod that passes because nobody gates tolerates {${ALL}}`, () => {
-  assert.equal(admitted(rawPod(), { warmAdmission: false }, false), ALL);
+  assert.equal(tolerationsAdmitted(rawPod(), { warmAdmission: false }, false), ALL);
 });
 
 /** Images of the sample registry, and what their pod tolerates after its release. */
@@ -115,8 +112,8 @@ for (const [name, spec, ends] of RELEASED) {
   Deno.test(`own taints: a released pod tolerates ${name}`, () => {
     const raw = gatedPod(spec);
     const facts = factsOf(raw, { settings: makeSettings(MANAGED), gateAgeMs: 60_000 });
-    const released = applied(raw, releasePatch(podOf(raw), decide(facts)));
-    assert.equal(tolerated(released), ends);
+    const { after } = released(raw, facts);
+    assert.equal(tolerated(after), ends);
   });
 }
 

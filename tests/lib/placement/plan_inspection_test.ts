@@ -6,7 +6,19 @@ import { judgeAdmission } from "../../../lib/placement/gate.ts";
 import { MAX_IMAGES } from "../../../lib/placement/images.ts";
 import { planInspection } from "../../../lib/placement/plan_inspection.ts";
 import { reportsOf } from "../../../lib/placement/report/reports.ts";
-import { A, admissionFacts, ARCH, cluster, configs, container, factsOf, gatedPod, podOf, R, rawPod } from "./make.ts";
+import {
+  admissionFacts,
+  AMD64,
+  ARCH,
+  ARM64,
+  cluster,
+  configs,
+  container,
+  factsOf,
+  gatedPod,
+  podOf,
+  rawPod,
+} from "./make.ts";
 
 const settings = makeSettings({ operatorNamespace: "archway" });
 
@@ -21,12 +33,12 @@ Deno.test("planInspection() decides about an ignored pod without listing its ima
 });
 
 Deno.test("planInspection() decides about a pod that constrains its architecture, and says what it prefers", () => {
-  const pod = podOf(rawPod({ nodeSelector: { [ARCH]: A } }));
-  const all = configs(cluster({ platforms: [{ architecture: R, weight: 5 }] }));
+  const pod = podOf(rawPod({ nodeSelector: { [ARCH]: AMD64 } }));
+  const all = configs(cluster({ platforms: [{ architecture: ARM64, weight: 5 }] }));
   const plan = planInspection(pod, { configs: all, settings });
   assert.ok(plan.kind === "decided" && plan.decision.kind === "place");
   assert.deepEqual(plan.decision.required, { kind: "user-constrained" });
-  assert.deepEqual(plan.decision.preferences.terms, [{ weight: 5, architecture: R }]);
+  assert.deepEqual(plan.decision.preferences.terms, [{ weight: 5, architecture: ARM64 }]);
 });
 
 Deno.test("planInspection() lists the images of any other pod, as many as are inspected at most", () => {
@@ -48,10 +60,10 @@ Deno.test("decide() inspects no image of a pod with too many, and the event says
 Deno.test("decide() falls back for a pod with too many images where a config names a fallback", () => {
   const facts = factsOf(gatedPod(containers(MAX_IMAGES + 1)), {
     images: [],
-    configs: configs(cluster({ fallback: R })),
+    configs: configs(cluster({ fallback: ARM64 })),
   });
   const decision = decide(facts);
-  assert.equal(decision.kind === "fallback" && decision.architecture, R);
+  assert.equal(decision.kind === "fallback" && decision.architecture, ARM64);
 });
 
 Deno.test("judgeAdmission() gates a pod with too many images, so that its event can be posted", () => {

@@ -18,6 +18,7 @@ import type { PlacementConfigs, PlacementSettings } from "../../../lib/placement
 import type { PlacementFacts } from "../../../lib/placement/types.ts";
 import {
   admissionFacts,
+  admitted,
   annotationsOf,
   applied,
   ARCH,
@@ -33,6 +34,7 @@ import {
   podOf,
   ppc,
   preferredOf,
+  released,
   requiredOf,
   weigh,
 } from "./make.ts";
@@ -194,13 +196,7 @@ interface Scene {
 
 function admit(scene: Scene, known: readonly InspectedImage[] | undefined): Json {
   const pod = podOf(scene.raw);
-  return applied(
-    scene.raw,
-    admissionPatch(
-      pod,
-      judgeAdmission(admissionFacts(pod, { configs: scene.configs, settings: scene.settings, known })),
-    ),
-  );
+  return admitted(scene.raw, admissionFacts(pod, { configs: scene.configs, settings: scene.settings, known })).after;
 }
 
 function factsOf(raw: Json, { configs, settings, images }: Scene, changes: FactChanges = {}): PlacementFacts {
@@ -210,7 +206,7 @@ function factsOf(raw: Json, { configs, settings, images }: Scene, changes: FactC
 
 function settle(raw: Json, scene: Scene): Json {
   const facts = factsOf(raw, scene);
-  return applied(raw, releasePatch(facts.pod, decide(facts)));
+  return released(raw, facts).after;
 }
 
 /** Whether every old OR-term stands in its place, its expressions a prefix of what is there now. */

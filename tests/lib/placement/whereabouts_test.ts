@@ -2,18 +2,14 @@
 // of its images runs, by operating system, architecture and instruction set level; at admission, at release and after both.
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { admissionPatch } from "../../../lib/placement/patch/admission_patch.ts";
 import type { PlacementSettings, RuntimeClassRule, VariantLabel } from "../../../lib/placement/config_types.ts";
-import { decide } from "../../../lib/placement/decide.ts";
-import { judgeAdmission } from "../../../lib/placement/gate.ts";
 import { parseRecord } from "../../../lib/placement/patch/record.ts";
-import { releasePatch } from "../../../lib/placement/patch/release_patch.ts";
 import { makeSettings } from "../../../lib/placement/config/settings.ts";
 import type { InspectedImage, Platform } from "../../../lib/oci/types.ts";
 import {
   admissionFacts,
+  admitted,
   annotationsOf,
-  applied,
   ARCH,
   at,
   container,
@@ -25,6 +21,7 @@ import {
   platformsFact,
   podOf,
   rawPod,
+  released,
   requiredOf,
   term,
 } from "./make.ts";
@@ -103,13 +100,13 @@ function admit(scene: Scene, raw: Json, { mayGate }: { readonly mayGate: boolean
   const known = imagesOf(scene);
   const live = scene.live === undefined ? {} : { liveArchitectures: scene.live };
   const facts = admissionFacts(pod, { settings: settingsOf(scene), known, mayGate, ...live });
-  return applied(raw, admissionPatch(pod, judgeAdmission(facts)));
+  return admitted(raw, facts).after;
 }
 
 function release(scene: Scene, raw: Json): Json {
   const live = scene.live === undefined ? {} : { liveArchitectures: scene.live };
   const facts = factsOf(raw, { images: imagesOf(scene), settings: settingsOf(scene), gateAgeMs: 60_000, ...live });
-  return applied(raw, releasePatch(facts.pod, decide(facts)));
+  return released(raw, facts).after;
 }
 
 function osOf(raw: Json): string {

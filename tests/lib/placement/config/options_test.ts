@@ -3,18 +3,16 @@ import type { InspectedImage } from "../../../../lib/oci/types.ts";
 import assert from "node:assert/strict";
 import { imagesToInspect } from "../../../../lib/placement/images.ts";
 import { daemonSetReport } from "../../../../lib/placement/report/daemonset.ts";
-import { decide } from "../../../../lib/placement/decide.ts";
 import { ephemeralReport } from "../../../../lib/placement/report/ephemeral.ts";
-import { releasePatch } from "../../../../lib/placement/patch/release_patch.ts";
 import { makeSettings } from "../../../../lib/placement/config/settings.ts";
 import { parseArchTaint, planTolerations } from "../../../../lib/placement/patch/tolerations.ts";
 import { parseVariantLabel } from "../../../../lib/placement/variants.ts";
 import type { ArchTaint, VariantLabel } from "../../../../lib/placement/config_types.ts";
 import type { PodReport } from "../../../../lib/placement/report/report_slots.ts";
 import {
-  A,
-  applied,
+  AMD64,
   ARCH,
+  ARM64,
   container,
   fact,
   factsOf,
@@ -23,8 +21,8 @@ import {
   nodeAffinity,
   platformsFact,
   podOf,
-  R,
   rawPod,
+  released,
   requiredOf,
   term,
 } from "../make.ts";
@@ -57,24 +55,24 @@ Deno.test("parseArchTaint() knows the presets and KEY=arch", () => {
 
 Deno.test("planTolerations() adds what is missing and knows blanket tolerations", () => {
   const plan = (tolerations: unknown): readonly string[] =>
-    planTolerations(podOf(rawPod({ tolerations })), { architectures: [A, R], taints: [taint("gke")] })
+    planTolerations(podOf(rawPod({ tolerations })), { architectures: [AMD64, ARM64], taints: [taint("gke")] })
       .map(({ value }) => value);
-  assert.deepEqual(plan(undefined), [A, R]);
+  assert.deepEqual(plan(undefined), [AMD64, ARM64]);
   assert.deepEqual(plan([{ operator: "Exists" }]), []);
   assert.deepEqual(plan([{ key: ARCH, operator: "Exists" }]), []);
-  assert.deepEqual(plan([{ key: ARCH, value: R }]), [A]);
-  assert.deepEqual(plan([{ key: ARCH, operator: "Equal", value: R, effect: "NoExecute" }]), [A, R]);
-  assert.deepEqual(plan([{ key: "other", operator: "Exists" }]), [A, R]);
+  assert.deepEqual(plan([{ key: ARCH, value: ARM64 }]), [AMD64]);
+  assert.deepEqual(plan([{ key: ARCH, operator: "Equal", value: ARM64, effect: "NoExecute" }]), [AMD64, ARM64]);
+  assert.deepEqual(plan([{ key: "other", operator: "Exists" }]), [AMD64, ARM64]);
 });
 
 Deno.test("planTolerations() plans nothing when two taints are the same", () => {
-  const plans = planTolerations(podOf(rawPod()), { architectures: [A], taints: [taint("gke"), taint("ack")] });
+  const plans = planTolerations(podOf(rawPod()), { architectures: [AMD64], taints: [taint("gke"), taint("ack")] });
   assert.equal(plans.length, 1);
 });
 
 Deno.test("parseVariantLabel() reads a label that exists or has one of some values", () => {
   assert.deepEqual(label("amd64/v3=example.com/v3"), {
-    architecture: A,
+    architecture: AMD64,
     variant: "v3",
     key: "example.com/v3",
     values: [],
@@ -92,28 +90,32 @@ function requiredFor(
 ): unknown {
   const raw = gatedPod({ containers: images.map(({ image }) => container(image)), ...spec });
   const facts = factsOf(raw, { images, settings: makeSettings({ variantLabels }) });
-  return requiredOf(applied(raw, releasePatch(facts.pod, decide(facts))));
+  return requiredOf(released(raw, facts).after);
 }
 
 const levels = (image: string, ...variants: readonly (string | undefined)[]): InspectedImage =>
   platformsFact(
     image,
-    variants.map((variant) => ({ os: "linux", architecture: A, ...(variant === undefined ? {} : { variant }) })),
+    variants.map((variant) => ({ os: "linux", architecture: AMD64, ...(variant === undefined ? {} : { variant }) })),
   );
 
 Deno.test("decide() requires the level label of the least level that all images can do with", () => {
-  assert.deepEqual(requiredFor([levels("x", "v3", "v4"), levels("y", "v2")]), [term([ARCH, A], ["level", "v3", "v4"])]);
+  assert.deepEqual(requiredFor([levels("x", "v3", "v4"), levels("y", "v2")]), [
+    term([ARCH, AMD64], ["level", "v3", "v4"]),
+  ]);
 });
 
 Deno.test("decide() requires only the architecture where one platform has no level or no label is given", () => {
-  assert.deepEqual(requiredFor([levels("x", "v3", undefined)]), [term([ARCH, A])]);
-  assert.deepEqual(requiredFor([levels("x", "v3")], {}, []), [term([ARCH, A])]);
-  assert.deepEqual(requiredFor([levels("x", "v4")]), [term([ARCH, A])]);
+  assert.deepEqual(requiredFor([levels("x", "v3", undefined)]), [term([ARCH, AMD64])]);
+  assert.deepEqual(requiredFor([levels("x", "v3")], {}, []), [term([ARCH, AMD64])]);
+  assert.deepEqual(requiredFor([levels("x", "v4")]), [term([ARCH, AMD64])]);
 });
 
 Deno.test("decide() appends the level label to the pod's own terms", () => {
   const spec = { affinity: nodeAffinity([term(["foo", "bar"])]) };
-  assert.deepEqual(requiredFor([levels("x", "v3")], spec), [term(["foo", "bar"], [ARCH, A], ["level", "v3", "v4"])]);
+  assert.deepEqual(requiredFor([levels("x", "v3")], spec), [
+    term(["foo", "bar"], [ARCH, AMD64], ["level", "v3", "v4"]),
+  ]);
 });
 
 Deno.test("daemonSetReport() warns of nodes that cannot run the images", () => {
@@ -121,9 +123,9 @@ Deno.test("daemonSetReport() warns of nodes that cannot run the images", () => {
   const settings = makeSettings();
   const images = [fact("single-amd64"), fact("multi")];
   const facts = { template, settings, wanted: imagesToInspect(template, settings), images };
-  const report = daemonSetReport({ ...facts, liveArchitectures: [A, R] });
+  const report = daemonSetReport({ ...facts, liveArchitectures: [AMD64, ARM64] });
   assert.match(report?.message ?? "", /\{arm64\}.*single-amd64 \(amd64\)/);
-  assert.equal(daemonSetReport({ ...facts, liveArchitectures: [A] }), undefined);
+  assert.equal(daemonSetReport({ ...facts, liveArchitectures: [AMD64] }), undefined);
 });
 
 Deno.test("ephemeralReport() warns in one event of the ephemeral containers that cannot run on their node", () => {
@@ -134,6 +136,6 @@ Deno.test("ephemeralReport() warns in one event of the ephemeral containers that
       pod,
       pod.ephemeralContainers.map((one) => ({ container: one, fact: fact(one.image), nodeArchitecture })),
     );
-  assert.match(on(R)?.message ?? "", /"n1" \(arm64\).*\{amd64\}.*Ephemeral container "single-amd64".*\{amd64\}\.$/);
-  assert.equal(on(A), undefined);
+  assert.match(on(ARM64)?.message ?? "", /"n1" \(arm64\).*\{amd64\}.*Ephemeral container "single-amd64".*\{amd64\}\.$/);
+  assert.equal(on(AMD64), undefined);
 });

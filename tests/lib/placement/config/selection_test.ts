@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { fallbackArchitecture, scoringWanted, selectConfigs } from "../../../../lib/placement/config/selection.ts";
 import type { NamespaceConfig } from "../../../../lib/placement/config_types.ts";
-import { A, cluster, configs, podOf, ppc, R, rawPod, type Row, rows } from "../make.ts";
+import { AMD64, ARM64, cluster, configs, podOf, ppc, rawPod, type Row, rows } from "../make.ts";
 
 type Labels = Readonly<Record<string, string>> | undefined;
 
@@ -89,10 +89,10 @@ Deno.test("selectConfigs() is not fooled by keys that every object inherits", ()
 
 Deno.test("fallbackArchitecture() is that of the most important namespace config that names one, else the cluster's", () => {
   const pod = podOf(rawPod());
-  const low = ppc("low", { priority: 1, fallback: A });
+  const low = ppc("low", { priority: 1, fallback: AMD64 });
   const high = ppc("high", { priority: 9 });
   const deaf = ppc("deaf", { priority: 99, fallback: "s390x", selector: is({ no: "pod" }) });
-  assert.equal(fallbackArchitecture(selectConfigs(pod, configs(cluster({ fallback: R }), low, high, deaf))), A);
-  assert.equal(fallbackArchitecture(selectConfigs(pod, configs(cluster({ fallback: R }), high))), R);
+  assert.equal(fallbackArchitecture(selectConfigs(pod, configs(cluster({ fallback: ARM64 }), low, high, deaf))), AMD64);
+  assert.equal(fallbackArchitecture(selectConfigs(pod, configs(cluster({ fallback: ARM64 }), high))), ARM64);
   assert.equal(fallbackArchitecture(selectConfigs(pod, configs(undefined, high))), undefined);
 });

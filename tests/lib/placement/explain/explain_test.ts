@@ -1,11 +1,9 @@
 // The explanation of a pod, from what stands on it.
 import assert from "node:assert/strict";
-import { decide } from "../../../../lib/placement/decide.ts";
 import { explainPod } from "../../../../lib/placement/explain/explain.ts";
-import { releasePatch } from "../../../../lib/placement/patch/release_patch.ts";
 import type { ExplainContext, PodExplanation } from "../../../../lib/placement/explain/pod_explanation.ts";
 import {
-  applied,
+  ARM64,
   cluster,
   configs,
   container,
@@ -15,8 +13,8 @@ import {
   gatedPod,
   type Json,
   podOf,
-  R,
   rawPod,
+  released,
   weigh,
 } from "../make.ts";
 
@@ -30,7 +28,7 @@ function decided(
   around: Partial<ExplainContext> = {},
 ): PodExplanation {
   const facts = factsOf(raw, changes);
-  const pod = podOf(applied(raw, releasePatch(facts.pod, decide(facts))));
+  const pod = podOf(released(raw, facts).after);
   return explainPod(pod, { ...AROUND, ...around });
 }
 
@@ -39,7 +37,7 @@ function told({ standing, why, next }: PodExplanation): string {
 }
 
 Deno.test("explainPod() tells of a placed pod what its images share, what it prefers, and nothing to do", () => {
-  const story = decided(gatedPod(), { configs: configs(cluster({ platforms: [weigh(R, 5)] })) });
+  const story = decided(gatedPod(), { configs: configs(cluster({ platforms: [weigh(ARM64, 5)] })) });
   assert.equal(story.state, "pending");
   assert.match(told(story), /run on \{amd64, arm64\}, so it may run only there/);
   assert.match(told(story), /Preferences: arm64:5:ClusterPodPlacementConfig/);

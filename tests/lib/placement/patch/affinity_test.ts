@@ -7,12 +7,11 @@ import {
   plainAddition,
   requiredAddition,
 } from "../../../../lib/placement/patch/affinity.ts";
-import { decide } from "../../../../lib/placement/decide.ts";
-import { releasePatch } from "../../../../lib/placement/patch/release_patch.ts";
 import {
-  A,
+  AMD64,
   applied,
   ARCH,
+  ARM64,
   at,
   cluster,
   configs,
@@ -27,17 +26,17 @@ import {
   podOf,
   preferredOf,
   preferredTerm,
-  R,
   rawPod,
+  released,
   REQUIRED,
   requiredOf,
   type Row,
   rows,
-  S,
+  S390X,
   term,
 } from "../make.ts";
 
-const BOTH = term([ARCH, A, R]);
+const BOTH = term([ARCH, AMD64, ARM64]);
 const FOO = term(["foo", "bar"]);
 const NO_ARCH = { matchExpressions: [{ key: NOWHERE, operator: "Exists" }] };
 const FIELDS = { matchFields: [{ key: "metadata.name", operator: "In", values: ["n"] }] };
@@ -56,7 +55,7 @@ function merges(id: string, [given, architectures]: readonly [unknown, readonly 
 function decided(spec: Json, changes: Parameters<typeof factsOf>[1] = {}): Json {
   const raw = gatedPod(spec);
   const facts = factsOf(raw, changes);
-  return applied(raw, releasePatch(facts.pod, decide(facts)));
+  return released(raw, facts).after;
 }
 
 function places(id: string, title: string, spec: Json, expected: unknown): Row {
@@ -70,31 +69,33 @@ function places(id: string, title: string, spec: Json, expected: unknown): Row {
 const TWO_SINGLES = [container("single-amd64"), container("single-arm64")];
 
 rows([
-  merges("PM-27", [[], [A, R]], [BOTH]),
+  merges("PM-27", [[], [AMD64, ARM64]], [BOTH]),
   merges(
     "PM-28 (different: a filled empty term would match more, and is refused)",
-    [[{ matchExpressions: null }], [A]],
+    [[{ matchExpressions: null }], [AMD64]],
     [
       { matchExpressions: null },
     ],
   ),
-  merges("PM-29 (different: a filled empty term would match more, and is refused)", [[{ matchExpressions: [] }], [R]], [
+  merges("PM-29 (different: a filled empty term would match more, and is refused)", [[{ matchExpressions: [] }], [
+    ARM64,
+  ]], [
     { matchExpressions: [] },
   ]),
-  merges("PM-30", [[FOO, term(["baz", "foo"])], [A, R]], [
-    term(["foo", "bar"], [ARCH, A, R]),
-    term(["baz", "foo"], [ARCH, A, R]),
+  merges("PM-30", [[FOO, term(["baz", "foo"])], [AMD64, ARM64]], [
+    term(["foo", "bar"], [ARCH, AMD64, ARM64]),
+    term(["baz", "foo"], [ARCH, AMD64, ARM64]),
   ]),
-  merges("PM-31", [[term(["foo", "bar"], [ARCH, S]), term(["baz", "x"])], [A, R]], [
-    term(["foo", "bar"], [ARCH, S]),
-    term(["baz", "x"], [ARCH, A, R]),
+  merges("PM-31", [[term(["foo", "bar"], [ARCH, S390X]), term(["baz", "x"])], [AMD64, ARM64]], [
+    term(["foo", "bar"], [ARCH, S390X]),
+    term(["baz", "x"], [ARCH, AMD64, ARM64]),
   ]),
   places("PM-40", "affinity is null", { affinity: null }, [BOTH]),
   places("PM-41", "there is another nodeSelector", { nodeSelector: { foo: "bar" } }, [BOTH]),
   places("PM-43", "there is no affinity", {}, [BOTH]),
   places("PM-44", "affinity has no nodeAffinity", { affinity: {} }, [BOTH]),
   places("PM-45", "nodeAffinity has nothing required", { affinity: nodeAffinity() }, [BOTH]),
-  places("PM-46", "one term is there", { affinity: nodeAffinity([FOO]) }, [term(["foo", "bar"], [ARCH, A, R])]),
+  places("PM-46", "one term is there", { affinity: nodeAffinity([FOO]) }, [term(["foo", "bar"], [ARCH, AMD64, ARM64])]),
   places("PM-49", "none is shared", { containers: TWO_SINGLES }, [NO_ARCH]),
   places(
     "DV-40",
@@ -105,17 +106,17 @@ rows([
       { ...FIELDS, ...NO_ARCH },
     ],
   ),
-  merges("DV-41", [[term([ARCH, A]), FOO], []], [
-    { matchExpressions: [...term([ARCH, A]).matchExpressions as unknown[], ...NO_ARCH.matchExpressions] },
+  merges("DV-41", [[term([ARCH, AMD64]), FOO], []], [
+    { matchExpressions: [...term([ARCH, AMD64]).matchExpressions as unknown[], ...NO_ARCH.matchExpressions] },
     { matchExpressions: [...FOO.matchExpressions as unknown[], ...NO_ARCH.matchExpressions] },
   ]),
   places("DV-42", "a term has only matchFields", { affinity: nodeAffinity([FIELDS]) }, [{ ...FIELDS, ...BOTH }]),
   places("DV-43", "expressions exist", { affinity: nodeAffinity([term(["z", "1"], ["a", "2"], ["z", "1"])]) }, [
-    term(["z", "1"], ["a", "2"], ["z", "1"], [ARCH, A, R]),
+    term(["z", "1"], ["a", "2"], ["z", "1"], [ARCH, AMD64, ARM64]),
   ]),
   places("DV-44", "an empty term is among them", { affinity: nodeAffinity([{}, FOO]) }, [
     {},
-    term(["foo", "bar"], [ARCH, A, R]),
+    term(["foo", "bar"], [ARCH, AMD64, ARM64]),
   ]),
 ]);
 
@@ -127,16 +128,16 @@ Deno.test("DV-44 decide() releases a pod whose only term is empty, and leaves th
 
 Deno.test("PM-39 decide() requires the fallback architecture when there is no affinity", () => {
   const after = decided({ containers: [container("broken")] }, {
-    configs: configs(cluster({ fallback: A })),
+    configs: configs(cluster({ fallback: AMD64 })),
     gateAgeMs: 60_000,
   });
-  assert.deepEqual(requiredOf(after), [term([ARCH, A])]);
+  assert.deepEqual(requiredOf(after), [term([ARCH, AMD64])]);
 });
 
 Deno.test("PM-42 decide() leaves the required terms alone when the nodeSelector names the architecture", () => {
-  const after = decided({ nodeSelector: { foo: "bar", [ARCH]: R } });
+  const after = decided({ nodeSelector: { foo: "bar", [ARCH]: ARM64 } });
   assert.equal(requiredOf(after), undefined);
-  assert.deepEqual(at(after, "spec", "nodeSelector"), { foo: "bar", [ARCH]: R });
+  assert.deepEqual(at(after, "spec", "nodeSelector"), { foo: "bar", [ARCH]: ARM64 });
 });
 
 Deno.test("PM-47 decide() keeps pod affinity and preferred terms", () => {
@@ -155,9 +156,9 @@ Deno.test("PM-48 decide() leaves the affinity alone when an image cannot be read
 });
 
 Deno.test("PM-50 decide() sets no architecture label when nothing is required", () => {
-  const changes = { configs: configs(cluster({ platforms: [{ architecture: R, weight: 1 }] })) };
-  const after = decided({ nodeSelector: { [ARCH]: R } }, changes);
-  const names = ["single-arch", "multi-arch", "no-supported-arch", A, R].map(mark);
+  const changes = { configs: configs(cluster({ platforms: [{ architecture: ARM64, weight: 1 }] })) };
+  const after = decided({ nodeSelector: { [ARCH]: ARM64 } }, changes);
+  const names = ["single-arch", "multi-arch", "no-supported-arch", AMD64, ARM64].map(mark);
   assert.deepEqual(names.filter((name) => name in labelsOf(after)), []);
 });
 
@@ -165,19 +166,23 @@ Deno.test("requiredAddition() pairs an architecture with its level label where t
   const requirement = { key: "level", operator: "In", values: ["v3", "v4"] } as const;
   const addition = requiredAddition({
     kind: "in",
-    architectures: [A, R],
-    variants: [{ architecture: A, requirement }],
+    architectures: [AMD64, ARM64],
+    variants: [{ architecture: AMD64, requirement }],
   });
-  assert.deepEqual(addition.newTerms, [term([ARCH, R]), term([ARCH, A], ["level", "v3", "v4"])]);
-  assert.deepEqual(addition.expressions, [architectureRequirement([A, R])]);
+  assert.deepEqual(addition.newTerms, [term([ARCH, ARM64]), term([ARCH, AMD64], ["level", "v3", "v4"])]);
+  assert.deepEqual(addition.expressions, [architectureRequirement([AMD64, ARM64])]);
 });
 
 Deno.test("requiredAddition() appends the level label to existing terms when the architecture is the only one", () => {
   const requirement = { key: "level", operator: "Exists", values: [] } as const;
-  const required = requiredAddition({ kind: "in", architectures: [A], variants: [{ architecture: A, requirement }] });
+  const required = requiredAddition({
+    kind: "in",
+    architectures: [AMD64],
+    variants: [{ architecture: AMD64, requirement }],
+  });
   const raw = rawPod({ affinity: nodeAffinity([FOO, FIELDS]) });
   const after = applied(raw, affinityOperations(podOf(raw), { required, preferred: [] }));
-  const added = [...term([ARCH, A]).matchExpressions as unknown[], { key: "level", operator: "Exists" }];
+  const added = [...term([ARCH, AMD64]).matchExpressions as unknown[], { key: "level", operator: "Exists" }];
   assert.deepEqual(requiredOf(after), [
     { matchExpressions: [...FOO.matchExpressions as unknown[], ...added] },
     { ...FIELDS, matchExpressions: added },

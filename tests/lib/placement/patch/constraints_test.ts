@@ -1,4 +1,4 @@
-// What a pod's own affinity says: rules R and P, the control plane, DaemonSets, images, secrets.
+// What a pod's own affinity says: required and preferred terms, the control plane, DaemonSets, images, secrets.
 import assert from "node:assert/strict";
 import { hasPreferredArchitecture, hasRequiredArchitecture } from "../../../../lib/placement/patch/constraints.ts";
 import { hasControlPlaneSelector } from "../../../../lib/placement/ignore.ts";
@@ -6,14 +6,14 @@ import { imagesToInspect } from "../../../../lib/placement/images.ts";
 import { makeSettings } from "../../../../lib/placement/config/settings.ts";
 import type { PodView } from "../../../../lib/placement/types.ts";
 import {
-  A,
+  AMD64,
   ARCH,
+  ARM64,
   container,
   type Json,
   nodeAffinity,
   podOf,
   preferredTerm,
-  R,
   rawPod,
   type Row,
   rows,
@@ -58,7 +58,7 @@ function images(id: string, spec: Json, expected: readonly string[]): Row {
 }
 
 const THREE = [container("foo"), container("baz"), container("foo")];
-const ONE_OF_TWO = nodeAffinity([term([ARCH, A]), term(["foo", "bar"])]);
+const ONE_OF_TWO = nodeAffinity([term([ARCH, AMD64]), term(["foo", "bar"])]);
 
 rows([
   says("MD-23", CONTROL, [{}, false]),
@@ -87,13 +87,13 @@ rows([
   says("PM-72", P_RULE, [{}, false]),
   says("PM-73", P_RULE, [{ affinity: {} }, false]),
   says("PM-74", P_RULE, [{ affinity: nodeAffinity() }, false]),
-  says("PM-75", P_RULE, [{ affinity: nodeAffinity(undefined, [preferredTerm(1, ARCH, A)]) }, true]),
+  says("PM-75", P_RULE, [{ affinity: nodeAffinity(undefined, [preferredTerm(1, ARCH, AMD64)]) }, true]),
   says("PM-76", P_RULE, [{ affinity: nodeAffinity(undefined, [preferredTerm(1, "foo", "bar")]) }, false]),
-  says("PM-77", R_RULE, [{ nodeSelector: { [ARCH]: A } }, true]),
+  says("PM-77", R_RULE, [{ nodeSelector: { [ARCH]: AMD64 } }, true]),
   says("PM-78", R_RULE, [{}, false]),
   says("PM-79", R_RULE, [{ affinity: {} }, false]),
   says("PM-80", R_RULE, [{ affinity: nodeAffinity() }, false]),
-  says("PM-81", R_RULE, [{ affinity: nodeAffinity([term([ARCH, A])]) }, true]),
+  says("PM-81", R_RULE, [{ affinity: nodeAffinity([term([ARCH, AMD64])]) }, true]),
   says("PM-82", R_RULE, [{ affinity: nodeAffinity([term(["foo", "bar"])]) }, false]),
   says("PM-83", R_RULE, [{ affinity: ONE_OF_TWO }, false]),
 ]);
@@ -111,7 +111,7 @@ Deno.test("hasRequiredArchitecture() says true for a required affinity without t
     false,
   );
   assert.equal(
-    hasPreferredArchitecture(podOf(rawPod({ affinity: nodeAffinity(undefined, [preferredTerm(1, ARCH, R)]) }))),
+    hasPreferredArchitecture(podOf(rawPod({ affinity: nodeAffinity(undefined, [preferredTerm(1, ARCH, ARM64)]) }))),
     true,
   );
 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { failingCount } from "../../../../lib/placement/failures.ts";
 import { architectureLabels, type Changes, mapOperations } from "../../../../lib/placement/patch/metadata_changes.ts";
-import { A, applied, at, type Json, mark, podOf, R, rawPod, type Row, rows } from "../make.ts";
+import { AMD64, applied, ARM64, at, type Json, mark, podOf, rawPod, type Row, rows } from "../make.ts";
 
 type Held = Record<string, string> | undefined;
 
@@ -62,9 +62,9 @@ rows([
   counts("MD-29", "2", 3),
   counts("MD-30", "non-numeric", 1),
   labels("PM-51", [], "no-supported-arch"),
-  labels("PM-52", [A], "single-arch", "amd64"),
-  labels("PM-53", [A, R], "multi-arch", "amd64", "arm64"),
-  labels("PM-54", [A, "riscv64"], "multi-arch", "amd64"),
+  labels("PM-52", [AMD64], "single-arch", "amd64"),
+  labels("PM-53", [AMD64, ARM64], "multi-arch", "amd64", "arm64"),
+  labels("PM-54", [AMD64, "riscv64"], "multi-arch", "amd64"),
   labels("PM-55", ["mips64", "riscv64"], "multi-arch"),
 ]);
 

@@ -10,6 +10,7 @@ import {
   admissionFacts,
   annotationsOf,
   applied,
+  ARM64,
   cluster,
   configs,
   container,
@@ -19,7 +20,6 @@ import {
   gatesOf,
   type Json,
   podOf,
-  R,
   rawPod,
   requiredOf,
   weigh,
@@ -40,7 +40,7 @@ function annotationsOfSize(bytes: number): Json {
   return { [key]: "é".repeat(Math.floor(rest / 2)) + "x".repeat(rest % 2) };
 }
 
-const SCORING = configs(cluster({ platforms: [weigh(R, 50)] }));
+const SCORING = configs(cluster({ platforms: [weigh(ARM64, 50)] }));
 const sizes = fc.oneof(
   fc.integer({ min: 100, max: API_LIMIT }),
   fc.integer({ min: MAX_ANNOTATION_BYTES - 2_500, max: MAX_ANNOTATION_BYTES + 10 }),

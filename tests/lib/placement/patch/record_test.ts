@@ -3,17 +3,17 @@ import assert from "node:assert/strict";
 import type { DecisionRecord, ImageOutcome } from "../../../../lib/placement/decision_types.ts";
 import { parseRecord, RECORD_MAX_BYTES, recordOf, renderRecord } from "../../../../lib/placement/patch/record.ts";
 import { decide } from "../../../../lib/placement/decide.ts";
-import { A, factsOf, gatedPod, R } from "../make.ts";
+import { AMD64, ARM64, factsOf, gatedPod } from "../make.ts";
 
 const outcome = (image: string): ImageOutcome => ({
   image,
   digest: `sha256:${"a".repeat(64)}`,
-  architectures: [A, R],
+  architectures: [AMD64, ARM64],
   source: "registry",
 });
 
 function record(images: readonly ImageOutcome[]): DecisionRecord {
-  return { version: 1, decision: "place", architectures: [A, R], images, omitted: 0 };
+  return { version: 1, decision: "place", architectures: [AMD64, ARM64], images, omitted: 0 };
 }
 
 Deno.test("parseRecord() reads back what renderRecord() wrote", () => {
@@ -72,6 +72,6 @@ Deno.test("parseRecord() takes nothing that is no record", () => {
 
 Deno.test("recordOf() speaks of decisions that end a pod's wait", () => {
   const kept = recordOf(decide(factsOf(gatedPod())));
-  assert.deepEqual([kept?.decision, kept?.architectures], ["place", [A, R]]);
+  assert.deepEqual([kept?.decision, kept?.architectures], ["place", [AMD64, ARM64]]);
   assert.equal(recordOf({ kind: "ignore", reason: "DaemonSet" }), undefined);
 });

@@ -7,10 +7,11 @@ import { decide } from "../../../../lib/placement/decide.ts";
 import { bareReleasePatch, releasePatch } from "../../../../lib/placement/patch/release_patch.ts";
 import { makeSettings } from "../../../../lib/placement/config/settings.ts";
 import {
-  A,
+  AMD64,
   annotationsOf,
   applied,
   ARCH,
+  ARM64,
   at,
   cluster,
   configs,
@@ -25,7 +26,6 @@ import {
   nodeAffinity,
   podOf,
   preferredTerm,
-  R,
   term,
   weigh,
 } from "../make.ts";
@@ -118,13 +118,13 @@ Deno.test("releasePatch() makes labels where somebody removed them all", () => {
 Deno.test("releasePatch() adds tolerations for exactly the architectures decided", () => {
   const taint = { key: ARCH, effect: "NoSchedule", architectures: undefined } as const;
   const settings = makeSettings({ archTaints: [taint] });
-  const tolerated = { key: ARCH, operator: "Equal", value: A, effect: "NoSchedule" };
+  const tolerated = { key: ARCH, operator: "Equal", value: AMD64, effect: "NoSchedule" };
   const own = { key: "x", operator: "Exists" };
   const raw = gatedPod({ tolerations: [own, tolerated] });
   const after = applied(raw, patchOf(raw, { settings }));
-  assert.deepEqual(at(after, "spec", "tolerations"), [own, tolerated, { ...tolerated, value: R }]);
+  assert.deepEqual(at(after, "spec", "tolerations"), [own, tolerated, { ...tolerated, value: ARM64 }]);
   const bare = applied(gatedPod(), patchOf(gatedPod(), { settings }));
-  assert.deepEqual(at(bare, "spec", "tolerations"), [tolerated, { ...tolerated, value: R }]);
+  assert.deepEqual(at(bare, "spec", "tolerations"), [tolerated, { ...tolerated, value: ARM64 }]);
 });
 
 Deno.test("DV-44 bareReleasePatch() takes only the gate off and says why", () => {
@@ -141,7 +141,7 @@ Deno.test("DV-44 bareReleasePatch() takes only the gate off and says why", () =>
 
 Deno.test("releasePatch() of a retry never touches the required terms or the gate", () => {
   const raw = gatedPod({ containers: [container("broken")] });
-  const patch = patchOf(raw, { configs: configs(cluster({ platforms: [weigh(A, 1)] })) });
+  const patch = patchOf(raw, { configs: configs(cluster({ platforms: [weigh(AMD64, 1)] })) });
   assert.deepEqual(
     patch.filter(({ op, path }) =>
       op !== "test" && (path.includes("nodeSelectorTerms") || path.includes("schedulingGates"))
@@ -152,6 +152,6 @@ Deno.test("releasePatch() of a retry never touches the required terms or the gat
 
 Deno.test("releasePatch() of a retry does not fit a pod that was released meanwhile", () => {
   const raw = gatedPod({ containers: [container("broken")] });
-  const patch = patchOf(raw, { configs: configs(cluster({ platforms: [weigh(A, 1)] })) });
+  const patch = patchOf(raw, { configs: configs(cluster({ platforms: [weigh(AMD64, 1)] })) });
   assert.throws(() => applied({ ...raw, spec: { containers: [container("broken")] } }, patch));
 });

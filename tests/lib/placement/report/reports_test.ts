@@ -6,8 +6,9 @@ import { decisionReason } from "../../../../lib/placement/report/reason.ts";
 import { gateAddedReport, reportsOf } from "../../../../lib/placement/report/reports.ts";
 import type { PodReport } from "../../../../lib/placement/report/report_slots.ts";
 import {
-  A,
+  AMD64,
   ARCH,
+  ARM64,
   cluster,
   configs,
   container,
@@ -21,12 +22,11 @@ import {
   podOf,
   ppc,
   preferredTerm,
-  R,
   weigh,
 } from "../make.ts";
 
-const SCORING = configs(cluster({ platforms: [weigh(R, 50)] }));
-const FALLING_BACK = configs(cluster({ fallback: A, enabled: true }));
+const SCORING = configs(cluster({ platforms: [weigh(ARM64, 50)] }));
+const FALLING_BACK = configs(cluster({ fallback: AMD64, enabled: true }));
 const BROKEN = { containers: [container("quay.io/no/such:1")] };
 const GONE = [failedFact("quay.io/no/such:1", {
   kind: "permanent",
@@ -62,9 +62,9 @@ Deno.test("reportsOf() warns when no architecture is shared, and says what each 
 });
 
 Deno.test("reportsOf() names each config, what was skipped of it, and has an event of its own for mere duplicates", () => {
-  const high = ppc("high", { priority: 9, platforms: [weigh(R, 10)] });
-  const low = ppc("low", { priority: 1, platforms: [weigh(R, 20), weigh(A, 5)] });
-  const all = reports({}, { configs: configs(cluster({ platforms: [weigh(A, 50)] }), high, low) });
+  const high = ppc("high", { priority: 9, platforms: [weigh(ARM64, 10)] });
+  const low = ppc("low", { priority: 1, platforms: [weigh(ARM64, 20), weigh(AMD64, 5)] });
+  const all = reports({}, { configs: configs(cluster({ platforms: [weigh(AMD64, 50)] }), high, low) });
   assert.deepEqual(reasons(all), [SET, REMOVED, "Normal ArchAwarePreferredAffinityDuplicates"]);
   const sources = /arm64 \(source: PodPlacementConfig-high\); amd64 \(source: PodPlacementConfig-low, skipped: arm64\)/;
   assert.match(all[0]?.message ?? "", sources);
@@ -84,13 +84,13 @@ Deno.test("reportsOf() gives each event its slot, and keeps that of an earlier f
 });
 
 Deno.test("reportsOf() says that the user's preference silences the configs", () => {
-  const all = reports({ affinity: nodeAffinity(undefined, [preferredTerm(1, ARCH, A)]) }, { configs: SCORING });
+  const all = reports({ affinity: nodeAffinity(undefined, [preferredTerm(1, ARCH, AMD64)]) }, { configs: SCORING });
   assert.deepEqual(reasons(all), [SET, REMOVED]);
   assert.match(all[0]?.message ?? "", /no preferences/);
 });
 
 Deno.test("reportsOf() says that a preset architecture was kept", () => {
-  const all = reports({ nodeSelector: { [ARCH]: A } }, { configs: SCORING });
+  const all = reports({ nodeSelector: { [ARCH]: AMD64 } }, { configs: SCORING });
   assert.deepEqual(reasons(all), ["Normal ArchAwarePredicatesConflict", SET, REMOVED]);
 });
 
@@ -115,7 +115,7 @@ Deno.test("reportsOf() of a release says what was done, and of an ignored pod wh
   assert.deepEqual(reasons(released), ["Warning ArchAwareInspectionError", REMOVED]);
   const said = /Gave up after 2 attempts; released without an architecture constraint\. Recreate the pod/;
   assert.match(released[0]?.message ?? "", said);
-  const ignored = reports({ nodeSelector: { [ARCH]: A } });
+  const ignored = reports({ nodeSelector: { [ARCH]: AMD64 } });
   assert.deepEqual(reasons(ignored), ["Warning ArchAwareGatedPodIgnored", REMOVED]);
   assert.match(ignored[0]?.message ?? "", /AlreadyConstrained/);
 });
