@@ -119,10 +119,14 @@ function record(
   });
 }
 
-/** Sets the label, and nothing else, if it is still the same pod. */
-async function labelPod({ api }: ExecFormatDeps, pod: KubeObject, signal: AbortSignal): Promise<"labelled" | "gone"> {
+/** Sets the label, and nothing else, if it is still the same pod. Pods of audited namespaces are left as they are. */
+async function labelPod(
+  { api, settingsOf }: ExecFormatDeps,
+  pod: KubeObject,
+  signal: AbortSignal,
+): Promise<"labelled" | "gone"> {
   const { name, namespace = "", uid, labels } = pod.metadata;
-  if (labels?.[PodLabel.execFormatError] === "true") return "labelled";
+  if (labels?.[PodLabel.execFormatError] === "true" || settingsOf(namespace).audit) return "labelled";
   const operations: JsonPatch = [
     { op: "test", path: "/metadata/uid", value: uid },
     labels === undefined

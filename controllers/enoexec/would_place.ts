@@ -40,12 +40,12 @@ export async function wouldRequire(
 
 /** Whether a new pod of the namespace would be gated. */
 export async function isPlaced(
-  { api, isGating, configsOf }: ExecFormatDeps,
+  { api, isGating, configsOf, settingsOf }: ExecFormatDeps,
   namespace: string,
   signal: AbortSignal,
 ): Promise<boolean> {
   const { cluster } = configsOf(namespace);
-  if (cluster === undefined || cluster.deleting || !isGating()) return false;
+  if (cluster === undefined || cluster.deleting || !isGating() || settingsOf(namespace).audit) return false;
   const { metadata } = await api.get(Resource.namespaces, { name: namespace }, signal);
   return matchesSelector(cluster.namespaceSelector, metadata.labels);
 }

@@ -5,6 +5,7 @@ import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { FAILED_TTL_MS } from "../../../lib/enoexec/failed_image.ts";
 import type { PodImages } from "../../../lib/images/pod_images.ts";
 import { openScene } from "../make.ts";
+import { makeSettings } from "../../../lib/placement/config/settings.ts";
 import { ended, idOf, makeArchNode, makeFailedPod } from "../../lib/enoexec/make.ts";
 import { eventsLeft, makeEvent, type MonitorScene, NAMESPACE, openMonitorScene } from "./make.ts";
 
@@ -309,5 +310,16 @@ Deno.test("an image that claims what its program lacks is remembered, and forgot
     assert.deepEqual(eventsLeft(scene), [name]);
     await scene.clock.advance(FAILED_TTL_MS + 1_000);
     assert.deepEqual(eventsLeft(scene), []);
+  });
+});
+
+Deno.test("a pod of an audited namespace is reported and left as it is", async () => {
+  const audited = makeSettings({ audit: true });
+  const scene = openMonitorScene({ settingsOf: () => audited });
+  furnish(scene, makeFailedPod({ status: { state: ended(1) } }), "arm64");
+  await scene.run(async () => {
+    warn(scene, "BackOff");
+    await scene.clock.advance(0);
+    assert.deepEqual([scene.told.length, labelOf(scene)], [1, undefined]);
   });
 });
