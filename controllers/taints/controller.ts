@@ -8,6 +8,7 @@ import type { Logger } from "../../lib/log.ts";
 import type { Metrics } from "../../lib/metrics.ts";
 import type { ConfigPresence } from "../../lib/operand/gating_health.ts";
 import { carryOut, type CarryOutDeps } from "../../lib/tainting/carry_out.ts";
+import { openFlights } from "../../lib/tainting/flights.ts";
 import { openHolds } from "../../lib/tainting/holds.ts";
 import type { Pace } from "../../lib/tainting/pace.ts";
 import { openTaintWatches } from "../../lib/tainting/watches.ts";
@@ -47,12 +48,8 @@ const RESYNC_MS = 30_000;
 /** Makes the controller. Nothing is asked of the API server before `run`. */
 export function openTaints(deps: TaintsDeps): TaintsController {
   const { api, clock, log, rule, pace, queueMetrics } = deps;
-  const [holds, reports, goal, onWrite] = [
-    openHolds(clock),
-    openTaintReports(deps),
-    makeGoal(deps),
-    reportWrites(deps),
-  ];
+  const [holds, flights, reports] = [openHolds(clock), openFlights(), openTaintReports(deps)];
+  const [goal, onWrite] = [makeGoal(deps), reportWrites(deps)];
   const wake = (): void => controller.enqueue(KEY);
   const watches = openTaintWatches({ api, clock, log, rule, onChange: wake });
   // The config may be gone again before the next reconcile.
@@ -73,7 +70,7 @@ export function openTaints(deps: TaintsDeps): TaintsController {
       const phase = phaseOf(step, wanted);
       progress = progressOf(survey, { step, phase, refusals: holds.refusals });
       await reports.report({ survey, progress }, signal);
-      await carryOut({ api, pace, holds, onWrite }, step, signal);
+      await carryOut({ api, pace, holds, flights, onWrite }, step, signal);
       return afterStep(step);
     },
   });
@@ -81,6 +78,7 @@ export function openTaints(deps: TaintsDeps): TaintsController {
     reports.begin();
     wake();
     await controller.run(signal);
+    await flights.land();
     progress = undefined;
   };
   return { enqueue: controller.enqueue, progress: () => progress, run };

@@ -1,6 +1,7 @@
-// Carries a step out, one paced write after the other.
+// Carries a step out: writes begin one after the other, at a steady pace.
 import type { KubeApi } from "../k8s/api.ts";
 import { nodeKey, type TaintStep } from "../taints/next_step.ts";
+import type { Flights } from "./flights.ts";
 import type { Holds } from "./holds.ts";
 import type { Pace } from "./pace.ts";
 import { patchNode, tolerate, type WriteOutcome } from "./write.ts";
@@ -13,13 +14,14 @@ export interface CarryOutDeps {
   readonly api: Pick<KubeApi, "patch">;
   readonly pace: Pace;
   readonly holds: Holds;
+  readonly flights: Flights;
   /** Hears of each write. */
   readonly onWrite: (change: TaintChange, key: string, outcome: WriteOutcome) => void;
 }
 
-/** Writes what the step says; a step that only waits writes nothing. Throws only when the signal aborts. */
+/** Begins the writes that the step asks for; a step that only waits writes nothing. Throws only when the signal aborts. */
 export async function carryOut(deps: CarryOutDeps, step: TaintStep, signal: AbortSignal): Promise<void> {
-  const { api, pace, holds, onWrite } = deps;
+  const { api, pace, holds, flights, onWrite } = deps;
   const write = async (
     change: TaintChange,
     { key, version }: { readonly key: string; readonly version?: string },
@@ -27,9 +29,17 @@ export async function carryOut(deps: CarryOutDeps, step: TaintStep, signal: Abor
   ): Promise<void> => {
     await pace.turn(signal);
     signal.throwIfAborted();
-    const outcome = await send();
-    holds.note(key, outcome, version);
-    onWrite(change, key, outcome);
+    holds.begin(key);
+    await flights.launch(async () => {
+      // Whoever was stopped in the middle leaves the object free for the next term.
+      let outcome: WriteOutcome = { kind: "stale" };
+      try {
+        outcome = await send();
+      } finally {
+        holds.note(key, outcome, version);
+      }
+      onWrite(change, key, outcome);
+    });
   };
   if (step.kind === "tolerate") {
     for (const need of step.needs) await write("tolerate", need.pod, () => tolerate({ api, signal }, need));

@@ -11,6 +11,8 @@ const FAILED_MS = 10_000;
 export interface Holds {
   /** `version`: the resourceVersion that is known now; an object that has changed since its write is free. */
   isHeld(key: string, version?: string): boolean;
+  /** A write begins: the object is held until its outcome is known. */
+  begin(key: string): void;
   /** Takes note of a write. `version`: the resourceVersion that it was based on. */
   note(key: string, outcome: WriteOutcome, version?: string): void;
   /** Why the last write of an object failed, by key. */
@@ -30,6 +32,7 @@ export function openHolds(clock: Clock): Holds {
       held.delete(key);
       return false;
     },
+    begin: (key) => void held.set(key, { untilMs: Infinity, version: undefined }),
     note: (key, outcome, version) => {
       const ms = outcome.kind === "stale" ? STALE_MS : outcome.kind === "failed" ? FAILED_MS : SHOWN_MS;
       held.set(key, {

