@@ -30,6 +30,7 @@ export const ALLOWED_SKIPS: readonly AllowedSkip[] = [
       "images are inspected, and known in memory, while the disk of the cache is full",
       "the bundle runs on the libraries of distroless/cc alone, as uid 65532, and places its samples",
       "chaos: KV: disk full",
+      "exec format errors: the daemon",
     ],
     need: "root",
     reason: "a small disk is mounted and a bare root folder entered by root alone",
@@ -43,6 +44,11 @@ export const ALLOWED_SKIPS: readonly AllowedSkip[] = [
     tests: ["ha: behind its Service, with its own certificates"],
     need: "address",
     reason: "an EndpointSlice takes no loopback address, and the machine may have no other",
+  },
+  {
+    tests: ["exec format errors: the daemon"],
+    need: "tracing",
+    reason: "the kernel may have no type information (BTF) or no tracefs, and the machine no bpftrace",
   },
   {
     tests: ["node: "],

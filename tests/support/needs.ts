@@ -19,6 +19,8 @@ const NEEDS = {
   root: () => Deno.uid() === 0 && hasSystemAdministration(),
   /** Kubelets with containers: see tests/node. */
   nodes: () => missingForNodes() === undefined,
+  /** What an eBPF trace of system calls needs: the kernel's types, tracefs, the program. */
+  tracing: () => hasKernelTypes() && hasTracefs() && isOnPath("bpftrace"),
   /** An address of this machine that is neither loopback nor link-local. */
   address: () => hostAddress() !== undefined,
 } as const;
@@ -41,6 +43,15 @@ export function hostAddress(): string | undefined {
   return Deno.networkInterfaces().find(({ family, address }) =>
     family === "IPv4" && !address.startsWith("127.") && !address.startsWith("169.254.")
   )?.address;
+}
+
+function hasKernelTypes(): boolean {
+  return isFile("/sys/kernel/btf/vmlinux");
+}
+
+/** Mounted anywhere or not: whoever needs it mounts it where no one else sees it. */
+function hasTracefs(): boolean {
+  return /^nodev\s+tracefs$/m.test(Deno.readTextFileSync("/proc/filesystems"));
 }
 
 function isOnPath(program: string): boolean {
