@@ -1,19 +1,19 @@
 // Archway's own life on real nodes, under a stream of pods: nothing is stuck and nothing misplaced, whatever happens to a replica.
 import assert from "node:assert/strict";
-import { waitUntil } from "../cluster/support/wait.ts";
 import { lacks } from "../support/needs.ts";
 import { configure, ensureImage, install, kubectl, NAMESPACE, ON_NATIVE_NODES, uninstall } from "./support/install.ts";
+import { assertNothingLeft, findLeader, holdDuring, readyAndLed, rolledOut } from "./support/hold.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
-import { addFakeNodes, streamDuring } from "./support/stream.ts";
-import { leaderOf, listReplicas, pidsOf, type Replica } from "./support/replicas.ts";
+import { listReplicas, pidsOf } from "./support/replicas.ts";
+import { addFakeNodes } from "./support/stream.ts";
 
-/** SIGKILL for the program of a pod. */
-async function killProcesses(replica: Replica): Promise<void> {
-  for (const pid of await pidsOf(replica)) Deno.kill(pid, "SIGKILL");
+async function nodesOfReplicas(lab: OpenLab): Promise<readonly string[]> {
+  return [...new Set((await listReplicas(lab)).map(({ node }) => node))];
 }
 
-async function rolledOut(lab: OpenLab): Promise<void> {
-  await kubectl(lab, "-n", NAMESPACE, "rollout", "status", "deployment/archway", "--timeout=120s");
+async function drain(lab: OpenLab, node: string): Promise<void> {
+  const flags = ["--ignore-daemonsets", "--delete-emptydir-data", "--force", "--timeout=60s"];
+  await kubectl(lab, "drain", node, ...flags, "--pod-selector=app.kubernetes.io/name=archway");
 }
 
 Deno.test("node: nothing is stuck or misplaced while Archway is rolled out, killed, drained and moved", {
@@ -25,64 +25,45 @@ Deno.test("node: nothing is stuck or misplaced while Archway is rolled out, kill
   await install(lab, { image, args: [`--insecure-registry=${lab.lab.registry}`], patch: ON_NATIVE_NODES });
   await configure(lab);
 
-  const holds = async (name: string, event: () => Promise<void>): Promise<void> => {
-    await t.step(name, async () => {
-      const result = await streamDuring(lab, event);
-      const { stuck, misplaced, missed } = result.fates;
-      assert.deepEqual({ stuck, misplaced, failures: result.failures }, { stuck: [], misplaced: [], failures: [] });
-      assert.ok(result.pods > 0);
-      // A call that no replica answered lets the pod pass; the API server counts those itself.
-      assert.ok(missed.length <= result.unanswered, `${missed.length} missed, ${result.unanswered} unanswered`);
-    });
-  };
-
   await t.step("the two replicas are on two nodes", async () => {
-    const nodes = (await listReplicas(lab)).map(({ node }) => node);
-    assert.deepEqual([...new Set(nodes)].length, 2, nodes.join());
+    assert.equal((await nodesOfReplicas(lab)).length, 2);
   });
-  await holds("a rolling update", async () => {
-    await kubectl(lab, "-n", NAMESPACE, "rollout", "restart", "deployment/archway");
-    await rolledOut(lab);
-  });
-  await t.step("after it they are on two nodes again", async () => {
-    const nodes = (await listReplicas(lab)).map(({ node }) => node);
-    assert.deepEqual([...new Set(nodes)].length, 2, nodes.join());
-  });
-  await holds("kill -9 of the leader's process", async () => {
-    const replica = await waitUntil("one of the replicas to lead", async () => {
-      const leader = await leaderOf(lab);
-      return (await listReplicas(lab)).find(({ name }) => leader.includes(name));
+  await t.step("a rolling update; they are on two nodes again", async () => {
+    await holdDuring(lab, async () => {
+      await kubectl(lab, "-n", NAMESPACE, "rollout", "restart", "deployment/archway");
+      await rolledOut(lab);
     });
-    await killProcesses(replica);
-    await waitUntil("the Lease to be held and the pods to be ready", async () => {
-      const ready = await kubectl(
-        lab,
-        "-n",
-        NAMESPACE,
-        "get",
-        "deployment",
-        "archway",
-        "-o",
-        "jsonpath={.status.readyReplicas}",
-      );
-      return ready.trim() === "2" && await leaderOf(lab) !== "";
-    }, { deadlineMs: 60_000 });
+    assert.equal((await nodesOfReplicas(lab)).length, 2);
   });
-  await holds("the drain of a node", async () => {
-    const [replica] = await listReplicas(lab);
-    assert.ok(replica !== undefined);
-    const flags = ["--ignore-daemonsets", "--delete-emptydir-data", "--force", "--timeout=60s"];
-    await kubectl(lab, "drain", replica.node, ...flags, "--pod-selector=app.kubernetes.io/name=archway");
-    await kubectl(lab, "uncordon", replica.node);
-    await rolledOut(lab);
+  await t.step("kill -9 of the leader's process: no pod waits for more than 10 s", async () => {
+    const { longestWaitMs } = await holdDuring(lab, async () => {
+      for (const pid of await pidsOf(await findLeader(lab))) Deno.kill(pid, "SIGKILL");
+      await readyAndLed(lab);
+    });
+    assert.ok(longestWaitMs <= 10_000, `${longestWaitMs} ms`);
   });
-  await holds("three replicas", async () => {
-    await kubectl(lab, "-n", NAMESPACE, "scale", "deployment/archway", "--replicas=3");
-    await rolledOut(lab);
+  await t.step("the drain of a node, both replicas on the other one, and the way back", async () => {
+    await holdDuring(lab, async () => {
+      const [replica] = await listReplicas(lab);
+      assert.ok(replica !== undefined);
+      await drain(lab, replica.node);
+      await rolledOut(lab);
+      const nodes = await nodesOfReplicas(lab);
+      assert.equal(nodes.length, 1, nodes.join());
+      await kubectl(lab, "uncordon", replica.node);
+      await kubectl(lab, "-n", NAMESPACE, "rollout", "restart", "deployment/archway");
+      await rolledOut(lab);
+    });
+    assert.equal((await nodesOfReplicas(lab)).length, 2);
+  });
+  await t.step("three replicas", async () => {
+    await holdDuring(lab, async () => {
+      await kubectl(lab, "-n", NAMESPACE, "scale", "deployment/archway", "--replicas=3");
+      await rolledOut(lab);
+    });
   });
   await t.step("uninstalled in README's order, nothing of it is left", async () => {
     await uninstall(lab);
-    const left = await kubectl(lab, "get", "mutatingwebhookconfigurations,crds", "-o", "name");
-    assert.equal(/multiarch|archway/.test(left), false, left);
+    await assertNothingLeft(lab);
   });
 });
