@@ -1,9 +1,11 @@
 // Evicts pods that run a program of another architecture, where their owners make them again and Archway places the new ones
 // elsewhere. Opt-in. Through the Eviction API, so that budgets hold; once a pod; slowly, and not for ever for one owner.
+import type { V1Eviction } from "@kubernetes/client-node";
 import { LRUCache } from "lru-cache";
 import { ApiError, isNotFound } from "../../lib/k8s/errors.ts";
 import { readOptional } from "../../lib/k8s/read_optional.ts";
 import { Resource, splitKey } from "../../lib/k8s/types.ts";
+import type { Wire } from "../../lib/k8s/wire.ts";
 import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
 import { decideRepair } from "../../lib/enoexec/decide_repair.ts";
 import { errorText } from "../../lib/log.ts";
@@ -106,7 +108,7 @@ class Repairer implements Repairs {
     const eviction = {
       ...{ apiVersion: "policy/v1", kind: "Eviction", metadata: { namespace, name } },
       deleteOptions: { preconditions: { uid } },
-    };
+    } satisfies Wire<V1Eviction>;
     try {
       await api.create(Resource.pods, eviction, { namespace, name, subresource: "eviction", signal });
     } catch (error) {

@@ -1,7 +1,9 @@
 // The DaemonSet of the exec format error monitor, under the MTO's name and labels: one daemon on each Linux node that its
 // image is built for, with the least that tracing the kernel takes.
+import type { V1Container, V1DaemonSet, V1EnvVar, V1NodeSelector, V1Probe } from "@kubernetes/client-node";
 import { KNOWN_ARCHITECTURES } from "../arch.ts";
 import type { KubeObject } from "../k8s/types.ts";
+import type { Wire } from "../k8s/wire.ts";
 import { ExecFormatMonitor, NODE_ARCH_LABEL, NODE_OS_LABEL } from "../names.ts";
 import type { OperandConfig } from "./config_view.ts";
 import { renderOwnerReference } from "./webhooks.ts";
@@ -44,10 +46,10 @@ export function renderDaemonSet(config: OperandConfig, { namespace, image }: Dae
         },
       },
     },
-  };
+  } satisfies Wire<V1DaemonSet>;
 }
 
-const NODES = {
+const NODES: Wire<V1NodeSelector> = {
   nodeSelectorTerms: [{
     matchExpressions: [
       { key: NODE_ARCH_LABEL, operator: "In", values: [...BUILT_FOR] },
@@ -56,9 +58,16 @@ const NODES = {
   }],
 };
 
-function renderContainer(image: string): Readonly<Record<string, unknown>> {
-  const field = (name: string, fieldPath: string): unknown => ({ name, valueFrom: { fieldRef: { fieldPath } } });
-  const probe = (path: string): unknown => ({ httpGet: { path, port: "admin" }, periodSeconds: 10, timeoutSeconds: 5 });
+function renderContainer(image: string): Wire<V1Container> {
+  const field = (name: string, fieldPath: string): Wire<V1EnvVar> => ({
+    name,
+    valueFrom: { fieldRef: { fieldPath } },
+  });
+  const probe = (path: string): Wire<V1Probe> => ({
+    httpGet: { path, port: "admin" },
+    periodSeconds: 10,
+    timeoutSeconds: 5,
+  });
   return {
     name: ExecFormatMonitor.daemon,
     image,

@@ -1,5 +1,7 @@
 // The taint of one node: what it should have, and the ONE patch that makes it so. Every taint with our key is ours, whoever
 // wrote it (the archaware controller uses the same); all others stay as they are, in their order.
+import type { V1Taint } from "@kubernetes/client-node";
+import type { Wire } from "../k8s/wire.ts";
 import { isDeepStrictEqual } from "node:util";
 import { isUsableArchitecture } from "../arch.ts";
 import { entryOf, type JsonObject, textAt } from "../json.ts";
@@ -97,7 +99,7 @@ function changes(
     readonly wanted: Wanted;
   },
 ): JsonPatch {
-  const value = { key: wanted.rule.key, value: wanted.reported, effect: wanted.rule.effect };
+  const value: Wire<V1Taint> = { key: wanted.rule.key, value: wanted.reported, effect: wanted.rule.effect };
   if (node.taints === undefined) return [{ op: "add", path: TAINTS, value: [value] }];
   const kept = right ?? own[0];
   if (kept === undefined) return [{ op: "add", path: `${TAINTS}/-`, value }];
