@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { read } from "../cluster/support/cluster_access.ts";
 import { archwayRequests, taintsByNode, waitForTaints } from "../cluster/support/taint_bed.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
+import { lacks } from "../support/needs.ts";
 import { configure, ensureImage, install, kubectl, ON_NATIVE_NODES, uninstall } from "./support/install.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
 import { killNode, startNode } from "./support/outages.ts";
@@ -20,7 +21,9 @@ async function standing(lab: OpenLab, namespace: string, name: string): Promise<
   );
 }
 
-Deno.test("architecture taints on real nodes: what runs stays, new pods run, a kubelet registers with its taint", async (t) => {
+Deno.test("node: architecture taints: what runs stays, new pods run, a kubelet registers with its taint", {
+  ignore: lacks("nodes"),
+}, async (t) => {
   await using lab = await openLab();
   const image = await ensureImage(lab);
   const namespace = await lab.createNamespace("taints");

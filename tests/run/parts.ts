@@ -24,7 +24,7 @@ const TOOLS = [
     "tests/lib/playground/kubectl_test.ts",
     "tests/tls",
   ],
-  ...["helm", "image", "kustomize"].map((name) => `tests/manifests/${name}_test.ts`),
+  ...["bundle", "helm", "image", "kustomize"].map((name) => `tests/manifests/${name}_test.ts`),
 ];
 
 /** Folders that no unit run enters. */

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { parseJunit } from "../conformance/junit.ts";
 import { clusterParts, narrow, type Part, TOOLS_PART, UNIT_PARTS } from "./parts.ts";
-import { countFailed, judgeSkip } from "./skips.ts";
+import { ALLOWED_SKIPS, countFailed, judgeSkip } from "./skips.ts";
 
 const PART: Part = { name: "unit", paths: ["tests"], ignored: ["tests/cluster"], permissions: "all", jobs: 2 };
 const ALLOWED = [{ tests: ["kv: "], need: "denokv", reason: "no cargo" }] as const;
@@ -41,6 +41,11 @@ Deno.test("judgeSkip() allows what is listed while the machine lacks it, and not
   assert.equal(judge("other", true), "forbidden");
 });
 
+Deno.test("no skip is allowed for want of what .ci/run installs", () => {
+  const beyond = ["address", "denokv", "nodeHost", "root", "traceableKernel"];
+  assert.deepEqual(ALLOWED_SKIPS.map(({ need }) => need).filter((need) => !beyond.includes(need)), []);
+});
+
 Deno.test("a strict run fails when a part is left out or a skip is not allowed, any run when a test fails", () => {
   const complete = { failed: 0, forbidden: 0, left: 0 };
   const failures = (counts: Partial<typeof complete>): readonly number[] =>
@@ -62,10 +67,31 @@ Deno.test("parseJunit() gives tests and steps with their file and outcome", () =
   ]);
 });
 
+Deno.test("no unit test needs a program beside Deno", () => {
+  const needy = listFiles("tests").filter((file) =>
+    UNIT_PARTS.some((part) => pathsOf(part, [file]) !== undefined) &&
+    /_test\.tsx?$/.test(file) &&
+    /\bimport \{[^}]*\b(?:lacks|has)\b[^}]*\} from "[./]+support\/needs\.ts"/.test(Deno.readTextFileSync(file))
+  );
+  assert.deepEqual(needy, []);
+});
+
+Deno.test("every test on nodes says so at the head of its name, and is skipped where there can be none", () => {
+  const files = listFiles("tests/node").filter((file) => file.endsWith("_test.ts"));
+  assert.ok(files.length > 5);
+  const count = (text: string, pattern: RegExp): number => [...text.matchAll(pattern)].length;
+  const odd = files.filter((file) => {
+    const text = Deno.readTextFileSync(file);
+    const tests = count(text, /^Deno\.test\(/gm);
+    return tests === 0 ||
+      [/^Deno\.test\(\s*"node: /gm, /^ {2,4}ignore: lacks\("nodes"\)/gm].some((each) => count(text, each) !== tests);
+  });
+  assert.deepEqual(odd, []);
+});
+
 /** Those that need a timer, and what for. */
 const TIMED: Readonly<Record<string, string>> = {
   "tests/lib/oci/limits/tenants_test.ts": "its registry takes time to answer",
-  "tests/lib/server/https_listener_test.ts": "a body must have stalled for a second by the clock of the listener",
   "tests/playground/walk_bed.ts": "bounds what it waits for",
 };
 

@@ -47,13 +47,13 @@ export const ALLOWED_SKIPS: readonly AllowedSkip[] = [
   },
   {
     tests: ["exec format errors: the daemon"],
-    need: "tracing",
-    reason: "the kernel may have no type information (BTF) or no tracefs, and the machine no bpftrace",
+    need: "traceableKernel",
+    reason: "the kernel may have no type information (BTF) or no tracefs",
   },
   {
     tests: ["node: "],
-    need: "nodes",
-    reason: "kubelets need root, cgroup v1 and the packages that tests/node/support/requirements.ts names",
+    need: "nodeHost",
+    reason: "kubelets need Linux on amd64, root and cgroup v1",
   },
 ];
 

@@ -1,7 +1,7 @@
 // What some tests need beside Deno. Looked for when a test file is loaded, so nothing here is built, mounted or started;
 // a test that lacks something is ignored under its usual name, and the runner names it.
 import { findFaketime } from "../cluster/support/shifted_clock.ts";
-import { missingForNodes } from "../node/support/requirements.ts";
+import { missingForNodes, unfitForNodes } from "../node/support/requirements.ts";
 import { findBuiltDenokv } from "../cluster/support/denokv.ts";
 
 /** A program or a right. */
@@ -21,6 +21,10 @@ const NEEDS = {
   nodes: () => missingForNodes() === undefined,
   /** What an eBPF trace of system calls needs: the kernel's types, tracefs, the program. */
   tracing: () => hasKernelTypes() && hasTracefs() && isOnPath("bpftrace"),
+  /** What of it is in no package. */
+  traceableKernel: () => hasKernelTypes() && hasTracefs(),
+  /** What no package gives a machine that is to run them. */
+  nodeHost: () => unfitForNodes() === undefined,
   /** An address of this machine that is neither loopback nor link-local. */
   address: () => hostAddress() !== undefined,
 } as const;

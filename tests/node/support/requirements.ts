@@ -22,12 +22,18 @@ export const CGROUP_HIERARCHIES: readonly string[] = [
   ...["cpu", "cpuacct", "cpuset", "memory", "devices", "freezer", "blkio", "pids", "systemd"],
 ];
 
-/** Why this machine cannot run real nodes, or undefined when it can. Builds and changes nothing. */
-export function missingForNodes(): string | undefined {
+/** Why no package can make this machine run real nodes, or undefined when they can. */
+export function unfitForNodes(): string | undefined {
   if (Deno.build.os !== "linux" || Deno.build.arch !== "x86_64") return "The nodes need Linux on amd64.";
   if (Deno.uid() !== 0) return "The nodes need root.";
   const absent = CGROUP_HIERARCHIES.find((hierarchy) => !exists(`/sys/fs/cgroup/${hierarchy}/cgroup.procs`));
-  if (absent !== undefined) return `The nodes need cgroup v1 with the hierarchy "${absent}".`;
+  return absent === undefined ? undefined : `The nodes need cgroup v1 with the hierarchy "${absent}".`;
+}
+
+/** Why this machine cannot run real nodes, or undefined when it can. Builds and changes nothing. */
+export function missingForNodes(): string | undefined {
+  const unfit = unfitForNodes();
+  if (unfit !== undefined) return unfit;
   const packages = Object.entries(COMMANDS).filter(([command]) => !isOnPath(command)).map(([, name]) => name);
   if (!exists(`${CNI_FOLDER}/bridge`)) packages.push("containernetworking-plugins");
   if (packages.length > 0) return `Install the Debian packages ${[...new Set(packages)].sort().join(", ")}.`;

@@ -1,5 +1,6 @@
 // The keyring's order, and its docker config.json with helpers that are real commands.
 import assert from "node:assert/strict";
+import { setImmediate } from "node:timers/promises";
 import { openKeyring } from "../../../../lib/oci/credentials/keyring.ts";
 import type { CommandRunner } from "../../../../lib/oci/credentials/run_command.ts";
 import type { Credential } from "../../../../lib/oci/credential.ts";
@@ -117,7 +118,7 @@ Deno.test("lookup() runs four programs at a time, whatever hosts pods name", asy
     clock: new FakeClock(),
     run: async () => {
       most = Math.max(most, ++running);
-      await new Promise((resolve) => setTimeout(resolve, 1));
+      await setImmediate();
       running--;
       return { kind: "exited", code: 1, stdout: "" };
     },
