@@ -34,6 +34,8 @@ interface Wanted {
 
 /** Between two evictions (ms). */
 const PAUSE_MS = 10_000;
+/** After one that was refused: whoever forbids evictions must not take the turns of others (ms). */
+const REFUSED_PAUSE_MS = 1_000;
 /** Between two tries at one that a budget forbids, and how long it is tried (ms). */
 const BUDGET_MS = 30_000;
 const GIVE_UP_MS = 3_600_000;
@@ -112,6 +114,7 @@ class Repairer implements Repairs {
     try {
       await api.create(Resource.pods, eviction, { namespace, name, subresource: "eviction", signal });
     } catch (error) {
+      this.#notBeforeMs = nowMs + REFUSED_PAUSE_MS;
       if (isNotFound(error)) return DONE;
       if (signal.aborted || !(error instanceof ApiError)) throw error;
       const isBudget = error.status === 429 && nowMs - wanted.sinceMs < GIVE_UP_MS;

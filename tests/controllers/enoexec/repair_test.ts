@@ -42,6 +42,21 @@ Deno.test("evictions are ten seconds apart, and three an hour of one owner", asy
   });
 });
 
+Deno.test("evictions that a budget forbids do not take the turns of others", async () => {
+  const repaired = openRepairScene({
+    settings: SETTINGS,
+    onEvict: (name) => {
+      if (name.startsWith("web")) throw new ApiError("the budget", { status: 429, reason: "TooManyRequests" });
+    },
+  });
+  await repaired.scene.run(async () => {
+    for (let at = 1; at <= 5; at++) await failPod(repaired, strayPod(`web-${at}`, `web-${at}`));
+    await failPod(repaired, strayPod("other-1", "other"));
+    await repaired.scene.clock.advance(8_000);
+    assert.ok(repaired.evictions.includes("other-1"), repaired.evictions.join());
+  });
+});
+
 Deno.test("an eviction that a budget forbids is tried again, for an hour", async () => {
   const repaired = openRepairScene({
     settings: SETTINGS,
