@@ -57,6 +57,8 @@ export const EnoexecAnnotation = {
   failedDigest: "archway.dev/failed-digest",
   failedIn: "archway.dev/failed-in",
   failedImage: "archway.dev/failed-image",
+  /** The namespace of the pod that failed last. */
+  failedBy: "archway.dev/failed-by",
 } as const;
 
 /** Names of the exec format error monitor's objects: those of the MTO. */

@@ -1,7 +1,13 @@
 // Keeps a record of an image that claims an architecture which its program does not have.
 import { listAll } from "../../lib/k8s/lists.ts";
 import { Resource } from "../../lib/k8s/types.ts";
-import { buildFailedImage, type FailedImage, MAX_FAILED_IMAGES } from "../../lib/enoexec/failed_image.ts";
+import {
+  buildFailedImage,
+  type FailedImage,
+  hasRoomFor,
+  parseFailedImage,
+  type RecordSource,
+} from "../../lib/enoexec/failed_image.ts";
 import { EnoexecLabel } from "../../lib/names.ts";
 import type { ExecFormatDeps } from "./deps.ts";
 
@@ -14,13 +20,14 @@ export async function rememberImage(
   const document = buildFailedImage(failed, namespace);
   if (document === undefined) return;
   const { name } = document.metadata;
-  const names = new Set<string>();
+  const records: RecordSource[] = [];
   const labelSelector = EnoexecLabel.failedArchitecture;
-  for await (const { metadata } of listAll(api, Resource.enoexecEvents, { namespace, labelSelector, signal })) {
-    names.add(metadata.name);
+  for await (const object of listAll(api, Resource.enoexecEvents, { namespace, labelSelector, signal })) {
+    records.push({ name: object.metadata.name, reportedBy: parseFailedImage(object)?.reportedBy ?? "" });
   }
-  if (names.size >= MAX_FAILED_IMAGES && !names.has(name)) {
-    return log.warn("failed image not remembered: there are too many", { max: MAX_FAILED_IMAGES });
+  const { reportedBy } = failed;
+  if (!hasRoomFor({ name, reportedBy }, records)) {
+    return log.warn("failed image not remembered: there are too many", { records: records.length, by: reportedBy });
   }
   const body = { kind: "apply", document, force: true } as const;
   await api.patch(Resource.enoexecEvents, { namespace, name }, { body, signal });

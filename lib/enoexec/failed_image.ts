@@ -11,6 +11,8 @@ export interface FailedImage {
   readonly architecture: string;
   /** Where it counts; undefined: everywhere. */
   readonly namespace: string | undefined;
+  /** Namespace of the pod that failed last. */
+  readonly reportedBy: string;
   /** As the pod named it; for people. */
   readonly image: string;
   /** When it last failed (epoch ms). */
@@ -21,6 +23,8 @@ export interface FailedImage {
 export const FAILED_TTL_MS = 7 * 86_400_000;
 /** Records in a cluster at most. */
 export const MAX_FAILED_IMAGES = 500;
+/** Of them by pods of one namespace: whoever pushes images without end leaves room for others. */
+export const MAX_FAILED_IMAGES_OF_NAMESPACE = 50;
 
 const DIGEST = /^sha256:([a-f0-9]{64})$/;
 const ARCHITECTURE = /^[a-z0-9]{1,20}$/;
@@ -28,7 +32,7 @@ const MAX_IMAGE_LENGTH = 255;
 
 /** The object of a record; undefined for a digest or an architecture that no name can be made of. */
 export function buildFailedImage(failed: FailedImage, ownNamespace: string): KubeObject | undefined {
-  const { digest, architecture, namespace, image, atMs } = failed;
+  const { digest, architecture, namespace, reportedBy, image, atMs } = failed;
   const hex = DIGEST.exec(digest)?.[1];
   if (hex === undefined || !ARCHITECTURE.test(architecture)) return undefined;
   return {
@@ -41,6 +45,7 @@ export function buildFailedImage(failed: FailedImage, ownNamespace: string): Kub
       annotations: {
         [EnoexecAnnotation.failedDigest]: digest,
         [EnoexecAnnotation.failedIn]: namespace ?? "",
+        [EnoexecAnnotation.failedBy]: reportedBy,
         [EnoexecAnnotation.failedImage]: image.slice(0, MAX_IMAGE_LENGTH),
         [EnoexecAnnotation.at]: new Date(atMs).toISOString(),
       },
@@ -64,9 +69,23 @@ export function parseFailedImage({ metadata }: KubeObject): FailedImage | undefi
     digest,
     architecture,
     namespace: annotations[EnoexecAnnotation.failedIn] || undefined,
+    reportedBy: annotations[EnoexecAnnotation.failedBy] ?? "",
     image: annotations[EnoexecAnnotation.failedImage] ?? "",
     atMs,
   };
+}
+
+/** The object of a record, and the namespace that it came from. */
+export interface RecordSource {
+  readonly name: string;
+  readonly reportedBy: string;
+}
+
+/** Whether there is room for one more: by all namespaces together, and by the one whose pod has failed. Renewals always fit. */
+export function hasRoomFor(record: RecordSource, records: readonly RecordSource[]): boolean {
+  if (records.some(({ name }) => name === record.name)) return true;
+  const own = records.filter(({ reportedBy }) => reportedBy === record.reportedBy);
+  return records.length < MAX_FAILED_IMAGES && own.length < MAX_FAILED_IMAGES_OF_NAMESPACE;
 }
 
 /** Whether a record still counts. */

@@ -31,6 +31,7 @@ export function failedImageOf(facts: StartFacts): FailedImage | undefined {
     digest,
     architecture,
     namespace: isSame && container.isImagesOwn ? undefined : podNamespace,
+    reportedBy: podNamespace,
     image: container.image,
     atMs: nowMs,
   };

@@ -32,7 +32,14 @@ function furnish(cluster: MemoryCluster): void {
   };
   cluster.put(Resource.events, event);
   const digest = `sha256:${"ab".repeat(32)}`;
-  const failed = { digest, architecture: "arm64", namespace: undefined, image: "single-amd64", atMs: clock.nowMs() };
+  const failed = {
+    digest,
+    architecture: "arm64",
+    namespace: undefined,
+    reportedBy: "shop",
+    image: "single-amd64",
+    atMs: clock.nowMs(),
+  };
   cluster.put(Resource.enoexecEvents, buildFailedImage(failed, "archway-system") ?? assert.fail("no record"));
 }
 

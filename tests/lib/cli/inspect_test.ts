@@ -185,7 +185,14 @@ Deno.test("terminalLogger() tells warnings in one line: what, where, why", () =>
 Deno.test("withFailures() adds what a cluster remembers of the digest, while it is fresh", () => {
   const [image] = inspected(false);
   const nowMs = Date.parse("2026-11-21T12:00:00Z");
-  const record = { digest: DIGEST, architecture: "arm64", namespace: undefined, image: "any", atMs: nowMs };
+  const record = {
+    digest: DIGEST,
+    architecture: "arm64",
+    namespace: undefined,
+    reportedBy: "shop",
+    image: "any",
+    atMs: nowMs,
+  };
   const messages = (failed: Parameters<typeof withFailures>[1]["failed"]): readonly string[] =>
     withFailures(image ?? assert.fail("no image"), { failed, nowMs }).findings
       .filter(({ kind }) => kind === "FailedArchitecture").map(({ message }) => message);

@@ -5,7 +5,10 @@ import {
   FAILED_TTL_MS,
   failedArchitectures,
   type FailedImage,
+  hasRoomFor,
   isFailedImage,
+  MAX_FAILED_IMAGES,
+  MAX_FAILED_IMAGES_OF_NAMESPACE,
   parseFailedImage,
 } from "../../../lib/enoexec/failed_image.ts";
 import { failedImageOf, type StartFacts } from "../../../lib/enoexec/lying_image.ts";
@@ -17,6 +20,7 @@ const FAILED: FailedImage = {
   digest: DIGEST,
   architecture: "arm64",
   namespace: undefined,
+  reportedBy: "shop",
   image: "r/app:1",
   atMs: NOW_MS,
 };
@@ -53,6 +57,17 @@ Deno.test("failedArchitectures() counts fresh records of that digest, of everywh
     failedArchitectures(records, { digest: DIGEST, namespace, nowMs: NOW_MS });
   assert.deepEqual(of("shop"), ["arm64", "s390x"]);
   assert.deepEqual(of("other"), ["arm64"]);
+});
+
+Deno.test("hasRoomFor() leaves room for others when one namespace has filled its own, and for renewals always", () => {
+  const records = (count: number, by: (at: number) => string): { name: string; reportedBy: string }[] =>
+    Array.from({ length: count }, (_, at) => ({ name: `failed-${at}`, reportedBy: by(at) }));
+  const hostile = records(MAX_FAILED_IMAGES_OF_NAMESPACE, () => "hostile");
+  assert.equal(hasRoomFor({ name: "new", reportedBy: "hostile" }, hostile), false);
+  assert.equal(hasRoomFor({ name: "new", reportedBy: "hostile" }, hostile.slice(1)), true);
+  assert.equal(hasRoomFor({ name: "failed-1", reportedBy: "hostile" }, hostile), true);
+  assert.equal(hasRoomFor({ name: "new", reportedBy: "shop" }, hostile), true);
+  assert.equal(hasRoomFor({ name: "new", reportedBy: "shop" }, records(MAX_FAILED_IMAGES, String)), false);
 });
 
 function start(overrides: Partial<StartFacts> = {}, pod: Parameters<typeof makeFailedPod>[0] = {}): StartFacts {

@@ -14,6 +14,7 @@ Deno.test("openFailedImages() follows the records, and forgets those that are de
     digest: DIGEST,
     architecture: "arm64",
     namespace: undefined,
+    reportedBy: "shop",
     image: "r/app:1",
     atMs: clock.nowMs(),
   };

@@ -23,7 +23,14 @@ async function counted(...flags: readonly string[]): Promise<readonly string[]> 
 async function placedOn(...flags: readonly string[]): Promise<readonly string[]> {
   const { cluster, clock } = openScene();
   const digest = `sha256:${"ab".repeat(32)}`;
-  const failed = { digest, architecture: "arm64", namespace: undefined, image: "app", atMs: clock.nowMs() };
+  const failed = {
+    digest,
+    architecture: "arm64",
+    namespace: undefined,
+    reportedBy: "shop",
+    image: "app",
+    atMs: clock.nowMs(),
+  };
   cluster.put(Resource.enoexecEvents, buildFailedImage(failed, "archway-system") ?? assert.fail("no record"));
   const platforms = ["amd64", "arm64"].map((architecture) => ({ os: "linux", architecture }));
   const inspection = { kind: "platforms", digest, mediaType: "", platforms, depth: "index", findings: [] } as const;
