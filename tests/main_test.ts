@@ -57,7 +57,7 @@ Deno.test("archway helps on standard output and exits 0", async () => {
   }
 });
 
-Deno.test("archway tells what is wrong on standard error: 2 for how it was called, 3 for what failed", async () => {
+Deno.test("archway prints what is wrong on standard error: 2 for how it was called, 3 for what failed", async () => {
   for (const [args, wanted, says] of REFUSED) {
     const { code, out, err } = await archway(args);
     assert.deepEqual([code, out], [wanted, ""], args.join(" "));

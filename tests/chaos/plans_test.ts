@@ -43,6 +43,6 @@ Deno.test("planSoak() does everything in five minutes, and restarts replicas in 
   assert.ok(plan.every(({ kind, atMs }) => kind !== "replica restart" || atMs < 150_000));
 });
 
-Deno.test("courseOf() compares the end of a row with its beginning, and bears bursts", () => {
+Deno.test("courseOf() compares the end of a row with its beginning, and tolerates bursts", () => {
   assert.deepEqual(courseOf([10, 90, 10, 10, 10, 10, 90, 12]), { first: 10, last: 12, peak: 90, growth: 2 });
 });

@@ -43,7 +43,7 @@ async function listTold(cluster: ClusterAccess, namespace: string): Promise<read
   return told;
 }
 
-Deno.test("events: at most three a pod through failures, a killed leader and a burst, the fallback always told", async () => {
+Deno.test("events: at most three a pod through failures, a killed leader and a burst, the fallback always reported", async () => {
   await using bed = await openWorkingBed({ spec: { fallbackArchitecture: "amd64" }, replica: { args: ARGS } });
   const { controlPlane, proxy } = bed;
   const namespace = await controlPlane.createNamespace("failing");

@@ -217,7 +217,7 @@ async function checkCertificates(proxy: FaultProxy, ask: () => Promise<number>):
   assert.equal(await ask(), 200);
 }
 
-Deno.test("classifyRequest() tells manifests of deep repositories from pushes", () => {
+Deno.test("classifyRequest() distinguishes manifests of deep repositories from pushes", () => {
   assert.deepEqual(classifyRequest("GET", "/v2/a/b/c/manifests/v1"), { kind: "manifestGet", repository: "a/b/c" });
   assert.deepEqual(classifyRequest("PUT", "/v2/a/manifests/v1"), { kind: "other", repository: "a" });
 });

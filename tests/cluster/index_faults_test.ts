@@ -147,7 +147,7 @@ Deno.test("index assemble: a registry that stays busy ends it with code 3, and n
   assert.equal(await published(bed.target), undefined);
 });
 
-Deno.test("index assemble: 403 is told apart from 401, and is not asked again and again (P-104)", async () => {
+Deno.test("index assemble: 403 is distinguished from 401, and is not asked again and again (P-104)", async () => {
   await using bed = await openBed();
   bed.into.intercept = ({ method }) => method === "POST" ? registryError(403, "DENIED") : undefined;
   const { code, stderr } = await archwayIndex(bed.args);

@@ -129,7 +129,7 @@ Deno.test("a real API server accepts every patch of admission, retry and release
   }
 });
 
-Deno.test("a real API server tells a pod that changed meanwhile from one it refuses", async () => {
+Deno.test("a real API server distinguishes a pod that changed meanwhile from one it refuses", async () => {
   await using plane = await sharedControlPlane();
   const namespace = await openNamespace(plane);
   const spec = { containers: [{ ...container("multi"), name: "c" }], affinity: nodeAffinity([term(["foo", "x"])]) };

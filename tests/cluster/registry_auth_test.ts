@@ -26,7 +26,7 @@ function dockerConfig(host: string, entry: Readonly<Record<string, string>>): Pr
 }
 
 for (const auth of ["htpasswd", "token"] as const) {
-  Deno.test(`registry auth ${auth}: the right pull secret opens the image, the wrong or none is told and permanent`, async () => {
+  Deno.test(`registry auth ${auth}: the right pull secret opens the image, the wrong or none is reported and permanent`, async () => {
     await using registry = await startRegistry({ auth });
     await registry.push("team/app", "v1", { platforms: PLATFORMS });
     const image = `${registry.host}/team/app:v1`;

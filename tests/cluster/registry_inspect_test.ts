@@ -8,7 +8,7 @@ import { startRegistry } from "./support/registry.ts";
 
 const PLATFORMS = [{ architecture: "amd64" }, { architecture: "arm64", variant: "v8" }];
 
-Deno.test("registry inspect: -o json tells mirror, credential source, digest, platforms and the very requests that were sent", async () => {
+Deno.test("registry inspect: -o json shows mirror, credential source, digest, platforms and the very requests that were sent", async () => {
   await using registry = await startRegistry({ auth: "token", users: { puller: "s3cr3t-pa55" } });
   const { digest } = await registry.push("mirrored/app", "v1", { platforms: PLATFORMS, attestations: true });
   await using proxy = await startFaultProxy({ upstream: registry });
@@ -70,7 +70,7 @@ Deno.test("registry inspect: of several images each has its row and its details,
   assert.match(bad.stdout, /answered 401 \(no pull secret matches it\)\.\n {2}Next +Name a docker config/);
 });
 
-Deno.test("registry inspect: --registries -o json tells the state of each host that was asked", async () => {
+Deno.test("registry inspect: --registries -o json shows the state of each host that was asked", async () => {
   await using registry = await startRegistry();
   await registry.push("team/app", "v1", { platforms: PLATFORMS });
   const dead = `127.0.0.1:${findFreePort()}`;
@@ -85,7 +85,7 @@ Deno.test("registry inspect: --registries -o json tells the state of each host t
   assert.match(JSON.stringify(stateOf(dead)?.["lastFailure"]), /"reason":"Unreachable"/);
 });
 
-Deno.test("registry inspect: a broken configuration file is told with its line, whatever comes of the image", async () => {
+Deno.test("registry inspect: a broken configuration file is reported with its line, whatever comes of the image", async () => {
   await using registry = await startRegistry();
   await registry.push("team/app", "v1", { platforms: PLATFORMS });
   await using files = await writeTemporaryFiles({

@@ -65,7 +65,7 @@ function patch(bed: WalkBed, path: string, body: unknown): Promise<void> {
   }).then((answer) => expectStatus(`patch ${path}`, answer, [200]));
 }
 
-Deno.test("switches: --audit leaves the pod unchanged and tells once what would be done", async () => {
+Deno.test("switches: --audit leaves the pod unchanged and reports once what would be done", async () => {
   await using bed = await openSwitchedBed(["--audit"]);
   const namespace = await bed.controlPlane.createNamespace("audit");
   await createPods(bed.controlPlane, namespace, {

@@ -32,7 +32,7 @@ Deno.test("conformance.md is what the record of the run gives, and counts in its
   assert.match(page, /\npassed: \d+, different: \d+, not yet: \d+\n$/);
 });
 
-Deno.test("run.json records every test of today that speaks of rows, and no test or step that is gone", async () => {
+Deno.test("run.json records every test of today that names rows, and no test or step that is gone", async () => {
   const names = await listTestNames();
   const isStep = matchLiterals(sources().map((file) => Deno.readTextFileSync(file)));
   const record = readRecord();
@@ -61,7 +61,7 @@ function sources(): readonly string[] {
   return listFiles(TESTS).filter((file) => !file.startsWith(join(TESTS, "conformance/")));
 }
 
-Deno.test("no reason and no test speaks of a row that does not exist, and no row has two reasons", async () => {
+Deno.test("no reason and no test names a row that does not exist, and no row has two reasons", async () => {
   const reasoned = REASONS.flatMap(({ ids }) => parseClaim(ids.join(" ")).ids);
   assert.deepEqual(reasoned.filter((id, index) => !IDS.has(id) || reasoned.indexOf(id) !== index), []);
   assert.deepEqual(sources().flatMap((file) => unknownIn(file)), []);
@@ -133,7 +133,7 @@ Deno.test("docs/differences.md lists the rows that are not yet there", () => {
   assert.deepEqual(listed.toSorted(), open.toSorted());
 });
 
-Deno.test("bedOf() tells decisions, doubles, the playground and real servers apart", () => {
+Deno.test("bedOf() distinguishes decisions, doubles, the playground and real servers", () => {
   const beds = ["lib/operand/a", "lib/oci/a", "playground/a", "cluster/registry_a", "cluster/a", "chaos/a", "node/a"]
     .map((path) => bedOf(`tests/${path}_test.ts`));
   assert.deepEqual(beds, ["pure", "unit", "playground", "registry", "control plane", "control plane", "node"]);

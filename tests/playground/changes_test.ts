@@ -145,7 +145,7 @@ Deno.test("DV-61 DV-62 serve forgets a pod that was deleted, and heeds a config 
   });
 });
 
-Deno.test("DV-60 (different: a pod that changed is decided again at once, no failure is told) serve releases it", async () => {
+Deno.test("DV-60 (different: a pod that changed is decided again at once, no failure is reported) serve releases it", async () => {
   let meddle: (() => void) | undefined;
   const intercept = (): undefined => {
     meddle?.();

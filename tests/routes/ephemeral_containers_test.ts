@@ -20,7 +20,7 @@ function watchOf(
   return checkEphemeral({ images: options.images ?? images, events, log: silentLogger, architectureOf, signal });
 }
 
-Deno.test("checkEphemeral() tells in one event which containers cannot run on the node", async () => {
+Deno.test("checkEphemeral() says in one event which containers cannot run on the node", async () => {
   const scene = openScene();
   watchOf(scene, { architecture: "arm64" })(debugged("single-amd64", "multi", "no-such-image"));
   await scene.clock.advance(0);

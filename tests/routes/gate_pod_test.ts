@@ -157,7 +157,7 @@ Deno.test("gatePod() places a pod whose images are all known, and sets no gate",
   assert.deepEqual(outcomes, [{ outcome: "placed", dryRun: false }]);
 });
 
-Deno.test("gatePod() holds what comes in the first moments until the process knows its configs and leader", async () => {
+Deno.test("gatePod() holds what comes in the first moments until the process has read its configs and leader", async () => {
   const opened = Promise.withResolvers<void>();
   let knows = false;
   const { app } = openApp({ opening: () => knows ? undefined : opened.promise, mayGate: () => knows });

@@ -55,7 +55,7 @@ function toldOf({ told }: Scene): readonly string[] {
   return told.map(({ object }) => object.name);
 }
 
-Deno.test("openAudit() tells once of each pending pod what would be done, and asks for nothing else", async () => {
+Deno.test("openAudit() reports once for each pending pod what would be done, and asks for nothing else", async () => {
   const scene = openScene();
   scene.cluster.put(Resource.pods, makePod("before", { image: "single-arm64" }));
   await whileRunning(scene, openAudit(depsOf(scene, new Audited(ALL_NAMESPACES))), async () => {
@@ -80,7 +80,7 @@ Deno.test("openAudit() asks the API server for nothing while nothing is audited"
   });
 });
 
-Deno.test("openAudit() tells of a pod that ran before the leader knew of the first audited namespace", async () => {
+Deno.test("openAudit() reports a pod that ran before the leader had read the first audited namespace", async () => {
   const scene = openScene();
   const audited = new Audited();
   await whileRunning(scene, openAudit(depsOf(scene, audited)), async () => {
@@ -92,7 +92,7 @@ Deno.test("openAudit() tells of a pod that ran before the leader knew of the fir
   });
 });
 
-Deno.test("openAudit() tells of a pod whose namespace was labelled after the watch had passed it by", async () => {
+Deno.test("openAudit() reports a pod whose namespace was labelled after the watch had passed it by", async () => {
   const scene = openScene();
   const audited = new Audited("other");
   await whileRunning(scene, openAudit(depsOf(scene, audited)), async () => {
@@ -115,7 +115,7 @@ Deno.test("openAudit() leaves pods alone that ran long before it looked", async 
   });
 });
 
-Deno.test("openAuditedNamespaces() knows the labelled namespaces, as they come and go", async () => {
+Deno.test("openAuditedNamespaces() lists the labelled namespaces, as they come and go", async () => {
   const scene = openScene();
   const { cluster, clock } = scene;
   const namespace = (name: string, mode: string): KubeObject => ({

@@ -15,7 +15,7 @@ function watchOf(
   return openDaemonSetWatch({ ...parts, liveArchitectures });
 }
 
-Deno.test("openDaemonSetWatch() tells of the nodes that cannot run the images, and of no others", async () => {
+Deno.test("openDaemonSetWatch() reports the nodes that cannot run the images, and of no others", async () => {
   const scene = openScene();
   scene.cluster.put(Resource.daemonSets, makeWorkload("DaemonSet", "narrow", "single-amd64"));
   scene.cluster.put(Resource.daemonSets, makeWorkload("DaemonSet", "wide", "multi"));

@@ -32,7 +32,7 @@ function once(happens: () => void): () => void {
   };
 }
 
-Deno.test("openPodPlacement() releases a gated pod by one patch and tells of it in three slots", async () => {
+Deno.test("openPodPlacement() releases a gated pod by one patch and reports it in three slots", async () => {
   const scene = openScene();
   scene.cluster.put(Resource.pods, gated("web"));
   const controller = controllerOf(scene);

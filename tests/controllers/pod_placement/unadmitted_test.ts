@@ -16,7 +16,7 @@ function pod(name: string, labels: Readonly<Record<string, string>> = {}): Recor
   return { metadata, spec: { containers: [{ name: "main", image: "example.com/web:v1" }] } };
 }
 
-Deno.test("openUnadmitted() counts the pods of each sweep and tells of new ones alone", async () => {
+Deno.test("openUnadmitted() counts the pods of each sweep and reports only new ones", async () => {
   const events: EventInput[] = [];
   const settings = makeSettings();
   const unadmitted = openUnadmitted({

@@ -52,7 +52,7 @@ Deno.test("openPrewarm() inspects a template again when it changes, and not afte
   });
 });
 
-Deno.test("openPrewarm() renews what it knows of a tag before that ends, and of a digest never", async () => {
+Deno.test("openPrewarm() renews what is cached of a tag before it expires, and of a digest never", async () => {
   const scene = openScene();
   const pinned = `app@sha256:${"1".repeat(64)}`;
   scene.cluster.put(Resource.deployments, makeWorkload("Deployment", "tagged", "app:v1"));

@@ -150,7 +150,7 @@ async function withServer<T>(answer: Response, work: (url: string) => Promise<T>
 
 const { signal } = new AbortController();
 
-Deno.test("readHostStates() reads what a running Archway tells", async () => {
+Deno.test("readHostStates() reads the answer of a running Archway", async () => {
   const states = await withServer(Response.json(STATES), (url) => readHostStates(url, signal));
   assert.deepEqual(states, STATES);
 });
@@ -173,7 +173,7 @@ Deno.test("readHostStates() says what is wrong with the address, and repeats no 
   }
 });
 
-Deno.test("terminalLogger() tells warnings in one line: what, where, why", () => {
+Deno.test("terminalLogger() prints warnings in one line: what, where, why", () => {
   const said: string[] = [];
   const log = terminalLogger({ out: () => {}, err: (text) => said.push(text), color: false });
   log.with({ path: "/a" }).warn("cannot use it", { line: 3, reason: "it is broken" });

@@ -48,7 +48,7 @@ Deno.test("runRelease() first says which pods it would free, then frees them, th
   assert.deepEqual(await run(bed.api), { code: 0, out: "No pod holds Archway's gate.\n" });
 });
 
-Deno.test("runRelease() answers 1 and tells why when the API server refuses", async () => {
+Deno.test("runRelease() returns 1 and prints why when the API server refuses", async () => {
   await using bed = await openCommandBed();
   await bed.createPod("web", GATED, LABELS);
   const refused = new ApiError("pods is forbidden", { status: 403, reason: "Forbidden" });

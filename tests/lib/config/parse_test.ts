@@ -94,7 +94,7 @@ Deno.test("parseConfig() takes the node of the daemon from NODE_NAME, and asks f
   assert.match(problemsOf(["enoexec-daemon"]).join(), /^Cannot tell the pods of this node: give --node-name/);
 });
 
-Deno.test("parseConfig() keeps words in order and knows -o and -n", () => {
+Deno.test("parseConfig() keeps words in order and accepts -o and -n", () => {
   const config = configOf(["inspect", "-o", "json", "nginx", "busybox"]);
   assert.deepEqual(config.words, ["nginx", "busybox"]);
   assert.equal(config.output, "json");

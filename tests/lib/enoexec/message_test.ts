@@ -27,7 +27,7 @@ Deno.test("145 describeFailure() begins as the MTO does: container, what it does
   assert.ok(describeFailure(facts()).startsWith(head));
 });
 
-Deno.test("149 154 describeFailure() speaks of a container where it does not know which", () => {
+Deno.test("149 154 describeFailure() names no container where it is not known which", () => {
   const text = describeFailure(facts({ container: undefined, architecture: "" }));
   assert.ok(text.startsWith("A container is running a binary incompatible with the node architecture."), text);
 });

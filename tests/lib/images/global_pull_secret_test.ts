@@ -15,7 +15,7 @@ function secretOf(name: string, host: string): KubeObject {
   };
 }
 
-Deno.test("openGlobalPullSecret() gives the credentials of the secret it was told of, as they change", async () => {
+Deno.test("openGlobalPullSecret() gives the credentials of the named secret, as they change", async () => {
   const cluster = new MemoryCluster();
   const clock = new FakeClock();
   cluster.put(Resource.secrets, secretOf("everywhere", "one.example"));

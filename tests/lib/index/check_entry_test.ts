@@ -12,7 +12,7 @@ function entry(more: Partial<Descriptor> = {}): Descriptor {
   return { mediaType: OCI_MANIFEST, digest, size: 1, annotations: {}, isArtifact: false, ...more };
 }
 
-Deno.test("kindOfEntry() tells images, attestations and everything else apart", () => {
+Deno.test("kindOfEntry() distinguishes images, attestations and everything else", () => {
   const unknown = { os: "unknown", architecture: "unknown" };
   const rows: readonly (readonly [Partial<Descriptor>, string])[] = [
     [{ platform: ARM64 }, "image"],

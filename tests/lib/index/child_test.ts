@@ -30,7 +30,7 @@ const ARM64 = { digest: OTHER, platform: { os: "linux", architecture: "arm64" } 
 const ATTESTATION = { digest: OTHER, platform: { os: "unknown", architecture: "unknown" } };
 const MARKED = { ...ARM64, annotations: { "vnd.docker.reference.type": "attestation-manifest" } };
 
-Deno.test("judgeDocument() takes images of both forms, and knows the form", () => {
+Deno.test("judgeDocument() takes images of both forms, and gives the form", () => {
   const oci = { mediaType: MediaType.ociManifest, config: OCI_CONFIG, layers: [] };
   assert.deepEqual(judge(oci), { kind: "image", config: DIGEST, mediaType: MediaType.ociManifest, form: "oci" });
   const docker = { mediaType: MediaType.dockerManifest, config: { ...OCI_CONFIG, mediaType: MediaType.dockerConfig } };

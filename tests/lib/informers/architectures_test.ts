@@ -21,7 +21,7 @@ function nodePool(...architectures: readonly string[]): KubeObject {
   };
 }
 
-Deno.test("openLiveArchitectures() knows nothing before the nodes are listed, then follows them", async () => {
+Deno.test("openLiveArchitectures() gives nothing before the nodes are listed, then follows them", async () => {
   const scene = openScene();
   const live = liveOf(scene);
   scene.cluster.put(Resource.nodes, makeNode("n1", "arm64"));

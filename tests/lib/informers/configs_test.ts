@@ -47,7 +47,7 @@ Deno.test("openConfigs() says unread, absent, present and leaving of the cluster
   });
 });
 
-Deno.test("openConfigs() gives a namespace its own configs, and tells whose have changed", async () => {
+Deno.test("openConfigs() gives a namespace its own configs, and reports whose have changed", async () => {
   const scene = openScene();
   const { configs, heard } = configsOf(scene);
   await whileRunning(scene, configs, async () => {

@@ -24,7 +24,7 @@ Deno.test("21 23 29 readOptional() finds what the API server has, by the name an
   ]);
 });
 
-Deno.test("24 25 readOptional() tells an object that is not there from an API server that does not answer", async () => {
+Deno.test("24 25 readOptional() distinguishes an object that is not there from an API server that does not answer", async () => {
   const { signal } = new AbortController();
   const wanted = { type: Resource.clusterConfigs, name: "cluster", signal };
   assert.equal(await readOptional(new MemoryCluster().client(), wanted), undefined);

@@ -31,7 +31,7 @@ function openStore(): { readonly store: ObjectCache<string>; readonly changes: C
   return { changes, store: new ObjectCache({ parse, onChange: (change) => changes.push(change), log: silentLogger }) };
 }
 
-Deno.test("ObjectCache.apply() tells new and changed objects with what was before", () => {
+Deno.test("ObjectCache.apply() reports new and changed objects with their former state", () => {
   const { store, changes } = openStore();
   store.apply(pod("a", { size: "small", version: "1" }));
   store.apply(pod("a", { size: "big", version: "2" }));
@@ -41,14 +41,14 @@ Deno.test("ObjectCache.apply() tells new and changed objects with what was befor
   ]);
 });
 
-Deno.test("ObjectCache.apply() tells nothing when the resourceVersion has not moved", () => {
+Deno.test("ObjectCache.apply() reports nothing when the resourceVersion has not moved", () => {
   const { store, changes } = openStore();
   store.apply(pod("a", { size: "small" }));
   store.apply(pod("a", { size: "small" }));
   assert.equal(changes.length, 1);
 });
 
-Deno.test("ObjectCache.apply() tells the end of the old object when the uid is another", () => {
+Deno.test("ObjectCache.apply() reports the end of the old object when the uid is another", () => {
   const { store, changes } = openStore();
   store.apply(pod("a", { size: "old", uid: "u1", version: "1" }));
   store.apply(pod("a", { size: "new", uid: "u2", version: "2" }));

@@ -176,7 +176,7 @@ Deno.test("a write is tried again after 429 only: 5xx and cuts may have been car
   });
 });
 
-Deno.test("a refused connection is told as unreachable, without the URL's query, and a write is tried again after it", async () => {
+Deno.test("a refused connection is reported as unreachable, without the URL's query, and a write is tried again after it", async () => {
   const stub = await openApiServerStub();
   const { port, url } = stub;
   await using api = openTestApi(plainAccess(url));

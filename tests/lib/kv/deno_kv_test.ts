@@ -144,7 +144,7 @@ Deno.test("openDenoKv() loses no acknowledged entry when the process is killed w
   assert.deepEqual(lines, []);
 });
 
-Deno.test("openDenoKv() starts without its server, tells no password, and misses", async () => {
+Deno.test("openDenoKv() starts without its server, shows no password, and misses", async () => {
   const { clock } = shiftedClock();
   const told: string[] = [];
   const { log } = recordingLogger();

@@ -322,7 +322,7 @@ Deno.test("DV-100 inspect() takes the first endpoint that answers and names the 
   assert.equal(report.resolved, `${mirror.host}/copy/app:v1`);
 });
 
-Deno.test("inspect() tells of every endpoint that failed, and is transient when any of them is", async () => {
+Deno.test("inspect() reports every endpoint that failed, and is transient when any of them is", async () => {
   await using registry = await openFakeRegistry();
   using inspector = openTestInspector({
     plan: () => ({
@@ -417,7 +417,7 @@ for (
   });
 }
 
-Deno.test("head() tells the digest, or that the registry does not tell", async () => {
+Deno.test("head() gives the digest, or that the registry does not state it", async () => {
   await using registry = await openFakeRegistry();
   using inspector = openTestInspector();
   const digest = putMultiArch(registry, "app", makeMultiArch(["amd64"]));
@@ -452,7 +452,7 @@ Deno.test("DV-113 inspect() waits as long as a 429 asks, then succeeds", async (
   assert.deepEqual([architecturesOf(report), report.requests.manifestGet], [["amd64"], 2]);
 });
 
-Deno.test("inspect() tells a long Retry-After instead of waiting, and asks no more until then", async () => {
+Deno.test("inspect() reports a long Retry-After instead of waiting, and asks no more until then", async () => {
   await using registry = await openFakeRegistry();
   using inspector = openTestInspector();
   registry.intercept = () => new Response("", { status: 429, headers: { "retry-after": "30" } });

@@ -71,7 +71,7 @@ function planOf(endpoint: Endpoint): { readonly kind: "endpoints"; readonly endp
   return { kind: "endpoints", endpoints: [endpoint] };
 }
 
-Deno.test("inspect() tells a mirror for which registry it asks, and sends it its headers but nobody else", async () => {
+Deno.test("inspect() names to a mirror the registry that it asks for, and sends its headers to it alone", async () => {
   await using store = await openFakeRegistry();
   await using tokens = await openFakeRegistry({ login: { kind: "token", users: {}, anonymous: true } });
   await using mirror = await openFakeRegistry({

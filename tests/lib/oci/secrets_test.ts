@@ -80,7 +80,7 @@ Deno.test("invariant 6: inspect() keeps every secret out of what it says, logs, 
   );
 });
 
-Deno.test("inspect() stores private knowledge under a name that tells nothing", async () => {
+Deno.test("inspect() stores private answers under a name that reveals nothing", async () => {
   const canaries = ["user", "correct-horse-battery"];
   const login: Login = { kind: "basic", users: { user: "correct-horse-battery" } };
   const { said, report } = await runOnce({ login, kind: "basic", fault: "none", canaries });

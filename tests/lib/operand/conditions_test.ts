@@ -155,7 +155,7 @@ Deno.test("renderConditions() leaves the conditions of others as they are, behin
   assert.equal(conditions.length, 9);
 });
 
-Deno.test("220 renderConditions() tells how many pods still hold the gate while leaving", () => {
+Deno.test("220 renderConditions() says how many pods still hold the gate while leaving", () => {
   const conditions = renderConditions(see("101001"), {
     earlier: [],
     generation: 1,

@@ -27,7 +27,7 @@ function annotationOf(object: JsonObject, key: string): unknown {
 
 const SCORING = { nodeAffinityScoring: { enabled: true, platforms: [{ architecture: "arm64", weight: 50 }] } };
 
-Deno.test("183 convertObject() shows v1alpha1 only what v1alpha1 knows when the config has plugins", () => {
+Deno.test("183 convertObject() shows v1alpha1 only what v1alpha1 defines when the config has plugins", () => {
   const beta = makeConfig(BETA, { spec: { logVerbosity: "Normal", fallbackArchitecture: "", plugins: SCORING } });
   assert.deepEqual(convert(beta, ALPHA).spec, { logVerbosity: "Normal" });
 });

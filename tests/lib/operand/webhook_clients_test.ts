@@ -36,7 +36,7 @@ Deno.test("planWebhookClients() writes to the webhooks that point at us and to n
   ]);
 });
 
-Deno.test("planWebhookClients() knows us by URL when we are registered by URL", () => {
+Deno.test("planWebhookClients() recognises us by URL when we are registered by URL", () => {
   const endpoint = { kind: "url", baseUrl: "https://10.0.0.7:9443" } as const;
   const live = makeWebhooks({ url: "https://10.0.0.7:9443/validate" }, { url: "https://10.0.0.7:94430/validate" });
   const paths = planWebhookClients(live, { ...SETTINGS, endpoint }).map(({ path }) => path);

@@ -117,7 +117,7 @@ for (const [name, spec, ends] of RELEASED) {
   });
 }
 
-Deno.test("parseManagedTaint() knows the presets, and never owns the key of a cloud", () => {
+Deno.test("parseManagedTaint() accepts the presets, and never owns the key of a cloud", () => {
   const owners = ["archaware", "example.com/arch=arch:NoExecute", "gke", "ack", "kubernetes.io/arch=arch:NoSchedule"]
     .map((text) => {
       const parsed = parseManagedTaint(text);

@@ -30,7 +30,7 @@ Deno.test("parsePod() keeps unknown members of required terms, and only its own 
   assert.deepEqual(Object.keys(pod.annotations ?? {}), ["archway.dev/decision"]);
 });
 
-Deno.test("parsePod() tells an absent object from an empty one", () => {
+Deno.test("parsePod() distinguishes an absent object from an empty one", () => {
   assert.equal(podOf(rawPod()).annotations, undefined);
   assert.deepEqual({ ...podOf(rawPod({}, { annotations: {} })).annotations }, {});
   assert.equal(podOf(rawPod({}, { labels: null })).labels, undefined);

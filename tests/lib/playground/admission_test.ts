@@ -87,7 +87,7 @@ Deno.test("openAdmission() applies the webhook's JSON Patch to a new pod", async
   assert.equal(valueAt(review, "object", "metadata", "uid"), undefined);
 });
 
-Deno.test("openAdmission() shows a pod to be named by generateName without a name, and tells dryRun", async () => {
+Deno.test("openAdmission() shows a pod to be named by generateName without a name, and passes dryRun on", async () => {
   await using hook = await openHook(() => ({ allowed: true }));
   await register(hook, "MutatingWebhookConfiguration", {});
   await createPod(hook, { dryRun: true, metadata: { name: "", generateName: "web-" } });

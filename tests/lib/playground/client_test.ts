@@ -13,7 +13,7 @@ import { GATE, podBody } from "./make.ts";
 const clock = systemClock;
 const log = silentLogger;
 
-Deno.test("lib/k8s reads the playground's kubeconfig, reflects its pods and tells its refusals apart", async () => {
+Deno.test("lib/k8s reads the playground's kubeconfig, reflects its pods and distinguishes its refusals", async () => {
   const workDir = await Deno.makeTempDir();
   try {
     await using playground = await openPlayground({ clock, log, workDir });

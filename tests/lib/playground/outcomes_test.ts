@@ -30,7 +30,7 @@ const ROWS: readonly (readonly [PodDecision, KubeObject])[] = [
   ["release", pod({}, labels("removed", { [`${PREFIX}/image-inspect-error`]: "" }))],
 ];
 
-Deno.test("readOutcome() tells every final state by its marks", () => {
+Deno.test("readOutcome() recognises every final state by its labels and annotations", () => {
   for (const [decision, object] of ROWS) assert.equal(readOutcome(object, NODES).decision, decision);
 });
 

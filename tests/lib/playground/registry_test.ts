@@ -97,7 +97,7 @@ Deno.test("openRegistry() lets a test answer with faults instead", async () => {
   assert.equal((await get(registry, "/v2/demo/web/manifests/v1")).status, 200);
 });
 
-Deno.test("architecturesOf() knows images by tag and by digest", async () => {
+Deno.test("architecturesOf() finds images by tag and by digest", async () => {
   await using registry = await open();
   assert.deepEqual(registry.architecturesOf("demo/web:v1"), ["amd64", "arm64"]);
   assert.deepEqual(registry.architecturesOf(`demo/edge@${registry.digestOf("demo/edge", "v1")}`), ["arm64"]);

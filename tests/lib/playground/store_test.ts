@@ -14,7 +14,7 @@ Deno.test("ObjectStore.put() stamps a growing resourceVersion and keeps old vers
   assert.equal(store.get(Resource.pods, "default/p"), second);
 });
 
-Deno.test("ObjectStore tells every listener the same order even when a listener writes", () => {
+Deno.test("ObjectStore notifies every listener in the same order even when a listener writes", () => {
   const store = new ObjectStore();
   const seen: string[] = [];
   store.subscribe((change) => {

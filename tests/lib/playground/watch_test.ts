@@ -32,7 +32,7 @@ Deno.test("watch without a resourceVersion begins with what is there", async () 
   assert.equal(summary(await watch.next()), "ADDED a");
 });
 
-Deno.test("watch tells objects that enter or leave its selection as ADDED and DELETED", async () => {
+Deno.test("watch sends objects that enter or leave its selection as ADDED and DELETED", async () => {
   await using api = await serveCluster();
   await using watch = await api.watch(`${PODS}?watch=true&labelSelector=gate%3Dgated`);
   await api.send("POST", PODS, { body: podBody("a") });

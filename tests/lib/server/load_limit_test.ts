@@ -31,7 +31,7 @@ Deno.test("openLoadLimit() takes so many bytes of large requests, and small ones
   assert.ok(limit.enter(half) !== undefined);
 });
 
-Deno.test("openLoadLimit() tells of an episode when it begins and when it is over", () => {
+Deno.test("openLoadLimit() reports an episode when it begins and when it is over", () => {
   const { limit, said, pass } = open();
   const leave = limit.enter(MAX_LARGE_BYTES);
   for (let refused = 0; refused < 5; refused++) {

@@ -39,7 +39,7 @@ function untilWatcher(clock: FakeClock, holds: () => boolean): Promise<void> {
   return until("the watcher has looked", holds, () => clock.advance(POLL_MS));
 }
 
-Deno.test("openCertificateFiles() reloads when the pair changes and tells listeners once", async () => {
+Deno.test("openCertificateFiles() reloads when the pair changes and notifies listeners once", async () => {
   await using mount = await makeMount();
   const [first, second] = [await issue(), await issue()];
   await write(mount, { ...first, ca: "CA" });

@@ -4,7 +4,7 @@ import { isIssuedBy } from "../../../lib/tls/issued_by.ts";
 
 const validity = { nowMs: Date.now(), lifetimeMs: 86_400_000 };
 
-Deno.test("isIssuedBy() tells the authority of a certificate from others, in a bundle of several", async () => {
+Deno.test("isIssuedBy() distinguishes the authority of a certificate from others, in a bundle of several", async () => {
   const [ours, other] = [await issueAuthority(validity), await issueAuthority(validity)];
   const serving = await issueServing(ours, { ...validity, names: ["localhost"] });
   const rows: readonly (readonly [string, boolean | undefined])[] = [

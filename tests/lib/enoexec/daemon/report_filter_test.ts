@@ -17,7 +17,7 @@ Deno.test("ReportFilter lets a burst pass and then so many a second; what was he
   assert.equal(judge("d", 500), "report");
 });
 
-Deno.test("ReportFilter bears 200 containers a minute without holding one back", () => {
+Deno.test("ReportFilter accepts 200 containers a minute without holding one back", () => {
   const filter = new ReportFilter();
   const verdicts = Array.from({ length: 200 }, (_, at) => filter.judge(String(at), at * 300));
   assert.deepEqual([...new Set(verdicts)], ["report"]);

@@ -293,7 +293,7 @@ Deno.test("openCachedInspector() reads deeper when asked to, once", async () => 
   assert.equal(registry.take(), "2 GET, 0 HEAD");
 });
 
-Deno.test("openCachedInspector() tells of a digest that pins one platform also when the tag taught it", async () => {
+Deno.test("openCachedInspector() reports a digest that pins one platform also when the tag gave it", async () => {
   const { registry, inspect } = open();
   registry.mediaType = "application/vnd.oci.image.manifest.v1+json";
   await inspect(APP);
@@ -306,7 +306,7 @@ Deno.test("openCachedInspector() tells of a digest that pins one platform also w
   assert.deepEqual(byTag.findings, []);
 });
 
-Deno.test("openCachedInspector() knows after a restart what it knew before", async () => {
+Deno.test("openCachedInspector() has after a restart what it had before", async () => {
   const clock = new FakeClock();
   const kv = persistent(clock);
   const before = open({ kv, clock });

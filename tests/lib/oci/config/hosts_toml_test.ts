@@ -166,7 +166,7 @@ Deno.test("hosts.toml: headers of _default do not go to whatever host an image n
   ]]);
 });
 
-Deno.test("hosts.toml: mirrors are told for which registry they are asked, as containerd does", () => {
+Deno.test("hosts.toml: mirrors get the name of the registry that they are asked for, as containerd does", () => {
   const file = 'server = "https://up.io"\n[host."https://m.io"]\n[host."https://quay.io"]';
   const found = endpoints({ "quay.io/hosts.toml": file, "_default/hosts.toml": '[host."https://m.io"]' }, "quay.io/a");
   assert.deepEqual(found.map(({ host, namespace }) => [host, namespace]), [
@@ -192,7 +192,7 @@ Deno.test("parseHostsToml() warns of headers that cannot be sent, whose value it
   }
 });
 
-Deno.test("hostDirectories() knows both spellings of a port", () => {
+Deno.test("hostDirectories() accepts both spellings of a port", () => {
   assert.deepEqual(hostDirectories("reg.local:5000"), ["reg.local_5000_", "reg.local:5000", "_default"]);
   assert.deepEqual(hostDirectories("quay.io"), ["quay.io_443_", "quay.io", "_default"]);
 });

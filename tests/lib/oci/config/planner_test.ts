@@ -81,14 +81,14 @@ Deno.test("openPullPlanner() looks into the home before the system's folders, an
   assert.deepEqual(planner.problems(), []);
 });
 
-Deno.test("systemPaths() knows the usual cache of a home, and nothing of a home that is no absolute path", () => {
+Deno.test("systemPaths() has the usual cache of a home, and nothing of a home that is no absolute path", () => {
   const usual = systemPaths(readRegistryEnvironment({ HOME: "/home/me" }));
   assert.equal(usual.aliasCaches[0], "/home/me/.cache/containers/short-name-aliases.conf");
   const none = systemPaths(readRegistryEnvironment({ HOME: "me", XDG_CACHE_HOME: "" }));
   assert.deepEqual(none, systemPaths(NO_REGISTRY_ENVIRONMENT));
 });
 
-Deno.test("openPullPlanner() goes on without aliases when their cache is broken, and tells of it", () => {
+Deno.test("openPullPlanner() goes on without aliases when their cache is broken, and reports it", () => {
   using folder = makeFolder({ "aliases.conf": "[aliases]\nnginx = 4\n" });
   const system = {
     registriesConf: "/none/r",
@@ -111,7 +111,7 @@ Deno.test("openPullPlanner() gives the credential helpers of registries.conf, th
   assert.deepEqual(planner.credentialHelpers(), ["gcr"]);
 });
 
-Deno.test("openPullPlanner() tells of named folders that are not there", () => {
+Deno.test("openPullPlanner() reports named folders that are not there", () => {
   const planner = openPlanner({ hostsDir: "/none/hosts", certsDir: "/none/certs", registriesConfDir: "/none/conf.d" });
   assert.deepEqual(
     planner.problems(),
@@ -123,7 +123,7 @@ Deno.test("openPullPlanner() tells of named folders that are not there", () => {
   assert.deepEqual(planned(planner, "quay.io/a"), ["quay.io/a"]);
 });
 
-Deno.test("openPullPlanner() tells a broken file once, with its line, and refuses until it was readable", () => {
+Deno.test("openPullPlanner() reports a broken file once, with its line, and refuses until it was readable", () => {
   using folder = makeFolder({ "registries.conf": `${MOVE("m.io")}\nnot toml\n` });
   const log = keepLog();
   const planner = openPlanner({ registriesConf: `${folder.path}/registries.conf`, log });
@@ -171,7 +171,7 @@ Deno.test("openPullPlanner() refuses a host with an unpaired or foreign key in c
   assert.deepEqual(planned(planner, "empty.io/a"), ["empty.io/a"]);
 });
 
-Deno.test("openPullPlanner() trusts CA files and texts for every registry, and tells of a bad file", async () => {
+Deno.test("openPullPlanner() trusts CA files and texts for every registry, and reports a bad file", async () => {
   const authority = await issueAuthority(VALIDITY);
   using folder = makeFolder({ "ca.pem": authority.cert, "bad.pem": "junk" });
   const caFiles = [`${folder.path}/ca.pem`, `${folder.path}/bad.pem`, `${folder.path}/none.pem`];

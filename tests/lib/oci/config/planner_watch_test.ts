@@ -68,7 +68,7 @@ Deno.test("watch() sees a mounted ConfigMap change underneath its links", async 
   });
 });
 
-Deno.test("watch() keeps the last good file in force when an edit breaks it, and tells once", async () => {
+Deno.test("watch() keeps the last good file in force when an edit breaks it, and reports that once", async () => {
   using folder = makeFolder({ "registries.conf": MOVE("one.io"), "registries.conf.d/x.conf": "" });
   const log = keepLog();
   const planner = openPlanner({ registriesConf: `${folder.path}/registries.conf`, log });

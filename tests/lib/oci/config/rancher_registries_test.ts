@@ -105,7 +105,7 @@ Deno.test("registries.yaml: ca_file is read; without it the host is refused", as
   assert.match(String(planned(planner, "bad.local/a")), /^Misconfigured: .*no.pem is missing/);
 });
 
-Deno.test("registries.yaml: a broken file is told with its line, without its words, and costs only its mirrors", () => {
+Deno.test("registries.yaml: a broken file is reported with its line, without its words, and costs only its mirrors", () => {
   using folder = makeFolder({ "registries.yaml": 'mirrors: {}\nconfigs:\n  a: {auth: {password: "c4nary}\n' });
   const log = keepLog();
   const planner = openPlanner({ rancherRegistries: `${folder.path}/registries.yaml`, log });

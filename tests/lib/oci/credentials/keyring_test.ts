@@ -91,7 +91,7 @@ Deno.test("lookup() asks the helper of a host, once a minute, and gives what it 
   assert.equal(programs.calls("docker-credential-quay").length, 2);
 });
 
-Deno.test("lookup() asks the store for every other host, Docker Hub by its own name, and knows identity tokens", async () => {
+Deno.test("lookup() asks the store for every other host, Docker Hub by its own name, and accepts identity tokens", async () => {
   using programs = makePrograms();
   programs.program("docker-credential-store", `echo '{"Username":"<token>","Secret":"${CANARY}"}'`);
   const keyring = openKeyring({
@@ -153,7 +153,7 @@ Deno.test("lookup() asks every helper of registries.conf for every host, as they
   assert.deepEqual(programs.calls("docker-credential-one"), ["get|quay.io", "get|https://index.docker.io/v1/"]);
 });
 
-Deno.test("lookup() tells of a failing helper once, never what it wrote, and is silent about one that has nothing", async () => {
+Deno.test("lookup() reports a failing helper once, never what it wrote, and is silent about one that has nothing", async () => {
   using programs = makePrograms();
   programs.program("docker-credential-fails", `echo ${CANARY}; echo ${CANARY} >&2; exit 2`);
   programs.program("docker-credential-none", "echo credentials not found in native keychain; exit 1");

@@ -137,7 +137,7 @@ Deno.test("kubelet plugins: a burst for one image runs the plugin once", async (
   assert.equal(programs.calls("ecr").length, 1);
 });
 
-Deno.test("kubelet plugins: a failing plugin is told once, rested, and asked again", async () => {
+Deno.test("kubelet plugins: a failing plugin is reported once, rested, and asked again", async () => {
   using programs = makePrograms();
   programs.program("ecr", `echo ${CANARY}; exit 1`);
   const { ask, clock, log } = open(programs, configFor("ecr"));
@@ -154,7 +154,7 @@ Deno.test("kubelet plugins: a failing plugin is told once, rested, and asked aga
   assert.ok(!JSON.stringify(log.lines).includes(CANARY));
 });
 
-Deno.test("kubelet plugins: a missing plugin, a missing and a broken configuration are told and cost nothing else", async () => {
+Deno.test("kubelet plugins: a missing plugin, a missing and a broken configuration are reported and cost nothing else", async () => {
   using programs = makePrograms();
   const gone = open(programs, configFor("gone"));
   assert.deepEqual(await gone.ask(HOST, "a"), []);

@@ -86,7 +86,7 @@ Deno.test("inspect() waits for no name server of its own behind a proxy, but sti
   assert.equal(proxy.heads.length, 1);
 });
 
-Deno.test("inspect() tells no password of the proxy when that refuses", async () => {
+Deno.test("inspect() shows no password of the proxy when that refuses", async () => {
   await using proxy = openTunnelProxy(undefined);
   const proxies = readProxySettings({ HTTPS_PROXY: `http://user:c4nary@${proxy.origin.slice(7)}` });
   using inspector = openTestInspector({ transport: { scheme: "https", verifyTls: false }, proxies });

@@ -189,7 +189,7 @@ for (
   });
 }
 
-Deno.test("send() is Unreachable, and tells no query, when nobody listens", async () => {
+Deno.test("send() is Unreachable, and shows no query, when nothing listens", async () => {
   using transport = open();
   const error = await failure(transport, get("http://127.0.0.1:1/v2/a?token=hunter2"));
   assert.equal(error.failure.reason, "Unreachable");
@@ -281,7 +281,7 @@ Deno.test("send() keeps the credential within the origin when it is redirected",
   }
 });
 
-Deno.test("send() tells no path that it was redirected to: it may be a signed one", async () => {
+Deno.test("send() shows no path that it was redirected to: it may be a signed one", async () => {
   await using registry = await openFakeRegistry();
   using transport = open();
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });

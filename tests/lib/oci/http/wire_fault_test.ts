@@ -45,6 +45,6 @@ for (const [text, reason, what] of SAYINGS) {
   });
 }
 
-Deno.test("describeWireFault() repeats a bounded part of what it is told", () => {
+Deno.test("describeWireFault() repeats a bounded part of what it is given", () => {
   assert.ok(describeWireFault("x".repeat(10_000)).what.length < 300);
 });

@@ -149,7 +149,7 @@ Deno.test("RequestLimiter.run() pauses the host that says Retry-After, sends aga
   assert.deepEqual(sent, [0, 1_000, 1_000]);
 });
 
-Deno.test("RequestLimiter.run() tells when to come back instead of waiting out a long pause", async () => {
+Deno.test("RequestLimiter.run() says when to come back instead of waiting out a long pause", async () => {
   const clock = new FakeClock();
   const limiter = open(clock);
   assert.equal((await run(limiter, () => Promise.resolve(answer(429, { "retry-after": "30" })))).status, 429);

@@ -39,7 +39,7 @@ function label(text: string): VariantLabel {
   return parsed.value;
 }
 
-Deno.test("parseArchTaint() knows the presets and KEY=arch", () => {
+Deno.test("parseArchTaint() accepts the presets and KEY=arch", () => {
   assert.equal(taint("gke").key, ARCH);
   assert.equal(taint("ack").key, ARCH);
   assert.equal(taint("archaware").key, "supported-arch");
@@ -53,7 +53,7 @@ Deno.test("parseArchTaint() knows the presets and KEY=arch", () => {
   }
 });
 
-Deno.test("planTolerations() adds what is missing and knows blanket tolerations", () => {
+Deno.test("planTolerations() adds what is missing and recognises blanket tolerations", () => {
   const plan = (tolerations: unknown): readonly string[] =>
     planTolerations(podOf(rawPod({ tolerations })), { architectures: [AMD64, ARM64], taints: [taint("gke")] })
       .map(({ value }) => value);

@@ -36,7 +36,7 @@ function told({ standing, why, next }: PodExplanation): string {
   return [standing, ...why, ...next.map((step) => `> ${step}`)].join("\n");
 }
 
-Deno.test("explainPod() tells of a placed pod what its images share, what it prefers, and nothing to do", () => {
+Deno.test("explainPod() says of a placed pod what its images share, what it prefers, and nothing to do", () => {
   const story = decided(gatedPod(), { configs: configs(cluster({ platforms: [weigh(ARM64, 5)] })) });
   assert.equal(story.state, "pending");
   assert.match(told(story), /run on \{amd64, arm64\}, so it may run only there/);
@@ -52,7 +52,7 @@ Deno.test("explainPod() names the nodes to look at when the scheduler finds none
   assert.match(told(story), /> .*kubectl get nodes -l 'kubernetes\.io\/arch in \(amd64,arm64\)'/);
 });
 
-Deno.test("explainPod() tells of a waiting pod for how long, how often it failed and why", () => {
+Deno.test("explainPod() says of a waiting pod for how long, how often it failed and why", () => {
   const story = decided(gatedPod({ containers: [container("broken")] }));
   assert.equal(story.state, "gated");
   assert.match(told(story), /Held by Archway's gate for 3s/);
@@ -97,7 +97,7 @@ Deno.test("explainPod() says which image lacks what when no architecture is shar
   assert.match(told(story), /> .*single-amd64 has amd64; single-arm64 has arm64\.\n> Then recreate the pod/);
 });
 
-Deno.test("explainPod() says that nobody knows where a pod runs that fell back or was released", () => {
+Deno.test("explainPod() says that it is unknown where a pod runs that fell back or was released", () => {
   const givenUp = { gateAgeMs: 100_000, failedAttempts: 9 };
   const broken = gatedPod({ containers: [container("broken")] });
   const released = decided(broken, givenUp);
@@ -108,7 +108,7 @@ Deno.test("explainPod() says that nobody knows where a pod runs that fell back o
   assert.match(told(fallen), /Inspection failed until Archway gave up: .*broken/);
 });
 
-Deno.test("explainPod() tells of foreign gates, whose they are not", () => {
+Deno.test("explainPod() says of foreign gates, whose they are not", () => {
   const story = decided(gatedPod({ schedulingGates: [{ name: GATE }, { name: "kueue.x-k8s.io/admission" }] }));
   assert.equal(story.state, "held");
   assert.match(told(story), /still held by kueue\.x-k8s\.io\/admission/);

@@ -39,7 +39,7 @@ for (
   });
 }
 
-Deno.test("ownRequirement() tells the term that carries the record from the user's", () => {
+Deno.test("ownRequirement() distinguishes the term that carries the record from the user's", () => {
   const [ours, users] = [term(["zone", "z"], [ARCH, AMD64, ARM64]), term([ARCH, AMD64])];
   const own = ownRequirement(podOf(recorded("place", [AMD64, ARM64], [ours, users])));
   assert.deepEqual(own?.architecturesOf(own === undefined ? {} : ours), [AMD64, ARM64]);

@@ -70,7 +70,7 @@ Deno.test("parseRecord() takes nothing that is no record", () => {
   );
 });
 
-Deno.test("recordOf() speaks of decisions that end a pod's wait", () => {
+Deno.test("recordOf() records decisions that end a pod's wait", () => {
   const kept = recordOf(decide(factsOf(gatedPod())));
   assert.deepEqual([kept?.decision, kept?.architectures], ["place", [AMD64, ARM64]]);
   assert.equal(recordOf({ kind: "ignore", reason: "DaemonSet" }), undefined);

@@ -126,7 +126,7 @@ Deno.test("reportsOf() warns when the cluster offers none of the architectures",
   assert.match(all[0]?.message ?? "", /No node or pool of this cluster offers \{amd64, arm64\}/);
 });
 
-Deno.test("reportsOf() tells of a refused write and of a bare release", () => {
+Deno.test("reportsOf() reports a refused write and of a bare release", () => {
   const facts = factsOf(gatedPod());
   const refused = reportsOf(facts.pod, { kind: "refused", why: "403" });
   assert.deepEqual(reasons(refused), ["Warning ArchAwareSchedGateRemovalFailed"]);
@@ -152,7 +152,7 @@ Deno.test("DV-13 gateAddedReport() names the gate", () => {
   assert.match(gateAddedReport().message, /multiarch.openshift.io\/scheduling-gate/);
 });
 
-Deno.test("auditReports() tells in one event what would be done", () => {
+Deno.test("auditReports() says in one event what would be done", () => {
   const facts = factsOf(gatedPod());
   const audited = { ...facts, settings: { ...facts.settings, audit: true } };
   const [report, ...more] = auditReports(auditDecision(audited));
