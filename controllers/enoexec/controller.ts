@@ -1,4 +1,4 @@
-// Exec format errors: tells people which container was to run a program of another architecture, and why.
+// Exec format errors: reports which container was to run a program of another architecture, and why.
 //
 //   daemon ─▶ ENoExecEvent ─┐
 //                           ├─▶ pod, node, image ─▶ decide ─▶ label and event on the pod ─▶ record, repair

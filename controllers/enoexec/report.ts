@@ -34,7 +34,7 @@ export interface SeenFailure {
   readonly isCertain: boolean;
 }
 
-/** What Archway knows of a container's image. */
+/** What is known of a container's image. */
 export interface KnownImage {
   readonly digest: string;
   /** With those that the pod's RuntimeClass emulates. */
@@ -142,7 +142,7 @@ async function labelPod(
   }
 }
 
-/** What Archway knows of the image, or can learn in a moment; undefined when that is nothing. */
+/** What is known of the image, or can be found out in a moment; undefined when that is nothing. */
 export async function inspectContainer(
   { images, clock, settingsOf }: ExecFormatDeps,
   { pod, container, signal }: {

@@ -42,7 +42,7 @@ export interface SecretPaths {
 export interface OperatorDeps {
   /** The API server. */
   readonly api: KubeApi;
-  /** The same for an installation that is being deleted: its Lease goes before it has left, and nobody leads after it. */
+  /** The same for an installation that is being deleted: its Lease is deleted before its other objects, and no replica leads after it. */
   readonly unfencedApi: KubeApi;
   /** Takes events without waiting. */
   readonly events: EventRecorder;

@@ -121,7 +121,7 @@ async function countEvents(
   return { settledEvents, pendingEvents: events.length - settledEvents };
 }
 
-/** Whether nothing will come of an event any more: it bears the error label, or is a record of an image. */
+/** Whether nothing will come of an event any more: it has the error label, or is a record of an image. */
 function isSettled(event: KubeObject): boolean {
   const isMarked = event.metadata.labels?.[EnoexecLabel.error] !== undefined || isFailedImage(event);
   return isMarked && !isLeaving(event);

@@ -44,7 +44,7 @@ export type EventVerdict =
     readonly architecture: string;
   };
 
-/** Its status comes in a second write, and the kubelet tells of a container a moment after its start (ms). */
+/** Its status comes in a second write, and the kubelet reports a container a moment after its start (ms). */
 const GRACE_MS = 10_000;
 /** A container whose entry point failed has ended before anybody can look; its status says so a moment later (ms). */
 const SETTLE_MS = 2_000;

@@ -32,7 +32,7 @@ export type InstallationState =
 
 /** The exec format error monitor: its DaemonSet, and the ENoExecEvents that were not worked off. */
 export interface MonitorFacts {
-  /** `refused`: it was to be made lately, and the API server did not let us; `unread`: nobody asked. */
+  /** `refused`: it was to be made lately, and the API server did not let us; `unread`: not asked for. */
   readonly daemonSet: "absent" | "current" | "drifted" | "leaving" | "refused" | "unread";
   /** Whether it is known what image the daemon runs. */
   readonly hasImage: boolean;

@@ -19,7 +19,7 @@ export interface AddressState<C> {
   beganAtMs: number;
   /** Handshakes that it may begin. */
   readonly handshakes: TokenBucket;
-  /** Those that it may begin although strangers have used up what they have together. */
+  /** Those that it may begin although unproven clients have used up their common share. */
   readonly reserve: TokenBucket;
 }
 
@@ -41,7 +41,7 @@ export interface HandshakeRates {
   /** Of all addresses together that proved nothing. */
   readonly strangers: TokenRate;
   /**
-   * Of one address beyond that. An API server that has not proven itself yet gets a connection by them whatever strangers
+   * Of one address beyond that. An API server that has not proven itself yet gets a connection by them whatever other clients
    * use up, and needs one to be proven.
    */
   readonly reserve: TokenRate;

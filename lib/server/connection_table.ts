@@ -1,5 +1,5 @@
 // Which connections of the webhook port are kept. A connection is proven once a request came over it by an accepted path;
-// until then it is worth as much as any stranger's. Under pressure the unproven go first: those of addresses that proved
+// until then it is worth as much as one of any client. Under pressure the unproven go first: those of addresses that proved
 // nothing, of the address with the most of them, the oldest.
 //
 //   waiting ─▶ handshake ─▶ idle ─▶ body ─▶ answer ─▶ idle …      each phase has its time limit

@@ -16,7 +16,7 @@ export interface Pace {
 /** A turn may come so much early after one that came late (ms): a busy machine wakes sleepers late. */
 const CREDIT_MS = 300;
 
-/** Makes a pace. Turns that nobody took are not made up for, but for {@link CREDIT_MS}. */
+/** Makes a pace. Turns that were not taken are not made up for, but for {@link CREDIT_MS}. */
 export function openPace(clock: Clock): Pace {
   const everyMs = 1_000 / WRITES_A_SECOND;
   let nextMs = 0;

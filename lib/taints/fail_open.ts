@@ -1,7 +1,7 @@
-// When a replica that does not lead lifts the taints: with nobody to give tolerations, they would keep new pods from every
+// When a replica that does not lead lifts the taints: with no leader to give tolerations, they would keep new pods from every
 // node.
 
-/** What a replica knows of the leader. */
+/** What a replica has observed of the leader. */
 export interface LeaderSilence {
   readonly isLeader: boolean;
   /** Since a renewal of the Lease was last seen; since the start of this process when none was (ms). */

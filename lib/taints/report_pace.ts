@@ -1,4 +1,4 @@
-// When the progress is reported: each phase that lasts, and numbers now and then. A phase of a moment is nobody's news.
+// When the progress is reported: each phase that lasts, and numbers now and then. A phase of a moment is not reported.
 import type { TaintPhase } from "./next_step.ts";
 
 /** What was reported, and what is seen since. */

@@ -25,7 +25,7 @@ const ANNOTATIONS: Readonly<Record<string, string>> = {
   [`${BUNDLE}.channel.default.v1`]: CHANNEL,
 };
 
-/** Kinds of the base that are shipped as they are. The CSV stands for most others; OLM knows no NetworkPolicy. */
+/** Kinds of the base that are shipped as they are. The CSV stands for most others; OLM accepts no NetworkPolicy. */
 const SHIPPED: readonly string[] = ["CustomResourceDefinition", "PodDisruptionBudget", "Service", "ClusterRole"];
 
 const CSV_SPEC = z.looseObject({

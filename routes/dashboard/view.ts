@@ -27,7 +27,7 @@ export interface DashboardView {
   readonly registries: readonly RegistryView[];
   /** What was decided lately. */
   readonly board: BoardSnapshot;
-  /** Containers that were to run a program of another architecture; undefined where nobody looks for them. */
+  /** Containers that were to run a program of another architecture; undefined where they are not looked for. */
   readonly execFormat: readonly ExecFormatView[] | undefined;
 }
 

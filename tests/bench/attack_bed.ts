@@ -1,4 +1,4 @@
-// The API server's own reviews while strangers load the webhook port: how long they take, whether any pod passes ungated,
+// The API server's own reviews while other clients load the webhook port: how long they take, whether any pod passes ungated,
 // and how much memory the service holds.
 import { type ClusterAccess, expectStatus, read } from "../cluster/support/cluster_access.ts";
 import { index, openWorkingBed } from "../cluster/support/walk_bed.ts";
@@ -8,13 +8,13 @@ import { readCpuMs, readMemoryMb } from "./process_usage.ts";
 import { percentile } from "./statistics.ts";
 import type { AttackPlan, AttackReport } from "./webhook_attack.ts";
 
-/** What the strangers do, and for how long. */
+/** What these clients do, and for how long. */
 export type Attack = Omit<AttackPlan, "addresses"> & { readonly seconds: number };
 
 /** The load that the limits of docs/webhook-security.md are stated for. */
 export const FULL_ATTACK: Attack = { idle: 12_000, halves: 2_100, bodies: 100, perSecond: 500, seconds: 60 };
 
-/** Where the strangers are: `nowhere` is a port of another process that closes all connections, the load without us. */
+/** Where these clients connect from: `nowhere` is a port of another process that closes all connections, the load without us. */
 export const ORIGINS = ["nowhere", "other addresses", "the API server's address"] as const;
 
 /** One of {@link ORIGINS}. */
@@ -31,7 +31,7 @@ export interface Reviews {
   readonly cpuMsPerSecond: number;
 }
 
-/** What was measured with strangers, and right before that without them: the machine may have other work in between. */
+/** What was measured with them, and right before that without them: the machine may have other work in between. */
 export interface AttackResult {
   readonly quiet: Reviews;
   readonly attacked: Reviews;

@@ -240,7 +240,7 @@ Deno.test("cluster: reflector and leader survive kills of the API server, and lo
     await waitUntil("all of it", () => reflector.size === 3 + 2 * round, { deadlineMs: 10_000 });
   }
   await waitUntil("a leader", () => isLeading);
-  // The server has started anew since then and knows no history of that time.
+  // The server was restarted since then and has no history of that time.
   const resourceVersion = before.metadata.resourceVersion ?? "";
   const watch = async (): Promise<void> => {
     for await (const _event of api.watch(configMaps, { namespace, resourceVersion, timeoutSeconds: 5 }, never));

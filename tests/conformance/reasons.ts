@@ -13,7 +13,7 @@ export type Reason =
      */
     readonly of: "behaviour" | "internals" | "plan";
     readonly why: string;
-    /** The test that shows what happens instead. It speaks before tests that carry the id. */
+    /** The test that shows what happens instead. It is shown before tests that carry the id. */
     readonly by?: string;
   }
   | { readonly ids: readonly string[]; readonly status: "not yet"; readonly why: string }
@@ -268,7 +268,7 @@ export const REASONS: readonly Reason[] = [
   { ids: ["DV-72"], status: "covered", why: "pods are placed by the leader", by: LEASE },
 ];
 
-/** The reason that speaks for a row, if any does. */
+/** The reason of a row, if any does. */
 export function reasonOf(id: string, reasons: readonly Reason[] = REASONS): Reason | undefined {
   return reasons.find(({ ids }) => parseClaim(ids.join(" ")).ids.includes(id));
 }

@@ -21,7 +21,7 @@ export type Login =
   | {
     readonly kind: "token";
     readonly users: Readonly<Record<string, string>>;
-    /** Also gives tokens to strangers. */
+    /** Also gives tokens without a login. */
     readonly anonymous: boolean;
     /** Refresh tokens that the token server takes. */
     readonly identityTokens?: readonly string[];

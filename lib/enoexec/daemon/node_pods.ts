@@ -36,7 +36,7 @@ interface PodView extends NodePod {
 const MAX_DELETED = 500;
 const CONFIG_HASH = "kubernetes.io/config.hash";
 
-/** Opens them. `onChange` hears of every change, so that failures that waited for it can be placed. */
+/** Opens them. `onChange` is called for every change, so that failures that waited for it can be placed. */
 export function openNodePods(
   { api, clock, log }: { readonly api: ReadApi; readonly clock: Clock; readonly log: Logger },
   { nodeName, onChange }: { readonly nodeName: string; readonly onChange: () => void },

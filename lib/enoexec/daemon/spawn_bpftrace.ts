@@ -10,7 +10,7 @@ const BPFTRACE = "/usr/bin/bpftrace";
 const MAX_LINE = 65_536;
 /** What is kept of its standard error. */
 const MAX_STDERR = 8_192;
-/** Longest orderly end after SIGTERM (ms): the maps are printed and the probes let go. */
+/** Longest orderly end after SIGTERM (ms): the maps are printed and the probes detached. */
 const GRACE_MS = 2_000;
 
 /** Starts it with a script. It gets nothing of our environment. */

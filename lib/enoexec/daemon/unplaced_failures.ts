@@ -25,7 +25,7 @@ export class UnplacedFailures<T> {
   }
 
   /**
-   * Takes out those whose pod `find` knows now, and those that have waited too long. While `canExpire` does not hold, the
+   * Takes out those whose pod `find` now returns, and those that have waited too long. While `canExpire` does not hold, the
    * pods of the node are not known, and nothing has waited too long.
    */
   settle<P>(

@@ -240,7 +240,7 @@ export class TargetRepository {
   }
 }
 
-/** Not "who are you"; nor "not there" to a stranger, which some registries say instead. */
+/** Not "who are you"; nor "not there" to a client that is not logged in, which some registries say instead. */
 function isFinalWrite({ status }: Answer, isLoggedIn: boolean): boolean {
   return status !== 401 && status !== 403 && (status !== 404 || isLoggedIn);
 }

@@ -21,7 +21,7 @@ interface Rule {
 interface NextFacts extends ExplainFacts {
   readonly pod: PodView;
   readonly failing: boolean;
-  /** What to do about the failure that the pod's annotation tells of. */
+  /** What to do about the failure that the pod's annotation names. */
   readonly mend: string;
 }
 

@@ -21,7 +21,7 @@ export interface ArchwayOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Replicas behind one balancer share its URL and an authority. Default: a URL and an authority of its own. */
   readonly front?: { readonly webhookUrl: string; readonly authority: CertificateAuthority };
-  /** Keeps the image cache on disk (in a folder that goes with the process), so that a restart knows it. Default memory. */
+  /** Keeps the image cache on disk (in a folder that goes with the process), so that it survives a restart. Default memory. */
   readonly persistCache?: boolean;
   /** Default `deno run -P=serve main.ts`, with the permissions of the image; a compiled or bundled form for measurements. */
   readonly command?: readonly [string, ...string[]];

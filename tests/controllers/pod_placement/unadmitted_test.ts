@@ -1,4 +1,4 @@
-// The sweep of a sweep: what it counts, and that it tells once.
+// The sweep of a sweep: what it counts, and that it reports once.
 import assert from "node:assert/strict";
 import { openUnadmitted } from "../../../controllers/pod_placement/unadmitted.ts";
 import type { EventInput } from "../../../lib/k8s/event_input.ts";

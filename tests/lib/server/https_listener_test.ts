@@ -138,7 +138,7 @@ Deno.test("openHttpsListener() closes the oldest unproven connections beyond its
   assert.deepEqual(bench.drops, ["address", "address"]);
   for (let count = 0; count < 4; count++) others.push(await bench.connect("127.0.0.3"));
   assert.ok(bench.drops.includes("unproven") || bench.drops.length > 2);
-  // The address of a proven connection is not made to give way to strangers.
+  // The address of a proven connection is not made to give way to other clients.
   const late = await bench.connect();
   for (let count = 0; count < 6; count++) await bench.connect(`127.0.0.${10 + count}`);
   assert.equal(await bench.send(late, post(SECRET_PATH)), "HTTP/1.1 200 OK");

@@ -156,7 +156,7 @@ Deno.test("send() rejects with the caller's reason when the caller leaves", asyn
   answering.resolve(new Response(""));
 });
 
-/** A server that speaks as badly as it is told. */
+/** A server that sends what it is given, well-formed or not. */
 function listenRaw(answer: string): { readonly origin: string } & AsyncDisposable {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const serving = (async () => {
