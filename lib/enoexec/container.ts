@@ -89,12 +89,15 @@ function readEnd(ended: JsonObject, id: string): ContainerEnd {
 
 /** Where every pod finds its token: it hides no program. */
 const TOKEN_PATH = "/var/run/secrets/kubernetes.io/serviceaccount";
+/** The kubelet mounts a file at the path that the pod names. */
+const MESSAGE_PATH = "/dev/termination-log";
 
 function isImagesOwn(spec: JsonObject): boolean {
   const mounts = (listAt(spec, "volumeMounts") ?? []).filter((mount) => textAt(mount, "mountPath") !== TOKEN_PATH);
   const isUnset = (name: string): boolean => (listAt(spec, name) ?? []).length === 0;
-  return ["command", "args", "env", "envFrom"].every(isUnset) && mounts.length === 0 &&
+  return ["command", "args", "env", "envFrom", "volumeDevices"].every(isUnset) && mounts.length === 0 &&
     ["workingDir", "targetContainerName"].every((name) => textAt(spec, name) === "") &&
+    ["", MESSAGE_PATH].includes(textAt(spec, "terminationMessagePath")) &&
     spec["stdin"] !== true && !runsMore(spec) && !hasProfileOfNode(spec);
 }
 
@@ -110,9 +113,13 @@ function hasProfileOfNode(spec: unknown): boolean {
   return textAt(objectAt(objectAt(spec, "securityContext"), "seccompProfile"), "type") === "Localhost";
 }
 
-/** Whether no other container reaches into the containers of a pod; through their processes it would reach their files. */
+/**
+ * Whether nothing of the pod reaches into its containers: through their processes others would reach their files, and who
+ * answers for the names of hosts chooses what is downloaded.
+ */
 function isAlone(spec: JsonObject | undefined): boolean {
-  return spec?.["shareProcessNamespace"] !== true && spec?.["hostPID"] !== true && !hasProfileOfNode(spec);
+  const hasNames = (listAt(spec, "hostAliases") ?? []).length > 0 || objectAt(spec, "dnsConfig") !== undefined;
+  return !hasNames && spec?.["shareProcessNamespace"] !== true && spec?.["hostPID"] !== true && !hasProfileOfNode(spec);
 }
 
 const CONTAINER_ID = /^.+:\/\/[a-f0-9]{64}$/;

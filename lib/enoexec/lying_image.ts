@@ -26,7 +26,9 @@ export function failedImageOf(facts: StartFacts): FailedImage | undefined {
   if (inspected === undefined || runtimeClassName !== "" || !endedAtOnce(container)) return undefined;
   const { digest, architectures } = inspected;
   if (!architectures.includes(architecture)) return undefined;
-  const isSame = container.imageId.endsWith(digest) || container.image.endsWith(digest);
+  // The pod's spec does not say what has failed: its image can be changed while a container runs. The status can, of the
+  // latest container.
+  const isSame = container.imageId.endsWith(digest) && container.end?.id === container.ids[0];
   return {
     digest,
     architecture,

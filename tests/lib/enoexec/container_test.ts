@@ -62,6 +62,9 @@ const OWN: readonly (readonly [says: string, container: Readonly<Record<string, 
   ["an input that people type into", { stdin: true }, false],
   ["a profile of system calls from the node", { securityContext: { seccompProfile: { type: "Localhost" } } }, false],
   ["the runtime's profile", { securityContext: { seccompProfile: { type: "RuntimeDefault" } } }, true],
+  ["a file for last words over one of the image", { terminationMessagePath: "/app/run" }, false],
+  ["the usual file for last words", { terminationMessagePath: "/dev/termination-log" }, true],
+  ["a device", { volumeDevices: [{ name: "v", devicePath: "/app/run" }] }, false],
   ["the processes of another container", { targetContainerName: "d" }, false],
 ];
 for (const [says, container, isOwn] of OWN) {
@@ -73,6 +76,8 @@ for (const [says, container, isOwn] of OWN) {
 const SHARED: readonly (readonly [says: string, spec: Readonly<Record<string, unknown>>])[] = [
   ["containers share their processes", { shareProcessNamespace: true }],
   ["containers see the node's processes", { hostPID: true }],
+  ["names of hosts are its own", { hostAliases: [{ ip: "192.0.2.1", hostnames: ["download.example.com"] }] }],
+  ["name servers are its own", { dnsConfig: { nameservers: ["192.0.2.1"] } }],
   ["profile of system calls is from the node", { securityContext: { seccompProfile: { type: "Localhost" } } }],
 ];
 for (const [says, spec] of SHARED) {

@@ -12,7 +12,7 @@ import {
   parseFailedImage,
 } from "../../../lib/enoexec/failed_image.ts";
 import { failedImageOf, type StartFacts } from "../../../lib/enoexec/lying_image.ts";
-import { ended, makeFailedPod } from "./make.ts";
+import { ended, idOf, makeFailedPod } from "./make.ts";
 
 const DIGEST = `sha256:${"ab".repeat(32)}`;
 const NOW_MS = Date.parse("2026-11-21T12:00:00Z");
@@ -94,6 +94,18 @@ const SAYS: readonly (readonly [title: string, facts: StartFacts, scope: string]
   [
     "remembers for the namespace where the tag may have moved",
     start({}, { status: { state: ended(1), imageID: "r/app@sha256:00" } }),
+    "shop",
+  ],
+  [
+    "remembers for the namespace where the pod was given this image after another one had failed",
+    start({}, { container: { image: `r/app@${DIGEST}` }, status: { state: ended(255), imageID: "r/evil@sha256:00" } }),
+    "shop",
+  ],
+  [
+    "remembers for the namespace where another container, maybe of another image, has failed before",
+    start({}, {
+      status: { state: { running: {} }, lastState: ended(255, { id: idOf("b") }), imageID: `r/app@${DIGEST}` },
+    }),
     "shop",
   ],
   ["says nothing of an image that does not claim the architecture", start({ architecture: "s390x" }), "nothing"],
