@@ -35,7 +35,8 @@ Deno.test("node: architecture taints: what runs stays, new pods run, a kubelet r
     });
   }
   const stood = await Promise.all(before.map(([name]) => standing(lab, namespace, name)));
-  await install(lab, { image, components: COMPONENTS, patch: ON_NATIVE_NODES });
+  const args = [`--insecure-registry=${lab.lab.registry}`];
+  await install(lab, { image, args, components: COMPONENTS, patch: ON_NATIVE_NODES });
   await configure(lab);
   await t.step("every node gets its taint, and no running pod is touched by it", async () => {
     await kubectl(
@@ -77,7 +78,11 @@ Deno.test("node: architecture taints: what runs stays, new pods run, a kubelet r
     assert.deepEqual(writes, []);
   });
   await t.step("with the config the taints go", async () => {
-    await kubectl(lab, "delete", "clusterpodplacementconfig", "cluster", "--timeout=90s");
+    // A replica may still be on its way back from the node that was away.
+    await waitUntil("the config to be deletable", async () => {
+      const gone = ["delete", "clusterpodplacementconfig", "cluster", "--ignore-not-found", "--timeout=90s"];
+      return (await lab.kubectl(gone)).code === 0;
+    }, { deadlineMs: 120_000, intervalMs: 1_000 });
     await waitForTaints(lab, { n1: "", n2: "", n3: "" });
     await uninstall(lab, { components: COMPONENTS });
   });
