@@ -46,7 +46,7 @@ export const ALLOWED_SKIPS: readonly AllowedSkip[] = [
     reason: "an EndpointSlice takes no loopback address, and the machine may have no other",
   },
   {
-    tests: ["exec format errors: the daemon"],
+    tests: ["exec format errors: the daemon", "node: exec format errors"],
     need: "traceableKernel",
     reason: "the kernel may have no type information (BTF) or no tracefs",
   },

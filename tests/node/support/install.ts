@@ -12,11 +12,15 @@ const BASE = "localhost/archway-test-base:v1";
 /** The namespace of manifests/base. */
 export const NAMESPACE = "archway-system";
 
-/** Builds the image for both architectures and pushes it to the lab's registry. Gives its reference. */
-export async function buildAndPush(lab: OpenLab, tag = "dev"): Promise<string> {
+/** Builds an image for both architectures and pushes it to the lab's registry. Gives its reference. */
+export async function buildAndPush(
+  lab: OpenLab,
+  tag = "dev",
+  { form = "bundle" }: { readonly form?: "bundle" | "daemon" } = {},
+): Promise<string> {
   await buildBaseImage(BASE);
   const name = `${lab.lab.registry}/archway:${tag}`;
-  const task = ["task", "image", `--name=${name}`, "--form=bundle", `--base=${BASE}`];
+  const task = ["task", "image", `--name=${name}`, `--form=${form}`, `--base=${BASE}`];
   const env = { DENO_BIN_ARM64: await findDeno("arm64") };
   await runCommand(Deno.execPath(), task, { cwd: ROOT, env });
   await runCommand("buildah", ["manifest", "push", "--all", "--tls-verify=false", name, `docker://${name}`]);
@@ -28,6 +32,14 @@ export async function ensureImage(lab: OpenLab): Promise<string> {
   const response = await fetch(`http://${lab.lab.registry}/v2/archway/tags/list`);
   const tags = await response.text();
   return tags.includes('"dev"') ? `${lab.lab.registry}/archway:dev` : await buildAndPush(lab);
+}
+
+/** The image of the daemon, built at its first use in a run. */
+export async function ensureDaemonImage(lab: OpenLab): Promise<string> {
+  const tags = await (await fetch(`http://${lab.lab.registry}/v2/archway/tags/list`)).text();
+  return tags.includes('"daemon"')
+    ? `${lab.lab.registry}/archway:daemon`
+    : await buildAndPush(lab, "daemon", { form: "daemon" });
 }
 
 /** Keeps the replicas off the emulated node, where a start takes up to two minutes. */

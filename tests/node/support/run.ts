@@ -4,6 +4,9 @@
 // Two stages, because the API server and the tests live in the network namespace of the first node:
 //   run.ts           programs, host n1, clean_up.sh as a watcher of this process, then itself once more inside of n1's network
 //   run.ts --inside  control plane, registry, the other hosts, nodes; then `deno test` with the coordinates in its environment
+import { unpackPackages } from "../../../manifests/image/bpftrace.ts";
+import { PACKAGE_CACHE } from "../../../manifests/image/image.ts";
+import { has } from "../../support/needs.ts";
 import { daemonTasks, ENTER, LAB_NAME_VARIABLE, labName, openNodeHost } from "./node_host.ts";
 import { LAB_VARIABLE, startLab } from "./lab.ts";
 import { ensureNodePrograms } from "./programs.ts";
@@ -31,6 +34,8 @@ async function runOutside(args: readonly string[]): Promise<number> {
   const missing = missingForNodes();
   if (missing !== undefined) throw new Error(`Cannot run real nodes: ${missing}`);
   await ensureNodePrograms();
+  // Nothing leads out of the network in which images are built later.
+  if (has("tracing")) { for (const arch of ["amd64", "arm64"] as const) await unpackPackages(arch, PACKAGE_CACHE); }
   using lock = await Deno.open(lockFile(), { create: true, write: true });
   await lock.lock(true);
   const directory = await Deno.makeTempDir({ prefix: `${labName()}-nodes-` });

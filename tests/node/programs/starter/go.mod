@@ -1,0 +1,3 @@
+module archway.dev/tests/starter
+
+go 1.26
