@@ -7,6 +7,9 @@ const SHOWN_MS = 5_000;
 const STALE_MS = 500;
 const FAILED_MS = 10_000;
 
+/** Objects whose refusal is kept: those that are named are a few. */
+const MAX_REFUSALS = 1_000;
+
 /** What is held, and why writes were refused. */
 export interface Holds {
   /** `version`: the resourceVersion that is known now; an object that has changed since its write is free. */
@@ -17,13 +20,27 @@ export interface Holds {
   note(key: string, outcome: WriteOutcome, version?: string): void;
   /** Why the last write of an object failed, by key. */
   readonly refusals: ReadonlyMap<string, string>;
+  /** Objects that are remembered. */
+  readonly size: number;
 }
 
 /** Makes them. */
 export function openHolds(clock: Clock): Holds {
   const held = new Map<string, { readonly untilMs: number; readonly version: string | undefined }>();
   const refusals = new Map<string, string>();
+  // Most objects are never asked for again once they are written.
+  const sweep = (): void => {
+    for (const [key, { untilMs }] of held) {
+      if (clock.monotonicMs() < untilMs) break;
+      held.delete(key);
+    }
+    const [oldest] = refusals.keys();
+    if (oldest !== undefined && refusals.size > MAX_REFUSALS) refusals.delete(oldest);
+  };
   return {
+    get size() {
+      return held.size + refusals.size;
+    },
     isHeld: (key, version) => {
       const hold = held.get(key);
       if (hold === undefined) return false;
@@ -35,12 +52,14 @@ export function openHolds(clock: Clock): Holds {
     begin: (key) => void held.set(key, { untilMs: Infinity, version: undefined }),
     note: (key, outcome, version) => {
       const ms = outcome.kind === "stale" ? STALE_MS : outcome.kind === "failed" ? FAILED_MS : SHOWN_MS;
+      held.delete(key);
       held.set(key, {
         untilMs: clock.monotonicMs() + ms,
         version: outcome.kind === "failed" ? undefined : version,
       });
       if (outcome.kind === "failed") refusals.set(key, outcome.why);
       else refusals.delete(key);
+      sweep();
     },
     refusals,
   };
