@@ -1,5 +1,6 @@
 // docs/metrics.md against what a process exposes.
 import assert from "node:assert/strict";
+import { FAILURE_OUTCOMES, openDaemonMetrics } from "../../lib/enoexec/daemon/metrics.ts";
 import { openMetrics } from "../../lib/metrics.ts";
 
 const PAGE = Deno.readTextFileSync(new URL("../../docs/metrics.md", import.meta.url));
@@ -35,4 +36,15 @@ Deno.test("docs/metrics.md asks in its example queries only for series that exis
   );
   assert.ok(asked.length >= 25);
   assert.deepEqual(asked.filter((name) => !known.includes(name)), []);
+});
+
+Deno.test("docs/exec-format-errors.md has every metric of the daemon with its type, and every outcome", async () => {
+  const page = await Deno.readTextFile(new URL("../../docs/exec-format-errors.md", import.meta.url));
+  const { text } = await openDaemonMetrics().expose({ isTracing: false, pending: 0, residentBytes: 0 });
+  const exposed = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => `${name} ${type}`);
+  const rows = [...page.matchAll(/^\|\s*`(\w+)`\s*\|\s*(counter|gauge|histogram)\s*\|/gm)];
+  assert.deepEqual(rows.map(([, name, type]) => `${name} ${type}`).toSorted(), exposed.toSorted());
+  const [, outcomes = ""] = page.split(/^\| `outcome` .*$/m);
+  const named = [...outcomes.matchAll(/^\| `([\w-]+)`/gm)].map(([, name]) => name);
+  assert.deepEqual(named.toSorted(), [...FAILURE_OUTCOMES].toSorted());
 });

@@ -55,6 +55,20 @@ const VARIANTS: readonly Variant[] = [
   },
 ];
 
+/** Components that others install: on the nodes, as part of an overlay, or on a control plane without kubelets. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  "arch-taints": "tests/node/taints_test.ts",
+  "exec-format-errors": "tests/cluster/enoexec_test.ts",
+  "exec-format-repair": "tests/cluster/enoexec_test.ts",
+  "registries-conf": "tests/node/registries_test.ts",
+  "tls-files": "manifests/overlays/cert-manager/kustomization.yaml",
+};
+
+/** The folders of manifests/overlays or manifests/components. */
+async function foldersOf(kind: "overlays" | "components"): Promise<readonly string[]> {
+  return (await Array.fromAsync(Deno.readDir(`${ROOT}manifests/${kind}`))).map(({ name }) => name).sort();
+}
+
 /** Requests of Archway that the API server refused for want of a right, since the log was so long. */
 async function refusedSince(lab: OpenLab, count: number): Promise<readonly string[]> {
   const requests = await readAuditLog(lab.auditLogFile ?? "");
@@ -97,30 +111,45 @@ async function prepare(lab: OpenLab, { certificates, components }: Variant): Pro
   return pem;
 }
 
-Deno.test("node: every overlay and every component installs, places a pod within its rights, and uninstalls", {
-  ignore: lacks("nodes"),
-}, async (t) => {
-  await using lab = await openLab();
-  const image = await ensureImage(lab);
-  for (const variant of VARIANTS) {
-    const { kustomization, components, needs, certificates } = variant;
-    await t.step([kustomization, ...components].join(" + "), async () => {
-      const before = await auditLength(lab);
-      assert.deepEqual([...await unknownKinds(lab, kustomization)].sort(), [...needs].sort());
-      await using _kinds = await defineKinds(lab, needs);
-      const pem = await prepare(lab, variant);
-      const args = [`--insecure-registry=${lab.lab.registry}`];
-      await install(lab, { image, kustomization, components, args, patch: ON_NATIVE_NODES });
-      const isInjected = certificates === "openshift";
-      if (isInjected) await injectCa(lab, pem, "checks");
-      await Promise.all([configure(lab), ...(isInjected ? [injectCa(lab, pem, "gate")] : [])]);
-      await assertPlaces(lab);
-      assert.deepEqual(await refusedSince(lab, before), []);
-      await uninstall(lab, { kustomization, components });
-      await assertNothingLeft(lab);
+Deno.test(
+  "node: every overlay, and each component that no other test has, installs, places a pod within its rights, uninstalls",
+  {
+    ignore: lacks("nodes"),
+  },
+  async (t) => {
+    await using lab = await openLab();
+    const image = await ensureImage(lab);
+    await t.step("none is left out", async () => {
+      const overlays = VARIANTS.map(({ kustomization }) => kustomization).filter((name) =>
+        name.startsWith("overlays/")
+      );
+      assert.deepEqual(overlays.map((name) => name.slice("overlays/".length)).sort(), await foldersOf("overlays"));
+      const components = [...VARIANTS.flatMap((variant) => variant.components), ...Object.keys(ELSEWHERE)];
+      assert.deepEqual(components.sort(), await foldersOf("components"));
+      for (const [name, file] of Object.entries(ELSEWHERE)) {
+        assert.ok((await Deno.readTextFile(`${ROOT}${file}`)).includes(name), file);
+      }
     });
-  }
-});
+    for (const variant of VARIANTS) {
+      const { kustomization, components, needs, certificates } = variant;
+      await t.step([kustomization, ...components].join(" + "), async () => {
+        const before = await auditLength(lab);
+        assert.deepEqual([...await unknownKinds(lab, kustomization)].sort(), [...needs].sort());
+        await using _kinds = await defineKinds(lab, needs);
+        const pem = await prepare(lab, variant);
+        const args = [`--insecure-registry=${lab.lab.registry}`];
+        await install(lab, { image, kustomization, components, args, patch: ON_NATIVE_NODES });
+        const isInjected = certificates === "openshift";
+        if (isInjected) await injectCa(lab, pem, "checks");
+        await Promise.all([configure(lab), ...(isInjected ? [injectCa(lab, pem, "gate")] : [])]);
+        await assertPlaces(lab);
+        assert.deepEqual(await refusedSince(lab, before), []);
+        await uninstall(lab, { kustomization, components });
+        await assertNothingLeft(lab);
+      });
+    }
+  },
+);
 
 Deno.test("node: the Helm chart installs, places a pod within its rights, and uninstalls", {
   ignore: lacks("nodes"),

@@ -1,14 +1,28 @@
 // Archway's own life on real nodes, under a stream of pods: nothing is stuck and nothing misplaced, whatever happens to a replica.
 import assert from "node:assert/strict";
+import { waitUntil } from "../cluster/support/wait.ts";
 import { lacks } from "../support/needs.ts";
 import { configure, ensureImage, install, kubectl, NAMESPACE, ON_NATIVE_NODES, uninstall } from "./support/install.ts";
 import { assertNothingLeft, findLeader, holdDuring, readyAndLed, rolledOut } from "./support/hold.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
-import { listReplicas, pidsOf } from "./support/replicas.ts";
+import { listReplicas, pidsOf, type Replica } from "./support/replicas.ts";
 import { addFakeNodes } from "./support/stream.ts";
+
+const PATIENT = { deadlineMs: 60_000 };
 
 async function nodesOfReplicas(lab: OpenLab): Promise<readonly string[]> {
   return [...new Set((await listReplicas(lab)).map(({ node }) => node))];
+}
+
+/** How often the kubelet has started the program of a replica again. */
+async function restartsOf(lab: OpenLab, { name }: Replica): Promise<number> {
+  const path = "jsonpath={.status.containerStatuses[0].restartCount}";
+  return Number(await kubectl(lab, "-n", NAMESPACE, "get", "pod", name, "-o", path));
+}
+
+/** When the Lease was renewed last. */
+async function renewedMs(lab: OpenLab): Promise<number> {
+  return Date.parse(await kubectl(lab, "-n", NAMESPACE, "get", "leases", "-o", "jsonpath={.items[*].spec.renewTime}"));
 }
 
 async function drain(lab: OpenLab, node: string): Promise<void> {
@@ -37,7 +51,15 @@ Deno.test("node: nothing is stuck or misplaced while Archway is rolled out, kill
   });
   await t.step("kill -9 of the leader's process: no pod waits for more than 10 s", async () => {
     const { longestWaitMs } = await holdDuring(lab, async () => {
-      for (const pid of await pidsOf(await findLeader(lab))) Deno.kill(pid, "SIGKILL");
+      const leader = await findLeader(lab);
+      const restarts = await restartsOf(lab, leader);
+      const pids = await pidsOf(leader);
+      assert.notDeepEqual(pids, []);
+      const killedMs = Date.now();
+      for (const pid of pids) Deno.kill(pid, "SIGKILL");
+      // Before the kubelet and the other replica have noticed, all looks as if nothing had happened.
+      await waitUntil("the program to run again", async () => await restartsOf(lab, leader) > restarts, PATIENT);
+      await waitUntil("the Lease to be renewed", async () => await renewedMs(lab) > killedMs, PATIENT);
       await readyAndLed(lab);
     });
     assert.ok(longestWaitMs <= 10_000, `${longestWaitMs} ms`);

@@ -49,6 +49,7 @@ export async function assertNothingLeft(lab: OpenLab): Promise<void> {
   const kinds = [
     ...["mutatingwebhookconfigurations", "validatingwebhookconfigurations", "crds", "namespaces"],
     ...["clusterroles", "clusterrolebindings", "priorityclasses"],
+    ...["validatingadmissionpolicies", "validatingadmissionpolicybindings"],
   ];
   const names = await kubectl(lab, "get", kinds.join(), "-o", "name");
   assert.deepEqual(names.split("\n").filter((name) => /archway|multiarch/.test(name)), []);
