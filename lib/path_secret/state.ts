@@ -82,9 +82,10 @@ export function acceptedSecrets({ current, next, previous }: PathSecret): readon
 }
 
 /**
- * The path of a webhook with its unguessable first segment (43 characters of base64url). Each webhook has a segment of its
- * own: a path that is read in an error of the API server gives no access to the other webhooks.
+ * The path of a webhook with its unguessable first segment: 64 characters of hex, since the API server takes only DNS
+ * subdomains, which are lower-case, as segments of a Service's path. Each webhook has a segment of its own: a path that is
+ * read in an error of the API server gives no access to the other webhooks.
  */
 export function secretPath(secret: string, path: string): string {
-  return `/${createHmac("sha256", secret).update(path).digest("base64url")}${path}`;
+  return `/${createHmac("sha256", secret).update(path).digest("hex")}${path}`;
 }

@@ -6,6 +6,7 @@ import { configure, ensureImage, install, kubectl, NAMESPACE, ON_NATIVE_NODES, u
 import { assertNothingLeft, findLeader, holdDuring, readyAndLed, rolledOut } from "./support/hold.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
 import { listReplicas, pidsOf, type Replica } from "./support/replicas.ts";
+import { hasSecretPaths, servesWith, stageAuthority } from "./support/rotation.ts";
 import { addFakeNodes } from "./support/stream.ts";
 
 const PATIENT = { deadlineMs: 60_000 };
@@ -77,6 +78,19 @@ Deno.test("node: nothing is stuck or misplaced while Archway is rolled out, kill
       await rolledOut(lab);
     });
     assert.equal((await nodesOfReplicas(lab)).length, 2);
+  });
+  await t.step("a new certificate authority signs, and no call is missed", async () => {
+    const { unanswered, fates } = await holdDuring(lab, async () => {
+      const authority = await stageAuthority(lab);
+      await waitUntil("every replica to serve with the new authority", () => servesWith(lab, authority), {
+        deadlineMs: 150_000,
+        intervalMs: 1_000,
+      });
+    });
+    assert.deepEqual({ unanswered, missed: fates.missed }, { unanswered: 0, missed: [] });
+  });
+  await t.step("the API server calls all webhooks by secret paths of their Service", async () => {
+    await waitUntil("the secret paths", () => hasSecretPaths(lab), { deadlineMs: 120_000, intervalMs: 1_000 });
   });
   await t.step("three replicas", async () => {
     await holdDuring(lab, async () => {

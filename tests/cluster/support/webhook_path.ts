@@ -11,6 +11,6 @@ export async function readSecretPath(cluster: ClusterAccess): Promise<string> {
   return await waitUntil("the secret path to be written", async () => {
     const { body } = await cluster.request("GET", CONFIGURATION);
     const path = new URL(String(read(body, "webhooks", 0, "clientConfig", "url"))).pathname;
-    return /^\/[\w-]{43}\/add-pod-scheduling-gate$/.test(path) && path;
+    return /^\/[0-9a-f]{64}\/add-pod-scheduling-gate$/.test(path) && path;
   });
 }

@@ -56,10 +56,10 @@ Deno.test("changePathSecret() never makes paths of a secret that was not accepte
   }));
 });
 
-Deno.test("secretPath() has an unguessable segment of its own for each route and secret", () => {
+Deno.test("secretPath() has an unguessable segment of its own for each route and secret, as an API server takes it", () => {
   const paths = ["x", "y"].flatMap((secret) => ["/convert", "/other"].map((route) => secretPath(secret, route)));
   assert.equal(new Set(paths.map((path) => path.split("/")[1])).size, 4);
-  assert.ok(paths.every((path) => /^\/[\w-]{43}\/(convert|other)$/.test(path)));
+  assert.ok(paths.every((path) => /^\/[0-9a-f]{64}\/(convert|other)$/.test(path)));
 });
 
 Deno.test("parsePathSecret() reads what renderPathSecret() wrote, and nothing broken", () => {
