@@ -108,7 +108,7 @@ export async function openClients(deps: ServeDeps, lifetime: ClientsLifetime): P
   );
   const claimedImages = openImages(deps, { api, metrics, imageService, signal: lifetime.background });
   return {
-    ...openPlacedImages(deps, { api, claimedImages, known: imageService.known }),
+    ...await openPlacedImages(deps, { api, claimedImages, known: imageService.known }),
     readApi: api,
     leaderApi: fenceWrites(api, isLeaseHeld),
     replicaApi: api,

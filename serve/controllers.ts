@@ -4,7 +4,8 @@ import { ALL_NAMESPACES } from "../controllers/audit/catch_up.ts";
 import { openAudit } from "../controllers/audit/controller.ts";
 import { openDaemonSetWatch } from "../controllers/daemonsets/controller.ts";
 import { watchGating } from "../controllers/gating_status/controller.ts";
-import { openExecFormatMonitor } from "../controllers/enoexec/controller.ts";
+import type { ExecFormatDeps } from "../controllers/enoexec/deps.ts";
+import { whileWanted } from "../controllers/enoexec/while_wanted.ts";
 import type { Controllers, Runnable } from "../controllers/mod.ts";
 import { openPrewarm } from "../controllers/prewarm/controller.ts";
 import { watchEventLoop } from "../lib/server/event_loop.ts";
@@ -97,7 +98,7 @@ function execFormatMonitor(
   { leaderApi: api, claimedImages, images, metrics }: Clients,
   { configs, events, gatingHealth, liveArchitectures, reported, settingsOf }: Components,
 ): Runnable {
-  return openExecFormatMonitor({
+  const monitor: ExecFormatDeps = {
     api,
     images: claimedImages,
     imagesToPlace: images,
@@ -117,5 +118,12 @@ function execFormatMonitor(
     liveArchitectures,
     reported,
     queueMetrics: metrics.queue,
-  });
+  };
+  // Loaded when there is something for it to do: the plugin may be switched on at any time, and mostly never is.
+  const load = async (signal: AbortSignal): Promise<void> => {
+    const { openExecFormatMonitor } = await import("../controllers/enoexec/controller.ts");
+    await openExecFormatMonitor(monitor).run(signal);
+  };
+  const isWanted = (): boolean => monitor.settings.watchesPods || monitor.isMonitored();
+  return whileWanted({ run: load }, { isMonitored: isWanted, onChange: monitor.onChange });
 }

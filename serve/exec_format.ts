@@ -4,8 +4,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Config } from "../lib/config/parse.ts";
 import type { KnownImages } from "../lib/images/known_images.ts";
 import type { PodImages } from "../lib/images/pod_images.ts";
-import { knownImagesWithoutFailed, podImagesWithoutFailed } from "../lib/images/without_failed.ts";
-import { type FailedImages, openFailedImages } from "../lib/informers/failed_images.ts";
+import type { FailedImages } from "../lib/informers/failed_images.ts";
 import type { ReadApi } from "../lib/k8s/api.ts";
 import type { Logger } from "../lib/log.ts";
 
@@ -28,7 +27,7 @@ export interface PlacedImages {
 }
 
 /** The claims of images, less the architectures on which they were seen to fail where that is to count. */
-export function openPlacedImages(
+export async function openPlacedImages(
   { config, clock, log }: {
     readonly config: Pick<Config, "namespace" | "avoidFailedArchitectures">;
     readonly clock: Clock;
@@ -39,8 +38,10 @@ export function openPlacedImages(
     readonly claimedImages: PodImages;
     readonly known: KnownImages;
   },
-): PlacedImages {
+): Promise<PlacedImages> {
   if (!config.avoidFailedArchitectures) return { images: claimedImages, known, failedImages: undefined };
+  const { openFailedImages } = await import("../lib/informers/failed_images.ts");
+  const { knownImagesWithoutFailed, podImagesWithoutFailed } = await import("../lib/images/without_failed.ts");
   const failedImages = openFailedImages({ api, clock, log, namespace: config.namespace });
   const failed = failedImages.architecturesOf;
   return {

@@ -43,7 +43,6 @@ Deno.test("serve exposes the work queue of each controller, and its requests to 
   assert.deepEqual(queues.sort(), [
     "audit",
     "daemonsets",
-    "exec-format-errors",
     "operator",
     "pod-placement",
     "prewarm",

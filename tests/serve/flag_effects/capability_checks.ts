@@ -46,7 +46,7 @@ async function placedOn(...flags: readonly string[]): Promise<readonly string[]>
     forgetPrivate: () => {},
   };
   const deps = { config: serveConfig(...flags), clock, log: silentLogger };
-  const { images, failedImages } = openPlacedImages(deps, { api: cluster.api, claimedImages, known });
+  const { images, failedImages } = await openPlacedImages(deps, { api: cluster.api, claimedImages, known });
   const stop = new AbortController();
   const running = failedImages?.run(stop.signal);
   await clock.advance(0);
