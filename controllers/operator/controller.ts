@@ -42,6 +42,8 @@ const LEAVE_MS = 8_000;
 /** Longest read of whether the installation is being deleted (ms), and between two tries to leave. */
 const INSTALLATION_READ_MS = 2_000;
 const LEAVE_RETRY_MS = 250;
+/** Reads that may fail before it is given up to find out. */
+const MAX_UNREAD = 3;
 
 /** Makes the operator. Nothing happens before `run`. */
 export function openOperator(deps: OperatorDeps): Operator {
@@ -109,26 +111,29 @@ class OperatorController implements Operator {
   async #leaveIfUninstalled(): Promise<void> {
     const deps: OperatorDeps = { ...this.#deps, api: this.#deps.unfencedApi };
     const { clock, log } = deps;
-    const forever = new AbortController().signal;
-    try {
-      using reading = openDeadline(INSTALLATION_READ_MS, { signal: forever, clock });
-      const state = await readInstallation(deps, this.#memory, reading.signal);
-      if (state === "foreign" || state === "left") return;
-      if (state !== "uninstalling" && !await isNamespaceEnding(deps, reading.signal)) return;
-      this.#memory.ending = "uninstalling";
-    } catch (error) {
-      return log.debug("not known whether Archway is being uninstalled", { error: errorText(error) });
-    }
-    using leaving = openDeadline(LEAVE_MS, { signal: forever, clock });
-    const hasLeft = (): boolean => this.#memory.ending === "left";
-    while (!hasLeft() && !leaving.signal.aborted) {
+    using leaving = openDeadline(LEAVE_MS, { signal: new AbortController().signal, clock });
+    let unread = 0;
+    while (this.#memory.ending !== "left" && !leaving.signal.aborted) {
       try {
+        if (!await this.#isUninstalled(deps, leaving.signal)) return;
         await look(deps, this.#memory, leaving.signal);
       } catch (error) {
-        log.warn("not left yet", { error: errorText(error) });
+        // An API server that is away is not asked for long whether there is anything to leave.
+        const isKnown = this.#memory.ending !== undefined;
+        if (!isKnown && ++unread > MAX_UNREAD) return;
+        log[isKnown ? "warn" : "debug"]("not left yet", { error: errorText(error) });
         await clock.sleep(LEAVE_RETRY_MS, leaving.signal);
       }
     }
+  }
+
+  async #isUninstalled(deps: OperatorDeps, signal: AbortSignal): Promise<boolean> {
+    using reading = openDeadline(INSTALLATION_READ_MS, { signal, clock: deps.clock });
+    const state = await readInstallation(deps, this.#memory, reading.signal);
+    if (state === "foreign" || state === "left") return false;
+    if (state !== "uninstalling" && !await isNamespaceEnding(deps, reading.signal)) return false;
+    this.#memory.ending = "uninstalling";
+    return true;
   }
 }
 

@@ -69,6 +69,9 @@ export async function setHold(
     return api.patch(type, target, { body: { kind: "apply", document, force: true }, signal, holdBack });
   }));
   const refused = results.filter((result) => result.status === "rejected").map(({ reason }) => reason);
+  const fault = refused.find((reason) => !isForbidden(reason) && !isNotFound(reason));
+  // What may go better next time is tried again: an object that stays held is stuck for ever.
+  if (fault !== undefined && wanted === "free") throw fault;
   if (memory.ending !== undefined) memory.ending = "left";
   if (refused.length === 0) return log.info("own account and role", { state: wanted });
   memory.holdRefused = true;
