@@ -172,12 +172,11 @@ class PooledTransport implements Transport {
 
   /**
    * Whether the host is at an address that its users may not be able to reach, and has not shown that it is there. What has
-   * time limits of its own is no inspection of an image that tenants named, and a registry that is declared insecure is the
-   * administrator's: a wait would also take the time for plain HTTP after TLS.
+   * time limits of its own is no inspection of an image that tenants named.
    */
   #isHidden({ hop, addresses = [] }: Checked): boolean {
     const isOwnTask = this.#deps.audience === "caller" || hop.timeouts !== undefined;
-    if (isOwnTask || !hop.transport.verifyTls || this.#answered.has(hop.url.host)) return false;
+    if (isOwnTask || this.#answered.has(hop.url.host)) return false;
     return addresses.some((address) => !isPublicAddress(address));
   }
 

@@ -235,15 +235,6 @@ Deno.test("send() says of an undeclared host that has never answered only that i
   assert.deepEqual([...new Set(others)], [first], "the name may have another address by the time that it is asked");
 });
 
-Deno.test("send() keeps nobody waiting for a registry at a private address that is declared insecure: plain HTTP comes next", async () => {
-  const transport = { scheme: "https-then-http", verifyTls: false, caCertificates: [], declared: false } as const;
-  using sender = open({ headersTimeoutMs: 60_000, totalTimeoutMs: 60_000 }, () => Promise.resolve(["127.0.0.1"]));
-  const startedMs = performance.now();
-  const { failure: { reason } } = await failure(sender, get("https://localhost:1/v2/", { transport }));
-  assert.equal(reason, "Unreachable");
-  assert.ok(performance.now() - startedMs < 30_000);
-});
-
 Deno.test("send() says of an undeclared public host that has answered before what is wrong", async () => {
   await using registry = await openTls();
   const url = registry.origin.replace("127.0.0.1", "localhost");
