@@ -2,7 +2,9 @@
 // tests/cluster/support/archway.ts starts the service with the set `serve`, so every cluster test shows that it suffices.
 import assert from "node:assert/strict";
 import * as z from "zod";
+import { issueLoopbackCertificates } from "../lib/playground/certificates.ts";
 import { readPermissions, renderPermissions } from "../manifests/image/compile.ts";
+import { openFakeRegistry } from "./support/registry.ts";
 
 const ROOT = new URL("..", import.meta.url).pathname;
 const CONFIGURATION = z.object({
@@ -55,4 +57,14 @@ Deno.test("dev plays its samples to the end with the permissions of its set", as
   const run = new Deno.Command(Deno.execPath(), { args, cwd: ROOT, env: { NO_COLOR: "1" } });
   const { code, stdout, stderr } = await run.output();
   assert.equal(code, 0, new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr));
+});
+
+Deno.test("with the permissions of the service a registry is read whose certificate is not verified", async () => {
+  const { serving } = await issueLoopbackCertificates(Date.now());
+  await using registry = await openFakeRegistry({ certificate: serving });
+  const image = `${registry.host}/app:v1`;
+  const args = ["run", "-q", "-P=serve", "--no-prompt", "main.ts", "inspect", `--insecure-registry=${registry.host}`];
+  const run = new Deno.Command(Deno.execPath(), { args: [...args, "-o", "json", image], cwd: ROOT });
+  // The registry has no such image, and says so: it was reached.
+  assert.match(new TextDecoder().decode((await run.output()).stdout), /ManifestUnknown/);
 });
