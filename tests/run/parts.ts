@@ -32,7 +32,7 @@ const BEYOND_UNIT = ["tests/cluster", "tests/chaos", "tests/bench", "tests/node"
 
 /** Files of tests/cluster that share a control plane, or put so much load on the machine that others would miss their times. */
 const ALONE =
-  /^tests\/cluster\/(?:bench_smoke|enoexec_daemon|harness|hostile|k8s_edge|leader_rights|overload|placement_matrix|placement_patches|tenants|uninstall|walk|walk_rows|webhook_guard)_test\.ts$/;
+  /^tests\/cluster\/(?:bench_smoke|enoexec_daemon|harness|hostile|k8s_edge|leader_rights|overload|placement_matrix|placement_patches|taints|tenants|uninstall|walk|walk_rows|webhook_guard)_test\.ts$/;
 
 /** Needs nothing but Deno: no network but loopback, nothing built, under a minute. */
 export const UNIT_PARTS: readonly Part[] = [
