@@ -20,7 +20,7 @@ export function ExecFormatPanel(
             {shown.map(({ namespace, pod, container, node, architecture, atMs }) => (
               <li>
                 <span>
-                  <PodName namespace={namespace} pod={pod} />
+                  <PodName namespace={namespace} pod={pod} />{" "}
                   <span class="reason">
                     <bdi>{container === "" ? "a container" : container}</bdi> on <bdi>{node}</bdi> ({architecture})
                   </span>
