@@ -119,6 +119,7 @@ async function main(args: readonly string[]): Promise<number> {
   for (const { name, passed, failed, skipped, seconds } of results) {
     print(`${name}: ${passed} passed, ${failed} failed, ${skipped.length} skipped in ${seconds} s`);
   }
+  for (const file of results.flatMap(({ again }) => again)) print(`run twice: ${file} (it failed beside others)`);
   for (const path of left) print(`skipped: ${path} (no control plane: ${missing})`);
   const forbidden = reportSkips(results, wanted);
   const sum = (count: (result: PartResult) => number): number =>

@@ -1,5 +1,6 @@
 // Runs one part of the tests as a process, shows its output as it comes, and counts by its JUnit file.
-import { parseJunit } from "../conformance/junit.ts";
+import { parseJunit, type RanTest } from "../conformance/junit.ts";
+import { filesToRunAgain, replaceFiles } from "./again.ts";
 import type { Part } from "./parts.ts";
 
 /** What a part came to. */
@@ -9,6 +10,8 @@ export interface PartResult {
   readonly failed: number;
   /** Names of the tests and steps that were skipped. */
   readonly skipped: readonly string[];
+  /** Files that failed, and were run once more. */
+  readonly again: readonly string[];
   readonly seconds: number;
 }
 
@@ -23,7 +26,11 @@ export interface PartOptions {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-const NO_COUNTS = { passed: 0, failed: 1, skipped: [] };
+/** One process: its exit code alone fails it when there is no JUnit file. */
+interface Run {
+  readonly isSuccess: boolean;
+  readonly tests: readonly RanTest[];
+}
 
 function renderArguments(part: Part, { command, junit, flags }: PartOptions): string[] {
   return [
@@ -37,35 +44,51 @@ function renderArguments(part: Part, { command, junit, flags }: PartOptions): st
   ];
 }
 
-/** Runs it. A process that ends without a JUnit file counts as one failure. */
-export async function runPart(part: Part, options: PartOptions): Promise<PartResult> {
-  const startedMs = performance.now();
+async function run(part: Part, options: PartOptions): Promise<Run> {
   const { success } = await new Deno.Command(Deno.execPath(), {
     args: renderArguments(part, options),
     env: { ...options.environment, NO_COLOR: "1", DENO_JOBS: String(part.jobs) },
     stdin: "null",
   }).spawn().status;
-  const counts = await readCounts(options.junit);
+  return { isSuccess: success, tests: await readTests(options.junit) };
+}
+
+/** Runs it, and what {@link filesToRunAgain} names once more. A process that ends without a JUnit file counts as one failure. */
+export async function runPart(part: Part, options: PartOptions): Promise<PartResult> {
+  const startedMs = performance.now();
+  const first = await run(part, options);
+  const again = first.isSuccess ? [] : filesToRunAgain(part, first.tests);
+  const last = again.length === 0 ? first : await runFilesAgain({ part, options, first, again });
+  const counted = last.tests.filter(({ isStep, outcome }) => !isStep || outcome === "ignored");
+  const failed = counted.filter(({ outcome }) => outcome === "failed").length;
   return {
     name: part.name,
-    ...counts,
-    failed: success ? counts.failed : Math.max(1, counts.failed),
+    passed: counted.filter(({ outcome }) => outcome === "passed").length,
+    failed: last.isSuccess ? failed : Math.max(1, failed),
+    skipped: counted.filter(({ outcome }) => outcome === "ignored").map(({ name }) => name),
+    again,
     seconds: Math.round((performance.now() - startedMs) / 1_000),
   };
 }
 
-async function readCounts(junit: string): Promise<Pick<PartResult, "passed" | "failed" | "skipped">> {
+async function runFilesAgain(
+  { part, options, first, again }: {
+    readonly part: Part;
+    readonly options: PartOptions;
+    readonly first: Run;
+    readonly again: readonly string[];
+  },
+): Promise<Run> {
+  const junit = options.junit.replace(/\.xml$/, "-again.xml");
+  const second = await run({ ...part, paths: again, ignored: [], jobs: 1 }, { ...options, junit });
+  return { isSuccess: second.isSuccess, tests: replaceFiles(first.tests, second.tests) };
+}
+
+async function readTests(junit: string): Promise<readonly RanTest[]> {
   try {
-    const tests = parseJunit(await Deno.readTextFile(junit)).filter(({ isStep, outcome }) =>
-      !isStep || outcome === "ignored"
-    );
-    return {
-      passed: tests.filter(({ outcome }) => outcome === "passed").length,
-      failed: tests.filter(({ outcome }) => outcome === "failed").length,
-      skipped: tests.filter(({ outcome }) => outcome === "ignored").map(({ name }) => name),
-    };
+    return parseJunit(await Deno.readTextFile(junit));
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return NO_COUNTS;
+    if (error instanceof Deno.errors.NotFound) return [];
     throw error;
   }
 }

@@ -1,6 +1,7 @@
 // Which files a run takes, which skips it allows, and what its JUnit files say.
 import assert from "node:assert/strict";
-import { parseJunit } from "../conformance/junit.ts";
+import { parseJunit, type RanTest } from "../conformance/junit.ts";
+import { filesToRunAgain, replaceFiles } from "./again.ts";
 import { clusterParts, narrow, type Part, TOOLS_PART, UNIT_PARTS } from "./parts.ts";
 import { ALLOWED_SKIPS, countFailed, judgeSkip } from "./skips.ts";
 
@@ -65,6 +66,19 @@ Deno.test("parseJunit() gives tests and steps with their file and outcome", () =
     { name: "outer", file: "tests/a_test.ts", isStep: false, outcome: "passed" },
     { name: "b", file: "tests/b_test.ts", isStep: false, outcome: "failed" },
   ]);
+});
+
+function ran(file: string, outcome: RanTest["outcome"], name = "a test"): RanTest {
+  return { name, file, isStep: false, outcome };
+}
+
+Deno.test("filesToRunAgain() names the few files that failed beside servers, and replaceFiles() counts their second run", () => {
+  const first = [ran("a", "failed", "1"), ran("a", "passed", "2"), ran("b", "passed")];
+  assert.deepEqual(filesToRunAgain({ name: "waiting" }, first), ["a"]);
+  assert.deepEqual(filesToRunAgain({ name: "unit" }, first), []);
+  assert.deepEqual(filesToRunAgain({ name: "node" }, ["a", "b", "c", "d", "e"].map((file) => ran(file, "failed"))), []);
+  const second = [ran("a", "passed", "1"), ran("a", "passed", "2")];
+  assert.deepEqual(replaceFiles(first, second), [ran("b", "passed"), ...second]);
 });
 
 Deno.test("no unit test needs a program beside Deno", () => {
