@@ -37,6 +37,7 @@ export const SECTIONS: readonly (readonly [name: string, title: string, command:
   ["registry cost", "Requests to registries", "deno task bench:cluster --only B4"],
   ["size", "Memory and CPU", "deno task bench:cluster --only B5,B6"],
   ["node", "As installed on nodes", "deno task bench:node"],
+  ["taints", "Architecture taints of 5 000 nodes", "deno task bench:taints"],
   ["registry faults", "Failing registries", "deno task bench:cluster --only B8"],
 ];
 
@@ -55,8 +56,8 @@ const OUTRO = `## What the numbers hide
 - Nearly all CPU of a gated pod is HTTP; decision and patch take microseconds.
 - When more than 10 000 events wait, Normal events are dropped first and Warnings of a fallback or a release last. A pod whose
   events are dropped costs less, so a good CPU figure counts only beside a row of none dropped.
-- All but "As installed on nodes" is measured in a checkout. The image form \`binary\` has never been run: the base of \`deno
-  compile\` could not be had where these figures are made.
+- All but "As installed on nodes" is measured in a checkout. The image form \`binary\` has never been run: the base of
+  \`deno compile\` could not be had where these figures are made.
 
 ## How it grows
 
@@ -99,7 +100,9 @@ function renderRow(measured: Row, bed: string): string {
 function renderSection([name, title, command]: (typeof SECTIONS)[number], results: Results): readonly string[] {
   const entry = results.cluster[name];
   if (entry === undefined) return [`## ${title}`, "", `Not measured yet: \`${command}\`.`, ""];
-  const rounds = `${entry.rounds} ${entry.rounds === 1 ? "round" : "rounds"}, ${entry.pods} pods`;
+  const rounds = `${entry.rounds} ${entry.rounds === 1 ? "round" : "rounds"}${
+    entry.pods === 0 ? "" : `, ${entry.pods} pods`
+  }`;
   return [
     `## ${title}`,
     "",

@@ -13,6 +13,8 @@ export interface ManyNodesTainted {
   readonly writesByNode: ReadonlyMap<string, number>;
   /** The second with the most requests of Archway while it tainted, after the operator's first work: how many, of what. */
   readonly busiestSecond: { readonly requests: number; readonly kinds: Readonly<Record<string, number>> };
+  /** What the API server says of itself at `/version`. */
+  readonly version: unknown;
 }
 
 /** The config is new: beside the first writes the operator registers the webhook and takes its finalizers (ms). */
@@ -29,7 +31,8 @@ export async function taintManyNodes(count: number): Promise<ManyNodesTainted> {
     const taints = Object.values(await taintsByNode(controlPlane));
     return taints.length >= count && taints.every((taint) => taint !== "");
   }, { deadlineMs: 600_000, intervalMs: 2_000 });
-  return summaryOf(await archwayRequests(controlPlane));
+  const { body: version } = await controlPlane.request("GET", "/version");
+  return { ...summaryOf(await archwayRequests(controlPlane)), version };
 }
 
 async function createNodes(cluster: ClusterAccess, count: number): Promise<void> {
@@ -53,7 +56,7 @@ async function createNodes(cluster: ClusterAccess, count: number): Promise<void>
   await Promise.all(Array.from({ length: 8 }, worker));
 }
 
-function summaryOf(requests: readonly TimedRequest[]): ManyNodesTainted {
+function summaryOf(requests: readonly TimedRequest[]): Omit<ManyNodesTainted, "version"> {
   const isNodeWrite = ({ resource, verb }: TimedRequest): boolean => resource === "nodes" && verb === "patch";
   const writes = requests.filter((request) => isNodeWrite(request) && request.status === 200);
   const [firstMs, lastMs] = [Math.min(...writes.map(({ atMs }) => atMs)), Math.max(...writes.map(({ atMs }) => atMs))];
