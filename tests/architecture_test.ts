@@ -17,8 +17,11 @@ const VOCABULARY = [
     `lib/oci/${name}.ts`
   ),
   ...["types", "wire", "patch", "errors"].map((name) => `lib/k8s/${name}.ts`),
+  ...["plan", "operator_config", "cluster", "health", "effects", "observed", "steps"].map((name) =>
+    `lib/upgrades/types/${name}.ts`
+  ),
 ];
-const DOMAIN = ["lib/placement/", "lib/operand/", "lib/index/", "lib/enoexec/", "lib/taints/"];
+const DOMAIN = ["lib/placement/", "lib/operand/", "lib/index/", "lib/enoexec/", "lib/taints/", "lib/upgrades/"];
 /** Components that put edges and domain together: an informer parses what it watches into words of the domain. */
 const ASSEMBLIES = [
   "lib/playground/",

@@ -1,0 +1,51 @@
+// Notifications as effects. What was sent stands in the status: it is not sent again.
+import type { Effect } from "../types/effects.ts";
+import type { History, NotificationState, UpgradeConfig } from "../types/plan.ts";
+import { describeState } from "./descriptions.ts";
+
+/** What a notification is made from. */
+export interface NotifyContext {
+  readonly plan: UpgradeConfig;
+  readonly history: History;
+}
+
+/** `findings` is for the states about health checks and stuck migrations. */
+export interface NotifyOptions {
+  readonly findings?: string | undefined;
+  readonly onFailure?: "stop" | "log" | undefined;
+}
+
+/** The effect that tells a state, or none when it was told. */
+export function notify(
+  state: NotificationState,
+  { plan, history }: NotifyContext,
+  { findings = "", onFailure = "stop" }: NotifyOptions = {},
+): readonly Effect[] {
+  if (wasTold(history, state)) return [];
+  const { upgradeAt } = plan.spec;
+  const { version, architecture } = history;
+  return [{
+    kind: "notify",
+    onFailure,
+    notification: {
+      id: [plan.uid, version, ...(architecture === "" ? [] : [architecture]), state].join("/"),
+      state,
+      version,
+      upgradeAt,
+      description: describeState(state, { history, upgradeAt, findings }),
+    },
+  }];
+}
+
+/** Whether a state was told about this history entry. */
+export function wasTold({ notifications }: History, state: NotificationState): boolean {
+  return notifications.some((sent) => sent.state === state);
+}
+
+/** The entry with what was carried out now. */
+export function withTold(history: History, done: readonly Effect[], nowMs: number): History {
+  const states = done.flatMap((effect) => effect.kind === "notify" ? [effect.notification.state] : []);
+  const fresh = states.filter((state) => !wasTold(history, state));
+  if (fresh.length === 0) return history;
+  return { ...history, notifications: [...history.notifications, ...fresh.map((state) => ({ state, sentMs: nowMs }))] };
+}

@@ -1,0 +1,99 @@
+// When a migration is finished. The ClusterVersion may say so early, since the versions of operators do not change: the images
+// do, and the operating system of the nodes does last.
+import { entryOf } from "../../json.ts";
+import type { ClusterOperator, ClusterVersion, MachineConfigPool } from "../types/cluster.ts";
+import type { Baseline } from "../types/plan.ts";
+
+/** Everything that the answer depends on. */
+export interface MigrationFacts {
+  readonly version: string;
+  readonly clusterVersion: ClusterVersion;
+  readonly operators: readonly ClusterOperator[];
+  /** Read with their images. */
+  readonly pools: readonly MachineConfigPool[];
+  readonly baseline: Baseline;
+  /** Whether a machine of another architecture must have become ready, and has. */
+  readonly smoke: "notWanted" | "open" | "passed";
+}
+
+/** The rules, in the order in which a cluster comes to keep them. */
+export type ConvergenceRule = "architecture" | "release" | "settled" | "operators" | "nodes" | "smoke";
+
+/** The answer: the first rule that does not hold, with what is waited for. */
+export type Convergence =
+  | { readonly kind: "converged" }
+  | { readonly kind: "open"; readonly rule: ConvergenceRule; readonly message: string };
+
+type Check = (facts: MigrationFacts) => string | undefined;
+
+const CHECKS: readonly (readonly [ConvergenceRule, Check])[] = [
+  ["architecture", checkArchitecture],
+  ["release", checkRelease],
+  ["settled", checkSettled],
+  ["operators", checkOperators],
+  ["nodes", checkNodes],
+  ["smoke", checkSmoke],
+];
+
+/** Decides by all rules, or by some. */
+export function decideConvergence(
+  facts: MigrationFacts,
+  rules: readonly ConvergenceRule[] = CHECKS.map(([rule]) => rule),
+): Convergence {
+  for (const [rule, check] of CHECKS) {
+    const message = rules.includes(rule) ? check(facts) : undefined;
+    if (message !== undefined) return { kind: "open", rule, message };
+  }
+  return { kind: "converged" };
+}
+
+/** The rules that the control plane keeps by itself. */
+export const CONTROL_PLANE_RULES: readonly ConvergenceRule[] = ["architecture", "release", "settled"];
+
+function checkArchitecture({ clusterVersion }: MigrationFacts): string | undefined {
+  const { architecture } = clusterVersion.desired;
+  return architecture === "Multi" ? undefined : "the ClusterVersion does not report the architecture Multi yet";
+}
+
+function checkRelease({ version, clusterVersion, baseline }: MigrationFacts): string | undefined {
+  const [latest] = clusterVersion.history;
+  if (latest === undefined || latest.version !== version) return `version ${version} is not the latest in the history`;
+  if (latest.state !== "Completed") return `version ${version} is not completed yet`;
+  return latest.image === baseline.image ? "the release has still the image from before the migration" : undefined;
+}
+
+function checkSettled({ clusterVersion }: MigrationFacts): string | undefined {
+  const progressing = clusterVersion.conditions.find(({ type }) => type === "Progressing");
+  if (progressing?.status === "False") return undefined;
+  return `the ClusterVersion is progressing${progressing?.message ? `: ${progressing.message}` : ""}`;
+}
+
+/** Operators that publish no image, or published none before, prove nothing either way. */
+function checkOperators({ operators, baseline }: MigrationFacts): string | undefined {
+  const late = operators.filter(({ name, operatorImage }) =>
+    operatorImage !== "" && operatorImage === entryOf(baseline.operatorImages, name)
+  ).map(({ name }) => name);
+  return late.length === 0 ? undefined : `operators with their image from before: ${late.join(", ")}`;
+}
+
+function checkNodes({ pools, baseline }: MigrationFacts): string | undefined {
+  const late = pools.filter(({ isPaused }) => !isPaused).flatMap((pool) => {
+    const why = checkPool(pool, entryOf(baseline.osImageUrls, pool.name));
+    return why === undefined ? [] : [`${pool.name} (${why})`];
+  });
+  return late.length === 0 ? undefined : `MachineConfigPools: ${late.join(", ")}`;
+}
+
+function checkPool(pool: MachineConfigPool, before: string | undefined): string | undefined {
+  if (pool.updatedMachineCount < pool.machineCount) {
+    return `${pool.updatedMachineCount} of ${pool.machineCount} updated`;
+  }
+  if (!pool.isUpdated) return "not Updated";
+  if (before === undefined) return undefined;
+  if (pool.osImageUrl === undefined) return "operating system image not known";
+  return pool.osImageUrl === before ? "operating system image from before" : undefined;
+}
+
+function checkSmoke({ smoke }: MigrationFacts): string | undefined {
+  return smoke === "open" ? "no node of another architecture has become ready yet" : undefined;
+}

@@ -1,0 +1,62 @@
+// What the ClusterVersion says about one target. A target is a version, an architecture and an image together: by its version
+// alone, a migration to another payload of the same version would look as if it had been asked for and were finished.
+import type { ClusterVersion, ReleaseHistory } from "../types/cluster.ts";
+import type { DesiredRelease } from "../types/plan.ts";
+
+/** Whether the ClusterVersion was asked for this target. */
+export function isCommenced({ version, image, architecture }: DesiredRelease, cv: ClusterVersion): boolean {
+  const asked = cv.desiredUpdate;
+  if (asked === undefined) return false;
+  if (image !== "") return asked.image === image;
+  // No architecture means the one that the cluster has, on both sides.
+  const now = cv.desired.architecture;
+  return version !== "" && asked.version === version && (asked.architecture || now) === (architecture || now);
+}
+
+/** Whether the ClusterVersion reports that it has completed this target. For a migration there is more to prove. */
+export function isCompleted({ version, image, architecture }: DesiredRelease, cv: ClusterVersion): boolean {
+  if (image !== "") return cv.history.some((entry) => entry.image === image && entry.state === "Completed");
+  if (architecture === "Multi") return isAtMulti(version, cv);
+  return cv.history.some((entry) => entry.version === version && entry.state === "Completed");
+}
+
+/** Whether there is nothing to ask for. */
+export function isAlreadyThere(desired: DesiredRelease, cv: ClusterVersion): boolean {
+  if (desired.image !== "") return cv.desired.image === desired.image && isCompleted(desired, cv);
+  return cv.desired.version === desired.version && isCompleted(desired, cv);
+}
+
+function isAtMulti(version: string, { desired, history }: ClusterVersion): boolean {
+  const [latest] = history;
+  return desired.architecture === "Multi" && latest?.version === version && latest.state === "Completed";
+}
+
+/** Whether the target is a payload for several architectures on a cluster that has one. */
+export function isMigration({ architecture }: DesiredRelease, cv: ClusterVersion): boolean {
+  return architecture === "Multi" && cv.desired.architecture !== "Multi";
+}
+
+/** The version that the upgrade leads away from. */
+export function precedingVersionOf({ version, architecture }: DesiredRelease, cv: ClusterVersion): string {
+  const { desired, history } = cv;
+  if (desired.version !== version || architecture === "Multi") return desired.version;
+  const earlier = history.find((entry) =>
+    entry.state === "Completed" && entry.version !== "" && entry.version !== version
+  );
+  return earlier?.version ?? desired.version;
+}
+
+/** The version that was completed last; undefined when none was. */
+export function currentVersionOf(cv: ClusterVersion): string | undefined {
+  return completedByTime(cv)[0]?.version;
+}
+
+/** The version that was completed before the current one; undefined when none was. */
+export function previousVersionOf(cv: ClusterVersion): string | undefined {
+  return completedByTime(cv)[1]?.version;
+}
+
+function completedByTime({ history }: ClusterVersion): readonly ReleaseHistory[] {
+  return history.filter(({ state }) => state === "Completed")
+    .toSorted((a, b) => (b.completedMs ?? 0) - (a.completedMs ?? 0));
+}

@@ -1,0 +1,124 @@
+// What is observed of the cluster, reduced to what decisions about upgrades depend on. Times are milliseconds since the epoch,
+// texts that may be absent are empty.
+
+/** A condition of a ClusterVersion, ClusterOperator or MachineConfigPool. */
+export interface ClusterCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly lastTransitionMs: number | undefined;
+}
+
+/** A release that the ClusterVersion offers. */
+export interface OfferedRelease {
+  readonly version: string;
+  readonly image: string;
+}
+
+/** An entry of the ClusterVersion's history, newest first. */
+export interface ReleaseHistory {
+  readonly version: string;
+  readonly image: string;
+  readonly state: "Completed" | "Partial";
+  readonly startedMs: number | undefined;
+  readonly completedMs: number | undefined;
+}
+
+/** The ClusterVersion `version`. */
+export interface ClusterVersion {
+  readonly resourceVersion: string;
+  readonly clusterId: string;
+  readonly channel: string;
+  /** `spec.upstream`; empty: the default update graph. */
+  readonly upstream: string;
+  /** `spec.desiredUpdate`; undefined when nothing was asked. */
+  readonly desiredUpdate:
+    | { readonly version: string; readonly image: string; readonly architecture: string }
+    | undefined;
+  /** `status.desired`. `architecture` is `Multi` or empty. */
+  readonly desired: { readonly version: string; readonly image: string; readonly architecture: string };
+  readonly availableUpdates: readonly OfferedRelease[];
+  readonly conditionalUpdates: readonly OfferedRelease[];
+  readonly history: readonly ReleaseHistory[];
+  readonly conditions: readonly ClusterCondition[];
+}
+
+/** A ClusterOperator. */
+export interface ClusterOperator {
+  readonly name: string;
+  readonly isDegraded: boolean;
+  readonly isAvailable: boolean;
+  /** The entry `operator-image` of `status.versions`; empty when it is not published. */
+  readonly operatorImage: string;
+}
+
+/** A MachineConfigPool. */
+export interface MachineConfigPool {
+  readonly name: string;
+  readonly isPaused: boolean;
+  readonly isDegraded: boolean;
+  /** Its condition `Updated` is True. */
+  readonly isUpdated: boolean;
+  readonly machineCount: number;
+  readonly updatedMachineCount: number;
+  /** `osImageURL` of the rendered MachineConfig that its nodes have; undefined when it was not read. */
+  readonly osImageUrl: string | undefined;
+  /** A layered image of it is being built. */
+  readonly isBuilding: boolean;
+}
+
+/** A silence of Alertmanager. */
+export interface Silence {
+  readonly id: string;
+  readonly createdBy: string;
+  readonly comment: string;
+  readonly state: "active" | "pending" | "expired";
+}
+
+/** A release payload, as its registry describes it. */
+export interface Payload {
+  readonly image: string;
+  /** `io.openshift.release` of the image for the control plane's architecture. */
+  readonly version: string;
+  /** Whether it is an index of images. */
+  readonly isIndex: boolean;
+  readonly architectures: readonly string[];
+}
+
+/** A service that must answer before an upgrade begins. */
+export type Dependency =
+  | { readonly kind: "available"; readonly url: string }
+  | { readonly kind: "unavailable"; readonly url: string; readonly why: string };
+
+/** How far temporary workers are. */
+export type CapacityState =
+  /** No MachineSet of workers, and no pattern that matches another. */
+  | { readonly kind: "impossible" }
+  /** Clones are missing; `reserveCapacity` makes them. */
+  | { readonly kind: "missing"; readonly machineSets: readonly string[] }
+  | { readonly kind: "waiting"; readonly message: string }
+  | { readonly kind: "timedOut"; readonly message: string }
+  | { readonly kind: "ready"; readonly machines: number };
+
+/** What is left of temporary workers. */
+export type CapacityLeft =
+  | { readonly kind: "none" }
+  /** `releaseCapacity` deletes the MachineSets, or goes on with the drain of their nodes. */
+  | { readonly kind: "present"; readonly message: string }
+  /** A node of a temporary worker is not drained in time. */
+  | { readonly kind: "drainTimedOut"; readonly node: string; readonly message: string };
+
+/** How far the machine is that proves a migration. */
+export type SmokeState =
+  | { readonly kind: "absent" }
+  | { readonly kind: "waiting"; readonly sinceMs: number; readonly message: string }
+  /** Its node is Ready. */
+  | { readonly kind: "ready"; readonly node: string; readonly architecture: string };
+
+/** What the policy source says at the last moment. */
+export type PolicyRefresh =
+  | { readonly kind: "unchanged" }
+  /** The plan was replaced or deleted: the object read before is no longer what is wanted. */
+  | { readonly kind: "changed" }
+  | { readonly kind: "notConfigured" };
