@@ -4,6 +4,7 @@
 //   registries ─▶ images ──┴─▶ pod controller (leader)  ─▶ one patch a pod
 //                              operator (leader)        ─▶ webhook configuration, conditions
 import { runEverywhere, runLeading } from "../controllers/mod.ts";
+import { unreachable } from "../lib/unreachable.ts";
 import { openAdmin } from "./admin.ts";
 import { openClients, type ServeDeps } from "./clients.ts";
 import { openComponents } from "./components.ts";
@@ -21,8 +22,25 @@ async function openTaintParts(...args: Parameters<typeof openTaints>): Promise<T
   return config.archTaints === "off" ? undefined : (await import("./taints.ts")).openTaints(...args);
 }
 
-/** Serves until `stop` aborts, then drains and closes. Rejects when something cannot be opened. */
+/**
+ * Serves the capability of `--only` until `stop` aborts, then drains and closes. Rejects when something cannot be opened. The
+ * others are loaded when they are the one: they share no process with placement.
+ */
 export async function serve(deps: ServeDeps, stop: AbortSignal): Promise<void> {
+  const { only } = deps.config;
+  switch (only) {
+    case "placement":
+      return await servePlacement(deps, stop);
+    case "upgrades":
+      return await (await import("./upgrades.ts")).serveUpgrades(deps, stop);
+    case "image-builds":
+      throw new Error("Cannot serve image builds: this build of Archway has none.");
+    default:
+      return unreachable(only);
+  }
+}
+
+async function servePlacement(deps: ServeDeps, stop: AbortSignal): Promise<void> {
   const { clock, log } = deps;
   await using stack = new AsyncDisposableStack();
   const background = new AbortController();

@@ -6,6 +6,7 @@ const ROOT = new URL("../", import.meta.url).pathname;
 
 const VOCABULARY = [
   "lib/names.ts",
+  "lib/upgrade_names.ts",
   "lib/arch.ts",
   "lib/unreachable.ts",
   "lib/duration.ts",
@@ -30,6 +31,7 @@ const ASSEMBLIES = [
   "lib/gates/",
   "lib/informers/",
   "lib/tainting/",
+  "lib/upgrading/",
   "lib/enoexec/daemon/",
 ];
 

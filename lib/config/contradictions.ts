@@ -42,6 +42,10 @@ function rulesOfServe(command: Command, values: ConfigValues): readonly Rule[] {
       "Cannot use --arch-taints=manage with --audit: that changes nothing, and pods without tolerations find no node.",
     ],
     [
+      values.only !== "placement" && values.archTaints === "manage",
+      `Cannot use --arch-taints=manage with --only=${values.only}: taints belong to placement.`,
+    ],
+    [
       values.webhookUrl !== undefined && !values.webhookUrl.startsWith("https://"),
       "Cannot register --webhook-url: the API server calls webhooks over https:// only.",
     ],

@@ -45,6 +45,11 @@ const STORE: readonly Command[] = ["serve", "inspect", "cache", "dev"];
 export const FLAGS: readonly Flag[] = [
   flag("config", "text", CONFIGURED, "File with settings that are rarely needed; see docs/configuration.md.", "FILE"),
   {
+    ...flag("only", "choice", ["serve"], "Which capability this process serves; each has a Deployment of its own."),
+    choices: ["placement", "upgrades", "image-builds"],
+    fallback: "placement",
+  },
+  {
     ...flag(
       "kubeconfig",
       "text",
@@ -150,10 +155,6 @@ export const FLAGS: readonly Flag[] = [
     ),
     choices: ["manage", "off"],
     fallback: "off",
-  },
-  {
-    ...flag("taints-fail-open-after", "duration", SERVE, "Lift those taints after so long without a leader."),
-    fallback: "5m",
   },
   flag("live-architectures", "switch", SERVE, "Narrow to architectures that nodes have or can be made with."),
   {

@@ -35,6 +35,7 @@ const secretName = z.string().regex(/^[^/\s]+\/[^/\s]+$/, "is not NAMESPACE/NAME
 /** Every value in its real type. A command reads only the members its flags set; the others hold their defaults. */
 export const Values = z.object({
   config: optionalText,
+  only: z.enum(["placement", "upgrades", "image-builds"]),
   kubeconfig: optionalText,
   context: optionalText,
   namespace: z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, "is not a namespace name"),
@@ -58,7 +59,6 @@ export const Values = z.object({
   prewarm: flagSwitch,
   tolerateArchTaints: list,
   archTaints: z.enum(["manage", "off"]),
-  taintsFailOpenAfter: duration,
   liveArchitectures: flagSwitch,
   daemonsets: z.enum(["ignore", "warn", "constrain"]),
   execFormatErrors: flagSwitch,

@@ -68,6 +68,7 @@ function resource(
   return { group, version, kind, plural, namespaced: scope === "Namespaced" };
 }
 
+const MACHINE = "machine.openshift.io";
 const MULTIARCH = "multiarch.openshift.io";
 
 /** The kinds Archway talks about. */
@@ -78,6 +79,7 @@ export const Resource = {
   namespaces: resource("", "v1", "Namespace", "namespaces", "Cluster"),
   serviceAccounts: resource("", "v1", "ServiceAccount", "serviceaccounts", "Namespaced"),
   services: resource("", "v1", "Service", "services", "Namespaced"),
+  configMaps: resource("", "v1", "ConfigMap", "configmaps", "Namespaced"),
   events: resource("", "v1", "Event", "events", "Namespaced"),
   leases: resource("coordination.k8s.io", "v1", "Lease", "leases", "Namespaced"),
   deployments: resource("apps", "v1", "Deployment", "deployments", "Namespaced"),
@@ -85,6 +87,7 @@ export const Resource = {
   daemonSets: resource("apps", "v1", "DaemonSet", "daemonsets", "Namespaced"),
   jobs: resource("batch", "v1", "Job", "jobs", "Namespaced"),
   cronJobs: resource("batch", "v1", "CronJob", "cronjobs", "Namespaced"),
+  podDisruptionBudgets: resource("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets", "Namespaced"),
   mutatingWebhooks: resource(
     "admissionregistration.k8s.io",
     "v1",
@@ -119,6 +122,18 @@ export const Resource = {
   enoexecEvents: resource(MULTIARCH, "v1beta1", "ENoExecEvent", "enoexecevents", "Namespaced"),
   serviceMonitors: resource("monitoring.coreos.com", "v1", "ServiceMonitor", "servicemonitors", "Namespaced"),
   prometheusRules: resource("monitoring.coreos.com", "v1", "PrometheusRule", "prometheusrules", "Namespaced"),
+  upgradeConfigs: resource("upgrade.managed.openshift.io", "v1alpha1", "UpgradeConfig", "upgradeconfigs", "Namespaced"),
+  clusterVersions: resource("config.openshift.io", "v1", "ClusterVersion", "clusterversions", "Cluster"),
+  clusterOperators: resource("config.openshift.io", "v1", "ClusterOperator", "clusteroperators", "Cluster"),
+  machineConfigPools: resource(
+    "machineconfiguration.openshift.io",
+    "v1",
+    "MachineConfigPool",
+    "machineconfigpools",
+    "Cluster",
+  ),
+  machineSets: resource(MACHINE, "v1beta1", "MachineSet", "machinesets", "Namespaced"),
+  machines: resource(MACHINE, "v1beta1", "Machine", "machines", "Namespaced"),
 } as const satisfies Readonly<Record<string, ResourceType>>;
 
 /** `v1` or `group/version`. */

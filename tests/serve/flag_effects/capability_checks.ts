@@ -9,6 +9,7 @@ import { execFormatSettings, openPlacedImages } from "../../../serve/exec_format
 import { failPod, openRepairScene, strayPod } from "../../controllers/enoexec/make.ts";
 import { openScene } from "../../controllers/make.ts";
 import { NAMESPACE, openBench } from "../../controllers/operator/make.ts";
+import { servedOnly } from "./served_only.ts";
 import { type Checks, serveConfig } from "./support.ts";
 
 /** What becomes of a pod that fails on its node, by these flags. */
@@ -71,6 +72,14 @@ async function daemonSets({ execFormatImage }: Config): Promise<number> {
 
 /** Of the command line. */
 export const CAPABILITY_FLAGS: Checks = {
+  "only": async () => {
+    assert.equal(serveConfig().only, "placement");
+    const { leases, metrics, webhooks } = await servedOnly("--only=upgrades");
+    assert.deepEqual(leases, ["managed-upgrade-operator-lock"]);
+    assert.equal(webhooks, 0, "placement does not run");
+    assert.match(metrics, /^archway_leader 1$/m);
+    assert.doesNotMatch(metrics, /^mto_/m);
+  },
   "exec-format-errors": async () => {
     assert.deepEqual([await counted(), await counted("--exec-format-errors")], [[], ["status"]]);
   },

@@ -1,0 +1,42 @@
+// Names that Archway shares with the Managed Upgrade Operator (MUO) and with OpenShift: objects, labels and annotations of
+// upgrades. The strings are an interface: they are exactly those of the operator.
+
+/** Objects of the upgrade service. */
+export const Upgrades = {
+  namespace: "openshift-managed-upgrade-operator",
+  /** The Lease of the MUO: while one of the two holds it the other does not act. */
+  lease: "managed-upgrade-operator-lock",
+  /** The only UpgradeConfig that is acted on. */
+  config: "managed-upgrade-config",
+  /** The ConfigMap with the settings, and its key. */
+  settings: "managed-upgrade-operator-config",
+  settingsKey: "config.yaml",
+  /** `createdBy` of silences, and `source.component` of events. */
+  eventSource: "managed-upgrade-operator",
+} as const;
+
+/** The only ClusterVersion. */
+export const CLUSTER_VERSION_NAME = "version";
+
+/** Machines and MachineSets. */
+export const MachineName = {
+  namespace: "openshift-machine-api",
+  /** The pool of a MachineSet, as Hive labels it. */
+  poolLabel: "hive.openshift.io/machine-pool",
+  workerPool: "worker",
+  /** On MachineSets and Machines that are there for an upgrade alone. */
+  upgradeLabel: "upgrade.managed.openshift.io",
+  /** On the one machine of another architecture that proves a migration. */
+  smokeLabel: "archway.dev/upgrade-smoke",
+  machineSetLabel: "machine.openshift.io/cluster-api-machineset",
+} as const;
+
+/** Marks of nodes. */
+export const NodeMark = {
+  /** What the machine config operator does with a node; `Working` while it updates it. */
+  configState: "machineconfiguration.openshift.io/state",
+  unschedulableTaint: "node.kubernetes.io/unschedulable",
+  masterLabel: "node-role.kubernetes.io/master",
+  workerLabel: "node-role.kubernetes.io/worker",
+  infraLabel: "node-role.kubernetes.io/infra",
+} as const;
