@@ -1,0 +1,113 @@
+// The architectures of a pool: what a user says, else what its nodes have and machine sets will make, else what the pools
+// have that its nodes will come from.
+import { isKnownArchitecture } from "../../arch.ts";
+import { entryOf } from "../../json.ts";
+import { NODE_ARCH_LABEL, NODE_OS_LABEL } from "../../names.ts";
+import type { Arch, BuildNode, MachineConfigPool, MachineSet } from "../observed.ts";
+import type { ArchSet, DetectedSet, DetectionFinding } from "../types.ts";
+import { ARCH_OF_ENUM } from "../words.ts";
+import { CONTROL_PLANE_POOL, poolOf, WORKER_POOL } from "./membership.ts";
+
+/** What detection looks at. */
+export interface DetectInput {
+  readonly pool: string;
+  readonly pools: readonly MachineConfigPool[];
+  readonly nodes: readonly BuildNode[];
+  readonly machineSets: readonly MachineSet[];
+  /** Whether the cluster's payload is for several architectures. */
+  readonly isMultiPayload: boolean;
+  /** The user's annotation; absent: none. */
+  readonly override?: string | undefined;
+}
+
+/** Detects them. The set is empty only where no node of the cluster says anything. */
+export function detectArchitectures(input: DetectInput): DetectedSet {
+  const members = membersOf(input.pool, input);
+  const findings = members.flatMap(findingsOf);
+  const nodeCounts = countArchitectures(members);
+  const override = input.override === undefined ? undefined : parseOverride(input.override);
+  if (override?.kind === "set") return { set: override.set, source: "override", nodeCounts, findings };
+  const all = override === undefined ? findings : [override.finding, ...findings];
+  const set = setOf([...Object.keys(nodeCounts), ...expectedOf(input)]);
+  if (set.length > 0) return { set, source: "nodes", nodeCounts, findings: all };
+  for (const [pool, source] of FALLBACKS) {
+    const others = setOf(Object.keys(countArchitectures(membersOf(pool, input))));
+    if (others.length > 0) return { set: others, source, nodeCounts, findings: all };
+  }
+  return { set: [], source: "control plane", nodeCounts, findings: all };
+}
+
+const FALLBACKS = [[WORKER_POOL, "worker pool"], [CONTROL_PLANE_POOL, "control plane"]] as const;
+
+/** The nodes of a pool that images are built for. */
+export function membersOf(
+  pool: string,
+  { nodes, pools }: Pick<DetectInput, "nodes" | "pools">,
+): readonly BuildNode[] {
+  return nodes.filter((node) =>
+    node.os !== "windows" && entryOf(node.labels, NODE_OS_LABEL) !== "windows" && poolOf(node.labels, pools) === pool
+  );
+}
+
+/**
+ * The architecture that a node's image is built for: what its kubelet reports, whatever its label says. undefined for one
+ * that reports nothing yet, or an architecture without images.
+ */
+export function buildArchOf({ reported }: Pick<BuildNode, "reported">): Arch | undefined {
+  return isKnownArchitecture(reported) ? reported : undefined;
+}
+
+function countArchitectures(nodes: readonly BuildNode[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const node of nodes) {
+    const arch = buildArchOf(node);
+    if (arch !== undefined) counts[arch] = (counts[arch] ?? 0) + 1;
+  }
+  return Object.fromEntries(Object.entries(counts).toSorted(([left], [right]) => left < right ? -1 : 1));
+}
+
+function expectedOf({ pool, pools, machineSets, isMultiPayload }: DetectInput): readonly string[] {
+  if (!isMultiPayload) return [];
+  return machineSets.filter(({ nodeLabels }) => poolOf(nodeLabels, pools) === pool).map(({ arch }) => arch);
+}
+
+/** Those that images are built for, sorted, without duplicates. */
+export function setOf(names: readonly string[]): ArchSet {
+  return [...new Set(names)].filter(isKnownArchitecture).toSorted();
+}
+
+function findingsOf(node: BuildNode): readonly DetectionFinding[] {
+  const { name, reported, labels } = node;
+  if (reported === "") return [];
+  const label = entryOf(labels, NODE_ARCH_LABEL);
+  const found: DetectionFinding[] = [];
+  if (label !== undefined && label !== reported) {
+    const message = `Node "${name}" reports ${reported} and its label says ${label}: ${reported} counts.`;
+    found.push({ kind: "ArchitectureDisagreement", node: name, message });
+  }
+  if (!isKnownArchitecture(reported)) {
+    const message = `Node "${name}" is of ${reported}, for which no node image is built.`;
+    found.push({ kind: "UnknownArchitecture", node: name, message });
+  }
+  return found;
+}
+
+type Override = { readonly kind: "set"; readonly set: ArchSet } | {
+  readonly kind: "invalid";
+  readonly finding: DetectionFinding;
+};
+
+const MAX_SHOWN = 40;
+
+/** `ARM64, amd64`: one word that is none of the four makes all of it void. */
+export function parseOverride(text: string): Override {
+  const words = text.split(",").map((word) => word.trim()).filter((word) => word !== "");
+  const names = words.map((word) => ARCH_OF_ENUM[word.toUpperCase()]);
+  const known = names.filter((name) => name !== undefined);
+  if (known.length === words.length && words.length > 0) return { kind: "set", set: setOf(known) };
+  const wrong = words.find((_, at) => names[at] === undefined)?.slice(0, MAX_SHOWN) ?? "";
+  const message =
+    `Cannot take the architectures from the annotation: "${wrong}" is none of amd64, arm64, ppc64le and ` +
+    "s390x. Those of the nodes are used.";
+  return { kind: "invalid", finding: { kind: "InvalidOverride", message } };
+}

@@ -1,0 +1,68 @@
+// Jobs of builds and the ConfigMaps in which their pods leave digests.
+import { isKnownArchitecture } from "../../arch.ts";
+import { entryOf, listAt, memberOf, objectAt, textAt, textMapAt } from "../../json.ts";
+import type { KubeObject } from "../../k8s/types.ts";
+import { NODE_ARCH_LABEL } from "../../names.ts";
+import type { ChildObject, DigestObservation, JobObservation } from "../observed.ts";
+import { ArchwayAnnotation, BuildLabel } from "../words.ts";
+import { parseConditions, parseMeta, timeOf } from "./meta.ts";
+
+/** Reads a Job. `unschedulable`: what the scheduler says of a pod of it that no node takes. */
+export function parseBuildJob(object: KubeObject, unschedulable?: string): JobObservation {
+  const meta = parseMeta(object);
+  const status = objectAt(object, "status");
+  const uncounted = objectAt(status, "uncountedTerminatedPods");
+  const template = objectAt(objectAt(objectAt(object, "spec"), "template"), "spec");
+  const arch = entryOf(meta.labels, BuildLabel.arch) ??
+    entryOf(textMapAt(template, "nodeSelector"), NODE_ARCH_LABEL) ?? "";
+  return {
+    meta,
+    build:
+      (object.metadata.ownerReferences ?? []).find(({ kind, controller }) =>
+        kind === "MachineOSBuild" && controller === true
+      )?.uid ?? meta.owners.find(({ kind }) => kind === "MachineOSBuild")?.uid ?? "",
+    arch: isKnownArchitecture(arch) ? arch : undefined,
+    buildKey: entryOf(meta.annotations, ArchwayAnnotation.buildKey) ?? "",
+    active: countAt(status, "active"),
+    succeeded: countAt(status, "succeeded"),
+    failed: countAt(status, "failed"),
+    uncounted: (listAt(uncounted, "succeeded")?.length ?? 0) + (listAt(uncounted, "failed")?.length ?? 0),
+    startedMs: timeOf(memberOf(status, "startTime")),
+    conditions: parseConditions(status),
+    unschedulable,
+  };
+}
+
+function countAt(status: unknown, member: string): number {
+  const count = memberOf(status, member);
+  return typeof count === "number" && count > 0 ? count : 0;
+}
+
+const DIGEST = /^sha256:[a-f0-9]{64}$/;
+
+/** Reads a ConfigMap with a digest; white space around it does not count. */
+export function parseDigestMap(object: KubeObject): DigestObservation {
+  const data = textMapAt(object, "data");
+  const digest = (entryOf(data, "digest") ?? "").trim();
+  return {
+    meta: parseMeta(object),
+    digest: DIGEST.test(digest) ? digest : "",
+    arch: entryOf(data, "arch") ?? "",
+    buildKey: entryOf(data, "buildKey") ?? "",
+    jobUid: entryOf(data, "jobUID") ?? "",
+  };
+}
+
+/** Reads what belongs to a build besides its Jobs. */
+export function parseChild(object: KubeObject, resource: ChildObject["resource"]): ChildObject {
+  const { name, uid, resourceVersion, labels, owners } = parseMeta(object);
+  return { resource, name, uid, resourceVersion, labels, owners };
+}
+
+/** The scheduler's words about a pod that no node takes; undefined for any other pod. */
+export function unschedulableOf(pod: KubeObject): string | undefined {
+  const said = parseConditions(objectAt(pod, "status")).find(({ type, status, reason }) =>
+    type === "PodScheduled" && status === "False" && reason === "Unschedulable"
+  );
+  return textAt(objectAt(pod, "status"), "phase") === "Pending" ? said?.message : undefined;
+}

@@ -1,0 +1,27 @@
+// The parts of a push spec, and whether its repository can be recorded with a digest.
+
+/** `registry/repository` of `registry/repository:tag`. */
+export function repositoryOf(pushSpec: string): string {
+  const colon = pushSpec.lastIndexOf(":");
+  return colon > pushSpec.lastIndexOf("/") ? pushSpec.slice(0, colon) : pushSpec;
+}
+
+const RECORDABLE = /^([a-zA-Z0-9-]+\.)+[a-zA-Z0-9-]+(:[0-9]{2,5})?\/([a-zA-Z0-9-_]{0,61}\/)?[a-zA-Z0-9-_.]*?$/;
+
+/** Whether a MachineOSConfig can say `repository@digest`: its definition allows one namespace before the name. */
+export function isRecordable(repository: string): boolean {
+  return RECORDABLE.test(repository);
+}
+
+const DIGEST = /^sha256:[a-f0-9]{64}$/;
+
+/** `repository@digest`, without the tag of the push spec; undefined when the digest is none. */
+export function digestReference(pushSpec: string, digest: string): string | undefined {
+  return DIGEST.test(digest) ? `${repositoryOf(pushSpec)}@${digest}` : undefined;
+}
+
+/** The digest of `repository@digest`; empty for a reference without one. */
+export function digestOfReference(reference: string): string {
+  const at = reference.indexOf("@");
+  return at < 0 ? "" : reference.slice(at + 1);
+}

@@ -1,0 +1,97 @@
+// The conditions of a MachineOSBuild: five that the machine config operator reads, and two of Archway's own. Once one of the
+// ends is true the API server lets none of them change.
+import type { Condition, MachineOSBuild } from "../observed.ts";
+import { isTrue } from "../parse/meta.ts";
+import type { ArchBuild, IndexState, MosbState } from "../types.ts";
+import { BuildCondition } from "../words.ts";
+import { isDone } from "./aggregate.ts";
+
+/** Upstream condition types, in their order. */
+const STATES = ["Prepared", "Building", "Failed", "Interrupted", "Succeeded"] as const;
+const ENDS = ["Succeeded", "Failed", "Interrupted"] as const;
+
+const SAID: Readonly<Record<typeof STATES[number], readonly [string, string]>> = {
+  Prepared: ["Prepared", "Build Prepared and Pending"],
+  Building: ["Building", "Image Build In Progress"],
+  Failed: ["Failed", "Build Failed"],
+  Interrupted: ["Interrupted", "Build Interrupted"],
+  Succeeded: ["Ready", "Build Ready"],
+};
+
+/** The state that a build's conditions say. */
+export function stateOfBuild({ status }: Pick<MachineOSBuild, "status">): MosbState {
+  const { conditions } = status;
+  const end = ENDS.find((type) => isTrue(conditions, type));
+  if (end !== undefined) return end;
+  return isTrue(conditions, "Building") ? "Building" : isTrue(conditions, "Prepared") ? "Prepared" : "initial";
+}
+
+/** What conditions are rendered from. */
+export interface ConditionsInput {
+  readonly state: MosbState;
+  /** In one sentence; empty: the usual one. */
+  readonly message: string;
+  readonly archs: readonly ArchBuild[];
+  readonly index: IndexState;
+  readonly previous: readonly Condition[];
+  readonly nowMs: number;
+}
+
+/** All seven. A condition whose status stays keeps its time. */
+export function renderConditions(input: ConditionsInput): readonly Condition[] {
+  const { state, message, archs, index } = input;
+  const upstream = STATES.map((type): Omit<Condition, "lastTransitionTime"> => {
+    const [reason, usual] = SAID[type];
+    const isState = type === state;
+    return { type, status: isState ? "True" : "False", reason, message: isState && message !== "" ? message : usual };
+  });
+  const done = archs.filter(isDone).length;
+  const isComplete = done === archs.length && archs.length > 0;
+  const isPublished = index.kind === "published";
+  const own: readonly Omit<Condition, "lastTransitionTime">[] = [
+    {
+      type: BuildCondition.archsComplete,
+      status: isComplete ? "True" : "False",
+      reason: isComplete ? "AllArchitectures" : "Waiting",
+      message: `${done} of ${archs.length} architectures are done.`,
+    },
+    {
+      type: BuildCondition.published,
+      status: isPublished ? "True" : "False",
+      reason: isPublished ? "Published" : index.kind === "failed" ? index.reason : "Waiting",
+      message: isPublished
+        ? `${index.reference} is published.`
+        : index.kind === "absent"
+        ? "Nothing is published yet."
+        : index.message,
+    },
+  ];
+  return [...upstream, ...own].map((condition) => withTime(condition, input));
+}
+
+function withTime(
+  condition: Omit<Condition, "lastTransitionTime">,
+  { previous, nowMs }: Pick<ConditionsInput, "previous" | "nowMs">,
+): Condition {
+  const before = previous.find(({ type }) => type === condition.type);
+  const stays = before?.status === condition.status && before.lastTransitionTime !== "";
+  return { ...condition, lastTransitionTime: stays ? before.lastTransitionTime : timeText(nowMs) };
+}
+
+/** A list with one condition set; the same list where nothing would change. */
+export function withCondition(
+  previous: readonly Condition[],
+  condition: Omit<Condition, "lastTransitionTime">,
+  nowMs: number,
+): readonly Condition[] {
+  const before = previous.find(({ type }) => type === condition.type);
+  const { status, reason, message } = condition;
+  if (before?.status === status && before.reason === reason && before.message === message) return previous;
+  const next = withTime(condition, { previous, nowMs });
+  return before === undefined ? [...previous, next] : previous.map((one) => one === before ? next : one);
+}
+
+/** RFC 3339 in whole seconds, as the API server keeps times. */
+export function timeText(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
