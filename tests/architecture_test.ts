@@ -22,7 +22,15 @@ const VOCABULARY = [
     `lib/upgrades/types/${name}.ts`
   ),
 ];
-const DOMAIN = ["lib/placement/", "lib/operand/", "lib/index/", "lib/enoexec/", "lib/taints/", "lib/upgrades/"];
+const DOMAIN = [
+  "lib/placement/",
+  "lib/operand/",
+  "lib/index/",
+  "lib/enoexec/",
+  "lib/taints/",
+  "lib/upgrades/",
+  "lib/image_builds/",
+];
 /** Components that put edges and domain together: an informer parses what it watches into words of the domain. */
 const ASSEMBLIES = [
   "lib/playground/",
