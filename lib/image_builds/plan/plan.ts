@@ -80,10 +80,14 @@ function planOf(
     rendered: pool.rendered,
     repository,
     builds,
-    infos: config.containerFiles.filter(({ arch }) => arch !== "NoArch" && !set.includes(arch)).map(({ arch }) =>
-      `The containerfile for ${arch} is not used: no node of pool "${config.pool}" is of it.`
-    ),
+    infos: unusedFiles(input),
   };
+}
+
+function unusedFiles({ config, set }: Pick<PlanInput, "config" | "set">): readonly string[] {
+  return config.containerFiles.filter(({ arch }) => arch !== "NoArch" && !set.includes(arch)).map(({ arch }) =>
+    `The containerfile for ${arch} is not used: no node of pool "${config.pool}" is of it.`
+  );
 }
 
 /** The names of the machine config operator. */

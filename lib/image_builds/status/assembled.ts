@@ -1,7 +1,8 @@
 // What an attempt to publish means for the record: published, another attempt later, an architecture anew, or the end.
 import type { Arch } from "../observed.ts";
-import type { ArchBuild, AssembleOutcome, BuildRecord, FailureReason, IndexState } from "../types.ts";
 import { unreachable } from "../../unreachable.ts";
+import type { AssembleOutcome } from "../effects.ts";
+import type { ArchBuild, BuildRecord, FailureReason, IndexState } from "../types.ts";
 
 /** Attempts before a registry counts as unavailable. */
 export const MAX_ATTEMPTS = 20;

@@ -3,10 +3,11 @@ import * as z from "zod";
 import { KNOWN_ARCHITECTURES } from "../../arch.ts";
 import { entryOf, parseObject, textMapAt } from "../../json.ts";
 import type { KubeObject } from "../../k8s/types.ts";
-import type { MachineOSBuild, StoredRecord } from "../observed.ts";
+import type { MachineOSBuild } from "../observed.ts";
 import { parseMeta } from "../parse/meta.ts";
 import type { ArchBuild, BuildRecord, IndexState } from "../types.ts";
 import { BuildLabel, MCO_API_VERSION, recordName } from "../words.ts";
+import type { StoredRecord } from "../world.ts";
 
 const text = z.string().max(4_096);
 const count = z.number().int().nonnegative();

@@ -1,0 +1,147 @@
+// What a decision asks to be done, and the rest of what it says.
+import type { JsonObject } from "../json.ts";
+import type { KubeObject } from "../k8s/types.ts";
+import type { Arch } from "./observed.ts";
+import type { RegistryQuestion } from "./registry.ts";
+import type { ArchBuild, BuildMode, BuildRecord, MosbState } from "./types.ts";
+
+/** The object that an effect is about. */
+export interface ObjectTarget {
+  readonly resource: "configs" | "builds" | "pools" | "jobs" | "configMaps" | "secrets";
+  readonly name: string;
+  /** The effect is void where the object has another one. */
+  readonly uid?: string | undefined;
+  readonly resourceVersion?: string | undefined;
+}
+
+/** One write. They are carried out in order; the first that fails ends the reconcile, which is then done again. */
+export type Effect =
+  /** Create it; that it exists is fine. */
+  | { readonly kind: "create build"; readonly build: KubeObject }
+  /** The Job goes on under another MachineOSBuild: JSON merge patch of the Job. */
+  | { readonly kind: "adopt job"; readonly target: ObjectTarget; readonly patch: JsonObject }
+  /** Dependents first (that one exists is fine), then the Job, then the Job becomes an owner of each dependent. */
+  | {
+    readonly kind: "create job";
+    readonly arch: Arch;
+    readonly job: KubeObject;
+    readonly configMaps: readonly KubeObject[];
+    readonly secrets: readonly SecretCopy[];
+  }
+  | { readonly kind: "delete"; readonly target: ObjectTarget; readonly propagation: "Foreground" | "Background" }
+  /** Create or replace, against `previousVersion`. */
+  | {
+    readonly kind: "write record";
+    readonly name: string;
+    readonly record: BuildRecord;
+    readonly object: KubeObject;
+    readonly previousVersion?: string | undefined;
+  }
+  /**
+   * JSON merge patch through the status subresource: `patch` is the value of `status`. With `target.resourceVersion` it must
+   * be sent along in `metadata`, so that the API server refuses it when another writer was faster: lists are replaced whole.
+   */
+  | { readonly kind: "patch status"; readonly target: ObjectTarget; readonly patch: JsonObject }
+  /** JSON merge patch of annotations; null takes one away. */
+  | {
+    readonly kind: "patch annotations";
+    readonly target: ObjectTarget;
+    readonly annotations: Readonly<Record<string, string | null>>;
+  }
+  /** The ConfigMap of architectures: merge patch of `data`; null takes a pool away. */
+  | { readonly kind: "write detection"; readonly name: string; readonly data: Readonly<Record<string, string | null>> }
+  /** Verify the children, make the index, push it; then write what {@link noteAssembled} makes of the outcome. */
+  | {
+    readonly kind: "assemble";
+    readonly build: ObjectTarget;
+    readonly mode: BuildMode;
+    /** `registry/repository:tag`. */
+    readonly to: string;
+    readonly children: readonly AssembleChild[];
+  }
+  /** Delete from the registry, in this order; what is not there, denied or not supported is tolerated. */
+  | { readonly kind: "collect"; readonly deletions: readonly RegistryDeletion[] };
+
+/** What came of an `assemble` effect, in words of this domain. */
+export type AssembleOutcome =
+  /** `created`: false when it was there already. */
+  | {
+    readonly kind: "published";
+    readonly reference: string;
+    readonly children: readonly string[];
+    readonly created: boolean;
+  }
+  | { readonly kind: "transient"; readonly message: string; readonly retryAfterMs?: number | undefined }
+  | { readonly kind: "denied"; readonly message: string }
+  | { readonly kind: "child absent"; readonly arch: Arch; readonly message: string }
+  /** The image's own config says another platform, or its label another key. */
+  | { readonly kind: "child mismatch"; readonly arch: Arch; readonly message: string }
+  | { readonly kind: "index refused"; readonly message: string }
+  | { readonly kind: "other digest"; readonly message: string }
+  /** The registry does not let the tag be moved. */
+  | { readonly kind: "tag immutable"; readonly message: string };
+
+/** An image that goes into what is published. */
+export interface AssembleChild {
+  readonly arch: Arch;
+  /** `registry/repository@sha256:…`. */
+  readonly reference: string;
+  readonly digest: string;
+  /** What its label must say; absent: it need not have one. */
+  readonly buildKey?: string | undefined;
+}
+
+/** A Secret that is made of another one. */
+export interface SecretCopy {
+  readonly object: KubeObject;
+  /** Name of the registry secret whose credentials it gets, as `.dockerconfigjson`. */
+  readonly from: string;
+}
+
+/** Something to delete from a registry. */
+export interface RegistryDeletion {
+  readonly kind: "index" | "child";
+  /** `registry/repository:tag`. */
+  readonly reference: string;
+  /** Deleted only while the tag names it. */
+  readonly digest: string;
+}
+
+/** An event about an object. */
+export interface BuildEvent {
+  readonly on: "config" | "build" | "pool";
+  readonly name: string;
+  readonly type: "Normal" | "Warning";
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** What a pool's builds look like, for the dashboard and metrics. */
+export interface PoolBuildView {
+  readonly pool: string;
+  readonly config: string;
+  readonly mode: BuildMode | "none";
+  readonly architectures: readonly string[];
+  readonly build: string;
+  readonly state: MosbState | "none";
+  readonly archs: readonly ArchBuild[];
+  readonly uncovered: readonly { readonly node: string; readonly arch: string }[];
+  /** `registry/repository@sha256:…`; empty: nothing is published. */
+  readonly published: string;
+  /** Reason and message of what keeps it from going on; absent: nothing does. */
+  readonly problem?: { readonly reason: string; readonly message: string } | undefined;
+}
+
+/** What one reconcile comes to. */
+export interface ReconcileDecision {
+  /** Which rule decided, in a few words that are always the same. */
+  readonly reason: string;
+  /** To be answered first; then it is decided anew with the answers. No effect comes with questions. */
+  readonly questions: readonly RegistryQuestion[];
+  readonly effects: readonly Effect[];
+  /** To be recorded after the effects. */
+  readonly events: readonly BuildEvent[];
+  /** When to look again without a change; absent: only after a change. */
+  readonly wakeAtMs?: number | undefined;
+  readonly view: PoolBuildView;
+}

@@ -1,0 +1,70 @@
+// Everything that one reconcile reads.
+import type {
+  BuildNode,
+  ChildObject,
+  ClusterSettings,
+  DigestObservation,
+  JobObservation,
+  MachineConfigPool,
+  MachineOSBuild,
+  MachineOSConfig,
+  MachineSet,
+  RenderedConfig,
+  SecretState,
+} from "./observed.ts";
+import type { RegistryAnswer } from "./registry.ts";
+import type { BuildSettings } from "./settings.ts";
+import type { BuildRecord } from "./types.ts";
+
+/** Everything that one reconcile of one MachineOSConfig reads. */
+export interface World {
+  readonly nowMs: number;
+  readonly config: MachineOSConfig;
+  /** Absent: there is none of that name. */
+  readonly pool?: MachineConfigPool | undefined;
+  /** Every pool: members are decided among them. */
+  readonly pools: readonly MachineConfigPool[];
+  /** The configuration that `pool.rendered` names. */
+  readonly rendered?: RenderedConfig | undefined;
+  readonly nodes: readonly BuildNode[];
+  readonly machineSets: readonly MachineSet[];
+  readonly cluster: ClusterSettings;
+  /** MachineOSBuilds of this MachineOSConfig, whoever made them. */
+  readonly builds: readonly MachineOSBuild[];
+  /** Jobs of these builds. */
+  readonly jobs: readonly JobObservation[];
+  readonly digests: readonly DigestObservation[];
+  readonly records: readonly StoredRecord[];
+  readonly children: readonly ChildObject[];
+  readonly secrets: { readonly pull: SecretState; readonly push: SecretState };
+  /** Optional inputs that exist in the namespace. */
+  readonly optional: OptionalInputs;
+  /** Whether images that were published are looked at again: after a change, at the start, and now and then. */
+  readonly checksImages: boolean;
+  /** Whether the machine config operator's own builder has a ready replica. */
+  readonly otherBuilder: "ready" | "not ready";
+  /** Content of the ConfigMap of architectures, pool by pool; absent: there is none. */
+  readonly detected?: { readonly resourceVersion: string; readonly data: Readonly<Record<string, string>> } | undefined;
+  /** What the registries answered since this reconcile began, by {@link questionKey}. */
+  readonly answers: ReadonlyMap<string, RegistryAnswer>;
+  readonly settings: BuildSettings;
+}
+
+/** Optional inputs of a build by name of their objects. */
+export interface OptionalInputs {
+  readonly hasEntitlements: boolean;
+  readonly hasYumRepos: boolean;
+  readonly hasRpmKeys: boolean;
+}
+
+/** A record of a build as it is stored. */
+export interface StoredRecord {
+  /** Of the ConfigMap. */
+  readonly name: string;
+  readonly resourceVersion: string;
+  /** Name of the MachineOSBuild. */
+  readonly build: string;
+  /** UID of the MachineOSBuild that it was written for. */
+  readonly buildUid: string;
+  readonly record: BuildRecord;
+}
