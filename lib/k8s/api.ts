@@ -46,6 +46,8 @@ export interface DeleteOptions {
   readonly uid?: string;
   readonly resourceVersion?: string;
   readonly propagationPolicy?: "Background" | "Foreground" | "Orphan";
+  /** How long a pod may take to end; 0 removes it without waiting for its node. Default: as the pod says. */
+  readonly gracePeriodSeconds?: number;
 }
 
 /**

@@ -110,9 +110,9 @@ class RestApi implements KubeApi, AsyncDisposable {
     target: ResourceTarget,
     options: DeleteOptions & { readonly signal: AbortSignal },
   ): Promise<void> {
-    const { signal, uid, resourceVersion, propagationPolicy } = options;
+    const { signal, uid, resourceVersion, propagationPolicy, gracePeriodSeconds } = options;
     const preconditions = { uid, resourceVersion };
-    const body = { kind: "DeleteOptions", apiVersion: "v1", preconditions, propagationPolicy };
+    const body = { kind: "DeleteOptions", apiVersion: "v1", preconditions, propagationPolicy, gracePeriodSeconds };
     await this.#transport.send({ ...requestFor(type, { verb: "delete", method: "DELETE", target }), body }, signal);
   }
 

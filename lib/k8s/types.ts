@@ -132,6 +132,15 @@ export const Resource = {
     "machineconfigpools",
     "Cluster",
   ),
+  machineConfigs: resource("machineconfiguration.openshift.io", "v1", "MachineConfig", "machineconfigs", "Cluster"),
+  machineOsBuilds: resource("machineconfiguration.openshift.io", "v1", "MachineOSBuild", "machineosbuilds", "Cluster"),
+  fileIntegrities: resource(
+    "fileintegrity.openshift.io",
+    "v1alpha1",
+    "FileIntegrity",
+    "fileintegrities",
+    "Namespaced",
+  ),
   machineSets: resource(MACHINE, "v1beta1", "MachineSet", "machinesets", "Namespaced"),
   machines: resource(MACHINE, "v1beta1", "Machine", "machines", "Namespaced"),
 } as const satisfies Readonly<Record<string, ResourceType>>;

@@ -13,7 +13,7 @@ export interface Part {
   readonly jobs: number;
 }
 
-const PURE = ["tests/lib/placement", "tests/lib/operand", "tests/lib/index", "tests/lib/taints"];
+const PURE = ["tests/lib/placement", "tests/lib/operand", "tests/lib/index", "tests/lib/taints", "tests/lib/upgrades"];
 
 /** Run programs that are not Deno, put load on the machine for seconds, or both. */
 const TOOLS = [

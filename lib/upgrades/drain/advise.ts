@@ -1,0 +1,69 @@
+// What to do about a node that is cordoned: which pods to help away now, and whether its drain has failed.
+//
+//   cordoned at ──▶ timeOut: pods without a budget ──▶ PDBForceDrainTimeout + expected: pods with one ──▶ failed
+import type { NodeView } from "../nodes.ts";
+import { allowedBy, allStrategies, byDueTime, judgePods } from "./strategies.ts";
+import type { DrainAction, DrainAdvice, DrainBudget, DrainPod, DrainPolicy, JudgedPod, Strategy } from "./types.ts";
+
+/** What is known of the pods of the cluster. */
+export interface DrainFacts {
+  readonly pods: readonly DrainPod[];
+  readonly budgets: readonly DrainBudget[];
+  readonly nowMs: number;
+}
+
+/** Advises. A node of the control plane is left alone. */
+export function adviseDrain(node: NodeView, policy: DrainPolicy, facts: DrainFacts): DrainAdvice {
+  if (node.isMaster || node.cordon.kind === "none") return { kind: "none" };
+  if (node.cordon.kind === "unknownTime") return { kind: "unknownStart", node: node.name };
+  const { sinceMs } = node.cordon;
+  const elapsedMs = facts.nowMs - sinceMs;
+  const { budgets } = facts;
+  const pods = judgePods(facts.pods, { node: node.name, budgets, ignoredNamespaces: policy.ignoredNamespaces });
+  const known = allStrategies(policy);
+  const allowed = allowedBy(policy.mode, known);
+  const withheld = known.filter((strategy) => !allowed.includes(strategy));
+  const next = allowed.find(({ dueAfterMs }) => dueAfterMs > elapsedMs);
+  return {
+    kind: "draining",
+    node: node.name,
+    sinceMs,
+    actions: actionsOf(allowed, { pods, elapsedMs }),
+    withheld: actionsOf(withheld, { pods, elapsedMs }),
+    hasFailed: !node.isLeaving && hasDrainFailed(allowed, { pods, elapsedMs, policy }),
+    nextMs: next === undefined ? undefined : sinceMs + next.dueAfterMs,
+  };
+}
+
+/** What the strategies that are due do now, soonest due first. A pod gets at most one delete and one strip. */
+export function actionsOf(
+  strategies: readonly Strategy[],
+  { pods, elapsedMs }: { readonly pods: readonly JudgedPod[]; readonly elapsedMs: number },
+): readonly DrainAction[] {
+  return byDueTime(strategies).filter(({ dueAfterMs }) => elapsedMs >= dueAfterMs).flatMap((
+    { name, action, isTarget, actsOn },
+  ) =>
+    pods.filter((pod) => isTarget(pod) && actsOn(pod))
+      .map(({ pod }) => ({ kind: action, strategy: name, pod }))
+  );
+}
+
+/**
+ * Whether the time of the drain is over. While a strategy that is not due yet still has pods to help away it is not; when all
+ * that are due were tried, the last one gets the time that a drain is expected to take.
+ */
+export function hasDrainFailed(
+  strategies: readonly Strategy[],
+  { pods, elapsedMs, policy: { timeoutMs, expectedMs } }: {
+    readonly pods: readonly JudgedPod[];
+    readonly elapsedMs: number;
+    readonly policy: Pick<DrainPolicy, "timeoutMs" | "expectedMs">;
+  },
+): boolean {
+  const sorted = byDueTime(strategies);
+  const isPending = sorted.some(({ dueAfterMs, isTarget }) => elapsedMs < dueAfterMs && pods.some(isTarget));
+  if (isPending) return false;
+  const last = sorted.findLast(({ dueAfterMs }) => elapsedMs >= dueAfterMs);
+  const patienceMs = Math.max(timeoutMs, (last?.dueAfterMs ?? 0) + (last === undefined ? 0 : expectedMs));
+  return elapsedMs > patienceMs;
+}

@@ -1,0 +1,54 @@
+// MachineConfigPools: which are still being updated, which are paused. Every pool counts but the paused ones: those stay as
+// they are until their owner lets them go on, so they are named and not waited for.
+import type { MachineConfigPool } from "./types/cluster.ts";
+
+/** The pools together. */
+export interface PoolsSummary {
+  /** Unpaused pools that are not done, in the order of their names. */
+  readonly updating: readonly MachineConfigPool[];
+  readonly paused: readonly string[];
+  readonly degraded: readonly string[];
+  /** Of the unpaused pools. */
+  readonly machines: number;
+  readonly updatedMachines: number;
+  /** No unpaused pool is being updated. */
+  readonly isDone: boolean;
+}
+
+/**
+ * Whether machines of the pool are still to be updated. The counts alone are not enough: between a new configuration and
+ * the first look of its controller they are those of the old one.
+ */
+export function isPoolUpdating({ isUpdated, machineCount, updatedMachineCount }: MachineConfigPool): boolean {
+  return machineCount > 0 && (updatedMachineCount < machineCount || !isUpdated);
+}
+
+/** Puts the pools together. */
+export function summarizePools(pools: readonly MachineConfigPool[]): PoolsSummary {
+  const sorted = pools.toSorted((one, other) => one.name < other.name ? -1 : 1);
+  const counted = sorted.filter(({ isPaused }) => !isPaused);
+  const updating = counted.filter(isPoolUpdating);
+  const names = (some: readonly MachineConfigPool[]): readonly string[] => some.map(({ name }) => name);
+  return {
+    updating,
+    paused: names(sorted.filter(({ isPaused }) => isPaused)),
+    degraded: names(sorted.filter(({ isDegraded }) => isDegraded)),
+    machines: sum(counted.map(({ machineCount }) => machineCount)),
+    updatedMachines: sum(
+      counted.map(({ machineCount, updatedMachineCount }) => Math.min(machineCount, updatedMachineCount)),
+    ),
+    isDone: updating.length === 0,
+  };
+}
+
+/** `infra 0 of 3, worker 2 of 6`: what is waited for. */
+export function describeUpdating({ updating }: PoolsSummary): string {
+  return updating.map(({ name, machineCount, updatedMachineCount }) =>
+    `${name} ${updatedMachineCount} of ${machineCount}`
+  )
+    .join(", ");
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0);
+}

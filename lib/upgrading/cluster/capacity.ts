@@ -1,0 +1,99 @@
+// Spare capacity on the cluster: what is read for it, and what is written.
+import type { KubeApi, ReadApi } from "../../k8s/api.ts";
+import { planRelease, planReserve } from "../../upgrades/capacity/plan.ts";
+import type { CapacityFacts, CapacityPolicy, ReleasePlan } from "../../upgrades/capacity/types.ts";
+import { MINUTE_MS } from "../../upgrades/time.ts";
+import type { CapacityLeft, CapacityState } from "../../upgrades/types/cluster.ts";
+import type { Base } from "../../upgrades/types/observed.ts";
+import type { ClusterReader } from "./cluster_reader.ts";
+import { adviseDrains, carryOutDrains, drainPolicyOf } from "./drains.ts";
+import { createMachineSets, deleteMachineSets } from "./machine_sets.ts";
+
+/** What it works with, for one reconcile. */
+export interface CapacityScope {
+  readonly reader: ClusterReader;
+  readonly base: Pick<Base, "plan" | "config">;
+  readonly nowMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** How far the reservation is. Rejects when nothing can be cloned although pools are named, or a read fails. */
+export async function readCapacity(scope: CapacityScope): Promise<CapacityState> {
+  const plan = planReserve(await readFacts(scope), policyOf(scope));
+  if (plan.kind === "nothingToClone") throw new Error(`Cannot get any MachineSets to scale: ${plan.message}.`);
+  return plan.state;
+}
+
+/** Creates the clones that are missing. */
+export async function reserveCapacity(api: KubeApi, scope: CapacityScope): Promise<void> {
+  const plan = planReserve(await readFacts(scope), policyOf(scope));
+  if (plan.kind === "state") await createMachineSets(api, plan.create, scope.signal);
+}
+
+/** What is left of it. */
+export async function readCapacityLeft(api: ReadApi, scope: CapacityScope): Promise<CapacityLeft> {
+  const plan = await planLeft(scope.reader);
+  if (plan.kind === "done") return { kind: "none" };
+  if (plan.kind === "delete") return { kind: "present", message: `to be deleted: ${namesOf(plan)}` };
+  for (const advice of await adviseOn(plan.nodes, { api, scope })) {
+    if (advice.kind === "draining" && advice.hasFailed) {
+      return { kind: "drainTimedOut", node: advice.node, message: plan.message };
+    }
+  }
+  return { kind: "present", message: plan.message };
+}
+
+/** Deletes the clones; with `help` also helps their nodes to drain, as far as the plan allows. */
+export async function releaseCapacity(
+  api: KubeApi,
+  { drain, scope }: { readonly drain: "help" | "none"; readonly scope: CapacityScope },
+): Promise<void> {
+  const plan = await planLeft(scope.reader);
+  if (plan.kind === "delete") await deleteMachineSets(api, plan.sets, scope.signal);
+  if (plan.kind !== "wait" || drain === "none") return;
+  const advice = await adviseOn(plan.nodes, { api, scope });
+  const actions = advice.flatMap((one) => one.kind === "draining" ? one.actions : []);
+  const [refused] = await carryOutDrains(api, actions, scope.signal);
+  if (refused !== undefined) throw refused.error;
+}
+
+/** Deletes the clones of a plan that is gone. */
+export async function abandonCapacity(api: KubeApi, reader: ClusterReader, signal: AbortSignal): Promise<void> {
+  const plan = await planLeft(reader);
+  if (plan.kind === "delete") await deleteMachineSets(api, plan.sets, signal);
+}
+
+async function planLeft(reader: ClusterReader): Promise<ReleasePlan> {
+  const [machineSets, machines] = await Promise.all([reader.machineSets(), reader.spareMachines()]);
+  return planRelease({ machineSets, machines });
+}
+
+async function readFacts({ reader, nowMs }: CapacityScope): Promise<CapacityFacts> {
+  const [machineSets, machines, nodes] = await Promise.all([
+    reader.machineSets(),
+    reader.spareMachines(),
+    reader.nodes(),
+  ]);
+  const readyNodes = new Set(nodes.filter(({ isReady }) => isReady).map(({ name }) => name));
+  return { machineSets, machines, readyNodes, nowMs };
+}
+
+function policyOf({ base: { plan: { spec: { capacity } }, config: { scale } } }: CapacityScope): CapacityPolicy {
+  return {
+    extraPools: capacity.pools ?? scale.extraMachinePools,
+    timeoutMs: (capacity.timeoutMinutes ?? scale.timeoutMinutes) * MINUTE_MS,
+  };
+}
+
+async function adviseOn(
+  names: readonly string[],
+  { api, scope: { base, nowMs, reader, signal } }: { readonly api: ReadApi; readonly scope: CapacityScope },
+): ReturnType<typeof adviseDrains> {
+  const nodes = (await reader.nodes()).filter(({ name }) => names.includes(name));
+  const policy = drainPolicyOf(base.plan.spec, base.config);
+  return await adviseDrains(nodes, { api, reader, policy, nowMs, signal });
+}
+
+function namesOf({ sets }: Extract<ReleasePlan, { readonly kind: "delete" }>): string {
+  return sets.map(({ name }) => name).join(", ");
+}

@@ -1,0 +1,100 @@
+// What one reconcile reads of the cluster: each collection at most once, whoever asks, so that the number of requests has a
+// bound that does not depend on the number of nodes.
+import type { ReadApi } from "../../k8s/api.ts";
+import { isNotFound } from "../../k8s/errors.ts";
+import { listAll, type ListAllOptions } from "../../k8s/lists.ts";
+import { type KubeObject, Resource, type ResourceType } from "../../k8s/types.ts";
+import { listAt, objectAt, textAt } from "../../json.ts";
+import { MachineName } from "../../upgrade_names.ts";
+import { parseMachine, parseMachineSet } from "../../upgrades/capacity/parse.ts";
+import type { MachineSetView, MachineView } from "../../upgrades/capacity/types.ts";
+import { parseBudget } from "../../upgrades/drain/parse.ts";
+import type { DrainBudget } from "../../upgrades/drain/types.ts";
+import { type NodeView, parseNode } from "../../upgrades/nodes.ts";
+import { parseClusterOperator, parseMachineConfigPool, renderedConfigOf } from "../../upgrades/parse/cluster.ts";
+import type { ClusterOperator, MachineConfigPool } from "../../upgrades/types/cluster.ts";
+
+/** Reads collections. Every function reads at its first call, and gives the same again afterwards. */
+export interface ClusterReader {
+  nodes(): Promise<readonly NodeView[]>;
+  operators(): Promise<readonly ClusterOperator[]>;
+  pools(): Promise<readonly MachineConfigPool[]>;
+  /** With the image of the operating system of each pool, and whether one is being built. */
+  poolImages(): Promise<readonly MachineConfigPool[]>;
+  machineSets(): Promise<readonly MachineSetView[]>;
+  /** Machines of clones that are spare capacity. */
+  spareMachines(): Promise<readonly MachineView[]>;
+  /** Machines of the clone that proves a migration. */
+  smokeMachines(): Promise<readonly MachineView[]>;
+  budgets(): Promise<readonly DrainBudget[]>;
+}
+
+/** Opens a reader for one reconcile. */
+export function openClusterReader(api: ReadApi, signal: AbortSignal): ClusterReader {
+  const list = async (
+    type: ResourceType,
+    options: Omit<ListAllOptions, "signal"> = {},
+  ): Promise<readonly KubeObject[]> => await Array.fromAsync(listAll(api, type, { ...options, signal }));
+  const machinesWith = (label: string) => async (): Promise<readonly MachineView[]> => {
+    const options = { namespace: MachineName.namespace, labelSelector: `${label}=true` };
+    return (await list(Resource.machines, options)).map(parseMachine);
+  };
+  const rawPools = once(() => list(Resource.machineConfigPools));
+  return {
+    nodes: once(async () => (await list(Resource.nodes)).map(parseNode)),
+    operators: once(async () => (await list(Resource.clusterOperators)).map(parseClusterOperator)),
+    pools: once(async () =>
+      (await rawPools()).map((pool) => parseMachineConfigPool(pool, { osImageUrl: undefined, isBuilding: false }))
+    ),
+    poolImages: once(async () => await readPoolImages(await rawPools(), { api, signal })),
+    machineSets: once(async () =>
+      (await list(Resource.machineSets, { namespace: MachineName.namespace })).map(parseMachineSet)
+    ),
+    spareMachines: once(machinesWith(MachineName.upgradeLabel)),
+    smokeMachines: once(machinesWith(MachineName.smokeLabel)),
+    budgets: once(async () => (await list(Resource.podDisruptionBudgets)).map(parseBudget)),
+  };
+}
+
+async function readPoolImages(
+  pools: readonly KubeObject[],
+  { api, signal }: { readonly api: ReadApi; readonly signal: AbortSignal },
+): Promise<readonly MachineConfigPool[]> {
+  const building = await readBuildingPools(api, signal);
+  const urls = new Map<string, string>();
+  for (const name of new Set(pools.map(renderedConfigOf).filter((one) => one !== ""))) {
+    const config = await api.get(Resource.machineConfigs, { name }, signal);
+    urls.set(name, textAt(objectAt(config, "spec"), "osImageURL"));
+  }
+  return pools.map((pool) =>
+    parseMachineConfigPool(pool, {
+      osImageUrl: urls.get(renderedConfigOf(pool)),
+      isBuilding: building.has(pool.metadata.name),
+    })
+  );
+}
+
+/** The pools whose layered image is being built; none where the cluster has no such builds. */
+async function readBuildingPools(api: ReadApi, signal: AbortSignal): Promise<ReadonlySet<string>> {
+  try {
+    const builds = await Array.fromAsync(listAll(api, Resource.machineOsBuilds, { signal }));
+    return new Set(builds.filter(isBuilding).map((build) => build.metadata.labels?.[POOL_OF_BUILD] ?? ""));
+  } catch (error) {
+    if (isNotFound(error)) return new Set();
+    throw error;
+  }
+}
+
+const POOL_OF_BUILD = "machineconfiguration.openshift.io/target-machine-config-pool";
+
+function isBuilding(build: KubeObject): boolean {
+  return (listAt(objectAt(build, "status"), "conditions") ?? []).some((condition) =>
+    textAt(condition, "type") === "Building" && textAt(condition, "status") === "True"
+  );
+}
+
+/** Reads at the first call alone. A failure is the answer of later calls as well. */
+function once<T>(read: () => Promise<T>): () => Promise<T> {
+  let reading: Promise<T> | undefined;
+  return () => reading ??= read();
+}

@@ -1,0 +1,96 @@
+// Drain help on the cluster: reads the pods of cordoned nodes, and carries out what was advised.
+import type { Clock } from "../../clock.ts";
+import type { KubeApi, ReadApi } from "../../k8s/api.ts";
+import { isConflict, isNotFound } from "../../k8s/errors.ts";
+import { listAll } from "../../k8s/lists.ts";
+import { Resource } from "../../k8s/types.ts";
+import { adviseDrain } from "../../upgrades/drain/advise.ts";
+import { parseDrainPod } from "../../upgrades/drain/parse.ts";
+import type { DrainAction, DrainAdvice, DrainPolicy } from "../../upgrades/drain/types.ts";
+import type { NodeView } from "../../upgrades/nodes.ts";
+import { MINUTE_MS } from "../../upgrades/time.ts";
+import type { OperatorConfig } from "../../upgrades/types/operator_config.ts";
+import type { UpgradeSpec } from "../../upgrades/types/plan.ts";
+import type { ClusterReader } from "./cluster_reader.ts";
+
+/** Nodes that are looked at in one round, longest cordoned first: the pods of each cost a request. */
+export const NODES_A_ROUND = 8;
+
+/** The policy of a plan. Without `drain.mode`, and with strategies disabled, nothing is done. */
+export function drainPolicyOf(spec: UpgradeSpec, { nodeDrain }: OperatorConfig): DrainPolicy {
+  return {
+    mode: nodeDrain.disableDrainStrategies ? "Observe" : spec.drainMode ?? "Observe",
+    timeoutMs: nodeDrain.timeoutMinutes * MINUTE_MS,
+    expectedMs: nodeDrain.expectedMinutes * MINUTE_MS,
+    protectedTimeoutMs: spec.pdbForceDrainTimeoutMinutes * MINUTE_MS,
+    ignoredNamespaces: nodeDrain.ignoredNamespacePatterns.map((pattern) => new RegExp(pattern)),
+  };
+}
+
+/** Advises about nodes. Those that are not cordoned cost nothing. */
+export async function adviseDrains(
+  nodes: readonly NodeView[],
+  { api, reader, policy, nowMs, signal }: {
+    readonly api: ReadApi;
+    readonly reader: ClusterReader;
+    readonly policy: DrainPolicy;
+    readonly nowMs: number;
+    readonly signal: AbortSignal;
+  },
+): Promise<readonly DrainAdvice[]> {
+  const cordoned = nodes.filter(({ cordon, isMaster }) => cordon.kind !== "none" && !isMaster)
+    .toSorted((one, other) => cordonedAtMs(one) - cordonedAtMs(other)).slice(0, NODES_A_ROUND);
+  if (cordoned.length === 0) return [];
+  const budgets = await reader.budgets();
+  const advice: DrainAdvice[] = [];
+  for (const node of cordoned) {
+    const fieldSelector = `spec.nodeName=${node.name}`;
+    const pods = (await Array.fromAsync(listAll(api, Resource.pods, { fieldSelector, limit: 500, signal })))
+      .map(parseDrainPod);
+    advice.push(adviseDrain(node, policy, { pods, budgets, nowMs }));
+  }
+  return advice;
+}
+
+function cordonedAtMs({ cordon }: NodeView): number {
+  return cordon.kind === "since" ? cordon.sinceMs : Infinity;
+}
+
+/** An action that the API server refused, and why. */
+export interface RefusedAction {
+  readonly action: DrainAction;
+  readonly error: unknown;
+}
+
+/** Carries the actions out, each by itself: one that is refused does not keep the others. Gives those that were not taken. */
+export async function carryOutDrains(
+  api: KubeApi,
+  actions: readonly DrainAction[],
+  signal: AbortSignal,
+): Promise<readonly RefusedAction[]> {
+  const refused: RefusedAction[] = [];
+  for (const action of actions) {
+    try {
+      await carryOut(api, action, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      // Gone, or replaced by another pod of the same name: nothing is left to do.
+      if (!isNotFound(error) && !isConflict(error)) refused.push({ action, error });
+    }
+  }
+  return refused;
+}
+
+async function carryOut(api: KubeApi, { kind, pod }: DrainAction, signal: AbortSignal): Promise<void> {
+  const { namespace, name, uid } = pod;
+  if (kind === "delete") {
+    return await api.delete(Resource.pods, { namespace, name }, { uid, gracePeriodSeconds: 0, signal });
+  }
+  const document = { metadata: { uid, finalizers: null } };
+  await api.patch(Resource.pods, { namespace, name }, { body: { kind: "merge", document }, signal });
+}
+
+/** The clock of the API server, by which cordons are stamped (ms). */
+export function serverNowMs(clock: Clock, api: ReadApi): number {
+  return clock.nowMs() + api.serverClockOffsetMs();
+}

@@ -1,0 +1,226 @@
+// Drain help: which pods of a cordoned node are helped away, when, and when a drain has failed. Rows M-302 and M-303 (nothing
+// is looked at unless workers are being upgraded), and faults of reads and writes, are the shell's: tests/controllers/upgrades.
+import assert from "node:assert/strict";
+import type { KubeObject } from "../../../lib/k8s/types.ts";
+import { actionsOf, adviseDrain, hasDrainFailed } from "../../../lib/upgrades/drain/advise.ts";
+import { parseBudget, parseDrainPod } from "../../../lib/upgrades/drain/parse.ts";
+import { allStrategies, judgePods } from "../../../lib/upgrades/drain/strategies.ts";
+import type { DrainAdvice, DrainPolicy, Strategy } from "../../../lib/upgrades/drain/types.ts";
+import type { NodeView } from "../../../lib/upgrades/nodes.ts";
+import { minutes, minutesAgo, node, NOW_MS } from "./make.ts";
+
+const POLICY: DrainPolicy = {
+  mode: "DeleteAndStripFinalizers",
+  timeoutMs: minutes(45),
+  expectedMs: minutes(8),
+  protectedTimeoutMs: minutes(60),
+  ignoredNamespaces: [],
+};
+
+interface PodSpec {
+  readonly namespace?: string;
+  readonly node?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly owner?: string;
+  readonly finalizers?: readonly string[];
+  readonly terminating?: boolean;
+}
+
+function pod(name: string, spec: PodSpec = {}): KubeObject {
+  const { namespace = "shop", labels = {}, owner = "ReplicaSet", finalizers, terminating = false } = spec;
+  return {
+    metadata: {
+      ...{ namespace, name, uid: `uid-${name}`, labels },
+      ownerReferences: [{ apiVersion: "apps/v1", kind: owner, name: "o", uid: "o" }],
+      ...finalizers === undefined ? {} : { finalizers },
+      ...terminating ? { deletionTimestamp: minutesAgo(1) } : {},
+    },
+    spec: { nodeName: spec.node ?? "n" },
+  };
+}
+
+function budget(name: string, selector: unknown, namespace = "shop"): KubeObject {
+  return { metadata: { namespace, name }, spec: selector === undefined ? {} : { selector } };
+}
+
+function advise(
+  drained: NodeView,
+  { pods = [], budgets = [], policy = {} }: {
+    readonly pods?: readonly KubeObject[];
+    readonly budgets?: readonly KubeObject[];
+    readonly policy?: Partial<DrainPolicy>;
+  },
+): DrainAdvice {
+  const facts = { pods: pods.map(parseDrainPod), budgets: budgets.map(parseBudget), nowMs: NOW_MS };
+  return adviseDrain(drained, { ...POLICY, ...policy }, facts);
+}
+
+/** `DELETE a, PDB-DELETE b`: what is done. */
+function done(advice: DrainAdvice, which: "actions" | "withheld" = "actions"): string {
+  if (advice.kind !== "draining") return advice.kind;
+  return advice[which].map(({ strategy, pod }) => `${strategy} ${pod.name}`).join(", ");
+}
+
+const AFTER_ALL = node("n", { cordonedMinutes: 69 });
+const AFTER_TIMEOUT = node("n", { cordonedMinutes: 46 });
+const EARLY = node("n", { cordonedMinutes: 44 });
+
+Deno.test("adviseDrain() leaves control plane nodes (M-300) and uncordoned nodes (M-306) alone, and others not (M-301)", () => {
+  const labels = { "node-role.kubernetes.io/master": "" };
+  assert.equal(advise(node("n", { cordonedMinutes: 99, labels }), {}).kind, "none");
+  assert.equal(advise(node("n"), {}).kind, "none");
+  assert.equal(advise(EARLY, {}).kind, "draining");
+});
+
+Deno.test("adviseDrain() says so when the time of the cordon is unknown (M-312)", () => {
+  assert.deepEqual(advise(node("n", { cordonedMinutes: "unknown" }), {}), { kind: "unknownStart", node: "n" });
+});
+
+Deno.test("adviseDrain() does what is due and nothing else (M-310, M-311, M-322, M-324, M-325)", () => {
+  const pods = [
+    pod("plain"),
+    pod("stripped", { finalizers: ["a/b"] }),
+    pod("going", { terminating: true }),
+    pod("held", { terminating: true, finalizers: ["a/b"] }),
+    pod("protected", { labels: { app: "db" } }),
+    pod("kept", { labels: { app: "db" }, finalizers: ["a/b"] }),
+    pod("leaving", { labels: { app: "db" }, terminating: true }),
+  ];
+  const budgets = [budget("db", { matchLabels: { app: "db" } })];
+  assert.equal(done(advise(EARLY, { pods, budgets })), "");
+  const plain = [
+    "DELETE plain, DELETE stripped",
+    "DEFAULT-FINALIZER stripped, DEFAULT-FINALIZER held",
+    "POD-STUCK-TERMINATING going",
+  ].join(", ");
+  assert.equal(done(advise(AFTER_TIMEOUT, { pods, budgets })), plain);
+  const all = `${plain}, PDB-DELETE protected, PDB-DELETE kept, PDB-FINALIZER kept`;
+  assert.equal(done(advise(AFTER_ALL, { pods, budgets })), all);
+});
+
+Deno.test("adviseDrain() has the shorter time first, also where budgets are given less than others (N-023)", () => {
+  const pods = [pod("plain"), pod("protected", { labels: { app: "db" } })];
+  const budgets = [budget("db", { matchLabels: { app: "db" } })];
+  const policy = { protectedTimeoutMs: minutes(5) };
+  assert.equal(done(advise(AFTER_TIMEOUT, { pods, budgets, policy })), "PDB-DELETE protected, DELETE plain");
+  assert.equal(done(advise(node("n", { cordonedMinutes: 14 }), { pods, budgets, policy })), "PDB-DELETE protected");
+});
+
+Deno.test("adviseDrain() touches pods of this node that come back nowhere else: no DaemonSets, no static pods (M-318, M-327)", () => {
+  const pods = [
+    pod("here"),
+    pod("elsewhere", { node: "other" }),
+    pod("daemon", { owner: "DaemonSet" }),
+    pod("static", { owner: "Node" }),
+  ];
+  assert.equal(done(advise(AFTER_ALL, { pods })), "DELETE here");
+});
+
+interface BudgetRow {
+  readonly name: string;
+  readonly budget: KubeObject;
+  readonly isProtected: boolean;
+}
+
+const BUDGETS: readonly BudgetRow[] = [
+  { name: "no selector (M-319)", budget: budget("b", undefined), isProtected: false },
+  { name: "labels match (M-320)", budget: budget("b", { matchLabels: { app: "db" } }), isProtected: true },
+  { name: "labels do not match (M-320)", budget: budget("b", { matchLabels: { app: "web" } }), isProtected: false },
+  {
+    name: "one of two labels matches",
+    budget: budget("b", { matchLabels: { app: "db", tier: "gold" } }),
+    isProtected: false,
+  },
+  {
+    name: "equal labels in another namespace (N-020)",
+    budget: budget("b", { matchLabels: { app: "db" } }, "other"),
+    isProtected: false,
+  },
+  {
+    name: "only matchExpressions (N-021)",
+    budget: budget("b", { matchExpressions: [{ key: "app", operator: "In", values: ["db", "cache"] }] }),
+    isProtected: true,
+  },
+  {
+    name: "matchExpressions that exclude it",
+    budget: budget("b", {
+      matchLabels: { app: "db" },
+      matchExpressions: [{ key: "canary", operator: "Exists" }],
+    }),
+    isProtected: false,
+  },
+  { name: "an empty selector: the whole namespace", budget: budget("b", {}), isProtected: true },
+];
+
+for (const { name, budget, isProtected } of BUDGETS) {
+  Deno.test(`a budget protects a pod by namespace and its whole selector: ${name}`, () => {
+    const pods = [pod("p", { labels: { app: "db" } })];
+    const early = done(advise(AFTER_TIMEOUT, { pods, budgets: [budget] }));
+    assert.equal(early, isProtected ? "" : "DELETE p");
+    assert.equal(done(advise(AFTER_ALL, { pods, budgets: [budget] })), isProtected ? "PDB-DELETE p" : "DELETE p");
+  });
+}
+
+Deno.test("adviseDrain() leaves pods of ignored namespaces alone, by patterns that are searched for (M-321, M-326)", () => {
+  const pods = [pod("a"), pod("b", { namespace: "my-db-1" }), pod("c", { namespace: "kept" })];
+  const after = (...patterns: readonly RegExp[]): string =>
+    done(advise(AFTER_ALL, { pods, policy: { ignoredNamespaces: patterns } }));
+  assert.equal(after(), "DELETE a, DELETE b, DELETE c");
+  assert.equal(after(/nothing/), "DELETE a, DELETE b, DELETE c");
+  assert.equal(after(/kept/), "DELETE a, DELETE b");
+  assert.equal(after(/db-\d/, /^kept$/), "DELETE a");
+});
+
+Deno.test("drain.mode: Observe changes nothing and says what it withholds (N-022), Delete strips nothing", () => {
+  const pods = [pod("a", { finalizers: ["a/b"] })];
+  const observed = advise(AFTER_ALL, { pods, policy: { mode: "Observe" } });
+  assert.equal(done(observed), "");
+  assert.equal(done(observed, "withheld"), "DELETE a, DEFAULT-FINALIZER a");
+  const deleted = advise(AFTER_ALL, { pods, policy: { mode: "Delete" } });
+  assert.equal(done(deleted), "DELETE a");
+  assert.equal(done(deleted, "withheld"), "DEFAULT-FINALIZER a");
+});
+
+Deno.test("a drain fails under Observe once its time is over (M-304, M-305, M-314), unless the node is being deleted (M-307)", () => {
+  const failed = (drained: NodeView): boolean => {
+    const advice = advise(drained, { pods: [pod("a")], policy: { mode: "Observe" } });
+    return advice.kind === "draining" && advice.hasFailed;
+  };
+  assert.equal(failed(EARLY), false);
+  assert.equal(failed(AFTER_TIMEOUT), true);
+  assert.equal(failed(node("n", { cordonedMinutes: 46, leaving: true })), false);
+});
+
+function failedBy(
+  dueAfterMinutes: readonly number[],
+  { timeout, elapsed, targets = false }: {
+    readonly timeout: number;
+    readonly elapsed: number;
+    readonly targets?: boolean;
+  },
+): boolean {
+  const strategies: readonly Strategy[] = dueAfterMinutes.map((due) => ({
+    ...{ name: "DELETE", dueAfterMs: minutes(due), action: "delete" },
+    ...{ isTarget: () => targets, actsOn: () => true },
+  }));
+  const pods = judgePods([parseDrainPod(pod("a"))], { node: "n", budgets: [], ignoredNamespaces: [] });
+  const policy = { timeoutMs: minutes(timeout), expectedMs: minutes(8) };
+  return hasDrainFailed(strategies, { pods, elapsedMs: minutes(elapsed), policy });
+}
+
+Deno.test("a drain has failed when the last strategy has had its time (M-315, M-316), not while one is still to come (M-317)", () => {
+  assert.equal(failedBy([], { timeout: 45, elapsed: 44 }), false, "M-314");
+  assert.equal(failedBy([], { timeout: 45, elapsed: 46 }), true, "M-314");
+  assert.equal(failedBy([60, 30], { timeout: 45, elapsed: 69 }), true);
+  assert.equal(failedBy([60, 30], { timeout: 45, elapsed: 67 }), false);
+  assert.equal(failedBy([5, 10], { timeout: 15, elapsed: 31 }), true);
+  assert.equal(failedBy([60], { timeout: 45, elapsed: 50, targets: true }), false);
+  assert.equal(failedBy([60], { timeout: 45, elapsed: 50 }), true, "a strategy without pods is not waited for");
+});
+
+Deno.test("no strategies, no actions (M-309); a strategy has targets while pods are left (M-323)", () => {
+  const judged = judgePods([parseDrainPod(pod("a"))], { node: "n", budgets: [], ignoredNamespaces: [] });
+  assert.deepEqual(actionsOf([], { pods: judged, elapsedMs: minutes(999) }), []);
+  const [first] = allStrategies(POLICY);
+  assert.deepEqual([first?.name, judged.map((one) => first?.isTarget(one))], ["DELETE", [true]]);
+});

@@ -1,0 +1,74 @@
+// Pools and nodes as upgrades see them.
+import assert from "node:assert/strict";
+import { isManuallyCordoned } from "../../../lib/upgrades/nodes.ts";
+import { describeUpdating, isPoolUpdating, summarizePools } from "../../../lib/upgrades/pools.ts";
+import type { MachineConfigPool } from "../../../lib/upgrades/types/cluster.ts";
+import { minutes, minutesAgo, node, NOW_MS } from "./make.ts";
+
+function pool(name: string, more: Partial<MachineConfigPool> = {}): MachineConfigPool {
+  return {
+    ...{ name, isPaused: false, isDegraded: false, isUpdated: true, machineCount: 3, updatedMachineCount: 3 },
+    ...{ osImageUrl: undefined, isBuilding: false },
+    ...more,
+  };
+}
+
+Deno.test("isPoolUpdating() holds while a machine of the pool is not updated (M-341, M-342)", () => {
+  assert.equal(isPoolUpdating(pool("worker")), false);
+  assert.equal(isPoolUpdating(pool("worker", { updatedMachineCount: 2 })), true);
+  assert.equal(
+    isPoolUpdating(pool("worker", { isUpdated: false })),
+    true,
+    "the counts are those before the new config",
+  );
+  assert.equal(isPoolUpdating(pool("empty", { machineCount: 0, updatedMachineCount: 0, isUpdated: false })), false);
+});
+
+Deno.test("summarizePools() waits for every pool (N-024) but paused ones, which it names (N-012)", () => {
+  const pools = [
+    pool("worker", { updatedMachineCount: 1, isUpdated: false }),
+    pool("master"),
+    pool("infra", { machineCount: 2, updatedMachineCount: 0, isUpdated: false, isDegraded: true }),
+    pool("frozen", { isPaused: true, updatedMachineCount: 0, isUpdated: false }),
+  ];
+  const summary = summarizePools(pools);
+  assert.equal(describeUpdating(summary), "infra 0 of 2, worker 1 of 3");
+  const { paused, degraded, machines, updatedMachines, isDone } = summary;
+  assert.deepEqual({ paused, degraded, machines, updatedMachines, isDone }, {
+    paused: ["frozen"],
+    degraded: ["infra"],
+    machines: 8,
+    updatedMachines: 4,
+    isDone: false,
+  });
+  assert.equal(summarizePools(pools.slice(1, 2).concat(pools.slice(3))).isDone, true);
+});
+
+Deno.test("parseNode() tells cordons and their time (M-343), by the right taint of several (M-344)", () => {
+  assert.deepEqual(node("a").cordon, { kind: "none" });
+  assert.deepEqual(node("a", { cordonedMinutes: "unknown" }).cordon, { kind: "unknownTime" });
+  const others = [
+    { key: "dedicated", effect: "NoSchedule", timeAdded: minutesAgo(99) },
+    { key: "node.kubernetes.io/unschedulable", effect: "NoExecute", timeAdded: minutesAgo(98) },
+  ];
+  const since = { kind: "since", sinceMs: NOW_MS - minutes(7) };
+  assert.deepEqual(node("a", { cordonedMinutes: 7, taints: others }).cordon, since);
+});
+
+Deno.test("parseNode() finds each pressure by its taint, and none in others (M-345, M-346)", () => {
+  const tainted = (...keys: readonly string[]): readonly string[] =>
+    node("a", { taints: keys.map((key) => ({ key, effect: "NoSchedule" })) }).pressures;
+  assert.deepEqual(tainted(), []);
+  assert.deepEqual(tainted("dedicated"), []);
+  for (const pressure of ["memory", "disk", "pid"]) {
+    assert.deepEqual(tainted(`node.kubernetes.io/${pressure}-pressure`), [pressure]);
+  }
+  const softly = node("a", { taints: [{ key: "node.kubernetes.io/disk-pressure", effect: "PreferNoSchedule" }] });
+  assert.deepEqual(softly.pressures, []);
+});
+
+Deno.test("isManuallyCordoned() leaves out nodes that the machine config operator works on", () => {
+  assert.equal(isManuallyCordoned(node("a")), false);
+  assert.equal(isManuallyCordoned(node("a", { cordonedMinutes: 1 })), true);
+  assert.equal(isManuallyCordoned(node("a", { cordonedMinutes: 1, state: "Working" })), false);
+});
