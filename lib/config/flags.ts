@@ -258,7 +258,7 @@ export const FLAGS: readonly Flag[] = [
   flag("dry-run", "switch", ["release", "index", "taints"], "Show what would be done, do nothing."),
   flag("once", "switch", ["dev"], "Run the samples, print how each ended, exit."),
   {
-    ...flag("scenario", "choice", ["dev"], "Which samples."),
+    ...flag("scenario", "choice", ["dev"], "Which samples: placement, wrong programs and their reports, taints."),
     choices: ["placement", "exec-format-error", "taints"],
     fallback: "placement",
   },

@@ -1,7 +1,15 @@
 // The outcomes of the sample pods: read from the pods alone, compared with their manifests. Pure.
 import * as z from "zod";
 import type { KubeObject } from "../k8s/types.ts";
-import { AffinityLabel, GateLabel, NO_SUPPORTED_ARCH, NODE_ARCH_LABEL, PodLabel, SCHEDULING_GATE } from "../names.ts";
+import {
+  AffinityLabel,
+  EventReason,
+  GateLabel,
+  NO_SUPPORTED_ARCH,
+  NODE_ARCH_LABEL,
+  PodLabel,
+  SCHEDULING_GATE,
+} from "../names.ts";
 import { listAt, textAt, textsAt } from "./json_value.ts";
 import { EXPECT_ANNOTATION, type Expectation, type PodDecision } from "./samples.ts";
 
@@ -19,6 +27,8 @@ export interface SampleOutcome {
   readonly node: string;
   /** Architecture of the node, while there is one. */
   readonly nodeArchitecture: string | undefined;
+  /** Message of the event that says that it runs a program of another architecture; undefined without one. */
+  readonly report: string | undefined;
   /** The expected outcome of the manifest; undefined for a pod that is no sample. */
   readonly expected: Expectation | undefined;
   /** Whether it ended as expected; true when nothing was expected. */
@@ -35,8 +45,14 @@ const EXPECTATION = z.object({
 
 const REQUIRED = ["spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"] as const;
 
+/** What is said of a pod elsewhere than on it. */
+export interface Said {
+  /** See {@link reportOf}. */
+  readonly report?: string | undefined;
+}
+
 /** What is written on a pod, as one row. `nodes` are all nodes of the cluster. */
-export function readOutcome(pod: KubeObject, nodes: readonly KubeObject[]): SampleOutcome {
+export function readOutcome(pod: KubeObject, nodes: readonly KubeObject[], { report }: Said = {}): SampleOutcome {
   const nodeName = textAt(pod, "spec", "nodeName");
   const node = nodes.find((each) => each.metadata.name === nodeName);
   const nodeArchitecture = textAt(node, "metadata", "labels", NODE_ARCH_LABEL);
@@ -46,21 +62,24 @@ export function readOutcome(pod: KubeObject, nodes: readonly KubeObject[]): Samp
   const ok = expected === undefined || (
     decision === expected.decision &&
     architectures.join() === expected.architectures.toSorted().join() &&
-    (expected.reported ?? isReported(pod)) === isReported(pod) && toleratesAsExpected(pod, expected) &&
+    isReportedAsExpected(pod, { expected, report }) && toleratesAsExpected(pod, expected) &&
     (nodeArchitecture === undefined ? expected.nodes.length === 0 : expected.nodes.includes(nodeArchitecture))
   );
   const images = listAt(pod, "spec", "containers").map((container) => textAt(container, "image") ?? "");
   const { name } = pod.metadata;
-  return { pod: name, images, architectures, decision, node: nodeName ?? "Pending", nodeArchitecture, expected, ok };
+  return {
+    ...{ pod: name, images, architectures, decision, node: nodeName ?? "Pending", nodeArchitecture },
+    ...{ report, expected, ok },
+  };
 }
 
 /** Whether nothing more will happen to a pod: decided, and bound or found unschedulable. */
-export function isSettled(pod: KubeObject): boolean {
+export function isSettled(pod: KubeObject, { report }: Said = {}): boolean {
   const decision = readDecision(pod);
   const expected = parseExpectation(pod.metadata.annotations?.[EXPECT_ANNOTATION]);
   if (decision === "waiting" || decision === "unseen" && expected?.decision !== "unseen") return false;
   if (expected !== undefined && !toleratesAsExpected(pod, expected)) return false;
-  if (expected?.reported === true && !isReported(pod)) return false;
+  if (expected?.reported === true && !isReportedAsExpected(pod, { expected, report })) return false;
   if (textAt(pod, "spec", "nodeName") !== undefined) return textAt(pod, "status", "podIP") !== undefined;
   return listAt(pod, "status", "conditions").some((condition) => textAt(condition, "reason") === "Unschedulable");
 }
@@ -72,9 +91,22 @@ function toleratesAsExpected(pod: KubeObject, { tolerates }: Expectation): boole
   return own.map((toleration) => textAt(toleration, "value")).sort().join() === tolerates.join();
 }
 
-/** Whether it is said of a pod that it runs a program of another architecture. */
-function isReported(pod: KubeObject): boolean {
-  return pod.metadata.labels?.[PodLabel.execFormatError] === "true";
+/** The message of the event that says that a pod runs a program of another architecture; undefined without one. */
+export function reportOf(pod: KubeObject, events: readonly KubeObject[]): string | undefined {
+  const { uid } = pod.metadata;
+  const found = events.find((event) =>
+    textAt(event, "reason") === EventReason.execFormatError && textAt(event, "involvedObject", "uid") === uid
+  );
+  return textAt(found, "message");
+}
+
+/** A pod that must be reported has both label and event, one that must not has neither. */
+function isReportedAsExpected(
+  pod: KubeObject,
+  { expected: { reported }, report }: { readonly expected: Expectation; readonly report: string | undefined },
+): boolean {
+  const isLabelled = pod.metadata.labels?.[PodLabel.execFormatError] === "true";
+  return reported === undefined || isLabelled === reported && (report !== undefined) === reported;
 }
 
 /** The decision that a pod's gate, labels and affinity show. */

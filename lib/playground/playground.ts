@@ -11,7 +11,7 @@ import { createObject } from "./create_object.ts";
 import { type JsonObject, listAt } from "./json_value.ts";
 import { SERVED_KINDS, type ServedKind } from "./kinds.ts";
 import { openKubelets, type PulledImage } from "./kubelet.ts";
-import { isSettled, readOutcome, type SampleOutcome } from "./outcomes.ts";
+import { isSettled, readOutcome, reportOf, type Said, type SampleOutcome } from "./outcomes.ts";
 import { openRegistry, type Registry } from "./registry.ts";
 import {
   earlierPods,
@@ -106,6 +106,7 @@ export async function openPlayground(options: PlaygroundOptions): Promise<Playgr
   const files = await writeFiles(workDir, { apiUrl: apiServer.url, certificates });
   const samples = (): readonly KubeObject[] =>
     store.list(Resource.pods).filter((pod) => pod.metadata.namespace === SAMPLE_NAMESPACE);
+  const saidOf = (pod: KubeObject): Said => ({ report: reportOf(pod, store.list(Resource.events)) });
   const owned = stack.move();
   return {
     apiUrl: apiServer.url,
@@ -116,8 +117,8 @@ export async function openPlayground(options: PlaygroundOptions): Promise<Playgr
     apiServer,
     serveFlags: serveFlags(files, registry.host),
     applySamples: (signal) => applySamples(cluster, { registryHost: registry.host, scenario, signal }),
-    waitUntilSettled: (signal) => waitFor(store, () => samples().every(isSettled), signal),
-    outcomes: () => samples().map((pod) => readOutcome(pod, store.list(Resource.nodes))),
+    waitUntilSettled: (signal) => waitFor(store, () => samples().every((pod) => isSettled(pod, saidOf(pod))), signal),
+    outcomes: () => samples().map((pod) => readOutcome(pod, store.list(Resource.nodes), saidOf(pod))),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

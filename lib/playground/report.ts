@@ -2,39 +2,60 @@
 import { stringify } from "yaml";
 import type { SampleOutcome } from "./outcomes.ts";
 
-const HEADER = ["POD", "IMAGES", "ARCHITECTURES", "DECISION", "NODE", "AS EXPECTED"] as const;
+/** A column: its title, and what it says of a pod. */
+type Column = readonly [title: string, cellOf: (outcome: SampleOutcome) => string];
 
-/** The table, one line a pod, with a trailing newline. `registryHost` is left out of the images. Colour only on request. */
+/**
+ * The table, one line a pod, with a trailing newline, and below it what was reported. `registryHost` is left out of the
+ * images. Colour only on request.
+ */
 export function renderOutcomeTable(
   outcomes: readonly SampleOutcome[],
   options: { readonly registryHost: string; readonly color: boolean },
 ): string {
-  const rows = outcomes.map((outcome) => ({ ok: outcome.ok, cells: renderCells(outcome, options.registryHost) }));
-  const widths = HEADER.map((title, index) =>
+  const columns = columnsFor(outcomes, options.registryHost);
+  const rows = outcomes.map((outcome) => ({ ok: outcome.ok, cells: columns.map(([, cellOf]) => cellOf(outcome)) }));
+  const titles = columns.map(([title]) => title);
+  const widths = titles.map((title, index) =>
     Math.max(title.length, ...rows.map(({ cells }) => cells[index]?.length ?? 0))
   );
   const line = (cells: readonly string[]): string =>
     cells.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join("   ").trimEnd();
   const lines = rows.map(({ ok, cells }) => paint(line(cells), { color: options.color, ok }));
-  return `${[line(HEADER), ...lines].join("\n")}\n`;
+  return `${[line(titles), ...lines, ...renderReports(outcomes, options.registryHost)].join("\n")}\n`;
 }
 
-function renderCells(outcome: SampleOutcome, registryHost: string): readonly string[] {
-  const { node, nodeArchitecture, expected } = outcome;
+/** Reports have a column where any are expected. */
+function columnsFor(outcomes: readonly SampleOutcome[], registryHost: string): readonly Column[] {
+  const reported: Column = ["REPORTED", ({ report }) => report === undefined ? "no" : "yes"];
+  const hasReports = outcomes.some(({ expected, report }) => (expected?.reported ?? report) !== undefined);
   return [
-    outcome.pod,
-    outcome.images.map((image) => image.replace(`${registryHost}/`, "")).join(", "),
-    outcome.architectures.length === 0 ? "-" : outcome.architectures.join(", "),
-    outcome.decision,
-    nodeArchitecture === undefined || node.includes(nodeArchitecture) ? node : `${node} (${nodeArchitecture})`,
-    outcome.ok ? "yes" : `no: ${renderExpectation(expected)}`,
+    ["POD", ({ pod }) => pod],
+    ["IMAGES", ({ images }) => images.map((image) => image.replace(`${registryHost}/`, "")).join(", ")],
+    ["ARCHITECTURES", ({ architectures }) => architectures.join(", ") || "-"],
+    ["DECISION", ({ decision }) => decision],
+    ["NODE", renderNode],
+    ...hasReports ? [reported] : [],
+    ["AS EXPECTED", ({ ok, expected }) => ok ? "yes" : `no: ${renderExpectation(expected)}`],
   ];
+}
+
+function renderNode({ node, nodeArchitecture }: SampleOutcome): string {
+  return nodeArchitecture === undefined || node.includes(nodeArchitecture) ? node : `${node} (${nodeArchitecture})`;
+}
+
+/** The words of the events, for those who want to know what a report says. */
+function renderReports(outcomes: readonly SampleOutcome[], registryHost: string): readonly string[] {
+  return outcomes.flatMap(({ pod, report }) =>
+    report === undefined ? [] : ["", `${pod}: ${report.replaceAll(`${registryHost}/`, "")}`]
+  );
 }
 
 function renderExpectation(expected: SampleOutcome["expected"]): string {
   if (expected === undefined) return "anything";
-  const architectures = expected.architectures.join(", ") || "-";
-  return `${expected.decision}, ${architectures}, ${expected.nodes.join(" or ") || "Pending"}`;
+  const { decision, architectures, nodes, reported } = expected;
+  const report = reported === undefined ? "" : reported ? ", reported" : ", not reported";
+  return `${decision}, ${architectures.join(", ") || "-"}, ${nodes.join(" or ") || "Pending"}${report}`;
 }
 
 function paint(line: string, options: { readonly color: boolean; readonly ok: boolean }): string {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { type KubeObject } from "../../../lib/k8s/types.ts";
 import { parseKubeObject } from "../../../lib/playground/cluster.ts";
 import type { JsonObject } from "../../../lib/playground/json_value.ts";
-import { isSettled, readOutcome } from "../../../lib/playground/outcomes.ts";
+import { isSettled, readOutcome, reportOf } from "../../../lib/playground/outcomes.ts";
 import { renderOutcomeDocument, renderOutcomeTable, renderWelcome } from "../../../lib/playground/report.ts";
 import { EXPECT_ANNOTATION, type PodDecision } from "../../../lib/playground/samples.ts";
 import { GATE, inValues, makeNode, podBody, requiring, term } from "./make.ts";
@@ -34,7 +34,10 @@ Deno.test("readOutcome() recognises every final state by its labels and annotati
   for (const [decision, object] of ROWS) assert.equal(readOutcome(object, NODES).decision, decision);
 });
 
-const PLACED = labels("removed", { [`${PREFIX}/node-affinity`]: "set" });
+const labelsOfPlaced = (rest: JsonObject = {}): { readonly labels: JsonObject } => ({
+  labels: { [GATE]: "removed", [`${PREFIX}/node-affinity`]: "set", ...rest },
+});
+const PLACED = labelsOfPlaced();
 const AFFINITY = requiring(term(inValues("kubernetes.io/arch", "arm64")));
 
 function expecting(expectation: JsonObject): KubeObject {
@@ -49,6 +52,56 @@ Deno.test("readOutcome() is ok only when decision, architectures and node are as
   assert.equal(readOutcome(expecting({ ...expected, architectures: ["arm64", "amd64"] }), NODES).ok, false);
   assert.equal(readOutcome(expecting({ ...expected, nodes: [] }), NODES).ok, false);
   assert.throws(() => readOutcome(expecting({ nonsense: true }), NODES), /Cannot read annotation/);
+});
+
+const REPORTED = { report: "says so" };
+
+function misplaced(reported: boolean, isLabelled: boolean): KubeObject {
+  const expected = { decision: "place", architectures: ["arm64"], nodes: ["arm64"], reported };
+  const annotations = { [EXPECT_ANNOTATION]: JSON.stringify(expected) };
+  const { labels } = labelsOfPlaced(isLabelled ? { [`${PREFIX}/exec-format-error`]: "true" } : {});
+  const object = pod({ affinity: AFFINITY, nodeName: "arm64-1" }, { labels, annotations });
+  return { ...object, status: { podIP: "10.0.0.1" } };
+}
+
+Deno.test("readOutcome() and isSettled() want label and event of a report that is expected, and neither of another", () => {
+  const rows = [
+    { reported: true, labelled: true, said: REPORTED, ok: true, settled: true },
+    { reported: true, labelled: true, said: {}, ok: false, settled: false },
+    { reported: true, labelled: false, said: REPORTED, ok: false, settled: false },
+    { reported: false, labelled: false, said: {}, ok: true, settled: true },
+    { reported: false, labelled: false, said: REPORTED, ok: false, settled: true },
+    { reported: false, labelled: true, said: {}, ok: false, settled: true },
+  ];
+  for (const { reported, labelled, said, ok, settled } of rows) {
+    const object = misplaced(reported, labelled);
+    const seen = [readOutcome(object, NODES, said).ok, isSettled(object, said)];
+    assert.deepEqual(seen, [ok, settled], JSON.stringify({ reported, labelled, said }));
+  }
+});
+
+Deno.test("reportOf() finds the event about this very pod", () => {
+  const object = pod({}, { uid: "p-1" });
+  const event = (reason: string, uid: string): KubeObject =>
+    parseKubeObject({ metadata: { name: "e" }, reason, involvedObject: { uid }, message: `${reason} of ${uid}` });
+  const others = [event("BackOff", "p-1"), event("ExecFormatError", "p-2")];
+  assert.equal(reportOf(object, others), undefined);
+  assert.equal(reportOf(object, [...others, event("ExecFormatError", "p-1")]), "ExecFormatError of p-1");
+});
+
+Deno.test("renderOutcomeTable() has a column for reports where some are expected, and their words below", () => {
+  const outcomes = [readOutcome(misplaced(true, true), NODES, REPORTED), readOutcome(misplaced(true, false), NODES)];
+  assert.equal(
+    renderOutcomeTable(outcomes, { registryHost: "registry.example", color: false }),
+    [
+      "POD   IMAGES   ARCHITECTURES   DECISION   NODE      REPORTED   AS EXPECTED",
+      "p     app:v1   arm64           place      arm64-1   yes        yes",
+      "p     app:v1   arm64           place      arm64-1   no         no: place, arm64, arm64, reported",
+      "",
+      "p: says so",
+      "",
+    ].join("\n"),
+  );
 });
 
 Deno.test("isSettled() waits for decision and scheduling", () => {
