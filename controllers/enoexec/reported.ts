@@ -2,20 +2,10 @@
 // it also keeps the latest reports.
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../lib/clock.ts";
+import type { ReportedFailure } from "../../lib/enoexec/reported_failure.ts";
 
 /** Who saw it: the daemon in the kernel, or the leader in the status of the pod. */
 export type FailureSource = "kernel" | "status";
-
-/** One report, as the dashboard shows it. */
-export interface ReportedFailure {
-  readonly atMs: number;
-  readonly namespace: string;
-  readonly pod: string;
-  /** Empty when it is not known. */
-  readonly container: string;
-  readonly node: string;
-  readonly architecture: string;
-}
 
 /** The memory. */
 export interface ReportedContainers {

@@ -1,14 +1,14 @@
 // The panel of containers that were to run a program of another architecture.
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { renderDuration } from "../../lib/duration.ts";
+import type { ReportedFailure } from "../../lib/enoexec/reported_failure.ts";
 import { Nothing, Panel, PodName } from "./elements.tsx";
-import type { ExecFormatView } from "./view.ts";
 
 const SHOWN = 8;
 
 /** The latest reports of this replica; it has some only while it leads. */
 export function ExecFormatPanel(
-  { failures, nowMs }: { failures: readonly ExecFormatView[]; nowMs: number },
+  { failures, nowMs }: { failures: readonly ReportedFailure[]; nowMs: number },
 ): JSX.Element {
   const shown = failures.slice(0, SHOWN);
   return (

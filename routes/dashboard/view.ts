@@ -1,4 +1,5 @@
 // What the dashboard shows, as data.
+import type { ReportedFailure } from "../../lib/enoexec/reported_failure.ts";
 import type { BoardSnapshot } from "../../lib/server/board.ts";
 import type { FailureReason } from "../../lib/oci/types.ts";
 import type { ConfigPresence, GatingHealth } from "../../lib/operand/gating_health.ts";
@@ -28,20 +29,7 @@ export interface DashboardView {
   /** What was decided lately. */
   readonly board: BoardSnapshot;
   /** Containers that were to run a program of another architecture; undefined where they are not looked for. */
-  readonly execFormat: readonly ExecFormatView[] | undefined;
-}
-
-/** One such container. */
-export interface ExecFormatView {
-  /** Wall time (epoch ms) of the report. */
-  readonly atMs: number;
-  readonly namespace: string;
-  readonly pod: string;
-  /** Empty when it is not known. */
-  readonly container: string;
-  readonly node: string;
-  /** Of the node. */
-  readonly architecture: string;
+  readonly execFormat: readonly ReportedFailure[] | undefined;
 }
 
 /** A pod that is held now. */

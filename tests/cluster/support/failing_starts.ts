@@ -6,6 +6,34 @@ const START = 'echo $$ > "$1/cgroup.procs" && exec "$2"';
 const AARCH64 = 183;
 const S390X = 22;
 
+/** How many, and how far apart. */
+export interface Pace {
+  readonly count: number;
+  readonly everyMs: number;
+}
+
+/** Fails one start of a program in a new container below a folder of cgroups; gives the container's ID. */
+export async function failStart(pod: string, program: string): Promise<string> {
+  const id = `${crypto.randomUUID()}${crypto.randomUUID()}`.replaceAll("-", "");
+  const folder = `${pod}/${id}`;
+  await Deno.mkdir(folder, { recursive: true });
+  const args = ["-c", START, "bash", folder, program];
+  await new Deno.Command("bash", { args, stdout: "null", stderr: "null" }).output();
+  await Deno.remove(folder);
+  return id;
+}
+
+/** Does something many times at a steady pace; gives what it came to. */
+export async function steadily<T>({ count, everyMs }: Pace, act: () => Promise<T>): Promise<readonly T[]> {
+  const results: T[] = [];
+  const startedMs = performance.now();
+  for (let at = 1; at <= count; at++) {
+    results.push(await act());
+    await pause(Math.max(0, startedMs + at * everyMs - performance.now()));
+  }
+  return results;
+}
+
 /** A folder in the unified hierarchy, and a program that this machine cannot execute. */
 export class FailingStarts implements AsyncDisposable {
   /** Path of the program. */
@@ -35,27 +63,15 @@ export class FailingStarts implements AsyncDisposable {
 
   /** Fails one start in a new container below the folders; gives its ID. */
   async fail(folders: readonly string[]): Promise<string> {
-    const id = `${crypto.randomUUID()}${crypto.randomUUID()}`.replaceAll("-", "");
-    const folder = [this.#root, ...folders, id].join("/");
-    await Deno.mkdir(folder, { recursive: true });
-    const args = ["-c", START, "bash", folder, this.program];
-    await new Deno.Command("bash", { args, stdout: "null", stderr: "null" }).output();
-    await Deno.remove(folder);
-    return id;
+    return await failStart([this.#root, ...folders].join("/"), this.program);
   }
 
   /** Fails many at a steady pace. */
   async failSteadily(
     folders: readonly string[],
-    { count, everyMs }: { readonly count: number; readonly everyMs: number },
+    pace: Pace,
   ): Promise<readonly string[]> {
-    const ids: string[] = [];
-    const startedMs = performance.now();
-    for (let at = 1; at <= count; at++) {
-      ids.push(await this.fail(folders));
-      await pause(Math.max(0, startedMs + at * everyMs - performance.now()));
-    }
-    return ids;
+    return await steadily(pace, () => this.fail(folders));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,33 +1,19 @@
 // Starts of a program that fail, each in a container of its own as the kernel sees it: a cgroup with a container's name in
 // that of a pod. Two hundred real containers a minute are more than the machine of a test can make.
+import { failStart, type Pace, steadily } from "../../cluster/support/failing_starts.ts";
 import { runCommand } from "./commands.ts";
 import { kubectl, NAMESPACE } from "./install.ts";
 import type { OpenLab } from "./open_lab.ts";
-import { pause } from "../../cluster/support/wait.ts";
 
 const UNIFIED = "/sys/fs/cgroup/unified";
 const CPU = "/sys/fs/cgroup/cpuacct";
-/** bash sees that the file is no text, and does not run it itself. */
-const START = 'echo $$ > "$1/cgroup.procs" && exec "$2"';
-
-/** Fails so many starts at a steady pace; gives the IDs of the containers. */
+/** Fails so many starts in the folder of a pod, at a steady pace; gives the IDs of the containers. */
 export async function startFailing(
   podUid: string,
-  { count, everyMs, program }: { readonly count: number; readonly everyMs: number; readonly program: string },
+  { program, ...pace }: Pace & { readonly program: string },
 ): Promise<readonly string[]> {
   const pod = await findCgroup(UNIFIED, podUid);
-  const ids: string[] = [];
-  const startedMs = performance.now();
-  for (let at = 0; at < count; at++) {
-    const id = `${crypto.randomUUID()}${crypto.randomUUID()}`.replaceAll("-", "");
-    await Deno.mkdir(`${pod}/${id}`);
-    const args = ["-c", START, "bash", `${pod}/${id}`, program];
-    await new Deno.Command("bash", { args, stdout: "null", stderr: "null" }).output();
-    await Deno.remove(`${pod}/${id}`);
-    ids.push(id);
-    await pause(Math.max(0, startedMs + (at + 1) * everyMs - performance.now()));
-  }
-  return ids;
+  return await steadily(pace, () => failStart(pod, program));
 }
 
 /** UID of the daemon's pod on a node. */
