@@ -1,0 +1,163 @@
+// How the operator leaves while its own account is being deleted, and reads or writes of what it holds fail.
+import assert from "node:assert/strict";
+import { type Clock, systemClock } from "../../../lib/clock.ts";
+import { listAt, objectAt } from "../../../lib/json.ts";
+import type { KubeApi } from "../../../lib/k8s/api.ts";
+import { ApiError } from "../../../lib/k8s/errors.ts";
+import { Resource, type ResourceTarget, type ResourceType } from "../../../lib/k8s/types.ts";
+import { Installation, UNINSTALL_FINALIZER } from "../../../lib/names.ts";
+import { NAMESPACE, openBench, type OperatorBench } from "./make.ts";
+
+const RBAC = "rbac.authorization.k8s.io/v1";
+const ACCOUNT = { namespace: NAMESPACE, name: Installation.serviceAccount };
+const ROLE = { name: Installation.uninstallRole };
+const HELD: readonly (readonly [ResourceType, ResourceTarget & { readonly name: string }, apiVersion: string])[] = [
+  [Resource.serviceAccounts, ACCOUNT, "v1"],
+  [Resource.clusterRoles, ROLE, RBAC],
+  [Resource.clusterRoleBindings, ROLE, RBAC],
+];
+/** Backoffs pass five times as fast. */
+const FAST: Clock = {
+  nowMs: () => systemClock.nowMs(),
+  monotonicMs: () => systemClock.monotonicMs() * 5,
+  sleep: (ms, signal) => systemClock.sleep(ms / 5, signal),
+};
+
+/** An API server that can fail with what is held, and that takes away what an apply leaves out, as a real one does. */
+class HoldApi implements KubeApi {
+  /** Reads of the account, and writes of all that is held, that fail from now on. */
+  failures = { reads: 0, writes: 0 };
+  #inner: KubeApi | undefined;
+
+  attach(inner: KubeApi): void {
+    this.#inner = inner;
+  }
+
+  get #api(): KubeApi {
+    return this.#inner ?? assert.fail("no API server");
+  }
+
+  get: KubeApi["get"] = async (type, target, signal) => {
+    if (type === Resource.serviceAccounts && this.#fails("reads")) throw unwell();
+    return await this.#api.get(type, target, signal);
+  };
+
+  patch: KubeApi["patch"] = async (type, target, options) => {
+    const { body, holdBack, signal } = options;
+    if (body.kind !== "apply" || !HELD.some(([held]) => held === type)) {
+      return await this.#api.patch(type, target, options);
+    }
+    await holdBack;
+    if (this.#fails("writes")) throw unwell();
+    const finalizers = listAt(objectAt(body.document, "metadata"), "finalizers") ?? null;
+    return await this.#api.patch(type, target, {
+      body: { kind: "merge", document: { metadata: { finalizers } } },
+      signal,
+    });
+  };
+
+  create: KubeApi["create"] = (...args) => this.#api.create(...args);
+  replace: KubeApi["replace"] = (...args) => this.#api.replace(...args);
+  delete: KubeApi["delete"] = (...args) => this.#api.delete(...args);
+  list: KubeApi["list"] = (...args) => this.#api.list(...args);
+  watch: KubeApi["watch"] = (...args) => this.#api.watch(...args);
+  raw: KubeApi["raw"] = (...args) => this.#api.raw(...args);
+  serverClockOffsetMs = (): number => this.#api.serverClockOffsetMs();
+
+  #fails(what: "reads" | "writes"): boolean {
+    if (this.failures[what] === 0) return false;
+    this.failures[what]--;
+    return true;
+  }
+}
+
+function unwell(): ApiError {
+  return new ApiError("Cannot answer now.", { status: 500 });
+}
+
+interface HeldBench {
+  readonly bench: OperatorBench;
+  readonly api: HoldApi;
+}
+
+/** An operator whose account and role are there, and a config. */
+async function openHeld(stack: AsyncDisposableStack, clock: Clock): Promise<HeldBench> {
+  const api = new HoldApi();
+  const bench = stack.use(await openBench({ api, unfencedApi: api, clock }));
+  api.attach(bench.api);
+  for (const [type, { namespace, name }, apiVersion] of HELD) {
+    const object = { apiVersion, kind: type.kind, metadata: { name } };
+    const where = namespace === undefined ? {} : { namespace };
+    await bench.api.create(type, object, { ...where, signal: bench.signal });
+  }
+  await bench.createConfig();
+  return { bench, api };
+}
+
+async function isHeld({ bench }: HeldBench): Promise<boolean> {
+  const found = await Promise.all(HELD.map(([type, target]) => bench.find(type, target)));
+  return found.every((object) => object?.metadata.finalizers?.includes(UNINSTALL_FINALIZER));
+}
+
+/** As `kubectl delete -k` does with the config still there. */
+async function deleteInstallation({ bench }: HeldBench): Promise<void> {
+  for (const [type, target] of HELD) await bench.api.delete(type, target, { signal: bench.signal });
+}
+
+async function isAllGone({ bench }: HeldBench): Promise<boolean> {
+  const found = await Promise.all(HELD.map(([type, target]) => bench.find(type, target)));
+  const config = await bench.find(Resource.clusterConfigs, { name: "cluster" });
+  const webhooks = await bench.api.list(Resource.mutatingWebhooks, {}, bench.signal);
+  return found.every((object) => object === undefined) && webhooks.items.length === 0 &&
+    (config?.metadata.finalizers ?? []).length === 0;
+}
+
+for (const failures of [{ reads: 2, writes: 0 }, { reads: 0, writes: 1 }, { reads: 2, writes: 4 }]) {
+  Deno.test(`operator leaves in the end when ${failures.reads} reads and ${failures.writes} writes of the hold fail`, async () => {
+    await using stack = new AsyncDisposableStack();
+    const held = await openHeld(stack, FAST);
+    held.bench.start();
+    await held.bench.until("the hold", () => isHeld(held));
+    held.api.failures = { ...failures };
+    await deleteInstallation(held);
+    await held.bench.until("all gone", () => isAllGone(held));
+    assert.deepEqual(held.api.failures, { reads: 0, writes: 0 });
+  });
+}
+
+/** Runs the operator until everything is held; gives the end of the run after `between`. */
+async function endRun(held: HeldBench, between: () => Promise<void>): Promise<void> {
+  const stop = new AbortController();
+  const running = held.bench.operator.run(stop.signal);
+  try {
+    await held.bench.until("the hold", () => isHeld(held));
+  } finally {
+    stop.abort();
+  }
+  await between();
+  await running;
+}
+
+Deno.test("operator that is told to end leaves all the same, also when a read and a write of the hold fail", async () => {
+  await using stack = new AsyncDisposableStack();
+  const held = await openHeld(stack, systemClock);
+  held.bench.operator.requestReconcile();
+  await endRun(held, async () => {
+    held.api.failures = { reads: 2, writes: 1 };
+    await deleteInstallation(held);
+  });
+  assert.ok(await isAllGone(held));
+});
+
+Deno.test("operator that is told to end gives up when it cannot read whether it is being deleted", async () => {
+  await using stack = new AsyncDisposableStack();
+  const held = await openHeld(stack, systemClock);
+  await endRun(held, () => {
+    held.api.failures = { reads: 1_000, writes: 0 };
+    return Promise.resolve();
+  });
+  const tries = 1_000 - held.api.failures.reads;
+  // One more where a reconcile was under way.
+  assert.ok(tries >= 4 && tries <= 5, `${tries} tries`);
+  assert.ok(await isHeld(held));
+});
