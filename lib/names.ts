@@ -51,6 +51,8 @@ export const EnoexecAnnotation = {
   node: "archway.dev/node",
   podUid: "archway.dev/pod-uid",
   command: "archway.dev/command",
+  /** "true": it was the first program of the container, so the image's or the pod's own choice. */
+  entryPoint: "archway.dev/entry-point",
   /** When it happened, RFC 3339. */
   at: "archway.dev/at",
   /** Of a record: the image's digest, the namespace that it counts in (empty: every one), the image as the pod named it. */

@@ -4,15 +4,17 @@
 //                           ├─▶ pod, node, image ─▶ decide ─▶ label and event on the pod ─▶ record, repair
 //   status of pods ─────────┘
 //
-// Keys: `event/NAME` for an ENoExecEvent, `pod/NAMESPACE/NAME` for a pod whose status is worth a look, `repair/…` for one that
-// may be worth an eviction.
+// Keys: `event/NODE/NAME` for an ENoExecEvent of a node's daemon, `pod/NAMESPACE/NAME` for a pod whose status is worth a look,
+// `repair/…` for one that may be worth an eviction.
 import { openReflector } from "../../lib/k8s/reflector.ts";
 import { keyOf, type KubeObject, Resource, splitKey } from "../../lib/k8s/types.ts";
 import { hasEnded } from "../../lib/enoexec/suspect.ts";
 import { objectAt, textAt } from "../../lib/json.ts";
+import { EnoexecAnnotation } from "../../lib/names.ts";
 import { type Controller, openController } from "../controller.ts";
+import { EventBacklog } from "./backlog.ts";
 import type { ExecFormatDeps } from "./deps.ts";
-import { reconcileEvent } from "./handle_event.ts";
+import { type EventToHandle, reconcileEvent } from "./handle_event.ts";
 import { reconcilePod } from "./look_at_pod.ts";
 import { openRepairs } from "./repair.ts";
 import { whileWanted } from "./while_wanted.ts";
@@ -22,11 +24,12 @@ const PARALLEL = 4;
 
 /** Makes the controller. Nothing is asked of the API server before `run`. */
 export function openExecFormatMonitor(deps: ExecFormatDeps): Controller {
+  const backlog = new EventBacklog(deps);
   const repairs = openRepairs(deps, (key) => controller.enqueue(`repair/${key}`));
   const controller: Controller = openController({
     name: "exec-format-errors",
     watches: [
-      whileWanted(watchEvents(deps, (key) => controller.enqueue(key)), deps),
+      whileWanted(watchEvents(deps, { backlog, enqueue: (key) => controller.enqueue(key) }), deps),
       ...deps.settings.watchesPods ? watchPods(deps, (key) => controller.enqueue(key)) : [],
     ],
     parallel: PARALLEL,
@@ -37,7 +40,7 @@ export function openExecFormatMonitor(deps: ExecFormatDeps): Controller {
     reconcile: async (key, signal) => {
       const [kind, ...rest] = key.split("/");
       const name = rest.join("/");
-      if (kind === "event") return await reconcileEvent(deps, name, { repairs, signal });
+      if (kind === "event") return await reconcileEvent(deps, eventOf(name, backlog), { repairs, signal });
       if (kind === "repair") return await repairs.reconcile(name, signal);
       return await reconcilePod(deps, splitKey(name), { repairs, signal });
     },
@@ -45,23 +48,38 @@ export function openExecFormatMonitor(deps: ExecFormatDeps): Controller {
   return controller;
 }
 
-/** Namespaces take turns: pods of one, or its slow registry, do not keep those of others waiting. Events are one group. */
+/** Namespaces take turns, and nodes: pods of one, its slow registry, or its reports do not keep those of others waiting. */
 function groupOf(key: string): string {
-  const [kind = "", namespace = ""] = key.split("/");
-  return kind === "event" ? "" : namespace;
+  const [kind = "", from = ""] = key.split("/");
+  return kind === "event" ? `node ${from}` : from;
+}
+
+/** The event of a key without its kind. */
+function eventOf(key: string, backlog: EventBacklog): EventToHandle {
+  const { namespace: node = "", name } = splitKey(key);
+  return { name, isTooMany: backlog.isFull(node) };
+}
+
+/** Who wrote it, as the admission policy holds it against a daemon; empty for those of the MTO. */
+function authorOf({ metadata }: KubeObject): string {
+  return metadata.annotations?.[EnoexecAnnotation.node] ?? "";
 }
 
 type Watch = { run(signal: AbortSignal): Promise<void> };
 
 /** The ENoExecEvents, and the records of images among them: both grow old. */
-function watchEvents({ api, clock, log, settings }: ExecFormatDeps, enqueue: (key: string) => void): Watch {
+function watchEvents(
+  { api, clock, log, settings }: ExecFormatDeps,
+  { backlog, enqueue }: { readonly backlog: EventBacklog; readonly enqueue: (key: string) => void },
+): Watch {
   return openReflector<string>({
     api,
     resource: Resource.enoexecEvents,
     namespace: settings.namespace,
-    parse: ({ metadata: { name, resourceVersion } }) => `${name} ${resourceVersion}`,
-    onChange: ({ kind, key }) => {
-      if (kind === "apply") enqueue(`event/${splitKey(key).name}`);
+    parse: authorOf,
+    onChange: (change) => {
+      backlog.note(change);
+      if (change.kind === "apply") enqueue(`event/${change.value}/${splitKey(change.key).name}`);
     },
     clock,
     log,

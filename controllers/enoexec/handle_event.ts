@@ -14,6 +14,13 @@ import type { ExecFormatDeps } from "./deps.ts";
 import type { Repairs } from "./repair.ts";
 import { reportFailure } from "./report.ts";
 
+/** An event to bring to its end. */
+export interface EventToHandle {
+  readonly name: string;
+  /** Its node has too many waiting: it is deleted unread. */
+  readonly isTooMany: boolean;
+}
+
 /** What an event is handled with. */
 export interface HandleOptions {
   readonly repairs: Repairs;
@@ -23,10 +30,14 @@ export interface HandleOptions {
 /** Brings one event to its end, or says when to look again. A thrown error means: again, after a backoff. */
 export async function reconcileEvent(
   deps: ExecFormatDeps,
-  name: string,
+  { name, isTooMany }: EventToHandle,
   { repairs, signal }: HandleOptions,
 ): Promise<ReconcileResult> {
   const { api, clock, metrics, settings: { namespace } } = deps;
+  if (isTooMany) {
+    if (await remove(deps, { name }, signal)) metrics.execFormatEvent("invalid");
+    return DONE;
+  }
   const object = await readOptional(api, { type: Resource.enoexecEvents, namespace, name, signal });
   if (object === undefined) return DONE;
   if (isFailedImage(object)) return await forget(deps, object, signal);
@@ -84,8 +95,9 @@ async function carryOut(
     case "report": {
       if (pod === undefined) return DONE;
       const { container, architecture } = verdict;
-      const seen = { pod, container, architecture, refused: "start", command: event.command } as const;
-      const outcome = await reportFailure(deps, { ...seen, source: "kernel", isCertain: true }, { repairs, signal });
+      const { command, isEntryPoint } = event;
+      const seen = { pod, container, architecture, refused: "start", command, source: "kernel", isEntryPoint } as const;
+      const outcome = await reportFailure(deps, { ...seen, isCertain: true }, { repairs, signal });
       return await finish(deps, event, { error: outcome === "gone" ? "pod-not-found" : undefined, signal });
     }
     default:

@@ -47,7 +47,8 @@ export async function reconcilePod(
     const refused = suspicion === "pull" ? "pull" : "start";
     const isCertain = suspicion === "message" && container.isImagesOwn;
     const seen = { pod, container, architecture, refused, command: "", source: "status", isCertain } as const;
-    await reportFailure(deps, seen, { repairs, signal });
+    // Last words may be those of a program that was started beside the image's own.
+    await reportFailure(deps, { ...seen, isEntryPoint: false }, { repairs, signal });
   }
   return DONE;
 }

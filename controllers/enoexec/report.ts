@@ -32,6 +32,8 @@ export interface SeenFailure {
   readonly source: FailureSource;
   /** Whether it is certain that the kernel refused a program: the daemon saw it, or the container's last words say so. */
   readonly isCertain: boolean;
+  /** Whether it is certain that it was the first program of the container. */
+  readonly isEntryPoint: boolean;
 }
 
 /** What is known of a container's image. */
@@ -82,10 +84,11 @@ async function follow(
     readonly signal: AbortSignal;
   },
 ): Promise<void> {
-  const { container, architecture, isCertain } = seen;
+  const { container, architecture, isCertain, isEntryPoint } = seen;
   try {
     const failed = container === undefined || !isCertain ? undefined : failedImageOf({
       container,
+      isEntryPoint,
       podNamespace: view.namespace,
       architecture,
       inspected: image,

@@ -36,7 +36,7 @@ const CONTAINER_ID = /^.+:\/\/([a-f0-9]{64})$/;
  * container that the leader has not looked at yet is a conflict (409), which says that there is nothing left to write.
  */
 export function buildEvent(failure: ExecFailure, owner: EventOwner): ENoExecEvent {
-  const { nodeName, podName, podNamespace, podUid, containerId, command, atMs } = failure;
+  const { nodeName, podName, podNamespace, podUid, containerId, command, isEntryPoint, atMs } = failure;
   return {
     object: {
       apiVersion: apiVersionOf(Resource.enoexecEvents),
@@ -49,6 +49,7 @@ export function buildEvent(failure: ExecFailure, owner: EventOwner): ENoExecEven
           [EnoexecAnnotation.podUid]: podUid,
           [EnoexecAnnotation.at]: new Date(atMs).toISOString(),
           ...command === undefined ? {} : { [EnoexecAnnotation.command]: printable(command) },
+          ...isEntryPoint ? { [EnoexecAnnotation.entryPoint]: "true" } : {},
         },
         ownerReferences: [{ apiVersion: "apps/v1", kind: "DaemonSet", name: owner.name, uid: owner.uid }],
       },
@@ -66,6 +67,8 @@ export interface EventView extends EventStatus {
   readonly name: string;
   readonly podUid: string;
   readonly command: string;
+  /** See {@link ExecFailure}; false where the daemon does not say. */
+  readonly isEntryPoint: boolean;
   readonly createdAtMs: number;
   readonly isDeleting: boolean;
   /** Something else holds it: it stays after it was deleted. */
@@ -88,6 +91,7 @@ export function parseEvent(object: KubeObject): EventView {
     containerID: textAt(status, "containerID"),
     podUid: textAt(annotations, EnoexecAnnotation.podUid),
     command: textAt(annotations, EnoexecAnnotation.command),
+    isEntryPoint: textAt(annotations, EnoexecAnnotation.entryPoint) === "true",
     createdAtMs: Number.isNaN(createdAtMs) ? 0 : createdAtMs,
     isDeleting: metadata.deletionTimestamp !== undefined,
     isHeld: (listAt(metadata, "finalizers") ?? []).length > 0,

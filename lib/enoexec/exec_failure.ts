@@ -11,6 +11,8 @@ export interface ExecFailure {
   readonly containerId: string;
   /** What the process was called, or the file that it was to start; undefined when it could not be read. */
   readonly command: string | undefined;
+  /** Whether it was the first program of the container: nothing had run in it before. */
+  readonly isEntryPoint: boolean;
   /** Wall time (epoch ms). */
   readonly atMs: number;
 }

@@ -6,6 +6,8 @@ import { endedAtOnce } from "./suspect.ts";
 /** What is known of the start. */
 export interface StartFacts {
   readonly container: PodContainer;
+  /** Whether it was certainly the first program of the container, so that nobody else can have started it. */
+  readonly isEntryPoint: boolean;
   readonly podNamespace: string;
   readonly architecture: string;
   /** What Archway's own inspection found; undefined when the image could not be inspected. */
@@ -16,13 +18,13 @@ export interface StartFacts {
 }
 
 /**
- * The record to keep; undefined when the start says nothing about the image. It must be the entry point that failed, of an
- * image that claims the node's architecture and is still what the container runs. Where the pod changes what is started
- * (command, environment, volumes), the record counts in the pod's namespace only: otherwise one tenant could have an image
- * of others avoided.
+ * The record to keep; undefined when the start says nothing about the image. The container must have ended at once, and
+ * its image claim the node's architecture. Where that may be the doing of whoever made the pod or may `exec` into it (it was
+ * not the first program of the container, or the pod changes what is started), the record counts in the pod's namespace
+ * only: otherwise one tenant could have an image of others avoided.
  */
 export function failedImageOf(facts: StartFacts): FailedImage | undefined {
-  const { container, podNamespace, architecture, inspected, runtimeClassName, nowMs } = facts;
+  const { container, isEntryPoint, podNamespace, architecture, inspected, runtimeClassName, nowMs } = facts;
   if (inspected === undefined || runtimeClassName !== "" || !endedAtOnce(container)) return undefined;
   const { digest, architectures } = inspected;
   if (!architectures.includes(architecture)) return undefined;
@@ -32,7 +34,7 @@ export function failedImageOf(facts: StartFacts): FailedImage | undefined {
   return {
     digest,
     architecture,
-    namespace: isSame && container.isImagesOwn ? undefined : podNamespace,
+    namespace: isEntryPoint && isSame && container.isImagesOwn ? undefined : podNamespace,
     reportedBy: podNamespace,
     image: container.image,
     atMs: nowMs,

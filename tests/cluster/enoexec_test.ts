@@ -463,10 +463,10 @@ async function checkPolicy(bed: Bed): Promise<void> {
   using unbound = await openDaemonAccess(controlPlane, undefined);
   const { object, status } = buildEvent({
     ...{ nodeName: "amd64-1", podNamespace: "shop", podName: "p", podUid: "u", containerId: containerIdOf("7") },
-    ...{ command: "/app", atMs: Date.now() },
+    ...{ command: "/app", isEntryPoint: true, atMs: Date.now() },
   }, { namespace: NAMESPACE, name: "enoexec-event-daemon", uid: "d" });
   const create = async (name: string, changes: object, access = daemon): Promise<string> => {
-    const metadata = { ...object.metadata, name, finalizers: ["example.com/hold"], ...changes };
+    const metadata = { ...object.metadata, name, ...changes };
     const answer = await access.request("POST", EVENTS, { ...object, metadata });
     return answer.status === 201 ? "created" : answer.text;
   };
@@ -484,10 +484,18 @@ async function checkPolicy(bed: Bed): Promise<void> {
   assert.match(await create("p2", { labels: { "archway.dev/failed-architecture": "amd64" } }), /no records of images/);
   assert.match(await create("p4", {}, unbound), /own node alone/);
   assert.match(await create("p5", {}, elsewhere), /own node alone/);
+  assert.match(await create("p6", { finalizers: ["example.com/hold"] }), /can be deleted at any time/);
+  const long = { ...object.metadata.annotations, "example.com/long": "x".repeat(513) };
+  assert.match(await create("p7", { annotations: long }), /is small/);
+  const many = Object.fromEntries(Array.from({ length: 9 }, (_, at) => [`example.com/${at}`, ""]));
+  assert.match(await create("p8", { labels: many }), /is small/);
   assert.equal(await create("p3", {}), "created");
+  // The leader would delete it once it has its status.
+  const hold = { metadata: { finalizers: ["example.com/hold"] } };
+  expectStatus("hold", await controlPlane.request("PATCH", `${EVENTS}/p3`, hold), [200]);
   assert.match(await setStatus("amd64-2"), /names the node of the daemon/);
-  assert.equal(await setStatus("amd64-1"), "set");
   assert.match((await elsewhere.request("DELETE", `${EVENTS}/p3`)).text, /own node alone/);
+  assert.equal(await setStatus("amd64-1"), "set");
   assert.equal((await daemon.request("DELETE", `${EVENTS}/p3`)).status, 200);
   await letGo(bed, "p3");
 }

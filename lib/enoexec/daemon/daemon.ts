@@ -46,6 +46,7 @@ const SETTLE_MS = 1_000;
 /** A failure and the containers that it may be of. */
 interface Sighting {
   readonly command: string | undefined;
+  readonly isEntryPoint: boolean;
   readonly candidates: readonly CgroupContainer[];
   readonly atMs: number;
 }
@@ -113,11 +114,11 @@ class NodeDaemon implements Daemon {
     }
   }
 
-  #take({ command, paths }: TracedFailure): void {
+  #take({ command, isEntryPoint, paths }: TracedFailure): void {
     const { clock, metrics } = this.#deps;
     const candidates = paths.flatMap(containersOn);
     if (candidates.length === 0) return metrics.failures("outside-pods");
-    const sighting: Sighting = { command, candidates, atMs: clock.nowMs() };
+    const sighting: Sighting = { command, isEntryPoint, candidates, atMs: clock.nowMs() };
     const place = this.#placeOf(sighting);
     if (place !== undefined) return this.#report(sighting, place);
     if (this.#unplaced.add(sighting, clock.monotonicMs()) !== undefined) metrics.failures("overflow");
@@ -133,12 +134,12 @@ class NodeDaemon implements Daemon {
     return undefined;
   }
 
-  #report({ command, atMs }: Sighting, { pod, containerId }: Place): void {
+  #report({ command, isEntryPoint, atMs }: Sighting, { pod, containerId }: Place): void {
     const { clock, metrics, nodeName } = this.#deps;
     const verdict = this.#filter.judge(containerId, clock.monotonicMs());
     if (verdict !== "report") return metrics.failures(verdict);
     const { namespace: podNamespace, name: podName, uid: podUid } = pod;
-    this.#writer.add({ nodeName, podNamespace, podName, podUid, containerId, command, atMs });
+    this.#writer.add({ nodeName, podNamespace, podName, podUid, containerId, command, isEntryPoint, atMs });
   }
 
   #settle(): void {

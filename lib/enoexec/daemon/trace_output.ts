@@ -1,7 +1,7 @@
 // What bpftrace prints (`-f json`, one object a line), read into failures. A failure comes as several messages of one CPU,
 // since a program in the kernel has room for one name at a time; messages of other CPUs may stand between them.
 //
-//   b CPU TIME COMM   f CPU TIME FILE   d|c CPU TIME NAME (outwards)   e CPU TIME      h REPEATS TEXTS
+//   b CPU TIME COMM   f CPU TIME FILE   d|c CPU TIME NAME (outwards)   e CPU TIME FIRST     h REPEATS TEXTS
 //
 // Names, files and commands are chosen by whoever runs the program. They are the last word of a message and come escaped by
 // bpftrace, so none of them can pass for a message of its own.
@@ -11,6 +11,8 @@ import { memberOf, parseObject, textAt } from "../../json.ts";
 export interface TracedFailure {
   /** The file that was to be started, else what the process was called; undefined where neither is known. */
   readonly command: string | undefined;
+  /** Whether it was the first program of a container. */
+  readonly isEntryPoint: boolean;
   /** Names of the cgroups that the process is in, from the root inwards: one path a hierarchy that was read. */
   readonly paths: readonly (readonly string[])[];
 }
@@ -69,7 +71,7 @@ export class TraceReader {
     if ((mark === "c" || mark === "d") && group.names[mark].length < MAX_NAMES) group.names[mark].push(rest);
     if (mark !== "e") return undefined;
     this.#groups.delete(key);
-    return { kind: "failure", failure: failureOf(group) };
+    return { kind: "failure", failure: { ...failureOf(group), isEntryPoint: rest === "1" } };
   }
 
   #begin(key: string, comm: string): TraceMessage | undefined {
@@ -87,7 +89,7 @@ export class TraceReader {
   }
 }
 
-function failureOf({ comm, file, names }: Group): TracedFailure {
+function failureOf({ comm, file, names }: Group): Omit<TracedFailure, "isEntryPoint"> {
   const known = file === "" ? comm : file;
   return {
     command: known === "" || RUNTIME.test(known) ? undefined : known,

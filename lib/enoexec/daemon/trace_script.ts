@@ -2,13 +2,13 @@
 // cgroup that the process is in, read in the kernel, because the process is gone before anyone could look at it.
 //
 //   sys_enter_execve, …execveat  every start: where the name of the file is
-//   kprobe:security_bprm_check   every start, once the file's beginning is read: whether it is an ELF file
+//   kprobe:security_bprm_check   every start, once the file's beginning is read: whether it is a text
 //   sys_exit_execve, …execveat   every end of a start: prints when it failed with ENOEXEC
 //   interval                     a sign of life with counts; what was seen is forgotten once a minute
 //
-// A text without "#!" fails with ENOEXEC as well, and shells then run it themselves: where the kernel has kprobes, only ELF
-// files are reported. A cgroup
-// that fails in a loop is printed once a minute, so that a hostile container costs no more than a map look-up a start.
+// A text without "#!" fails with ENOEXEC as well, and shells then run it themselves: where the kernel has kprobes, only what
+// begins as a program does is reported, of whatever system, or with zeros. A cgroup that fails in a loop is printed once a
+// minute, so that a hostile container costs no more than a map look-up a start.
 
 /** What differs between kernels. */
 export interface KernelFacts {
@@ -20,6 +20,8 @@ export interface KernelFacts {
 
 /** ENOEXEC as a system call returns it. */
 const ENOEXEC = -8;
+/** Flag of a task that has executed nothing since it was forked. */
+const PF_FORKNOEXEC = 0x40;
 /** Folders of a path that are printed: a container of a node that is a container itself has about ten. */
 const LEVELS = 12;
 /** Controllers of cgroup v1 that are asked, in turn, for one whose hierarchy is mounted. */
@@ -58,11 +60,36 @@ export function renderTraceScript(facts: KernelFacts): string {
   ].join("\n");
 }
 
+/**
+ * Whether nothing has run in the container before: the process has executed nothing since it was forked, is the first of
+ * its PID namespace, and was forked outside of the container, by the runtime. Whoever may `exec` into a container can bring
+ * about none of that in its first process.
+ */
+const FIRST_PROGRAM = [
+  "  $leader = curtask->group_leader;",
+  `  $isFirst = ($leader->flags & ${PF_FORKNOEXEC}) != 0 &&`,
+  "    (uint64)$leader->nsproxy->pid_ns_for_children->child_reaper == (uint64)$leader &&",
+  "    (uint64)$leader->real_parent->cgroups != (uint64)$leader->cgroups ? 1 : 0;",
+].join("\n");
+
+/** How programs begin, and how many bytes of it count: those of Linux, of macOS (for one architecture, for several), of Windows. */
+const PROGRAMS: readonly (readonly [beginning: string, size: number])[] = [
+  ["\\177ELF", 4],
+  ["\\317\\372\\355\\376", 4],
+  ["\\312\\376\\272\\276", 4],
+  ["MZ", 2],
+];
+
 /** Called again for the interpreter of a script, so the last beginning that it sees is that of the file to be run. */
 const FORMAT_PROBE = [
   "kprobe:security_bprm_check {",
+  "  $file = (struct linux_binprm *)arg0;",
   "  @format[tid] = 2;",
-  '  if (strncmp(((struct linux_binprm *)arg0)->buf, "\\177ELF", 4) == 0) { @format[tid] = 1; }',
+  ...PROGRAMS.map(([beginning, size]) =>
+    `  if (strncmp($file->buf, "${beginning}", ${size}) == 0) { @format[tid] = 1; }`
+  ),
+  // Damaged: all zeros, but not empty, which a shell takes for a script.
+  '  if (strncmp($file->buf, "", 1) == 0 && $file->file->f_inode->i_size > 0) { @format[tid] = 1; }',
   "}",
 ].join("\n");
 
@@ -84,10 +111,11 @@ function renderReport({ parentField, canProbe }: KernelFacts): string {
     "  $at = nsecs;",
     '  printf("b %d %llu %s", cpu, $at, comm);',
     '  printf("f %d %llu %s", cpu, $at, str(@file[tid]));',
+    FIRST_PROGRAM,
     "  $isOther = $c->id != $d->id;",
     renderChain("d", parentField),
     `  if ($isOther) {\n${renderChain("c", parentField)}\n  }`,
-    '  printf("e %d %llu ", cpu, $at);',
+    '  printf("e %d %llu %d", cpu, $at, $isFirst);',
     "} else { @repeats++; }",
   ].join("\n");
   return canProbe ? `if (@format[tid] != 2) {\n${body}\n} else { @texts++; }` : body;

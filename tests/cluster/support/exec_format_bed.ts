@@ -127,7 +127,7 @@ export async function writeEvent(cluster: ClusterAccess, spec: EventSpec): Promi
   const { name, node, namespace, pod, digit, finalizers = [] } = spec;
   const failure = {
     ...{ nodeName: node, podNamespace: namespace, podName: pod, podUid: "", containerId: containerIdOf(digit) },
-    ...{ command: undefined, atMs: Date.now() },
+    ...{ command: undefined, isEntryPoint: true, atMs: Date.now() },
   };
   const { object, status } = buildEvent(failure, { namespace: NAMESPACE, name: "none", uid: "none" });
   const metadata = { name, finalizers };

@@ -77,6 +77,7 @@ export function makeEvent(
     podUid: "uid-1",
     containerId: idOf("a"),
     command: undefined,
+    isEntryPoint: true,
     atMs: 0,
     ...changes,
   };

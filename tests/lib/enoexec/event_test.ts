@@ -10,6 +10,7 @@ const FAILURE: ExecFailure = {
   podUid: "uid-1",
   containerId: `containerd://${HEX}`,
   command: "/app",
+  isEntryPoint: true,
   atMs: Date.parse("2026-11-21T12:00:00Z"),
 };
 const OWNER = { namespace: "archway-system", name: "enoexec-event-daemon", uid: "uid-d" };
@@ -42,11 +43,12 @@ Deno.test("parseEvent() reads what buildEvent() wrote, with a hostile command ma
   const event = parseEvent({ ...object, metadata, status });
   assert.equal(event.command, `a??${"x".repeat(125)}`);
   assert.deepEqual([event.podUid, event.podName, event.nodeName], ["uid-1", "web-1", "node-1"]);
+  assert.equal(event.isEntryPoint, true);
   assert.deepEqual([event.createdAtMs, event.isHeld, event.isDeleting], [FAILURE.atMs + 1_000, true, false]);
 });
 
 Deno.test("parseEvent() reads an event without status, labels and annotations as empty", () => {
   const event = parseEvent({ metadata: { name: "e" } });
   assert.deepEqual([event.podName, event.podUid, event.command, event.error], ["", "", "", undefined]);
-  assert.deepEqual([event.createdAtMs, event.isHeld], [0, false]);
+  assert.deepEqual([event.createdAtMs, event.isHeld, event.isEntryPoint], [0, false, false]);
 });

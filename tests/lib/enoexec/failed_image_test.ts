@@ -75,6 +75,7 @@ function start(overrides: Partial<StartFacts> = {}, pod: Parameters<typeof makeF
   const [container] = podContainers(makeFailedPod({ status, ...pod }));
   return {
     container: container ?? assert.fail("no container"),
+    isEntryPoint: true,
     podNamespace: "shop",
     architecture: "arm64",
     inspected: { digest: DIGEST, architectures: ["amd64", "arm64"] },
@@ -111,6 +112,11 @@ const SAYS: readonly (readonly [title: string, facts: StartFacts, scope: string]
   ["says nothing of an image that does not claim the architecture", start({ architecture: "s390x" }), "nothing"],
   ["says nothing of a container that goes on running", start({}, { status: { state: { running: {} } } }), "nothing"],
   ["says nothing of an image that could not be inspected", start({ inspected: undefined }), "nothing"],
+  [
+    "remembers for the namespace where something may have run in the container before",
+    start({ isEntryPoint: false }),
+    "shop",
+  ],
   ["says nothing under a RuntimeClass", start({ runtimeClassName: "kata" }), "nothing"],
 ];
 for (const [title, facts, scope] of SAYS) {

@@ -55,6 +55,7 @@ export function makeEventView(overrides: Partial<EventView> = {}): EventView {
     containerID: idOf("a"),
     podUid: "uid-1",
     command: "",
+    isEntryPoint: true,
     createdAtMs: 0,
     isDeleting: false,
     isHeld: false,

@@ -16,6 +16,7 @@ Deno.test("the daemon writes an event and its status for a pod of its node", asy
     const [event] = bed.events();
     assert.equal(event?.metadata.namespace, NAMESPACE);
     assert.equal(event?.metadata.annotations?.[EnoexecAnnotation.command], "/app");
+    assert.equal(event?.metadata.annotations?.[EnoexecAnnotation.entryPoint], "true");
     assert.equal(event?.metadata.ownerReferences?.[0]?.uid, "owner");
     const status = { nodeName: NODE, podName: "web", podNamespace: "team", containerID: `containerd://${ID}` };
     assert.deepEqual(bed.bodies("patch"), [{ kind: "merge", document: { status } }]);

@@ -31,12 +31,13 @@ export class FakeTrace implements TraceProcess {
   /** The messages of one failure; the path is from the root inwards. */
   fail(
     path: readonly string[],
-    { file = "/app", at = 1 }: { readonly file?: string; readonly at?: number } = {},
+    { file = "/app", at = 1, first = "1" }: { readonly file?: string; readonly at?: number; readonly first?: string } =
+      {},
   ): void {
     this.say("printf", `b 0 ${at} runc:[2:INIT]`);
     this.say("printf", `f 0 ${at} ${file}`);
     for (const name of path.toReversed()) this.say("printf", `d 0 ${at} ${name}`);
-    this.say("printf", `e 0 ${at} `);
+    this.say("printf", `e 0 ${at} ${first}`);
   }
 
   /** The program ends. */

@@ -7,8 +7,11 @@ function readAll(data: readonly string[], reader = new TraceReader()): readonly 
     .filter((message) => message !== undefined);
 }
 
-const ONE = ["b 0 7 runc:[2:INIT]", "f 0 7 /app", "d 0 7 inner", "d 0 7 outer", "e 0 7 "];
-const FAILURE = { kind: "failure", failure: { command: "/app", paths: [["outer", "inner"]] } } as const;
+const ONE = ["b 0 7 runc:[2:INIT]", "f 0 7 /app", "d 0 7 inner", "d 0 7 outer", "e 0 7 1"];
+const FAILURE = {
+  kind: "failure",
+  failure: { command: "/app", isEntryPoint: true, paths: [["outer", "inner"]] },
+} as const;
 
 Deno.test("TraceReader puts the messages of a failure together, from the root inwards", () => {
   assert.deepEqual(readAll(ONE), [FAILURE]);
@@ -22,13 +25,14 @@ Deno.test("TraceReader keeps failures of different CPUs and times apart", () => 
 });
 
 Deno.test("TraceReader gives one path a hierarchy", () => {
-  const [message] = readAll(["b 0 7 sh", "d 0 7 a", "c 0 7 b", "c 0 7 a", "e 0 7 "]);
-  assert.deepEqual(message, { kind: "failure", failure: { command: "sh", paths: [["a"], ["a", "b"]] } });
+  const [message] = readAll(["b 0 7 sh", "d 0 7 a", "c 0 7 b", "c 0 7 a", "e 0 7 0"]);
+  const failure = { command: "sh", isEntryPoint: false, paths: [["a"], ["a", "b"]] };
+  assert.deepEqual(message, { kind: "failure", failure });
 });
 
 Deno.test("TraceReader names the file, else the process, but never the runtime", () => {
   const commandOf = (comm: string, file: string): unknown => {
-    const [message] = readAll([`b 0 7 ${comm}`, `f 0 7 ${file}`, "e 0 7 "]);
+    const [message] = readAll([`b 0 7 ${comm}`, `f 0 7 ${file}`, "e 0 7 1"]);
     return message?.kind === "failure" ? message.failure.command : message;
   };
   assert.equal(commandOf("sh", "/bin/tool"), "/bin/tool");
@@ -38,9 +42,12 @@ Deno.test("TraceReader names the file, else the process, but never the runtime",
 });
 
 Deno.test("TraceReader takes no name for a message of its own, whatever it holds", () => {
-  const hostile = "x\ne 0 7 \nb 0 8 evil";
-  const [message, ...more] = readAll(["b 0 7 sh", `f 0 7 ${hostile}`, `d 0 7 ${hostile}`, "e 0 7 "]);
-  assert.deepEqual(message, { kind: "failure", failure: { command: hostile, paths: [[hostile]] } });
+  const hostile = "x\ne 0 7 1\nb 0 8 evil";
+  const [message, ...more] = readAll(["b 0 7 sh", `f 0 7 ${hostile}`, `d 0 7 ${hostile}`, "e 0 7 0"]);
+  assert.deepEqual(message, {
+    kind: "failure",
+    failure: { command: hostile, isEntryPoint: false, paths: [[hostile]] },
+  });
   assert.deepEqual(more, []);
 });
 

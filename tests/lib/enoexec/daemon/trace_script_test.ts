@@ -25,6 +25,34 @@ Deno.test("renderTraceScript() prints the unified hierarchy, and that of a contr
   assert.match(script, /if \(\$isOther\) \{\s*unroll\(12\) \{\s*if \(\(uint64\)\$c->__parent != 0\)/);
 });
 
+Deno.test("renderTraceScript() looks whether anything has run in the container before, and prints it at the end", () => {
+  const script = renderTraceScript(NEW);
+  for (
+    const fact of [
+      "($leader->flags & 64) != 0",
+      "child_reaper == (uint64)$leader",
+      "real_parent->cgroups != (uint64)$leader->cgroups",
+    ]
+  ) {
+    assert.ok(script.includes(fact), fact);
+  }
+  assert.match(script, /printf\("e %d %llu %d", cpu, \$at, \$isFirst\)/);
+});
+
+Deno.test("renderTraceScript() takes programs of every system, and files of zeros, for more than texts", () => {
+  const script = renderTraceScript(NEW);
+  const compared = [...script.matchAll(/strncmp\(\$file->buf, ("[^"]*"), (\d)\) == 0/g)].map(([, ...rest]) =>
+    rest.join()
+  );
+  assert.deepEqual(compared, [
+    '"\\177ELF",4',
+    '"\\317\\372\\355\\376",4',
+    '"\\312\\376\\272\\276",4',
+    '"MZ",2',
+    '"",1',
+  ]);
+});
+
 Deno.test("renderTraceScript() does without the look at the file where it cannot be probed", () => {
   assert.match(renderTraceScript(NEW), /kprobe:security_bprm_check/);
   const plain = renderTraceScript({ ...NEW, canProbe: false });
