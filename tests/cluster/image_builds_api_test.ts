@@ -1,0 +1,212 @@
+// The API of image builds as OpenShift has it, on a real API server: the upstream suites of both kinds, and what they leave out.
+import assert from "node:assert/strict";
+import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
+import { startControlPlane } from "./support/control_plane.ts";
+import {
+  applyDefinitions,
+  missingForOpenShift,
+  type OpenShiftKind,
+  readDefinition,
+  readSuite,
+  type SuiteCase,
+} from "./support/openshift_crds.ts";
+import { waitUntil } from "./support/wait.ts";
+
+const GROUP = "/apis/machineconfiguration.openshift.io/v1";
+const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const JSON_PATCH = { contentType: "application/json-patch+json" };
+const ignore = await missingForOpenShift() !== undefined;
+
+type Suite = "machineosconfigs" | "machineosbuilds";
+
+/** The rows of the catalogue that a case of a suite stands for, by its words. */
+const ROWS: Readonly<Record<string, string>> = {
+  "Should be able to create a minimal MachineOSConfig": "O-001",
+  "Should be able to create a MachineOSConfig with a renderedImagePushSpec that contains a port": "O-002",
+  "Fail on invalid rendered image push spec": "O-003",
+  "Allows for an empty pull secret": "O-004",
+  "Should succeed when MachineOSConfig name matches MachineConfigPool name": "O-005",
+  "Should fail when MachineOSConfig name does not match MachineConfigPool name": "O-005",
+  "Should allow changing other fields when a persisted value is no longer valid (mismatched names)": "O-006",
+  "Should allow updating a persisted value that is no longer valid to a valid value (fix mismatched names)": "O-008",
+  "Should not allow updating a persisted value that is no longer valid to a still invalid value (different mismatched MCP names)":
+    "O-007",
+  "Should be able to create a minimal MachineOSBuild": "O-009",
+  "Job imagebuilder type must have job reference": "O-010",
+  "Successfully set buildEnd": "O-011",
+  "Fail on invalid buildEnd time": "O-011",
+  "Should be able to set a condition": "O-012",
+  "Failed builds cannot change status": "O-013",
+  "Interrupted builds cannot change status": "O-014",
+};
+
+Deno.test({
+  name: "image builds API: the upstream suites of MachineOSConfig and MachineOSBuild hold (O-001…O-015)",
+  ignore,
+  fn: async (t) => {
+    await using cluster = await startControlPlane({ without: ["kube-scheduler", "kwok"] });
+    await applyDefinitions(cluster, ["machineosconfigs", "machineosbuilds"]);
+    for (const kind of ["machineosconfigs", "machineosbuilds"] as const) {
+      const cases = await readSuite(kind);
+      assert.ok(cases.length >= 7, `${kind}: ${cases.length} cases`);
+      for (const one of cases) {
+        const row = ROWS[one.name];
+        await t.step(`${kind}: ${one.name}${row === undefined ? "" : ` (${row})`}`, () => runCase(cluster, kind, one));
+      }
+    }
+    await t.step("a builder of another type is refused (O-015)", () => refusesOtherBuilder(cluster));
+    await t.step("four entries are taken, a fifth is refused (P-032)", () => limitsContainerFiles(cluster));
+    await t.step("related objects: Jobs are taken, the core group is not (P-068)", () => judgesRelated(cluster));
+  },
+});
+
+async function runCase(cluster: ClusterAccess, kind: Suite, one: SuiteCase): Promise<void> {
+  const path = `${GROUP}/${kind}`;
+  const name = String(read(one.initial, "metadata", "name") ?? "");
+  try {
+    if (one.definitionPatches.length > 0) await patchDefinition(cluster, kind, one.definitionPatches);
+    const created = await cluster.request("POST", path, one.initial);
+    if (one.updated === undefined) return judge(one, created);
+    expectStatus(`create "${name}"`, created, [201]);
+    const initialStatus = read(one.initial, "status");
+    if (initialStatus !== undefined) await putStatus(cluster, `${path}/${name}`, initialStatus);
+    if (one.definitionPatches.length > 0) await restoreDefinition(cluster, kind);
+    await update(cluster, `${path}/${name}`, one);
+  } finally {
+    if (one.definitionPatches.length > 0) await restoreDefinition(cluster, kind);
+    await cluster.request("DELETE", path);
+    await waitUntil("an empty collection", async () => {
+      const { body } = await cluster.request("GET", path);
+      const items = read(body, "items");
+      return Array.isArray(items) && items.length === 0;
+    });
+  }
+}
+
+function judge(one: SuiteCase, answer: { readonly status: number; readonly body: unknown }): void {
+  if (one.expectedError === undefined) {
+    assert.equal(answer.status, 201, JSON.stringify(answer.body));
+    assert.deepEqual(read(answer.body, "spec"), read(one.expected, "spec"));
+  } else {
+    assert.equal(answer.status, 422, JSON.stringify(answer.body));
+    assert.ok(
+      String(read(answer.body, "message")).includes(withoutQuotedType(one.expectedError)),
+      String(read(answer.body, "message")),
+    );
+  }
+}
+
+/** Newer API servers print the value where older ones printed its type. */
+function withoutQuotedType(error: string): string {
+  return error.replace(/^.*Invalid value: "(?:string|object|array)": /, "");
+}
+
+async function update(cluster: ClusterAccess, path: string, one: SuiteCase): Promise<void> {
+  const current = (await cluster.request("GET", path)).body;
+  const resourceVersion = read(current, "metadata", "resourceVersion");
+  const name = read(current, "metadata", "name");
+  const next = {
+    ...Object(one.updated),
+    metadata: { ...Object(read(one.updated, "metadata")), name, resourceVersion },
+  };
+  const answer = await cluster.request("PUT", path, next);
+  if (one.expectedError !== undefined) {
+    assert.equal(answer.status, 422, JSON.stringify(answer.body));
+    return assert.ok(
+      String(read(answer.body, "message")).includes(withoutQuotedType(one.expectedError)),
+      String(read(answer.body, "message")),
+    );
+  }
+  expectStatus("update", answer, [200]);
+  const status = read(one.updated, "status");
+  if (status === undefined) return assert.deepEqual(read(answer.body, "spec"), read(one.expected, "spec"));
+  const written = await putStatus(cluster, path, status, one.expectedStatusError === undefined ? [200] : [422]);
+  if (one.expectedStatusError === undefined) {
+    assert.deepEqual(read(written.body, "status"), read(one.expected, "status"));
+  } else {
+    const message = String(read(written.body, "message"));
+    assert.ok(message.includes(withoutQuotedType(one.expectedStatusError)), message);
+  }
+}
+
+async function putStatus(
+  cluster: ClusterAccess,
+  path: string,
+  status: unknown,
+  expected: readonly number[] = [200],
+): ReturnType<ClusterAccess["request"]> {
+  const current = (await cluster.request("GET", path)).body;
+  const answer = await cluster.request("PUT", `${path}/status`, { ...Object(current), status });
+  expectStatus("write the status", answer, expected);
+  return answer;
+}
+
+async function patchDefinition(cluster: ClusterAccess, kind: Suite, operations: readonly unknown[]): Promise<void> {
+  const path = `${DEFINITIONS}/${kind}.machineconfiguration.openshift.io`;
+  expectStatus("patch the definition", await cluster.request("PATCH", path, operations, JSON_PATCH), [200]);
+  // The other version of the schema is in force when it accepts what the real one refuses.
+  const probe = mosc("probe", { machineConfigPool: { name: "other" } });
+  await waitUntil("the changed definition", async () => {
+    return (await cluster.request("POST", `${GROUP}/${kind}?dryRun=All`, probe)).status === 201;
+  });
+}
+
+async function restoreDefinition(cluster: ClusterAccess, kind: OpenShiftKind): Promise<void> {
+  const path = `${DEFINITIONS}/${kind}.machineconfiguration.openshift.io`;
+  const spec = read(await readDefinition(kind), "spec");
+  expectStatus("restore the definition", await cluster.request("PATCH", path, { spec }), [200]);
+  const probe = mosc("probe", { machineConfigPool: { name: "other" } });
+  await waitUntil("the definition", async () => {
+    return (await cluster.request("POST", `${GROUP}/${kind}?dryRun=All`, probe)).status === 422;
+  });
+}
+
+function mosc(name: string, more: Readonly<Record<string, unknown>> = {}): Readonly<Record<string, unknown>> {
+  return {
+    apiVersion: "machineconfiguration.openshift.io/v1",
+    kind: "MachineOSConfig",
+    metadata: { name },
+    spec: {
+      machineConfigPool: { name },
+      imageBuilder: { imageBuilderType: "Job" },
+      renderedImagePushSecret: { name: "push" },
+      renderedImagePushSpec: "registry.example.com/team/os:latest",
+      ...more,
+    },
+  };
+}
+
+async function refusesOtherBuilder(cluster: ClusterAccess): Promise<void> {
+  const object = mosc("worker", { imageBuilder: { imageBuilderType: "Pod" } });
+  const { status, body } = await cluster.request("POST", `${GROUP}/machineosconfigs`, object);
+  assert.equal(status, 422);
+  assert.match(String(read(body, "message")), /Unsupported value: "Pod": supported values: "Job"/);
+}
+
+async function limitsContainerFiles(cluster: ClusterAccess): Promise<void> {
+  const entry = (containerfileArch: string): unknown => ({ containerfileArch, content: "FROM configs AS final" });
+  const four = ["AMD64", "ARM64", "PPC64LE", "S390X"].map(entry);
+  const create = async (containerFile: readonly unknown[]): Promise<number> =>
+    (await cluster.request("POST", `${GROUP}/machineosconfigs?dryRun=All`, mosc("worker", { containerFile }))).status;
+  assert.deepEqual([await create(four), await create([entry("NoArch"), ...four])], [201, 422]);
+}
+
+async function judgesRelated(cluster: ClusterAccess): Promise<void> {
+  const build = {
+    apiVersion: "machineconfiguration.openshift.io/v1",
+    kind: "MachineOSBuild",
+    metadata: { name: "worker-1" },
+    spec: {
+      machineConfig: { name: "rendered-worker-1" },
+      machineOSConfig: { name: "worker" },
+      renderedImagePushSpec: "registry.example.com/team/os:worker-1",
+    },
+  };
+  expectStatus("create a build", await cluster.request("POST", `${GROUP}/machineosbuilds`, build), [201]);
+  const related = async (group: string, resource: string): Promise<number> => {
+    const one = { group, resource, name: "one", namespace: "openshift-machine-config-operator" };
+    const status = { relatedObjects: [one] };
+    return (await cluster.request("PATCH", `${GROUP}/machineosbuilds/worker-1/status`, { status })).status;
+  };
+  assert.deepEqual([await related("batch", "jobs"), await related("", "configmaps")], [200, 422]);
+}

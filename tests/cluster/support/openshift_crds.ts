@@ -1,0 +1,129 @@
+// OpenShift's own definitions and the suites of its API, from its Go module at one version: nothing of them is kept here.
+import assert from "node:assert/strict";
+import { parse } from "yaml";
+import { hasGo } from "../../support/go_build.ts";
+import { type ClusterAccess, read } from "./cluster_access.ts";
+import { waitUntil } from "./wait.ts";
+
+const MODULE = "github.com/openshift/api@v0.0.0-20260420151639-34e60874783e";
+const SUM = "h1:ENxXUo0uksvseiBAoOcL9wdEWtueEpu84RE8Hm0q3uY=";
+
+const MACHINE_CONFIG = "machineconfiguration/v1/zz_generated.crd-manifests/0000_80_machine-config_01_";
+const MACHINE = "machine/v1beta1/zz_generated.crd-manifests/0000_10_machine-api_01_";
+const CLUSTER_VERSION = "config/v1/zz_generated.crd-manifests/0000_00_cluster-version-operator_01_";
+
+/** Where the definitions lie in the module, by the plural of their kind. */
+const FILES = {
+  machineosconfigs: `${MACHINE_CONFIG}machineosconfigs.crd.yaml`,
+  machineosbuilds: `${MACHINE_CONFIG}machineosbuilds.crd.yaml`,
+  machineconfigpools: `${MACHINE_CONFIG}machineconfigpools-Default.crd.yaml`,
+  machineconfigs: `${MACHINE_CONFIG}machineconfigs.crd.yaml`,
+  controllerconfigs: `${MACHINE_CONFIG}controllerconfigs-Default.crd.yaml`,
+  machinesets: `${MACHINE}machinesets-Default.crd.yaml`,
+  machines: `${MACHINE}machines-Default.crd.yaml`,
+  clusterversions: `${CLUSTER_VERSION}clusterversions-Default.crd.yaml`,
+  clusteroperators:
+    "config/v1/zz_generated.crd-manifests/0000_00_cluster-version-operator_01_clusteroperators.crd.yaml",
+} as const;
+
+/** The plural of a kind whose definition can be had. */
+export type OpenShiftKind = keyof typeof FILES;
+
+/** What this machine lacks to have the module, as one sentence, or undefined. */
+export async function missingForOpenShift(): Promise<string | undefined> {
+  return await hasGo() ? undefined : "go is not on the PATH: OpenShift's definitions come by its module.";
+}
+
+let folder: Promise<string> | undefined;
+
+/** The folder of the module, downloaded once into Go's cache. */
+export function openShiftModule(): Promise<string> {
+  return folder ??= download();
+}
+
+async function download(): Promise<string> {
+  const { success, stdout, stderr } = await new Deno.Command("go", {
+    args: ["mod", "download", "-json", MODULE],
+    // A folder without a go.mod: nothing else is resolved.
+    cwd: Deno.env.get("TMPDIR") ?? "/tmp",
+    stdin: "null",
+  }).output();
+  assert.ok(success, `Cannot download ${MODULE}: ${new TextDecoder().decode(stderr)}`);
+  const { Dir, Sum } = JSON.parse(new TextDecoder().decode(stdout));
+  assert.equal(Sum, SUM);
+  return Dir;
+}
+
+/** A definition as the module has it. */
+export async function readDefinition(kind: OpenShiftKind): Promise<unknown> {
+  return parse(await Deno.readTextFile(`${await openShiftModule()}/${FILES[kind]}`));
+}
+
+/** Applies definitions and waits until the API server serves them. */
+export async function applyDefinitions(cluster: ClusterAccess, kinds: readonly OpenShiftKind[]): Promise<void> {
+  const items = await Promise.all(kinds.map(readDefinition));
+  const stdin = JSON.stringify({ apiVersion: "v1", kind: "List", items });
+  const applied = await cluster.kubectl(["apply", "--server-side", "--force-conflicts", "-f", "-"], { stdin });
+  assert.equal(applied.code, 0, applied.stderr);
+  for (const item of items) await waitUntilServed(cluster, item);
+}
+
+async function waitUntilServed(cluster: ClusterAccess, definition: unknown): Promise<void> {
+  const group = String(read(definition, "spec", "group"));
+  const plural = String(read(definition, "spec", "names", "plural"));
+  const versions = read(definition, "spec", "versions");
+  const version = Array.isArray(versions) ? String(read(versions[0], "name")) : "v1";
+  await waitUntil(`${plural}.${group} to be served`, async () => {
+    return (await cluster.request("GET", `/apis/${group}/${version}/${plural}`)).status === 200;
+  });
+}
+
+/** A case of one of the suites. */
+export interface SuiteCase {
+  readonly name: string;
+  readonly initial: unknown;
+  /** Absent: the case is about the creation of `initial`. */
+  readonly updated?: unknown;
+  readonly expected?: unknown;
+  /** A part of the refusal. */
+  readonly expectedError?: string;
+  readonly expectedStatusError?: string;
+  /** Operations on the definition for the time in which `initial` is created. */
+  readonly definitionPatches: readonly unknown[];
+}
+
+/** The cases of a kind's suite that hold without a feature gate. */
+export async function readSuite(kind: "machineosconfigs" | "machineosbuilds"): Promise<readonly SuiteCase[]> {
+  const path = `machineconfiguration/v1/tests/${kind}.machineconfiguration.openshift.io/AAA_ungated.yaml`;
+  const suite: unknown = parse(await Deno.readTextFile(`${await openShiftModule()}/${path}`));
+  return [...listAt(suite, "onCreate"), ...listAt(suite, "onUpdate")].map((one) => ({
+    name: String(read(one, "name")),
+    initial: parsed(one, "initial"),
+    updated: parsed(one, "updated"),
+    expected: parsed(one, "expected"),
+    definitionPatches: listOf(read(one, "initialCRDPatches")),
+    ...textOf(one, "expectedError"),
+    ...textOf(one, "expectedStatusError"),
+  }));
+}
+
+function parsed(one: unknown, member: string): unknown {
+  const text = read(one, member);
+  return typeof text === "string" ? parse(text) : undefined;
+}
+
+function textOf<Name extends string>(
+  one: unknown,
+  name: Name,
+): { readonly [K in Name]?: string } | Record<never, never> {
+  const text = read(one, name);
+  return typeof text === "string" ? { [name]: text } : {};
+}
+
+function listAt(suite: unknown, name: string): readonly unknown[] {
+  return listOf(read(suite, "tests", name));
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
