@@ -4,22 +4,17 @@ import type { Logger } from "../log.ts";
 import { openTokenSource, type TokenSource } from "../oci/auth/token.ts";
 import { openPullPlanner, type PullPlannerHandle } from "../oci/config/planner.ts";
 import { NO_REGISTRY_ENVIRONMENT, type RegistryEnvironment, systemPaths } from "../oci/config/registry_environment.ts";
+import type { NamedPaths } from "../oci/config/settings_files.ts";
 import type { Credential, Keyring } from "../oci/credential.ts";
 import { openKeyring } from "../oci/credentials/keyring.ts";
 import { openTransport, type Transport, type TransportDeps } from "../oci/http/transport.ts";
 import { openRequestLimiter, type RequestLimiter } from "../oci/limits/request_limiter.ts";
 
 /** The flags that matter here, as lib/config gives them. */
-export interface RegistryConfig {
+export interface RegistryConfig extends NamedPaths {
   readonly registry: readonly string[];
   readonly registryCa: readonly string[];
   readonly insecureRegistry: readonly string[];
-  readonly registriesConf?: string | undefined;
-  readonly registriesConfDir?: string | undefined;
-  readonly hostsDir?: string | undefined;
-  readonly rancherRegistries?: string | undefined;
-  readonly certsDir?: string | undefined;
-  readonly policy?: string | undefined;
   readonly dockerConfig?: string | undefined;
   readonly credentialProviderConfig?: string | undefined;
   readonly credentialProviderBinDir?: string | undefined;

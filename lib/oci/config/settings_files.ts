@@ -11,8 +11,8 @@ import { mergeRegistriesConfs, parseAliasCache, parseRegistriesConf, type Regist
 import type { PullSettings } from "./settings.ts";
 import type { SystemPaths } from "./registry_environment.ts";
 
-/** What the administrator named. Everything is optional; what is named must be there (DV-97, DV-98). */
-export interface SettingsPaths {
+/** Files and folders that the administrator named. Everything is optional; what is named must be there (DV-97, DV-98). */
+export interface NamedPaths {
   readonly registriesConf?: string | undefined;
   /** Default: the path of registries.conf with `.d`. */
   readonly registriesConfDir?: string | undefined;
@@ -20,6 +20,10 @@ export interface SettingsPaths {
   readonly rancherRegistries?: string | undefined;
   readonly certsDir?: string | undefined;
   readonly policy?: string | undefined;
+}
+
+/** What the settings are read from. */
+export interface SettingsPaths extends NamedPaths {
   /** PEM files trusted for every registry. */
   readonly caFiles?: readonly string[] | undefined;
   /** `HOST[:PORT]` as given to --registry. */
