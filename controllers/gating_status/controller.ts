@@ -1,14 +1,11 @@
 // Reports when this replica stops gating pods and when it begins again: in the log, and, when the cause is a missing
 // leader, in a condition of the cluster config: the operator, which writes conditions otherwise, does not run then.
-import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../lib/clock.ts";
 import type { KubeApi } from "../../lib/k8s/api.ts";
-import { Resource } from "../../lib/k8s/types.ts";
-import { errorText, type Logger } from "../../lib/log.ts";
-import { CLUSTER_CONFIG_NAME } from "../../lib/names.ts";
+import type { Logger } from "../../lib/log.ts";
 import { renderLeaderlessConditions } from "../../lib/operand/conditions.ts";
-import { parseOperandConfig } from "../../lib/operand/config_view.ts";
 import { type GatingHealth, type GatingStop, LEADER_SILENCE_MS } from "../../lib/operand/gating_health.ts";
+import { writeConfigConditions } from "../config_conditions.ts";
 
 /** What it needs. */
 export interface GatingDeps {
@@ -45,29 +42,14 @@ export async function watchGating(deps: GatingDeps, signal: AbortSignal): Promis
     const lasting = clock.monotonicMs() - sinceMs >= (now === "LeaderSilent" ? SUSPENSION_GRACE_MS : LEADER_SILENCE_MS);
     // A start has no leader for a moment either, which is not reported.
     if (health.kind === "stopped" && LEADERLESS.includes(now) && lasting && !reported) {
-      reported = await report(deps, { reason: health.reason, signal });
+      const { reason } = health;
+      const outcome = await writeConfigConditions(deps, {
+        reason,
+        render: (earlier) => renderLeaderlessConditions(reason, earlier),
+        signal,
+      });
+      reported = outcome === "there";
     }
     await clock.sleep(LOOK_MS, signal);
-  }
-}
-
-/** Writes the condition; returns whether it is there. */
-async function report(
-  { api, clock, log }: GatingDeps,
-  { reason, signal }: { readonly reason: GatingStop; readonly signal: AbortSignal },
-): Promise<boolean> {
-  try {
-    const object = await api.get(Resource.clusterConfigs, { name: CLUSTER_CONFIG_NAME }, signal);
-    const { conditions: earlier, generation, resourceVersion } = parseOperandConfig(object);
-    const nowMs = clock.nowMs() + api.serverClockOffsetMs();
-    const conditions = renderLeaderlessConditions(reason, { earlier, generation, nowMs });
-    if (isDeepStrictEqual(conditions, earlier)) return true;
-    const document = { metadata: { resourceVersion }, status: { conditions } };
-    const target = { name: CLUSTER_CONFIG_NAME, subresource: "status" };
-    await api.patch(Resource.clusterConfigs, target, { body: { kind: "merge", document }, signal });
-    return true;
-  } catch (error) {
-    log.debug("condition not written yet", { reason, error: errorText(error) });
-    return false;
   }
 }

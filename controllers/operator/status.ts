@@ -1,11 +1,9 @@
-// Writes the conditions of the cluster config through its status subresource, only when they changed.
-import { isDeepStrictEqual } from "node:util";
+// The conditions of the cluster config as the operator observes them.
 import { classifyWriteFailure } from "../../lib/k8s/errors.ts";
-import { Resource } from "../../lib/k8s/types.ts";
 import { errorText } from "../../lib/log.ts";
-import { CLUSTER_CONFIG_NAME } from "../../lib/names.ts";
 import { renderConditions } from "../../lib/operand/conditions.ts";
 import type { WaitReason } from "../../lib/operand/lifecycle.ts";
+import { patchConfigConditions } from "../config_conditions.ts";
 import type { OperatorFacts } from "./gather.ts";
 import type { OperatorDeps } from "./deps.ts";
 
@@ -27,12 +25,8 @@ export async function writeStatus(
     gatingStopped: deps.gatingStopped(),
     monitor: monitorState,
   });
-  if (isDeepStrictEqual(conditions, config.conditions)) return;
-  // The resourceVersion makes this a conflict, not an overwrite, when someone else wrote conditions meanwhile.
-  const document = { metadata: { resourceVersion: config.resourceVersion }, status: { conditions } };
-  const target = { name: CLUSTER_CONFIG_NAME, subresource: "status" };
   try {
-    await api.patch(Resource.clusterConfigs, target, { body: { kind: "merge", document }, signal: options.signal });
+    await patchConfigConditions(api, { config, conditions, signal: options.signal });
   } catch (error) {
     if (options.signal.aborted) throw error;
     const failure = classifyWriteFailure(error);

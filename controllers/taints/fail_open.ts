@@ -13,8 +13,7 @@ import { EventReason } from "../../lib/names.ts";
 import type { TaintLifter } from "../../lib/tainting/lifter.ts";
 import { decideFailOpen } from "../../lib/taints/fail_open.ts";
 import { nameSome } from "../../lib/taints/words.ts";
-import { writeTaintCondition } from "./condition.ts";
-import { CLUSTER_CONFIG } from "./reports.ts";
+import { CLUSTER_CONFIG, writeTaintCondition } from "./reports.ts";
 
 /** What it needs. */
 export interface FailOpenDeps {

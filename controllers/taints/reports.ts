@@ -1,22 +1,17 @@
 // How the progress is told: an event for each phase that lasts, the condition of the cluster config, one log line, and one
 // event for each node that is left alone because kubelet and label disagree.
-import type { Clock } from "../../lib/clock.ts";
-import type { KubeApi } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { apiVersionOf, Resource } from "../../lib/k8s/types.ts";
-import type { Logger } from "../../lib/log.ts";
 import { CLUSTER_CONFIG_NAME, EventReason } from "../../lib/names.ts";
+import { renderTaintCondition, type TaintCondition } from "../../lib/operand/conditions.ts";
 import { decideReport, NOTHING_REPORTED } from "../../lib/taints/report_pace.ts";
 import type { JudgedNode, TaintSurvey } from "../../lib/taints/survey.ts";
 import type { TaintProgress } from "../../lib/taints/words.ts";
-import { writeTaintCondition } from "./condition.ts";
+import { type ConfigConditionsDeps, writeConfigConditions } from "../config_conditions.ts";
 
 /** What it needs. */
-export interface ReportsDeps {
-  readonly api: KubeApi;
+export interface ReportsDeps extends ConfigConditionsDeps {
   readonly events: EventRecorder;
-  readonly clock: Clock;
-  readonly log: Logger;
 }
 
 /** What was seen, and how the work stands. */
@@ -66,6 +61,21 @@ export function openTaintReports(deps: ReportsDeps): TaintReports {
       isOwed = !await writeTaintCondition(deps, condition, signal);
     },
   };
+}
+
+/** Writes the condition about the taints. Answers whether it stands now, or has no config to stand on. */
+export async function writeTaintCondition(
+  deps: ConfigConditionsDeps,
+  condition: TaintCondition,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const outcome = await writeConfigConditions(deps, {
+    reason: condition.reason,
+    render: (earlier) => renderTaintCondition(condition, earlier),
+    signal,
+  });
+  signal.throwIfAborted();
+  return outcome !== "failed";
 }
 
 function reportDisagreement(

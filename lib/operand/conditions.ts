@@ -52,12 +52,17 @@ export type MonitorState =
   | { readonly kind: "refused"; readonly why: string }
   | { readonly kind: "leaving"; readonly pendingEvents: number };
 
-/** What the messages mention besides the state. */
-export interface ConditionContext {
+/** What conditions continue. */
+export interface EarlierConditions {
+  readonly earlier: readonly Condition[];
   /** Of the config that was observed. */
   readonly generation: number;
   /** Time of the API server (epoch ms). */
   readonly nowMs: number;
+}
+
+/** What the messages mention besides the state. */
+export interface ConditionContext extends EarlierConditions {
   /** Pods that hold our gate; counted while leaving. */
   readonly gatedPods: number;
   /** What the operator waits for. */
@@ -87,10 +92,9 @@ export function deriveOperandState(seen: OperandObservation): OperandState {
 /** All conditions, in their order, continuing the earlier ones; conditions of others stay, behind ours. */
 export function renderConditions(
   seen: OperandObservation,
-  options: ConditionContext & { readonly earlier: readonly Condition[] },
+  options: ConditionContext,
 ): readonly Condition[] {
-  const { earlier } = options;
-  const { monitor } = options;
+  const { earlier, monitor } = options;
   const rows = [
     ...conditionRows(deriveOperandState(seen), options),
     ...monitor === undefined ? [] : [monitorRow(monitor)],
@@ -103,7 +107,7 @@ export function renderConditions(
  * The earlier conditions as a replica may change them that does not lead: the one about gating says that it has stopped,
  * and Available, where it was set before, is withdrawn, since that is what `kubectl get` shows.
  */
-export function renderLeaderlessConditions(reason: string, options: RowOptions): readonly Condition[] {
+export function renderLeaderlessConditions(reason: string, options: EarlierConditions): readonly Condition[] {
   const withdrawn: Row = ["Available", false, reason, `${OPERAND} not ready. ${stoppedSentence(reason)}`];
   const wasSet = options.earlier.some(({ type }) => type === withdrawn[0]);
   const earlier = wasSet ? withRow(withdrawn, options) : options.earlier;
@@ -121,14 +125,12 @@ export interface TaintCondition {
 /** The earlier conditions with only the one about the architecture taints said anew. */
 export function renderTaintCondition(
   { isTrue, reason, message }: TaintCondition,
-  options: RowOptions,
+  options: EarlierConditions,
 ): readonly Condition[] {
   return withRow(["ArchitectureTaints", isTrue, reason, message], options);
 }
 
-type RowOptions = Pick<ConditionContext, "generation" | "nowMs"> & { readonly earlier: readonly Condition[] };
-
-function withRow(row: Row, options: RowOptions): readonly Condition[] {
+function withRow(row: Row, options: EarlierConditions): readonly Condition[] {
   const condition = renderRow(row, options);
   const { earlier } = options;
   return earlier.some(({ type }) => type === row[0])
@@ -138,11 +140,7 @@ function withRow(row: Row, options: RowOptions): readonly Condition[] {
 
 function renderRow(
   [type, isTrue, reason, message]: Row,
-  { earlier, generation, nowMs }: {
-    readonly earlier: readonly Condition[];
-    readonly generation: number;
-    readonly nowMs: number;
-  },
+  { earlier, generation, nowMs }: EarlierConditions,
 ): Condition {
   const status = isTrue ? "True" : "False";
   const before = earlier.find((condition) => condition.type === type);

@@ -1,0 +1,62 @@
+// Conditions of the cluster config: what is written, and what the outcome says.
+import assert from "node:assert/strict";
+import { writeConfigConditions } from "../../controllers/config_conditions.ts";
+import { ApiError } from "../../lib/k8s/errors.ts";
+import { Resource } from "../../lib/k8s/types.ts";
+import { silentLogger } from "../../lib/log.ts";
+import { renderTaintCondition } from "../../lib/operand/conditions.ts";
+import { FakeClock } from "../support/fake_clock.ts";
+import { type MemoryCall, MemoryCluster } from "../support/memory_kube_api.ts";
+import { clusterConfig, conditionOf } from "./taints/make.ts";
+
+interface Written {
+  readonly outcome: "there" | "absent" | "failed";
+  readonly calls: readonly string[];
+}
+
+async function write(
+  cluster: MemoryCluster,
+  { before = () => {}, signal = new AbortController().signal }: {
+    readonly before?: (call: MemoryCall) => void;
+    readonly signal?: AbortSignal;
+  } = {},
+): Promise<Written> {
+  const calls: string[] = [];
+  const api = cluster.client((call) => {
+    calls.push(call.verb);
+    before(call);
+  });
+  const condition = { isTrue: true, reason: "Done", message: "All nodes have their taint." };
+  const outcome = await writeConfigConditions({ api, clock: new FakeClock(), log: silentLogger }, {
+    reason: condition.reason,
+    render: (earlier) => renderTaintCondition(condition, earlier),
+    signal,
+  });
+  return { outcome, calls };
+}
+
+Deno.test("writeConfigConditions() writes a condition once, and only reads where it stands already", async () => {
+  const cluster = new MemoryCluster();
+  cluster.put(Resource.clusterConfigs, clusterConfig());
+  assert.deepEqual(await write(cluster), { outcome: "there", calls: ["get", "patch"] });
+  assert.equal(conditionOf(cluster), "True Done");
+  assert.deepEqual(await write(cluster), { outcome: "there", calls: ["get"] });
+});
+
+Deno.test("writeConfigConditions() says that there is no config", async () => {
+  assert.deepEqual(await write(new MemoryCluster()), { outcome: "absent", calls: ["get"] });
+});
+
+Deno.test("writeConfigConditions() fails without throwing when the API server refuses or the signal has aborted", async () => {
+  const cluster = new MemoryCluster();
+  cluster.put(Resource.clusterConfigs, clusterConfig());
+  const refused = await write(cluster, {
+    before: ({ verb }) => {
+      if (verb === "patch") throw new ApiError("conflict", { status: 409, reason: "Conflict" });
+    },
+  });
+  assert.equal(refused.outcome, "failed");
+  const signal = AbortSignal.abort();
+  assert.equal((await write(cluster, { before: () => signal.throwIfAborted(), signal })).outcome, "failed");
+  assert.equal(conditionOf(cluster), "");
+});
