@@ -1,6 +1,7 @@
 // The mutating webhook: hold, place or leave a new pod. No I/O here: everything it needs is already in memory.
 // Failure stance: open. Whatever happens inside, the pod is admitted, at worst untouched.
-import type { ImageUse, InspectedImage } from "../lib/oci/types.ts";
+import type { KnownPodImages } from "../lib/images/known_images.ts";
+import type { ImageUse } from "../lib/oci/types.ts";
 import type { Context } from "hono";
 import type { Board } from "../lib/server/board.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -29,9 +30,7 @@ export interface GatePodDeps {
   /** Settings for a namespace: it may be audited. */
   readonly settingsOf: (namespace: string) => PlacementSettings;
   readonly configsOf: (namespace: string) => PlacementConfigs;
-  readonly recall: (pod: PodView, images: readonly ImageUse[]) => readonly InspectedImage[] | undefined;
-  /** Whether what is recalled should be looked up again soon. */
-  readonly isAging: (pod: PodView, images: readonly ImageUse[]) => boolean;
+  readonly recall: (pod: PodView, images: readonly ImageUse[]) => KnownPodImages | undefined;
   /** Starts inspecting in the background. */
   readonly prefetch: (pod: PodView, images: readonly ImageUse[]) => void;
   readonly mayGate: () => boolean;
@@ -143,11 +142,12 @@ function answer(deps: GatePodDeps, { request, reviewBytes }: SizedRequest): Answ
   const settings = deps.settingsOf(pod.namespace);
   const plan = planAdmission(pod, { configs: deps.configsOf(pod.namespace), settings });
   const images = plan.kind === "inspect" ? plan.images : [];
+  const known = images.length > 0 && settings.warmAdmission ? deps.recall(pod, images) : undefined;
   const verdict = judgeAdmission({
     pod,
     settings,
     plan,
-    known: images.length > 0 && settings.warmAdmission ? deps.recall(pod, images) : undefined,
+    known: known?.images,
     mayGate: deps.mayGate(),
     liveArchitectures: deps.liveArchitectures(),
   });
@@ -156,7 +156,7 @@ function answer(deps: GatePodDeps, { request, reviewBytes }: SizedRequest): Answ
     deps.log.warn("pod admitted as it is: it may be too large to be stored with a patch", { uid: request.uid });
     return UNTOUCHED;
   }
-  const isWorthwhile = verdict.kind === "gate" || verdict.kind === "place" && deps.isAging(pod, images);
+  const isWorthwhile = verdict.kind === "gate" || verdict.kind === "place" && known?.isAging === true;
   if (images.length > 0 && isWorthwhile && !request.dryRun) deps.prefetch(pod, images);
   tell(deps, { pod, verdict, dryRun: request.dryRun });
   return { outcome: isRepeat(verdict) ? "passed" : OUTCOME[verdict.kind], patch };

@@ -79,7 +79,6 @@ function gateDeps(deps: ServeDeps, { clients, components, signal }: WebhooksDeps
     settingsOf,
     configsOf: configs.of,
     recall: (pod, wanted) => known.recall(wanted, pullScopeOf(pod)),
-    isAging: (pod, wanted) => known.isAging(wanted, pullScopeOf(pod)),
     prefetch: (pod, wanted) =>
       images.prefetch({ scope: pullScopeOf(pod), images: wanted, priority: "admission", renew: true }),
     mayGate: () => gatingHealth().kind === "gating",

@@ -8,6 +8,14 @@ import type { InspectionReport } from "../oci/inspector.ts";
 import type { ImageUse, InspectedImage } from "../oci/types.ts";
 import type { PullScope } from "./pull_secrets.ts";
 
+/** What is known of the images of a pod. */
+export interface KnownPodImages {
+  /** One for each image, in order. */
+  readonly images: readonly InspectedImage[];
+  /** Whether a tag among them is past half of its TTL: worth looking up in the background. */
+  readonly isAging: boolean;
+}
+
 /** The memory. All calls are synchronous. */
 export interface KnownImages {
   /**
@@ -18,9 +26,7 @@ export interface KnownImages {
     images: readonly ImageUse[],
     scope: PullScope,
     options?: { readonly admittedAtMs?: number | undefined },
-  ): readonly InspectedImage[] | undefined;
-  /** Whether a tag among these images is past half of its TTL: worth looking up in the background. */
-  isAging(images: readonly ImageUse[], scope: PullScope): boolean;
+  ): KnownPodImages | undefined;
   /** Tags that were last looked up before are aging (epoch ms). */
   agingBeforeMs(): number;
   /** Keeps that a report was made for this scope. */
@@ -60,21 +66,17 @@ class Policy implements KnownImages {
     images: readonly ImageUse[],
     scope: PullScope,
     { admittedAtMs = Infinity }: { readonly admittedAtMs?: number | undefined } = {},
-  ): readonly InspectedImage[] | undefined {
+  ): KnownPodImages | undefined {
     const known: InspectedImage[] = [];
+    const agingBeforeMs = this.agingBeforeMs();
+    let isAging = false;
     for (const use of images) {
       const found = this.#find(use.image, scope);
       if (found === undefined || !this.#isBelieved(found.tag, use.always ? admittedAtMs : -Infinity)) return undefined;
       known.push({ ...use, inspection: found.inspection });
+      isAging ||= found.tag !== undefined && found.tag.verifiedAtMs < agingBeforeMs;
     }
-    return known;
-  }
-
-  isAging(images: readonly ImageUse[], scope: PullScope): boolean {
-    return images.some(({ image }) => {
-      const tag = this.#find(image, scope)?.tag;
-      return tag !== undefined && this.#isBelieved(tag, -Infinity) && tag.verifiedAtMs < this.agingBeforeMs();
-    });
+    return { images: known, isAging };
   }
 
   agingBeforeMs(): number {

@@ -63,9 +63,8 @@ export function openPodImages(deps: PodImagesDeps): PodImages {
     const { scope, images, configOf = [], renew = false } = request;
     const admittedAtMs = request.admittedAtMs ?? clock.nowMs();
     const renewBeforeMs = renew ? known.agingBeforeMs() : undefined;
-    const isAnswered = configOf.length === 0 && !(renew && known.isAging(images, scope));
-    const remembered = isAnswered ? known.recall(images, scope, { admittedAtMs }) : undefined;
-    if (remembered !== undefined) return remembered;
+    const remembered = configOf.length === 0 ? known.recall(images, scope, { admittedAtMs }) : undefined;
+    if (remembered !== undefined && !(renew && remembered.isAging)) return remembered.images;
     const pull = await pullSecrets.read(scope, signal);
     return await Promise.all(images.map(async (use): Promise<InspectedImage> => {
       const startedMs = clock.monotonicMs();

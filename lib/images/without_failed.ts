@@ -23,9 +23,12 @@ export function podImagesWithoutFailed(inner: PodImages, failed: FailedArchitect
 /** The memory that warm admission uses, without them. */
 export function knownImagesWithoutFailed(inner: KnownImages, failed: FailedArchitectures): KnownImages {
   return {
-    recall: (images, scope, options) =>
-      inner.recall(images, scope, options)?.map((one) => withoutFailed(one, { failed, namespace: scope.namespace })),
-    isAging: (images, scope) => inner.isAging(images, scope),
+    recall: (images, scope, options) => {
+      const known = inner.recall(images, scope, options);
+      if (known === undefined) return undefined;
+      const { namespace } = scope;
+      return { ...known, images: known.images.map((one) => withoutFailed(one, { failed, namespace })) };
+    },
     agingBeforeMs: () => inner.agingBeforeMs(),
     remember: (image, report, scope) => inner.remember(image, report, scope),
     forgetPrivate: () => inner.forgetPrivate(),

@@ -32,7 +32,6 @@ function openApp(changes: Partial<GatePodDeps> = {}): Seen {
       settingsOf: () => settings,
       configsOf: () => ({ cluster: undefined, namespace: [] }),
       recall: () => undefined,
-      isAging: () => false,
       prefetch: (pod) => void prefetched.push(pod.namespace),
       mayGate: () => true,
       opening: () => undefined,
@@ -150,11 +149,20 @@ Deno.test("DV-26 gatePod() leaves updates and subresources alone", async () => {
 
 Deno.test("gatePod() places a pod whose images are all known, and sets no gate", async () => {
   const fact = platformsFact("example.com/web:v1", [{ os: "linux", architecture: "arm64" }]);
-  const { app, outcomes } = openApp({ recall: () => [fact] });
+  const { app, outcomes } = openApp({ recall: () => ({ images: [fact], isAging: false }) });
   const pod = patched(POD, await admit(app, reviewOf(POD)));
   assert.equal(pod.spec.schedulingGates, undefined);
   assert.match(JSON.stringify(pod.spec), /"key":"kubernetes.io\/arch","operator":"In","values":\["arm64"\]/);
   assert.deepEqual(outcomes, [{ outcome: "placed", dryRun: false }]);
+});
+
+Deno.test("gatePod() looks up again in the background what it placed a pod by when that is aging", async () => {
+  const fact = platformsFact("example.com/web:v1", [{ os: "linux", architecture: "arm64" }]);
+  for (const isAging of [true, false]) {
+    const { app, prefetched } = openApp({ recall: () => ({ images: [fact], isAging }) });
+    await admit(app, reviewOf(POD));
+    assert.deepEqual(prefetched, isAging ? ["team"] : []);
+  }
 });
 
 Deno.test("gatePod() holds what comes in the first moments until the process has read its configs and leader", async () => {

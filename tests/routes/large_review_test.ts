@@ -20,7 +20,6 @@ app.post(
     settingsOf: () => settings,
     configsOf: () => ({ cluster: undefined, namespace: [] }),
     recall: () => undefined,
-    isAging: () => false,
     prefetch: () => {},
     mayGate: () => true,
     opening: () => undefined,

@@ -19,7 +19,6 @@ function openApp(limit: LoadLimit): ReturnType<typeof webhookApp> {
       settingsOf: () => settings,
       configsOf: () => ({ cluster: undefined, namespace: [] }),
       recall: () => undefined,
-      isAging: () => false,
       prefetch: () => {},
       mayGate: () => true,
       opening: () => undefined,

@@ -72,7 +72,7 @@ async function play(steps: readonly Step[], delayMs: number): Promise<void> {
     const warm = bed.known.recall([use], TEAM);
     if (warm === undefined) await clock.sleep(seenAfterMs, new AbortController().signal);
     const admittedAtMs = clock.nowMs();
-    const { inspection } = warm?.[0] ?? await bed.inspect(use, { admittedAtMs });
+    const { inspection } = warm?.images[0] ?? await bed.inspect(use, { admittedAtMs });
     assert.ok(inspection.kind !== "failed");
     const sinceMs = always ? createdMs : clock.nowMs() - TAG_TTL_MS - delayMs;
     assert.ok(

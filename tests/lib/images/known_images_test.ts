@@ -14,7 +14,7 @@ function isKnown(bed: ImageBed, image: string, scope = TEAM): boolean {
 Deno.test("recall() answers only when every image is known", async () => {
   const bed = openImageBed();
   await bed.inspect(makeUse(APP));
-  assert.equal(bed.known.recall([makeUse(APP)], TEAM)?.length, 1);
+  assert.equal(bed.known.recall([makeUse(APP)], TEAM)?.images.length, 1);
   assert.equal(bed.known.recall([makeUse(APP), makeUse("registry.example/b:v1")], TEAM), undefined);
 });
 
@@ -56,10 +56,10 @@ Deno.test("recall() never answers for policy Always by a look-up that began befo
   await bed.inspect(makeUse(APP));
   assert.equal(bed.known.recall([makeUse(APP, true)], TEAM), undefined, "no time is given");
   const admittedAtMs = bed.clock.nowMs();
-  assert.equal(bed.known.recall([makeUse(APP, true)], TEAM, { admittedAtMs })?.length, 1);
+  assert.equal(bed.known.recall([makeUse(APP, true)], TEAM, { admittedAtMs })?.images.length, 1);
   assert.equal(bed.known.recall([makeUse(APP, true)], TEAM, { admittedAtMs: admittedAtMs + 1 }), undefined);
   await bed.inspect(makeUse(PINNED));
-  assert.equal(bed.known.recall([makeUse(PINNED, true)], TEAM)?.length, 1, "a digest means the same for ever");
+  assert.equal(bed.known.recall([makeUse(PINNED, true)], TEAM)?.images.length, 1, "a digest means the same for ever");
 });
 
 Deno.test("recall() gives what was read with a pull secret only to the namespace, account and secrets that read it", async () => {
@@ -119,14 +119,15 @@ Deno.test("recall() never answers by a failure", async () => {
   assert.equal(isKnown(bed, APP), false);
 });
 
-Deno.test("isAging() means tags past half of their life, never digests", async () => {
+Deno.test("recall() says that a tag is past half of its life, never that a digest is", async () => {
   const bed = openImageBed();
-  const isAging = (image: string): boolean => bed.known.isAging([makeUse(image)], TEAM);
+  const isAging = (...images: readonly string[]): boolean | undefined =>
+    bed.known.recall(images.map((image) => makeUse(image)), TEAM)?.isAging;
   for (const image of [APP, PINNED]) await bed.inspect(makeUse(image));
   await bed.clock.advance(TAG_TTL_MS / 2);
   assert.deepEqual([isAging(APP), isAging(PINNED)], [false, false]);
   await bed.clock.advance(1);
-  assert.deepEqual([isAging(APP), isAging(PINNED)], [true, false]);
+  assert.deepEqual([isAging(APP), isAging(PINNED), isAging(APP, PINNED)], [true, false, true]);
 });
 
 Deno.test("prefetch() with renew looks an aging tag up again, so that it stays known", async () => {

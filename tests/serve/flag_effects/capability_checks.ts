@@ -41,7 +41,6 @@ async function placedOn(...flags: readonly string[]): Promise<readonly string[]>
   };
   const known: KnownImages = {
     recall: () => undefined,
-    isAging: () => false,
     agingBeforeMs: () => 0,
     remember: () => {},
     forgetPrivate: () => {},
