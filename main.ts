@@ -80,7 +80,10 @@ async function run(config: Config, terminal: Terminal): Promise<number> {
     case "release":
     case "explain":
     case "taints":
-      return await withApi({ config, terminal }, (api) => runOnCluster(config, { api, terminal, signal: stop }));
+      return await withApi(
+        { config, terminal },
+        (api, { namespace }) => runOnCluster(config, { api, namespace, terminal, signal: stop }),
+      );
     case "enoexec-daemon":
       return await runDaemon(config, { terminal, stop });
     case "cache": {
@@ -95,9 +98,15 @@ async function run(config: Config, terminal: Terminal): Promise<number> {
 /** The commands that work on a cluster. */
 async function runOnCluster(
   config: Config,
-  { api, terminal, signal }: { readonly api: KubeApi; readonly terminal: Terminal; readonly signal: AbortSignal },
+  { api, namespace = "default", terminal, signal }: {
+    readonly api: KubeApi;
+    readonly namespace: string | undefined;
+    readonly terminal: Terminal;
+    readonly signal: AbortSignal;
+  },
 ): Promise<number> {
-  const [deps, options] = [{ api, terminal, clock: systemClock }, { ...config, signal }];
+  const { podNamespace = namespace } = config;
+  const [deps, options] = [{ api, terminal, clock: systemClock }, { ...config, podNamespace, signal }];
   switch (config.command) {
     case "explain":
       return await (await import("./lib/cli/explain.ts")).runExplain(deps, options);
@@ -130,12 +139,12 @@ async function runDaemon(
 
 async function withApi(
   { config, terminal }: { readonly config: Config; readonly terminal: Terminal },
-  work: (api: KubeApi) => Promise<number>,
+  work: (api: KubeApi, access: ClusterAccess) => Promise<number>,
 ): Promise<number> {
   const access = await openAccess(config, (message) => terminal.err(`archway: ${message}\n`));
   const { openKubeApi } = await import("./lib/k8s/rest_api.ts");
   await using api = openKubeApi(access, { clock: systemClock, log: silentLogger, userAgent: USER_AGENT });
-  return await work(api);
+  return await work(api, access);
 }
 
 /** Aborts at the first SIGTERM or SIGINT; a second one ends the process at once. */

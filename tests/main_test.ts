@@ -1,5 +1,7 @@
 // Commands as a shell runs them: what goes to which stream, and the exit code.
 import assert from "node:assert/strict";
+import { createAuthority } from "./cluster/support/pki.ts";
+import { Match, openApiServerStub, statusBody } from "./support/api_server.ts";
 
 const MAIN = new URL("../main.ts", import.meta.url).pathname;
 
@@ -80,6 +82,34 @@ Deno.test("archway explain takes the kubeconfig of the home, and of a list of fi
     assert.match(byList.err, /^archway: Cannot use .*kubeconfig "\S+\/\.kube\/config"/);
   } finally {
     await Deno.remove(home, { recursive: true });
+  }
+});
+
+Deno.test("archway explain looks for a pod in the namespace of the kubeconfig's context, unless -n names another", async () => {
+  const authority = await createAuthority("cluster");
+  const server = await authority.issue({ commonName: "server", usage: "server" });
+  await using stub = await openApiServerStub({ tls: { cert: server.certificatePem, key: server.keyPem } });
+  const kubeconfig = await Deno.makeTempFile();
+  const ca = btoa(authority.certificatePem);
+  try {
+    await Deno.writeTextFile(
+      kubeconfig,
+      JSON.stringify({
+        clusters: [{ name: "c", cluster: { server: stub.url, "certificate-authority-data": ca } }],
+        users: [{ name: "u", user: { token: "t" } }],
+        contexts: [{ name: "x", context: { cluster: "c", user: "u", namespace: "team" } }],
+        "current-context": "x",
+      }),
+    );
+    for (const [args, namespace] of [[[], "team"], [["-n", "other"], "other"]] as const) {
+      stub.obstruct(Match.any, { kind: "json", status: 404, body: statusBody(404, "NotFound") });
+      const { code, err } = await archway(["explain", "web", "--kubeconfig", kubeconfig, ...args]);
+      assert.equal(code, 1, err);
+      assert.match(err, new RegExp(`there is none in namespace "${namespace}"`));
+      assert.equal(stub.requests.at(-1)?.path, `/api/v1/namespaces/${namespace}/pods/web`);
+    }
+  } finally {
+    await Deno.remove(kubeconfig);
   }
 });
 

@@ -29,6 +29,7 @@ export async function runExplain(
   parts: ExplainDeps,
   options: {
     readonly words: readonly string[];
+    /** Of a pod that is named without one. */
     readonly podNamespace: string;
     readonly output: "table" | "json" | "yaml";
     readonly signal: AbortSignal;

@@ -244,7 +244,13 @@ export const FLAGS: readonly Flag[] = [
     choices: ["table", "json", "yaml"],
     fallback: "table",
   },
-  { ...flag("pod-namespace", "text", ["explain"], "Namespace of the pod.", "NAME"), fallback: "default" },
+  flag(
+    "pod-namespace",
+    "text",
+    ["explain"],
+    "Namespace of the pod; default that of the context, else default.",
+    "NAME",
+  ),
   flag("registries", "switch", ["inspect"], "Show how the registries of the images do instead of the images."),
   flag("trace", "switch", ["inspect"], "Show every HTTP exchange, secrets masked."),
   flag(

@@ -46,7 +46,7 @@ const HELP: Readonly<Record<Command, CommandHelp>> = {
   explain: {
     summary: "Show where a pod stands, why, and what to do next.",
     usage: "archway explain [-n NAMESPACE] [flags] POD",
-    words: ["POD  pod/NAME or NAME in the namespace of -n, or NAMESPACE/NAME"],
+    words: ["POD  pod/NAME or NAME in the namespace of -n or of the kubeconfig's context, or NAMESPACE/NAME"],
     no: "there is no such pod",
     examples: ["archway explain --kubeconfig ~/.kube/config -n team pod/web-1", "archway explain -o json team/web-1"],
   },

@@ -40,7 +40,7 @@ export const Values = z.object({
   context: optionalText,
   namespace: z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, "is not a namespace name"),
   nodeName: optionalText,
-  podNamespace: z.string(),
+  podNamespace: optionalText,
   systemNamespaces: list,
   listen: address,
   adminListen: address,

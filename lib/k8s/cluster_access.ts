@@ -24,6 +24,8 @@ export interface ClusterAccess {
   readonly proxyUrl?: string;
   /** The name that the server's certificate must carry when it is not the one in `baseUrl`. */
   readonly serverName?: string;
+  /** The namespace that commands mean where none is named; undefined when the kubeconfig's context has none. */
+  readonly namespace?: string;
   /** True when any certificate will do, as a kubeconfig may say. */
   readonly skipsTlsVerify?: true;
   /** Credentials that are fresh enough to send. Throws when none can be had; the message says what to do. */

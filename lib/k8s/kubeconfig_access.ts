@@ -83,6 +83,7 @@ function serverOf(config: KubeConfig, path: string): Omit<ClusterAccess, "creden
   }
   const url = new URL(cluster.server);
   const { tlsServerName, proxyUrl } = cluster;
+  const namespace = config.getContextObject(config.getCurrentContext())?.namespace;
   const serverName = tlsServerName === url.hostname ? undefined : tlsServerName;
   if (serverName !== undefined && proxyUrl !== undefined) {
     throw new Error(
@@ -94,6 +95,7 @@ function serverOf(config: KubeConfig, path: string): Omit<ClusterAccess, "creden
     baseUrl: `${url.origin}${url.pathname.replace(/\/+$/, "")}`,
     ...(proxyUrl === undefined ? {} : { proxyUrl }),
     ...(serverName === undefined ? {} : { serverName }),
+    ...(namespace === undefined ? {} : { namespace }),
     ...(cluster.skipTLSVerify ? { skipsTlsVerify: true } : {}),
   };
 }
