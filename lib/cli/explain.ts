@@ -9,6 +9,7 @@ import { type KubeObject, Resource } from "../k8s/types.ts";
 import { AUDIT_NAMESPACE_LABEL, CLUSTER_CONFIG_NAME, SCHEDULING_GATE } from "../names.ts";
 import type { ImageOutcome } from "../placement/decision_types.ts";
 import { explainPod } from "../placement/explain/explain.ts";
+import { failingContainer } from "../placement/explain/failing_container.ts";
 import type { Participation, PodExplanation, PodState } from "../placement/explain/pod_explanation.ts";
 import { parsePod } from "../placement/pod_view.ts";
 import { listAt, memberOf, objectAt, textAt } from "../json.ts";
@@ -52,6 +53,7 @@ export async function runExplain(
   const story = explainPod(pod, {
     ageMs: ageOf(pod, parts),
     schedulerSays: schedulerSays(object),
+    failing: failingContainer(object),
     participation: await readParticipation(api, { pod, config, signal: options.signal }),
     gatingStopped: config.kind === "read" ? gatingStopped(config.object) : undefined,
     execFormatErrors: await readExecFormatErrors(parts, pod, options.signal),
@@ -142,6 +144,7 @@ const COLOR: Readonly<Record<PodState, Color>> = {
   pending: "yellow",
   unschedulable: "red",
   scheduled: "green",
+  failing: "red",
 };
 
 const TROUBLED: readonly string[] = ["nowhere", "fallback", "release"];

@@ -23,6 +23,7 @@ export function explainPod(pod: PodView, around: ExplainContext): PodExplanation
     ...failureLines(pod),
     ...preferenceLines(pod),
     ...gatingLines(pod, around),
+    ...failingLines(around),
     ...(around.schedulerSays === undefined ? [] : [`The scheduler says: ${around.schedulerSays}`]),
   ];
   return {
@@ -34,14 +35,14 @@ export function explainPod(pod: PodView, around: ExplainContext): PodExplanation
   };
 }
 
-function stateOf(pod: PodView, { schedulerSays }: ExplainContext): PodState {
+function stateOf(pod: PodView, { schedulerSays, failing }: ExplainContext): PodState {
   if (isGated(pod)) return "gated";
   if ((pod.gates ?? []).length > 0) return "held";
-  if (pod.nodeName !== "") return "scheduled";
+  if (pod.nodeName !== "") return failing === undefined ? "scheduled" : "failing";
   return schedulerSays === undefined ? "pending" : "unschedulable";
 }
 
-function standing(pod: PodView, state: PodState, { ageMs }: ExplainContext): string {
+function standing(pod: PodView, state: PodState, { ageMs, failing }: ExplainContext): string {
   const since = ageMs === undefined ? "" : ` for ${renderDuration(Math.max(0, ageMs))}`;
   switch (state) {
     case "gated":
@@ -52,6 +53,8 @@ function standing(pod: PodView, state: PodState, { ageMs }: ExplainContext): str
       return "Pending: the scheduler finds no node for it.";
     case "pending":
       return "Pending: the scheduler has not placed it yet.";
+    case "failing":
+      return `On ${pod.nodeName}, and its container ${failing?.name} does not run: ${failing?.reason}.`;
     case "scheduled":
       return `${pod.phase === "Pending" || pod.phase === "" ? "Scheduled" : pod.phase} on ${pod.nodeName}.`;
     default:
@@ -139,6 +142,10 @@ function failureLines(pod: PodView): readonly string[] {
 function gatingLines(pod: PodView, { gatingStopped }: ExplainContext): readonly string[] {
   const isDone = entryOf(pod.labels, SCHEDULING_GATE) === GateLabel.removed;
   return gatingStopped === undefined || isDone ? [] : [`Gating is stopped: ${gatingStopped}`];
+}
+
+function failingLines({ failing }: ExplainContext): readonly string[] {
+  return failing === undefined || failing.message === "" ? [] : [`The kubelet says: ${failing.message}`];
 }
 
 function preferenceLines(pod: PodView): readonly string[] {

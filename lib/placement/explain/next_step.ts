@@ -20,7 +20,7 @@ interface Rule {
 
 interface NextFacts extends ExplainFacts {
   readonly pod: PodView;
-  readonly failing: boolean;
+  readonly inspectionFails: boolean;
   /** What to do about the failure that the pod's annotation names. */
   readonly mend: string;
 }
@@ -38,7 +38,7 @@ const RULES: readonly Rule[] = [
     ],
   },
   {
-    holds: ({ state, failing }) => state === "gated" && failing,
+    holds: ({ state, inspectionFails }) => state === "gated" && inspectionFails,
     steps: ({ mend }) => [
       mend,
       "Archway asks again by itself; the pod is released at the latest when the maximum gate age is over (60s unless " +
@@ -56,6 +56,14 @@ const RULES: readonly Rule[] = [
   {
     holds: ({ record }) => record?.decision === "fallback" || record?.decision === "release",
     steps: ({ mend }) => [mend, RECREATE],
+  },
+  {
+    holds: ({ state }) => state === "failing",
+    steps: ({ pod: { name, namespace }, around: { failing } }) => [
+      failing?.hasRun
+        ? `Read what it wrote: kubectl logs ${name} -n ${namespace} -c ${failing.name} --previous`
+        : `Read why in its events: kubectl events --for pod/${name} -n ${namespace}`,
+    ],
   },
   {
     holds: ({ state }) => state === "held",
@@ -100,8 +108,8 @@ const RULES: readonly Rule[] = [
 
 /** The steps, in order; none when all is well. */
 export function nextSteps(pod: PodView, explained: ExplainFacts): readonly string[] {
-  const failing = entryOf(pod.labels, PodLabel.inspectError) !== undefined;
-  const facts = { ...explained, pod, failing, mend: mendingStep(pod) };
+  const inspectionFails = entryOf(pod.labels, PodLabel.inspectError) !== undefined;
+  const facts = { ...explained, pod, inspectionFails, mend: mendingStep(pod) };
   return RULES.find(({ holds }) => holds(facts))?.steps(facts) ?? [];
 }
 

@@ -1,8 +1,9 @@
 // The parts of an explanation, and what it is made from.
 import type { DecisionRecord } from "../decision_types.ts";
+import type { FailingContainer } from "./failing_container.ts";
 
-/** The state of a pod. `held`: by gates of others. */
-export type PodState = "gated" | "held" | "unschedulable" | "pending" | "scheduled";
+/** The state of a pod. `held`: by gates of others; `failing`: it has a node, and one of its containers does not run. */
+export type PodState = "gated" | "held" | "unschedulable" | "pending" | "scheduled" | "failing";
 
 /**
  * Whether Archway places the pods of a namespace. `off`: there is no cluster config; `audited`: nothing is changed there;
@@ -16,6 +17,8 @@ export interface ExplainContext {
   readonly ageMs: number | undefined;
   /** The message of the scheduler when it found no node; undefined when there is none. */
   readonly schedulerSays: string | undefined;
+  /** The container that does not run though it should; undefined when there is none. */
+  readonly failing?: FailingContainer | undefined;
   readonly participation: Participation;
   /** The condition GatingStopped of the cluster config, while it holds: its reason and message. */
   readonly gatingStopped?: string | undefined;

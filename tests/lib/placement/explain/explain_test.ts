@@ -1,6 +1,7 @@
 // The explanation of a pod, from what stands on it.
 import assert from "node:assert/strict";
 import { explainPod } from "../../../../lib/placement/explain/explain.ts";
+import { failingContainer } from "../../../../lib/placement/explain/failing_container.ts";
 import type { ExplainContext, PodExplanation } from "../../../../lib/placement/explain/pod_explanation.ts";
 import {
   ARM64,
@@ -60,6 +61,35 @@ Deno.test("explainPod() says of a waiting pod for how long, how often it failed 
   assert.match(told(story), /> .*asks again by itself/);
   const fresh = explainPod(podOf(gatedPod()), AROUND);
   assert.match(told(fresh), /No registry has failed; .*\n> Wait: /);
+});
+
+Deno.test("explainPod() says which container of a scheduled pod does not run, and where to read why", () => {
+  const explained = (containerStatuses: readonly Json[], status: Json = {}): string => {
+    const raw = { ...rawPod({ nodeName: "n1" }), status: { phase: "Running", containerStatuses, ...status } };
+    const pod = explainPod(podOf(raw), { ...AROUND, failing: failingContainer(raw) });
+    return `${pod.state}: ${told(pod)}`;
+  };
+  const waiting = (reason: string, message = ""): Json => ({ name: "app", state: { waiting: { reason, message } } });
+  const running = { name: "side", state: { running: {} } };
+  const crashing = explained([running, waiting("CrashLoopBackOff", "back-off 10s restarting")]);
+  assert.match(crashing, /^failing: On n1, and its container app does not run: CrashLoopBackOff\.\n/);
+  assert.match(crashing, /\nThe kubelet says: back-off 10s restarting\n/);
+  assert.match(crashing, /\n> Read what it wrote: kubectl logs p -n test-namespace -c app --previous$/);
+  const pulling = explained([waiting("ImagePullBackOff")]);
+  assert.match(pulling, /does not run: ImagePullBackOff\./);
+  assert.match(pulling, /\n> Read why in its events: kubectl events --for pod\/p -n test-namespace$/);
+  const ended = (exitCode: number): Json => ({ name: "app", state: { terminated: { exitCode, reason: "Error" } } });
+  assert.match(explained([ended(255)], { phase: "Failed" }), /^failing: .*does not run: Error\./);
+  assert.match(explained([ended(1)], { phase: "Succeeded" }), /^scheduled: Succeeded on n1\./);
+  for (const fine of [running, waiting("ContainerCreating"), ended(0)]) {
+    assert.match(explained([fine]), /^scheduled: Running on n1\./);
+  }
+  assert.match(
+    explained([waiting("PodInitializing")], {
+      initContainerStatuses: [{ ...waiting("CrashLoopBackOff"), name: "init" }],
+    }),
+    /container init does not run: CrashLoopBackOff/,
+  );
 });
 
 Deno.test("explainPod() says what to do about a failure by its reason", () => {
