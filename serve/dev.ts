@@ -5,6 +5,7 @@ import type { Config } from "../lib/config/parse.ts";
 import { silentLogger } from "../lib/log.ts";
 import { openPlayground, type Playground } from "../lib/playground/playground.ts";
 import { renderOutcomeDocument, renderOutcomeTable, renderWelcome } from "../lib/playground/report.ts";
+import { sampleNames } from "../lib/playground/samples.ts";
 import type { ServeDeps } from "./clients.ts";
 
 /** Longest that `dev --once` waits for its samples (ms). */
@@ -64,7 +65,7 @@ async function serveBeside(playground: Playground, dev: Config, deps: DevDeps): 
   serving.then(() => listening.reject(new Error("Archway ended before it listened.")), listening.reject);
   try {
     const adminPort = await listening.promise;
-    if (!dev.once) deps.terminal.out(welcome(playground, adminPort));
+    if (!dev.once) deps.terminal.out(welcome(playground, { adminPort, scenario: dev.scenario }));
     const isAsExpected = await showSamples(playground, dev, deps);
     if (!dev.once) await serving;
     return isAsExpected ? ExitCode.done : ExitCode.no;
@@ -95,9 +96,14 @@ function configBeside({ files, registryHost }: Playground, dev: Config): Config 
   };
 }
 
-function welcome({ apiUrl, registryHost, files }: Playground, adminPort: number): string {
+function welcome(
+  { apiUrl, registryHost, files: { kubeconfig, authority } }: Playground,
+  { adminPort, scenario }: { readonly adminPort: number; readonly scenario: Config["scenario"] },
+): string {
   const dashboardUrl = `http://127.0.0.1:${adminPort}/`;
-  return renderWelcome({ apiUrl, registryHost, kubeconfig: files.kubeconfig, dashboardUrl });
+  const archway = Deno.build.standalone ? "archway" : "deno run -A main.ts";
+  const sample = sampleNames(scenario)[0] ?? "";
+  return renderWelcome({ apiUrl, registryHost, dashboardUrl, kubeconfig, authority, archway, sample });
 }
 
 /** Applies the samples and shows how each ended; whether all ended as their manifests say. */

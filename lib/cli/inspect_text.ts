@@ -10,13 +10,18 @@ import { renderColumns, renderTable } from "./output.ts";
 export function renderInspectedText(images: readonly InspectedImage[]): string {
   const rows = images.map(({ image, architectures, source, requests, findings, error }) => [
     shortenDigest(image),
-    error === undefined ? architectures.join(",") || "none" : `${error.reason} (${error.kind})`,
+    error === undefined ? architectures.join(",") || "none" : renderReason(error),
     source,
     String(Object.values(requests).reduce((sum, count) => sum + count, 0)),
     findings.map(({ kind }) => kind).join(","),
   ]);
   const table = renderTable(["IMAGE", "ARCHITECTURES", "SOURCE", "REQUESTS", "FINDINGS"], rows);
   return [table, ...images.map(renderDetails)].join("\n");
+}
+
+/** Asking again helps where trust is missing only once someone has given it: then neither word says what to do. */
+function renderReason({ reason, kind }: InspectedError): string {
+  return reason === "TlsFailed" ? reason : `${reason} (${kind})`;
 }
 
 /** A digest fills the line and is printed in full below. */
@@ -49,6 +54,9 @@ function renderDetails(image: InspectedImage): string {
 
 /** What to do about an error, where its own words do not say it. */
 function renderNext({ reason, retryAfterMs }: InspectedError): string | undefined {
+  if (reason === "TlsFailed") {
+    return "Asking again does not help before this is mended; docs/registries.md says what is trusted and accepted.";
+  }
   if (reason === "Unauthorized") return "Name a docker config with the right credentials by --docker-config.";
   return retryAfterMs === undefined
     ? undefined

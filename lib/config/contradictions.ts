@@ -79,7 +79,7 @@ function rulesOfCommands(command: Command, values: ConfigValues, words: readonly
       "Cannot run cache: use `archway cache export FILE` or `archway cache import FILE` (- for standard streams).",
     ],
     [
-      command === "cache" && values.cachePath === undefined && values.kvUrl === undefined,
+      command === "cache" && words.length > 0 && values.cachePath === undefined && values.kvUrl === undefined,
       "Cannot open the cache: give --cache-path FILE or --kv-url URL.",
     ],
   ];

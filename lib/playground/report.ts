@@ -1,6 +1,7 @@
 // The outcomes of the samples, as an aligned table or as JSON. Pure.
 import { stringify } from "yaml";
 import type { SampleOutcome } from "./outcomes.ts";
+import { SAMPLE_NAMESPACE } from "./samples.ts";
 
 /** A column: its title, and what it says of a pod. */
 type Column = readonly [title: string, cellOf: (outcome: SampleOutcome) => string];
@@ -68,26 +69,38 @@ export function renderOutcomeDocument(outcomes: readonly SampleOutcome[], form: 
   return form === "json" ? `${JSON.stringify(outcomes, null, 2)}\n` : stringify(outcomes);
 }
 
-/** Where everything is, and how to look at it with kubectl: what `archway dev` prints when it keeps running. */
+/** Where everything is, and what to name in commands. */
+export interface Welcome {
+  readonly apiUrl: string;
+  readonly registryHost: string;
+  readonly dashboardUrl: string;
+  readonly kubeconfig: string;
+  /** File of the CA of the registry. */
+  readonly authority: string;
+  /** How `archway` is run here. */
+  readonly archway: string;
+  /** Name of a sample pod. */
+  readonly sample: string;
+}
+
+/** What `archway dev` prints when it keeps running: how to look at it with Archway's commands and with kubectl. */
 export function renderWelcome(
-  addresses: {
-    readonly apiUrl: string;
-    readonly registryHost: string;
-    readonly kubeconfig: string;
-    readonly dashboardUrl: string;
-  },
+  { apiUrl, registryHost, dashboardUrl, kubeconfig, authority, archway, sample }: Welcome,
 ): string {
-  const kubectl = `kubectl --kubeconfig ${addresses.kubeconfig}`;
+  const kubectl = `kubectl --kubeconfig ${kubeconfig}`;
+  const image = `${registryHost}/demo/edge:v1`;
   return [
-    `API server   ${addresses.apiUrl}`,
-    `registry     ${addresses.registryHost}`,
-    `dashboard    ${addresses.dashboardUrl}`,
-    `kubeconfig   ${addresses.kubeconfig}`,
+    `API server   ${apiUrl}`,
+    `registry     ${registryHost}`,
+    `dashboard    ${dashboardUrl}`,
+    `kubeconfig   ${kubeconfig}`,
     "",
     "Try:",
+    `  ${archway} explain --kubeconfig ${kubeconfig} ${SAMPLE_NAMESPACE}/${sample}`,
+    `  ${archway} inspect --registry ${registryHost} --registry-ca ${authority} ${image}`,
     `  ${kubectl} get pods -o wide -w`,
     `  ${kubectl} get events`,
-    `  ${kubectl} run hello --image=${addresses.registryHost}/demo/edge:v1`,
+    `  ${kubectl} run hello --image=${image}`,
     "It reads JSON and YAML from files (kubectl create -f, apply -f) and kubectl run; where a kubectl without server-side",
     "validation complains, add --validate=false.",
     "",

@@ -244,6 +244,11 @@ export function samplePods(registryHost: string, scenario: Scenario = "placement
   return renderSamples(OF_SCENARIO[scenario], registryHost);
 }
 
+/** Names of the sample pods. */
+export function sampleNames(scenario: Scenario): readonly string[] {
+  return OF_SCENARIO[scenario].map(({ name }) => name);
+}
+
 /** The sample pods that run before Archway does. */
 export function earlierPods(registryHost: string, scenario: Scenario = "placement"): readonly JsonObject[] {
   return renderSamples(RUNNING[scenario] ?? [], registryHost);

@@ -92,6 +92,15 @@ a.test/b:v1
   );
 });
 
+Deno.test("renderInspected() calls no TLS fault transient, since asking again does not mend it; the document keeps the kind", () => {
+  const failure = { kind: "transient", reason: "TlsFailed", message: "Cannot trust it.", registry: "a.test" } as const;
+  const images = [toInspected("a.test/b:v1", { ...FAILED, inspection: { kind: "failed", failure } }, { trace: false })];
+  const text = renderInspected(images, "table");
+  assert.match(text, /a\.test\/b:v1 +TlsFailed +registry/);
+  assert.match(text, /Error +Cannot trust it\.\n +Next +Asking again does not help/);
+  assert.equal(JSON.parse(renderInspected(images, "json"))[0].error.kind, "transient");
+});
+
 Deno.test("renderInspected() gives one JSON document for all images, the trace only when asked", () => {
   const [good, failed] = JSON.parse(renderInspected(inspected(false), "json"));
   assert.deepEqual(good, {

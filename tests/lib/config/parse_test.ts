@@ -85,6 +85,7 @@ Deno.test("parseConfig() refuses flags that contradict each other, and says what
     assert.match(problemsOf(["explain", ...words]).join(), /pod\/NAME/);
   }
   assert.match(problemsOf(["cache", "export", "f"]).join(), /--cache-path/);
+  assert.deepEqual(problemsOf(["cache"]).length, 1, "the place of the cache matters once it is used");
 });
 
 Deno.test("parseConfig() takes the node of the daemon from NODE_NAME, and asks for it where nothing says it", () => {

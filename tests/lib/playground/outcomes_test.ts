@@ -130,9 +130,11 @@ Deno.test("renderOutcomeTable() aligns columns, shortens images and says what wa
   assert.match(renderOutcomeDocument([good], "yaml"), /^ {2}node: arm64-1$/m);
 });
 
-Deno.test("renderWelcome() names every address and a kubectl command that uses the kubeconfig", () => {
+Deno.test("renderWelcome() names every address and commands that use the kubeconfig and the registry", () => {
   const addresses = { apiUrl: "https://a", registryHost: "b:1", kubeconfig: "/c", dashboardUrl: "http://d" };
-  const text = renderWelcome(addresses);
+  const text = renderWelcome({ ...addresses, authority: "/e", archway: "deno run -A main.ts", sample: "arm64-only" });
   for (const address of Object.values(addresses)) assert.ok(text.includes(address));
   assert.ok(text.includes("kubectl --kubeconfig /c get pods -o wide -w"));
+  assert.ok(text.includes("deno run -A main.ts explain --kubeconfig /c demo/arm64-only\n"));
+  assert.ok(text.includes("deno run -A main.ts inspect --registry b:1 --registry-ca /e b:1/demo/edge:v1\n"));
 });
