@@ -1,7 +1,7 @@
 // The Kubernetes edge against the real API server: what the stub cannot prove. Needs the control plane of this folder.
 import assert from "node:assert/strict";
 import { systemClock } from "../../lib/clock.ts";
-import type { KubeApi } from "../../lib/k8s/api.ts";
+import type { KubeApi, ReadApi } from "../../lib/k8s/api.ts";
 import { ApiError, classifyWriteFailure } from "../../lib/k8s/errors.ts";
 import { openEventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { readKubeconfigAccess } from "../../lib/k8s/kubeconfig_access.ts";
@@ -90,8 +90,19 @@ Deno.test("cluster: reflector sees every object of a burst, its changes and dele
     const { api, namespace } = scene;
     await createConfigMap(scene, "early");
     const stop = new AbortController();
+    let opened = 0;
+    const counted: ReadApi = {
+      get: (...call) => api.get(...call),
+      list: (...call) => api.list(...call),
+      watch: (...call) => {
+        opened++;
+        return api.watch(...call);
+      },
+      raw: (...call) => api.raw(...call),
+      serverClockOffsetMs: () => api.serverClockOffsetMs(),
+    };
     const reflector = openReflector({
-      api,
+      api: counted,
       resource: configMaps,
       namespace,
       parse: ({ metadata }) => metadata.name.startsWith("kube-root") ? undefined : metadata.resourceVersion,
@@ -108,7 +119,8 @@ Deno.test("cluster: reflector sees every object of a burst, its changes and dele
     const names = Array.from({ length: 100 }, (_, n) => `burst-${n}`);
     await Promise.all(names.map((name) => createConfigMap(scene, name)));
     await waitUntil("the burst", () => reflector.size === 101);
-    await new Promise((resolve) => setTimeout(resolve, 600));
+    const before = opened;
+    await waitUntil("a watch that resumes", () => opened > before);
     const target = { namespace, name: "burst-0" };
     const changed = await api.patch(configMaps, target, {
       body: { kind: "merge", document: { data: { n: "9" } } },
