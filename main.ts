@@ -1,7 +1,7 @@
 // The entry: arguments and environment in, one command run, exit code out. Args, env and signals are read here alone. A
 // command is imported when it runs: `serve` must not pay for the playground of `dev`, nor `inspect` for the controllers.
 import { ExitCode, type Terminal } from "./lib/cli/output.ts";
-import { systemClock } from "./lib/clock.ts";
+import { type Clock, systemClock } from "./lib/clock.ts";
 import { renderHelp } from "./lib/config/help.ts";
 import { type Config, parseConfig } from "./lib/config/parse.ts";
 import type { KubeApi } from "./lib/k8s/api.ts";
@@ -52,8 +52,17 @@ function refuse(terminal: Terminal, problems: readonly string[]): number {
   return ExitCode.usage;
 }
 
+/** What every command runs with. */
+interface CommandDeps {
+  readonly terminal: Terminal;
+  readonly clock: Clock;
+  readonly userAgent: string;
+  readonly signal: AbortSignal;
+}
+
 async function run(config: Config, terminal: Terminal): Promise<number> {
   const stop = stopSignal();
+  const deps: CommandDeps = { terminal, clock: systemClock, userAgent: USER_AGENT, signal: stop };
   if (config.command !== "serve") { for (const warning of config.warnings) terminal.err(`archway: ${warning}\n`); }
   switch (config.command) {
     case "serve":
@@ -64,7 +73,6 @@ async function run(config: Config, terminal: Terminal): Promise<number> {
     }
     case "inspect": {
       const { runInspect } = await import("./lib/cli/inspect.ts");
-      const deps = { terminal, clock: systemClock, userAgent: USER_AGENT, signal: stop };
       if (!config.failures) return await runInspect(config, deps);
       const { readFailedImages } = await import("./lib/cli/failed_images.ts");
       return await withApi(
@@ -74,22 +82,16 @@ async function run(config: Config, terminal: Terminal): Promise<number> {
     }
     case "index": {
       const { runIndex } = await import("./lib/cli/index_command.ts");
-      const deps = { terminal, clock: systemClock, userAgent: USER_AGENT, signal: stop };
       return await runIndex(config, { ...deps, showsProgress: Deno.stderr.isTerminal() });
     }
     case "release":
     case "explain":
     case "taints":
-      return await withApi(
-        { config, terminal },
-        (api, { namespace }) => runOnCluster(config, { api, namespace, terminal, signal: stop }),
-      );
+      return await withApi({ config, terminal }, (api, access) => runOnCluster(config, { ...deps, api, access }));
     case "enoexec-daemon":
       return await runDaemon(config, { terminal, stop });
-    case "cache": {
-      const { runCache } = await import("./lib/cli/cache.ts");
-      return await runCache(config, { terminal, clock: systemClock, signal: stop });
-    }
+    case "cache":
+      return await (await import("./lib/cli/cache.ts")).runCache(config, deps);
     default:
       return unreachable(config.command);
   }
@@ -98,22 +100,17 @@ async function run(config: Config, terminal: Terminal): Promise<number> {
 /** The commands that work on a cluster. */
 async function runOnCluster(
   config: Config,
-  { api, namespace = "default", terminal, signal }: {
-    readonly api: KubeApi;
-    readonly namespace: string | undefined;
-    readonly terminal: Terminal;
-    readonly signal: AbortSignal;
-  },
+  deps: CommandDeps & { readonly api: KubeApi; readonly access: ClusterAccess },
 ): Promise<number> {
+  const { access: { namespace = "default" }, signal } = deps;
   const { podNamespace = namespace } = config;
-  const [deps, options] = [{ api, terminal, clock: systemClock }, { ...config, podNamespace, signal }];
   switch (config.command) {
     case "explain":
-      return await (await import("./lib/cli/explain.ts")).runExplain(deps, options);
+      return await (await import("./lib/cli/explain.ts")).runExplain(deps, { ...config, podNamespace, signal });
     case "taints":
-      return await (await import("./lib/cli/taints.ts")).runTaints(deps, options);
+      return await (await import("./lib/cli/taints.ts")).runTaints(deps, { ...config, signal });
     default:
-      return await (await import("./lib/cli/release.ts")).runRelease(deps, options);
+      return await (await import("./lib/cli/release.ts")).runRelease(deps, { ...config, signal });
   }
 }
 
