@@ -5,12 +5,12 @@ import { dirname, join } from "node:path";
 import { findDenokv } from "./cluster/support/denokv.ts";
 import { ensureBinaries, missingForControlPlane } from "./cluster/support/binaries.ts";
 import { type PartResult, runPart } from "./run/run_part.ts";
-import { clusterParts, narrow, NODE_PART, type Part, TOOLS_PART, UNIT_PARTS } from "./run/parts.ts";
+import { arrange, clusterParts, narrow, NODE_PART, type Part, TOOLS_PART, UNIT_PARTS } from "./run/parts.ts";
 import { ALLOWED_SKIPS, countFailed, judgeSkip } from "./run/skips.ts";
 import { lacks } from "./support/needs.ts";
 
 /** The scripts that start what the tests of a part share, and then run them. */
-const SHARED_CONTROL_PLANE = "tests/cluster/support/run.ts";
+const READY_PLANES = "tests/cluster/support/run.ts";
 const SHARED_NODES = "tests/node/support/run.ts";
 
 /** One line on standard output. */
@@ -57,8 +57,8 @@ async function prepareTools(): Promise<Readonly<Record<string, string>>> {
 }
 
 /** Where nodes cannot run, their tests are skipped by name. */
-function commandOf({ name }: Part): readonly string[] {
-  if (name === "cluster") return ["run", "-A", SHARED_CONTROL_PLANE];
+function commandOf({ name, planes }: Part): readonly string[] {
+  if (planes > 0) return ["run", "-A", READY_PLANES, `--planes=${planes}`];
   return name === "node" && !lacks("nodes") ? ["run", "-A", SHARED_NODES] : ["test"];
 }
 
@@ -67,11 +67,18 @@ async function runParts(parts: readonly Part[], wanted: Wanted): Promise<readonl
   const folder = given ?? await Deno.makeTempDir({ prefix: "archway-junit-" });
   const environment = parts.every(isUnit) ? {} : await prepareTools();
   const results: PartResult[] = [];
+  const runLane = async (lane: readonly Part[], printer: (part: Part) => (line: string) => void): Promise<void> => {
+    for (const part of lane) {
+      const [command, junit] = [commandOf(part), junitFile(folder, part, wanted)];
+      const options = { command, junit, environment, flags: wanted.flags, print: printer(part) };
+      results.push(await runPart(part, options));
+    }
+  };
   try {
-    for (const part of parts) {
-      const command = commandOf(part);
-      const junit = junitFile(folder, part, wanted);
-      results.push(await runPart(part, { command, junit, environment, flags: wanted.flags }));
+    for (const lanes of arrange(parts)) {
+      // Lines of parts that run side by side begin with the part's name.
+      const printer = ({ name }: Part) => (line: string): void => print(lanes.length > 1 ? `${name}| ${line}` : line);
+      await Promise.all(lanes.map((lane) => runLane(lane, printer)));
     }
   } finally {
     if (given === undefined) await Deno.remove(folder, { recursive: true });

@@ -3,7 +3,7 @@
 import pLimit from "p-limit";
 import { SCHEDULING_GATE } from "../../lib/names.ts";
 import type { ClusterAccess } from "../cluster/support/cluster_access.ts";
-import { CONTROL_PLANE_VARIABLE, renderCoordinates } from "../cluster/support/shared_control_plane.ts";
+import { CONTROL_PLANE_VARIABLE, renderCoordinates } from "../cluster/support/coordinates.ts";
 import { followPods } from "./watch_burst.ts";
 
 const REQUIREMENT = { key: "kubernetes.io/arch", operator: "In", values: ["amd64", "arm64"] };

@@ -5,10 +5,10 @@ import { listNodeArchitectures } from "../cluster/support/pods.ts";
 import { findFreePort } from "../cluster/support/ports.ts";
 import { startTcpBalancer, type TcpBalancer } from "../cluster/support/tcp_balancer.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
-import { openWalkBed, type WalkBed } from "../cluster/support/walk_bed.ts";
+import { openOwnWalkBed, type OwnWalkBed } from "../cluster/support/walk_bed.ts";
 
 /** The running pair. Disposing it stops everything. */
-export interface Pair extends WalkBed {
+export interface Pair extends OwnWalkBed {
   readonly replicas: readonly [Archway, Archway];
   readonly balancer: TcpBalancer;
   /** Signs what the replicas serve. */
@@ -19,14 +19,14 @@ export interface Pair extends WalkBed {
 
 /** Prepares what the replicas need beyond the bed, owned by the stack, and gives the options of a replica by its name. */
 export type Prepare = (
-  bed: WalkBed,
+  bed: OwnWalkBed,
   stack: AsyncDisposableStack,
 ) => Promise<(name: string) => Partial<ArchwayOptions>>;
 
 /** Opens it; resolves when both replicas gate. */
 export async function openPair(prepare: Prepare = () => Promise.resolve(() => ({}))): Promise<Pair> {
   await using undo = new AsyncDisposableStack();
-  const bed = undo.use(await openWalkBed());
+  const bed = undo.use(await openOwnWalkBed());
   const balancer = undo.use(startTcpBalancer(findFreePort()));
   const authority = await createAuthority("archway test replicas");
   const front = { webhookUrl: `https://127.0.0.1:${balancer.port}`, authority };

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { findProblems, readDefinitions, readSchema } from "../manifests/support/openapi.ts";
 import { CLUSTER_SPEC, disturbed, NAMESPACE_SPEC } from "../manifests/support/samples.ts";
 import { expectStatus, read } from "./support/cluster_access.ts";
-import { type ControlPlane, startControlPlane } from "./support/control_plane.ts";
+import { bareControlPlane, type SharedControlPlane } from "./support/shared_control_plane.ts";
 import { waitUntil } from "./support/wait.ts";
 
 const GROUP = "multiarch.openshift.io";
@@ -17,9 +17,9 @@ const PATHS = {
 
 type Kind = keyof typeof PATHS;
 
-/** Own control plane: the definitions are cluster-wide, and no conversion webhook answers here. */
-async function startWithDefinitions(): Promise<ControlPlane> {
-  const cluster = await startControlPlane();
+/** No conversion webhook answers here. */
+async function startWithDefinitions(): Promise<SharedControlPlane> {
+  const cluster = await bareControlPlane();
   for (const definition of readDefinitions()) {
     const answer = await cluster.request(
       "POST",

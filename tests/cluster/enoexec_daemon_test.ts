@@ -5,9 +5,9 @@ import { EnoexecAnnotation, ExecFormatMonitor } from "../../lib/names.ts";
 import { readPermissions, renderPermissions } from "../../manifests/image/compile.ts";
 import { lacks } from "../support/needs.ts";
 import { expectStatus, renderKubeconfig } from "./support/cluster_access.ts";
-import { type ControlPlane, startControlPlane } from "./support/control_plane.ts";
 import { FailingStarts } from "./support/failing_starts.ts";
 import { RunningProcess } from "./support/process.ts";
+import { bareControlPlane, type SharedControlPlane } from "./support/shared_control_plane.ts";
 import { waitUntil } from "./support/wait.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
@@ -22,12 +22,12 @@ interface Event {
   readonly status?: Readonly<Record<"nodeName" | "podName" | "podNamespace" | "containerID", string>>;
 }
 
-async function apply(cluster: ControlPlane, ...args: readonly string[]): Promise<void> {
+async function apply(cluster: SharedControlPlane, ...args: readonly string[]): Promise<void> {
   const { code, stderr } = await cluster.kubectl(["apply", ...args]);
   if (code !== 0) throw new Error(`Cannot apply ${args.join(" ")}: ${stderr}`);
 }
 
-async function create(cluster: ControlPlane, path: string, object: object): Promise<string> {
+async function create(cluster: SharedControlPlane, path: string, object: object): Promise<string> {
   const answer = await waitUntil(`${path} to be created`, async () => {
     const answer = await cluster.request("POST", path, object);
     // The ServiceAccount "default" comes a moment after its namespace.
@@ -38,14 +38,18 @@ async function create(cluster: ControlPlane, path: string, object: object): Prom
 }
 
 /** Creates a pod on the node; gives its UID. */
-function createPod(cluster: ControlPlane, namespace: string, { serviceAccountName = "default" } = {}): Promise<string> {
+function createPod(
+  cluster: SharedControlPlane,
+  namespace: string,
+  { serviceAccountName = "default" } = {},
+): Promise<string> {
   const spec = { nodeName: NODE, serviceAccountName, containers: [{ name: "app", image: "example.com/app" }] };
   const metadata = { name: "pod" };
   return create(cluster, `/api/v1/namespaces/${namespace}/pods`, { apiVersion: "v1", kind: "Pod", metadata, spec });
 }
 
 /** What the DaemonSet's pod would have: a token that is bound to a pod on the node. */
-async function prepare(cluster: ControlPlane): Promise<string> {
+async function prepare(cluster: SharedControlPlane): Promise<string> {
   await cluster.addNodes([{ name: NODE, arch: "amd64" }]);
   for (const name of [NAMESPACE, TEAM]) {
     await create(cluster, "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name } });
@@ -69,7 +73,7 @@ async function prepare(cluster: ControlPlane): Promise<string> {
   return (answer.body as { readonly status: { readonly token: string } }).status.token;
 }
 
-async function startDaemon(cluster: ControlPlane, token: string): Promise<RunningProcess> {
+async function startDaemon(cluster: SharedControlPlane, token: string): Promise<RunningProcess> {
   const kubeconfig = `${cluster.directory}/daemon.kubeconfig`;
   await Deno.writeTextFile(kubeconfig, renderKubeconfig(cluster, { token }));
   const grants = renderPermissions(await readPermissions("daemon"));
@@ -96,7 +100,7 @@ async function startDaemon(cluster: ControlPlane, token: string): Promise<Runnin
   return process;
 }
 
-async function eventsWhen(cluster: ControlPlane, count: number): Promise<readonly Event[]> {
+async function eventsWhen(cluster: SharedControlPlane, count: number): Promise<readonly Event[]> {
   const path = `/apis/multiarch.openshift.io/v1beta1/namespaces/${NAMESPACE}/enoexecevents`;
   return await waitUntil(`${count} events`, async () => {
     const { items } = (await cluster.request("GET", path)).body as { readonly items: readonly Event[] };
@@ -121,7 +125,7 @@ Deno.test(
     ignore: lacks("root") || lacks("tracing"),
   },
   async () => {
-    await using cluster = await startControlPlane();
+    await using cluster = await bareControlPlane();
     const token = await prepare(cluster);
     const uid = await createPod(cluster, TEAM);
     await using daemon = await startDaemon(cluster, token);

@@ -28,7 +28,7 @@ import {
 import { createDeployment, createPods, isScheduled, listPods } from "./support/pods.ts";
 import { findIdle, findMissing, readRights, readUses, renderRight } from "./support/rights.ts";
 import { waitUntil } from "./support/wait.ts";
-import { index, openWalkBed, type WalkBed } from "./support/walk_bed.ts";
+import { index, openOwnWalkBed, type WalkBed } from "./support/walk_bed.ts";
 
 const MAIN = new URL("../../main.ts", import.meta.url).pathname;
 const LABEL = "multiarch.openshift.io/exec-format-error";
@@ -43,7 +43,7 @@ interface Bed extends WalkBed {
 }
 
 async function openBed(): Promise<Bed> {
-  const bed = await openWalkBed({ controlPlane: { auditLog: true } });
+  const bed = await openOwnWalkBed({ controlPlane: { auditLog: true } });
   try {
     await applyComponents(bed.controlPlane);
     const args = [

@@ -12,13 +12,13 @@ import {
   waitForPods,
 } from "./support/pods.ts";
 import { pause, waitUntil } from "./support/wait.ts";
-import { index, openWorkingBed } from "./support/walk_bed.ts";
+import { index, openOwnWorkingBed } from "./support/walk_bed.ts";
 
 const MAX_GATE_AGE_MS = 90_000;
 const AWAY_MS = 60_000;
 
 Deno.test("ha: an API server that is away for a minute: gated pods are released in time, and gating stops meanwhile", async () => {
-  await using bed = await openWorkingBed({
+  await using bed = await openOwnWorkingBed({
     spec: { fallbackArchitecture: "amd64" },
     replica: { args: [`--max-gate-age=${MAX_GATE_AGE_MS / 1_000}s`] },
   });

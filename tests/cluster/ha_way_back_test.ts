@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { Finalizer, SCHEDULING_GATE, WebhookName } from "../../lib/names.ts";
 import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
-import { type ControlPlane, startControlPlane } from "./support/control_plane.ts";
 import { HELD_OBJECTS, install, type Installation } from "./support/installation.ts";
 import { createPods, isReleased, isScheduled, listPods, waitForPods } from "./support/pods.ts";
 import { renderOperand, renderReferenceManifests, renderReferenceWebhook } from "./support/reference.ts";
-import { SHARED_NODES } from "./support/shared_control_plane.ts";
+import { bareControlPlane, type SharedControlPlane } from "./support/shared_control_plane.ts";
+import { SHARED_NODES } from "./support/shared_nodes.ts";
 import { waitUntil } from "./support/wait.ts";
 
 const GROUP = "/apis/multiarch.openshift.io/v1beta1";
@@ -18,14 +18,14 @@ const GATED = "multiarch.openshift.io/scheduling-gate=gated";
 const IMAGE = "registry.invalid/team/app:1";
 
 interface Scene {
-  readonly cluster: ControlPlane;
+  readonly cluster: SharedControlPlane;
   readonly installation: Installation;
   readonly namespace: string;
 }
 
 /** A cluster on which Archway is at work: a config, a namespaced one, and ten gated pods. */
 async function withGatedPods(args: readonly string[], play: (scene: Scene) => Promise<void>): Promise<void> {
-  await using cluster = await startControlPlane();
+  await using cluster = await bareControlPlane();
   await cluster.addNodes(SHARED_NODES);
   await using installation = await install(cluster, { path: "base", components: [], args });
   const namespace = await cluster.createNamespace("leaving");

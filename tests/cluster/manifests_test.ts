@@ -8,7 +8,7 @@ import { FEATURES } from "../../manifests/generate/features.ts";
 import { assertSameObjects } from "../manifests/support/compare.ts";
 import { findHelm } from "../manifests/support/helm.ts";
 import { expectStatus, read } from "./support/cluster_access.ts";
-import { type ControlPlane, startControlPlane } from "./support/control_plane.ts";
+import { bareControlPlane, type SharedControlPlane } from "./support/shared_control_plane.ts";
 import { waitUntil } from "./support/wait.ts";
 
 const OVERLAYS = ["vanilla", "cert-manager", "openshift", "gke", "monitoring"];
@@ -31,7 +31,7 @@ const FOREIGN_KINDS: readonly (readonly [group: string, kind: string, plural: st
   ["cert-manager.io", "Issuer", "issuers"],
 ];
 
-async function defineForeignKinds(cluster: ControlPlane): Promise<void> {
+async function defineForeignKinds(cluster: SharedControlPlane): Promise<void> {
   for (const [group, kind, plural] of FOREIGN_KINDS) {
     const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
     const definition = {
@@ -53,7 +53,7 @@ async function defineForeignKinds(cluster: ControlPlane): Promise<void> {
 }
 
 Deno.test("manifests on a real API server", async (t) => {
-  await using cluster = await startControlPlane();
+  await using cluster = await bareControlPlane();
   await defineForeignKinds(cluster);
   await cluster.addNodes(["amd64", "arm64"].map((arch) => ({ name: `${arch}-1`, arch })));
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
 import { createDeployment, createPods, isScheduled, listPods, waitForPods } from "./support/pods.ts";
-import { SHARED_NODES } from "./support/shared_control_plane.ts";
+import { SHARED_NODES } from "./support/shared_nodes.ts";
 import {
   archwayRequests,
   openTaintBed,

@@ -2,8 +2,8 @@
 // are gated. What must be left is nothing that needs Archway: no gate, no webhook, no finalizer.
 import assert from "node:assert/strict";
 import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
-import { startControlPlane } from "./support/control_plane.ts";
 import { install } from "./support/installation.ts";
+import { bareControlPlane } from "./support/shared_control_plane.ts";
 import { waitUntil } from "./support/wait.ts";
 
 const BASE = new URL("../../manifests/base", import.meta.url).pathname;
@@ -63,7 +63,7 @@ async function gatesOf(cluster: ClusterAccess, pod: string): Promise<unknown> {
 }
 
 Deno.test("uninstall: kubectl delete -k with the config still there ends by itself and leaves nothing behind", async () => {
-  await using cluster = await startControlPlane();
+  await using cluster = await bareControlPlane();
   await using installation = await install(cluster, { path: "base", components: [] });
   await using archway = await installation.start();
   const pod = await gateOnePod(cluster, await cluster.createNamespace("tenant"));
@@ -78,7 +78,7 @@ Deno.test("uninstall: kubectl delete -k with the config still there ends by itse
 });
 
 Deno.test("uninstall: a namespace that is deleted first leaves no gate, no webhook and no finalizer", async () => {
-  await using cluster = await startControlPlane();
+  await using cluster = await bareControlPlane();
   await using installation = await install(cluster, { path: "base", components: [] });
   await using archway = await installation.start();
   const pod = await gateOnePod(cluster, await cluster.createNamespace("tenant"));
@@ -96,7 +96,7 @@ Deno.test("uninstall: a namespace that is deleted first leaves no gate, no webho
 });
 
 Deno.test("uninstall: the rights are let go as soon as the config is gone, so that the right order needs no Archway", async () => {
-  await using cluster = await startControlPlane();
+  await using cluster = await bareControlPlane();
   await using installation = await install(cluster, { path: "base", components: [], args: ["--max-gate-age=3s"] });
   await using archway = await installation.start();
   await gateOnePod(cluster, await cluster.createNamespace("tenant"));

@@ -11,7 +11,15 @@ export interface Part {
   readonly permissions: "none" | "all";
   /** How many files run side by side. */
   readonly jobs: number;
+  /** Control planes that are kept ready for its tests. */
+  readonly planes: number;
+  /** Of its processes: those that are held to times go first. */
+  readonly niceness: number;
 }
+
+const PLAIN = { ignored: [], permissions: "all", planes: 0, niceness: 0 } as const;
+/** For what is held to no time but a deadline for waiting. */
+const PATIENT = 10;
 
 const PURE = ["tests/lib/placement", "tests/lib/operand", "tests/lib/index", "tests/lib/taints", "tests/lib/upgrades"];
 
@@ -30,31 +38,55 @@ const TOOLS = [
 /** Folders that no unit run enters. */
 const BEYOND_UNIT = ["tests/cluster", "tests/chaos", "tests/bench", "tests/node"];
 
-/** Files of tests/cluster that share a control plane, or put so much load on the machine that others would miss their times. */
+/** Files of tests/cluster that put so much load on the machine that others would miss their times, or measure under load. */
 const ALONE =
-  /^tests\/cluster\/(?:bench_smoke|enoexec_daemon|harness|hostile|k8s_edge|leader_rights|overload|placement_matrix|placement_patches|taints|tenants|uninstall|walk|walk_rows|webhook_guard)_test\.ts$/;
+  /^tests\/cluster\/(?:bench_smoke|enoexec_daemon|hostile|leader_rights|overload|taints|tenants|walk|walk_rows|webhook_guard)_test\.ts$/;
 
 /** Needs nothing but Deno: no network but loopback, nothing built, under a minute. */
 export const UNIT_PARTS: readonly Part[] = [
-  { name: "pure", paths: PURE, ignored: [], permissions: "none", jobs: 2 },
-  { name: "unit", paths: ["tests"], ignored: [...PURE, ...TOOLS, ...BEYOND_UNIT], permissions: "all", jobs: 2 },
+  { ...PLAIN, name: "pure", paths: PURE, permissions: "none", jobs: 2, niceness: PATIENT },
+  {
+    ...PLAIN,
+    name: "unit",
+    paths: ["tests"],
+    ignored: [...PURE, ...TOOLS, ...BEYOND_UNIT],
+    jobs: 2,
+    niceness: PATIENT,
+  },
 ];
 
 /** Kubectl, Helm, a browser, compiled programs, load. */
-export const TOOLS_PART: Part = { name: "tools", paths: TOOLS, ignored: [], permissions: "all", jobs: 2 };
+export const TOOLS_PART: Part = { ...PLAIN, name: "tools", paths: TOOLS, jobs: 2, niceness: PATIENT };
 
-/** Those that run one after the other, and those that have a control plane of their own and mostly wait, side by side. */
+/** Those that run one after the other, and those that mostly wait, side by side. */
 export function clusterParts(files: readonly string[]): readonly Part[] {
   const alone = files.filter((file) => ALONE.test(file));
   const waiting = files.filter((file) => !ALONE.test(file));
   return [
-    { name: "cluster", paths: alone, ignored: [], permissions: "all", jobs: 1 },
-    { name: "waiting", paths: ["tests/chaos", ...waiting], ignored: [], permissions: "all", jobs: 3 },
+    { ...PLAIN, name: "cluster", paths: alone, jobs: 1, planes: 1 },
+    { ...PLAIN, name: "waiting", paths: ["tests/chaos", ...waiting], jobs: 3, planes: 3 },
   ];
 }
 
 /** On kubelets of two architectures, which the tests of a run share. */
-export const NODE_PART: Part = { name: "node", paths: ["tests/node"], ignored: [], permissions: "all", jobs: 1 };
+export const NODE_PART: Part = { ...PLAIN, name: "node", paths: ["tests/node"], jobs: 1 };
+
+/** The stages of a run, one after the other. The lanes of a stage run side by side, the parts of a lane one after the other. */
+const STAGES: readonly (readonly (readonly Part["name"][])[])[] = [
+  [["pure", "unit", "tools"]],
+  [["cluster"]],
+  [["waiting"]],
+  [["node"]],
+];
+
+/** The parts in stages and lanes, without those that are empty. */
+export function arrange(parts: readonly Part[]): readonly (readonly (readonly Part[])[])[] {
+  return STAGES
+    .map((lanes) =>
+      lanes.map((lane) => parts.filter(({ name }) => lane.includes(name))).filter(({ length }) => length > 0)
+    )
+    .filter(({ length }) => length > 0);
+}
 
 function holds(folder: string, path: string): boolean {
   return path === folder || path.startsWith(`${folder}/`);

@@ -1,4 +1,4 @@
-// Runs one part of the tests as a process, shows its output as it comes, and counts by its JUnit file.
+// Runs one part of the tests as a process, shows its output line by line as it comes, and counts by its JUnit file.
 import { parseJunit, type RanTest } from "../conformance/junit.ts";
 import { filesToRunAgain, replaceFiles } from "./again.ts";
 import type { Part } from "./parts.ts";
@@ -24,6 +24,8 @@ export interface PartOptions {
   /** Arguments of the user, such as `--filter`. */
   readonly flags: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
+  /** Takes the lines of its output. */
+  readonly print: (line: string) => void;
 }
 
 /** One process: its exit code alone fails it when there is no JUnit file. */
@@ -45,11 +47,17 @@ function renderArguments(part: Part, { command, junit, flags }: PartOptions): st
 }
 
 async function run(part: Part, options: PartOptions): Promise<Run> {
-  const { success } = await new Deno.Command(Deno.execPath(), {
-    args: renderArguments(part, options),
+  const child = new Deno.Command("nice", {
+    args: ["-n", String(part.niceness), Deno.execPath(), ...renderArguments(part, options)],
     env: { ...options.environment, NO_COLOR: "1", DENO_JOBS: String(part.jobs) },
     stdin: "null",
-  }).spawn().status;
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const [{ success }] = await Promise.all([
+    child.status,
+    ...[child.stdout, child.stderr].map((stream) => printLines(stream, options.print)),
+  ]);
   return { isSuccess: success, tests: await readTests(options.junit) };
 }
 
@@ -82,6 +90,16 @@ async function runFilesAgain(
   const junit = options.junit.replace(/\.xml$/, "-again.xml");
   const second = await run({ ...part, paths: again, ignored: [], jobs: 1 }, { ...options, junit });
   return { isSuccess: second.isSuccess, tests: replaceFiles(first.tests, second.tests) };
+}
+
+async function printLines(stream: ReadableStream<Uint8Array>, print: (line: string) => void): Promise<void> {
+  let rest = "";
+  for await (const text of stream.pipeThrough(new TextDecoderStream())) {
+    const lines = `${rest}${text}`.split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) print(line);
+  }
+  if (rest !== "") print(rest);
 }
 
 async function readTests(junit: string): Promise<readonly RanTest[]> {

@@ -2,10 +2,13 @@
 import assert from "node:assert/strict";
 import { parseJunit, type RanTest } from "../conformance/junit.ts";
 import { filesToRunAgain, replaceFiles } from "./again.ts";
-import { clusterParts, narrow, type Part, TOOLS_PART, UNIT_PARTS } from "./parts.ts";
+import { arrange, clusterParts, narrow, NODE_PART, type Part, TOOLS_PART, UNIT_PARTS } from "./parts.ts";
 import { ALLOWED_SKIPS, countFailed, judgeSkip } from "./skips.ts";
 
-const PART: Part = { name: "unit", paths: ["tests"], ignored: ["tests/cluster"], permissions: "all", jobs: 2 };
+const PART: Part = {
+  ...{ name: "unit", paths: ["tests"], ignored: ["tests/cluster"], permissions: "all" },
+  ...{ jobs: 2, planes: 0, niceness: 0 },
+};
 const ALLOWED = [{ tests: ["kv: "], need: "denokv", reason: "no cargo" }] as const;
 
 function pathsOf(part: Part, chosen: readonly string[]): readonly string[] | undefined {
@@ -25,6 +28,13 @@ Deno.test("every test file belongs to exactly one part", async () => {
   const files = listFiles("tests").filter((file) => /_test\.tsx?$/.test(file) && !/^tests\/node\//.test(file));
   const odd = files.filter((file) => parts.filter((part) => pathsOf(part, [file]) !== undefined).length !== 1);
   assert.deepEqual(odd, []);
+});
+
+Deno.test("arrange() puts every part into one lane, and leaves no lane or stage empty", () => {
+  const parts = [...UNIT_PARTS, TOOLS_PART, ...clusterParts(["tests/cluster/a_test.ts"]), NODE_PART];
+  assert.deepEqual(arrange(parts).flat(2).map(({ name }) => name).toSorted(), parts.map(({ name }) => name).toSorted());
+  assert.deepEqual(arrange([NODE_PART]), [[[NODE_PART]]]);
+  assert.deepEqual(arrange([]), []);
 });
 
 function listFiles(folder: string): readonly string[] {

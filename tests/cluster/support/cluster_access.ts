@@ -1,5 +1,5 @@
 // Talks to a running control plane as its admin: requests, kubectl, nodes, namespaces, ServiceAccount kubeconfigs.
-// Made by control_plane.ts for the process that started it and by shared_control_plane.ts for those who only know where it is.
+// Made by control_plane.ts for the process that started it and by leased_plane.ts for those who only know where it is.
 import { waitUntil } from "./wait.ts";
 
 /** Where a control plane is and how to get in; plain JSON, so that it travels in an environment variable. */

@@ -1,5 +1,5 @@
 // A real control plane on loopback: etcd, kube-apiserver with RBAC, controller-manager, scheduler, and kwok as the kubelets.
-// Started by run.ts once for a run, and by tests that restart or kill parts of it.
+// Started by run.ts for tests to lease, and by tests that restart or kill parts of it, set flags or read its audit log.
 import { type Binaries, ensureBinaries } from "./binaries.ts";
 import { AdminConnection, type ClusterAccess, type Coordinates, renderKubeconfig } from "./cluster_access.ts";
 import {
@@ -30,6 +30,7 @@ export type StopManner = "orderly" | "killed";
 
 /** A running control plane. Ports, keys and data survive the restart of a part. Dispose it to stop all and remove its files. */
 export interface ControlPlane extends ClusterAccess, AsyncDisposable {
+  readonly etcdUrl: string;
   stopApiServer(manner?: StopManner): Promise<void>;
   /** Resolves when `/readyz` says ok. */
   startApiServer(): Promise<void>;
@@ -76,6 +77,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   const opened = undo.move();
   return {
     ...connection.access,
+    etcdUrl: `http://127.0.0.1:${plan.ports.etcd}`,
     stopApiServer: (manner) => servers.stop("kube-apiserver", manner),
     startApiServer: () => servers.startApiServer(),
     restartApiServer: async (manner) => {

@@ -21,14 +21,14 @@ import { reviewClusterConfig, reviewNamespaceConfig } from "../../../routes/chec
 import { convertReview } from "../../../routes/conversion.ts";
 import { openTestApi } from "../../support/cluster_api.ts";
 import { openConfigWatches } from "../../support/config_watches.ts";
-import { type ControlPlane, startControlPlane } from "./control_plane.ts";
+import { bareControlPlane, type SharedControlPlane } from "./shared_control_plane.ts";
 
 export const NAMESPACE = "archway-system";
 const MANIFESTS = new URL("../../../manifests/base/", import.meta.url).pathname;
 
 /** What tests of the operator look at. */
 export interface OperatorBench extends AsyncDisposable {
-  readonly controlPlane: ControlPlane;
+  readonly controlPlane: SharedControlPlane;
   /** The operator's own rights. */
   readonly api: KubeApi;
   /** An admin's rights. */
@@ -45,7 +45,7 @@ export interface OperatorBench extends AsyncDisposable {
 /** Starts everything. */
 export async function openOperatorBench(overrides: Partial<OperatorDeps> = {}): Promise<OperatorBench> {
   await using undo = new AsyncDisposableStack();
-  const controlPlane = undo.use(await startControlPlane());
+  const controlPlane = undo.use(await bareControlPlane());
   await applyManifests(controlPlane, ["namespace.yaml", "service_account.yaml", "crds/", "rbac/"]);
   const stop = new AbortController();
   const { signal } = stop;
@@ -112,7 +112,7 @@ export async function openOperatorBench(overrides: Partial<OperatorDeps> = {}): 
   };
 }
 
-async function applyManifests(controlPlane: ControlPlane, files: readonly string[]): Promise<void> {
+async function applyManifests(controlPlane: SharedControlPlane, files: readonly string[]): Promise<void> {
   for (const file of files) {
     const flag = file.endsWith("/") ? "-k" : "-f";
     const { code, stderr } = await controlPlane.kubectl(["apply", flag, `${MANIFESTS}${file}`]);
@@ -121,7 +121,7 @@ async function applyManifests(controlPlane: ControlPlane, files: readonly string
 }
 
 /** The validating webhooks and the conversion as the manifests have them, by URL instead of by Service. */
-async function installWebhooks(controlPlane: ControlPlane, baseUrl: string): Promise<void> {
+async function installWebhooks(controlPlane: SharedControlPlane, baseUrl: string): Promise<void> {
   const text = await Deno.readTextFile(`${MANIFESTS}validating_webhooks.yaml`);
   const [document] = parseAllDocuments(text).map((parsed) => parsed.toJS());
   for (const webhook of document.webhooks) {

@@ -1,7 +1,9 @@
-// Runs the cluster tests on one shared control plane: `deno run -A tests/cluster/support/run.ts [deno test arguments]`.
-// Exit code: that of the tests, or 1 when no control plane can be had.
-import { startControlPlane } from "./control_plane.ts";
-import { CONTROL_PLANE_VARIABLE, renderCoordinates, SHARED_NODES } from "./shared_control_plane.ts";
+// Runs cluster tests with control planes that are ready: `deno run -A tests/cluster/support/run.ts [--planes=N] [deno test
+// arguments]`, as many as files run side by side (1). Exit code: that of the tests, or 1 when no control plane can be had.
+import { PLANES_VARIABLE } from "./leased_plane.ts";
+import { startReadyPlanes } from "./ready_planes.ts";
+
+const PLANES = /^--planes=(\d+)$/;
 
 /** Everything under tests/cluster unless the arguments name files. */
 function renderTestArguments(args: readonly string[]): readonly string[] {
@@ -15,20 +17,22 @@ async function runTests(args: readonly string[]): Promise<number> {
   const temporary = await Deno.makeTempDir({ prefix: "archway-cluster-tests-" });
   Deno.env.set("TMPDIR", temporary);
   try {
-    await using controlPlane = await startControlPlane({ auditLog: true });
-    await controlPlane.addNodes(SHARED_NODES);
-    return await runDenoTest(args, renderCoordinates(controlPlane));
+    const folder = `${temporary}/planes`;
+    await Deno.mkdir(folder);
+    const count = args.map((arg) => PLANES.exec(arg)?.[1]).find((digits) => digits !== undefined) ?? "1";
+    await using _planes = await startReadyPlanes(folder, Number(count));
+    return await runDenoTest(args.filter((arg) => !PLANES.test(arg)), folder);
   } finally {
     if (Deno.env.get("ARCHWAY_TEST_KEEP") === undefined) await Deno.remove(temporary, { recursive: true });
   }
 }
 
-async function runDenoTest(args: readonly string[], coordinates: string): Promise<number> {
+async function runDenoTest(args: readonly string[], planesFolder: string): Promise<number> {
   // Where setpriv exists the tests end with us, however we end.
   const launch = 'if command -v setpriv >/dev/null; then exec setpriv --pdeathsig TERM -- "$@"; else exec "$@"; fi';
   const tests = new Deno.Command("sh", {
     args: ["-c", launch, "sh", Deno.execPath(), ...renderTestArguments(args)],
-    env: { [CONTROL_PLANE_VARIABLE]: coordinates },
+    env: { [PLANES_VARIABLE]: planesFolder },
     stdin: "null",
     stdout: "inherit",
     stderr: "inherit",

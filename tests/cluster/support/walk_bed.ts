@@ -1,15 +1,16 @@
-// The whole thing at work: a control plane of its own, a registry behind a fault proxy, nodes, and Archway under its own
-// ServiceAccount.
+// The whole thing at work: a control plane, a registry behind a fault proxy, nodes, and Archway under its own ServiceAccount.
 import { type Archway, type ArchwayOptions, enablePlacement, installArchway, startArchway } from "./archway.ts";
+import type { ClusterAccess } from "./cluster_access.ts";
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from "./control_plane.ts";
 import { type FaultProxy, startFaultProxy } from "./fault_proxy.ts";
 import type { ImageSpec } from "./image_documents.ts";
+import { leasePlane } from "./leased_plane.ts";
 import { type RealRegistry, type RegistryOptions, startRegistry } from "./registry.ts";
-import { SHARED_NODES } from "./shared_control_plane.ts";
+import { SHARED_NODES } from "./shared_nodes.ts";
 
 /** A bed to run the service on. Dispose it to stop everything. */
-export interface WalkBed extends AsyncDisposable {
-  readonly controlPlane: ControlPlane;
+export interface WalkBed<Plane extends ClusterAccess = ClusterAccess> extends AsyncDisposable {
+  readonly controlPlane: Plane;
   readonly registry: RealRegistry;
   /** Image references go through it. */
   readonly proxy: FaultProxy;
@@ -20,10 +21,33 @@ export interface WalkBed extends AsyncDisposable {
   push(repository: string, spec: ImageSpec): Promise<string>;
 }
 
+/** A bed whose control plane nobody else has used or will use: its servers may be stopped. */
+export type OwnWalkBed = WalkBed<ControlPlane>;
+
+interface BedOptions {
+  readonly registry?: RegistryOptions;
+}
+
+interface WorkOptions extends BedOptions {
+  readonly spec?: unknown;
+  readonly replica?: Partial<ArchwayOptions>;
+}
+
 /** Opens the bed: two nodes of each architecture, a registry, the manifests; no replica and no config yet. */
-export async function openWalkBed(
-  options: { readonly registry?: RegistryOptions; readonly controlPlane?: ControlPlaneOptions } = {},
-): Promise<WalkBed> {
+export async function openWalkBed({ registry }: BedOptions = {}): Promise<WalkBed> {
+  await using undo = new AsyncDisposableStack();
+  const leased = await leasePlane();
+  if (leased === undefined) return await openOwnWalkBed(registry === undefined ? {} : { registry });
+  undo.use(leased);
+  const { controlPlane, kubeconfigFile } = leased;
+  const parts = { controlPlane, kubeconfigFile, registry: undo.use(await startRegistry(registry)) };
+  return await layOut(parts, undo.move());
+}
+
+/** Opens a bed with a control plane of its own. */
+export async function openOwnWalkBed(
+  options: BedOptions & { readonly controlPlane?: ControlPlaneOptions } = {},
+): Promise<OwnWalkBed> {
   await using undo = new AsyncDisposableStack();
   const [controlPlane, registry] = await Promise.all([
     startControlPlane(options.controlPlane),
@@ -31,38 +55,52 @@ export async function openWalkBed(
   ]);
   undo.use(controlPlane);
   undo.use(registry);
-  const proxy = undo.use(await startFaultProxy({ upstream: { url: registry.url, caPem: registry.caPem } }));
   const [kubeconfigFile] = await Promise.all([installArchway(controlPlane), controlPlane.addNodes(SHARED_NODES)]);
-  const owned = undo.move();
+  return await layOut({ controlPlane, kubeconfigFile, registry }, undo.move());
+}
+
+async function layOut<Plane extends ClusterAccess>(
+  parts: Pick<WalkBed<Plane>, "controlPlane" | "kubeconfigFile" | "registry">,
+  owned: AsyncDisposableStack,
+): Promise<WalkBed<Plane>> {
+  await using undo = owned;
+  const { kubeconfigFile, registry } = parts;
+  const proxy = undo.use(await startFaultProxy({ upstream: { url: registry.url, caPem: registry.caPem } }));
+  const kept = undo.move();
   return {
-    controlPlane,
-    registry,
+    ...parts,
     proxy,
-    kubeconfigFile,
     startReplica: async (more = {}) => {
       const registries = [{ host: proxy.host, caFile: proxy.caFile }, ...more.registries ?? []];
-      return owned.use(await startArchway({ kubeconfigFile, ...more, registries }));
+      return kept.use(await startArchway({ kubeconfigFile, ...more, registries }));
     },
     push: async (repository, spec) => {
       await registry.push(repository, "v1", spec);
       return `${proxy.host}/${repository}:v1`;
     },
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }
 
 /** Opens a bed with one replica that gates pods. */
-export async function openWorkingBed(
-  options: {
-    readonly spec?: unknown;
-    readonly replica?: Partial<ArchwayOptions>;
-    readonly registry?: RegistryOptions;
-  } = {},
-): Promise<WalkBed & { readonly archway: Archway }> {
-  const bed = await openWalkBed(options.registry === undefined ? {} : { registry: options.registry });
+export async function openWorkingBed(options: WorkOptions = {}): Promise<WalkBed & { readonly archway: Archway }> {
+  return await startWorking(await openWalkBed(options), options);
+}
+
+/** The same with a control plane of its own. */
+export async function openOwnWorkingBed(
+  options: WorkOptions = {},
+): Promise<OwnWalkBed & { readonly archway: Archway }> {
+  return await startWorking(await openOwnWalkBed(options), options);
+}
+
+async function startWorking<Bed extends WalkBed>(
+  bed: Bed,
+  { replica, spec }: WorkOptions,
+): Promise<Bed & { readonly archway: Archway }> {
   try {
-    const archway = await bed.startReplica(options.replica);
-    await enablePlacement(bed.controlPlane, options.spec);
+    const archway = await bed.startReplica(replica);
+    await enablePlacement(bed.controlPlane, spec);
     return { ...bed, archway };
   } catch (error) {
     await bed[Symbol.asyncDispose]();

@@ -19,7 +19,7 @@ import { installArchway, startArchway } from "./archway.ts";
 import { type ClusterAccess, expectStatus } from "./cluster_access.ts";
 import { startControlPlane } from "./control_plane.ts";
 import { listNodeArchitectures } from "./pods.ts";
-import { SHARED_NODES } from "./shared_control_plane.ts";
+import { SHARED_NODES } from "./shared_nodes.ts";
 import { GiveUp, waitUntil } from "./wait.ts";
 
 /** Longer than the walks on the playground take: forty pods are gated at once here, by processes that share the machine. */

@@ -2,7 +2,7 @@
 // Runs inside of n1's network namespace; see run.ts.
 import { startControlPlane } from "../../cluster/support/control_plane.ts";
 import { expectStatus } from "../../cluster/support/cluster_access.ts";
-import { renderCoordinates } from "../../cluster/support/shared_control_plane.ts";
+import { renderCoordinates } from "../../cluster/support/coordinates.ts";
 import { type RealRegistry, startRegistry } from "../../cluster/support/registry.ts";
 import { serveLabControl } from "./lab_control.ts";
 import { startNode } from "./node.ts";

@@ -1,6 +1,6 @@
 // What a test does with the nodes of this run: the cluster's access, pods by a short form, logs.
 import { AdminConnection, type ClusterAccess, expectStatus } from "../../cluster/support/cluster_access.ts";
-import { parseCoordinates } from "../../cluster/support/shared_control_plane.ts";
+import { parseCoordinates } from "../../cluster/support/coordinates.ts";
 import { waitUntil } from "../../cluster/support/wait.ts";
 import { LAB_VARIABLE, type LabCoordinates } from "./lab.ts";
 import type { NodeArch } from "./program_images.ts";
