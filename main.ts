@@ -86,6 +86,7 @@ async function run(config: Config, terminal: Terminal): Promise<number> {
     }
     case "release":
     case "explain":
+    case "report":
     case "taints":
       return await withApi({ config, terminal }, (api, access) => runOnCluster(config, { ...deps, api, access }));
     case "enoexec-daemon":
@@ -107,6 +108,8 @@ async function runOnCluster(
   switch (config.command) {
     case "explain":
       return await (await import("./lib/cli/explain.ts")).runExplain(deps, { ...config, podNamespace, signal });
+    case "report":
+      return await (await import("./lib/cli/report.ts")).runReport(config, deps);
     case "taints":
       return await (await import("./lib/cli/taints.ts")).runTaints(deps, { ...config, signal });
     default:

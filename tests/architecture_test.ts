@@ -30,6 +30,7 @@ const DOMAIN = [
   "lib/taints/",
   "lib/upgrades/",
   "lib/image_builds/",
+  "lib/report/",
 ];
 /** Components that put edges and domain together: an informer parses what it watches into words of the domain. */
 const ASSEMBLIES = [

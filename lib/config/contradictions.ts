@@ -63,7 +63,7 @@ function rulesOfCommands(command: Command, values: ConfigValues, words: readonly
       "Cannot use --admin-url alone: a running Archway is asked for its --registries.",
     ],
     [
-      ["serve", "dev", "release", "enoexec-daemon"].includes(command) && words.length > 0,
+      ["serve", "dev", "report", "release", "enoexec-daemon"].includes(command) && words.length > 0,
       `Cannot use "${words[0] ?? ""}" with ${command}: it takes flags only.`,
     ],
     [

@@ -7,6 +7,7 @@ export const COMMANDS = [
   "inspect",
   "index",
   "explain",
+  "report",
   "release",
   "cache",
   "taints",
@@ -33,13 +34,13 @@ export interface Flag {
   readonly alsoEnv?: readonly string[];
 }
 
-const CLUSTER: readonly Command[] = ["serve", "explain", "release", "taints", "enoexec-daemon"];
+const CLUSTER: readonly Command[] = ["serve", "explain", "report", "release", "taints", "enoexec-daemon"];
 const SERVE: readonly Command[] = ["serve", "dev"];
 const SERVICES: readonly Command[] = [...SERVE, "enoexec-daemon"];
-const REGISTRY: readonly Command[] = ["serve", "inspect", "index", "dev"];
-const INSPECTING: readonly Command[] = ["serve", "inspect", "dev"];
-const CONFIGURED: readonly Command[] = ["serve", "inspect", "index", "cache", "dev", "taints"];
-const STORE: readonly Command[] = ["serve", "inspect", "cache", "dev"];
+const REGISTRY: readonly Command[] = ["serve", "inspect", "report", "index", "dev"];
+const INSPECTING: readonly Command[] = ["serve", "inspect", "report", "dev"];
+const CONFIGURED: readonly Command[] = ["serve", "inspect", "report", "index", "cache", "dev", "taints"];
+const STORE: readonly Command[] = ["serve", "inspect", "report", "cache", "dev"];
 
 /** The table. Order is the order of `--help`. */
 export const FLAGS: readonly Flag[] = [
@@ -62,7 +63,7 @@ export const FLAGS: readonly Flag[] = [
   flag(
     "context",
     "text",
-    ["explain", "release", "taints"],
+    ["explain", "report", "release", "taints"],
     "Context of the kubeconfig; default its current one.",
     "NAME",
   ),
@@ -213,7 +214,13 @@ export const FLAGS: readonly Flag[] = [
   flag("policy", "text", REGISTRY, "policy.json; default /etc/containers/policy.json if there.", "FILE"),
   flag("docker-config", "text", REGISTRY, "docker config.json with auths and credential helpers.", "FILE"),
   {
-    ...flag("global-pull-secret", "text", ["serve"], "Pull secret for all pods; fine if absent.", "NAMESPACE/NAME"),
+    ...flag(
+      "global-pull-secret",
+      "text",
+      ["serve", "report"],
+      "Pull secret for all pods; fine if absent.",
+      "NAMESPACE/NAME",
+    ),
     fallback: "openshift-config/pull-secret",
   },
   {
@@ -240,17 +247,23 @@ export const FLAGS: readonly Flag[] = [
     fallback: "5m",
   },
   {
-    ...flag("output", "choice", ["inspect", "index", "explain", "release", "taints", "dev"], "Form of the output."),
+    ...flag(
+      "output",
+      "choice",
+      ["inspect", "index", "explain", "report", "release", "taints", "dev"],
+      "Form of the output.",
+    ),
     choices: ["table", "json", "yaml"],
     fallback: "table",
   },
   flag(
     "pod-namespace",
     "text",
-    ["explain"],
-    "Namespace of the pod; default that of the context, else default.",
+    ["explain", "report"],
+    "Namespace of the pod; default that of the context, else default. With report: the only one that is looked at.",
     "NAME",
   ),
+  flag("arch", "text", ["report"], "List what keeps workloads from this architecture.", "ARCHITECTURE"),
   flag("registries", "switch", ["inspect"], "Show how the registries of the images do instead of the images."),
   flag("trace", "switch", ["inspect"], "Show every HTTP exchange, secrets masked."),
   flag(

@@ -50,6 +50,13 @@ const HELP: Readonly<Record<Command, CommandHelp>> = {
     no: "there is no such pod",
     examples: ["archway explain --kubeconfig ~/.kube/config -n team pod/web-1", "archway explain -o json team/web-1"],
   },
+  report: {
+    summary: "Show which architectures the workloads of a cluster support, and what keeps them from one.",
+    usage: "archway report [--arch ARCHITECTURE] [-n NAMESPACE] [flags]",
+    words: [],
+    no: "with --arch: a workload does not run there, or that is not known",
+    examples: ["archway report --arch arm64", "archway report -n team -o json --cache-path images.kv"],
+  },
   release: {
     summary: "Lift Archway's gate from all pods, also when no Archway runs.",
     usage: "archway release [--dry-run] [flags]",

@@ -1,5 +1,6 @@
 // Every flag's value in its real type, from the text it was given as.
 import * as z from "zod";
+import { isUsableArchitecture } from "../arch.ts";
 import { parseDuration } from "../duration.ts";
 import { isRegistryHost } from "../oci/config/flags.ts";
 
@@ -41,6 +42,8 @@ export const Values = z.object({
   namespace: z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, "is not a namespace name"),
   nodeName: optionalText,
   podNamespace: optionalText,
+  arch: z.string().refine(isUsableArchitecture, "is not an architecture as nodes are labelled: amd64, arm64")
+    .optional(),
   systemNamespaces: list,
   listen: address,
   adminListen: address,

@@ -21,7 +21,14 @@ const PLAIN = { ignored: [], permissions: "all", planes: 0, niceness: 0 } as con
 /** For what is held to no time but a deadline for waiting. */
 const PATIENT = 10;
 
-const PURE = ["tests/lib/placement", "tests/lib/operand", "tests/lib/index", "tests/lib/taints", "tests/lib/upgrades"];
+const PURE = [
+  "tests/lib/placement",
+  "tests/lib/report",
+  "tests/lib/operand",
+  "tests/lib/index",
+  "tests/lib/taints",
+  "tests/lib/upgrades",
+];
 
 /** Run programs that are not Deno, put load on the machine for seconds, or both. */
 const TOOLS = [

@@ -1,0 +1,118 @@
+// `archway report`: which architectures the workloads of a cluster support, and what keeps them from one.
+import { stringify } from "yaml";
+import { KNOWN_ARCHITECTURES } from "../arch.ts";
+import type { Clock } from "../clock.ts";
+import { failedArchitectures } from "../enoexec/failed_image.ts";
+import { type ImageServiceConfig, openImageService } from "../images/image_service.ts";
+import { openPodImages, type PodImages } from "../images/pod_images.ts";
+import { openPullSecrets } from "../images/pull_secrets.ts";
+import type { KubeApi } from "../k8s/api.ts";
+import { ApiError } from "../k8s/errors.ts";
+import { readOptional } from "../k8s/read_optional.ts";
+import { Resource } from "../k8s/types.ts";
+import { silentLogger } from "../log.ts";
+import type { Credential } from "../oci/credential.ts";
+import { parseDockerConfigSecret } from "../oci/credentials/docker_config.ts";
+import { type ClusterReport, reportOf } from "../report/cluster_report.ts";
+import { supportOf } from "../report/support.ts";
+import { readFailedImages } from "./failed_images.ts";
+import { ExitCode, type Terminal, terminalLogger } from "./output.ts";
+import { inspectWorkloads, readWorkloads } from "./report_read.ts";
+import { renderBlocked, renderReport } from "./report_text.ts";
+
+/** The flags of the report itself. */
+export interface ReportOptions {
+  /** The only namespace that is looked at; absent: all. */
+  readonly podNamespace?: string | undefined;
+  /** The architecture in question; absent: all that count. */
+  readonly arch?: string | undefined;
+  readonly output: "table" | "json" | "yaml";
+}
+
+/** The flags of the command. */
+export interface ReportConfig extends ImageServiceConfig, ReportOptions {
+  readonly globalPullSecret: { readonly namespace: string; readonly name: string };
+}
+
+/** What the command runs with. */
+export interface ReportDeps {
+  readonly api: KubeApi;
+  /** The report goes to `out`; what is missing in it, and what is wrong with configuration files, to `err`. */
+  readonly terminal: Terminal;
+  readonly clock: Clock;
+  readonly userAgent: string;
+  readonly signal: AbortSignal;
+}
+
+/** Reads the cluster, inspects its images and prints the report; 1 when a workload does not run on the architecture asked for. */
+export async function runReport(config: ReportConfig, deps: ReportDeps): Promise<number> {
+  const { api, clock, signal, terminal } = deps;
+  const credentials = await readGlobalCredentials(deps, config.globalPullSecret);
+  const options = { config, ...deps, log: terminalLogger(terminal), audience: "caller" } as const;
+  await using service = await openImageService({ ...options, clusterCredentials: () => credentials });
+  // Secrets that cannot be read are named in the failures of the images that need them.
+  const log = silentLogger;
+  const pullSecrets = openPullSecrets({ api, mode: "pod", ownNamespace: "", clock, log });
+  const { inspector, known } = service;
+  const images = openPodImages({ inspector, pullSecrets, known, clock, log, signal, observe: () => {} });
+  return await printReport(config, { ...deps, images });
+}
+
+/** The same with images that are inspected elsewhere. */
+export async function printReport(
+  { arch, podNamespace, output }: ReportOptions,
+  { api, terminal, clock, signal, images }: Omit<ReportDeps, "userAgent"> & { readonly images: PodImages },
+): Promise<number> {
+  const { workloads, unread, isComplete } = await readWorkloads(api, { namespace: podNamespace, signal });
+  const failed = await readFailedImages(api, signal);
+  const inspected = await inspectWorkloads(workloads, { images, clock, signal });
+  const candidates = [...new Set([...KNOWN_ARCHITECTURES, ...arch === undefined ? [] : [arch]])];
+  const nowMs = clock.nowMs() + api.serverClockOffsetMs();
+  const supported = workloads.map((workload) =>
+    supportOf(workload, {
+      candidates,
+      inspected: (image) => inspected(workload, image),
+      failedOn: (digest) => failedArchitectures(failed, { digest, namespace: workload.namespace, nowMs }),
+    })
+  );
+  const report = reportOf(supported, { candidates, architecture: arch });
+  terminal.out(render(report, { arch, output, unread, isComplete }));
+  if (unread.length > 0) terminal.err(`archway: Cannot list ${unread.join(", ")}: the report leaves them out.\n`);
+  if (!isComplete) terminal.err("archway: The cluster has more than a report holds. Name a namespace by -n.\n");
+  const isWhole = unread.length === 0 && isComplete;
+  return arch === undefined || isWhole && report.blocked?.length === 0 ? ExitCode.done : ExitCode.no;
+}
+
+function render(
+  report: ClusterReport,
+  { arch, output, unread, isComplete }: {
+    readonly arch: string | undefined;
+    readonly output: ReportOptions["output"];
+    readonly unread: readonly string[];
+    readonly isComplete: boolean;
+  },
+): string {
+  if (output === "table") {
+    const { blocked = [], workloads } = report;
+    return arch === undefined
+      ? renderReport(report)
+      : renderBlocked(blocked, { architecture: arch, total: workloads.length });
+  }
+  const document = { architecture: arch, complete: isComplete, unread, ...report };
+  return output === "json" ? `${JSON.stringify(document, null, 2)}\n` : stringify(document);
+}
+
+/** The cluster-wide pull secret; none where there is none, or it may not be read. */
+async function readGlobalCredentials(
+  { api, signal }: ReportDeps,
+  { namespace, name }: ReportConfig["globalPullSecret"],
+): Promise<readonly Credential[]> {
+  try {
+    const secret = await readOptional(api, { type: Resource.secrets, namespace, name, signal });
+    const parsed = parseDockerConfigSecret(secret, `global pull secret ${namespace}/${name}`);
+    return parsed.kind === "ok" ? parsed.credentials : [];
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 403) return [];
+    throw error;
+  }
+}

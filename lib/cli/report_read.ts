@@ -1,0 +1,99 @@
+// What `archway report` reads: the workloads of the cluster, page by page, and the inspections of their images.
+import pLimit from "p-limit";
+import type { Clock } from "../clock.ts";
+import type { PodImages } from "../images/pod_images.ts";
+import type { ReadApi } from "../k8s/api.ts";
+import { ApiError } from "../k8s/errors.ts";
+import { listAll } from "../k8s/lists.ts";
+import { type KubeObject, Resource, type ResourceType } from "../k8s/types.ts";
+import type { FailureReason, InspectedImage } from "../oci/types.ts";
+import { pullScopeOf } from "../placement/pod_refs.ts";
+import { Inventory } from "../report/inventory.ts";
+import type { Workload } from "../report/types.ts";
+import { ALIVE } from "../tainting/watches.ts";
+
+/** Images inspected at a time; the limits of each registry have the last word. */
+const PARALLEL = 16;
+/** Whoever waits for a report waits a little longer rather than to have half of one. */
+const TRIES = 3;
+const TRIED_AGAIN: readonly FailureReason[] = ["RateLimited", "ServerError"];
+const PAUSE_MS = 2_000;
+const LONGEST_PAUSE_MS = 60_000;
+
+/** CronJobs before Jobs: a Job that a CronJob has made is counted with it. */
+const TEMPLATES: readonly ResourceType[] = [
+  Resource.deployments,
+  Resource.statefulSets,
+  Resource.daemonSets,
+  Resource.cronJobs,
+  Resource.jobs,
+];
+
+/** The workloads, and what is missing among them. */
+export interface ReadWorkloads {
+  readonly workloads: readonly Workload[];
+  /** Kinds that may not be listed. */
+  readonly unread: readonly string[];
+  /** False when the cluster has more than a report holds. */
+  readonly isComplete: boolean;
+}
+
+/** Reads the workloads of one namespace or of all. Throws what the API server says, unless it forbids one of the kinds. */
+export async function readWorkloads(
+  api: ReadApi,
+  { namespace, signal }: { readonly namespace: string | undefined; readonly signal: AbortSignal },
+): Promise<ReadWorkloads> {
+  const inventory = new Inventory();
+  const unread: string[] = [];
+  const scope = namespace === undefined ? {} : { namespace };
+  const read = async (type: ResourceType, add: (object: KubeObject) => void, selection = {}): Promise<void> => {
+    try {
+      for await (const object of listAll(api, type, { ...scope, ...selection, signal })) add(object);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 403) throw error;
+      unread.push(type.plural);
+    }
+  };
+  for (const type of TEMPLATES) await read(type, (object) => inventory.addTemplate(object, type.kind));
+  await read(Resource.pods, (object) => inventory.addPod(object), { fieldSelector: ALIVE });
+  return { workloads: inventory.workloads(), unread, isComplete: inventory.isComplete };
+}
+
+/** What was found of an image for a workload. */
+export type Inspections = (workload: Workload, image: string) => InspectedImage | undefined;
+
+/** Inspects all images, each once for each set of pull secrets. Rejects only when the signal aborts. */
+export async function inspectWorkloads(
+  workloads: readonly Workload[],
+  deps: { readonly images: PodImages; readonly clock: Clock; readonly signal: AbortSignal },
+): Promise<Inspections> {
+  const limit = pLimit(PARALLEL);
+  const keyOf = ({ pod }: Workload, image: string): string => JSON.stringify([pullScopeOf(pod), image]);
+  const asked = new Map<string, readonly [workload: Workload, image: string]>();
+  for (const workload of workloads) {
+    for (const image of workload.images) asked.set(keyOf(workload, image), [workload, image]);
+  }
+  const answers = await Promise.all(
+    [...asked].map(async ([key, [workload, image]]) =>
+      [key, await limit(() => inspectImage(workload, image, deps))] as const
+    ),
+  );
+  const found = new Map(answers);
+  return (workload, image) => found.get(keyOf(workload, image));
+}
+
+async function inspectImage(
+  { pod }: Workload,
+  image: string,
+  { images, clock, signal }: Parameters<typeof inspectWorkloads>[1],
+): Promise<InspectedImage | undefined> {
+  const use = { image, always: false, pullPolicy: "" };
+  for (let tries = 1;; tries++) {
+    const request = { scope: pullScopeOf(pod), images: [use], priority: "prewarm" } as const;
+    const [one] = await images.inspect(request, signal);
+    const failure = one?.inspection.kind === "failed" ? one.inspection.failure : undefined;
+    if (failure === undefined || !TRIED_AGAIN.includes(failure.reason) || tries === TRIES) return one;
+    await clock.sleep(Math.min(failure.retryAfterMs ?? PAUSE_MS, LONGEST_PAUSE_MS), signal);
+    signal.throwIfAborted();
+  }
+}

@@ -1,0 +1,75 @@
+// How the report of a cluster looks to a person. Pure.
+import type { ArchitectureTotals, BlockedWorkload, ClusterReport, ReportedImage } from "../report/cluster_report.ts";
+import type { Blocker, WorkloadName, WorkloadSupport } from "../report/types.ts";
+import { unreachable } from "../unreachable.ts";
+import { renderTable } from "./output.ts";
+
+/** The report of all architectures: totals, images, workloads. */
+export function renderReport({ totals, images, workloads }: ClusterReport): string {
+  if (workloads.length === 0) return "No workload was found.\n";
+  return [
+    renderTotals(totals),
+    renderTable(["IMAGE", "ARCHITECTURES", "WORKLOADS"], images.map(imageRow)),
+    renderTable(["WORKLOAD", "RUNS ON"], workloads.map(workloadRow)),
+  ].join("\n");
+}
+
+/** What keeps workloads from one architecture. */
+export function renderBlocked(
+  blocked: readonly BlockedWorkload[],
+  { architecture, total }: { readonly architecture: string; readonly total: number },
+): string {
+  if (total === 0) return "No workload was found.\n";
+  if (blocked.length === 0) return `All ${total} workloads run on ${architecture}.\n`;
+  const rows = blocked.flatMap((workload) =>
+    workload.blockers.map((blocker, at) => [
+      at === 0 ? nameOf(workload) : "",
+      at === 0 ? workload.verdict : "",
+      describeBlocker(blocker, architecture),
+    ])
+  );
+  const unknown = blocked.filter(({ verdict }) => verdict === "unknown").length;
+  const counts = `${blocked.length - unknown} of ${total} workloads do not run on ${architecture}` +
+    `${unknown === 0 ? "" : `; of ${unknown} it is not known`}.\n`;
+  return `${renderTable(["WORKLOAD", architecture.toUpperCase(), "WHY"], rows)}\n${counts}`;
+}
+
+/** A reason as a sentence without its last stop. */
+export function describeBlocker(blocker: Blocker, architecture: string): string {
+  switch (blocker.kind) {
+    case "lacking":
+      return `${blocker.image} has ${blocker.architectures.join(", ") || "nothing for its operating system"}`;
+    case "failed":
+      return `${blocker.image} claims ${architecture}, but its program has failed there`;
+    case "constrained":
+      return `it constrains itself to ${blocker.to.join(", ") || "other architectures"}`;
+    case "unknown":
+      return `${blocker.image} could not be inspected (${blocker.reason})`;
+    default:
+      return unreachable(blocker);
+  }
+}
+
+function renderTotals(totals: readonly ArchitectureTotals[]): string {
+  const rows = totals.map((one) => [one.architecture, ...[one.runs, one.blocked, one.unknown].map(String)]);
+  return renderTable(["ARCHITECTURE", "WORKLOADS THAT RUN", "BLOCKED", "UNKNOWN"], rows);
+}
+
+function imageRow({ image, architectures, failedOn, failure, workloads }: ReportedImage): readonly string[] {
+  const named = architectures.map((one) => failedOn.includes(one) ? `${one} (fails)` : one).join(", ");
+  return [image, failure === undefined ? named || "none" : failure.reason, String(workloads)];
+}
+
+function workloadRow(workload: WorkloadSupport): readonly string[] {
+  const { architectures, constrainedTo, isKnown } = workload;
+  const notes = [
+    ...constrainedTo === undefined ? [] : ["constrains itself"],
+    ...isKnown ? [] : ["not all of its images could be inspected"],
+  ];
+  const where = architectures.join(", ") || "none";
+  return [nameOf(workload), notes.length === 0 ? where : `${where} (${notes.join("; ")})`];
+}
+
+function nameOf({ kind, namespace, name }: WorkloadName): string {
+  return `${kind} ${namespace}/${name}`;
+}

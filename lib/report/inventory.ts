@@ -1,0 +1,105 @@
+// The workloads of a cluster, gathered from templates and running pods page by page: pods are counted with the workload that
+// makes them, and bounds keep what is held in memory small.
+import { entryOf, listAt, objectAt, textAt } from "../json.ts";
+import type { KubeObject } from "../k8s/types.ts";
+import { podTemplateOf } from "../placement/pod_template.ts";
+import { parsePod } from "../placement/pod_view.ts";
+import type { PodView } from "../placement/types.ts";
+import type { Workload, WorkloadName } from "./types.ts";
+
+/** How much is gathered at most. */
+export interface InventoryLimits {
+  readonly workloads: number;
+  /** Distinct images of all workloads together: each costs a registry a request or two. */
+  readonly images: number;
+}
+
+const LIMITS: InventoryLimits = { workloads: 10_000, images: 5_000 };
+
+/** Gathers workloads. Add the templates first, CronJobs before Jobs, then the pods: a pod is counted with what makes it. */
+export class Inventory {
+  readonly #limits: InventoryLimits;
+  readonly #workloads = new Map<string, Workload>();
+  readonly #images = new Set<string>();
+  /** Owner of a Job, by the key of the Job. */
+  readonly #makers = new Map<string, WorkloadName>();
+  #isComplete = true;
+
+  constructor(limits: InventoryLimits = LIMITS) {
+    this.#limits = limits;
+  }
+
+  /** Whether everything that was added is in it; what went beyond the limits is not. */
+  get isComplete(): boolean {
+    return this.#isComplete;
+  }
+
+  /** All of them, by namespace, kind and name. */
+  workloads(): readonly Workload[] {
+    const inOrder = ({ namespace, kind, name }: Workload): string => `${namespace} ${kind} ${name}`;
+    return [...this.#workloads.values()].sort((a, b) => inOrder(a) < inOrder(b) ? -1 : 1);
+  }
+
+  /** Adds a Deployment, StatefulSet, DaemonSet, CronJob or Job; a Job that has ended is left out. */
+  addTemplate(object: KubeObject, kind: string): void {
+    const { namespace = "", name } = object.metadata;
+    const pod = podTemplateOf(object);
+    if (pod === undefined || hasEnded(object)) return;
+    const own = { kind, namespace, name };
+    const maker = kind === "Job" ? cronJobOf(object, namespace) : undefined;
+    if (maker !== undefined && this.#workloads.has(keyOf(maker))) this.#makers.set(keyOf(own), maker);
+    else this.#add(own, pod);
+  }
+
+  /** Adds a running pod. */
+  addPod(object: KubeObject): void {
+    const pod = parsePod(object);
+    if (pod !== undefined) this.#add(this.#makerOf(pod), pod);
+  }
+
+  #add(name: WorkloadName, pod: PodView): void {
+    const key = keyOf(name);
+    const known = this.#workloads.get(key);
+    const images = new Set(known?.images);
+    for (const { image } of pod.containers) if (image !== "") images.add(image);
+    if (images.size === (known?.images.length ?? 0)) return;
+    const more = [...images].filter((image) => !this.#images.has(image));
+    const isFull = known === undefined && this.#workloads.size >= this.#limits.workloads;
+    if (isFull || this.#images.size + more.length > this.#limits.images) {
+      this.#isComplete = false;
+      return;
+    }
+    for (const image of more) this.#images.add(image);
+    this.#workloads.set(key, { ...name, pod: known?.pod ?? pod, images: [...images] });
+  }
+
+  /** A pod of a ReplicaSet belongs to the Deployment that the ReplicaSet is named after, where there is one. */
+  #makerOf(pod: PodView): WorkloadName {
+    const { namespace } = pod;
+    const controller = pod.owners.find((owner) => owner.controller);
+    // The kubelet makes itself known as the owner of its static pods.
+    if (controller === undefined || controller.kind === "Node") return { kind: "Pod", namespace, name: pod.name };
+    const { kind, name } = controller;
+    const hash = entryOf(pod.labels, "pod-template-hash");
+    if (kind === "ReplicaSet" && hash !== undefined && name.endsWith(`-${hash}`)) {
+      const deployment = { kind: "Deployment", namespace, name: name.slice(0, -hash.length - 1) };
+      if (this.#workloads.has(keyOf(deployment))) return deployment;
+    }
+    return this.#makers.get(keyOf({ kind, namespace, name })) ?? { kind, namespace, name };
+  }
+}
+
+function keyOf({ kind, namespace, name }: WorkloadName): string {
+  return `${kind} ${namespace}/${name}`;
+}
+
+function cronJobOf({ metadata }: KubeObject, namespace: string): WorkloadName | undefined {
+  const owner = (listAt(metadata, "ownerReferences") ?? []).find((one) => textAt(one, "kind") === "CronJob");
+  return owner === undefined ? undefined : { kind: "CronJob", namespace, name: textAt(owner, "name") };
+}
+
+function hasEnded(object: KubeObject): boolean {
+  return (listAt(objectAt(object, "status"), "conditions") ?? []).some((condition) =>
+    ["Complete", "Failed"].includes(textAt(condition, "type")) && textAt(condition, "status") === "True"
+  );
+}

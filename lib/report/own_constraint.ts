@@ -1,0 +1,45 @@
+// The architectures that a workload allows itself, by its nodeSelector and its required node affinity.
+import { entryOf, type JsonObject, listAt, textAt } from "../json.ts";
+import { NODE_ARCH_LABEL } from "../names.ts";
+import { expressionsOf } from "../placement/patch/constraints.ts";
+import { ownRequirement } from "../placement/patch/own_terms.ts";
+import type { PodView } from "../placement/types.ts";
+
+/** The label, and its name before Kubernetes 1.14, which kubelets still set. */
+const ARCH_LABELS: readonly string[] = [NODE_ARCH_LABEL, "beta.kubernetes.io/arch"];
+
+/**
+ * Those of the candidates that the pod allows; undefined when it says nothing of architectures, or says only what Archway
+ * has written into it.
+ */
+export function ownConstraint(pod: PodView, candidates: readonly string[]): readonly string[] | undefined {
+  const terms = pod.requiredTerms ?? [];
+  const isSelected = ARCH_LABELS.some((label) => entryOf(pod.nodeSelector, label) !== undefined);
+  if (!isSelected && !terms.some((term) => expressionsOf(term).some(isAboutArchitecture))) return undefined;
+  if (ownRequirement(pod) !== undefined) return undefined;
+  return candidates.filter((architecture) =>
+    ARCH_LABELS.every((label) => (entryOf(pod.nodeSelector, label) ?? architecture) === architecture) &&
+    (terms.length === 0 || terms.some((term) => allows(term, architecture)))
+  );
+}
+
+/** Terms are alternatives; the expressions of one hold together. Expressions about other labels exclude no architecture. */
+function allows(term: JsonObject, architecture: string): boolean {
+  return expressionsOf(term).filter(isAboutArchitecture).every((expression) => {
+    const isNamed = (listAt(expression, "values") ?? []).includes(architecture);
+    switch (textAt(expression, "operator")) {
+      case "In":
+        return isNamed;
+      case "NotIn":
+        return !isNamed;
+      case "DoesNotExist":
+        return false;
+      default:
+        return true;
+    }
+  });
+}
+
+function isAboutArchitecture(expression: unknown): boolean {
+  return ARCH_LABELS.includes(textAt(expression, "key"));
+}

@@ -1,0 +1,53 @@
+// The words of a report about a cluster: workloads, the architectures that their images support, and what blocks one.
+import type { InspectionFailure } from "../oci/types.ts";
+import type { PodView } from "../placement/types.ts";
+
+/** A workload as its users name it: `Deployment shop/web`. */
+export interface WorkloadName {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** A workload with what it runs. */
+export interface Workload extends WorkloadName {
+  /** The pod that its template makes; of a pod that nothing known makes, that pod. */
+  readonly pod: PodView;
+  /** Distinct images: those of the template, then those that only its running pods have. */
+  readonly images: readonly string[];
+}
+
+/** What is known of an image for the pods of one workload. */
+export interface ImageSupport {
+  readonly image: string;
+  /** Empty when it could not be inspected. */
+  readonly digest: string;
+  /** The architectures that it names for the operating system of the workload; all that count for data that runs anywhere. */
+  readonly architectures: readonly string[];
+  /** Those on which its program was seen to fail although the image names them. */
+  readonly failedOn: readonly string[];
+  /** Why it could not be inspected. */
+  readonly failure?: Pick<InspectionFailure, "kind" | "reason" | "message"> | undefined;
+}
+
+/** What is known of a workload. */
+export interface WorkloadSupport extends WorkloadName {
+  readonly images: readonly ImageSupport[];
+  /** Of the architectures that count, those that its own nodeSelector and node affinity allow; absent when they name none. */
+  readonly constrainedTo?: readonly string[] | undefined;
+  /** Where it runs, of the architectures that count. Images that could not be inspected exclude none. */
+  readonly architectures: readonly string[];
+  /** Whether all of its images could be inspected. */
+  readonly isKnown: boolean;
+}
+
+/** One reason why a workload does not run on an architecture, or why that is not known. */
+export type Blocker =
+  /** The image does not name the architecture. */
+  | { readonly kind: "lacking"; readonly image: string; readonly architectures: readonly string[] }
+  /** The image names it, and its program has failed there. */
+  | { readonly kind: "failed"; readonly image: string }
+  /** The workload constrains itself to others. */
+  | { readonly kind: "constrained"; readonly to: readonly string[] }
+  /** The image could not be inspected. */
+  | { readonly kind: "unknown"; readonly image: string; readonly reason: string };

@@ -1,0 +1,170 @@
+// `archway report` on an API server in memory, with a registry in memory.
+import assert from "node:assert/strict";
+import { parse as parseYaml } from "yaml";
+import { printReport, type ReportOptions } from "../../../lib/cli/report.ts";
+import { buildFailedImage } from "../../../lib/enoexec/failed_image.ts";
+import { ApiError } from "../../../lib/k8s/errors.ts";
+import { type KubeObject, Resource, type ResourceType } from "../../../lib/k8s/types.ts";
+import { type ImageBed, openImageBed } from "../../support/image_bed.ts";
+import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
+import { recordingTerminal, type Said } from "./support.ts";
+
+const HOST = "registry.example";
+
+/** Architectures by the tag: `web:amd64-arm64`. */
+function openBed(): ImageBed {
+  const bed = openImageBed();
+  bed.registry.platforms = (image) =>
+    (image.split(":")[1] ?? "").split("-").map((architecture) => ({ os: "linux", architecture }));
+  return bed;
+}
+
+function templated(
+  type: ResourceType,
+  name: string,
+  ...images: readonly string[]
+): readonly [ResourceType, KubeObject] {
+  const containers = images.map((image) => ({ name: "c", image: `${HOST}/${image}` }));
+  const spec = { template: { spec: { containers } } };
+  return [type, { kind: type.kind, metadata: { name, namespace: "shop" }, spec }];
+}
+
+function clusterOf(objects: readonly (readonly [ResourceType, KubeObject])[]): MemoryCluster {
+  const cluster = new MemoryCluster();
+  for (const [type, object] of objects) cluster.put(type, object);
+  return cluster;
+}
+
+const SHOP = [
+  templated(Resource.deployments, "web", "web:amd64-arm64"),
+  templated(Resource.statefulSets, "store", "web:amd64-arm64", "store:amd64"),
+  templated(Resource.daemonSets, "agent", "agent:amd64-arm64"),
+] as const;
+
+async function run(
+  cluster: MemoryCluster,
+  given: Partial<ReportOptions> & { readonly bed?: ImageBed; readonly before?: (call: MemoryCall) => void } = {},
+): Promise<{ readonly code: number; readonly said: Said }> {
+  const { bed = openBed(), before, ...options } = given;
+  const { terminal, said } = recordingTerminal({ color: false });
+  const { signal } = new AbortController();
+  const deps = { api: cluster.client(before), terminal, clock: bed.clock, images: bed.images, signal };
+  let isOver = false;
+  const printed = printReport({ output: "table", ...options }, deps).finally(() => isOver = true);
+  for (let turns = 0; !isOver && turns < 1_000; turns++) await bed.clock.advance(1_000);
+  return { code: await printed, said };
+}
+
+Deno.test("runReport() prints totals, images and workloads", async () => {
+  const { code, said } = await run(clusterOf(SHOP));
+  assert.equal(code, 0);
+  assert.equal(
+    said.out,
+    `\
+ARCHITECTURE   WORKLOADS THAT RUN   BLOCKED   UNKNOWN
+amd64          3                    0         0
+arm64          2                    1         0
+ppc64le        0                    3         0
+s390x          0                    3         0
+
+IMAGE                                ARCHITECTURES   WORKLOADS
+registry.example/agent:amd64-arm64   amd64, arm64    1
+registry.example/store:amd64         amd64           1
+registry.example/web:amd64-arm64     amd64, arm64    2
+
+WORKLOAD                 RUNS ON
+DaemonSet shop/agent     amd64, arm64
+Deployment shop/web      amd64, arm64
+StatefulSet shop/store   amd64
+`,
+  );
+});
+
+Deno.test("runReport() --arch lists what blocks an architecture, a lying image among it, and exits 1; 0 where all run", async () => {
+  const bed = openBed();
+  const image = `${HOST}/agent:amd64-arm64`;
+  const record = {
+    digest: bed.registry.digestOf(image),
+    architecture: "arm64",
+    namespace: "shop",
+    reportedBy: "shop",
+    image,
+    atMs: bed.clock.nowMs(),
+  };
+  const cluster = clusterOf(SHOP);
+  // All images of the bed have one digest until they are pushed: this one gets its own.
+  const digest = bed.registry.push(image);
+  const object = buildFailedImage({ ...record, digest }, "archway-system") ?? assert.fail("no record");
+  cluster.put(Resource.enoexecEvents, object);
+  const { code, said } = await run(cluster, { bed, arch: "arm64" });
+  assert.equal(code, 1);
+  assert.equal(
+    said.out,
+    `\
+WORKLOAD                 ARM64     WHY
+DaemonSet shop/agent     blocked   registry.example/agent:amd64-arm64 claims arm64, but its program has failed there
+StatefulSet shop/store   blocked   registry.example/store:amd64 has amd64
+
+2 of 3 workloads do not run on arm64.
+`,
+  );
+  assert.deepEqual((await run(cluster, { arch: "amd64" })).said.out, "All 3 workloads run on amd64.\n");
+  assert.equal((await run(cluster, { arch: "amd64" })).code, 0);
+});
+
+Deno.test("runReport() gives the same as JSON and YAML, of one namespace where it is named", async () => {
+  const [web = assert.fail()] = SHOP;
+  const other = { ...web[1], metadata: { name: "web", namespace: "other" } };
+  const cluster = clusterOf([...SHOP, [Resource.deployments, other]]);
+  const options = { arch: "arm64", podNamespace: "shop" } as const;
+  const document = JSON.parse((await run(cluster, { ...options, output: "json" })).said.out);
+  assert.deepEqual(parseYaml((await run(cluster, { ...options, output: "yaml" })).said.out), document);
+  assert.deepEqual(Object.keys(document), [
+    "architecture",
+    "complete",
+    "unread",
+    "totals",
+    "images",
+    "workloads",
+    "blocked",
+  ]);
+  assert.equal(document.workloads.length, 3);
+  assert.deepEqual(document.blocked, [{
+    kind: "StatefulSet",
+    namespace: "shop",
+    name: "store",
+    verdict: "blocked",
+    blockers: [{ kind: "lacking", image: `${HOST}/store:amd64`, architectures: ["amd64"] }],
+  }]);
+});
+
+Deno.test("runReport() asks for each image once, whatever number of workloads and pods name it", async () => {
+  const bed = openBed();
+  const many = Array.from({ length: 50 }, (_, at) => templated(Resource.deployments, `web-${at}`, "web:amd64"));
+  await run(clusterOf(many), { bed });
+  assert.equal(bed.registry.reads.length, 1);
+});
+
+Deno.test("runReport() tries again where a registry is busy, and says of what nothing is known", async () => {
+  const bed = openBed();
+  bed.registry.failure = { kind: "transient", reason: "ServerError", message: "busy" };
+  const { code, said } = await run(clusterOf(SHOP.slice(0, 1)), { bed, arch: "arm64" });
+  assert.equal(code, 1);
+  assert.match(said.out, /Deployment shop\/web +unknown +\S+ could not be inspected \(ServerError\)/);
+  assert.match(said.out, /\n0 of 1 workloads do not run on arm64; of 1 it is not known\.\n$/);
+  assert.equal(bed.registry.reads.length, 3);
+});
+
+Deno.test("runReport() leaves out kinds that may not be listed, says so, and is then no yes", async () => {
+  const { code, said } = await run(clusterOf(SHOP), {
+    arch: "amd64",
+    before: ({ verb, plural }) => {
+      if (verb === "list" && plural === "cronjobs") {
+        throw new ApiError("forbidden", { status: 403, reason: "Forbidden" });
+      }
+    },
+  });
+  assert.deepEqual([code, said.out], [1, "All 3 workloads run on amd64.\n"]);
+  assert.equal(said.err, "archway: Cannot list cronjobs: the report leaves them out.\n");
+  assert.match((await run(new MemoryCluster())).said.out, /^No workload was found\.\n$/);
+});
