@@ -89,10 +89,15 @@ type Decoded = z.output<typeof SCHEMA>;
 export function parseOperatorConfig(text: string): ConfigReading {
   const tree = parseYaml(text);
   if (tree.kind === "broken") return { kind: "invalid", problems: [`${CONFIG_KEY} is not YAML: ${tree.why}`] };
-  const decoded = SCHEMA.safeParse(tree.value ?? {});
+  return decodeOperatorConfig(tree.value);
+}
+
+/** Decodes the tree of a text; null or undefined is an empty one. */
+export function decodeOperatorConfig(tree: unknown): ConfigReading {
+  const decoded = SCHEMA.safeParse(tree ?? {});
   const problems = [
     ...(decoded.success ? [] : decoded.error.issues.map(({ path, message }) => describe(path, message))),
-    ...sourceProblems(objectAt(tree.value, "configManager")),
+    ...sourceProblems(objectAt(tree, "configManager")),
   ];
   if (!decoded.success || problems.length > 0) return { kind: "invalid", problems };
   return { kind: "valid", config: shape(decoded.data), warnings: sourceWarnings(decoded.data) };

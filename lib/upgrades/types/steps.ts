@@ -13,6 +13,8 @@ export interface PlanFinding {
 
 /** What a step adds to the status beside its condition. */
 export interface StepRecord {
+  /** The nodes have begun to be upgraded, or all of them are; each is stamped once. */
+  readonly workers?: "started" | "finished" | undefined;
   readonly baseline?: Baseline | undefined;
   readonly finding?: PlanFinding | undefined;
 }
