@@ -1,0 +1,31 @@
+// Phase Upgraded: how it went is reported.
+import type { ReconcileEnd } from "../types/steps.ts";
+import { apply, failed, type Part, read, settled, type Turn } from "./turn.ts";
+
+/** Reports which alerts fired between the start and the end. */
+export function* reconcileUpgraded({ entry }: Turn): Part<ReconcileEnd> {
+  const { alertsDuring } = yield* read(["alertsDuring"]);
+  if (alertsDuring?.kind !== "observed") {
+    return failed(`Cannot read the alerts during the upgrade: ${alertsDuring?.why ?? "no answer"}`);
+  }
+  const { version, precedingVersion } = entry;
+  const failure = yield* apply([{
+    kind: "setMetric",
+    metric: "upgradeoperator_upgrade_result",
+    labels: {
+      preceding_version: precedingVersion,
+      stream: streamOf(precedingVersion, version),
+      version,
+      alerts: alertsDuring.value.join(","),
+    },
+    value: alertsDuring.value.length === 0 ? 1 : 0,
+  }]);
+  return failure === undefined ? settled() : failed(failure);
+}
+
+/** `y` when the minor version changed, `z` when it did not; the major one is not looked at. */
+export function streamOf(from: string, to: string): "y" | "z" | "unknown" {
+  const [before, after] = [from, to].map((version) => /^\d+\.(\d+)\.\d+/.exec(version)?.[1]);
+  if (before === undefined || after === undefined) return "unknown";
+  return before === after ? "z" : "y";
+}

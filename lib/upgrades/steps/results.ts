@@ -1,0 +1,84 @@
+// Answers of steps, and what several steps have in common.
+import { isCommenced } from "../release/target.ts";
+import { isStepDone } from "../record.ts";
+import type { Effect } from "../types/effects.ts";
+import type { Observed, Reading, Readings } from "../types/observed.ts";
+import type { Step, StepRecord, StepResult } from "../types/steps.ts";
+
+/** The step is complete once its effects are carried out. */
+export function done(effects: readonly Effect[] = [], record: StepRecord | undefined = undefined): StepResult {
+  return { kind: "done", effects, record };
+}
+
+/** The step is not complete. */
+export function wait(
+  message: string,
+  effects: readonly Effect[] = [],
+  record: StepRecord | undefined = undefined,
+): StepResult {
+  return { kind: "wait", message, effects, record };
+}
+
+/** The step cannot be completed as things are; it is tried again all the same. */
+export function fail(message: string, effects: readonly Effect[] = []): StepResult {
+  return { kind: "fail", message, effects };
+}
+
+/** Decides by something that was read; what could not be read fails the step. */
+export function withReading<Name extends Reading>(
+  observed: Observed,
+  name: Name,
+  decide: (value: Readings[Name]) => StepResult,
+): StepResult {
+  const reading = observed.read[name];
+  if (reading?.kind === "observed") return decide(reading.value);
+  return fail(`Cannot read ${WORDS[name]}: ${reading?.why ?? "it was not asked for"}`);
+}
+
+/** Whether the ClusterVersion was asked for the target. */
+export function hasCommenced({ plan, clusterVersion }: Observed): boolean {
+  return isCommenced(plan.spec.desired, clusterVersion);
+}
+
+/** A step that is over once the ClusterVersion was asked for the target. */
+export function untilCommenced(step: Step): Step {
+  return skipWhen(hasCommenced, step);
+}
+
+/** A step that is not decided again when it was completed. */
+export function once(step: Step): Step {
+  return skipWhen(({ history }) => isStepDone(history, step.id), step);
+}
+
+/** A step that is complete by itself when something holds. */
+export function skipWhen(holds: (observed: Observed) => boolean, step: Step): Step {
+  return {
+    id: step.id,
+    reads: (observed) => holds(observed) ? [] : step.reads(observed),
+    decide: (observed, nowMs) => holds(observed) ? done() : step.decide(observed, nowMs),
+  };
+}
+
+/** For the labels that gauges of one target carry. */
+export function versionLabel({ history }: Observed): Readonly<Record<string, string>> {
+  return { version: history.version };
+}
+
+const WORDS: Readonly<Record<Reading, string>> = {
+  clusterOperators: "the ClusterOperators",
+  pools: "the MachineConfigPools",
+  poolImages: "the MachineConfigPools and their images",
+  controlPlaneArchitectures: "the architectures of the control plane nodes",
+  silences: "the silences of Alertmanager",
+  capacity: "the temporary workers",
+  capacityLeft: "the temporary workers",
+  health: "the health of the cluster",
+  healthAfter: "the health of the cluster",
+  dependencies: "the services that the upgrade depends on",
+  payload: "the release payload",
+  graph: "the update graph",
+  policy: "the policy source",
+  smoke: "the MachineSet of the other architecture",
+  advisories: "the settings of images",
+  alertsDuring: "the alerts during the upgrade",
+};
