@@ -88,6 +88,7 @@ export function renderWelcome(
   { apiUrl, registryHost, dashboardUrl, kubeconfig, authority, archway, sample }: Welcome,
 ): string {
   const kubectl = `kubectl --kubeconfig ${kubeconfig}`;
+  const registry = `--registry ${registryHost} --registry-ca ${authority}`;
   const image = `${registryHost}/demo/edge:v1`;
   return [
     `API server   ${apiUrl}`,
@@ -97,7 +98,8 @@ export function renderWelcome(
     "",
     "Try:",
     `  ${archway} explain --kubeconfig ${kubeconfig} ${SAMPLE_NAMESPACE}/${sample}`,
-    `  ${archway} inspect --registry ${registryHost} --registry-ca ${authority} ${image}`,
+    `  ${archway} inspect ${registry} ${image}`,
+    `  ${archway} report --arch arm64 --kubeconfig ${kubeconfig} ${registry}`,
     `  ${kubectl} get pods -o wide -w`,
     `  ${kubectl} get events`,
     `  ${kubectl} run hello --image=${image}`,

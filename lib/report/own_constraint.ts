@@ -1,7 +1,7 @@
 // The architectures that a workload allows itself, by its nodeSelector and its required node affinity.
-import { entryOf, type JsonObject, listAt, textAt } from "../json.ts";
+import { entryOf, type JsonObject, textAt } from "../json.ts";
 import { NODE_ARCH_LABEL } from "../names.ts";
-import { expressionsOf } from "../placement/patch/constraints.ts";
+import { expressionsOf, holdsForLabel } from "../placement/patch/constraints.ts";
 import { ownRequirement } from "../placement/patch/own_terms.ts";
 import type { PodView } from "../placement/types.ts";
 
@@ -25,19 +25,7 @@ export function ownConstraint(pod: PodView, candidates: readonly string[]): read
 
 /** Terms are alternatives; the expressions of one hold together. Expressions about other labels exclude no architecture. */
 function allows(term: JsonObject, architecture: string): boolean {
-  return expressionsOf(term).filter(isAboutArchitecture).every((expression) => {
-    const isNamed = (listAt(expression, "values") ?? []).includes(architecture);
-    switch (textAt(expression, "operator")) {
-      case "In":
-        return isNamed;
-      case "NotIn":
-        return !isNamed;
-      case "DoesNotExist":
-        return false;
-      default:
-        return true;
-    }
-  });
+  return expressionsOf(term).filter(isAboutArchitecture).every((expression) => holdsForLabel(expression, architecture));
 }
 
 function isAboutArchitecture(expression: unknown): boolean {

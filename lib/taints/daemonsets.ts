@@ -1,6 +1,7 @@
 // DaemonSets that a taint would keep from a node: their controller looks at the tolerations of the template, never at those
 // of the pods that it has made before.
-import { entryOf, listAt, memberOf, textAt } from "../json.ts";
+import { entryOf, listAt, textAt } from "../json.ts";
+import { holdsForLabel } from "../placement/patch/constraints.ts";
 import { tolerates } from "./tolerations.ts";
 import type { TaintDaemonSet, TaintNode, TaintRule } from "./types.ts";
 
@@ -20,21 +21,7 @@ function wantsNode({ nodeSelector, terms }: TaintDaemonSet, { labels }: TaintNod
 
 /** Fields and operators that are not evaluated here count as matching: a node too many waits, none too few. */
 function matchesTerm(term: unknown, labels: Readonly<Record<string, string>>): boolean {
-  return (listAt(term, "matchExpressions") ?? []).every((expression) => {
-    const value = entryOf(labels, textAt(expression, "key"));
-    const values = memberOf(expression, "values");
-    const isNamed = value !== undefined && Array.isArray(values) && values.includes(value);
-    switch (textAt(expression, "operator")) {
-      case "In":
-        return isNamed;
-      case "NotIn":
-        return !isNamed;
-      case "Exists":
-        return value !== undefined;
-      case "DoesNotExist":
-        return value === undefined;
-      default:
-        return true;
-    }
-  });
+  return (listAt(term, "matchExpressions") ?? []).every((expression) =>
+    holdsForLabel(expression, entryOf(labels, textAt(expression, "key")))
+  );
 }

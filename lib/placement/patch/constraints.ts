@@ -43,6 +43,23 @@ export function preferredArchitectures(terms: readonly JsonObject[]): readonly s
     .filter((value) => typeof value === "string");
 }
 
+/** Whether an expression of a term holds for the value of its label; undefined: a node without the label. Gt and Lt do. */
+export function holdsForLabel(expression: unknown, value: string | undefined): boolean {
+  const isNamed = value !== undefined && (listAt(expression, "values") ?? []).includes(value);
+  switch (textAt(expression, "operator")) {
+    case "In":
+      return isNamed;
+    case "NotIn":
+      return !isNamed;
+    case "Exists":
+      return value !== undefined;
+    case "DoesNotExist":
+      return value === undefined;
+    default:
+      return true;
+  }
+}
+
 /** The expressions of a term or preference; a malformed list reads as empty. */
 export function expressionsOf(term: JsonObject): readonly unknown[] {
   return listAt(term, "matchExpressions") ?? [];

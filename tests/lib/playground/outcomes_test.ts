@@ -137,4 +137,5 @@ Deno.test("renderWelcome() names every address and commands that use the kubecon
   assert.ok(text.includes("kubectl --kubeconfig /c get pods -o wide -w"));
   assert.ok(text.includes("deno run -A main.ts explain --kubeconfig /c demo/arm64-only\n"));
   assert.ok(text.includes("deno run -A main.ts inspect --registry b:1 --registry-ca /e b:1/demo/edge:v1\n"));
+  assert.ok(text.includes("deno run -A main.ts report --arch arm64 --kubeconfig /c --registry b:1 --registry-ca /e\n"));
 });
