@@ -2,7 +2,6 @@
 // that is not known is a problem, and all problems are reported together.
 import { parse } from "yaml";
 import * as z from "zod";
-import { parseDuration } from "../duration.ts";
 
 /** A setting of the file: what it is for, and what holds without it. */
 export interface FileSetting {
@@ -10,18 +9,10 @@ export interface FileSetting {
   /** Shown in the documentation. */
   readonly example: string;
   readonly help: string;
-  /** The default as it would be written, where it is parsed into something else. */
-  readonly fallback?: string;
 }
 
 const count = z.int({ error: "is not a whole number" }).positive("is not above zero");
 const path = z.string({ error: "is not a path" }).min(1).optional();
-const duration = z.string({ error: "is not a duration like 30s, 5m or 1h30m" }).transform((text, context): number => {
-  const ms = parseDuration(text);
-  if (ms !== undefined && ms > 0) return ms;
-  context.addIssue({ code: "custom", message: "is not a duration like 30s, 5m or 1h30m" });
-  return z.NEVER;
-});
 const texts = z.array(z.string().min(1), { error: "is not a list of texts" });
 
 /** The file's settings in their types; each has a default. */
@@ -32,11 +23,11 @@ export const FileSchema = z.strictObject({
   registriesConfDir: path,
   hostsDir: path,
   rancherRegistries: path,
+  policy: path,
   credentialProviderConfig: path,
   credentialProviderBinDir: path,
   webhookClientCa: path,
   archTaint: z.string({ error: "is not a text" }).min(1).default("archaware"),
-  taintsFailOpenAfter: duration.prefault("5m"),
   webhookService: z.string({ error: "is not a name" }).min(1).default("archway-webhook"),
   cacheEntries: count.default(10_000),
   workers: count.default(32),
@@ -70,6 +61,11 @@ export const FILE_SETTINGS: readonly FileSetting[] = [
   { key: "hostsDir", example: "/etc/containerd/certs.d", help: "Folder with hosts.toml files of containerd." },
   { key: "rancherRegistries", example: "/etc/rancher/k3s/registries.yaml", help: "registries.yaml of k3s or RKE2." },
   {
+    key: "policy",
+    example: "/etc/archway/policy.json",
+    help: "policy.json of the node's runtime; without it /etc/containers/policy.json if there.",
+  },
+  {
     key: "credentialProviderConfig",
     example: "/etc/archway/credential-providers.yaml",
     help: "Configuration of the kubelet's credential provider plugins.",
@@ -81,12 +77,6 @@ export const FILE_SETTINGS: readonly FileSetting[] = [
     help:
       "The taint of --arch-taints, as `KEY=arch[:EFFECT]` or a preset: archaware (supported-arch), gke, ack (never put " +
       "on nodes by Archway).",
-  },
-  {
-    key: "taintsFailOpenAfter",
-    example: "10m",
-    fallback: "5m",
-    help: "Lift the taints of --arch-taints after so long without a leader.",
   },
   { key: "cacheEntries", example: "50000", help: "Images kept in memory." },
   { key: "workers", example: "8", help: "Pods decided at the same time." },

@@ -157,6 +157,10 @@ export const FLAGS: readonly Flag[] = [
     choices: ["manage", "off"],
     fallback: "off",
   },
+  {
+    ...flag("taints-fail-open-after", "duration", SERVE, "Lift those taints after so long without a leader."),
+    fallback: "5m",
+  },
   flag("live-architectures", "switch", SERVE, "Narrow to architectures that nodes have or can be made with."),
   {
     ...flag("daemonsets", "choice", SERVE, "What to do with DaemonSet pods."),
@@ -211,7 +215,6 @@ export const FLAGS: readonly Flag[] = [
     "FILE",
   ),
   flag("certs-dir", "text", REGISTRY, "certs.d tree with CAs and client certificates by host.", "DIR"),
-  flag("policy", "text", REGISTRY, "policy.json; default /etc/containers/policy.json if there.", "FILE"),
   flag("docker-config", "text", REGISTRY, "docker config.json with auths and credential helpers.", "FILE"),
   {
     ...flag(

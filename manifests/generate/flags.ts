@@ -33,9 +33,7 @@ function renderFlagTable(): string {
 /** The settings of the file, and a file with all of them. */
 function renderFileTable(): string {
   const defaults: Readonly<Record<string, unknown>> = FileSchema.parse({});
-  const rows = FILE_SETTINGS.map(({ key, help, fallback }) =>
-    `| \`${key}\` | ${renderDefault(fallback ?? defaults[key])} | ${cell(help)} |`
-  );
+  const rows = FILE_SETTINGS.map(({ key, help }) => `| \`${key}\` | ${renderDefault(defaults[key])} | ${cell(help)} |`);
   const example = FILE_SETTINGS.map(({ key, example }) => `${key}: ${example}`);
   return ["| Key | Default | Meaning |", "| --- | --- | --- |", ...rows, "", "```yaml", ...example, "```"].join("\n");
 }

@@ -145,10 +145,7 @@ async function otherPods({ controlPlane }: WalkBed): Promise<void> {
 Deno.test("taints: without a leader a replica lifts them and says so; they come back in phases", async () => {
   await using bed = await openTaintBed();
   const { controlPlane } = bed;
-  const file = await Deno.makeTempFile({ suffix: ".yaml" });
-  await Deno.writeTextFile(file, "taintsFailOpenAfter: 5s\n");
-  await startTainting(bed, { args: [`--config=${file}`] });
-  await Deno.remove(file);
+  await startTainting(bed, { args: ["--taints-fail-open-after=5s"] });
   const role = "/apis/rbac.authorization.k8s.io/v1/namespaces/archway-system/roles/archway-election";
   const { rules } = Object((await controlPlane.request("GET", role)).body);
   const setRules = async (value: unknown): Promise<void> => {

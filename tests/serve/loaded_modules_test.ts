@@ -11,7 +11,7 @@ const ROOT = new URL("../../", import.meta.url);
 const ENTRIES = ["main.ts", "serve/serve.ts", "lib/k8s/cluster_access.ts", "lib/placement/config/options.ts"];
 
 /** Bounds with room for growth: a doubling fails. Files and bytes of Archway's own code. */
-const MAX_FILES = 300;
+const MAX_FILES = 320;
 const MAX_BYTES = 1_500_000;
 /** Packages that serve needs. Each costs start time and memory on every replica: adding one is a decision. */
 const PACKAGES = [

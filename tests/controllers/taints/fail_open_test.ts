@@ -1,4 +1,4 @@
-// Lifting the taints without a leader (`taintsFailOpenAfter`): only when the silence is proven, and only our taint.
+// Lifting the taints without a leader (`--taints-fail-open-after`): only when the silence is proven, and only our taint.
 import assert from "node:assert/strict";
 import { type FailOpenDeps, watchLeaderSilence } from "../../../controllers/taints/fail_open.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";

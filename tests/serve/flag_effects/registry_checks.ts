@@ -111,13 +111,6 @@ export const REGISTRY_FLAGS: Checks = {
   "registries-conf": mirrors(({ folder, registry }) =>
     serveConfig(`--registries-conf=${folder.write("registries.conf", registriesConf(registry))}`)
   ),
-  "policy": () =>
-    withRegistry(async ({ folder, registry, image }) => {
-      const policy = folder.write("policy.json", JSON.stringify({ default: [{ type: "reject" }] }));
-      const config = serveConfig(`--insecure-registry=${registry.host}`, `--policy=${policy}`);
-      assert.equal(reasonOf(await inspectBy(config, image)), "Blocked");
-      assert.deepEqual(registry.requests, []);
-    }),
   "docker-config": () =>
     opensPrivate(({ folder, registry }) => {
       const text = JSON.stringify({ auths: { [registry.host]: { auth: AUTH } } });
@@ -190,6 +183,19 @@ export const REGISTRY_SETTINGS: Checks = {
     const text = JSON.stringify({ mirrors: { "quay.io": { endpoint: [`http://${registry.host}`] } } });
     return fileConfig(`rancherRegistries: ${folder.write("registries.yaml", text)}`);
   }),
+  policy: () =>
+    withRegistry(async ({ folder, registry, image }) => {
+      const host = registry.host;
+      const rejecting = JSON.stringify({
+        default: [{ type: "insecureAcceptAnything" }],
+        transports: { docker: { [host]: [{ type: "reject" }] } },
+      });
+      const policy = folder.write("policy.json", rejecting);
+      assert.equal(reasonOf(await inspectBy(serveConfig(`--insecure-registry=${host}`), image)), undefined);
+      const before = registry.requests.length;
+      assert.equal(reasonOf(await inspectBy(fileConfig(`policy: ${policy}`), image)), "Blocked");
+      assert.equal(registry.requests.length, before);
+    }),
   credentialProviderConfig: plugins,
   credentialProviderBinDir: plugins,
   registriesConfDir: mirrors(({ folder, registry }) => {

@@ -12,6 +12,13 @@ export const TAINT_FLAGS: Checks = {
     assert.deepEqual(ownTaintRule(config), { key: "supported-arch", effect: "NoSchedule" });
     assert.equal(settingsOf(config).ownTaints.length, 1);
   },
+  "taints-fail-open-after": () => {
+    const after = (...flags: readonly string[]): string => {
+      const { taintsFailOpenAfter: afterMs } = serveConfig("--arch-taints=manage", ...flags);
+      return decideFailOpen({ isLeader: false, silentForMs: 30_000, provenForMs: 20_000, afterMs }).kind;
+    };
+    assert.deepEqual([after(), after("--taints-fail-open-after=30s")], ["closed", "lift"]);
+  },
 };
 
 /** Of the file. */
@@ -23,12 +30,5 @@ export const TAINT_SETTINGS: Checks = {
       effect: "NoExecute",
     });
     assert.equal(ruleOf("archTaint: gke\n"), undefined);
-  },
-  taintsFailOpenAfter: () => {
-    const after = (text: string): string => {
-      const { taintsFailOpenAfter: afterMs } = fileConfig(text);
-      return decideFailOpen({ isLeader: false, silentForMs: 30_000, provenForMs: 20_000, afterMs }).kind;
-    };
-    assert.deepEqual([after("{}"), after("taintsFailOpenAfter: 30s")], ["closed", "lift"]);
   },
 };
