@@ -1,0 +1,51 @@
+// The queries on alerts, as PromQL. Pure. Names come from a ConfigMap: each is quoted, so that it stays one value.
+
+/** Alerts and namespaces that do not count. */
+export interface IgnoredAlerts {
+  readonly ignoredCriticals: readonly string[];
+  readonly ignoredNamespaces: readonly string[];
+}
+
+/** The time that an upgrade took, ms since the epoch. */
+export interface Interval {
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+/** The alerts that page somebody about an upgrade. */
+export const PAGING_ALERTS = [
+  "UpgradeConfigValidationFailedSRE",
+  "UpgradeClusterCheckFailedSRE",
+  "UpgradeControlPlaneUpgradeTimeoutSRE",
+  "UpgradeNodeUpgradeTimeoutSRE",
+  "UpgradeNodeDrainFailedSRE",
+] as const;
+
+const PLATFORM = "^openshift.*|^kube-.*|^default$";
+
+/** Critical alerts of the platform that fire now, without those that are ignored. */
+export function criticalAlertsQuery({ ignoredCriticals, ignoredNamespaces }: IgnoredAlerts): string {
+  const clauses = [
+    'alertstate="firing"',
+    'severity="critical"',
+    `namespace=~"${PLATFORM}"`,
+    ...ignoredNamespaces.map((name) => `namespace!=${quoted(name)}`),
+    ...ignoredCriticals.map((name) => `alertname!=${quoted(name)}`),
+  ];
+  return `ALERTS{${clauses.join(",")}}`;
+}
+
+/** The paging alerts that fired at any time in the interval, seen from now. Undefined when the interval is empty. */
+export function pagingAlertsQuery({ startMs, endMs }: Interval, nowMs: number): string | undefined {
+  const seconds = Math.ceil((endMs - startMs) / 1_000);
+  if (!(seconds > 0)) return undefined;
+  const sinceEnd = Math.max(0, Math.floor((nowMs - endMs) / 1_000));
+  const offset = sinceEnd === 0 ? "" : ` offset ${sinceEnd}s`;
+  const names = PAGING_ALERTS.join("|");
+  return `sum by (alertname) (max_over_time(ALERTS{alertstate="firing",severity="critical",alertname=~"${names}"}` +
+    `[${seconds}s]${offset}))`;
+}
+
+function quoted(text: string): string {
+  return `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n")}"`;
+}

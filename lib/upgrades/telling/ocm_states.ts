@@ -1,0 +1,71 @@
+// States of an upgrade in the words of the cluster manager (OCM), and which may follow which. Pure.
+import type { NotificationState } from "../types/plan.ts";
+
+/** What a policy's state says, read back. */
+export type PolicyState =
+  | "Pending"
+  | "Started"
+  | "Completed"
+  | "Delayed"
+  | "Failed"
+  | "Cancelled"
+  | "Scheduled"
+  | "Skipped";
+
+/** A state as the manager stores it. */
+export interface StoredState {
+  readonly value: string;
+  readonly description: string;
+}
+
+const VALUES: Readonly<Partial<Record<NotificationState, string>>> = {
+  StateStarted: "started",
+  StateCompleted: "completed",
+  StateDelayed: "delayed",
+  StateFailed: "failed",
+  // The manager has no words of their own for these.
+  StateScaleSkipped: "delayed",
+  StateSkipped: "delayed",
+};
+
+const STATES: Readonly<Record<string, PolicyState>> = {
+  pending: "Pending",
+  started: "Started",
+  failed: "Failed",
+  completed: "Completed",
+  cancelled: "Cancelled",
+  scheduled: "Scheduled",
+};
+
+/** The word for a state; undefined where the manager is not told of it. */
+export function valueOf(state: NotificationState): string | undefined {
+  return Object.hasOwn(VALUES, state) ? VALUES[state] : undefined;
+}
+
+/** The state behind a stored word; undefined for a word that is none of ours. */
+export function stateOf({ value, description }: StoredState): PolicyState | undefined {
+  if (value === "delayed") return /retry/i.test(description) ? "Delayed" : "Skipped";
+  return Object.hasOwn(STATES, value) ? STATES[value] : undefined;
+}
+
+/**
+ * What may follow. `delayed` is stored for being delayed and for skipping capacity alike, and cannot always be told apart when it
+ * is read back: a delay may follow either.
+ */
+const FOLLOWING: Readonly<Record<PolicyState, readonly NotificationState[]>> = {
+  Scheduled: ["StateStarted"],
+  Started: ["StateScaleSkipped", "StateSkipped", "StateDelayed", "StateCompleted", "StateFailed"],
+  Delayed: ["StateCompleted", "StateFailed", "StateSkipped"],
+  Skipped: ["StateDelayed", "StateSkipped", "StateCompleted", "StateFailed"],
+  Pending: [],
+  Completed: [],
+  Failed: [],
+  Cancelled: [],
+};
+
+/** Whether the manager may be told of a state after the stored one. */
+export function mayFollow(stored: StoredState, next: NotificationState): boolean {
+  const from = stateOf(stored);
+  const isSameWords = stored.value === valueOf(next);
+  return from !== undefined && FOLLOWING[from].includes(next) && !(isSameWords && from === "Started");
+}
