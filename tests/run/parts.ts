@@ -37,6 +37,7 @@ const TOOLS = [
     "tests/browser",
     "tests/hostile",
     "tests/lib/playground/kubectl_test.ts",
+    "tests/monitoring",
     "tests/tls",
   ],
   ...["bundle", "helm", "image", "kustomize"].map((name) => `tests/manifests/${name}_test.ts`),

@@ -15,6 +15,8 @@ const NEEDS = {
   denokv: () => findBuiltDenokv() !== undefined || isOnPath("cargo"),
   go: () => isOnPath("go"),
   buildah: () => isOnPath("buildah"),
+  alertmanager: () => isOnPath("prometheus-alertmanager"),
+  prometheus: () => isOnPath("prometheus"),
   /** Mounts, mount namespaces and chroot. */
   root: () => Deno.uid() === 0 && hasSystemAdministration(),
   /** Kubelets with containers: see tests/node. */

@@ -1,0 +1,46 @@
+// The metrics of the Deployment Validation Operator, as far as they name PodDisruptionBudgets. They need no login; the
+// cluster's pull secret, which the original sends there in the clear, stays here.
+import * as z from "zod";
+import type { ReadApi } from "../../k8s/api.ts";
+import { readOptional } from "../../k8s/read_optional.ts";
+import { Resource } from "../../k8s/types.ts";
+import { errorText } from "../../log.ts";
+import type { DeploymentFindings } from "../../upgrades/health/checks.ts";
+import { hasBudgetFindings } from "../../upgrades/health/budgets.ts";
+import { Upstream, type UpstreamOptions } from "../http/upstream.ts";
+import { fixedEndpoint } from "../http/fixed_endpoint.ts";
+
+/** What reading takes. */
+export type FindingsDeps = Omit<UpstreamOptions, "server" | "source"> & {
+  readonly api: ReadApi;
+  /** The address of the Service; absent: as the cluster names it. */
+  readonly urlOf?: ((port: number) => string) | undefined;
+};
+
+const NAMESPACE = "openshift-deployment-validation-operator";
+const NAME = "deployment-validation-operator-metrics";
+const PORT_NAME = "http-metrics";
+const Service = z.object({
+  spec: z.object({ ports: z.array(z.object({ name: z.string().optional(), port: z.int() })) }),
+});
+
+/** Reads them now. Rejects only with the signal's reason. */
+export async function readDeploymentFindings(deps: FindingsDeps, signal: AbortSignal): Promise<DeploymentFindings> {
+  const { urlOf = (port) => `http://${NAME}.${NAMESPACE}.svc:${port}`, ...options } = deps;
+  try {
+    const target = { type: Resource.services, namespace: NAMESPACE, name: NAME, signal };
+    const service = Service.safeParse(await readOptional(deps.api, target));
+    const port = service.data?.spec.ports.find(({ name }) => name === PORT_NAME)?.port;
+    if (port === undefined) return { kind: "absent" };
+    const source = fixedEndpoint({ baseUrl: urlOf(port), caCerts: [] });
+    using upstream = new Upstream({ ...options, server: "the Deployment Validation Operator", source });
+    const { text } = await upstream.send(
+      { method: "GET", path: "/metrics", headers: { accept: "text/plain" } },
+      signal,
+    );
+    return { kind: "observed", value: hasBudgetFindings(text) };
+  } catch (error) {
+    signal.throwIfAborted();
+    return { kind: "unknown", why: errorText(error) };
+  }
+}

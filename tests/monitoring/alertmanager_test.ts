@@ -1,0 +1,174 @@
+// Silences in a real Alertmanager, by the decisions on maintenance windows.
+import assert from "node:assert/strict";
+import { systemClock } from "../../lib/clock.ts";
+import { SILENCE_AUTHOR } from "../../lib/upgrades/windows.ts";
+import { closeWindows, isAnyActive, openControlPlaneWindow, openWorkerWindow } from "../../lib/upgrades/windows.ts";
+import type { Effect } from "../../lib/upgrades/types/effects.ts";
+import { fixedEndpoint } from "../../lib/upgrading/http/fixed_endpoint.ts";
+import { Upstream } from "../../lib/upgrading/http/upstream.ts";
+import { openSilenceStore, type SilenceStore } from "../../lib/upgrading/monitoring/silences.ts";
+import { waitUntil } from "../cluster/support/wait.ts";
+import { lacks } from "../support/needs.ts";
+import { type MonitoringServer, startAlertmanager } from "./support.ts";
+
+const SIGNAL = new AbortController().signal;
+const HOUR_MS = 3_600_000;
+const LIMITS = { timeoutMs: 30_000, maxBytes: 1024 * 1024 };
+
+function open({ endpoint }: MonitoringServer): { readonly upstream: Upstream; readonly store: SilenceStore } {
+  const source = fixedEndpoint(endpoint);
+  const options = { server: "Alertmanager", source, limits: LIMITS, userAgent: "archway-test", clock: systemClock };
+  const upstream = new Upstream(options);
+  return { upstream, store: openSilenceStore({ upstream, clock: systemClock }) };
+}
+
+async function carryOut(store: SilenceStore, effects: readonly Effect[]): Promise<number> {
+  for (const effect of effects) {
+    if (effect.kind === "createSilence") await store.create(effect.silence, SIGNAL);
+    else if (effect.kind === "endSilence") await store.end(effect.id, SIGNAL);
+    else assert.fail(effect.kind);
+  }
+  return effects.length;
+}
+
+async function comments(store: SilenceStore): Promise<readonly string[]> {
+  return (await store.list(SIGNAL)).map(({ comment }) => comment).toSorted();
+}
+
+/** All members as Alertmanager itself tells them. */
+async function rawSilences(upstream: Upstream): Promise<readonly Record<string, unknown>[]> {
+  return JSON.parse((await upstream.send({ method: "GET", path: "/api/v2/silences" }, SIGNAL)).text);
+}
+
+const PLAN = { version: "4.16.3", criticals: ["etcdMembersDown", "ClusterOperatorDown"] };
+const ALL = `Silence for OSD control plane upgrade to version 4.16.3`;
+const CRITICAL = `Silence for critical alerts during OSD control plane upgrade to version 4.16.3`;
+
+Deno.test({
+  name:
+    "M-350 a real Alertmanager gets two silences for the control plane, with the matchers of the original, and no third",
+  ignore: lacks("alertmanager"),
+  fn: async () => {
+    await using server = await startAlertmanager();
+    const { upstream, store } = open(server);
+    using _ = upstream;
+    const endsAtMs = Date.now() + HOUR_MS;
+    const opened = openControlPlaneWindow({ ...PLAN, endsAtMs }, await store.list(SIGNAL));
+    assert.equal(await carryOut(store, opened), 2);
+    assert.deepEqual(await comments(store), [CRITICAL, ALL].toSorted());
+    assert.equal(await carryOut(store, openControlPlaneWindow({ ...PLAN, endsAtMs }, await store.list(SIGNAL))), 0);
+    const raw = await rawSilences(upstream);
+    assert.equal(raw.length, 2);
+    const silence = raw.find(({ comment }) => comment === ALL);
+    assert.equal(silence?.createdBy, SILENCE_AUTHOR);
+    assert.equal(silence?.endsAt, new Date(endsAtMs).toISOString());
+    assert.deepEqual(silence?.matchers, [
+      { isEqual: true, isRegex: true, name: "severity", value: "(warning|info)" },
+      { isEqual: true, isRegex: true, name: "namespace", value: "(^openshift.*|^kube.*|^redhat.*|^default$)" },
+    ]);
+    assert.equal(isAnyActive(await store.list(SIGNAL)), true);
+  },
+});
+
+Deno.test({
+  name: "M-352 M-353 M-354 a real Alertmanager has one silence for the workers, of the number that is left",
+  ignore: lacks("alertmanager"),
+  fn: async () => {
+    await using server = await startAlertmanager();
+    const { upstream, store } = open(server);
+    using _ = upstream;
+    const windowOf = (remaining: number) => ({ version: "4.16.3", remaining, endsAtMs: Date.now() + HOUR_MS });
+    assert.equal(await carryOut(store, openWorkerWindow(windowOf(5), await store.list(SIGNAL))), 1);
+    assert.equal(await carryOut(store, openWorkerWindow(windowOf(5), await store.list(SIGNAL))), 0);
+    assert.equal(await carryOut(store, openWorkerWindow(windowOf(3), await store.list(SIGNAL))), 2);
+    assert.deepEqual(await comments(store), [
+      "Silence for OSD worker node upgrade to version 4.16.3 with remaining 3 nodes",
+    ]);
+  },
+});
+
+Deno.test({
+  name:
+    "M-355 M-356 N-019 a real Alertmanager loses the operator's silences alone, and takes the window again after they expired",
+  ignore: lacks("alertmanager"),
+  fn: async () => {
+    await using server = await startAlertmanager();
+    const { upstream, store } = open(server);
+    using _ = upstream;
+    assert.equal(await carryOut(store, closeWindows("all", await store.list(SIGNAL))), 0);
+    const endsAtMs = Date.now() + HOUR_MS;
+    const foreign = {
+      matchers: [{ name: "alertname", value: "Watchdog", isRegex: false, isEqual: true }],
+      startsAt: new Date().toISOString(),
+      endsAt: new Date(endsAtMs).toISOString(),
+      createdBy: "someone",
+      comment: ALL,
+    };
+    await upstream.send({ method: "POST", path: "/api/v2/silences", body: foreign }, SIGNAL);
+    const window = { ...PLAN, endsAtMs };
+    await carryOut(store, openControlPlaneWindow(window, await store.list(SIGNAL)));
+    const [first] = await store.list(SIGNAL);
+    assert.equal(await carryOut(store, closeWindows("controlPlane", await store.list(SIGNAL))), 2);
+    assert.deepEqual(await comments(store), []);
+    const active = (await rawSilences(upstream)).filter(({ status }) =>
+      Reflect.get(Object(status), "state") === "active"
+    );
+    assert.deepEqual(active.map(({ createdBy }) => createdBy), ["someone"]);
+    // One that is over already, and one that never was.
+    await store.end(first?.id ?? "", SIGNAL);
+    await store.end("00000000-0000-4000-8000-000000000000", SIGNAL);
+    assert.equal(await carryOut(store, openControlPlaneWindow(window, await store.list(SIGNAL))), 2);
+    assert.deepEqual(await comments(store), [CRITICAL, ALL].toSorted());
+  },
+});
+
+Deno.test({
+  name: "N-019 a silence that ran out by itself in a real Alertmanager does not keep the next one from being made",
+  ignore: lacks("alertmanager"),
+  fn: async () => {
+    await using server = await startAlertmanager();
+    const { upstream, store } = open(server);
+    using _ = upstream;
+    const soon = { version: "4.16.3", criticals: [], endsAtMs: Date.now() + 1_500 };
+    assert.equal(await carryOut(store, openControlPlaneWindow(soon, await store.list(SIGNAL))), 1);
+    await waitUntil("the silence to run out", async () => (await store.list(SIGNAL)).length === 0, {
+      deadlineMs: 60_000,
+    });
+    assert.equal((await rawSilences(upstream)).length, 1);
+    const again = { ...soon, endsAtMs: Date.now() + HOUR_MS };
+    assert.equal(await carryOut(store, openControlPlaneWindow(again, await store.list(SIGNAL))), 1);
+    assert.deepEqual(await comments(store), [ALL]);
+  },
+});
+
+Deno.test({
+  name: "M-351 a real Alertmanager that refuses, is not trusted or is gone costs an error without a secret",
+  ignore: lacks("alertmanager"),
+  fn: async () => {
+    await using server = await startAlertmanager();
+    const { upstream, store } = open(server);
+    using _ = upstream;
+    const past = { comment: "late", matchers: [], endsAtMs: Date.now() - HOUR_MS };
+    await assert.rejects(
+      store.create(past, SIGNAL),
+      /Cannot write to Alertmanager "127\.0\.0\.1:\d+\/api\/v2\/silences": it answered with status 422\./,
+    );
+    const wrongLogin = { ...server, endpoint: { ...server.endpoint, authorization: "Bearer very-secret-token" } };
+    const strangers = [[wrongLogin, /status 401/], [
+      { ...server, endpoint: { ...server.endpoint, caCerts: [] } },
+      /TLS/,
+    ]] as const;
+    for (const [stranger, words] of strangers) {
+      const other = open(stranger);
+      using _ = other.upstream;
+      await assert.rejects(other.store.list(SIGNAL), (error) => {
+        assert.ok(error instanceof Error);
+        assert.match(error.message, words);
+        assert.doesNotMatch(error.message, /very-secret-token/);
+        return true;
+      });
+    }
+    await server.stop();
+    await assert.rejects(store.list(SIGNAL), /it cannot be reached/);
+  },
+});

@@ -1,0 +1,116 @@
+// Queries on alerts against a real Prometheus that is fed by rules of the test.
+import assert from "node:assert/strict";
+import { systemClock } from "../../lib/clock.ts";
+import { fixedEndpoint } from "../../lib/upgrading/http/fixed_endpoint.ts";
+import { Upstream } from "../../lib/upgrading/http/upstream.ts";
+import { type AlertReader, openAlertReader } from "../../lib/upgrading/monitoring/alerts.ts";
+import { waitUntil } from "../cluster/support/wait.ts";
+import { lacks } from "../support/needs.ts";
+import { type MonitoringServer, startPrometheus } from "./support.ts";
+
+const SIGNAL = new AbortController().signal;
+const NONE = { ignoredCriticals: [], ignoredNamespaces: [] };
+
+/** Alerts that fire from the first evaluation on: name, severity, namespace. */
+function rulesOf(alerts: readonly (readonly [string, string, string])[]): string {
+  const rules = alerts.map(([alert, severity, namespace]) => ({
+    alert,
+    expr: "vector(1)",
+    labels: { severity, namespace },
+  }));
+  return JSON.stringify({ groups: [{ name: "test", rules }] });
+}
+
+const RULES = rulesOf([
+  ["EtcdDown", "critical", "openshift-etcd"],
+  ["KubeletDown", "critical", "kube-system"],
+  ["KubeletDown", "critical", "default"],
+  ["LogsLost", "critical", "openshift-logging"],
+  ['Odd"}Name', "critical", "openshift-odd"],
+  ["Shop", "critical", "shop"],
+  ["Slow", "warning", "openshift-etcd"],
+  ["UpgradeNodeDrainFailedSRE", "critical", "openshift-monitoring"],
+]);
+
+function open({ endpoint }: MonitoringServer): { readonly upstream: Upstream; readonly alerts: AlertReader } {
+  const limits = { timeoutMs: 30_000, maxBytes: 1024 * 1024 };
+  const source = fixedEndpoint(endpoint);
+  const upstream = new Upstream({
+    server: "Prometheus",
+    source,
+    limits,
+    userAgent: "archway-test",
+    clock: systemClock,
+  });
+  return { upstream, alerts: openAlertReader({ upstream, clock: systemClock }) };
+}
+
+async function evaluated(alerts: AlertReader): Promise<void> {
+  await waitUntil("the rules to be evaluated", async () => (await alerts.firingCriticals(NONE, SIGNAL)).length >= 5, {
+    deadlineMs: 60_000,
+  });
+}
+
+Deno.test({
+  name:
+    "M-220 M-221 M-241 M-242 a real Prometheus names the critical alerts of the platform, without those that are ignored",
+  ignore: lacks("prometheus"),
+  fn: async () => {
+    await using server = await startPrometheus(RULES);
+    const { upstream, alerts } = open(server);
+    using _ = upstream;
+    await evaluated(alerts);
+    const upgrade = "UpgradeNodeDrainFailedSRE";
+    assert.deepEqual(await alerts.firingCriticals(NONE, SIGNAL), [
+      "EtcdDown",
+      "KubeletDown",
+      "LogsLost",
+      'Odd"}Name',
+      upgrade,
+    ]);
+    const ignored = { ignoredCriticals: ["EtcdDown", 'Odd"}Name', upgrade], ignoredNamespaces: ["openshift-logging"] };
+    assert.deepEqual(await alerts.firingCriticals(ignored, SIGNAL), ["KubeletDown"]);
+    const all = {
+      ignoredCriticals: [...ignored.ignoredCriticals, "KubeletDown"],
+      ignoredNamespaces: ["openshift-logging"],
+    };
+    assert.deepEqual(await alerts.firingCriticals(all, SIGNAL), []);
+  },
+});
+
+Deno.test({
+  name: "M-037 a real Prometheus names the paging alerts that fired during an upgrade, and none of before",
+  ignore: lacks("prometheus"),
+  fn: async () => {
+    const beforeMs = Date.now();
+    await using server = await startPrometheus(RULES);
+    const { upstream, alerts } = open(server);
+    using _ = upstream;
+    await evaluated(alerts);
+    const endMs = Date.now();
+    const fired = { startMs: beforeMs, endMs: endMs + 2_000 };
+    assert.deepEqual(await alerts.pagingBetween(fired, SIGNAL), ["UpgradeNodeDrainFailedSRE"]);
+    assert.deepEqual(
+      await alerts.pagingBetween({ startMs: beforeMs - 7_200_000, endMs: beforeMs - 3_600_000 }, SIGNAL),
+      [],
+    );
+    assert.deepEqual(await alerts.pagingBetween({ startMs: endMs, endMs: beforeMs }, SIGNAL), []);
+  },
+});
+
+Deno.test({
+  name: "M-222 a real Prometheus that refuses the query or is gone costs an error",
+  ignore: lacks("prometheus"),
+  fn: async () => {
+    await using server = await startPrometheus(RULES);
+    const { upstream, alerts } = open(server);
+    using _ = upstream;
+    const refused = upstream.send({ method: "GET", path: "/api/v1/query", query: { query: "ALERTS{" } }, SIGNAL);
+    await assert.rejects(
+      refused,
+      /Cannot read from Prometheus "127\.0\.0\.1:\d+\/api\/v1\/query": it answered with status 400\./,
+    );
+    await server.stop();
+    await assert.rejects(alerts.firingCriticals(NONE, SIGNAL), /it cannot be reached/);
+  },
+});
