@@ -92,8 +92,6 @@ export interface ArchBuild {
   readonly tag?: string | undefined;
   /** Since when no node takes it, RFC 3339. */
   readonly waitingSince?: string | undefined;
-  /** Reads of a digest that was not there. */
-  readonly digestReads?: number | undefined;
   /** It was lost once before the index was made. */
   readonly wasLost?: boolean | undefined;
   /** It is an image of the machine config operator, or of a time with one architecture: it has no label with its key. */

@@ -29,7 +29,6 @@ const archBuild = z.object({
   message: optional.text,
   tag: optional.text,
   waitingSince: optional.text,
-  digestReads: optional.count,
   wasLost: optional.flag,
   isUnlabelled: optional.flag,
   from: optional.text,

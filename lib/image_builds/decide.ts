@@ -1,0 +1,167 @@
+// Image builds of one MachineOSConfig, decided from everything that was read; nothing of earlier decisions counts.
+//
+//   read ─▶ architectures ─▶ plan ─▶ build there? ── no ──▶ create it
+//                                       │ yes
+//                                       ├─ goes on ──▶ every architecture a step, then publish
+//                                       └─ ended ────▶ set what nodes run, tidy up, let old builds go
+//
+// What a registry must be asked comes first: the same decision is made again with its answers.
+import type { PoolBuildView, ReconcileDecision } from "./effects.ts";
+import type { MachineOSBuild } from "./observed.ts";
+import { type UncoveredNode, uncoveredNodes } from "./publish/cover.ts";
+import { blockingCondition, createBuild } from "./reconcile/create_build.ts";
+import { finishBuild } from "./reconcile/finished.ts";
+import { leaveOthers } from "./reconcile/other_builds.ts";
+import { ASK_AGAIN_MS, joinParts, type Part, part } from "./reconcile/part.ts";
+import { decideRebuild } from "./reconcile/rebuild.ts";
+import { recoverRecord } from "./reconcile/recover.ts";
+import { configConditions, detectionEvents, poolCondition, type Problem, viewOf } from "./reconcile/report.ts";
+import { resolvePlan } from "./reconcile/resolve_plan.ts";
+import { advanceBuild, recordEffects, recordOf } from "./reconcile/running.ts";
+import { nextStateOf } from "./reconcile/build_status.ts";
+import { isDone, isTerminal } from "./status/aggregate.ts";
+import { stateOfBuild } from "./status/conditions.ts";
+import type { ArchSet, BuildPlan, BuildRecord } from "./types.ts";
+import { McoAnnotation } from "./words.ts";
+import type { World } from "./world.ts";
+
+/** Decides what is to be done next for a MachineOSConfig. */
+export function decideBuild(world: World): ReconcileDecision {
+  if (world.config.meta.isDeleting) return outcome("deleting", part(), noView(world));
+  if (world.otherBuilder === "ready") {
+    const said = configConditions(world, { isObserving: true, problem: undefined, detected: undefined, uncovered: [] });
+    return outcome("another builder is active", said, noView(world));
+  }
+  const { detected, set, plan, effects } = resolvePlan(world);
+  const events = detectionEvents(world, { detected, set }, effects.length === 0);
+  const uncovered = uncoveredOf(world);
+  const problem = plan.kind === "error" ? plan : secretProblem(world);
+  const said = configConditions(world, { isObserving: false, problem, detected, uncovered });
+  const head = joinParts([said, part({ effects, events })]);
+  if (plan.kind === "error" || problem !== undefined) {
+    const view = viewOf(world, { ...NOTHING, plan: plan.kind === "plan" ? plan : undefined, uncovered, set, problem });
+    return outcome("cannot plan", head, view);
+  }
+  const next = decidePlanned(world, plan);
+  const view = viewOf(world, { ...NOTHING, ...next, plan, uncovered, set });
+  return outcome(next.reason, joinParts([part({ effects: next.first ?? [] }), head, next.part]), view);
+}
+
+const NOTHING = { build: undefined, state: "none", record: undefined, problem: undefined } as const;
+
+interface Planned {
+  readonly reason: string;
+  readonly part: Part;
+  /** Writes that come before all others: they hold on to the version that was read. */
+  readonly first?: Part["effects"];
+  readonly build?: MachineOSBuild;
+  readonly state?: PoolBuildView["state"] & ReturnType<typeof stateOfBuild>;
+  readonly record?: BuildRecord;
+  readonly problem?: Problem;
+}
+
+function decidePlanned(world: World, plan: BuildPlan): Planned {
+  const build = world.builds.find(({ meta }) => meta.name === plan.name);
+  const rebuild = decideRebuild({ world, plan, build });
+  if (rebuild.kind === "replacing") return { reason: "replacing the build", part: rebuild.part };
+  if (build === undefined) {
+    const blocking = blockingCondition(world);
+    if (blocking !== undefined) {
+      const message = `Pool "${plan.pool}" has condition ${blocking}: no build starts until it is gone.`;
+      return { reason: "pool is degraded", part: part(), problem: { reason: "PoolDegraded", message } };
+    }
+    return { reason: "creating the build", part: createBuild({ world, plan, forced: forcedOf(rebuild) }) };
+  }
+  if (build.meta.isDeleting) return { reason: "build is going", part: part(), build };
+  const tidied = rebuild.kind === "none" ? rebuild.part : part();
+  const others = leaveOthers({ world, plan, build });
+  const outcome = isTerminal(stateOfBuild(build)) ? decideEnded(world, plan, build) : decideRunning(world, plan, build);
+  return { ...outcome, build, part: joinParts([tidied, others, outcome.part]) };
+}
+
+function forcedOf(rebuild: ReturnType<typeof decideRebuild>): ArchSet {
+  return rebuild.kind === "create" ? rebuild.forced : [];
+}
+
+function decideRunning(world: World, plan: BuildPlan, build: MachineOSBuild): Planned {
+  const { rendered, config } = world;
+  if (rendered === undefined) return { reason: "not rendered", part: part() };
+  const { record, part: advanced } = advanceBuild({ world, plan, build, rendered });
+  const state = nextStateOf({ build, record });
+  const { name, uid } = config.meta;
+  const isSaid = config.meta.annotations[McoAnnotation.currentBuild] === plan.name;
+  const started = part({
+    effects: isSaid ? [] : [{
+      kind: "patch annotations",
+      target: { resource: "configs", name, uid },
+      annotations: { [McoAnnotation.currentBuild]: plan.name },
+    }],
+  });
+  const first = advanced.questions.length > 0 ? [] : poolCondition(world, { state, build, record });
+  return { reason: "build goes on", part: joinParts([started, advanced]), first, state, record };
+}
+
+function decideEnded(world: World, plan: BuildPlan, build: MachineOSBuild): Planned {
+  const state = stateOfBuild(build);
+  if (state !== "Succeeded") {
+    const record = recordOf(world, build);
+    return {
+      reason: `build ${state}`,
+      part: part(),
+      first: poolCondition(world, { state, build, record }),
+      state,
+      record,
+    };
+  }
+  const recovered = recoverRecord({ world, plan, build });
+  switch (recovered.kind) {
+    case "ask":
+      return { reason: "recovering the record", part: part({ questions: recovered.questions }), state };
+    case "wait":
+      return { reason: "recovering the record", part: part({ wakeAtMs: world.nowMs + ASK_AGAIN_MS }), state };
+    case "record": {
+      const { record } = recovered;
+      const kept = part({ effects: recordEffects({ world, build }, record) });
+      const finished = finishBuild({ world, plan, build, record });
+      const first = poolCondition(world, { state, build, record });
+      return { reason: "build succeeded", part: joinParts([kept, finished]), first, state, record };
+    }
+  }
+}
+
+function secretProblem({ config, secrets }: World): Problem | undefined {
+  const named = [
+    ["renderedImagePushSecret", config.pushSecret, secrets.push],
+    ["baseImagePullSecret", config.pullSecret ?? "the copy of the cluster's pull secret", secrets.pull],
+  ] as const;
+  const [wrong] = named.filter(([, , state]) => state !== "usable");
+  if (wrong === undefined) return undefined;
+  const [field, name, state] = wrong;
+  const what = state === "absent" ? "does not exist" : "is no registry secret";
+  return {
+    reason: "SecretUnusable",
+    message: `Secret "${name}" of ${field} ${what}. Builds wait until it can be used.`,
+  };
+}
+
+/** Nodes that what is published does not cover; none while nothing is published, or nothing says what it covers. */
+function uncoveredOf({ config, builds, records, nodes, pools }: World): readonly UncoveredNode[] {
+  const build = builds.find(({ meta }) => meta.name === config.status.build);
+  const record = records.find(({ buildUid }) => build !== undefined && buildUid === build.meta.uid)?.record;
+  const covered = (record?.archs ?? []).filter(isDone).map(({ arch }) => arch);
+  return covered.length === 0 ? [] : uncoveredNodes({ pool: config.pool, pools, nodes, covered });
+}
+
+function noView(world: World): PoolBuildView {
+  return viewOf(world, { ...NOTHING, plan: undefined, uncovered: [], set: [] });
+}
+
+/** With questions nothing is done yet: the answers may change all of it. */
+function outcome(
+  reason: string,
+  { questions, effects, events, wakeAtMs }: Part,
+  view: PoolBuildView,
+): ReconcileDecision {
+  if (questions.length > 0) return { reason: "asking registries", questions, effects: [], events: [], view };
+  return { reason, questions, effects, events, wakeAtMs, view };
+}

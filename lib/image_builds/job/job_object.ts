@@ -1,0 +1,132 @@
+// The Job of an architecture with the ConfigMaps and Secrets that its pods read. Of one architecture alone they are those of
+// the machine config operator; of several each Job is bound to nodes of its own.
+import { gzipSync } from "node:zlib";
+import type { JsonObject } from "../../json.ts";
+import type { KubeObject } from "../../k8s/types.ts";
+import { NODE_ARCH_LABEL, NODE_OS_LABEL } from "../../names.ts";
+import type { Effect, SecretCopy } from "../effects.ts";
+import type { MachineOSBuild, RenderedConfig } from "../observed.ts";
+import { DOCKER_CONFIG_JSON } from "../parse/secret.ts";
+import { BAD_CONTAINERFILE_EXIT_CODE, MAX_FAILED_PODS } from "../status/job_status.ts";
+import type { ArchPlan, BuildPlan } from "../types.ts";
+import { BuildLabel, GLOBAL_PULL_SECRET_COPY } from "../words.ts";
+import type { World } from "../world.ts";
+import { childMeta, ownedBy } from "./metadata.ts";
+import type { Toleration } from "./nodes_for.ts";
+import { renderPod } from "./pod.ts";
+
+/** What the objects are rendered from. */
+export interface JobInput {
+  readonly plan: BuildPlan;
+  readonly arch: ArchPlan;
+  readonly build: MachineOSBuild;
+  readonly rendered: RenderedConfig;
+  readonly world: Pick<World, "config" | "settings" | "cluster" | "optional" | "nodes">;
+  readonly tolerations: readonly Toleration[];
+  /** Tag to push. */
+  readonly tag: string;
+}
+
+/** Renders all of it. */
+export function renderJob(input: JobInput): Extract<Effect, { kind: "create job" }> {
+  const { arch } = input;
+  return {
+    kind: "create job",
+    arch: arch.arch,
+    job: jobObject(input),
+    configMaps: renderConfigMaps(input),
+    secrets: renderSecrets(input),
+  };
+}
+
+function jobObject({ plan, arch, build, rendered, world, tolerations, tag }: JobInput): KubeObject {
+  const { settings, cluster, optional } = world;
+  const isBound = plan.mode === "index" || new Set(world.nodes.map(({ reported }) => reported)).size > 1;
+  const pod = renderPod({
+    plan,
+    arch,
+    settings,
+    cluster,
+    optional,
+    baseImage: rendered.osImageURL,
+    tag: `${plan.repository}:${tag}`,
+  });
+  const place: JsonObject = {
+    nodeSelector: { [NODE_ARCH_LABEL]: arch.arch, [NODE_OS_LABEL]: "linux" },
+    ...(tolerations.length === 0 ? {} : { tolerations }),
+  };
+  const { namespace } = settings;
+  return {
+    apiVersion: "batch/v1",
+    kind: "Job",
+    metadata: { ...childMeta(arch.job, { plan, arch, optional, namespace }), ownerReferences: [ownedBy(build)] },
+    spec: {
+      backoffLimit: MAX_FAILED_PODS,
+      completions: 1,
+      ...(plan.mode === "single" ? {} : limitsOf(settings.jobDeadlineSeconds)),
+      template: { spec: { ...pod, ...(isBound ? place : {}) } },
+    },
+  };
+}
+
+/** A build that hangs ends; a pod that the cluster took away does not count, one that cannot succeed is the last. */
+function limitsOf(activeDeadlineSeconds: number): JsonObject {
+  const onExitCodes = { containerName: "image-build", operator: "In", values: [BAD_CONTAINERFILE_EXIT_CODE] };
+  return {
+    activeDeadlineSeconds,
+    podFailurePolicy: {
+      rules: [
+        { action: "Ignore", onPodConditions: [{ type: "DisruptionTarget", status: "True" }] },
+        { action: "FailJob", onExitCodes },
+      ],
+    },
+  };
+}
+
+/** The ConfigMaps of a Job: its Containerfile, and those that Jobs of one build share. */
+export function renderConfigMaps({ plan, arch, rendered, world }: JobInput): readonly KubeObject[] {
+  const { optional, cluster, settings: { namespace } } = world;
+  const map = (name: string, content: JsonObject, own?: ArchPlan): KubeObject => ({
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: childMeta(name, { plan, arch: own, optional, namespace }),
+    ...content,
+  });
+  const { policy, registries } = rendered.files;
+  const machineConfig = base64(gzipSync(JSON.stringify(rendered.whole)));
+  const bundle = base64(new TextEncoder().encode(cluster.trustBundle));
+  return [
+    map(arch.containerfileMap, { data: { Containerfile: arch.containerfile } }, arch),
+    map(`mc-${plan.name}`, { data: { "machineconfig.json.gz": machineConfig } }),
+    map(`additionaltrustbundle-${plan.name}`, { binaryData: { "openshift-config-user-ca-bundle.crt": bundle } }),
+    ...(policy === undefined ? [] : [map(`etc-policy-${plan.name}`, { data: { "policy.json": policy } })]),
+    ...(registries === undefined
+      ? []
+      : [map(`etc-registries-${plan.name}`, { data: { "registries.conf": registries } })]),
+  ];
+}
+
+/** The Secrets that Jobs of one build share: copies in one form. */
+export function renderSecrets({ plan, world }: JobInput): readonly SecretCopy[] {
+  const { config, optional, settings: { namespace } } = world;
+  const copy = (name: string, from: string): SecretCopy => {
+    const meta = childMeta(name, { plan, optional, namespace });
+    const labels = { ...meta.labels, [BuildLabel.canonicalized]: "", [BuildLabel.originalSecret]: from.slice(0, 63) };
+    return {
+      from,
+      object: { apiVersion: "v1", kind: "Secret", metadata: { ...meta, labels }, type: DOCKER_CONFIG_JSON },
+    };
+  };
+  return [
+    copy(`base-${plan.name}`, config.pullSecret ?? GLOBAL_PULL_SECRET_COPY),
+    copy(`final-${plan.name}`, config.pushSecret),
+  ];
+}
+
+const CHUNK = 32_768;
+
+function base64(bytes: Uint8Array): string {
+  let binary = "";
+  for (let at = 0; at < bytes.length; at += CHUNK) binary += String.fromCharCode(...bytes.subarray(at, at + CHUNK));
+  return btoa(binary);
+}

@@ -1,0 +1,61 @@
+// The MachineOSBuild of a plan.
+import type { BuildEvent, Effect } from "../effects.ts";
+import { buildLabels } from "../job/metadata.ts";
+import { isTrue } from "../parse/meta.ts";
+import type { ArchSet, BuildPlan } from "../types.ts";
+import {
+  ArchwayAnnotation,
+  BLOCKING_POOL_CONDITIONS,
+  FOREGROUND_DELETION,
+  MCO_API_VERSION,
+  McoAnnotation,
+} from "../words.ts";
+import type { World } from "../world.ts";
+import { type Part, part } from "./part.ts";
+
+/** Which condition of the pool keeps builds from starting; undefined: none does. */
+export function blockingCondition({ pool }: Pick<World, "pool">): string | undefined {
+  return BLOCKING_POOL_CONDITIONS.find((type) => isTrue(pool?.conditions ?? [], type));
+}
+
+/** Creates it. `forced`: architectures that are built anew. */
+export function createBuild({ world, plan, forced }: {
+  readonly world: World;
+  readonly plan: BuildPlan;
+  readonly forced: ArchSet;
+}): Part {
+  const { config } = world;
+  const effect: Effect = {
+    kind: "create build",
+    build: {
+      apiVersion: MCO_API_VERSION,
+      kind: "MachineOSBuild",
+      metadata: {
+        name: plan.name,
+        labels: buildLabels(plan),
+        finalizers: [FOREGROUND_DELETION],
+        annotations: {
+          [McoAnnotation.pushSecret]: config.pushSecret,
+          ...(plan.mode === "index" ? { [ArchwayAnnotation.indexOf]: plan.set.join(",") } : {}),
+          ...(forced.length === 0 ? {} : { [ArchwayAnnotation.forced]: forced.join(",") }),
+        },
+        ownerReferences: [{
+          apiVersion: MCO_API_VERSION,
+          kind: "MachineOSConfig",
+          name: config.meta.name,
+          uid: config.meta.uid,
+          controller: true,
+          blockOwnerDeletion: true,
+        }],
+      },
+      spec: {
+        machineConfig: { name: plan.rendered },
+        machineOSConfig: { name: plan.config },
+        renderedImagePushSpec: `${plan.repository}:${plan.name}`,
+      },
+    },
+  };
+  const message = `Build "${plan.name}" for ${plan.set.join(", ")} of pool "${plan.pool}".`;
+  const event: BuildEvent = { on: "config", name: plan.config, type: "Normal", reason: "BuildStarted", message };
+  return part({ effects: [effect], events: [event] });
+}

@@ -1,0 +1,115 @@
+// A rebuild that a user asks for with an annotation. Four writes, each of which can be the last before a restart:
+//
+//   annotation ─▶ 1 note which build is replaced, and which architectures ─▶ 2 delete it ─▶ 3 create it anew, marked with the
+//   architectures ─▶ 4 take both annotations away
+import type { Arch, MachineOSBuild } from "../observed.ts";
+import { isDone } from "../status/aggregate.ts";
+import { stateOfBuild } from "../status/conditions.ts";
+import { setOf } from "../detect/detect.ts";
+import type { ArchSet, BuildPlan } from "../types.ts";
+import { ArchwayAnnotation, McoAnnotation } from "../words.ts";
+import type { World } from "../world.ts";
+import { digestDeletions } from "./other_builds.ts";
+import { joinParts, type Part, part } from "./part.ts";
+import { recordOf } from "./running.ts";
+
+/** How far a rebuild is. */
+export type Rebuild =
+  /** Nothing to do, or nothing that keeps the build from going on; `part`: what is tidied up. */
+  | { readonly kind: "none"; readonly part: Part }
+  /** This pass ends here. */
+  | { readonly kind: "replacing"; readonly part: Part }
+  /** The build is gone: it is to be created with these architectures marked. */
+  | { readonly kind: "create"; readonly forced: ArchSet };
+
+/** Decides it. `build`: the plan's, if there is one. */
+export function decideRebuild(
+  { world, plan, build }: {
+    readonly world: World;
+    readonly plan: BuildPlan;
+    readonly build: MachineOSBuild | undefined;
+  },
+): Rebuild {
+  const { annotations, name } = world.config.meta;
+  const asked = annotations[McoAnnotation.rebuild];
+  const noted = annotations[ArchwayAnnotation.rebuilding];
+  const target = { resource: "configs", name } as const;
+  if (noted !== undefined) {
+    const { uid, forced } = parseNote(noted);
+    if (build === undefined) return { kind: "create", forced };
+    if (build.meta.uid === uid) return { kind: "replacing", part: replace(world, build) };
+    const cleared = { [McoAnnotation.rebuild]: null, [ArchwayAnnotation.rebuilding]: null };
+    return { kind: "none", part: part({ effects: [{ kind: "patch annotations", target, annotations: cleared }] }) };
+  }
+  // Without a build in use there is nothing to build again: the first build is under way.
+  if (asked === undefined || annotations[McoAnnotation.currentBuild] === undefined) {
+    return { kind: "none", part: part() };
+  }
+  return noteRequest(asked, { world, plan, build });
+}
+
+/** The first write; a request that names nothing of the pool is taken away. */
+function noteRequest(
+  asked: string,
+  { world, plan, build }: {
+    readonly world: World;
+    readonly plan: BuildPlan;
+    readonly build: MachineOSBuild | undefined;
+  },
+): Rebuild {
+  const { name } = world.config.meta;
+  const target = { resource: "configs", name } as const;
+  const { forced, unknown } = selection(asked, { world, plan, build });
+  const wrong = `Cannot rebuild "${unknown.join(", ").slice(0, 100)}": no architecture of the pool is called that.`;
+  const warning = part({
+    events: unknown.length === 0
+      ? []
+      : [{ on: "config", name, type: "Warning", reason: "RebuildRequested", message: wrong }],
+  });
+  if (forced.length === 0) {
+    const effects = [{ kind: "patch annotations", target, annotations: { [McoAnnotation.rebuild]: null } } as const];
+    return { kind: "none", part: joinParts([part({ effects }), warning]) };
+  }
+  const note = `${build?.meta.uid ?? ""}:${forced.join(",")}`;
+  const message = `The image for ${forced.join(", ")} is built again, because a user asked for it.`;
+  const noting = part({
+    effects: [{ kind: "patch annotations", target, annotations: { [ArchwayAnnotation.rebuilding]: note } }],
+    events: [{ on: "config", name, type: "Normal", reason: "RebuildRequested", message }],
+  });
+  return { kind: "replacing", part: joinParts([noting, warning]) };
+}
+
+function replace(world: World, build: MachineOSBuild): Part {
+  if (build.meta.isDeleting) return part();
+  const { name, uid } = build.meta;
+  const target = { resource: "builds", name, uid } as const;
+  return part({
+    effects: [...digestDeletions(world, build), { kind: "delete", target, propagation: "Foreground" }],
+  });
+}
+
+function parseNote(note: string): { readonly uid: string; readonly forced: ArchSet } {
+  const [uid = "", archs = ""] = note.split(":");
+  return { uid, forced: setOf(archs.split(",")) };
+}
+
+/** `all`, architectures, or nothing: all of a build that succeeded, else those that did not. */
+function selection(
+  asked: string,
+  { world, plan, build }: {
+    readonly world: World;
+    readonly plan: BuildPlan;
+    readonly build: MachineOSBuild | undefined;
+  },
+): { readonly forced: ArchSet; readonly unknown: readonly string[] } {
+  const words = asked.split(",").map((word) => word.trim().toLowerCase()).filter((word) => word !== "");
+  if (words.includes("all")) return { forced: plan.set, unknown: [] };
+  if (words.length > 0) {
+    const isOwn = (word: string): word is Arch => plan.set.some((arch) => arch === word);
+    return { forced: setOf(words.filter(isOwn)), unknown: words.filter((word) => !isOwn(word)) };
+  }
+  if (build === undefined || stateOfBuild(build) === "Succeeded") return { forced: plan.set, unknown: [] };
+  const done = recordOf(world, build).archs.filter(isDone).map(({ arch }) => arch);
+  const open = plan.set.filter((arch) => !done.includes(arch));
+  return { forced: open.length === 0 ? plan.set : open, unknown: [] };
+}

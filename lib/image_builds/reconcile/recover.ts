@@ -1,0 +1,66 @@
+// The record of a build that succeeded before there was one, or whose record was lost: from the build itself and what the
+// registry has under the tags of its architectures.
+import type { MachineOSBuild } from "../observed.ts";
+import { digestOfReference } from "../plan/repository.ts";
+import { questionKey, type RegistryQuestion } from "../registry.ts";
+import type { ArchBuild, BuildPlan, BuildRecord } from "../types.ts";
+import { recordName } from "../words.ts";
+import type { World } from "../world.ts";
+import { mismatchOf } from "./reuse.ts";
+
+/** A record, or what must be asked to have one. */
+export type Recovered =
+  | { readonly kind: "record"; readonly record: BuildRecord }
+  | { readonly kind: "ask"; readonly questions: readonly RegistryQuestion[] }
+  /** No answer now. */
+  | { readonly kind: "wait" };
+
+/** The record of a build that succeeded. */
+export function recoverRecord(
+  { world, plan, build }: { readonly world: World; readonly plan: BuildPlan; readonly build: MachineOSBuild },
+): Recovered {
+  const stored = world.records.find(({ name, buildUid }) =>
+    name === recordName(build.meta.name) && buildUid === build.meta.uid
+  );
+  if (stored !== undefined) return { kind: "record", record: stored.record };
+  const reference = build.status.digestedPushSpec ?? "";
+  const digest = digestOfReference(reference);
+  if (plan.mode === "index") return recoverIndex({ world, plan, reference, tag: build.meta.name });
+  const archs = plan.builds.map(({ arch, buildKey }): ArchBuild => ({
+    arch,
+    buildKey,
+    state: "Succeeded",
+    attempts: 0,
+    digest,
+    isUnlabelled: true,
+  }));
+  return {
+    kind: "record",
+    record: { archs, index: { kind: "published", reference, tag: build.meta.name, children: [digest] } },
+  };
+}
+
+function recoverIndex({ world, plan, reference: published, tag }: {
+  readonly world: World;
+  readonly plan: BuildPlan;
+  readonly reference: string;
+  readonly tag: string;
+}): Recovered {
+  const asked = plan.builds.map((arch) => {
+    const question: RegistryQuestion = { kind: "image", reference: `${plan.repository}:${arch.tag}` };
+    return { arch, question, answer: world.answers.get(questionKey(question)) };
+  });
+  const open = asked.filter(({ answer }) => answer === undefined).map(({ question }) => question);
+  if (open.length > 0) return { kind: "ask", questions: open };
+  if (asked.some(({ answer }) => answer?.kind === "unknown")) return { kind: "wait" };
+  const archs = asked.flatMap(({ arch, question, answer }): readonly ArchBuild[] => {
+    const reference = question.kind === "image" ? question.reference : "";
+    if (answer?.kind !== "image" || mismatchOf(answer, arch, { reference, isUnlabelled: false }) !== undefined) {
+      return [];
+    }
+    const { digest, mediaType, size } = answer;
+    return [{ arch: arch.arch, buildKey: arch.buildKey, state: "Succeeded", attempts: 0, digest, mediaType, size }];
+  });
+  const children = archs.flatMap(({ digest }) => digest ?? []);
+  return { kind: "record", record: { archs, index: { kind: "published", reference: published, tag, children } } };
+}

@@ -1,0 +1,148 @@
+// What people and other controllers read: conditions of the MachineOSConfig and of the pool, and the view of a dashboard.
+import type { BuildEvent, Effect, PoolBuildView } from "../effects.ts";
+import { entryOf } from "../../json.ts";
+import type { Condition, MachineOSBuild } from "../observed.ts";
+import { uncoveredMessage, type UncoveredNode } from "../publish/cover.ts";
+import { withCondition } from "../status/conditions.ts";
+import type { BuildPlan, BuildRecord, DetectedSet, MosbState } from "../types.ts";
+import { ConfigCondition, IMAGE_BUILD_DEGRADED } from "../words.ts";
+import type { World } from "../world.ts";
+import { messageOf } from "./build_status.ts";
+import { type Part, part } from "./part.ts";
+
+/** Why nothing goes on. */
+export interface Problem {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** What holds of a MachineOSConfig. */
+export interface ConfigFacts {
+  readonly isObserving: boolean;
+  readonly problem: Problem | undefined;
+  readonly detected: DetectedSet | undefined;
+  readonly uncovered: readonly UncoveredNode[];
+}
+
+type Said = readonly [type: string, holds: boolean, reason: string, message: string];
+
+/** The conditions of a MachineOSConfig: one that never held is left out. The events are of those that begin to hold. */
+export function configConditions({ config, nowMs }: World, facts: ConfigFacts): Part {
+  const override = facts.detected?.findings.find(({ kind }) => kind === "InvalidOverride");
+  const another =
+    "The machine config operator's own builder is running: its builds are watched, and none is started. " +
+    "Stop that one first, as docs/image-builds.md says.";
+  const all: readonly Said[] = [
+    [ConfigCondition.anotherBuilder, facts.isObserving, "MachineOSBuilderReady", another],
+    [
+      ConfigCondition.cannotPlan,
+      facts.problem !== undefined,
+      facts.problem?.reason ?? "",
+      facts.problem?.message ?? "",
+    ],
+    [ConfigCondition.override, override !== undefined, "InvalidAnnotation", override?.message ?? ""],
+    [ConfigCondition.notCovered, facts.uncovered.length > 0, "NodesNotCovered", uncoveredMessage(facts.uncovered)],
+  ];
+  // While another builder works nothing is known of the rest.
+  const said = facts.isObserving ? all.slice(0, 1) : all;
+  const before = config.status.conditions;
+  const after = said.reduce((conditions, one) => sayOne(conditions, one, nowMs), before);
+  if (after === before) return part();
+  const { name, uid, resourceVersion } = config.meta;
+  const target = { resource: "configs", name, uid, resourceVersion } as const;
+  const events = said.filter(([type, holds]) =>
+    holds && !before.some((one) => one.type === type && one.status === "True")
+  )
+    .map(([type, , , message]): BuildEvent => ({ on: "config", name, type: "Warning", reason: type, message }));
+  return part({ effects: [{ kind: "patch status", target, patch: { conditions: after } }], events });
+}
+
+function sayOne(
+  conditions: readonly Condition[],
+  [type, holds, reason, message]: Said,
+  nowMs: number,
+): readonly Condition[] {
+  if (holds) return withCondition(conditions, { type, status: "True", reason, message }, nowMs);
+  if (!conditions.some((one) => one.type === type)) return conditions;
+  return withCondition(conditions, { type, status: "False", reason: "AsExpected", message: "" }, nowMs);
+}
+
+/** The condition of a pool that says how its image is doing; an interrupted build leaves it as it is. */
+export function poolCondition(
+  { pool, nowMs }: World,
+  { state, build, record }: { readonly state: MosbState; readonly build: MachineOSBuild; readonly record: BuildRecord },
+): readonly Effect[] {
+  if (pool === undefined || state === "Interrupted") return [];
+  const { name, resourceVersion } = pool.meta;
+  const said = state === "Failed"
+    ? {
+      status: "True" as const,
+      reason: "BuildFailed",
+      message: `Failed to build OS image for pool ${name} (MachineOSBuild: ${build.meta.name}): ${
+        messageOf(state, record)
+      }`,
+    }
+    : state === "Succeeded"
+    ? { status: "False" as const, reason: "BuildSuccess", message: `MachineOSBuild ${build.meta.name} succeeded` }
+    : { status: "False" as const, reason: "Building", message: `MachineOSBuild ${build.meta.name} is in progress` };
+  const after = withCondition(pool.conditions, { type: IMAGE_BUILD_DEGRADED, ...said }, nowMs);
+  if (after === pool.conditions) return [];
+  return [{ kind: "patch status", target: { resource: "pools", name, resourceVersion }, patch: { conditions: after } }];
+}
+
+/** Events of architectures that changed, and of what is odd about them. */
+export function detectionEvents(
+  { pool, config }: World,
+  { detected, set }: { readonly detected: DetectedSet; readonly set: readonly string[] },
+  isStored: boolean,
+): readonly BuildEvent[] {
+  if (pool === undefined || isStored) return [];
+  const name = config.pool;
+  const before = entryOf(pool.meta.annotations, "archway.dev/architectures");
+  const changed: readonly BuildEvent[] = before === set.join(",") ? [] : [{
+    on: "pool",
+    name,
+    type: "Normal",
+    reason: "ArchitecturesChanged",
+    message: `Images of pool "${name}" are built for ${set.join(", ")}${
+      before === undefined ? "" : `, before for ${before}`
+    }.`,
+  }];
+  const odd = detected.findings.filter(({ kind }) => kind !== "InvalidOverride").map((
+    { kind, message },
+  ): BuildEvent => ({
+    on: "pool",
+    name,
+    type: "Warning",
+    reason: kind,
+    message,
+  }));
+  return [...changed, ...odd];
+}
+
+/** The view of a pool. */
+export function viewOf(
+  { config }: World,
+  { plan, build, state, record, uncovered, set, problem }: {
+    readonly plan: BuildPlan | undefined;
+    readonly build: MachineOSBuild | undefined;
+    readonly state: MosbState | "none";
+    readonly record: BuildRecord | undefined;
+    readonly uncovered: readonly UncoveredNode[];
+    readonly set: readonly string[];
+    readonly problem: Problem | undefined;
+  },
+): PoolBuildView {
+  return {
+    pool: config.pool,
+    config: config.meta.name,
+    mode: plan?.mode ?? "none",
+    architectures: set,
+    build: build?.meta.name ?? plan?.name ?? "",
+    state,
+    archs: record?.archs ?? [],
+    uncovered,
+    published: config.status.pullSpec ?? "",
+    problem,
+  };
+}

@@ -1,0 +1,116 @@
+// Whether an architecture's image exists already: built for the same inputs before, under another name, in another repository
+// or by the machine config operator. Only an answer that says so leads to reuse, and only one that says no to a build.
+import { classicName } from "../plan/classic_name.ts";
+import { digestOfReference, repositoryOf } from "../plan/repository.ts";
+import { questionKey, type RegistryAnswer, type RegistryQuestion } from "../registry.ts";
+import { isDone } from "../status/aggregate.ts";
+import { stateOfBuild } from "../status/conditions.ts";
+import type { ArchPlan, BuildPlan } from "../types.ts";
+import { ImageLabel } from "../words.ts";
+import type { World } from "../world.ts";
+
+/** What to do about an architecture that has no Job. */
+export type Reuse =
+  | { readonly kind: "ask"; readonly question: RegistryQuestion }
+  | { readonly kind: "wait"; readonly message: string; readonly retryAtMs?: number | undefined }
+  | {
+    readonly kind: "reuse";
+    readonly digest: string;
+    readonly mediaType: string;
+    readonly size: number;
+    readonly isUnlabelled: boolean;
+    /** Set where the image is not in the plan's repository. */
+    readonly from?: string | undefined;
+  }
+  /** `refused`: why what is there does not count. */
+  | { readonly kind: "build"; readonly refused: readonly string[] };
+
+interface Candidate {
+  readonly repository: string;
+  readonly reference: string;
+  /** Built where images have no label with their key: who recorded it vouches for it. */
+  readonly isUnlabelled: boolean;
+}
+
+/** Decides it, asking one question at a time. */
+export function decideReuse(
+  arch: ArchPlan,
+  { plan, world }: { readonly plan: BuildPlan; readonly world: World },
+): Reuse {
+  const refused: string[] = [];
+  for (const candidate of candidatesOf(arch, { plan, world })) {
+    const question: RegistryQuestion = { kind: "image", reference: candidate.reference };
+    const answer = world.answers.get(questionKey(question));
+    if (answer === undefined) return { kind: "ask", question };
+    if (answer.kind === "unknown") return { kind: "wait", message: answer.message, retryAtMs: answer.retryAtMs };
+    if (answer.kind !== "image") continue;
+    const why = mismatchOf(answer, arch, candidate);
+    if (why === undefined) {
+      const { digest, mediaType, size } = answer;
+      const { isUnlabelled, repository } = candidate;
+      const from = repository === plan.repository ? undefined : repository;
+      return { kind: "reuse", digest, mediaType, size, isUnlabelled, from };
+    }
+    refused.push(why);
+  }
+  return { kind: "build", refused };
+}
+
+/** Why an image is not the one that would be built; undefined when it is. */
+export function mismatchOf(
+  { os, architecture, labels, digest }: Extract<RegistryAnswer, { kind: "image" }>,
+  { arch, buildKey }: ArchPlan,
+  { isUnlabelled, reference }: Pick<Candidate, "isUnlabelled" | "reference">,
+): string | undefined {
+  if (os !== "linux" || architecture !== arch) {
+    return `"${reference}" (${digest}) is an image for ${os}/${architecture}, not for linux/${arch}.`;
+  }
+  const key = labels[ImageLabel.buildKey];
+  if (isUnlabelled && key === undefined || key === buildKey) return undefined;
+  return `"${reference}" (${digest}) was not built for these inputs: its label ${ImageLabel.buildKey} ${
+    key === undefined ? "is not there" : "says another key"
+  }.`;
+}
+
+/** Recorded ones first, those that need no copy before others; then what the tag names. */
+function candidatesOf(
+  arch: ArchPlan,
+  { plan, world }: { readonly plan: BuildPlan; readonly world: World },
+): readonly Candidate[] {
+  const found = [...recorded(arch, world), ...classicBuilds({ plan, world }), {
+    repository: plan.repository,
+    reference: `${plan.repository}:${arch.tag}`,
+    isUnlabelled: plan.mode === "single",
+  }];
+  const distinct = found.filter(({ reference }, at) => found.findIndex((one) => one.reference === reference) === at);
+  return distinct.toSorted((left, right) =>
+    Number(right.repository === plan.repository) - Number(left.repository === plan.repository)
+  );
+}
+
+function recorded({ arch, buildKey }: ArchPlan, { builds, records }: World): readonly Candidate[] {
+  return records.flatMap(({ build, record }) =>
+    record.archs.filter((one) => one.arch === arch && one.buildKey === buildKey && isDone(one)).flatMap((one) => {
+      const owner = builds.find(({ meta }) => meta.name === build);
+      const repository = one.from ?? (owner === undefined ? undefined : repositoryOf(owner.pushSpec));
+      if (repository === undefined || one.digest === undefined) return [];
+      return [{ repository, reference: `${repository}@${one.digest}`, isUnlabelled: one.isUnlabelled === true }];
+    })
+  );
+}
+
+/** Builds of one architecture without a record whose name says that their inputs were those of today. */
+function classicBuilds(
+  { plan, world: { builds, records, config, pool, rendered } }: { readonly plan: BuildPlan; readonly world: World },
+): readonly Candidate[] {
+  if (pool === undefined || rendered === undefined) return [];
+  const name = classicName({ config, pool, rendered });
+  return builds.filter((build) =>
+    build.meta.name === name && build.meta.name !== plan.name && stateOfBuild(build) === "Succeeded" &&
+    !records.some(({ build: recordedName }) => recordedName === name)
+  ).flatMap(({ status: { digestedPushSpec = "" } }) => {
+    const digest = digestOfReference(digestedPushSpec);
+    const repository = digestedPushSpec.slice(0, digestedPushSpec.indexOf("@"));
+    return digest === "" ? [] : [{ repository, reference: digestedPushSpec, isUnlabelled: true }];
+  });
+}
