@@ -20,7 +20,7 @@ function idsOf(word: string): readonly string[] | undefined {
   const bare = word.replace(/[,:]$/, "");
   const [, prefix, from, to] = PREFIXED.exec(bare) ?? [];
   if (prefix !== undefined && from !== undefined) {
-    return expand(from, to, (number) => `${prefix}-${String(number).padStart(2, "0")}`);
+    return expand(from, to, (number) => `${prefix}-${String(number).padStart(from.length, "0")}`);
   }
   const [, first, last] = NUMBER.exec(bare) ?? [];
   return first === undefined ? undefined : expand(first, last, String);

@@ -120,8 +120,8 @@ export function renderPage(verdicts: readonly Verdict[]): string {
   return [
     "# Conformance",
     "",
-    "Rows of the test catalogues of the Multiarch Tuning Operator (MTO), and what proves them here. Made by",
-    "`deno task conformance` from `tests/conformance/run.json`, the record of a run; do not edit. A row counts by the tests that",
+    "Rows of the test catalogues of the Multiarch Tuning Operator (MTO) and of the Managed Upgrade Operator (groups M and N), and",
+    "what proves them here. Made by `deno task conformance` from `tests/conformance/run.json`, the record of a run; do not edit. A row counts by the tests that",
     "carry its id at the head of their names; it is passed when all of them passed. The bed is that of the strongest of them.",
     "",
     ...renderBeds(verdicts),
