@@ -172,3 +172,6 @@ export const EventReason = {
   /** Archway's own, on a node: kubelet and label name different architectures, so it gets no taint. */
   taintDisagreement: "ArchTaintDisagreement",
 } as const;
+
+/** Names of image builds: of their Lease in Archway's namespace, and `source.component` of their events. */
+export const IMAGE_BUILDS = { lease: "archway-image-builds", eventSource: "archway-image-builds" } as const;

@@ -34,7 +34,7 @@ export async function serve(deps: ServeDeps, stop: AbortSignal): Promise<void> {
     case "upgrades":
       return await (await import("./upgrades.ts")).serveUpgrades(deps, stop);
     case "image-builds":
-      throw new Error("Cannot serve image builds: this build of Archway has none.");
+      return await (await import("./image_builds.ts")).serveImageBuilds(deps, stop);
     default:
       return unreachable(only);
   }

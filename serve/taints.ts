@@ -31,11 +31,11 @@ export function openTaints(
 ): TaintParts | undefined {
   const rule = ownTaintRule(config);
   if (rule === undefined) return undefined;
-  const reporting = { events, metrics, clock, log: log.with({ controller: "taints" }) };
+  const told = { events, metrics, clock, log: log.with({ controller: "taints" }) };
   const { presence, onChange: onPresence } = configs;
   const pace = openPace(clock);
   const controller = openController({
-    ...reporting,
+    ...told,
     api: leaderApi,
     rule,
     pace,
@@ -48,7 +48,7 @@ export function openTaints(
   const lifter = openTaintLifter({ api, key: rule.key, pace: openPace(clock) });
   const lease = { namespace: config.namespace, name: LEASE_NAME };
   const silence = {
-    ...reporting,
+    ...told,
     api: replicaApi,
     lifter,
     lease,

@@ -41,6 +41,7 @@ const ASSEMBLIES = [
   "lib/informers/",
   "lib/tainting/",
   "lib/upgrading/",
+  "lib/building/",
   "lib/enoexec/daemon/",
 ];
 

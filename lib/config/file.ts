@@ -2,6 +2,7 @@
 // that is not known is a problem, and all problems are reported together.
 import { parse } from "yaml";
 import * as z from "zod";
+import { ImageBuildsSchema } from "./image_builds.ts";
 
 /** A setting of the file: what it is for, and what holds without it. */
 export interface FileSetting {
@@ -29,6 +30,7 @@ export const FileSchema = z.strictObject({
   webhookClientCa: path,
   archTaint: z.string({ error: "is not a text" }).min(1).default("archaware"),
   webhookService: z.string({ error: "is not a name" }).min(1).default("archway-webhook"),
+  imageBuilds: ImageBuildsSchema.prefault({}),
   cacheEntries: count.default(10_000),
   workers: count.default(32),
   fallbackLogLevel: z.enum(["debug", "info", "warn", "error"], { error: "is not one of debug, info, warn, error" })
@@ -77,6 +79,11 @@ export const FILE_SETTINGS: readonly FileSetting[] = [
     help:
       "The taint of --arch-taints, as `KEY=arch[:EFFECT]` or a preset: archaware (supported-arch), gke, ack (never put " +
       "on nodes by Archway).",
+  },
+  {
+    key: "imageBuilds",
+    example: "{ builderImage: registry.example.com/builder:v1, maxParallel: 2 }",
+    help: "Settings of --only=image-builds; docs/image-builds.md has all of them.",
   },
   { key: "cacheEntries", example: "50000", help: "Images kept in memory." },
   { key: "workers", example: "8", help: "Pods decided at the same time." },

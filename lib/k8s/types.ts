@@ -143,6 +143,20 @@ export const Resource = {
   ),
   machineSets: resource(MACHINE, "v1beta1", "MachineSet", "machinesets", "Namespaced"),
   machines: resource(MACHINE, "v1beta1", "Machine", "machines", "Namespaced"),
+  machineOsConfigs: resource(
+    "machineconfiguration.openshift.io",
+    "v1",
+    "MachineOSConfig",
+    "machineosconfigs",
+    "Cluster",
+  ),
+  controllerConfigs: resource(
+    "machineconfiguration.openshift.io",
+    "v1",
+    "ControllerConfig",
+    "controllerconfigs",
+    "Cluster",
+  ),
 } as const satisfies Readonly<Record<string, ResourceType>>;
 
 /** `v1` or `group/version`. */

@@ -113,6 +113,20 @@ export class TargetRepository {
     );
   }
 
+  /** Deletes a manifest, and with it every tag that names it. */
+  async deleteManifest(digest: string): Promise<"deleted" | "absent" | "unsupported" | "denied"> {
+    const answer = await this.#send({
+      message: { kind: "other", method: "DELETE", timeouts: WRITE_TIMEOUTS },
+      urlBy: (scheme) => documentUrl(this.endpoint, { kind: "manifest", identifier: digest, scheme }),
+    });
+    const status = answer?.status ?? 401;
+    if (status >= 200 && status <= 299) return "deleted";
+    if (status === 404) return "absent";
+    if (status === 405 || status === 501) return "unsupported";
+    if (status === 401 || status === 403) return "denied";
+    throw this.#refusal(answer, `delete ${this.#nameOf(digest)}`);
+  }
+
   /** Takes a blob over from another repository of the same registry, without its bytes being sent. */
   async mount(digest: string, from: string): Promise<MountOutcome> {
     const answer = await this.#send({

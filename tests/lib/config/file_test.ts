@@ -18,6 +18,7 @@ Deno.test("readConfigFile() gives the defaults without a file, and for an empty 
     imageVolumes: "ignore",
     webhookService: "archway-webhook",
     archTaint: "archaware",
+    imageBuilds: {},
     cacheEntries: 10_000,
     workers: 32,
     fallbackLogLevel: "info",
@@ -36,6 +37,7 @@ Deno.test("readConfigFile() reads every setting as the documentation shows it", 
       imageVolumes: "require",
       registriesConfDir: "/etc/containers/registries.conf.d",
       archTaint: "supported-arch=arch:NoSchedule",
+      imageBuilds: { builderImage: "registry.example.com/builder:v1", maxParallel: 2 },
       webhookService: "front",
       webhookClientCa: "/etc/archway/client-ca.pem",
       hostsDir: "/etc/containerd/certs.d",
@@ -93,4 +95,20 @@ Deno.test("parseConfig() reports problems of the file together with those of fla
   ]);
   const good = parse(["serve", `--config=${PATH}`], "imageVolumes: require\n");
   assert.equal(good.kind === "run" && good.config.imageVolumes, "require");
+});
+
+Deno.test("readConfigFile() reads the settings of image builds, and names each that does not fit", () => {
+  const text =
+    "imageBuilds: { jobDeadline: 1h30m, builderCommand: [/build, --all], alwaysIndex: true, retainImages: 0 }\n";
+  assert.deepEqual(readConfigFile({ path: PATH, text }).values.imageBuilds, {
+    jobDeadline: 5_400_000,
+    builderCommand: ["/build", "--all"],
+    alwaysIndex: true,
+    retainImages: 0,
+  });
+  assert.deepEqual(problemsOf("imageBuilds: { jobDeadline: soon, retainImages: -1, parallel: 2 }\n"), [
+    'Cannot use "imageBuilds.jobDeadline" of --config "archway.yaml": it is not a duration like 30s, 5m or 1h30m.',
+    'Cannot use "imageBuilds.retainImages" of --config "archway.yaml": it is below zero.',
+    'Cannot use "parallel" of --config "archway.yaml": there is no such setting.',
+  ]);
 });

@@ -1,0 +1,37 @@
+// When what was published is looked at again in the registry: when something changed that a plan is made of, and when this
+// replica sees a configuration for the first time.
+import type { BuildWatches } from "../../lib/building/watches.ts";
+import type { MachineOSConfig } from "../../lib/image_builds/observed.ts";
+
+/** Whether to look, and that it was done. */
+export interface ImageLook {
+  readonly isDue: boolean;
+  done(): void;
+}
+
+/** What was looked at. */
+export interface ImageLooks {
+  due(config: MachineOSConfig, watches: Pick<BuildWatches, "pools" | "nodes">): ImageLook;
+  forget(config: string): void;
+}
+
+/** Opens an empty memory: everything is looked at once. */
+export function openImageLooks(): ImageLooks {
+  const seen = new Map<string, string>();
+  return {
+    due: (config, watches) => {
+      const { name } = config.meta;
+      const now = fingerprintOf(config, watches);
+      return { isDue: seen.get(name) !== now, done: () => void seen.set(name, now) };
+    },
+    forget: (config) => void seen.delete(config),
+  };
+}
+
+function fingerprintOf(
+  { meta: { uid, generation, annotations }, pool }: MachineOSConfig,
+  { pools, nodes }: Pick<BuildWatches, "pools" | "nodes">,
+): string {
+  const architectures = [...new Set([...nodes.values()].map(({ reported }) => reported))].sort();
+  return JSON.stringify([uid, generation, annotations, pools.get(pool)?.configuration, architectures]);
+}

@@ -1,0 +1,27 @@
+// The events of a decision, on the objects that they are about.
+import type { BuildEvent } from "../../lib/image_builds/effects.ts";
+import type { World } from "../../lib/image_builds/world.ts";
+import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
+import { apiVersionOf, Resource, type ResourceType } from "../../lib/k8s/types.ts";
+
+const KINDS: Readonly<Record<BuildEvent["on"], ResourceType>> = {
+  config: Resource.machineOsConfigs,
+  build: Resource.machineOsBuilds,
+  pool: Resource.machineConfigPools,
+};
+
+/** Records them; an object that is gone has none. */
+export function recordEvents(recorder: EventRecorder, world: World, events: readonly BuildEvent[]): void {
+  for (const { on, name, type, reason, message } of events) {
+    const uid = uidOf(world, { on, name });
+    const { kind } = KINDS[on];
+    const object = { apiVersion: apiVersionOf(KINDS[on]), kind, name, ...uid === undefined ? {} : { uid } };
+    recorder.record({ object, type, reason, message });
+  }
+}
+
+function uidOf({ config, pool, builds }: World, { on, name }: Pick<BuildEvent, "on" | "name">): string | undefined {
+  if (on === "config") return config.meta.uid;
+  if (on === "pool") return pool?.meta.uid;
+  return builds.find(({ meta }) => meta.name === name)?.meta.uid;
+}

@@ -1,0 +1,185 @@
+// Carries the effects of a decision out, in their order. Each is guarded by the uid and the version that the decision saw, so
+// that doing one again, or late, changes nothing; the first that fails ends the reconcile, which is then done anew.
+import type { Clock } from "../clock.ts";
+import type { AssembleOutcome, Effect, ObjectTarget } from "../image_builds/effects.ts";
+import { noteAssembled } from "../image_builds/status/assembled.ts";
+import { EMPTY_INDEX, renderRecord } from "../image_builds/status/record.ts";
+import { recordName } from "../image_builds/words.ts";
+import type { World } from "../image_builds/world.ts";
+import type { KubeApi } from "../k8s/api.ts";
+import { isConflict, isNotFound } from "../k8s/errors.ts";
+import { type KubeObject, Resource, type ResourceTarget, type ResourceType } from "../k8s/types.ts";
+import { unreachable } from "../unreachable.ts";
+import type { BuildRegistries } from "./answer_questions.ts";
+import { createJob } from "./create_job.ts";
+import { deleteImage, type DeletionResult } from "./delete_image.ts";
+import { outcomeOf } from "./outcome.ts";
+import { publishImages } from "./publish_images.ts";
+
+/** What was done, for metrics and the log. */
+export type Done =
+  | { readonly kind: "job created"; readonly arch: string }
+  | { readonly kind: "assembled"; readonly outcome: AssembleOutcome; readonly ms: number }
+  | { readonly kind: "image deleted"; readonly reference: string; readonly result: DeletionResult["kind"] };
+
+/** What carrying out takes. */
+export interface CarryOutDeps {
+  readonly api: KubeApi;
+  readonly registries: BuildRegistries;
+  /** Where Jobs and what belongs to them are. */
+  readonly namespace: string;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly onDone: (done: Done) => void;
+}
+
+const RESOURCES: Readonly<Record<ObjectTarget["resource"], ResourceType>> = {
+  configs: Resource.machineOsConfigs,
+  builds: Resource.machineOsBuilds,
+  pools: Resource.machineConfigPools,
+  jobs: Resource.jobs,
+  configMaps: Resource.configMaps,
+  secrets: Resource.secrets,
+};
+
+/** Carries it out. Throws ApiError, and what a registry's answer makes worth trying again is not thrown but recorded. */
+export async function carryOut(effect: Effect, world: World, deps: CarryOutDeps): Promise<void> {
+  const { api, namespace, signal } = deps;
+  switch (effect.kind) {
+    case "create build":
+      return await orExisting(api.create(Resource.machineOsBuilds, effect.build, { signal }));
+    case "adopt job":
+      return await patch(effect.target, effect.patch, deps);
+    case "create job": {
+      await createJob(effect, deps);
+      return deps.onDone({ kind: "job created", arch: effect.arch });
+    }
+    case "delete":
+      return await remove(effect, deps);
+    case "write record":
+      return await replaceMap(effect.object, effect.previousVersion, deps);
+    case "patch status":
+      return await patch(effect.target, { status: effect.patch }, { ...deps, subresource: "status" });
+    case "patch annotations":
+      return await patch(effect.target, { metadata: { annotations: effect.annotations } }, deps);
+    case "write detection":
+      return await writeMap({ namespace, name: effect.name }, effect.data, deps);
+    case "assemble":
+      return await assemble(effect, world, deps);
+    case "collect":
+      for (const { reference: image, digest } of effect.deletions) {
+        const result = await deleteImage({ image, digest }, { ...deps, repositories: deps.registries.push });
+        deps.onDone({ kind: "image deleted", reference: image, result: result.kind });
+      }
+      return;
+    default:
+      return unreachable(effect);
+  }
+}
+
+/** Somebody, or an earlier try of ours, made it: the next reconcile reads what is there. */
+async function orExisting(creation: Promise<unknown>): Promise<void> {
+  try {
+    await creation;
+  } catch (error) {
+    if (!isConflict(error)) throw error;
+  }
+}
+
+function targetOf({ resource, name }: ObjectTarget, namespace: string): ResourceTarget {
+  return RESOURCES[resource].namespaced ? { namespace, name } : { name };
+}
+
+/** A merge patch that names uid and version is refused where they are others. */
+async function patch(
+  target: ObjectTarget,
+  document: Readonly<Record<string, unknown>>,
+  { api, namespace, signal, subresource }: Pick<CarryOutDeps, "api" | "namespace" | "signal"> & {
+    readonly subresource?: string | undefined;
+  },
+): Promise<void> {
+  const { uid, resourceVersion } = target;
+  const given = document["metadata"];
+  const metadata = {
+    ...typeof given === "object" ? given : {},
+    ...uid === undefined ? {} : { uid },
+    ...resourceVersion === undefined ? {} : { resourceVersion },
+  };
+  const guarded = Object.keys(metadata).length === 0 ? document : { ...document, metadata };
+  const where = { ...targetOf(target, namespace), ...subresource === undefined ? {} : { subresource } };
+  await api.patch(RESOURCES[target.resource], where, { body: { kind: "merge", document: guarded }, signal });
+}
+
+async function remove(
+  { target, propagation: propagationPolicy }: Extract<Effect, { kind: "delete" }>,
+  { api, namespace, signal }: CarryOutDeps,
+): Promise<void> {
+  const { uid, resourceVersion } = target;
+  const guards = { ...uid === undefined ? {} : { uid }, ...resourceVersion === undefined ? {} : { resourceVersion } };
+  try {
+    const options = { ...guards, propagationPolicy, signal };
+    await api.delete(RESOURCES[target.resource], targetOf(target, namespace), options);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}
+
+/** Against the version that was read; a record that came into being meanwhile is read first. */
+async function replaceMap(
+  object: KubeObject,
+  previousVersion: string | undefined,
+  { api, namespace, signal }: CarryOutDeps,
+): Promise<void> {
+  const { name } = object.metadata;
+  if (previousVersion === undefined) {
+    await api.create(Resource.configMaps, object, { namespace, signal });
+    return;
+  }
+  const next = { ...object, metadata: { ...object.metadata, resourceVersion: previousVersion } };
+  await api.replace(Resource.configMaps, next, { namespace, name, signal });
+}
+
+async function writeMap(
+  target: { readonly namespace: string; readonly name: string },
+  data: Readonly<Record<string, string | null>>,
+  { api, signal }: CarryOutDeps,
+): Promise<void> {
+  try {
+    await api.patch(Resource.configMaps, target, { body: { kind: "merge", document: { data } }, signal });
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    const present = Object.fromEntries(Object.entries(data).filter(([, value]) => value !== null));
+    const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: target.name }, data: present };
+    await api.create(Resource.configMaps, object, { namespace: target.namespace, signal });
+  }
+}
+
+async function assemble(
+  effect: Extract<Effect, { kind: "assemble" }>,
+  world: World,
+  deps: CarryOutDeps,
+): Promise<void> {
+  const startedMs = deps.clock.monotonicMs();
+  const result = await publishImages({
+    to: effect.to,
+    form: effect.mode,
+    images: effect.children.map(({ arch, reference, buildKey }) => ({
+      arch,
+      image: reference,
+      buildKey,
+    })),
+  }, { ...deps, repositories: deps.registries.push });
+  const outcome = outcomeOf(result);
+  deps.onDone({ kind: "assembled", outcome, ms: deps.clock.monotonicMs() - startedMs });
+  const { name } = effect.build;
+  const build = world.builds.find(({ meta }) => meta.name === name);
+  // It is gone: its record goes with it.
+  if (build === undefined) return;
+  const stored = world.records.find((one) => one.build === name);
+  const tag = effect.to.slice(effect.to.lastIndexOf(":") + 1);
+  const nowMs = deps.clock.nowMs();
+  const record = noteAssembled(stored?.record ?? { archs: [], index: EMPTY_INDEX }, outcome, { tag, nowMs });
+  const object = renderRecord(record, { build, namespace: deps.namespace });
+  const previousVersion = stored?.resourceVersion;
+  await carryOut({ kind: "write record", name: recordName(name), record, object, previousVersion }, world, deps);
+}

@@ -1,0 +1,64 @@
+// `archway serve --only=image-builds`: one node image for every architecture of a pool, beside no pod placement.
+import { openImageBuilds } from "../controllers/image_builds/controller.ts";
+import { openBuildMetrics } from "../lib/build_metrics.ts";
+import { findBuilder } from "../lib/building/find_builder.ts";
+import type { Config } from "../lib/config/parse.ts";
+import { type BuildSettings, DEFAULT_SETTINGS } from "../lib/image_builds/settings.ts";
+import { openRegistryAccess } from "../lib/images/registry_access.ts";
+import { IMAGE_BUILDS } from "../lib/names.ts";
+import { type CapabilityParts, type OpenCapability, serveCapability } from "./capability.ts";
+import type { ServeDeps } from "./clients.ts";
+
+/** Serves image builds until `stop` aborts. Rejects when something cannot be opened. */
+export async function serveImageBuilds(deps: ServeDeps, stop: AbortSignal): Promise<void> {
+  const open = (parts: CapabilityParts): Promise<OpenCapability> => Promise.resolve(openBuilds(deps, parts));
+  await serveCapability(deps, { leaseName: IMAGE_BUILDS.lease, eventSource: IMAGE_BUILDS.eventSource, open }, stop);
+}
+
+function openBuilds(
+  { config, clock, log, userAgent }: ServeDeps,
+  { leaderApi: api, election, events, registry, clientMetrics, stack }: CapabilityParts,
+): OpenCapability {
+  const settings = buildSettings(config);
+  const access = stack.use(openRegistryAccess({ config, clock, log, userAgent, clusterCredentials: () => [] }));
+  const controller = openImageBuilds({
+    api,
+    access,
+    events,
+    metrics: openBuildMetrics(registry),
+    clock,
+    log: log.with({ controller: "image-builds" }),
+    settings,
+    findBuilder: (signal) => findBuilder(api, settings.namespace, signal),
+    queueMetrics: clientMetrics.queue,
+  });
+  return {
+    everywhere: [{ run: (signal) => access.planner.watch(signal) }],
+    leading: [controller],
+    ready: { "builds known": () => !election.view().isLeader || controller.hasSynced() },
+    addPages: (app) => app.get("/builds", (context) => context.json(controller.views())),
+  };
+}
+
+/** What the file of `--config` says, and the defaults for the rest. */
+export function buildSettings({ imageBuilds }: Pick<Config, "imageBuilds">): BuildSettings {
+  const { builderImage = "", builderCommand = [], digestImage = builderImage, digestCommand = [] } = imageBuilds;
+  const { jobDeadline, schedulingTimeout, retainArchitectures, ...named } = imageBuilds;
+  const { namespace = DEFAULT_SETTINGS.namespace, serviceAccount = DEFAULT_SETTINGS.serviceAccount } = named;
+  return {
+    namespace,
+    serviceAccount,
+    builder: { image: builderImage, command: builderCommand },
+    digestWriter: { image: digestImage, command: digestCommand },
+    requests: named.requests ?? DEFAULT_SETTINGS.requests,
+    jobDeadlineSeconds: jobDeadline === undefined ? DEFAULT_SETTINGS.jobDeadlineSeconds : jobDeadline / 1_000,
+    schedulingTimeoutMs: schedulingTimeout ?? DEFAULT_SETTINGS.schedulingTimeoutMs,
+    retainMs: retainArchitectures ?? DEFAULT_SETTINGS.retainMs,
+    retainImages: named.retainImages ?? DEFAULT_SETTINGS.retainImages,
+    maxParallel: named.maxParallel ?? DEFAULT_SETTINGS.maxParallel,
+    alwaysIndex: named.alwaysIndex ?? DEFAULT_SETTINGS.alwaysIndex,
+    tolerateDedicated: named.tolerateDedicated ?? DEFAULT_SETTINGS.tolerateDedicated,
+    cancelSiblings: named.cancelSiblings ?? DEFAULT_SETTINGS.cancelSiblings,
+    autoResume: named.autoResume ?? DEFAULT_SETTINGS.autoResume,
+  };
+}

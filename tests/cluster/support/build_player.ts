@@ -1,0 +1,260 @@
+// Plays kubelets and builders: a pod of a build that the real scheduler has bound to a node "runs" as its fate says. It pushes
+// an image of the node's architecture to the real registry, writes the digest's ConfigMap, and ends; the real Job controller
+// makes the Job's status of it.
+import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
+import type { RealRegistry } from "./registry.ts";
+import { pause } from "./wait.ts";
+
+/** How a pod ends. */
+export type Fate =
+  | {
+    readonly kind: "succeed";
+    /** Architecture of the image; default that of the node. */
+    readonly arch?: string;
+    /** Another label than the build key; `none`: no label. */
+    readonly label?: string;
+    /** `none`: the pod leaves no digest. `empty`: an empty one. */
+    readonly digest?: "none" | "empty";
+    /** `none`: nothing is pushed, and the digest is of an image that is not there. */
+    readonly push?: "none";
+  }
+  | { readonly kind: "fail"; readonly exitCode?: number }
+  /** It runs until {@link BuildPlayer.release}, or its end. */
+  | { readonly kind: "hang" }
+  /** Its node is drained. */
+  | { readonly kind: "evict" };
+
+/** A pod that was played. */
+export interface PlayedPod {
+  readonly pod: string;
+  readonly job: string;
+  readonly arch: string;
+  readonly node: string;
+  /** `registry/repository:tag`. */
+  readonly tag: string;
+  readonly buildKey: string;
+  readonly fate: Fate["kind"];
+  /** Of what was pushed; empty: nothing. */
+  readonly digest: string;
+}
+
+/** What it plays with. */
+export interface BuildPlayerOptions {
+  readonly cluster: ClusterAccess;
+  readonly registry: RealRegistry;
+  /** Of the registry, as Archway reaches it. */
+  readonly host: string;
+  readonly namespace: string;
+}
+
+const SUCCEED: Fate = { kind: "succeed" };
+
+/** The player. */
+export class BuildPlayer implements AsyncDisposable {
+  readonly #options: BuildPlayerOptions;
+  readonly #stop = new AbortController();
+  readonly #handled = new Set<string>();
+  readonly #hanging = new Map<string, unknown>();
+  readonly played: PlayedPod[] = [];
+  /** Decides how a pod of an architecture ends. */
+  fate: (arch: string, attempt: number) => Fate = () => SUCCEED;
+  #running: Promise<void> = Promise.resolve();
+  #busy = false;
+  readonly #attempts = new Map<string, number>();
+
+  constructor(options: BuildPlayerOptions) {
+    this.#options = options;
+  }
+
+  /** Whether a pod waits or runs that is not to hang. */
+  get isBusy(): boolean {
+    return this.#busy;
+  }
+
+  /** Begins to play. */
+  start(): void {
+    this.#running = this.#run();
+  }
+
+  /** Architectures whose images were pushed since `from`, in alphabetical order. */
+  built(from = 0): readonly string[] {
+    return this.played.slice(from).filter(({ digest }) => digest !== "").map(({ arch }) => arch).sort();
+  }
+
+  /** Lets pods that hang go on, as their fate says now. */
+  release(): void {
+    for (const uid of this.#hanging.keys()) this.#handled.delete(uid);
+    this.#hanging.clear();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      // Between two looks the API server may be restarted by a test.
+      await this.#look().catch(() => {});
+      await pause(100);
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { cluster, namespace } = this.#options;
+    const path = `/api/v1/namespaces/${namespace}/pods?labelSelector=batch.kubernetes.io%2Fjob-name`;
+    const { body } = await cluster.request("GET", path);
+    const items = read(body, "items");
+    let busy = false;
+    for (const pod of Array.isArray(items) ? items : []) {
+      const uid = String(read(pod, "metadata", "uid"));
+      if (read(pod, "metadata", "deletionTimestamp") !== undefined) await this.#bury(pod);
+      else if (!this.#handled.has(uid) && String(read(pod, "spec", "nodeName") ?? "") !== "") {
+        this.#handled.add(uid);
+        await this.#play(pod);
+        busy = true;
+      }
+    }
+    this.#busy = busy;
+  }
+
+  /** What a kubelet does last for a pod that is deleted. */
+  async #bury(pod: unknown): Promise<void> {
+    const { cluster, namespace } = this.#options;
+    const path = `/api/v1/namespaces/${namespace}/pods/${String(read(pod, "metadata", "name"))}`;
+    await this.#setStatus(pod, { phase: "Failed", containerStatuses: [] }).catch(() => {});
+    const answer = await cluster.request("DELETE", `${path}?gracePeriodSeconds=0`);
+    expectStatus("delete a pod for good", answer, [200, 404]);
+  }
+
+  async #play(pod: unknown): Promise<void> {
+    const node = String(read(pod, "spec", "nodeName"));
+    const arch = await this.#archOf(node);
+    const job = String(read(pod, "metadata", "labels", "batch.kubernetes.io/job-name"));
+    const attempt = (this.#attempts.get(job) ?? 0) + 1;
+    this.#attempts.set(job, attempt);
+    const fate = this.fate(arch, attempt);
+    const env = envOf(pod);
+    const name = String(read(pod, "metadata", "name"));
+    const played = {
+      pod: name,
+      job,
+      arch,
+      node,
+      tag: env["TAG"] ?? "",
+      buildKey: env["BUILD_KEY"] ?? "",
+      fate: fate.kind,
+    };
+    await this.#setStatus(pod, { phase: "Running", startTime: new Date().toISOString() });
+    switch (fate.kind) {
+      case "succeed": {
+        const digest = await this.#build(pod, { fate, arch, env });
+        this.played.push({ ...played, digest });
+        return await this.#end(pod, "Succeeded", 0);
+      }
+      case "fail":
+        this.played.push({ ...played, digest: "" });
+        return await this.#end(pod, "Failed", fate.exitCode ?? 1);
+      case "hang":
+        this.#hanging.set(String(read(pod, "metadata", "uid")), pod);
+        return;
+      case "evict": {
+        this.played.push({ ...played, digest: "" });
+        const condition = { type: "DisruptionTarget", status: "True", reason: "EvictionByEvictionAPI" };
+        await this.#setStatus(pod, { phase: "Failed", conditions: [condition] });
+      }
+    }
+  }
+
+  async #archOf(node: string): Promise<string> {
+    const { body } = await this.#options.cluster.request("GET", `/api/v1/nodes/${node}`);
+    return String(read(body, "status", "nodeInfo", "architecture"));
+  }
+
+  /** Pushes the image and hands its digest over; answers the digest. */
+  async #build(
+    pod: unknown,
+    { fate, arch, env }: {
+      readonly fate: Extract<Fate, { kind: "succeed" }>;
+      readonly arch: string;
+      readonly env: Readonly<Record<string, string>>;
+    },
+  ): Promise<string> {
+    const { registry, host } = this.#options;
+    const target = (env["TAG"] ?? "").slice(host.length + 1);
+    const [repository = "", tag = ""] = [
+      target.slice(0, target.lastIndexOf(":")),
+      target.slice(target.lastIndexOf(":") + 1),
+    ];
+    const key = fate.label ?? env["BUILD_KEY"];
+    const labels = key === undefined || key === "none" ? {} : { labels: { "archway.dev.build-key": key } };
+    // No two builds give the same bytes, as with real ones.
+    const salt = String(read(pod, "metadata", "uid"));
+    const spec = { single: { architecture: fate.arch ?? arch }, salt, ...labels };
+    const digest = fate.push === "none"
+      ? `sha256:${"0".repeat(64)}`
+      : (await registry.push(repository, tag, spec)).digest;
+    if (fate.digest !== "none") await this.#handOver(pod, { env, digest: fate.digest === "empty" ? "" : digest });
+    return fate.push === "none" ? "" : digest;
+  }
+
+  async #handOver(
+    pod: unknown,
+    { env, digest }: { readonly env: Readonly<Record<string, string>>; readonly digest: string },
+  ): Promise<void> {
+    const { cluster, namespace } = this.#options;
+    const pairs = (env["DIGEST_CONFIGMAP_LABELS"] ?? "").split(/[ ,]+/).map((pair) => pair.split("="));
+    const name = env["DIGEST_CONFIGMAP_NAME"] ?? "";
+    const map = {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name, labels: Object.fromEntries(pairs.map(([label = "", value = ""]) => [label, value])) },
+      data: {
+        digest,
+        arch: env["ARCH"] ?? "",
+        buildKey: env["BUILD_KEY"] ?? "",
+        jobUID: String(read(pod, "metadata", "labels", "batch.kubernetes.io/controller-uid")),
+      },
+    };
+    const path = `/api/v1/namespaces/${namespace}/configmaps`;
+    const created = await cluster.request("POST", path, map);
+    if (created.status === 409) {
+      expectStatus("replace a digest", await cluster.request("PUT", `${path}/${name}`, map), [200]);
+    } else expectStatus("create a digest", created, [201]);
+  }
+
+  async #end(pod: unknown, phase: "Succeeded" | "Failed", exitCode: number): Promise<void> {
+    const terminated = { exitCode, reason: exitCode === 0 ? "Completed" : "Error" };
+    const statusOf = (container: unknown): unknown => ({
+      name: read(container, "name"),
+      image: read(container, "image"),
+      imageID: "",
+      ready: false,
+      restartCount: 0,
+      state: { terminated },
+    });
+    const each = (list: unknown): readonly unknown[] => Array.isArray(list) ? list.map(statusOf) : [];
+    await this.#setStatus(pod, {
+      phase,
+      initContainerStatuses: each(read(pod, "spec", "initContainers")),
+      ...(phase === "Succeeded" ? { containerStatuses: each(read(pod, "spec", "containers")) } : {}),
+    });
+  }
+
+  async #setStatus(pod: unknown, status: unknown): Promise<void> {
+    const { cluster, namespace } = this.#options;
+    const path = `/api/v1/namespaces/${namespace}/pods/${String(read(pod, "metadata", "name"))}/status`;
+    expectStatus("write a pod's status", await cluster.request("PATCH", path, { status }), [200, 404, 409]);
+  }
+}
+
+/** The plain variables of the building container. */
+function envOf(pod: unknown): Readonly<Record<string, string>> {
+  const env = read(pod, "spec", "initContainers", 0, "env");
+  return Object.fromEntries(
+    (Array.isArray(env) ? env : []).flatMap((one) => {
+      const value = read(one, "value");
+      return typeof value === "string" ? [[String(read(one, "name")), value]] : [];
+    }),
+  );
+}
