@@ -43,13 +43,13 @@ export class LastGood<T> {
 
   /** The parsed value of a path, or its last good value. */
   settle(path: string, parsed: Parsed<T>, problems: ProblemList): FileValue<T> {
-    const report = (fault: Fault): void => problems.add({ file: path, ...fault });
+    const tell = (fault: Fault): void => problems.add({ file: path, ...fault });
     if (parsed.kind === "parsed") {
-      parsed.warnings.forEach(report);
+      parsed.warnings.forEach(tell);
       this.#values.set(path, parsed.value);
       return { kind: "value", value: parsed.value };
     }
-    report(parsed.fault);
+    tell(parsed.fault);
     const last = this.#values.get(path);
     return last === undefined
       ? { kind: "unparsable", problem: { file: path, ...parsed.fault } }

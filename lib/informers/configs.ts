@@ -35,15 +35,15 @@ const NONE: readonly NamespaceConfig[] = [];
 /** Opens the view. Nothing is asked of the API server before `run`. */
 export function openConfigs(parts: ConfigsDeps): Configs {
   const listeners: ((namespace: string | undefined) => void)[] = [];
-  const notify = (namespace: string | undefined): void => listeners.forEach((listener) => listener(namespace));
+  const tell = (namespace: string | undefined): void => listeners.forEach((listener) => listener(namespace));
   const clusterConfigs = openReflector<ClusterConfig>({
     ...parts,
     resource: Resource.clusterConfigs,
     parse: accept(parts, parseClusterConfig),
-    onChange: () => notify(undefined),
+    onChange: () => tell(undefined),
     name: "cluster configs",
   });
-  const namespaceConfigs = openNamespaceConfigs(parts, notify);
+  const namespaceConfigs = openNamespaceConfigs(parts, tell);
   const cluster = (): ClusterConfig | undefined => clusterConfigs.get(CLUSTER_CONFIG_NAME);
   return {
     run: async (signal) => {
@@ -67,7 +67,7 @@ interface NamespaceConfigs extends Pick<Configs, "run" | "hasSynced"> {
 }
 
 /** The PodPlacementConfigs, by their namespace. */
-function openNamespaceConfigs(parts: ConfigsDeps, notify: (namespace: string) => void): NamespaceConfigs {
+function openNamespaceConfigs(parts: ConfigsDeps, tell: (namespace: string) => void): NamespaceConfigs {
   const byNamespace = new Map<string, readonly NamespaceConfig[]>();
   const reflector = openReflector<NamespaceConfig>({
     ...parts,
@@ -78,7 +78,7 @@ function openNamespaceConfigs(parts: ConfigsDeps, notify: (namespace: string) =>
       const now = kind === "apply" ? [...others, value] : others;
       if (now.length === 0) byNamespace.delete(value.namespace);
       else byNamespace.set(value.namespace, now);
-      notify(value.namespace);
+      tell(value.namespace);
     },
     name: "namespace configs",
   });

@@ -88,5 +88,6 @@ export const FEATURES: readonly Feature[] = [
     values: { execFormatRepair: true },
     component: "components/exec-format-repair",
   },
+  { condition: ".Values.imageBuilds", values: { imageBuilds: true }, component: "components/image-builds" },
   { condition: ".Values.migration", values: { migration: true }, component: "components/migration" },
 ];

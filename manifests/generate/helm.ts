@@ -108,6 +108,8 @@ execFormatErrors: false
 execFormatImage: registry.example.com/archway-daemon:0.1.0
 # With execFormatErrors: evict such pods where their owners make them again and Archway places them elsewhere.
 execFormatRepair: false
+# Build node images for every architecture of a pool (OpenShift); see docs/image-builds.md.
+imageBuilds: false
 # Rights to free what the Multiarch Tuning Operator left behind; for taking over from it.
 migration: false
 # More flags of \`archway serve\`.
@@ -140,6 +142,7 @@ const VALUES_SCHEMA = {
     execFormatErrors: SWITCH,
     execFormatImage: { type: "string", minLength: 1 },
     execFormatRepair: SWITCH,
+    imageBuilds: SWITCH,
     migration: SWITCH,
     registryCa: SWITCH,
     registriesConf: SWITCH,
