@@ -40,3 +40,21 @@ export const NodeMark = {
   workerLabel: "node-role.kubernetes.io/worker",
   infraLabel: "node-role.kubernetes.io/infra",
 } as const;
+
+/** The metric `managed_upgrade_condition_…` of a step, by the type of the step's condition. */
+export const CONDITION_METRICS: Readonly<Record<string, string>> = {
+  StartedNotificationSent: "notification_start_timestamp",
+  ClusterHealthyBeforeUpgrade: "health_check_timestamp",
+  ExternalDependenciesAvailable: "external_dep_check_timestamp",
+  ComputeCapacityReserved: "capacity_added_timestamp",
+  ControlPlaneMaintenanceWindowCreated: "control_plane_maint_start_timestamp",
+  UpgradeCommenced: "control_plane_upgrade_start_timestamp",
+  ControlPlaneUpgraded: "control_plane_completion_timestamp",
+  ControlPlaneMaintenanceWindowRemoved: "control_plane_maint_removed_timestamp",
+  WorkersMaintenanceWindowCreated: "workers_maint_start_timestamp",
+  WorkerNodesUpgraded: "workers_upgraded_timestamp",
+  ComputeCapacityRemoved: "capacity_removed_timestamp",
+  WorkersMaintenanceWindowRemoved: "workers_maint_removed_timestamp",
+  ClusterHealthyAfterUpgrade: "post_upgrade_healthcheck_timestamp",
+  CompletedNotificationSent: "notification_complete_timestamp",
+};

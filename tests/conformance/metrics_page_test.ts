@@ -1,7 +1,9 @@
 // docs/metrics.md against what a process exposes.
 import assert from "node:assert/strict";
+import { Registry } from "prom-client";
 import { FAILURE_OUTCOMES, openDaemonMetrics } from "../../lib/enoexec/daemon/metrics.ts";
 import { openMetrics } from "../../lib/metrics.ts";
+import { openUpgradeMetrics } from "../../lib/upgrade_metrics.ts";
 
 const PAGE = Deno.readTextFileSync(new URL("../../docs/metrics.md", import.meta.url));
 const COUNTS = { gatedPods: 0, unadmittedPods: 0, cachedInspections: 0 };
@@ -17,7 +19,10 @@ async function exposed(): Promise<readonly string[]> {
     registries: [REGISTRY],
   };
   const { text } = await openMetrics().expose(gauges);
-  return [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => `${name} ${type}`).toSorted();
+  const ofUpgrades = new Registry();
+  openUpgradeMetrics(ofUpgrades);
+  const all = `${text}\n${await ofUpgrades.metrics()}`;
+  return [...all.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => `${name} ${type}`).toSorted();
 }
 
 Deno.test("docs/metrics.md has every metric with its type, and no other", async () => {
@@ -32,7 +37,9 @@ Deno.test("docs/metrics.md asks in its example queries only for series that exis
   });
   const cells = [...PAGE.matchAll(/^\| `\w+`.*\| ([^|]+) \|$/gm)].map(([, cell = ""]) => cell);
   const asked = cells.flatMap((cell) =>
-    [...cell.matchAll(/\b(?:mto|archway|workqueue|rest_client)_\w+/g)].map(([name]) => name)
+    [...cell.matchAll(/\b(?:mto|archway|workqueue|rest_client|upgradeoperator|upgrade|managed_upgrade)_\w+/g)].map((
+      [name],
+    ) => name)
   );
   assert.ok(asked.length >= 25);
   assert.deepEqual(asked.filter((name) => !known.includes(name)), []);

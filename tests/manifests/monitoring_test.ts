@@ -1,7 +1,9 @@
 // Alerts, runbooks and dashboard speak of metrics that exist, and the manifests say what the service itself applies.
 import assert from "node:assert/strict";
+import { Registry } from "prom-client";
 import * as z from "zod";
 import { openMetrics } from "../../lib/metrics.ts";
+import { openUpgradeMetrics } from "../../lib/upgrade_metrics.ts";
 import { ALERTS, RUNBOOKS_FILE } from "../../lib/operand/alerts.ts";
 import { renderRuleFile, RULE_FILE } from "../../manifests/generate/alerts.ts";
 import { parseOperandConfig } from "../../lib/operand/config_view.ts";
@@ -33,12 +35,21 @@ async function exposedNames(): Promise<ReadonlySet<string>> {
   );
 }
 
+/** Those of a process that runs upgrades. */
+async function upgradeNames(): Promise<readonly string[]> {
+  const registry = new Registry();
+  openUpgradeMetrics(registry);
+  return (await registry.getMetricsAsJSON()).map(({ name }) => name);
+}
+
 function namesIn(text: string): readonly string[] {
-  return [...text.matchAll(/\b(?:mto|archway|workqueue|rest_client)_[a-z_]+/g)].map(([name]) => name);
+  const prefixes =
+    /\b(?:mto|archway|workqueue|rest_client|upgradeoperator|upgrade_notification|managed_upgrade)_[a-z_]+/g;
+  return [...text.matchAll(prefixes)].map(([name]) => name);
 }
 
 Deno.test("every metric of the dashboard, the alerts and the runbooks is exposed", async () => {
-  const exposed = await exposedNames();
+  const exposed = new Set([...await exposedNames(), ...await upgradeNames()]);
   for (const file of ["dashboard.json", "prometheus_rule.yaml", "runbooks.md"]) {
     for (const name of namesIn(read(file))) assert.ok(exposed.has(name), `${file}: ${name}`);
   }

@@ -30,6 +30,7 @@ const RULES = rulesOf([
   ["Shop", "critical", "shop"],
   ["Slow", "warning", "openshift-etcd"],
   ["UpgradeNodeDrainFailedSRE", "critical", "openshift-monitoring"],
+  ["ArchwayUpgradeHealthChecksFail", "critical", "openshift-managed-upgrade-operator"],
 ]);
 
 function open({ endpoint }: MonitoringServer): { readonly upstream: Upstream; readonly alerts: AlertReader } {
@@ -89,7 +90,8 @@ Deno.test({
     await evaluated(alerts);
     const endMs = Date.now();
     const fired = { startMs: beforeMs, endMs: endMs + 2_000 };
-    assert.deepEqual(await alerts.pagingBetween(fired, SIGNAL), ["UpgradeNodeDrainFailedSRE"]);
+    const paging = ["ArchwayUpgradeHealthChecksFail", "UpgradeNodeDrainFailedSRE"];
+    assert.deepEqual(await alerts.pagingBetween(fired, SIGNAL), paging);
     assert.deepEqual(
       await alerts.pagingBetween({ startMs: beforeMs - 7_200_000, endMs: beforeMs - 3_600_000 }, SIGNAL),
       [],

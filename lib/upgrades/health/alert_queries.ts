@@ -12,14 +12,26 @@ export interface Interval {
   readonly endMs: number;
 }
 
-/** The alerts that page somebody about an upgrade. */
+/** The alerts that page somebody about an upgrade: those of managed clusters, and the critical ones of this service. */
 export const PAGING_ALERTS = [
   "UpgradeConfigValidationFailedSRE",
   "UpgradeClusterCheckFailedSRE",
   "UpgradeControlPlaneUpgradeTimeoutSRE",
   "UpgradeNodeUpgradeTimeoutSRE",
   "UpgradeNodeDrainFailedSRE",
+  "ArchwayUpgradeHealthChecksFail",
+  "ArchwayUpgradeControlPlaneSlow",
+  "ArchwayUpgradeWorkersSlow",
+  "ArchwayUpgradeNodeDrainSlow",
 ] as const;
+
+/** Alerts of this service about the upgrade itself. One that fires because a health check fails must not make the next one fail. */
+const OWN = /^ArchwayUpgrade/;
+
+/** The names that say something of the cluster. */
+export function withoutOwnAlerts(names: readonly string[]): readonly string[] {
+  return names.filter((name) => !OWN.test(name));
+}
 
 const PLATFORM = "^openshift.*|^kube-.*|^default$";
 

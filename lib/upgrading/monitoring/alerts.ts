@@ -6,6 +6,7 @@ import {
   type IgnoredAlerts,
   type Interval,
   pagingAlertsQuery,
+  withoutOwnAlerts,
 } from "../../upgrades/health/alert_queries.ts";
 import { readJson } from "../http/read_json.ts";
 import type { Upstream } from "../http/upstream.ts";
@@ -42,7 +43,8 @@ export function openAlertReader(
     return [...new Set(names)].toSorted();
   };
   return {
-    firingCriticals: (ignored, signal) => alertNames(criticalAlertsQuery(ignored), signal),
+    firingCriticals: async (ignored, signal) =>
+      withoutOwnAlerts(await alertNames(criticalAlertsQuery(ignored), signal)),
     pagingBetween: async (interval, signal) => {
       const query = pagingAlertsQuery(interval, clock.nowMs());
       return query === undefined ? [] : await alertNames(query, signal);

@@ -1,6 +1,12 @@
 // The queries on alerts.
 import assert from "node:assert/strict";
-import { criticalAlertsQuery, pagingAlertsQuery } from "../../../../lib/upgrades/health/alert_queries.ts";
+import { ALERTS } from "../../../../lib/operand/alerts.ts";
+import {
+  criticalAlertsQuery,
+  PAGING_ALERTS,
+  pagingAlertsQuery,
+  withoutOwnAlerts,
+} from "../../../../lib/upgrades/health/alert_queries.ts";
 
 const BASE = 'alertstate="firing",severity="critical",namespace=~"^openshift.*|^kube-.*|^default$"';
 
@@ -25,11 +31,21 @@ Deno.test("M-037 pagingAlertsQuery() looks back over the upgrade from its end", 
     query,
     /^sum by \(alertname\) \(max_over_time\(ALERTS\{alertstate="firing",severity="critical",alertname=~"/,
   );
-  assert.ok(query.endsWith('UpgradeNodeDrainFailedSRE"}[3601s] offset 120s))'), query);
+  assert.ok(query.endsWith('ArchwayUpgradeNodeDrainSlow"}[3601s] offset 120s))'), query);
   assert.ok(pagingAlertsQuery({ startMs: 0, endMs: 1_000 }, 1_000)?.endsWith("[1s]))"));
 });
 
 Deno.test("N-030 pagingAlertsQuery() asks nothing of an interval that ends before it begins", () => {
   assert.equal(pagingAlertsQuery({ startMs: 2_000, endMs: 1_000 }, 3_000), undefined);
   assert.ok(pagingAlertsQuery({ startMs: 1_000, endMs: 2_000 }, 500)?.endsWith("[1s]))"), "the clock went back");
+});
+
+Deno.test("withoutOwnAlerts() keeps a failing health check from failing because of its own alert", () => {
+  assert.deepEqual(withoutOwnAlerts(["EtcdDown", "ArchwayUpgradeHealthChecksFail"]), ["EtcdDown"]);
+});
+
+Deno.test("the paging alerts of this service exist and are critical", () => {
+  const own = PAGING_ALERTS.filter((name) => name.startsWith("Archway"));
+  assert.equal(own.length, 4);
+  for (const name of own) assert.equal(ALERTS.find((alert) => alert.name === name)?.severity, "critical", name);
 });
