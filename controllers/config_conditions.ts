@@ -1,9 +1,11 @@
 // Writes conditions of the cluster config through its status subresource, only when they change.
 import { isDeepStrictEqual } from "node:util";
+import type { V1Condition } from "@kubernetes/client-node";
 import type { Clock } from "../lib/clock.ts";
 import type { KubeApi } from "../lib/k8s/api.ts";
 import { readOptional } from "../lib/k8s/read_optional.ts";
 import { Resource } from "../lib/k8s/types.ts";
+import type { Wire } from "../lib/k8s/wire.ts";
 import { errorText, type Logger } from "../lib/log.ts";
 import { CLUSTER_CONFIG_NAME } from "../lib/names.ts";
 import type { EarlierConditions } from "../lib/operand/conditions.ts";
@@ -58,7 +60,8 @@ export async function patchConfigConditions(
 ): Promise<void> {
   if (isDeepStrictEqual(conditions, config.conditions)) return;
   // The resourceVersion makes this a conflict, not an overwrite, when someone else wrote conditions meanwhile.
-  const document = { metadata: { resourceVersion: config.resourceVersion }, status: { conditions } };
+  const written: readonly Wire<V1Condition>[] = conditions;
+  const document = { metadata: { resourceVersion: config.resourceVersion }, status: { conditions: written } };
   const target = { name: CLUSTER_CONFIG_NAME, subresource: "status" };
   await api.patch(Resource.clusterConfigs, target, { body: { kind: "merge", document }, signal });
 }

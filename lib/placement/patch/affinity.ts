@@ -1,6 +1,13 @@
 // JSON Patch operations that narrow a pod's node affinity. Required terms gain one expression at their end, preferred
 // terms gain new ones at the end of the list; nothing that stands there is changed.
+import type {
+  V1NodeAffinity,
+  V1NodeSelectorRequirement,
+  V1NodeSelectorTerm,
+  V1PreferredSchedulingTerm,
+} from "@kubernetes/client-node";
 import { type JsonPatch, type PatchOperation, pointer } from "../../k8s/patch.ts";
+import type { Wire } from "../../k8s/wire.ts";
 import { NO_SUPPORTED_ARCH, NODE_ARCH_LABEL } from "../../names.ts";
 import type { LabelRequirement } from "../config_types.ts";
 import { expressionsOf, hasExpression, isEmptyTerm } from "./constraints.ts";
@@ -37,7 +44,7 @@ export interface AffinityAddition {
 export interface RequiredAddition {
   /** Appended together to each term that says nothing on the first one's key. Never empty. */
   readonly expressions: readonly [LabelRequirement, ...LabelRequirement[]];
-  readonly newTerms: readonly JsonObject[];
+  readonly newTerms: readonly Wire<V1NodeSelectorTerm>[];
 }
 
 /** The addition for a set of architectures, with the labels that single ones of them need besides (variants). */
@@ -73,9 +80,12 @@ export function affinityOperations(pod: PodView, addition: AffinityAddition): Js
 
 function makeNodeAffinity(
   pod: PodView,
-  parts: { readonly required: RequiredAddition | undefined; readonly preferred: readonly JsonObject[] },
+  parts: {
+    readonly required: RequiredAddition | undefined;
+    readonly preferred: readonly Wire<V1PreferredSchedulingTerm>[];
+  },
 ): JsonPatch {
-  const nodeAffinity = {
+  const nodeAffinity: Wire<V1NodeAffinity> = {
     ...(parts.required === undefined ? {} : { [REQUIRED]: { nodeSelectorTerms: parts.required.newTerms } }),
     ...(parts.preferred.length === 0 ? {} : { [PREFERRED]: parts.preferred }),
   };
@@ -129,20 +139,20 @@ function isStated(term: JsonObject, requirement: LabelRequirement): boolean {
   return expressionsOf(term).some((expression) => JSON.stringify(expression) === wanted);
 }
 
-function preferredOperations(pod: PodView, terms: readonly JsonObject[]): JsonPatch {
+function preferredOperations(pod: PodView, terms: readonly Wire<V1PreferredSchedulingTerm>[]): JsonPatch {
   if (terms.length === 0) return [];
   if (pod.preferredTerms === undefined) return [{ op: "add", path: PREFERRED_TERMS_POINTER, value: terms }];
   return terms.map((value): PatchOperation => ({ op: "add", path: `${PREFERRED_TERMS_POINTER}/-`, value }));
 }
 
-function preferredTerm({ weight, architecture }: PreferredTerm): JsonObject {
+function preferredTerm({ weight, architecture }: PreferredTerm): Wire<V1PreferredSchedulingTerm> {
   return { weight, preference: termOf(architectureRequirement([architecture])) };
 }
 
-function termOf(...requirements: readonly LabelRequirement[]): JsonObject {
+function termOf(...requirements: readonly LabelRequirement[]): Wire<V1NodeSelectorTerm> {
   return { matchExpressions: requirements.map(expressionOf) };
 }
 
-function expressionOf({ key, operator, values }: LabelRequirement): JsonObject {
+function expressionOf({ key, operator, values }: LabelRequirement): Wire<V1NodeSelectorRequirement> {
   return values.length === 0 ? { key, operator } : { key, operator, values };
 }

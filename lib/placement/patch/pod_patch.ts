@@ -1,6 +1,8 @@
 // The operations that carry a decision out on a pod, whether it is being created (admission_patch.ts) or is stored
 // (release_patch.ts): affinity, tolerations, labels, annotations, gate. Nothing is patched that is already so.
+import type { V1PodSchedulingGate, V1Toleration } from "@kubernetes/client-node";
 import { type JsonPatch, type PatchOperation, pointer } from "../../k8s/patch.ts";
+import type { Wire } from "../../k8s/wire.ts";
 import { PodAnnotation, SCHEDULING_GATE } from "../../names.ts";
 import { unreachable } from "../../unreachable.ts";
 import type { PlacementDecision, TolerationPlan } from "../decision_types.ts";
@@ -54,7 +56,7 @@ export function metadataOperations(pod: PodView, { labels, annotations }: Metada
 /** The operations that add Archway's gate after those of others; none when the pod has it. */
 export function addGate(pod: PodView): JsonPatch {
   if (pod.gates?.includes(SCHEDULING_GATE) === true) return [];
-  const gate = { name: SCHEDULING_GATE };
+  const gate: Wire<V1PodSchedulingGate> = { name: SCHEDULING_GATE };
   if (pod.gates === undefined) return [{ op: "add", path: "/spec/schedulingGates", value: [gate] }];
   return [{ op: "add", path: "/spec/schedulingGates/-", value: gate }];
 }
@@ -96,8 +98,9 @@ function tolerationsOf(decision: PlacementDecision): readonly TolerationPlan[] {
 /** The operations that append tolerations. */
 export function tolerationOperations(pod: PodView, plans: readonly TolerationPlan[]): JsonPatch {
   if (plans.length === 0) return [];
-  if (pod.tolerations === undefined) return [{ op: "add", path: "/spec/tolerations", value: plans }];
-  return plans.map((value): PatchOperation => ({ op: "add", path: "/spec/tolerations/-", value }));
+  const tolerations: readonly Wire<V1Toleration>[] = plans;
+  if (pod.tolerations === undefined) return [{ op: "add", path: "/spec/tolerations", value: tolerations }];
+  return tolerations.map((value): PatchOperation => ({ op: "add", path: "/spec/tolerations/-", value }));
 }
 
 /** The changes without what would make the annotations longer than the API server accepts. */
