@@ -39,6 +39,12 @@ export interface Components {
 /** What is known before pod placement and operator are made: they are made from it. */
 type Views = Omit<Components, "podPlacement" | "operator" | "events" | "reported" | "taints">;
 
+interface Lifetime {
+  readonly stop: AbortSignal;
+  /** They are made from the components, after them. */
+  readonly taints: () => TaintParts | undefined;
+}
+
 /** Between two reconciles of the operator without an event (ms). */
 const OPERATOR_RESYNC_MS = 60_000;
 
@@ -46,7 +52,7 @@ const OPERATOR_RESYNC_MS = 60_000;
 export function openComponents(
   deps: ServeDeps,
   clients: Clients,
-  lifetime: { readonly stack: AsyncDisposableStack; readonly stop: AbortSignal },
+  lifetime: Lifetime & { readonly stack: AsyncDisposableStack },
 ): Omit<Components, "taints"> {
   const { config, clock, log } = deps;
   const views = openViews(deps, clients);
@@ -65,7 +71,7 @@ export function openComponents(
     random: Math.random,
     workers: config.workers,
   });
-  const operator = makeOperator(deps, clients, { ...views, events, podPlacement, stop: lifetime.stop });
+  const operator = makeOperator(deps, clients, { ...views, ...lifetime, events, podPlacement });
   views.configs.onChange((namespace) => {
     if (namespace === undefined) log.setLevel(logLevelOf(views.configs.cluster()) ?? config.fallbackLogLevel);
     podPlacement.configChanged(namespace);
@@ -126,11 +132,9 @@ function openViews(deps: ServeDeps, { readApi, election }: Clients): Views {
 function makeOperator(
   deps: ServeDeps,
   { leaderApi, replicaApi, certificate, metrics, pathSecret }: Clients,
-  { configs, gatingHealth, events, podPlacement, webhookPaths, stop }:
+  { configs, gatingHealth, events, podPlacement, webhookPaths, stop, taints }:
     & Omit<Components, "operator" | "reported" | "taints">
-    & {
-      readonly stop: AbortSignal;
-    },
+    & Lifetime,
 ): Operator {
   const { config, settings, clock, log } = deps;
   return openOperator({
@@ -160,6 +164,7 @@ function makeOperator(
       const health = gatingHealth();
       return health.kind === "stopped" ? health.reason : undefined;
     },
+    taints: () => taints()?.operand,
     queueMetrics: metrics.queue,
   });
 }

@@ -7,7 +7,7 @@ import { runEverywhere, runLeading } from "../controllers/mod.ts";
 import { unreachable } from "../lib/unreachable.ts";
 import { openAdmin } from "./admin.ts";
 import { openClients, type ServeDeps } from "./clients.ts";
-import { openComponents } from "./components.ts";
+import { type Components, openComponents } from "./components.ts";
 import { controllersOf } from "./controllers.ts";
 import type { openTaints, TaintParts } from "./taints.ts";
 import { openWebhooks } from "./webhooks.ts";
@@ -46,8 +46,11 @@ async function servePlacement(deps: ServeDeps, stop: AbortSignal): Promise<void>
   const background = new AbortController();
   stack.defer(() => background.abort());
   const clients = await openClients(deps, { stack, stop, background: background.signal });
-  const opened = openComponents(deps, clients, { stack, stop });
-  const components = { ...opened, taints: await openTaintParts(deps, clients, { components: opened, stack }) };
+  const opened = openComponents(deps, clients, { stack, stop, taints: () => components.taints });
+  const components: Components = {
+    ...opened,
+    taints: await openTaintParts(deps, clients, { components: opened, stack }),
+  };
   const webhooks = await openWebhooks(deps, { clients, components, signal: background.signal });
   const admin = openAdmin(deps, { clients, components, stop });
   const address = { webhookPort: webhooks.port, adminPort: admin.addr.port };

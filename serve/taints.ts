@@ -2,15 +2,21 @@
 // when there is none.
 import type { Runnable } from "../controllers/mod.ts";
 import { openTaints as openController, type TaintsController } from "../controllers/taints/controller.ts";
+import type { Operator } from "../controllers/operator/controller.ts";
+import type { OperandTaints } from "../controllers/operator/deps.ts";
 import { watchLeaderSilence } from "../controllers/taints/fail_open.ts";
 import type { Configs } from "../lib/informers/configs.ts";
 import type { EventRecorder } from "../lib/k8s/event_recorder.ts";
 import { openKubeApi } from "../lib/k8s/rest_api.ts";
 import { LEASE_NAME } from "../lib/names.ts";
 import { openTaintLifter } from "../lib/tainting/lifter.ts";
-import { openPace } from "../lib/tainting/pace.ts";
+import { openPace, type Pace } from "../lib/tainting/pace.ts";
 import type { Clients, ServeDeps } from "./clients.ts";
 import { ownTaintRule } from "./taint_rule.ts";
+
+/** At the end of an uninstall seconds are left for all nodes: requests side by side, and no pace. */
+const LEAVING_PARALLEL = 16;
+const AT_ONCE: Pace = { turn: () => Promise.resolve() };
 
 /** What keeps the taints. */
 export interface TaintParts {
@@ -18,42 +24,48 @@ export interface TaintParts {
   readonly controller: TaintsController;
   /** For every replica. */
   readonly silenceWatch: Runnable;
+  /** For the operator, which leaves only when no node carries one. */
+  readonly operand: OperandTaints;
+}
+
+interface TaintOptions {
+  readonly components: {
+    readonly events: EventRecorder;
+    readonly configs: Pick<Configs, "presence" | "onChange">;
+    readonly operator: Pick<Operator, "isUninstalling">;
+  };
+  readonly stack: AsyncDisposableStack;
 }
 
 /** Makes them; undefined where the cloud puts the taints on nodes. Nothing is asked of the API server before they run. */
 export function openTaints(
   { config, access, clock, log, userAgent }: ServeDeps,
   { leaderApi, replicaApi, election, metrics }: Clients,
-  { components: { events, configs }, stack }: {
-    readonly components: { readonly events: EventRecorder; readonly configs: Pick<Configs, "presence" | "onChange"> };
-    readonly stack: AsyncDisposableStack;
-  },
+  { components: { events, configs, operator }, stack }: TaintOptions,
 ): TaintParts | undefined {
   const rule = ownTaintRule(config);
   if (rule === undefined) return undefined;
   const told = { events, metrics, clock, log: log.with({ controller: "taints" }) };
-  const { presence, onChange: onPresence } = configs;
-  const pace = openPace(clock);
   const controller = openController({
     ...told,
     api: leaderApi,
     rule,
-    pace,
-    presence,
-    onPresence,
+    pace: openPace(clock),
+    presence: () => operator.isUninstalling() ? "leaving" : configs.presence(),
+    onPresence: configs.onChange,
     queueMetrics: metrics.queue,
   });
   // Connections and a pace of its own: it works when the rest of the process does not.
   const api = stack.use(openKubeApi(access, { clock, log, userAgent, observe: metrics.apiCall }));
   const lifter = openTaintLifter({ api, key: rule.key, pace: openPace(clock) });
   const lease = { namespace: config.namespace, name: LEASE_NAME };
-  const silence = {
-    ...told,
-    api: replicaApi,
-    lifter,
-    lease,
-    view: () => election.view(),
-    afterMs: config.taintsFailOpenAfter,
+  const [view, afterMs] = [() => election.view(), config.taintsFailOpenAfter];
+  const silence = { ...told, api: replicaApi, lifter, lease, view, afterMs };
+  const leaving = openTaintLifter({ api, key: rule.key, pace: AT_ONCE, parallel: LEAVING_PARALLEL });
+  const lift = async (signal: AbortSignal): Promise<number> => (await leaving.lift({ signal })).left.length;
+  return {
+    controller,
+    silenceWatch: { run: (signal) => watchLeaderSilence(silence, signal) },
+    operand: { carried: controller.carried, lift },
   };
-  return { controller, silenceWatch: { run: (signal) => watchLeaderSilence(silence, signal) } };
 }

@@ -1,5 +1,6 @@
 // Carries out one OperandStep: the only writes of the operator besides status, CA bundles and monitoring.
 import { ApiError, isNotFound } from "../../lib/k8s/errors.ts";
+import { openDeadline } from "../../lib/k8s/deadline.ts";
 import type { JsonPatch } from "../../lib/k8s/patch.ts";
 import { releaseGatedPods } from "../../lib/gates/release_gates.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
@@ -40,6 +41,8 @@ export async function applyStep(
     }
     case "gates":
       return await liftGates(deps, facts, signal);
+    case "taints":
+      return await liftTaints(deps, memory, signal);
     case "hold":
       return await setHold(deps, step.kind === "apply" ? "held" : "free", { memory, signal });
     case "monitor":
@@ -144,6 +147,22 @@ async function liftGates(deps: OperatorDeps, facts: OperatorFacts, signal: Abort
     message: `lifted the scheduling gate of ${released.length} pods by force: they were not placed within ${age}` +
       (left.length === 0 ? "" : `; ${left.length} could not be freed, first ${left[0]?.pod}: ${left[0]?.reason}`),
   });
+}
+
+/** Longest that the taints may hold up an uninstall (ms): the process lasts only for moments. */
+const UNTAINT_MS = 4_000;
+
+/** What cannot be taken off in time, or for want of rights, is named and left: the rest must still leave. */
+async function liftTaints({ taints, clock, log }: OperatorDeps, memory: Memory, signal: AbortSignal): Promise<void> {
+  using deadline = openDeadline(UNTAINT_MS, { signal, clock });
+  try {
+    const left = await taints?.()?.lift(deadline.signal) ?? 0;
+    log[left > 0 ? "warn" : "info"]("architecture taints taken off, since Archway is uninstalled", { left });
+  } catch (error) {
+    signal.throwIfAborted();
+    log.warn("architecture taints not taken off; `archway taints clean` does it", { error: errorText(error) });
+  }
+  memory.taintsLifted = true;
 }
 
 function identityOf(

@@ -25,6 +25,8 @@ import { chooseWebhookPaths } from "./webhook_path.ts";
 export interface Operator {
   /** Something that it reads may have changed: reconcile soon. Cheap, callable at any time. */
   requestReconcile(): void;
+  /** Whether the installation is being deleted: nothing new is to be put into the cluster. */
+  isUninstalling(): boolean;
   /**
    * Works until the signal aborts; never rejects. For the leader only, one run at a time. When the installation is being
    * deleted it goes on for some seconds after the signal, until Archway has left.
@@ -75,6 +77,10 @@ class OperatorController implements Operator {
 
   requestReconcile(): void {
     this.#controller.enqueue(CLUSTER_CONFIG_NAME);
+  }
+
+  isUninstalling(): boolean {
+    return this.#memory.ending !== undefined;
   }
 
   async run(signal: AbortSignal): Promise<void> {

@@ -38,6 +38,14 @@ export interface SecretPaths {
   readonly isInUse: () => boolean;
 }
 
+/** The architecture taints that Archway keeps on nodes. */
+export interface OperandTaints {
+  /** Nodes that carry one, as the controller of the taints has seen them; undefined while it has not. */
+  readonly carried: () => number | undefined;
+  /** Takes them off at full speed, without the Lease. Gives how many nodes still have theirs. */
+  readonly lift: (signal: AbortSignal) => Promise<number>;
+}
+
 /** Clients, and functions that are called at each reconcile and must return at once. */
 export interface OperatorDeps {
   /** The API server. */
@@ -62,5 +70,7 @@ export interface OperatorDeps {
   readonly caBundle: () => string | undefined;
   /** Why pods are not gated at the moment; undefined while they are. */
   readonly gatingStopped: () => string | undefined;
+  /** undefined where Archway keeps none. */
+  readonly taints?: (() => OperandTaints | undefined) | undefined;
   readonly queueMetrics?: ControllerOptions["queueMetrics"];
 }

@@ -61,9 +61,21 @@ export async function gatherFacts(
     gatedPods: leaving && webhook === undefined ? await countGatedPods(api, signal) : 0,
     maxGateAgeMs: settings.maxGateAgeMs,
     monitor: monitor.facts,
+    taints: lookAtTaints(deps, memory, { isLeaving }),
     monitorState: monitor.state,
     seen: observe(deps, { rollout, serving, deleting, webhookConfigured: webhook !== undefined }),
   };
+}
+
+/** The controller of the taints stops with the leadership; by then they are taken off without it. */
+function lookAtTaints(
+  { taints }: OperatorDeps,
+  { taintsLifted }: Memory,
+  { isLeaving }: { readonly isLeaving: boolean },
+): OperandFacts["taints"] {
+  const kept = taints?.();
+  if (kept === undefined) return "none";
+  return (isLeaving ? taintsLifted : kept.carried() === 0) ? "none" : "carried";
 }
 
 function noteTimes(

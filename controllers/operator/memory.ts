@@ -29,6 +29,8 @@ export interface Memory {
   monitorRemoved: boolean;
   /** All ENoExecEvents were deleted, whatever became of them. */
   monitorForced: boolean;
+  /** The taints were taken off before the end, as far as that could be done. */
+  taintsLifted: boolean;
   /** Consecutive failures. */
   failures: number;
   /** No reconcile before this time: backoff after a failure, or after another client has changed our objects. */
@@ -55,6 +57,7 @@ export function newMemory(): Memory {
     monitorLeavingSinceMs: undefined,
     monitorRemoved: false,
     monitorForced: false,
+    taintsLifted: false,
     failures: 0,
     restUntilMs: 0,
     holdRefused: false,

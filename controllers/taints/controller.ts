@@ -37,6 +37,8 @@ export interface TaintsDeps {
 /** The controller, and where its work stands; undefined while it does not lead or has not looked yet. */
 export interface TaintsController extends Controller {
   progress(): TaintProgress | undefined;
+  /** How many nodes carry the taint; undefined before they were listed. */
+  carried(): number | undefined;
 }
 
 const KEY = "cluster";
@@ -81,7 +83,8 @@ export function openTaints(deps: TaintsDeps): TaintsController {
     await flights.land();
     progress = undefined;
   };
-  return { enqueue: controller.enqueue, progress: () => progress, run };
+  const carried = (): number | undefined => watches.survey()?.nodes.filter(({ isTainted }) => isTainted).length;
+  return { enqueue: controller.enqueue, progress: () => progress, carried, run };
 }
 
 /**

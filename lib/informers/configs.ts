@@ -1,10 +1,12 @@
 // The informer of the configs: watched, parsed once, answered from memory.
 import type { Clock } from "../clock.ts";
+import { listAt, objectAt, textAt } from "../json.ts";
 import type { ReadApi } from "../k8s/api.ts";
 import { openReflector } from "../k8s/reflector.ts";
 import { type KubeObject, Resource } from "../k8s/types.ts";
 import type { Logger } from "../log.ts";
 import { CLUSTER_CONFIG_NAME } from "../names.ts";
+import { TAINT_CONDITION } from "../operand/conditions.ts";
 import type { ConfigPresence } from "../operand/gating_health.ts";
 import { parseClusterConfig, parseNamespaceConfig } from "../placement/config/config.ts";
 import type { Parsed } from "../parsed.ts";
@@ -36,15 +38,21 @@ const NONE: readonly NamespaceConfig[] = [];
 export function openConfigs(parts: ConfigsDeps): Configs {
   const listeners: ((namespace: string | undefined) => void)[] = [];
   const tell = (namespace: string | undefined): void => listeners.forEach((listener) => listener(namespace));
-  const clusterConfigs = openReflector<ClusterConfig>({
+  const parse = accept(parts, parseClusterConfig);
+  const clusterConfigs = openReflector<SeenConfig>({
     ...parts,
     resource: Resource.clusterConfigs,
-    parse: accept(parts, parseClusterConfig),
-    onChange: () => tell(undefined),
+    parse: (object) => {
+      const config = parse(object);
+      return config === undefined ? undefined : { config, told: toldOf(object, config) };
+    },
+    onChange: (change) => {
+      if (change.kind === "delete" || change.previous?.told !== change.value.told) tell(undefined);
+    },
     name: "cluster configs",
   });
   const namespaceConfigs = openNamespaceConfigs(parts, tell);
-  const cluster = (): ClusterConfig | undefined => clusterConfigs.get(CLUSTER_CONFIG_NAME);
+  const cluster = (): ClusterConfig | undefined => clusterConfigs.get(CLUSTER_CONFIG_NAME)?.config;
   return {
     run: async (signal) => {
       await Promise.all([clusterConfigs.run(signal), namespaceConfigs.run(signal)]);
@@ -60,6 +68,23 @@ export function openConfigs(parts: ConfigsDeps): Configs {
     of: (namespace) => ({ cluster: cluster(), namespace: namespaceConfigs.of(namespace) }),
     onChange: (listener) => void listeners.push(listener),
   };
+}
+
+interface SeenConfig {
+  readonly config: ClusterConfig;
+  /** What listeners hear changes of. */
+  readonly told: string;
+}
+
+/** All but the condition about the architecture taints: it changes all the time while nodes are tainted, and nobody acts on it. */
+function toldOf({ metadata: { labels, annotations }, status }: KubeObject, config: ClusterConfig): string {
+  const conditions = listAt(objectAt({ status }, "status"), "conditions") ?? [];
+  return JSON.stringify([
+    config,
+    labels,
+    annotations,
+    conditions.filter((each) => textAt(each, "type") !== TAINT_CONDITION),
+  ]);
 }
 
 interface NamespaceConfigs extends Pick<Configs, "run" | "hasSynced"> {

@@ -114,6 +114,9 @@ export function renderLeaderlessConditions(reason: string, options: EarlierCondi
   return withRow(gatingRow(reason), { ...options, earlier });
 }
 
+/** Type of the condition about the architecture taints. */
+export const TAINT_CONDITION = "ArchitectureTaints";
+
 /** What the condition about the architecture taints says. */
 export interface TaintCondition {
   /** Every node carries its taint. */
@@ -127,7 +130,7 @@ export function renderTaintCondition(
   { isTrue, reason, message }: TaintCondition,
   options: EarlierConditions,
 ): readonly Condition[] {
-  return withRow(["ArchitectureTaints", isTrue, reason, message], options);
+  return withRow([TAINT_CONDITION, isTrue, reason, message], options);
 }
 
 function withRow(row: Row, options: EarlierConditions): readonly Condition[] {
@@ -245,6 +248,7 @@ function monitorRow(monitor: MonitorState): Row {
 
 function leavingSentence({ waiting, gatedPods }: ConditionContext): string {
   if (waiting === "NamespaceConfigsExist") return " PodPlacementConfigs still exist; delete them first.";
+  if (waiting === "NodesStillTainted") return " The architecture taints are being taken off the nodes.";
   const count = gatedPods > 0 ? ` (${gatedPods} left)` : "";
   return ` Some pods may still hold the scheduling gate ${SCHEDULING_GATE}; the controller is updating them${count}.`;
 }

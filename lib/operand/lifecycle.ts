@@ -2,9 +2,9 @@
 //
 // | state        | when                                 | what happens, in this order                                      |
 // |--------------|--------------------------------------|------------------------------------------------------------------|
-// | uninstalling | Archway's own account is being deleted | webhook away, gates away by force, finalizers, the hold        |
+// | uninstalling | Archway's own account is being deleted | webhook, gates (by force), architecture taints, finalizers, the hold |
 // | absent       | no config                            | webhook away, gates away (by force after the maximum gate age), the hold |
-// | deleting     | the config is being deleted          | wait for namespace configs, webhook away, gates away, finalizers |
+// | deleting     | the config is being deleted          | wait for namespace configs, webhook, gates, taints, finalizers   |
 // | present      | otherwise                            | finalizers, the hold, then the webhook while a replica can serve |
 //
 // The exec format error monitor comes after all else of a config that is present, and goes before all else of one that is
@@ -64,6 +64,8 @@ export interface OperandFacts {
   /** Longest a pod may stay gated (ms). */
   readonly maxGateAgeMs: number;
   readonly monitor: MonitorFacts;
+  /** Whether nodes may still carry architecture taints that Archway keeps; `none` where it keeps none. */
+  readonly taints: "none" | "carried";
   /** Attempts to lift all gates by force since the config began to leave, and the time since the last one (ms). */
   readonly forced: { readonly attempts: number; readonly agoMs: number };
 }
@@ -73,6 +75,7 @@ export type WaitReason =
   | "NamespaceConfigsExist"
   | "PodsStillGated"
   | "NoReplicaServes"
+  | "NodesStillTainted"
   | "DaemonSetLeaving"
   | "EventsPending";
 
@@ -84,6 +87,8 @@ export type OperandStep =
   | { readonly kind: "remove"; readonly target: "webhook"; readonly reason: "NotWanted" | "NoReplicaServes" }
   /** Lift all gates by force: these pods were not placed in time. */
   | { readonly kind: "remove"; readonly target: "gates" }
+  /** The architecture taints of all nodes. */
+  | { readonly kind: "remove"; readonly target: "taints" }
   | { readonly kind: "remove"; readonly target: "finalizer"; readonly finalizer: OperandFinalizer }
   | { readonly kind: "remove"; readonly target: "hold" }
   /** The DaemonSet of the exec format error monitor. */
@@ -105,6 +110,9 @@ export const ABANDON_AFTER = { attempts: 5, gateAges: 5 } as const;
 
 /** Longest that the monitor is waited for on its way out, its DaemonSet and then its events (ms). */
 export const MONITOR_DRAIN_MS = 60_000;
+
+/** Longest that the controller of the taints is waited for (ms): 5 000 nodes take nine minutes. It goes on after that. */
+export const UNTAINT_MS = 15 * 60_000;
 
 const RETRY_MS = 1_000;
 
@@ -133,16 +141,21 @@ const reconcileDeleting: readonly Rule[] = [
   (facts) => dropIfThere(facts, Finalizer.noPodPlacementConfig),
   removeMonitor,
   ...removeWebhookAndGates,
+  awaitTaints,
   (facts) => dropIfThere(facts, Finalizer.podPlacement),
 ];
 
-const reconcileAbsent: readonly Rule[] = [...removeWebhookAndGates, removeHold];
+const reconcileAbsent: readonly Rule[] = [
+  ...removeWebhookAndGates,
+  (facts) => facts.installation === "held" ? awaitTaints(facts) ?? { kind: "remove", target: "hold" } : undefined,
+];
 
 /** Nothing is waited for: this process and its rights last only for moments. */
 const reconcileUninstalling: readonly Rule[] = [
   ({ webhook }) => webhook === "absent" ? undefined : removeWebhook("NotWanted"),
   ({ gatedPods, forced }) =>
     gatedPods > 0 && forced.attempts < ABANDON_AFTER.attempts ? { kind: "remove", target: "gates" } : undefined,
+  ({ taints }) => taints === "carried" ? { kind: "remove", target: "taints" } : undefined,
   (facts) =>
     has(facts, Finalizer.enoexecEvents) && facts.monitor.daemonSet === "current"
       ? { kind: "remove", target: "monitor" }
@@ -172,8 +185,9 @@ function removeMonitor(facts: OperandFacts): OperandStep | undefined {
   return dropIfThere(facts, Finalizer.enoexecEvents);
 }
 
-function removeHold({ installation }: OperandFacts): OperandStep | undefined {
-  return installation === "held" ? { kind: "remove", target: "hold" } : undefined;
+/** Where nobody gives tolerations, a node that keeps its taint takes no new pod. */
+function awaitTaints({ taints, leavingForMs }: OperandFacts): OperandStep | undefined {
+  return taints === "carried" && leavingForMs < UNTAINT_MS ? wait("NodesStillTainted") : undefined;
 }
 
 /** Decides the next step: the first rule of the state that applies. */

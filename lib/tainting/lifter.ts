@@ -15,6 +15,8 @@ export interface LifterDeps {
   /** Key of the taint. */
   readonly key: string;
   readonly pace: Pace;
+  /** Nodes that are written side by side. Default 1. */
+  readonly parallel?: number | undefined;
 }
 
 /** Which nodes are free of the taint now, and which are not. */
@@ -47,13 +49,17 @@ export function openTaintLifter(deps: LifterDeps): TaintLifter {
     lift: async ({ signal, dryRun = false, goesOn = () => true }) => {
       const lifted: string[] = [];
       const left: { node: string; reason: string }[] = [];
-      for (const node of await listTainted(deps, signal)) {
-        const { name } = node.metadata;
-        if (!goesOn()) break;
-        const outcome = dryRun ? { kind: "written" } as const : await untaint(deps, node, signal);
-        if (outcome.kind === "written") lifted.push(name);
-        else if (outcome.kind !== "gone") left.push({ node: name, reason: reasonOf(outcome) });
-      }
+      const nodes = (await listTainted(deps, signal)).values();
+      const worker = async (): Promise<void> => {
+        for (const node of nodes) {
+          const { name } = node.metadata;
+          if (!goesOn()) break;
+          const outcome = dryRun ? { kind: "written" } as const : await untaint(deps, node, signal);
+          if (outcome.kind === "written") lifted.push(name);
+          else if (outcome.kind !== "gone") left.push({ node: name, reason: reasonOf(outcome) });
+        }
+      };
+      await Promise.all(Array.from({ length: deps.parallel ?? 1 }, worker));
       return { lifted, left };
     },
   };

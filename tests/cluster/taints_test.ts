@@ -33,7 +33,7 @@ Deno.test("taints: mixed nodes, new pods of every kind, a node added, drift, two
   await using bed = await openTaintBed();
   const { controlPlane } = bed;
   // Runs before there are taints, with none of our tolerations.
-  const before = await controlPlane.createNamespace("before");
+  const before = await controlPlane.createNamespace("before", { unseen: "yes" });
   await createDeployment(controlPlane, before, { name: "old", replicas: 16, images: [IMAGE] });
   await waitForPods(controlPlane, before, { count: 16, until: isScheduled });
   await startTainting(bed, {
@@ -71,6 +71,28 @@ Deno.test("taints: mixed nodes, new pods of every kind, a node added, drift, two
     const kept = await taintsByNode(controlPlane, "dedicated");
     for (const name of Object.keys(drifts)) assert.equal(kept[name], "gpu:NoSchedule", name);
   });
+  await t.step(
+    "what the archaware controller's clean mode does is undone: pods are made again, taints come back",
+    async () => {
+      const pods = `/api/v1/namespaces/${before}/pods`;
+      expectStatus("delete every pod", await controlPlane.request("DELETE", pods, { gracePeriodSeconds: 0 }), [200]);
+      const foreign = { key: "dedicated", value: "gpu", effect: "NoSchedule" };
+      for (const { name } of SHARED_NODES) await patchNode(controlPlane, name, { spec: { taints: [foreign] } });
+      await waitForTaints(controlPlane, RIGHT);
+      for (const { name } of SHARED_NODES) {
+        const operations = [{ op: "test", path: "/spec/taints/0", value: foreign }, {
+          op: "remove",
+          path: "/spec/taints/0",
+        }];
+        await patchNode(controlPlane, name, operations);
+      }
+      await waitForPods(controlPlane, before, { count: 16, until: isScheduled });
+      const tolerated = await toleratedByPod(controlPlane, before);
+      for (const { name, nodeName } of await listPods(controlPlane, before)) {
+        assert.ok(tolerated[name]?.split(",").includes(nodeName.replace(/-\d$/, "")), name);
+      }
+    },
+  );
   await t.step("a label opts a node out", async () => {
     await patchNode(controlPlane, "amd64-3", { metadata: { labels: { "archway.dev/arch-taint": "off" } } });
     await waitForTaints(controlPlane, { "amd64-3": "" });

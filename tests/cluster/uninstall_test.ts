@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
 import { install } from "./support/installation.ts";
 import { bareControlPlane } from "./support/shared_control_plane.ts";
+import { taintsByNode, waitForTaints } from "./support/taint_bed.ts";
 import { waitUntil } from "./support/wait.ts";
 
 const BASE = new URL("../../manifests/base", import.meta.url).pathname;
@@ -75,6 +76,39 @@ Deno.test("uninstall: kubectl delete -k with the config still there ends by itse
   assert.equal(code, 0, stderr);
   assert.equal(await gatesOf(cluster, pod), undefined);
   for (const path of LEFT_OVERS) assert.equal(await isThere(cluster, path), false, path);
+});
+
+Deno.test("uninstall: everything deleted at once takes the architecture taints off before the rights go", async () => {
+  await using cluster = await bareControlPlane();
+  const nodes = ["amd64-1", "arm64-1"].map((name) => ({ name, arch: name.replace("-1", "") }));
+  await cluster.addNodes(nodes);
+  await using installation = await install(cluster, { path: "base", components: ["components/arch-taints"] });
+  await using archway = await installation.start();
+  await gateOnePod(cluster, await cluster.createNamespace("tenant"));
+  await waitForTaints(cluster, { "amd64-1": "amd64:NoSchedule", "arm64-1": "arm64:NoSchedule" });
+  const manifests = JSON.stringify({ apiVersion: "v1", kind: "List", items: installation.objects });
+  const remove = ["delete", "-f", "-", "--ignore-not-found", "--timeout=60s"];
+  const deleting = cluster.kubectl(remove, { stdin: manifests });
+  await waitUntil("the Deployment to be deleted", async () => !await isThere(cluster, DEPLOYMENT));
+  await archway.stop();
+  assert.deepEqual(await taintsByNode(cluster), { "amd64-1": "", "arm64-1": "" });
+  const { code, stderr } = await deleting;
+  assert.equal(code, 0, stderr);
+  for (const path of LEFT_OVERS) assert.equal(await isThere(cluster, path), false, path);
+});
+
+Deno.test("uninstall: a config that is deleted is there until no node carries a taint", async () => {
+  await using cluster = await bareControlPlane();
+  await cluster.addNodes([{ name: "amd64-1", arch: "amd64" }]);
+  const composition = { path: "base", components: ["components/arch-taints"], args: ["--max-gate-age=3s"] };
+  await using installation = await install(cluster, composition);
+  await using archway = await installation.start();
+  await gateOnePod(cluster, await cluster.createNamespace("tenant"));
+  await waitForTaints(cluster, { "amd64-1": "amd64:NoSchedule" });
+  const { code, stderr } = await cluster.kubectl(["delete", "clusterpodplacementconfig", "cluster", "--timeout=90s"]);
+  assert.equal(code, 0, stderr);
+  assert.deepEqual(await taintsByNode(cluster), { "amd64-1": "" });
+  await archway.stop();
 });
 
 Deno.test("uninstall: a namespace that is deleted first leaves no gate, no webhook and no finalizer", async () => {

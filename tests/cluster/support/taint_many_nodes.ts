@@ -1,6 +1,7 @@
 // Many nodes, none of which has a kubelet: how many requests and how long it takes to taint them all.
 import { enablePlacement } from "./archway.ts";
 import { type ClusterAccess, expectStatus } from "./cluster_access.ts";
+import { SHARED_NODES } from "./shared_nodes.ts";
 import { archwayRequests, MANAGE, openTaintBed, taintsByNode, type TimedRequest } from "./taint_bed.ts";
 import { waitUntil } from "./wait.ts";
 
@@ -20,11 +21,11 @@ export interface ManyNodesTainted {
 /** The config is new: beside the first writes the operator registers the webhook and takes its finalizers (ms). */
 const SETTLING_MS = 3_000;
 
-/** Creates the nodes, then starts an Archway that taints them. Throws when it takes longer than ten minutes. */
+/** Creates as many nodes as are wanted with those of the bed, then starts an Archway that taints them. Throws when it takes longer than ten minutes. */
 export async function taintManyNodes(count: number): Promise<ManyNodesTainted> {
   await using bed = await openTaintBed({ without: ["kube-scheduler"] });
   const { controlPlane } = bed;
-  await createNodes(controlPlane, count);
+  await createNodes(controlPlane, count - SHARED_NODES.length);
   await bed.startReplica({ args: [...MANAGE] });
   await enablePlacement(controlPlane);
   await waitUntil("every node to be tainted", async () => {

@@ -1,5 +1,6 @@
 // How the operator leaves while its own account is being deleted, and reads or writes of what it holds fail.
 import assert from "node:assert/strict";
+import type { OperatorDeps } from "../../../controllers/operator/deps.ts";
 import { type Clock, systemClock } from "../../../lib/clock.ts";
 import { listAt, objectAt } from "../../../lib/json.ts";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
@@ -81,9 +82,13 @@ interface HeldBench {
 }
 
 /** An operator whose account and role are there, and a config. */
-async function openHeld(stack: AsyncDisposableStack, clock: Clock): Promise<HeldBench> {
+async function openHeld(
+  stack: AsyncDisposableStack,
+  clock: Clock,
+  overrides: Partial<OperatorDeps> = {},
+): Promise<HeldBench> {
   const api = new HoldApi();
-  const bench = stack.use(await openBench({ api, unfencedApi: api, clock }));
+  const bench = stack.use(await openBench({ api, unfencedApi: api, clock, ...overrides }));
   api.attach(bench.api);
   for (const [type, { namespace, name }, apiVersion] of HELD) {
     const object = { apiVersion, kind: type.kind, metadata: { name } };
@@ -148,6 +153,34 @@ Deno.test("operator that is told to end leaves all the same, also when a read an
   });
   assert.ok(await isAllGone(held));
 });
+
+for (const outcome of ["lifted", "refused"] as const) {
+  Deno.test(`operator that is uninstalled takes the taints off once, and leaves when that is ${outcome}`, async () => {
+    await using stack = new AsyncDisposableStack();
+    let lifts = 0;
+    let wasHeld = false;
+    const taints = {
+      carried: () => 3,
+      lift: async () => {
+        lifts++;
+        wasHeld = await isHeld(held);
+        if (outcome === "refused") throw new ApiError("No right to list nodes.", { status: 403 });
+        return 0;
+      },
+    };
+    const held = await openHeld(stack, systemClock, { taints: () => taints });
+    held.bench.operator.requestReconcile();
+    await endRun(held, async () => {
+      assert.equal(held.bench.operator.isUninstalling(), false);
+      // It looks again until the deletion has begun.
+      held.api.failures = { reads: 2, writes: 0 };
+      await deleteInstallation(held);
+    });
+    assert.equal(held.bench.operator.isUninstalling(), true);
+    assert.deepEqual([lifts, wasHeld], [1, true]);
+    assert.ok(await isAllGone(held));
+  });
+}
 
 Deno.test("operator that is told to end gives up when it cannot read whether it is being deleted", async () => {
   await using stack = new AsyncDisposableStack();

@@ -122,6 +122,23 @@ Deno.test("91 220 operator waits for a gated pod while leaving, says so, and goe
   await bench.until("all gone", () => isGone(bench));
 });
 
+Deno.test("operator keeps its finalizer on a leaving config until no node carries a taint, and says so", async () => {
+  let carried: number | undefined = undefined;
+  const taints = { carried: () => carried, lift: () => Promise.resolve(0) };
+  await using bench = await openBench({ taints: () => taints });
+  await steady(bench);
+  await bench.api.delete(Resource.clusterConfigs, CONFIG, { signal: bench.signal });
+  const says = async (): Promise<boolean> =>
+    (await bench.conditions()).some(({ message }) => message.includes("taints are being taken off"));
+  await bench.until("the wait for what is not known yet", says);
+  carried = 1;
+  bench.operator.requestReconcile();
+  const config = await bench.find(Resource.clusterConfigs, CONFIG);
+  assert.deepEqual([config?.metadata.finalizers, await hasWebhook(bench)], [[Finalizer.podPlacement], false]);
+  carried = 0;
+  await bench.until("all gone", () => isGone(bench));
+});
+
 Deno.test("operator lifts the gates by force with a Warning when nobody placed the pods in time", async () => {
   const settings = {
     namespace: NAMESPACE,

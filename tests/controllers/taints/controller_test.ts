@@ -91,6 +91,46 @@ Deno.test("openTaints() taints a node that joins, repairs one that drifts, and f
   });
 });
 
+Deno.test("openTaints() takes over what the archaware controller wrote, and undoes its clean mode", async () => {
+  const bed = openBed();
+  // Its tolerations have no operator.
+  const theirs = [{ key: "supported-arch", value: "amd64", effect: "NoSchedule" }];
+  furnish(bed.cluster, [
+    clusterConfig(),
+    rawNode({ name: "a", taints: [ours("amd64")] }),
+    rawNode({ name: "b", taints: [ours("amd64"), ours("arm64")] }),
+    rawTaintPod({ name: "runs", node: "a", tolerations: theirs }),
+    rawTaintPod({ name: "waits", tolerations: theirs }),
+  ]);
+  await whileRunning(bed, bed.controller, async () => {
+    await bed.clock.advance(2_000);
+    assert.deepEqual([taintLine(bed.cluster), bed.writes], ["a:amd64 b:amd64", ["nodes b"]]);
+    // First it deletes every pod, and owners make them again; then it takes the taint off each node.
+    for (const name of ["runs", "waits"]) bed.cluster.drop(Resource.pods, `team/${name}`);
+    const says = "0/2 nodes are available: 2 node(s) had untolerated taint(s).";
+    furnish(bed.cluster, [rawTaintPod({ name: "again", says })]);
+    await bed.clock.advance(1_000);
+    assert.equal(toleratedBy(bed.cluster, "again"), "amd64,arm64,ppc64le,s390x");
+    furnish(bed.cluster, ["a", "b"].map((name) => rawNode({ name, taints: [] })));
+    await bed.clock.advance(2_000);
+    assert.equal(taintLine(bed.cluster), "a:amd64 b:amd64");
+    assert.deepEqual(bed.writes, ["nodes b", "pods again", "nodes a", "nodes b"]);
+  });
+});
+
+Deno.test("openTaints() counts the nodes that carry a taint while they are freed, until none does", async () => {
+  const bed = openBed();
+  furnish(bed.cluster, [clusterConfig(), ...["a", "b"].map((name) => rawNode({ name, taints: [ours("amd64")] }))]);
+  assert.equal(bed.controller.carried(), undefined);
+  await whileRunning(bed, bed.controller, async () => {
+    await bed.clock.advance(1_000);
+    assert.equal(bed.controller.carried(), 2);
+    bed.setPresence("leaving");
+    await bed.clock.advance(2_000);
+    assert.equal(bed.controller.carried(), 0);
+  });
+});
+
 Deno.test("openTaints() taints no node while a pod refuses its toleration, and names it", async () => {
   let refuses = true;
   const bed = openBed(({ verb, plural }) => {

@@ -47,6 +47,23 @@ Deno.test("openConfigs() says unread, absent, present and leaving of the cluster
   });
 });
 
+Deno.test("openConfigs() reports no change of the condition about the architecture taints, and that of every other", async () => {
+  const scene = openScene();
+  const { configs, heard } = configsOf(scene);
+  const put = async (...conditions: readonly (readonly [type: string, message: string])[]): Promise<number> => {
+    const status = { conditions: conditions.map(([type, message]) => ({ type, message })) };
+    scene.cluster.put(Resource.clusterConfigs, { ...clusterConfig({}), status });
+    await scene.clock.advance(0);
+    return heard.length;
+  };
+  await whileRunning(scene, configs, async () => {
+    assert.equal(await put(["Available", "yes"]), 1);
+    assert.equal(await put(["Available", "yes"], ["ArchitectureTaints", "1 of 500"]), 1);
+    assert.equal(await put(["Available", "yes"], ["ArchitectureTaints", "100 of 500"]), 1);
+    assert.equal(await put(["Available", "no"], ["ArchitectureTaints", "100 of 500"]), 2);
+  });
+});
+
 Deno.test("openConfigs() gives a namespace its own configs, and reports whose have changed", async () => {
   const scene = openScene();
   const { configs, heard } = configsOf(scene);

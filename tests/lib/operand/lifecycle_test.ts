@@ -10,6 +10,7 @@ import {
   type OperandFinalizer,
   type OperandStep,
   UNSERVED_GRACE_MS,
+  UNTAINT_MS,
 } from "../../../lib/operand/lifecycle.ts";
 import { makeFacts, makeMonitor, makeOperandConfig } from "./make.ts";
 
@@ -216,6 +217,31 @@ const TABLE: readonly (readonly [title: string, facts: OperandFacts, expected: s
     leaving([podPlacement, enoexecEvents]),
     "remove enoexec-events",
   ],
+  [
+    "waits until no node carries an architecture taint, webhook and gates being away",
+    leaving([podPlacement], { taints: "carried" }),
+    "wait NodesStillTainted",
+  ],
+  [
+    "takes the webhook of a leaving config away before it waits for the taints",
+    leaving([podPlacement], { taints: "carried", webhook: "current" }),
+    "remove webhook",
+  ],
+  [
+    "goes with the taints when they cannot be taken off",
+    leaving([podPlacement], { taints: "carried", leavingForMs: UNTAINT_MS }),
+    "remove pod-placement",
+  ],
+  [
+    "keeps its account while nodes carry taints and the config is gone",
+    makeFacts({ config: undefined, webhook: "absent", taints: "carried" }),
+    "wait NodesStillTainted",
+  ],
+  [
+    "takes the taints off itself when it is uninstalled, before its finalizers",
+    uninstalling({ taints: "carried" }),
+    "remove taints",
+  ],
   ["90 drops the last finalizer when nothing is held", leaving([podPlacement]), "remove pod-placement"],
   ["has nothing to do for a leaving config that holds none of ours", leaving(["other/finalizer"]), "done"],
   [
@@ -291,6 +317,7 @@ const anyFacts: fc.Arbitrary<OperandFacts> = fc.record({
   unservedForMs: fc.constantFrom(0, 1, 40_000),
   gatedPods: fc.nat(3),
   leavingForMs: fc.nat(400_000),
+  taints: fc.constantFrom("none", "carried"),
   maxGateAgeMs: fc.constant(60_000),
   forced: fc.record({ attempts: fc.nat(7), agoMs: fc.nat(3_000) }),
   installation: fc.constantFrom("foreign", "free", "held", "uninstalling"),
@@ -326,6 +353,7 @@ function follow(facts: OperandFacts, step: OperandStep): OperandFacts {
   if (step.target === "hold") return { ...facts, installation: step.kind === "apply" ? "held" : letGo(facts) };
   // Force that never succeeds: the worst case for leaving.
   if (step.target === "gates") return { ...facts, forced: { attempts: facts.forced.attempts + 1, agoMs: 0 } };
+  if (step.target === "taints") return { ...facts, taints: "none" };
   if (step.target === "monitor" || step.target === "events") return { ...facts, monitor: followMonitor(facts, step) };
   if (config === undefined) return facts;
   const others = config.finalizers.filter((name) => name !== step.finalizer);

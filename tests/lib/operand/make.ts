@@ -46,6 +46,7 @@ export function makeFacts(overrides: Partial<OperandFacts> = {}): OperandFacts {
     forced: { attempts: 0, agoMs: 0 },
     installation: "held",
     monitor: makeMonitor(),
+    taints: "none",
     ...overrides,
   };
 }

@@ -169,11 +169,15 @@ for (const [name, cluster, ends, held] of ROWS) {
   Deno.test(`nextStep(): ${name}`, () => assert.equal(told(stepOf(cluster, held)), ends));
 }
 
-Deno.test("nextStep(): lifting takes the taint off node by node, waits for nothing and writes no pod", () => {
+Deno.test("nextStep(): lifting takes the taint off node by node, and writes no pod but those that find no node meanwhile", () => {
   const cluster = { nodes: [first, tainted], pods: [rawTaintPod({ node: "a" })], daemonSets: [agent] };
   assert.equal(told(stepOf(cluster, [], "lift")), "untaint t");
   assert.equal(told(stepOf(cluster, [nodeKey("t")], "lift")), "wait ");
   assert.equal(told(stepOf({ ...cluster, nodes: [first] }, [], "lift")), "done");
+  const shutOut = { ...cluster, pods: [rawTaintPod({ node: "t" }), rawTaintPod({ name: "waits", says: UNTOLERATED })] };
+  assert.equal(told(stepOf(shutOut, [], "lift")), "tolerate team/waits");
+  assert.equal(told(stepOf(shutOut, ["team/waits"], "lift")), "untaint t");
+  assert.equal(told(stepOf({ ...shutOut, nodes: [first] }, [], "lift")), "done");
 });
 
 const architecture = fc.constantFrom("amd64", "arm64");
