@@ -31,10 +31,14 @@ function leadingIds(words: readonly string[]): readonly string[] {
   return words.slice(0, end < 0 ? words.length : end).flatMap((word) => idsOf(word) ?? []);
 }
 
-/** Reads `PR-17 PR-18 decide() …`, `RF-01..05 …`, `136 211 PC-07 refuses …` and a list behind the word `rows`. */
+/**
+ * Reads `PR-17 PR-18 decide() …`, `RF-01..05 …`, `136 211 PC-07 refuses …`, a list behind the word `rows`, and ids in
+ * brackets at the end: `… in any order (P-133 P-134)`.
+ */
 export function parseClaim(name: string): Claim {
   const [, list = ""] = /\brows ([\d, -]+)$/.exec(name) ?? [];
-  const ids = [...leadingIds(name.split(/\s+/)), ...leadingIds(list.split(/\s+/))];
+  const [, closing = ""] = /\(((?:[A-Z]+\d*-\d+ ?)+)\)$/.exec(name) ?? [];
+  const ids = [name, list, closing].flatMap((text) => leadingIds(text.split(/\s+/)));
   const [, different] = /\(different: ([^)]+)\)/.exec(name) ?? [];
   return { ids: [...new Set(ids)], different };
 }

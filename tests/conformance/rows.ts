@@ -1,5 +1,6 @@
-// Every row of the test catalogues, as data: those of the MTO, and that of managed upgrades.
+// Every row of the test catalogues, as data: those of the MTO, of managed upgrades and of image builds.
 import { DV } from "./catalogue/derived.ts";
+import { O, P } from "./catalogue/image_builds.ts";
 import { HELPERS, INSPECTION } from "./catalogue/inspection.ts";
 import { OPERATOR } from "./catalogue/operator.ts";
 import { MD, PM } from "./catalogue/pod_model.ts";
@@ -7,7 +8,7 @@ import { E2E, M5, PR } from "./catalogue/pod_walk.ts";
 import { M, N } from "./catalogue/upgrades.ts";
 
 /** Which part of the product a row is about. */
-export type Area = "placement" | "inspection" | "operator" | "enoexec" | "upgrades";
+export type Area = "placement" | "inspection" | "operator" | "enoexec" | "upgrades" | "image builds";
 
 /** One row. */
 export interface Row {
@@ -32,6 +33,7 @@ const OPERATOR_GROUPS = ["UT", "AP", "operator"];
 function areaOf(group: string, number: number): Area {
   if (group === "operator" && ENOEXEC.some(([from, to]) => number >= from && number <= to)) return "enoexec";
   if (["M", "N"].includes(group)) return "upgrades";
+  if (["O", "P"].includes(group)) return "image builds";
   if (group === "MD" && number >= 34) return "enoexec";
   if (OPERATOR_GROUPS.includes(group)) return "operator";
   if (["AU", "RF", "MF"].includes(group) || (group === "DV" && number >= 80 && number <= 127)) return "inspection";
@@ -45,6 +47,6 @@ function parseRow(line: string): Row {
 }
 
 /** All rows, in the order of the catalogues. */
-export const ROWS: readonly Row[] = [MD, PM, PR, INSPECTION, HELPERS, E2E, DV, M5, OPERATOR, M, N]
+export const ROWS: readonly Row[] = [MD, PM, PR, INSPECTION, HELPERS, E2E, DV, M5, OPERATOR, M, N, O, P]
   .flatMap((text) => text.trim().split("\n"))
   .map(parseRow);
