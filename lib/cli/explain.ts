@@ -126,7 +126,7 @@ async function readParticipation(
 }
 
 /** The explanation in the wanted form. Pure. */
-export function renderExplanation(
+function renderExplanation(
   pod: PodView,
   story: PodExplanation,
   { output, color }: { readonly output: "table" | "json" | "yaml"; readonly color: boolean },

@@ -35,7 +35,7 @@ export function renderBlocked(
 }
 
 /** A reason as a sentence without its last stop. */
-export function describeBlocker(blocker: Blocker, architecture: string): string {
+function describeBlocker(blocker: Blocker, architecture: string): string {
   switch (blocker.kind) {
     case "lacking":
       return `${blocker.image} has ${blocker.architectures.join(", ") || "nothing for its operating system"}`;

@@ -29,7 +29,7 @@ const SELECTIONS: readonly ListOptions[] = [
 ];
 
 /** Every pod that holds our gate, once, page by page. Throws ApiError when a page cannot be read. */
-export async function* listGatedPods(api: ReadApi, signal: AbortSignal): AsyncGenerator<KubeObject> {
+async function* listGatedPods(api: ReadApi, signal: AbortSignal): AsyncGenerator<KubeObject> {
   const seen = new Set<string>();
   for (const selection of SELECTIONS) {
     for await (const pod of listAll(api, Resource.pods, { ...selection, signal })) {

@@ -37,7 +37,7 @@ export interface PodImages {
 }
 
 /** Prefetches under way at most: beyond it the controller will do the work anyway, a moment later. */
-export const MAX_PREFETCHES = 256;
+const MAX_PREFETCHES = 256;
 
 /** Pull secrets that a message names at most. */
 const MAX_NAMED = 3;

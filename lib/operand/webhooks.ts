@@ -44,10 +44,10 @@ export interface WebhookSettings {
 }
 
 /** Longest an admission may wait for us (s): a replica that does not answer in this time is as good as none. */
-export const WEBHOOK_TIMEOUT_SECONDS = 5;
+const WEBHOOK_TIMEOUT_SECONDS = 5;
 
 /** Marks every object that the MTO makes; kept so that its selectors and runbooks still find them. */
-export const OPERAND_LABELS = { "multiarch.openshift.io/operand": "pod-placement-controller" } as const;
+const OPERAND_LABELS = { "multiarch.openshift.io/operand": "pod-placement-controller" } as const;
 
 const INJECT_CA = "service.beta.openshift.io/inject-cabundle";
 

@@ -6,7 +6,7 @@ import { entryOf } from "../json.ts";
 import type { PodView } from "./types.ts";
 
 /** A permanent failure is confirmed once, after this long. */
-export const CONFIRM_AFTER_MS = 1_000;
+const CONFIRM_AFTER_MS = 1_000;
 
 /** First and longest wait between attempts on a transient failure: a registry that is back serves all within 10 s. */
 const BACKOFF_MS = { first: 500, longest: 4_000 } as const;

@@ -23,7 +23,7 @@ export interface IgnoreRule {
 }
 
 /** The rules in the order of the MTO, then Archway's. */
-export const IGNORE_RULES: readonly IgnoreRule[] = [
+const IGNORE_RULES: readonly IgnoreRule[] = [
   { id: "I1", reason: "OperatorNamespace", holds: ({ pod, settings }) => pod.namespace === settings.operatorNamespace },
   { id: "I2", reason: "KubeNamespace", holds: ({ pod, settings }) => isSystemNamespace(pod.namespace, settings) },
   { id: "I3", reason: "NodeNameSet", holds: ({ pod }) => pod.nodeName !== "" },

@@ -21,7 +21,7 @@ export type FailOpenDecision =
   | { readonly kind: "lift" };
 
 /** Longer than a Lease lasts: a replica that is alive would have taken it meanwhile (ms). */
-export const PROOF_MS = 20_000;
+const PROOF_MS = 20_000;
 
 /** Decides. Every doubt keeps the taints for the moment. */
 export function decideFailOpen({ isLeader, silentForMs, provenForMs, afterMs }: LeaderSilence): FailOpenDecision {

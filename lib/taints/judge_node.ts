@@ -61,7 +61,7 @@ export function untaintPatch(node: TaintNode, key: string): JsonPatch {
 }
 
 /** Whether the label that keeps a node out is on it. */
-export function isOptedOut({ labels }: TaintNode): boolean {
+function isOptedOut({ labels }: TaintNode): boolean {
   return entryOf(labels, ARCH_TAINT_OPT_OUT.key) === ARCH_TAINT_OPT_OUT.value;
 }
 

@@ -48,7 +48,7 @@ export function openAuthorityStore(api: KubeApi, namespace: string): AuthoritySt
 }
 
 /** The authority in a Secret, or undefined when members are missing or not what they should be. */
-export function parseAuthority(texts: SecretTexts | undefined): Authority | undefined {
+function parseAuthority(texts: SecretTexts | undefined): Authority | undefined {
   const parsed = members.safeParse(texts);
   if (!parsed.success) return undefined;
   const found = parsed.data;

@@ -62,7 +62,7 @@ function parseNamespacePattern(text: string): Parsed<string> {
 }
 
 /** Parses `NAME=skip` or `NAME=ARCH+ARCH`. */
-export function parseRuntimeClass(text: string): Parsed<readonly [string, RuntimeClassRule]> {
+function parseRuntimeClass(text: string): Parsed<readonly [string, RuntimeClassRule]> {
   const [, name, rule] = /^([a-z0-9][-a-z0-9.]*)=([a-z0-9+]+)$/.exec(text) ?? [];
   const architectures = (rule ?? "").split("+");
   if (name === undefined || architectures.includes("")) {

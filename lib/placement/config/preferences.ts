@@ -22,7 +22,7 @@ export interface PreferenceOptions {
 }
 
 /** The plan when no config asks for preferences. */
-export const NO_PREFERENCES: PreferencePlan = {
+const NO_PREFERENCES: PreferencePlan = {
   terms: [],
   audit: undefined,
   outcomes: [],

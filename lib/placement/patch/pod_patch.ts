@@ -71,7 +71,7 @@ export function removeGate(pod: PodView): JsonPatch {
 }
 
 /** What a decision adds to the node affinity. */
-export function affinityAddition(decision: PlacementDecision): AffinityAddition {
+function affinityAddition(decision: PlacementDecision): AffinityAddition {
   if (decision.kind === "ignore") return { preferred: [] };
   const preferred = decision.preferences.terms;
   switch (decision.kind) {

@@ -7,7 +7,7 @@ import type { TolerationPlan } from "../decision_types.ts";
 import type { PodView, TolerationView } from "../types.ts";
 
 /** The taints that `--tolerate-arch-taints` has names for. */
-export const TAINT_PRESETS: Readonly<Record<string, ArchTaint>> = {
+const TAINT_PRESETS: Readonly<Record<string, ArchTaint>> = {
   gke: { key: "kubernetes.io/arch", effect: "NoSchedule", architectures: undefined },
   ack: { key: "kubernetes.io/arch", effect: "NoSchedule", architectures: undefined },
   archaware: { key: "supported-arch", effect: "NoSchedule", architectures: undefined },
