@@ -4,15 +4,15 @@
 //      └ lib/index                  └ lib/index        └ unchanged
 //
 // Each step can be done again without harm, and until the last push nothing but unnamed content has changed.
-import { planIndex } from "../index/plan_index.ts";
 import type { ImagePlatform } from "../index/child.ts";
-import type { IndexDocument } from "../index/plan_index.ts";
+import { type IndexDocument, planIndex } from "../index/plan_index.ts";
 import { withRetries } from "../oci/push/retries.ts";
 import type { TargetRepository } from "../oci/push/target_repository.ts";
-import { type ChildCopy, copyChildren, type CopyProgress, planCopy } from "./copy_children.ts";
+import { type ChildCopy, copyChildren, type CopyProgress, IN_PLACE, planCopy } from "./copy_children.ts";
 import { type AssembleProblem, problemOf } from "./problem.ts";
 import { type PublishDeps, publishIndex } from "./publish_index.ts";
-import { type ReadChild, readChildren, type ReadDeps } from "./read_child.ts";
+import { type ReadChild, readChildren } from "./read_child.ts";
+import type { ReadDeps } from "./read_places.ts";
 
 /** What to join. */
 export interface AssembleRequest {
@@ -107,8 +107,6 @@ function copiesOf(children: readonly ReadChild[], target: TargetRepository): rea
   return children.map((child) => planCopy(child, target));
 }
 
-const THERE: ChildCopy = { kind: "in place", present: 0, mounted: 0, copied: 0, foreign: 0, bytes: 0 };
-
 function joined(children: readonly ReadChild[], copies: readonly ChildCopy[]): readonly JoinedImage[] {
   return children.map(({ child: { image, platform, digest, mediaType, size } }, at) => ({
     image,
@@ -116,7 +114,7 @@ function joined(children: readonly ReadChild[], copies: readonly ChildCopy[]): r
     digest,
     mediaType,
     size,
-    copy: copies[at] ?? THERE,
+    copy: copies[at] ?? IN_PLACE,
   }));
 }
 

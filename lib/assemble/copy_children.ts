@@ -40,7 +40,8 @@ export interface CopyChildrenDeps {
 /** Blobs copied at a time: each takes up to 8 MiB of memory. */
 const COPIED_AT_ONCE = 4;
 
-const IN_PLACE: ChildCopy = { kind: "in place", present: 0, mounted: 0, copied: 0, foreign: 0, bytes: 0 };
+/** An image of which nothing is to be copied. */
+export const IN_PLACE: ChildCopy = { kind: "in place", present: 0, mounted: 0, copied: 0, foreign: 0, bytes: 0 };
 
 /** Copies what is missing; answers for each image in order. Throws PushError or InspectionError. */
 export async function copyChildren(

@@ -5,14 +5,12 @@ import { type ImagePlatform, judgeConfig, judgeDocument } from "../index/child.t
 import { InspectionError, inspectionError } from "../oci/errors.ts";
 import { type Descriptor, parseManifest } from "../oci/image/manifest.ts";
 import type { Endpoint } from "../oci/pull_plan.ts";
-import { withRetries } from "../oci/push/retries.ts";
-import { type ReadDocument, readDocument } from "../oci/read_document.ts";
+import type { ReadDocument } from "../oci/read_document.ts";
 import { canonicalReference } from "../oci/reference.ts";
 import type { RepositoryClient } from "../oci/repository_client.ts";
 import type { Platform } from "../oci/types.ts";
-import { problemOf } from "./problem.ts";
-import type { AssembleProblem } from "./problem.ts";
-import type { ReadDeps } from "./read_child.ts";
+import { type AssembleProblem, problemOf } from "./problem.ts";
+import { readAgain, type ReadDeps, readFirst } from "./read_places.ts";
 
 /** One entry of an index. */
 export interface InspectedEntry {
@@ -43,24 +41,24 @@ const READ_AT_ONCE = 4;
 export async function inspectIndex(image: string, deps: ReadDeps): Promise<InspectedIndex> {
   const plan = deps.repositories.plan(image);
   if (plan.kind === "refused") return { kind: "failed", problem: { ...plan.failure, image } };
-  let failure: unknown = inspectionError("Misconfigured", `Cannot read "${image}": no registry is configured for it.`);
-  for (const endpoint of plan.endpoints) {
-    try {
-      return await inspectAt(endpoint, deps);
-    } catch (error) {
-      if (deps.signal.aborted || !(error instanceof InspectionError)) throw error;
-      failure = error;
+  try {
+    if (plan.endpoints.length === 0) {
+      throw inspectionError("Misconfigured", `Cannot read "${image}": no registry is configured for it.`);
     }
+    return await readFirst(plan.endpoints, deps, (source, endpoint) => inspectAt(endpoint, source, deps));
+  } catch (error) {
+    const problem = deps.signal.aborted ? undefined : problemOf(error, image);
+    if (problem === undefined) throw error;
+    return { kind: "failed", problem };
   }
-  const problem = problemOf(failure, image);
-  if (problem === undefined) throw failure;
-  return { kind: "failed", problem };
 }
 
-async function inspectAt(endpoint: Endpoint, deps: ReadDeps): Promise<InspectedIndex> {
-  const { host, repository, reference } = endpoint;
-  const source = await deps.repositories.reader(endpoint);
-  const { document, bytes } = await read(source, deps, { kind: "manifest", identifier: reference });
+async function inspectAt(
+  { host, repository, reference }: Endpoint,
+  source: RepositoryClient,
+  deps: ReadDeps,
+): Promise<InspectedIndex> {
+  const { document, bytes } = await readAgain(source, { kind: "manifest", identifier: reference }, deps);
   const manifest = parseManifest(document.text, document.contentType);
   const resolved = canonicalReference({ registry: host, repository, identifier: reference });
   if (manifest.kind === "malformed") {
@@ -89,7 +87,7 @@ async function inspectEntry(entry: Descriptor, source: RepositoryClient, deps: R
 
 async function readEntry(digest: string, source: RepositoryClient, deps: ReadDeps): Promise<EntryRead> {
   try {
-    return await platformOf(await read(source, deps, { kind: "child", identifier: digest }), source, deps);
+    return await platformOf(await readAgain(source, { kind: "child", identifier: digest }, deps), source, deps);
   } catch (error) {
     if (deps.signal.aborted || !(error instanceof InspectionError)) throw error;
     // What may pass is no finding about the index.
@@ -104,7 +102,9 @@ async function platformOf({ document }: ReadDocument, source: RepositoryClient, 
     return { kind: "failed", reason: "NestedIndex", message: `${document.digest} is an index.` };
   }
   if (judged.kind === "problem") return failedRead(document.digest, judged);
-  const config = judgeConfig((await read(source, deps, { kind: "blob", identifier: judged.config })).document.text);
+  const config = judgeConfig(
+    (await readAgain(source, { kind: "blob", identifier: judged.config }, deps)).document.text,
+  );
   if (config.kind === "problem") return failedRead(document.digest, config);
   const platform: ImagePlatform = config.platform;
   return { kind: "platform", platform };
@@ -112,12 +112,4 @@ async function platformOf({ document }: ReadDocument, source: RepositoryClient, 
 
 function failedRead(digest: string, { reason, state }: { readonly reason: string; readonly state: string }): EntryRead {
   return { kind: "failed", reason, message: `${digest}: ${state}.` };
-}
-
-function read(
-  source: RepositoryClient,
-  { clock, signal }: ReadDeps,
-  name: { readonly kind: "manifest" | "child" | "blob"; readonly identifier: string },
-): Promise<ReadDocument> {
-  return withRetries(() => readDocument(source, { name, clock }), { clock, signal });
 }

@@ -1,15 +1,14 @@
 // Reads an image that is to be joined: its manifest and its config, at the first place that has it.
 import pLimit from "p-limit";
-import type { Clock } from "../clock.ts";
 import { type ChildImage, judgeConfig, judgeDocument } from "../index/child.ts";
-import { InspectionError, inspectionError } from "../oci/errors.ts";
+import { inspectionError } from "../oci/errors.ts";
 import { parseManifest } from "../oci/image/manifest.ts";
 import type { Endpoint } from "../oci/pull_plan.ts";
-import { withRetries } from "../oci/push/retries.ts";
-import { type ReadDocument, readDocument } from "../oci/read_document.ts";
+import type { ReadDocument } from "../oci/read_document.ts";
 import type { RepositoryClient } from "../oci/repository_client.ts";
 import { type AssembleProblem, problemOf } from "./problem.ts";
-import { isSameRepository, type Repositories } from "./repositories.ts";
+import { readAgain, type ReadDeps, readFirst } from "./read_places.ts";
+import { isSameRepository } from "./repositories.ts";
 
 /** An image that was read and is well. */
 export interface ReadChild {
@@ -26,13 +25,6 @@ export interface ReadChild {
 
 /** What came of reading an image. */
 export type ChildRead = ReadChild | { readonly kind: "problem"; readonly problem: AssembleProblem };
-
-/** What reading takes. */
-export interface ReadDeps {
-  readonly repositories: Repositories;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-}
 
 /** Images read at a time: each holds a manifest of up to 4 MiB. */
 const READ_AT_ONCE = 4;
@@ -65,26 +57,21 @@ async function readOne(
   const home = plan.endpoints.find(({ mirror }) => !mirror) ?? plan.endpoints[0];
   if (home === undefined) throw inspectionError("Misconfigured", `Cannot read "${image}": no registry is configured.`);
   const endpoints = isSameRepository(home, target) ? [home] : plan.endpoints;
-  const failures: InspectionError[] = [];
-  for (const endpoint of endpoints) {
-    try {
-      const source = await deps.repositories.reader(endpoint);
-      return await readAt(image, { ...deps, source, reference: endpoint.reference, home });
-    } catch (error) {
-      if (deps.signal.aborted || !(error instanceof InspectionError)) throw error;
-      failures.push(error);
-    }
-  }
-  throw failures.find(({ failure }) => failure.kind === "transient") ?? failures.at(-1);
+  return await readFirst(
+    endpoints,
+    deps,
+    (source, { reference }) => readAt(image, { ...deps, source, reference, home }),
+  );
 }
 
 type Place = ReadDeps & { readonly source: RepositoryClient; readonly reference: string; readonly home: Endpoint };
 
 async function readAt(image: string, place: Place): Promise<ChildRead> {
-  const top = await read(place, "manifest", place.reference);
+  const { source, reference, home } = place;
+  const top = await readAgain(source, { kind: "manifest", identifier: reference }, place);
   const first = judge(top, { isInner: false });
   const isIndex = first.kind === "inner";
-  const manifest = isIndex ? await read(place, "child", first.digest) : top;
+  const manifest = isIndex ? await readAgain(source, { kind: "child", identifier: first.digest }, place) : top;
   const judged = isIndex ? judge(manifest, { isInner: true }) : first;
   if (judged.kind !== "image") {
     const { reason, state } = judged.kind === "problem"
@@ -92,25 +79,19 @@ async function readAt(image: string, place: Place): Promise<ChildRead> {
       : { reason: "NestedIndex", state: "its index holds another index" };
     return unjoinable(image, reason, state);
   }
-  const config = judgeConfig((await read(place, "blob", judged.config)).document.text);
+  const config = judgeConfig(
+    (await readAgain(source, { kind: "blob", identifier: judged.config }, place)).document.text,
+  );
   if (config.kind === "problem") return unjoinable(image, config.reason, config.state);
   const { digest, text } = manifest.document;
   const { mediaType, form } = judged;
   const size = manifest.bytes.byteLength;
   const child: ChildImage = { image, digest, mediaType, size, form, platform: config.platform };
-  return { kind: "child", child, bytes: manifest.bytes, text, source: place.source, home: place.home };
+  return { kind: "child", child, bytes: manifest.bytes, text, source, home };
 }
 
 function judge({ document }: ReadDocument, options: { readonly isInner: boolean }): ReturnType<typeof judgeDocument> {
   return judgeDocument(parseManifest(document.text, document.contentType), options);
-}
-
-function read(
-  { source, clock, signal }: Place,
-  kind: "manifest" | "child" | "blob",
-  identifier: string,
-): Promise<ReadDocument> {
-  return withRetries(() => readDocument(source, { name: { kind, identifier }, clock }), { clock, signal });
 }
 
 function unjoinable(image: string, reason: string, state: string): ChildRead {

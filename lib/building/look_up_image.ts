@@ -7,7 +7,7 @@ import type { Endpoint } from "../oci/pull_plan.ts";
 import { type ReadDocument, readDocument } from "../oci/read_document.ts";
 import type { RepositoryClient } from "../oci/repository_client.ts";
 import type { Platform } from "../oci/types.ts";
-import type { ReadDeps } from "../assemble/read_child.ts";
+import type { ReadDeps } from "../assemble/read_places.ts";
 
 /** What was found behind a reference. */
 export type FoundImage =

@@ -223,12 +223,7 @@ export class TargetRepository {
   ): URL {
     const own = this.#uploadsUrl(scheme, {});
     const named = location !== "" && URL.canParse(location, own) ? new URL(location, own) : undefined;
-    const isWeb = named?.protocol === "https:" || named?.protocol === "http:";
-    if (named === undefined || !isWeb || named.hostname !== own.hostname) {
-      throw this.failure("Refused", `Cannot push to "${this.name}": the registry wants the upload sent elsewhere.`);
-    }
-    const isOwnPort = named.port === own.port || named.protocol !== own.protocol && named.port === "";
-    if (!isOwnPort) {
+    if (named === undefined || !isSamePlace(named, own)) {
       throw this.failure("Refused", `Cannot push to "${this.name}": the registry wants the upload sent elsewhere.`);
     }
     const url = new URL(own);
@@ -252,6 +247,13 @@ export class TargetRepository {
     const { host, repository } = this.endpoint;
     return `"${canonicalReference({ registry: host, repository, identifier })}"`;
   }
+}
+
+/** Whether a URL is of this host and port, by either scheme where it names no port. */
+function isSamePlace(named: URL, own: URL): boolean {
+  const isWeb = named.protocol === "https:" || named.protocol === "http:";
+  const isOwnPort = named.port === own.port || named.protocol !== own.protocol && named.port === "";
+  return isWeb && named.hostname === own.hostname && isOwnPort;
 }
 
 /** Not "who are you"; nor "not there" to a client that is not logged in, which some registries say instead. */

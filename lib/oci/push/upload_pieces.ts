@@ -57,11 +57,7 @@ async function sendPiece(
       }
       if (answer?.status !== 416 && (answer?.status ?? 0) < 500) return { kind: "refused", answer };
     }
-    if (tries === MAX_TRIES) {
-      if (sent.kind === "broken") throw sent.error;
-      return { kind: "refused", answer: sent.answer };
-    }
-    const has = await whereIs(current, target, signal);
+    const has = tries === MAX_TRIES ? undefined : await whereIs(current, target, signal);
     if (has === undefined || has.offset < from || has.offset > end) {
       if (sent.kind === "broken") throw sent.error;
       return { kind: "refused", answer: sent.answer };
