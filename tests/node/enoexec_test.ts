@@ -1,98 +1,100 @@
-// Exec format errors as the kernels of real nodes report them: who started what, on which node, how soon, and at what price.
+// Exec format errors on real nodes, as users have them: Archway with the component, the plugin switched on, a wrong program
+// started, an event on its pod; who started it, on which node, how soon, and at what price.
 import assert from "node:assert/strict";
+import { buildEvent } from "../../lib/enoexec/event.ts";
+import { read } from "../cluster/support/cluster_access.ts";
+import { EVENTS, openDaemonAccess } from "../cluster/support/exec_format_bed.ts";
 import { RunningProcess } from "../cluster/support/process.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
-import { EnoexecAnnotation } from "../../lib/names.ts";
 import { lacks } from "../support/needs.ts";
 import {
   CAPABILITIES,
   daemonPodSpec,
-  eventsOf,
-  installDaemon,
-  listEvents,
   MOUNT_TRACEFS,
   mountTracefs,
-  uninstallDaemon,
-  type WrittenEvent,
+  waitForDaemons,
 } from "./support/exec_format_daemon.ts";
-import { ensureDaemonImage, kubectl, NAMESPACE } from "./support/install.ts";
+import { type EventFollower, eventsLeft, followEvents, type PodName, reportOn } from "./support/exec_format_events.ts";
+import {
+  containerOf,
+  FOREIGN,
+  startLater,
+  startQuiet,
+  startWrong,
+  startWrongEphemeral,
+  startWrongInit,
+  ZEROS,
+} from "./support/exec_format_pods.ts";
+import { cpuSecondsOf, daemonOn, startFailing } from "./support/failing_starts.ts";
+import { assertNothingLeft } from "./support/hold.ts";
+import {
+  configure,
+  ensureDaemonImage,
+  ensureImage,
+  install,
+  kubectl,
+  NAMESPACE,
+  ON_NATIVE_NODES,
+  uninstall,
+} from "./support/install.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
-import { ensureStarter } from "./support/starter.ts";
-import { cpuSecondsOf, podOf, startFailing } from "./support/failing_starts.ts";
 import { ensureNodePrograms } from "./support/programs.ts";
 
-/** Longest from the start of a container until its event is written (s); the API's times are whole seconds. */
-const WITHIN_SECONDS = 5;
+/** Longest from the start of a container until both reports are there (ms); the API's times are whole seconds. */
+const WITHIN_MS = 5_000;
+const COMPONENTS = ["exec-format-errors"];
+const plugin = (enabled: boolean): unknown => ({ plugins: { execFormatErrorMonitor: { enabled } } });
 
-interface ContainerStatus {
-  readonly name: string;
-  readonly containerID?: string;
-  readonly state?: { readonly terminated?: { readonly startedAt: string; readonly containerID?: string } };
+/** What is to be said of a container that was started. */
+interface Expected {
+  readonly node: string;
+  readonly container: string;
+  /** In the status of the pod. */
+  readonly list?: string;
+  readonly command: string;
+  readonly isEntryPoint: boolean;
 }
 
-/** A container of a pod's status, once it has an ID. */
-async function containerOf(
-  lab: OpenLab,
-  pod: { readonly namespace: string; readonly name: string },
-  list = "containerStatuses",
-): Promise<ContainerStatus> {
-  return await waitUntil(`the status of ${pod.name}`, async () => {
-    const { body } = await lab.request("GET", `/api/v1/namespaces/${pod.namespace}/pods/${pod.name}`);
-    const { status } = body as { readonly status: Readonly<Record<string, readonly ContainerStatus[] | undefined>> };
-    const found = status[list]?.[0];
-    return found?.containerID !== undefined && found;
-  }, { deadlineMs: 60_000 });
+interface Bed {
+  readonly lab: OpenLab;
+  readonly events: EventFollower;
 }
 
-/** The event names this container, and came soon. */
-function assertNames(
-  event: WrittenEvent | undefined,
-  { container, node }: { readonly container: ContainerStatus; readonly node: string },
-): void {
-  assert.ok(event?.status !== undefined);
-  assert.deepEqual([event.status.nodeName, event.status.containerID], [node, container.containerID]);
-  assert.equal(event.metadata.annotations?.[EnoexecAnnotation.node], node);
-  const startedAt = container.state?.terminated?.startedAt;
-  if (startedAt === undefined) return;
-  const seconds = (Date.parse(event.metadata.creationTimestamp) - Date.parse(startedAt)) / 1_000;
-  assert.ok(seconds <= WITHIN_SECONDS, `${seconds} s after the start`);
-}
-
-const QUICK = { restartPolicy: "Never", dnsPolicy: "Default", terminationGracePeriodSeconds: 1 };
-
-/** A pod on a node whose only container cannot be started there. */
-async function startWrong(
-  lab: OpenLab,
-  { namespace, node, image }: { readonly namespace: string; readonly node: string; readonly image: string },
-): Promise<{ readonly namespace: string; readonly name: string }> {
-  const name = `wrong-on-${node}`;
-  const containers = [{ name: "app", image: lab.image(image), args: ["hello"] }];
-  await lab.createPod(namespace, { name, spec: { ...QUICK, nodeName: node, containers } });
-  return { namespace, name };
+/** Daemon and leader have said it of this container, and soon; the pod is labelled, and was left alone before. */
+async function assertReported({ lab, events }: Bed, pod: PodName, expected: Expected): Promise<void> {
+  const { node, container, list, command, isEntryPoint } = expected;
+  const { id, startedAtMs } = await containerOf(lab, pod, list);
+  const [event, report] = await Promise.all([events.of(pod).then(([first]) => first), reportOn(lab, pod)]);
+  assert.ok(event !== undefined);
+  assert.deepEqual(
+    [event.nodeName, event.author, event.containerID, event.command, event.isEntryPoint],
+    [node, node, id, command, isEntryPoint],
+  );
+  const architecture = node === "n2" ? "arm64" : "amd64";
+  for (const word of [`Container "${container}"`, `(${architecture})`, `: ${command}.`, lab.lab.registry]) {
+    assert.ok(report.message.includes(word), `${word}: ${report.message}`);
+  }
+  for (const [what, atMs] of [["ENoExecEvent", event.createdAtMs], ["event", report.createdAtMs]] as const) {
+    assert.ok(atMs - startedAtMs <= WITHIN_MS, `${what}: ${atMs - startedAtMs} ms after the start`);
+  }
+  const { body } = await lab.request("GET", `/api/v1/namespaces/${pod.namespace}/pods/${pod.name}`);
+  const labels = ["exec-format-error", "scheduling-gate"].map((name) =>
+    read(body, "metadata", "labels", `multiarch.openshift.io/${name}`)
+  );
+  assert.deepEqual(labels, ["true", "not-set"]);
 }
 
 /** The daemon of the emulated node, on this machine: qemu-user has no system call bpf. */
 async function startDaemonOfEmulatedNode(lab: OpenLab): Promise<RunningProcess> {
   const main = new URL("../../main.ts", import.meta.url).pathname;
   const daemon = [Deno.execPath(), "run", "-A", "--no-check", "--unstable-kv", main, "enoexec-daemon"];
-  const flags = ["--node-name=n2", `--namespace=${NAMESPACE}`, `--kubeconfig=${lab.kubeconfigFile}`];
   const address = "127.0.0.1:18080";
-  const script = `${MOUNT_TRACEFS}; exec "$@"`;
+  const flags = ["--node-name=n2", `--namespace=${NAMESPACE}`, `--kubeconfig=${lab.kubeconfigFile}`];
+  const shell = ["sh", "-c", `${MOUNT_TRACEFS}; exec "$@"`, "sh"];
   const process = RunningProcess.start({
     name: "daemon-n2",
     command: "unshare",
-    args: [
-      "--mount",
-      "--propagation",
-      "private",
-      "sh",
-      "-c",
-      script,
-      "sh",
-      ...daemon,
-      ...flags,
-      `--admin-listen=${address}`,
-    ],
+    args: ["--mount", "--propagation", "private", ...shell, ...daemon, ...flags, `--admin-listen=${address}`],
     directory: lab.lab.directory,
     env: { NO_COLOR: "1" },
   });
@@ -104,137 +106,134 @@ async function startDaemonOfEmulatedNode(lab: OpenLab): Promise<RunningProcess> 
   return process;
 }
 
-Deno.test(
-  "node: exec format errors are reported with node, pod and container within seconds, whoever starts the program",
-  {
-    ignore: lacks("nodes") || lacks("tracing"),
-  },
-  async (t) => {
-    await using lab = await openLab();
-    const programs = await ensureNodePrograms();
-    const image = await ensureDaemonImage(lab);
-    await mountTracefs(lab);
-    await installDaemon(lab, image);
-    const namespace = await lab.createNamespace("enoexec");
-
-    for (const node of ["n1", "n3"]) {
-      await t.step(`the entry point of a container on the native node ${node}`, async () => {
-        const pod = await startWrong(lab, { namespace, node, image: "lying-index" });
-        const [event] = await eventsOf(lab, pod);
-        assertNames(event, { container: await containerOf(lab, pod), node });
-        assert.equal(event?.metadata.annotations?.[EnoexecAnnotation.command], "/app");
-      });
-    }
-
-    await t.step("the entry point of a container on the emulated node", async () => {
-      await using daemon = await startDaemonOfEmulatedNode(lab);
-      const pod = await startWrong(lab, { namespace, node: "n2", image: "amd-single" });
-      const [event] = await eventsOf(lab, pod);
-      assertNames(event, { container: await containerOf(lab, pod), node: "n2" });
-      const { code } = await daemon.stop();
-      assert.equal(code, 0, await daemon.readLog());
-    });
-
-    await t.step("an init container", async () => {
-      const pod = { namespace, name: "wrong-init" };
-      const spec = {
-        ...QUICK,
-        nodeName: "n1",
-        initContainers: [{ name: "init", image: lab.image("arm-single"), args: ["hello"] }],
-        containers: [{ name: "app", image: lab.image("multi"), args: ["pause"] }],
-      };
-      await lab.createPod(namespace, { name: pod.name, spec });
-      const [event] = await eventsOf(lab, pod);
-      assertNames(event, { container: await containerOf(lab, pod, "initContainerStatuses"), node: "n1" });
-    });
-
-    await t.step("an ephemeral container", async () => {
-      const pod = { namespace, name: "wrong-ephemeral" };
-      const containers = [{ name: "app", image: lab.image("multi"), args: ["pause"] }];
-      await lab.createPod(namespace, { name: pod.name, spec: { ...QUICK, nodeName: "n1", containers } });
-      await containerOf(lab, pod);
-      const ephemeralContainers = [{ name: "debug", image: lab.image("arm-single"), args: ["hello"] }];
-      const path = `/api/v1/namespaces/${namespace}/pods/${pod.name}/ephemeralcontainers`;
-      const contentType = "application/strategic-merge-patch+json";
-      const answer = await lab.request("PATCH", path, { spec: { ephemeralContainers } }, { contentType });
-      assert.equal(answer.status, 200, JSON.stringify(answer.body));
-      const [event] = await eventsOf(lab, pod);
-      assertNames(event, { container: await containerOf(lab, pod, "ephemeralContainerStatuses"), node: "n1" });
-    });
-
-    for (const call of ["execve", "execveat"] as const) {
-      await t.step(`a program that a container starts later, by ${call}`, async () => {
-        const pod = { namespace, name: `later-${call}` };
-        await lab.createPod(namespace, { name: pod.name, spec: await specOfLater(lab, call) });
-        const [event] = await eventsOf(lab, pod);
-        assertNames(event, { container: await containerOf(lab, pod), node: "n1" });
-        assert.equal(event?.metadata.annotations?.[EnoexecAnnotation.command], FOREIGN);
-        await kubectl(lab, "-n", namespace, "delete", "pod", pod.name, "--wait=false");
-      });
-    }
-
-    await t.step("no container has been reported twice, and none by a daemon of another node", async () => {
-      const events = await listEvents(lab);
-      const ids = events.map(({ status }) => status?.containerID);
-      assert.deepEqual(ids.toSorted(), [...new Set(ids)].toSorted());
-      const strange = events.filter(({ status, metadata }) =>
-        status?.nodeName !== metadata.annotations?.[EnoexecAnnotation.node]
-      );
-      assert.deepEqual(strange, []);
-    });
-
-    for (const left of CAPABILITIES) {
-      await t.step(`without the capability ${left} the daemon sees nothing, and says why`, async () => {
-        const name = `without-${left.toLowerCase().replace("_", "-")}`;
-        const capabilities = CAPABILITIES.filter((capability) => capability !== left);
-        await lab.createPod(NAMESPACE, { name, spec: { ...daemonPodSpec(image, capabilities), nodeName: "n1" } });
-        const log = await waitUntil(`the reason in the log of ${name}`, async () => {
-          const text = await kubectl(lab, "-n", NAMESPACE, "logs", name);
-          return text.includes("are not seen") && text;
-        }, { deadlineMs: 60_000 });
-        assert.match(log, /Cannot trace this node: /);
-        await kubectl(lab, "-n", NAMESPACE, "delete", "pod", name, "--wait=false");
-      });
-    }
-
-    await t.step("of 200 failing starts a minute none is lost, at 5 % of a core or less", async () => {
-      const uid = await createQuietPod(lab, namespace);
-      const daemon = await podOf(lab, { node: "n1" });
-      const before = await cpuSecondsOf(daemon);
-      const started = await startFailing(uid, { count: 200, everyMs: 300, program: `${programs.directory}/app-arm64` });
-      const events = await eventsOf(lab, { namespace, name: "quiet", count: 200 });
-      const percent = 100 * (await cpuSecondsOf(daemon) - before) / 60;
-      assert.deepEqual(events.map(({ metadata }) => metadata.name).toSorted(), started.toSorted());
-      assert.ok(percent <= 5, `${percent.toFixed(1)} % of a core`);
-    });
-    await uninstallDaemon(lab);
-  },
-);
-
-/** In the pods of {@link specOfLater}. */
-const FOREIGN = "/programs/app-arm64";
-
-/** A pod on n1 whose container runs, and tries again and again to start a program of another architecture. */
-async function specOfLater(lab: OpenLab, call: "execve" | "execveat"): Promise<unknown> {
-  const [programs, starter] = [await ensureNodePrograms(), await ensureStarter()];
-  const mounts = [["starter", starter.directory], ["programs", programs.directory]] as const;
-  return {
-    ...QUICK,
-    nodeName: "n1",
-    containers: [{
-      name: "app",
-      image: lab.image("multi"),
-      command: ["/starter/starter", call, FOREIGN],
-      volumeMounts: mounts.map(([name]) => ({ name, mountPath: `/${name}`, readOnly: true })),
-    }],
-    volumes: mounts.map(([name, path]) => ({ name, hostPath: { path, type: "Directory" } })),
+/** What the account of n1's daemon may not do, at the API server of the nodes. */
+async function assertTied(lab: OpenLab): Promise<void> {
+  using daemon = await openDaemonAccess(lab, await daemonOn(lab, { node: "n1", field: "name" }));
+  const write = async (nodeName: string): Promise<string> => {
+    const containerId = `containerd://${"7".repeat(64)}`;
+    const failure = { nodeName, podNamespace: "shop", podName: "p", podUid: "u", containerId, command: "/app" };
+    const owner = { namespace: NAMESPACE, name: "enoexec-event-daemon", uid: "d" };
+    const { object } = buildEvent({ ...failure, isEntryPoint: true, atMs: Date.now() }, owner);
+    const { status, text } = await daemon.request("POST", EVENTS, object);
+    return status === 201 ? "created" : text;
   };
+  assert.match(await write("n3"), /own node alone/);
+  assert.equal(await write("n1"), "created");
+  assert.equal((await daemon.request("DELETE", `${EVENTS}/${"7".repeat(64)}`)).status, 200);
+  const forbidden = [
+    ["GET", "/api/v1/secrets"],
+    ["GET", "/api/v1/nodes"],
+    ["GET", EVENTS],
+    ["DELETE", `/api/v1/namespaces/${NAMESPACE}/pods/any`],
+    ["PATCH", `/api/v1/nodes/n1`],
+  ] as const;
+  for (const [method, path] of forbidden) {
+    const { status } = await daemon.request(method, path, method === "PATCH" ? {} : undefined);
+    assert.equal(status, 403, `${method} ${path}`);
+  }
 }
 
-/** A pod on n1 that does nothing; gives its UID. */
-async function createQuietPod(lab: OpenLab, namespace: string): Promise<string> {
-  const containers = [{ name: "app", image: lab.image("multi"), args: ["pause"] }];
-  await lab.createPod(namespace, { name: "quiet", spec: { ...QUICK, nodeName: "n1", containers } });
-  await containerOf(lab, { namespace, name: "quiet" });
-  return await kubectl(lab, "-n", namespace, "get", "pod", "quiet", "-o", "jsonpath={.metadata.uid}");
+/** Without one of its capabilities a daemon says in its log why it sees nothing. */
+async function assertNeeds(lab: OpenLab, left: string): Promise<void> {
+  const name = `without-${left.toLowerCase()}`;
+  const spec = daemonPodSpec(await ensureDaemonImage(lab), CAPABILITIES.filter((one) => one !== left));
+  await lab.createPod(NAMESPACE, { name, spec: { ...spec, nodeName: "n1" } });
+  const log = await waitUntil(`the reason in the log of ${name}`, async () => {
+    const text = await kubectl(lab, "-n", NAMESPACE, "logs", name);
+    return text.includes("are not seen") && text;
+  }, { deadlineMs: 60_000 });
+  assert.match(log, /Cannot trace this node: /);
+  await kubectl(lab, "-n", NAMESPACE, "delete", "pod", name, "--wait=false");
 }
+
+/** Two hundred starts that fail within a minute are all reported, and cost the daemon next to nothing. */
+async function assertLosesNone({ lab, events }: Bed, namespace: string): Promise<void> {
+  const [{ directory }, pod] = [await ensureNodePrograms(), { namespace, name: "quiet" }];
+  await startQuiet(lab, pod);
+  const uid = await kubectl(lab, "-n", namespace, "get", "pod", pod.name, "-o", "jsonpath={.metadata.uid}");
+  const daemon = await daemonOn(lab, { node: "n1", field: "uid" });
+  const before = await cpuSecondsOf(daemon);
+  const started = await startFailing(uid, { count: 200, everyMs: 300, program: `${directory}/app-arm64` });
+  const written = await events.of(pod, 200);
+  const percent = 100 * (await cpuSecondsOf(daemon) - before) / 60;
+  assert.deepEqual(written.map(({ name }) => name).toSorted(), started.toSorted());
+  assert.ok(percent <= 5, `${percent.toFixed(1)} % of a core`);
+}
+
+Deno.test("node: exec format errors become events on pods within seconds, whoever starts the program", {
+  ignore: lacks("nodes") || lacks("tracing"),
+}, async (t) => {
+  await using lab = await openLab();
+  const [image, daemon] = [await ensureImage(lab), await ensureDaemonImage(lab)];
+  await mountTracefs(lab);
+  const args = [`--insecure-registry=${lab.lab.registry}`, `--exec-format-image=${daemon}`];
+  await install(lab, { image, components: COMPONENTS, args, patch: ON_NATIVE_NODES });
+  await configure(lab, plugin(true));
+  await waitForDaemons(lab);
+  await using events = await followEvents(lab);
+  const bed = { lab, events };
+  const namespace = await lab.createNamespace("enoexec");
+  const app = { container: "app", command: "/app", isEntryPoint: true };
+
+  for (const node of ["n1", "n3"]) {
+    await t.step(`199 the entry point of a container on the native node ${node}`, async () => {
+      await assertReported(bed, await startWrong(lab, { namespace, node, image: "lying-index" }), { ...app, node });
+    });
+  }
+  await t.step("200 the entry point of a container on the emulated node", async () => {
+    await using process = await startDaemonOfEmulatedNode(lab);
+    const pod = await startWrong(lab, { namespace, node: "n2", image: "amd-single" });
+    await assertReported(bed, pod, { ...app, node: "n2" });
+    const { code } = await process.stop();
+    assert.equal(code, 0, await process.readLog());
+  });
+  await t.step("an init container", async () => {
+    const list = "initContainerStatuses";
+    await assertReported(bed, await startWrongInit(lab, namespace), { ...app, container: "init", list, node: "n1" });
+  });
+  await t.step("an ephemeral container", async () => {
+    const list = "ephemeralContainerStatuses";
+    const pod = await startWrongEphemeral(lab, namespace);
+    await assertReported(bed, pod, { ...app, container: "debug", list, node: "n1" });
+  });
+  for (
+    const [row, call, program] of [["195 ", "execve", ZEROS], ["", "execve", FOREIGN], [
+      "",
+      "execveat",
+      FOREIGN,
+    ]] as const
+  ) {
+    const what = program === ZEROS ? "a kibibyte of zeros" : "a program";
+    await t.step(`${row}${what} that a container starts later, by ${call}`, async () => {
+      const pod = await startLater(lab, { namespace, call, program });
+      await assertReported(bed, pod, { container: "app", command: program, isEntryPoint: false, node: "n1" });
+      await kubectl(lab, "-n", namespace, "delete", "pod", pod.name, "--wait=false");
+    });
+  }
+  await t.step("no container has been reported twice, and none by a daemon of another node", () => {
+    const ids = events.all().map(({ containerID }) => containerID);
+    assert.deepEqual(ids.toSorted(), [...new Set(ids)].toSorted());
+    assert.deepEqual(events.all().filter(({ nodeName, author }) => nodeName !== author), []);
+  });
+  await t.step("the account of a daemon can write of its own node alone, and read no more than pods", () => {
+    return assertTied(lab);
+  });
+  for (const left of CAPABILITIES) {
+    await t.step(`without the capability ${left} the daemon sees nothing, and says why`, () => assertNeeds(lab, left));
+  }
+  await t.step("of 200 failing starts a minute none is lost, at 5 % of a core or less", () => {
+    return assertLosesNone(bed, namespace);
+  });
+  await t.step("no ENoExecEvent is left but the record of the lying image", async () => {
+    await waitUntil("all to be handled", async () => {
+      return (await eventsLeft(lab)).every((name) => name.startsWith("failed-amd64-"));
+    }, { deadlineMs: 60_000 });
+    assert.equal((await eventsLeft(lab)).length, 1);
+  });
+  await t.step("switched off, the daemons go; uninstalled, nothing is left", async () => {
+    await configure(lab, plugin(false));
+    await kubectl(lab, "-n", NAMESPACE, "wait", "--for=delete", "daemonset/enoexec-event-daemon", "--timeout=120s");
+    await uninstall(lab, { components: COMPONENTS });
+    await assertNothingLeft(lab);
+  });
+});

@@ -16,10 +16,13 @@ export async function startFailing(
   return await steadily(pace, () => failStart(pod, program));
 }
 
-/** UID of the daemon's pod on a node. */
-export async function podOf(lab: OpenLab, { node }: { readonly node: string }): Promise<string> {
+/** Name or UID of the daemon's pod on a node. */
+export async function daemonOn(
+  lab: OpenLab,
+  { node, field }: { readonly node: string; readonly field: "name" | "uid" },
+): Promise<string> {
   const select = ["-l", "app=enoexec-event-daemon", `--field-selector=spec.nodeName=${node}`];
-  return await kubectl(lab, "-n", NAMESPACE, "get", "pods", ...select, "-o", "jsonpath={.items[0].metadata.uid}");
+  return await kubectl(lab, "-n", NAMESPACE, "get", "pods", ...select, "-o", `jsonpath={.items[0].metadata.${field}}`);
 }
 
 /** Processor time that a pod has used (s). */

@@ -1,0 +1,100 @@
+// What is reported of exec format errors, in both forms: the ENoExecEvents of daemons, which the leader deletes as soon as it
+// has handled them, and the events on pods.
+import { systemClock } from "../../../lib/clock.ts";
+import { type EventView, parseEvent } from "../../../lib/enoexec/event.ts";
+import { isFailedImage } from "../../../lib/enoexec/failed_image.ts";
+import { readKubeconfigAccess } from "../../../lib/k8s/kubeconfig_access.ts";
+import { openReflector } from "../../../lib/k8s/reflector.ts";
+import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
+import { silentLogger } from "../../../lib/log.ts";
+import { EnoexecAnnotation } from "../../../lib/names.ts";
+import { read } from "../../cluster/support/cluster_access.ts";
+import { waitUntil } from "../../cluster/support/wait.ts";
+import { openTestApi } from "../../support/cluster_api.ts";
+import { daemonLog } from "./exec_format_daemon.ts";
+import { NAMESPACE } from "./install.ts";
+import type { OpenLab } from "./open_lab.ts";
+
+/** An event as a daemon wrote it. */
+export interface WrittenEvent extends EventView {
+  readonly uid: string;
+  /** The node of the daemon that wrote it. */
+  readonly author: string;
+}
+
+/** A pod by its name. */
+export interface PodName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** Follows the ENoExecEvents until it is disposed. */
+export interface EventFollower extends AsyncDisposable {
+  /** All that there were, handled ones included; of each the latest state. */
+  all(): readonly WrittenEvent[];
+  /** Those of a pod, once there are as many with their status. */
+  of(pod: PodName, count?: number): Promise<readonly WrittenEvent[]>;
+}
+
+/** Begins to follow them; resolves once it does. */
+export async function followEvents(lab: OpenLab): Promise<EventFollower> {
+  await using undo = new AsyncDisposableStack();
+  const api = undo.use(openTestApi(await readKubeconfigAccess(lab.kubeconfigFile, { clock: systemClock })));
+  const seen = new Map<string, WrittenEvent>();
+  const reflector = openReflector<WrittenEvent>({
+    api,
+    resource: Resource.enoexecEvents,
+    namespace: NAMESPACE,
+    parse: (object) => isFailedImage(object) ? undefined : readWritten(object),
+    onChange: ({ kind, value }) => kind === "apply" ? void seen.set(value.uid, value) : undefined,
+    clock: systemClock,
+    log: silentLogger,
+    name: "ENoExecEvents",
+  });
+  const stop = new AbortController();
+  const running = reflector.run(stop.signal);
+  undo.defer(async () => {
+    stop.abort();
+    await running;
+  });
+  await reflector.synced(AbortSignal.timeout(60_000));
+  const opened = undo.move();
+  const all = (): readonly WrittenEvent[] => [...seen.values()];
+  const of: EventFollower["of"] = ({ namespace, name }, count = 1) =>
+    waitUntil(`${count} ENoExecEvents of pod ${name}`, () => {
+      const found = all().filter(({ podName, podNamespace }) => podName === name && podNamespace === namespace);
+      return Promise.resolve(found.length >= count && found);
+    }, { deadlineMs: 60_000 }).catch(async (cause) => {
+      throw new Error(`Cannot find the events: ${JSON.stringify(all())}\n${await daemonLog(lab)}`, { cause });
+    });
+  return { all, of, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+}
+
+function readWritten(object: KubeObject): WrittenEvent {
+  const { uid = "", annotations } = object.metadata;
+  return { ...parseEvent(object), uid, author: annotations?.[EnoexecAnnotation.node] ?? "" };
+}
+
+/** An event on a pod. */
+export interface PodReport {
+  readonly message: string;
+  readonly createdAtMs: number;
+}
+
+/** The event ExecFormatError on a pod, once there is one. */
+export async function reportOn(lab: OpenLab, { namespace, name }: PodName): Promise<PodReport> {
+  const selector = encodeURIComponent(`involvedObject.name=${name},reason=ExecFormatError`);
+  const path = `/api/v1/namespaces/${namespace}/events?fieldSelector=${selector}`;
+  return await waitUntil(`the event on pod ${name}`, async () => {
+    const found = read((await lab.request("GET", path)).body, "items", 0);
+    const created = read(found, "metadata", "creationTimestamp");
+    return found !== undefined && { message: String(read(found, "message")), createdAtMs: Date.parse(String(created)) };
+  }, { deadlineMs: 60_000 });
+}
+
+/** The ENoExecEvents that are there now, by name; records of images among them. */
+export async function eventsLeft(lab: OpenLab): Promise<readonly string[]> {
+  const path = `/apis/multiarch.openshift.io/v1beta1/namespaces/${NAMESPACE}/enoexecevents`;
+  const items = read((await lab.request("GET", path)).body, "items");
+  return (Array.isArray(items) ? items : []).map((item) => String(read(item, "metadata", "name")));
+}
