@@ -121,7 +121,7 @@ class OperatorController implements Operator {
     let unread = 0;
     while (this.#memory.ending !== "left" && !leaving.signal.aborted) {
       try {
-        if (!await this.#isUninstalled(deps, leaving.signal)) return;
+        if (!await this.#isUninstalled(deps, leaving.signal)) return await this.#letGoIfUnused(deps, leaving.signal);
         await look(deps, this.#memory, leaving.signal);
       } catch (error) {
         // An API server that is away is not asked for long whether there is anything to leave.
@@ -140,6 +140,15 @@ class OperatorController implements Operator {
     if (state !== "uninstalling" && !await isNamespaceEnding(deps, reading.signal)) return false;
     this.#memory.ending = "uninstalling";
     return true;
+  }
+
+  /** Without a config nothing needs the hold: an account that is deleted in the next moment would wait for ever. */
+  async #letGoIfUnused(deps: OperatorDeps, signal: AbortSignal): Promise<void> {
+    const memory = this.#memory;
+    using reading = openDeadline(INSTALLATION_READ_MS, { signal, clock: deps.clock });
+    const facts = await gatherFacts(deps, { memory, pathOf: (route) => route, signal: reading.signal });
+    const step = decideOperandStep(facts);
+    if (step.kind === "remove" && step.target === "hold") await applyStep(deps, step, { facts, memory, signal });
   }
 }
 

@@ -182,6 +182,29 @@ for (const outcome of ["lifted", "refused"] as const) {
   });
 }
 
+Deno.test("operator that is told to end when the config is gone lets go of an account that is still to be deleted", async () => {
+  await using stack = new AsyncDisposableStack();
+  const held = await openHeld(stack, systemClock);
+  const { bench, api } = held;
+  const stop = new AbortController();
+  const running = bench.operator.run(stop.signal);
+  try {
+    await bench.until("the hold", () => isHeld(held));
+    api.failures = { reads: 0, writes: 1_000 };
+    await bench.api.delete(Resource.clusterConfigs, { name: "cluster" }, { signal: bench.signal });
+    bench.operator.requestReconcile();
+    await bench.until("a write of the hold to fail", () => Promise.resolve(api.failures.writes < 1_000));
+  } finally {
+    stop.abort();
+  }
+  assert.equal(await bench.find(Resource.clusterConfigs, { name: "cluster" }), undefined);
+  assert.ok(await isHeld(held));
+  api.failures.writes = 0;
+  await running;
+  const found = await Promise.all(HELD.map(([type, target]) => bench.find(type, target)));
+  assert.deepEqual(found.map((object) => object?.metadata.finalizers ?? []), [[], [], []]);
+});
+
 Deno.test("operator that is told to end gives up when it cannot read whether it is being deleted", async () => {
   await using stack = new AsyncDisposableStack();
   const held = await openHeld(stack, systemClock);
