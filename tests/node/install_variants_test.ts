@@ -2,18 +2,14 @@
 // nothing left. What an overlay needs of others is named by the API server, then defined and played here.
 import assert from "node:assert/strict";
 import { read } from "../cluster/support/cluster_access.ts";
-import { readAuditLog } from "../cluster/support/audit_log.ts";
-import { findHelm } from "../manifests/support/helm.ts";
 import { lacks } from "../support/needs.ts";
-import { runCommand } from "./support/commands.ts";
 import { defineKinds, type ForeignKind, injectCa, keepCertificate, keepTrustedCa } from "./support/foreign_apis.ts";
-import { assertNothingLeft, rolledOut } from "./support/hold.ts";
+import { assertNothingLeft } from "./support/hold.ts";
 import { configure, ensureImage, install, kubectl, NAMESPACE, ON_NATIVE_NODES, uninstall } from "./support/install.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
+import { auditLength, refusedSince } from "./support/refusals.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
-const CHART = `${ROOT}manifests/helm/archway`;
-const ACCOUNT = `system:serviceaccount:${NAMESPACE}:archway`;
 
 /** An overlay, or the base with components. */
 interface Variant {
@@ -41,6 +37,7 @@ const VARIANTS: readonly Variant[] = [
     components: ["node-registry-config", "hostmount-anyuid"],
     needs: ["ServiceMonitor", "PrometheusRule"],
   },
+  { ...OWN, kustomization: "base", components: ["exec-format-errors", "exec-format-repair"] },
   {
     kustomization: "overlays/cert-manager",
     components: [],
@@ -55,11 +52,9 @@ const VARIANTS: readonly Variant[] = [
   },
 ];
 
-/** Components that others install: on the nodes, as part of an overlay, or on a control plane without kubelets. */
+/** Components that others install, on the nodes or as part of an overlay. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   "arch-taints": "tests/node/taints_test.ts",
-  "exec-format-errors": "tests/cluster/enoexec_test.ts",
-  "exec-format-repair": "tests/cluster/enoexec_test.ts",
   "registries-conf": "tests/node/registries_test.ts",
   "tls-files": "manifests/overlays/cert-manager/kustomization.yaml",
 };
@@ -67,17 +62,6 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 /** The folders of manifests/overlays or manifests/components. */
 async function foldersOf(kind: "overlays" | "components"): Promise<readonly string[]> {
   return (await Array.fromAsync(Deno.readDir(`${ROOT}manifests/${kind}`))).map(({ name }) => name).sort();
-}
-
-/** Requests of Archway that the API server refused for want of a right, since the log was so long. */
-async function refusedSince(lab: OpenLab, count: number): Promise<readonly string[]> {
-  const requests = await readAuditLog(lab.auditLogFile ?? "");
-  return requests.slice(count).filter(({ user, status }) => user === ACCOUNT && status === 403)
-    .map(({ verb, uri }) => `${verb} ${uri}`);
-}
-
-async function auditLength(lab: OpenLab): Promise<number> {
-  return (await readAuditLog(lab.auditLogFile ?? "")).length;
 }
 
 /** Runs a pod whose image is for arm64 alone, and asserts that Archway has put it there. */
@@ -150,35 +134,3 @@ Deno.test(
     }
   },
 );
-
-Deno.test("node: the Helm chart installs, places a pod within its rights, and uninstalls", {
-  ignore: lacks("nodes"),
-}, async () => {
-  await using lab = await openLab();
-  const image = await ensureImage(lab);
-  const helm = await findHelm();
-  assert.ok(helm !== undefined, "Helm is built by Go, which the nodes need as well");
-  const before = await auditLength(lab);
-  const env = { KUBECONFIG: lab.kubeconfigFile, HOME: lab.directory };
-  const values = `${lab.directory}/values.json`;
-  const extraArgs = [`--insecure-registry=${lab.lab.registry}`];
-  await Deno.writeTextFile(
-    values,
-    JSON.stringify({ image, extraArgs, nodeSelector: { "kubernetes.io/arch": "amd64" } }),
-  );
-  const release = ["archway", "--namespace", NAMESPACE];
-  await runCommand(helm, ["install", ...release, CHART, "--create-namespace", "--values", values], { env });
-  await rolledOut(lab);
-  await configure(lab);
-  await assertPlaces(lab);
-  assert.deepEqual(await refusedSince(lab, before), []);
-  // As the chart's notes say.
-  await kubectl(lab, "delete", "clusterpodplacementconfig", "cluster", "--timeout=90s");
-  await runCommand(helm, ["uninstall", ...release, "--wait"], { env });
-  const definitions = await kubectl(lab, "get", "crds", "-o", "name");
-  assert.deepEqual(definitions.trim().split("\n").filter((name) => name.includes("multiarch")).length, 3);
-  const ours = definitions.split("\n").filter((name) => name.includes("multiarch"));
-  await kubectl(lab, "delete", "namespace", NAMESPACE);
-  await kubectl(lab, "delete", ...ours);
-  await assertNothingLeft(lab);
-});

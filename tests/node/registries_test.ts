@@ -5,21 +5,29 @@ import type { RealRegistry, RegistryOptions } from "../cluster/support/registry.
 import { expectStatus } from "../cluster/support/cluster_access.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import { lacks } from "../support/needs.ts";
+import { installChart, uninstallChart } from "./support/helm_release.ts";
+import { assertNothingLeft, rolledOut } from "./support/hold.ts";
 import { configure, ensureImage, install, kubectl, NAMESPACE, ON_NATIVE_NODES, uninstall } from "./support/install.ts";
 import { mirrorOnNodes, openNodeRegistry, renderRegistriesConf, trustOnNodes } from "./support/node_registries.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
+import { auditLength, refusedSince } from "./support/refusals.ts";
 
 /** A registry on the nodes' network that holds t/arm-single:v1 for arm64 alone, and that the nodes' own runtimes can use. */
 function openRegistry(lab: OpenLab, options: RegistryOptions): Promise<RealRegistry> {
   return openNodeRegistry(lab, { ...options, images: ["arm-single"] });
 }
 
+/** A host that does not exist. */
+const MIRRORED = "mirrored.invalid";
 /** An address of Services that nothing else takes. */
 const CLUSTER_IP = "10.96.0.200";
 
-/** Puts a Service in front of a registry, so that it is reached as one that runs inside of the cluster. */
-async function exposeInCluster(lab: OpenLab, { host }: RealRegistry): Promise<string> {
-  const namespace = await lab.createNamespace("registry");
+/** Puts a Service in front of a registry, so that it is reached as one that runs inside of the cluster; `undo` takes it away. */
+async function exposeInCluster(
+  lab: OpenLab,
+  { registry: { host }, undo }: { readonly registry: RealRegistry; readonly undo: AsyncDisposableStack },
+): Promise<string> {
+  const namespace = await lab.createNamespace("registry-service");
   const url = new URL(`http://${host}`);
   const port = Number(url.port);
   const metadata = { name: "registry", labels: { "kubernetes.io/service-name": "registry" } };
@@ -39,12 +47,16 @@ async function exposeInCluster(lab: OpenLab, { host }: RealRegistry): Promise<st
   };
   const made = await lab.request("POST", `/api/v1/namespaces/${namespace}/services`, service);
   expectStatus("create the Service", made, [201]);
+  // Its address is free again at once.
+  undo.defer(async () => void await lab.request("DELETE", `/api/v1/namespaces/${namespace}/services/registry`));
   const slices = `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`;
   expectStatus("create its EndpointSlice", await lab.request("POST", slices, slice), [201]);
   const name = `${CLUSTER_IP}:5000`;
   await trustOnNodes(lab, name, `server = "http://${name}"\n`);
   return name;
 }
+
+const FROM_ARM = "hello from linux/arm64\n";
 
 /** Runs a pod of the registry's image, which only an arm64 node can run, and gives what it printed. */
 async function runPod(
@@ -65,7 +77,60 @@ async function runPod(
   return await lab.logOfEnded(namespace, name);
 }
 
-const FROM_ARM = "hello from linux/arm64\n";
+/** Runs a pod that names a pull secret, and one whose ServiceAccount does. */
+async function assertLogins(lab: OpenLab, registry: RealRegistry): Promise<void> {
+  const namespace = await lab.createNamespace("login");
+  const [[user, password] = ["", ""]] = Object.entries(registry.users);
+  await createPullSecret(lab, namespace, { name: "pull", host: registry.host, user, password });
+  const reference = `${registry.host}/t/arm-single:v1`;
+  const own = await runPod(lab, namespace, { image: reference, spec: { imagePullSecrets: [{ name: "pull" }] } });
+  await waitUntil(
+    "the ServiceAccount",
+    async () => (await lab.kubectl(["-n", namespace, "get", "serviceaccount", "default"])).code === 0,
+  );
+  await kubectl(lab, "-n", namespace, "create", "serviceaccount", "puller");
+  const secrets = '{"imagePullSecrets":[{"name":"pull"}]}';
+  await kubectl(lab, "-n", namespace, "patch", "serviceaccount", "puller", "-p", secrets);
+  const byAccount = await runPod(lab, namespace, { image: reference, spec: { serviceAccountName: "puller" } });
+  assert.deepEqual({ own, byAccount }, { own: FROM_ARM, byAccount: FROM_ARM });
+}
+
+/** Registries of every kind, beside each other. */
+interface Registries extends AsyncDisposable {
+  readonly issued: RealRegistry;
+  readonly selfSigned: RealRegistry;
+  readonly plain: RealRegistry;
+  readonly locked: RealRegistry;
+  /** A Service in front of `plain`. */
+  readonly inside: string;
+}
+
+async function openRegistries(lab: OpenLab): Promise<Registries> {
+  await using undo = new AsyncDisposableStack();
+  const open = async (options: RegistryOptions): Promise<RealRegistry> => undo.use(await openRegistry(lab, options));
+  const [issued, selfSigned] = [await open({}), await open({})];
+  await selfSigned.serveSelfSigned();
+  const [plain, locked] = [await open({ tls: false }), await open({ tls: false, auth: "htpasswd" })];
+  const inside = await exposeInCluster(lab, { registry: plain, undo });
+  await mirrorOnNodes(lab, MIRRORED);
+  const opened = undo.move();
+  return { issued, selfSigned, plain, locked, inside, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+}
+
+/** The ConfigMaps of docs/registries.md: CAs, the certificate that is its own, mirrors. */
+async function createConfigMaps(lab: OpenLab, { issued, selfSigned }: Registries): Promise<void> {
+  const bundle = `${lab.directory}/registries.crt`;
+  const certificates = await Promise.all([issued, selfSigned].map(({ caFile }) => Deno.readTextFile(caFile)));
+  await Deno.writeTextFile(bundle, certificates.join(""));
+  await kubectl(lab, "-n", NAMESPACE, "create", "configmap", "archway-registry-ca", `--from-file=ca.crt=${bundle}`);
+  const conf = `--from-literal=registries.conf=${renderRegistriesConf(lab, MIRRORED)}`;
+  await kubectl(lab, "-n", NAMESPACE, "create", "configmap", "archway-registries-conf", conf);
+}
+
+async function assertRuns(lab: OpenLab, host: string): Promise<void> {
+  const namespace = await lab.createNamespace("registry");
+  assert.equal(await runPod(lab, namespace, { image: `${host}/t/arm-single:v1` }), FROM_ARM);
+}
 
 Deno.test(
   "node: pods run from registries with a private CA, a certificate of their own, pull secrets, plain HTTP, a Service and a mirror",
@@ -76,73 +141,76 @@ Deno.test(
     await using lab = await openLab();
     const image = await ensureImage(lab);
     const patch = ON_NATIVE_NODES;
+    await using registries = await openRegistries(lab);
+    const { issued, selfSigned, plain, locked, inside } = registries;
     await kubectl(lab, "create", "namespace", NAMESPACE);
+    await createConfigMaps(lab, registries);
 
-    for (const certificate of ["issued", "self-signed"] as const) {
-      await t.step(`TLS, ${certificate}: the ConfigMap archway-registry-ca and the component registry-ca`, async () => {
-        await using registry = await openRegistry(lab, {});
-        if (certificate === "self-signed") await registry.serveSelfSigned();
-        const fromFile = `--from-file=ca.crt=${registry.caFile}`;
-        await kubectl(lab, "-n", NAMESPACE, "delete", "configmap", "archway-registry-ca", "--ignore-not-found");
-        await kubectl(lab, "-n", NAMESPACE, "create", "configmap", "archway-registry-ca", fromFile);
-        await install(lab, { image, patch, components: ["registry-ca"] });
-        await kubectl(lab, "-n", NAMESPACE, "rollout", "restart", "deployment/archway");
-        await kubectl(lab, "-n", NAMESPACE, "rollout", "status", "deployment/archway", "--timeout=120s");
-        await configure(lab);
-        const namespace = await lab.createNamespace("tls");
-        assert.equal(await runPod(lab, namespace, { image: `${registry.host}/t/arm-single:v1` }), FROM_ARM);
-      });
-    }
+    await t.step("the ConfigMap archway-registry-ca and the component registry-ca", async () => {
+      await install(lab, { image, patch, components: ["registry-ca"] });
+      await configure(lab);
+    });
+    await t.step("TLS, issued by a private CA", () => assertRuns(lab, issued.host));
+    await t.step("TLS, a certificate of its own", () => assertRuns(lab, selfSigned.host));
 
-    await t.step("plain HTTP: --insecure-registry by the environment", async () => {
-      await using registry = await openRegistry(lab, { tls: false });
+    await t.step("--insecure-registry by the environment", async () => {
+      const hosts = [plain.host, locked.host, inside].join();
       await install(lab, { image, patch });
-      const variable = `ARCHWAY_INSECURE_REGISTRY=${registry.host}`;
-      await kubectl(lab, "-n", NAMESPACE, "set", "env", "deployment/archway", variable);
-      await kubectl(lab, "-n", NAMESPACE, "rollout", "status", "deployment/archway", "--timeout=120s");
-      const namespace = await lab.createNamespace("plain");
-      assert.equal(await runPod(lab, namespace, { image: `${registry.host}/t/arm-single:v1` }), FROM_ARM);
+      await kubectl(lab, "-n", NAMESPACE, "set", "env", "deployment/archway", `ARCHWAY_INSECURE_REGISTRY=${hosts}`);
+      await rolledOut(lab);
     });
-
-    await t.step("a login: imagePullSecrets of the pod, and of its ServiceAccount", async () => {
-      await using registry = await openRegistry(lab, { tls: false, auth: "htpasswd" });
-      const variable = `ARCHWAY_INSECURE_REGISTRY=${registry.host}`;
-      await kubectl(lab, "-n", NAMESPACE, "set", "env", "deployment/archway", variable);
-      await kubectl(lab, "-n", NAMESPACE, "rollout", "status", "deployment/archway", "--timeout=120s");
-      const namespace = await lab.createNamespace("login");
-      const [[user, password] = ["", ""]] = Object.entries(registry.users);
-      await createPullSecret(lab, namespace, { name: "pull", host: registry.host, user, password });
-      const reference = `${registry.host}/t/arm-single:v1`;
-      const own = await runPod(lab, namespace, { image: reference, spec: { imagePullSecrets: [{ name: "pull" }] } });
-      await waitUntil(
-        "the ServiceAccount",
-        async () => (await lab.kubectl(["-n", namespace, "get", "serviceaccount", "default"])).code === 0,
-      );
-      await kubectl(lab, "-n", namespace, "create", "serviceaccount", "puller");
-      const secrets = '{"imagePullSecrets":[{"name":"pull"}]}';
-      await kubectl(lab, "-n", namespace, "patch", "serviceaccount", "puller", "-p", secrets);
-      const byAccount = await runPod(lab, namespace, { image: reference, spec: { serviceAccountName: "puller" } });
-      assert.deepEqual({ own, byAccount }, { own: FROM_ARM, byAccount: FROM_ARM });
-    });
-
-    await t.step("inside of the cluster, by its Service: --insecure-registry of the Service's address", async () => {
-      await using registry = await openRegistry(lab, { tls: false });
-      const host = await exposeInCluster(lab, registry);
-      await kubectl(lab, "-n", NAMESPACE, "set", "env", "deployment/archway", `ARCHWAY_INSECURE_REGISTRY=${host}`);
-      await kubectl(lab, "-n", NAMESPACE, "rollout", "status", "deployment/archway", "--timeout=120s");
-      const namespace = await lab.createNamespace("inside");
-      assert.equal(await runPod(lab, namespace, { image: `${host}/t/arm-single:v1` }), FROM_ARM);
-    });
+    await t.step("plain HTTP", () => assertRuns(lab, plain.host));
+    await t.step("a login: imagePullSecrets of the pod, and of its ServiceAccount", () => assertLogins(lab, locked));
+    await t.step("inside of the cluster, by its Service", () => assertRuns(lab, inside));
 
     await t.step("a mirror: the ConfigMap archway-registries-conf and the component registries-conf", async () => {
-      await mirrorOnNodes(lab, "mirrored.invalid");
-      const conf = `--from-literal=registries.conf=${renderRegistriesConf(lab, "mirrored.invalid")}`;
-      await kubectl(lab, "-n", NAMESPACE, "create", "configmap", "archway-registries-conf", conf);
       await install(lab, { image, patch, components: ["registries-conf"] });
-      const namespace = await lab.createNamespace("mirror");
-      assert.equal(await runPod(lab, namespace, { image: "mirrored.invalid/t/arm-single:v1" }), FROM_ARM);
+      await assertRuns(lab, MIRRORED);
     });
-
     await t.step("uninstalled, nothing of it is left", () => uninstall(lab));
   },
 );
+
+/** What a page's table of registries says to set with Helm for a kind. Pure. */
+function helmCellOf(page: string, kind: string): string {
+  const row = page.split("\n").map((line) => line.split("|").map((cell) => cell.trim())).find((cells) =>
+    cells[1] === kind
+  );
+  return row?.[3] ?? assert.fail(`docs/registries.md has no row "${kind}"`);
+}
+
+/** The value in a cell, such as `registryCa=true`. */
+function valueIn(cell: string): string {
+  return /`(\w+=true)`/.exec(cell)?.[1] ?? assert.fail(cell);
+}
+
+Deno.test("node: the Helm chart installs, places pods of all these registries within its rights, and uninstalls", {
+  ignore: lacks("nodes"),
+}, async (t) => {
+  await using lab = await openLab();
+  const image = await ensureImage(lab);
+  await using registries = await openRegistries(lab);
+  const { issued, selfSigned, plain, locked, inside } = registries;
+  await kubectl(lab, "create", "namespace", NAMESPACE);
+  await createConfigMaps(lab, registries);
+  const page = await Deno.readTextFile(new URL("../../docs/registries.md", import.meta.url));
+  const [ca, mirrors] = ["a private CA", "mirrors for Archway alone"].map((kind) => valueIn(helmCellOf(page, kind)));
+  assert.equal(helmCellOf(page, "plain HTTP, or a certificate that cannot be verified"), "the same by `extraArgs`");
+  const before = await auditLength(lab);
+
+  await t.step("installed with what docs/registries.md says of each", async () => {
+    const insecure = [plain.host, locked.host, inside].map((host) => `--insecure-registry=${host}`);
+    await installChart(lab, { image, set: [ca ?? "", mirrors ?? "", `extraArgs={${insecure.join()}}`] });
+    await configure(lab);
+  });
+  const hosts = { issued: issued.host, "self-signed": selfSigned.host, "plain HTTP": plain.host };
+  for (const [kind, host] of Object.entries({ ...hosts, "by a Service": inside, "a mirror": MIRRORED })) {
+    await t.step(kind, () => assertRuns(lab, host));
+  }
+  await t.step("a login: imagePullSecrets of the pod, and of its ServiceAccount", () => assertLogins(lab, locked));
+  await t.step("no request was refused for want of a right; uninstalled, nothing is left", async () => {
+    assert.deepEqual(await refusedSince(lab, before), []);
+    await uninstallChart(lab);
+    await assertNothingLeft(lab);
+  });
+});

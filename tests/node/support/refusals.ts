@@ -1,0 +1,18 @@
+// What the API server of the nodes has refused Archway for want of a right.
+import { readAuditLog } from "../../cluster/support/audit_log.ts";
+import { NAMESPACE } from "./install.ts";
+import type { OpenLab } from "./open_lab.ts";
+
+const ACCOUNT = `system:serviceaccount:${NAMESPACE}:archway`;
+
+/** How many requests the audit log has. */
+export async function auditLength(lab: OpenLab): Promise<number> {
+  return (await readAuditLog(lab.auditLogFile ?? "")).length;
+}
+
+/** Requests of Archway that were refused since the log was so long. */
+export async function refusedSince(lab: OpenLab, count: number): Promise<readonly string[]> {
+  const requests = await readAuditLog(lab.auditLogFile ?? "");
+  return requests.slice(count).filter(({ user, status }) => user === ACCOUNT && status === 403)
+    .map(({ verb, uri }) => `${verb} ${uri}`);
+}
