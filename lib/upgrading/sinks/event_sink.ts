@@ -1,0 +1,67 @@
+// Notifications as Kubernetes events of the UpgradeConfig. The name of the event follows from the notification's id: the API
+// server itself refuses the second one.
+import { createHash } from "node:crypto";
+import type { Clock } from "../../clock.ts";
+import type { KubeApi } from "../../k8s/api.ts";
+import { isConflict } from "../../k8s/errors.ts";
+import { queuedEventOf, renderUpdate } from "../../k8s/event_input.ts";
+import { Resource } from "../../k8s/types.ts";
+import { Upgrades } from "../../upgrade_names.ts";
+import type { NotificationState } from "../../upgrades/types/plan.ts";
+import type { NotificationSink } from "./sink.ts";
+
+/** The object of the events. */
+export interface EventSubject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** States that somebody should look at. */
+const WARNINGS: readonly NotificationState[] = [
+  "StateDelayed",
+  "StateFailed",
+  "StateScaleSkipped",
+  "StateSkipped",
+  "StateHealthCheckSL",
+  "StatePreHealthCheckSL",
+  "StateMigrationStuck",
+];
+
+/** Opens the sink. The reason of an event is the state without `State`: `ControlPlaneStartedSL` is `ControlPlaneStarted`. */
+export function openEventSink(
+  { api, subject, clock }: {
+    readonly api: Pick<KubeApi, "create">;
+    readonly subject: () => EventSubject;
+    readonly clock: Pick<Clock, "nowMs">;
+  },
+): NotificationSink {
+  return {
+    name: "event",
+    send: async ({ id, state, description }, signal) => {
+      const object = subject();
+      const nowMs = clock.nowMs();
+      const reason = state.replace(/^State/, "").replace(/SL$/, "");
+      const type = WARNINGS.includes(state) ? "Warning" : "Normal";
+      const { input } = queuedEventOf({ object, type, reason, message: description });
+      const name = `${object.name}.${createHash("sha256").update(id).digest("hex").slice(0, 16)}`;
+      const event = {
+        apiVersion: "v1",
+        kind: "Event",
+        metadata: { name, namespace: object.namespace },
+        involvedObject: object,
+        source: { component: Upgrades.eventSource },
+        reportingComponent: Upgrades.eventSource,
+        reportingInstance: "",
+        ...renderUpdate(input, { count: 1, firstMs: nowMs, lastMs: nowMs }),
+      };
+      try {
+        await api.create(Resource.events, event, { namespace: object.namespace, signal });
+      } catch (error) {
+        if (!isConflict(error)) throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,184 @@
+// Notifications and the places that are told: never twice, never lost.
+import assert from "node:assert/strict";
+import { systemClock } from "../../../../lib/clock.ts";
+import { ApiError } from "../../../../lib/k8s/errors.ts";
+import { openLogger, silentLogger } from "../../../../lib/log.ts";
+import { listenPlain } from "../../../../lib/playground/listen.ts";
+import type { Notification } from "../../../../lib/upgrades/types/effects.ts";
+import type { NotificationState } from "../../../../lib/upgrades/types/plan.ts";
+import { openEventSink } from "../../../../lib/upgrading/sinks/event_sink.ts";
+import { openLogSink } from "../../../../lib/upgrading/sinks/log_sink.ts";
+import { openOcmStateSink, openServiceLogSink } from "../../../../lib/upgrading/sinks/ocm_sinks.ts";
+import type { NotificationSink } from "../../../../lib/upgrading/sinks/sink.ts";
+import { Teller } from "../../../../lib/upgrading/sinks/teller.ts";
+import { openWebhookSink } from "../../../../lib/upgrading/sinks/webhook_sink.ts";
+import { MemoryCluster } from "../../../support/memory_kube_api.ts";
+import { addPolicy, EXTERNAL_ID, openOcm, startOcm } from "../ocm_double.ts";
+import { openUpstream, SIGNAL } from "../support.ts";
+
+const SUBJECT = {
+  apiVersion: "upgrade.managed.openshift.io/v1alpha1",
+  kind: "UpgradeConfig",
+  namespace: "openshift-managed-upgrade-operator",
+  name: "managed-upgrade-config",
+  uid: "uid-1",
+};
+
+function noticeOf(state: NotificationState, description = "Something happened."): Notification {
+  return { id: `uid-1/4.16.3//${state}`, state, version: "4.16.3", upgradeAt: "2026-03-20T00:00:00Z", description };
+}
+
+const STARTED = noticeOf("StateStarted");
+
+/** A sink that fails as often as it is told to. */
+function flaky(name: string, failures: number): NotificationSink & { readonly sent: string[] } {
+  const sent: string[] = [];
+  let left = failures;
+  return {
+    name,
+    sent,
+    send: ({ id }) => {
+      if (left-- > 0) return Promise.reject(new Error(`${name} is away`));
+      sent.push(id);
+      return Promise.resolve();
+    },
+  };
+}
+
+Deno.test("M-365 M-366 M-367 tell() tells every sink once, again only those that failed, and reports each result", async () => {
+  const [good, bad] = [flaky("good", 0), flaky("bad", 2)];
+  const results: string[] = [];
+  const observe = (_: Notification, result: string): void => void results.push(result);
+  const teller = new Teller({ sinks: () => Promise.resolve([good, bad]), observe });
+  await assert.rejects(teller.tell(STARTED, SIGNAL), /Cannot send notification StateStarted: bad: bad is away/);
+  await assert.rejects(teller.tell(STARTED, SIGNAL));
+  await teller.tell(STARTED, SIGNAL);
+  await teller.tell(STARTED, SIGNAL);
+  assert.deepEqual([good.sent.length, bad.sent.length], [1, 1]);
+  assert.deepEqual(results, ["failed", "failed", "told", "told"]);
+  await teller.tell(noticeOf("StateCompleted"), SIGNAL);
+  assert.equal(good.sent.length, 2);
+});
+
+Deno.test("tell() fails when the sinks themselves cannot be told apart", async () => {
+  const observe = (): void => {};
+  const teller = new Teller({ sinks: () => Promise.reject(new Error("no configuration")), observe });
+  await assert.rejects(teller.tell(STARTED, SIGNAL), /Cannot send notification StateStarted: no configuration/);
+});
+
+Deno.test("N-017 an event is made once for a notification, whichever replica sends it, and a refused one is an error", async () => {
+  const cluster = new MemoryCluster();
+  const sink = () => openEventSink({ api: cluster.api, subject: () => SUBJECT, clock: systemClock });
+  await sink().send(noticeOf("StateControlPlaneStartedSL", "The control plane is updated."), SIGNAL);
+  await sink().send(noticeOf("StateControlPlaneStartedSL", "The control plane is updated."), SIGNAL);
+  await sink().send(noticeOf("StateFailed"), SIGNAL);
+  const events = [...cluster.objects.values()];
+  assert.deepEqual(events.map(({ reason, type }) => [reason, type]), [["ControlPlaneStarted", "Normal"], [
+    "Failed",
+    "Warning",
+  ]]);
+  const [event] = events;
+  assert.equal(event?.message, "The control plane is updated.");
+  assert.deepEqual(event?.involvedObject, SUBJECT);
+  assert.deepEqual(event?.source, { component: "managed-upgrade-operator" });
+  const api = cluster.client(() => {
+    throw new ApiError("away", { status: 503 });
+  });
+  const away = openEventSink({ api, subject: () => SUBJECT, clock: systemClock });
+  await assert.rejects(away.send(STARTED, SIGNAL), /away/);
+});
+
+Deno.test("M-361 the log sink writes one line and never fails", async () => {
+  const lines: string[] = [];
+  using stack = new DisposableStack();
+  const log = openLogger({ level: "info", write: (line) => void lines.push(line) });
+  stack.defer(() => log.close());
+  await openLogSink(log).send(STARTED, SIGNAL);
+  assert.equal(lines.length, 1);
+  assert.match(lines[0] ?? "", /StateStarted/);
+  await openLogSink(silentLogger).send(STARTED, SIGNAL);
+});
+
+Deno.test("the webhook gets JSON with the id as its idempotency key, again after a lost answer", async () => {
+  const bodies: unknown[] = [];
+  let asked = 0;
+  await using server = listenPlain(async (request) => {
+    assert.equal(new URL(request.url).pathname, "/hooks/upgrades");
+    bodies.push([request.headers.get("idempotency-key"), await request.json()]);
+    return new Response(null, { status: ++asked === 1 ? 502 : 204 });
+  });
+  using upstream = openUpstream(`${server.origin}/hooks/upgrades`, { server: "the webhook" });
+  const sink = openWebhookSink({ upstream, clusterId: () => Promise.resolve(EXTERNAL_ID) });
+  await assert.rejects(sink.send(STARTED, SIGNAL), /Cannot write to the webhook .*status 502/);
+  await sink.send(STARTED, SIGNAL);
+  assert.deepEqual(bodies[1], [STARTED.id, { ...STARTED, clusterId: EXTERNAL_ID }]);
+  assert.deepEqual(bodies[0], bodies[1]);
+});
+
+Deno.test("the policy's state is set once, only where it may follow, and needs its policy", async () => {
+  await using double = startOcm("api");
+  addPolicy(double, "other", { version: "4.16.4" });
+  using opened = openOcm(double.origin, "api");
+  const sink = openOcmStateSink(opened);
+  await assert.rejects(sink.send(STARTED, SIGNAL), /it has no policy for version 4\.16\.3 at 2026-03-20T00:00:00Z/);
+  addPolicy(double, "p1");
+  const writes = (): number => double.seen.filter((line) => line.startsWith("PATCH")).length;
+  const state = () => double.policies[1]?.state.value;
+  await sink.send(STARTED, SIGNAL);
+  await sink.send(STARTED, SIGNAL);
+  assert.deepEqual([state(), writes()], ["started", 1]);
+  await sink.send(noticeOf("StateControlPlaneStartedSL"), SIGNAL);
+  assert.equal(writes(), 1, "the manager has no word for it");
+  await sink.send(noticeOf("StateScaleSkipped", "No capacity."), SIGNAL);
+  await sink.send(noticeOf("StateDelayed", "It will retry."), SIGNAL);
+  assert.deepEqual([state(), writes()], ["delayed", 3]);
+  await sink.send(noticeOf("StateCompleted"), SIGNAL);
+  await sink.send(noticeOf("StateFailed"), SIGNAL);
+  assert.deepEqual([state(), writes()], ["completed", 4]);
+});
+
+Deno.test("M-370 the service log gets one entry for a state, also when the first answer was lost", async () => {
+  await using double = startOcm("api");
+  using opened = openOcm(double.origin, "api");
+  const clusterId = () => Promise.resolve(EXTERNAL_ID);
+  const sink = openServiceLogSink({ client: opened.client, clusterId, clock: systemClock });
+  await sink.send(STARTED, SIGNAL);
+  assert.deepEqual(double.seen, [], "a state without an entry costs no request");
+  const failed = noticeOf("StateHealthCheckSL", "Health check: PDBHealthcheckFailed");
+  // Taken, but the answer is lost on the way.
+  const { intercept } = double;
+  double.intercept = (request) => {
+    if (request.method !== "POST") return undefined;
+    double.intercept = intercept;
+    double.logs.push({
+      summary: "Cluster upgrade health check failed",
+      description: failed.description,
+      timestamp: new Date().toISOString(),
+    });
+    return new Response(null, { status: 504 });
+  };
+  await assert.rejects(sink.send(failed, SIGNAL), /status 504/);
+  await sink.send(failed, SIGNAL);
+  assert.equal(double.logs.length, 1);
+  await sink.send({ ...failed, description: "Health check: another" }, SIGNAL);
+  assert.equal(double.logs.length, 2);
+  const { severity, service_name, log_type, internal_only, doc_references } = double.logs[1] ?? {};
+  assert.deepEqual([severity, service_name, log_type, internal_only], [
+    "Info",
+    "RedHat Managed Upgrade Notifications",
+    "Cluster Updates",
+    false,
+  ]);
+  assert.deepEqual(doc_references, ["https://access.redhat.com/solutions/7081505"]);
+});
+
+Deno.test("an entry of the service log is made where the agent does not let the log be read", async () => {
+  await using double = startOcm("agent");
+  double.intercept = ({ method, url }) =>
+    method === "GET" && url.includes("service_logs") ? new Response(null, { status: 404 }) : undefined;
+  using opened = openOcm(double.origin, "agent");
+  const clusterId = () => Promise.resolve(EXTERNAL_ID);
+  const sink = openServiceLogSink({ client: opened.client, clusterId, clock: systemClock });
+  await sink.send(noticeOf("StateWorkerPlaneFinishedSL"), SIGNAL);
+  assert.equal(double.logs.length, 1);
+});
