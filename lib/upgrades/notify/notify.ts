@@ -45,7 +45,7 @@ export function wasTold({ notifications }: History, state: NotificationState): b
 /** The entry with what was carried out now. */
 export function withTold(history: History, done: readonly Effect[], nowMs: number): History {
   const states = done.flatMap((effect) => effect.kind === "notify" ? [effect.notification.state] : []);
-  const fresh = states.filter((state) => !wasTold(history, state));
+  const fresh = [...new Set(states)].filter((state) => !wasTold(history, state));
   if (fresh.length === 0) return history;
   return { ...history, notifications: [...history.notifications, ...fresh.map((state) => ({ state, sentMs: nowMs }))] };
 }
