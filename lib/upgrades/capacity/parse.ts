@@ -13,6 +13,7 @@ export function parseMachineSet(object: KubeObject): MachineSetView {
     uid,
     pool: entryOf(labels, MachineName.poolLabel) ?? "",
     isTemporary: entryOf(labels, MachineName.upgradeLabel) === "true",
+    isSmoke: entryOf(labels, MachineName.smokeLabel) === "true",
     isLeaving: deletionTimestamp !== undefined,
     createdMs: Date.parse(creationTimestamp),
     replicas: countAt(status, "replicas"),

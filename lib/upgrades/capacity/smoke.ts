@@ -1,20 +1,18 @@
 // The machine of another architecture that is started to prove a migration, and removed again.
 import type { NodeView } from "../nodes.ts";
 import type { SmokeState } from "../types/cluster.ts";
-import { smokeName } from "./clone.ts";
 import type { MachineSetView, MachineView } from "./types.ts";
 
 /** How far it is. `machines` are those with the smoke label, `nodes` all nodes. */
 export function smokeStateOf(
-  template: string,
   { machineSets, machines, nodes }: {
     readonly machineSets: readonly MachineSetView[];
     readonly machines: readonly MachineView[];
     readonly nodes: readonly NodeView[];
   },
 ): SmokeState {
-  const set = machineSets.find(({ name }) => name === smokeName(template));
-  if (set === undefined || set.isLeaving) return { kind: "absent" };
+  const set = machineSets.find(({ isSmoke, isLeaving }) => isSmoke && !isLeaving);
+  if (set === undefined) return { kind: "absent" };
   const own = machines.find(({ machineSet }) => machineSet === set.name);
   const node = nodes.find(({ name }) => name === own?.nodeName);
   if (node?.isReady === true) return { kind: "ready", node: node.name, architecture: node.architecture };

@@ -10,6 +10,8 @@ export interface MachineSetView {
   readonly pool: string;
   /** It is there for an upgrade alone. */
   readonly isTemporary: boolean;
+  /** It is there to prove a migration. */
+  readonly isSmoke: boolean;
   readonly isLeaving: boolean;
   readonly createdMs: number;
   readonly replicas: number;

@@ -12,21 +12,22 @@ import { createMachineSets, deleteMachineSets } from "./machine_sets.ts";
 /** What it works with, for one reconcile. */
 export interface CapacityScope {
   readonly reader: ClusterReader;
-  readonly base: Pick<Base, "plan" | "config">;
+  /** undefined where the plan is gone. */
+  readonly base: Pick<Base, "plan" | "config"> | undefined;
   readonly nowMs: number;
   readonly signal: AbortSignal;
 }
 
 /** How far the reservation is. Rejects when nothing can be cloned although pools are named, or a read fails. */
 export async function readCapacity(scope: CapacityScope): Promise<CapacityState> {
-  const plan = planReserve(await readFacts(scope), policyOf(scope));
+  const plan = planReserve(await readFacts(scope), policyOf(scope.base));
   if (plan.kind === "nothingToClone") throw new Error(`Cannot get any MachineSets to scale: ${plan.message}.`);
   return plan.state;
 }
 
 /** Creates the clones that are missing. */
 export async function reserveCapacity(api: KubeApi, scope: CapacityScope): Promise<void> {
-  const plan = planReserve(await readFacts(scope), policyOf(scope));
+  const plan = planReserve(await readFacts(scope), policyOf(scope.base));
   if (plan.kind === "state") await createMachineSets(api, plan.create, scope.signal);
 }
 
@@ -57,12 +58,6 @@ export async function releaseCapacity(
   if (refused !== undefined) throw refused.error;
 }
 
-/** Deletes the clones of a plan that is gone. */
-export async function abandonCapacity(api: KubeApi, reader: ClusterReader, signal: AbortSignal): Promise<void> {
-  const plan = await planLeft(reader);
-  if (plan.kind === "delete") await deleteMachineSets(api, plan.sets, signal);
-}
-
 async function planLeft(reader: ClusterReader): Promise<ReleasePlan> {
   const [machineSets, machines] = await Promise.all([reader.machineSets(), reader.spareMachines()]);
   return planRelease({ machineSets, machines });
@@ -78,7 +73,9 @@ async function readFacts({ reader, nowMs }: CapacityScope): Promise<CapacityFact
   return { machineSets, machines, readyNodes, nowMs };
 }
 
-function policyOf({ base: { plan: { spec: { capacity } }, config: { scale } } }: CapacityScope): CapacityPolicy {
+function policyOf(base: CapacityScope["base"]): CapacityPolicy {
+  if (base === undefined) throw new Error("Cannot plan capacity: there is no UpgradeConfig.");
+  const { plan: { spec: { capacity } }, config: { scale } } = base;
   return {
     extraPools: capacity.pools ?? scale.extraMachinePools,
     timeoutMs: (capacity.timeoutMinutes ?? scale.timeoutMinutes) * MINUTE_MS,
@@ -89,6 +86,7 @@ async function adviseOn(
   names: readonly string[],
   { api, scope: { base, nowMs, reader, signal } }: { readonly api: ReadApi; readonly scope: CapacityScope },
 ): ReturnType<typeof adviseDrains> {
+  if (base === undefined) return [];
   const nodes = (await reader.nodes()).filter(({ name }) => names.includes(name));
   const policy = drainPolicyOf(base.plan.spec, base.config);
   return await adviseDrains(nodes, { api, reader, policy, nowMs, signal });

@@ -168,10 +168,10 @@ Deno.test("smokeStateOf() follows the machine of the other architecture to its r
   const clone = cloneForSmoke(template);
   assert.equal(clone.metadata.name, "arm-smoke");
   assert.deepEqual(clone.metadata.labels, { "archway.dev/upgrade-smoke": "true" });
-  const set = machineSet("arm-smoke", { pool: "", ageMinutes: 3 });
+  const set = machineSet("arm-smoke", { pool: "", ageMinutes: 3, smoke: true });
   const own = machine("m-9", { set: "arm-smoke", node: "arm-1" });
   const state = (sets: readonly KubeObject[], machines: readonly KubeObject[], nodes: readonly string[]): unknown =>
-    smokeStateOf("arm", {
+    smokeStateOf({
       machineSets: sets.map(parseMachineSet),
       machines: machines.map(parseMachine),
       nodes: nodes.map((name) => node(name, { labels: { "kubernetes.io/arch": "arm64" } })),

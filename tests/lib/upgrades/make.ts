@@ -18,17 +18,27 @@ export function minutesAgo(count: number): string {
 /** A MachineSet of a pool. */
 export function machineSet(
   name: string,
-  { pool = "worker", ageMinutes = 1, replicas = 1, ready = replicas, temporary = false, leaving = false }: {
+  {
+    pool = "worker",
+    ageMinutes = 1,
+    replicas = 1,
+    ready = replicas,
+    temporary = false,
+    smoke = false,
+    leaving = false,
+  }: {
     readonly pool?: string;
     readonly ageMinutes?: number;
     readonly replicas?: number;
     readonly ready?: number;
     readonly temporary?: boolean;
+    readonly smoke?: boolean;
     readonly leaving?: boolean;
   } = {},
 ): KubeObject {
   const labels = {
     ...pool === "" ? {} : { "hive.openshift.io/machine-pool": pool },
+    ...smoke ? { "archway.dev/upgrade-smoke": "true" } : {},
     ...temporary ? { "upgrade.managed.openshift.io": "true" } : {},
   };
   const own = { "machine.openshift.io/cluster-api-machineset": name };

@@ -1,0 +1,78 @@
+// Upgrades of an OpenShift cluster, as an UpgradeConfig wants them: one plan, one reconcile at a time.
+//
+//   plan, ClusterVersion, pools ─▶ key ─▶ read plan, settings, ClusterVersion ─▶ decide (lib/upgrades, step by step)
+//                                          ◀─ read more, carry effects out, write the status ─▶ events
+import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
+import { serverNowMs } from "../../lib/upgrading/cluster/drains.ts";
+import { reconcile } from "../../lib/upgrades/reconcile.ts";
+import type { ReconcileEnd } from "../../lib/upgrades/types/steps.ts";
+import { type Controller, openController, requeueAfter } from "../controller.ts";
+import type { UpgradesDeps } from "./deps.ts";
+import { openDrains } from "./drains.ts";
+import { drive } from "./drive.ts";
+import { readInput, type UpgradeInput } from "./input.ts";
+import { openUpgradeWatches } from "./watches.ts";
+
+/** The controller, and what it saw last; undefined until it has looked. */
+export interface UpgradesController extends Controller {
+  seen(): UpgradeInput | undefined;
+}
+
+const KEY = "upgrade";
+/** Between two looks when nothing is to be done (ms). */
+const RESYNC_MS = 5 * 60_000;
+/** Between two looks at drains while nodes are being upgraded (ms). */
+const DRAINS_MS = 60_000;
+const BACKOFF = { baseMs: 1_000, capMs: 60_000 } as const;
+
+/** Makes the controller. Nothing is asked of the API server before `run`. */
+export function openUpgrades(deps: UpgradesDeps): UpgradesController {
+  const { clock, log, queueMetrics } = deps;
+  const drains = openDrains(deps);
+  let seen: UpgradeInput | undefined;
+  let drainsDueMs = 0;
+  const watches = openUpgradeWatches(deps, () => controller.enqueue(KEY));
+  const lookAtDrains = async (input: UpgradeInput, signal: AbortSignal): Promise<void> => {
+    if (input.base === undefined || !isUpgrading(input)) return drains.forget();
+    if (clock.monotonicMs() < drainsDueMs) return;
+    await drains.look(input.base, { nowMs: input.nowMs, signal });
+    drainsDueMs = clock.monotonicMs() + DRAINS_MS;
+  };
+  const controller = openController({
+    name: "upgrades",
+    watches,
+    parallel: 1,
+    queue: { backoff: BACKOFF },
+    clock,
+    log,
+    queueMetrics,
+    reconcile: async (_key, signal): Promise<ReconcileResult> => {
+      const input = await readInput(deps, { nowMs: serverNowMs(clock, deps.readApi), signal });
+      seen = input;
+      const end = await drive(reconcile(input), deps, {
+        plan: input.known,
+        base: input.base,
+        nowMs: input.nowMs,
+        signal,
+      });
+      await lookAtDrains(input, signal);
+      return resultOf(end, isUpgrading(input));
+    },
+  });
+  const run = async (signal: AbortSignal): Promise<void> => {
+    controller.enqueue(KEY);
+    await controller.run(signal);
+  };
+  return { enqueue: controller.enqueue, seen: () => seen, run };
+}
+
+function isUpgrading({ known }: UpgradeInput): boolean {
+  return known?.status.history[0]?.phase === "Upgrading";
+}
+
+function resultOf(end: ReconcileEnd, isUpgrading: boolean): ReconcileResult {
+  const { requeueAfterMs } = end;
+  // A failure without a time of its own is tried again with backoff.
+  if (end.kind === "failed" && requeueAfterMs === undefined) throw new Error(end.message);
+  return requeueAfter(Math.min(requeueAfterMs ?? RESYNC_MS, isUpgrading ? DRAINS_MS : RESYNC_MS));
+}

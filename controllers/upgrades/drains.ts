@@ -1,0 +1,95 @@
+// Helps stuck drains on while workers are being upgraded, as far as the plan allows, and reports drains that take too long.
+import { errorText } from "../../lib/log.ts";
+import { apiVersionOf, Resource } from "../../lib/k8s/types.ts";
+import { openClusterReader } from "../../lib/upgrading/cluster/cluster_reader.ts";
+import { adviseDrains, carryOutDrains, drainPolicyOf } from "../../lib/upgrading/cluster/drains.ts";
+import type { DrainAdvice } from "../../lib/upgrades/drain/types.ts";
+import type { NodeView } from "../../lib/upgrades/nodes.ts";
+import { summarizePools } from "../../lib/upgrades/pools.ts";
+import type { Base } from "../../lib/upgrades/types/observed.ts";
+import type { UpgradesDeps } from "./deps.ts";
+
+const METRIC = "upgradeoperator_node_drain_timeout";
+/** The pool of the control plane: its nodes are nobody's to drain but the machine config operator's. */
+const CONTROL_PLANE_POOL = "master";
+
+/** Remembers which drains were reported, so that each is reported once. */
+export interface Drains {
+  /** One look at all nodes. Throws when something cannot be read. */
+  look(
+    base: Pick<Base, "plan" | "config">,
+    options: { readonly nowMs: number; readonly signal: AbortSignal },
+  ): Promise<void>;
+  /** No upgrade is going on: nothing is overdue. */
+  forget(): void;
+}
+
+/** Makes it. */
+export function openDrains(deps: UpgradesDeps): Drains {
+  const overdue = new Set<string>();
+  return {
+    forget: () => {
+      if (overdue.size > 0) deps.gauges.clear(METRIC);
+      overdue.clear();
+    },
+    look: async ({ plan, config }, { nowMs, signal }) => {
+      const reader = openClusterReader(deps.readApi, signal);
+      const { updating } = summarizePools(await reader.pools());
+      if (!updating.some(({ name }) => name !== CONTROL_PLANE_POOL)) return;
+      const nodes = await reader.nodes();
+      const policy = drainPolicyOf(plan.spec, config);
+      const advice = await adviseDrains(nodes, { api: deps.readApi, reader, policy, nowMs, signal });
+      reportOverdue(deps, { nodes, advice, overdue, plan });
+      const actions = advice.flatMap((one) => one.kind === "draining" ? one.actions : []);
+      if (actions.length === 0) return;
+      const refused = await carryOutDrains(deps.api, actions, signal);
+      deps.log.info("helped drains on", { pods: actions.length - refused.length, refused: refused.length });
+      for (const { action: { pod }, error } of refused) {
+        deps.log.warn("could not help a drain on", { pod: `${pod.namespace}/${pod.name}`, error: errorText(error) });
+      }
+    },
+  };
+}
+
+function reportOverdue(
+  { events, gauges }: UpgradesDeps,
+  { nodes, advice, overdue, plan }: {
+    readonly nodes: readonly NodeView[];
+    readonly advice: readonly DrainAdvice[];
+    readonly overdue: Set<string>;
+    readonly plan: Base["plan"];
+  },
+): void {
+  const failed = new Map(advice.flatMap((one) => isOverdue(one, nodes) ? [[one.node, one] as const] : []));
+  for (const node of overdue) {
+    if (failed.has(node)) continue;
+    overdue.delete(node);
+    gauges.set(METRIC, { node_name: node }, 0);
+  }
+  for (const [node, { withheld }] of failed) {
+    gauges.set(METRIC, { node_name: node }, 1);
+    if (overdue.has(node)) continue;
+    overdue.add(node);
+    const { namespace, name, uid } = plan;
+    const { kind } = Resource.upgradeConfigs;
+    const object = { apiVersion: apiVersionOf(Resource.upgradeConfigs), kind, namespace, name, uid };
+    events.record({ object, type: "Warning", reason: "NodeDrainTimeout", message: describe(node, withheld) });
+  }
+}
+
+type Draining = Extract<DrainAdvice, { readonly kind: "draining" }>;
+
+/** Only nodes that the machine config operator works on: others were cordoned by a person. */
+function isOverdue(advice: DrainAdvice, nodes: readonly NodeView[]): advice is Draining {
+  return advice.kind === "draining" && advice.hasFailed &&
+    nodes.some(({ name, configState }) => name === advice.node && configState === "Working");
+}
+
+function describe(node: string, withheld: Draining["withheld"]): string {
+  const late = `Node ${node} is not drained in time.`;
+  const pods = [...new Set(withheld.map(({ pod }) => `${pod.namespace}/${pod.name}`))];
+  if (pods.length === 0) return late;
+  const some = pods.slice(0, 5).join(", ");
+  const more = pods.length > 5 ? ` and ${pods.length - 5} more` : "";
+  return `${late} spec.drain.mode keeps pods from being removed: ${some}${more}.`;
+}

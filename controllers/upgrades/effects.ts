@@ -1,0 +1,123 @@
+// Carries effects out in their order. Every one of them can be repeated: whoever goes on after a crash may find it done.
+import { type KubeApi } from "../../lib/k8s/api.ts";
+import { Resource } from "../../lib/k8s/types.ts";
+import { errorText } from "../../lib/log.ts";
+import { unreachable } from "../../lib/unreachable.ts";
+import { CLUSTER_VERSION_NAME } from "../../lib/upgrade_names.ts";
+import { releaseCapacity, reserveCapacity } from "../../lib/upgrading/cluster/capacity.ts";
+import { createSmokeMachineSet, deleteSmokeMachineSets } from "../../lib/upgrading/cluster/machine_sets.ts";
+import type { Effect } from "../../lib/upgrades/types/effects.ts";
+import type { Answer } from "../../lib/upgrades/types/steps.ts";
+import type { ReadScope, UpgradesDeps } from "./deps.ts";
+
+/** The answer to effects that were to be carried out. */
+export type Applied = Extract<Answer, { readonly kind: "applied" }>;
+
+/** Of one reconcile: its scope, and the plan as written last. */
+export interface ApplyScope extends ReadScope {
+  /** Writes `spec.desired.version` of the plan. */
+  readonly setDesiredVersion: (version: string) => Promise<void>;
+}
+
+/** Effects after which what was read of machines is stale. */
+export const CHANGES_MACHINES: readonly Effect["kind"][] = [
+  "reserveCapacity",
+  "releaseCapacity",
+  "createSmokeMachine",
+  "deleteSmokeMachine",
+];
+
+/** Carries them out and stops at the first that fails, unless its failure is only to be logged. */
+export async function applyEffects(
+  effects: readonly Effect[],
+  deps: UpgradesDeps,
+  scope: ApplyScope,
+): Promise<Applied> {
+  const done: Effect[] = [];
+  for (const effect of effects) {
+    try {
+      await applyEffect(effect, deps, scope);
+      done.push(effect);
+    } catch (error) {
+      scope.signal.throwIfAborted();
+      const failure = errorText(error);
+      deps.log.warn("an effect failed", { effect: effect.kind, error: failure });
+      if (effect.kind !== "notify" || effect.onFailure === "stop") return { kind: "applied", done, failure };
+    }
+  }
+  return { kind: "applied", done, failure: undefined };
+}
+
+async function applyEffect(effect: Effect, deps: UpgradesDeps, scope: ApplyScope): Promise<void> {
+  const { api, outside } = deps;
+  const { base, signal } = scope;
+  switch (effect.kind) {
+    case "notify":
+      if (base === undefined) throw new Error("Cannot tell: there is no UpgradeConfig.");
+      return await outside.tell(effect.notification, base.plan, signal);
+    case "createSilence":
+      return await outside.createSilence(effect.silence, signal);
+    case "endSilence":
+      return await outside.endSilence(effect.id, signal);
+    case "patchClusterVersion":
+      return await patchClusterVersion(api, effect, signal);
+    case "reserveCapacity":
+      return await reserveCapacity(api, scope);
+    case "releaseCapacity":
+      return await releaseCapacity(api, { drain: effect.drain, scope });
+    case "createSmokeMachine":
+      return await createSmokeMachineSet(api, effect.template, signal);
+    case "deleteSmokeMachine":
+      return await deleteSmokeMachineSets(api, signal);
+    case "annotateFileIntegrity":
+      return await annotateFileIntegrity(api, effect.annotations, signal);
+    case "setDesiredVersion":
+      return await scope.setDesiredVersion(effect.version);
+    case "setMetric":
+    case "clearMetric":
+    case "clearMetrics":
+      return applyGauge(effect, deps);
+    default:
+      return unreachable(effect);
+  }
+}
+
+type GaugeEffect = Extract<Effect, { readonly kind: "setMetric" | "clearMetric" | "clearMetrics" }>;
+
+/** Sets or clears gauges of this process. */
+export function applyGauge(effect: GaugeEffect, { gauges }: Pick<UpgradesDeps, "gauges">): void {
+  switch (effect.kind) {
+    case "setMetric":
+      return gauges.set(effect.metric, effect.labels, effect.value);
+    case "clearMetric":
+      return gauges.clear(effect.metric);
+    case "clearMetrics":
+      return gauges.clearGroup(effect.group);
+    default:
+      return unreachable(effect);
+  }
+}
+
+/** Guarded by the resourceVersion that the decision was made from: a change by another is decided about anew. */
+async function patchClusterVersion(
+  api: KubeApi,
+  { patch, resourceVersion }: Extract<Effect, { readonly kind: "patchClusterVersion" }>,
+  signal: AbortSignal,
+): Promise<void> {
+  const document = { ...patch, metadata: { resourceVersion } };
+  await api.patch(Resource.clusterVersions, { name: CLUSTER_VERSION_NAME }, {
+    body: { kind: "merge", document },
+    signal,
+  });
+}
+
+const FILE_INTEGRITY = { namespace: "openshift-file-integrity", name: "osd-fileintegrity" } as const;
+
+async function annotateFileIntegrity(
+  api: KubeApi,
+  annotations: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<void> {
+  const document = { metadata: { annotations } };
+  await api.patch(Resource.fileIntegrities, FILE_INTEGRITY, { body: { kind: "merge", document }, signal });
+}

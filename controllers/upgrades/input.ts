@@ -1,0 +1,75 @@
+// What every reconcile begins with: the plan, the settings, the ClusterVersion.
+import { isNotFound } from "../../lib/k8s/errors.ts";
+import { readOptional } from "../../lib/k8s/read_optional.ts";
+import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
+import { entryOf, textMapAt } from "../../lib/json.ts";
+import { errorText } from "../../lib/log.ts";
+import { CLUSTER_VERSION_NAME, Upgrades } from "../../lib/upgrade_names.ts";
+import { parseClusterVersion } from "../../lib/upgrades/parse/cluster.ts";
+import { parseOperatorConfig } from "../../lib/upgrades/parse/operator_config.ts";
+import { parsePlan } from "../../lib/upgrades/parse/plan.ts";
+import type { ReconcileInput } from "../../lib/upgrades/reconcile.ts";
+import type { Base, Observation } from "../../lib/upgrades/types/observed.ts";
+import type { ConfigReading } from "../../lib/upgrades/types/operator_config.ts";
+import type { UpgradeConfig } from "../../lib/upgrades/types/plan.ts";
+import type { UpgradesDeps } from "./deps.ts";
+
+/** The input of a reconcile. */
+export interface UpgradeInput extends ReconcileInput {
+  /** The plan, where there is one. */
+  readonly known: UpgradeConfig | undefined;
+  /** All three, where all could be read. */
+  readonly base: Base | undefined;
+}
+
+/** Reads it. A read that fails is part of the input; rejects only when the signal aborts. */
+export async function readInput(
+  { readApi: api, namespace }: Pick<UpgradesDeps, "readApi" | "namespace">,
+  { nowMs, signal }: { readonly nowMs: number; readonly signal: AbortSignal },
+): Promise<UpgradeInput> {
+  const [plan, config, clusterVersion] = await Promise.all([
+    observe(
+      () => readOptional(api, { type: Resource.upgradeConfigs, namespace, name: Upgrades.config, signal }),
+      signal,
+    ),
+    readConfig(() => api.get(Resource.configMaps, { namespace, name: Upgrades.settings }, signal), signal),
+    observe(() => api.get(Resource.clusterVersions, { name: CLUSTER_VERSION_NAME }, signal), signal),
+  ]);
+  const read: ReconcileInput = {
+    plan: plan.kind === "unknown"
+      ? plan
+      : plan.value === undefined
+      ? { kind: "absent" }
+      : { kind: "observed", value: parsePlan(plan.value) },
+    clusterVersion: clusterVersion.kind === "unknown"
+      ? clusterVersion
+      : { kind: "observed", value: parseClusterVersion(clusterVersion.value) },
+    config,
+    nowMs,
+  };
+  return { ...read, known: read.plan.kind === "observed" ? read.plan.value : undefined, base: baseOf(read) };
+}
+
+function baseOf({ plan, clusterVersion, config }: ReconcileInput): Base | undefined {
+  if (plan.kind !== "observed" || clusterVersion.kind !== "observed" || config.kind !== "valid") return undefined;
+  return { plan: plan.value, clusterVersion: clusterVersion.value, config: config.config };
+}
+
+async function readConfig(read: () => Promise<KubeObject>, signal: AbortSignal): Promise<ConfigReading> {
+  try {
+    return parseOperatorConfig(entryOf(textMapAt(await read(), "data"), Upgrades.settingsKey) ?? "");
+  } catch (error) {
+    signal.throwIfAborted();
+    const why = isNotFound(error) ? `the ConfigMap ${Upgrades.settings} does not exist` : errorText(error);
+    return { kind: "unknown", why };
+  }
+}
+
+async function observe<T>(read: () => Promise<T>, signal: AbortSignal): Promise<Observation<T>> {
+  try {
+    return { kind: "observed", value: await read() };
+  } catch (error) {
+    signal.throwIfAborted();
+    return { kind: "unknown", why: errorText(error) };
+  }
+}

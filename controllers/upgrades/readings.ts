@@ -1,0 +1,64 @@
+// Reads what a step asks for: each thing once a reconcile, and again after an effect that changes it.
+import { errorText } from "../../lib/log.ts";
+import { readAdvisories } from "../../lib/upgrading/cluster/advisories.ts";
+import { readCapacity, readCapacityLeft } from "../../lib/upgrading/cluster/capacity.ts";
+import { smokeStateOf } from "../../lib/upgrades/capacity/smoke.ts";
+import type { Observation, Reading, Readings } from "../../lib/upgrades/types/observed.ts";
+import type { Readers, ReadScope, UpgradesDeps } from "./deps.ts";
+
+/** What was read, by name. */
+export type Read = { [Name in Reading]?: Observation<Readings[Name]> };
+
+/** Reads these side by side. Rejects only when the signal aborts. */
+export async function readAll(readings: readonly Reading[], deps: UpgradesDeps, scope: ReadScope): Promise<Read> {
+  const readers = readersOf(deps, scope);
+  const read: Read = {};
+  await Promise.all(readings.map((name) => readOne(name, { readers, into: read, signal: scope.signal })));
+  return read;
+}
+
+async function readOne<Name extends Reading>(
+  name: Name,
+  { readers, into, signal }: {
+    readonly readers: Readers;
+    readonly into: { [Each in Name]?: Observation<Readings[Each]> };
+    readonly signal: AbortSignal;
+  },
+): Promise<void> {
+  into[name] = await observe(readers[name], signal);
+}
+
+async function observe<T>(read: () => Promise<T>, signal: AbortSignal): Promise<Observation<T>> {
+  try {
+    return { kind: "observed", value: await read() };
+  } catch (error) {
+    signal.throwIfAborted();
+    return { kind: "unknown", why: errorText(error) };
+  }
+}
+
+function readersOf({ api, outside }: UpgradesDeps, scope: ReadScope): Readers {
+  const { base, nowMs, reader, signal } = scope;
+  const capacity = { reader, base, nowMs, signal };
+  return {
+    ...outside.readers(scope),
+    clusterOperators: reader.operators,
+    pools: reader.pools,
+    poolImages: reader.poolImages,
+    controlPlaneArchitectures: async () => {
+      const nodes = (await reader.nodes()).filter(({ isMaster }) => isMaster);
+      return [...new Set(nodes.map(({ architecture }) => architecture).filter((one) => one !== ""))].toSorted();
+    },
+    capacity: () => readCapacity(capacity),
+    capacityLeft: () => readCapacityLeft(api, capacity),
+    smoke: async () => {
+      const [machineSets, machines, nodes] = await Promise.all([
+        reader.machineSets(),
+        reader.smokeMachines(),
+        reader.nodes(),
+      ]);
+      return smokeStateOf({ machineSets, machines, nodes });
+    },
+    advisories: () => readAdvisories(api, signal),
+  };
+}

@@ -1,0 +1,401 @@
+// A cluster of OpenShift as far as an upgrade sees it, on a real API server: ClusterVersion, ClusterOperators, pools with nodes,
+// MachineSets. Its operators are loops of this process that write status as the real ones do, with delays and conflicts.
+import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
+import { applyDefinitions } from "./openshift_crds.ts";
+import { pause, waitUntil } from "./wait.ts";
+
+/** Where things are. */
+export const CLUSTER_VERSION = "/apis/config.openshift.io/v1/clusterversions/version";
+const OPERATORS = "/apis/config.openshift.io/v1/clusteroperators";
+const POOLS = "/apis/machineconfiguration.openshift.io/v1/machineconfigpools";
+const CONFIGS = "/apis/machineconfiguration.openshift.io/v1/machineconfigs";
+export const MACHINE_SETS = "/apis/machine.openshift.io/v1beta1/namespaces/openshift-machine-api/machinesets";
+const MACHINES = "/apis/machine.openshift.io/v1beta1/namespaces/openshift-machine-api/machines";
+export const PLANS =
+  "/apis/upgrade.managed.openshift.io/v1alpha1/namespaces/openshift-managed-upgrade-operator/upgradeconfigs";
+const PLAN_DEFINITION = new URL("../../../manifests/components/upgrades/crd.yaml", import.meta.url).pathname;
+
+/** The version that is there, and the one that is offered. */
+export const FROM = "4.20.1";
+export const TO = "4.20.5";
+
+/** How the cluster behaves. */
+export interface WorldOptions {
+  /** Nodes of each pool; `master` is the control plane. */
+  readonly pools: Readonly<Record<string, number>>;
+  /** Between two steps of an operator (ms). */
+  readonly stepMs: number;
+  /** Pools that are paused from the beginning. */
+  readonly paused?: readonly string[];
+}
+
+/** A running world. */
+export interface World extends AsyncDisposable {
+  readonly cluster: ClusterAccess;
+  /** What the cluster version operator was asked for, in order: `version architecture image`. */
+  readonly asked: readonly string[];
+  /** Names of MachineSets that were created while it ran. */
+  readonly machineSets: () => Promise<readonly string[]>;
+  readonly cordoned: () => Promise<readonly string[]>;
+  /** Why a round of an operator failed last: as while the API server is away. */
+  readonly lastFault: unknown;
+  /** Holds the cluster version operator up, and lets it go on. */
+  hold(): void;
+  letGo(): void;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The image of a release. */
+export function imageOf(version: string, architecture = ""): string {
+  const digest = `${version}${architecture}`.replaceAll(/[^0-9a-f]/gi, "").padEnd(64, "0").toLowerCase();
+  return `quay.io/openshift-release-dev/ocp-release@sha256:${digest}`;
+}
+
+/** Installs the kinds and the objects, and starts the operators. */
+export async function openWorld(cluster: ClusterAccess, options: WorldOptions): Promise<World> {
+  await applyDefinitions(cluster, [
+    ...["clusterversions", "clusteroperators", "machineconfigpools", "machineconfigs", "machineosbuilds"] as const,
+    ...["machinesets", "machines"] as const,
+  ]);
+  await kubectlApply(cluster, PLAN_DEFINITION);
+  for (const name of ["openshift-managed-upgrade-operator", "openshift-machine-api"]) {
+    const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name } };
+    expectStatus("create a namespace", await cluster.request("POST", "/api/v1/namespaces", namespace), [201, 409]);
+  }
+  await waitUntil("the plans to be served", async () => (await cluster.request("GET", PLANS)).status === 200);
+  await createObjects(cluster, options);
+  return new ScriptedWorld(cluster, options);
+}
+
+async function kubectlApply(cluster: ClusterAccess, file: string): Promise<void> {
+  const { code, stderr } = await cluster.kubectl(["apply", "--server-side", "-f", file]);
+  if (code !== 0) throw new Error(`Cannot apply "${file}": ${stderr}`);
+}
+
+async function createObjects(cluster: ClusterAccess, { pools, paused = [] }: WorldOptions): Promise<void> {
+  await create(cluster, "/apis/config.openshift.io/v1/clusterversions", {
+    ...{ apiVersion: "config.openshift.io/v1", kind: "ClusterVersion", metadata: { name: "version" } },
+    spec: { clusterID: "2f9ad1a6-2f3a-4ea0-8b71-0d2a0a7a1f11", channel: "stable-4.20" },
+  });
+  const offered = [{ version: TO, image: imageOf(TO) }];
+  await patchStatus(cluster, CLUSTER_VERSION, {
+    ...{ availableUpdates: offered, desired: { version: FROM, image: imageOf(FROM) }, observedGeneration: 1 },
+    versionHash: "a",
+    conditions: conditions({ Progressing: "False", Available: "True", Failing: "False", ReleaseAccepted: "True" }),
+    history: [historyEntry({ version: FROM, image: imageOf(FROM), state: "Completed" })],
+  });
+  for (const name of ["etcd", "machine-config"]) {
+    await create(cluster, OPERATORS, {
+      ...{ apiVersion: "config.openshift.io/v1", kind: "ClusterOperator", metadata: { name } },
+      spec: {},
+    });
+    await patchStatus(cluster, `${OPERATORS}/${name}`, operatorStatus(FROM, imageOf(FROM)));
+  }
+  for (const [pool, count] of Object.entries(pools)) {
+    await createPool(cluster, { pool, count, isPaused: paused.includes(pool) });
+  }
+  await create(cluster, MACHINE_SETS, machineSet("workers-a"));
+  await patchStatus(cluster, `${MACHINE_SETS}/workers-a`, { replicas: 2, readyReplicas: 2 });
+}
+
+async function createPool(
+  cluster: ClusterAccess,
+  { pool, count, isPaused }: { readonly pool: string; readonly count: number; readonly isPaused: boolean },
+): Promise<void> {
+  const config = `rendered-${pool}-1`;
+  await createRendered(cluster, config, imageOf(FROM, "05"));
+  for (let at = 1; at <= count; at++) {
+    const role = pool === "master" ? "master" : "worker";
+    const labels = { "kubernetes.io/arch": "amd64", pool, [`node-role.kubernetes.io/${role}`]: "" };
+    const node = { apiVersion: "v1", kind: "Node", metadata: { name: `${pool}-${at}`, labels } };
+    await create(cluster, "/api/v1/nodes", node);
+    const ready = {
+      conditions: [{ type: "Ready", status: "True", lastTransitionTime: now(), reason: "r", message: "" }],
+    };
+    await patchStatus(cluster, `/api/v1/nodes/${pool}-${at}`, ready);
+  }
+  await create(cluster, POOLS, {
+    ...{ apiVersion: "machineconfiguration.openshift.io/v1", kind: "MachineConfigPool", metadata: { name: pool } },
+    spec: { paused: isPaused, configuration: { name: config } },
+  });
+  await patchStatus(cluster, `${POOLS}/${pool}`, poolStatus({ config, machines: count, updated: count }));
+}
+
+async function createRendered(cluster: ClusterAccess, name: string, osImageURL: string): Promise<void> {
+  await create(cluster, CONFIGS, {
+    ...{ apiVersion: "machineconfiguration.openshift.io/v1", kind: "MachineConfig", metadata: { name } },
+    spec: { osImageURL },
+  });
+}
+
+/** A MachineSet of workers. */
+export function machineSet(name: string): Json {
+  const matchLabels = { "machine.openshift.io/cluster-api-machineset": name };
+  return {
+    ...{ apiVersion: "machine.openshift.io/v1beta1", kind: "MachineSet" },
+    metadata: { name, labels: { "hive.openshift.io/machine-pool": "worker" } },
+    spec: { replicas: 2, selector: { matchLabels }, template: { metadata: { labels: matchLabels }, spec: {} } },
+  };
+}
+
+interface Wanted {
+  readonly version: string;
+  readonly architecture: string;
+  readonly image: string;
+}
+
+/** The operators. */
+class ScriptedWorld implements World {
+  readonly cluster: ClusterAccess;
+  readonly asked: string[] = [];
+  readonly #options: WorldOptions;
+  readonly #stop = new AbortController();
+  readonly #loops: readonly Promise<void>[];
+  #isHeld = false;
+  #lastFault: unknown;
+
+  constructor(cluster: ClusterAccess, options: WorldOptions) {
+    this.cluster = cluster;
+    this.#options = options;
+    this.#loops = [this.#loop(() => this.#serveClusterVersion()), this.#loop(() => this.#serveMachineSets())];
+  }
+
+  get lastFault(): unknown {
+    return this.#lastFault;
+  }
+
+  hold(): void {
+    this.#isHeld = true;
+  }
+
+  letGo(): void {
+    this.#isHeld = false;
+  }
+
+  async machineSets(): Promise<readonly string[]> {
+    return (await list(this.cluster, MACHINE_SETS)).map((set) => String(read(set, "metadata", "name")));
+  }
+
+  async cordoned(): Promise<readonly string[]> {
+    return (await list(this.cluster, "/api/v1/nodes")).filter((node) => read(node, "spec", "unschedulable") === true)
+      .map((node) => String(read(node, "metadata", "name")));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await Promise.all(this.#loops);
+  }
+
+  /** A round that fails, as while the API server is away, is made again. */
+  async #loop(round: () => Promise<void>): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      await round().catch((error: unknown) => {
+        this.#lastFault = error;
+      });
+      await pause(this.#options.stepMs);
+    }
+  }
+
+  async #serveClusterVersion(): Promise<void> {
+    const { body } = await this.cluster.request("GET", CLUSTER_VERSION);
+    const wanted = wantedOf(body);
+    const desired = read(body, "status", "desired");
+    const isThere = wanted === undefined ||
+      read(desired, "image") === wanted.image && read(body, "status", "history", 0, "state") === "Completed";
+    if (isThere || this.#isHeld) return;
+    if (read(desired, "image") !== wanted.image) return await this.#accept(wanted, body);
+    await this.#rollOut(wanted);
+  }
+
+  async #accept(wanted: Wanted, before: unknown): Promise<void> {
+    const { version, architecture, image } = wanted;
+    const history = read(before, "status", "history");
+    await replaceStatus(this.cluster, CLUSTER_VERSION, {
+      desired: { version, image, ...architecture === "" ? {} : { architecture } },
+      conditions: conditions({ Progressing: "True", Available: "True", Failing: "False", ReleaseAccepted: "True" }),
+      history: [historyEntry({ version, image, state: "Partial" }), ...Array.isArray(history) ? history : []],
+    });
+    this.asked.push([version, architecture, image].join(" ").trim());
+  }
+
+  /** The control plane, then the pools, node by node. */
+  async #rollOut(wanted: Wanted): Promise<void> {
+    const { version, image } = wanted;
+    for (const name of ["etcd", "machine-config"]) {
+      await pause(this.#options.stepMs);
+      await patchStatus(this.cluster, `${OPERATORS}/${name}`, operatorStatus(version, image));
+    }
+    const pools = Object.entries(this.#options.pools);
+    const config = (pool: string): string => `rendered-${pool}-${image.slice(-64, -48)}`;
+    for (const [pool] of pools) await createRendered(this.cluster, config(pool), image);
+    await this.#updatePool("master", config("master"));
+    for (const [pool] of pools) {
+      // As the real one renders: all pools have their new configuration before the version counts as completed.
+      if (pool !== "master") await this.#render(pool, config(pool));
+    }
+    await this.#complete(wanted);
+    for (const [pool] of pools) if (pool !== "master") await this.#updatePool(pool, config(pool));
+  }
+
+  async #complete({ version, image }: Wanted): Promise<void> {
+    const { body } = await this.cluster.request("GET", CLUSTER_VERSION);
+    const history = read(body, "status", "history");
+    const [, ...older] = Array.isArray(history) ? history : [];
+    await replaceStatus(this.cluster, CLUSTER_VERSION, {
+      conditions: conditions({ Progressing: "False", Available: "True", Failing: "False", ReleaseAccepted: "True" }),
+      history: [historyEntry({ version, image, state: "Completed" }), ...older],
+      availableUpdates: [],
+    });
+  }
+
+  async #render(pool: string, config: string): Promise<void> {
+    const { body } = await this.cluster.request("GET", `${POOLS}/${pool}`);
+    if (read(body, "spec", "configuration", "name") === config) return;
+    await this.cluster.request("PATCH", `${POOLS}/${pool}`, { spec: { configuration: { name: config } } });
+    if (read(body, "spec", "paused") === true) return;
+    const machines = this.#options.pools[pool] ?? 0;
+    const current = String(read(body, "status", "configuration", "name"));
+    await patchStatus(this.cluster, `${POOLS}/${pool}`, poolStatus({ config: current, machines, updated: 0 }));
+  }
+
+  async #updatePool(pool: string, config: string): Promise<void> {
+    await this.#render(pool, config);
+    const { body } = await this.cluster.request("GET", `${POOLS}/${pool}`);
+    if (read(body, "spec", "paused") === true) return;
+    const machines = this.#options.pools[pool] ?? 0;
+    const before = String(read(body, "status", "configuration", "name"));
+    for (let at = 1; at <= machines; at++) {
+      await this.#updateNode(`${pool}-${at}`);
+      const isLast = at === machines;
+      const status = poolStatus({ config: isLast ? config : before, machines, updated: at });
+      await patchStatus(this.cluster, `${POOLS}/${pool}`, status);
+    }
+  }
+
+  async #updateNode(name: string): Promise<void> {
+    const state = (value: string): Json => ({
+      metadata: { annotations: { "machineconfiguration.openshift.io/state": value } },
+    });
+    const path = `/api/v1/nodes/${name}`;
+    const taint = { key: "node.kubernetes.io/unschedulable", effect: "NoSchedule", timeAdded: now() };
+    await this.cluster.request("PATCH", path, { ...state("Working"), spec: { unschedulable: true, taints: [taint] } });
+    await pause(this.#options.stepMs);
+    await this.cluster.request("PATCH", path, { ...state("Done"), spec: { unschedulable: null, taints: null } });
+  }
+
+  /** Machines of clones: one machine with a node each; they go with their MachineSet. */
+  async #serveMachineSets(): Promise<void> {
+    const sets = await list(this.cluster, MACHINE_SETS);
+    const machines = await list(this.cluster, MACHINES);
+    const labelOf = (object: unknown): string =>
+      String(read(object, "metadata", "labels", "machine.openshift.io/cluster-api-machineset"));
+    const names = sets.map((set) => String(read(set, "metadata", "name")));
+    for (const machine of machines) {
+      if (names.includes(labelOf(machine))) continue;
+      await this.cluster.request("DELETE", `/api/v1/nodes/node-${labelOf(machine)}`);
+      await this.cluster.request("DELETE", `${MACHINES}/${read(machine, "metadata", "name")}`);
+    }
+    for (const set of sets) {
+      const name = String(read(set, "metadata", "name"));
+      const isServed = machines.some((machine) => labelOf(machine) === name);
+      if (!/-(?:upgrade|smoke)$/.test(name) || isServed) continue;
+      await this.#createMachine(name, set);
+    }
+  }
+
+  async #createMachine(set: string, object: unknown): Promise<void> {
+    const labels = read(object, "spec", "template", "metadata", "labels");
+    const arch = set.endsWith("-smoke") ? "arm64" : "amd64";
+    const node = `node-${set}`;
+    await create(this.cluster, "/api/v1/nodes", {
+      ...{ apiVersion: "v1", kind: "Node" },
+      metadata: { name: node, labels: { "kubernetes.io/arch": arch, "node-role.kubernetes.io/worker": "" } },
+    });
+    await patchStatus(this.cluster, `/api/v1/nodes/${node}`, {
+      conditions: [{ type: "Ready", status: "True", lastTransitionTime: now(), reason: "r", message: "" }],
+    });
+    await create(this.cluster, MACHINES, {
+      ...{
+        apiVersion: "machine.openshift.io/v1beta1",
+        kind: "Machine",
+        metadata: { name: `${set}-x`, labels },
+        spec: {},
+      },
+    });
+    await patchStatus(this.cluster, `${MACHINES}/${set}-x`, {
+      phase: "Running",
+      nodeRef: { kind: "Node", name: node },
+    });
+    await patchStatus(this.cluster, `${MACHINE_SETS}/${set}`, { replicas: 1, readyReplicas: 1 });
+  }
+}
+
+/** What is asked of the ClusterVersion, with the image that it resolves to; undefined when nothing is. */
+function wantedOf(clusterVersion: unknown): Wanted | undefined {
+  const asked = read(clusterVersion, "spec", "desiredUpdate");
+  if (typeof asked !== "object" || asked === null) return undefined;
+  const version = String(read(asked, "version") ?? "");
+  const architecture = String(read(asked, "architecture") ?? "");
+  const current = String(read(clusterVersion, "status", "desired", "architecture") ?? "");
+  const image = read(asked, "image");
+  const resolved = imageOf(version, (architecture || current) === "" ? "" : "aa");
+  return {
+    version,
+    architecture: architecture || current,
+    image: typeof image === "string" && image !== "" ? image : resolved,
+  };
+}
+
+async function create(cluster: ClusterAccess, path: string, object: Json): Promise<void> {
+  expectStatus(`create ${path}`, await cluster.request("POST", path, object), [201, 409]);
+}
+
+async function patchStatus(cluster: ClusterAccess, path: string, status: Json): Promise<void> {
+  expectStatus(`write the status of ${path}`, await cluster.request("PATCH", `${path}/status`, { status }), [200]);
+}
+
+/** Replaces members of the status: a merge patch would leave out what is null, which a running release has. */
+async function replaceStatus(cluster: ClusterAccess, path: string, change: Json): Promise<void> {
+  const { body } = await cluster.request("GET", path);
+  const status = { ...Object(read(body, "status")), ...change };
+  const answer = await cluster.request("PUT", `${path}/status`, { ...Object(body), status });
+  expectStatus(`write the status of ${path}`, answer, [200]);
+}
+
+/** The objects of a collection. */
+export async function list(cluster: ClusterAccess, path: string): Promise<readonly unknown[]> {
+  const items = read((await cluster.request("GET", path)).body, "items");
+  return Array.isArray(items) ? items : [];
+}
+
+function conditions(states: Readonly<Record<string, string>>): readonly Json[] {
+  return Object.entries(states).map(([type, status]) => ({ type, status, lastTransitionTime: now() }));
+}
+
+function historyEntry({ version, image, state }: Omit<Wanted, "architecture"> & { readonly state: string }): Json {
+  const completionTime = state === "Completed" ? now() : null;
+  return { version, image, state, startedTime: now(), completionTime, verified: true };
+}
+
+function operatorStatus(version: string, image: string): Json {
+  return {
+    conditions: conditions({ Available: "True", Progressing: "False", Degraded: "False" }),
+    versions: [{ name: "operator", version }, { name: "operator-image", version: image }],
+  };
+}
+
+function poolStatus(
+  { config, machines, updated }: { readonly config: string; readonly machines: number; readonly updated: number },
+): Json {
+  const isDone = machines === updated;
+  return {
+    ...{ configuration: { name: config }, machineCount: machines, updatedMachineCount: updated },
+    ...{ readyMachineCount: updated, unavailableMachineCount: isDone ? 0 : 1, degradedMachineCount: 0 },
+    conditions: conditions({ Updated: isDone ? "True" : "False", Updating: isDone ? "False" : "True" }),
+  };
+}
+
+function now(): string {
+  return new Date().toISOString().replace(/\.\d{3}Z$/, "Z");
+}

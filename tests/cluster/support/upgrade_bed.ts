@@ -1,0 +1,195 @@
+// An upgrade on a real API server: the scripted OpenShift, the controller of upgrades on a clock that runs fast, and doubles of
+// what lies outside of the cluster, which remember what they were asked.
+import { openUpgrades } from "../../../controllers/upgrades/controller.ts";
+import type { Outside, UpgradesDeps } from "../../../controllers/upgrades/deps.ts";
+import { type Clock, systemClock } from "../../../lib/clock.ts";
+import type { KubeApi } from "../../../lib/k8s/api.ts";
+import type { EventInput } from "../../../lib/k8s/event_input.ts";
+import { readKubeconfigAccess } from "../../../lib/k8s/kubeconfig_access.ts";
+import { silentLogger } from "../../../lib/log.ts";
+import type { Silence } from "../../../lib/upgrades/types/cluster.ts";
+import type { Notification, UpgradeMetric } from "../../../lib/upgrades/types/effects.ts";
+import { openTestApi } from "../../support/cluster_api.ts";
+import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
+import { type ControlPlane, startControlPlane } from "./control_plane.ts";
+import { imageOf, openWorld, PLANS, TO, type World, type WorldOptions } from "./openshift_world.ts";
+import { waitUntil } from "./wait.ts";
+
+const NAMESPACE = "openshift-managed-upgrade-operator";
+/** Nodes are written by the world alone: no kubelet renews them, and no controller is to call them lost. */
+const FLAGS = { "kube-controller-manager": ["--controllers=*,-node-lifecycle-controller"] } as const;
+/** So many seconds of the controller pass in one of the machine's. */
+const SPEED = 30;
+
+/** What lies outside of the cluster, and what it was asked for. */
+export interface OutsideDouble extends Outside {
+  readonly silences: readonly Silence[];
+  readonly created: readonly string[];
+  readonly told: readonly Notification[];
+  /** While this gives a text, every call fails with it. */
+  fault: () => string | undefined;
+}
+
+/** A bed. Dispose it to stop everything. */
+export interface UpgradeBed extends AsyncDisposable {
+  readonly controlPlane: ControlPlane;
+  readonly world: World;
+  readonly outside: OutsideDouble;
+  readonly gauges: ReadonlyMap<string, number>;
+  readonly events: readonly EventInput[];
+  readonly clock: ShiftableClock;
+  /** Runs a replica until the returned function is called; `wrap` puts faults before its API. */
+  start(wrap?: (api: KubeApi) => KubeApi): () => Promise<void>;
+  createPlan(spec?: Readonly<Record<string, unknown>>): Promise<void>;
+  readPlan(): Promise<unknown>;
+  /** Waits until the newest entry of the history has this phase. */
+  untilPhase(phase: string): Promise<unknown>;
+}
+
+/** A clock that runs fast and can be set. */
+export interface ShiftableClock extends Clock {
+  shift(ms: number): void;
+}
+
+/** Makes it. */
+export function openFastClock(speed = SPEED): ShiftableClock {
+  const [startMs, startMonotonicMs] = [systemClock.nowMs(), systemClock.monotonicMs()];
+  let shiftMs = 0;
+  const passedMs = (): number => (systemClock.monotonicMs() - startMonotonicMs) * speed;
+  return {
+    nowMs: () => startMs + passedMs() + shiftMs,
+    monotonicMs: passedMs,
+    sleep: (ms, signal) => systemClock.sleep(ms / speed, signal),
+    shift: (ms) => {
+      shiftMs += ms;
+    },
+  };
+}
+
+/** Opens the bed; no replica runs, and there is no plan. */
+export async function openUpgradeBed(options: Partial<WorldOptions> = {}): Promise<UpgradeBed> {
+  await using undo = new AsyncDisposableStack();
+  const controlPlane = undo.use(await startControlPlane({ without: ["kube-scheduler", "kwok"], flags: FLAGS }));
+  const world = undo.use(await openWorld(controlPlane, { pools: { master: 1, worker: 2 }, stepMs: 50, ...options }));
+  await createSettings(controlPlane);
+  const access = await readKubeconfigAccess(controlPlane.kubeconfigFile, { clock: systemClock });
+  const api = undo.use(openTestApi(access));
+  const clock = openFastClock();
+  const gauges = new Map<string, number>();
+  const events: EventInput[] = [];
+  const outside = openOutsideDouble();
+  const owned = undo.move();
+  const readPlan = async (): Promise<unknown> =>
+    (await controlPlane.request("GET", `${PLANS}/managed-upgrade-config`)).body;
+  return {
+    ...{ controlPlane, world, outside, gauges, events, clock, readPlan },
+    start: (wrap = (same) => same) => {
+      const deps: UpgradesDeps = {
+        ...{ readApi: api, api: wrap(api), outside, gauges: gaugesInto(gauges), clock, log: silentLogger },
+        ...{ namespace: NAMESPACE, events: { record: (event) => void events.push(event) } },
+      };
+      const stop = new AbortController();
+      const running = openUpgrades(deps).run(stop.signal);
+      const end = async (): Promise<void> => {
+        stop.abort();
+        await running;
+      };
+      owned.defer(end);
+      return end;
+    },
+    createPlan: async (spec = {}) => {
+      expectStatus("create the plan", await controlPlane.request("POST", PLANS, planOf(spec)), [201]);
+    },
+    untilPhase: (phase) => untilPhase(phase, { readPlan, world }),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+async function untilPhase(
+  phase: string,
+  { readPlan, world }: Pick<UpgradeBed, "readPlan" | "world">,
+): Promise<unknown> {
+  let plan: unknown;
+  return await waitUntil(`the phase ${phase}`, async () => {
+    plan = await readPlan();
+    return read(plan, "status", "history", 0, "phase") === phase ? plan : undefined;
+  }, { deadlineMs: 60_000, intervalMs: 100 }).catch((cause: unknown) => {
+    const words = `the world: ${String(world.lastFault)}; ${JSON.stringify(read(plan, "status"))}`;
+    throw new Error(`Cannot see the phase ${phase}: ${words}`, { cause });
+  });
+}
+
+/** A plan that is due. */
+export function planOf(spec: Readonly<Record<string, unknown>> = {}): Readonly<Record<string, unknown>> {
+  const upgradeAt = new Date(Date.now() - 60_000).toISOString().replace(/\.\d{3}Z$/, "Z");
+  const desired = { version: TO, channel: "stable-4.20" };
+  return {
+    ...{ apiVersion: "upgrade.managed.openshift.io/v1alpha1", kind: "UpgradeConfig" },
+    metadata: { name: "managed-upgrade-config" },
+    spec: { desired, upgradeAt, PDBForceDrainTimeout: 30, type: "OSD", ...spec },
+  };
+}
+
+async function createSettings(cluster: ClusterAccess): Promise<void> {
+  const settings = {
+    ...{ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "managed-upgrade-operator-config" } },
+    data: { "config.yaml": "configManager:\n  source: LOCAL\nhealthCheck:\n  ignoredCriticals: []\n" },
+  };
+  const path = `/api/v1/namespaces/${NAMESPACE}/configmaps`;
+  expectStatus("create the settings", await cluster.request("POST", path, settings), [201]);
+}
+
+function gaugesInto(gauges: Map<string, number>): UpgradesDeps["gauges"] {
+  const nameOf = (metric: UpgradeMetric, labels: Readonly<Record<string, string>>): string =>
+    `${metric}${JSON.stringify(labels)}`;
+  return {
+    set: (metric, labels, value) => void gauges.set(nameOf(metric, labels), value),
+    clear: (metric) => {
+      for (const name of [...gauges.keys()]) if (name.startsWith(metric)) gauges.delete(name);
+    },
+    clearGroup: () => gauges.clear(),
+  };
+}
+
+/** Healthy, and everything available. */
+function openOutsideDouble(): OutsideDouble {
+  const silences: Silence[] = [];
+  const created: string[] = [];
+  const told: Notification[] = [];
+  const double: OutsideDouble = {
+    ...{ silences, created, told, fault: () => undefined },
+    readers: () => ({
+      silences: () => guarded(() => [...silences]),
+      health: () => guarded(() => []),
+      healthAfter: () => guarded(() => []),
+      dependencies: () => guarded(() => []),
+      graph: () => guarded(() => []),
+      payload: () =>
+        guarded(() => ({ image: imageOf(TO, "aa"), version: "", isIndex: true, architectures: ["amd64", "arm64"] })),
+      policy: () => guarded(() => ({ kind: "notConfigured" })),
+      alertsDuring: () => guarded(() => []),
+    }),
+    createSilence: ({ comment }) =>
+      guarded(() => {
+        created.push(comment);
+        silences.push({
+          ...{ id: `s-${created.length}`, createdBy: "managed-upgrade-operator", comment, state: "active" },
+        });
+      }),
+    endSilence: (id) =>
+      guarded(() => {
+        const at = silences.findIndex((silence) => silence.id === id);
+        if (at >= 0) silences.splice(at, 1);
+      }),
+    tell: (notification) =>
+      guarded(() => {
+        // As the sinks do: what has the id of an earlier one is the same notification.
+        if (!told.some(({ id }) => id === notification.id)) told.push(notification);
+      }),
+  };
+  function guarded<T>(answer: () => T): Promise<T> {
+    const fault = double.fault();
+    return fault === undefined ? Promise.resolve(answer()) : Promise.reject(new Error(fault));
+  }
+  return double;
+}
