@@ -4,7 +4,7 @@
 import { dirname, join } from "node:path";
 import { findDenokv } from "./cluster/support/denokv.ts";
 import { ensureBinaries, missingForControlPlane } from "./cluster/support/binaries.ts";
-import { type PartResult, runPart } from "./run/run_part.ts";
+import { finishPart, type FirstRun, type PartResult, runPart } from "./run/run_part.ts";
 import { arrange, clusterParts, narrow, NODE_PART, type Part, TOOLS_PART, UNIT_PARTS } from "./run/parts.ts";
 import { ALLOWED_SKIPS, countFailed, judgeSkip } from "./run/skips.ts";
 import { lacks } from "./support/needs.ts";
@@ -66,12 +66,12 @@ async function runParts(parts: readonly Part[], wanted: Wanted): Promise<readonl
   const given = Deno.env.get("ARCHWAY_JUNIT_DIR");
   const folder = given ?? await Deno.makeTempDir({ prefix: "archway-junit-" });
   const environment = parts.every(isUnit) ? {} : await prepareTools();
-  const results: PartResult[] = [];
+  const firsts: FirstRun[] = [];
   const runLane = async (lane: readonly Part[], printer: (part: Part) => (line: string) => void): Promise<void> => {
     for (const part of lane) {
       const [command, junit] = [commandOf(part), junitFile(folder, part, wanted)];
       const options = { command, junit, environment, flags: wanted.flags, print: printer(part) };
-      results.push(await runPart(part, options));
+      firsts.push(await runPart(part, options));
     }
   };
   try {
@@ -80,10 +80,12 @@ async function runParts(parts: readonly Part[], wanted: Wanted): Promise<readonl
       const printer = ({ name }: Part) => (line: string): void => print(lanes.length > 1 ? `${name}| ${line}` : line);
       await Promise.all(lanes.map((lane) => runLane(lane, printer)));
     }
+    const results: PartResult[] = [];
+    for (const first of firsts) results.push(await finishPart(first, print));
+    return results;
   } finally {
     if (given === undefined) await Deno.remove(folder, { recursive: true });
   }
-  return results;
 }
 
 async function chooseParts({ what, chosen }: Wanted): Promise<readonly Part[]> {

@@ -14,7 +14,6 @@ import {
   waitForPhase,
   waitForTaints,
 } from "./support/taint_bed.ts";
-import { taintManyNodes } from "./support/taint_many_nodes.ts";
 import { waitUntil } from "./support/wait.ts";
 import { index, type WalkBed } from "./support/walk_bed.ts";
 
@@ -272,13 +271,4 @@ Deno.test("taints: apply by hand tolerates what runs and taints, without any Arc
   assert.equal(code, 0, out + err);
   assert.deepEqual(await taintsByNode(controlPlane), RIGHT);
   assert.notEqual((await toleratedByPod(controlPlane, namespace))["runs"], "");
-});
-
-Deno.test("taints: 500 nodes get theirs with one write a node and at most 20 requests a second", async () => {
-  const { nodes, seconds, writesByNode, busiestSecond } = await taintManyNodes(500);
-  assert.equal(writesByNode.size, nodes);
-  assert.deepEqual([...writesByNode.values()].filter((writes) => writes !== 1), []);
-  assert.ok(busiestSecond.requests <= 20, JSON.stringify(busiestSecond));
-  // 50 s at the pace of the writes; the machine may be busy.
-  assert.ok(seconds <= 120, `${seconds} s`);
 });

@@ -48,7 +48,7 @@ const BEYOND_UNIT = ["tests/cluster", "tests/chaos", "tests/bench", "tests/node"
 
 /** Files of tests/cluster that put so much load on the machine that others would miss their times, or measure under load. */
 const ALONE =
-  /^tests\/cluster\/(?:bench_smoke|enoexec_daemon|hostile|leader_rights|overload|taints|tenants|walk|walk_rows|webhook_guard)_test\.ts$/;
+  /^tests\/cluster\/(?:bench_smoke|enoexec_daemon|hostile|leader_rights|taints_many_nodes|tenants|walk|walk_rows|webhook_guard)_test\.ts$/;
 
 /** Needs nothing but Deno: no network but loopback, nothing built, under a minute. */
 export const UNIT_PARTS: readonly Part[] = [
@@ -81,10 +81,10 @@ export const NODE_PART: Part = { ...PLAIN, name: "node", paths: ["tests/node"], 
 
 /** The stages of a run, one after the other. The lanes of a stage run side by side, the parts of a lane one after the other. */
 const STAGES: readonly (readonly (readonly Part["name"][])[])[] = [
-  [["pure", "unit", "tools"]],
-  [["cluster"]],
-  [["waiting"]],
-  [["node"]],
+  // What is measured goes first; what only computes takes the rest.
+  [["cluster"], ["pure", "unit", "tools"]],
+  // Kubelets are mostly waited for, and so are leases, deadlines and faults.
+  [["node"], ["waiting"]],
 ];
 
 /** The parts in stages and lanes, without those that are empty. */

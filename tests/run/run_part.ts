@@ -34,6 +34,13 @@ interface Run {
   readonly tests: readonly RanTest[];
 }
 
+/** A part that has run once, beside others. */
+export interface FirstRun extends Run {
+  readonly part: Part;
+  readonly options: PartOptions;
+  readonly seconds: number;
+}
+
 function renderArguments(part: Part, { command, junit, flags }: PartOptions): string[] {
   return [
     ...command,
@@ -61,12 +68,22 @@ async function run(part: Part, options: PartOptions): Promise<Run> {
   return { isSuccess: success, tests: await readTests(options.junit) };
 }
 
-/** Runs it, and what {@link filesToRunAgain} names once more. A process that ends without a JUnit file counts as one failure. */
-export async function runPart(part: Part, options: PartOptions): Promise<PartResult> {
+/** Runs it. */
+export async function runPart(part: Part, options: PartOptions): Promise<FirstRun> {
   const startedMs = performance.now();
-  const first = await run(part, options);
+  const result = await run(part, options);
+  return { ...result, part, options, seconds: Math.round((performance.now() - startedMs) / 1_000) };
+}
+
+/**
+ * Runs what {@link filesToRunAgain} names once more, and counts. Nothing else may run meanwhile. A process that ended without
+ * a JUnit file counts as one failure.
+ */
+export async function finishPart(first: FirstRun, print: (line: string) => void): Promise<PartResult> {
+  const { part } = first;
+  const startedMs = performance.now();
   const again = first.isSuccess ? [] : filesToRunAgain(part, first.tests);
-  const last = again.length === 0 ? first : await runFilesAgain({ part, options, first, again });
+  const last = again.length === 0 ? first : await runFilesAgain({ ...first, again, print });
   const counted = last.tests.filter(({ isStep, outcome }) => !isStep || outcome === "ignored");
   const failed = counted.filter(({ outcome }) => outcome === "failed").length;
   return {
@@ -75,21 +92,19 @@ export async function runPart(part: Part, options: PartOptions): Promise<PartRes
     failed: last.isSuccess ? failed : Math.max(1, failed),
     skipped: counted.filter(({ outcome }) => outcome === "ignored").map(({ name }) => name),
     again,
-    seconds: Math.round((performance.now() - startedMs) / 1_000),
+    seconds: first.seconds + Math.round((performance.now() - startedMs) / 1_000),
   };
 }
 
 async function runFilesAgain(
-  { part, options, first, again }: {
-    readonly part: Part;
-    readonly options: PartOptions;
-    readonly first: Run;
+  { part, options, tests, again, print }: FirstRun & {
     readonly again: readonly string[];
+    readonly print: (line: string) => void;
   },
 ): Promise<Run> {
   const junit = options.junit.replace(/\.xml$/, "-again.xml");
-  const second = await run({ ...part, paths: again, ignored: [], jobs: 1 }, { ...options, junit });
-  return { isSuccess: second.isSuccess, tests: replaceFiles(first.tests, second.tests) };
+  const second = await run({ ...part, paths: again, ignored: [], jobs: 1 }, { ...options, junit, print });
+  return { isSuccess: second.isSuccess, tests: replaceFiles(tests, second.tests) };
 }
 
 async function printLines(stream: ReadableStream<Uint8Array>, print: (line: string) => void): Promise<void> {
