@@ -33,6 +33,7 @@ const BED_OF_FILE: readonly (readonly [beginning: string, bed: Bed])[] = [
   ["tests/lib/placement/", "pure"],
   ["tests/lib/operand/", "pure"],
   ["tests/lib/upgrades/", "pure"],
+  ["tests/lib/image_builds/", "pure"],
   ["tests/playground/", "playground"],
   ["tests/cluster/registry_", "registry"],
   ["tests/cluster/kv_", "registry"],

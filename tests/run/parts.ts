@@ -28,6 +28,7 @@ const PURE = [
   "tests/lib/index",
   "tests/lib/taints",
   "tests/lib/upgrades",
+  "tests/lib/image_builds",
 ];
 
 /** Run programs that are not Deno, put load on the machine for seconds, or both. */
