@@ -255,7 +255,7 @@ Deno.test("O-022 classicName() gives the name that the machine config operator g
 Deno.test("O-022 planBuild() keeps the operator's names for one architecture: build, tag, Job and ConfigMaps", () => {
   const planned = plan({ set: ["amd64"] });
   assert.equal(planned.mode, "single");
-  assert.equal(planned.name, classicName(input()));
+  assert.equal(planned.name, classicName({ config: configOf(), pool: poolObject(), rendered: renderedOf() }));
   const [{ job, digestMap, containerfileMap, tag } = assert.fail("no build")] = planned.builds;
   const name = planned.name;
   assert.deepEqual([job, digestMap, containerfileMap, tag], [
