@@ -11,12 +11,12 @@ export const SIGNAL: AbortSignal = new AbortController().signal;
 /** Roomy limits without retries. */
 export const LIMITS: UpstreamLimits = { timeoutMs: 30_000, maxBytes: 64 * 1024 };
 
-/** Time limits hold; pauses of up to five seconds are noted and left out. */
+/** Time limits of less than half a second or more than five hold; pauses between are noted and left out. */
 export function hastyClock(pauses: number[] = []): Clock {
   return {
     ...systemClock,
     sleep: (ms, signal) => {
-      if (ms > 5_000) return systemClock.sleep(ms, signal);
+      if (ms < 500 || ms > 5_000) return systemClock.sleep(ms, signal);
       pauses.push(ms);
       return Promise.resolve();
     },

@@ -1,0 +1,166 @@
+// Health checks on what is read: each failed read costs its own check alone.
+import assert from "node:assert/strict";
+import { ApiError } from "../../../../lib/k8s/errors.ts";
+import { Resource } from "../../../../lib/k8s/types.ts";
+import { listenPlain } from "../../../../lib/playground/listen.ts";
+import type { HealthResult } from "../../../../lib/upgrades/types/health.ts";
+import { checkDependencies } from "../../../../lib/upgrading/health/dependencies.ts";
+import { readDeploymentFindings } from "../../../../lib/upgrading/health/deployment_findings.ts";
+import { type HealthDeps, readHealth } from "../../../../lib/upgrading/health/read_health.ts";
+import { MemoryCluster } from "../../../support/memory_kube_api.ts";
+import { FAULTS, hastyClock, LIMITS, openFaulty, SIGNAL } from "../support.ts";
+
+const IGNORED = { ignoredCriticals: [], ignoredNamespaces: [] };
+const BEFORE = { which: "before", ignored: IGNORED, reservesCapacity: true } as const;
+
+function healthy(cluster: MemoryCluster = new MemoryCluster()): HealthDeps {
+  return {
+    api: cluster.api,
+    alerts: { firingCriticals: () => Promise.resolve([]) },
+    readOperators: () => Promise.resolve([]),
+    canReserve: () => Promise.resolve(true),
+  };
+}
+
+function failing(results: readonly HealthResult[]): readonly string[] {
+  return results.filter(({ kind }) => kind === "failed").map(({ check }) => check);
+}
+
+const ALL = [
+  "CriticalAlerts",
+  "ClusterOperators",
+  "CapacityReservation",
+  "NodeUnschedulable",
+  "NodeUnschedulableTaint",
+  "PDB",
+];
+
+Deno.test("M-245 readHealth() makes every check in its order, and clears every reason of a healthy cluster", async () => {
+  const results = await readHealth(healthy(), BEFORE, SIGNAL);
+  assert.deepEqual(results.map(({ check }) => check), ALL);
+  assert.deepEqual(failing(results), []);
+  const without = await readHealth(healthy(), { ...BEFORE, reservesCapacity: false }, SIGNAL);
+  assert.deepEqual(without.map(({ check }) => check), ALL.filter((check) => check !== "CapacityReservation"));
+  const after = await readHealth(healthy(), { ...BEFORE, which: "after" }, SIGNAL);
+  assert.deepEqual(after.map(({ check }) => check), ALL.slice(0, 2));
+});
+
+Deno.test("M-251 M-252 readHealth() sees nodes and budgets of the cluster", async () => {
+  const cluster = new MemoryCluster();
+  const node = (name: string, taint: string, unschedulable: boolean) =>
+    cluster.put(Resource.nodes, {
+      metadata: { name, labels: { "node-role.kubernetes.io/worker": "" } },
+      spec: { unschedulable, taints: [{ key: `node.kubernetes.io/${taint}`, effect: "NoSchedule" }] },
+    });
+  node("n1", "unschedulable", true);
+  node("n2", "disk-pressure", false);
+  cluster.put(Resource.podDisruptionBudgets, {
+    metadata: { namespace: "shop", name: "b" },
+    spec: { maxUnavailable: 0 },
+  });
+  assert.deepEqual(failing(await readHealth(healthy(cluster), BEFORE, SIGNAL)), ALL.slice(3));
+});
+
+Deno.test("M-222 M-223 M-226 M-228 M-233 M-250 readHealth() fails the checks alone whose reading fails", async () => {
+  const away = () => Promise.reject(new Error("away"));
+  const without = (plural: string) =>
+    new MemoryCluster().client(({ plural: asked }) => {
+      if (asked === plural) throw new ApiError("away", { status: 500 });
+    });
+  const table: readonly (readonly [Partial<HealthDeps>, readonly string[]])[] = [
+    [{ alerts: { firingCriticals: away } }, ["CriticalAlerts"]],
+    [{ readOperators: away }, ["ClusterOperators"]],
+    [{ canReserve: away }, ["CapacityReservation"]],
+    [{ api: without("nodes") }, ["NodeUnschedulable", "NodeUnschedulableTaint"]],
+    [{ api: without("poddisruptionbudgets") }, ["PDB"]],
+    [{ readFindings: () => Promise.resolve({ kind: "absent" }) }, ["PDB"]],
+  ];
+  for (const [change, expected] of table) {
+    const results = await readHealth({ ...healthy(), ...change }, BEFORE, SIGNAL);
+    assert.deepEqual(failing(results), expected);
+    assert.equal(results.length, 6);
+  }
+});
+
+Deno.test("readHealth() ends with the signal's reason", async () => {
+  const stop = new AbortController();
+  const reading = readHealth(
+    {
+      ...healthy(),
+      readOperators: () => {
+        stop.abort(new Error("the replica ends"));
+        return Promise.reject(new Error("away"));
+      },
+    },
+    BEFORE,
+    stop.signal,
+  );
+  await assert.rejects(reading, /the replica ends/);
+});
+
+const SERVICE = {
+  metadata: { namespace: "openshift-deployment-validation-operator", name: "deployment-validation-operator-metrics" },
+  spec: { ports: [{ name: "http-metrics", port: 8383 }] },
+};
+
+Deno.test("M-234 M-236 readDeploymentFindings() reads the operator's metrics without a login, and knows absent from away", async () => {
+  let text = "";
+  await using server = listenPlain(({ headers, url }) => {
+    assert.equal(headers.get("authorization"), null);
+    assert.equal(new URL(url).pathname, "/metrics");
+    return new Response(text);
+  });
+  const cluster = new MemoryCluster();
+  const deps = {
+    api: cluster.api,
+    limits: LIMITS,
+    userAgent: "archway-test",
+    clock: hastyClock(),
+    urlOf: () => server.origin,
+  };
+  assert.deepEqual(await readDeploymentFindings(deps, SIGNAL), { kind: "absent" });
+  cluster.put(Resource.services, SERVICE);
+  assert.deepEqual(await readDeploymentFindings(deps, SIGNAL), { kind: "observed", value: false });
+  text = 'deployment_validation_operator_pdb_max_available{namespace="shop"} 1\n';
+  assert.deepEqual(await readDeploymentFindings(deps, SIGNAL), { kind: "observed", value: true });
+  for (const fault of ["answers 500", "cuts the connection", "answers with a huge body"]) {
+    await using broken = openFaulty(FAULTS[fault] ?? null);
+    const found = await readDeploymentFindings({ ...deps, urlOf: () => broken.origin }, SIGNAL);
+    assert.equal(found.kind, "unknown", fault);
+  }
+});
+
+Deno.test("M-175 M-176 checkDependencies() asks three times at most, believes a 4xx at once, and shows no secret", async () => {
+  const asked: string[] = [];
+  let left = 2;
+  await using server = listenPlain(({ url }) => {
+    const { pathname } = new URL(url);
+    asked.push(pathname);
+    if (pathname === "/flaky") return new Response(null, { status: left-- > 0 ? 503 : 200 });
+    return new Response("body", { status: { "/up": 200, "/moved": 302, "/gone": 404 }[pathname] ?? 500 });
+  });
+  const urls = ["/up", "/moved", "/flaky", "/gone?token=s3cret", "/down"].map((path) => server.origin + path);
+  const pauses: number[] = [];
+  const deps = { clock: hastyClock(pauses), userAgent: "archway-test" };
+  const found = await checkDependencies(deps, { urls: [...urls, "ftp://x"], timeoutSeconds: 30 }, SIGNAL);
+  assert.deepEqual(found.map(({ kind }) => kind), [
+    "available",
+    "available",
+    "available",
+    "unavailable",
+    "unavailable",
+    "unavailable",
+  ]);
+  assert.doesNotMatch(JSON.stringify(found), /s3cret/);
+  const times = (path: string): number => asked.filter((one) => one === path).length;
+  assert.deepEqual([times("/up"), times("/flaky"), times("/gone"), times("/down")], [1, 3, 1, 3]);
+  assert.equal(pauses.length, 4);
+  assert.ok(pauses.every((pause) => pause >= 1_000 && pause <= 3_000), String(pauses));
+});
+
+Deno.test("checkDependencies() gives up a service that never answers after its time", async () => {
+  await using server = openFaulty(null);
+  const deps = { clock: hastyClock(), userAgent: "archway-test" };
+  const [found] = await checkDependencies(deps, { urls: [server.origin], timeoutSeconds: 0.2 }, SIGNAL);
+  assert.ok(found?.kind === "unavailable" && /did not answer within 0\.2 s/.test(found.why));
+});
