@@ -8,6 +8,7 @@ import { answerQuestions, type BuildRegistries } from "../../lib/building/answer
 import { openBuildRegistries } from "../../lib/building/build_registries.ts";
 import { carryOut, type Done } from "../../lib/building/carry_out.ts";
 import { resultOf } from "../../lib/building/outcome.ts";
+import { forgetConfig } from "../../lib/building/forget_config.ts";
 import { readWorld } from "../../lib/building/read_world.ts";
 import { type BuildWatches, openBuildWatches } from "../../lib/building/watches.ts";
 import { decideBuild } from "../../lib/image_builds/decide.ts";
@@ -57,6 +58,7 @@ export function openImageBuilds(deps: ImageBuildsDeps): ImageBuilds {
         views.delete(name);
         looks.forget(name);
         deps.metrics.forgetPool(name);
+        await forgetConfig(name, { api, watches, namespace, signal });
         return DONE;
       }
       return await new Reconcile(deps, { watches, looks, signal }).run(config, (view) => {
@@ -138,9 +140,10 @@ class Reconcile {
   async #carryOut({ effects }: ReconcileDecision, world: World, registries: BuildRegistries): Promise<boolean> {
     const { api, clock, settings: { namespace } } = this.#deps;
     const onDone = (done: Done): void => this.#noteDone(world, done);
+    const deps = { api, registries, namespace, clock, signal: this.#signal, onDone, records: new Map() };
     try {
       for (const effect of effects) {
-        await carryOut(effect, world, { api, registries, namespace, clock, signal: this.#signal, onDone });
+        await carryOut(effect, world, deps);
       }
       return true;
     } catch (error) {

@@ -3,9 +3,9 @@
 import type { Clock } from "../clock.ts";
 import type { AssembleOutcome, Effect, ObjectTarget } from "../image_builds/effects.ts";
 import { noteAssembled } from "../image_builds/status/assembled.ts";
-import { EMPTY_INDEX, renderRecord } from "../image_builds/status/record.ts";
+import { EMPTY_INDEX, parseStoredRecord, renderRecord } from "../image_builds/status/record.ts";
 import { recordName } from "../image_builds/words.ts";
-import type { World } from "../image_builds/world.ts";
+import type { StoredRecord, World } from "../image_builds/world.ts";
 import type { KubeApi } from "../k8s/api.ts";
 import { isConflict, isNotFound } from "../k8s/errors.ts";
 import { type KubeObject, Resource, type ResourceTarget, type ResourceType } from "../k8s/types.ts";
@@ -31,6 +31,8 @@ export interface CarryOutDeps {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly onDone: (done: Done) => void;
+  /** Records that were written since the world was read, by the name of their build. */
+  readonly records: Map<string, StoredRecord>;
 }
 
 const RESOURCES: Readonly<Record<ObjectTarget["resource"], ResourceType>> = {
@@ -57,7 +59,7 @@ export async function carryOut(effect: Effect, world: World, deps: CarryOutDeps)
     case "delete":
       return await remove(effect, deps);
     case "write record":
-      return await replaceMap(effect.object, effect.previousVersion, deps);
+      return await writeRecord(effect.object, effect.previousVersion, deps);
     case "patch status":
       return await patch(effect.target, { status: effect.patch }, { ...deps, subresource: "status" });
     case "patch annotations":
@@ -125,18 +127,18 @@ async function remove(
 }
 
 /** Against the version that was read; a record that came into being meanwhile is read first. */
-async function replaceMap(
+async function writeRecord(
   object: KubeObject,
   previousVersion: string | undefined,
-  { api, namespace, signal }: CarryOutDeps,
+  { api, namespace, signal, records }: CarryOutDeps,
 ): Promise<void> {
   const { name } = object.metadata;
-  if (previousVersion === undefined) {
-    await api.create(Resource.configMaps, object, { namespace, signal });
-    return;
-  }
   const next = { ...object, metadata: { ...object.metadata, resourceVersion: previousVersion } };
-  await api.replace(Resource.configMaps, next, { namespace, name, signal });
+  const written = previousVersion === undefined
+    ? await api.create(Resource.configMaps, object, { namespace, signal })
+    : await api.replace(Resource.configMaps, next, { namespace, name, signal });
+  const stored = parseStoredRecord(written);
+  if (stored !== undefined) records.set(stored.build, stored);
 }
 
 async function writeMap(
@@ -175,7 +177,7 @@ async function assemble(
   const build = world.builds.find(({ meta }) => meta.name === name);
   // It is gone: its record goes with it.
   if (build === undefined) return;
-  const stored = world.records.find((one) => one.build === name);
+  const stored = deps.records.get(name) ?? world.records.find((one) => one.build === name);
   const tag = effect.to.slice(effect.to.lastIndexOf(":") + 1);
   const nowMs = deps.clock.nowMs();
   const record = noteAssembled(stored?.record ?? { archs: [], index: EMPTY_INDEX }, outcome, { tag, nowMs });
