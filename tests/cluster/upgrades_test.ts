@@ -1,8 +1,26 @@
 // Upgrades on a real API server, with operators that write status as those of OpenShift do.
 import assert from "node:assert/strict";
 import { read } from "./support/cluster_access.ts";
-import { imageOf, TO } from "./support/openshift_world.ts";
+import { FROM, imageOf, TO } from "./support/openshift_world.ts";
 import { openUpgradeBed, type UpgradeBed } from "./support/upgrade_bed.ts";
+
+/** The steps of ARO; OSD has two more. */
+const ARO_STEPS = [
+  "StartedNotificationSent",
+  "ClusterHealthyBeforeUpgrade",
+  "ExternalDependenciesAvailable",
+  "ComputeCapacityReserved",
+  "ControlPlaneMaintenanceWindowCreated",
+  "UpgradeCommenced",
+  "ControlPlaneUpgraded",
+  "ControlPlaneMaintenanceWindowRemoved",
+  "WorkersMaintenanceWindowCreated",
+  "WorkerNodesUpgraded",
+  "ComputeCapacityRemoved",
+  "WorkersMaintenanceWindowRemoved",
+  "ClusterHealthyAfterUpgrade",
+  "CompletedNotificationSent",
+];
 
 /** Types of the conditions of the newest entry, in the order in which the steps began; all must be complete. */
 function stepsOf(plan: unknown): readonly string[] {
@@ -23,24 +41,44 @@ Deno.test("upgrades: OSD takes its 17 steps to the end, with spare capacity, and
   bed.start();
   await bed.createPlan({ capacityReservation: true });
   const plan = await bed.untilPhase("Upgraded");
-  assert.deepEqual(stepsOf(plan), [
-    "StartedNotificationSent",
-    "IsClusterUpgradable",
-    "ClusterHealthyBeforeUpgrade",
-    "ExternalDependenciesAvailable",
-    "ComputeCapacityReserved",
-    "ControlPlaneMaintenanceWindowCreated",
-    "UpgradeCommenced",
-    "ControlPlaneUpgraded",
-    "ControlPlaneMaintenanceWindowRemoved",
-    "WorkersMaintenanceWindowCreated",
-    "WorkerNodesUpgraded",
-    "ComputeCapacityRemoved",
-    "WorkersMaintenanceWindowRemoved",
-    "ClusterHealthyAfterUpgrade",
-    "PostUpgradeTasksCompleted",
-    "CompletedNotificationSent",
-  ]);
+  assert.deepEqual(
+    stepsOf(plan),
+    ARO_STEPS.toSpliced(1, 0, "IsClusterUpgradable").toSpliced(14, 0, "PostUpgradeTasksCompleted"),
+  );
   assert.deepEqual(bed.world.asked, [`${TO}  ${imageOf(TO)}`]);
+  assert.equal(read(plan, "status", "history", 0, "precedingVersion"), FROM);
+  await assertNothingLeft(bed);
+});
+
+Deno.test("upgrades: ARO takes its 14 steps, waits for every pool and leaves a paused one", async () => {
+  await using bed = await openUpgradeBed({ pools: { master: 1, infra: 1, worker: 1, frozen: 1 }, paused: ["frozen"] });
+  bed.start();
+  await bed.createPlan({ type: "ARO" });
+  assert.deepEqual(stepsOf(await bed.untilPhase("Upgraded")), ARO_STEPS);
+  const pools = "/apis/machineconfiguration.openshift.io/v1/machineconfigpools";
+  const renderedOf = async (pool: string): Promise<unknown> =>
+    read((await bed.controlPlane.request("GET", `${pools}/${pool}`)).body, "status", "configuration", "name");
+  assert.deepEqual(await Promise.all(["infra", "worker", "frozen"].map(renderedOf)), [
+    "rendered-infra-4205000000000000",
+    "rendered-worker-4205000000000000",
+    "rendered-frozen-1",
+  ]);
+  await assertNothingLeft(bed);
+});
+
+Deno.test("upgrades: a migration to many architectures at the same version ends when everything has moved", async () => {
+  await using bed = await openUpgradeBed();
+  bed.start();
+  const desired = { version: FROM, architecture: "Multi" };
+  await bed.createPlan({ desired, smoke: { machineSetTemplate: "workers-a" } });
+  const plan = await bed.untilPhase("Upgraded");
+  const steps = stepsOf(plan);
+  assert.deepEqual([steps.at(0), steps.at(-1)], ["StartedNotificationSent", "CompletedNotificationSent"]);
+  assert.deepEqual(bed.world.asked, [`${FROM} Multi ${imageOf(FROM, "aa")}`]);
+  const conditions = read(plan, "status", "conditions");
+  const capable = Array.isArray(conditions)
+    ? conditions.find((condition) => read(condition, "type") === "MultiArchCapable")
+    : undefined;
+  assert.equal(read(capable, "status"), "True", JSON.stringify(conditions));
   await assertNothingLeft(bed);
 });

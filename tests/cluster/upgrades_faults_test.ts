@@ -1,0 +1,134 @@
+// Faults in the middle of an upgrade on a real API server: no effect twice, nothing left over, the history true.
+import assert from "node:assert/strict";
+import type { KubeApi } from "../../lib/k8s/api.ts";
+import { ApiError } from "../../lib/k8s/errors.ts";
+import { read } from "./support/cluster_access.ts";
+import { CLUSTER_VERSION, imageOf, PLANS, TO } from "./support/openshift_world.ts";
+import { openUpgradeBed, type UpgradeBed } from "./support/upgrade_bed.ts";
+import { waitUntil } from "./support/wait.ts";
+
+const PLAN = `${PLANS}/managed-upgrade-config`;
+
+async function assertDoneOnce({ outside, world }: UpgradeBed): Promise<void> {
+  assert.deepEqual(world.asked, [`${TO}  ${imageOf(TO)}`], "the ClusterVersion was asked once");
+  assert.deepEqual(await world.machineSets(), ["workers-a"]);
+  assert.deepEqual(await world.cordoned(), []);
+  assert.deepEqual(outside.silences, []);
+  const ids = outside.told.map(({ id }) => id);
+  assert.deepEqual(ids, [...new Set(ids)], "every notification once");
+  const controlPlane = outside.created.filter((comment) => comment.includes("control plane"));
+  assert.equal(controlPlane.length, 1, controlPlane.join("; "));
+}
+
+/** An API whose owner is killed with its nth write: that one is carried out, and nobody hears of it; later ones are not. */
+function killedAt(nth: number, api: KubeApi, onKilled: () => void): KubeApi {
+  let writes = 0;
+  const write = async <T>(send: () => Promise<T>): Promise<T> => {
+    writes++;
+    if (writes > nth) throw new ApiError("Cannot write: killed.", { status: 0 });
+    const answer = await send();
+    if (writes < nth) return answer;
+    onKilled();
+    throw new ApiError("Cannot write: killed.", { status: 0 });
+  };
+  return {
+    get: (...call) => api.get(...call),
+    list: (...call) => api.list(...call),
+    watch: (...call) => api.watch(...call),
+    create: (...call) => write(() => api.create(...call)),
+    replace: (...call) => write(() => api.replace(...call)),
+    patch: (...call) => write(() => api.patch(...call)),
+    delete: (...call) => write(() => api.delete(...call)),
+    raw: (...call) => api.raw(...call),
+    serverClockOffsetMs: () => api.serverClockOffsetMs(),
+  };
+}
+
+Deno.test("upgrades: a leader that is killed at every one of its writes is followed by another that goes on (N-015)", async () => {
+  await using bed = await openUpgradeBed();
+  await bed.createPlan({ capacityReservation: true });
+  let kills = 0;
+  const phase = async (): Promise<unknown> => read(await bed.readPlan(), "status", "history", 0, "phase");
+  for (; await phase() !== "Upgraded"; kills++) {
+    assert.ok(kills < 80, `${kills} leaders, and it is still ${await phase()}`);
+    const killed = Promise.withResolvers<void>();
+    const end = bed.start((api) => killedAt(1, api, killed.resolve));
+    const done = waitUntil("the end", async () => await phase() === "Upgraded", {
+      deadlineMs: 60_000,
+      intervalMs: 200,
+    });
+    await Promise.race([killed.promise, done.catch(() => {})]);
+    await end();
+  }
+  assert.ok(kills >= 8, `${kills} leaders were killed`);
+  await assertDoneOnce(bed);
+});
+
+Deno.test("upgrades: the API server and what lies outside go away in the middle; the upgrade goes on (N-017)", async () => {
+  await using bed = await openUpgradeBed({ stepMs: 150 });
+  bed.start();
+  await bed.createPlan({ capacityReservation: true });
+  await bed.untilPhase("Upgrading");
+  bed.outside.fault = () => "Cannot reach Alertmanager: no answer.";
+  await bed.controlPlane.stopApiServer("killed");
+  await bed.controlPlane.startApiServer();
+  bed.outside.fault = () => undefined;
+  await bed.untilPhase("Upgraded");
+  await assertDoneOnce(bed);
+});
+
+Deno.test("upgrades: a plan that is deleted before it began leaves nothing, and asks nothing of the ClusterVersion", async () => {
+  await using bed = await openUpgradeBed();
+  bed.start();
+  bed.outside.fault = () => "Cannot reach Alertmanager: no answer.";
+  await bed.createPlan({ capacityReservation: true });
+  await bed.untilPhase("Upgrading");
+  bed.outside.fault = () => undefined;
+  await waitUntil("spare capacity", async () => (await bed.world.machineSets()).includes("workers-a-upgrade"), {
+    deadlineMs: 60_000,
+  });
+  await bed.controlPlane.request("DELETE", PLAN);
+  await waitUntil("all to be gone", async () => (await bed.world.machineSets()).length === 1, { deadlineMs: 60_000 });
+  await waitUntil("the silences to end", () => bed.outside.silences.length === 0, { deadlineMs: 60_000 });
+});
+
+Deno.test("upgrades: a plan whose time has passed by a jump of the clock fails without touching the ClusterVersion (N-018)", async () => {
+  await using bed = await openUpgradeBed();
+  const upgradeAt = new Date(Date.now() + 3 * 60 * 60_000).toISOString().replace(/\.\d{3}Z$/, "Z");
+  bed.start();
+  await bed.createPlan({ upgradeAt });
+  await bed.untilPhase("Pending");
+  bed.clock.shift(6 * 60 * 60_000);
+  await bed.controlPlane.request("PATCH", PLAN, { spec: { PDBForceDrainTimeout: 31 } });
+  await bed.untilPhase("Failed");
+  assert.deepEqual(bed.world.asked, []);
+  const { body } = await bed.controlPlane.request("GET", CLUSTER_VERSION);
+  assert.equal(read(body, "spec", "desiredUpdate"), undefined);
+});
+
+Deno.test("upgrades: a status that another writes at the same time is decided about anew (N-016)", async () => {
+  await using bed = await openUpgradeBed();
+  bed.start((api) => ({
+    ...api,
+    get: (...call) => api.get(...call),
+    list: (...call) => api.list(...call),
+    watch: (...call) => api.watch(...call),
+    create: (...call) => api.create(...call),
+    replace: (...call) => api.replace(...call),
+    delete: (...call) => api.delete(...call),
+    raw: (...call) => api.raw(...call),
+    serverClockOffsetMs: () => api.serverClockOffsetMs(),
+    patch: async (type, target, options) => {
+      if (target.subresource === "status" && conflicts-- > 0) {
+        const annotations = { touched: String(conflicts) };
+        await bed.controlPlane.request("PATCH", PLAN, { metadata: { annotations } });
+      }
+      return await api.patch(type, target, options);
+    },
+  }));
+  let conflicts = 6;
+  await bed.createPlan();
+  await bed.untilPhase("Upgraded");
+  assert.ok(conflicts <= 0, "every conflict was met");
+  await assertDoneOnce(bed);
+});
