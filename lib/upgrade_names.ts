@@ -15,6 +15,12 @@ export const Upgrades = {
   eventSource: "managed-upgrade-operator",
 } as const;
 
+/** The webhook that checks plans. */
+export const PlanWebhook = {
+  configuration: "archway-upgrades",
+  path: "/validate-upgrade-managed-openshift-io-v1alpha1-upgradeconfig",
+} as const;
+
 /** The only ClusterVersion. */
 export const CLUSTER_VERSION_NAME = "version";
 

@@ -71,7 +71,7 @@ export async function serveCapability(deps: ServeDeps, capability: Capability, s
   const parts = openParts(deps, capability, { stack, stop });
   const opened = await capability.open(parts);
   const { webhooks } = opened;
-  openLeaderGauge(parts);
+  openLeaderGauge(parts, deps.config.only);
   await using admin = openAdmin(deps, { parts, opened });
   const address = { webhookPort: webhooks?.port ?? 0, adminPort: admin.addr.port };
   log.info("listening", { ...address, only: deps.config.only });
@@ -109,14 +109,15 @@ function openParts(
   return { readApi: api, leaderApi, replicaApi: api, election, events, registry, clientMetrics, stack, stop };
 }
 
-/** Says whether this replica leads, at each scrape. */
-function openLeaderGauge({ election, registry }: CapabilityParts): void {
+/** Says whether this replica leads, at each scrape. Of another name than that of placement, whose alerts count leaders. */
+function openLeaderGauge({ election, registry }: CapabilityParts, capability: string): void {
   new Gauge({
-    name: "archway_leader",
-    help: "1 while this replica holds the Lease.",
+    name: "archway_capability_leader",
+    help: "1 while this replica holds the Lease of its capability.",
+    labelNames: ["capability"],
     registers: [registry],
     collect(): void {
-      this.set(Number(election.view().isLeader));
+      this.set({ capability }, Number(election.view().isLeader));
     },
   });
 }

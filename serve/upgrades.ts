@@ -1,21 +1,59 @@
 // `archway serve --only=upgrades`: the upgrades of an OpenShift cluster, beside no pod placement.
+import { openUpgrades, type UpgradesController } from "../controllers/upgrades/controller.ts";
+import type { UpgradeGauges } from "../controllers/upgrades/deps.ts";
+import { openUpgradeMetrics, type UpgradeMetrics } from "../lib/upgrade_metrics.ts";
 import { Upgrades } from "../lib/upgrade_names.ts";
+import { collect } from "../lib/upgrades/collector.ts";
 import type { ServeDeps } from "./clients.ts";
 import { type CapabilityParts, type OpenCapability, serveCapability } from "./capability.ts";
+import { openOutside } from "./upgrades_outside.ts";
+import { openPlanWebhook } from "./upgrades_webhook.ts";
 
 /** Serves upgrades until `stop` aborts. Rejects when something cannot be opened. */
 export async function serveUpgrades(deps: ServeDeps, stop: AbortSignal): Promise<void> {
-  const capability = { leaseName: Upgrades.lease, eventSource: Upgrades.eventSource, open: openUpgrades };
-  await serveCapability(deps, capability, stop);
+  const open = (parts: CapabilityParts): Promise<OpenCapability> => openCapability(deps, parts);
+  await serveCapability(deps, { leaseName: Upgrades.lease, eventSource: Upgrades.eventSource, open }, stop);
 }
 
-function openUpgrades({ stop }: CapabilityParts): Promise<OpenCapability> {
-  return Promise.resolve({ everywhere: [], leading: [{ run: () => aborted(stop) }], ready: {} });
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true });
+async function openCapability(deps: ServeDeps, parts: CapabilityParts): Promise<OpenCapability> {
+  const { clock, config: { namespace } } = deps;
+  const metrics = openUpgradeMetrics(parts.registry);
+  const { outside, manager } = openOutside(deps, parts, metrics);
+  const controller = openUpgrades({
+    ...{
+      readApi: parts.readApi,
+      api: parts.leaderApi,
+      outside,
+      gauges: gaugesOf(metrics),
+      events: parts.events,
+      clock,
+    },
+    ...{ log: deps.log.with({ controller: "upgrades" }), namespace, queueMetrics: parts.clientMetrics.queue },
   });
+  const webhook = await openPlanWebhook(deps, parts);
+  return {
+    everywhere: [webhook.certificate],
+    leading: [controller, manager, webhook.registration],
+    ready: {},
+    beforeScrape: () => metrics.setScraped(samplesOf(controller)),
+    webhooks: webhook.listener,
+  };
+}
+
+/** Every gauge of a plan names it, but the one about nodes, which leaves the label out. */
+function gaugesOf(metrics: UpgradeMetrics): UpgradeGauges {
+  return {
+    set: (metric, labels, value) =>
+      metrics.set(metric, { labels: { ...labels, upgradeconfig_name: Upgrades.config }, value }),
+    clear: metrics.clear,
+    clearGroup: metrics.clearGroup,
+  };
+}
+
+/** What follows from the plan that was looked at last; none where there is no plan, or this replica does not lead. */
+function samplesOf(controller: UpgradesController): ReturnType<typeof collect> | undefined {
+  const seen = controller.seen();
+  if (seen === undefined || seen.plan.kind === "absent") return [];
+  const { known, clusterVersion } = seen;
+  return known === undefined || clusterVersion.kind === "unknown" ? undefined : collect(known, clusterVersion.value);
 }

@@ -76,7 +76,7 @@ export const CAPABILITY_FLAGS: Checks = {
     const { leases, metrics, webhooks } = await servedOnly("--only=upgrades");
     assert.deepEqual(leases, ["managed-upgrade-operator-lock"]);
     assert.equal(webhooks, 0, "placement does not run");
-    assert.match(metrics, /^archway_leader 1$/m);
+    assert.match(metrics, /^archway_capability_leader\{capability="upgrades"\} 1$/m);
     assert.doesNotMatch(metrics, /^mto_/m);
   },
   "exec-format-errors": async () => {

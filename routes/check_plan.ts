@@ -1,0 +1,73 @@
+// The validating webhook of UpgradeConfigs: AdmissionReview in, the ClusterVersion read, lib/upgrades/admission, AdmissionReview
+// out. Registered with failurePolicy Fail for plans alone; the ClusterVersion may be unreadable: then the plan is judged by itself.
+import { Hono } from "hono";
+import type { ReadApi } from "../lib/k8s/api.ts";
+import { Resource } from "../lib/k8s/types.ts";
+import { memberOf, objectAt, textAt } from "../lib/json.ts";
+import type { LoadLimit } from "../lib/server/load_limit.ts";
+import { CLUSTER_VERSION_NAME, PlanWebhook } from "../lib/upgrade_names.ts";
+import { type PlanVerdict, type PlanWrite, validatePlanWrite } from "../lib/upgrades/admission/validate_write.ts";
+import { parseClusterVersion } from "../lib/upgrades/parse/cluster.ts";
+import type { ClusterVersion } from "../lib/upgrades/types/cluster.ts";
+import { withReviewBody } from "./review_body.ts";
+
+/** What the check reads with. */
+export interface PlanReviewDeps {
+  readonly api: ReadApi;
+  readonly limit: LoadLimit;
+  /** Ends with the process. */
+  readonly signal: AbortSignal;
+}
+
+/** The route. */
+export function planReview(deps: PlanReviewDeps): Hono {
+  const app = new Hono();
+  app.post(PlanWebhook.path, (context) =>
+    withReviewBody(context, {
+      limit: deps.limit,
+      answer: async (read) => {
+        if (read.kind !== "json") return context.json({ error: "Cannot read the review." }, 400);
+        const answer = await reviewPlan(read.body, deps);
+        return answer === undefined
+          ? context.json({ error: "Cannot read the review: not a review." }, 400)
+          : context.json(answer);
+      },
+    }));
+  return app;
+}
+
+/** Answers a review; undefined when the body is none. */
+export async function reviewPlan(
+  body: unknown,
+  deps: Pick<PlanReviewDeps, "api" | "signal">,
+): Promise<Readonly<Record<string, unknown>> | undefined> {
+  const request = objectAt(body, "request");
+  const uid = textAt(request, "uid");
+  const operation = (["CREATE", "UPDATE", "DELETE", "CONNECT"] as const)
+    .find((known) => known === textAt(request, "operation"));
+  if (uid === "" || operation === undefined) return undefined;
+  const write: PlanWrite = {
+    operation,
+    object: memberOf(request, "object"),
+    oldObject: memberOf(request, "oldObject"),
+  };
+  const response = { uid, ...render(validatePlanWrite(write, { clusterVersion: await readClusterVersion(deps) })) };
+  return { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response };
+}
+
+async function readClusterVersion(
+  { api, signal }: Pick<PlanReviewDeps, "api" | "signal">,
+): Promise<ClusterVersion | undefined> {
+  try {
+    return parseClusterVersion(await api.get(Resource.clusterVersions, { name: CLUSTER_VERSION_NAME }, signal));
+  } catch {
+    return undefined;
+  }
+}
+
+function render(verdict: PlanVerdict): Readonly<Record<string, unknown>> {
+  if (verdict.kind === "allow") {
+    return { allowed: true, ...verdict.warnings.length === 0 ? {} : { warnings: verdict.warnings } };
+  }
+  return { allowed: false, status: { code: 422, reason: "Invalid", message: verdict.message } };
+}

@@ -1,0 +1,78 @@
+// The webhook of UpgradeConfigs: its listener, its certificate, and its CA in the configuration that the manifests install.
+import { planReview } from "../routes/check_plan.ts";
+import type { KubeApi } from "../lib/k8s/api.ts";
+import { isNotFound } from "../lib/k8s/errors.ts";
+import { Resource } from "../lib/k8s/types.ts";
+import { errorText } from "../lib/log.ts";
+import { PlanWebhook } from "../lib/upgrade_names.ts";
+import { planWebhookClients } from "../lib/operand/webhook_clients.ts";
+import { webhookEndpoint } from "../lib/operand/webhooks.ts";
+import { type HttpsListener, openHttpsListener } from "../lib/server/https_listener.ts";
+import { openLoadLimit } from "../lib/server/load_limit.ts";
+import { openServingCertificate } from "../lib/tls/open_certificate.ts";
+import type { ServingCertificate } from "../lib/tls/serving_certificate.ts";
+import type { Runnable } from "../controllers/mod.ts";
+import type { CapabilityParts } from "./capability.ts";
+import type { ServeDeps } from "./clients.ts";
+
+/** The webhook, open. */
+export interface OpenPlanWebhook {
+  readonly listener: HttpsListener;
+  readonly certificate: ServingCertificate;
+  /** For the leader: keeps the CA in the configuration. */
+  readonly registration: Runnable;
+}
+
+/** Between two looks at the configuration, and after a write that failed (ms). */
+const LOOK_MS = 60_000;
+const RETRY_MS = 5_000;
+
+/** Opens it. Rejects when the certificate's files are wrong, or the API server refuses its Secret. */
+export async function openPlanWebhook(deps: ServeDeps, parts: CapabilityParts): Promise<OpenPlanWebhook> {
+  const { clock, config, log } = deps;
+  const { readApi, replicaApi, stop } = parts;
+  const certificate = await openServingCertificate({ config, api: replicaApi, clock, log }, stop);
+  const app = planReview({ api: readApi, limit: openLoadLimit({ clock, log }), signal: stop });
+  const listener = await openHttpsListener({
+    ...config.listen,
+    certificate: certificate.current(),
+    handler: (request) => app.fetch(request),
+  });
+  let wake = new AbortController();
+  certificate.onChange((next) => {
+    listener.setCertificate(next);
+    wake.abort();
+  });
+  const run = async (signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted) {
+      wake = new AbortController();
+      const isWritten = await writeBundle(deps, { api: parts.leaderApi, certificate, signal });
+      await clock.sleep(isWritten ? LOOK_MS : RETRY_MS, AbortSignal.any([signal, wake.signal]));
+    }
+  };
+  return { listener, certificate, registration: { run } };
+}
+
+/** Writes the CA where the configuration points at us. Whether it stands there now; a configuration that is absent is fine. */
+async function writeBundle(
+  { config, log }: ServeDeps,
+  { api, certificate, signal }: {
+    readonly api: KubeApi;
+    readonly certificate: ServingCertificate;
+    readonly signal: AbortSignal;
+  },
+): Promise<boolean> {
+  const target = { name: PlanWebhook.configuration };
+  const pathOf = (route: string): string => route;
+  const settings = { endpoint: webhookEndpoint(config), caBundle: certificate.current().caBundle, pathOf };
+  try {
+    const operations = planWebhookClients(await api.get(Resource.validatingWebhooks, target, signal), settings);
+    if (operations.length === 0) return true;
+    await api.patch(Resource.validatingWebhooks, target, { body: { kind: "json", operations }, signal });
+    return true;
+  } catch (error) {
+    if (isNotFound(error)) return true;
+    if (!signal.aborted) log.warn("CA bundle not written", { object: target.name, error: errorText(error) });
+    return false;
+  }
+}
