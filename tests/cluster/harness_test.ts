@@ -8,7 +8,9 @@ import { read } from "./support/cluster_access.ts";
 import { createPods, isScheduled, waitForPods } from "./support/pods.ts";
 import { startControlPlane } from "./support/control_plane.ts";
 import { type RealRegistry, renderBasic, startRegistry } from "./support/registry.ts";
-import { sharedControlPlane } from "./support/shared_control_plane.ts";
+import { removeLeftOvers } from "../node/support/left_overs.ts";
+import { install } from "./support/installation.ts";
+import { bareControlPlane, sharedControlPlane } from "./support/shared_control_plane.ts";
 import { findFreePort } from "./support/ports.ts";
 import { startTcpBalancer } from "./support/tcp_balancer.ts";
 import { waitUntil } from "./support/wait.ts";
@@ -260,4 +262,30 @@ Deno.test("startTcpBalancer() goes on with the replica that is left", async () =
   await first.shutdown();
   assert.deepEqual([await ask(), await ask()], ["second", "second"]);
   await second.shutdown();
+});
+
+Deno.test("removeLeftOvers() removes an installation whose service was killed at work, and does nothing where there is none", async () => {
+  await using cluster = await bareControlPlane();
+  await removeLeftOvers(cluster);
+  await using installation = await install(cluster, { path: "base", components: [] });
+  await using archway = await installation.start();
+  const config = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs";
+  const body = { apiVersion: "multiarch.openshift.io/v1beta1", kind: "ClusterPodPlacementConfig", spec: {} };
+  await waitUntil(
+    "the config to be accepted",
+    async () => (await cluster.request("POST", config, { ...body, metadata: { name: "cluster" } })).status === 201,
+  );
+  const account = "/api/v1/namespaces/archway-system/serviceaccounts/archway";
+  await waitUntil(
+    "the account to be held",
+    async () => JSON.stringify((await cluster.request("GET", account)).body).includes("archway.dev/uninstall"),
+  );
+  archway.kill("SIGKILL");
+  await archway.ended;
+  await removeLeftOvers(cluster);
+  const { stdout } = await cluster.kubectl([
+    ...["get", "-o", "name"],
+    "namespaces,crds,clusterroles,clusterrolebindings,mutatingwebhookconfigurations,validatingwebhookconfigurations",
+  ]);
+  assert.deepEqual(stdout.split("\n").filter((name) => /archway|multiarch/.test(name)), []);
 });

@@ -65,7 +65,7 @@ Deno.test("node: pods are placed on while the node of the leader dies, and after
     await stopControlPlane(lab);
     await Promise.all(nodes.map((name) => killNode(lab, name)));
     await startControlPlane(lab);
-    await using again = await openLab();
+    await using again = await openLab({ leftOvers: "kept" });
     const result = await streamDuring(again, async () => {
       // No replica runs yet, and its webhook is there: what is created now is let pass, Archway's own pods above all.
       await kubectl(again, "-n", NAMESPACE, "delete", "pods", "--all", "--force", "--grace-period=0");

@@ -2,6 +2,7 @@
 import { AdminConnection, type ClusterAccess, expectStatus } from "../../cluster/support/cluster_access.ts";
 import { parseCoordinates } from "../../cluster/support/coordinates.ts";
 import { waitUntil } from "../../cluster/support/wait.ts";
+import { removeLeftOvers } from "./left_overs.ts";
 import { LAB_VARIABLE, type LabCoordinates } from "./lab.ts";
 import type { NodeArch } from "./program_images.ts";
 
@@ -27,13 +28,16 @@ export interface OpenLab extends ClusterAccess, AsyncDisposable {
   logOfEnded(namespace: string, name: string): Promise<string>;
 }
 
-/** Opens the lab that run.ts started. */
-export async function openLab(): Promise<OpenLab> {
+/** Opens the lab that run.ts started. Of Archway nothing is there, unless what is there is to be kept. */
+export async function openLab({ leftOvers = "removed" }: { readonly leftOvers?: "removed" | "kept" } = {}): Promise<
+  OpenLab
+> {
   const text = Deno.env.get(LAB_VARIABLE);
   if (text === undefined) throw new Error(`Cannot find the nodes: run the tests with "deno task test:node"`);
   const lab = JSON.parse(text) as LabCoordinates;
   const connection = new AdminConnection(parseCoordinates(lab.controlPlane));
   const { access } = connection;
+  if (leftOvers === "removed") await removeLeftOvers(access);
   const image = (name: string): string => `${lab.registry}/t/${name}:v1`;
   const createPod: OpenLab["createPod"] = async (namespace, { name, spec }) => {
     const pod = { apiVersion: "v1", kind: "Pod", metadata: { name }, spec };

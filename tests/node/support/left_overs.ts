@@ -1,0 +1,46 @@
+// What a test left that failed or was killed: the next one begins without it, or it would fail as well, on a namespace that is
+// going or by a webhook that nobody answers.
+import type { ClusterAccess } from "../../cluster/support/cluster_access.ts";
+import { waitUntil } from "../../cluster/support/wait.ts";
+
+const NAMESPACE = "archway-system";
+const OWN = "app.kubernetes.io/part-of=archway";
+const LABELLED = [
+  ...["clusterroles", "clusterrolebindings", "priorityclasses", "validatingadmissionpolicies"],
+  ...["validatingadmissionpolicybindings", "customresourcedefinitions"],
+];
+const WEBHOOKS = ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"];
+const CONFIG = ["clusterpodplacementconfig", "cluster"];
+/** What the service holds by a finalizer while it is at work. */
+const HELD = [
+  ["-n", NAMESPACE, "serviceaccount", "archway"],
+  ["clusterrole", "archway-uninstall"],
+  ["clusterrolebinding", "archway-uninstall"],
+  CONFIG,
+];
+const NO_FINALIZERS = JSON.stringify({ metadata: { finalizers: null } });
+
+/** Removes Archway by force, if any of it is there; costs two requests if not. */
+export async function removeLeftOvers(cluster: ClusterAccess): Promise<void> {
+  await cluster.kubectl(["uncordon", "--all"]);
+  if (!await isAnythingLeft(cluster)) return;
+  const webhooks = (await namesOf(cluster, WEBHOOKS)).filter((name) => /archway|multiarch|pod-placement/.test(name));
+  if (webhooks.length > 0) await cluster.kubectl(["delete", ...webhooks, "--ignore-not-found"]);
+  await waitUntil("an earlier installation to be gone", async () => {
+    await cluster.kubectl(["delete", ...CONFIG, "--ignore-not-found", "--wait=false"]);
+    await cluster.kubectl(["delete", "namespace", NAMESPACE, "--ignore-not-found", "--wait=false"]);
+    await cluster.kubectl(["delete", LABELLED.join(), "-l", OWN, "--ignore-not-found", "--wait=false"]);
+    for (const object of HELD) await cluster.kubectl(["patch", ...object, "--type=merge", "-p", NO_FINALIZERS]);
+    return !await isAnythingLeft(cluster);
+  }, { deadlineMs: 120_000, intervalMs: 2_000 });
+}
+
+async function isAnythingLeft(cluster: ClusterAccess): Promise<boolean> {
+  const found = await namesOf(cluster, ["namespaces", ...WEBHOOKS, "customresourcedefinitions"]);
+  return found.some((name) => /archway-system|multiarch/.test(name));
+}
+
+async function namesOf(cluster: ClusterAccess, kinds: readonly string[]): Promise<readonly string[]> {
+  const { stdout } = await cluster.kubectl(["get", kinds.join(), "-o", "name"]);
+  return stdout.split("\n").filter((name) => name !== "");
+}
