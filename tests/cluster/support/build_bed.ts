@@ -72,6 +72,8 @@ export interface BuildBedOptions {
   readonly nodes?: readonly WantedNode[];
   /** `imageBuilds` of the configuration file. */
   readonly settings?: Readonly<Record<string, unknown>>;
+  /** More flags of the API server. */
+  readonly apiServer?: readonly string[];
 }
 
 /** The bed. */
@@ -103,14 +105,17 @@ export class BuildBed implements AsyncDisposable {
   }
 
   /** Opens it: pool `worker`, its nodes, a base image of every architecture, secrets. No Archway and no configuration yet. */
-  static async open({ nodes = [], settings = {} }: BuildBedOptions = {}): Promise<BuildBed> {
+  static async open({ nodes = [], settings = {}, apiServer = [] }: BuildBedOptions = {}): Promise<BuildBed> {
     await using undo = new AsyncDisposableStack();
     const cluster = undo.use(
       await startControlPlane({
         auditLog: true,
         without: ["kwok"],
         // Nodes have no kubelet whose heart beat could fail.
-        flags: { "kube-controller-manager": ["--controllers=*,-node-lifecycle-controller,-taint-eviction-controller"] },
+        flags: {
+          "kube-controller-manager": ["--controllers=*,-node-lifecycle-controller,-taint-eviction-controller"],
+          "kube-apiserver": apiServer,
+        },
       }),
     );
     const registry = undo.use(await startRegistry({ tls: false, auth: "htpasswd" }));

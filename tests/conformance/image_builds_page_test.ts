@@ -1,0 +1,58 @@
+// docs/image-builds.md against what the service exposes, is configured with and alerts about.
+import assert from "node:assert/strict";
+import { Registry } from "prom-client";
+import { parse } from "yaml";
+import * as z from "zod";
+import { openBuildMetrics } from "../../lib/build_metrics.ts";
+import { ImageBuildsSchema } from "../../lib/config/image_builds.ts";
+
+const PAGE = Deno.readTextFileSync(new URL("../../docs/image-builds.md", import.meta.url));
+const RULES = new URL("../../manifests/components/image-builds-alerts/alerts.yaml", import.meta.url);
+
+const RULE_FILE = z.object({
+  spec: z.object({
+    groups: z.array(z.object({
+      rules: z.array(z.object({
+        alert: z.string(),
+        expr: z.string(),
+        annotations: z.object({ summary: z.string(), description: z.string(), runbook_url: z.string() }),
+      })),
+    })),
+  }),
+});
+
+async function exposed(): Promise<readonly (readonly [string, string])[]> {
+  const registry = new Registry();
+  openBuildMetrics(registry);
+  return [...(await registry.metrics()).matchAll(/^# TYPE (\S+) (\S+)$/gm)]
+    .map(([, name = "", type = ""]) => [name, type] as const).sort();
+}
+
+function rowsUnder(heading: string): readonly (readonly string[])[] {
+  const section = PAGE.split(`\n## ${heading}\n`)[1]?.split("\n## ")[0] ?? "";
+  return section.split("\n").filter((line) => line.startsWith("| `")).map((line) =>
+    line.split("|").slice(1, -1).map((cell) => cell.trim())
+  );
+}
+
+Deno.test("docs/image-builds.md has every metric of image builds with its type, and no other", async () => {
+  const listed = rowsUnder("Metrics").map(([name = "", type = ""]) => [name.replaceAll("`", ""), type] as const).sort();
+  assert.deepEqual(listed, await exposed());
+});
+
+Deno.test("docs/image-builds.md has every setting of image builds, and no other", () => {
+  const listed = rowsUnder("Settings").flatMap(([name = ""]) => name.split(", ").map((one) => one.replaceAll("`", "")));
+  assert.deepEqual(listed.sort(), Object.keys(ImageBuildsSchema.shape).sort());
+});
+
+Deno.test("every alert of image builds asks for metrics that exist, and has its section", async () => {
+  const rules = RULE_FILE.parse(parse(await Deno.readTextFile(RULES))).spec.groups.flatMap((group) => group.rules);
+  const names = new Set((await exposed()).map(([name]) => name));
+  assert.ok(rules.length >= 4);
+  for (const { alert, expr, annotations } of rules) {
+    const asked = [...expr.matchAll(/\b(?:ocl|mco)_[a-z_]+/g)].map(([name]) => name);
+    assert.deepEqual(asked.filter((name) => !names.has(name)), [], alert);
+    assert.equal(annotations.runbook_url, `docs/image-builds.md#${alert.toLowerCase()}`);
+    assert.match(PAGE.split(`\n### ${alert}\n`)[1]?.split("\n### ")[0] ?? "", /^1\. \S/m, `${alert}: no step`);
+  }
+});
