@@ -25,7 +25,9 @@ export function leaveOthers(
       if (isAdoptable(job, plan, build)) effects.push(adoption(job, build));
     }
     const { name, uid } = other.meta;
-    effects.push(...digestDeletions(world, other), {
+    // A Job that goes on, or is over, has its digest under the same name as the plan's.
+    const kept = plan.builds.map(({ digestMap }) => digestMap);
+    effects.push(...digestDeletions(world, other, kept), {
       kind: "delete",
       target: { resource: "builds", name, uid },
       propagation: "Foreground",
@@ -63,9 +65,16 @@ function adoption({ meta }: JobObservation, build: MachineOSBuild): Effect {
   };
 }
 
-/** Digests that the Jobs of a build left: nothing owns them. Those of Jobs that go on are kept. */
-export function digestDeletions(world: World, { meta }: Pick<MachineOSBuild, "meta">): readonly Effect[] {
-  return world.digests.filter((digest) => digest.meta.labels[BuildLabel.build] === meta.name).map((digest): Effect => ({
+/** Digests that the Jobs of a build left, but those that are `kept`: nothing owns them. */
+export function digestDeletions(
+  world: World,
+  { meta }: Pick<MachineOSBuild, "meta">,
+  kept: readonly string[] = [],
+): readonly Effect[] {
+  const own = world.digests.filter((digest) =>
+    digest.meta.labels[BuildLabel.build] === meta.name && !kept.includes(digest.meta.name)
+  );
+  return own.map((digest): Effect => ({
     kind: "delete",
     target: { resource: "configMaps", name: digest.meta.name, uid: digest.meta.uid },
     propagation: "Background",
