@@ -58,7 +58,7 @@ Deno.test("checkContainerfile() says in which line", () => {
   assert.equal(checkContainerfile("FROM a\n\nRUN x \\\n  y\nFETCH z\n")?.line, 5);
 });
 
-function containerfile(given: RawRendered = {}, userText?: string): string {
+function containerfile(given: RawRendered, userText?: string): string {
   return renderContainerfile({ rendered: renderedOf(given), pool: "worker", userText });
 }
 
