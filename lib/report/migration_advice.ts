@@ -1,0 +1,35 @@
+// What a cluster whose payload has become one for several architectures should know of its workloads: those that run on one
+// architecture alone go on as before, and cannot go to nodes of another.
+import { singleArchitectureWorkloads } from "./support.ts";
+import type { WorkloadSupport } from "./types.ts";
+
+/** Most names in a sentence: it stands in a condition. */
+const NAMES_SHOWN = 5;
+
+/** One sentence an architecture, by its name; none when every workload that could be inspected runs on several. */
+export function adviseAfterMigration(workloads: readonly WorkloadSupport[]): readonly string[] {
+  const single = singleArchitectureWorkloads(workloads);
+  const architectures = [...new Set(single.map(({ architecture }) => architecture))].toSorted();
+  const known = architectures.map((architecture) => {
+    const names = single.filter((one) => one.architecture === architecture).map(({ workload }) => nameOf(workload));
+    return `${count(names.length, "runs", "run")} on ${architecture} only: ${shorten(names)}.`;
+  });
+  const unknown = workloads.filter(({ isKnown }) => !isKnown).map(nameOf);
+  if (unknown.length === 0) return known;
+  return [...known, `${count(unknown.length, "has", "have")} images that could not be inspected: ${shorten(unknown)}.`];
+}
+
+function nameOf({ kind, namespace, name }: WorkloadSupport): string {
+  return `${kind} ${namespace}/${name}`;
+}
+
+function count(number: number, one: string, several: string): string {
+  return number === 1 ? `1 workload ${one}` : `${number} workloads ${several}`;
+}
+
+function shorten(names: readonly string[]): string {
+  const sorted = names.toSorted();
+  const rest = sorted.length - NAMES_SHOWN;
+  const shown = sorted.slice(0, NAMES_SHOWN).join(", ");
+  return rest > 0 ? `${shown} and ${rest} more` : shown;
+}

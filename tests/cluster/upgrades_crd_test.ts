@@ -1,0 +1,145 @@
+// The CRD of UpgradeConfig on a real API server: what its rules refuse, each with what to change, and that a status is stored
+// as it was rendered.
+import assert from "node:assert/strict";
+import { parse } from "yaml";
+import { parseStatus, renderStatus } from "../../lib/upgrades/parse/status.ts";
+import type { History, UpgradeStatus } from "../../lib/upgrades/types/plan.ts";
+import { expectStatus, read } from "./support/cluster_access.ts";
+import { bareControlPlane, type SharedControlPlane } from "./support/shared_control_plane.ts";
+import { waitUntil } from "./support/wait.ts";
+
+const DEFINITION = new URL("../../manifests/components/upgrades/crd.yaml", import.meta.url);
+const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?fieldValidation=Strict";
+const PLANS = "/apis/upgrade.managed.openshift.io/v1alpha1/namespaces/default/upgradeconfigs";
+
+type Json = Readonly<Record<string, unknown>>;
+
+async function startWithDefinition(): Promise<SharedControlPlane> {
+  const cluster = await bareControlPlane();
+  const definition: unknown = parse(await Deno.readTextFile(DEFINITION));
+  expectStatus("create the definition", await cluster.request("POST", DEFINITIONS, definition), [201]);
+  await waitUntil("the plans to be served", async () => (await cluster.request("GET", PLANS)).status === 200);
+  return cluster;
+}
+
+/** Spec members in place of, or beside, those of a plan that is right. */
+function plan(overrides: Json = {}, name = "managed-upgrade-config"): Json {
+  const spec = {
+    desired: { version: "4.17.2", channel: "stable-4.17" },
+    upgradeAt: "2026-03-01T20:00:00Z",
+    type: "OSD",
+  };
+  return {
+    ...{ apiVersion: "upgrade.managed.openshift.io/v1alpha1", kind: "UpgradeConfig", metadata: { name } },
+    spec: { ...spec, PDBForceDrainTimeout: 60, ...overrides },
+  };
+}
+
+const MULTI = { version: "4.17.2", architecture: "Multi" };
+const IMAGE = `quay.io/a/b@sha256:${"0".repeat(64)}`;
+const ROWS: readonly (readonly [string, Json, RegExp | "accepted"])[] = [
+  ["a plan of the Managed Upgrade Operator", { capacityReservation: true }, "accepted"],
+  ["an image instead of a version", { desired: { image: IMAGE } }, "accepted"],
+  ["every field that is new", {
+    ...{ desired: MULTI, suspend: true, drain: { mode: "DeleteAndStripFinalizers" } },
+    capacity: { enabled: true, pools: ["gpu-*"], timeoutMinutes: 5, onTimeout: "Fail" },
+    smoke: { machineSetTemplate: "arm", timeoutMinutes: 15 },
+  }, "accepted"],
+  ["a time with an offset", { upgradeAt: "2026-03-01T20:00:00.5+01:00" }, "accepted"],
+  ["N-001 architecture and image", { desired: { ...MULTI, image: IMAGE } }, /cannot set both Architecture and Image/],
+  [
+    "N-002 architecture without version",
+    { desired: { architecture: "Multi" } },
+    /Version must be set if Architecture is set/,
+  ],
+  [
+    "neither version nor image",
+    { desired: { channel: "stable-4.17" } },
+    /set desired\.version and desired\.channel, or desired\.image/,
+  ],
+  ["another architecture", { desired: { version: "4.17.2", architecture: "arm64" } }, /Unsupported value: "arm64"/],
+  ["a version that is none", { desired: { version: "latest" } }, /must be a semantic version, such as 4\.17\.3/],
+  ["M-393 (different: it is refused before it could be measured) a start that is no time", {
+    upgradeAt: "2025-02-25 15:00",
+  }, /must be a time of RFC 3339/],
+  ["a negative drain time", { PDBForceDrainTimeout: -1 }, /should be greater than or equal to 0/],
+  ["another type", { type: "ROSA" }, /Unsupported value: "ROSA"/],
+  [
+    "a smoke test without a migration",
+    { smoke: { machineSetTemplate: "arm" } },
+    /set desired\.architecture to Multi, or remove smoke/,
+  ],
+  [
+    "capacity that contradicts itself",
+    { capacityReservation: true, capacity: { enabled: false } },
+    /capacity\.enabled and capacityReservation contradict each other/,
+  ],
+  ["another mode of drains", { drain: { mode: "Force" } }, /Unsupported value: "Force"/],
+];
+
+const FULL: History = {
+  ...{
+    version: "4.17.2",
+    architecture: "Multi",
+    precedingVersion: "4.17.2",
+    phase: "Upgrading",
+    profile: "multiarch-migration",
+  },
+  ...{ startMs: 1_000, completeMs: 2_000, workerStartMs: 3_000, workerCompleteMs: 4_000, other: {} },
+  conditions: [{
+    ...{ type: "ControlPlaneUpgraded", status: "False", reason: "r", message: "m" },
+    ...{ lastProbeMs: 1_000, lastTransitionMs: 2_000, startMs: 3_000, completeMs: 4_000 },
+  }],
+  notifications: [{ state: "StateStarted", sentMs: 1_000 }],
+  baseline: { image: "i", operatorImages: { etcd: "e" }, osImageUrls: { worker: "o" } },
+};
+const STATUS: UpgradeStatus = {
+  history: [FULL],
+  conditions: [{
+    ...{ type: "MultiArchCapable", status: "True", reason: "Migrated", message: "m" },
+    ...{ lastTransitionMs: 1_000, observedGeneration: 1 },
+  }],
+};
+
+Deno.test("the CRD of UpgradeConfig on a real API server", async (t) => {
+  await using cluster = await startWithDefinition();
+  for (const [name, overrides, expected] of ROWS) {
+    await t.step(`${name}: ${expected === "accepted" ? expected : "refused"}`, async () => {
+      const answer = await cluster.request("POST", `${PLANS}?dryRun=All&fieldValidation=Strict`, plan(overrides));
+      if (expected === "accepted") return expectStatus(name, answer, [201]);
+      assert.equal(answer.status, 422);
+      assert.match(String(read(answer.body, "message")), expected);
+    });
+  }
+  await t.step("a status is stored as it was rendered: nothing of it is pruned", async () => {
+    expectStatus("create a plan", await cluster.request("POST", PLANS, plan()), [201]);
+    const status = renderStatus(STATUS);
+    const path = `${PLANS}/managed-upgrade-config`;
+    const patch = { contentType: "application/merge-patch+json" };
+    expectStatus("write the status", await cluster.request("PATCH", `${path}/status`, { status }, patch), [200]);
+    const stored = read((await cluster.request("GET", path)).body, "status");
+    assert.deepEqual(stored, status);
+    assert.deepEqual(parseStatus(stored), STATUS);
+  });
+  await t.step("kubectl shows version, phase and the step that was started last", async () => {
+    const { code, stdout, stderr } = await cluster.kubectl([
+      "get",
+      "upgrade",
+      "managed-upgrade-config",
+      "-n",
+      "default",
+    ]);
+    assert.equal(code, 0, stderr);
+    const [head = "", row = ""] = stdout.trim().split("\n");
+    assert.deepEqual(head.split(/\s+/), ["NAME", "DESIRED_VERSION", "PHASE", "STAGE", "STATUS", "REASON", "MESSAGE"]);
+    assert.deepEqual(row.split(/\s+/), [
+      "managed-upgrade-config",
+      "4.17.2",
+      "Upgrading",
+      "ControlPlaneUpgraded",
+      "False",
+      "r",
+      "m",
+    ]);
+  });
+});
