@@ -17,7 +17,7 @@ const CHANNEL_MS = 5_000;
 
 /** Silences alerts for as long as the control plane may take. An upgrade that has begun does not make the time longer. */
 export const OPEN_CONTROL_PLANE_WINDOW: Step = skipWhen(
-  (observed) => hasCommenced(observed) && isStepDone(observed.history, OPEN),
+  (observed) => hasCommenced(observed) && (isStepDone(observed.history, OPEN) || isPast(observed)),
   {
     id: OPEN,
     reads: () => ["silences"],
@@ -30,6 +30,11 @@ export const OPEN_CONTROL_PLANE_WINDOW: Step = skipWhen(
       }),
   },
 );
+
+/** Of an upgrade that something else has begun, the control plane may have arrived before anything was done here. */
+function isPast({ plan, clusterVersion }: Observed): boolean {
+  return isCompleted(plan.spec.desired, clusterVersion);
+}
 
 /** Asks the ClusterVersion for the target. From here on there is no way back. */
 export const COMMENCE: Step = untilCommenced({
