@@ -158,11 +158,11 @@ function answer(deps: GatePodDeps, { request, reviewBytes }: SizedRequest): Answ
   }
   const isWorthwhile = verdict.kind === "gate" || verdict.kind === "place" && known?.isAging === true;
   if (images.length > 0 && isWorthwhile && !request.dryRun) deps.prefetch(pod, images);
-  tell(deps, { pod, verdict, dryRun: request.dryRun });
+  report(deps, { pod, verdict, dryRun: request.dryRun });
   return { outcome: isRepeat(verdict) ? "passed" : OUTCOME[verdict.kind], patch };
 }
 
-function tell(
+function report(
   { board, clock, log }: GatePodDeps,
   { pod, verdict, dryRun }: { readonly pod: PodView; readonly verdict: GateVerdict; readonly dryRun: boolean },
 ): void {

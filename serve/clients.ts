@@ -60,7 +60,7 @@ export interface Clients {
   readonly imageService: ImageService;
   /** What pods are placed by. */
   readonly images: PodImages;
-  /** What is remembered of images, as pods are placed by it. */
+  /** What is known of images without asking, as pods are placed by it. */
   readonly known: KnownImages;
   /** What the registries say of images, whatever became of their programs. */
   readonly claimedImages: PodImages;

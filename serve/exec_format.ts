@@ -1,4 +1,4 @@
-// What the flags of exec format errors switch on: what the leader does about them, and whether placement heeds them.
+// What the flags of exec format errors switch on: what the leader does about them, and whether placement takes them into account.
 import type { ExecFormatSettings } from "../controllers/enoexec/deps.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Config } from "../lib/config/parse.ts";

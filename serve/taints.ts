@@ -45,9 +45,9 @@ export function openTaints(
 ): TaintParts | undefined {
   const rule = ownTaintRule(config);
   if (rule === undefined) return undefined;
-  const told = { events, metrics, clock, log: log.with({ controller: "taints" }) };
+  const reporting = { events, metrics, clock, log: log.with({ controller: "taints" }) };
   const controller = openController({
-    ...told,
+    ...reporting,
     api: leaderApi,
     rule,
     pace: openPace(clock),
@@ -60,7 +60,7 @@ export function openTaints(
   const lifter = openTaintLifter({ api, key: rule.key, pace: openPace(clock) });
   const lease = { namespace: config.namespace, name: LEASE_NAME };
   const [view, afterMs] = [() => election.view(), config.taintsFailOpenAfter];
-  const silence = { ...told, api: replicaApi, lifter, lease, view, afterMs };
+  const silence = { ...reporting, api: replicaApi, lifter, lease, view, afterMs };
   const leaving = openTaintLifter({ api, key: rule.key, pace: AT_ONCE, parallel: LEAVING_PARALLEL });
   const lift = async (signal: AbortSignal): Promise<number> => (await leaving.lift({ signal })).left.length;
   return {

@@ -52,10 +52,10 @@ export function openAudit(deps: AuditDeps): Controller {
   const { clock, log, audited, queueMetrics } = deps;
   const first = Promise.withResolvers<void>();
   const due = new DuePods((key) => controller.enqueue(key));
-  const notice = (key: string, pod: PodView): void => {
+  const enqueue = (key: string, pod: PodView): void => {
     if (deps.settingsOf(pod.namespace).audit) due.add(`pod ${key}`, pod);
   };
-  const pending = openPending(deps, notice);
+  const pending = openPending(deps, enqueue);
   const controller = openController({
     name: "audit",
     watches: [{ run: (signal) => runAfter(first.promise, pending, signal) }],
@@ -66,7 +66,7 @@ export function openAudit(deps: AuditDeps): Controller {
     reconcile: async (key, signal) => {
       if (key.startsWith(NAMESPACE_KEY)) {
         const namespace = key.slice(NAMESPACE_KEY.length);
-        for await (const [podKey, pod] of youngPods(deps, namespace, signal)) notice(podKey, pod);
+        for await (const [podKey, pod] of youngPods(deps, namespace, signal)) enqueue(podKey, pod);
         return DONE;
       }
       const pod = due.get(key);
@@ -119,14 +119,14 @@ class DuePods {
 /** The pending pods of audited namespaces. */
 function openPending(
   { api, clock, log, settingsOf }: AuditDeps,
-  notice: (key: string, pod: PodView) => void,
+  enqueue: (key: string, pod: PodView) => void,
 ): Reflector<PodView> {
   return openReflector<PodView>({
     api,
     resource: Resource.pods,
     fieldSelector: "status.phase=Pending",
     parse: (object) => settingsOf(object.metadata.namespace ?? "").audit ? parsePod(object) : undefined,
-    onChange: ({ kind, key, value }) => kind === "apply" ? notice(key, value) : undefined,
+    onChange: ({ kind, key, value }) => kind === "apply" ? enqueue(key, value) : undefined,
     clock,
     log,
     name: "audited pods",

@@ -15,7 +15,7 @@ import type { InstallationState } from "../../lib/operand/lifecycle.ts";
 import type { OperatorDeps } from "./deps.ts";
 import type { Memory } from "./memory.ts";
 
-/** How the installation stands. That it is being deleted is remembered: whoever comes back is another installation. */
+/** How the installation stands. That it is being deleted is kept: one that is created later is another installation. */
 export async function readInstallation(
   { api, settings }: OperatorDeps,
   memory: Memory,

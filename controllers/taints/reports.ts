@@ -1,4 +1,4 @@
-// How the progress is told: an event for each phase that lasts, the condition of the cluster config, one log line, and one
+// How the progress is reported: an event for each phase that lasts, the condition of the cluster config, one log line, and one
 // event for each node that is left alone because kubelet and label disagree.
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { apiVersionOf, Resource } from "../../lib/k8s/types.ts";
@@ -20,9 +20,9 @@ export interface Seen {
   readonly progress: TaintProgress;
 }
 
-/** Tells of the progress. */
+/** Reports the progress. */
 export interface TaintReports {
-  /** A term of leading begins: what was told in an earlier one may no longer stand. */
+  /** A term of leading begins: what was reported in an earlier one may no longer hold. */
   begin(): void;
   /** Throws only when the signal aborts. */
   report(seen: Seen, signal: AbortSignal): Promise<void>;

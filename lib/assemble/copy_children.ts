@@ -121,7 +121,7 @@ class ChildrenCopies {
           if (outcome !== "copied") move(blob.size);
           return outcome;
         } catch (error) {
-          // The first failure is the one to tell; the others only end for it.
+          // The first failure is the one to report; the others were aborted because of it.
           if (!signal.aborted) ended.abort(error);
           throw error;
         }

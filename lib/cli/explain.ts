@@ -50,7 +50,7 @@ export async function runExplain(
     return ExitCode.no;
   }
   const config = await readClusterConfig(api, options.signal);
-  const story = explainPod(pod, {
+  const explanation = explainPod(pod, {
     ageMs: ageOf(pod, parts),
     schedulerSays: schedulerSays(object),
     failing: failingContainer(object),
@@ -58,7 +58,7 @@ export async function runExplain(
     gatingStopped: config.kind === "read" ? gatingStopped(config.object) : undefined,
     execFormatErrors: await readExecFormatErrors(parts, pod, options.signal),
   });
-  terminal.out(renderExplanation(pod, story, { output: options.output, color: terminal.color }));
+  terminal.out(renderExplanation(pod, explanation, { output: options.output, color: terminal.color }));
   return ExitCode.done;
 }
 
@@ -128,11 +128,11 @@ async function readParticipation(
 /** The explanation in the wanted form. Pure. */
 function renderExplanation(
   pod: PodView,
-  story: PodExplanation,
+  explanation: PodExplanation,
   { output, color }: { readonly output: "table" | "json" | "yaml"; readonly color: boolean },
 ): string {
-  if (output === "table") return renderStory(pod, story, color);
-  const { state, standing, why, next, record = null } = story;
+  if (output === "table") return renderText(pod, explanation, color);
+  const { state, standing, why, next, record = null } = explanation;
   const { namespace, name, nodeName: node } = pod;
   const document = { namespace, pod: name, state, node, explanation: [standing, ...why], next, record };
   return output === "json" ? `${JSON.stringify(document, null, 2)}\n` : stringify(document);
@@ -149,7 +149,7 @@ const COLOR: Readonly<Record<PodState, Color>> = {
 
 const TROUBLED: readonly string[] = ["nowhere", "fallback", "release"];
 
-function renderStory(pod: PodView, { state, standing, why, next, record }: PodExplanation, isColored: boolean): string {
+function renderText(pod: PodView, { state, standing, why, next, record }: PodExplanation, isColored: boolean): string {
   const color = TROUBLED.includes(record?.decision ?? "") ? "red" : COLOR[state];
   const sections = [
     renderSection("State", [isColored ? paint(standing, color) : standing]),

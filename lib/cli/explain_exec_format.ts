@@ -1,4 +1,4 @@
-// What `archway explain` says of programs of another architecture in a pod: the messages of its events, and what is remembered
+// What `archway explain` says of programs of another architecture in a pod: the messages of its events, and what is recorded
 // of its images. Read only where the pod has the label.
 import type { Clock } from "../clock.ts";
 import { failedArchitectures, type FailedImage } from "../enoexec/failed_image.ts";

@@ -1,4 +1,4 @@
-// The images that a cluster remembers as lacking an architecture which they claim, for commands of a person.
+// The images that a cluster has recorded as lacking an architecture which they claim, for commands of a person.
 import { type FailedImage, isFresh, parseFailedImage } from "../enoexec/failed_image.ts";
 import type { ReadApi } from "../k8s/api.ts";
 import { ApiError } from "../k8s/errors.ts";

@@ -87,7 +87,7 @@ async function inspect({ images: [image = ""], output }: Words, deps: Deps): Pro
   return result.entries.every(({ findings }) => findings.length === 0) ? ExitCode.done : ExitCode.no;
 }
 
-/** Whoever runs it again only for what may pass needs to tell the two apart. */
+/** Scripts that try again only what may pass need to distinguish the two. */
 function exitCodeOf(problems: readonly { readonly kind: "permanent" | "transient" }[]): number {
   return problems.some(({ kind }) => kind === "transient") ? ExitCode.failed : ExitCode.no;
 }

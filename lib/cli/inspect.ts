@@ -27,7 +27,7 @@ export interface InspectDeps {
   readonly userAgent: string;
   /** Ends the command. */
   readonly signal: AbortSignal;
-  /** What a cluster remembers of images; empty where none was asked. */
+  /** Images that a cluster has recorded as failing; empty where none was asked. */
   readonly failed?: readonly FailedImage[] | undefined;
 }
 

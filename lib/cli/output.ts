@@ -26,7 +26,7 @@ export function renderColumns(rows: readonly (readonly string[])[]): string {
 
 /** A logger for commands: prints warnings and errors to the terminal, one line each, and nothing else. */
 export function terminalLogger(terminal: Terminal, fields: LogFields = {}): Logger {
-  const tell = (message: string, more: LogFields = {}): void => {
+  const report = (message: string, more: LogFields = {}): void => {
     const { reason, message: state, ...where } = { ...fields, ...more };
     const places = Object.entries(where).map(([name, value]) => `${name} ${String(value)}`).join(", ");
     const place = places === "" ? "" : ` (${places})`;
@@ -37,8 +37,8 @@ export function terminalLogger(terminal: Terminal, fields: LogFields = {}): Logg
   return {
     debug: () => {},
     info: () => {},
-    warn: tell,
-    error: tell,
+    warn: report,
+    error: report,
     with: (more) => terminalLogger(terminal, { ...fields, ...more }),
   };
 }

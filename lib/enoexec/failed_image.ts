@@ -1,10 +1,10 @@
-// Images that claim an architecture which their program does not have: remembered as ENoExecEvents in Archway's namespace,
+// Images that claim an architecture which their program does not have: recorded as ENoExecEvents in Archway's namespace,
 // which no tenant can write, so that every replica has them and a restart loses none. A record decays, and there are not more
 // than some hundreds of them.
 import { apiVersionOf, type KubeObject, Resource } from "../k8s/types.ts";
 import { EnoexecAnnotation, EnoexecLabel } from "../names.ts";
 
-/** What is remembered. */
+/** One record. */
 export interface FailedImage {
   /** `sha256:…`, of what the image's name stands for. */
   readonly digest: string;

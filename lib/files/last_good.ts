@@ -43,13 +43,13 @@ export class LastGood<T> {
 
   /** The parsed value of a path, or its last good value. */
   settle(path: string, parsed: Parsed<T>, problems: ProblemList): FileValue<T> {
-    const tell = (fault: Fault): void => problems.add({ file: path, ...fault });
+    const report = (fault: Fault): void => problems.add({ file: path, ...fault });
     if (parsed.kind === "parsed") {
-      parsed.warnings.forEach(tell);
+      parsed.warnings.forEach(report);
       this.#values.set(path, parsed.value);
       return { kind: "value", value: parsed.value };
     }
-    tell(parsed.fault);
+    report(parsed.fault);
     const last = this.#values.get(path);
     return last === undefined
       ? { kind: "unparsable", problem: { file: path, ...parsed.fault } }

@@ -37,7 +37,7 @@ const NONE: readonly NamespaceConfig[] = [];
 /** Opens the view. Nothing is asked of the API server before `run`. */
 export function openConfigs(parts: ConfigsDeps): Configs {
   const listeners: ((namespace: string | undefined) => void)[] = [];
-  const tell = (namespace: string | undefined): void => listeners.forEach((listener) => listener(namespace));
+  const notify = (namespace: string | undefined): void => listeners.forEach((listener) => listener(namespace));
   const parse = accept(parts, parseClusterConfig);
   const clusterConfigs = openReflector<SeenConfig>({
     ...parts,
@@ -47,11 +47,11 @@ export function openConfigs(parts: ConfigsDeps): Configs {
       return config === undefined ? undefined : { config, told: toldOf(object, config) };
     },
     onChange: (change) => {
-      if (change.kind === "delete" || change.previous?.told !== change.value.told) tell(undefined);
+      if (change.kind === "delete" || change.previous?.told !== change.value.told) notify(undefined);
     },
     name: "cluster configs",
   });
-  const namespaceConfigs = openNamespaceConfigs(parts, tell);
+  const namespaceConfigs = openNamespaceConfigs(parts, notify);
   const cluster = (): ClusterConfig | undefined => clusterConfigs.get(CLUSTER_CONFIG_NAME)?.config;
   return {
     run: async (signal) => {
@@ -92,7 +92,7 @@ interface NamespaceConfigs extends Pick<Configs, "run" | "hasSynced"> {
 }
 
 /** The PodPlacementConfigs, by their namespace. */
-function openNamespaceConfigs(parts: ConfigsDeps, tell: (namespace: string) => void): NamespaceConfigs {
+function openNamespaceConfigs(parts: ConfigsDeps, notify: (namespace: string) => void): NamespaceConfigs {
   const byNamespace = new Map<string, readonly NamespaceConfig[]>();
   const reflector = openReflector<NamespaceConfig>({
     ...parts,
@@ -103,7 +103,7 @@ function openNamespaceConfigs(parts: ConfigsDeps, tell: (namespace: string) => v
       const now = kind === "apply" ? [...others, value] : others;
       if (now.length === 0) byNamespace.delete(value.namespace);
       else byNamespace.set(value.namespace, now);
-      tell(value.namespace);
+      notify(value.namespace);
     },
     name: "namespace configs",
   });

@@ -54,7 +54,7 @@ export class ObjectCache<T> {
     if (value === undefined) return key;
     const previous = this.#entries.get(key);
     this.#entries.set(key, { value, uid, resourceVersion });
-    this.#tell({ kind: "apply", key, value, ...(previous === undefined ? {} : { previous: previous.value }) });
+    this.#notify({ kind: "apply", key, value, ...(previous === undefined ? {} : { previous: previous.value }) });
     return key;
   }
 
@@ -72,7 +72,7 @@ export class ObjectCache<T> {
     const entry = this.#entries.get(key);
     if (entry === undefined) return;
     this.#entries.delete(key);
-    this.#tell({ kind: "delete", key, value: entry.value });
+    this.#notify({ kind: "delete", key, value: entry.value });
   }
 
   /** A parser that fails on one object must not stop the rest: the object counts as of no interest. */
@@ -85,7 +85,7 @@ export class ObjectCache<T> {
     }
   }
 
-  #tell(change: Change<T>): void {
+  #notify(change: Change<T>): void {
     try {
       this.#options.onChange(change);
     } catch (error) {

@@ -16,7 +16,7 @@ import type { InspectionContext } from "./inspection_context.ts";
 import type { RequestLimiter } from "./limits/request_limiter.ts";
 import type { Endpoint } from "./pull_plan.ts";
 
-/** What clients are made with. What they learn of hosts and repositories is shared by all that are made with the same. */
+/** What clients are made with. What they find out about hosts and repositories is shared by all that are made with the same. */
 export interface RepositoryClientDeps {
   /** Sends exchanges. */
   readonly transport: Transport;

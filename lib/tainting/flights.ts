@@ -1,8 +1,8 @@
 // Writes under way. A few at a time hide how long each takes, so that their pace depends on the pace alone.
 
-/** Starts writes, and knows those that have not ended. */
+/** Starts writes, and keeps those that have not ended. */
 export interface Flights {
-  /** Starts one as soon as there is room. What it throws is lost: it reports by itself. */
+  /** Starts one as soon as fewer than the maximum run. What it throws is lost: it reports by itself. */
   launch(write: () => Promise<void>): Promise<void>;
   /** Resolves when none is under way. */
   land(): Promise<void>;

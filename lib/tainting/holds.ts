@@ -20,7 +20,7 @@ export interface Holds {
   note(key: string, outcome: WriteOutcome, version?: string): void;
   /** Why the last write of an object failed, by key. */
   readonly refusals: ReadonlyMap<string, string>;
-  /** Objects that are remembered. */
+  /** Objects that are held, and refusals that are kept. */
   readonly size: number;
 }
 

@@ -56,7 +56,7 @@ export function openTaintWatches(deps: TaintWatchesDeps): TaintWatches {
   const all = [nodes, daemonSets, pods];
   return {
     run: async (signal) => {
-      // Without the nodes it cannot be told which pods lack their toleration: all would be kept.
+      // Which pods lack their toleration depends on the nodes: without them all would be kept.
       const following = [nodes, daemonSets].map((watch) => watch.run(signal));
       await nodes.synced(signal).catch(() => undefined);
       await Promise.all([...following, ...signal.aborted ? [] : [pods.run(signal)]]);
@@ -69,7 +69,7 @@ export function openTaintWatches(deps: TaintWatchesDeps): TaintWatches {
   };
 }
 
-/** A pod that lacks a toleration, or of which that cannot be told yet. */
+/** A pod that lacks a toleration, or of which that is not known yet. */
 function parseLacking(
   object: KubeObject,
   { nodes, rule }: { readonly nodes: Reflector<JudgedNode>; readonly rule: TaintRule },

@@ -6,7 +6,7 @@ const BLOCK = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /**
  * Whether a certificate of the chain, which begins with the serving one, is in the bundle or was issued by one that is.
- * undefined when that cannot be told: a text that is no certificate, or a signature that cannot be checked here.
+ * undefined when that is not known: a text that is no certificate, or a signature that cannot be checked here.
  */
 export function isIssuedBy(chainPem: string, bundlePem: string): boolean | undefined {
   try {

@@ -1,4 +1,4 @@
-// HTTP proxies as the usual variables name them, for connections that `fetch` does not make: it heeds them by itself.
+// HTTP proxies as the usual variables name them, for connections that `fetch` does not make: it applies them by itself.
 // The rules are those of golang.org/x/net/http/httpproxy, which the kubelet uses.
 import ipaddr from "ipaddr.js";
 

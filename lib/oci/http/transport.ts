@@ -47,10 +47,10 @@ export interface TransportDeps {
   readonly resolve: Resolve;
   /** The `User-Agent` header. */
   readonly userAgent: string;
-  /** As the environment has them; `fetch` heeds them by itself, what else connects or resolves here goes by these. */
+  /** As the environment has them; `fetch` applies them by itself, everything else here that connects or resolves names uses these. */
   readonly proxies: ProxySettings;
   /**
-   * Who reads what failed. `tenants` (default): at undeclared hosts nothing is told that would show them a network which
+   * Who reads what failed. `tenants` (default): messages about undeclared hosts contain nothing that would show them a network which
    * they cannot reach. `caller`: the person who runs the command, from whose own machine it is sent.
    */
   readonly audience?: "tenants" | "caller" | undefined;
@@ -157,7 +157,7 @@ class PooledTransport implements Transport {
     } catch (error) {
       const fault = this.#mayDescribe(checked) ? classify(hop, error) : concealed(hop, error);
       const failure = error instanceof InspectionError ? error : fault;
-      // A closed port at a private address is not to be told by time from a silent one either.
+      // The time until the answer must not distinguish a closed port at a private address from a silent one either.
       if (failure.failure.reason === "Unreachable" && this.#isHidden(checked)) await aborted(within);
       trace({ status: "failed", note: failure.failure.reason });
       throw failure;

@@ -3,7 +3,7 @@ import { isObject, listAt, objectAt, textAt } from "../../json.ts";
 import { parseSparseObject } from "../../json_density.ts";
 import type { BlobDescriptor } from "./verified_stream.ts";
 
-/** The blobs, or why they cannot be told. */
+/** The blobs, or why they cannot be listed. */
 export type ManifestBlobs =
   | {
     readonly kind: "blobs";

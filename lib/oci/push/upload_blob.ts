@@ -113,7 +113,7 @@ async function sendStream(
   return await finish({ blob, upload: target.next(upload, answer), options }, undefined);
 }
 
-/** The same bytes; the guard learns that they move. */
+/** The same bytes; each chunk counts as progress for the guard. */
 function watched(
   stream: ReadableStream<Uint8Array<ArrayBuffer>>,
   guard: IdleGuard,
@@ -154,6 +154,6 @@ async function cancel(target: TargetRepository, upload: UploadSession): Promise<
   try {
     await target.sendToUpload(upload, { message: { method: "DELETE" }, signal: AbortSignal.timeout(CANCEL_MS) });
   } catch {
-    // The failure that led here is the one to tell.
+    // The failure that led here is the one to report.
   }
 }

@@ -22,7 +22,7 @@ export interface ExplainContext {
   readonly participation: Participation;
   /** The condition GatingStopped of the cluster config, while it holds: its reason and message. */
   readonly gatingStopped?: string | undefined;
-  /** Programs of another architecture in the pod: the messages of its events, and what is remembered of its images. */
+  /** Programs of another architecture in the pod: the messages of its events, and what is recorded of its images. */
   readonly execFormatErrors?: readonly string[] | undefined;
 }
 

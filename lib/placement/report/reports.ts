@@ -19,7 +19,7 @@ import type { PodView } from "../types.ts";
 /** The longest message the events API takes. */
 const MESSAGE_MAX = 1024;
 
-/** Of a failure's own words, so that what to do about it has room behind them. */
+/** The longest text of a failure itself, so that what to do about it still fits behind it. */
 const FAILURE_MAX = 384;
 
 const RECREATE = "Recreate the pod to have it placed by its images.";
