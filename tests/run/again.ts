@@ -1,17 +1,17 @@
 // Which test files of a part are run once more, and what counts then. Pure.
 //
-// Tests of a control plane or of nodes hold the product to limits of time while etcd, API server, kubelets and other tests share
-// the machine's cores. A file that fails there runs once more with nothing beside it, and that run counts: a fault of the code
+// Tests of files, servers, control planes and nodes hold the product to limits of time while etcd, API server, kubelets and other
+// tests share the machine's cores. A file that fails there runs once more with nothing beside it, and that run counts: a fault of the code
 // fails again, a want of processor time does not. The run names every such file.
 import type { RanTest } from "../conformance/junit.ts";
 import type { Part } from "./parts.ts";
 
 /** More files than this are no want of processor time. */
-const MOST_FILES = 4;
+const MOST_FILES = 10;
 
-/** The files of failed tests; none where tests share nothing with servers, or where too much failed. */
+/** The files of failed tests; none of pure decisions, or where too much failed. */
 export function filesToRunAgain(part: Pick<Part, "name">, tests: readonly RanTest[]): readonly string[] {
-  if (part.name === "pure" || part.name === "unit") return [];
+  if (part.name === "pure") return [];
   const files = [...new Set(tests.filter(({ outcome }) => outcome === "failed").map(({ file }) => file))];
   return files.length > MOST_FILES ? [] : files;
 }
