@@ -44,7 +44,7 @@ function killedAt(nth: number, api: KubeApi, onKilled: () => void): KubeApi {
   };
 }
 
-Deno.test("upgrades: a leader that is killed at every one of its writes is followed by another that goes on (N-015)", async () => {
+Deno.test("N-015 N-031 upgrades: a leader that is killed at every one of its writes is followed by another that goes on", async () => {
   await using bed = await openUpgradeBed();
   await bed.createPlan({ capacityReservation: true });
   let kills = 0;
@@ -64,7 +64,7 @@ Deno.test("upgrades: a leader that is killed at every one of its writes is follo
   await assertDoneOnce(bed);
 });
 
-Deno.test("upgrades: the API server and what lies outside go away in the middle; the upgrade goes on (N-017)", async () => {
+Deno.test("N-017 upgrades: the API server and what lies outside go away in the middle; the upgrade goes on", async () => {
   await using bed = await openUpgradeBed({ stepMs: 150 });
   bed.start();
   await bed.createPlan({ capacityReservation: true });
@@ -92,7 +92,7 @@ Deno.test("upgrades: a plan that is deleted before it began leaves nothing, and 
   await waitUntil("the silences to end", () => bed.outside.silences.length === 0, { deadlineMs: 60_000 });
 });
 
-Deno.test("upgrades: a plan whose time has passed by a jump of the clock fails without touching the ClusterVersion (N-018)", async () => {
+Deno.test("N-018 upgrades: a plan whose time has passed by a jump of the clock fails without touching the ClusterVersion", async () => {
   await using bed = await openUpgradeBed();
   const upgradeAt = new Date(Date.now() + 3 * 60 * 60_000).toISOString().replace(/\.\d{3}Z$/, "Z");
   bed.start();
@@ -106,7 +106,7 @@ Deno.test("upgrades: a plan whose time has passed by a jump of the clock fails w
   assert.equal(read(body, "spec", "desiredUpdate"), undefined);
 });
 
-Deno.test("upgrades: a status that another writes at the same time is decided about anew (N-016)", async () => {
+Deno.test("N-016 upgrades: a status that another writes at the same time is decided about anew", async () => {
   await using bed = await openUpgradeBed();
   bed.start((api) => ({
     ...api,

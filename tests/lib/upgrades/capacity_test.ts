@@ -37,13 +37,13 @@ function created(plan: ReservePlan): readonly string[] {
 const TWIN = { temporary: true, pool: "" } as const;
 const RUNNING = machine("m-1", { set: "a-upgrade", node: "n-1" });
 
-Deno.test("canScale() holds when a MachineSet of the workers is there (M-270)", () => {
+Deno.test("M-270 canScale() holds when a MachineSet of the workers is there", () => {
   assert.equal(canScale(facts([])), false);
   assert.equal(canScale(facts([machineSet("infra", { pool: "infra" })])), false);
   assert.equal(canScale(facts([machineSet("a")])), true);
 });
 
-Deno.test("planReserve() names what cannot be cloned: no workers and no pattern (M-273), no workers and a pattern without match (M-283, M-285)", () => {
+Deno.test("M-273 M-283 M-285 planReserve() names what cannot be cloned: no workers and no pattern, no workers and a pattern without match", () => {
   assert.equal(kindOf(reserve(facts([]))), "impossible");
   const plan = reserve(facts([machineSet("infra", { pool: "infra" })]), "gpu-*");
   assert.equal(
@@ -55,7 +55,7 @@ Deno.test("planReserve() names what cannot be cloned: no workers and no pattern 
   );
 });
 
-Deno.test("planReserve() clones each source once, with one replica (M-274, M-282, M-284, M-288, M-289)", () => {
+Deno.test("M-274 M-282 M-284 M-288 M-289 planReserve() clones each source once, with one replica", () => {
   const workers = [machineSet("b", { replicas: 4 }), machineSet("a")];
   const gpu = machineSet("g", { pool: "gpu-1" });
   assert.deepEqual(created(reserve(facts(workers))), ["a-upgrade", "b-upgrade"]);
@@ -75,7 +75,7 @@ Deno.test("planReserve() clones each source once, with one replica (M-274, M-282
   assert.deepEqual(created(half), ["b-upgrade"], "after a failure it goes on where it was");
 });
 
-Deno.test("planReserve() leaves out temporary MachineSets as sources (M-296)", () => {
+Deno.test("M-296 planReserve() leaves out temporary MachineSets as sources", () => {
   const labelled = machineSet("a-upgrade", { temporary: true, pool: "worker" });
   assert.deepEqual(created(reserve(facts([machineSet("a"), labelled]))), []);
 });
@@ -90,27 +90,27 @@ const SOURCE = machineSet("a");
 
 const READINESS: readonly Ready[] = [
   {
-    name: "replicas differ from ready ones (M-276)",
+    name: "M-276 replicas differ from ready ones",
     facts: facts([SOURCE, machineSet("a-upgrade", { ...TWIN, ready: 0 })], [RUNNING], ["n-1"]),
     wants: "waiting",
   },
   {
-    name: "node not ready, older than the time allowed (M-277)",
+    name: "M-277 node not ready, older than the time allowed",
     facts: facts([SOURCE, machineSet("a-upgrade", { ...TWIN, ageMinutes: 31 })], [RUNNING]),
     wants: "timedOut",
   },
   {
-    name: "node not ready, young (M-278)",
+    name: "M-278 node not ready, young",
     facts: facts([SOURCE, machineSet("a-upgrade", { ...TWIN, ageMinutes: 29 })], [RUNNING]),
     wants: "waiting",
   },
   {
-    name: "all ready (M-279)",
+    name: "M-279 all ready",
     facts: facts([SOURCE, machineSet("a-upgrade", { ...TWIN, ageMinutes: 90 })], [RUNNING], ["n-1"]),
     wants: "ready",
   },
   {
-    name: "no machine in time (M-280)",
+    name: "M-280 no machine in time",
     facts: facts([SOURCE, machineSet("a-upgrade", { ...TWIN, ageMinutes: 31, replicas: 0 })]),
     wants: "timedOut",
   },
@@ -122,10 +122,10 @@ const READINESS: readonly Ready[] = [
 ];
 
 for (const { name, facts, wants } of READINESS) {
-  Deno.test(`planReserve() waits, gives up or is done: ${name}`, () => assert.equal(kindOf(reserve(facts)), wants));
+  Deno.test(`${name}: planReserve() waits, gives up or is done`, () => assert.equal(kindOf(reserve(facts)), wants));
 }
 
-Deno.test("cloneForCapacity() copies the template and names the clone in every label and selector (M-274, M-295)", () => {
+Deno.test("M-274 M-295 cloneForCapacity() copies the template and names the clone in every label and selector", () => {
   const source = machineSet("a", { replicas: 5 });
   const clone = cloneForCapacity(source);
   const own = { "machine.openshift.io/cluster-api-machineset": "a-upgrade", "upgrade.managed.openshift.io": "true" };
@@ -149,7 +149,7 @@ Deno.test("cloneForCapacity() copies the template and names the clone in every l
   });
 });
 
-Deno.test("planRelease() deletes every clone, waits for machines, and names the nodes whose drains may need help (M-291, M-292, M-293)", () => {
+Deno.test("M-291 M-292 M-293 planRelease() deletes every clone, waits for machines, and names the nodes whose drains may need help", () => {
   const clones = [machineSet("a-upgrade", TWIN), machineSet("b-upgrade", TWIN)];
   const sets = [{ name: "a-upgrade", uid: "uid-a-upgrade" }, { name: "b-upgrade", uid: "uid-b-upgrade" }];
   assert.deepEqual(planRelease(facts([machineSet("a"), ...clones], [RUNNING])), { kind: "delete", sets });
@@ -163,7 +163,7 @@ Deno.test("planRelease() deletes every clone, waits for machines, and names the 
   assert.deepEqual(planRelease(facts([machineSet("a")])), { kind: "done" });
 });
 
-Deno.test("smokeStateOf() follows the machine of the other architecture to its ready node (N-014)", () => {
+Deno.test("N-014 smokeStateOf() follows the machine of the other architecture to its ready node", () => {
   const template = machineSet("arm", { pool: "arm" });
   const clone = cloneForSmoke(template);
   assert.equal(clone.metadata.name, "arm-smoke");

@@ -65,18 +65,18 @@ const AFTER_ALL = node("n", { cordonedMinutes: 69 });
 const AFTER_TIMEOUT = node("n", { cordonedMinutes: 46 });
 const EARLY = node("n", { cordonedMinutes: 44 });
 
-Deno.test("adviseDrain() leaves control plane nodes (M-300) and uncordoned nodes (M-306) alone, and others not (M-301)", () => {
+Deno.test("M-300 M-306 M-301 adviseDrain() leaves control plane nodes and uncordoned nodes alone, and others not", () => {
   const labels = { "node-role.kubernetes.io/master": "" };
   assert.equal(advise(node("n", { cordonedMinutes: 99, labels }), {}).kind, "none");
   assert.equal(advise(node("n"), {}).kind, "none");
   assert.equal(advise(EARLY, {}).kind, "draining");
 });
 
-Deno.test("adviseDrain() says so when the time of the cordon is unknown (M-312)", () => {
+Deno.test("M-312 adviseDrain() says so when the time of the cordon is unknown", () => {
   assert.deepEqual(advise(node("n", { cordonedMinutes: "unknown" }), {}), { kind: "unknownStart", node: "n" });
 });
 
-Deno.test("adviseDrain() does what is due and nothing else (M-310, M-311, M-322, M-324, M-325)", () => {
+Deno.test("M-310 M-311 M-322 M-324 M-325 adviseDrain() does what is due and nothing else", () => {
   const pods = [
     pod("plain"),
     pod("stripped", { finalizers: ["a/b"] }),
@@ -98,7 +98,7 @@ Deno.test("adviseDrain() does what is due and nothing else (M-310, M-311, M-322,
   assert.equal(done(advise(AFTER_ALL, { pods, budgets })), all);
 });
 
-Deno.test("adviseDrain() has the shorter time first, also where budgets are given less than others (N-023)", () => {
+Deno.test("N-023 adviseDrain() has the shorter time first, also where budgets are given less than others", () => {
   const pods = [pod("plain"), pod("protected", { labels: { app: "db" } })];
   const budgets = [budget("db", { matchLabels: { app: "db" } })];
   const policy = { protectedTimeoutMs: minutes(5) };
@@ -106,7 +106,7 @@ Deno.test("adviseDrain() has the shorter time first, also where budgets are give
   assert.equal(done(advise(node("n", { cordonedMinutes: 14 }), { pods, budgets, policy })), "PDB-DELETE protected");
 });
 
-Deno.test("adviseDrain() touches pods of this node that come back nowhere else: no DaemonSets, no static pods (M-318, M-327)", () => {
+Deno.test("M-318 M-327 adviseDrain() touches pods of this node that come back nowhere else: no DaemonSets, no static pods", () => {
   const pods = [
     pod("here"),
     pod("elsewhere", { node: "other" }),
@@ -123,21 +123,21 @@ interface BudgetRow {
 }
 
 const BUDGETS: readonly BudgetRow[] = [
-  { name: "no selector (M-319)", budget: budget("b", undefined), isProtected: false },
-  { name: "labels match (M-320)", budget: budget("b", { matchLabels: { app: "db" } }), isProtected: true },
-  { name: "labels do not match (M-320)", budget: budget("b", { matchLabels: { app: "web" } }), isProtected: false },
+  { name: "M-319 no selector", budget: budget("b", undefined), isProtected: false },
+  { name: "M-320 labels match", budget: budget("b", { matchLabels: { app: "db" } }), isProtected: true },
+  { name: "M-320 labels do not match", budget: budget("b", { matchLabels: { app: "web" } }), isProtected: false },
   {
     name: "one of two labels matches",
     budget: budget("b", { matchLabels: { app: "db", tier: "gold" } }),
     isProtected: false,
   },
   {
-    name: "equal labels in another namespace (N-020)",
+    name: "N-020 equal labels in another namespace",
     budget: budget("b", { matchLabels: { app: "db" } }, "other"),
     isProtected: false,
   },
   {
-    name: "only matchExpressions (N-021)",
+    name: "N-021 only matchExpressions",
     budget: budget("b", { matchExpressions: [{ key: "app", operator: "In", values: ["db", "cache"] }] }),
     isProtected: true,
   },
@@ -153,7 +153,7 @@ const BUDGETS: readonly BudgetRow[] = [
 ];
 
 for (const { name, budget, isProtected } of BUDGETS) {
-  Deno.test(`a budget protects a pod by namespace and its whole selector: ${name}`, () => {
+  Deno.test(`${name}: a budget protects a pod by namespace and its whole selector`, () => {
     const pods = [pod("p", { labels: { app: "db" } })];
     const early = done(advise(AFTER_TIMEOUT, { pods, budgets: [budget] }));
     assert.equal(early, isProtected ? "" : "DELETE p");
@@ -161,7 +161,7 @@ for (const { name, budget, isProtected } of BUDGETS) {
   });
 }
 
-Deno.test("adviseDrain() leaves pods of ignored namespaces alone, by patterns that are searched for (M-321, M-326)", () => {
+Deno.test("M-321 M-326 adviseDrain() leaves pods of ignored namespaces alone, by patterns that are searched for", () => {
   const pods = [pod("a"), pod("b", { namespace: "my-db-1" }), pod("c", { namespace: "kept" })];
   const after = (...patterns: readonly RegExp[]): string =>
     done(advise(AFTER_ALL, { pods, policy: { ignoredNamespaces: patterns } }));
@@ -171,7 +171,7 @@ Deno.test("adviseDrain() leaves pods of ignored namespaces alone, by patterns th
   assert.equal(after(/db-\d/, /^kept$/), "DELETE a");
 });
 
-Deno.test("drain.mode: Observe changes nothing and says what it withholds (N-022), Delete strips nothing", () => {
+Deno.test("N-022 drain.mode: Observe changes nothing and says what it withholds, Delete strips nothing", () => {
   const pods = [pod("a", { finalizers: ["a/b"] })];
   const observed = advise(AFTER_ALL, { pods, policy: { mode: "Observe" } });
   assert.equal(done(observed), "");
@@ -181,7 +181,7 @@ Deno.test("drain.mode: Observe changes nothing and says what it withholds (N-022
   assert.equal(done(deleted, "withheld"), "DEFAULT-FINALIZER a");
 });
 
-Deno.test("a drain fails under Observe once its time is over (M-304, M-305, M-314), unless the node is being deleted (M-307)", () => {
+Deno.test("M-304 M-305 M-314 M-307 a drain fails under Observe once its time is over, unless the node is being deleted", () => {
   const failed = (drained: NodeView): boolean => {
     const advice = advise(drained, { pods: [pod("a")], policy: { mode: "Observe" } });
     return advice.kind === "draining" && advice.hasFailed;
@@ -208,7 +208,7 @@ function failedBy(
   return hasDrainFailed(strategies, { pods, elapsedMs: minutes(elapsed), policy });
 }
 
-Deno.test("a drain has failed when the last strategy has had its time (M-315, M-316), not while one is still to come (M-317)", () => {
+Deno.test("M-315 M-316 M-317 a drain has failed when the last strategy has had its time, not while one is still to come", () => {
   assert.equal(failedBy([], { timeout: 45, elapsed: 44 }), false, "M-314");
   assert.equal(failedBy([], { timeout: 45, elapsed: 46 }), true, "M-314");
   assert.equal(failedBy([60, 30], { timeout: 45, elapsed: 69 }), true);
@@ -218,7 +218,7 @@ Deno.test("a drain has failed when the last strategy has had its time (M-315, M-
   assert.equal(failedBy([60], { timeout: 45, elapsed: 50 }), true, "a strategy without pods is not waited for");
 });
 
-Deno.test("no strategies, no actions (M-309); a strategy has targets while pods are left (M-323)", () => {
+Deno.test("M-309 M-323 no strategies, no actions; a strategy has targets while pods are left", () => {
   const judged = judgePods([parseDrainPod(pod("a"))], { node: "n", budgets: [], ignoredNamespaces: [] });
   assert.deepEqual(actionsOf([], { pods: judged, elapsedMs: minutes(999) }), []);
   const [first] = allStrategies(POLICY);

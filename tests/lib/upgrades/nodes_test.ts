@@ -13,7 +13,7 @@ function pool(name: string, more: Partial<MachineConfigPool> = {}): MachineConfi
   };
 }
 
-Deno.test("isPoolUpdating() holds while a machine of the pool is not updated (M-341, M-342)", () => {
+Deno.test("M-341 M-342 isPoolUpdating() holds while a machine of the pool is not updated", () => {
   assert.equal(isPoolUpdating(pool("worker")), false);
   assert.equal(isPoolUpdating(pool("worker", { updatedMachineCount: 2 })), true);
   assert.equal(
@@ -24,7 +24,7 @@ Deno.test("isPoolUpdating() holds while a machine of the pool is not updated (M-
   assert.equal(isPoolUpdating(pool("empty", { machineCount: 0, updatedMachineCount: 0, isUpdated: false })), false);
 });
 
-Deno.test("summarizePools() waits for every pool (N-024) but paused ones, which it names (N-012)", () => {
+Deno.test("N-024 N-012 summarizePools() waits for every pool but paused ones, which it names", () => {
   const pools = [
     pool("worker", { updatedMachineCount: 1, isUpdated: false }),
     pool("master"),
@@ -44,7 +44,7 @@ Deno.test("summarizePools() waits for every pool (N-024) but paused ones, which 
   assert.equal(summarizePools(pools.slice(1, 2).concat(pools.slice(3))).isDone, true);
 });
 
-Deno.test("parseNode() tells cordons and their time (M-343), by the right taint of several (M-344)", () => {
+Deno.test("M-343 M-344 parseNode() tells cordons and their time, by the right taint of several", () => {
   assert.deepEqual(node("a").cordon, { kind: "none" });
   assert.deepEqual(node("a", { cordonedMinutes: "unknown" }).cordon, { kind: "unknownTime" });
   const others = [
@@ -55,7 +55,7 @@ Deno.test("parseNode() tells cordons and their time (M-343), by the right taint 
   assert.deepEqual(node("a", { cordonedMinutes: 7, taints: others }).cordon, since);
 });
 
-Deno.test("parseNode() finds each pressure by its taint, and none in others (M-345, M-346)", () => {
+Deno.test("M-345 M-346 parseNode() finds each pressure by its taint, and none in others", () => {
   const tainted = (...keys: readonly string[]): readonly string[] =>
     node("a", { taints: keys.map((key) => ({ key, effect: "NoSchedule" })) }).pressures;
   assert.deepEqual(tainted(), []);

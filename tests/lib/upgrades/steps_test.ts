@@ -22,6 +22,7 @@ import {
 } from "../../../lib/upgrades/steps/workers.ts";
 import { UPGRADERS } from "../../../lib/upgrades/steps/upgraders.ts";
 import type { Silence } from "../../../lib/upgrades/types/cluster.ts";
+import type { Effect } from "../../../lib/upgrades/types/effects.ts";
 import type { History } from "../../../lib/upgrades/types/plan.ts";
 import type { Step, StepResult } from "../../../lib/upgrades/types/steps.ts";
 import {
@@ -182,7 +183,10 @@ const ROWS: readonly (readonly [string, Step, Seen, RegExp])[] = [
     { ...RESERVED, world: { capacity: seen({ kind: "waiting", message: "1 of 2 ready" }) } },
     /^wait \(1 of 2 ready\)$/,
   ],
-  ["capacity that cannot be read", RESERVE_CAPACITY, { ...RESERVED, world: { capacity: unseen() } }, /^fail/],
+  ["M-271 M-272 M-281 M-286 capacity that cannot be read", RESERVE_CAPACITY, {
+    ...RESERVED,
+    world: { capacity: unseen() },
+  }, /^fail/],
   ["M-188 the window of the control plane opens", OPEN_CONTROL_PLANE_WINDOW, {}, /^done: createSilence$/],
   [
     "M-188 the window of the control plane closes",
@@ -261,7 +265,7 @@ const ROWS: readonly (readonly [string, Step, Seen, RegExp])[] = [
     /^done: endSilence$/,
   ],
   ["M-193 it fails when silences cannot be read", CLOSE_WORKER_WINDOW, { world: { silences: unseen() } }, /^fail/],
-  ["M-203 workers, the pools cannot be read", AWAIT_WORKERS, { world: { pools: unseen() } }, /^fail/],
+  ["M-203 M-340 workers, the pools cannot be read", AWAIT_WORKERS, { world: { pools: unseen() } }, /^fail/],
   [
     "M-204 workers, silences cannot be read",
     AWAIT_WORKERS,
@@ -307,7 +311,7 @@ const ROWS: readonly (readonly [string, Step, Seen, RegExp])[] = [
   ],
   ["nothing is left of capacity", RELEASE_CAPACITY, RESERVED, /^done: clear node_drain_timeout$/],
   [
-    "a node of temporary capacity that is not drained",
+    "M-294 a node of temporary capacity that is not drained",
     RELEASE_CAPACITY,
     { ...RESERVED, world: { capacityLeft: seen({ kind: "drainTimedOut", node: "n1", message: "n1 is late" }) } },
     /^fail: node_drain_timeout=1 releaseCapacity \(n1 is late\)$/,
@@ -389,6 +393,19 @@ Deno.test("M-166 that there is no capacity may fail to be told: it is not record
   assert.ok(wordsOf(run.effects).includes("patchClusterVersion"));
   const states = run.saved.at(-1)?.history[0]?.notifications.map(({ state }) => state);
   assert.equal(states?.includes("StateScaleSkipped"), false);
+});
+
+Deno.test("M-275 M-290 clones that cannot be made or removed fail the step with why", () => {
+  const plan = makePlan({ capacity: CAPACITY }, { history: [makeHistory()] });
+  const missing = makeWorld({ capacity: seen({ kind: "missing", machineSets: ["worker"] }) });
+  const left = makeWorld({ capacityLeft: seen({ kind: "present", message: "1 machine" }) });
+  const failing = ({ kind }: Effect): string | undefined => /Capacity$/.test(kind) ? "quota" : undefined;
+  const making = reconcileOnce({ plan }, { world: missing, failing });
+  const removing = reconcileOnce({ plan, clusterVersion: upgradedCluster() }, { world: left, failing });
+  for (const { end, saved } of [making, removing]) {
+    assert.equal(end.kind === "failed" ? end.message : "", "quota");
+    assert.equal(saved.at(-1)?.history[0]?.conditions[0]?.message, "quota");
+  }
 });
 
 Deno.test("the window of the workers is as long as their drains may take, and is read again before it is judged", () => {
