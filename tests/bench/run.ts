@@ -1,14 +1,16 @@
 // `deno task bench`: micro benches, and the pod route with doubles for the rest of the service, beside a Hono echo; then beside
-// hostile clients and beyond its capacity. No target is held against it: B1 is measured on the whole service by
+// hostile clients and beyond its capacity; then image indexes beside skopeo. No target is held against it: B1 is measured on the whole service by
 // `deno task bench:cluster`. Prints tables and keeps results/route.json. `--short` only proves that it runs.
 import { renderTable } from "../../lib/cli/output.ts";
 import { FILES } from "./figures.ts";
+import { benchIndexes } from "./image_index.ts";
 import { type LoadResult, sendLoad } from "./load.ts";
 import { readMachineFacts } from "./machine.ts";
 import { runMicro } from "./micro.ts";
 import { benchHostile, benchOverload } from "./overload.ts";
 import { mergeResults } from "./results_file.ts";
 import { sampleReview } from "./sample.ts";
+import { renderRows } from "./table.ts";
 import { type BenchServer, startServer, WEBHOOK_PATH } from "./start_server.ts";
 
 const short = Deno.args.includes("--short");
@@ -92,7 +94,10 @@ print(
   ),
 );
 
-const entry = { machine: await readMachineFacts(), loads: listLoads(), micro };
+const indexes = await benchIndexes({ copiedMib: short ? 16 : 1_024 });
+if (indexes.length > 0) print(renderRows(indexes));
+
+const entry = { machine: await readMachineFacts(), loads: listLoads(), micro, indexes };
 if (!short) await mergeResults(FILES.route, { route: entry });
 
 function listLoads(): readonly (LoadResult & { readonly name: string })[] {

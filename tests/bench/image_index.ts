@@ -1,0 +1,158 @@
+// How fast an index is assembled of images that are in the registry already, and how fast images are copied from one registry to
+// another, beside skopeo, on the same machine.
+import { fileURLToPath } from "node:url";
+import { archwayIndex } from "../cluster/support/indexing.ts";
+import { flagsFor } from "../cluster/support/inspecting.ts";
+import { toBlob } from "../cluster/support/image_documents.ts";
+import { missingForRegistry, type RealRegistry, startRegistry } from "../cluster/support/registry.ts";
+import { skopeo } from "../cluster/support/skopeo.ts";
+import { pause } from "../cluster/support/wait.ts";
+import { findOnPath } from "../support/go_build.ts";
+import type { Row } from "./table.ts";
+
+const MAIN = fileURLToPath(new URL("../../main.ts", import.meta.url));
+const ARCHITECTURES = ["amd64", "arm64", "ppc64le", "s390x"];
+const MIB = 1024 * 1024;
+const ROUNDS = 5;
+const LAYERS = 4;
+
+/** How much is copied. */
+export interface IndexBenchOptions {
+  readonly copiedMib: number;
+}
+
+/** Measures both; no rows where the machine lacks a registry, and none about copies where it lacks skopeo. */
+export async function benchIndexes({ copiedMib }: IndexBenchOptions): Promise<readonly Row[]> {
+  if (await missingForRegistry() !== undefined) return [];
+  await using source = await startRegistry();
+  await using target = await startRegistry();
+  const assembling = await benchAssembling(source);
+  if (await findOnPath("skopeo") === undefined) return assembling;
+  return [...assembling, ...await benchCopying({ source, target, copiedMib })];
+}
+
+async function benchAssembling(registry: RealRegistry): Promise<readonly Row[]> {
+  for (const architecture of ARCHITECTURES) await registry.push("team/app", architecture, { single: { architecture } });
+  const images = ARCHITECTURES.map((architecture) => `${registry.host}/team/app:${architecture}`);
+  const seconds: number[] = [];
+  let requests = 0;
+  for (let round = 0; round <= ROUNDS; round++) {
+    const to = `${registry.host}/team/app:round-${round}`;
+    const startedMs = performance.now();
+    const { code, stdout, stderr } = await archwayIndex([
+      ...["assemble", "-o", "json", "--to", to, ...flagsFor(registry)],
+      ...images,
+    ]);
+    if (code !== 0) throw new Error(`Cannot assemble: ${stderr}`);
+    // The first round warms up.
+    if (round > 0) seconds.push((performance.now() - startedMs) / 1_000);
+    requests = JSON.parse(stdout).requests;
+  }
+  const target = (limit: number): Row["target"] => ({ kind: "atMost", limit });
+  return [
+    { measure: "assemble an index of 4 images, requests", archway: requests, target: target(12) },
+    { measure: "assemble an index of 4 images, s", archway: median(seconds), target: target(0.2) },
+  ];
+}
+
+interface Copying {
+  readonly source: RealRegistry;
+  readonly target: RealRegistry;
+  readonly copiedMib: number;
+}
+
+async function benchCopying({ source, target, copiedMib }: Copying): Promise<readonly Row[]> {
+  await pushLarge(source, copiedMib);
+  const from = `${source.host}/large/app:v1`;
+  const flags = [source, target].flatMap(flagsFor);
+  const idle = await run(["index", "inspect", ...flags, from]);
+  const theirs = await timed(() =>
+    skopeo([
+      ...["copy", "--src-tls-verify=false", "--dest-tls-verify=false"],
+      ...[`docker://${from}`, `docker://${target.host}/by/skopeo:v1`],
+    ])
+  );
+  const ours = await run(["index", "assemble", ...flags, "--to", `${target.host}/by/archway:v1`, from]);
+  return [
+    {
+      measure: `copy ${copiedMib} MiB between registries, MiB/s`,
+      archway: copiedMib / ours.seconds,
+      baseline: { name: "skopeo copy", value: copiedMib / theirs },
+      target: { kind: "atLeastTimesBaseline", factor: 0.7 },
+    },
+    {
+      measure: `copy ${copiedMib} MiB, peak memory above that of reading the image, MiB`,
+      archway: (ours.peakBytes - idle.peakBytes) / MIB,
+      target: { kind: "atMost", limit: 64 },
+    },
+  ];
+}
+
+/** An image of a few layers that no compression makes smaller. */
+async function pushLarge(registry: RealRegistry, mib: number): Promise<void> {
+  const type = "application/vnd.oci.image";
+  const text = (value: unknown): Uint8Array<ArrayBuffer> => new TextEncoder().encode(JSON.stringify(value));
+  const config = await toBlob(text({ os: "linux", architecture: "amd64", rootfs: { type: "layers", diff_ids: [] } }));
+  const layers = [];
+  for (let layer = 0; layer < LAYERS; layer++) layers.push(await toBlob(randomBytes(mib * MIB / LAYERS)));
+  const described = (mediaType: string, { digest, bytes }: typeof config): unknown => (
+    { mediaType, digest, size: bytes.length }
+  );
+  const mediaType = `${type}.manifest.v1+json`;
+  const manifest = await toBlob(text({
+    schemaVersion: 2,
+    mediaType,
+    config: described(`${type}.config.v1+json`, config),
+    layers: layers.map((layer) => described(`${type}.layer.v1.tar`, layer)),
+  }));
+  const documents = { blobs: [config, ...layers], children: [], top: { ...manifest, mediaType } };
+  await registry.pushDocuments("large/app", "v1", documents);
+}
+
+function randomBytes(size: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(size);
+  const most = 65_536;
+  for (let at = 0; at < size; at += most) crypto.getRandomValues(bytes.subarray(at, Math.min(size, at + most)));
+  return bytes;
+}
+
+/** Runs a command of Archway in a process of its own, and watches its memory. */
+async function run(args: readonly string[]): Promise<{ readonly seconds: number; readonly peakBytes: number }> {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", "--quiet", MAIN, ...args],
+    stdin: "null",
+    stdout: "null",
+    stderr: "piped",
+  }).spawn();
+  const ended = child.output();
+  let isOver = false;
+  let peakBytes = 0;
+  const watching = (async () => {
+    while (!isOver) {
+      peakBytes = Math.max(peakBytes, await peakOf(child.pid));
+      await pause(20);
+    }
+  })();
+  const seconds = await timed(async () => {
+    const { success, stderr } = await ended;
+    if (!success) throw new Error(new TextDecoder().decode(stderr));
+  }).finally(() => isOver = true);
+  await watching;
+  return { seconds, peakBytes };
+}
+
+/** What the kernel says was the most so far; 0 once the process is gone. */
+async function peakOf(pid: number): Promise<number> {
+  const status = await Deno.readTextFile(`/proc/${pid}/status`).catch(() => "");
+  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1_024;
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const startedMs = performance.now();
+  await work();
+  return (performance.now() - startedMs) / 1_000;
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? NaN;
+}
