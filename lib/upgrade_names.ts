@@ -18,6 +18,8 @@ export const Upgrades = {
 /** The webhook that checks plans. */
 export const PlanWebhook = {
   configuration: "archway-upgrades",
+  /** In the namespace of the service. */
+  service: "archway-upgrades-webhook",
   path: "/validate-upgrade-managed-openshift-io-v1alpha1-upgradeconfig",
 } as const;
 

@@ -29,8 +29,9 @@ const RETRY_MS = 5_000;
 
 /** Opens it. Rejects when the certificate's files are wrong, or the API server refuses its Secret. */
 export async function openPlanWebhook(deps: ServeDeps, parts: CapabilityParts): Promise<OpenPlanWebhook> {
-  const { clock, config, log } = deps;
+  const { clock, log } = deps;
   const { readApi, replicaApi, stop } = parts;
+  const config = { ...deps.config, webhookService: PlanWebhook.service };
   const certificate = await openServingCertificate({ config, api: replicaApi, clock, log }, stop);
   const app = planReview({ api: readApi, limit: openLoadLimit({ clock, log }), signal: stop });
   const listener = await openHttpsListener({
@@ -46,7 +47,7 @@ export async function openPlanWebhook(deps: ServeDeps, parts: CapabilityParts): 
   const run = async (signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) {
       wake = new AbortController();
-      const isWritten = await writeBundle(deps, { api: parts.leaderApi, certificate, signal });
+      const isWritten = await writeBundle({ config, log }, { api: parts.leaderApi, certificate, signal });
       await clock.sleep(isWritten ? LOOK_MS : RETRY_MS, AbortSignal.any([signal, wake.signal]));
     }
   };
@@ -55,7 +56,7 @@ export async function openPlanWebhook(deps: ServeDeps, parts: CapabilityParts): 
 
 /** Writes the CA where the configuration points at us. Whether it stands there now; a configuration that is absent is fine. */
 async function writeBundle(
-  { config, log }: ServeDeps,
+  { config, log }: Pick<ServeDeps, "config" | "log">,
   { api, certificate, signal }: {
     readonly api: KubeApi;
     readonly certificate: ServingCertificate;

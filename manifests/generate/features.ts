@@ -89,5 +89,7 @@ export const FEATURES: readonly Feature[] = [
     component: "components/exec-format-repair",
   },
   { condition: ".Values.imageBuilds", values: { imageBuilds: true }, component: "components/image-builds" },
+  { condition: ".Values.upgrades", values: { upgrades: true }, component: "components/upgrades" },
+  { condition: ".Values.upgradesDrain", values: { upgradesDrain: true }, component: "components/upgrades-drain" },
   { condition: ".Values.migration", values: { migration: true }, component: "components/migration" },
 ];

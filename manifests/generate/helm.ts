@@ -110,6 +110,10 @@ execFormatImage: registry.example.com/archway-daemon:0.1.0
 execFormatRepair: false
 # Build node images for every architecture of a pool (OpenShift); see docs/image-builds.md.
 imageBuilds: false
+# Upgrade the cluster, and migrate it to several architectures (OpenShift); see docs/upgrades.md.
+upgrades: false
+# With upgrades: rights to delete pods that keep a node from being drained, where a plan asks for it.
+upgradesDrain: false
 # Rights to free what the Multiarch Tuning Operator left behind; for taking over from it.
 migration: false
 # More flags of \`archway serve\`.
@@ -143,6 +147,8 @@ const VALUES_SCHEMA = {
     execFormatImage: { type: "string", minLength: 1 },
     execFormatRepair: SWITCH,
     imageBuilds: SWITCH,
+    upgrades: SWITCH,
+    upgradesDrain: SWITCH,
     migration: SWITCH,
     registryCa: SWITCH,
     registriesConf: SWITCH,

@@ -158,14 +158,18 @@ function openOutsideDouble(): OutsideDouble {
   const told: Notification[] = [];
   const double: OutsideDouble = {
     ...{ silences, created, told, fault: () => undefined },
-    readers: () => ({
+    readers: ({ base }) => ({
       silences: () => guarded(() => [...silences]),
       health: () => guarded(() => []),
       healthAfter: () => guarded(() => []),
       dependencies: () => guarded(() => []),
       graph: () => guarded(() => []),
-      payload: () =>
-        guarded(() => ({ image: imageOf(TO, "aa"), version: "", isIndex: true, architectures: ["amd64", "arm64"] })),
+      payload: () => {
+        const version = base?.plan.spec.desired.version ?? "";
+        return guarded(() => ({
+          ...{ image: imageOf(version, "aa"), version, isIndex: true, architectures: ["amd64", "arm64"] },
+        }));
+      },
       policy: () => guarded(() => ({ kind: "notConfigured" })),
       alertsDuring: () => guarded(() => []),
     }),
