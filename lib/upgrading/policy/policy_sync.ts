@@ -54,8 +54,9 @@ export class PolicySync {
     const asked = await source(signal);
     const result = await asked.fetch(signal);
     if (result.kind === "notConfigured") return { kind: "notConfigured" };
-    if (result.kind === "none" && asked.onNone === "keep") return { kind: "unchanged" };
-    const plan = planRefresh(current === undefined ? undefined : objectAt(current, "spec") ?? {}, result);
+    const spec = current === undefined ? undefined : objectAt(current, "spec") ?? {};
+    const isKept = result.kind === "none" && asked.onNone === "keep";
+    const plan: RefreshPlan = isKept ? { kind: "nothing" } : planRefresh(spec, result);
     await this.#carryOut(plan, { current, signal });
     onSynced(clock.nowMs());
     return { kind: plan.kind === "nothing" ? "unchanged" : "changed" };

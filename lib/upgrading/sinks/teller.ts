@@ -3,12 +3,13 @@
 import { LRUCache } from "lru-cache";
 import { errorText } from "../../log.ts";
 import type { Notification } from "../../upgrades/types/effects.ts";
+import type { UpgradeConfig } from "../../upgrades/types/plan.ts";
 import type { NotificationSink } from "./sink.ts";
 
 /** What telling takes. */
 export interface TellerDeps {
-  /** As configured now. */
-  readonly sinks: (signal: AbortSignal) => Promise<readonly NotificationSink[]>;
+  /** Those of a plan, as configured now. */
+  readonly sinks: (plan: UpgradeConfig, signal: AbortSignal) => Promise<readonly NotificationSink[]>;
   /** How it ended, for the metric. */
   readonly observe: (notification: Notification, result: "told" | "failed") => void;
 }
@@ -27,12 +28,12 @@ export class Teller {
   }
 
   /** Resolves when every sink has it. Rejects when some have not, with what each says. */
-  async tell(notification: Notification, signal: AbortSignal): Promise<void> {
+  async tell(notification: Notification, plan: UpgradeConfig, signal: AbortSignal): Promise<void> {
     const told = this.#told.get(notification.id) ?? new Set<string>();
     this.#told.set(notification.id, told);
     const failures: string[] = [];
     try {
-      const due = (await this.#deps.sinks(signal)).filter(({ name }) => !told.has(name));
+      const due = (await this.#deps.sinks(plan, signal)).filter(({ name }) => !told.has(name));
       await Promise.all(due.map(async (sink) => {
         try {
           await sink.send(notification, signal);

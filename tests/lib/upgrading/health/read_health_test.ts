@@ -1,9 +1,12 @@
 // Health checks on what is read: each failed read costs its own check alone.
 import assert from "node:assert/strict";
+import type { KubeApi } from "../../../../lib/k8s/api.ts";
 import { ApiError } from "../../../../lib/k8s/errors.ts";
 import { Resource } from "../../../../lib/k8s/types.ts";
 import { listenPlain } from "../../../../lib/playground/listen.ts";
+import { MachineName } from "../../../../lib/upgrade_names.ts";
 import type { HealthResult } from "../../../../lib/upgrades/types/health.ts";
+import { openClusterReader } from "../../../../lib/upgrading/cluster/cluster_reader.ts";
 import { checkDependencies } from "../../../../lib/upgrading/health/dependencies.ts";
 import { readDeploymentFindings } from "../../../../lib/upgrading/health/deployment_findings.ts";
 import { type HealthDeps, readHealth } from "../../../../lib/upgrading/health/read_health.ts";
@@ -11,21 +14,6 @@ import { MemoryCluster } from "../../../support/memory_kube_api.ts";
 import { FAULTS, hastyClock, LIMITS, openFaulty, SIGNAL } from "../support.ts";
 
 const IGNORED = { ignoredCriticals: [], ignoredNamespaces: [] };
-const BEFORE = { which: "before", ignored: IGNORED, reservesCapacity: true } as const;
-
-function healthy(cluster: MemoryCluster = new MemoryCluster()): HealthDeps {
-  return {
-    api: cluster.api,
-    alerts: { firingCriticals: () => Promise.resolve([]) },
-    readOperators: () => Promise.resolve([]),
-    canReserve: () => Promise.resolve(true),
-  };
-}
-
-function failing(results: readonly HealthResult[]): readonly string[] {
-  return results.filter(({ kind }) => kind === "failed").map(({ check }) => check);
-}
-
 const ALL = [
   "CriticalAlerts",
   "ClusterOperators",
@@ -33,16 +21,50 @@ const ALL = [
   "NodeUnschedulable",
   "NodeUnschedulableTaint",
   "PDB",
-];
+] as const;
+const BEFORE = { checks: ALL, ignored: IGNORED } as const;
+const MACHINE_SET = {
+  metadata: { namespace: MachineName.namespace, name: "w", labels: { [MachineName.poolLabel]: "worker" } },
+};
 
-Deno.test("M-245 readHealth() makes every check in its order, and clears every reason of a healthy cluster", async () => {
+function healthy(cluster: MemoryCluster = new MemoryCluster(), api: KubeApi = cluster.api): HealthDeps {
+  cluster.put(Resource.machineSets, MACHINE_SET);
+  return {
+    api,
+    alerts: { firingCriticals: () => Promise.resolve([]) },
+    reader: openClusterReader(api, SIGNAL),
+  };
+}
+
+/** A cluster that does not give one kind of objects. */
+function without(plural: string): HealthDeps {
+  const cluster = new MemoryCluster();
+  const api = cluster.client(({ plural: asked }) => {
+    if (asked === plural) throw new ApiError("away", { status: 500 });
+  });
+  return healthy(cluster, api);
+}
+
+function failing(results: readonly HealthResult[]): readonly string[] {
+  return results.filter(({ kind }) => kind === "failed").map(({ check }) => check);
+}
+
+Deno.test("M-245 readHealth() makes the checks that are wanted in their order, and clears every reason of a healthy cluster", async () => {
   const results = await readHealth(healthy(), BEFORE, SIGNAL);
   assert.deepEqual(results.map(({ check }) => check), ALL);
   assert.deepEqual(failing(results), []);
-  const without = await readHealth(healthy(), { ...BEFORE, reservesCapacity: false }, SIGNAL);
-  assert.deepEqual(without.map(({ check }) => check), ALL.filter((check) => check !== "CapacityReservation"));
-  const after = await readHealth(healthy(), { ...BEFORE, which: "after" }, SIGNAL);
-  assert.deepEqual(after.map(({ check }) => check), ALL.slice(0, 2));
+  const checks = ["ClusterOperators", "PDB"] as const;
+  const some = await readHealth(healthy(), { ...BEFORE, checks }, SIGNAL);
+  assert.deepEqual(some.map(({ check }) => check), checks);
+});
+
+Deno.test("readHealth() reads each kind of objects once", async () => {
+  const lists: string[] = [];
+  const cluster = new MemoryCluster();
+  const api = cluster.client(({ verb, plural }) => void lists.push(`${verb} ${plural}`));
+  await readHealth(healthy(cluster, api), BEFORE, SIGNAL);
+  const kinds = ["clusteroperators", "machinesets", "nodes", "poddisruptionbudgets"];
+  assert.deepEqual(lists.toSorted(), kinds.map((kind) => `list ${kind}`));
 });
 
 Deno.test("M-251 M-252 readHealth() sees nodes and budgets of the cluster", async () => {
@@ -62,21 +84,17 @@ Deno.test("M-251 M-252 readHealth() sees nodes and budgets of the cluster", asyn
 });
 
 Deno.test("M-222 M-223 M-226 M-228 M-233 M-250 readHealth() fails the checks alone whose reading fails", async () => {
-  const away = () => Promise.reject(new Error("away"));
-  const without = (plural: string) =>
-    new MemoryCluster().client(({ plural: asked }) => {
-      if (asked === plural) throw new ApiError("away", { status: 500 });
-    });
-  const table: readonly (readonly [Partial<HealthDeps>, readonly string[]])[] = [
-    [{ alerts: { firingCriticals: away } }, ["CriticalAlerts"]],
-    [{ readOperators: away }, ["ClusterOperators"]],
-    [{ canReserve: away }, ["CapacityReservation"]],
-    [{ api: without("nodes") }, ["NodeUnschedulable", "NodeUnschedulableTaint"]],
-    [{ api: without("poddisruptionbudgets") }, ["PDB"]],
-    [{ readFindings: () => Promise.resolve({ kind: "absent" }) }, ["PDB"]],
+  const noAlerts = { firingCriticals: () => Promise.reject(new Error("away")) };
+  const table: readonly (readonly [HealthDeps, readonly string[]])[] = [
+    [{ ...healthy(), alerts: noAlerts }, ["CriticalAlerts"]],
+    [without("clusteroperators"), ["ClusterOperators"]],
+    [without("machinesets"), ["CapacityReservation"]],
+    [without("nodes"), ["NodeUnschedulable", "NodeUnschedulableTaint"]],
+    [without("poddisruptionbudgets"), ["PDB"]],
+    [{ ...healthy(), readFindings: () => Promise.resolve({ kind: "absent" }) }, ["PDB"]],
   ];
-  for (const [change, expected] of table) {
-    const results = await readHealth({ ...healthy(), ...change }, BEFORE, SIGNAL);
+  for (const [deps, expected] of table) {
+    const results = await readHealth(deps, BEFORE, SIGNAL);
     assert.deepEqual(failing(results), expected);
     assert.equal(results.length, 6);
   }
@@ -84,17 +102,11 @@ Deno.test("M-222 M-223 M-226 M-228 M-233 M-250 readHealth() fails the checks alo
 
 Deno.test("readHealth() ends with the signal's reason", async () => {
   const stop = new AbortController();
-  const reading = readHealth(
-    {
-      ...healthy(),
-      readOperators: () => {
-        stop.abort(new Error("the replica ends"));
-        return Promise.reject(new Error("away"));
-      },
-    },
-    BEFORE,
-    stop.signal,
-  );
+  const firingCriticals = () => {
+    stop.abort(new Error("the replica ends"));
+    return Promise.reject(new Error("away"));
+  };
+  const reading = readHealth({ ...healthy(), alerts: { firingCriticals } }, BEFORE, stop.signal);
   await assert.rejects(reading, /the replica ends/);
 });
 

@@ -2,11 +2,14 @@
 import assert from "node:assert/strict";
 import { systemClock } from "../../../../lib/clock.ts";
 import { openRegistryAccess } from "../../../../lib/images/registry_access.ts";
+import { Resource } from "../../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { InspectionError } from "../../../../lib/oci/errors.ts";
+import { openClusterPayloads } from "../../../../lib/upgrading/releases/cluster_payloads.ts";
 import { openPayloadReader, type PayloadReader } from "../../../../lib/upgrading/releases/payload.ts";
 import { type Document, makeDocument, makeEntry, makeImage, makeIndex } from "../../../support/documents.ts";
 import { makeCredential } from "../../../support/inspectors.ts";
+import { MemoryCluster } from "../../../support/memory_kube_api.ts";
 import { type FakeRegistry, type Login, openFakeRegistry } from "../../../support/registry.ts";
 import { SIGNAL } from "../support.ts";
 
@@ -119,4 +122,21 @@ Deno.test("read() ends with the signal, and refuses bytes that are not those of 
   bed.registry.intercept = ({ path }) => path.includes("/manifests/") ? new Response("{}") : undefined;
   const soon = AbortSignal.timeout(300);
   await assert.rejects(bed.reader.read(image, { architecture: undefined, signal: soon }));
+});
+
+Deno.test("openClusterPayloads() reads a payload with the pull secret of the cluster, as it is at that time", async () => {
+  await using bed = await openBed({ kind: "basic", users: { puller: "s3cret" } });
+  const { host } = bed.registry;
+  const image = bed.put(imageOf(bed, "amd64"));
+  const cluster = new MemoryCluster();
+  const pullSecret = { namespace: "openshift-config", name: "pull-secret" };
+  const registries = { registry: [host], registryCa: [], insecureRegistry: [host] };
+  const common = { clock: systemClock, log: silentLogger, userAgent: "archway-test" };
+  using payloads = openClusterPayloads({ ...common, api: cluster.api, registries, pullSecret });
+  const read = () => payloads.read(image, { architecture: "amd64", signal: SIGNAL });
+  await assert.rejects(read(), InspectionError);
+  const auths = { auths: { [host]: { auth: btoa("puller:s3cret") } } };
+  const data = { ".dockerconfigjson": btoa(JSON.stringify(auths)) };
+  cluster.put(Resource.secrets, { metadata: pullSecret, type: "kubernetes.io/dockerconfigjson", data });
+  assert.equal((await read()).version, VERSION);
 });

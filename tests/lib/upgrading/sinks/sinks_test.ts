@@ -13,6 +13,7 @@ import type { NotificationSink } from "../../../../lib/upgrading/sinks/sink.ts";
 import { Teller } from "../../../../lib/upgrading/sinks/teller.ts";
 import { openWebhookSink } from "../../../../lib/upgrading/sinks/webhook_sink.ts";
 import { MemoryCluster } from "../../../support/memory_kube_api.ts";
+import { makePlan } from "../../upgrades/make_plan.ts";
 import { addPolicy, EXTERNAL_ID, openOcm, startOcm } from "../ocm_double.ts";
 import { openUpstream, SIGNAL } from "../support.ts";
 
@@ -28,6 +29,7 @@ function noticeOf(state: NotificationState, description = "Something happened.")
   return { id: `uid-1/4.16.3//${state}`, state, version: "4.16.3", upgradeAt: "2026-03-20T00:00:00Z", description };
 }
 
+const PLAN = makePlan();
 const STARTED = noticeOf("StateStarted");
 
 /** A sink that fails as often as it is told to. */
@@ -50,20 +52,20 @@ Deno.test("M-365 M-366 M-367 tell() tells every sink once, again only those that
   const results: string[] = [];
   const observe = (_: Notification, result: string): void => void results.push(result);
   const teller = new Teller({ sinks: () => Promise.resolve([good, bad]), observe });
-  await assert.rejects(teller.tell(STARTED, SIGNAL), /Cannot send notification StateStarted: bad: bad is away/);
-  await assert.rejects(teller.tell(STARTED, SIGNAL));
-  await teller.tell(STARTED, SIGNAL);
-  await teller.tell(STARTED, SIGNAL);
+  await assert.rejects(teller.tell(STARTED, PLAN, SIGNAL), /Cannot send notification StateStarted: bad: bad is away/);
+  await assert.rejects(teller.tell(STARTED, PLAN, SIGNAL));
+  await teller.tell(STARTED, PLAN, SIGNAL);
+  await teller.tell(STARTED, PLAN, SIGNAL);
   assert.deepEqual([good.sent.length, bad.sent.length], [1, 1]);
   assert.deepEqual(results, ["failed", "failed", "told", "told"]);
-  await teller.tell(noticeOf("StateCompleted"), SIGNAL);
+  await teller.tell(noticeOf("StateCompleted"), PLAN, SIGNAL);
   assert.equal(good.sent.length, 2);
 });
 
 Deno.test("tell() fails when the sinks themselves cannot be told apart", async () => {
   const observe = (): void => {};
   const teller = new Teller({ sinks: () => Promise.reject(new Error("no configuration")), observe });
-  await assert.rejects(teller.tell(STARTED, SIGNAL), /Cannot send notification StateStarted: no configuration/);
+  await assert.rejects(teller.tell(STARTED, PLAN, SIGNAL), /Cannot send notification StateStarted: no configuration/);
 });
 
 Deno.test("N-017 an event is made once for a notification, whichever replica sends it, and a refused one is an error", async () => {

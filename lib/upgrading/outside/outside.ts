@@ -1,0 +1,173 @@
+// Everything that upgrades need beside the API server, put together: Prometheus, Alertmanager, the cluster manager, the update
+// graph, registries, and whoever is told.
+import type { Clock } from "../../clock.ts";
+import type { KubeApi } from "../../k8s/api.ts";
+import { apiVersionOf, Resource } from "../../k8s/types.ts";
+import type { Logger } from "../../log.ts";
+import type { ProxySettings } from "../../oci/http/proxy.ts";
+import { Upgrades } from "../../upgrade_names.ts";
+import type { UpgradeMetrics } from "../../upgrade_metrics.ts";
+import type { Notification, SilenceSpec } from "../../upgrades/types/effects.ts";
+import type { UpgradeConfig } from "../../upgrades/types/plan.ts";
+import { fixedEndpoint } from "../http/fixed_endpoint.ts";
+import { type EndpointSource, Upstream, type UpstreamEndpoint, type UpstreamLimits } from "../http/upstream.ts";
+import { openMonitoringToken } from "../monitoring/access_token.ts";
+import { openAlertReader } from "../monitoring/alerts.ts";
+import { type MonitoringService, openMonitoringEndpoint } from "../monitoring/monitoring_endpoint.ts";
+import { openSilenceStore } from "../monitoring/silences.ts";
+import { openOcmPolicySource } from "../ocm/ocm_policy_source.ts";
+import { openLocalPolicySource } from "../policy/local_policy_source.ts";
+import { type PolicySource, PolicySync } from "../policy/policy_sync.ts";
+import { type ClusterPayloadsOptions, openClusterPayloads } from "../releases/cluster_payloads.ts";
+import { openUpdateGraph } from "../releases/update_graph.ts";
+import { type EventSubject, openEventSink } from "../sinks/event_sink.ts";
+import { openLogSink } from "../sinks/log_sink.ts";
+import { openOcmStateSink, openServiceLogSink } from "../sinks/ocm_sinks.ts";
+import type { NotificationSink } from "../sinks/sink.ts";
+import { Teller } from "../sinks/teller.ts";
+import { openWebhookSink } from "../sinks/webhook_sink.ts";
+import { ClusterManager } from "./cluster_manager.ts";
+import { type OutsideReaders, outsideReaders, type OutsideScope } from "./outside_readers.ts";
+import { openOutsideSettings, type OutsideSettings } from "./settings.ts";
+
+/** What it is opened with. */
+export interface OutsideOptions {
+  /** Writes fail once the Lease has run out. */
+  readonly api: KubeApi;
+  readonly registries: ClusterPayloadsOptions["registries"];
+  readonly pullSecret: ClusterPayloadsOptions["pullSecret"];
+  /** Where the plan and the settings are. */
+  readonly namespace: string;
+  /** How Prometheus and Alertmanager of OpenShift are reached, or where they are instead. */
+  readonly monitoring: "service" | "route" | Readonly<Record<MonitoringService, UpstreamEndpoint>>;
+  /** PEM bundles that are trusted beside the public roots by whatever is outside of the cluster. */
+  readonly caCerts: readonly string[];
+  readonly proxies: ProxySettings;
+  /** Where notifications are posted as well. */
+  readonly webhook?: UpstreamEndpoint | undefined;
+  readonly metrics: Pick<UpgradeMetrics, "set">;
+  readonly userAgent: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** What upgrades need. Dispose it to close the connections. */
+export interface Outside extends Disposable {
+  readonly readers: (scope: OutsideScope) => OutsideReaders;
+  readonly createSilence: (silence: SilenceSpec, signal: AbortSignal) => Promise<void>;
+  readonly endSilence: (id: string, signal: AbortSignal) => Promise<void>;
+  /** Tells every sink; one that has it is not told twice. Rejects when one could not be told. */
+  readonly tell: (notification: Notification, plan: UpgradeConfig, signal: AbortSignal) => Promise<void>;
+  /** Keeps the UpgradeConfig as the policy source wants it: to be run on the replica that leads. */
+  readonly policy: PolicySync;
+}
+
+/** A cluster keeps some thousands of silences for days; a query answers with a few names. */
+const SILENCES_LIMITS: UpstreamLimits = { timeoutMs: 30_000, maxBytes: 16 * 1024 * 1024 };
+const QUERY_LIMITS: UpstreamLimits = { timeoutMs: 30_000, maxBytes: 4 * 1024 * 1024 };
+const WEBHOOK_LIMITS: UpstreamLimits = { timeoutMs: 10_000, maxBytes: 64 * 1024, tries: 2 };
+
+/** Opens it; nothing is connected yet. */
+export function openOutside(options: OutsideOptions): Outside {
+  const { api, clock, userAgent, caCerts } = options;
+  using undo = new DisposableStack();
+  const sourceOf = monitoringSources(options);
+  const alertmanager = undo.use(upstreamOf(options, ["Alertmanager", sourceOf("alertmanager-main"), SILENCES_LIMITS]));
+  const prometheus = undo.use(upstreamOf(options, ["Prometheus", sourceOf("prometheus-k8s"), QUERY_LIMITS]));
+  const settings = openOutsideSettings(options);
+  const manager = undo.use(new ClusterManager({ ...options, clusterId: settings.clusterId }));
+  const policy = openPolicy(options, { settings, manager });
+  const tell = openTelling(options, { settings, manager, undo });
+  const silences = openSilenceStore({ upstream: alertmanager, clock });
+  const services = {
+    ...{ api, clock, userAgent, policy, silences },
+    alerts: openAlertReader({ upstream: prometheus, clock }),
+    graph: openUpdateGraph({ caCerts, userAgent, clock }),
+    payloads: undo.use(openClusterPayloads(options)),
+  };
+  const opened = undo.move();
+  return {
+    readers: (scope) => outsideReaders(services, scope),
+    createSilence: async (silence, signal) => void await silences.create(silence, signal),
+    endSilence: (id, signal) => silences.end(id, signal),
+    tell,
+    policy,
+    [Symbol.dispose]: () => opened.dispose(),
+  };
+}
+
+function upstreamOf(
+  { userAgent, clock }: OutsideOptions,
+  [server, source, limits]: readonly [string, EndpointSource, UpstreamLimits],
+): Upstream {
+  return new Upstream({ server, source, limits, userAgent, clock });
+}
+
+function monitoringSources({ monitoring, api, clock }: OutsideOptions): (service: MonitoringService) => EndpointSource {
+  if (typeof monitoring !== "string") return (service) => fixedEndpoint(monitoring[service]);
+  const token = openMonitoringToken({ api, clock });
+  return (service) => openMonitoringEndpoint({ service, by: monitoring, api, token, clock });
+}
+
+interface Parts {
+  readonly settings: OutsideSettings;
+  readonly manager: ClusterManager;
+}
+
+function openPolicy({ api, namespace, clock, log, metrics }: OutsideOptions, { settings, manager }: Parts): PolicySync {
+  const target = { type: Resource.upgradeConfigs, namespace, name: Upgrades.config };
+  let watchIntervalMinutes = 60;
+  const source = async (signal: AbortSignal): Promise<PolicySource> => {
+    const { configManager, upgradeType } = await settings.config(signal);
+    watchIntervalMinutes = configManager.watchIntervalMinutes;
+    if (configManager.source === "LOCAL") return openLocalPolicySource({ api, ...target });
+    const { source, ocmBaseUrl } = configManager;
+    if (source === "OCM" && ocmBaseUrl !== undefined) {
+      return openOcmPolicySource({ client: manager.clientAt(ocmBaseUrl), type: upgradeType });
+    }
+    return { onNone: "keep", fetch: () => Promise.resolve({ kind: "notConfigured" }) };
+  };
+  const labels = { upgradeconfig_name: Upgrades.config };
+  const onSynced = (nowMs: number): void =>
+    metrics.set("upgradeoperator_upgradeconfig_sync_timestamp", { labels, value: Math.floor(nowMs / 1_000) });
+  return new PolicySync({
+    ...target,
+    ...{ api, clock, log, source, onSynced },
+    watchIntervalMinutes: () => watchIntervalMinutes,
+  });
+}
+
+function openTelling(
+  options: OutsideOptions,
+  { settings, manager, undo }: Parts & { readonly undo: DisposableStack },
+): Outside["tell"] {
+  const { api, clock, log, metrics, webhook } = options;
+  const { clusterId } = settings;
+  const hook = webhook === undefined
+    ? undefined
+    : undo.use(upstreamOf(options, ["the webhook", fixedEndpoint(webhook), WEBHOOK_LIMITS]));
+  const always: readonly NotificationSink[] = hook === undefined
+    ? []
+    : [openWebhookSink({ upstream: hook, clusterId })];
+  const sinks = async (plan: UpgradeConfig, signal: AbortSignal): Promise<readonly NotificationSink[]> => {
+    const { configManager, gates } = await settings.config(signal);
+    const events = openEventSink({ api, subject: () => subjectOf(plan), clock });
+    const { source, ocmBaseUrl } = configManager;
+    if (source !== "OCM" || ocmBaseUrl === undefined) return [events, ...always, openLogSink(log)];
+    const client = manager.clientAt(ocmBaseUrl);
+    const logged = gates.has("ServiceLogNotification") ? [openServiceLogSink({ client, clusterId, clock })] : [];
+    return [events, ...always, ...logged, openOcmStateSink({ client })];
+  };
+  const observe = ({ state }: Notification, result: "told" | "failed"): void =>
+    metrics.set("upgrade_notification_failed", {
+      labels: { upgradeconfig_name: Upgrades.config, event: state },
+      value: Number(result === "failed"),
+    });
+  const teller = new Teller({ sinks, observe });
+  return (notification, plan, signal) => teller.tell(notification, plan, signal);
+}
+
+function subjectOf({ namespace, name, uid }: UpgradeConfig): EventSubject {
+  const type = Resource.upgradeConfigs;
+  return { apiVersion: apiVersionOf(type), kind: type.kind, namespace, name, uid };
+}

@@ -1,0 +1,57 @@
+// Release payloads read with the credentials of the cluster: its pull secret is read anew before each payload, which is rarely.
+import type { Clock } from "../../clock.ts";
+import { openRegistryAccess, type RegistryConfig } from "../../images/registry_access.ts";
+import type { ReadApi } from "../../k8s/api.ts";
+import { isForbidden } from "../../k8s/errors.ts";
+import { readOptional } from "../../k8s/read_optional.ts";
+import { Resource } from "../../k8s/types.ts";
+import type { Logger } from "../../log.ts";
+import type { Credential } from "../../oci/credential.ts";
+import { parseDockerConfigSecret } from "../../oci/credentials/docker_config.ts";
+import { openPayloadReader, type PayloadReader } from "./payload.ts";
+
+/** What it is opened with. */
+export interface ClusterPayloadsOptions {
+  readonly api: ReadApi;
+  /** How registries are reached. */
+  readonly registries: RegistryConfig;
+  /** The pull secret for all pods; undefined: payloads are read without. */
+  readonly pullSecret: { readonly namespace: string; readonly name: string } | undefined;
+  readonly userAgent: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Opens the reader; nothing is read yet. Dispose it to close the connections. */
+export function openClusterPayloads(options: ClusterPayloadsOptions): PayloadReader & Disposable {
+  let credentials: readonly Credential[] = [];
+  const access = openRegistryAccess({ ...options, config: options.registries, clusterCredentials: () => credentials });
+  const payloads = openPayloadReader({ access, clock: options.clock });
+  return {
+    read: async (image, wanted) => {
+      credentials = await readCredentials(options, wanted.signal);
+      return await payloads.read(image, wanted);
+    },
+    [Symbol.dispose]: () => access[Symbol.dispose](),
+  };
+}
+
+/** None where the secret is absent, must not be read, or is no docker config: the payload may be public. */
+async function readCredentials(
+  { api, pullSecret, log }: ClusterPayloadsOptions,
+  signal: AbortSignal,
+): Promise<readonly Credential[]> {
+  if (pullSecret === undefined) return [];
+  const { namespace, name } = pullSecret;
+  try {
+    const secret = await readOptional(api, { type: Resource.secrets, namespace, name, signal });
+    if (secret === undefined) return [];
+    const parsed = parseDockerConfigSecret(secret, `pull secret ${namespace}/${name}`);
+    if (parsed.kind === "ok") return parsed.credentials;
+    log.warn("cannot use the pull secret", { namespace, secret: name, reason: parsed.message });
+    return [];
+  } catch (error) {
+    if (isForbidden(error)) return [];
+    throw error;
+  }
+}
