@@ -16,6 +16,7 @@ import { ASK_AGAIN_MS, joinParts, type Part, part } from "./reconcile/part.ts";
 import { decideRebuild } from "./reconcile/rebuild.ts";
 import { recoverRecord } from "./reconcile/recover.ts";
 import { configConditions, detectionEvents, poolCondition, type Problem, viewOf } from "./reconcile/report.ts";
+import { decideSeed, isPreBuilt } from "./reconcile/seed.ts";
 import { resolvePlan } from "./reconcile/resolve_plan.ts";
 import { advanceBuild, recordEffects, recordOf } from "./reconcile/running.ts";
 import { nextStateOf } from "./reconcile/build_status.ts";
@@ -29,14 +30,16 @@ import type { World } from "./world.ts";
 export function decideBuild(world: World): ReconcileDecision {
   if (world.config.meta.isDeleting) return outcome("deleting", part(), noView(world));
   if (world.otherBuilder === "ready") {
-    const said = configConditions(world, { isObserving: true, problem: undefined, detected: undefined, uncovered: [] });
+    const unknown = { problem: undefined, detected: undefined, uncovered: [], isSeeded: false };
+    const said = configConditions(world, { ...unknown, isObserving: true });
     return outcome("another builder is active", said, noView(world));
   }
   const { detected, set, plan, effects } = resolvePlan(world);
   const events = detectionEvents(world, { detected, set }, effects.length === 0);
   const uncovered = uncoveredOf(world);
   const problem = plan.kind === "error" ? plan : secretProblem(world);
-  const said = configConditions(world, { isObserving: false, problem, detected, uncovered });
+  const isSeeded = world.builds.some((build) => build.meta.name === world.config.status.build && isPreBuilt(build));
+  const said = configConditions(world, { isObserving: false, problem, detected, uncovered, isSeeded });
   const head = joinParts([said, part({ effects, events })]);
   if (plan.kind === "error" || problem !== undefined) {
     const view = viewOf(world, { ...NOTHING, plan: plan.kind === "plan" ? plan : undefined, uncovered, set, problem });
@@ -62,6 +65,8 @@ interface Planned {
 
 function decidePlanned(world: World, plan: BuildPlan): Planned {
   const build = world.builds.find(({ meta }) => meta.name === plan.name);
+  const seed = decideSeed({ world, plan, build });
+  if (seed?.kind === "seeding") return { reason: "taking a built image over", part: seed.part };
   const rebuild = decideRebuild({ world, plan, build });
   if (rebuild.kind === "replacing") return { reason: "replacing the build", part: rebuild.part };
   if (build === undefined) {
@@ -76,7 +81,7 @@ function decidePlanned(world: World, plan: BuildPlan): Planned {
   const tidied = rebuild.kind === "none" ? rebuild.part : part();
   const others = leaveOthers({ world, plan, build });
   const outcome = isTerminal(stateOfBuild(build)) ? decideEnded(world, plan, build) : decideRunning(world, plan, build);
-  return { ...outcome, build, part: joinParts([tidied, others, outcome.part]) };
+  return { ...outcome, build, part: joinParts([seed?.part ?? part(), tidied, others, outcome.part]) };
 }
 
 function forcedOf(rebuild: ReturnType<typeof decideRebuild>): ArchSet {

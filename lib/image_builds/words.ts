@@ -67,6 +67,8 @@ export const ConfigCondition = {
   notCovered: "ArchitectureNotCovered",
   override: "ArchitecturesOverrideInvalid",
   cannotPlan: "BuildNotPossible",
+  /** The machine config operator's own: an image that was built beforehand is in use. */
+  seeded: "Seeded",
 } as const;
 
 /** Condition types on a MachineOSBuild that are Archway's own. */

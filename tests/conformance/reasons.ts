@@ -1,4 +1,5 @@
 // Why a row has no test that carries its id. A test that carries the id counts first.
+import { BUILD_REASONS } from "./build_reasons.ts";
 import { parseClaim } from "./claims.ts";
 
 /** One reason for some rows. */
@@ -266,6 +267,7 @@ export const REASONS: readonly Reason[] = [
     by: WEBHOOK_OBJECT,
   },
   { ids: ["DV-72"], status: "covered", why: "pods are placed by the leader", by: LEASE },
+  ...BUILD_REASONS,
 ];
 
 /** The reason of a row, if any does. */

@@ -1,5 +1,6 @@
 // The MachineOSBuild of a plan.
 import type { BuildEvent, Effect } from "../effects.ts";
+import type { OwnerReference } from "../../k8s/types.ts";
 import { buildLabels } from "../job/metadata.ts";
 import { isTrue } from "../parse/meta.ts";
 import type { ArchSet, BuildPlan } from "../types.ts";
@@ -18,11 +19,12 @@ export function blockingCondition({ pool }: Pick<World, "pool">): string | undef
   return BLOCKING_POOL_CONDITIONS.find((type) => isTrue(pool?.conditions ?? [], type));
 }
 
-/** Creates it. `forced`: architectures that are built anew. */
-export function createBuild({ world, plan, forced }: {
+/** Creates it. `forced`: architectures that are built anew; `labels`: besides those of every build. */
+export function createBuild({ world, plan, forced, labels = {} }: {
   readonly world: World;
   readonly plan: BuildPlan;
   readonly forced: ArchSet;
+  readonly labels?: Readonly<Record<string, string>> | undefined;
 }): Part {
   const { config } = world;
   const effect: Effect = {
@@ -32,21 +34,14 @@ export function createBuild({ world, plan, forced }: {
       kind: "MachineOSBuild",
       metadata: {
         name: plan.name,
-        labels: buildLabels(plan),
+        labels: { ...buildLabels(plan), ...labels },
         finalizers: [FOREGROUND_DELETION],
         annotations: {
           [McoAnnotation.pushSecret]: config.pushSecret,
           ...(plan.mode === "index" ? { [ArchwayAnnotation.indexOf]: plan.set.join(",") } : {}),
           ...(forced.length === 0 ? {} : { [ArchwayAnnotation.forced]: forced.join(",") }),
         },
-        ownerReferences: [{
-          apiVersion: MCO_API_VERSION,
-          kind: "MachineOSConfig",
-          name: config.meta.name,
-          uid: config.meta.uid,
-          controller: true,
-          blockOwnerDeletion: true,
-        }],
+        ownerReferences: [ownedByConfig(config)],
       },
       spec: {
         machineConfig: { name: plan.rendered },
@@ -58,4 +53,9 @@ export function createBuild({ world, plan, forced }: {
   const message = `Build "${plan.name}" for ${plan.set.join(", ")} of pool "${plan.pool}".`;
   const event: BuildEvent = { on: "config", name: plan.config, type: "Normal", reason: "BuildStarted", message };
   return part({ effects: [effect], events: [event] });
+}
+
+function ownedByConfig({ meta: { name, uid } }: World["config"]): OwnerReference {
+  const owner = { apiVersion: MCO_API_VERSION, kind: "MachineOSConfig", name, uid };
+  return { ...owner, controller: true, blockOwnerDeletion: true };
 }

@@ -9,6 +9,7 @@ import { ConfigCondition, IMAGE_BUILD_DEGRADED } from "../words.ts";
 import type { World } from "../world.ts";
 import { messageOf } from "./build_status.ts";
 import { type Part, part } from "./part.ts";
+import { SEEDED_REASON } from "./seed.ts";
 
 /** Why nothing goes on. */
 export interface Problem {
@@ -22,6 +23,8 @@ export interface ConfigFacts {
   readonly problem: Problem | undefined;
   readonly detected: DetectedSet | undefined;
   readonly uncovered: readonly UncoveredNode[];
+  /** What is published was built beforehand. */
+  readonly isSeeded: boolean;
 }
 
 type Said = readonly [type: string, holds: boolean, reason: string, message: string];
@@ -41,6 +44,7 @@ export function configConditions({ config, nowMs }: World, facts: ConfigFacts): 
       facts.problem?.message ?? "",
     ],
     [ConfigCondition.override, override !== undefined, "InvalidAnnotation", override?.message ?? ""],
+    [ConfigCondition.seeded, facts.isSeeded, SEEDED_REASON, "What is published was built beforehand."],
     [ConfigCondition.notCovered, facts.uncovered.length > 0, "NodesNotCovered", uncoveredMessage(facts.uncovered)],
   ];
   // While another builder works nothing is known of the rest.
@@ -53,7 +57,10 @@ export function configConditions({ config, nowMs }: World, facts: ConfigFacts): 
   const events = said.filter(([type, holds]) =>
     holds && !before.some((one) => one.type === type && one.status === "True")
   )
-    .map(([type, , , message]): BuildEvent => ({ on: "config", name, type: "Warning", reason: type, message }));
+    .map(([reason, , , message]): BuildEvent => {
+      const type = reason === ConfigCondition.seeded ? "Normal" : "Warning";
+      return { on: "config", name, type, reason, message };
+    });
   return part({ effects: [{ kind: "patch status", target, patch: { conditions: after } }], events });
 }
 

@@ -72,12 +72,15 @@ export function mismatchOf(
   }.`;
 }
 
+/** Most builds with the same key have the same image; each costs a question. */
+const MAX_RECORDED = 3;
+
 /** Recorded ones first, those that need no copy before others; then what the tag names. */
 function candidatesOf(
   arch: ArchPlan,
   { plan, world }: { readonly plan: BuildPlan; readonly world: World },
 ): readonly Candidate[] {
-  const found = [...recorded(arch, world), ...classicBuilds({ plan, world }), {
+  const found = [...recorded(arch, world).slice(0, MAX_RECORDED), ...classicBuilds({ plan, world }), {
     repository: plan.repository,
     reference: `${plan.repository}:${arch.tag}`,
     isUnlabelled: plan.mode === "single",

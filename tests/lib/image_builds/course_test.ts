@@ -33,7 +33,7 @@ function archStatus(bed: Simulator): string {
   return bed.build().metadata.annotations?.["archway.dev/arch-status"] ?? "";
 }
 
-Deno.test("P-040 P-061 both Jobs run at a time, and the build says how far each is", () => {
+Deno.test("P-061 both Jobs run at a time, and the build says how far each is", () => {
   const bed = building();
   assert.deepEqual([...bed.jobs.values()].map((job) => job.metadata.ownerReferences?.[0]?.uid), [
     bed.build().metadata.uid,
@@ -46,7 +46,7 @@ Deno.test("P-040 P-061 both Jobs run at a time, and the build says how far each 
   assert.equal(bed.condition(bed.build(), "Building")?.status, "True");
 });
 
-Deno.test("P-062 P-160 one architecture fails for good: nothing is published, and the pool says which", () => {
+Deno.test("O-074 P-062 P-160 one architecture fails for good: nothing is published, and the pool says which", () => {
   const bed = building();
   bed.completeJob(bed.jobOf("amd64"));
   bed.failJob(bed.jobOf("arm64"));
@@ -56,6 +56,7 @@ Deno.test("P-062 P-160 one architecture fails for good: nothing is published, an
   const degraded = bed.condition(bed.pool, "ImageBuildDegraded");
   assert.deepEqual([degraded?.status, degraded?.reason], ["True", "BuildFailed"]);
   assert.match(String(degraded?.message), /pool worker .*arm64: BuildFailed/);
+  assert.deepEqual([bed.jobs.size, [...bed.objects.keys()].filter((name) => name.startsWith("mc-")).length], [2, 1]);
 });
 
 Deno.test("P-063 the other architecture ends before the build fails", () => {
@@ -70,7 +71,7 @@ Deno.test("P-063 the other architecture ends before the build fails", () => {
   assert.equal(archStatus(bed), "amd64=Succeeded,arm64=Failed");
 });
 
-Deno.test("P-064 a text that is mended builds one architecture: the other is reused", () => {
+Deno.test("O-127 P-064 a text that is mended builds one architecture: the other is reused", () => {
   const bed = building();
   bed.completeJob(bed.jobOf("amd64"));
   bed.failJob(bed.jobOf("arm64"));
@@ -274,7 +275,7 @@ Deno.test("P-085 an empty rebuild annotation on a failed build builds what faile
   assert.deepEqual(bed.made, ["arm64"]);
 });
 
-Deno.test("P-086 P-180 a controller that ends after any write, in any pass, comes to the same end with the same Jobs", () => {
+Deno.test("O-079 O-080 O-131 P-086 P-180 a controller that ends after any write, in any pass, comes to the same end with the same Jobs", () => {
   const stops = fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 40 });
   fc.assert(
     fc.property(stops, fc.constantFrom("first build", "rebuild", "new text"), (stops, what) => {
@@ -384,7 +385,7 @@ Deno.test("P-016 the annotation of the pool is restored when someone changes it"
 });
 
 for (const type of ["NodeDegraded", "RenderDegraded", "PinnedImageSetsDegraded", "SynchronizerDegraded"]) {
-  Deno.test(`P-080 a pool with ${type} gets no build; one that is paused does`, () => {
+  Deno.test(`O-133 P-080 a pool with ${type} gets no build; one that is paused does`, () => {
     const bed = new Simulator(["amd64", "arm64"]);
     bed.pool = rawPool({ conditions: [{ type, status: "True" }] });
     bed.settle();
@@ -463,7 +464,7 @@ for (const [when, settles] of [["recorded", true], ["at once", false]] as const)
   });
 }
 
-Deno.test("P-147 one architecture alone is published as it is, under the operator's names", () => {
+Deno.test("one architecture alone is published as it is, under the operator's names", () => {
   const bed = new Simulator(["amd64"]);
   bed.settle({ run: false });
   const name = classicName({ config: configOf(), pool: poolObject(), rendered: renderedOf() });
@@ -481,7 +482,7 @@ Deno.test("P-147 one architecture alone is published as it is, under the operato
   assert.deepEqual(children, []);
 });
 
-Deno.test("P-184 a clock that goes back leaves the end of a build after its start", () => {
+Deno.test("O-055 P-184 a clock that goes back leaves the end of a build after its start", () => {
   const bed = building();
   bed.nowMs -= 60 * MINUTE;
   bed.settle();
@@ -495,4 +496,112 @@ Deno.test("P-164 (different: every node of a pool gets the index; there is no im
   bed.edit({ files: [NO_ARCH, { containerfileArch: "ARM64", content: "FROM configs\n" }] });
   bed.settle();
   assert.notEqual(bed.pullSpec(), before);
+});
+
+const SEED = "machineconfiguration.openshift.io/pre-built-image";
+const BEFOREHAND = `registry.test/org/given@sha256:${"e".repeat(64)}`;
+
+Deno.test("O-085..088 an image that was built beforehand stands for the first build: no Job, and the annotation goes", () => {
+  const bed = new Simulator(["amd64"], { annotations: { [SEED]: BEFOREHAND } });
+  bed.images.set(BEFOREHAND, { architecture: "amd64", labels: {}, children: [] });
+  bed.settle();
+  assert.deepEqual([bed.made, bed.pullSpec()], [[], BEFOREHAND]);
+  const build = bed.build();
+  assert.equal(build.metadata.labels?.["machineconfiguration.openshift.io/pre-built-image"], "true");
+  const succeeded = bed.condition(build, "Succeeded");
+  assert.deepEqual([succeeded?.status, succeeded?.reason], ["True", "PreBuiltImageSeeded"]);
+  assert.equal(bed.condition(bed.config, "Seeded")?.status, "True");
+  assert.ok(!Object.hasOwn(bed.config.metadata.annotations ?? {}, SEED));
+  bed.edit({ files: [{ content: "FROM other\n" }] });
+  bed.settle();
+  assert.deepEqual([bed.made, bed.condition(bed.config, "Seeded")?.status], [["amd64"], "False"]);
+});
+
+Deno.test("O-086 O-090 an image that was built beforehand is left alone where the pool has a build", () => {
+  const bed = built(["amd64"]);
+  const before = bed.pullSpec();
+  bed.annotate({ [SEED]: BEFOREHAND });
+  bed.settle();
+  assert.deepEqual([bed.made, bed.pullSpec(), bed.config.metadata.annotations?.[SEED]], [[], before, BEFOREHAND]);
+});
+
+Deno.test("O-089 an image that was built beforehand waits for the push secret", () => {
+  const bed = new Simulator(["amd64"], { annotations: { [SEED]: BEFOREHAND } });
+  bed.secrets = { pull: "usable", push: "absent" };
+  bed.settle();
+  assert.deepEqual([bed.builds.size, bed.pullSpec()], [0, ""]);
+});
+
+Deno.test("O-112 O-132 the pool's condition follows a failure, its mend and the end", () => {
+  const bed = building();
+  const seen: unknown[] = [];
+  const look = (): void => {
+    const { status, reason } = Object(bed.condition(bed.pool, "ImageBuildDegraded"));
+    seen.push(`${status} ${reason}`);
+  };
+  for (const job of bed.jobs.values()) bed.failJob(job);
+  bed.settle({ run: false });
+  look();
+  bed.edit({ files: [{ content: "FROM mended\n" }] });
+  bed.settle({ run: false });
+  look();
+  bed.settle();
+  look();
+  assert.deepEqual(seen, ["True BuildFailed", "False Building", "False BuildSuccess"]);
+});
+
+Deno.test("O-072 O-150 a configuration that changes during a build replaces it", () => {
+  const bed = building();
+  const old = bed.build().metadata.name;
+  bed.rendered = rawRendered({ name: "rendered-worker-2", kernelArguments: ["nosmt"] });
+  bed.pool = { ...rawPool({ rendered: "rendered-worker-2" }), metadata: bed.pool.metadata };
+  bed.settle();
+  assert.ok(!bed.builds.has(old));
+  assert.deepEqual([bed.made.length, bed.jobs.size], [4, 0]);
+});
+
+Deno.test("O-076 O-149 each change has its build, and the first text is found again", () => {
+  const bed = built();
+  bed.settings = { ...bed.settings, retainImages: 9 };
+  for (const content of ["FROM a\n", "FROM b\n"]) {
+    bed.edit({ files: [{ content }] });
+    bed.settle();
+  }
+  assert.equal(bed.builds.size, 3);
+  bed.reset();
+  bed.edit({});
+  bed.settle();
+  assert.deepEqual([bed.made, bed.builds.size], [[], 3]);
+});
+
+Deno.test("P-165 an architecture that joins changes the index once", () => {
+  const bed = built();
+  const before = bed.pullSpec();
+  bed.addNode({ reported: "s390x" });
+  bed.settle();
+  assert.deepEqual([bed.made, bed.published.length], [["s390x"], 1]);
+  assert.notEqual(bed.pullSpec(), before);
+  assert.equal(bed.images.get(bed.pullSpec())?.children.length, 3);
+});
+
+Deno.test("P-166 an architecture that machine sets will make is covered before it joins: joining builds nothing", () => {
+  const bed = new Simulator(["amd64"]);
+  bed.addNode({ name: "build-arm64", reported: "arm64", roles: ["builder"] });
+  bed.machineSets = [{ name: "arm", nodeLabels: { "node-role.kubernetes.io/worker": "" }, arch: "arm64" }];
+  bed.settle();
+  assert.deepEqual(bed.made, ["amd64", "arm64"]);
+  bed.reset();
+  const before = bed.pullSpec();
+  bed.addNode({ reported: "arm64" });
+  bed.settle();
+  assert.deepEqual([bed.made, bed.pullSpec()], [[], before]);
+});
+
+Deno.test("P-173 a payload that becomes multi-architecture builds again for the nodes that are there", () => {
+  const bed = built(["amd64"]);
+  bed.rendered = rawRendered({ name: "rendered-worker-2", osImageURL: "registry.test/base/multi:1" });
+  bed.pool = { ...rawPool({ rendered: "rendered-worker-2" }), metadata: bed.pool.metadata };
+  bed.settle();
+  assert.deepEqual(bed.made, ["amd64"]);
+  assert.equal(bed.pool.metadata.annotations?.["archway.dev/architectures"], "amd64");
 });

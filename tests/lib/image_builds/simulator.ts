@@ -54,6 +54,7 @@ export class Simulator {
   otherPools: readonly KubeObject[] = [];
   rendered: KubeObject = rawRendered();
   nodes: KubeObject[];
+  machineSets: World["machineSets"] = [];
   builds = new Map<string, KubeObject>();
   jobs = new Map<string, KubeObject>();
   objects = new Map<string, KubeObject>();
@@ -123,7 +124,7 @@ export class Simulator {
       pools: [pool, ...this.otherPools.map((one) => valueOf(parseMachineConfigPool(one)))],
       rendered,
       nodes: this.nodes.map(parseBuildNode),
-      machineSets: [],
+      machineSets: this.machineSets,
       cluster: { payload: "Multi", proxy: {}, trustBundle: "" },
       builds: [...this.builds.values()].map((build) => valueOf(parseMachineOSBuild(build))),
       jobs: [...this.jobs.values()].map((job) => parseBuildJob(job)),

@@ -1,0 +1,30 @@
+// Why a row about image builds has no test that carries its id.
+import type { Reason } from "./reasons.ts";
+
+const ROLL_OUT =
+  "what nodes run is set on the MachineOSConfig; the machine config operator's node controller and server roll it out as before";
+const OWNERS = "what belongs to a build goes by its owners, which the API server's garbage collector follows";
+const HELPER = "a helper of the machine config operator's code without effect outside of it";
+const WRITER = "the digest is handed over by the program of the builder's image";
+const SHUTDOWN =
+  "every step is decided anew from what the cluster says, so nothing has to be waited for at the end, and the next start goes on";
+const COREOS = "needs images and nodes of Red Hat CoreOS with their subscriptions";
+const PUBLIC = "needs accounts at public registries";
+const OPENSHIFT = "needs the registry of an OpenShift cluster";
+
+/** One for each row at most. */
+export const BUILD_REASONS: readonly Reason[] = [
+  { ids: ["O-040"], status: "different", of: "internals", why: HELPER },
+  { ids: ["O-052..054", "O-056"], status: "different", of: "internals", why: OWNERS },
+  { ids: ["O-057..059"], status: "different", of: "internals", why: WRITER },
+  { ids: ["O-093"], status: "different", of: "internals", why: SHUTDOWN },
+  {
+    ids: ["O-110", "O-111", "O-113..117", "O-121", "O-134..137", "O-139", "O-141..142"],
+    status: "different",
+    of: "internals",
+    why: ROLL_OUT,
+  },
+  { ids: ["O-102"], status: "not yet", why: PUBLIC },
+  { ids: ["O-103"], status: "not yet", why: OPENSHIFT },
+  { ids: ["O-123", "O-126", "O-140", "O-151..152"], status: "not yet", why: COREOS },
+];
