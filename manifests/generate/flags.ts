@@ -38,8 +38,9 @@ function renderFileTable(): string {
   return ["| Key | Default | Meaning |", "| --- | --- | --- |", ...rows, "", "```yaml", ...example, "```"].join("\n");
 }
 
+/** A setting with settings of its own has the defaults of these: its page lists them. */
 function renderDefault(value: unknown): string {
-  if (value === undefined) return "–";
+  if (value === undefined || typeof value === "object" && !Array.isArray(value)) return "–";
   return Array.isArray(value) ? JSON.stringify(value) : String(value);
 }
 
