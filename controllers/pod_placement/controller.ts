@@ -129,6 +129,9 @@ class PodPlacementController implements PodPlacement {
 
   async run(signal: AbortSignal): Promise<void> {
     this.#writes.begin();
+    // An earlier term stopped the inspections of these pods, and the list that follows reports no pod that is as it was.
+    this.configChanged();
+    for (const [key, pod] of this.#strays) this.#enqueue(key, pod);
     await this.#controller.run(signal);
     this.#states.stopInspections();
     await this.#inspections.ended();

@@ -49,6 +49,26 @@ Deno.test("openPodPlacement() releases a gated pod by one patch and reports it i
   });
 });
 
+Deno.test("openPodPlacement() that leads again places at once the pods whose inspections the end of leading stopped", async () => {
+  const scene = openScene();
+  scene.cluster.put(Resource.pods, gated("web"));
+  let isFirstTerm = true;
+  const hangs = (signal: AbortSignal): Promise<never> =>
+    new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
+  const images: typeof scene.images = {
+    ...scene.images,
+    inspect: (request, signal) => isFirstTerm ? hangs(signal) : scene.images.inspect(request, signal),
+  };
+  const controller = controllerOf({ ...scene, images });
+  await whileRunning(scene, controller, () => scene.clock.advance(100));
+  isFirstTerm = false;
+  await whileRunning(scene, controller, async () => {
+    await scene.clock.advance(100);
+    assert.deepEqual(requiredOf(podOf(scene, "web")), [term([ARCH, AMD64, "arm64"])]);
+    assert.equal(scene.told.filter(({ reason }) => reason === ADDED).length, 1);
+  });
+});
+
 Deno.test("openPodPlacement() ends cleanly when the pod is deleted at the moment of the write", async () => {
   const scene = openScene();
   scene.cluster.put(Resource.pods, gated("web"));
