@@ -19,7 +19,7 @@ export interface Part {
 
 const PLAIN = { ignored: [], permissions: "all", planes: 0, niceness: 0 } as const;
 /** For what is held to no time but a deadline for waiting. */
-const PATIENT = 10;
+const PATIENT = 19;
 
 const PURE = [
   "tests/lib/placement",
