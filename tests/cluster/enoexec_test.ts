@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { renderComposition } from "../../manifests/generate/kustomize.ts";
 import { buildEvent } from "../../lib/enoexec/event.ts";
-import { Finalizer } from "../../lib/names.ts";
+import { EnoexecAnnotation, Finalizer } from "../../lib/names.ts";
 import type { Archway } from "./support/archway.ts";
 import { enablePlacement } from "./support/archway.ts";
 import { expectStatus, read } from "./support/cluster_access.ts";
@@ -302,7 +302,8 @@ Deno.test("exec format errors on a real API server", async (t) => {
     const digest = await bed.registry.push("demo/liar", "v1", index("amd64", "arm64")).then(({ digest }) => digest);
     const status = { ...endedStatus("f"), imageID: `registry.invalid/demo/liar@${digest}` };
     await setContainerStatus(controlPlane, { namespace, name: "liar", status });
-    await write("liar", { pod: "liar", node: "amd64-2", digit: "f" });
+    const annotations = { [EnoexecAnnotation.entryPoint]: "true" };
+    await write("liar", { pod: "liar", node: "amd64-2", digit: "f", annotations });
     const record = `failed-amd64-${digest.slice("sha256:".length).slice(0, 40)}`;
     await waitUntil("the record", () => isThere(controlPlane, `${EVENTS}/${record}`), PATIENT);
     const inspect = ["run", "-A", "--no-check", "--unstable-kv", MAIN, "inspect", liar, "--failures"];

@@ -108,6 +108,7 @@ async function podMistakes({ bed, privateHost, awayHost }: Places): Promise<read
       pod: { name: "absent-secret", images: [`${privateHost}/team/web:v1`], pullSecrets: ["regcred"] },
       events: [/Pull secrets of no use: regcred \(not found\)\. Check that the pull secrets of the pod \(regcred\)/],
       explained: [/regcred \(not found\)/, /Next +Check that the pull secrets of the pod \(regcred\)/],
+      log: [/INFO pod released .*absent-secret.*"failure":"Unauthorized"/],
     },
     {
       name: "a registry that is away",
@@ -133,6 +134,7 @@ async function podMistakes({ bed, privateHost, awayHost }: Places): Promise<read
         /is a loopback, .*declare it with --registry localhost:5000\. .*Archway finds its own pod, not the node/,
       ],
       explained: [/AddressDenied: /, /Next +At a loopback address Archway finds its own pod/],
+      log: [/INFO pod released .*"image":"localhost:5000\/team\/web:v1","failure":"AddressDenied"/],
     },
     {
       name: "a registry in a network that Archway is not in",
@@ -141,12 +143,14 @@ async function podMistakes({ bed, privateHost, awayHost }: Places): Promise<read
         /could not be reached\. If it is meant to be used, declare it with --registry .*not of the nodes: check the DNS/,
       ],
       explained: [/Unreachable: /, /not of the nodes: check the DNS/],
+      log: [/INFO pod released .*"image":"registry\.only-on-nodes\.invalid\/team\/web:v1","failure":"Unreachable"/],
     },
     {
       name: "an image without platform",
       pod: { name: "no-platform", images: [`${proxy.host}/team/blank:v1`] },
       events: [/\(permanent, NotAnImage\): Cannot run .*team\/blank.*build it again with a platform/],
       explained: [/NotAnImage: /, /Next +.*build it again with a platform/],
+      log: [/INFO pod released .*team\/blank:v1","failure":"NotAnImage"/],
     },
   ];
 }

@@ -2,10 +2,11 @@
 import assert from "node:assert/strict";
 import { read } from "../cluster/support/cluster_access.ts";
 import { lacks } from "../support/needs.ts";
-import { assertNothingLeft } from "./support/hold.ts";
+import { assertConfined, assertNothingLeft } from "./support/hold.ts";
 import { kubectl, NAMESPACE } from "./support/install.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
 import { commandsOf, openPasteShell, shellBlockOf } from "./support/pasted.ts";
+import { listReplicas } from "./support/replicas.ts";
 
 const README = new URL("../../README.md", import.meta.url);
 const CONFIG = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster";
@@ -35,6 +36,7 @@ Deno.test(
     const readme = await Deno.readTextFile(README);
     // Times hold on native nodes, and the block says nothing of nodes.
     await kubectl(lab, "cordon", "n2");
+    const namespace = await lab.createNamespace("pasted");
     await using shell = await openPasteShell(lab, `${lab.lab.registry}/pasted:1`);
 
     await t.step("install: everything is Available within 10 s of the images being there", async () => {
@@ -51,7 +53,6 @@ Deno.test(
       await kubectl(lab, "-n", NAMESPACE, "set", "env", "deployment/archway", declared);
       await kubectl(lab, "-n", NAMESPACE, "rollout", "status", "deployment/archway", "--timeout=120s");
       await kubectl(lab, "uncordon", "n2");
-      const namespace = await lab.createNamespace("pasted");
       await lab.createPods(namespace, [{ name: "arm", image: "arm-single", args: ["hello"] }]);
       assert.equal(await lab.logOfEnded(namespace, "arm"), "hello from linux/arm64\n");
       const labels = read(
@@ -60,6 +61,14 @@ Deno.test(
         "labels",
       );
       assert.equal(read(labels, "multiarch.openshift.io/scheduling-gate"), "removed");
+    });
+    await t.step("the replicas are confined, and archway is a command in their image", async () => {
+      await assertConfined(await listReplicas(lab));
+      const [command = ""] = commandsOf(readme, "**Commands** run in a replica").filter((text) =>
+        text.includes(" exec ")
+      );
+      const said = await shell.paste(command.replace("pod/NAME", "pod/arm").replace("NAMESPACE", namespace));
+      assert.match(said, new RegExp(`Pod +${namespace}/arm\n[^]*\\{arm64\\}`));
     });
     await t.step("uninstall: the commands in their order", async () => {
       const [config = "", manifests = ""] = commandsOf(readme, "**Uninstall**, in this order");

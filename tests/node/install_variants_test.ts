@@ -34,7 +34,7 @@ const VARIANTS: readonly Variant[] = [
   {
     ...OWN,
     kustomization: "overlays/monitoring",
-    components: ["node-registry-config", "hostmount-anyuid"],
+    components: ["node-registry-config", "hostmount-anyuid", "image-builds-alerts"],
     needs: ["ServiceMonitor", "PrometheusRule"],
   },
   { ...OWN, kustomization: "base", components: ["exec-format-errors", "exec-format-repair"] },
@@ -52,11 +52,15 @@ const VARIANTS: readonly Variant[] = [
   },
 ];
 
-/** Components that others install, on the nodes or as part of an overlay. */
+/** Components that others install, on the nodes, as part of an overlay, or because they run beside what others serve. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   "arch-taints": "tests/node/taints_test.ts",
+  "image-builds": "tests/cluster/support/build_bed.ts",
   "registries-conf": "tests/node/registries_test.ts",
   "tls-files": "manifests/overlays/cert-manager/kustomization.yaml",
+  "upgrades": "tests/cluster/support/openshift_world.ts",
+  // Its rights are those that docs/upgrades.md lists; nothing here upgrades a node.
+  "upgrades-drain": "docs/upgrades.md",
 };
 
 /** The folders of manifests/overlays or manifests/components. */

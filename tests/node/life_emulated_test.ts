@@ -1,7 +1,7 @@
 // A replica on the arm64 node: it starts, leads and answers. It is emulated, so no figure is taken.
 import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
-import { assertNothingLeft } from "./support/hold.ts";
+import { assertConfined, assertNothingLeft } from "./support/hold.ts";
 import { configure, ensureImage, install, kubectl, uninstall } from "./support/install.ts";
 import { openLab } from "./support/open_lab.ts";
 import { listReplicas } from "./support/replicas.ts";
@@ -28,10 +28,12 @@ Deno.test("node: a replica on the emulated arm64 node is ready within 120 s, gat
   // Fails when the rollout takes longer than 120 s.
   await install(lab, { image, args: [`--insecure-registry=${lab.lab.registry}`], patch: EMULATED });
   await configure(lab);
-  assert.deepEqual((await listReplicas(lab)).map(({ node }) => node), ["n2"]);
+  const replicas = await listReplicas(lab);
+  assert.deepEqual(replicas.map(({ node }) => node), ["n2"]);
+  await assertConfined(replicas);
   const namespace = await lab.createNamespace("emulated");
   await lab.createPods(namespace, [{ name: "amd", image: "amd-single", args: ["hello"] }]);
-  assert.equal(await lab.logOfEnded(namespace, "amd"), "hello from linux/amd64\n");
+  assert.equal(await lab.logOfEnded(namespace, "amd", { deadlineMs: 180_000 }), "hello from linux/amd64\n");
   const path = "jsonpath={.metadata.labels.multiarch\\.openshift\\.io/scheduling-gate}";
   assert.equal(await kubectl(lab, "-n", namespace, "get", "pod", "amd", "-o", path), "removed");
   await uninstall(lab);

@@ -120,17 +120,19 @@ export interface EventSpec {
   readonly pod: string;
   readonly digit: string;
   readonly finalizers?: readonly string[];
+  /** What a daemon of Archway's adds. */
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 /** Writes an ENoExecEvent as a daemon of the MTO does: the object, then its status. */
 export async function writeEvent(cluster: ClusterAccess, spec: EventSpec): Promise<void> {
-  const { name, node, namespace, pod, digit, finalizers = [] } = spec;
+  const { name, node, namespace, pod, digit, finalizers = [], annotations = {} } = spec;
   const failure = {
     ...{ nodeName: node, podNamespace: namespace, podName: pod, podUid: "", containerId: containerIdOf(digit) },
     ...{ command: undefined, isEntryPoint: true, atMs: Date.now() },
   };
   const { object, status } = buildEvent(failure, { namespace: NAMESPACE, name: "none", uid: "none" });
-  const metadata = { name, finalizers };
+  const metadata = { name, finalizers, annotations };
   expectStatus("create", await cluster.request("POST", EVENTS, { ...object, metadata }), [201]);
   expectStatus("set", await cluster.request("PATCH", `${EVENTS}/${name}/status`, { status }), [200]);
 }

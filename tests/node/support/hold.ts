@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { waitUntil } from "../../cluster/support/wait.ts";
 import { kubectl, NAMESPACE } from "./install.ts";
 import type { OpenLab } from "./open_lab.ts";
-import { leaderOf, listReplicas, type Replica } from "./replicas.ts";
+import { confinementOf, leaderOf, listReplicas, pidsOf, type Replica } from "./replicas.ts";
 import { streamDuring, type StreamResult } from "./stream.ts";
 
 /** Nothing stuck, misplaced or refused; a pod is missed only where no replica answered the API server. */
@@ -42,6 +42,16 @@ export async function readyAndLed(lab: OpenLab, replicas = 2): Promise<void> {
     const ready = await kubectl(lab, "-n", NAMESPACE, "get", "deployment", "archway", "-o", path);
     return ready.trim() === String(replicas) && await leaderOf(lab) !== "";
   }, { deadlineMs: 120_000 });
+}
+
+/** Each replica runs as a user of its own, without any capability, on a root that it cannot write. */
+export async function assertConfined(replicas: readonly Replica[]): Promise<void> {
+  const pids = (await Promise.all(replicas.map(pidsOf))).flat();
+  assert.ok(pids.length >= replicas.length, `${pids.length} processes of ${replicas.length} replicas`);
+  for (const { user, ...confinement } of await Promise.all(pids.map(confinementOf))) {
+    assert.ok(user >= 1_000, `user ${user}`);
+    assert.deepEqual(confinement, { capabilities: "0".repeat(16), isRootReadOnly: true });
+  }
 }
 
 /** Nothing that Archway or its manifests bring is in the cluster, in any namespace. */

@@ -24,8 +24,8 @@ export interface OpenLab extends ClusterAccess, AsyncDisposable {
   createPods(namespace: string, pods: readonly LabPod[]): Promise<void>;
   /** Creates a pod of any spec. */
   createPod(namespace: string, pod: { readonly name: string; readonly spec: unknown }): Promise<void>;
-  /** What the only container of a pod printed, once the pod has ended. */
-  logOfEnded(namespace: string, name: string): Promise<string>;
+  /** What the only container of a pod printed, once the pod has ended; within a minute, or what is given. */
+  logOfEnded(namespace: string, name: string, options?: { readonly deadlineMs: number }): Promise<string>;
 }
 
 /** Opens the lab that run.ts started. Of Archway nothing is there, unless what is there is to be kept. */
@@ -56,12 +56,12 @@ export async function openLab({ leftOvers = "removed" }: { readonly leftOvers?: 
       for (const pod of pods) await createPod(namespace, { name: pod.name, spec: renderSpec(pod, image) });
     },
     createPod,
-    logOfEnded: async (namespace, name) => {
+    logOfEnded: async (namespace, name, { deadlineMs } = { deadlineMs: 60_000 }) => {
       const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
       await waitUntil(`pod ${name} to end`, async () =>
         /"phase":"(?:Succeeded|Failed)"/.test(
           JSON.stringify((await access.request("GET", path)).body),
-        ), { deadlineMs: 60_000 });
+        ), { deadlineMs });
       return String((await access.request("GET", `${path}/log`)).body);
     },
     [Symbol.asyncDispose]: () => Promise.resolve(connection[Symbol.dispose]()),

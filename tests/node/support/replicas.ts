@@ -27,9 +27,30 @@ export async function leaderOf(lab: OpenLab): Promise<string> {
   return text.trim();
 }
 
-/** Process ids of a replica's own program, found by the pod's cgroup. */
+/** What a process may do. */
+export interface Confinement {
+  readonly user: number;
+  /** In effect, as the kernel writes them. */
+  readonly capabilities: string;
+  readonly isRootReadOnly: boolean;
+}
+
+/** How a process is confined, as the kernel says. */
+export async function confinementOf(pid: number): Promise<Confinement> {
+  const [status, mounts] = await Promise.all(
+    ["status", "mountinfo"].map((file) => Deno.readTextFile(`/proc/${pid}/${file}`)),
+  );
+  const field = (name: string): string => new RegExp(`^${name}:\\s+(\\S+)`, "m").exec(status ?? "")?.[1] ?? "";
+  return {
+    user: Number(field("Uid")),
+    capabilities: field("CapEff"),
+    isRootReadOnly: /^\S+ \S+ \S+ \S+ \/ ro[, ]/m.test(mounts ?? ""),
+  };
+}
+
+/** Process ids of a replica's own program, found by the pod's cgroup. On the emulated node it is the emulator's. */
 export async function pidsOf({ uid }: Replica): Promise<readonly number[]> {
   const script = 'for p in $(find /sys/fs/cgroup/pids -path "*pod$1*" -name cgroup.procs -exec cat {} +); do ' +
-    'case "$(cat /proc/$p/comm)" in deno|archway) echo "$p";; esac; done';
+    'case "$(cat /proc/$p/comm)" in deno|archway|.qemu) echo "$p";; esac; done';
   return (await runCommand("sh", ["-c", script, "sh", uid])).split("\n").filter((line) => line !== "").map(Number);
 }
