@@ -1,12 +1,12 @@
 // The dashboard at `/` of the admin listener: one page, rendered here, without script or any other file.
-import { createHash } from "node:crypto";
 import type { Context } from "hono";
-import { html, raw } from "hono/html";
+import { raw } from "hono/html";
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { DecisionsPanel, KindsPanel } from "./dashboard/decisions.tsx";
 import { ExecFormatPanel } from "./dashboard/exec_format.tsx";
 import { GatedPanel } from "./dashboard/gated.tsx";
 import { RegistriesPanel } from "./dashboard/registries.tsx";
+import { safePage } from "./dashboard/safe_page.ts";
 import { Status } from "./dashboard/status.tsx";
 import { DASHBOARD_STYLE } from "./dashboard/style.ts";
 import { TaintsPanel } from "./dashboard/taints.tsx";
@@ -15,24 +15,9 @@ import type { DashboardView } from "./dashboard/view.ts";
 
 const REFRESH_SECONDS = 5;
 
-/** `GET /`: the page. Nothing may run in it, be loaded by it or frame it; only its own style sheet applies. */
+/** `GET /`: the page. */
 export function dashboard(read: () => DashboardView): (context: Context) => Response | Promise<Response> {
-  const styleHash = createHash("sha256").update(DASHBOARD_STYLE).digest("base64");
-  const policy = [
-    "default-src 'none'",
-    `style-src 'sha256-${styleHash}'`,
-    "img-src data:",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join("; ");
-  return (context) =>
-    context.html(html`<!doctype html>${<Page view={read()} />}`, 200, {
-      "content-security-policy": policy,
-      "cache-control": "no-store",
-      "x-content-type-options": "nosniff",
-      "referrer-policy": "no-referrer",
-    });
+  return safePage(() => <Page view={read()} />);
 }
 
 function Page({ view }: { view: DashboardView }): JSX.Element {

@@ -6,6 +6,7 @@ import type { Config } from "../lib/config/parse.ts";
 import { type BuildSettings, DEFAULT_SETTINGS } from "../lib/image_builds/settings.ts";
 import { openRegistryAccess } from "../lib/images/registry_access.ts";
 import { IMAGE_BUILDS } from "../lib/names.ts";
+import { buildsPage } from "../routes/builds_page.tsx";
 import { type CapabilityParts, type OpenCapability, serveCapability } from "./capability.ts";
 import type { ServeDeps } from "./clients.ts";
 
@@ -36,7 +37,11 @@ function openBuilds(
     everywhere: [{ run: (signal) => access.planner.watch(signal) }],
     leading: [controller],
     ready: { "builds known": () => !election.view().isLeader || controller.hasSynced() },
-    addPages: (app) => app.get("/builds", (context) => context.json(controller.views())),
+    addPages: (app) => {
+      const view = () => ({ nowMs: clock.nowMs(), isLeader: election.view().isLeader, pools: controller.views() });
+      app.get("/builds", (context) => context.json(controller.views()));
+      app.get("/", buildsPage(view));
+    },
   };
 }
 

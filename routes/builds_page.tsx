@@ -1,0 +1,89 @@
+// The page of image builds at `/` of their admin listener: each pool with its architectures, the state and time of each build,
+// nodes that are not covered, and what is published.
+import type { Context } from "hono";
+import { raw } from "hono/html";
+import type { JSX } from "hono/jsx/jsx-runtime";
+import { renderDuration } from "../lib/duration.ts";
+import type { PoolBuildView } from "../lib/image_builds/effects.ts";
+import { Nothing, Panel } from "./dashboard/elements.tsx";
+import { safePage } from "./dashboard/safe_page.ts";
+import { DASHBOARD_STYLE } from "./dashboard/style.ts";
+
+/** What it shows. */
+export interface BuildsPageView {
+  readonly nowMs: number;
+  readonly isLeader: boolean;
+  readonly pools: readonly PoolBuildView[];
+}
+
+const REFRESH_SECONDS = 5;
+
+/** `GET /`: the page. */
+export function buildsPage(read: () => BuildsPageView): (context: Context) => Response | Promise<Response> {
+  return safePage(() => <Page view={read()} />);
+}
+
+function Page({ view: { nowMs, isLeader, pools } }: { view: BuildsPageView }): JSX.Element {
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta http-equiv="refresh" content={String(REFRESH_SECONDS)} />
+        <title>Archway – image builds</title>
+        <style>{raw(DASHBOARD_STYLE)}</style>
+      </head>
+      <body>
+        <main>
+          {pools.length === 0
+            ? (
+              <Panel id="builds" title="Image builds" note="">
+                {isLeader
+                  ? <Nothing title="No pool" says="No MachineOSConfig was seen." />
+                  : <Nothing title="Not the leader" says="The replica that holds the Lease shows its builds." />}
+              </Panel>
+            )
+            : pools.map((pool) => <PoolPanel key={pool.pool} pool={pool} nowMs={nowMs} />)}
+        </main>
+      </body>
+    </html>
+  );
+}
+
+function PoolPanel({ pool, nowMs }: { pool: PoolBuildView; nowMs: number }): JSX.Element {
+  const { archs, published, problem, state, uncovered } = pool;
+  return (
+    <Panel id={`pool-${pool.pool}`} title={`Pool ${pool.pool}`} note={state}>
+      <ul class="rows">
+        {archs.map((build) => (
+          <li>
+            <span>
+              {build.arch} <span class="reason">{[build.state, build.reason].filter(Boolean).join(", ")}</span>
+            </span>
+            <span class="number">{timeOf(build, nowMs)}</span>
+          </li>
+        ))}
+        {uncovered.map(({ node, arch }) => (
+          <li>
+            <span>
+              <bdi>{node}</bdi> <span class="reason">no image for {arch}</span>
+            </span>
+          </li>
+        ))}
+      </ul>
+      {problem === undefined ? "" : <p class="more">{`${problem.reason}: ${problem.message}`}</p>}
+      <p class="more">{published === "" ? "Nothing is published yet." : published}</p>
+    </Panel>
+  );
+}
+
+/** How long it took, or has taken so far; empty before it began. */
+function timeOf(
+  { startedAt, finishedAt }: { readonly startedAt?: string | undefined; readonly finishedAt?: string | undefined },
+  nowMs: number,
+): string {
+  if (startedAt === undefined) return "";
+  const endMs = finishedAt === undefined ? nowMs : Date.parse(finishedAt);
+  return renderDuration(Math.max(0, endMs - Date.parse(startedAt)));
+}

@@ -1,0 +1,50 @@
+// The page of image builds: what it shows of each pool, that what names say stays text, and that nothing can run in it.
+import assert from "node:assert/strict";
+import { Hono } from "hono";
+import type { PoolBuildView } from "../../lib/image_builds/effects.ts";
+import { buildsPage, type BuildsPageView } from "../../routes/builds_page.tsx";
+
+const POOL: PoolBuildView = {
+  pool: "worker",
+  config: "worker",
+  mode: "index",
+  architectures: ["amd64", "arm64"],
+  build: "worker-1",
+  state: "Building",
+  archs: [
+    {
+      ...{ arch: "amd64", buildKey: "a", state: "Succeeded", attempts: 1 },
+      startedAt: "2026-01-01T00:00:00Z",
+      finishedAt: "2026-01-01T00:05:00Z",
+    },
+    { arch: "arm64", buildKey: "b", state: "Failed", attempts: 4, reason: "DeadlineExceeded" },
+  ],
+  uncovered: [{ node: "<script>node</script>", arch: "arm64" }],
+  published: "registry.example.com/team/os@sha256:1",
+  problem: { reason: "AnotherBuilderActive", message: "It runs." },
+};
+
+async function render(view: Partial<BuildsPageView>): Promise<{ readonly text: string; readonly headers: Headers }> {
+  const app = new Hono();
+  app.get("/", buildsPage(() => ({ nowMs: 0, isLeader: true, pools: [], ...view })));
+  const response = await app.request("/");
+  return { text: await response.text(), headers: response.headers };
+}
+
+Deno.test("the page shows each pool: states, times, nodes that are not covered, what is published", async () => {
+  const { text } = await render({ pools: [POOL] });
+  for (
+    const part of ["Pool worker", "Succeeded", "5m", "Failed, DeadlineExceeded", "no image for arm64", POOL.published]
+  ) {
+    assert.ok(text.includes(part), part);
+  }
+  assert.ok(text.includes("AnotherBuilderActive: It runs."));
+  assert.ok(!text.includes("<script>"));
+});
+
+Deno.test("the page says why it is empty, and nothing can run in it", async () => {
+  assert.match((await render({})).text, /No MachineOSConfig was seen/);
+  const { text, headers } = await render({ isLeader: false });
+  assert.match(text, /holds the Lease/);
+  assert.match(headers.get("content-security-policy") ?? "", /^default-src 'none'/);
+});
