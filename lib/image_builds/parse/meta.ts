@@ -4,7 +4,8 @@ import { listAt } from "../../json.ts";
 import type { KubeObject } from "../../k8s/types.ts";
 import type { Condition, ObservedMeta } from "../observed.ts";
 
-const condition = z.object({
+/** Members that are not known here stay: a list of conditions is only ever replaced as a whole. */
+const condition = z.looseObject({
   type: z.string().min(1).max(316),
   status: z.enum(["True", "False", "Unknown"]),
   reason: z.string().catch(""),

@@ -79,7 +79,9 @@ export function poolCondition(
   { pool, nowMs }: World,
   { state, build, record }: { readonly state: MosbState; readonly build: MachineOSBuild; readonly record: BuildRecord },
 ): readonly Effect[] {
-  if (pool === undefined || state === "Interrupted") return [];
+  // Without a record another builder's failure is none that could be explained here.
+  const isOthers = state === "Failed" && record.archs.length === 0;
+  if (pool === undefined || state === "Interrupted" || isOthers) return [];
   const { name, resourceVersion } = pool.meta;
   const said = state === "Failed"
     ? {
@@ -92,6 +94,9 @@ export function poolCondition(
     : state === "Succeeded"
     ? { status: "False" as const, reason: "BuildSuccess", message: `MachineOSBuild ${build.meta.name} succeeded` }
     : { status: "False" as const, reason: "Building", message: `MachineOSBuild ${build.meta.name} is in progress` };
+  const before = pool.conditions.find(({ type }) => type === IMAGE_BUILD_DEGRADED);
+  // Who else says that the build succeeded says it in other words.
+  if (state === "Succeeded" && before?.status === said.status && before.reason === said.reason) return [];
   const after = withCondition(pool.conditions, { type: IMAGE_BUILD_DEGRADED, ...said }, nowMs);
   if (after === pool.conditions) return [];
   return [{ kind: "patch status", target: { resource: "pools", name, resourceVersion }, patch: { conditions: after } }];

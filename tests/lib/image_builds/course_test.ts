@@ -444,12 +444,28 @@ function upstream(): Simulator {
   return bed;
 }
 
-Deno.test("what the machine config operator built for one architecture stays as it is", () => {
+Deno.test("what the machine config operator built for one architecture stays as it is, and so do its words", () => {
   const bed = upstream();
+  const said = { type: "ImageBuildDegraded", status: "False", reason: "BuildSuccess", message: "its words" };
+  const other = {
+    type: "Other",
+    status: "True",
+    reason: "R",
+    message: "",
+    observedGeneration: 7,
+    lastTransitionTime: "t",
+  };
+  bed.pool = rawPool({ conditions: [said] });
+  bed.config = { ...bed.config, status: { ...Object(bed.config.status), conditions: [other] } };
   const before = bed.pullSpec();
   bed.settle();
   assert.deepEqual([bed.made, bed.published, bed.pullSpec(), bed.builds.size], [[], [], before, 1]);
   assert.ok([...bed.objects.keys()].some((name) => name.startsWith("archs-worker-")));
+  assert.deepEqual(bed.condition(bed.pool, "ImageBuildDegraded"), said);
+  bed.addNode({ reported: "riscv64" });
+  bed.settle();
+  assert.equal(bed.condition(bed.config, "ArchitectureNotCovered")?.status, "True");
+  assert.deepEqual(bed.condition(bed.config, "Other"), other);
 });
 
 for (const [when, settles] of [["recorded", true], ["at once", false]] as const) {
@@ -604,4 +620,13 @@ Deno.test("P-173 a payload that becomes multi-architecture builds again for the 
   bed.settle();
   assert.deepEqual(bed.made, ["amd64"]);
   assert.equal(bed.pool.metadata.annotations?.["archway.dev/architectures"], "amd64");
+});
+
+Deno.test("O-078 a failed build starts no other one, however often it is looked at", () => {
+  const bed = building();
+  for (const job of bed.jobs.values()) bed.failJob(job);
+  bed.settle({ run: false });
+  bed.reset();
+  for (let passes = 0; passes < 3; passes++) bed.pass();
+  assert.deepEqual([bed.made, bed.writes, bed.builds.size], [[], 0, 1]);
 });
