@@ -88,6 +88,7 @@ async function run(config: Config, terminal: Terminal): Promise<number> {
     case "explain":
     case "report":
     case "taints":
+    case "upgrade":
       return await withApi({ config, terminal }, (api, access) => runOnCluster(config, { ...deps, api, access }));
     case "enoexec-daemon":
       return await runDaemon(config, { terminal, stop });
@@ -112,6 +113,8 @@ async function runOnCluster(
       return await (await import("./lib/cli/report.ts")).runReport(config, deps);
     case "taints":
       return await (await import("./lib/cli/taints.ts")).runTaints(deps, { ...config, signal });
+    case "upgrade":
+      return await (await import("./lib/cli/upgrade.ts")).runUpgrade(deps, { ...config, signal });
     default:
       return await (await import("./lib/cli/release.ts")).runRelease(deps, { ...config, signal });
   }

@@ -3,6 +3,7 @@
 //   plan, ClusterVersion, pools ─▶ key ─▶ read plan, settings, ClusterVersion ─▶ decide (lib/upgrades, step by step)
 //                                          ◀─ read more, carry effects out, write the status ─▶ events
 import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
+import { readInput, type UpgradeInput } from "../../lib/upgrading/cluster/plan_input.ts";
 import { serverNowMs } from "../../lib/upgrading/cluster/drains.ts";
 import { reconcile } from "../../lib/upgrades/reconcile.ts";
 import type { ReconcileEnd } from "../../lib/upgrades/types/steps.ts";
@@ -10,7 +11,6 @@ import { type Controller, openController, requeueAfter } from "../controller.ts"
 import type { UpgradesDeps } from "./deps.ts";
 import { openDrains } from "./drains.ts";
 import { drive } from "./drive.ts";
-import { readInput, type UpgradeInput } from "./input.ts";
 import { openUpgradeWatches } from "./watches.ts";
 
 /** The controller, and what it saw last; undefined until it has looked. */

@@ -75,6 +75,11 @@ function rulesOfCommands(command: Command, values: ConfigValues, words: readonly
       "Cannot run taints: use `archway taints plan`, `archway taints apply` or `archway taints clean`.",
     ],
     [
+      command === "upgrade" &&
+      !(words.length === 1 && ["status", "plan", "suspend", "resume"].includes(words[0] ?? "")),
+      "Cannot run upgrade: use `archway upgrade status`, `plan`, `suspend` or `resume`.",
+    ],
+    [
       command === "cache" && !(words.length === 2 && (words[0] === "export" || words[0] === "import")),
       "Cannot run cache: use `archway cache export FILE` or `archway cache import FILE` (- for standard streams).",
     ],

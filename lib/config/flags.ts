@@ -11,6 +11,7 @@ export const COMMANDS = [
   "release",
   "cache",
   "taints",
+  "upgrade",
   "enoexec-daemon",
 ] as const;
 
@@ -34,7 +35,7 @@ export interface Flag {
   readonly alsoEnv?: readonly string[];
 }
 
-const CLUSTER: readonly Command[] = ["serve", "explain", "report", "release", "taints", "enoexec-daemon"];
+const CLUSTER: readonly Command[] = ["serve", "explain", "report", "release", "taints", "upgrade", "enoexec-daemon"];
 const SERVE: readonly Command[] = ["serve", "dev"];
 const SERVICES: readonly Command[] = [...SERVE, "enoexec-daemon"];
 const REGISTRY: readonly Command[] = ["serve", "inspect", "report", "index", "dev"];
@@ -63,7 +64,7 @@ export const FLAGS: readonly Flag[] = [
   flag(
     "context",
     "text",
-    ["explain", "report", "release", "taints"],
+    ["explain", "report", "release", "taints", "upgrade"],
     "Context of the kubeconfig; default its current one.",
     "NAME",
   ),
@@ -253,7 +254,7 @@ export const FLAGS: readonly Flag[] = [
     ...flag(
       "output",
       "choice",
-      ["inspect", "index", "explain", "report", "release", "taints", "dev"],
+      ["inspect", "index", "explain", "report", "release", "taints", "upgrade", "dev"],
       "Form of the output.",
     ),
     choices: ["table", "json", "yaml"],
@@ -277,7 +278,7 @@ export const FLAGS: readonly Flag[] = [
     "http://HOST:PORT",
   ),
   flag("to", "text", ["index"], "With assemble: where the index is published.", "REGISTRY/REPOSITORY:TAG"),
-  flag("dry-run", "switch", ["release", "index", "taints"], "Show what would be done, do nothing."),
+  flag("dry-run", "switch", ["release", "index", "taints", "upgrade"], "Show what would be done, do nothing."),
   flag("once", "switch", ["dev"], "Run the samples, print how each ended, exit."),
   {
     ...flag("scenario", "choice", ["dev"], "Which samples: placement, wrong programs and their reports, taints."),

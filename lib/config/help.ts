@@ -75,6 +75,18 @@ const HELP: Readonly<Record<Command, CommandHelp>> = {
     no: "the taints would shut pods out, or something could not be changed",
     examples: ["archway taints plan --kubeconfig ~/.kube/config", "archway taints clean --dry-run -o json"],
   },
+  upgrade: {
+    summary: "Show where the upgrade of an OpenShift cluster stands, or hold it back.",
+    usage: "archway upgrade status|plan|suspend|resume [flags]",
+    words: [
+      "status   the phase, each step with its time, and what is waited for",
+      "plan     what would happen, when, and what is in the way; changes nothing",
+      "suspend  lets nothing begin; an upgrade that has begun goes on",
+      "resume   takes that back",
+    ],
+    no: "there is no plan, it has failed, or something is in its way",
+    examples: ["archway upgrade status --kubeconfig ~/.kube/config", "archway upgrade plan -o json"],
+  },
   cache: {
     summary: "Export or import the image cache as NDJSON.",
     usage: "archway cache export|import FILE [flags]",

@@ -1,18 +1,18 @@
 // What every reconcile begins with: the plan, the settings, the ClusterVersion.
-import { isNotFound } from "../../lib/k8s/errors.ts";
-import { readOptional } from "../../lib/k8s/read_optional.ts";
-import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
-import { entryOf, textMapAt } from "../../lib/json.ts";
-import { errorText } from "../../lib/log.ts";
-import { CLUSTER_VERSION_NAME, Upgrades } from "../../lib/upgrade_names.ts";
-import { parseClusterVersion } from "../../lib/upgrades/parse/cluster.ts";
-import { parseOperatorConfig } from "../../lib/upgrades/parse/operator_config.ts";
-import { parsePlan } from "../../lib/upgrades/parse/plan.ts";
-import type { ReconcileInput } from "../../lib/upgrades/reconcile.ts";
-import type { Base, Observation } from "../../lib/upgrades/types/observed.ts";
-import type { ConfigReading } from "../../lib/upgrades/types/operator_config.ts";
-import type { UpgradeConfig } from "../../lib/upgrades/types/plan.ts";
-import type { UpgradesDeps } from "./deps.ts";
+import type { ReadApi } from "../../k8s/api.ts";
+import { isNotFound } from "../../k8s/errors.ts";
+import { readOptional } from "../../k8s/read_optional.ts";
+import { type KubeObject, Resource } from "../../k8s/types.ts";
+import { entryOf, textMapAt } from "../../json.ts";
+import { errorText } from "../../log.ts";
+import { CLUSTER_VERSION_NAME, Upgrades } from "../../upgrade_names.ts";
+import { parseClusterVersion } from "../../upgrades/parse/cluster.ts";
+import { parseOperatorConfig } from "../../upgrades/parse/operator_config.ts";
+import { parsePlan } from "../../upgrades/parse/plan.ts";
+import type { ReconcileInput } from "../../upgrades/reconcile.ts";
+import type { Base, Observation } from "../../upgrades/types/observed.ts";
+import type { ConfigReading } from "../../upgrades/types/operator_config.ts";
+import type { UpgradeConfig } from "../../upgrades/types/plan.ts";
 
 /** The input of a reconcile. */
 export interface UpgradeInput extends ReconcileInput {
@@ -24,7 +24,7 @@ export interface UpgradeInput extends ReconcileInput {
 
 /** Reads it. A read that fails is part of the input; rejects only when the signal aborts. */
 export async function readInput(
-  { readApi: api, namespace }: Pick<UpgradesDeps, "readApi" | "namespace">,
+  { readApi: api, namespace }: { readonly readApi: ReadApi; readonly namespace: string },
   { nowMs, signal }: { readonly nowMs: number; readonly signal: AbortSignal },
 ): Promise<UpgradeInput> {
   const [plan, config, clusterVersion] = await Promise.all([

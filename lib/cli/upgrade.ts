@@ -1,0 +1,88 @@
+// `archway upgrade status|plan|suspend|resume`: the plan of a cluster, read by the same code that carries it out.
+import { stringify } from "yaml";
+import type { Clock } from "../clock.ts";
+import type { KubeApi } from "../k8s/api.ts";
+import { isNotFound } from "../k8s/errors.ts";
+import { Resource } from "../k8s/types.ts";
+import { Upgrades } from "../upgrade_names.ts";
+import { openClusterReader } from "../upgrading/cluster/cluster_reader.ts";
+import { readInput, type UpgradeInput } from "../upgrading/cluster/plan_input.ts";
+import { ExitCode, type Terminal } from "./output.ts";
+import { describePlan, describeStatus, renderPlanned, renderStatus } from "./upgrade_text.ts";
+
+/** What the command works with. */
+export interface UpgradeDeps {
+  readonly api: KubeApi;
+  readonly terminal: Terminal;
+  readonly clock: Clock;
+}
+
+/** The flags and words of the command. */
+export interface UpgradeOptions {
+  /** `status`, `plan`, `suspend` or `resume`. */
+  readonly words: readonly string[];
+  readonly dryRun: boolean;
+  readonly output: "table" | "json" | "yaml";
+  readonly signal: AbortSignal;
+}
+
+const { namespace } = Upgrades;
+
+/** Runs it. 1: there is no plan, it has failed, or something is in its way. */
+export async function runUpgrade(deps: UpgradeDeps, options: UpgradeOptions): Promise<number> {
+  const [verb] = options.words;
+  if (verb === "suspend" || verb === "resume") {
+    return await setSuspend(deps, { ...options, suspend: verb === "suspend" });
+  }
+  const nowMs = deps.clock.nowMs() + deps.api.serverClockOffsetMs();
+  const input = await readInput({ readApi: deps.api, namespace }, { nowMs, signal: options.signal });
+  if (input.known === undefined) return missing(deps, input);
+  return verb === "plan" ? await plan(deps, input, options) : status(deps, input, options);
+}
+
+function status({ terminal }: UpgradeDeps, { known }: UpgradeInput, { output }: UpgradeOptions): number {
+  if (known === undefined) return ExitCode.no;
+  const described = describeStatus(known);
+  terminal.out(output === "table" ? renderStatus(described) : render(described, output));
+  return described.phase === "Failed" ? ExitCode.no : ExitCode.done;
+}
+
+async function plan({ api, terminal }: UpgradeDeps, input: UpgradeInput, options: UpgradeOptions): Promise<number> {
+  const { output, signal } = options;
+  const reader = openClusterReader(api, signal);
+  const [operators, pools] = await Promise.all([reader.operators(), reader.pools()]);
+  const described = describePlan(input, { operators, pools });
+  terminal.out(output === "table" ? renderPlanned(described) : render(described, output));
+  return described.inTheWay.length === 0 ? ExitCode.done : ExitCode.no;
+}
+
+function missing({ terminal }: UpgradeDeps, { plan }: UpgradeInput): number {
+  const why = plan.kind === "unknown" ? plan.why : `there is none in the namespace ${namespace}`;
+  terminal.err(`archway: Cannot show the UpgradeConfig "${Upgrades.config}": ${why}.\n`);
+  return plan.kind === "unknown" ? ExitCode.failed : ExitCode.no;
+}
+
+async function setSuspend(
+  { api, terminal }: UpgradeDeps,
+  { dryRun, signal, suspend }: UpgradeOptions & { readonly suspend: boolean },
+): Promise<number> {
+  const target = { namespace, name: Upgrades.config };
+  const words = suspend ? "suspended: nothing begins" : "resumed";
+  try {
+    if (dryRun) await api.get(Resource.upgradeConfigs, target, signal);
+    else {
+      const document = { spec: { suspend: suspend ? true : null } };
+      await api.patch(Resource.upgradeConfigs, target, { body: { kind: "merge", document }, signal });
+    }
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    terminal.err(`archway: Cannot change the UpgradeConfig "${target.name}": there is none in ${namespace}.\n`);
+    return ExitCode.no;
+  }
+  terminal.out(`UpgradeConfig ${target.name} ${dryRun ? "would be " : ""}${words}.\n`);
+  return ExitCode.done;
+}
+
+function render(value: unknown, output: "json" | "yaml"): string {
+  return output === "json" ? `${JSON.stringify(value, undefined, 2)}\n` : stringify(value);
+}

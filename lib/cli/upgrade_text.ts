@@ -1,0 +1,133 @@
+// What `archway upgrade` shows: where a plan stands, and what it would do. Pure.
+import { renderDuration } from "../duration.ts";
+import type { UpgradeInput } from "../upgrading/cluster/plan_input.ts";
+import { summarizePools } from "../upgrades/pools.ts";
+import { isCommenced, isMigration } from "../upgrades/release/target.ts";
+import { validatePlan } from "../upgrades/release/validate.ts";
+import { decideSchedule } from "../upgrades/schedule.ts";
+import { upgraderFor } from "../upgrades/steps/upgraders.ts";
+import { MINUTE_MS, renderTime } from "../upgrades/time.ts";
+import type { ClusterOperator, MachineConfigPool } from "../upgrades/types/cluster.ts";
+import type { StepCondition, UpgradeConfig } from "../upgrades/types/plan.ts";
+import { renderTable } from "./output.ts";
+
+/** Where a plan stands. */
+export interface DescribedStatus {
+  readonly version: string;
+  readonly architecture: string;
+  readonly phase: string;
+  readonly startTime: string;
+  readonly completeTime: string;
+  readonly steps: readonly {
+    readonly step: string;
+    readonly state: "done" | "waiting";
+    readonly since: string;
+    readonly message: string;
+  }[];
+  readonly conditions: readonly { readonly type: string; readonly status: string; readonly message: string }[];
+}
+
+/** What a plan would do. */
+export interface DescribedPlan {
+  readonly version: string;
+  readonly architecture: string;
+  readonly profile: string;
+  readonly begins: string;
+  readonly steps: readonly string[];
+  readonly inTheWay: readonly string[];
+}
+
+/** Describes where it stands: its newest entry, steps in the order in which they began. */
+export function describeStatus({ spec, status: { conditions, history: [history] } }: UpgradeConfig): DescribedStatus {
+  const { desired: { version, architecture } } = spec;
+  return {
+    ...{ version: history?.version ?? version, architecture: history?.architecture ?? architecture },
+    phase: history?.phase ?? "New",
+    startTime: timeOf(history?.startMs),
+    completeTime: timeOf(history?.completeMs),
+    steps: (history?.conditions ?? []).toReversed().map(stepOf),
+    conditions: conditions.map(({ type, status, message }) => ({ type, status, message })),
+  };
+}
+
+function stepOf({ type, status, message, startMs, completeMs }: StepCondition): DescribedStatus["steps"][number] {
+  const isDone = status === "True";
+  return { step: type, state: isDone ? "done" : "waiting", since: timeOf(isDone ? completeMs : startMs), message };
+}
+
+/** Describes what would happen as the cluster is now. What only a step finds out, as firing alerts, is left to it. */
+export function describePlan(
+  input: UpgradeInput,
+  { operators, pools }: {
+    readonly operators: readonly ClusterOperator[];
+    readonly pools: readonly MachineConfigPool[];
+  },
+): DescribedPlan {
+  const { base, config, nowMs, known } = input;
+  const desired = known?.spec.desired ?? { version: "", architecture: "", channel: "", image: "" };
+  const isMoving = base !== undefined && isMigration(desired, base.clusterVersion);
+  const { name, steps } = upgraderFor(isMoving ? "multiarch-migration" : "type", known?.spec.type ?? "OSD");
+  const degraded = operators.filter(({ isAvailable, isDegraded }) => isDegraded || !isAvailable).map((one) => one.name);
+  const summary = summarizePools(pools);
+  return {
+    ...{ version: desired.version, architecture: desired.architecture, profile: name },
+    begins: base === undefined ? "cannot be told" : beginOf(base, nowMs),
+    steps: [...new Set(steps.map(({ id }) => id))],
+    inTheWay: [
+      ...config.kind === "invalid" ? config.problems : [],
+      ...config.kind === "unknown" ? [`the settings cannot be read: ${config.why}`] : [],
+      ...base === undefined ? [] : problemsOf(base),
+      ...degraded.length === 0 ? [] : [`degraded or unavailable: ${degraded.join(", ")}`],
+      ...summary.degraded.length === 0 ? [] : [`degraded pools: ${summary.degraded.join(", ")}`],
+      ...isMoving && summary.paused.length > 0 ? [`paused pools: ${summary.paused.join(", ")}`] : [],
+    ],
+  };
+}
+
+type Base = NonNullable<UpgradeInput["base"]>;
+
+function problemsOf(base: Base): readonly string[] {
+  if (isCommenced(base.plan.spec.desired, base.clusterVersion)) return [];
+  const validation = validatePlan({ ...base, read: {} });
+  return [
+    ...validation.kind === "invalid" ? [validation.message] : [],
+    ...base.plan.spec.suspend ? ["spec.suspend is true"] : [],
+  ];
+}
+
+function beginOf({ plan: { spec }, config, clusterVersion }: Base, nowMs: number): string {
+  if (isCommenced(spec.desired, clusterVersion)) return "has begun";
+  const windowMs = config.upgradeWindow.timeoutMinutes * MINUTE_MS;
+  const { isBreached, isReady, untilMs } = decideSchedule(spec.upgradeAt, { nowMs, windowMs });
+  if (isBreached) return `never: its window after ${spec.upgradeAt} is over`;
+  return isReady ? "now" : `${spec.upgradeAt}, in ${renderDuration(untilMs)}`;
+}
+
+/** The status as text. */
+export function renderStatus({ version, architecture, phase, steps, conditions }: DescribedStatus): string {
+  const target = architecture === "" ? version : `${version} ${architecture}`;
+  return [
+    `Upgrade to ${target}: ${phase}\n`,
+    ...steps.length === 0
+      ? []
+      : [renderTable(["STEP", "STATE", "SINCE", "MESSAGE"], steps.map((row) => Object.values(row)))],
+    ...conditions.length === 0
+      ? []
+      : [renderTable(["CONDITION", "STATUS", "MESSAGE"], conditions.map((row) => Object.values(row)))],
+  ].join("\n");
+}
+
+/** The plan as text. */
+export function renderPlanned({ version, architecture, profile, begins, steps, inTheWay }: DescribedPlan): string {
+  const target = architecture === "" ? version : `${version} ${architecture}`;
+  return [
+    `Upgrade to ${target} (${profile}). Begins: ${begins}.\n`,
+    renderTable(["STEPS"], steps.map((step) => [step])),
+    inTheWay.length === 0 ? "Nothing is in the way.\n" : renderTable(["IN THE WAY"], inTheWay.map((one) => [one])),
+    "Nothing was changed.\n",
+  ].join("\n");
+}
+
+function timeOf(ms: number | undefined): string {
+  return ms === undefined ? "" : renderTime(ms);
+}

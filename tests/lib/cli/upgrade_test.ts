@@ -1,0 +1,125 @@
+// `archway upgrade`: what it shows of a plan, and that only suspend and resume write.
+import assert from "node:assert/strict";
+import { runUpgrade } from "../../../lib/cli/upgrade.ts";
+import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
+import { FakeClock } from "../../support/fake_clock.ts";
+import { MemoryCluster } from "../../support/memory_kube_api.ts";
+
+const namespace = "openshift-managed-upgrade-operator";
+const STEP = { type: "UpgradeCommenced", status: "True", reason: "r", message: "UpgradeCommenced is completed" };
+
+function plan(
+  spec: Readonly<Record<string, unknown>> = {},
+  status: Readonly<Record<string, unknown>> = {},
+): KubeObject {
+  const desired = { version: "4.20.5", channel: "stable-4.20" };
+  return {
+    metadata: { name: "managed-upgrade-config", namespace, uid: "u" },
+    spec: { type: "OSD", upgradeAt: "2026-11-21T15:00:00Z", PDBForceDrainTimeout: 5, desired, ...spec },
+    status,
+  };
+}
+
+function worldOf(object: KubeObject | undefined, { degraded = false, pausedPool = false } = {}): MemoryCluster {
+  const cluster = new MemoryCluster();
+  if (object !== undefined) cluster.put(Resource.upgradeConfigs, object);
+  cluster.put(Resource.configMaps, {
+    metadata: { name: "managed-upgrade-operator-config", namespace },
+    data: { "config.yaml": "configManager: { source: LOCAL }\n" },
+  });
+  cluster.put(Resource.clusterVersions, {
+    metadata: { name: "version" },
+    spec: { channel: "stable-4.20", clusterID: "c" },
+    status: {
+      desired: { version: "4.20.1", image: "a" },
+      availableUpdates: [{ version: "4.20.5", image: "b" }],
+      history: [{ version: "4.20.1", image: "a", state: "Completed", completionTime: "2026-01-01T00:00:00Z" }],
+    },
+  });
+  const conditions = [{ type: "Degraded", status: degraded ? "True" : "False" }];
+  cluster.put(Resource.clusterOperators, { metadata: { name: "etcd" }, status: { conditions } });
+  cluster.put(Resource.machineConfigPools, { metadata: { name: "worker" }, spec: { paused: pausedPool }, status: {} });
+  return cluster;
+}
+
+async function run(
+  cluster: MemoryCluster,
+  ...args: readonly string[]
+): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
+  const words = args.filter((arg) => !arg.startsWith("-"));
+  let [out, err] = ["", ""];
+  const terminal = {
+    out: (text: string) => void (out += text),
+    err: (text: string) => void (err += text),
+    color: false,
+  };
+  const options = {
+    ...{
+      words,
+      dryRun: args.includes("--dry-run"),
+      output: args.includes("-ojson") ? "json" as const : "table" as const,
+    },
+    signal: new AbortController().signal,
+  };
+  const code = await runUpgrade({ api: cluster.api, terminal, clock: new FakeClock() }, options);
+  return { code, out, err };
+}
+
+Deno.test("upgrade status shows the phase and each step, and answers no when it has failed or there is no plan", async () => {
+  const history = [{ version: "4.20.5", phase: "Upgrading", conditions: [STEP] }];
+  const going = await run(worldOf(plan({}, { history })), "status");
+  assert.equal(going.code, 0);
+  assert.match(going.out, /^Upgrade to 4\.20\.5: Upgrading$/m);
+  assert.match(going.out, /^UpgradeCommenced +done/m);
+  const failed = await run(
+    worldOf(plan({}, { history: [{ version: "4.20.5", phase: "Failed" }] })),
+    "status",
+    "-ojson",
+  );
+  assert.deepEqual([failed.code, JSON.parse(failed.out).phase], [1, "Failed"]);
+  const none = await run(worldOf(undefined), "status");
+  assert.deepEqual([none.code, none.out], [1, ""]);
+  assert.match(none.err, /there is none in the namespace openshift-managed-upgrade-operator/);
+});
+
+Deno.test("upgrade plan says when it begins, its steps, and what is in the way; it writes nothing", async () => {
+  const cluster = worldOf(plan());
+  const before = JSON.stringify([...cluster.objects]);
+  const free = await run(cluster, "plan", "-ojson");
+  const described = JSON.parse(free.out);
+  assert.deepEqual([free.code, described.inTheWay, described.profile, described.steps.length], [0, [], "OSD", 16]);
+  assert.match(described.begins, /^2026-11-21T15:00:00Z, in 3h$/);
+  assert.equal(JSON.stringify([...cluster.objects]), before);
+  const blocked = await run(worldOf(plan({ suspend: true }), { degraded: true }), "plan");
+  assert.equal(blocked.code, 1);
+  assert.match(blocked.out, /^spec\.suspend is true$/m);
+  assert.match(blocked.out, /^degraded or unavailable: etcd$/m);
+});
+
+Deno.test("upgrade plan of a migration has its own steps, and a paused pool is in its way (N-012)", async () => {
+  const desired = { version: "4.20.1", architecture: "Multi" };
+  const { code, out } = await run(worldOf(plan({ desired }), { pausedPool: true }), "plan", "-ojson");
+  const { inTheWay, profile } = JSON.parse(out);
+  assert.deepEqual([code, profile, inTheWay], [1, "multiarch-migration", ["paused pools: worker"]]);
+});
+
+Deno.test("upgrade suspend and resume write spec.suspend; --dry-run does not", async () => {
+  const cluster = worldOf(plan());
+  const written: unknown[] = [];
+  const patch = cluster.api.patch.bind(cluster.api);
+  Object.assign(cluster.api, {
+    patch: (...[type, target, options]: Parameters<typeof patch>) => {
+      written.push(options.body);
+      return patch(type, target, options);
+    },
+  });
+  assert.match((await run(cluster, "suspend", "--dry-run")).out, /would be suspended/);
+  assert.deepEqual(written, []);
+  assert.equal((await run(cluster, "suspend")).code, 0);
+  assert.equal((await run(cluster, "resume")).code, 0);
+  assert.deepEqual(written, [
+    { kind: "merge", document: { spec: { suspend: true } } },
+    { kind: "merge", document: { spec: { suspend: null } } },
+  ]);
+  assert.equal((await run(worldOf(undefined), "suspend", "--dry-run")).code, 1);
+});
