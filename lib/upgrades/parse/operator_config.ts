@@ -80,6 +80,10 @@ const SCHEMA = z.object({
       ),
     }, NO_MAP),
   ),
+  notifications: z.preprocess(
+    emptySection,
+    z.object({ webhook: z.preprocess(emptySection, z.object({ url: url.nullish() }, NO_MAP)) }, NO_MAP),
+  ),
   featureGate: z.preprocess(emptySection, z.object({ enabled: texts }, NO_MAP)),
 }, NO_MAP);
 
@@ -136,6 +140,7 @@ function shape(data: Decoded): OperatorConfig {
       timeoutSeconds: data.extDependencyAvailabilityChecks.http.timeout,
       urls: data.extDependencyAvailabilityChecks.http.urls,
     },
+    notifications: { webhookUrl: data.notifications.webhook.url ?? undefined },
     gates: new Set(gates.filter((gate) => data.featureGate.enabled.includes(gate))),
   };
 }

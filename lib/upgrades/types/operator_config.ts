@@ -43,6 +43,10 @@ export interface OperatorConfig {
     readonly timeoutSeconds: number;
     readonly urls: readonly string[];
   };
+  readonly notifications: {
+    /** Where notifications are posted as JSON, beside everything else; may be secret. Not of the original. */
+    readonly webhookUrl: string | undefined;
+  };
   /** Gates that are on. Others are kept in the ConfigMap without effect. */
   readonly gates: ReadonlySet<"PreHealthCheck" | "ServiceLogNotification">;
 }

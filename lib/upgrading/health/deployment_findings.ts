@@ -2,6 +2,7 @@
 // cluster's pull secret, which the original sends there in the clear, stays here.
 import * as z from "zod";
 import type { ReadApi } from "../../k8s/api.ts";
+import { isForbidden } from "../../k8s/errors.ts";
 import { readOptional } from "../../k8s/read_optional.ts";
 import { Resource } from "../../k8s/types.ts";
 import { errorText } from "../../log.ts";
@@ -24,8 +25,11 @@ const Service = z.object({
   spec: z.object({ ports: z.array(z.object({ name: z.string().optional(), port: z.int() })) }),
 });
 
-/** Reads them now. Rejects only with the signal's reason. */
-export async function readDeploymentFindings(deps: FindingsDeps, signal: AbortSignal): Promise<DeploymentFindings> {
+/** Reads them now; undefined where nobody gave the right to look for the operator. Rejects only with the signal's reason. */
+export async function readDeploymentFindings(
+  deps: FindingsDeps,
+  signal: AbortSignal,
+): Promise<DeploymentFindings | undefined> {
   const { urlOf = (port) => `http://${NAME}.${NAMESPACE}.svc:${port}`, ...options } = deps;
   try {
     const target = { type: Resource.services, namespace: NAMESPACE, name: NAME, signal };
@@ -41,6 +45,7 @@ export async function readDeploymentFindings(deps: FindingsDeps, signal: AbortSi
     return { kind: "observed", value: hasBudgetFindings(text) };
   } catch (error) {
     signal.throwIfAborted();
+    if (isForbidden(error)) return undefined;
     return { kind: "unknown", why: errorText(error) };
   }
 }

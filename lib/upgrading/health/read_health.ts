@@ -29,7 +29,7 @@ export interface HealthDeps {
   /** Of the reconcile, so that nothing is read twice in it. */
   readonly reader: Pick<ClusterReader, "nodes" | "operators" | "machineSets">;
   /** What the Deployment Validation Operator says; undefined: it is not asked. */
-  readonly readFindings?: ((signal: AbortSignal) => Promise<DeploymentFindings>) | undefined;
+  readonly readFindings?: ((signal: AbortSignal) => Promise<DeploymentFindings | undefined>) | undefined;
 }
 
 /** Which checks, and what does not count. */

@@ -55,6 +55,8 @@ export interface UpstreamOptions {
   readonly limits: UpstreamLimits;
   readonly userAgent: string;
   readonly clock: Clock;
+  /** The path of the address may be secret: messages name the host alone. */
+  readonly hidesPath?: true | undefined;
 }
 
 /** A request. */
@@ -123,10 +125,10 @@ export class Upstream implements Disposable {
   }
 
   async #sendOnce(request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamAnswer> {
-    const { server, source, limits, clock } = this.#options;
+    const { server, source, limits, clock, hidesPath } = this.#options;
     const endpoint = await source.endpoint(signal);
     const url = urlOf(endpoint, request);
-    const name = { server, method: request.method, url };
+    const name = { server, method: request.method, url: hidesPath === true ? new URL("/...", url) : url };
     const headers = this.#headers(endpoint, request, name);
     using deadline = openDeadline(limits.timeoutMs, { signal, clock });
     try {

@@ -43,8 +43,6 @@ export interface OutsideOptions {
   /** PEM bundles that are trusted beside the public roots by whatever is outside of the cluster. */
   readonly caCerts: readonly string[];
   readonly proxies: ProxySettings;
-  /** Where notifications are posted as well. */
-  readonly webhook?: UpstreamEndpoint | undefined;
   readonly metrics: Pick<UpgradeMetrics, "set">;
   readonly userAgent: string;
   readonly clock: Clock;
@@ -65,7 +63,6 @@ export interface Outside extends Disposable {
 /** A cluster keeps some thousands of silences for days; a query answers with a few names. */
 const SILENCES_LIMITS: UpstreamLimits = { timeoutMs: 30_000, maxBytes: 16 * 1024 * 1024 };
 const QUERY_LIMITS: UpstreamLimits = { timeoutMs: 30_000, maxBytes: 4 * 1024 * 1024 };
-const WEBHOOK_LIMITS: UpstreamLimits = { timeoutMs: 10_000, maxBytes: 64 * 1024, tries: 2 };
 
 /** Opens it; nothing is connected yet. */
 export function openOutside(options: OutsideOptions): Outside {
@@ -77,7 +74,7 @@ export function openOutside(options: OutsideOptions): Outside {
   const settings = openOutsideSettings(options);
   const manager = undo.use(new ClusterManager({ ...options, clusterId: settings.clusterId }));
   const policy = openPolicy(options, { settings, manager });
-  const tell = openTelling(options, { settings, manager, undo });
+  const tell = openTelling(options, { settings, manager });
   const silences = openSilenceStore({ upstream: alertmanager, clock });
   const services = {
     ...{ api, clock, userAgent, policy, silences },
@@ -139,24 +136,19 @@ function openPolicy({ api, namespace, clock, log, metrics }: OutsideOptions, { s
 
 function openTelling(
   options: OutsideOptions,
-  { settings, manager, undo }: Parts & { readonly undo: DisposableStack },
+  { settings, manager }: Parts,
 ): Outside["tell"] {
-  const { api, clock, log, metrics, webhook } = options;
+  const { api, clock, log, metrics, caCerts, userAgent } = options;
   const { clusterId } = settings;
-  const hook = webhook === undefined
-    ? undefined
-    : undo.use(upstreamOf(options, ["the webhook", fixedEndpoint(webhook), WEBHOOK_LIMITS]));
-  const always: readonly NotificationSink[] = hook === undefined
-    ? []
-    : [openWebhookSink({ upstream: hook, clusterId })];
   const sinks = async (plan: UpgradeConfig, signal: AbortSignal): Promise<readonly NotificationSink[]> => {
-    const { configManager, gates } = await settings.config(signal);
-    const events = openEventSink({ api, subject: () => subjectOf(plan), clock });
+    const { configManager, gates, notifications: { webhookUrl: url } } = await settings.config(signal);
+    const hook = url === undefined ? [] : [openWebhookSink({ url, caCerts, clusterId, userAgent, clock })];
+    const always = [openEventSink({ api, subject: () => subjectOf(plan), clock }), ...hook];
     const { source, ocmBaseUrl } = configManager;
-    if (source !== "OCM" || ocmBaseUrl === undefined) return [events, ...always, openLogSink(log)];
+    if (source !== "OCM" || ocmBaseUrl === undefined) return [...always, openLogSink(log)];
     const client = manager.clientAt(ocmBaseUrl);
     const logged = gates.has("ServiceLogNotification") ? [openServiceLogSink({ client, clusterId, clock })] : [];
-    return [events, ...always, ...logged, openOcmStateSink({ client })];
+    return [...always, ...logged, openOcmStateSink({ client })];
   };
   const observe = ({ state }: Notification, result: "told" | "failed"): void =>
     metrics.set("upgrade_notification_failed", {

@@ -131,6 +131,10 @@ Deno.test("M-234 M-236 readDeploymentFindings() reads the operator's metrics wit
     urlOf: () => server.origin,
   };
   assert.deepEqual(await readDeploymentFindings(deps, SIGNAL), { kind: "absent" });
+  const forbidden = cluster.client(() => {
+    throw new ApiError("no right", { status: 403 });
+  });
+  assert.equal(await readDeploymentFindings({ ...deps, api: forbidden }, SIGNAL), undefined);
   cluster.put(Resource.services, SERVICE);
   assert.deepEqual(await readDeploymentFindings(deps, SIGNAL), { kind: "observed", value: false });
   text = 'deployment_validation_operator_pdb_max_available{namespace="shop"} 1\n';
@@ -138,7 +142,7 @@ Deno.test("M-234 M-236 readDeploymentFindings() reads the operator's metrics wit
   for (const fault of ["answers 500", "cuts the connection", "answers with a huge body"]) {
     await using broken = openFaulty(FAULTS[fault] ?? null);
     const found = await readDeploymentFindings({ ...deps, urlOf: () => broken.origin }, SIGNAL);
-    assert.equal(found.kind, "unknown", fault);
+    assert.equal(found?.kind, "unknown", fault);
   }
 });
 

@@ -170,6 +170,18 @@ Deno.test("tell() tells events and the log where no cluster manager is configure
   );
 });
 
+Deno.test("tell() posts to the webhook that the settings name", async () => {
+  const posted: unknown[] = [];
+  await using hook = listenPlain(async (request) => {
+    posted.push(await request.json());
+    return new Response(null, { status: 204 });
+  });
+  await using bed = openBed("http://127.0.0.1:1", { config: `{notifications: {webhook: {url: "${hook.origin}"}}}` });
+  await bed.outside.tell(NOTICE, makePlan(), SIGNAL);
+  await bed.outside.tell(NOTICE, makePlan(), SIGNAL);
+  assert.deepEqual(posted, [{ ...NOTICE, clusterId: EXTERNAL_ID }]);
+});
+
 Deno.test("the policy of the cluster manager becomes the plan; while the manager is away nothing changes", async () => {
   await using double = startOcm("api");
   addPolicy(double, "p1", { version: "4.17.2" });

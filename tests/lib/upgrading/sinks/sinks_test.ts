@@ -15,7 +15,7 @@ import { openWebhookSink } from "../../../../lib/upgrading/sinks/webhook_sink.ts
 import { MemoryCluster } from "../../../support/memory_kube_api.ts";
 import { makePlan } from "../../upgrades/make_plan.ts";
 import { addPolicy, EXTERNAL_ID, openOcm, startOcm } from "../ocm_double.ts";
-import { openUpstream, SIGNAL } from "../support.ts";
+import { hastyClock, SIGNAL } from "../support.ts";
 
 const SUBJECT = {
   apiVersion: "upgrade.managed.openshift.io/v1alpha1",
@@ -101,20 +101,29 @@ Deno.test("M-361 the log sink writes one line and never fails", async () => {
   await openLogSink(silentLogger).send(STARTED, SIGNAL);
 });
 
-Deno.test("the webhook gets JSON with the id as its idempotency key, again after a lost answer", async () => {
+Deno.test("the webhook gets JSON with the id as its idempotency key, again after a lost answer; its address stays secret", async () => {
   const bodies: unknown[] = [];
   let asked = 0;
   await using server = listenPlain(async (request) => {
-    assert.equal(new URL(request.url).pathname, "/hooks/upgrades");
+    const { pathname, search } = new URL(request.url);
+    assert.equal(pathname + search, "/hooks/s3cret?key=s3cret");
     bodies.push([request.headers.get("idempotency-key"), await request.json()]);
-    return new Response(null, { status: ++asked === 1 ? 502 : 204 });
+    return new Response(null, { status: ++asked < 3 ? 502 : 204 });
   });
-  using upstream = openUpstream(`${server.origin}/hooks/upgrades`, { server: "the webhook" });
-  const sink = openWebhookSink({ upstream, clusterId: () => Promise.resolve(EXTERNAL_ID) });
-  await assert.rejects(sink.send(STARTED, SIGNAL), /Cannot write to the webhook .*status 502/);
+  const clusterId = () => Promise.resolve(EXTERNAL_ID);
+  const common = { caCerts: [], clusterId, userAgent: "archway-test", clock: hastyClock() };
+  const sink = openWebhookSink({ ...common, url: `${server.origin}/hooks/s3cret?key=s3cret` });
+  await assert.rejects(sink.send(STARTED, SIGNAL), (error) => {
+    assert.match(
+      String(error),
+      /Cannot write to the webhook "127\.0\.0\.1:\d+\/\.\.\.": it answered with status 502\.$/,
+    );
+    return true;
+  });
+  assert.equal(asked, 2);
   await sink.send(STARTED, SIGNAL);
-  assert.deepEqual(bodies[1], [STARTED.id, { ...STARTED, clusterId: EXTERNAL_ID }]);
-  assert.deepEqual(bodies[0], bodies[1]);
+  assert.deepEqual(bodies[2], [STARTED.id, { ...STARTED, clusterId: EXTERNAL_ID }]);
+  assert.deepEqual(bodies[0], bodies[2]);
 });
 
 Deno.test("the policy's state is set once, only where it may follow, and needs its policy", async () => {
