@@ -1,0 +1,100 @@
+// Help for drains, and what is reported of them, before an API server in memory.
+import assert from "node:assert/strict";
+import type { UpgradesDeps } from "../../../controllers/upgrades/deps.ts";
+import { type Drains, openDrains } from "../../../controllers/upgrades/drains.ts";
+import { silentLogger } from "../../../lib/log.ts";
+import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
+import { ApiError } from "../../../lib/k8s/errors.ts";
+import type { DrainMode } from "../../../lib/upgrades/types/plan.ts";
+import { NOW_MS, rawNode } from "../../lib/upgrades/make.ts";
+import { makeConfig, makePlan } from "../../lib/upgrades/make_plan.ts";
+import { openScene } from "../make.ts";
+import type { MemoryCall } from "../../support/memory_kube_api.ts";
+
+interface Bed extends Pick<ReturnType<typeof openScene>, "cluster"> {
+  /** `n1=1`, in order. */
+  readonly gauges: readonly string[];
+  readonly calls: readonly string[];
+  look(mode?: DrainMode): Promise<void>;
+  readonly drains: Drains;
+}
+
+const NODE = "n1";
+
+function pool(name: string, updated: number): KubeObject {
+  const conditions = [{ type: "Updated", status: updated === 2 ? "True" : "False" }];
+  return { metadata: { name }, status: { machineCount: 2, updatedMachineCount: updated, conditions } };
+}
+
+function pod(name: string): KubeObject {
+  return {
+    metadata: { name, namespace: "shop", uid: `uid-${name}` },
+    spec: { nodeName: NODE },
+    status: { phase: "Running" },
+  };
+}
+
+function openBed(before: (call: MemoryCall) => void = () => {}): Bed {
+  const { cluster, clock, events } = openScene();
+  const [gauges, calls]: [string[], string[]] = [[], []];
+  const api = cluster.client((call) => {
+    calls.push(`${call.verb} ${call.plural}`);
+    before(call);
+  });
+  const refuse = (): never => assert.fail("nothing outside is asked");
+  const deps: UpgradesDeps = {
+    ...{ readApi: api, api, clock, events, log: silentLogger, namespace: "here" },
+    outside: { readers: refuse, createSilence: refuse, endSilence: refuse, tell: refuse },
+    gauges: {
+      set: (_metric, labels, value) => void gauges.push(`${labels["node_name"]}=${value}`),
+      clear: () => void gauges.push("clear"),
+      clearGroup: refuse,
+    },
+  };
+  const drains = openDrains(deps);
+  const look = (drainMode: DrainMode = "DeleteAndStripFinalizers"): Promise<void> =>
+    drains.look(
+      { plan: makePlan({ drainMode }), config: makeConfig() },
+      { nowMs: NOW_MS, signal: new AbortController().signal },
+    );
+  cluster.put(Resource.machineConfigPools, pool("worker", 1));
+  cluster.put(Resource.nodes, rawNode(NODE, { cordonedMinutes: 200, state: "Working" }));
+  return { cluster, gauges, calls, drains, look };
+}
+
+Deno.test("M-303 no node is looked at when all workers are done, whatever the control plane does", async () => {
+  const bed = openBed();
+  bed.cluster.put(Resource.machineConfigPools, pool("worker", 2));
+  bed.cluster.put(Resource.machineConfigPools, pool("master", 1));
+  await bed.look();
+  assert.deepEqual(bed.calls, ["list machineconfigpools"]);
+});
+
+Deno.test("M-308 a node that is gone is not reported any more, nor is any when no upgrade goes on", async () => {
+  const bed = openBed();
+  await bed.look("Observe");
+  assert.deepEqual(bed.gauges, [`${NODE}=1`]);
+  bed.cluster.drop(Resource.nodes, NODE);
+  await bed.look("Observe");
+  assert.deepEqual(bed.gauges, [`${NODE}=1`, `${NODE}=0`]);
+  bed.drains.forget();
+  assert.equal(bed.gauges.includes("clear"), false, "nothing is left to clear");
+  bed.cluster.put(Resource.nodes, rawNode(NODE, { cordonedMinutes: 200, state: "Working" }));
+  await bed.look("Observe");
+  bed.drains.forget();
+  assert.equal(bed.gauges.at(-1), "clear");
+});
+
+Deno.test("M-313 a pod that cannot be deleted keeps no other from it, and a list that fails is an error", async () => {
+  const bed = openBed(({ verb, name }) => {
+    if (verb === "delete" && name === "a") throw new ApiError("no", { status: 403, reason: "Forbidden" });
+  });
+  for (const name of ["a", "b"]) bed.cluster.put(Resource.pods, pod(name));
+  await bed.look();
+  assert.notEqual(bed.cluster.find("pods", "shop/a"), undefined);
+  assert.equal(bed.cluster.find("pods", "shop/b"), undefined);
+  const broken = openBed(({ plural }) => {
+    if (plural === "pods") throw new ApiError("down", { status: 500, reason: "InternalError" });
+  });
+  await assert.rejects(broken.look(), /down/);
+});
