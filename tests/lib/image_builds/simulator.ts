@@ -55,6 +55,8 @@ export class Simulator {
   rendered: KubeObject = rawRendered();
   nodes: KubeObject[];
   machineSets: World["machineSets"] = [];
+  /** What the scheduler says of pods that no node takes, by architecture. */
+  unschedulable = new Map<string, string>();
   builds = new Map<string, KubeObject>();
   jobs = new Map<string, KubeObject>();
   objects = new Map<string, KubeObject>();
@@ -127,7 +129,7 @@ export class Simulator {
       machineSets: this.machineSets,
       cluster: { payload: "Multi", proxy: {}, trustBundle: "" },
       builds: [...this.builds.values()].map((build) => valueOf(parseMachineOSBuild(build))),
-      jobs: [...this.jobs.values()].map((job) => parseBuildJob(job)),
+      jobs: [...this.jobs.values()].map((job) => parseBuildJob(job, this.unschedulable.get(archOf(job)))),
       digests: maps.filter(({ metadata }) => metadata.name.startsWith("digest-")).map(parseDigestMap),
       records: maps.flatMap((map) => parseStoredRecord(map) ?? []),
       children: objects.filter(({ metadata }) => !/^(?:digest|archs)-/.test(metadata.name)).map((object) =>
@@ -369,6 +371,9 @@ export class Simulator {
       .find(({ buildUid }) => buildUid === effect.build.uid) ?? assert.fail("assembles without a record");
     const build = valueOf(parseMachineOSBuild(this.builds.get(effect.build.name) ?? assert.fail("no build")));
     const outcome = this.outcomes.shift() ?? this.#publish(effect);
+    // An image that is gone is gone under its tag as well.
+    const gone = outcome.kind === "child absent" ? `-${outcome.arch}` : undefined;
+    for (const tag of [...this.tags.keys()]) if (gone !== undefined && tag.endsWith(gone)) this.tags.delete(tag);
     const tag = effect.to.slice(effect.to.lastIndexOf(":") + 1);
     const record = noteAssembled(stored.record, outcome, { tag, nowMs: this.nowMs });
     const object = renderRecord(record, { build, namespace: this.settings.namespace });
