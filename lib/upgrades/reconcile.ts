@@ -109,12 +109,13 @@ function newEntry({ plan, clusterVersion }: Base, nowMs: number): History {
 
 /** A plan that names only an image gets its version from it; one that names nothing is invalid. */
 function* reconcileWithoutVersion({ base, status, nowMs }: Beginning): Part<ReconcileEnd> {
+  const turn: Turn = { base, status, entry: newEntry(base, nowMs), nowMs };
+  if (base.plan.spec.suspend) return yield* reconcileSuspended(turn);
   const validation = validatePlan({ ...base, read: yield* read(validationReads(base)) });
   if (validation.kind === "adoptVersion") return yield* adopt(validation.version);
   const failure = yield* apply([validationMetric(validation)]);
   if (failure !== undefined) return failed(failure);
-  const judged = withValidation({ base, status, entry: newEntry(base, nowMs), nowMs }, validation);
-  yield* save({ ...judged, status: judged.status });
+  yield* save(withValidation(turn, validation));
   return validation.kind === "invalid" ? failed(validation.message) : settled();
 }
 

@@ -393,6 +393,20 @@ Deno.test("a suspended plan does nothing before it began, says so, and goes on w
   assert.equal(phaseOf(begun), "Upgraded");
 });
 
+Deno.test("a plan that names only an image gets its version from it, unless it is suspended", () => {
+  const desired = { version: "", channel: "", image: `quay.io/a/b@sha256:${"2".repeat(64)}` };
+  const payload = seen({ image: desired.image, version: TO, isIndex: true, architectures: ["amd64"] });
+  const world = makeWorld({ payload });
+  const adopted = reconcileOnce({ plan: makePlan({ desired }) }, { world });
+  assert.deepEqual(adopted.effects, [{ kind: "setDesiredVersion", version: TO }]);
+  assert.deepEqual([adopted.end.kind, adopted.saved], ["settled", []]);
+  const suspended = reconcileOnce({ plan: makePlan({ desired, suspend: true }) }, { world });
+  assert.deepEqual([suspended.effects, suspended.reads, suspended.saved.at(-1)?.history], [[], [], []]);
+  const broken = reconcileOnce({ plan: makePlan({ desired }) }, { world: makeWorld({ payload: unseen("401") }) });
+  assert.match(broken.end.kind === "failed" ? broken.end.message : "", /401/);
+  assert.deepEqual(broken.saved.at(-1)?.history, []);
+});
+
 Deno.test("a plan that names another target clears up after the one before, which has failed", () => {
   const conditions = [{
     type: "ControlPlaneMaintenanceWindowCreated",
