@@ -1,0 +1,153 @@
+// The upgrades controller beside its decisions: how much it reads, what it does about drains, what a failed read becomes.
+import assert from "node:assert/strict";
+import { openDrains } from "../../../controllers/upgrades/drains.ts";
+import { drive } from "../../../controllers/upgrades/drive.ts";
+import { ApiError } from "../../../lib/k8s/errors.ts";
+import { Resource } from "../../../lib/k8s/types.ts";
+import { readInput } from "../../../lib/upgrading/cluster/plan_input.ts";
+import { reconcile } from "../../../lib/upgrades/reconcile.ts";
+import type { ReconcileEnd } from "../../../lib/upgrades/types/steps.ts";
+import { machineSet } from "../../lib/upgrades/make.ts";
+import { NAMESPACE, openUpgradeScene, pool, type UpgradeScene } from "./make.ts";
+
+const signal = new AbortController().signal;
+const UPGRADING = { history: [{ version: "4.20.5", phase: "Upgrading", startTime: "2026-11-21T12:00:00Z" }] };
+const DRAIN_GAUGE = 'upgradeoperator_node_drain_timeout{"node_name":"n-1"}';
+
+async function reconcileOnce({ clock, deps }: UpgradeScene): Promise<ReconcileEnd> {
+  const nowMs = clock.nowMs();
+  const input = await readInput({ readApi: deps.readApi, namespace: NAMESPACE }, { nowMs, signal });
+  return await drive(reconcile(input), deps, { plan: input.known, base: input.base, nowMs, signal });
+}
+
+async function lookAtDrains(scene: UpgradeScene, drains = openDrains(scene.deps)): Promise<void> {
+  const nowMs = scene.clock.nowMs();
+  const { base } = await readInput({ readApi: scene.deps.readApi, namespace: NAMESPACE }, { nowMs, signal });
+  assert.ok(base !== undefined);
+  scene.calls.length = 0;
+  await drains.look(base, { nowMs, signal });
+}
+
+/** A worker that the machine config operator works on, cordoned for so many minutes, with a pod. */
+function putDraining(scene: UpgradeScene, minutes: number): void {
+  const { clock, cluster } = scene;
+  const timeAdded = new Date(clock.nowMs() - minutes * 60_000).toISOString();
+  cluster.put(Resource.nodes, {
+    metadata: { name: "n-1", annotations: { "machineconfiguration.openshift.io/state": "Working" } },
+    spec: {
+      unschedulable: true,
+      taints: [{ key: "node.kubernetes.io/unschedulable", effect: "NoSchedule", timeAdded }],
+    },
+  });
+  cluster.put(Resource.pods, {
+    metadata: { namespace: "shop", name: "web", uid: "pod-1" },
+    spec: { nodeName: "n-1" },
+  });
+  cluster.put(Resource.machineConfigPools, pool("worker", { updated: 1 }));
+}
+
+Deno.test("a reconcile with 500 nodes and 50 pools takes at most ten requests and a second", async () => {
+  const scene = openUpgradeScene({ spec: { capacityReservation: true }, status: UPGRADING });
+  for (let n = 0; n < 500; n++) scene.cluster.put(Resource.nodes, { metadata: { name: `n-${n}` }, spec: {} });
+  for (let n = 0; n < 50; n++) scene.cluster.put(Resource.machineConfigPools, pool(`pool-${n}`, { updated: 1 }));
+  scene.cluster.put(Resource.machineSets, machineSet("a"));
+  const startedMs = performance.now();
+  await reconcileOnce(scene);
+  const tookMs = performance.now() - startedMs;
+  const reads = scene.calls.filter(({ verb }) => verb === "get" || verb === "list");
+  const words = scene.calls.map(({ verb, plural }) => `${verb} ${plural}`);
+  assert.ok(reads.length <= 10, words.join(", "));
+  assert.equal(reads.filter(({ plural }) => plural === "nodes").length, 1, "one list, whoever asks");
+  assert.ok(tookMs <= 1_000, `${Math.round(tookMs)} ms`);
+});
+
+Deno.test("MachineSets, machines or nodes that cannot be read fail the step with the reason (M-271, M-272, M-281)", async () => {
+  for (const plural of ["machinesets", "machines", "nodes"]) {
+    const scene = openUpgradeScene({ spec: { capacityReservation: true }, status: UPGRADING });
+    scene.cluster.put(Resource.machineSets, machineSet("a"));
+    scene.fault = (call) => {
+      if (call.plural === plural) throw new ApiError(`Cannot list ${plural}.`, { status: 500 });
+    };
+    const end = await reconcileOnce(scene);
+    assert.equal(end.kind, "failed");
+    assert.match(end.kind === "failed" ? end.message : "", new RegExp(`Cannot list ${plural}`));
+  }
+});
+
+Deno.test("a clone that cannot be created fails the step (M-275), and is created by a later look", async () => {
+  const scene = openUpgradeScene({ spec: { capacityReservation: true }, status: UPGRADING });
+  scene.cluster.put(Resource.machineSets, machineSet("a"));
+  let faults = 1;
+  scene.fault = ({ verb, plural }) => {
+    if (verb === "create" && plural === "machinesets" && faults-- > 0) {
+      throw new ApiError("Cannot create.", { status: 500 });
+    }
+  };
+  assert.equal((await reconcileOnce(scene)).kind, "failed");
+  await reconcileOnce(scene);
+  assert.ok(scene.cluster.find("machinesets", "openshift-machine-api/a-upgrade") !== undefined);
+});
+
+Deno.test("drains are not looked at while no workers are upgraded (M-303)", async () => {
+  const scene = openUpgradeScene({ status: UPGRADING });
+  putDraining(scene, 99);
+  scene.cluster.put(Resource.machineConfigPools, pool("worker"));
+  scene.cluster.put(Resource.machineConfigPools, pool("master", { updated: 0 }));
+  await lookAtDrains(scene);
+  assert.deepEqual(scene.calls.map(({ plural }) => plural), ["machineconfigpools"]);
+});
+
+Deno.test("without drain.mode an overdue drain is reported once, and pods stay (M-304, M-305, N-022)", async () => {
+  const scene = openUpgradeScene({ status: UPGRADING });
+  putDraining(scene, 50);
+  const drains = openDrains(scene.deps);
+  await lookAtDrains(scene, drains);
+  await lookAtDrains(scene, drains);
+  assert.equal(scene.gauges.get(DRAIN_GAUGE), 1);
+  assert.deepEqual(scene.events.map(({ reason, message }) => [reason, message]), [[
+    "NodeDrainTimeout",
+    "Node n-1 is not drained in time. spec.drain.mode keeps pods from being removed: shop/web.",
+  ]]);
+  assert.ok(scene.cluster.find("pods", "shop/web") !== undefined);
+  scene.cluster.put(Resource.nodes, { metadata: { name: "n-1" }, spec: {} });
+  await lookAtDrains(scene, drains);
+  assert.equal(scene.gauges.get(DRAIN_GAUGE), 0, "uncordoned (M-306)");
+  scene.cluster.drop(Resource.nodes, "n-1");
+  await lookAtDrains(scene, drains);
+  assert.equal(scene.gauges.get(DRAIN_GAUGE), 0, "gone (M-308)");
+});
+
+Deno.test("drain.mode Delete removes pods that are overdue, the very ones that were judged (M-322)", async () => {
+  const scene = openUpgradeScene({ spec: { drain: { mode: "Delete" } }, status: UPGRADING });
+  putDraining(scene, 44);
+  await lookAtDrains(scene);
+  assert.ok(scene.cluster.find("pods", "shop/web") !== undefined, "not due");
+  putDraining(scene, 46);
+  await lookAtDrains(scene);
+  assert.equal(scene.cluster.find("pods", "shop/web"), undefined);
+  assert.deepEqual(scene.calls.filter(({ verb }) => verb === "delete").map(({ name }) => name), ["web"]);
+});
+
+Deno.test("what a strategy may not do is no failure of the others; a list that fails is (M-313, M-322)", async () => {
+  const scene = openUpgradeScene({ spec: { drain: { mode: "Delete" } }, status: UPGRADING });
+  putDraining(scene, 46);
+  scene.fault = ({ verb }) => {
+    if (verb === "delete") throw new ApiError("Cannot delete: forbidden.", { status: 403 });
+  };
+  await lookAtDrains(scene);
+  scene.fault = ({ plural }) => {
+    if (plural === "pods") throw new ApiError("Cannot list pods.", { status: 500 });
+  };
+  await assert.rejects(lookAtDrains(scene), /Cannot list pods/);
+});
+
+Deno.test("a failed read of plan, settings or ClusterVersion ends a reconcile with nothing written (M-006, M-008)", async () => {
+  for (const plural of ["upgradeconfigs", "configmaps", "clusterversions"]) {
+    const scene = openUpgradeScene({ status: UPGRADING });
+    scene.fault = (call) => {
+      if (call.plural === plural) throw new ApiError(`Cannot get ${plural}.`, { status: 500 });
+    };
+    assert.equal((await reconcileOnce(scene)).kind, "failed");
+    assert.deepEqual(scene.calls.filter(({ verb }) => !["get", "list"].includes(verb)), []);
+  }
+});

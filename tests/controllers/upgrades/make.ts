@@ -1,0 +1,118 @@
+// The upgrades controller on an API server in memory: what it asks, writes and tells is kept.
+import type { Outside, UpgradesDeps } from "../../../controllers/upgrades/deps.ts";
+import type { EventInput } from "../../../lib/k8s/event_input.ts";
+import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
+import { silentLogger } from "../../../lib/log.ts";
+import { FakeClock } from "../../support/fake_clock.ts";
+import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
+
+/** Where the plan is. */
+export const NAMESPACE = "openshift-managed-upgrade-operator";
+
+/** The controller's world. */
+export interface UpgradeScene {
+  readonly cluster: MemoryCluster;
+  readonly clock: FakeClock;
+  readonly deps: UpgradesDeps;
+  /** Every call but watches. */
+  readonly calls: MemoryCall[];
+  readonly events: EventInput[];
+  readonly gauges: Map<string, number>;
+  /** Throws for a call that is to fail. */
+  fault: (call: MemoryCall) => void;
+}
+
+/** Opens it, with a plan that is due and has this status. */
+export function openUpgradeScene(
+  { spec = {}, status = {} }: {
+    readonly spec?: Readonly<Record<string, unknown>>;
+    readonly status?: Readonly<Record<string, unknown>>;
+  } = {},
+): UpgradeScene {
+  const cluster = new MemoryCluster();
+  const clock = new FakeClock();
+  const calls: MemoryCall[] = [];
+  const events: EventInput[] = [];
+  const gauges = new Map<string, number>();
+  const api = cluster.client((call) => {
+    if (call.verb !== "watch") calls.push(call);
+    scene.fault(call);
+  });
+  const deps: UpgradesDeps = {
+    ...{ readApi: api, api, clock, log: silentLogger, namespace: NAMESPACE, outside: quietOutside() },
+    events: { record: (event) => void events.push(event) },
+    gauges: {
+      set: (metric, labels, value) => void gauges.set(`${metric}${JSON.stringify(labels)}`, value),
+      clear: (metric) => {
+        for (const name of [...gauges.keys()]) if (name.startsWith(metric)) gauges.delete(name);
+      },
+      clearGroup: () => gauges.clear(),
+    },
+  };
+  const scene: UpgradeScene = { cluster, clock, deps, calls, events, gauges, fault: () => {} };
+  putBase(scene, { spec, status });
+  return scene;
+}
+
+function putBase(
+  { clock, cluster }: UpgradeScene,
+  { spec, status }: {
+    readonly spec: Readonly<Record<string, unknown>>;
+    readonly status: Readonly<Record<string, unknown>>;
+  },
+): void {
+  const upgradeAt = new Date(clock.nowMs() - 60_000).toISOString();
+  cluster.put(Resource.upgradeConfigs, {
+    metadata: { name: "managed-upgrade-config", namespace: NAMESPACE, uid: "plan", generation: 1 },
+    spec: {
+      ...{ type: "OSD", upgradeAt, PDBForceDrainTimeout: 60, desired: { version: "4.20.5", channel: "stable-4.20" } },
+      ...spec,
+    },
+    status,
+  });
+  cluster.put(Resource.configMaps, {
+    metadata: { name: "managed-upgrade-operator-config", namespace: NAMESPACE },
+    data: { "config.yaml": "configManager: { source: LOCAL }\n" },
+  });
+  cluster.put(Resource.clusterVersions, {
+    metadata: { name: "version" },
+    spec: { channel: "stable-4.20", clusterID: "c" },
+    status: {
+      desired: { version: "4.20.1", image: "a" },
+      availableUpdates: [{ version: "4.20.5", image: "b" }],
+      history: [{ version: "4.20.1", image: "a", state: "Completed", completionTime: "2026-01-01T00:00:00Z" }],
+    },
+  });
+}
+
+/** A pool. */
+export function pool(
+  name: string,
+  { machines = 3, updated = machines }: { readonly machines?: number; readonly updated?: number } = {},
+): KubeObject {
+  const conditions = [{ type: "Updated", status: updated === machines ? "True" : "False" }];
+  const config = { name: "rendered" };
+  return {
+    metadata: { name },
+    spec: { configuration: config },
+    status: { machineCount: machines, updatedMachineCount: updated, conditions, configuration: config },
+  };
+}
+
+function quietOutside(): Outside {
+  return {
+    readers: () => ({
+      silences: () => Promise.resolve([]),
+      health: () => Promise.resolve([]),
+      healthAfter: () => Promise.resolve([]),
+      dependencies: () => Promise.resolve([]),
+      graph: () => Promise.resolve([]),
+      payload: () => Promise.reject(new Error("no payload")),
+      policy: () => Promise.resolve({ kind: "notConfigured" }),
+      alertsDuring: () => Promise.resolve([]),
+    }),
+    createSilence: () => Promise.resolve(),
+    endSilence: () => Promise.resolve(),
+    tell: () => Promise.resolve(),
+  };
+}
