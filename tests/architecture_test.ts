@@ -196,6 +196,27 @@ Deno.test("architecture: domain and vocabulary never touch the world", () => {
   assert.deepEqual(wrong, []);
 });
 
+/** What is loaded with a file at once; `await import` comes later. */
+function staticImports({ file, text }: Source): readonly string[] {
+  const specifiers = [...text.matchAll(/(?:^|\n)(?:import|export)\b(?! type)[^;'"]*?from\s*["'](\.[^"']+)["']/g)];
+  return specifiers.map(([, specifier = ""]) => relative(".", normalize(join(dirname(file), specifier))));
+}
+
+Deno.test("architecture: plain serve loads nothing of upgrades and image builds", () => {
+  const byFile = new Map(PRODUCT.map((source) => [source.file, source]));
+  const loaded = new Set<string>();
+  const open = ["main.ts", "serve/serve.ts"];
+  for (let file = open.pop(); file !== undefined; file = open.pop()) {
+    const source = byFile.get(file);
+    if (source === undefined || loaded.has(file)) continue;
+    loaded.add(file);
+    open.push(...staticImports(source));
+  }
+  assert.ok(loaded.size > 20);
+  const optional = /^(?:lib|controllers)\/(?:upgrades|upgrading|image_builds|building)\//;
+  assert.deepEqual([...loaded].filter((file) => optional.test(file)), []);
+});
+
 Deno.test("architecture: only main reads arguments and environment", () => {
   const wrong = PRODUCT.filter(({ file }) => file !== "main.ts")
     .filter((source) => /\bDeno\.(args|env)\b|\bprocess\.(argv|env)\b/.test(codeOf(source))).map(({ file }) => file);
