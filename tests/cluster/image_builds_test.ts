@@ -10,7 +10,7 @@ const TWO = [{ name: "amd64-1", arch: "amd64" }, { name: "arm64-1", arch: "arm64
 const FILE = [{ containerfileArch: "NoArch", content: "FROM configs AS final\nRUN true\n" }];
 
 Deno.test({
-  name: "image builds: a pool of two architectures gets one index, each half built on its own nodes (P-040, P-161)",
+  name: "image builds: a pool of two architectures gets one index, each half built on its own nodes (P-040 P-161)",
   ignore,
   fn: async () => {
     await using bed = await BuildBed.open({ nodes: TWO });

@@ -66,12 +66,13 @@ function noteRequest(
       ? []
       : [{ on: "config", name, type: "Warning", reason: "RebuildRequested", message: wrong }],
   });
-  if (forced.length === 0) {
+  if (forced.length === 0 && unknown.length > 0) {
     const effects = [{ kind: "patch annotations", target, annotations: { [McoAnnotation.rebuild]: null } } as const];
     return { kind: "none", part: joinParts([part({ effects }), warning]) };
   }
   const note = `${build?.meta.uid ?? ""}:${forced.join(",")}`;
-  const message = `The image for ${forced.join(", ")} is built again, because a user asked for it.`;
+  const what = forced.length === 0 ? "is published again" : `for ${forced.join(", ")} is built again`;
+  const message = `The image ${what}, because a user asked for it.`;
   const noting = part({
     effects: [{ kind: "patch annotations", target, annotations: { [ArchwayAnnotation.rebuilding]: note } }],
     events: [{ on: "config", name, type: "Normal", reason: "RebuildRequested", message }],
@@ -93,7 +94,7 @@ function parseNote(note: string): { readonly uid: string; readonly forced: ArchS
   return { uid, forced: setOf(archs.split(",")) };
 }
 
-/** `all`, architectures, or nothing: all of a build that succeeded, else those that did not. */
+/** `all`, architectures, or nothing: all of a build that succeeded, else those that did not; none where only publishing failed. */
 function selection(
   asked: string,
   { world, plan, build }: {
@@ -110,6 +111,5 @@ function selection(
   }
   if (build === undefined || stateOfBuild(build) === "Succeeded") return { forced: plan.set, unknown: [] };
   const done = recordOf(world, build).archs.filter(isDone).map(({ arch }) => arch);
-  const open = plan.set.filter((arch) => !done.includes(arch));
-  return { forced: open.length === 0 ? plan.set : open, unknown: [] };
+  return { forced: plan.set.filter((arch) => !done.includes(arch)), unknown: [] };
 }

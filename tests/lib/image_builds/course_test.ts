@@ -275,6 +275,19 @@ Deno.test("P-085 an empty rebuild annotation on a failed build builds what faile
   assert.deepEqual(bed.made, ["arm64"]);
 });
 
+Deno.test("P-085 an empty rebuild annotation on a build that only could not be published publishes it, and builds nothing", () => {
+  const bed = building();
+  bed.outcomes.push({ kind: "denied", message: "no" });
+  bed.settle();
+  assert.equal(bed.condition(bed.build(), "Failed")?.["status"], "True");
+  bed.reset();
+  bed.annotate({ [REBUILD]: "" });
+  bed.settle();
+  assert.deepEqual(bed.made, []);
+  assert.equal(bed.published.length, 1);
+  assert.notEqual(bed.pullSpec(), "");
+});
+
 Deno.test("O-079 O-080 O-131 P-086 P-180 a controller that ends after any write, in any pass, comes to the same end with the same Jobs", () => {
   const stops = fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 40 });
   fc.assert(

@@ -1,0 +1,243 @@
+// What goes wrong with builds, nodes and registries: nothing but a whole index is ever published, and what succeeded is kept.
+import assert from "node:assert/strict";
+import { lacks } from "../support/needs.ts";
+import { BUILD_NAMESPACE, BuildBed, type SeenBuild } from "./support/build_bed.ts";
+import type { Fate } from "./support/build_player.ts";
+import { expectStatus, read } from "./support/cluster_access.ts";
+import { registryError } from "./support/indexing.ts";
+import { missingForOpenShift } from "./support/openshift_crds.ts";
+import { pause, waitUntil } from "./support/wait.ts";
+
+const ignore = lacks("go") || await missingForOpenShift() !== undefined;
+const TWO = [{ name: "amd64-1", arch: "amd64" }, { name: "arm64-1", arch: "arm64" }];
+const POOL = "/apis/machineconfiguration.openshift.io/v1/machineconfigpools/worker";
+const REBUILD = "machineconfiguration.openshift.io/rebuild";
+const JOBS = `/apis/batch/v1/namespaces/${BUILD_NAMESPACE}/jobs`;
+const INDEX_TYPE = /index|list/;
+/** Of a container whose Containerfile cannot be built. */
+const BAD_CONTAINERFILE = 65;
+
+let contents = 0;
+
+/** Two entries, so that both architectures are built by themselves. */
+function content(
+  arm64 = `b${contents}`,
+): { readonly containerFile: readonly { containerfileArch: string; content: string }[] } {
+  return {
+    containerFile: [
+      { containerfileArch: "NoArch", content: `FROM configs AS final\nRUN echo ${contents}\n` },
+      { containerfileArch: "ARM64", content: `FROM configs AS final\nRUN echo ${arm64}\n` },
+    ],
+  };
+}
+
+/** Wants an image of new content, with this fate for arm64. */
+async function want(bed: BuildBed, fate: Fate = { kind: "succeed" }): Promise<void> {
+  contents++;
+  bed.player.fate = (arch) => arch === "arm64" ? fate : { kind: "succeed" };
+  await bed.replaceConfig(content());
+}
+
+/** A build of the present content that ended so. */
+async function ended(bed: BuildBed, state: string, before: readonly SeenBuild[]): Promise<SeenBuild> {
+  const known = new Set(before.map(({ uid }) => uid));
+  return await waitUntil(`a new build that is ${state}`, async () => {
+    return (await bed.builds()).find((build) => build.state === state && !known.has(build.uid));
+  }, { deadlineMs: 90_000, intervalMs: 100 }).catch(async (cause: unknown) => {
+    throw new Error(`${String(cause)}; ${JSON.stringify(await bed.builds())}; log: ${await bed.log()}`, { cause });
+  });
+}
+
+/** Fails as said, with nothing published; then the pool says so. */
+async function fails(
+  bed: BuildBed,
+  { fate, message }: { readonly fate: Fate; readonly message: RegExp },
+): Promise<void> {
+  const [published, builds] = [await bed.published(), await bed.builds()];
+  await want(bed, fate);
+  const build = await ended(bed, "Failed", builds);
+  assert.match(build.message, message);
+  await bed.settled();
+  assert.equal(await bed.published(), published, "nothing else is published");
+  assert.equal(await bed.platformsOf(`${bed.repositoryOf()}:${build.name}`), undefined, "no tag names it");
+  const degraded = await conditionOfPool(bed);
+  assert.equal(read(degraded, "status"), "True");
+  assert.match(String(read(degraded, "message")), /arm64/);
+}
+
+async function conditionOfPool(bed: BuildBed): Promise<unknown> {
+  const conditions = read((await bed.cluster.request("GET", POOL)).body, "status", "conditions");
+  return Array.isArray(conditions) ? conditions.find((one) => read(one, "type") === "ImageBuildDegraded") : undefined;
+}
+
+Deno.test({
+  name:
+    "image builds: what fails is not published, what succeeded is kept and reused (P-041 P-064 P-065 P-066 P-069 P-160)",
+  ignore,
+  fn: async (t) => {
+    await using bed = await BuildBed.open({ nodes: TWO, settings: { schedulingTimeout: "4s" } });
+    await bed.startArchway();
+    await bed.createConfig(content());
+    await bed.waitForPublished();
+    await t.step(
+      "a Containerfile that cannot be built: Failed, naming the architecture (P-062)",
+      () => fails(bed, { fate: { kind: "fail", exitCode: BAD_CONTAINERFILE }, message: /arm64/ }),
+    );
+    await t.step("mended: the other architecture is reused, one Job (P-064)", async () => {
+      const [before, jobs, played] = [await bed.published(), await bed.jobsCreated(), bed.player.played.length];
+      bed.player.fate = () => ({ kind: "succeed" });
+      await bed.replaceConfig(content("mended"));
+      await bed.waitForPublished({ other: before });
+      await bed.settled();
+      assert.deepEqual([await bed.jobsCreated() - jobs, bed.player.built(played)], [1, ["arm64"]]);
+      assert.equal(read(await conditionOfPool(bed), "status"), "False");
+    });
+    await t.step(
+      "an image of another architecture: ArchMismatch",
+      () => fails(bed, { fate: { kind: "succeed", arch: "amd64" }, message: /ArchMismatch/ }),
+    );
+    await t.step(
+      "an image of another build: not taken",
+      () => fails(bed, { fate: { kind: "succeed", label: "0".repeat(64) }, message: /arm64/ }),
+    );
+    await t.step("no digest, but the image: taken by its tag", async () => {
+      const before = await bed.published();
+      await want(bed, { kind: "succeed", digest: "none" });
+      await bed.waitForPublished({ other: before });
+    });
+    await t.step(
+      "neither digest nor image: DigestMissing",
+      () => fails(bed, { fate: { kind: "succeed", digest: "none", push: "none" }, message: /DigestMissing/ }),
+    );
+    await t.step("no node of the architecture: NoNodeForArchitecture (P-041)", async () => {
+      await bed.patch("/api/v1/nodes/arm64-1", { spec: { unschedulable: true } });
+      await fails(bed, { fate: { kind: "succeed" }, message: /NoNodeForArchitecture/ });
+      await bed.patch("/api/v1/nodes/arm64-1", { spec: { unschedulable: false } });
+    });
+    await t.step("a Job that is deleted: Interrupted, and built again when asked to (P-065, P-085)", async () => {
+      const [before, builds] = [await bed.published(), await bed.builds()];
+      await want(bed, { kind: "hang" });
+      const job = await waitUntil("the Job of arm64", async () => {
+        const items = read((await bed.cluster.request("GET", JOBS)).body, "items");
+        const found = Array.isArray(items) && items.length === 1 &&
+          items.find((one) => read(one, "metadata", "labels", "archway.dev/arch") === "arm64");
+        return found === undefined || found === false ? false : String(read(found, "metadata", "name"));
+      }).catch(() => jobOf(bed, "arm64"));
+      const path = `${JOBS}/${job}?propagationPolicy=Background`;
+      expectStatus("delete the Job", await bed.cluster.request("DELETE", path), [200]);
+      await ended(bed, "Interrupted", builds);
+      assert.equal(await bed.published(), before);
+      const [jobs, played] = [await bed.jobsCreated(), bed.player.played.length];
+      bed.player.fate = () => ({ kind: "succeed" });
+      await bed.annotate({ [REBUILD]: "" });
+      await bed.waitForPublished({ other: before });
+      await bed.settled();
+      assert.deepEqual([await bed.jobsCreated() - jobs, bed.player.built(played)], [1, ["arm64"]]);
+    });
+    await t.step("a pod that is evicted: the Job makes another, the build goes on (P-069)", async () => {
+      const before = await bed.published();
+      contents++;
+      bed.player.fate = (arch, attempt) => arch === "arm64" && attempt === 1 ? { kind: "evict" } : { kind: "succeed" };
+      await bed.replaceConfig(content());
+      await bed.waitForPublished({ other: before, deadlineMs: 90_000 });
+    });
+    await t.step("no write of a build was refused for conditions that are frozen (P-066)", async () => {
+      const refused = (await bed.writes()).filter((write) => / 4(?!09|04)\d\d$/.test(write));
+      assert.deepEqual(refused, []);
+    });
+  },
+});
+
+async function jobOf(bed: BuildBed, arch: string): Promise<string> {
+  const items = read((await bed.cluster.request("GET", JOBS)).body, "items");
+  const found = Array.isArray(items)
+    ? items.find((one) => read(one, "metadata", "labels", "archway.dev/arch") === arch)
+    : undefined;
+  return String(read(found, "metadata", "name"));
+}
+
+/** Whether a request of Archway pushes an index. */
+function isIndexPush({ method, headers }: { readonly method: string; readonly headers: Headers }): boolean {
+  return method === "PUT" && INDEX_TYPE.test(headers.get("content-type") ?? "");
+}
+
+Deno.test({
+  name: "image builds: registries that fail, refuse or lie while an index is published (P-081 P-145 P-146)",
+  ignore,
+  fn: async (t) => {
+    await using bed = await BuildBed.open({ nodes: TWO });
+    await bed.startArchway();
+    await bed.createConfig(content());
+    await bed.waitForPublished();
+    const calm = (): void => {
+      bed.relay.intercept = () => undefined;
+      bed.relay.amend = (_, response) => response;
+    };
+    await t.step(
+      "unreachable while images are looked up: no Job and no deletion, until it answers (P-081)",
+      async () => {
+        const [before, jobs] = [await bed.published(), await bed.jobsCreated()];
+        bed.relay.intercept = () => registryError(503, "UNAVAILABLE");
+        await want(bed);
+        await waitUntil("questions", () => bed.relay.requests.length > 0);
+        await pause(3_000);
+        assert.equal(await bed.jobsCreated(), jobs);
+        assert.equal(
+          (await bed.writes()).filter((write) => write === "delete machineosbuilds.machineconfiguration.openshift.io")
+            .length,
+          0,
+        );
+        calm();
+        await bed.waitForPublished({ other: before, deadlineMs: 120_000 });
+      },
+    );
+    await t.step("429 and 503 for a while: tried again, published", async () => {
+      const before = await bed.published();
+      let left = 6;
+      bed.relay.intercept = (request) => {
+        if (!isIndexPush(request) || left === 0) return undefined;
+        left--;
+        return left % 2 === 0 ? registryError(503, "UNAVAILABLE") : registryError(429, "TOOMANYREQUESTS");
+      };
+      await want(bed);
+      await bed.waitForPublished({ other: before, deadlineMs: 120_000 });
+      assert.equal(left, 0);
+      calm();
+    });
+    for (
+      const [what, message, disturb] of [
+        ["denied", /PushDenied/, () => {
+          bed.relay.intercept = (request) => isIndexPush(request) ? registryError(403, "DENIED") : undefined;
+        }],
+        ["no index is taken", /IndexUnsupported/, () => {
+          bed.relay.intercept = (request) => isIndexPush(request) ? registryError(415, "MANIFEST_INVALID") : undefined;
+        }],
+        ["another digest is answered", /DigestMismatch/, () => {
+          bed.relay.amend = (request, response) => {
+            if (!isIndexPush(request)) return response;
+            const headers = new Headers(response.headers);
+            headers.set("docker-content-digest", `sha256:${"1".repeat(64)}`);
+            return new Response(response.body, { status: response.status, headers });
+          };
+        }],
+      ] as const
+    ) {
+      await t.step(`${what}: Failed, nothing is published`, async () => {
+        const [before, builds] = [await bed.published(), await bed.builds()];
+        disturb();
+        await want(bed);
+        const build = await ended(bed, "Failed", builds);
+        assert.match(build.message, message);
+        assert.equal(await bed.published(), before);
+        calm();
+      });
+    }
+    await t.step("after all of it a rebuild with an empty value publishes, and builds nothing", async () => {
+      const [before, played] = [await bed.published(), bed.player.played.length];
+      await bed.annotate({ [REBUILD]: "" });
+      await bed.waitForPublished({ other: before });
+      await bed.settled();
+      assert.deepEqual(bed.player.built(played), []);
+    });
+  },
+});

@@ -1,0 +1,69 @@
+// Least privilege of image builds, proved by the audit log: a request that no role allows and a right that no request needed both
+// fail. Secrets are touched in one namespace.
+import assert from "node:assert/strict";
+import { fileURLToPath } from "node:url";
+import { parseManifest } from "../../manifests/generate/kustomize.ts";
+import { lacks } from "../support/needs.ts";
+import { BUILD_ACCOUNT, BUILD_NAMESPACE, BuildBed } from "./support/build_bed.ts";
+import { expectStatus } from "./support/cluster_access.ts";
+import { missingForOpenShift } from "./support/openshift_crds.ts";
+import { findIdle, findMissing, readRights, readUses, renderRight } from "./support/rights.ts";
+import { waitUntil } from "./support/wait.ts";
+
+const ignore = lacks("go") || await missingForOpenShift() !== undefined;
+const COMPONENT = fileURLToPath(new URL("../../manifests/components/image-builds/", import.meta.url));
+const GROUP = "machineconfiguration.openshift.io";
+
+/** Rights that no request of this run can need, and why they are granted. */
+const EXCUSED: Readonly<Record<string, string>> = {
+  [`update machineosconfigs.${GROUP}/finalizers (role archway-image-builds)`]:
+    "asked by OwnerReferencesPermissionEnforcement, which is on here, of the authorizer: without it the run would fail",
+  [`update machineosbuilds.${GROUP}/finalizers (role archway-image-builds)`]: "the same",
+  [`patch events (role archway-image-builds)`]: "an event that is repeated counts up",
+};
+
+/** Needed when another client, or an earlier try, was faster: of what is there already, or changed meanwhile. */
+const RACES = [
+  ...["configmaps", "secrets", "jobs.batch"].map((resource) =>
+    `get ${resource} in ${BUILD_NAMESPACE} (role archway-image-builds-jobs)`
+  ),
+  `patch jobs.batch in ${BUILD_NAMESPACE} (role archway-image-builds-jobs)`,
+];
+
+Deno.test({
+  name: "image builds: the account has every right that it uses and uses every right that it has",
+  ignore,
+  fn: async () => {
+    const apiServer = ["--enable-admission-plugins=NodeRestriction,OwnerReferencesPermissionEnforcement"];
+    await using bed = await BuildBed.open({ nodes: [{ name: "amd64-1", arch: "amd64" }], apiServer });
+    await bed.startArchway();
+    const file = (text: string): { containerfileArch: string; content: string } => (
+      { containerfileArch: "NoArch", content: `FROM configs AS final\nRUN echo ${text}\n` }
+    );
+    await bed.createConfig({ containerFile: [file("a")] });
+    const first = await bed.waitForPublished();
+    await bed.addNode({ name: "arm64-1", arch: "arm64" });
+    const second = await bed.waitForPublished({ other: first });
+    await bed.replaceConfig({ containerFile: [file("b")] });
+    const third = await bed.waitForPublished({ other: second });
+    await bed.annotate({ "machineconfiguration.openshift.io/rebuild": "arm64" });
+    await bed.waitForPublished({ other: third });
+    await bed.settled();
+    const path = `/apis/${GROUP}/v1/machineosconfigs/worker`;
+    expectStatus("delete", await bed.cluster.request("DELETE", path), [200]);
+    await waitUntil("no builds", async () => (await bed.builds()).length === 0, { deadlineMs: 60_000 });
+    await bed.settled();
+    const manifests = ["role", "build_role"].map((name) => Deno.readTextFileSync(`${COMPONENT}${name}.yaml`));
+    const rights = readRights(manifests.flatMap((text) => [...parseManifest(text)]), "archway-image-builds");
+    const uses = readUses(await Deno.readTextFile(bed.cluster.auditLogFile ?? ""), BUILD_ACCOUNT);
+    assert.ok(uses.length > 100);
+    assert.deepEqual(findMissing(rights, uses), []);
+    assert.deepEqual(uses.filter(({ status }) => status === 403), []);
+    const idle = findIdle(rights, uses).map(renderRight).filter((right) =>
+      !Object.hasOwn(EXCUSED, right) && !RACES.includes(right)
+    );
+    assert.deepEqual(idle, []);
+    const secrets = uses.filter(({ resource }) => resource === "secrets").map(({ namespace }) => namespace);
+    assert.deepEqual([...new Set(secrets)], [BUILD_NAMESPACE]);
+  },
+});
