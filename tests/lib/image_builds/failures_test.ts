@@ -237,3 +237,16 @@ Deno.test("O-031 P-046 P-048 a preflight that fails makes no Job, and the build 
   const status = objectAt(bed.build(), "status");
   assert.equal(listAt(status, "relatedObjects"), undefined);
 });
+
+Deno.test("an empty rebuild annotation after a publication that failed publishes what was built, without a Job", () => {
+  const bed = new Simulator(["amd64", "arm64"]);
+  bed.outcomes = [{ kind: "denied", message }];
+  bed.settle();
+  assert.equal(bed.pullSpec(), "");
+  bed.reset();
+  bed.annotate({ "machineconfiguration.openshift.io/rebuild": "" });
+  bed.settle();
+  assert.deepEqual([bed.made, bed.published.length], [[], 1]);
+  assert.notEqual(bed.pullSpec(), "");
+  assert.deepEqual(Object.keys(bed.config.metadata.annotations ?? {}).filter((key) => /rebuild/.test(key)), []);
+});
