@@ -98,3 +98,18 @@ Deno.test("the PrometheusRule of the manifests is generated from the list of ale
   const how = "run deno run -A manifests/generate/alerts.ts";
   assert.equal(await Deno.readTextFile(RULE_FILE), renderRuleFile(), how);
 });
+
+Deno.test("components/upgrades-monitoring scrapes the Service of components/upgrades", () => {
+  const of = (name: string): readonly ManifestObject[] => parseManifest(read(`../components/${name}.yaml`));
+  const [monitor] = of("upgrades-monitoring/service_monitor");
+  const service = of("upgrades/deployment").find(({ kind, metadata }) =>
+    kind === "Service" && JSON.stringify(metadata).includes('"archway.dev/scrape":"true"')
+  );
+  assert.equal(monitor?.metadata.namespace, service?.metadata.namespace);
+  const ours = JSON.parse(JSON.stringify(monitor?.spec));
+  assert.deepEqual(ours.selector.matchLabels, { "archway.dev/scrape": "true" });
+  const ports = JSON.parse(JSON.stringify(service?.spec)).ports.map(({ name }: { name: string }) => name);
+  assert.ok(ports.includes(ours.endpoints[0].port));
+  const [role] = of("upgrades-monitoring/role");
+  assert.equal(role?.metadata.namespace, service?.metadata.namespace);
+});
