@@ -61,7 +61,7 @@ Deno.test("a reconcile with 500 nodes and 50 pools takes at most ten requests an
   assert.ok(tookMs <= 1_000, `${Math.round(tookMs)} ms`);
 });
 
-Deno.test("MachineSets, machines or nodes that cannot be read fail the step with the reason (M-271, M-272, M-281)", async () => {
+Deno.test("M-271 M-272 M-281 MachineSets, machines or nodes that cannot be read fail the step with the reason", async () => {
   for (const plural of ["machinesets", "machines", "nodes"]) {
     const scene = openUpgradeScene({ spec: { capacityReservation: true }, status: UPGRADING });
     scene.cluster.put(Resource.machineSets, machineSet("a"));
@@ -74,7 +74,7 @@ Deno.test("MachineSets, machines or nodes that cannot be read fail the step with
   }
 });
 
-Deno.test("a clone that cannot be created fails the step (M-275), and is created by a later look", async () => {
+Deno.test("M-275 a clone that cannot be created fails the step, and is created by a later look", async () => {
   const scene = openUpgradeScene({ spec: { capacityReservation: true }, status: UPGRADING });
   scene.cluster.put(Resource.machineSets, machineSet("a"));
   let faults = 1;
@@ -88,7 +88,7 @@ Deno.test("a clone that cannot be created fails the step (M-275), and is created
   assert.ok(scene.cluster.find("machinesets", "openshift-machine-api/a-upgrade") !== undefined);
 });
 
-Deno.test("drains are not looked at while no workers are upgraded (M-303)", async () => {
+Deno.test("M-303 drains are not looked at while no workers are upgraded", async () => {
   const scene = openUpgradeScene({ status: UPGRADING });
   putDraining(scene, 99);
   scene.cluster.put(Resource.machineConfigPools, pool("worker"));
@@ -97,7 +97,7 @@ Deno.test("drains are not looked at while no workers are upgraded (M-303)", asyn
   assert.deepEqual(scene.calls.map(({ plural }) => plural), ["machineconfigpools"]);
 });
 
-Deno.test("without drain.mode an overdue drain is reported once, and pods stay (M-304, M-305, N-022)", async () => {
+Deno.test("M-304 M-305 N-022 without drain.mode an overdue drain is reported once, and pods stay", async () => {
   const scene = openUpgradeScene({ status: UPGRADING });
   putDraining(scene, 50);
   const drains = openDrains(scene.deps);
@@ -111,13 +111,13 @@ Deno.test("without drain.mode an overdue drain is reported once, and pods stay (
   assert.ok(scene.cluster.find("pods", "shop/web") !== undefined);
   scene.cluster.put(Resource.nodes, { metadata: { name: "n-1" }, spec: {} });
   await lookAtDrains(scene, drains);
-  assert.equal(scene.gauges.get(DRAIN_GAUGE), 0, "uncordoned (M-306)");
+  assert.equal(scene.gauges.get(DRAIN_GAUGE), 0, "M-306 uncordoned");
   scene.cluster.drop(Resource.nodes, "n-1");
   await lookAtDrains(scene, drains);
-  assert.equal(scene.gauges.get(DRAIN_GAUGE), 0, "gone (M-308)");
+  assert.equal(scene.gauges.get(DRAIN_GAUGE), 0, "M-308 gone");
 });
 
-Deno.test("drain.mode Delete removes pods that are overdue, the very ones that were judged (M-322)", async () => {
+Deno.test("M-322 drain.mode Delete removes pods that are overdue, the very ones that were judged", async () => {
   const scene = openUpgradeScene({ spec: { drain: { mode: "Delete" } }, status: UPGRADING });
   putDraining(scene, 44);
   await lookAtDrains(scene);
@@ -128,7 +128,7 @@ Deno.test("drain.mode Delete removes pods that are overdue, the very ones that w
   assert.deepEqual(scene.calls.filter(({ verb }) => verb === "delete").map(({ name }) => name), ["web"]);
 });
 
-Deno.test("what a strategy may not do is no failure of the others; a list that fails is (M-313, M-322)", async () => {
+Deno.test("M-313 M-322 what a strategy may not do is no failure of the others; a list that fails is", async () => {
   const scene = openUpgradeScene({ spec: { drain: { mode: "Delete" } }, status: UPGRADING });
   putDraining(scene, 46);
   scene.fault = ({ verb }) => {
@@ -141,7 +141,7 @@ Deno.test("what a strategy may not do is no failure of the others; a list that f
   await assert.rejects(lookAtDrains(scene), /Cannot list pods/);
 });
 
-Deno.test("a failed read of plan, settings or ClusterVersion ends a reconcile with nothing written (M-006, M-008)", async () => {
+Deno.test("M-006 M-008 a failed read of plan, settings or ClusterVersion ends a reconcile with nothing written", async () => {
   for (const plural of ["upgradeconfigs", "configmaps", "clusterversions"]) {
     const scene = openUpgradeScene({ status: UPGRADING });
     scene.fault = (call) => {

@@ -73,7 +73,7 @@ function rememberingOutside(before: Outside): Outside & { readonly told: string[
   };
 }
 
-Deno.test("a leader that is killed at every one of its writes is followed by another, and nothing is done twice (N-015)", async () => {
+Deno.test("N-015 a leader that is killed at every one of its writes is followed by another, and nothing is done twice", async () => {
   const scene = openUpgradeScene({ spec: { capacityReservation: true } });
   scene.cluster.put(Resource.machineSets, machineSet("a"));
   scene.cluster.put(Resource.machineConfigPools, pool("worker"));
