@@ -26,8 +26,8 @@ export interface OutsideDouble extends Outside {
   readonly silences: readonly Silence[];
   readonly created: readonly string[];
   readonly told: readonly Notification[];
-  /** While this gives a text, every call fails with it. */
-  fault: () => string | undefined;
+  /** Where this gives a text for the name of a call, the call fails with it. */
+  fault: (call: string) => string | undefined;
 }
 
 /** A bed. Dispose it to stop everything. */
@@ -159,40 +159,40 @@ function openOutsideDouble(): OutsideDouble {
   const double: OutsideDouble = {
     ...{ silences, created, told, fault: () => undefined },
     readers: ({ base }) => ({
-      silences: () => guarded(() => [...silences]),
-      health: () => guarded(() => []),
-      healthAfter: () => guarded(() => []),
-      dependencies: () => guarded(() => []),
-      graph: () => guarded(() => []),
+      silences: () => guarded("silences", () => [...silences]),
+      health: () => guarded("health", () => []),
+      healthAfter: () => guarded("healthAfter", () => []),
+      dependencies: () => guarded("dependencies", () => []),
+      graph: () => guarded("graph", () => []),
       payload: () => {
         const version = base?.plan.spec.desired.version ?? "";
-        return guarded(() => ({
+        return guarded("payload", () => ({
           ...{ image: imageOf(version, "aa"), version, isIndex: true, architectures: ["amd64", "arm64"] },
         }));
       },
-      policy: () => guarded(() => ({ kind: "notConfigured" })),
-      alertsDuring: () => guarded(() => []),
+      policy: () => guarded("policy", () => ({ kind: "notConfigured" })),
+      alertsDuring: () => guarded("alertsDuring", () => []),
     }),
     createSilence: ({ comment }) =>
-      guarded(() => {
+      guarded("createSilence", () => {
         created.push(comment);
         silences.push({
           ...{ id: `s-${created.length}`, createdBy: "managed-upgrade-operator", comment, state: "active" },
         });
       }),
     endSilence: (id) =>
-      guarded(() => {
+      guarded("endSilence", () => {
         const at = silences.findIndex((silence) => silence.id === id);
         if (at >= 0) silences.splice(at, 1);
       }),
     tell: (notification) =>
-      guarded(() => {
+      guarded("tell", () => {
         // As the sinks do: what has the id of an earlier one is the same notification.
         if (!told.some(({ id }) => id === notification.id)) told.push(notification);
       }),
   };
-  function guarded<T>(answer: () => T): Promise<T> {
-    const fault = double.fault();
+  function guarded<T>(call: string, answer: () => T): Promise<T> {
+    const fault = double.fault(call);
     return fault === undefined ? Promise.resolve(answer()) : Promise.reject(new Error(fault));
   }
   return double;
