@@ -61,21 +61,24 @@ export interface Installation {
   readonly args?: readonly string[];
   /** More JSON patch operations for the Deployment. */
   readonly patch?: readonly unknown[];
+  /** Longest roll-out; default 120. */
+  readonly rolloutSeconds?: number;
 }
 
 /** Applies the manifests with the image and waits for the rollout. */
 export async function install(
   lab: OpenLab,
-  { image, kustomization = "base", components = [], args = [], patch = [] }: Installation,
+  { image, kustomization = "base", components = [], args = [], patch = [], rolloutSeconds = 120 }: Installation,
 ): Promise<void> {
   const folder = await renderOverlay({ image, kustomization, components, args, patch });
   try {
     await kubectl(lab, "apply", "-k", folder);
-    await kubectl(lab, "-n", NAMESPACE, "rollout", "status", "deployment/archway", "--timeout=120s").catch(
-      async (cause) => {
-        throw new Error(`Cannot install: ${await kubectl(lab, "-n", NAMESPACE, "describe", "pods")}`, { cause });
-      },
-    );
+    await kubectl(lab, "-n", NAMESPACE, "rollout", "status", "deployment/archway", `--timeout=${rolloutSeconds}s`)
+      .catch(
+        async (cause) => {
+          throw new Error(`Cannot install: ${await kubectl(lab, "-n", NAMESPACE, "describe", "pods")}`, { cause });
+        },
+      );
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
@@ -83,7 +86,7 @@ export async function install(
 
 /** kustomize takes folders by relative paths alone. */
 async function renderOverlay(
-  { image, kustomization, components, args, patch }: Required<Installation>,
+  { image, kustomization, components, args, patch }: Required<Omit<Installation, "rolloutSeconds">>,
 ): Promise<string> {
   const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "archway-overlay-" }));
   const manifests = relative(folder, join(await Deno.realPath(ROOT), "manifests"));
