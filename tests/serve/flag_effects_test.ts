@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { FILE_SETTINGS } from "../../lib/config/file.ts";
 import { FLAGS } from "../../lib/config/flags.ts";
-import { CAPABILITY_FLAGS } from "./flag_effects/capability_checks.ts";
+import { CAPABILITY_FLAGS, CAPABILITY_SETTINGS } from "./flag_effects/capability_checks.ts";
 import { PLACEMENT_FLAGS, PLACEMENT_SETTINGS } from "./flag_effects/placement_checks.ts";
 import { PROCESS_FLAGS, PROCESS_SETTINGS } from "./flag_effects/process_checks.ts";
 import { REGISTRY_FLAGS, REGISTRY_SETTINGS } from "./flag_effects/registry_checks.ts";
@@ -18,7 +18,13 @@ const FLAG_CHECKS: Checks = {
   ...TAINT_FLAGS,
   ...CAPABILITY_FLAGS,
 };
-const SETTING_CHECKS: Checks = { ...PROCESS_SETTINGS, ...PLACEMENT_SETTINGS, ...REGISTRY_SETTINGS, ...TAINT_SETTINGS };
+const SETTING_CHECKS: Checks = {
+  ...PROCESS_SETTINGS,
+  ...PLACEMENT_SETTINGS,
+  ...REGISTRY_SETTINGS,
+  ...TAINT_SETTINGS,
+  ...CAPABILITY_SETTINGS,
+};
 
 Deno.test("every flag of serve has a check of its effect, and every check a flag", () => {
   const names = FLAGS.filter(({ commands }) => commands.includes("serve")).map(({ name }) => name);

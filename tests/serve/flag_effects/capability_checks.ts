@@ -6,11 +6,13 @@ import type { KnownImages } from "../../../lib/images/known_images.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { execFormatSettings, openPlacedImages } from "../../../serve/exec_format.ts";
+import { buildSettings } from "../../../serve/image_builds.ts";
 import { failPod, openRepairScene, strayPod } from "../../controllers/enoexec/make.ts";
 import { openScene } from "../../controllers/make.ts";
 import { NAMESPACE, openBench } from "../../controllers/operator/make.ts";
+import { Simulator } from "../../lib/image_builds/simulator.ts";
 import { servedOnly } from "./served_only.ts";
-import { type Checks, serveConfig } from "./support.ts";
+import { type Checks, fileConfig, serveConfig } from "./support.ts";
 
 /** What becomes of a pod that fails on its node, by these flags. */
 async function counted(...flags: readonly string[]): Promise<readonly string[]> {
@@ -93,5 +95,18 @@ export const CAPABILITY_FLAGS: Checks = {
   "avoid-failed-architectures": async () => {
     assert.deepEqual(await placedOn(), ["amd64", "arm64"]);
     assert.deepEqual(await placedOn("--avoid-failed-architectures"), ["amd64"]);
+  },
+};
+
+/** Of the file. */
+export const CAPABILITY_SETTINGS: Checks = {
+  imageBuilds: () => {
+    const jobsAtOnce = (config: Config): number => {
+      const cluster = new Simulator(["amd64", "arm64"]);
+      cluster.settings = { ...cluster.settings, maxParallel: buildSettings(config).maxParallel };
+      cluster.settle({ run: false });
+      return cluster.jobs.size;
+    };
+    assert.deepEqual([jobsAtOnce(serveConfig()), jobsAtOnce(fileConfig("imageBuilds: { maxParallel: 1 }"))], [2, 1]);
   },
 };
