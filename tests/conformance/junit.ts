@@ -4,7 +4,7 @@
 export interface RanTest {
   /** Without the names of the tests around a step. */
   readonly name: string;
-  /** The test file, from the root of the repository; empty where the document names none. */
+  /** The test file, from the root of the repository; empty where the document names none. Of a step that of its test. */
   readonly file: string;
   readonly isStep: boolean;
   readonly outcome: "passed" | "failed" | "ignored";
@@ -26,11 +26,17 @@ function outcomeOf(body: string): RanTest["outcome"] {
   return /<skipped\b/.test(body) ? "ignored" : "passed";
 }
 
-function parseSuite(head: string, body: string): readonly RanTest[] {
+/** A test, with the name of the test that it is a step of, or its own. */
+interface Case extends RanTest {
+  readonly test: string;
+}
+
+function parseSuite(head: string, body: string): readonly Case[] {
   const [, suite = ""] = /\bname="([^"]*)"/.exec(head) ?? [];
   return [...body.matchAll(TESTCASE)].map(([, name = "", content = ""]) => {
     const path = decode(name).split(" > ");
     return {
+      test: path[0] ?? "",
       name: path.at(-1) ?? "",
       file: decode(suite).replace(/^\.\//, ""),
       isStep: path.length > 1,
@@ -39,9 +45,12 @@ function parseSuite(head: string, body: string): readonly RanTest[] {
   });
 }
 
-/** The test cases of one JUnit document, in its order. */
+/** The test cases of one JUnit document, in its order. Deno puts a step into the suite of the file whose code made it. */
 export function parseJunit(xml: string): readonly RanTest[] {
   const suites = [...xml.matchAll(/<testsuite\b([^>]*)>([\s\S]*?)<\/testsuite>/g)];
-  if (suites.length === 0) return parseSuite("", xml);
-  return suites.flatMap(([, head = "", body = ""]) => parseSuite(head, body));
+  const cases = suites.length === 0
+    ? parseSuite("", xml)
+    : suites.flatMap(([, head = "", body = ""]) => parseSuite(head, body));
+  const fileOf = new Map(cases.filter(({ isStep }) => !isStep).map(({ name, file }) => [name, file]));
+  return cases.map(({ test, ...one }) => ({ ...one, file: fileOf.get(test) ?? one.file }));
 }

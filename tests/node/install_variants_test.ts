@@ -59,6 +59,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   "registries-conf": "tests/node/registries_test.ts",
   "tls-files": "manifests/overlays/cert-manager/kustomization.yaml",
   "upgrades": "tests/cluster/support/openshift_world.ts",
+  "upgrades-monitoring": "tests/manifests/monitoring_test.ts",
   // Its rights are those that docs/upgrades.md lists; nothing here upgrades a node.
   "upgrades-drain": "docs/upgrades.md",
 };

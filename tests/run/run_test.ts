@@ -70,11 +70,13 @@ Deno.test("a strict run fails when a part is left out or a skip is not allowed, 
 Deno.test("parseJunit() gives tests and steps with their file and outcome", () => {
   const xml = `<testsuites><testsuite name="./tests/a_test.ts" tests="2"><testcase name="outer &gt; a step" time="1">` +
     `<skipped/></testcase><testcase name="outer" time="1"/></testsuite>` +
-    `<testsuite name="./tests/b_test.ts"><testcase name="b"><failure/></testcase></testsuite></testsuites>`;
+    `<testsuite name="./tests/b_test.ts"><testcase name="b"><failure/></testcase></testsuite>` +
+    `<testsuite name="./tests/support/walk.ts"><testcase name="b &gt; c &gt; d"/></testsuite></testsuites>`;
   assert.deepEqual(parseJunit(xml), [
     { name: "a step", file: "tests/a_test.ts", isStep: true, outcome: "ignored" },
     { name: "outer", file: "tests/a_test.ts", isStep: false, outcome: "passed" },
     { name: "b", file: "tests/b_test.ts", isStep: false, outcome: "failed" },
+    { name: "d", file: "tests/b_test.ts", isStep: true, outcome: "passed" },
   ]);
 });
 
