@@ -175,3 +175,27 @@ Deno.test("dashboard() lists containers that run programs of another architectur
   assert.match(wordsOf(await render(makeView({ execFormat: [] }))), /Exec format errors None reported/);
   assert.doesNotMatch(wordsOf(await render(makeView())), /Exec format errors/);
 });
+
+Deno.test("dashboard() shows how the architecture taints stand, where this replica manages them", async () => {
+  const nodes = { tainted: 41, left: 0, optedOut: 2, disagreeing: 1, unknown: 0 };
+  const message = "Paused at 41 of 41 nodes: pods without the toleration find no node: shop/<b>web-1.";
+  const view = makeView({ taints: { phase: "Paused", nodes, lackingPods: 1_203, message } });
+  assert.match(
+    wordsOf(await render(view)),
+    new RegExp(
+      "Architecture taints Paused nodes tainted 41 nodes opted out 2 nodes left alone: kubelet and label disagree 1 " +
+        "pods without their toleration 1,203 Paused at 41 of 41 nodes: pods without the toleration find no node: " +
+        "shop/&lt;b&gt;web-1\\.",
+    ),
+  );
+  const begun = { tainted: 0, left: 3, optedOut: 0, disagreeing: 0, unknown: 4 };
+  const words = wordsOf(
+    await render(makeView({ taints: { phase: "Tainting", nodes: begun, lackingPods: 0, message: "Begun." } })),
+  );
+  assert.match(
+    words,
+    /Architecture taints Tainting nodes tainted 0 nodes to be tainted 3 nodes that have not reported yet 4 Begun\./,
+  );
+  assert.doesNotMatch(words, /opted out|disagree|pods without/);
+  assert.doesNotMatch(wordsOf(await render(makeView())), /Architecture taints/);
+});
