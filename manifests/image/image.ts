@@ -22,6 +22,7 @@ import {
   renderPermissions,
   ROOT,
 } from "./compile.ts";
+import { CONTAINERFILE, findRuntime, readPinnedDeno, variableOf } from "./runtime.ts";
 
 /** A container engine that answers. */
 export type Engine = "podman" | "buildah" | "docker";
@@ -45,7 +46,6 @@ const ENGINES: readonly Engine[] = ["podman", "buildah", "docker"];
 const INSTALLED = "/usr/share/archway";
 /** Where Debian's packages are kept between builds. */
 export const PACKAGE_CACHE = join(ROOT, "dist", "debian");
-const CONTAINERFILE = join(ROOT, "manifests", "image", "Containerfile");
 
 /** Arguments of the engine. Podman and buildah keep a manifest list; docker writes an archive, which any store can load. */
 export function renderBuildArguments(engine: Engine, options: ImageOptions): readonly string[] {
@@ -148,22 +148,18 @@ async function fillContext(options: ImageOptions): Promise<void> {
   await writeAnalysis({ scripts, installed: INSTALLED, folder: join(context, "analysis") });
   const permissions = renderPermissions(grants);
   const included = largeChunks(sizes).map((name) => join(scripts, name));
+  const pinned = await readPinnedDeno();
   for (const architecture of architectures) {
     if (form === "binary") {
       const output = join(context, `archway-linux-${architecture}`);
       await compile({ entry: join(scripts, "main.js"), output, architecture, permissions, included });
       continue;
     }
-    const own = ({ x86_64: "amd64", aarch64: "arm64" })[Deno.build.arch] === architecture ? Deno.execPath() : undefined;
-    const runtime = Deno.env.get(`DENO_BIN_${architecture.toUpperCase()}`) ?? own;
-    if (runtime === undefined) {
-      const variable = `DENO_BIN_${architecture.toUpperCase()}`;
-      throw new Error(
-        `Cannot build for ${architecture}: set ${variable} to a deno for it (npm @deno/linux-*, or the wheel "deno" of PyPI, ` +
-          "hold one), or leave it out by --arch",
-      );
-    }
-    await Deno.copyFile(runtime, join(context, `deno-linux-${architecture}`));
+    const given = Deno.env.get(variableOf(architecture));
+    await Deno.copyFile(
+      await findRuntime(architecture, { given, pinned }),
+      join(context, `deno-linux-${architecture}`),
+    );
     if (form === "daemon") await fillBpftrace(architecture, context);
   }
 }

@@ -1,9 +1,9 @@
 // A base image with what gcr.io/distroless/cc has: glibc, libgcc_s, CA certificates, the user nonroot; from Debian packages.
+import { readPinnedDeno } from "../../../manifests/image/runtime.ts";
 import { pinnedCacheDirectory } from "../../support/go_build.ts";
 import { runCommand } from "./commands.ts";
 import type { NodeArch } from "./program_images.ts";
 
-const DENO_VERSION = "2.9.6";
 /** The libraries that deno and its name look-ups load. */
 const LIBRARIES = [
   ...["libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "libgcc_s.so.1"],
@@ -37,12 +37,13 @@ export async function buildBaseImage(name: string): Promise<void> {
 /** A deno for the architecture: this one, or the one of the package for arm64 Linux on PyPI. */
 export async function findDeno(arch: NodeArch): Promise<string> {
   if (arch === "amd64") return Deno.execPath();
-  const cache = await pinnedCacheDirectory("deno", [DENO_VERSION, arch]);
+  const version = await readPinnedDeno();
+  const cache = await pinnedCacheDirectory("deno", [version, arch]);
   const file = `${cache}/deno`;
   if (await Deno.stat(file).then(() => true, () => false)) return file;
   await Deno.mkdir(cache, { recursive: true });
   const wheel = ["--no-deps", "--platform", "manylinux_2_27_aarch64", "--only-binary=:all:", "--dest", cache];
-  await runCommand("pip", ["download", "--quiet", ...wheel, `deno==${DENO_VERSION}`]);
+  await runCommand("pip", ["download", "--quiet", ...wheel, `deno==${version}`]);
   await runCommand("sh", ["-c", 'cd "$1" && python3 -m zipfile -e ./*.whl wheel', "sh", cache]);
   const found = (await runCommand("find", [`${cache}/wheel`, "-type", "f", "-name", "deno"])).trim();
   await Deno.rename(found, file);

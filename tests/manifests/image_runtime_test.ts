@@ -1,0 +1,100 @@
+// The runtime of the image: one version for every architecture, and another is refused wherever it can be told.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { ROOT } from "../../manifests/image/compile.ts";
+import {
+  findRuntime,
+  findVersions,
+  NATIVE,
+  parsePin,
+  readPinnedDeno,
+  refusalOf,
+  variableOf,
+} from "../../manifests/image/runtime.ts";
+
+const FOREIGN = NATIVE === "arm64" ? "amd64" : "arm64";
+const encode = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
+
+/** A file that says it is this version, by what it prints and by what is in it. */
+async function inFile(texts: readonly string[], work: (...files: readonly string[]) => Promise<void>): Promise<void> {
+  const folder = await Deno.makeTempDir({ prefix: "archway-runtime-" });
+  try {
+    const files = texts.map((_, at) => join(folder, String(at)));
+    for (const [at, text] of texts.entries()) await Deno.writeTextFile(files[at] ?? "", text, { mode: 0o755 });
+    await work(...files);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+Deno.test("the Containerfile pins the version of Deno that README names, and labels the image with it", async () => {
+  const pinned = await readPinnedDeno();
+  assert.match(pinned, /^\d+\.\d+\.\d+$/);
+  const readme = await Deno.readTextFile(join(ROOT, "README.md"));
+  assert.ok(readme.includes(`nothing but Deno ${pinned}`) && readme.includes(`The image holds Deno ${pinned}`));
+  const containerfile = await Deno.readTextFile(join(ROOT, "manifests", "image", "Containerfile"));
+  const [bundle = ""] = containerfile.split(/^FROM /m).filter((stage) => stage.startsWith("base AS bundle"));
+  assert.match(bundle, /^ARG DENO_VERSION\nLABEL dev\.archway\.deno="\$\{DENO_VERSION\}"$/m);
+  assert.throws(() => parsePin("FROM scratch\n"), /no ARG DENO_VERSION/);
+});
+
+Deno.test("findVersions() finds what a Deno calls itself, and no version that it quotes", () => {
+  const table: readonly (readonly [program: string, versions: readonly string[]])[] = [
+    ["\0o/2.9.6Deno/2.9.6+e518fbd\0Deno/2.9.6", ["2.9.6"]],
+    ["Deno/0.80.0 Deno/10.11.12", ["10.11.12"]],
+    ["Deno/2.9.6 Deno/2.9.60", ["2.9.6", "2.9.60"]],
+    ["deno/2.9.6 Deno/x Deno/", []],
+    ["", []],
+  ];
+  for (const [program, versions] of table) assert.deepEqual(findVersions(encode(program)), versions, program);
+  // A view into a larger buffer has only its own part.
+  assert.deepEqual(findVersions(encode("Deno/1.2.3 Deno/4.5.6").subarray(11)), ["4.5.6"]);
+});
+
+Deno.test("findVersions() tells the version of the Deno that runs this", async () => {
+  assert.deepEqual(findVersions(await Deno.readFile(Deno.execPath())), [Deno.version.deno]);
+});
+
+Deno.test("refusalOf() refuses another version and says what to do, and lets pass what does not say", () => {
+  const given = { variable: "DENO_BIN_ARM64", isOwn: false };
+  assert.equal(refusalOf({ ...given, versions: ["2.9.6"] }, "2.9.6"), undefined);
+  assert.equal(refusalOf({ ...given, versions: [] }, "2.9.6"), undefined);
+  assert.equal(
+    refusalOf({ ...given, versions: ["2.9.60"] }, "2.9.6"),
+    "Cannot build: DENO_BIN_ARM64 names Deno 2.9.60, and the image has 2.9.6, the same for every architecture",
+  );
+  assert.equal(
+    refusalOf({ variable: "DENO_BIN_AMD64", isOwn: true, versions: ["3.0.0"] }, "2.9.6"),
+    "Cannot build: this is Deno 3.0.0, and the image has 2.9.6. Run the task by that (npx --yes deno@2.9.6 task image …), " +
+      "or set DENO_BIN_AMD64 to one",
+  );
+});
+
+Deno.test("findRuntime() takes a foreign Deno by what is in it, and refuses one of another version", async () => {
+  await inFile(["\x7fELF Deno/2.9.6", "\x7fELF Deno/2.9.5", "no name"], async (right = "", wrong = "", silent = "") => {
+    const find = (given: string | undefined) => findRuntime(FOREIGN, { given, pinned: "2.9.6" });
+    assert.equal(await find(right), right);
+    assert.equal(await find(silent), silent);
+    await assert.rejects(find(wrong), { message: new RegExp(`${variableOf(FOREIGN)} names Deno 2\\.9\\.5,`) });
+    await assert.rejects(find(undefined), { message: new RegExp(`set ${variableOf(FOREIGN)} to a deno`) });
+  });
+});
+
+Deno.test("findRuntime() asks a native Deno itself, and without one takes that which runs", async () => {
+  const script = (version: string): string => `#!/bin/sh\n# Deno/7.7.7\necho "deno ${version} (stable)"\n`;
+  const texts = [script("2.9.6"), script("2.9.5"), "neither a program nor a script, Deno/2.9.5"];
+  await inFile(texts, async (right = "", wrong = "", broken = "") => {
+    const own = Deno.version.deno;
+    for (const architecture of NATIVE === undefined ? [] : [NATIVE]) {
+      const find = (given: string | undefined, pinned = "2.9.6") => findRuntime(architecture, { given, pinned });
+      assert.equal(await find(right), right);
+      for (const file of [wrong, broken]) {
+        await assert.rejects(find(file), { message: new RegExp(`${variableOf(architecture)} names Deno 2\\.9\\.5,`) });
+      }
+      assert.equal(await find(undefined, own), Deno.execPath());
+      await assert.rejects(find(undefined, "0.0.1"), {
+        message: new RegExp(`this is Deno ${own.replaceAll(".", "\\.")},`),
+      });
+    }
+  });
+});
