@@ -217,7 +217,8 @@ async function main(): Promise<number> {
   return await buildAndPush(engine, options);
 }
 
-async function buildAndPush(engine: Engine, options: ImageOptions): Promise<number> {
+/** Builds what is laid out in the context, in place of what had its name, and pushes it where that is wanted; answers an exit code. */
+export async function buildAndPush(engine: Engine, options: ImageOptions): Promise<number> {
   const removal = renderRemovalArguments(engine, options);
   if (removal !== undefined) await succeeds(engine, removal);
   if (!await runs(engine, renderBuildArguments(engine, options))) {

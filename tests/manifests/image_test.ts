@@ -28,6 +28,7 @@ import {
 } from "../../manifests/image/image.ts";
 import { lacks } from "../support/needs.ts";
 import { BareRoot } from "./support/bare_root.ts";
+import { buildAgain } from "./support/built_images.ts";
 
 const CONTAINERFILE = Deno.readTextFileSync(join(ROOT, "manifests", "image", "Containerfile"));
 const IMAGE: ImageOptions = {
@@ -130,6 +131,13 @@ Deno.test("renderRemovalArguments() makes a build replace what has its name, whe
     assert.deepEqual(renderRemovalArguments(engine, IMAGE), ["manifest", "rm", IMAGE.name]);
   }
   assert.equal(renderRemovalArguments("docker", IMAGE), undefined);
+});
+
+const CANNOT_BUILD = lacks("buildah") || lacks("registry");
+Deno.test("built again, an image has one entry an architecture, pushed anew", { ignore: CANNOT_BUILD }, async () => {
+  const indexes = await buildAgain(["first", "second"]);
+  for (const index of indexes) assert.deepEqual(index.map((each) => each.architecture).sort(), ["amd64", "arm64"]);
+  assert.equal(new Set(indexes.flat().map(({ digest }) => digest)).size, 4);
 });
 
 Deno.test("renderNextSteps() says what an image for one architecture asks of the Deployment", () => {

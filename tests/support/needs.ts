@@ -15,6 +15,7 @@ const NEEDS = {
   denokv: () => findBuiltDenokv() !== undefined || isOnPath("cargo"),
   go: () => isOnPath("go"),
   buildah: () => isOnPath("buildah"),
+  registry: () => isOnPath("docker-registry") && isOnPath("htpasswd"),
   alertmanager: () => isOnPath("prometheus-alertmanager"),
   prometheus: () => isOnPath("prometheus"),
   /** Mounts, mount namespaces and chroot. */
