@@ -108,6 +108,19 @@ Deno.test({
 });
 
 Deno.test({
+  name: "the CSV says that it is for amd64 and arm64, and for no other architecture",
+  ignore: lacks("kubectl"),
+  fn: async () => {
+    const { labels } = z.object({ labels: z.record(z.string(), z.string()) })
+      .parse(parse((await renderBundle()).get(CSV) ?? "").metadata);
+    assert.deepEqual(Object.entries(labels).filter(([name]) => name.startsWith("operatorframework.io/arch.")), [
+      ["operatorframework.io/arch.amd64", "supported"],
+      ["operatorframework.io/arch.arm64", "supported"],
+    ]);
+  },
+});
+
+Deno.test({
   name: "the bundle's webhooks are those of the base, served with the certificate and by the Service of OLM",
   ignore: lacks("kubectl"),
   fn: async () => {
