@@ -41,12 +41,15 @@ interface Kept<T> {
 }
 
 const DEFAULT_KEPT = 1_000;
+/** Answers that have expired are looked for at most so often (ms): each look passes over all of them. */
+const SWEEP_MS = 1_000;
 
 /** Calls under way by key, and answers that are kept. */
 export class SharedCalls<T, C = never> {
   readonly #options: SharedCallOptions<T, C>;
   readonly #calls = new Map<string, Call<T, C>>();
   readonly #kept: LRUCache<string, Kept<T>>;
+  #sweptMs = -Infinity;
 
   /** Without calls and answers. */
   constructor(options: SharedCallOptions<T, C>) {
@@ -67,8 +70,10 @@ export class SharedCalls<T, C = never> {
     work: (callers: Callers<C>, signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     signal.throwIfAborted();
+    this.#sweep();
     const kept = this.#kept.get(key);
     if (kept !== undefined && this.#options.clock.monotonicMs() < kept.untilMs) return kept.answer;
+    this.#kept.delete(key);
     const call = this.#calls.get(key) ?? this.#start(key, work);
     const unfollow = callers === undefined ? undefined : call.callers.follow(callers);
     call.waiting += 1;
@@ -107,6 +112,15 @@ export class SharedCalls<T, C = never> {
     if (!this.#drop(key, call)) return;
     const keepMs = this.#options.keepMs?.(value) ?? 0;
     if (keepMs > 0) this.#kept.set(key, { answer: value, untilMs: this.#options.clock.monotonicMs() + keepMs });
+  }
+
+  /** Deletes what has expired: nobody may ask for it again, and it takes the room of others. */
+  #sweep(): void {
+    const nowMs = this.#options.clock.monotonicMs();
+    if (nowMs - this.#sweptMs < SWEEP_MS) return;
+    this.#sweptMs = nowMs;
+    const expired = [...this.#kept.entries()].filter(([, { untilMs }]) => untilMs <= nowMs);
+    for (const [key] of expired) this.#kept.delete(key);
   }
 
   /** No caller waits any more, so none may join either. */

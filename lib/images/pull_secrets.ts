@@ -7,8 +7,11 @@ import type { KubeApi } from "../k8s/api.ts";
 import { ApiError } from "../k8s/errors.ts";
 import { type KubeObject, Resource, type ResourceType } from "../k8s/types.ts";
 import { errorText, type Logger } from "../log.ts";
+import { weightOfTexts } from "../oci/cache/weights.ts";
 import type { Credential } from "../oci/credential.ts";
 import { parseDockerConfigSecret } from "../oci/credentials/docker_config.ts";
+import { askersOf } from "../oci/limits/askers.ts";
+import { FairLimiter } from "../oci/limits/fair_limiter.ts";
 import type { InspectionFailure } from "../oci/types.ts";
 import { pullSecretNames } from "../pull_secret_names.ts";
 import { SharedCalls } from "../shared_call.ts";
@@ -55,15 +58,24 @@ const SECRET_KEPT_MS = 2_000;
 /** Nearly every pod names no secret, and accounts change seldom (ms). */
 const ACCOUNT_KEPT_MS = 10_000;
 const MAX_KEPT = 1_000;
+/**
+ * What tenants may put into our memory with their Secrets, each of up to 1 MiB (bytes): the docker config of one, those of a
+ * pod together, which are held until its images are read, and all that are kept.
+ */
+const MAX_CONFIG_BYTES = 128 * 1024;
+const MAX_POD_BYTES = 512 * 1024;
+const MAX_KEPT_BYTES = 8 * 1024 * 1024;
 /** Secrets of one pod that are asked for at a time: the requests of other pods must get their turn between them. */
 const READS_AT_A_TIME = 4;
+/** Secrets that are read at a time, whole, for all pods; a namespace may take as many as are free, so half when it is alone. */
+const READ_PLACES = { limit: 32, share: 1 } as const;
 const DEFAULT_ACCOUNT = "default";
 /** Statuses that mean "it is not to be had", rather than "not now", in words. */
 const FINAL_STATUSES: ReadonlyMap<number, string> = new Map([[403, "Archway may not read it"], [404, "not found"]]);
 
 /** What a secret holds, or why it is of no use. */
 type SecretContent =
-  | { readonly kind: "usable"; readonly credentials: readonly Credential[] }
+  | { readonly kind: "usable"; readonly credentials: readonly Credential[]; readonly bytes: number }
   | { readonly kind: "unusable"; readonly why: string };
 
 /** An object, or why it is not to be had. */
@@ -72,7 +84,10 @@ type Found = { readonly kind: "found"; readonly object: KubeObject } | {
   readonly why: string;
 };
 
-/** Opens the reader. Secrets stay in memory for {@link SECRET_KEPT_MS} only. */
+/**
+ * Opens the reader. Credentials answer later pods for {@link SECRET_KEPT_MS}; they are deleted when anything is asked for
+ * after that.
+ */
 export function openPullSecrets(deps: PullSecretDeps): PullSecrets {
   return new Reader(deps);
 }
@@ -81,11 +96,13 @@ class Reader implements PullSecrets {
   readonly #deps: PullSecretDeps;
   readonly #secrets: SharedCalls<SecretContent>;
   readonly #accounts: SharedCalls<readonly string[]>;
+  readonly #places = new FairLimiter(READ_PLACES);
 
   constructor(deps: PullSecretDeps) {
     this.#deps = deps;
     const { clock } = deps;
-    this.#secrets = new SharedCalls({ clock, keepMs: () => SECRET_KEPT_MS, maxKept: MAX_KEPT });
+    const weights = { maxSize: MAX_KEPT_BYTES, sizeOf: weightOfContent };
+    this.#secrets = new SharedCalls({ clock, keepMs: () => SECRET_KEPT_MS, maxKept: MAX_KEPT, ...weights });
     this.#accounts = new SharedCalls({ clock, keepMs: () => ACCOUNT_KEPT_MS, maxKept: MAX_KEPT });
   }
 
@@ -98,8 +115,15 @@ class Reader implements PullSecrets {
       : await this.#attempt(signal, () => this.#secretsOf(namespace, serviceAccount || DEFAULT_ACCOUNT, signal));
     if (names.kind === "problem") return { credentials: [], problem: names.problem };
     const limit = pLimit(READS_AT_A_TIME);
+    let bytes = 0;
+    const contentOf = async (name: string): Promise<SecretContent> => {
+      if (bytes >= MAX_POD_BYTES) return { kind: "unusable", why: "those before it are too large together" };
+      const content = await this.#contentOf(namespace, name, signal);
+      if (content.kind === "usable") bytes += content.bytes;
+      return content;
+    };
     const lists = await Promise.all(
-      names.value.map((name) => limit(() => this.#attempt(signal, () => this.#contentOf(namespace, name, signal)))),
+      names.value.map((name) => limit(() => this.#attempt(signal, () => contentOf(name)))),
     );
     const contents = lists.map((list) => list.kind === "read" ? list.value : undefined);
     return {
@@ -115,10 +139,11 @@ class Reader implements PullSecrets {
     return this.#secrets.run(JSON.stringify([namespace, name]), { signal }, async (_, shared) => {
       const secret = await this.#get(Resource.secrets, { namespace, name }, shared);
       if (secret.kind === "absent") return { kind: "unusable", why: secret.why };
-      const parsed = parseDockerConfigSecret(secret.object, `secret ${namespace}/${name}`);
-      if (parsed.kind === "ok") return { kind: "usable", credentials: parsed.credentials };
+      const source = `secret ${namespace}/${name}`;
+      const parsed = parseDockerConfigSecret(secret.object, source, { maxBytes: MAX_CONFIG_BYTES });
+      if (parsed.kind === "ok") return usable(parsed.credentials);
       this.#deps.log.warn("cannot use a pull secret", { namespace, secret: name, reason: parsed.message });
-      return { kind: "unusable", why: "holds no docker configuration" };
+      return { kind: "unusable", why: parsed.kind === "too large" ? "too large" : "holds no docker configuration" };
     });
   }
 
@@ -136,6 +161,7 @@ class Reader implements PullSecrets {
     signal: AbortSignal,
   ): Promise<Found> {
     try {
+      using _ = await this.#place(target.namespace, signal);
       return { kind: "found", object: await this.#deps.api.get(resource, target, signal) };
     } catch (error) {
       const why = error instanceof ApiError ? FINAL_STATUSES.get(error.status) : undefined;
@@ -153,6 +179,11 @@ class Reader implements PullSecrets {
     }
   }
 
+  async #place(namespace: string, signal: AbortSignal): Promise<Disposable> {
+    const { release } = await this.#places.acquire(askersOf({ namespace, priority: "gated" }), signal);
+    return { [Symbol.dispose]: release };
+  }
+
   async #attempt<T>(
     signal: AbortSignal,
     work: () => Promise<T>,
@@ -166,4 +197,16 @@ class Reader implements PullSecrets {
       return { kind: "problem", problem: { kind: "transient", reason: "ServerError", message: errorText(error) } };
     }
   }
+}
+
+function weightOfContent(content: SecretContent): number {
+  return content.kind === "usable" ? content.bytes : weightOfTexts(content.why);
+}
+
+function usable(credentials: readonly Credential[]): SecretContent {
+  const bytes = credentials.reduce((sum, { scope, source, secret }) => {
+    const texts = secret.kind === "basic" ? [secret.username, secret.password] : [secret.token];
+    return sum + weightOfTexts(scope, source, ...texts);
+  }, 0);
+  return { kind: "usable", credentials, bytes };
 }

@@ -67,7 +67,7 @@ export function parseConfigFile(text: string): Parsed<DockerConfig> {
   if (!parsed.success) return { kind: "unparsable", fault: { message: "not an object" } };
   const { auths, credHelpers = {}, credsStore } = parsed.data;
   const entries = parseDockerAuths(auths ?? {}, SOURCE);
-  if (entries.kind === "skipped") return { kind: "unparsable", fault: { message: "its auths are not an object" } };
+  if (entries.kind !== "ok") return { kind: "unparsable", fault: { message: "its auths are not an object" } };
   const named = Object.entries(credHelpers).filter(([, helper]) => isHelperName(helper));
   const warnings = entries.problems.map((message) => ({ message }));
   const helpers = new Map(named.map(([host, helper]) => [hostKey(bareHost(host)), helper]));

@@ -8,6 +8,7 @@ import type { Platform } from "../../../lib/oci/types.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 
 const HOSTILE = new URL("./hostile_images.ts", import.meta.url);
+const HOSTILE_SECRETS = new URL("./hostile_secrets.ts", import.meta.url);
 
 Deno.test("openInspectionStore() holds as much as its weight allows, whatever images say", () => {
   const clock = new FakeClock();
@@ -47,13 +48,24 @@ Deno.test("openInspectionStore() keeps each platform of an image once", () => {
 });
 
 Deno.test("a process with little heap lives through 400 hostile images of 1 000 long platforms each", async () => {
+  const { heapMb } = await runAlone(HOSTILE, "400");
+  assert.ok(heapMb < 90, `${heapMb} MB of heap`);
+});
+
+Deno.test("a process with little heap lives through 1 000 pull secrets, each as large as is read", async () => {
+  const { heapMb, read } = await runAlone(HOSTILE_SECRETS, "1000");
+  assert.equal(read, 1_000);
+  assert.ok(heapMb < 30, `${heapMb} MB of heap`);
+});
+
+/** Runs a program with a small heap; what it prints. */
+async function runAlone(program: URL, argument: string): Promise<{ readonly heapMb: number; readonly read?: number }> {
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-prompt", "--v8-flags=--max-old-space-size=112,--expose-gc", HOSTILE.href, "400"],
+    args: ["run", "-A", "--no-prompt", "--v8-flags=--max-old-space-size=112,--expose-gc", program.href, argument],
     env: { NO_COLOR: "1" },
     stdin: "null",
   }).output();
   const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
   assert.equal(code, 0, text(stderr).slice(0, 2_000));
-  const { heapMb } = JSON.parse(text(stdout));
-  assert.ok(heapMb < 90, `${heapMb} MB of heap`);
-});
+  return JSON.parse(text(stdout));
+}

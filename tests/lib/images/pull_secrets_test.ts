@@ -19,6 +19,11 @@ function secretOf(user: string, type = "kubernetes.io/dockerconfigjson"): KubeOb
   return { type, metadata: { name: user }, data: { ".dockerconfigjson": btoa(JSON.stringify({ auths })) } };
 }
 
+/** A secret whose docker config has about so many bytes. */
+function secretOfBytes(bytes: number): KubeObject {
+  return secretOf("u".repeat(Math.floor(bytes * 3 / 4)));
+}
+
 function accountOf(...names: readonly string[]): KubeObject {
   return { metadata: { name: "default" }, imagePullSecrets: names.map((name) => ({ name })) };
 }
@@ -27,6 +32,10 @@ type Answer = (
   name: string,
   asked: { readonly kind: string; readonly signal: AbortSignal },
 ) => KubeObject | Promise<KubeObject>;
+
+function names(count: number): readonly string[] {
+  return Array.from({ length: count }, (_, at) => `s${at}`);
+}
 
 interface Bed {
   readonly clock: FakeClock;
@@ -95,6 +104,42 @@ Deno.test("read() names the secrets that are of no use, and why", async () => {
     "locked (Archway may not read it)",
     "opaque (holds no docker configuration)",
   ]);
+});
+
+Deno.test("read() leaves out a secret whose docker config is too large, and says so", async () => {
+  const bed = openBed((name) => name === "huge" ? secretOfBytes(200_000) : secretOf(name));
+  const { credentials, unusable, problem } = await bed.credentials({ pullSecrets: ["huge", "a"] });
+  assert.deepEqual([credentials.length, unusable, problem], [1, ["huge (too large)"], undefined]);
+});
+
+Deno.test("read() leaves out what comes after half a MiB of credentials of one pod", async () => {
+  const bed = openBed(() => secretOfBytes(120_000));
+  const { credentials, unusable = [] } = await bed.credentials({ pullSecrets: names(32) });
+  const bytes = credentials.reduce((sum, { secret }) => sum + JSON.stringify(secret).length, 0);
+  assert.ok(bytes > 512 * 1024 && bytes < 1024 * 1024, `${bytes} bytes`);
+  assert.equal(bed.asked.length, credentials.length);
+  assert.equal(unusable.length, 32 - credentials.length);
+  assert.equal(unusable.at(-1), "s31 (those before it are too large together)");
+});
+
+Deno.test("read() reads a few secrets at a time for one namespace, however many pods it has, and one of another at once", async () => {
+  const answers: PromiseWithResolvers<KubeObject>[] = [];
+  const bed = openBed(async () => {
+    const answer = Promise.withResolvers<KubeObject>();
+    answers.push(answer);
+    return await answer.promise;
+  });
+  const pods = Array.from({ length: 100 }, (_, at) => bed.read([`a${at}`, `b${at}`], "evil"));
+  await bed.clock.advance(0);
+  assert.equal(bed.asked.length, 16);
+  const other = bed.read(["pull"], "good");
+  await bed.clock.advance(0);
+  assert.equal(bed.asked.at(-1), "good/pull");
+  while (answers.length > 0) {
+    for (const { resolve } of answers.splice(0)) resolve(secretOf("u"));
+    await bed.clock.advance(0);
+  }
+  assert.deepEqual([await other, (await Promise.all(pods)).flat().length], [["u"], 200]);
 });
 
 Deno.test("read() asks once for a burst of pods, and again two seconds later: a rotation is seen", async () => {
@@ -199,9 +244,8 @@ Deno.test("read() asks for four secrets of a pod at a time, and for no more once
     answers.push(answer);
     return await answer.promise.finally(() => underWay--);
   });
-  const names = Array.from({ length: 32 }, (_, at) => `s${at}`);
   const leaving = new AbortController();
-  const reading = bed.credentials({ pullSecrets: names }, leaving.signal);
+  const reading = bed.credentials({ pullSecrets: names(32) }, leaving.signal);
   const left = assert.rejects(reading);
   await bed.clock.advance(0);
   for (const { resolve } of answers.splice(0)) resolve(secretOf("u"));
@@ -216,8 +260,8 @@ Deno.test("read() asks for four secrets of a pod at a time, and for no more once
 });
 
 Deno.test("read() asks for the first 32 distinct secrets of a ServiceAccount", async () => {
-  const names = Array.from({ length: 5_000 }, (_, at) => `s${Math.floor(at / 2)}`);
-  const bed = openBed((name, { kind }) => kind === "Secret" ? secretOf(name) : accountOf(...names));
+  const twice = Array.from({ length: 5_000 }, (_, at) => `s${Math.floor(at / 2)}`);
+  const bed = openBed((name, { kind }) => kind === "Secret" ? secretOf(name) : accountOf(...twice));
   const users = usersIn(await bed.credentials({}));
-  assert.deepEqual(users, Array.from({ length: 32 }, (_, at) => `s${at}`));
+  assert.deepEqual(users, names(32));
 });
