@@ -1,6 +1,7 @@
 // The validating webhook of UpgradeConfigs: AdmissionReview in, the ClusterVersion read, lib/upgrades/admission, AdmissionReview
 // out. Registered with failurePolicy Fail for plans alone; the ClusterVersion may be unreadable: then the plan is judged by itself.
 import { Hono } from "hono";
+import type { Clock } from "../lib/clock.ts";
 import type { ReadApi } from "../lib/k8s/api.ts";
 import { Resource } from "../lib/k8s/types.ts";
 import { memberOf, objectAt, textAt } from "../lib/json.ts";
@@ -9,25 +10,34 @@ import { CLUSTER_VERSION_NAME, PlanWebhook } from "../lib/upgrade_names.ts";
 import { type PlanVerdict, type PlanWrite, validatePlanWrite } from "../lib/upgrades/admission/validate_write.ts";
 import { parseClusterVersion } from "../lib/upgrades/parse/cluster.ts";
 import type { ClusterVersion } from "../lib/upgrades/types/cluster.ts";
+import { KeptValue } from "../lib/upgrading/http/kept_value.ts";
 import { withReviewBody } from "./review_body.ts";
 
 /** What the check reads with. */
 export interface PlanReviewDeps {
-  readonly api: ReadApi;
+  readonly api: Pick<ReadApi, "get">;
+  readonly clock: Pick<Clock, "monotonicMs">;
   readonly limit: LoadLimit;
   /** Ends with the process. */
   readonly signal: AbortSignal;
 }
 
+/** However many reviews come, by whomever: the ClusterVersion is read once in so long (ms). */
+const CLUSTER_VERSION_KEPT_MS = 1_000;
+
 /** The route. */
 export function planReview(deps: PlanReviewDeps): Hono {
+  const clusterVersion = new KeptValue(deps.clock, async (signal) => ({
+    value: await readClusterVersion(deps.api, signal),
+    keepMs: CLUSTER_VERSION_KEPT_MS,
+  }));
   const app = new Hono();
   app.post(PlanWebhook.path, (context) =>
     withReviewBody(context, {
       limit: deps.limit,
       answer: async (read) => {
         if (read.kind !== "json") return context.json({ error: "Cannot read the review." }, 400);
-        const answer = await reviewPlan(read.body, deps);
+        const answer = await reviewPlan(read.body, () => clusterVersion.get(deps.signal));
         return answer === undefined
           ? context.json({ error: "Cannot read the review: not a review." }, 400)
           : context.json(answer);
@@ -37,9 +47,9 @@ export function planReview(deps: PlanReviewDeps): Hono {
 }
 
 /** Answers a review; undefined when the body is none. */
-export async function reviewPlan(
+async function reviewPlan(
   body: unknown,
-  deps: Pick<PlanReviewDeps, "api" | "signal">,
+  clusterVersion: () => Promise<ClusterVersion | undefined>,
 ): Promise<Readonly<Record<string, unknown>> | undefined> {
   const request = objectAt(body, "request");
   const uid = textAt(request, "uid");
@@ -51,12 +61,13 @@ export async function reviewPlan(
     object: memberOf(request, "object"),
     oldObject: memberOf(request, "oldObject"),
   };
-  const response = { uid, ...render(validatePlanWrite(write, { clusterVersion: await readClusterVersion(deps) })) };
+  const response = { uid, ...render(validatePlanWrite(write, { clusterVersion: await clusterVersion() })) };
   return { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response };
 }
 
 async function readClusterVersion(
-  { api, signal }: Pick<PlanReviewDeps, "api" | "signal">,
+  api: PlanReviewDeps["api"],
+  signal: AbortSignal,
 ): Promise<ClusterVersion | undefined> {
   try {
     return parseClusterVersion(await api.get(Resource.clusterVersions, { name: CLUSTER_VERSION_NAME }, signal));

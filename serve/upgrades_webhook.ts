@@ -1,14 +1,17 @@
 // The webhook of UpgradeConfigs: its listener, its certificate, and its CA in the configuration that the manifests install.
 import { planReview } from "../routes/check_plan.ts";
-import type { KubeApi } from "../lib/k8s/api.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { KubeApi, ReadApi } from "../lib/k8s/api.ts";
 import { isNotFound } from "../lib/k8s/errors.ts";
 import { Resource } from "../lib/k8s/types.ts";
-import { errorText } from "../lib/log.ts";
+import { errorText, type Logger } from "../lib/log.ts";
 import { PlanWebhook } from "../lib/upgrade_names.ts";
 import { planWebhookClients } from "../lib/operand/webhook_clients.ts";
 import { webhookEndpoint } from "../lib/operand/webhooks.ts";
-import { type HttpsListener, openHttpsListener } from "../lib/server/https_listener.ts";
+import { CONNECTION_LIMITS } from "../lib/server/connection_table.ts";
+import { type HttpsListener, type KeyPair, openHttpsListener } from "../lib/server/https_listener.ts";
 import { openLoadLimit } from "../lib/server/load_limit.ts";
+import { makePathCheck } from "../lib/server/path_check.ts";
 import { openServingCertificate } from "../lib/tls/open_certificate.ts";
 import type { ServingCertificate } from "../lib/tls/serving_certificate.ts";
 import type { Runnable } from "../controllers/mod.ts";
@@ -33,12 +36,10 @@ export async function openPlanWebhook(deps: ServeDeps, parts: CapabilityParts): 
   const { readApi, replicaApi, stop } = parts;
   const config = { ...deps.config, webhookService: PlanWebhook.service };
   const certificate = await openServingCertificate({ config, api: replicaApi, clock, log }, stop);
-  const app = planReview({ api: readApi, limit: openLoadLimit({ clock, log }), signal: stop });
-  const listener = await openHttpsListener({
-    ...config.listen,
-    certificate: certificate.current(),
-    handler: (request) => app.fetch(request),
-  });
+  const listener = await openPlanListener(
+    { api: readApi, clock, log, signal: stop },
+    { ...config.listen, certificate: certificate.current() },
+  );
   let wake = new AbortController();
   certificate.onChange((next) => {
     listener.setCertificate(next);
@@ -52,6 +53,34 @@ export async function openPlanWebhook(deps: ServeDeps, parts: CapabilityParts): 
     }
   };
   return { listener, certificate, registration: { run } };
+}
+
+/**
+ * Opens the listener of the one path, which is that of the manifests: what it answers tells nobody more than the CRD does,
+ * and what it reads does not grow with the requests. Connections have the limits of the webhooks of pods.
+ */
+export async function openPlanListener(
+  { api, clock, log, signal }: {
+    readonly api: Pick<ReadApi, "get">;
+    readonly clock: Clock;
+    readonly log: Logger;
+    readonly signal: AbortSignal;
+  },
+  address: { readonly host: string; readonly port: number; readonly certificate: KeyPair },
+): Promise<HttpsListener> {
+  const app = planReview({ api, clock, limit: openLoadLimit({ clock, log }), signal });
+  const acceptsPlain = (): boolean => true;
+  return await openHttpsListener({
+    ...address,
+    handler: (request) => app.fetch(request),
+    guard: {
+      limits: CONNECTION_LIMITS,
+      check: makePathCheck({ routes: [PlanWebhook.path], secretPaths: () => [], acceptsPlain }),
+      acceptsPlain,
+      dropped: () => {},
+      began: () => {},
+    },
+  });
 }
 
 /** Writes the CA where the configuration points at us. Whether it stands there now; a configuration that is absent is fine. */

@@ -1,0 +1,86 @@
+// The webhook of plans on a real TLS listener: what a stranger gets, and what it costs the API server.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:tls";
+import { issueLoopbackCertificates } from "../../lib/playground/certificates.ts";
+import { silentLogger } from "../../lib/log.ts";
+import type { HttpsListener } from "../../lib/server/https_listener.ts";
+import { PlanWebhook } from "../../lib/upgrade_names.ts";
+import { openPlanListener } from "../../serve/upgrades_webhook.ts";
+import { FakeClock } from "../support/fake_clock.ts";
+
+const { serving, authority } = await issueLoopbackCertificates(Date.now());
+
+interface Bed extends AsyncDisposable {
+  readonly listener: HttpsListener;
+  readonly clock: FakeClock;
+  /** Objects that were asked of the API server. */
+  readonly asked: string[];
+}
+
+async function openBed(): Promise<Bed> {
+  const clock = new FakeClock();
+  const asked: string[] = [];
+  const ending = new AbortController();
+  const api = {
+    get: ({ kind }: { readonly kind: string }, { name = "" }: { readonly name?: string | undefined }) => {
+      asked.push(`${kind} ${name}`);
+      return Promise.resolve({ metadata: { name }, spec: { clusterID: "c" }, status: {} });
+    },
+  };
+  const listener = await openPlanListener(
+    { api, clock, log: silentLogger, signal: ending.signal },
+    { host: "127.0.0.1", port: 0, certificate: serving },
+  );
+  const close = async (): Promise<void> => {
+    ending.abort();
+    await listener.close(0);
+  };
+  return { listener, clock, asked, [Symbol.asyncDispose]: close };
+}
+
+/** All that is answered to these bytes until the other side closes. */
+async function answerTo(port: number, text: string): Promise<string> {
+  const socket = connect({ host: "127.0.0.1", port, ca: authority });
+  let answer = "";
+  socket.on("data", (chunk) => answer += String(chunk));
+  socket.on("error", () => {});
+  const closed = once(socket, "close");
+  await once(socket, "secureConnect");
+  socket.write(text);
+  await closed;
+  return answer;
+}
+
+Deno.test("a request by any other path gets a 404 by its head alone, and its connection ends", async () => {
+  await using bed = await openBed();
+  for (const path of ["/", "/convert", `/x${PlanWebhook.path}`, `${PlanWebhook.path}/`]) {
+    const head = `POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 5000000\r\n\r\n`;
+    const answer = await answerTo(bed.listener.port, head);
+    assert.match(answer, /^HTTP\/1\.1 404 /, path);
+    assert.match(answer, /content-length: 0/i);
+    assert.match(answer, /connection: close/i);
+  }
+  assert.deepEqual(bed.asked, []);
+});
+
+Deno.test("the ClusterVersion is read once a second for plans, however many reviews come", async () => {
+  await using bed = await openBed();
+  using client = Deno.createHttpClient({ caCerts: [authority] });
+  const review = async (): Promise<string> => {
+    const object = { spec: { type: "OSD", upgradeAt: "2026-12-01T22:00:00Z", desired: { version: "4.20" } } };
+    const answer = await fetch(`https://localhost:${bed.listener.port}${PlanWebhook.path}?timeout=10s`, {
+      method: "POST",
+      body: JSON.stringify({ request: { uid: "u", operation: "CREATE", object } }),
+      client,
+    });
+    assert.equal(answer.status, 200);
+    return (await answer.json()).response.status.message;
+  };
+  const first = await Promise.all(Array.from({ length: 20 }, review));
+  assert.match(first[0] ?? "", /spec\.desired\.version "4\.20" is not a semantic version/);
+  assert.deepEqual(bed.asked, ["ClusterVersion version"]);
+  await bed.clock.advance(1_000);
+  await review();
+  assert.equal(bed.asked.length, 2);
+});
