@@ -55,3 +55,13 @@ Deno.test("docs/exec-format-errors.md has every metric of the daemon with its ty
   const named = [...outcomes.matchAll(/^\| `([\w-]+)`/gm)].map(([, name]) => name);
   assert.deepEqual(named.toSorted(), [...FAILURE_OUTCOMES].toSorted());
 });
+
+Deno.test("every metric of the daemon and of image builds has an example query that asks for it", async () => {
+  for (const [page, count] of [["exec-format-errors", 6], ["image-builds", 12]] as const) {
+    const text = await Deno.readTextFile(new URL(`../../docs/${page}.md`, import.meta.url));
+    const rows = [...text.matchAll(/^\|\s*`(\w+)`\s*\|\s*(?:counter|gauge|histogram)\s*\|.*\| ([^|]+) \|$/gm)];
+    assert.equal(rows.length, count, page);
+    for (const [, name = "", query = ""] of rows) assert.match(query, new RegExp(`^\`.*\\b${name}(_bucket)?\\b.*\``));
+  }
+  assert.match(PAGE, /`sum by \(capability\) \(archway_capability_leader\)`/);
+});
