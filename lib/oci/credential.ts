@@ -13,10 +13,16 @@ export interface Credential {
     | { readonly kind: "registry"; readonly token: string };
 }
 
+/** What credentials are wanted for. */
+export interface KeyringEndpoint {
+  readonly host: string;
+  readonly repository: string;
+  /** The namespace that wants them, so that programs are run fairly among namespaces; absent: none. */
+  readonly namespace?: string | undefined;
+}
+
 /** Finds the cluster- and node-level credentials for an endpoint, best first, without the anonymous one. */
 export interface Keyring {
   /** Rejects only when the signal aborts. */
-  lookup(endpoint: { readonly host: string; readonly repository: string }, signal: AbortSignal): Promise<
-    readonly Credential[]
-  >;
+  lookup(endpoint: KeyringEndpoint, signal: AbortSignal): Promise<readonly Credential[]>;
 }

@@ -22,9 +22,10 @@ export function withKeyring(
     endpoints: readonly Endpoint[],
     signal: AbortSignal,
   ): Promise<readonly Credential[]> {
+    const { namespace } = request;
     const found = await Promise.all(endpoints.map(async (endpoint) => [
       ...matchPullSecrets(request.credentials, endpoint),
-      ...(await keyring.lookup(endpoint, signal)).filter(({ scope }) => scopeCovers(scope, endpoint)),
+      ...(await keyring.lookup({ ...endpoint, namespace }, signal)).filter(({ scope }) => scopeCovers(scope, endpoint)),
     ]));
     return [
       ...new Map(found.flat().map((credential) => [fingerprintOfAll([credential]), credential] as const)).values(),

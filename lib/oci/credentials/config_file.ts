@@ -53,7 +53,9 @@ export function openConfigFile(options: {
       const { credentials, helpers, store } = refresh();
       const host = hostKey(endpoint.host);
       const helper = helpers.get(host) ?? store;
-      const fromHelper = helper === undefined ? undefined : await asker.ask({ helper, host }, signal);
+      const fromHelper = helper === undefined
+        ? undefined
+        : await asker.ask({ helper, host, namespace: endpoint.namespace }, signal);
       return [...fromHelper === undefined ? [] : [fromHelper], ...matchCredentials(credentials, endpoint)];
     },
   };

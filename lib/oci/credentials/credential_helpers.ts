@@ -8,12 +8,21 @@ import type { Credential, Keyring } from "../credential.ts";
 import { ReportOnce } from "../../files/report_once.ts";
 import type { CommandRunner } from "./run_command.ts";
 import { DOCKER_HUB, hostKey } from "../registry_host.ts";
-import { SharedCalls } from "../../shared_call.ts";
+import { askersOf, nameOfAsker } from "../limits/askers.ts";
+import type { Asker } from "../inspector.ts";
+import { type Callers, SharedCalls } from "../../shared_call.ts";
+
+/** What a helper is asked, and for which namespace. */
+export interface AskedHelper {
+  readonly helper: string;
+  readonly host: string;
+  readonly namespace?: string | undefined;
+}
 
 /** Runs helpers and caches their answers for a short time. */
 export interface CredentialHelpers {
   /** What a helper has for a host, in the form of `hostKey`. Rejects only when the signal aborts; a failure is logged once. */
-  ask(asked: { readonly helper: string; readonly host: string }, signal: AbortSignal): Promise<Credential | undefined>;
+  ask(asked: AskedHelper, signal: AbortSignal): Promise<Credential | undefined>;
   /** Drops the cached answers. */
   clear(): void;
 }
@@ -35,18 +44,19 @@ const Answer = z.object({ Username: z.string(), Secret: z.string() });
 /** Opens an empty memory. `source`: the file that names the helpers, for users. */
 export function openCredentialHelpers(source: string, { log, clock, run }: HelperDeps): CredentialHelpers {
   const report = new ReportOnce(log);
-  const answers = new SharedCalls<Credential | undefined>({
+  const answers = new SharedCalls<Credential | undefined, Asker>({
     clock,
     keepMs: () => FRESH_MS,
     maxKept: MAX_ANSWERS,
     abandoned: "goes on",
+    nameOf: nameOfAsker,
   });
   return {
-    ask: ({ helper, host }, signal) =>
+    ask: ({ helper, host, namespace }, signal) =>
       answers.run(
         JSON.stringify([helper, host]),
-        { signal },
-        () => askProgram({ helper, host, source: `${source} helper ${helper}`, run, report }),
+        { callers: askersOf({ namespace, priority: "gated" }), signal },
+        (askers) => askProgram({ helper, host, askers, source: `${source} helper ${helper}`, run, report }),
       ),
     clear: () => answers.clear(),
   };
@@ -59,9 +69,9 @@ export function openHelperKeyring(
 ): Keyring {
   const helpers = openCredentialHelpers(source, parts);
   return {
-    lookup: async (endpoint, signal) => {
+    lookup: async ({ namespace, ...endpoint }, signal) => {
       const host = hostKey(endpoint.host);
-      const found = await Promise.all(names().map((helper) => helpers.ask({ helper, host }, signal)));
+      const found = await Promise.all(names().map((helper) => helpers.ask({ helper, host, namespace }, signal)));
       return found.filter((credential) => credential !== undefined);
     },
   };
@@ -75,15 +85,16 @@ export function isHelperName(name: string): boolean {
 async function askProgram(options: {
   readonly helper: string;
   readonly host: string;
+  readonly askers: Callers<Asker>;
   readonly source: string;
   readonly run: CommandRunner;
   readonly report: ReportOnce;
 }): Promise<Credential | undefined> {
-  const { helper, host, source, run, report } = options;
+  const { helper, host, askers, source, run, report } = options;
   const program = `docker-credential-${helper}`;
   // Docker Hub has its own name in credential stores.
   const stdin = host === DOCKER_HUB ? "https://index.docker.io/v1/" : host;
-  const outcome = await run({ program, args: ["get"], env: {}, stdin, timeoutMs: TIMEOUT_MS });
+  const outcome = await run({ program, args: ["get"], env: {}, stdin, timeoutMs: TIMEOUT_MS, askers });
   if (outcome.kind === "failed") {
     report.warn(program, outcome.message);
     return undefined;

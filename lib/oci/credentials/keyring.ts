@@ -1,17 +1,21 @@
 // The cluster's and the node's own credentials, in one order: the global pull secret, the docker config.json, the helpers of
 // registries.conf, the kubelet's plugins. They are tried after the pod's own credentials.
-import pLimit from "p-limit";
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
 import type { Credential, Keyring } from "../credential.ts";
 import { openConfigFile } from "./config_file.ts";
 import { openHelperKeyring } from "./credential_helpers.ts";
 import { openKubeletPlugins } from "./kubelet_plugins.ts";
+import { askersOf } from "../limits/askers.ts";
+import { FairLimiter } from "../limits/fair_limiter.ts";
 import { matchCredentials } from "./match.ts";
 import { type CommandRunner, runCommand } from "./run_command.ts";
 
-/** Helpers and plugins that run at the same time: each is a process, and image names decide how many are wanted. */
-const MAX_PROCESSES = 4;
+/**
+ * Helpers and plugins that run at the same time: each is a process, and image names decide how many are wanted. A namespace
+ * alone has four, and the fifth is left for another; those that wait take turns by namespace.
+ */
+const PROCESSES = { limit: 5, share: 4 } as const;
 
 /** Opens the keyring. What is not configured is not asked. Lookups never reject: a source that fails is logged once. */
 export function openKeyring(options: {
@@ -29,8 +33,7 @@ export function openKeyring(options: {
   readonly run?: CommandRunner;
 }): Keyring {
   const { dockerConfigPath, kubeletProviderConfig, kubeletProviderBinDir, log, clock } = options;
-  const processes = pLimit(MAX_PROCESSES);
-  const run: CommandRunner = (command) => processes(() => (options.run ?? runCommand)(command));
+  const run = limitProcesses(options.run ?? runCommand);
   const { helpers } = options;
   const sources: readonly Keyring[] = [
     { lookup: (endpoint) => Promise.resolve(matchCredentials(options.extra(), endpoint)) },
@@ -43,5 +46,19 @@ export function openKeyring(options: {
   return {
     lookup: async (endpoint, signal) =>
       (await Promise.all(sources.map((source) => source.lookup(endpoint, signal)))).flat(),
+  };
+}
+
+function limitProcesses(run: CommandRunner): CommandRunner {
+  const places = new FairLimiter(PROCESSES);
+  // An answer serves whoever asks next, so a program that waits is run even when all have left.
+  const { signal } = new AbortController();
+  return async (command) => {
+    const place = await places.acquire(command.askers ?? askersOf({ priority: "gated" }), signal);
+    try {
+      return await run(command);
+    } finally {
+      place.release();
+    }
   };
 }

@@ -3,7 +3,9 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
-import type { Credential, Keyring } from "../credential.ts";
+import type { Credential, Keyring, KeyringEndpoint as Endpoint } from "../credential.ts";
+import type { Asker } from "../inspector.ts";
+import { askersOf, nameOfAsker } from "../limits/askers.ts";
 import { followFile } from "../../files/followed_file.ts";
 import { matchCredentials, scopeCovers } from "./match.ts";
 import {
@@ -17,18 +19,13 @@ import {
 import { ReportOnce } from "../../files/report_once.ts";
 import type { CommandRunner } from "./run_command.ts";
 import { hostKey } from "../registry_host.ts";
-import { SharedCalls } from "../../shared_call.ts";
+import { type Callers, SharedCalls } from "../../shared_call.ts";
 
 /** The kubelet waits a minute; a gated pod should not. */
 const PLUGIN_TIMEOUT_MS = 20_000;
 
 /** After a failure the plugin is left alone for this long. */
 const FAILURE_REST_MS = 10_000;
-
-interface Endpoint {
-  readonly host: string;
-  readonly repository: string;
-}
 
 interface Cached {
   readonly untilMs: number;
@@ -56,12 +53,12 @@ class KubeletPlugins implements Keyring {
   readonly #report: ReportOnce;
   readonly #providers: () => readonly CredentialProvider[];
   readonly #cache = new LRUCache<string, Cached>({ max: 1_000 });
-  readonly #runs: SharedCalls<readonly Credential[]>;
+  readonly #runs: SharedCalls<readonly Credential[], Asker>;
 
   constructor(options: KubeletPluginsOptions) {
     this.#options = options;
     this.#report = new ReportOnce(options.log);
-    this.#runs = new SharedCalls({ clock: options.clock, abandoned: "goes on" });
+    this.#runs = new SharedCalls({ clock: options.clock, abandoned: "goes on", nameOf: nameOfAsker });
     this.#providers = followFile<readonly CredentialProvider[]>({
       path: options.configPath,
       parse: parseProviderConfig,
@@ -90,11 +87,15 @@ class KubeletPlugins implements Keyring {
       if (known !== undefined && this.#options.clock.monotonicMs() < known.untilMs) return known.credentials;
     }
     const key = cacheKey(provider, "Image", endpoint);
-    return await this.#runs.run(key, { signal }, () => this.#ask(provider, endpoint));
+    const callers = askersOf({ namespace: endpoint.namespace, priority: "gated" });
+    return await this.#runs.run(key, { callers, signal }, (askers) => this.#ask(provider, { endpoint, askers }));
   }
 
-  async #ask(provider: CredentialProvider, endpoint: Endpoint): Promise<readonly Credential[]> {
-    const answer = await this.#exec(provider, imageOf(endpoint));
+  async #ask(
+    provider: CredentialProvider,
+    { endpoint, askers }: { readonly endpoint: Endpoint; readonly askers: Callers<Asker> },
+  ): Promise<readonly Credential[]> {
+    const answer = await this.#exec(provider, { image: imageOf(endpoint), askers });
     const nowMs = this.#options.clock.monotonicMs();
     const keep = (keyType: CacheKeyType, cached: Cached): unknown =>
       this.#cache.set(cacheKey(provider, keyType, endpoint), cached);
@@ -110,13 +111,17 @@ class KubeletPlugins implements Keyring {
   }
 
   /** What the plugin answers, or in words why it does not. */
-  async #exec(provider: CredentialProvider, image: string): Promise<PluginAnswer | string> {
+  async #exec(
+    provider: CredentialProvider,
+    { image, askers }: { readonly image: string; readonly askers: Callers<Asker> },
+  ): Promise<PluginAnswer | string> {
     const outcome = await this.#options.run({
       program: `${this.#options.binDir}/${provider.name}`,
       args: provider.args,
       env: provider.env,
       stdin: renderPluginRequest(provider, image),
       timeoutMs: PLUGIN_TIMEOUT_MS,
+      askers,
     });
     if (outcome.kind === "failed") return outcome.message;
     if (outcome.code !== 0) return `ended with exit code ${outcome.code}`;

@@ -1,4 +1,6 @@
 // Runs a credential helper: a line in, a document out. Its output may hold secrets, so nothing of it is ever shown.
+import type { Callers } from "../../shared_call.ts";
+import type { Asker } from "../inspector.ts";
 
 /** A helper to run. */
 export interface HelperCommand {
@@ -8,6 +10,8 @@ export interface HelperCommand {
   readonly env: Readonly<Record<string, string>>;
   readonly stdin: string;
   readonly timeoutMs: number;
+  /** Whom its answer is for: namespaces take turns; absent: for none. */
+  readonly askers?: Callers<Asker> | undefined;
 }
 
 /** How it went. `failed`: it could not be started, took too long or said too much; `message` has no output in it. */

@@ -1,5 +1,6 @@
 // Nothing that others send may cost more than its size: eight times as much of anything takes eight times as many steps.
 import assert from "node:assert/strict";
+import fc from "fast-check";
 import type { ImageUse, InspectedImage } from "../../../lib/oci/types.ts";
 import { intersectArchitectures } from "../../../lib/arch.ts";
 import { makeSettings } from "../../../lib/placement/config/settings.ts";
@@ -180,4 +181,66 @@ Deno.test("intersectArchitectures() takes steps in proportion to the names in al
   growsWithInput((count) => list(3, () => list(count, (i) => `a${i}`)), (sets) => {
     intersectArchitectures(sets);
   });
+});
+
+/** How many of each a pod of a generated shape has, at a scale of 1; what stands inside of a term does not grow. */
+const few = fc.nat({ max: 3 });
+const SHAPE = fc.record({
+  containers: few,
+  initContainers: few,
+  sameImage: fc.boolean(),
+  imageVolumes: few,
+  terms: few,
+  ours: fc.boolean(),
+  expressions: few,
+  values: fc.integer({ min: 1, max: 3 }),
+  preferred: few,
+  tolerations: few,
+  labels: few,
+  annotations: few,
+  gates: few,
+});
+type Shape = typeof SHAPE extends fc.Arbitrary<infer T> ? T : never;
+
+/** A pod of that shape with `scale` times as many of everything at once: what multiplies two lists shows. */
+function podOfShape(shape: Shape, scale: number): readonly [spec: Json, metadata: Json] {
+  const each = <T>(count: number, make: (index: number) => T): readonly T[] => list(count * scale, make);
+  const imageOf = (index: number): string => shape.sameImage ? "multi" : `i${index}`;
+  const expressions = list(shape.expressions, (i) => [`key${i}`, ...list(shape.values, (at) => `v${at}`)] as const);
+  const terms = each(shape.terms, (i) => term([shape.ours ? ARCH : "zone", "arm64", `z${i}`], ...expressions));
+  const preferred = each(shape.preferred, (i) => preferredTerm(1 + i % 100, ARCH, `a${i}`));
+  const named = (count: number): Json => Object.fromEntries(each(count, (i) => [`name${i}`, "x"]));
+  return [{
+    containers: [container("multi"), ...each(shape.containers, (i) => container(imageOf(i)))],
+    initContainers: each(shape.initContainers, (i) => container(imageOf(i + 1))),
+    volumes: each(shape.imageVolumes, (i) => ({ name: `v${i}`, image: { reference: imageOf(i) } })),
+    affinity: nodeAffinity(terms.length === 0 ? undefined : terms, preferred),
+    tolerations: each(shape.tolerations, (i) => ({ key: `k${i}`, operator: "Exists" })),
+    schedulingGates: each(shape.gates, (i) => ({ name: `gate${i}` })),
+  }, {
+    labels: named(shape.labels),
+    annotations: { ...named(shape.annotations), ...shape.ours ? OWN.annotations : {} },
+  }];
+}
+
+Deno.test("judgeAdmission(), decide() and their patches take steps in proportion to pods of any shape", () => {
+  fc.assert(
+    fc.property(SHAPE, (shape) => {
+      growsWithInput((count) => podOfShape(shape, count / 5), ([spec, metadata]) => {
+        const pod = podOf(rawPod(spec, metadata));
+        for (const known of [undefined, [fact("multi")]]) {
+          admissionPatch(
+            pod,
+            judgeAdmission(admissionFacts(pod, { configs: SCORING, settings, known, mayGate: true })),
+          );
+        }
+        const raw = gatedPod(spec, metadata);
+        const facts = factsOf(raw, { configs: SCORING, settings, images: [fact("multi")], gateAgeMs: 60_000 });
+        const decision = decide(facts);
+        releasePatch(facts.pod, decision);
+        reportsOf(facts.pod, { kind: "applied", decision });
+      });
+    }),
+    { numRuns: 30 },
+  );
 });

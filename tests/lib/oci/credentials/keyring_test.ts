@@ -128,6 +128,39 @@ Deno.test("lookup() runs four programs at a time, whatever hosts pods name", asy
   assert.equal(most, 4);
 });
 
+Deno.test("lookup() lets namespaces take turns at running programs: one that names many hosts keeps no other waiting", async () => {
+  using programs = makePrograms();
+  const running: { readonly host: string; readonly end: () => void }[] = [];
+  const keyring = openKeyring({
+    dockerConfigPath: programs.file("config.json", '{"credsStore":"store"}'),
+    extra: () => [],
+    log: keepLog(),
+    clock: new FakeClock(),
+    run: ({ stdin }) =>
+      new Promise((resolve) => {
+        running.push({ host: stdin, end: () => resolve({ kind: "exited", code: 1, stdout: "" }) });
+      }),
+  });
+  const ask = (host: string, namespace: string): Promise<unknown> =>
+    keyring.lookup({ host, repository: "x", namespace }, NEVER);
+  const asked = Array.from({ length: 100 }, (_, at) => ask(`evil-${at}.example`, "evil"));
+  await setImmediate();
+  assert.equal(running.length, 4);
+  asked.push(ask("good-1.example", "good"), ask("good-2.example", "good"));
+  await setImmediate();
+  assert.deepEqual(running.slice(4).map(({ host }) => host), ["good-1.example"], "it finds a place at once");
+  asked.push(ask("evil-99.example", "third"));
+  for (let at = 0; at < running.length; at++) {
+    running[at]?.end();
+    await setImmediate();
+  }
+  await Promise.all(asked);
+  const order = running.map(({ host }) => host);
+  assert.equal(order.length, 102, "a host that two namespaces name is asked once");
+  assert.ok(order.indexOf("good-2.example") < 8, `${order.indexOf("good-2.example")}`);
+  assert.ok(order.indexOf("evil-99.example") < 8, "it has its turn in the share of the namespace that joined");
+});
+
 Deno.test("lookup() asks every helper of registries.conf for every host, as they are named now", async () => {
   using programs = makePrograms();
   programs.program("docker-credential-one", `echo '{"Username":"one","Secret":"${CANARY}"}'`);
