@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { parseClaim } from "./claims.ts";
 import { missingParts } from "./generate.ts";
 import { parseJunit } from "./junit.ts";
-import { reasonOf, REASONS } from "./reasons.ts";
+import { reasonOf } from "./reason_of.ts";
+import { REASONS } from "./reasons.ts";
 import { judge, renderPage, type Verdict } from "./report.ts";
 import { ROWS } from "./rows.ts";
 import { bedOf, isProof, parseRunRecord, type Proof, recordRun, renderRunRecord } from "./run_record.ts";
@@ -72,11 +73,12 @@ Deno.test("no reason and no test names a row that does not exist, and no row has
 /** The elliptic curve looks like a row. */
 const CURVE = "P-256";
 
+const PREFIXES = [...new Set(ROWS.filter(({ id }) => id.includes("-")).map(({ group }) => group))].join("|");
+const LEADING_IDS = new RegExp(`["\`]((?:(?:${PREFIXES})-\\d+ ?)+)`, "g");
+
 /** Ids in string literals that begin with one. */
 function unknownIn(file: string): readonly string[] {
-  const prefixes = [...new Set(ROWS.filter(({ id }) => id.includes("-")).map(({ group }) => group))].join("|");
-  const literals = Deno.readTextFileSync(file).matchAll(new RegExp(`["\`]((?:(?:${prefixes})-\\d+ ?)+)`, "g"));
-  return [...literals].flatMap(([, text = ""]) => parseClaim(text).ids)
+  return [...Deno.readTextFileSync(file).matchAll(LEADING_IDS)].flatMap(([, text = ""]) => parseClaim(text).ids)
     .filter((id) => !IDS.has(id) && id !== CURVE).map((id) => `${file}: ${id}`);
 }
 

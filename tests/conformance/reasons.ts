@@ -1,6 +1,5 @@
 // Why a row has no test that carries its id. A test that carries the id counts first.
 import { BUILD_REASONS } from "./build_reasons.ts";
-import { parseClaim } from "./claims.ts";
 
 /** One reason for some rows. */
 export type Reason =
@@ -293,8 +292,3 @@ export const REASONS: readonly Reason[] = [
   { ids: ["DV-72"], status: "covered", why: "pods are placed by the leader", by: LEASE },
   ...BUILD_REASONS,
 ];
-
-/** The reason of a row, if any does. */
-export function reasonOf(id: string, reasons: readonly Reason[] = REASONS): Reason | undefined {
-  return reasons.find(({ ids }) => parseClaim(ids.join(" ")).ids.includes(id));
-}

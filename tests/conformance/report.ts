@@ -1,6 +1,7 @@
 // What became of each row, and the page that says so. Pure.
 import { parseClaim } from "./claims.ts";
-import { type Reason, reasonOf } from "./reasons.ts";
+import { reasonOf } from "./reason_of.ts";
+import type { Reason } from "./reasons.ts";
 import type { Row } from "./rows.ts";
 import { type Bed, BED_MEANINGS, BEDS, type Proof } from "./run_record.ts";
 

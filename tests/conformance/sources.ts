@@ -50,8 +50,8 @@ export function matchLiterals(sources: readonly string[]): (name: string) => boo
     [...text.matchAll(LITERAL)].map(([, quoted, open]) => quoted ?? open ?? "")
   );
   const plain = new Set(literals);
-  const patterns = [...new Set(literals)].filter((text) => HOLE.test(text) && isTelling(text)).map(patternOf);
-  const claimed = new Set(literals.flatMap((text) => parseClaim(text).ids));
+  const patterns = [...plain].filter((text) => HOLE.test(text) && isTelling(text)).map(patternOf);
+  const claimed = new Set([...plain].flatMap((text) => /\d/.test(text) ? parseClaim(text).ids : []));
   return (name) =>
     plain.has(name) ||
     patterns.some((pattern) => pattern.test(name)) && parseClaim(name).ids.every((id) => claimed.has(id));

@@ -31,14 +31,17 @@ const PURE = [
   "tests/lib/image_builds",
 ];
 
-/** Run programs that are not Deno, put load on the machine for seconds, or both. */
+/** Run programs in processes of their own, put load on the machine for seconds, or both. */
 const TOOLS = [
   ...[
     "tests/bench_smoke_test.ts",
     "tests/browser",
     "tests/hostile",
     "tests/lib/playground/kubectl_test.ts",
+    "tests/main_test.ts",
     "tests/monitoring",
+    "tests/permissions_test.ts",
+    "tests/playground",
     "tests/tls",
   ],
   ...["bundle", "helm", "image", "kustomize"].map((name) => `tests/manifests/${name}_test.ts`),
@@ -64,7 +67,7 @@ export const UNIT_PARTS: readonly Part[] = [
   },
 ];
 
-/** Kubectl, Helm, a browser, compiled programs, load. */
+/** Kubectl, Helm, a browser, commands and compiled programs, the playground, load. */
 export const TOOLS_PART: Part = { ...PLAIN, name: "tools", paths: TOOLS, jobs: 2, niceness: PATIENT };
 
 /** Those that run one after the other, and those that mostly wait, side by side. */

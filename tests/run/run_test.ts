@@ -118,7 +118,6 @@ Deno.test("every test on nodes says so at the head of its name, and is skipped w
 /** Those that need a timer, and what for. */
 const TIMED: Readonly<Record<string, string>> = {
   "tests/lib/oci/limits/tenants_test.ts": "its registry takes time to answer",
-  "tests/playground/walk_bed.ts": "bounds what it waits for",
 };
 
 Deno.test("no unit test waits in real time but those with a reason", () => {
