@@ -54,38 +54,58 @@ export function openComponents(
   clients: Clients,
   lifetime: Lifetime & { readonly stack: AsyncDisposableStack },
 ): Omit<Components, "taints"> {
-  const { config, clock, log } = deps;
   const views = openViews(deps, clients);
+  const { configs, audited, live, webhookPaths, gatingHealth, settingsOf, liveArchitectures } = views;
   const events = lifetime.stack.use(openEvents(deps, clients, () => podPlacement.isBusy()));
-  const podPlacement = openPodPlacement({
-    api: clients.leaderApi,
-    images: clients.images,
+  const podPlacement = makePodPlacement(deps, clients, { events, configs, settingsOf, liveArchitectures });
+  const { stop, taints } = lifetime;
+  const operator = makeOperator(deps, clients, {
+    configs,
+    gatingHealth,
     events,
-    metrics: clients.metrics,
-    board: clients.board,
-    clock,
-    log: log.with({ controller: "pod-placement" }),
-    settingsOf: views.settingsOf,
-    configsOf: views.configs.of,
-    liveArchitectures: views.liveArchitectures,
-    random: Math.random,
-    workers: config.workers,
+    podPlacement,
+    webhookPaths,
+    stop,
+    taints,
   });
-  const operator = makeOperator(deps, clients, { ...views, ...lifetime, events, podPlacement });
-  views.configs.onChange((namespace) => {
-    if (namespace === undefined) log.setLevel(logLevelOf(views.configs.cluster()) ?? config.fallbackLogLevel);
+  followChanges(deps, clients, { configs, webhookPaths, podPlacement, operator });
+  return {
+    configs,
+    audited,
+    live,
+    webhookPaths,
+    events,
+    podPlacement,
+    operator,
+    reported: openReportedContainers({ clock: deps.clock }),
+    gatingHealth,
+    settingsOf,
+    liveArchitectures,
+  };
+}
+
+/** Has what changes decided again. */
+function followChanges(
+  { config, log }: ServeDeps,
+  { election, pathSecret }: Clients,
+  { configs, webhookPaths, podPlacement, operator }: Pick<
+    Components,
+    "configs" | "webhookPaths" | "podPlacement" | "operator"
+  >,
+): void {
+  configs.onChange((namespace) => {
+    if (namespace === undefined) log.setLevel(logLevelOf(configs.cluster()) ?? config.fallbackLogLevel);
     podPlacement.configChanged(namespace);
     operator.requestReconcile();
   });
   let impairment: string | undefined;
-  clients.election.onChange((view) => {
+  election.onChange((view) => {
     // The condition shows without delay why no pod is gated, and that pods are gated again.
     if (view.impairment !== impairment) operator.requestReconcile();
     impairment = view.impairment;
   });
-  views.webhookPaths.onChange(() => operator.requestReconcile());
-  clients.pathSecret?.onChange(() => operator.requestReconcile());
-  return { ...views, events, podPlacement, operator, reported: openReportedContainers({ clock }) };
+  webhookPaths.onChange(() => operator.requestReconcile());
+  pathSecret?.onChange(() => operator.requestReconcile());
 }
 
 /** The events of this replica; while pods are being placed they wait. */
@@ -129,11 +149,35 @@ function openViews(deps: ServeDeps, { readApi, election }: Clients): Views {
   };
 }
 
+function makePodPlacement(
+  { config, clock, log }: ServeDeps,
+  { leaderApi, images, metrics, board }: Clients,
+  { events, configs, settingsOf, liveArchitectures }: Pick<
+    Components,
+    "events" | "configs" | "settingsOf" | "liveArchitectures"
+  >,
+): PodPlacement {
+  return openPodPlacement({
+    api: leaderApi,
+    images,
+    events,
+    metrics,
+    board,
+    clock,
+    log: log.with({ controller: "pod-placement" }),
+    settingsOf,
+    configsOf: configs.of,
+    liveArchitectures,
+    random: Math.random,
+    workers: config.workers,
+  });
+}
+
 function makeOperator(
   deps: ServeDeps,
   { leaderApi, replicaApi, certificate, metrics, pathSecret }: Clients,
   { configs, gatingHealth, events, podPlacement, webhookPaths, stop, taints }:
-    & Omit<Components, "operator" | "reported" | "taints">
+    & Pick<Components, "configs" | "gatingHealth" | "events" | "podPlacement" | "webhookPaths">
     & Lifetime,
 ): Operator {
   const { config, settings, clock, log } = deps;

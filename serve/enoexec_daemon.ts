@@ -14,9 +14,9 @@ export interface EnoexecDaemonDeps extends Omit<DaemonDeps, "metrics"> {
 
 /** Runs until `stop` aborts. Rejects when it cannot listen. */
 export async function runEnoexecDaemon(deps: EnoexecDaemonDeps, stop: AbortSignal): Promise<void> {
-  const { log, nodeName, adminListen: { host: hostname, port } } = deps;
+  const { api, clock, log, nodeName, namespace, start, adminListen: { host: hostname, port } } = deps;
   const metrics = openDaemonMetrics();
-  const daemon = openDaemon({ ...deps, metrics });
+  const daemon = openDaemon({ api, clock, log, metrics, nodeName, namespace, start });
   const app = adminApp(daemon, { metrics, stop });
   await using server = Deno.serve({ hostname, port, onListen: () => {} }, app.fetch);
   log.info("listening", { adminPort: server.addr.port, node: nodeName });

@@ -45,10 +45,13 @@ export function openTaints(
 ): TaintParts | undefined {
   const rule = ownTaintRule(config);
   if (rule === undefined) return undefined;
-  const reporting = { events, metrics, clock, log: log.with({ controller: "taints" }) };
+  const ownLog = log.with({ controller: "taints" });
   const controller = openController({
-    ...reporting,
     api: leaderApi,
+    events,
+    metrics,
+    clock,
+    log: ownLog,
     rule,
     pace: openPace(clock),
     presence: () => operator.isUninstalling() ? "leaving" : configs.presence(),
@@ -60,7 +63,7 @@ export function openTaints(
   const lifter = openTaintLifter({ api, key: rule.key, pace: openPace(clock) });
   const lease = { namespace: config.namespace, name: LEASE_NAME };
   const [view, afterMs] = [() => election.view(), config.taintsFailOpenAfter];
-  const silence = { ...reporting, api: replicaApi, lifter, lease, view, afterMs };
+  const silence = { api: replicaApi, lifter, events, metrics, clock, log: ownLog, lease, view, afterMs };
   const leaving = openTaintLifter({ api, key: rule.key, pace: AT_ONCE, parallel: LEAVING_PARALLEL });
   const lift = async (signal: AbortSignal): Promise<number> => (await leaving.lift({ signal })).left.length;
   return {
