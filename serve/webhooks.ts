@@ -1,4 +1,5 @@
 // The TLS listener for the API server: pod gate, config checks, conversion.
+import { X509Certificate } from "node:crypto";
 import { checkEphemeral } from "../routes/ephemeral_containers.ts";
 import type { GatePodDeps } from "../routes/gate_pod.ts";
 import { webhookApp } from "../routes/mod.ts";
@@ -7,7 +8,7 @@ import { type HttpsListener, openHttpsListener } from "../lib/server/https_liste
 import { CONNECTION_LIMITS } from "../lib/server/connection_table.ts";
 import type { ListenerGuard } from "../lib/server/connection_guard.ts";
 import { makePathCheck } from "../lib/server/path_check.ts";
-import { readClientCa } from "../lib/tls/client_ca.ts";
+import { errorText } from "../lib/log.ts";
 import { WebhookPath } from "../lib/names.ts";
 import { openLoadLimit } from "../lib/server/load_limit.ts";
 import { pullScopeOf } from "../lib/placement/pod_refs.ts";
@@ -45,6 +46,20 @@ export async function openWebhooks(deps: ServeDeps, webhooks: WebhooksDeps): Pro
     operator.requestReconcile();
   });
   return listener;
+}
+
+/**
+ * Reads the PEM file of the CA that the client certificates of API servers are verified against, once: a new file needs a
+ * restart. Rejects with an Error that names the file when it cannot be read or holds no CA.
+ */
+export async function readClientCa(path: string): Promise<string> {
+  try {
+    const pem = await Deno.readTextFile(path);
+    if (new X509Certificate(pem).ca) return pem;
+  } catch (cause) {
+    throw new Error(`Cannot read the client CA "${path}": ${errorText(cause)}. Give a PEM certificate.`, { cause });
+  }
+  throw new Error(`Cannot use "${path}" as client CA: its first certificate is none of a CA.`);
 }
 
 /** Accepts requests by a secret path, and by the manifests' paths while the API server uses them. */
