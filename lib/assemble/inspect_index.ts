@@ -61,7 +61,7 @@ async function inspectAt(
   const { document, bytes } = await readAgain(source, { kind: "manifest", identifier: reference }, deps);
   const manifest = parseManifest(document.text, document.contentType);
   const resolved = canonicalReference({ registry: host, repository, identifier: reference });
-  if (manifest.kind === "malformed") {
+  if (manifest.kind === "unparsable") {
     throw inspectionError("Malformed", `Cannot read "${resolved}": ${manifest.problem}.`);
   }
   const { digest } = document;

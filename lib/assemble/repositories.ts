@@ -46,7 +46,7 @@ export class Repositories {
   /** The place that an image is pushed to: never a mirror. Throws InspectionError when there is none. */
   targetOf(image: string): Endpoint {
     const parsed = parseReference(image);
-    if (parsed.kind === "invalid") throw inspectionError("InvalidReference", parsed.message);
+    if (parsed.kind === "unparsable") throw inspectionError("InvalidReference", parsed.message);
     const plan = this.plan(image);
     if (plan.kind === "refused") throw inspectionError(plan.failure.reason, plan.failure.message);
     const endpoint = plan.endpoints.find(({ mirror }) => !mirror);

@@ -79,7 +79,7 @@ async function readAt(endpoint: Endpoint, deps: ReadDeps): Promise<FoundImage> {
   const manifest = parseManifest(text, contentType);
   const size = bytes.byteLength;
   switch (manifest.kind) {
-    case "malformed":
+    case "unparsable":
       return { kind: "unusable", message: manifest.problem };
     case "schema1":
       return { kind: "unusable", message: "it has a schema 1 manifest" };
@@ -93,7 +93,7 @@ async function readAt(endpoint: Endpoint, deps: ReadDeps): Promise<FoundImage> {
       if (!manifest.isImage) return { kind: "unusable", message: "it is no image" };
       const blob = await read(source, deps, { kind: "blob", identifier: manifest.config.digest });
       const config = parseImageConfig(blob.document.text);
-      if (config.kind === "malformed") return { kind: "unusable", message: config.problem };
+      if (config.kind === "unparsable") return { kind: "unusable", message: config.problem };
       const { platform, labels } = config;
       return { kind: "image", digest, mediaType: manifest.mediaType, size, platform, labels: textsOf(labels) };
     }

@@ -2,6 +2,7 @@
 // that is not known is a problem, and all problems are reported together.
 import { parse } from "yaml";
 import * as z from "zod";
+import { asParsed, type Parsed, unparsable } from "../parsed.ts";
 import { ImageBuildsSchema } from "./image_builds.ts";
 
 /** A setting of the file: what it is for, and what holds without it. */
@@ -107,22 +108,20 @@ export function readConfigFile(file: { readonly path: string; readonly text: str
   const values = FileSchema.parse({});
   if (file === undefined) return { values, problems: [] };
   const document = parseYaml(file.text);
-  if (document.kind === "broken") {
-    return { values, problems: [`Cannot read --config "${file.path}": ${document.reason}.`] };
+  if (document.kind === "unparsable") {
+    return { values, problems: [`Cannot read --config "${file.path}": ${document.fault.message}.`] };
   }
   const parsed = FileSchema.safeParse(document.value ?? {});
   if (parsed.success) return { values: parsed.data, problems: [] };
   return { values, problems: parsed.error.issues.flatMap((issue) => describeIssue(issue, file.path)) };
 }
 
-function parseYaml(
-  text: string,
-): { readonly kind: "ok"; readonly value: unknown } | { readonly kind: "broken"; readonly reason: string } {
+function parseYaml(text: string): Parsed<unknown> {
   try {
-    return { kind: "ok", value: parse(text) };
+    return asParsed<unknown>(parse(text));
   } catch (error) {
     const reason = error instanceof Error ? error.message.split("\n")[0]?.replace(/[.:]$/, "") : undefined;
-    return { kind: "broken", reason: reason ?? "it is not YAML" };
+    return unparsable(reason ?? "it is not YAML");
   }
 }
 

@@ -30,7 +30,7 @@ export function indexProblem(words: readonly string[], to: string | undefined): 
 /** A place to push to is named in full: nothing of it is guessed. */
 function targetProblem(to: string): string | undefined {
   const parsed = parseReference(to);
-  if (parsed.kind === "invalid") return `Cannot use --to: ${parsed.message}`;
+  if (parsed.kind === "unparsable") return `Cannot use --to: ${parsed.message}`;
   const { isShort, tag, digest } = parsed.reference;
   if (isShort) return `Cannot use --to "${to}": it names no registry. Write it as REGISTRY/REPOSITORY:TAG.`;
   if (digest !== undefined) return `Cannot use --to "${to}": an index gets its digest from its images. Name a tag.`;

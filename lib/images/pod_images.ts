@@ -148,6 +148,6 @@ class Prefetches {
 export function areAllPinned(images: readonly ImageUse[]): boolean {
   return images.every(({ image }) => {
     const parsed = parseReference(image);
-    return parsed.kind === "invalid" || parsed.reference.digest !== undefined;
+    return parsed.kind === "unparsable" || parsed.reference.digest !== undefined;
   });
 }

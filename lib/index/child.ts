@@ -64,7 +64,7 @@ export function judgeDocument(
   { isInner }: { readonly isInner: boolean },
 ): ChildDocument {
   switch (manifest.kind) {
-    case "malformed":
+    case "unparsable":
       return problem("Malformed", manifest.problem);
     case "schema1":
       return problem("Schema1", "it has a schema 1 manifest, which current runtimes refuse. Build it anew");
@@ -105,7 +105,7 @@ const MAX_FEATURES = 16;
 /** Judges an image config. */
 export function judgeConfig(text: string): ChildConfig {
   const config = parseImageConfig(text);
-  if (config.kind === "malformed") return problem("NoPlatform", config.problem);
+  if (config.kind === "unparsable") return problem("NoPlatform", config.problem);
   if (config.platform.os === "") return problem("NoPlatform", "its config names no operating system");
   const features = (listAt(parseSparseObject(text), "os.features") ?? []).filter((name) => typeof name === "string")
     .slice(0, MAX_FEATURES).toSorted();

@@ -26,7 +26,7 @@ export interface ImageReference {
 /** A reference, or what is wrong with the text. */
 export type ParsedReference =
   | { readonly kind: "reference"; readonly reference: ImageReference }
-  | { readonly kind: "invalid"; readonly message: string };
+  | { readonly kind: "unparsable"; readonly message: string };
 
 const DOMAIN = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9](?:[-A-Za-z0-9.]*[A-Za-z0-9])?)(?::\d{1,5})?$/;
 const PATH = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$/;
@@ -66,10 +66,10 @@ export function parseReference(image: string): ParsedReference {
 function parseText(image: string): ParsedReference {
   if (image.length > MAX_REFERENCE_LENGTH) {
     const message = `Cannot read an image reference of ${image.length} characters: none has more than 1 000.`;
-    return { kind: "invalid", message };
+    return { kind: "unparsable", message };
   }
   const normalised = normaliseImageReference(image);
-  if ("problem" in normalised) return { kind: "invalid", message: normalised.problem };
+  if ("problem" in normalised) return { kind: "unparsable", message: normalised.problem };
   const [name = "", digest, ...more] = normalised.text.split("@");
   if (more.length > 0) return invalid(image, "it has more than one @");
   if (digest !== undefined && !DIGEST.test(digest)) return invalid(image, "its digest is not algorithm:hex");
@@ -138,5 +138,5 @@ function isHost(domain: string): boolean {
 /** Some write web addresses for images; what could be their user or query is not repeated. */
 function invalid(image: string, problem: string): ParsedReference {
   const shown = image.replace(/^([a-z]+:\/\/)?[^@/]*@(?=[^@/]*\/)/i, "$1…@").replace(/\?.*$/s, "?…").slice(0, 300);
-  return { kind: "invalid", message: `Cannot read image reference "${shown}": ${problem}.` };
+  return { kind: "unparsable", message: `Cannot read image reference "${shown}": ${problem}.` };
 }

@@ -29,8 +29,8 @@ export function tolerates(tolerations: readonly PodToleration[] | undefined, ask
   return (tolerations ?? []).some((toleration) => covers(toleration, asked));
 }
 
-/** What a cluster adds to the words of a rule. */
-export interface Surroundings {
+/** A rule, and the nodes of the cluster that it is for. */
+export interface TolerationContext {
   readonly rule: TaintRule;
   /** The architecture of a node; undefined while it is not known. */
   readonly architectureOf: (node: string) => string | undefined;
@@ -43,7 +43,7 @@ export interface Surroundings {
  * some architectures by their values but not all that Archway would have added, has been given these by somebody who
  * chose them (a user, or the archaware controller): nothing is added.
  */
-export function needOf(pod: TaintPod, { rule, architectureOf, architectures }: Surroundings): PodNeed | undefined {
+export function needOf(pod: TaintPod, { rule, architectureOf, architectures }: TolerationContext): PodNeed | undefined {
   const missingOf = (wanted: readonly string[]): readonly MissingToleration[] =>
     wanted.filter((architecture) => !tolerates(pod.tolerations, { rule, architecture }))
       .map((value) => ({ key: rule.key, operator: "Equal", value, effect: rule.effect }));
@@ -51,7 +51,7 @@ export function needOf(pod: TaintPod, { rule, architectureOf, architectures }: S
   return missing.length === 0 ? undefined : { pod, missing };
 }
 
-function wantedBy(pod: TaintPod, { rule, architectureOf, architectures }: Surroundings): readonly string[] {
+function wantedBy(pod: TaintPod, { rule, architectureOf, architectures }: TolerationContext): readonly string[] {
   switch (pod.scope.kind) {
     case "node": {
       const architecture = architectureOf(pod.scope.node);

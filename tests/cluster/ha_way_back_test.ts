@@ -133,7 +133,7 @@ async function reachByService(cluster: ClusterAccess): Promise<void> {
   expectStatus("patch the configuration", await cluster.request("PATCH", VALIDATING, patch, type), [200]);
 }
 
-Deno.test("ha: the way back: the reference's objects apply over Archway's, and its processes find all they need", async () => {
+Deno.test("ha: the way back: the MTO's objects apply over Archway's, and its processes find all they need", async () => {
   await withGatedPods(["--max-gate-age=600s"], async (scene) => {
     const { cluster, installation, namespace } = scene;
     {

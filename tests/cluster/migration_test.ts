@@ -68,7 +68,7 @@ function find(pods: readonly PodOutcome[], name: string): PodOutcome {
   return pods.find((pod) => pod.name === name) ?? assert.fail(`no pod ${name}`);
 }
 
-Deno.test("migration: what the reference leaves is taken over, and each of its gated pods is released and placed", async () => {
+Deno.test("migration: what the MTO leaves is taken over, and each of its gated pods is released and placed", async () => {
   await using bed = await openWalkBed();
   const { controlPlane } = bed;
   const namespace = await controlPlane.createNamespace("migrated", { migrated: "yes" });

@@ -93,8 +93,8 @@ export function parseOptions(args: readonly string[]): ParsedOptions {
   const seconds = Number(values.timeout);
   if (!(seconds > 0)) return usage(`--timeout is a number of seconds, not "${values.timeout}"`);
   const images = values.image ?? [DEFAULT_IMAGE];
-  const wrong = images.map(parseReference).find(({ kind }) => kind === "invalid");
-  if (wrong?.kind === "invalid") return usage(`--image: ${wrong.message}`);
+  const wrong = images.map(parseReference).find(({ kind }) => kind === "unparsable");
+  if (wrong?.kind === "unparsable") return usage(`--image: ${wrong.message}`);
   const labels = values["namespace-label"].map((label) => label.split("="));
   if (labels.some(({ length }) => length !== 2)) return usage("--namespace-label is KEY=VALUE");
   return {

@@ -113,7 +113,7 @@ export function makeCredential(
 /** One endpoint: the host in the name. */
 export function planDirect(image: string, transport: EndpointTransport): ReturnType<PullPlanner["plan"]> {
   const parsed = parseReference(image);
-  if (parsed.kind === "invalid") return { kind: "refused", failure: failureOf("InvalidReference", parsed.message) };
+  if (parsed.kind === "unparsable") return { kind: "refused", failure: failureOf("InvalidReference", parsed.message) };
   const { registry, repository, identifier } = parsed.reference;
   return { kind: "endpoints", endpoints: [makeEndpoint(registry, { repository, reference: identifier, transport })] };
 }

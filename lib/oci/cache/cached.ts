@@ -102,7 +102,7 @@ class Cache implements CachedInspector {
 
   recall(image: string, scopeIds: readonly number[]): RecalledImage | undefined {
     const parsed = parseReference(image);
-    if (parsed.kind === "invalid") return undefined;
+    if (parsed.kind === "unparsable") return undefined;
     const { reference } = parsed;
     const ids = [PUBLIC_SCOPE.id, ...scopeIds];
     const tags = ids.map((id) => this.#store.tagNow(id, tagName(reference))).filter((tag) => tag !== undefined);
@@ -117,7 +117,7 @@ class Cache implements CachedInspector {
   async inspect(request: PlannedRequest, signal: AbortSignal): Promise<InspectionReport> {
     const { inner, clock } = this.#deps;
     const parsed = parseReference(request.image);
-    if (parsed.kind === "invalid") return await inner.inspect(request, signal);
+    if (parsed.kind === "unparsable") return await inner.inspect(request, signal);
     const { reference } = parsed;
     const key = keyOf(request);
     const failure = this.#failures.recall(key, request);

@@ -72,7 +72,7 @@ async function* publicEntries<T>(
 /** Whether a name means the same image everywhere. What a short name means is for each site's configuration to say. */
 function isTagOfEverySite(name: string): boolean {
   const parsed = parseReference(name);
-  return parsed.kind !== "invalid" && parsed.reference.digest === undefined && !parsed.reference.isShort &&
+  return parsed.kind !== "unparsable" && parsed.reference.digest === undefined && !parsed.reference.isShort &&
     canonicalReference(parsed.reference) === name;
 }
 

@@ -15,7 +15,7 @@ export type FullNames =
 /** Parses and completes an image. A digest wins over a tag; without either it is `latest`. */
 export function resolveFullNames(image: string, settings: PullSettings): FullNames {
   const parsed = parseReference(image);
-  if (parsed.kind === "invalid") return refused("InvalidReference", parsed.message);
+  if (parsed.kind === "unparsable") return refused("InvalidReference", parsed.message);
   const { reference: { isShort, domain, repository, identifier, digest } } = parsed;
   const suffix = `${digest === undefined ? ":" : "@"}${identifier}`;
   if (!isShort) return { kind: "names", names: [{ name: `${domain}/${repository}`, suffix }] };
@@ -23,7 +23,7 @@ export function resolveFullNames(image: string, settings: PullSettings): FullNam
   if (answer.kind === "none") return refused("Misconfigured", answer.message);
   const names = answer.names.flatMap((name): readonly FullName[] => {
     const candidate = parseReference(name);
-    if (candidate.kind === "invalid" || candidate.reference.isShort) return [];
+    if (candidate.kind === "unparsable" || candidate.reference.isShort) return [];
     return [{ name: `${candidate.reference.domain}/${candidate.reference.repository}`, suffix }];
   });
   if (names.length > 0) return { kind: "names", names };

@@ -85,7 +85,7 @@ export async function readImage(visit: ImageVisit): Promise<ImageRead> {
   const top = await visit.session.manifest(visit.endpoint.reference);
   const { digest, credential } = top;
   const manifest = parseManifest(top.text, top.contentType);
-  if (manifest.kind === "malformed") throw failed(visit, "Malformed", manifest.problem);
+  if (manifest.kind === "unparsable") throw failed(visit, "Malformed", manifest.problem);
   if (manifest.kind === "index") {
     return { inspection: await readIndex(visit, { manifest, digest }), credential };
   }
@@ -181,7 +181,7 @@ async function readEntriesWithoutPlatform(
 async function readChild(visit: ImageVisit, entry: Descriptor): Promise<Config> {
   const { text, contentType } = await visit.session.child(entry.digest);
   const manifest = parseManifest(text, contentType);
-  if (manifest.kind === "malformed" || manifest.kind === "index") {
+  if (manifest.kind === "unparsable" || manifest.kind === "index") {
     throw failed(visit, "Malformed", "its child is not a manifest");
   }
   return await readSingle(visit, manifest);
@@ -194,7 +194,7 @@ async function readSingle(visit: ImageVisit, manifest: SingleManifest): Promise<
   }
   const { text } = await visit.session.blob(manifest.config.digest);
   const config = parseImageConfig(text);
-  if (config.kind === "malformed") throw failed(visit, "NotAnImage", config.problem);
+  if (config.kind === "unparsable") throw failed(visit, "NotAnImage", config.problem);
   return config;
 }
 
@@ -226,7 +226,7 @@ async function compareConfigs(visit: ImageVisit, entries: readonly Descriptor[])
 
 function findingsOf({ image }: ImageVisit, { kind, mediaType }: SingleManifest): readonly Finding[] {
   const parsed = parseReference(image);
-  const pins = parsed.kind === "invalid" ? [] : findingsOfReference(parsed.reference, mediaType);
+  const pins = parsed.kind === "unparsable" ? [] : findingsOfReference(parsed.reference, mediaType);
   if (kind === "manifest") return pins;
   const message = "The image has a schema 1 manifest, which current container runtimes refuse to pull.";
   return [...pins, { kind: "Schema1", message }];

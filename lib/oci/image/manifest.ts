@@ -38,7 +38,7 @@ export type ManifestDocument =
   | { readonly kind: "index"; readonly mediaType: string; readonly entries: readonly Descriptor[] }
   | { readonly kind: "manifest"; readonly mediaType: string; readonly config: Descriptor; readonly isImage: boolean }
   | { readonly kind: "schema1"; readonly mediaType: string; readonly platform: Platform; readonly labels: Labels }
-  | { readonly kind: "malformed"; readonly problem: string };
+  | { readonly kind: "unparsable"; readonly problem: string };
 
 /** Labels of an image config. */
 export type Labels = JsonObject;
@@ -46,7 +46,7 @@ export type Labels = JsonObject;
 /** What a config blob says, or what is wrong with it. */
 export type ConfigDocument =
   | { readonly kind: "config"; readonly platform: Platform; readonly labels: Labels }
-  | { readonly kind: "malformed"; readonly problem: string };
+  | { readonly kind: "unparsable"; readonly problem: string };
 
 /** More entries than any real image has, in its index and all indexes in that. */
 export const MAX_ENTRIES = 1_000;
@@ -56,12 +56,12 @@ const LABEL_VALUE = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 /** Reads a manifest body. The body's own `mediaType` or shape decides; the header only where they are silent. */
 export function parseManifest(body: string, contentType: string): ManifestDocument {
   const document = parseSparseObject(body);
-  if (document === undefined) return malformed("it is not a JSON object of at most 100 000 members");
+  if (document === undefined) return unparsable("it is not a JSON object of at most 100 000 members");
   const mediaType = textAt(document, "mediaType") || mediaTypeOfShape(document, contentType);
   if (mediaType === OCI_INDEX || mediaType === DOCKER_LIST) return parseIndex(document, mediaType);
   if (mediaType === OCI_MANIFEST || mediaType === DOCKER_MANIFEST) return parseSingle(document, mediaType);
   if (mediaType === SCHEMA1 || mediaType === SCHEMA1_SIGNED) return parseSchema1(document, mediaType);
-  return malformed(`its media type is ${renderMediaType(mediaType)}`);
+  return unparsable(`its media type is ${renderMediaType(mediaType)}`);
 }
 
 /** A media type for a message; what does not look like one is not repeated. */
@@ -72,10 +72,10 @@ export function renderMediaType(mediaType: string): string {
 /** Reads an image config. */
 export function parseImageConfig(body: string): ConfigDocument {
   const document = parseSparseObject(body);
-  if (document === undefined) return malformed("its config is not a JSON object of at most 100 000 members");
+  if (document === undefined) return unparsable("its config is not a JSON object of at most 100 000 members");
   const platform = parsePlatform(document);
   if (platform === undefined || platform.architecture === "unknown") {
-    return malformed("its config names no architecture");
+    return unparsable("its config names no architecture");
   }
   return { kind: "config", platform, labels: objectAt(objectAt(document, "config") ?? {}, "Labels") ?? {} };
 }
@@ -89,18 +89,18 @@ function mediaTypeOfShape(document: Labels, contentType: string): string {
 
 function parseIndex(document: Labels, mediaType: string): ManifestDocument {
   const { manifests } = document;
-  if (!Array.isArray(manifests)) return malformed("its index has no manifests");
-  if (manifests.length > MAX_ENTRIES) return malformed(`its index has more than ${MAX_ENTRIES} manifests`);
+  if (!Array.isArray(manifests)) return unparsable("its index has no manifests");
+  if (manifests.length > MAX_ENTRIES) return unparsable(`its index has more than ${MAX_ENTRIES} manifests`);
   const foreign = ["config", "layers", "fsLayers", "history"].find((key) => Object.hasOwn(document, key));
-  if (foreign !== undefined) return malformed(`it is ambiguous: an index with "${foreign}"`);
+  if (foreign !== undefined) return unparsable(`it is ambiguous: an index with "${foreign}"`);
   const entries = manifests.flatMap((entry: unknown) => isObject(entry) ? parseDescriptor(entry) ?? [] : []);
   return { kind: "index", mediaType, entries };
 }
 
 function parseSingle(document: Labels, mediaType: string): ManifestDocument {
-  if (Object.hasOwn(document, "manifests")) return malformed('it is ambiguous: a manifest with "manifests"');
+  if (Object.hasOwn(document, "manifests")) return unparsable('it is ambiguous: a manifest with "manifests"');
   const config = parseDescriptor(objectAt(document, "config") ?? {});
-  if (config === undefined) return malformed("its manifest has no config");
+  if (config === undefined) return unparsable("its manifest has no config");
   // Docker's own manifests may leave the config's type generic; an OCI manifest without image config is an artifact.
   const isImage = mediaType === DOCKER_MANIFEST || CONFIG_TYPES.includes(config.mediaType);
   return { kind: "manifest", mediaType, config, isImage };
@@ -112,7 +112,7 @@ function parseSchema1(document: Labels, mediaType: string): ManifestDocument {
   const config = parseSparseObject(isObject(newest) ? textAt(newest, "v1Compatibility") : "") ?? {};
   const architecture = nameOf(config, "architecture") || nameOf(document, "architecture");
   if (architecture === "" || architecture === "unknown") {
-    return malformed("its schema 1 manifest names no architecture");
+    return unparsable("its schema 1 manifest names no architecture");
   }
   const platform = { os: nameOf(config, "os") || "linux", architecture };
   return { kind: "schema1", mediaType, platform, labels: objectAt(objectAt(config, "config") ?? {}, "Labels") ?? {} };
@@ -155,6 +155,6 @@ function nameOf(document: Labels, key: string): string {
   return LABEL_VALUE.test(name) ? name : "";
 }
 
-function malformed(problem: string): { readonly kind: "malformed"; readonly problem: string } {
-  return { kind: "malformed", problem };
+function unparsable(problem: string): { readonly kind: "unparsable"; readonly problem: string } {
+  return { kind: "unparsable", problem };
 }

@@ -12,7 +12,7 @@ export type ManifestBlobs =
     /** Layers that are fetched from elsewhere by whoever runs the image, and must not be pushed. */
     readonly foreign: readonly BlobDescriptor[];
   }
-  | { readonly kind: "malformed"; readonly problem: string };
+  | { readonly kind: "unparsable"; readonly problem: string };
 
 /** More than any image has. */
 const MAX_LAYERS = 1_000;
@@ -23,11 +23,11 @@ const FOREIGN = /\.(?:foreign|nondistributable)\./;
 export function blobsOf(manifest: string): ManifestBlobs {
   const document = parseSparseObject(manifest);
   const layers = listAt(document, "layers") ?? [];
-  if (layers.length > MAX_LAYERS) return malformed(`it has more than ${MAX_LAYERS} layers`);
+  if (layers.length > MAX_LAYERS) return unparsable(`it has more than ${MAX_LAYERS} layers`);
   const all = [objectAt(document, "config"), ...layers].map(parseBlob);
   const blobs: (BlobDescriptor & { readonly isForeign: boolean })[] = [];
   for (const blob of all) {
-    if (blob === undefined) return malformed("its config or a layer has no digest or no size");
+    if (blob === undefined) return unparsable("its config or a layer has no digest or no size");
     blobs.push(blob);
   }
   const distinct = [...new Map(blobs.map((blob) => [blob.digest, blob])).values()];
@@ -48,6 +48,6 @@ function parseBlob(descriptor: unknown): BlobDescriptor & { readonly isForeign: 
   return { digest, size, isForeign: FOREIGN.test(textAt(descriptor, "mediaType")) };
 }
 
-function malformed(problem: string): ManifestBlobs {
-  return { kind: "malformed", problem };
+function unparsable(problem: string): ManifestBlobs {
+  return { kind: "unparsable", problem };
 }

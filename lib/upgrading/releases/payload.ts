@@ -59,7 +59,7 @@ export function openPayloadReader({ access, clock }: PayloadReaderDeps): Payload
 /** A tag may name another payload by the time the cluster pulls it. */
 function requireDigest(image: string): void {
   const parsed = parseReference(image);
-  if (parsed.kind === "invalid") throw inspectionError("InvalidReference", parsed.message);
+  if (parsed.kind === "unparsable") throw inspectionError("InvalidReference", parsed.message);
   if (/@sha256:[0-9a-f]{64}$/.test(image)) return;
   throw inspectionError("InvalidReference", `Cannot use the payload "${image}": it names no sha256 digest.`);
 }
@@ -105,7 +105,7 @@ async function readConfig(
     inspectionError("NotAnImage", `Cannot use the payload "${place.image}": ${state}.`);
   if (manifest.kind !== "manifest" || !manifest.isImage) throw unusable("it is no image");
   const config = parseImageConfig((await read(place, "blob", manifest.config.digest)).text);
-  if (config.kind === "malformed") throw unusable(config.problem);
+  if (config.kind === "unparsable") throw unusable(config.problem);
   const version = textAt(config.labels, VERSION_LABEL);
   if (version === "") throw unusable(`it has no label ${VERSION_LABEL}`);
   return { version, architecture: config.platform.architecture };

@@ -13,7 +13,7 @@ async function createDeployment(bench: OperatorBench, name: string, finalizers: 
   }, { namespace: NAMESPACE, signal: bench.signal });
 }
 
-Deno.test("migration: the operator frees the Deployments of the reference and keeps foreign finalizers", async () => {
+Deno.test("migration: the operator frees the Deployments of the MTO and keeps foreign finalizers", async () => {
   await using bench = await openBench();
   await createDeployment(bench, "pod-placement-controller", ["foreign/x", Finalizer.podPlacement]);
   await createDeployment(bench, "enoexec-event-handler-controller", [Finalizer.enoexecEvents]);

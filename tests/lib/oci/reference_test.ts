@@ -72,7 +72,7 @@ const REFUSED: readonly (readonly [id: string, input: string, problem: string])[
 for (const [id, input, problem] of REFUSED) {
   Deno.test(`${id}parseReference() refuses "${input}" in the reference's words`, () => {
     assert.deepEqual(normaliseImageReference(input), { problem });
-    assert.deepEqual(parseReference(input), { kind: "invalid", message: problem });
+    assert.deepEqual(parseReference(input), { kind: "unparsable", message: problem });
   });
 }
 
@@ -139,14 +139,14 @@ const HOSTILE = [
 for (const image of HOSTILE) {
   Deno.test(`parseReference() refuses ${JSON.stringify(image).slice(0, 50)}`, () => {
     const parsed = parseReference(image);
-    assert.equal(parsed.kind, "invalid");
+    assert.equal(parsed.kind, "unparsable");
   });
 }
 
 Deno.test("parseReference() repeats neither user nor query of what is taken for a web address", () => {
   for (const image of ["https://me:hunter2@quay.io/a/b", "me:hunter2@quay.io/a/b", "quay.io/a?token=hunter2"]) {
     const parsed = parseReference(image);
-    assert.ok(parsed.kind === "invalid");
+    assert.ok(parsed.kind === "unparsable");
     assert.doesNotMatch(parsed.message, /hunter2/);
     assert.match(parsed.message, /quay\.io/);
   }
@@ -194,7 +194,7 @@ Deno.test("parseReference() never throws, and what it accepts is a safe URL path
   fc.assert(
     fc.property(text, (image) => {
       const parsed = parseReference(image);
-      if (parsed.kind === "invalid") return assert.ok(parsed.message.length < 600);
+      if (parsed.kind === "unparsable") return assert.ok(parsed.message.length < 600);
       const { registry, repository, identifier } = parsed.reference;
       const url = new URL(`https://${registry}/v2/${repository}/manifests/${identifier}`);
       assert.equal(url.pathname, `/v2/${repository}/manifests/${identifier}`);
@@ -225,7 +225,7 @@ Deno.test("parseReference() gives one host for all spellings of it", () => {
 Deno.test("parseReference() looks at no reference of more than 1 000 characters, and does not repeat it", () => {
   const parsed = parseReference(`user:secret@${"a/".repeat(500)}b`);
   const message = "Cannot read an image reference of 1013 characters: none has more than 1 000.";
-  assert.deepEqual(parsed, { kind: "invalid", message });
+  assert.deepEqual(parsed, { kind: "unparsable", message });
   const longest = `r.example/${"a".repeat(245)}:${"t".repeat(128)}@sha256:${"0".repeat(64)}`;
   assert.equal(parseReference(longest).kind, "reference");
 });
