@@ -1,18 +1,21 @@
 // `deno task figures`: writes docs/figures.md from the committed results.
 import { type ClusterEntry, renderFigures, type RouteEntry } from "./figures_page.ts";
-import { readResults } from "./results_file.ts";
+import { readResults, type ResultEntry } from "./results_file.ts";
 
 /** The committed results and the page. */
 export const FILES = {
   cluster: new URL("./results/cluster.json", import.meta.url).pathname,
   route: new URL("./results/route.json", import.meta.url).pathname,
+  growth: new URL("./results/growth.json", import.meta.url).pathname,
   page: new URL("../../docs/figures.md", import.meta.url).pathname,
 } as const;
 
 /** What the page must be. */
 export async function renderCommitted(): Promise<string> {
   const { route } = await readResults<RouteEntry>(FILES.route);
-  return renderFigures({ cluster: await readResults<ClusterEntry>(FILES.cluster), route });
+  const points = await readResults<ResultEntry>(FILES.growth);
+  const growth = Object.values(points).map(({ machine }) => machine);
+  return renderFigures({ cluster: await readResults<ClusterEntry>(FILES.cluster), route, growth });
 }
 
 if (import.meta.main) await Deno.writeTextFile(FILES.page, await renderCommitted());

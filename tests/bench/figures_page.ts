@@ -28,6 +28,8 @@ export interface RouteEntry {
 export interface Results {
   readonly cluster: Readonly<Record<string, ClusterEntry>>;
   readonly route: RouteEntry | undefined;
+  /** Where and when the points of results/growth.json were measured. */
+  readonly growth: readonly MachineFacts[];
 }
 
 /** The sections of the page, in order, and how each is measured. */
@@ -49,7 +51,7 @@ load generators are processes of their own, and Archway runs as the manifests ru
 The floors: a Hono echo that parses the review on the same listener; a patcher of 16 workers that takes the gate off pods
 that were created gated; a webhook that answers "no patch". "Met" compares with the target and nothing else.`;
 
-const OUTRO = `## What the numbers hide
+const HIDDEN = `## What the numbers hide
 
 - With every pod gated Archway adds to the patcher's one write the webhook call, a watch event and up to three events a pod (the
   MTO's reasons), and all of it shares the machine with the API server. Warm admission is the default, and the answer.
@@ -57,16 +59,17 @@ const OUTRO = `## What the numbers hide
 - When more than 10 000 events wait, Normal events are dropped first and Warnings of a fallback or a release last. A pod whose
   events are dropped costs less, so a good CPU figure counts only beside a row of none dropped.
 - All but "As installed on nodes" is measured in a checkout. The image form \`binary\` has never been run: the base of
-  \`deno compile\` could not be had where these figures are made.
+  \`deno compile\` could not be had where these figures are made.`;
 
-## How it grows
+const GROWTH = `## How it grows
 
 \`deno task bench:growth\` changes one of pods, images, nodes and configured namespaces at a time (one replica, a real API server
-without scheduler, a registry in memory, each point once; raw: \`tests/bench/results/growth.json\`).
+without scheduler, a registry in memory, each point once; raw: \`tests/bench/results/growth.json\`).`;
 
-![What a gated pod costs as pods, images, nodes and configured namespaces grow](../tests/bench/results/growth.svg)
+const PLOT =
+  `![What a gated pod costs as pods, images, nodes and configured namespaces grow](../tests/bench/results/growth.svg)`;
 
-## How it breaks
+const BREAKS = `## How it breaks
 
 \`deno task chaos\` puts the faults of registry, API server, etcd, cache, clock and replicas to two replicas under load
 ([results](../tests/chaos/results.md)). "Recovered" of a killed leader counts from when the other one leads; "given up" is any
@@ -136,8 +139,15 @@ function renderRoute({ route }: Results): readonly string[] {
   ];
 }
 
+/** The points were measured in one go or in several. */
+function renderGrowth({ growth }: Results): readonly string[] {
+  const measured = [...new Set(growth.map(describeMachine))];
+  const when = measured.length === 0 ? "Not measured yet." : `Measured on ${measured.join("; and on ")}.`;
+  return [GROWTH, when, "", PLOT, ""];
+}
+
 /** The whole page. */
 export function renderFigures(results: Results): string {
   const sections = SECTIONS.flatMap((section) => renderSection(section, results));
-  return [INTRO, "", ...sections, ...renderRoute(results), OUTRO, ""].join("\n");
+  return [INTRO, "", ...sections, ...renderRoute(results), HIDDEN, "", ...renderGrowth(results), BREAKS, ""].join("\n");
 }

@@ -23,8 +23,18 @@ Deno.test("renderFigures() judges each row by its own numbers, and says what was
     },
   ] as const;
   const entry = { machine: MACHINE, cluster: "kube-apiserver v1", bed: "control plane", pods: 10, rounds: 3, rows };
-  const page = renderFigures({ cluster: { bursts: entry }, route: undefined });
+  const page = renderFigures({
+    cluster: { bursts: entry },
+    route: undefined,
+    growth: [MACHINE, MACHINE, { ...MACHINE, commit: "def" }],
+  });
   assert.match(page, /^\| B7 start, ms \| 701 \| – \| – \| ≤ 700 \| \*\*no\*\* \| control plane \| – \|$/m);
   assert.match(page, /^\| B3 total, ms \| 110 \| floor 100 \| 1\.10 \| ≤ 1\.15 × \| yes \| control plane \| – \|$/m);
   assert.match(page, /^Not measured yet: `deno task bench:cluster --only B4`\.$/m);
+  const machine = "2 cores of Test, 4 GB, Deno 2";
+  assert.ok(
+    page.includes(
+      `\nMeasured on ${machine}, commit \`abc\`, 2026-01-02; and on ${machine}, commit \`def\`, 2026-01-02.\n`,
+    ),
+  );
 });
