@@ -1,4 +1,4 @@
-// The one list of alerts: one row each. manifests/monitoring/prometheus_rule.yaml is generated from it. The first two, and the ones
+// The list of alerts: one row each. manifests/monitoring/prometheus_rule.yaml is generated from it. The first two, and the ones
 // on exec format errors but for "Unhandled", have the MTO's names.
 
 /** An alert. The expression is PromQL over this service's own metrics. */

@@ -36,20 +36,32 @@ export function renderMonitoring(config: OperandConfig, settings: MonitoringSett
   ];
 }
 
-/** The groups of the PrometheusRule; with an empty base, links to runbooks are relative to the repository. */
-export function renderAlertGroups(runbookBaseUrl: string): readonly JsonObject[] {
-  return [{ name: "archway.rules", rules: ALERTS.map((alert) => renderAlert(alert, runbookBaseUrl)) }];
+/** Alerts that one PrometheusRule has, and the file with a section for each. */
+export interface AlertGroup {
+  readonly name: string;
+  readonly alerts: readonly Alert[];
+  readonly runbooksFile: string;
 }
 
-function renderAlert(alert: Alert, runbookBaseUrl: string): JsonObject {
-  const { name, expression, forDuration, severity, summary, description } = alert;
+const OWN_ALERTS: AlertGroup = { name: "archway.rules", alerts: ALERTS, runbooksFile: RUNBOOKS_FILE };
+
+/** The groups of a PrometheusRule; with an empty base, links to runbooks are relative to the repository. */
+export function renderAlertGroups(
+  runbookBaseUrl: string,
+  { name, alerts, runbooksFile }: AlertGroup = OWN_ALERTS,
+): readonly JsonObject[] {
   const base = runbookBaseUrl === "" ? "" : runbookBaseUrl.replace(/\/*$/, "/");
+  return [{ name, rules: alerts.map((alert) => renderAlert(alert, `${base}${runbooksFile}`)) }];
+}
+
+function renderAlert(alert: Alert, runbooksUrl: string): JsonObject {
+  const { name, expression, forDuration, severity, summary, description } = alert;
   return {
     alert: name,
     expr: expression,
     for: forDuration,
     labels: { severity },
-    annotations: { summary, description, runbook_url: `${base}${RUNBOOKS_FILE}#${name.toLowerCase()}` },
+    annotations: { summary, description, runbook_url: `${runbooksUrl}#${name.toLowerCase()}` },
   };
 }
 

@@ -5,7 +5,7 @@ import * as z from "zod";
 import { openMetrics } from "../../lib/metrics.ts";
 import { openUpgradeMetrics } from "../../lib/upgrade_metrics.ts";
 import { ALERTS, RUNBOOKS_FILE } from "../../lib/operand/alerts.ts";
-import { renderRuleFile, RULE_FILE } from "../../manifests/generate/alerts.ts";
+import { renderRuleFile, RULE_FILES } from "../../manifests/generate/alerts.ts";
 import { parseOperandConfig } from "../../lib/operand/config_view.ts";
 import { renderMonitoring } from "../../lib/operand/monitoring.ts";
 import { type ManifestObject, parseManifest } from "../../manifests/generate/kustomize.ts";
@@ -94,9 +94,10 @@ Deno.test("the manifests of monitoring are what the service applies", () => {
   }
 });
 
-Deno.test("the PrometheusRule of the manifests is generated from the list of alerts", async () => {
+Deno.test("the PrometheusRules of the manifests are generated from the lists of alerts", async () => {
   const how = "run deno run -A manifests/generate/alerts.ts";
-  assert.equal(await Deno.readTextFile(RULE_FILE), renderRuleFile(), how);
+  assert.equal(RULE_FILES.length, 2);
+  for (const rule of RULE_FILES) assert.equal(await Deno.readTextFile(rule.file), renderRuleFile(rule), how);
 });
 
 Deno.test("components/upgrades-monitoring scrapes the Service of components/upgrades", () => {
