@@ -1,8 +1,9 @@
 // The Job of an architecture with the ConfigMaps and Secrets that its pods read. Of one architecture alone they are those of
 // the machine config operator; of several each Job is bound to nodes of its own.
 import { gzipSync } from "node:zlib";
-import type { JsonObject } from "../../json.ts";
+import type { V1ConfigMap, V1Job, V1JobSpec, V1PodSpec, V1Secret } from "@kubernetes/client-node";
 import type { KubeObject } from "../../k8s/types.ts";
+import type { Wire } from "../../k8s/wire.ts";
 import { NODE_ARCH_LABEL, NODE_OS_LABEL } from "../../names.ts";
 import type { Effect, SecretCopy } from "../effects.ts";
 import type { MachineOSBuild, RenderedConfig } from "../observed.ts";
@@ -51,7 +52,7 @@ function jobObject({ plan, arch, build, rendered, world, tolerations, tag }: Job
     baseImage: rendered.osImageURL,
     tag: `${plan.repository}:${tag}`,
   });
-  const place: JsonObject = {
+  const place: Partial<Wire<V1PodSpec>> = {
     nodeSelector: { [NODE_ARCH_LABEL]: arch.arch, [NODE_OS_LABEL]: "linux" },
     ...(tolerations.length === 0 ? {} : { tolerations }),
   };
@@ -66,11 +67,11 @@ function jobObject({ plan, arch, build, rendered, world, tolerations, tag }: Job
       ...(plan.mode === "single" ? {} : limitsOf(settings.jobDeadlineSeconds)),
       template: { spec: { ...pod, ...(isBound ? place : {}) } },
     },
-  };
+  } satisfies Wire<V1Job>;
 }
 
 /** A build that hangs ends; a pod that the cluster took away does not count, one that cannot succeed is the last. */
-function limitsOf(activeDeadlineSeconds: number): JsonObject {
+function limitsOf(activeDeadlineSeconds: number): Partial<Wire<V1JobSpec>> {
   const onExitCodes = { containerName: "image-build", operator: "In", values: [BAD_CONTAINERFILE_EXIT_CODE] };
   return {
     activeDeadlineSeconds,
@@ -86,12 +87,12 @@ function limitsOf(activeDeadlineSeconds: number): JsonObject {
 /** The ConfigMaps of a Job: its Containerfile, and those that Jobs of one build share. */
 export function renderConfigMaps({ plan, arch, rendered, world }: JobInput): readonly KubeObject[] {
   const { optional, cluster, settings: { namespace } } = world;
-  const map = (name: string, content: JsonObject, own?: ArchPlan): KubeObject => ({
+  const map = (name: string, content: Wire<Pick<V1ConfigMap, "data" | "binaryData">>, own?: ArchPlan): KubeObject => ({
     apiVersion: "v1",
     kind: "ConfigMap",
     metadata: childMeta(name, { plan, arch: own, optional, namespace }),
     ...content,
-  });
+  } satisfies Wire<V1ConfigMap>);
   const { policy, registries } = rendered.files;
   const machineConfig = base64(gzipSync(JSON.stringify(rendered.whole)));
   const bundle = base64(new TextEncoder().encode(cluster.trustBundle));
@@ -112,9 +113,10 @@ export function renderSecrets({ plan, world }: JobInput): readonly SecretCopy[] 
   const copy = (name: string, from: string): SecretCopy => {
     const meta = childMeta(name, { plan, optional, namespace });
     const labels = { ...meta.labels, [BuildLabel.canonicalized]: "", [BuildLabel.originalSecret]: from.slice(0, 63) };
+    const metadata = { ...meta, labels };
     return {
       from,
-      object: { apiVersion: "v1", kind: "Secret", metadata: { ...meta, labels }, type: DOCKER_CONFIG_JSON },
+      object: { apiVersion: "v1", kind: "Secret", metadata, type: DOCKER_CONFIG_JSON } satisfies Wire<V1Secret>,
     };
   };
   return [

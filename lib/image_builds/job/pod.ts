@@ -1,5 +1,6 @@
 // The pod of a build: an init container builds and pushes, then a container hands the digest over.
-import type { JsonObject } from "../../json.ts";
+import type { V1EnvVar, V1PodSpec, V1Volume, V1VolumeMount } from "@kubernetes/client-node";
+import type { Wire } from "../../k8s/wire.ts";
 import type { BuildSettings } from "../settings.ts";
 import type { ArchPlan, BuildPlan } from "../types.ts";
 import type { OptionalInputs } from "../world.ts";
@@ -29,7 +30,7 @@ const OPTIONAL_MOUNTS = [
 ] as const;
 
 /** The spec of the pod, without where it runs. */
-export function renderPod(input: PodInput): JsonObject {
+export function renderPod(input: PodInput): Wire<V1PodSpec> {
   const { plan, settings } = input;
   const [image, writer] = [settings.builder, settings.digestWriter];
   const mounts = mountsOf(input);
@@ -71,7 +72,7 @@ function labelText(plan: BuildPlan, arch: ArchPlan): string {
     .map(([key, value]) => `${key}=${value}`).join(" ");
 }
 
-function envOf({ plan, arch, baseImage, cluster: { proxy }, optional, tag }: PodInput): readonly JsonObject[] {
+function envOf({ plan, arch, baseImage, cluster: { proxy }, optional, tag }: PodInput): readonly Wire<V1EnvVar>[] {
   const texts: readonly (readonly [string, string])[] = [
     ["MAX_RETRIES", "3"],
     ["DIGEST_CONFIGMAP_NAME", arch.digestMap],
@@ -104,7 +105,7 @@ function envOf({ plan, arch, baseImage, cluster: { proxy }, optional, tag }: Pod
   ];
 }
 
-function mountsOf({ optional }: PodInput): readonly JsonObject[] {
+function mountsOf({ optional }: PodInput): readonly Wire<V1VolumeMount>[] {
   return [
     { name: "machineconfig", mountPath: "/tmp/machineconfig" },
     { name: "containerfile", mountPath: "/tmp/containerfile" },
@@ -118,12 +119,12 @@ function mountsOf({ optional }: PodInput): readonly JsonObject[] {
   ];
 }
 
-function volumesOf({ plan, arch, optional }: PodInput): readonly JsonObject[] {
-  const map = (name: string, configMap: string, isOptional = false): JsonObject => ({
+function volumesOf({ plan, arch, optional }: PodInput): readonly Wire<V1Volume>[] {
+  const map = (name: string, configMap: string, isOptional = false): Wire<V1Volume> => ({
     name,
     configMap: { name: configMap, ...(isOptional ? { optional: true } : {}) },
   });
-  const credentials = (name: string, secretName: string): JsonObject => ({
+  const credentials = (name: string, secretName: string): Wire<V1Volume> => ({
     name,
     secret: { secretName, items: [{ key: ".dockerconfigjson", path: "config.json" }] },
   });

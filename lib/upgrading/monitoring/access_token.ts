@@ -1,10 +1,12 @@
 // The token that Prometheus and Alertmanager of OpenShift take: that of their own ServiceAccount, from its Secret where there
 // is one, else asked for.
+import type { AuthenticationV1TokenRequest, V1TokenRequestSpec } from "@kubernetes/client-node";
 import * as z from "zod";
 import type { Clock } from "../../clock.ts";
 import type { KubeApi } from "../../k8s/api.ts";
 import { isForbidden } from "../../k8s/errors.ts";
 import { Resource } from "../../k8s/types.ts";
+import type { Wire } from "../../k8s/wire.ts";
 import { type Keepable, KeptValue } from "../http/kept_value.ts";
 import { UpstreamError } from "../http/upstream_error.ts";
 
@@ -19,6 +21,11 @@ const DAY_SECONDS = 86_400;
 const SECRET_KEEP_MS = 10 * MINUTE_MS;
 /** Of a token's life, the part in which it is used. */
 const USED_SHARE = 0.8;
+
+/** Without audiences, which the client's type demands, the token is for the API server. */
+type TokenRequest = Omit<Wire<AuthenticationV1TokenRequest>, "spec"> & {
+  readonly spec: Partial<Wire<V1TokenRequestSpec>>;
+};
 
 const TokenSecret = z.object({ data: z.object({ token: z.base64() }) });
 const TokenAnswer = z.object({
@@ -66,7 +73,7 @@ async function requestToken(
     // The API server's answer has the name of the ServiceAccount; what is sent needs one for readers of objects.
     metadata: { name: SERVICE_ACCOUNT, namespace: MONITORING_NAMESPACE },
     spec: { expirationSeconds: DAY_SECONDS },
-  };
+  } satisfies TokenRequest;
   const target = { namespace: MONITORING_NAMESPACE, name: SERVICE_ACCOUNT, subresource: "token" };
   const parsed = TokenAnswer.safeParse(await api.create(Resource.serviceAccounts, body, { ...target, signal }));
   if (!parsed.success) {

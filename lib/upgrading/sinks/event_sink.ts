@@ -1,11 +1,13 @@
 // Notifications as Kubernetes events of the UpgradeConfig. The name of the event follows from the notification's id: the API
 // server itself refuses the second one.
 import { createHash } from "node:crypto";
+import type { CoreV1Event } from "@kubernetes/client-node";
 import type { Clock } from "../../clock.ts";
 import type { KubeApi } from "../../k8s/api.ts";
 import { isConflict } from "../../k8s/errors.ts";
 import { queuedEventOf, renderUpdate } from "../../k8s/event_input.ts";
 import { Resource } from "../../k8s/types.ts";
+import type { Wire } from "../../k8s/wire.ts";
 import { Upgrades } from "../../upgrade_names.ts";
 import type { NotificationState } from "../../upgrades/types/plan.ts";
 import type { NotificationSink } from "./sink.ts";
@@ -56,7 +58,7 @@ export function openEventSink(
         reportingComponent: Upgrades.eventSource,
         reportingInstance: "",
         ...renderUpdate(input, { count: 1, firstMs: nowMs, lastMs: nowMs }),
-      };
+      } satisfies Wire<CoreV1Event>;
       try {
         await api.create(Resource.events, event, { namespace: object.namespace, signal });
       } catch (error) {
