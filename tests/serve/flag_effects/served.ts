@@ -74,7 +74,7 @@ async function serveBeside(playground: Playground): Promise<Served> {
     const adminPort = await listening.promise;
     const { store } = playground.cluster;
     const webhook = (): unknown => listAt(store.list(Resource.mutatingWebhooks)[0], "webhooks")[0];
-    await until("a webhook", () => webhook() !== undefined, () => systemClock.sleep(10, stop.signal));
+    await until("a webhook", () => webhook() !== undefined);
     const answer = await fetch(`http://${ADMIN_HOST}:${adminPort}/metrics`);
     return {
       webhookAnswersAt: (await Promise.all(["127.0.0.1", WEBHOOK_HOST].map((host) => answersAt(host, port)))).join(""),

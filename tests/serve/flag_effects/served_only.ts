@@ -48,7 +48,7 @@ export async function servedOnly(...flags: readonly string[]): Promise<ServedOnl
       const held = (): readonly string[] =>
         store.list(Resource.leases).filter((lease) => textAt(lease, "spec", "holderIdentity") === "only")
           .map(({ metadata }) => metadata.name);
-      await until("a Lease", () => held().length > 0, () => systemClock.sleep(10, stop.signal));
+      await until("a Lease", () => held().length > 0);
       const ready = await fetch(`${base}/readyz`);
       await ready.body?.cancel();
       return {

@@ -1,20 +1,15 @@
 // Reloading: edits, drop-ins, the swapped links of mounted ConfigMaps, broken edits, polling.
 import assert from "node:assert/strict";
-import { systemClock } from "../../../../lib/clock.ts";
 import type { PullPlannerHandle } from "../../../../lib/oci/config/planner.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
+import { until } from "../../../support/until.ts";
 import { keepLog, makeFolder, openPlanner, planned } from "./planner_support.ts";
 
 const MOVE = (location: string): string => `[[registry]]\nprefix = "quay.io"\nlocation = "${location}"\n`;
 const IMAGE = "quay.io/a/b";
 
-/** Waits until the plan is as wanted; fails after five seconds. */
-async function until(planner: PullPlannerHandle, wanted: readonly string[]): Promise<void> {
-  const giveUp = AbortSignal.timeout(5_000);
-  while (JSON.stringify(planned(planner, IMAGE)) !== JSON.stringify(wanted)) {
-    if (giveUp.aborted) assert.deepEqual(planned(planner, IMAGE), wanted);
-    await systemClock.sleep(5, giveUp);
-  }
+async function untilPlanned(planner: PullPlannerHandle, wanted: readonly string[]): Promise<void> {
+  await until(`planned: ${wanted}`, () => JSON.stringify(planned(planner, IMAGE)) === JSON.stringify(wanted));
 }
 
 async function whileWatching(planner: PullPlannerHandle, act: () => Promise<void>): Promise<void> {
@@ -32,12 +27,12 @@ Deno.test("DV-106 watch() puts an edited registries.conf in force", async () => 
   using folder = makeFolder({ "registries.conf": MOVE("one.io") });
   const planner = openPlanner({ registriesConf: `${folder.path}/registries.conf` });
   await whileWatching(planner, async () => {
-    await until(planner, ["one.io/a/b"]);
+    await untilPlanned(planner, ["one.io/a/b"]);
     folder.write("registries.conf", MOVE("two.io"));
-    await until(planner, ["two.io/a/b"]);
+    await untilPlanned(planner, ["two.io/a/b"]);
     folder.write("next.conf", MOVE("three.io"));
     Deno.renameSync(`${folder.path}/next.conf`, `${folder.path}/registries.conf`);
-    await until(planner, ["three.io/a/b"]);
+    await untilPlanned(planner, ["three.io/a/b"]);
   });
 });
 
@@ -46,9 +41,9 @@ Deno.test("DV-106 watch() sees drop-ins come and go, also in a folder that was n
   const planner = openPlanner({ registriesConf: `${folder.path}/registries.conf` });
   await whileWatching(planner, async () => {
     folder.write("registries.conf.d/a.conf", MOVE("drop.io"));
-    await until(planner, ["drop.io/a/b"]);
+    await untilPlanned(planner, ["drop.io/a/b"]);
     Deno.removeSync(`${folder.path}/registries.conf.d/a.conf`);
-    await until(planner, ["one.io/a/b"]);
+    await untilPlanned(planner, ["one.io/a/b"]);
   });
 });
 
@@ -61,10 +56,10 @@ Deno.test("watch() sees a mounted ConfigMap change underneath its links", async 
   Deno.symlinkSync("..data/registries.conf", `${folder.path}/registries.conf`);
   const planner = openPlanner({ registriesConf: `${folder.path}/registries.conf` });
   await whileWatching(planner, async () => {
-    await until(planner, ["one.io/a/b"]);
+    await untilPlanned(planner, ["one.io/a/b"]);
     Deno.symlinkSync("..v2", `${folder.path}/..data_tmp`);
     Deno.renameSync(`${folder.path}/..data_tmp`, `${folder.path}/..data`);
-    await until(planner, ["two.io/a/b"]);
+    await untilPlanned(planner, ["two.io/a/b"]);
   });
 });
 
@@ -75,17 +70,16 @@ Deno.test("watch() keeps the last good file in force when an edit breaks it, and
   await whileWatching(planner, async () => {
     folder.write("registries.conf", `${MOVE("two.io")}[[registry]]\nblocked = true\n`);
     folder.write("registries.conf.d/x.conf", '[[registry]]\nlocation = "x.io"\n');
-    const reloaded = AbortSignal.timeout(5_000);
-    while (planner.problems().length === 0 && !reloaded.aborted) await systemClock.sleep(5, reloaded);
+    await until("a problem", () => planner.problems().length > 0);
     assert.deepEqual(planned(planner, IMAGE), ["one.io/a/b"]);
     assert.deepEqual(planner.problems().map(({ line, message }) => [line, message]), [
       [4, "a registry without prefix and location"],
     ]);
     folder.write("registries.conf.d/x.conf", '[[registry]]\nlocation = "quay.io/a"\nblocked = true');
-    await until(planner, ["one.io/a/b"]);
+    await untilPlanned(planner, ["one.io/a/b"]);
     folder.write("registries.conf", MOVE("three.io"));
     folder.write("registries.conf.d/x.conf", "");
-    await until(planner, ["three.io/a/b"]);
+    await untilPlanned(planner, ["three.io/a/b"]);
     assert.deepEqual(planner.problems(), []);
   });
   const told = log.lines.filter(({ message }) => message.startsWith("cannot use"));
