@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
 import { createDeployment, createPods, isScheduled, listPods, waitForPods } from "./support/pods.ts";
+import { FROZEN, refuseUpdates } from "./support/refused_updates.ts";
 import { SHARED_NODES } from "./support/shared_nodes.ts";
 import {
   archwayRequests,
@@ -96,9 +97,14 @@ Deno.test("taints: mixed nodes, new pods of every kind, a node added, drift, two
     await patchNode(controlPlane, "amd64-3", { metadata: { labels: { "archway.dev/arch-taint": "off" } } });
     await waitForTaints(controlPlane, { "amd64-3": "" });
   });
-  await t.step("no patch of a node lacked a right, and every one was ours alone", async () => {
-    const requests = await archwayRequests(controlPlane);
-    assert.deepEqual(requests.filter(({ resource, status }) => resource === "nodes" && status === 403), []);
+  await t.step("a pod that nobody may change finds no node: no further node is tainted until it does", () => {
+    return pausedByPolicy(bed);
+  });
+  await t.step("no request for nodes lacked a right, and all that wrote were patches", async () => {
+    const requests = (await archwayRequests(controlPlane)).filter(({ resource }) => resource === "nodes");
+    assert.deepEqual(requests.filter(({ status }) => status === 403), []);
+    const verbs = new Set(requests.map(({ verb }) => verb));
+    assert.deepEqual([...verbs].filter((verb) => !["get", "list", "watch"].includes(verb)), ["patch"]);
   });
   await t.step("when the config is deleted the taints come off", async () => {
     const path = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster";
@@ -161,6 +167,23 @@ async function otherPods({ controlPlane }: WalkBed): Promise<void> {
     201,
   ]);
   await waitForPods(controlPlane, namespace, { count: SHARED_NODES.length, until: isScheduled });
+}
+
+async function pausedByPolicy({ controlPlane }: WalkBed): Promise<void> {
+  const namespace = await controlPlane.createNamespace("refused", { unseen: "yes" });
+  const lift = await refuseUpdates(controlPlane, namespace);
+  const spec = { nodeSelector: { "kubernetes.io/arch": "s390x" } };
+  await createPods(controlPlane, namespace, { pods: [{ name: "frozen", images: [IMAGE], labels: FROZEN, spec }] });
+  await waitForPhase(controlPlane, "False Paused");
+  await controlPlane.addNodes([{ name: "amd64-4", arch: "amd64" }]);
+  // The node is seen and counted, and left as it is.
+  await waitForPhase(controlPlane, "False Paused: Paused at 8 of 9 nodes");
+  assert.equal((await taintsByNode(controlPlane))["amd64-4"], "");
+  assert.deepEqual((await archwayRequests(controlPlane)).filter(({ name }) => name === "amd64-4"), []);
+  await lift();
+  await waitForPods(controlPlane, namespace, { count: 1, until: isScheduled });
+  await waitForTaints(controlPlane, { "amd64-4": "amd64:NoSchedule" });
+  await waitForPhase(controlPlane, "True Done");
 }
 
 Deno.test("taints: without a leader a replica lifts them and says so; they come back in phases", async () => {
