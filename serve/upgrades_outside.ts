@@ -3,6 +3,7 @@
 import type { Outside } from "../controllers/upgrades/deps.ts";
 import { NO_PROXIES } from "../lib/oci/http/proxy.ts";
 import type { UpgradeMetrics } from "../lib/upgrade_metrics.ts";
+import { openTrustedBundles } from "../lib/upgrading/http/trusted_bundles.ts";
 import { openOutside as openServices } from "../lib/upgrading/outside/outside.ts";
 import type { PolicySync } from "../lib/upgrading/policy/policy_sync.ts";
 import type { CapabilityParts } from "./capability.ts";
@@ -22,7 +23,7 @@ export function openOutside(
     monitoring: kubeconfig === undefined ? "service" : "route",
     registries: config,
     pullSecret: pullSecrets === "none" ? undefined : globalPullSecret,
-    caCerts: [],
+    bundles: openTrustedBundles(config.registryCa, { clock, log }),
     proxies: registryEnvironment?.proxies ?? NO_PROXIES,
   }));
   return { outside: services, manager: services.policy };

@@ -71,7 +71,7 @@ export const FLAGS: readonly Flag[] = [
   {
     ...flag("namespace", "text", SERVICES, "Namespace Archway runs in; its pods are never touched.", "NAME"),
     fallback: "archway-system",
-    alsoEnv: ["NAMESPACE"],
+    alsoEnv: ["NAMESPACE", "OPERATOR_NAMESPACE"],
   },
   {
     ...flag("node-name", "text", ["enoexec-daemon"], "Node whose exec format errors are reported.", "NAME"),

@@ -7,6 +7,7 @@ import { type FileValues, readConfigFile, type ReadFile, settingOf } from "./fil
 import { warningsOf } from "./environment.ts";
 import { type Command, COMMANDS, environmentName, FLAGS } from "./flags.ts";
 import { type ConfigValues, Values } from "./values.ts";
+import { watchNamespaceProblem } from "./watch_namespace.ts";
 
 /** The result of `parseConfig`. `usage` lists every problem, in the order of the flags. */
 export type ParsedConfig =
@@ -55,6 +56,8 @@ export function parseConfig(args: readonly string[], { env, readFile }: ConfigSo
   const file = openFile(flags.some(({ name }) => name === "config") ? raw.config : undefined, readFile);
   problems.push(...file.problems);
   if (parsed.success) problems.push(...contradictions(command, parsed.data, { words, given }));
+  const watched = parsed.success ? watchNamespaceProblem(command, parsed.data, env) : undefined;
+  if (watched !== undefined) problems.push(watched);
   if (!parsed.success || problems.length > 0) return { kind: "usage", command, problems };
   return {
     kind: "run",

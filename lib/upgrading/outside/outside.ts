@@ -11,6 +11,7 @@ import type { Notification, SilenceSpec } from "../../upgrades/types/effects.ts"
 import type { UpgradeConfig } from "../../upgrades/types/plan.ts";
 import { fixedEndpoint } from "../http/fixed_endpoint.ts";
 import { type EndpointSource, Upstream, type UpstreamEndpoint, type UpstreamLimits } from "../http/upstream.ts";
+import type { TrustedBundles } from "../http/trusted_bundles.ts";
 import { openMonitoringToken } from "../monitoring/access_token.ts";
 import { openAlertReader } from "../monitoring/alerts.ts";
 import { type MonitoringService, openMonitoringEndpoint } from "../monitoring/monitoring_endpoint.ts";
@@ -19,7 +20,7 @@ import { openOcmPolicySource } from "../ocm/ocm_policy_source.ts";
 import { openLocalPolicySource } from "../policy/local_policy_source.ts";
 import { type PolicySource, PolicySync } from "../policy/policy_sync.ts";
 import { type ClusterPayloadsOptions, openClusterPayloads } from "../releases/cluster_payloads.ts";
-import { openUpdateGraph } from "../releases/update_graph.ts";
+import { openUpdateGraph, type UpdateGraph } from "../releases/update_graph.ts";
 import { type EventSubject, openEventSink } from "../sinks/event_sink.ts";
 import { openLogSink } from "../sinks/log_sink.ts";
 import { openOcmStateSink, openServiceLogSink } from "../sinks/ocm_sinks.ts";
@@ -40,8 +41,8 @@ export interface OutsideOptions {
   readonly namespace: string;
   /** How Prometheus and Alertmanager of OpenShift are reached, or where they are instead. */
   readonly monitoring: "service" | "route" | Readonly<Record<MonitoringService, UpstreamEndpoint>>;
-  /** PEM bundles that are trusted beside the public roots by whatever is outside of the cluster. */
-  readonly caCerts: readonly string[];
+  /** Trusted beside the public roots by whatever is outside of the cluster. */
+  readonly bundles: TrustedBundles;
   readonly proxies: ProxySettings;
   readonly metrics: Pick<UpgradeMetrics, "set">;
   readonly userAgent: string;
@@ -66,7 +67,7 @@ const QUERY_LIMITS: UpstreamLimits = { timeoutMs: 30_000, maxBytes: 4 * 1024 * 1
 
 /** Opens it; nothing is connected yet. */
 export function openOutside(options: OutsideOptions): Outside {
-  const { api, clock, userAgent, caCerts } = options;
+  const { api, clock } = options;
   using undo = new DisposableStack();
   const sourceOf = monitoringSources(options);
   const alertmanager = undo.use(upstreamOf(options, ["Alertmanager", sourceOf("alertmanager-main"), SILENCES_LIMITS]));
@@ -77,9 +78,9 @@ export function openOutside(options: OutsideOptions): Outside {
   const tell = openTelling(options, { settings, manager });
   const silences = openSilenceStore({ upstream: alertmanager, clock });
   const services = {
-    ...{ api, clock, userAgent, policy, silences },
+    ...{ api, clock, userAgent: options.userAgent, policy, silences },
     alerts: openAlertReader({ upstream: prometheus, clock }),
-    graph: openUpdateGraph({ caCerts, userAgent, clock }),
+    graph: openGraph(options),
     payloads: undo.use(openClusterPayloads(options)),
   };
   const opened = undo.move();
@@ -111,6 +112,16 @@ interface Parts {
   readonly manager: ClusterManager;
 }
 
+/** Opened for each question, which is rare: by then the bundles may have changed. */
+function openGraph({ bundles, userAgent, clock }: OutsideOptions): UpdateGraph {
+  return {
+    releases: async (query, signal) => {
+      const caCerts = await bundles(signal);
+      return await openUpdateGraph({ caCerts, userAgent, clock }).releases(query, signal);
+    },
+  };
+}
+
 function openPolicy({ api, namespace, clock, log, metrics }: OutsideOptions, { settings, manager }: Parts): PolicySync {
   const target = { type: Resource.upgradeConfigs, namespace, name: Upgrades.config };
   let watchIntervalMinutes = 60;
@@ -138,11 +149,13 @@ function openTelling(
   options: OutsideOptions,
   { settings, manager }: Parts,
 ): Outside["tell"] {
-  const { api, clock, log, metrics, caCerts, userAgent } = options;
+  const { api, clock, log, metrics, bundles, userAgent } = options;
   const { clusterId } = settings;
   const sinks = async (plan: UpgradeConfig, signal: AbortSignal): Promise<readonly NotificationSink[]> => {
     const { configManager, gates, notifications: { webhookUrl: url } } = await settings.config(signal);
-    const hook = url === undefined ? [] : [openWebhookSink({ url, caCerts, clusterId, userAgent, clock })];
+    const hook = url === undefined
+      ? []
+      : [openWebhookSink({ url, caCerts: await bundles(signal), clusterId, userAgent, clock })];
     const always = [openEventSink({ api, subject: () => subjectOf(plan), clock }), ...hook];
     const { source, ocmBaseUrl } = configManager;
     if (source !== "OCM" || ocmBaseUrl === undefined) return [...always, openLogSink(log)];

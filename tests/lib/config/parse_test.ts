@@ -45,6 +45,20 @@ Deno.test("parseConfig() lets flags win over ARCHWAY_ variables, those over wide
   assert.equal(configOf(["serve"], { DENO_KV_URL: "http://kv:4512" }).kvUrl, "http://kv:4512");
 });
 
+Deno.test("parseConfig() reads OPERATOR_NAMESPACE, and refuses to serve upgrades where WATCH_NAMESPACE is another", () => {
+  const name = "openshift-managed-upgrade-operator";
+  const upgrades = ["serve", "--only=upgrades"];
+  assert.equal(configOf(upgrades, { OPERATOR_NAMESPACE: name }).namespace, name);
+  assert.equal(configOf(upgrades, { OPERATOR_NAMESPACE: name, WATCH_NAMESPACE: "" }).namespace, name);
+  assert.equal(configOf(upgrades, { OPERATOR_NAMESPACE: name, WATCH_NAMESPACE: name }).namespace, name);
+  assert.equal(configOf(upgrades, { OPERATOR_NAMESPACE: name, NAMESPACE: "pod" }).namespace, "pod");
+  assert.deepEqual(problemsOf(upgrades, { OPERATOR_NAMESPACE: name, WATCH_NAMESPACE: "other" }), [
+    `Cannot use WATCH_NAMESPACE "other": upgrades work in namespace "${name}". ` +
+    "Give both the same value: --namespace, NAMESPACE or OPERATOR_NAMESPACE, and WATCH_NAMESPACE.",
+  ]);
+  assert.equal(configOf(["serve"], { WATCH_NAMESPACE: "other" }).namespace, "archway-system");
+});
+
 Deno.test("parseConfig() collects repeated flags and commas into lists", () => {
   const args = ["serve", "--registry", "a:5000", "--registry=b,c", "--registry-ca", "/ca.pem"];
   assert.deepEqual(configOf(args).registry, ["a:5000", "b", "c"]);

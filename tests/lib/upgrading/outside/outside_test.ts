@@ -4,13 +4,14 @@ import { Registry } from "prom-client";
 import { type KubeObject, Resource } from "../../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { NO_PROXIES } from "../../../../lib/oci/http/proxy.ts";
-import { type Listener, listenPlain } from "../../../../lib/playground/listen.ts";
+import { type Listener, listenPlain, listenTls } from "../../../../lib/playground/listen.ts";
 import { openUpgradeMetrics } from "../../../../lib/upgrade_metrics.ts";
 import { Upgrades } from "../../../../lib/upgrade_names.ts";
 import type { Base } from "../../../../lib/upgrades/types/observed.ts";
 import { openClusterReader } from "../../../../lib/upgrading/cluster/cluster_reader.ts";
 import { openOutside, type Outside } from "../../../../lib/upgrading/outside/outside.ts";
 import type { OutsideScope } from "../../../../lib/upgrading/outside/outside_readers.ts";
+import { createAuthority } from "../../../cluster/support/pki.ts";
 import type { MemoryCluster } from "../../../support/memory_kube_api.ts";
 import { FROM, makeCluster, makeConfig, makeHistory, makePlan, NOW_MS } from "../../upgrades/make_plan.ts";
 import { addPolicy, EXTERNAL_ID, startOcm, withPullSecret } from "../ocm_double.ts";
@@ -34,7 +35,11 @@ interface Bed extends AsyncDisposable {
 /** Prometheus and Alertmanager are at `monitoring`. */
 function openBed(
   monitoring: string,
-  { config = "{}", base }: { readonly config?: string; readonly base?: Partial<Base> } = {},
+  { config = "{}", base, bundle = [] }: {
+    readonly config?: string;
+    readonly base?: Partial<Base>;
+    readonly bundle?: readonly string[];
+  } = {},
 ): Bed {
   const cluster = withPullSecret();
   put(cluster, config);
@@ -44,7 +49,7 @@ function openBed(
   const endpoint = { baseUrl: monitoring, caCerts: [], authorization: "Bearer s3cret-token" };
   const outside = openOutside({
     ...common,
-    ...{ api: cluster.api, namespace, caCerts: [], proxies: NO_PROXIES },
+    ...{ api: cluster.api, namespace, bundles: () => Promise.resolve(bundle), proxies: NO_PROXIES },
     registries: { registry: [], registryCa: [], insecureRegistry: [] },
     pullSecret: undefined,
     metrics: openUpgradeMetrics(registry),
@@ -104,6 +109,31 @@ Deno.test("openOutside() asks the graph of the ClusterVersion for the architectu
   assert.deepEqual(await again.graph(), [{ version: "4.99.0", image: "b" }]);
   assert.deepEqual(asked, ["arm64"]);
   await assert.rejects(again.payload(), /Cannot find the payload of version 4\.17\.2/);
+});
+
+Deno.test("openOutside() trusts what the files of --registry-ca sign: the update graph and the cluster manager", async () => {
+  const authority = await createAuthority("archway test proxy");
+  const { certificatePem: cert, keyPem: key } = await authority.issue({ commonName: "graph", usage: "server" });
+  const answer = { nodes: [{ version: FROM, payload: "a" }, { version: "4.99.0", payload: "b" }], edges: [[0, 1]] };
+  const paths: string[] = [];
+  await using server = await listenTls(({ url }) => {
+    paths.push(new URL(url).pathname);
+    return Response.json(url.includes("/clusters") ? { items: [], total: 0 } : answer);
+  }, { certificate: { cert, key } });
+  const config = `{configManager: {source: OCM, ocmBaseUrl: "${server.origin}/ocm"}}`;
+  const labels = { "node-role.kubernetes.io/master": "", "kubernetes.io/arch": "arm64" };
+  const base = { clusterVersion: makeCluster({ upstream: `${server.origin}/graph` }) };
+  for (const bundle of [[], [authority.certificatePem]]) {
+    await using bed = openBed(server.origin, { config, base, bundle });
+    bed.cluster.put(Resource.nodes, { metadata: { name: "m1", labels } });
+    const readers = bed.outside.readers(bed.scope);
+    const results = await Promise.allSettled([readers.graph(), bed.outside.policy.refresh(SIGNAL)]);
+    const reasons = results.map((result) => String(result.status === "rejected" ? result.reason : ""));
+    const isHandshake = reasons.map((reason) => /the TLS hand-shake failed/.test(reason));
+    assert.deepEqual(isHandshake, bundle.length === 0 ? [true, true] : [false, false], reasons.join(" "));
+  }
+  assert.deepEqual(paths.toSorted().slice(0, 1), ["/graph"]);
+  assert.ok(paths.some((path) => path.startsWith("/ocm/")), paths.join());
 });
 
 for (const [fault, handler] of Object.entries(FAULTS).filter(([fault]) => fault !== "never answers")) {
