@@ -6,6 +6,7 @@ import { Upgrades } from "../lib/upgrade_names.ts";
 import { collect } from "../lib/upgrades/collector.ts";
 import type { ServeDeps } from "./clients.ts";
 import { type CapabilityParts, type OpenCapability, serveCapability } from "./capability.ts";
+import { openWorkloadAdvice } from "./upgrades_advice.ts";
 import { openOutside } from "./upgrades_outside.ts";
 import { openPlanWebhook } from "./upgrades_webhook.ts";
 
@@ -24,6 +25,7 @@ async function openCapability(deps: ServeDeps, parts: CapabilityParts): Promise<
       readApi: parts.readApi,
       api: parts.leaderApi,
       outside,
+      adviseOnWorkloads: openWorkloadAdvice(deps, parts),
       gauges: gaugesOf(metrics),
       events: parts.events,
       clock,

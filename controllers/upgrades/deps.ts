@@ -66,6 +66,8 @@ export interface UpgradesDeps {
   readonly events: EventRecorder;
   readonly clock: Clock;
   readonly log: Logger;
+  /** What is worth knowing of the cluster's workloads after a migration, one sentence each; absent: nothing is said. */
+  readonly adviseOnWorkloads?: ((signal: AbortSignal) => Promise<readonly string[]>) | undefined;
   /** Where the plan and its settings are. */
   readonly namespace: string;
   readonly queueMetrics?: ControllerOptions["queueMetrics"];

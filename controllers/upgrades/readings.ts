@@ -9,6 +9,8 @@ import type { Readers, ReadScope, UpgradesDeps } from "./deps.ts";
 /** What was read, by name. */
 export type Read = { [Name in Reading]?: Observation<Readings[Name]> };
 
+const saysNothing = (): Promise<readonly string[]> => Promise.resolve([]);
+
 /** Reads these side by side. Rejects only when the signal aborts. */
 export async function readAll(readings: readonly Reading[], deps: UpgradesDeps, scope: ReadScope): Promise<Read> {
   const readers = readersOf(deps, scope);
@@ -37,7 +39,7 @@ async function observe<T>(read: () => Promise<T>, signal: AbortSignal): Promise<
   }
 }
 
-function readersOf({ api, outside }: UpgradesDeps, scope: ReadScope): Readers {
+function readersOf({ api, outside, adviseOnWorkloads = saysNothing }: UpgradesDeps, scope: ReadScope): Readers {
   const { base, nowMs, reader, signal } = scope;
   const capacity = { reader, base, nowMs, signal };
   return {
@@ -59,6 +61,9 @@ function readersOf({ api, outside }: UpgradesDeps, scope: ReadScope): Readers {
       ]);
       return smokeStateOf({ machineSets, machines, nodes });
     },
-    advisories: () => readAdvisories(api, signal),
+    advisories: async () => {
+      const [settings, workloads] = await Promise.all([readAdvisories(api, signal), adviseOnWorkloads(signal)]);
+      return [...settings, ...workloads];
+    },
   };
 }

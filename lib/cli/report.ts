@@ -2,7 +2,6 @@
 import { stringify } from "yaml";
 import { KNOWN_ARCHITECTURES } from "../arch.ts";
 import type { Clock } from "../clock.ts";
-import { failedArchitectures } from "../enoexec/failed_image.ts";
 import { type ImageServiceConfig, openImageService } from "../images/image_service.ts";
 import { openPodImages, type PodImages } from "../images/pod_images.ts";
 import { openPullSecrets } from "../images/pull_secrets.ts";
@@ -14,11 +13,10 @@ import { silentLogger } from "../log.ts";
 import type { Credential } from "../oci/credential.ts";
 import { parseDockerConfigSecret } from "../oci/credentials/docker_config.ts";
 import { type ClusterReport, reportOf } from "../report/cluster_report.ts";
-import { supportOf } from "../report/support.ts";
 import { readFailedImages } from "./failed_images.ts";
 import { ExitCode, type Terminal, terminalLogger } from "./output.ts";
-import { inspectWorkloads, readWorkloads } from "./report_read.ts";
 import { renderBlocked, renderReport } from "./report_text.ts";
+import { readSupport } from "./workload_support.ts";
 
 /** The flags of the report itself. */
 export interface ReportOptions {
@@ -63,19 +61,11 @@ export async function printReport(
   { arch, podNamespace, output }: ReportOptions,
   { api, terminal, clock, signal, images }: Omit<ReportDeps, "userAgent"> & { readonly images: PodImages },
 ): Promise<number> {
-  const { workloads, unread, isComplete } = await readWorkloads(api, { namespace: podNamespace, signal });
-  const failed = await readFailedImages(api, signal);
-  const inspected = await inspectWorkloads(workloads, { images, clock, signal });
   const candidates = [...new Set([...KNOWN_ARCHITECTURES, ...arch === undefined ? [] : [arch]])];
-  const nowMs = clock.nowMs() + api.serverClockOffsetMs();
-  const supported = workloads.map((workload) =>
-    supportOf(workload, {
-      candidates,
-      inspected: (image) => inspected(workload, image),
-      failedOn: (digest) => failedArchitectures(failed, { digest, namespace: workload.namespace, nowMs }),
-    })
-  );
-  const report = reportOf(supported, { candidates, architecture: arch });
+  const failed = (signal: AbortSignal) => readFailedImages(api, signal);
+  const scope = { namespace: podNamespace, candidates, failed };
+  const { workloads, unread, isComplete } = await readSupport({ api, images, clock, signal, ...scope });
+  const report = reportOf(workloads, { candidates, architecture: arch });
   terminal.out(render(report, { arch, output, unread, isComplete }));
   if (unread.length > 0) terminal.err(`archway: Cannot list ${unread.join(", ")}: the report leaves them out.\n`);
   if (!isComplete) terminal.err("archway: The cluster has more than a report holds. Name a namespace by -n.\n");

@@ -8,7 +8,7 @@ import { listAll } from "../k8s/lists.ts";
 import { type KubeObject, Resource, type ResourceType } from "../k8s/types.ts";
 import type { FailureReason, InspectedImage } from "../oci/types.ts";
 import { pullScopeOf } from "../placement/pod_refs.ts";
-import { Inventory } from "../report/inventory.ts";
+import { Inventory, type InventoryLimits } from "../report/inventory.ts";
 import type { Workload } from "../report/types.ts";
 import { ALIVE } from "../tainting/watches.ts";
 
@@ -41,9 +41,14 @@ export interface ReadWorkloads {
 /** Reads the workloads of one namespace or of all. Throws what the API server says, unless it forbids one of the kinds. */
 export async function readWorkloads(
   api: ReadApi,
-  { namespace, signal }: { readonly namespace: string | undefined; readonly signal: AbortSignal },
+  { namespace, signal, limits }: {
+    readonly namespace: string | undefined;
+    readonly signal: AbortSignal;
+    /** Absent: those of a report. */
+    readonly limits?: InventoryLimits | undefined;
+  },
 ): Promise<ReadWorkloads> {
-  const inventory = new Inventory();
+  const inventory = new Inventory(limits);
   const unread: string[] = [];
   const scope = namespace === undefined ? {} : { namespace };
   const read = async (type: ResourceType, add: (object: KubeObject) => void, selection = {}): Promise<void> => {
@@ -59,15 +64,24 @@ export async function readWorkloads(
   return { workloads: inventory.workloads(), unread, isComplete: inventory.isComplete };
 }
 
+/** What inspections take. */
+export interface InspectDeps {
+  readonly images: Pick<PodImages, "inspect">;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Images at a time; absent: as many as a report asks for. */
+  readonly parallel?: number | undefined;
+}
+
 /** What was found of an image for a workload. */
 export type Inspections = (workload: Workload, image: string) => InspectedImage | undefined;
 
 /** Inspects all images, each once for each set of pull secrets. Rejects only when the signal aborts. */
 export async function inspectWorkloads(
   workloads: readonly Workload[],
-  deps: { readonly images: PodImages; readonly clock: Clock; readonly signal: AbortSignal },
+  deps: InspectDeps,
 ): Promise<Inspections> {
-  const limit = pLimit(PARALLEL);
+  const limit = pLimit(deps.parallel ?? PARALLEL);
   const keyOf = ({ pod }: Workload, image: string): string => JSON.stringify([pullScopeOf(pod), image]);
   const asked = new Map<string, readonly [workload: Workload, image: string]>();
   for (const workload of workloads) {
@@ -85,7 +99,7 @@ export async function inspectWorkloads(
 async function inspectImage(
   { pod }: Workload,
   image: string,
-  { images, clock, signal }: Parameters<typeof inspectWorkloads>[1],
+  { images, clock, signal }: InspectDeps,
 ): Promise<InspectedImage | undefined> {
   const use = { image, always: false, pullPolicy: "" };
   for (let tries = 1;; tries++) {

@@ -6,8 +6,31 @@ import type { WorkloadSupport } from "./types.ts";
 /** Most names in a sentence: it stands in a condition. */
 const NAMES_SHOWN = 5;
 
-/** One sentence an architecture, by its name; none when every workload that could be inspected runs on several. */
-export function adviseAfterMigration(workloads: readonly WorkloadSupport[]): readonly string[] {
+/** What could not be looked at. */
+export interface LeftOut {
+  /** Kinds that may not be listed. */
+  readonly unread: readonly string[];
+  /** False when the cluster has more than is looked at. */
+  readonly isComplete: boolean;
+}
+
+const NOTHING: LeftOut = { unread: [], isComplete: true };
+
+/**
+ * One sentence an architecture, by its name, and then what is not known; none when every workload is known to run on several.
+ */
+export function adviseAfterMigration(
+  workloads: readonly WorkloadSupport[],
+  { unread, isComplete }: LeftOut = NOTHING,
+): readonly string[] {
+  return [
+    ...adviseOnKnown(workloads),
+    ...unread.length === 0 ? [] : [`Not looked at, for want of rights: ${unread.join(", ")}.`],
+    ...isComplete ? [] : ["The cluster has more workloads than were looked at: see `archway report`."],
+  ];
+}
+
+function adviseOnKnown(workloads: readonly WorkloadSupport[]): readonly string[] {
   const single = singleArchitectureWorkloads(workloads);
   const architectures = [...new Set(single.map(({ architecture }) => architecture))].toSorted();
   const known = architectures.map((architecture) => {

@@ -36,9 +36,9 @@ export function openClusterPayloads(options: ClusterPayloadsOptions): PayloadRea
   };
 }
 
-/** None where the secret is absent, must not be read, or is no docker config: the payload may be public. */
-async function readCredentials(
-  { api, pullSecret, log }: ClusterPayloadsOptions,
+/** Those of the cluster; none where the secret is absent, must not be read, or is no docker config: the image may be public. */
+export async function readCredentials(
+  { api, pullSecret, log }: Pick<ClusterPayloadsOptions, "api" | "pullSecret" | "log">,
   signal: AbortSignal,
 ): Promise<readonly Credential[]> {
   if (pullSecret === undefined) return [];

@@ -18,6 +18,14 @@ Deno.test("adviseAfterMigration() names the workloads that run on one architectu
   ]);
 });
 
+Deno.test("adviseAfterMigration() names what was left out", () => {
+  const leftOut = { unread: ["jobs", "cronjobs"], isComplete: false };
+  assert.deepEqual(adviseAfterMigration([workload("web", ["amd64", "arm64"])], leftOut), [
+    "Not looked at, for want of rights: jobs, cronjobs.",
+    "The cluster has more workloads than were looked at: see `archway report`.",
+  ]);
+});
+
 Deno.test("adviseAfterMigration() names five at most, and says which could not be inspected", () => {
   const many = ["a", "b", "c", "d", "e", "f", "g"].map((name) => workload(name, ["amd64"]));
   const [first, second] = adviseAfterMigration([...many, workload("dark", ["amd64", "arm64"], false)]);

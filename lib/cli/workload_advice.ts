@@ -1,0 +1,34 @@
+// Looks through the workloads of a cluster whose payload has become one for several architectures, within bounds: it is done in
+// the middle of an upgrade, by a process that is small and has no right to the pull secrets of namespaces.
+import type { PodImages } from "../images/pod_images.ts";
+import { errorText } from "../log.ts";
+import { adviseAfterMigration } from "../report/migration_advice.ts";
+import { readSupport, type SupportOptions } from "./workload_support.ts";
+
+/** Most that is looked at. Inspections that have not begun after so long are left out. */
+const LIMITS = { workloads: 2_000, images: 500 } as const;
+const PARALLEL = 8;
+const BEGUN_WITHIN_MS = 2 * 60_000;
+
+/** One sentence each. What cannot be read is left out and named. Rejects only when the signal aborts. */
+export async function adviseOnWorkloads(
+  deps: Pick<SupportOptions, "api" | "images" | "clock" | "signal">,
+): Promise<readonly string[]> {
+  const { clock, images, signal } = deps;
+  try {
+    const endMs = clock.monotonicMs() + BEGUN_WITHIN_MS;
+    const bounded: Pick<PodImages, "inspect"> = {
+      inspect: async (request, ending) => clock.monotonicMs() > endMs ? [] : await images.inspect(request, ending),
+    };
+    const { workloads, ...leftOut } = await readSupport({
+      ...deps,
+      images: bounded,
+      limits: LIMITS,
+      parallel: PARALLEL,
+    });
+    return adviseAfterMigration(workloads, leftOut);
+  } catch (error) {
+    signal.throwIfAborted();
+    return [`Workloads were not looked at: ${errorText(error)}`];
+  }
+}

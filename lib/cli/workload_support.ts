@@ -1,0 +1,42 @@
+// The workloads of a cluster with the architectures on which they run: read, inspected and put together, for whoever reports it.
+import { KNOWN_ARCHITECTURES } from "../arch.ts";
+import { failedArchitectures, type FailedImage } from "../enoexec/failed_image.ts";
+import type { KubeApi } from "../k8s/api.ts";
+import { supportOf } from "../report/support.ts";
+import type { InventoryLimits } from "../report/inventory.ts";
+import type { WorkloadSupport } from "../report/types.ts";
+import { type InspectDeps, inspectWorkloads, type ReadWorkloads, readWorkloads } from "./report_read.ts";
+
+/** What to look at, and with what. */
+export interface SupportOptions extends InspectDeps {
+  readonly api: KubeApi;
+  /** The only namespace; absent: all. */
+  readonly namespace?: string | undefined;
+  /** The architectures that count; absent: those that are known. */
+  readonly candidates?: readonly string[] | undefined;
+  /** Where images were seen to fail; absent: that is not looked at. */
+  readonly failed?: ((signal: AbortSignal) => Promise<readonly FailedImage[]>) | undefined;
+  readonly limits?: InventoryLimits | undefined;
+}
+
+/** What was found, and what is missing in it. */
+export interface SupportFound extends Omit<ReadWorkloads, "workloads"> {
+  readonly workloads: readonly WorkloadSupport[];
+}
+
+/** Looks at them. Throws what the API server says, unless it forbids one of the kinds. */
+export async function readSupport(options: SupportOptions): Promise<SupportFound> {
+  const { api, clock, signal, namespace, limits, candidates = KNOWN_ARCHITECTURES } = options;
+  const { workloads, ...missing } = await readWorkloads(api, { namespace, signal, limits });
+  const failed = await options.failed?.(signal) ?? [];
+  const inspected = await inspectWorkloads(workloads, options);
+  const nowMs = clock.nowMs() + api.serverClockOffsetMs();
+  const found = workloads.map((workload) =>
+    supportOf(workload, {
+      candidates,
+      inspected: (image) => inspected(workload, image),
+      failedOn: (digest) => failedArchitectures(failed, { digest, namespace: workload.namespace, nowMs }),
+    })
+  );
+  return { workloads: found, ...missing };
+}

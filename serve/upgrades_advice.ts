@@ -1,0 +1,41 @@
+// What a migration says of the workloads of the cluster, once it has converged. Everything that inspects images is opened for that
+// one look and closed after it: it happens once in the life of a cluster.
+import { adviseOnWorkloads } from "../lib/cli/workload_advice.ts";
+import { openImageService } from "../lib/images/image_service.ts";
+import { openPodImages } from "../lib/images/pod_images.ts";
+import { openPullSecrets } from "../lib/images/pull_secrets.ts";
+import { silentLogger } from "../lib/log.ts";
+import { KeptValue } from "../lib/upgrading/http/kept_value.ts";
+import { readCredentials } from "../lib/upgrading/releases/cluster_payloads.ts";
+import type { CapabilityParts } from "./capability.ts";
+import type { ServeDeps } from "./clients.ts";
+
+/** A step that is tried again, because a notification could not be sent, says what was found before. */
+const KEEP_MS = 60 * 60_000;
+
+/** Opens it; nothing is read before it is asked. */
+export function openWorkloadAdvice(
+  deps: ServeDeps,
+  parts: Pick<CapabilityParts, "leaderApi">,
+): (signal: AbortSignal) => Promise<readonly string[]> {
+  const advice = new KeptValue(deps.clock, async (signal) => {
+    return { value: await lookAround(deps, parts, signal), keepMs: KEEP_MS };
+  });
+  return (signal) => advice.get(signal);
+}
+
+async function lookAround(
+  { clock, config, log, userAgent }: ServeDeps,
+  { leaderApi: api }: Pick<CapabilityParts, "leaderApi">,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const pullSecret = config.pullSecrets === "none" ? undefined : config.globalPullSecret;
+  const credentials = await readCredentials({ api, pullSecret, log }, signal);
+  const options = { config, clock, log, userAgent, clusterCredentials: () => credentials };
+  await using service = await openImageService(options);
+  // Those of namespaces are not for this account to read: images that need them are named as not inspected.
+  const pullSecrets = openPullSecrets({ api, mode: "none", ownNamespace: "", clock, log: silentLogger });
+  const { inspector, known } = service;
+  const images = openPodImages({ inspector, pullSecrets, known, clock, log: silentLogger, signal, observe: () => {} });
+  return await adviseOnWorkloads({ api, images, clock, signal });
+}

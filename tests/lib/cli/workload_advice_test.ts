@@ -1,0 +1,91 @@
+// What a migration says of workloads, on an API server and a registry in memory.
+import assert from "node:assert/strict";
+import { adviseOnWorkloads } from "../../../lib/cli/workload_advice.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import { ApiError } from "../../../lib/k8s/errors.ts";
+import { Resource, type ResourceType } from "../../../lib/k8s/types.ts";
+import { type ImageBed, openImageBed } from "../../support/image_bed.ts";
+import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
+
+function put(cluster: MemoryCluster, type: ResourceType, name: string): void {
+  const containers = [{ name: "c", image: `registry.example/${name}` }];
+  const metadata = { name: name.split(":")[0] ?? name, namespace: "shop" };
+  cluster.put(type, { kind: type.kind, metadata, spec: { template: { spec: { containers } } } });
+}
+
+/** Architectures by the tag: `web:amd64-arm64`. */
+function openBed(): ImageBed {
+  const bed = openImageBed();
+  bed.registry.platforms = (image) =>
+    (image.split(":")[1] ?? "").split("-").map((architecture) => ({ os: "linux", architecture }));
+  return bed;
+}
+
+async function advise(
+  cluster: MemoryCluster,
+  { bed: { clock, images } = openBed(), before }: {
+    readonly bed?: { readonly clock: Clock; readonly images: ImageBed["images"] };
+    readonly before?: (call: MemoryCall) => void;
+  } = {},
+): Promise<readonly string[]> {
+  const { signal } = new AbortController();
+  return await adviseOnWorkloads({ api: cluster.client(before), images, clock, signal });
+}
+
+Deno.test("adviseOnWorkloads() names the workloads that run on one architecture, as the report sees them", async () => {
+  const cluster = new MemoryCluster();
+  put(cluster, Resource.deployments, "web:amd64-arm64");
+  put(cluster, Resource.statefulSets, "store:amd64");
+  assert.deepEqual(await advise(cluster), ["1 workload runs on amd64 only: StatefulSet shop/store."]);
+});
+
+Deno.test("adviseOnWorkloads() leaves out what may not be listed, and names it", async () => {
+  const cluster = new MemoryCluster();
+  put(cluster, Resource.statefulSets, "store:amd64");
+  const before = ({ verb, plural }: MemoryCall): void => {
+    if (verb === "list" && plural === "jobs") throw new ApiError("jobs are forbidden", { status: 403 });
+  };
+  assert.deepEqual(await advise(cluster, { before }), [
+    "1 workload runs on amd64 only: StatefulSet shop/store.",
+    "Not looked at, for want of rights: jobs.",
+  ]);
+});
+
+Deno.test("adviseOnWorkloads() says so where the API server cannot be read, and holds nothing up", async () => {
+  const before = (): void => {
+    throw new ApiError("the API server is away", { status: 503 });
+  };
+  const [only = "", ...more] = await advise(new MemoryCluster(), { before });
+  assert.match(only, /^Workloads were not looked at: .*the API server is away/);
+  assert.deepEqual(more, []);
+});
+
+Deno.test("adviseOnWorkloads() inspects 500 images at most, eight at a time, and none that would begin too late", async () => {
+  const cluster = new MemoryCluster();
+  for (let index = 0; index < 510; index++) put(cluster, Resource.deployments, `app${index}:amd64-arm64`);
+  const bed = openBed();
+  const asked: string[] = [];
+  let [open, most] = [0, 0];
+  const images: ImageBed["images"] = {
+    ...bed.images,
+    inspect: async (request, signal) => {
+      asked.push(request.images[0]?.image ?? "");
+      most = Math.max(most, ++open);
+      try {
+        return await bed.images.inspect(request, signal);
+      } finally {
+        open--;
+      }
+    },
+  };
+  const clock: Clock = {
+    nowMs: () => bed.clock.nowMs(),
+    monotonicMs: () => asked.length < 400 ? 0 : 180_000,
+    sleep: (ms, signal) => bed.clock.sleep(ms, signal),
+  };
+  const sentences = await advise(cluster, { bed: { clock, images } });
+  assert.equal(most, 8);
+  assert.equal(asked.length, 400);
+  assert.match(sentences[0] ?? "", /^100 workloads have images that could not be inspected: /);
+  assert.equal(sentences[1], "The cluster has more workloads than were looked at: see `archway report`.");
+});
