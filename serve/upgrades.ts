@@ -4,10 +4,12 @@ import type { UpgradeGauges } from "../controllers/upgrades/deps.ts";
 import { openUpgradeMetrics, type UpgradeMetrics } from "../lib/upgrade_metrics.ts";
 import { Upgrades } from "../lib/upgrade_names.ts";
 import { collect } from "../lib/upgrades/collector.ts";
+import { upgradePage } from "../routes/upgrade_page.tsx";
 import type { ServeDeps } from "./clients.ts";
 import { type CapabilityParts, type OpenCapability, serveCapability } from "./capability.ts";
 import { openWorkloadAdvice } from "./upgrades_advice.ts";
 import { openOutside } from "./upgrades_outside.ts";
+import { openUpgradeView } from "./upgrades_page.ts";
 import { openPlanWebhook } from "./upgrades_webhook.ts";
 
 /** Serves upgrades until `stop` aborts. Rejects when something cannot be opened. */
@@ -39,6 +41,8 @@ async function openCapability(deps: ServeDeps, parts: CapabilityParts): Promise<
     ready: {},
     beforeScrape: () => metrics.setScraped(samplesOf(controller)),
     webhooks: webhook.listener,
+    addPages: (app) =>
+      void app.get("/", upgradePage(openUpgradeView({ readApi: parts.readApi, clock, namespace }, parts.stop))),
   };
 }
 

@@ -1,0 +1,46 @@
+// What the page of upgrades shows, read when it is looked at: any replica can show it, and none keeps anything for it.
+import type { Clock } from "../lib/clock.ts";
+import type { ReadApi } from "../lib/k8s/api.ts";
+import { errorText } from "../lib/log.ts";
+import type { MachineConfigPool } from "../lib/upgrades/types/cluster.ts";
+import type { Observation } from "../lib/upgrades/types/observed.ts";
+import { openClusterReader } from "../lib/upgrading/cluster/cluster_reader.ts";
+import { serverNowMs } from "../lib/upgrading/cluster/drains.ts";
+import { readInput } from "../lib/upgrading/cluster/plan_input.ts";
+import { KeptValue } from "../lib/upgrading/http/kept_value.ts";
+import type { UpgradePageView } from "../routes/upgrade_page.tsx";
+
+/** What reading takes. */
+export interface UpgradeViewDeps {
+  readonly readApi: ReadApi;
+  readonly clock: Clock;
+  /** Where the plan is. */
+  readonly namespace: string;
+}
+
+/** Whoever opens the page, and however often: the API server is asked once in so long (ms). */
+const KEEP_MS = 3_000;
+
+/** Opens it; nothing is read before the page is looked at. `stop` ends what is being read. */
+export function openUpgradeView(deps: UpgradeViewDeps, stop: AbortSignal): () => Promise<UpgradePageView> {
+  const kept = new KeptValue(deps.clock, async (signal) => ({ value: await readView(deps, signal), keepMs: KEEP_MS }));
+  return () => kept.get(stop);
+}
+
+async function readView(deps: UpgradeViewDeps, signal: AbortSignal): Promise<UpgradePageView> {
+  const nowMs = serverNowMs(deps.clock, deps.readApi);
+  const [{ plan, known }, pools] = await Promise.all([
+    readInput(deps, { nowMs, signal }),
+    readPools(deps.readApi, signal),
+  ]);
+  return { nowMs, plan: plan.kind === "unknown" ? plan : { kind: "observed", value: known }, pools };
+}
+
+async function readPools(api: ReadApi, signal: AbortSignal): Promise<Observation<readonly MachineConfigPool[]>> {
+  try {
+    return { kind: "observed", value: await openClusterReader(api, signal).pools() };
+  } catch (error) {
+    signal.throwIfAborted();
+    return { kind: "unknown", why: errorText(error) };
+  }
+}

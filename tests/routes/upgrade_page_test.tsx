@@ -1,0 +1,58 @@
+// The page of upgrades: what it shows of a plan and its pools, that what names say stays text, and that nothing can run in it.
+import assert from "node:assert/strict";
+import { Hono } from "hono";
+import { upgradePage, type UpgradePageView } from "../../routes/upgrade_page.tsx";
+import { makeHistory, makePlan, makePool, NOW_MS, seen } from "../lib/upgrades/make_plan.ts";
+
+async function render(view: Partial<UpgradePageView>): Promise<{ readonly text: string; readonly headers: Headers }> {
+  const app = new Hono();
+  const whole: UpgradePageView = { nowMs: NOW_MS, plan: seen(undefined), pools: seen([]), ...view };
+  app.get("/", upgradePage(() => Promise.resolve(whole)));
+  const response = await app.request("/");
+  return { text: await response.text(), headers: response.headers };
+}
+
+Deno.test("the page shows the steps with their times, what is waited for, and the nodes done of all", async () => {
+  const step = { reason: "r", lastTransitionMs: NOW_MS };
+  const conditions = [
+    {
+      ...step,
+      type: "UpgradeCommenced",
+      status: "False",
+      message: "<script>etcd</script> is degraded",
+      startMs: NOW_MS,
+    },
+    {
+      ...{ ...step, type: "StartedNotificationSent", status: "True", message: "" },
+      ...{ startMs: NOW_MS - 600_000, completeMs: NOW_MS - 300_000 },
+    },
+  ] as const;
+  const history = [makeHistory({ phase: "Upgrading", conditions, startMs: NOW_MS - 600_000 })];
+  const worker = makePool("worker", { machineCount: 6, updatedMachineCount: 2 });
+  const frozen = makePool("frozen", { isPaused: true, machineCount: 1, updatedMachineCount: 0 });
+  const { text } = await render({ plan: seen(makePlan({}, { history })), pools: seen([worker, frozen]) });
+  for (
+    const part of [
+      "Upgrade to 4.17.2",
+      "Upgrading, 10m",
+      "StartedNotificationSent",
+      "5m",
+      "Waits in UpgradeCommenced:",
+      "2 of 6",
+      "2 of 6 have what their pools want",
+      "paused",
+    ]
+  ) assert.ok(text.includes(part), part);
+  assert.match(text, /UpgradeCommenced <span class="chip wait">waiting/);
+  assert.match(text, /CompletedNotificationSent <span class="chip calm">open/);
+  assert.ok(!text.includes("<script>"));
+});
+
+Deno.test("the page says why it is empty, and nothing can run in it", async () => {
+  const { text, headers } = await render({ pools: { kind: "unknown", why: "pools are forbidden" } });
+  assert.match(text, /There is no UpgradeConfig/);
+  assert.match(text, /pools are forbidden/);
+  assert.match(headers.get("content-security-policy") ?? "", /^default-src 'none'/);
+  assert.match((await render({ plan: { kind: "unknown", why: "the API server is away" } })).text, /is away/);
+  assert.match((await render({ plan: seen(makePlan({ suspend: true })) })).text, /It is suspended/);
+});
