@@ -41,6 +41,13 @@ export async function runDev(dev: Config, deps: DevDeps): Promise<number> {
       namespaces: [dev.namespace],
       scenario: dev.scenario,
     });
+    if (dev.scenario === "upgrade") {
+      const { runUpgradeScenario } = await import("./dev_upgrade.ts");
+      return await runUpgradeScenario(
+        { playground, dev, pagePort: dev.once ? 0 : freePort(dev.adminListen.port) },
+        deps,
+      );
+    }
     return await serveBeside(playground, dev, deps);
   } catch (error) {
     // What was under way fails in words of its own.

@@ -47,7 +47,7 @@ async function openCapability(deps: ServeDeps, parts: CapabilityParts): Promise<
 }
 
 /** Every gauge of a plan names it, but the one about nodes, which leaves the label out. */
-function gaugesOf(metrics: UpgradeMetrics): UpgradeGauges {
+export function gaugesOf(metrics: UpgradeMetrics): UpgradeGauges {
   return {
     set: (metric, labels, value) =>
       metrics.set(metric, { labels: { ...labels, upgradeconfig_name: Upgrades.config }, value }),

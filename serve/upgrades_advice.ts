@@ -4,7 +4,7 @@ import { adviseOnWorkloads } from "../lib/cli/workload_advice.ts";
 import { openImageService } from "../lib/images/image_service.ts";
 import { openPodImages } from "../lib/images/pod_images.ts";
 import { openPullSecrets } from "../lib/images/pull_secrets.ts";
-import { silentLogger } from "../lib/log.ts";
+import { type Logger, silentLogger } from "../lib/log.ts";
 import { KeptValue } from "../lib/upgrading/http/kept_value.ts";
 import { readCredentials } from "../lib/upgrading/releases/cluster_payloads.ts";
 import type { CapabilityParts } from "./capability.ts";
@@ -13,9 +13,12 @@ import type { ServeDeps } from "./clients.ts";
 /** A step that is tried again, because a notification could not be sent, says what was found before. */
 const KEEP_MS = 60 * 60_000;
 
+/** What it takes of the process. */
+export type AdviceDeps = Pick<ServeDeps, "clock" | "config" | "userAgent"> & { readonly log: Logger };
+
 /** Opens it; nothing is read before it is asked. */
 export function openWorkloadAdvice(
-  deps: ServeDeps,
+  deps: AdviceDeps,
   parts: Pick<CapabilityParts, "leaderApi">,
 ): (signal: AbortSignal) => Promise<readonly string[]> {
   const advice = new KeptValue(deps.clock, async (signal) => {
@@ -25,7 +28,7 @@ export function openWorkloadAdvice(
 }
 
 async function lookAround(
-  { clock, config, log, userAgent }: ServeDeps,
+  { clock, config, log, userAgent }: AdviceDeps,
   { leaderApi: api }: Pick<CapabilityParts, "leaderApi">,
   signal: AbortSignal,
 ): Promise<readonly string[]> {

@@ -160,7 +160,8 @@ async function furnish(
   for (const name of new Set(["default", "kube-system", SAMPLE_NAMESPACE, ...options.namespaces])) {
     await create(cluster, "Namespace", { metadata: { name } });
   }
-  for (const node of sampleNodes()) await create(cluster, "Node", node);
+  const nodes = options.scenario === "upgrade" ? [] : sampleNodes();
+  for (const node of nodes) await create(cluster, "Node", node);
   await create(cluster, "Secret", samplePullSecret(options.registryHost), SAMPLE_NAMESPACE);
   for (const pod of earlierPods(options.registryHost, options.scenario)) {
     await create(cluster, "Pod", pod, SAMPLE_NAMESPACE);

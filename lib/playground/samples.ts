@@ -26,8 +26,11 @@ export interface Expectation {
   readonly tolerates?: readonly string[] | undefined;
 }
 
-/** Which samples: how pods are placed, what is said of those that are where they cannot run, or architecture taints. */
-export type Scenario = "placement" | "exec-format-error" | "taints";
+/**
+ * Which samples: how pods are placed, what is said of those that are where they cannot run, or architecture taints. With
+ * `upgrade` there are none, nor nodes: whoever plays it brings its own.
+ */
+export type Scenario = "placement" | "exec-format-error" | "taints" | "upgrade";
 
 /** The one user of the registry's private repositories. */
 export const REGISTRY_USER = { name: "demo", password: "playground" } as const;
@@ -237,6 +240,7 @@ const OF_SCENARIO: Readonly<Record<Scenario, readonly Sample[]>> = {
   "placement": SAMPLES,
   "exec-format-error": MISPLACED,
   "taints": TAINTED,
+  "upgrade": [],
 };
 
 /** The sample pods, with images of the registry at a host. */

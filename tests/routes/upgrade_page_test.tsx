@@ -23,8 +23,12 @@ Deno.test("the page shows the steps with their times, what is waited for, and th
       startMs: NOW_MS,
     },
     {
-      ...{ ...step, type: "StartedNotificationSent", status: "True", message: "" },
-      ...{ startMs: NOW_MS - 600_000, completeMs: NOW_MS - 300_000 },
+      ...step,
+      type: "StartedNotificationSent",
+      status: "True",
+      message: "",
+      startMs: NOW_MS - 600_000,
+      completeMs: NOW_MS - 300_000,
     },
   ] as const;
   const history = [makeHistory({ phase: "Upgrading", conditions, startMs: NOW_MS - 600_000 })];

@@ -2,6 +2,62 @@ import assert from "node:assert/strict";
 import { parseConfig } from "../../lib/config/parse.ts";
 import { runDev } from "../../serve/dev.ts";
 
+/** A migration on the embedded cluster, in this process: what it printed and its exit code. */
+async function migrate(
+  flags: readonly string[],
+  { onOutput = () => {}, stop = new AbortController().signal }: {
+    readonly onOutput?: () => void;
+    readonly stop?: AbortSignal;
+  } = {},
+): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
+  const parsed = parseConfig(["dev", "--once", "--scenario=upgrade", ...flags], { env: {}, readFile: () => "" });
+  assert.ok(parsed.kind === "run");
+  const said = { out: "", err: "" };
+  const terminal = {
+    color: false,
+    out: (text: string): void => {
+      said.out += text;
+      onOutput();
+    },
+    err: (text: string): void => void (said.err += text),
+  };
+  const code = await runDev(parsed.config, { terminal, stop, runServe: () => assert.fail() });
+  return { code, ...said };
+}
+
+Deno.test("`archway dev --once --scenario upgrade` migrates the sample cluster step by step, and says which workloads run on one architecture", async () => {
+  const { code, out, err } = await migrate([]);
+  assert.deepEqual([code, err], [0, ""], out);
+  const steps = [
+    "StartedNotificationSent",
+    "BaselineRecorded",
+    "UpgradeCommenced",
+    "ControlPlaneUpgraded",
+    "WorkerNodesUpgraded",
+    "ArchitectureVerified",
+    "CompletedNotificationSent",
+  ];
+  const done = out.split("\n").flatMap((line) => /s {2}(\S+) +done$/.exec(line)?.[1] ?? []);
+  assert.deepEqual(done.filter((step) => steps.includes(step)), steps, out);
+  assert.match(out, /WorkerNodesUpgraded +waiting .*worker \(\d of 3 updated\)/);
+  assert.match(
+    out,
+    /for several architectures, for good\. 1 workload runs on amd64 only: Deployment demo\/legacy\.\n$/,
+  );
+});
+
+Deno.test("`archway dev --once --scenario upgrade -o json` gives how it ended alone", async () => {
+  const { code, out } = await migrate(["-o", "json"]);
+  const { phase, architecture, steps } = JSON.parse(out);
+  assert.deepEqual([code, phase, architecture], [0, "Upgraded", "Multi"]);
+  assert.ok(steps.length >= 15, out);
+});
+
+Deno.test("`archway dev --scenario upgrade` ends at once when it is stopped in the middle", async () => {
+  const stop = new AbortController();
+  await assert.rejects(migrate([], { stop: stop.signal, onOutput: () => stop.abort() }), /^Error: Stopped\.$/);
+});
+
 Deno.test("runDev() says that it was stopped when the signal comes before it listens, however serving ends", async () => {
   const parsed = parseConfig(["dev", "--once"], { env: {}, readFile: () => "" });
   assert.ok(parsed.kind === "run");

@@ -1,0 +1,33 @@
+// What lies outside of the sample cluster: an Alertmanager that keeps silences, no alerts, and a registry that has the payload.
+import type { Silence } from "../../upgrades/types/cluster.ts";
+import { Upgrades } from "../../upgrade_names.ts";
+import type { Outside } from "../../upgrading/outside/outside.ts";
+import { payloadOf, RELEASE } from "./objects.ts";
+
+/** Opens it. Nothing of it can fail. */
+export function openSampleOutside(): Omit<Outside, "policy" | typeof Symbol.dispose> {
+  const silences = new Map<string, Silence>();
+  const payload = { image: payloadOf("Multi"), version: RELEASE, isIndex: true, architectures: ["amd64", "arm64"] };
+  return {
+    readers: () => ({
+      silences: () => Promise.resolve([...silences.values()]),
+      health: () => Promise.resolve([]),
+      healthAfter: () => Promise.resolve([]),
+      dependencies: () => Promise.resolve([]),
+      graph: () => Promise.resolve([]),
+      payload: () => Promise.resolve(payload),
+      policy: () => Promise.resolve({ kind: "notConfigured" }),
+      alertsDuring: () => Promise.resolve([]),
+    }),
+    createSilence: ({ comment }) => {
+      const id = `silence-${silences.size + 1}`;
+      silences.set(id, { id, createdBy: Upgrades.eventSource, comment, state: "active" });
+      return Promise.resolve();
+    },
+    endSilence: (id) => {
+      silences.delete(id);
+      return Promise.resolve();
+    },
+    tell: () => Promise.resolve(),
+  };
+}

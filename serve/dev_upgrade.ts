@@ -1,0 +1,172 @@
+// `archway dev --scenario upgrade`: a cluster whose operators follow a script, the controller of upgrades on a clock that runs
+// fast, and a migration to several architectures from its plan to its end.
+import { Hono } from "hono";
+import { Registry } from "prom-client";
+import { stringify } from "yaml";
+import { openUpgrades, type UpgradesController } from "../controllers/upgrades/controller.ts";
+import { ExitCode, type Terminal } from "../lib/cli/output.ts";
+import { describeStatus } from "../lib/cli/upgrade_text.ts";
+import { type Clock, systemClock } from "../lib/clock.ts";
+import type { Config } from "../lib/config/parse.ts";
+import type { KubeApi } from "../lib/k8s/api.ts";
+import { type EventRecorder, openEventRecorder } from "../lib/k8s/event_recorder.ts";
+import { readKubeconfigAccess } from "../lib/k8s/kubeconfig_access.ts";
+import { openKubeApi } from "../lib/k8s/rest_api.ts";
+import { Resource } from "../lib/k8s/types.ts";
+import { silentLogger } from "../lib/log.ts";
+import { openFastClock } from "../lib/playground/openshift/fast_clock.ts";
+import { createCluster, createPlan, runOperators } from "../lib/playground/openshift/operators.ts";
+import { openSampleOutside } from "../lib/playground/openshift/outside.ts";
+import { ProgressLines } from "../lib/playground/openshift/progress_lines.ts";
+import type { Playground } from "../lib/playground/playground.ts";
+import { openUpgradeMetrics } from "../lib/upgrade_metrics.ts";
+import { Upgrades } from "../lib/upgrade_names.ts";
+import { parsePlan } from "../lib/upgrades/parse/plan.ts";
+import { progressOf } from "../lib/upgrades/progress.ts";
+import type { UpgradeConfig } from "../lib/upgrades/types/plan.ts";
+import { upgradePage } from "../routes/upgrade_page.tsx";
+import { gaugesOf } from "./upgrades.ts";
+import { openWorkloadAdvice } from "./upgrades_advice.ts";
+import { openUpgradeView } from "./upgrades_page.ts";
+
+/** So many seconds of the upgrade pass in one of the machine's. */
+const SPEED = 30;
+/** Between two things that an operator does (ms of the machine). */
+const PACE_MS = 400;
+/** Longest that it may take (ms of the machine). */
+const LIMIT_MS = 120_000;
+const USER_AGENT = "archway/dev";
+
+/** Which cluster, and with which flags. */
+export interface UpgradeScenario {
+  readonly playground: Playground;
+  readonly dev: Config;
+  /** Where the page of the upgrade is served, unless it ends at once. */
+  readonly pagePort: number;
+}
+
+/** Where it is shown, and what ends it early. */
+export interface UpgradeScenarioDeps {
+  readonly terminal: Terminal;
+  readonly stop: AbortSignal;
+}
+
+/** Runs the migration and shows its steps; with `--once` it ends then, else when stopped. 0: the cluster has arrived. */
+export async function runUpgradeScenario(scenario: UpgradeScenario, deps: UpgradeScenarioDeps): Promise<number> {
+  const { playground, dev, pagePort } = scenario;
+  await using stack = new AsyncDisposableStack();
+  const ending = new AbortController();
+  const signal = AbortSignal.any([deps.stop, ending.signal]);
+  const access = await readKubeconfigAccess(playground.files.kubeconfig, { clock: systemClock });
+  const api = stack.use(openKubeApi(access, { clock: systemClock, log: silentLogger, userAgent: USER_AGENT }));
+  const events = stack.use(
+    openEventRecorder({ api, clock: systemClock, log: silentLogger, component: Upgrades.eventSource, instance: "dev" }),
+  );
+  const clock = openFastClock(systemClock, SPEED);
+  const image = (repository: string): string => `${playground.registryHost}/${repository}`;
+  await createCluster({ api, clock }, { image, signal });
+  const pause = (ended: AbortSignal): Promise<void> => systemClock.sleep(PACE_MS, ended);
+  const controller = openSampleController(scenario, { api, clock, events });
+  const running = [
+    runOperators({ api, clock, pause }, signal).catch((error: unknown) => ending.abort(error)),
+    controller.run(signal),
+  ];
+  stack.defer(async () => {
+    ending.abort();
+    await Promise.all(running);
+  });
+  if (!dev.once) {
+    stack.use(servePage({ api, clock, port: pagePort }, signal));
+    deps.terminal.out(welcome(playground, pagePort));
+  }
+  await createPlan({ api, clock }, signal);
+  const hasArrived = await follow(scenario, { ...deps, signal });
+  if (!dev.once) await new Promise((resolve) => deps.stop.addEventListener("abort", resolve, { once: true }));
+  return hasArrived ? ExitCode.done : ExitCode.no;
+}
+
+interface Parts {
+  readonly api: KubeApi;
+  readonly clock: Clock;
+}
+
+function openSampleController(
+  { playground, dev }: UpgradeScenario,
+  { api, clock, events }: Parts & { readonly events: EventRecorder },
+): UpgradesController {
+  const { registryHost, files } = playground;
+  const config = {
+    ...dev,
+    registry: [...dev.registry, registryHost],
+    registryCa: [...dev.registryCa, files.authority],
+  };
+  const common = { log: silentLogger, userAgent: USER_AGENT, config };
+  return openUpgrades({
+    ...{ readApi: api, api, clock, events, log: silentLogger, namespace: Upgrades.namespace },
+    outside: openSampleOutside(),
+    gauges: gaugesOf(openUpgradeMetrics(new Registry())),
+    adviseOnWorkloads: openWorkloadAdvice({ ...common, clock: systemClock }, { leaderApi: api }),
+  });
+}
+
+/** Prints lines as the plan changes. Whether the migration arrived in time. Rejects when the signal aborts. */
+async function follow(
+  { playground: { cluster: { store } }, dev: { output } }: UpgradeScenario,
+  { terminal, signal }: UpgradeScenarioDeps & { readonly signal: AbortSignal },
+): Promise<boolean> {
+  const lines = new ProgressLines();
+  const startMs = systemClock.monotonicMs();
+  const ended = Promise.withResolvers<UpgradeConfig>();
+  const unsubscribe = store.subscribe(({ kind, type, object }) => {
+    if (type.plural !== Resource.upgradeConfigs.plural || kind === "DELETED") return;
+    const plan = parsePlan(object);
+    const fresh = lines.linesOf(progressOf(plan), systemClock.monotonicMs() - startMs);
+    if (output === "table") { for (const line of fresh) terminal.out(line); }
+    if (["Upgraded", "Failed"].includes(plan.status.history[0]?.phase ?? "")) ended.resolve(plan);
+  });
+  const limit = AbortSignal.timeout(LIMIT_MS);
+  const abort = (): void => ended.reject(signal.reason ?? limit.reason);
+  const either = AbortSignal.any([signal, limit]);
+  either.addEventListener("abort", abort, { once: true });
+  try {
+    return show(await ended.promise, { output, terminal });
+  } catch (error) {
+    if (signal.aborted || !limit.aborted) throw error;
+    terminal.err("archway: The upgrade did not end in time.\n");
+    return false;
+  } finally {
+    either.removeEventListener("abort", abort);
+    unsubscribe();
+  }
+}
+
+function show(
+  plan: UpgradeConfig,
+  { output, terminal }: { readonly output: Config["output"]; readonly terminal: Terminal },
+): boolean {
+  const capable = plan.status.conditions.find(({ type, status }) => type === "MultiArchCapable" && status === "True");
+  const described = describeStatus(plan);
+  if (output === "json") terminal.out(`${JSON.stringify(described, undefined, 2)}\n`);
+  else if (output === "yaml") terminal.out(stringify(described));
+  else terminal.out(`\n${capable?.message ?? "The cluster has not become one for several architectures."}\n`);
+  return capable !== undefined;
+}
+
+function servePage({ api, clock, port }: Parts & { readonly port: number }, signal: AbortSignal): AsyncDisposable {
+  const app = new Hono();
+  app.get("/", upgradePage(openUpgradeView({ readApi: api, clock, namespace: Upgrades.namespace }, signal)));
+  const server = Deno.serve({ hostname: "127.0.0.1", port, onListen: () => {} }, app.fetch);
+  return { [Symbol.asyncDispose]: () => server.shutdown() };
+}
+
+function welcome({ files: { kubeconfig } }: Playground, pagePort: number): string {
+  const archway = Deno.build.standalone ? "archway" : "deno run -A main.ts";
+  return [
+    `page         http://127.0.0.1:${pagePort}/`,
+    `kubeconfig   ${kubeconfig}`,
+    "",
+    `Try: ${archway} upgrade status --kubeconfig ${kubeconfig}`,
+    "",
+    "",
+  ].join("\n");
+}
