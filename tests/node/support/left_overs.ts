@@ -20,9 +20,10 @@ const HELD = [
 ];
 const NO_FINALIZERS = JSON.stringify({ metadata: { finalizers: null } });
 
-/** Removes Archway by force, if any of it is there; costs two requests if not. */
+/** Removes Archway by force, if any of it is there; costs a few requests if not. */
 export async function removeLeftOvers(cluster: ClusterAccess): Promise<void> {
   await cluster.kubectl(["uncordon", "--all"]);
+  await removeStreams(cluster);
   if (!await isAnythingLeft(cluster)) return;
   const webhooks = (await namesOf(cluster, WEBHOOKS)).filter((name) => /archway|multiarch|pod-placement/.test(name));
   if (webhooks.length > 0) await cluster.kubectl(["delete", ...webhooks, "--ignore-not-found"]);
@@ -33,6 +34,13 @@ export async function removeLeftOvers(cluster: ClusterAccess): Promise<void> {
     for (const object of HELD) await cluster.kubectl(["patch", ...object, "--type=merge", "-p", NO_FINALIZERS]);
     return !await isAnythingLeft(cluster);
   }, { deadlineMs: 120_000, intervalMs: 2_000 });
+}
+
+/** The nodes that kwok played for streams of pods, after the namespaces of these pods. */
+async function removeStreams(cluster: ClusterAccess): Promise<void> {
+  const streams = (await namesOf(cluster, ["namespaces"])).filter((name) => name.startsWith("namespace/stream-"));
+  if (streams.length > 0) await cluster.kubectl(["delete", ...streams, "--ignore-not-found", "--timeout=60s"]);
+  await cluster.kubectl(["delete", "nodes", "-l", "archway.dev/test=kwok", "--ignore-not-found"]);
 }
 
 async function isAnythingLeft(cluster: ClusterAccess): Promise<boolean> {

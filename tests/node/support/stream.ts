@@ -3,6 +3,7 @@ import { type Fate, judgePod } from "../../chaos/fate.ts";
 import { type NodeSpec, read } from "../../cluster/support/cluster_access.ts";
 import { failedWebhookCalls, startPodLoad } from "../../cluster/support/pod_load.ts";
 import { isScheduled, listNodeArchitectures, type PodOutcome, waitForPods } from "../../cluster/support/pods.ts";
+import { waitUntil } from "../../cluster/support/wait.ts";
 import type { OpenLab } from "./open_lab.ts";
 
 /** What a stream came to. */
@@ -37,6 +38,10 @@ export async function addFakeNodes(lab: OpenLab): Promise<void> {
 export async function streamDuring(lab: OpenLab, event: () => Promise<void>): Promise<StreamResult> {
   const namespace = await lab.createNamespace("stream");
   const images = [{ name: "arm-single", arch: "arm64" }, { name: "amd-single", arch: "amd64" }] as const;
+  await waitUntil("the namespace to have its ServiceAccount", async () => {
+    const { status } = await lab.request("GET", `/api/v1/namespaces/${namespace}/serviceaccounts/default`);
+    return status === 200;
+  }, { deadlineMs: 60_000 });
   const before = await failedWebhookCalls(lab);
   const load = startPodLoad(lab, namespace, {
     images: images.map(({ name }) => lab.image(name)),
