@@ -10,29 +10,16 @@ import {
   ARCH,
   ARM64,
   at,
-  cluster,
-  configs,
-  container,
-  fact,
   type FactChanges,
-  factsOf,
-  failedFact,
-  gatedPod,
   gatesOf,
   type Json,
   labelsOf,
+  make,
   mark,
-  nodeAffinity,
-  podOf,
-  ppc,
   preferredOf,
-  preferredTerm,
-  rawPod,
   released,
   requiredOf,
   S390X,
-  term,
-  weigh,
 } from "./make.ts";
 
 interface Settled {
@@ -41,7 +28,7 @@ interface Settled {
 }
 
 function settle(raw: Json, changes: FactChanges = {}): Settled {
-  return released(raw, factsOf(raw, changes));
+  return released(raw, make.facts(raw, changes));
 }
 
 /** Our labels without their prefix. */
@@ -49,15 +36,15 @@ function marks(raw: Json): Json {
   return Object.fromEntries(Object.entries(labelsOf(raw)).map(([key, value]) => [key.replace(mark(""), ""), value]));
 }
 
-const SCORING = configs(cluster({ platforms: [weigh(ARM64, 50)] }));
-const PREFER_ARM64 = preferredTerm(50, ARCH, ARM64);
-const BROKEN = { containers: [container("broken")] };
+const SCORING = make.configs(make.clusterConfig({ platforms: [make.platform(ARM64, 50)] }));
+const PREFER_ARM64 = make.preferredTerm(50, ARCH, ARM64);
+const BROKEN = { containers: [make.container("broken")] };
 const GIVEN_UP = { gateAgeMs: 60_000, failedAttempts: 6 };
-const PERMANENT = [failedFact("broken", { kind: "permanent", reason: "ManifestUnknown", registry: "quay.io" })];
+const PERMANENT = [make.failedImage("broken", { kind: "permanent", reason: "ManifestUnknown", registry: "quay.io" })];
 const NAS_LABEL = { labels: { [mark("preferred-node-affinity")]: "not-set" } };
 
 Deno.test("matrix: success with two architectures", () => {
-  const { after } = settle(gatedPod({}, NAS_LABEL), { configs: SCORING });
+  const { after } = settle(make.gatedPod({}, NAS_LABEL), { configs: SCORING });
   assert.deepEqual(gatesOf(after), []);
   assert.deepEqual(marks(after), {
     "scheduling-gate": "removed",
@@ -67,12 +54,12 @@ Deno.test("matrix: success with two architectures", () => {
     amd64: "",
     arm64: "",
   });
-  assert.deepEqual(requiredOf(after), [term([ARCH, AMD64, ARM64])]);
+  assert.deepEqual(requiredOf(after), [make.term([ARCH, AMD64, ARM64])]);
   assert.deepEqual(preferredOf(after), [PREFER_ARM64]);
 });
 
 Deno.test("matrix: success with one architecture", () => {
-  const { after } = settle(gatedPod({ containers: [container("single-arm64")] }));
+  const { after } = settle(make.gatedPod({ containers: [make.container("single-arm64")] }));
   assert.deepEqual(marks(after), {
     "scheduling-gate": "removed",
     "node-affinity": "set",
@@ -82,32 +69,45 @@ Deno.test("matrix: success with one architecture", () => {
 });
 
 Deno.test("DV-40 matrix: success with no architecture in common is labelled so", () => {
-  const { decision, after } = settle(gatedPod({ containers: [container("single-amd64"), container("single-arm64")] }));
+  const { decision, after } = settle(
+    make.gatedPod({ containers: [make.container("single-amd64"), make.container("single-arm64")] }),
+  );
   assert.equal(decision.kind, "nowhere");
   assert.deepEqual(marks(after), { "scheduling-gate": "removed", "node-affinity": "set", "no-supported-arch": "" });
   assert.deepEqual(gatesOf(after), []);
 });
 
 Deno.test("PR-15 matrix: a user's architecture preference silences the configs", () => {
-  const raw = gatedPod({ affinity: nodeAffinity(undefined, [preferredTerm(10, ARCH, ARM64)]) }, NAS_LABEL);
+  const raw = make.gatedPod(
+    { affinity: make.nodeAffinity(undefined, [make.preferredTerm(10, ARCH, ARM64)]) },
+    NAS_LABEL,
+  );
   const { after } = settle(raw, { configs: SCORING });
-  assert.deepEqual(preferredOf(after), [preferredTerm(10, ARCH, ARM64)]);
+  assert.deepEqual(preferredOf(after), [make.preferredTerm(10, ARCH, ARM64)]);
   assert.equal(marks(after)["preferred-node-affinity"], "not-set");
   assert.equal(marks(after)["node-affinity"], "set");
   assert.equal(annotationsOf(after)[mark("preferred-affinity-sources")], "arm64:50:ClusterPodPlacementConfig:skipped");
 });
 
 Deno.test("PR-20 matrix: a user's architecture preference silences namespace configs too, and is labelled so", () => {
-  const raw = gatedPod({ affinity: nodeAffinity(undefined, [preferredTerm(20, ARCH, AMD64)]) }, NAS_LABEL);
-  const own = [ppc("a", { platforms: [weigh(ARM64, 30)] }), ppc("b", { platforms: [weigh(AMD64, 60)] })];
-  const { after } = settle(raw, { configs: configs(cluster({ platforms: [weigh(ARM64, 50)] }), ...own) });
-  assert.deepEqual(preferredOf(after), [preferredTerm(20, ARCH, AMD64)]);
+  const raw = make.gatedPod(
+    { affinity: make.nodeAffinity(undefined, [make.preferredTerm(20, ARCH, AMD64)]) },
+    NAS_LABEL,
+  );
+  const own = [
+    make.namespaceConfig("a", { platforms: [make.platform(ARM64, 30)] }),
+    make.namespaceConfig("b", { platforms: [make.platform(AMD64, 60)] }),
+  ];
+  const { after } = settle(raw, {
+    configs: make.configs(make.clusterConfig({ platforms: [make.platform(ARM64, 50)] }), ...own),
+  });
+  assert.deepEqual(preferredOf(after), [make.preferredTerm(20, ARCH, AMD64)]);
   assert.equal(marks(after)["preferred-node-affinity"], "not-set");
 });
 
 Deno.test("DV-34 matrix: a required architecture of the user gets preferences only, without inspection", () => {
-  const raw = gatedPod({ nodeSelector: { [ARCH]: AMD64 } }, NAS_LABEL);
-  assert.equal(planInspection(podOf(raw), { configs: SCORING, settings: makeSettings() }).kind, "decided");
+  const raw = make.gatedPod({ nodeSelector: { [ARCH]: AMD64 } }, NAS_LABEL);
+  assert.equal(planInspection(make.view(raw), { configs: SCORING, settings: makeSettings() }).kind, "decided");
   const { after } = settle(raw, { configs: SCORING, images: [] });
   assert.deepEqual(marks(after), {
     "scheduling-gate": "removed",
@@ -119,7 +119,7 @@ Deno.test("DV-34 matrix: a required architecture of the user gets preferences on
 });
 
 Deno.test("DV-33 matrix: gated, then ignorable: released unchanged", () => {
-  const raw = gatedPod({ nodeSelector: { [ARCH]: AMD64 } });
+  const raw = make.gatedPod({ nodeSelector: { [ARCH]: AMD64 } });
   const { decision, after } = settle(raw);
   assert.deepEqual(decision, { kind: "ignore", reason: "AlreadyConstrained" });
   assert.deepEqual(marks(after), { "scheduling-gate": "removed", "node-affinity": "not-set" });
@@ -128,7 +128,7 @@ Deno.test("DV-33 matrix: gated, then ignorable: released unchanged", () => {
 });
 
 Deno.test("matrix: failing, attempt k: gate kept, preferences set, count k", () => {
-  const { decision, after } = settle(gatedPod(BROKEN, NAS_LABEL), { configs: SCORING });
+  const { decision, after } = settle(make.gatedPod(BROKEN, NAS_LABEL), { configs: SCORING });
   assert.equal(decision.kind, "retry");
   assert.deepEqual(gatesOf(after), [SCHEDULING_GATE]);
   assert.deepEqual(marks(after), {
@@ -142,7 +142,7 @@ Deno.test("matrix: failing, attempt k: gate kept, preferences set, count k", () 
 });
 
 Deno.test("PR-16 matrix: given up without fallback", () => {
-  const { decision, after } = settle(gatedPod(BROKEN, NAS_LABEL), { configs: SCORING, ...GIVEN_UP });
+  const { decision, after } = settle(make.gatedPod(BROKEN, NAS_LABEL), { configs: SCORING, ...GIVEN_UP });
   assert.equal(decision.kind, "release");
   assert.deepEqual(gatesOf(after), []);
   assert.deepEqual(marks(after), {
@@ -156,7 +156,10 @@ Deno.test("PR-16 matrix: given up without fallback", () => {
 });
 
 Deno.test("PR-04 matrix: given up with a fallback", () => {
-  const { decision, after } = settle(gatedPod(BROKEN), { configs: configs(cluster({ fallback: AMD64 })), ...GIVEN_UP });
+  const { decision, after } = settle(make.gatedPod(BROKEN), {
+    configs: make.configs(make.clusterConfig({ fallback: AMD64 })),
+    ...GIVEN_UP,
+  });
   assert.equal(decision.kind, "fallback");
   assert.deepEqual(marks(after), {
     "scheduling-gate": "removed",
@@ -165,16 +168,16 @@ Deno.test("PR-04 matrix: given up with a fallback", () => {
     "image-inspect-error": "",
     "image-inspect-error-count": "5",
   });
-  assert.deepEqual(requiredOf(after), [term([ARCH, AMD64])]);
+  assert.deepEqual(requiredOf(after), [make.term([ARCH, AMD64])]);
 });
 
 Deno.test("DV-45 matrix: success after failures keeps count and annotation, drops the error label, repeats no preference", () => {
-  const failed = settle(gatedPod(BROKEN), { configs: SCORING }).after;
+  const failed = settle(make.gatedPod(BROKEN), { configs: SCORING }).after;
   const audit = annotationsOf(failed)[mark("preferred-affinity-sources")];
   const { after } = settle(failed, {
     configs: SCORING,
     failedAttempts: 1,
-    images: [{ ...fact("multi"), image: "broken" }],
+    images: [{ ...make.image("multi"), image: "broken" }],
   });
   assert.equal(marks(after)["image-inspect-error-count"], "1");
   assert.ok(!("image-inspect-error" in marks(after)));
@@ -185,19 +188,19 @@ Deno.test("DV-45 matrix: success after failures keeps count and annotation, drop
 });
 
 Deno.test("DV-30 decide() leaves a pod without our gate alone", () => {
-  const { decision, after } = settle(rawPod());
+  const { decision, after } = settle(make.pod());
   assert.deepEqual(decision, { kind: "ignore", reason: "NotGated" });
-  assert.deepEqual(after, rawPod());
+  assert.deepEqual(after, make.pod());
 });
 
 Deno.test("DV-31 decide() processes a gated pod whatever the namespace selector says", () => {
-  const { decision } = settle(gatedPod({}, { namespace: "excluded" }));
+  const { decision } = settle(make.gatedPod({}, { namespace: "excluded" }));
   assert.equal(decision.kind, "place");
 });
 
 for (const [namespace, reason] of [["kube-system", "KubeNamespace"], ["archway", "OperatorNamespace"]] as const) {
   Deno.test(`DV-32 decide() only ungates a pod in ${namespace}`, () => {
-    const { decision, after } = settle(gatedPod({}, { namespace }));
+    const { decision, after } = settle(make.gatedPod({}, { namespace }));
     assert.deepEqual(decision, { kind: "ignore", reason });
     assert.equal(marks(after)["scheduling-gate"], "removed");
     assert.deepEqual(gatesOf(after), []);
@@ -205,38 +208,38 @@ for (const [namespace, reason] of [["kube-system", "KubeNamespace"], ["archway",
 }
 
 Deno.test("DV-35 decide() keeps foreign gates", () => {
-  const raw = gatedPod({ schedulingGates: [{ name: "a" }, { name: SCHEDULING_GATE }, { name: "b" }] });
+  const raw = make.gatedPod({ schedulingGates: [{ name: "a" }, { name: SCHEDULING_GATE }, { name: "b" }] });
   const { after } = settle(raw);
   assert.deepEqual(gatesOf(after), ["a", "b"]);
-  assert.deepEqual(requiredOf(after), [term([ARCH, AMD64, ARM64])]);
+  assert.deepEqual(requiredOf(after), [make.term([ARCH, AMD64, ARM64])]);
 });
 
 Deno.test("DV-39 decide() requires unknown architectures but labels only known ones", () => {
-  const { after } = settle(gatedPod({ containers: [container("exotic")] }));
-  assert.deepEqual(requiredOf(after), [term([ARCH, AMD64, "riscv64"])]);
+  const { after } = settle(make.gatedPod({ containers: [make.container("exotic")] }));
+  assert.deepEqual(requiredOf(after), [make.term([ARCH, AMD64, "riscv64"])]);
   assert.deepEqual(marks(after), { "scheduling-gate": "removed", "node-affinity": "set", "multi-arch": "", amd64: "" });
 });
 
 Deno.test("DV-46 (different: a seed is stripped at admission, the deadline counts) decide() retries a pod with count 4", () => {
-  const { decision, after } = settle(gatedPod(BROKEN, { labels: { [mark("image-inspect-error-count")]: "4" } }));
+  const { decision, after } = settle(make.gatedPod(BROKEN, { labels: { [mark("image-inspect-error-count")]: "4" } }));
   assert.equal(decision.kind, "retry");
   assert.equal(marks(after)["image-inspect-error-count"], "4");
 });
 
 Deno.test("DV-47 decide() restarts the count where the label is no number", () => {
-  const { after } = settle(gatedPod(BROKEN, { labels: { [mark("image-inspect-error-count")]: "abc" } }));
+  const { after } = settle(make.gatedPod(BROKEN, { labels: { [mark("image-inspect-error-count")]: "abc" } }));
   assert.equal(marks(after)["image-inspect-error-count"], "1");
 });
 
 Deno.test("DV-48 decide() keeps the pod gated with count 4 after many failures inside the deadline", () => {
-  const { after } = settle(gatedPod(BROKEN), { failedAttempts: 3, gateAgeMs: 5_000 });
+  const { after } = settle(make.gatedPod(BROKEN), { failedAttempts: 3, gateAgeMs: 5_000 });
   assert.equal(marks(after)["image-inspect-error-count"], "4");
   assert.equal(marks(after)["scheduling-gate"], "gated");
   assert.deepEqual(gatesOf(after), [SCHEDULING_GATE]);
 });
 
 Deno.test("DV-49 decide() goes on counting from the label after a restart", () => {
-  const { after } = settle(gatedPod(BROKEN, { labels: { [mark("image-inspect-error-count")]: "2" } }), {
+  const { after } = settle(make.gatedPod(BROKEN, { labels: { [mark("image-inspect-error-count")]: "2" } }), {
     failedAttempts: 0,
   });
   assert.equal(marks(after)["image-inspect-error-count"], "3");
@@ -244,36 +247,41 @@ Deno.test("DV-49 decide() goes on counting from the label after a restart", () =
 
 Deno.test("DV-50 decide() cuts the error annotation to 256 code points", () => {
   const message = "🐳".repeat(400);
-  const images = [failedFact("broken", { kind: "transient", reason: "ServerError", message })];
-  const annotation = String(annotationsOf(settle(gatedPod(BROKEN), { images }).after)[mark("image-inspect-error")]);
+  const images = [make.failedImage("broken", { kind: "transient", reason: "ServerError", message })];
+  const annotation = String(
+    annotationsOf(settle(make.gatedPod(BROKEN), { images }).after)[mark("image-inspect-error")],
+  );
   assert.equal([...annotation].length, 256);
 });
 
 Deno.test("DV-51 decide() has no fallback when no cluster config is loaded", () => {
-  assert.equal(settle(gatedPod(BROKEN), GIVEN_UP).decision.kind, "release");
+  assert.equal(settle(make.gatedPod(BROKEN), GIVEN_UP).decision.kind, "release");
 });
 
 Deno.test("DV-52 decide() adds the fallback only to terms without an architecture", () => {
-  const raw = gatedPod({ ...BROKEN, affinity: nodeAffinity([term([ARCH, ARM64]), term(["foo", "bar"])]) });
-  const { after } = settle(raw, { configs: configs(cluster({ fallback: AMD64 })), ...GIVEN_UP });
-  assert.deepEqual(requiredOf(after), [term([ARCH, ARM64]), term(["foo", "bar"], [ARCH, AMD64])]);
+  const raw = make.gatedPod({
+    ...BROKEN,
+    affinity: make.nodeAffinity([make.term([ARCH, ARM64]), make.term(["foo", "bar"])]),
+  });
+  const { after } = settle(raw, { configs: make.configs(make.clusterConfig({ fallback: AMD64 })), ...GIVEN_UP });
+  assert.deepEqual(requiredOf(after), [make.term([ARCH, ARM64]), make.term(["foo", "bar"], [ARCH, AMD64])]);
 });
 
 Deno.test("DV-65 decide() places without preferences and fallback when the cluster config went away", () => {
-  const { after } = settle(gatedPod({}, NAS_LABEL));
+  const { after } = settle(make.gatedPod({}, NAS_LABEL));
   assert.equal(preferredOf(after), undefined);
   assert.ok(!("preferred-node-affinity" in marks(after)));
-  assert.equal(settle(gatedPod(BROKEN), GIVEN_UP).decision.kind, "release");
+  assert.equal(settle(make.gatedPod(BROKEN), GIVEN_UP).decision.kind, "release");
 });
 
 Deno.test("decide() falls back to the namespace config's architecture before the cluster's", () => {
-  const all = configs(cluster({ fallback: AMD64 }), ppc("own", { fallback: S390X }));
-  const { decision } = settle(gatedPod(BROKEN), { configs: all, ...GIVEN_UP });
+  const all = make.configs(make.clusterConfig({ fallback: AMD64 }), make.namespaceConfig("own", { fallback: S390X }));
+  const { decision } = settle(make.gatedPod(BROKEN), { configs: all, ...GIVEN_UP });
   assert.equal(decision.kind === "fallback" && decision.architecture, S390X);
 });
 
 Deno.test("PR-03 decide() confirms a permanent failure once after a second, then gives up", () => {
-  const first = settle(gatedPod(BROKEN), { images: PERMANENT });
+  const first = settle(make.gatedPod(BROKEN), { images: PERMANENT });
   assert.equal(first.decision.kind === "retry" && first.decision.afterMs, 1_000);
   const second = settle(first.after, { images: PERMANENT, failedAttempts: 1, gateAgeMs: 1_200 });
   assert.equal(second.decision.kind, "release");
@@ -281,35 +289,35 @@ Deno.test("PR-03 decide() confirms a permanent failure once after a second, then
 });
 
 Deno.test("decide() leaves a pod that is being deleted alone", () => {
-  const raw = gatedPod({}, { deletionTimestamp: "2026-01-01T00:00:00Z" });
+  const raw = make.gatedPod({}, { deletionTimestamp: "2026-01-01T00:00:00Z" });
   const { decision, after } = settle(raw);
   assert.deepEqual(decision, { kind: "ignore", reason: "Deleting" });
   assert.deepEqual(gatesOf(after), [SCHEDULING_GATE]);
 });
 
 Deno.test("decide() only ungates in audit mode", () => {
-  const { decision, after } = settle(gatedPod(), { settings: makeSettings({ audit: true }) });
+  const { decision, after } = settle(make.gatedPod(), { settings: makeSettings({ audit: true }) });
   assert.deepEqual(decision, { kind: "ignore", reason: "AuditMode" });
   assert.equal(at(after, "spec", "affinity"), undefined);
   assert.deepEqual(gatesOf(after), []);
 });
 
 Deno.test("decide() keeps to the architectures that the cluster offers, and says when it offers none", () => {
-  const offered = settle(gatedPod(), { liveArchitectures: [AMD64, S390X] });
-  assert.deepEqual(requiredOf(offered.after), [term([ARCH, AMD64])]);
-  const none = settle(gatedPod(), { liveArchitectures: [S390X] });
-  assert.deepEqual(requiredOf(none.after), [term([ARCH, AMD64, ARM64])]);
+  const offered = settle(make.gatedPod(), { liveArchitectures: [AMD64, S390X] });
+  assert.deepEqual(requiredOf(offered.after), [make.term([ARCH, AMD64])]);
+  const none = settle(make.gatedPod(), { liveArchitectures: [S390X] });
+  assert.deepEqual(requiredOf(none.after), [make.term([ARCH, AMD64, ARM64])]);
   assert.equal(none.decision.kind === "place" && none.decision.noMatchingNodes, true);
 });
 
 Deno.test("decide() narrows its own earlier requirement when a container came late", () => {
   const record = '{"v":1,"d":"place","a":["amd64","arm64"],"i":[["multi","",["amd64","arm64"],"cache"]]}';
-  const raw = gatedPod({
-    containers: [container("multi"), container("single-arm64")],
-    affinity: nodeAffinity([term([ARCH, AMD64, ARM64])]),
+  const raw = make.gatedPod({
+    containers: [make.container("multi"), make.container("single-arm64")],
+    affinity: make.nodeAffinity([make.term([ARCH, AMD64, ARM64])]),
   }, { annotations: { "archway.dev/decision": record } });
-  assert.equal(planInspection(podOf(raw), { configs: configs(), settings: makeSettings() }).kind, "inspect");
+  assert.equal(planInspection(make.view(raw), { configs: make.configs(), settings: makeSettings() }).kind, "inspect");
   const { after } = settle(raw);
-  assert.deepEqual(requiredOf(after), [term([ARCH, AMD64, ARM64], [ARCH, ARM64])]);
+  assert.deepEqual(requiredOf(after), [make.term([ARCH, AMD64, ARM64], [ARCH, ARM64])]);
   assert.deepEqual(gatesOf(after), []);
 });

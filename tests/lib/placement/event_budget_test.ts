@@ -14,35 +14,19 @@ import { gateAddedReport, type PodOutcome, reportsOf } from "../../../lib/placem
 import type { PodView } from "../../../lib/placement/types.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { MemoryCluster } from "../../support/memory_kube_api.ts";
-import {
-  AMD64,
-  applied,
-  ARCH,
-  ARM64,
-  cluster,
-  configs,
-  container,
-  fact,
-  factsOf,
-  failedFact,
-  gatedPod,
-  nodeAffinity,
-  podOf,
-  preferredTerm,
-  weigh,
-} from "./make.ts";
+import { AMD64, applied, ARCH, ARM64, cluster, make } from "./make.ts";
 
 const PODS = [
-  gatedPod(),
-  gatedPod({ containers: [container("single-amd64"), container("single-arm64")] }),
-  gatedPod({ nodeSelector: { [ARCH]: AMD64 } }),
-  gatedPod({ affinity: nodeAffinity(undefined, [preferredTerm(1, ARCH, AMD64)]) }),
+  make.gatedPod(),
+  make.gatedPod({ containers: [make.container("single-amd64"), make.container("single-arm64")] }),
+  make.gatedPod({ nodeSelector: { [ARCH]: AMD64 } }),
+  make.gatedPod({ affinity: make.nodeAffinity(undefined, [make.preferredTerm(1, ARCH, AMD64)]) }),
 ];
 const CONFIGS = [
-  configs(),
-  configs(cluster({ fallback: AMD64 })),
-  configs(cluster({ fallback: AMD64, platforms: [weigh(ARM64, 50)] })),
-  configs(cluster({ platforms: [weigh(ARM64, 50)] })),
+  make.configs(),
+  make.configs(cluster({ fallback: AMD64 })),
+  make.configs(cluster({ fallback: AMD64, platforms: [make.platform(ARM64, 50)] })),
+  make.configs(cluster({ platforms: [make.platform(ARM64, 50)] })),
 ];
 
 /** One look of a leader at the pod. */
@@ -106,8 +90,8 @@ function imagesOf(
 ): readonly InspectedImage[] {
   return containers.map(({ image }) =>
     answer === "platforms"
-      ? fact(image, { depth: "config" })
-      : failedFact(image, { kind: answer, reason: "ServerError", message: words })
+      ? make.image(image, { depth: "config" })
+      : make.failedImage(image, { kind: answer, reason: "ServerError", message: words })
   );
 }
 
@@ -139,17 +123,17 @@ Deno.test("invariant 2: a pod has at most three events, and never loses the Warn
       let raw = start;
       let failedAttempts = 0;
       let outcome: PodOutcome | undefined;
-      await scene.tell(podOf(raw), [gateAddedReport()], 0);
+      await scene.tell(make.view(raw), [gateAddedReport()], 0);
       const final: Look = { answer: last, words: "", write: "taken", restarts: false, faults: 3 };
       for (const one of [...looks, final]) {
         if (one.restarts) {
           await scene.restart();
           failedAttempts = 0;
-          await scene.tell(podOf(raw), [gateAddedReport()], one.faults);
+          await scene.tell(make.view(raw), [gateAddedReport()], one.faults);
         }
         const gateAgeMs = one === final ? 60_000 : 10;
-        const images = imagesOf(podOf(raw), one);
-        const facts = factsOf(raw, { configs: chosen, images, failedAttempts, gateAgeMs });
+        const images = imagesOf(make.view(raw), one);
+        const facts = make.facts(raw, { configs: chosen, images, failedAttempts, gateAgeMs });
         const decision = decide(facts);
         if (one.write === "stale") continue;
         outcome = outcomeOf(decision, one.write);

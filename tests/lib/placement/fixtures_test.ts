@@ -14,18 +14,7 @@ import { judgeAdmission } from "../../../lib/placement/gate.ts";
 import { imagesToInspect } from "../../../lib/placement/images.ts";
 import { releasePatch } from "../../../lib/placement/patch/release_patch.ts";
 import { makeSettings } from "../../../lib/placement/config/settings.ts";
-import {
-  admissionFacts,
-  applied,
-  factsOf,
-  failedFact,
-  gatedPod,
-  gatesOf,
-  type Json,
-  NO_CONFIGS,
-  platformsFact,
-  podOf,
-} from "./make.ts";
+import { applied, gatesOf, type Json, make, NO_CONFIGS } from "./make.ts";
 
 interface Fixture {
   readonly about: string;
@@ -42,18 +31,18 @@ interface Fixture {
 const FIXTURES: readonly Fixture[] = [batch, daemon, deployment, missing, pinned, sidecar];
 
 function inspected({ pod, known }: Fixture): readonly InspectedImage[] {
-  return imagesToInspect(podOf(pod), makeSettings()).map(({ image }) => {
+  return imagesToInspect(make.view(pod), makeSettings()).map(({ image }) => {
     const architectures = known[image];
     return architectures === undefined
-      ? failedFact(image, { kind: "permanent", reason: "ManifestUnknown" })
-      : platformsFact(image, architectures.map((architecture) => ({ os: "linux", architecture })));
+      ? make.failedImage(image, { kind: "permanent", reason: "ManifestUnknown" })
+      : make.imageOf(image, architectures.map((architecture) => ({ os: "linux", architecture })));
   });
 }
 
 function verdictOf(fixture: Fixture, known: readonly InspectedImage[] | undefined): string {
-  const pod = podOf(fixture.pod);
+  const pod = make.view(fixture.pod);
   const verdict = judgeAdmission(
-    admissionFacts(pod, { configs: NO_CONFIGS, settings: makeSettings(), known, mayGate: true }),
+    make.admission(pod, { configs: NO_CONFIGS, settings: makeSettings(), known, mayGate: true }),
   );
   const after = applied(fixture.pod, admissionPatch(pod, verdict));
   assert.equal(gatesOf(after).includes(SCHEDULING_GATE), verdict.kind === "gate");
@@ -65,9 +54,9 @@ for (const fixture of FIXTURES) {
     const images = inspected(fixture);
     assert.equal(verdictOf(fixture, undefined), fixture.fate.cold, "cold");
     assert.equal(verdictOf(fixture, images), fixture.fate.warm, "warm");
-    const gated = gatedPod(fixture.pod.spec as Json, fixture.pod.metadata as Json);
+    const gated = make.gatedPod(fixture.pod.spec as Json, fixture.pod.metadata as Json);
     const spec = { ...(gated.spec as Json), schedulingGates: [{ name: SCHEDULING_GATE }] };
-    const facts = factsOf({ ...gated, spec }, { images, failedAttempts: 1 });
+    const facts = make.facts({ ...gated, spec }, { images, failedAttempts: 1 });
     const decision = decide(facts);
     assert.equal(decision.kind, fixture.fate.decision);
     const architectures = decision.kind === "place" && decision.required.kind === "in"

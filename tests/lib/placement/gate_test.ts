@@ -8,39 +8,26 @@ import { parsePod } from "../../../lib/placement/pod_view.ts";
 import { makeSettings } from "../../../lib/placement/config/settings.ts";
 import {
   type AdmissionChanges,
-  admissionFacts,
   admitted,
   AMD64,
   annotationsOf,
   ARCH,
   ARM64,
   at,
-  cluster,
-  configs,
-  container,
-  fact,
-  failedFact,
   gatesOf,
   type Json,
   labelsOf,
+  make,
   mark,
   NO_CONFIGS,
-  nodeAffinity,
-  platformsFact,
-  podOf,
-  ppc,
   PPC64LE,
   preferredOf,
-  preferredTerm,
-  rawPod,
   requiredOf,
   S390X,
-  term,
-  weigh,
 } from "./make.ts";
 
-const SCORING = configs(cluster({ platforms: [weigh(ARM64, 50)] }));
-const MULTI = [fact("multi")];
+const SCORING = make.configs(make.clusterConfig({ platforms: [make.platform(ARM64, 50)] }));
+const MULTI = [make.image("multi")];
 const GATED = { [mark("scheduling-gate")]: "gated", [mark("node-affinity")]: "not-set" };
 
 interface Admitted {
@@ -50,11 +37,11 @@ interface Admitted {
 }
 
 function admit(raw: Json, changes: AdmissionChanges = {}): Admitted {
-  return admitted(raw, admissionFacts(podOf(raw), changes));
+  return admitted(raw, make.admission(make.view(raw), changes));
 }
 
 Deno.test("DV-01 judgeAdmission() gates a plain pod by two labels and the gate, without annotations", () => {
-  const { after, patch } = admit(rawPod());
+  const { after, patch } = admit(make.pod());
   assert.deepEqual(labelsOf(after), GATED);
   assert.deepEqual(gatesOf(after), [SCHEDULING_GATE]);
   assert.deepEqual(annotationsOf(after), {});
@@ -62,38 +49,47 @@ Deno.test("DV-01 judgeAdmission() gates a plain pod by two labels and the gate, 
 });
 
 Deno.test("DV-02 judgeAdmission() adds the preferred label when the cluster config scores", () => {
-  const { after } = admit(rawPod(), { configs: SCORING });
+  const { after } = admit(make.pod(), { configs: SCORING });
   assert.deepEqual(labelsOf(after), { ...GATED, [mark("preferred-node-affinity")]: "not-set" });
 });
 
 Deno.test("DV-03 judgeAdmission() adds the preferred label when a matching namespace config scores", () => {
-  const all = configs(cluster({ enabled: false }), ppc("a", { platforms: [weigh(ARM64, 1)] }));
-  assert.equal(labelsOf(admit(rawPod(), { configs: all }).after)[mark("preferred-node-affinity")], "not-set");
+  const all = make.configs(
+    make.clusterConfig({ enabled: false }),
+    make.namespaceConfig("a", { platforms: [make.platform(ARM64, 1)] }),
+  );
+  assert.equal(labelsOf(admit(make.pod(), { configs: all }).after)[mark("preferred-node-affinity")], "not-set");
 });
 
 Deno.test("DV-04 judgeAdmission() adds no preferred label when the scoring namespace config does not match", () => {
   const selector = { matchLabels: { app: "other" } };
-  const all = configs(cluster({ enabled: false }), ppc("a", { platforms: [weigh(ARM64, 1)], selector }));
-  assert.deepEqual(labelsOf(admit(rawPod(), { configs: all }).after), GATED);
+  const all = make.configs(
+    make.clusterConfig({ enabled: false }),
+    make.namespaceConfig("a", { platforms: [make.platform(ARM64, 1)], selector }),
+  );
+  assert.deepEqual(labelsOf(admit(make.pod(), { configs: all }).after), GATED);
 });
 
 Deno.test("DV-05 judgeAdmission() overwrites a gate label from a copied manifest", () => {
-  const { after } = admit(rawPod({}, { labels: { [mark("scheduling-gate")]: "removed", app: "x" } }));
+  const { after } = admit(make.pod({}, { labels: { [mark("scheduling-gate")]: "removed", app: "x" } }));
   assert.deepEqual(labelsOf(after), { ...GATED, app: "x" });
 });
 
 Deno.test("DV-06 judgeAdmission() does not duplicate a gate that the pod brings", () => {
-  const { after } = admit(rawPod({ schedulingGates: [{ name: SCHEDULING_GATE }] }));
+  const { after } = admit(make.pod({ schedulingGates: [{ name: SCHEDULING_GATE }] }));
   assert.deepEqual(gatesOf(after), [SCHEDULING_GATE]);
   assert.deepEqual(labelsOf(after), GATED);
 });
 
 Deno.test("DV-07 judgeAdmission() appends the gate after foreign ones", () => {
-  assert.deepEqual(gatesOf(admit(rawPod({ schedulingGates: [{ name: "kueue" }] })).after), ["kueue", SCHEDULING_GATE]);
+  assert.deepEqual(gatesOf(admit(make.pod({ schedulingGates: [{ name: "kueue" }] })).after), [
+    "kueue",
+    SCHEDULING_GATE,
+  ]);
 });
 
 Deno.test("DV-08 judgeAdmission() gates when the namespace configs could not be listed", () => {
-  assert.equal(admit(rawPod(), { configs: NO_CONFIGS }).verdict.kind, "gate");
+  assert.equal(admit(make.pod(), { configs: NO_CONFIGS }).verdict.kind, "gate");
 });
 
 Deno.test("DV-09 parsePod() says that something is no pod instead of failing", () => {
@@ -103,36 +99,36 @@ Deno.test("DV-09 parsePod() says that something is no pod instead of failing", (
 });
 
 Deno.test("DV-10 judgeAdmission() ignores a pod with an architecture of its own when no cluster config is loaded", () => {
-  const { verdict, after } = admit(rawPod({ nodeSelector: { [ARCH]: AMD64 } }));
+  const { verdict, after } = admit(make.pod({ nodeSelector: { [ARCH]: AMD64 } }));
   assert.equal(verdict.kind === "ignore" && verdict.reason, "AlreadyConstrained");
   assert.deepEqual(labelsOf(after), { [mark("scheduling-gate")]: "not-set", [mark("node-affinity")]: "not-set" });
   assert.deepEqual(gatesOf(after), []);
 });
 
 Deno.test("DV-11 judgeAdmission() gates a plain pod when no cluster config is loaded", () => {
-  const { verdict, after } = admit(rawPod());
+  const { verdict, after } = admit(make.pod());
   assert.equal(verdict.kind, "gate");
   assert.ok(!(mark("preferred-node-affinity") in labelsOf(after)));
 });
 
 Deno.test("DV-13 judgeAdmission() gates a pod that has only a generateName", () => {
-  assert.equal(admit(rawPod({}, { name: undefined, generateName: "web-" })).verdict.kind, "gate");
+  assert.equal(admit(make.pod({}, { name: undefined, generateName: "web-" })).verdict.kind, "gate");
 });
 
 for (
   const [id, spec] of [
-    ["DV-17", { affinity: nodeAffinity([term([ARCH, AMD64]), term(["foo", "bar"])]) }],
-    ["DV-18", { affinity: nodeAffinity([{ matchFields: [{ key: ARCH, operator: "In", values: [AMD64] }] }]) }],
+    ["DV-17", { affinity: make.nodeAffinity([make.term([ARCH, AMD64]), make.term(["foo", "bar"])]) }],
+    ["DV-18", { affinity: make.nodeAffinity([{ matchFields: [{ key: ARCH, operator: "In", values: [AMD64] }] }]) }],
     ["DV-24", { hostNetwork: true, os: { name: "windows" } }],
   ] as const
 ) {
   Deno.test(`${id} judgeAdmission() gates ${JSON.stringify(spec).slice(0, 60)}`, () => {
-    assert.equal(admit(rawPod(spec)).verdict.kind, "gate");
+    assert.equal(admit(make.pod(spec)).verdict.kind, "gate");
   });
 }
 
 Deno.test("DV-25 admissionPatch() is empty when nothing changes", () => {
-  const once = admit(rawPod({ nodeSelector: { [ARCH]: AMD64 } })).after;
+  const once = admit(make.pod({ nodeSelector: { [ARCH]: AMD64 } })).after;
   assert.deepEqual(admit(once).patch, []);
 });
 
@@ -144,16 +140,16 @@ Deno.test("judgeAdmission() strips the marks that a new pod brings", () => {
     "archway.dev/decision": '{"v":1,"d":"place","a":["amd64"],"i":[]}',
     note: "mine",
   };
-  const { after } = admit(rawPod({}, { labels, annotations }));
+  const { after } = admit(make.pod({}, { labels, annotations }));
   assert.deepEqual(labelsOf(after), { ...GATED, mine: "x" });
   assert.deepEqual(annotationsOf(after), { note: "mine" });
 });
 
 Deno.test("judgeAdmission() places a pod whose images are all known, labelled as after a release", () => {
-  const { verdict, after } = admit(rawPod(), { configs: SCORING, known: MULTI });
+  const { verdict, after } = admit(make.pod(), { configs: SCORING, known: MULTI });
   assert.equal(verdict.kind, "place");
-  assert.deepEqual(requiredOf(after), [term([ARCH, AMD64, ARM64])]);
-  assert.deepEqual(preferredOf(after), [preferredTerm(50, ARCH, ARM64)]);
+  assert.deepEqual(requiredOf(after), [make.term([ARCH, AMD64, ARM64])]);
+  assert.deepEqual(preferredOf(after), [make.preferredTerm(50, ARCH, ARM64)]);
   assert.deepEqual(gatesOf(after), []);
   assert.deepEqual(labelsOf(after), {
     [mark("scheduling-gate")]: "removed",
@@ -166,12 +162,12 @@ Deno.test("judgeAdmission() places a pod whose images are all known, labelled as
 });
 
 Deno.test("judgeAdmission() gates a pod that no node can run, so that its event finds it; or places it nowhere", () => {
-  const raw = rawPod({ containers: [container("single-amd64"), container("single-arm64")] });
+  const raw = make.pod({ containers: [make.container("single-amd64"), make.container("single-arm64")] });
   // Both exclude what the other has, so their configs must have been read before the answer counts.
-  const deep = ["single-amd64", "single-arm64"].map((image) => fact(image, { depth: "config" }));
-  assert.equal(admit(raw, { known: [fact("single-amd64"), fact("single-arm64")] }).verdict.kind, "gate");
+  const deep = ["single-amd64", "single-arm64"].map((image) => make.image(image, { depth: "config" }));
+  assert.equal(admit(raw, { known: [make.image("single-amd64"), make.image("single-arm64")] }).verdict.kind, "gate");
   assert.equal(admit(raw, { known: deep }).verdict.kind, "gate");
-  assert.equal(admit(rawPod(), { known: MULTI, liveArchitectures: ["s390x"] }).verdict.kind, "gate");
+  assert.equal(admit(make.pod(), { known: MULTI, liveArchitectures: ["s390x"] }).verdict.kind, "gate");
   const { verdict, after } = admit(raw, { known: deep, mayGate: false });
   assert.equal(verdict.kind === "place" && verdict.decision.kind, "nowhere");
   assert.equal(labelsOf(after)[mark("no-supported-arch")], "");
@@ -179,36 +175,36 @@ Deno.test("judgeAdmission() gates a pod that no node can run, so that its event 
 
 Deno.test("judgeAdmission() gates when warm admission is off, or a known image failed", () => {
   const settings = makeSettings({ warmAdmission: false });
-  assert.equal(admit(rawPod(), { known: MULTI, settings }).verdict.kind, "gate");
-  const failed = [failedFact("multi", { kind: "transient", reason: "Timeout" })];
-  assert.equal(admit(rawPod(), { known: failed }).verdict.kind, "gate");
+  assert.equal(admit(make.pod(), { known: MULTI, settings }).verdict.kind, "gate");
+  const failed = [make.failedImage("multi", { kind: "transient", reason: "Timeout" })];
+  assert.equal(admit(make.pod(), { known: failed }).verdict.kind, "gate");
 });
 
 Deno.test("judgeAdmission() adds preferences at once where only they are missing", () => {
-  const { verdict, after } = admit(rawPod({ nodeSelector: { [ARCH]: AMD64 } }), { configs: SCORING, mayGate: false });
+  const { verdict, after } = admit(make.pod({ nodeSelector: { [ARCH]: AMD64 } }), { configs: SCORING, mayGate: false });
   assert.equal(verdict.kind, "place");
-  assert.deepEqual(preferredOf(after), [preferredTerm(50, ARCH, ARM64)]);
+  assert.deepEqual(preferredOf(after), [make.preferredTerm(50, ARCH, ARM64)]);
   assert.equal(labelsOf(after)[mark("node-affinity")], "not-set");
   assert.equal(labelsOf(after)[mark("preferred-node-affinity")], "set");
   assert.equal(requiredOf(after), undefined);
 });
 
 Deno.test("judgeAdmission() stops gating when nobody would release the pod, and still places warm ones", () => {
-  const { verdict, after } = admit(rawPod(), { mayGate: false });
+  const { verdict, after } = admit(make.pod(), { mayGate: false });
   assert.equal(verdict.kind === "pass" && verdict.reason, "GatingStopped");
   assert.deepEqual(gatesOf(after), []);
   assert.equal(labelsOf(after)[mark("scheduling-gate")], "not-set");
-  assert.equal(admit(rawPod(), { mayGate: false, known: MULTI }).verdict.kind, "place");
+  assert.equal(admit(make.pod(), { mayGate: false, known: MULTI }).verdict.kind, "place");
 });
 
 Deno.test("judgeAdmission() changes nothing in audit mode", () => {
-  const { verdict, patch } = admit(rawPod(), { settings: makeSettings({ audit: true }), known: MULTI });
+  const { verdict, patch } = admit(make.pod(), { settings: makeSettings({ audit: true }), known: MULTI });
   assert.equal(verdict.kind === "pass" && verdict.reason, "AuditMode");
   assert.deepEqual(patch, []);
 });
 
 Deno.test("judgeAdmission() labels an ignored pod gated when it brings the gate, so that it is let go", () => {
-  const raw = rawPod({ schedulingGates: [{ name: SCHEDULING_GATE }] }, { namespace: "kube-system" });
+  const raw = make.pod({ schedulingGates: [{ name: SCHEDULING_GATE }] }, { namespace: "kube-system" });
   const { verdict, after } = admit(raw);
   assert.equal(verdict.kind, "ignore");
   assert.equal(labelsOf(after)[mark("scheduling-gate")], "gated");
@@ -217,9 +213,9 @@ Deno.test("judgeAdmission() labels an ignored pod gated when it brings the gate,
 Deno.test("judgeAdmission() recognises its own patch on a second call of the same admission", () => {
   for (
     const raw of [
-      rawPod(),
-      rawPod({ nodeSelector: { [ARCH]: AMD64 } }),
-      rawPod({ affinity: nodeAffinity([term(["a", "b"])]) }),
+      make.pod(),
+      make.pod({ nodeSelector: { [ARCH]: AMD64 } }),
+      make.pod({ affinity: make.nodeAffinity([make.term(["a", "b"])]) }),
     ]
   ) {
     const once = admit(raw, { configs: SCORING, known: MULTI });
@@ -231,20 +227,20 @@ Deno.test("judgeAdmission() recognises its own patch on a second call of the sam
 });
 
 Deno.test("judgeAdmission() narrows its own patch when a container was injected after the first call", () => {
-  const once = admit(rawPod({ affinity: nodeAffinity([term(["a", "b"])]) }), { known: MULTI }).after;
-  const spec = { ...(once.spec as Json), containers: [container("multi"), container("single-arm64")] };
+  const once = admit(make.pod({ affinity: make.nodeAffinity([make.term(["a", "b"])]) }), { known: MULTI }).after;
+  const spec = { ...(once.spec as Json), containers: [make.container("multi"), make.container("single-arm64")] };
   const { verdict, after } = admit({ ...once, spec }, {
-    known: [fact("multi"), fact("single-arm64", { depth: "config" })],
+    known: [make.image("multi"), make.image("single-arm64", { depth: "config" })],
   });
   assert.equal(verdict.kind, "place");
-  assert.deepEqual(requiredOf(after), [term(["a", "b"], [ARCH, AMD64, ARM64], [ARCH, ARM64])]);
+  assert.deepEqual(requiredOf(after), [make.term(["a", "b"], [ARCH, AMD64, ARM64], [ARCH, ARM64])]);
   assert.equal(labelsOf(after)[mark("single-arch")], "");
   assert.ok(!(mark("multi-arch") in labelsOf(after)));
 });
 
 Deno.test("judgeAdmission() gates its own patch when an injected image is unknown, and keeps the record", () => {
-  const once = admit(rawPod(), { known: MULTI }).after;
-  const spec = { ...(once.spec as Json), containers: [container("multi"), container("new")] };
+  const once = admit(make.pod(), { known: MULTI }).after;
+  const spec = { ...(once.spec as Json), containers: [make.container("multi"), make.container("new")] };
   const { verdict, after } = admit({ ...once, spec });
   assert.equal(verdict.kind, "gate");
   assert.deepEqual(gatesOf(after), [SCHEDULING_GATE]);
@@ -256,26 +252,29 @@ Deno.test("judgeAdmission() does not believe a record whose requirement the pod 
   const annotations = {
     "archway.dev/decision": '{"v":1,"d":"place","a":["arm64"],"i":[["multi","",["arm64"],"cache"]]}',
   };
-  const { verdict, after } = admit(rawPod({ affinity: nodeAffinity([term([ARCH, AMD64])]) }, { annotations }), {
-    known: MULTI,
-  });
+  const { verdict, after } = admit(
+    make.pod({ affinity: make.nodeAffinity([make.term([ARCH, AMD64])]) }, { annotations }),
+    {
+      known: MULTI,
+    },
+  );
   assert.equal(verdict.kind === "ignore" && verdict.reason, "AlreadyConstrained");
   assert.deepEqual(annotationsOf(after), {});
 });
 
 Deno.test("judgeAdmission() never widens the requirement of a copied manifest, whatever is known now", () => {
-  const copied = admit(rawPod(), { known: MULTI }).after;
+  const copied = admit(make.pod(), { known: MULTI }).after;
   const wide = [
-    platformsFact("multi", [AMD64, ARM64, PPC64LE, S390X].map((architecture) => ({ os: "linux", architecture }))),
+    make.imageOf("multi", [AMD64, ARM64, PPC64LE, S390X].map((architecture) => ({ os: "linux", architecture }))),
   ];
   const { after } = admit(copied, { known: wide });
-  assert.deepEqual(requiredOf(after), [term([ARCH, AMD64, ARM64])]);
+  assert.deepEqual(requiredOf(after), [make.term([ARCH, AMD64, ARM64])]);
   assert.ok(!(mark(PPC64LE) in labelsOf(after)));
   assert.equal(at(after, "spec", "schedulingGates"), undefined);
 });
 
 Deno.test("judgeAdmission() corrects the labels of a copied manifest that its record does not speak for", () => {
-  const copied = admit(rawPod({}, { labels: { app: "x" } }), { known: MULTI }).after;
+  const copied = admit(make.pod({}, { labels: { app: "x" } }), { known: MULTI }).after;
   const forged = { ...labelsOf(copied), [mark("fallback-arch")]: AMD64, [mark(S390X)]: "" };
   const { after } = admit({ ...copied, metadata: { ...(copied.metadata as Json), labels: forged } }, { known: MULTI });
   assert.deepEqual(labelsOf(after), labelsOf(copied));

@@ -4,23 +4,23 @@ import { SCHEDULING_GATE } from "../../../lib/names.ts";
 import { admissionPatch } from "../../../lib/placement/patch/admission_patch.ts";
 import { isGated } from "../../../lib/placement/patch/constraints.ts";
 import { removeGate } from "../../../lib/placement/patch/pod_patch.ts";
-import { applied, at, gatesOf, podOf, rawPod, type Row, rows } from "./make.ts";
+import { applied, at, gatesOf, make, type Row, rows } from "./make.ts";
 
 const GATE = SCHEDULING_GATE;
 
 function withGates(...names: readonly string[]): Record<string, unknown> {
-  return rawPod({ schedulingGates: names.map((name) => ({ name })) });
+  return make.pod({ schedulingGates: names.map((name) => ({ name })) });
 }
 
-const WITHOUT = rawPod();
-const WITH_NULL = rawPod({ schedulingGates: null });
+const WITHOUT = make.pod();
+const WITH_NULL = make.pod({ schedulingGates: null });
 
 function added(raw: unknown): readonly string[] {
-  return gatesOf(applied(raw, admissionPatch(podOf(raw), { kind: "gate", nodeAffinityScoring: false })));
+  return gatesOf(applied(raw, admissionPatch(make.view(raw), { kind: "gate", nodeAffinityScoring: false })));
 }
 
 function removed(raw: unknown): unknown {
-  return applied(raw, removeGate(podOf(raw)));
+  return applied(raw, removeGate(make.view(raw)));
 }
 
 function adds(id: string, given: unknown, expected: readonly string[]): Row {
@@ -28,7 +28,7 @@ function adds(id: string, given: unknown, expected: readonly string[]): Row {
 }
 
 function has(id: string, given: unknown, expected: boolean): Row {
-  return [id, `isGated() says ${expected}`, () => assert.equal(isGated(podOf(given)), expected)];
+  return [id, `isGated() says ${expected}`, () => assert.equal(isGated(make.view(given)), expected)];
 }
 
 function removes(id: string, given: unknown, expected: readonly string[]): Row {

@@ -1,36 +1,20 @@
 // Giving up on a pod that an earlier decision of Archway constrains: what stands there is narrowed or kept, never contradicted.
 import assert from "node:assert/strict";
 import { reportsOf } from "../../../lib/placement/report/reports.ts";
-import {
-  AMD64,
-  ARCH,
-  ARM64,
-  cluster,
-  configs,
-  container,
-  factsOf,
-  gatedPod,
-  type Json,
-  labelsOf,
-  mark,
-  nodeAffinity,
-  released,
-  requiredOf,
-  term,
-} from "./make.ts";
+import { AMD64, ARCH, ARM64, type Json, labelsOf, make, mark, released, requiredOf } from "./make.ts";
 
 /** A gated pod that carries the terms and the record of an earlier decision, and an image that cannot be inspected. */
 function placedBefore(...architectures: readonly string[]): Json {
   const record = JSON.stringify({ v: 1, d: "place", a: architectures, i: [] });
-  return gatedPod({
-    containers: [container("broken")],
-    affinity: nodeAffinity([term([ARCH, ...architectures])]),
+  return make.gatedPod({
+    containers: [make.container("broken")],
+    affinity: make.nodeAffinity([make.term([ARCH, ...architectures])]),
   }, { annotations: { "archway.dev/decision": record } });
 }
 
 function settle(raw: Json, fallback?: string): { readonly kind: string; readonly after: Json; readonly said: string } {
-  const all = configs(cluster(fallback === undefined ? {} : { fallback }));
-  const facts = factsOf(raw, { configs: all, gateAgeMs: 60_000 });
+  const all = make.configs(make.clusterConfig(fallback === undefined ? {} : { fallback }));
+  const facts = make.facts(raw, { configs: all, gateAgeMs: 60_000 });
   const { decision, after } = released(raw, facts);
   const [report] = reportsOf(facts.pod, { kind: "applied", decision });
   return {
@@ -43,7 +27,7 @@ function settle(raw: Json, fallback?: string): { readonly kind: string; readonly
 Deno.test("decide() keeps an earlier requirement of Archway that does not include the fallback architecture", () => {
   const { kind, after, said } = settle(placedBefore(AMD64), ARM64);
   assert.equal(kind, "release");
-  assert.deepEqual(requiredOf(after), [term([ARCH, AMD64])]);
+  assert.deepEqual(requiredOf(after), [make.term([ARCH, AMD64])]);
   assert.equal(labelsOf(after)[mark("node-affinity")], "set");
   assert.equal(labelsOf(after)[mark("fallback-arch")], undefined);
   assert.match(said, /; released with the requirement that an earlier decision set: \{amd64\}\./);
@@ -52,12 +36,12 @@ Deno.test("decide() keeps an earlier requirement of Archway that does not includ
 Deno.test("decide() narrows an earlier requirement of Archway to the fallback architecture that it includes", () => {
   const { kind, after } = settle(placedBefore(AMD64, ARM64), ARM64);
   assert.equal(kind, "fallback");
-  assert.deepEqual(requiredOf(after), [term([ARCH, AMD64, ARM64], [ARCH, ARM64])]);
+  assert.deepEqual(requiredOf(after), [make.term([ARCH, AMD64, ARM64], [ARCH, ARM64])]);
 });
 
 Deno.test("decide() says what still constrains a pod that is released without a fallback", () => {
   const { kind, after, said } = settle(placedBefore(AMD64));
   assert.equal(kind, "release");
-  assert.deepEqual(requiredOf(after), [term([ARCH, AMD64])]);
+  assert.deepEqual(requiredOf(after), [make.term([ARCH, AMD64])]);
   assert.match(said, /\{amd64\}/);
 });

@@ -7,25 +7,7 @@ import { SCHEDULING_GATE } from "../../../lib/names.ts";
 import { decide } from "../../../lib/placement/decide.ts";
 import { releasePatch } from "../../../lib/placement/patch/release_patch.ts";
 import { makeSettings } from "../../../lib/placement/config/settings.ts";
-import {
-  ARCH,
-  cluster,
-  configs,
-  container,
-  fact,
-  factsOf,
-  failedFact,
-  gatedPod,
-  gatesOf,
-  type Json,
-  labelsOf,
-  NOWHERE,
-  podOf,
-  preferredOf,
-  requiredOf,
-  term,
-  weigh,
-} from "./make.ts";
+import { ARCH, configs, gatesOf, type Json, labelsOf, make, NOWHERE, preferredOf, requiredOf } from "./make.ts";
 
 const SETTINGS = makeSettings({ operatorNamespace: "archway" });
 const COUNT = "multiarch.openshift.io/image-inspect-error-count";
@@ -46,7 +28,7 @@ const step = fc.oneof(
 
 const start = fc.record({
   images: fc.array(fc.constantFrom("multi", "single-arm64", "single-amd64", "missing"), { minLength: 1, maxLength: 3 }),
-  terms: fc.array(fc.constantFrom(term(["zone", "a"]), term([ARCH, "arm64"]), {}), { maxLength: 3 }),
+  terms: fc.array(fc.constantFrom(make.term(["zone", "a"]), make.term([ARCH, "arm64"]), {}), { maxLength: 3 }),
   fallback: fc.constantFrom(undefined, "s390x"),
   scored: fc.boolean(),
   held: fc.boolean(),
@@ -79,9 +61,11 @@ class History {
       affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } } },
     };
     const gates = { schedulingGates: [...held ? [{ name: FOREIGN }] : [], { name: SCHEDULING_GATE }] };
-    this.pod = unshared(gatedPod({ containers: images.map((image) => container(image)), ...gates, ...affinity }));
-    const platforms = scored ? { platforms: [weigh("arm64", 7)] } : {};
-    this.#configs = configs(cluster({ ...platforms, ...(fallback === undefined ? {} : { fallback }) }));
+    this.pod = unshared(
+      make.gatedPod({ containers: images.map((image) => make.container(image)), ...gates, ...affinity }),
+    );
+    const platforms = scored ? { platforms: [make.platform("arm64", 7)] } : {};
+    this.#configs = configs(make.clusterConfig({ ...platforms, ...(fallback === undefined ? {} : { fallback }) }));
     this.replicas = [0, 1].map(() => ({ seen: this.pod, failedAttempts: 0 }));
   }
 
@@ -92,13 +76,13 @@ class History {
   /** Decides as a replica does; a patch that no longer fits leaves the pod as it is, as the API server would. */
   decide(replica: Replica): void {
     const failure = { kind: "transient", reason: "ServerError" } as const;
-    const names = podOf(replica.seen).containers.map(({ image }) => image);
-    const facts = factsOf(replica.seen, {
+    const names = make.view(replica.seen).containers.map(({ image }) => image);
+    const facts = make.facts(replica.seen, {
       configs: this.#configs,
       settings: SETTINGS,
       gateAgeMs: this.ageMs,
       failedAttempts: replica.failedAttempts,
-      images: names.map((image) => this.answers ? fact(image) : failedFact(image, failure)),
+      images: names.map((image) => this.answers ? make.image(image) : make.failedImage(image, failure)),
     });
     const decision = decide(facts);
     if (decision.kind === "retry") replica.failedAttempts++;

@@ -6,30 +6,13 @@ import type { PodView } from "../../../lib/placement/types.ts";
 import { makeSettings } from "../../../lib/placement/config/settings.ts";
 import type { PlacementConfigs, PlacementSettings } from "../../../lib/placement/config_types.ts";
 import { parsePod } from "../../../lib/placement/pod_view.ts";
-import {
-  AMD64,
-  ARCH,
-  ARM64,
-  cluster,
-  configs,
-  type Json,
-  NO_CONFIGS,
-  nodeAffinity,
-  podOf,
-  ppc,
-  preferredTerm,
-  rawPod,
-  type Row,
-  rows,
-  term,
-  weigh,
-} from "./make.ts";
+import { AMD64, ARCH, ARM64, configs, type Json, make, NO_CONFIGS, type Row, rows } from "./make.ts";
 
 const SETTINGS = makeSettings({ operatorNamespace: "archway" });
-const PLATFORMS = [weigh(ARM64, 50)];
-const SCORING = configs(cluster({ platforms: PLATFORMS }));
-const NOT_SCORING = configs(cluster({ platforms: PLATFORMS, enabled: false }));
-const PLAIN_CLUSTER = configs(cluster());
+const PLATFORMS = [make.platform(ARM64, 50)];
+const SCORING = configs(make.clusterConfig({ platforms: PLATFORMS }));
+const NOT_SCORING = configs(make.clusterConfig({ platforms: PLATFORMS, enabled: false }));
+const PLAIN_CLUSTER = configs(make.clusterConfig());
 
 interface Given {
   readonly spec?: Json;
@@ -38,7 +21,7 @@ interface Given {
 }
 
 function reasonFor(given: Given): string | undefined {
-  const pod = podOf(rawPod(given.spec, given.metadata));
+  const pod = make.view(make.pod(given.spec, given.metadata));
   return reasonOf(pod, SETTINGS, given.configs ?? PLAIN_CLUSTER);
 }
 
@@ -57,8 +40,8 @@ function ignores(id: string, given: Given, expected: string | undefined): Row {
 }
 
 const ARCH_EXISTS = { matchExpressions: [{ key: ARCH, operator: "Exists" }] };
-const R_ONLY = { affinity: nodeAffinity([ARCH_EXISTS]) };
-const R_AND_P = { affinity: nodeAffinity([ARCH_EXISTS], [preferredTerm(1, ARCH, AMD64)]) };
+const R_ONLY = { affinity: make.nodeAffinity([ARCH_EXISTS]) };
+const R_AND_P = { affinity: make.nodeAffinity([ARCH_EXISTS], [make.preferredTerm(1, ARCH, AMD64)]) };
 const owned = (controller: unknown): Json => ({ ownerReferences: [{ kind: "DaemonSet", name: "d", controller }] });
 const NAMED = { namespace: "archway" };
 const KUBE = { namespace: "kube-system" };
@@ -76,26 +59,36 @@ rows([
   ignores("PM-69", { spec: R_AND_P, configs: SCORING }, "AlreadyConstrained"),
   ignores("PM-70", { spec: R_ONLY, configs: SCORING }, undefined),
   ignores("PM-71", { spec: R_ONLY, configs: NOT_SCORING }, "AlreadyConstrained"),
-  ignores("PM-104", { configs: configs(cluster({ enabled: false }), ppc("on", { platforms: PLATFORMS })) }, undefined),
+  ignores("PM-104", {
+    configs: configs(make.clusterConfig({ enabled: false }), make.namespaceConfig("on", { platforms: PLATFORMS })),
+  }, undefined),
   ignores("PM-105", {
     spec: { nodeSelector: { [ARCH]: AMD64 } },
-    configs: configs(cluster({ enabled: false }), ppc("off", { enabled: false })),
+    configs: configs(make.clusterConfig({ enabled: false }), make.namespaceConfig("off", { enabled: false })),
   }, "AlreadyConstrained"),
   ignores("PM-106", { metadata: NAMED, configs: SCORING }, "OperatorNamespace"),
   ignores("PM-107", { metadata: KUBE, configs: SCORING }, "KubeNamespace"),
   ignores("PM-108", { spec: { nodeName: "n" }, configs: SCORING }, "NodeNameSet"),
   ignores("PM-109", {
     spec: R_ONLY,
-    configs: configs(cluster({ enabled: false }), ppc("a", { enabled: false }), ppc("b", { platforms: PLATFORMS })),
+    configs: configs(
+      make.clusterConfig({ enabled: false }),
+      make.namespaceConfig("a", { enabled: false }),
+      make.namespaceConfig("b", { platforms: PLATFORMS }),
+    ),
   }, undefined),
   ignores("DV-10", { spec: { nodeSelector: { [ARCH]: AMD64 } }, configs: NO_CONFIGS }, "AlreadyConstrained"),
-  ignores("DV-17", { spec: { affinity: nodeAffinity([term([ARCH, AMD64]), term(["foo", "bar"])]) } }, undefined),
+  ignores(
+    "DV-17",
+    { spec: { affinity: make.nodeAffinity([make.term([ARCH, AMD64]), make.term(["foo", "bar"])]) } },
+    undefined,
+  ),
   ignores("DV-18", {
-    spec: { affinity: nodeAffinity([{ matchFields: [{ key: ARCH, operator: "In", values: [AMD64] }] }]) },
+    spec: { affinity: make.nodeAffinity([{ matchFields: [{ key: ARCH, operator: "In", values: [AMD64] }] }]) },
   }, undefined),
   ignores("DV-19", {
     spec: {
-      affinity: nodeAffinity([{ matchExpressions: [{ key: ARCH, operator: "NotIn", values: [ARM64] }] }]),
+      affinity: make.nodeAffinity([{ matchExpressions: [{ key: ARCH, operator: "NotIn", values: [ARM64] }] }]),
     },
   }, "AlreadyConstrained"),
   ignores("DV-20", { metadata: { namespace: "kubevirt-foo" } }, undefined),
@@ -115,7 +108,7 @@ rows([
   }, "DaemonSet"),
   ignores("DV-23", {
     spec: {
-      affinity: nodeAffinity([{
+      affinity: make.nodeAffinity([{
         matchExpressions: [{ key: "node-role.kubernetes.io/control-plane", operator: "Exists" }],
       }]),
     },
@@ -127,14 +120,14 @@ rows([
 Deno.test("ignoreReason() skips the runtime classes that the settings name", () => {
   const settings = makeSettings({ runtimeClasses: { wasm: { kind: "skip" } } });
   const reason = (runtimeClassName: string): string | undefined =>
-    reasonOf(podOf(rawPod({ runtimeClassName })), settings);
+    reasonOf(make.view(make.pod({ runtimeClassName })), settings);
   assert.equal(reason("wasm"), "RuntimeClassSkipped");
   assert.equal(reason("kata"), undefined);
   assert.equal(reason("constructor"), undefined);
 });
 
 Deno.test("ignoreReason() lets DaemonSet pods in when they are to be constrained", () => {
-  const pod = podOf(rawPod({}, owned(true)));
+  const pod = make.view(make.pod({}, owned(true)));
   const settings = makeSettings({ daemonSets: "constrain" });
   assert.equal(reasonOf(pod, settings), undefined);
 });

@@ -274,3 +274,24 @@ export type Row = readonly [id: string, title: string, check: () => void];
 export function rows(table: readonly Row[]): void {
   for (const [id, title, check] of table) Deno.test(`${id} ${title}`, check);
 }
+
+/** The makers under one name, as most tests use them. */
+export const make = {
+  pod: rawPod,
+  gatedPod,
+  container,
+  nodeAffinity,
+  term,
+  preferredTerm,
+  view: podOf,
+  clusterConfig: cluster,
+  namespaceConfig: ppc,
+  configs,
+  platform: weigh,
+  image: fact,
+  imageOf: platformsFact,
+  bundle: bundleFact,
+  failedImage: failedFact,
+  facts: factsOf,
+  admission: admissionFacts,
+} as const;

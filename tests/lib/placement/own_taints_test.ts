@@ -4,22 +4,7 @@ import { parsePlacementOptions } from "../../../lib/placement/config/options.ts"
 import { DEFAULT_SETTINGS, makeSettings } from "../../../lib/placement/config/settings.ts";
 import type { PlacementSettings } from "../../../lib/placement/config_types.ts";
 import { parseManagedTaint } from "../../../lib/placement/patch/tolerations.ts";
-import {
-  admissionFacts,
-  admitted,
-  ARCH,
-  ARM64,
-  at,
-  container,
-  factsOf,
-  gatedPod,
-  type Json,
-  nodeAffinity,
-  podOf,
-  rawPod,
-  released,
-  term,
-} from "./make.ts";
+import { admitted, ARCH, ARM64, at, type Json, make, released } from "./make.ts";
 
 const OWN = { key: "supported-arch", effect: "NoSchedule", architectures: undefined } as const;
 const MANAGED: Partial<PlacementSettings> = { archTaints: [OWN], ownTaints: [OWN] };
@@ -36,7 +21,7 @@ function tolerated(raw: unknown): string {
 function tolerationsAdmitted(raw: Json, changes: Partial<PlacementSettings>, mayGate = true): string {
   const once = (pod: Json): Json => {
     const facts = {
-      ...admissionFacts(podOf(pod), { settings: makeSettings({ ...MANAGED, ...changes }) }),
+      ...make.admission(make.view(pod), { settings: makeSettings({ ...MANAGED, ...changes }) }),
       mayGate,
     };
     return admitted(pod, facts).after;
@@ -50,34 +35,34 @@ function tolerationsAdmitted(raw: Json, changes: Partial<PlacementSettings>, may
 const daemonOwner = {
   ownerReferences: [{ apiVersion: "apps/v1", kind: "DaemonSet", name: "d", uid: "d", controller: true }],
 };
-const userTerms = { affinity: nodeAffinity([term([ARCH, ARM64])]) };
+const userTerms = { affinity: make.nodeAffinity([make.term([ARCH, ARM64])]) };
 
 const ADMITTED: readonly (readonly [name: string, pod: Json, ends: string, changes?: Partial<PlacementSettings>])[] = [
-  ["a pod of kube-system", rawPod({}, { namespace: "kube-system" }), ALL],
-  ["a pod of Archway's own namespace", rawPod({}, { namespace: DEFAULT_SETTINGS.operatorNamespace }), ALL],
-  ["a DaemonSet's pod", rawPod({}, daemonOwner), ALL],
-  ["a pod with a node name", rawPod({ nodeName: "n" }), ALL],
-  ["a pod for the control plane", rawPod({ nodeSelector: { "node-role.kubernetes.io/control-plane": "" } }), ALL],
-  ["a pod that constrains the architecture itself", rawPod(userTerms), ALL],
-  ["a pod of an audited namespace", rawPod(), ALL, { audit: true }],
-  ["a pod that is gated, which gets them with its placement", rawPod(), "", { warmAdmission: false }],
+  ["a pod of kube-system", make.pod({}, { namespace: "kube-system" }), ALL],
+  ["a pod of Archway's own namespace", make.pod({}, { namespace: DEFAULT_SETTINGS.operatorNamespace }), ALL],
+  ["a DaemonSet's pod", make.pod({}, daemonOwner), ALL],
+  ["a pod with a node name", make.pod({ nodeName: "n" }), ALL],
+  ["a pod for the control plane", make.pod({ nodeSelector: { "node-role.kubernetes.io/control-plane": "" } }), ALL],
+  ["a pod that constrains the architecture itself", make.pod(userTerms), ALL],
+  ["a pod of an audited namespace", make.pod(), ALL, { audit: true }],
+  ["a pod that is gated, which gets them with its placement", make.pod(), "", { warmAdmission: false }],
   [
     "a pod that tolerates everything already",
-    rawPod({ tolerations: [{ operator: "Exists" }] }, { namespace: "kube-system" }),
+    make.pod({ tolerations: [{ operator: "Exists" }] }, { namespace: "kube-system" }),
     "",
   ],
   [
     "a pod whose tolerations were chosen by value",
-    rawPod({ tolerations: [{ key: OWN.key, value: "arm64", effect: "NoSchedule" }] }, { namespace: "kube-system" }),
+    make.pod({ tolerations: [{ key: OWN.key, value: "arm64", effect: "NoSchedule" }] }, { namespace: "kube-system" }),
     "arm64",
   ],
-  ["without the mode, a pod of kube-system", rawPod({}, { namespace: "kube-system" }), "", {
+  ["without the mode, a pod of kube-system", make.pod({}, { namespace: "kube-system" }), "", {
     archTaints: [],
     ownTaints: [],
   }],
   [
     "with a taint of the cloud, a pod of kube-system",
-    rawPod({}, { namespace: "kube-system" }),
+    make.pod({}, { namespace: "kube-system" }),
     "",
     { archTaints: [OWN], ownTaints: [] },
   ],
@@ -90,28 +75,28 @@ for (const [name, pod, ends, changes = {}] of ADMITTED) {
 }
 
 Deno.test(`own taints: a pod that passes because nobody gates tolerates {${ALL}}`, () => {
-  assert.equal(tolerationsAdmitted(rawPod(), { warmAdmission: false }, false), ALL);
+  assert.equal(tolerationsAdmitted(make.pod(), { warmAdmission: false }, false), ALL);
 });
 
 /** Images of the sample registry, and what their pod tolerates after its release. */
 const RELEASED: readonly (readonly [name: string, spec: Json, ends: string])[] = [
-  ["all that its images share", { containers: [container("multi")] }, "amd64,arm64"],
+  ["all that its images share", { containers: [make.container("multi")] }, "amd64,arm64"],
   [
     "what three images share, not what two of them do",
-    { containers: [container("multi"), container("single-amd64"), container("multi2")] },
+    { containers: [make.container("multi"), make.container("single-amd64"), make.container("multi2")] },
     "amd64",
   ],
   [
     "nothing where its images share nothing",
-    { containers: [container("single-amd64"), container("single-arm64")] },
+    { containers: [make.container("single-amd64"), make.container("single-arm64")] },
     "",
   ],
 ];
 
 for (const [name, spec, ends] of RELEASED) {
   Deno.test(`own taints: a released pod tolerates ${name}`, () => {
-    const raw = gatedPod(spec);
-    const facts = factsOf(raw, { settings: makeSettings(MANAGED), gateAgeMs: 60_000 });
+    const raw = make.gatedPod(spec);
+    const facts = make.facts(raw, { settings: makeSettings(MANAGED), gateAgeMs: 60_000 });
     const { after } = released(raw, facts);
     assert.equal(tolerated(after), ends);
   });

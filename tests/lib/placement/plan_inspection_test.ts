@@ -6,35 +6,23 @@ import { judgeAdmission } from "../../../lib/placement/gate.ts";
 import { MAX_IMAGES } from "../../../lib/placement/images.ts";
 import { planInspection } from "../../../lib/placement/plan_inspection.ts";
 import { reportsOf } from "../../../lib/placement/report/reports.ts";
-import {
-  admissionFacts,
-  AMD64,
-  ARCH,
-  ARM64,
-  cluster,
-  configs,
-  container,
-  factsOf,
-  gatedPod,
-  podOf,
-  rawPod,
-} from "./make.ts";
+import { AMD64, ARCH, ARM64, make } from "./make.ts";
 
 const settings = makeSettings({ operatorNamespace: "archway" });
 
 function containers(count: number): { readonly containers: readonly unknown[] } {
-  return { containers: Array.from({ length: count }, (_, index) => container(`image-${index}`)) };
+  return { containers: Array.from({ length: count }, (_, index) => make.container(`image-${index}`)) };
 }
 
 Deno.test("planInspection() decides about an ignored pod without listing its images", () => {
-  const pod = podOf(rawPod(containers(3), { namespace: "kube-system" }));
-  const plan = planInspection(pod, { configs: configs(), settings });
+  const pod = make.view(make.pod(containers(3), { namespace: "kube-system" }));
+  const plan = planInspection(pod, { configs: make.configs(), settings });
   assert.deepEqual(plan.kind === "decided" && plan.decision, { kind: "ignore", reason: "KubeNamespace" });
 });
 
 Deno.test("planInspection() decides about a pod that constrains its architecture, and says what it prefers", () => {
-  const pod = podOf(rawPod({ nodeSelector: { [ARCH]: AMD64 } }));
-  const all = configs(cluster({ platforms: [{ architecture: ARM64, weight: 5 }] }));
+  const pod = make.view(make.pod({ nodeSelector: { [ARCH]: AMD64 } }));
+  const all = make.configs(make.clusterConfig({ platforms: [{ architecture: ARM64, weight: 5 }] }));
   const plan = planInspection(pod, { configs: all, settings });
   assert.ok(plan.kind === "decided" && plan.decision.kind === "place");
   assert.deepEqual(plan.decision.required, { kind: "user-constrained" });
@@ -42,13 +30,13 @@ Deno.test("planInspection() decides about a pod that constrains its architecture
 });
 
 Deno.test("planInspection() lists the images of any other pod, as many as are inspected at most", () => {
-  const plan = planInspection(podOf(rawPod(containers(MAX_IMAGES))), { configs: configs(), settings });
+  const plan = planInspection(make.view(make.pod(containers(MAX_IMAGES))), { configs: make.configs(), settings });
   assert.equal(plan.kind === "inspect" && plan.images.length, MAX_IMAGES);
 });
 
 Deno.test("decide() inspects no image of a pod with too many, and the event says how many are inspected", () => {
-  const raw = gatedPod(containers(MAX_IMAGES + 1));
-  const facts = factsOf(raw, { images: [] });
+  const raw = make.gatedPod(containers(MAX_IMAGES + 1));
+  const facts = make.facts(raw, { images: [] });
   const decision = decide(facts);
   assert.ok(decision.kind === "release");
   assert.deepEqual([decision.failed.failure.reason, decision.attempt], ["TooManyImages", 0]);
@@ -58,16 +46,16 @@ Deno.test("decide() inspects no image of a pod with too many, and the event says
 });
 
 Deno.test("decide() falls back for a pod with too many images where a config names a fallback", () => {
-  const facts = factsOf(gatedPod(containers(MAX_IMAGES + 1)), {
+  const facts = make.facts(make.gatedPod(containers(MAX_IMAGES + 1)), {
     images: [],
-    configs: configs(cluster({ fallback: ARM64 })),
+    configs: make.configs(make.clusterConfig({ fallback: ARM64 })),
   });
   const decision = decide(facts);
   assert.equal(decision.kind === "fallback" && decision.architecture, ARM64);
 });
 
 Deno.test("judgeAdmission() gates a pod with too many images, so that its event can be posted", () => {
-  const facts = admissionFacts(podOf(rawPod(containers(MAX_IMAGES + 1))));
+  const facts = make.admission(make.view(make.pod(containers(MAX_IMAGES + 1))));
   assert.equal(judgeAdmission(facts).kind, "gate");
   assert.equal(judgeAdmission({ ...facts, mayGate: false }).kind, "pass");
 });

@@ -1,11 +1,14 @@
 // Parsing a pod: what is read, and how odd or hostile JSON is taken.
 import assert from "node:assert/strict";
 import { parsePod } from "../../../lib/placement/pod_view.ts";
-import { container, nodeAffinity, podOf, rawPod, term } from "./make.ts";
+import { make } from "./make.ts";
 
 Deno.test("parsePod() reads containers with the pointers of their images, init containers first", () => {
-  const pod = podOf(
-    rawPod({ initContainers: [container("i")], containers: [container("a"), container("b", "Always")] }),
+  const pod = make.view(
+    make.pod({
+      initContainers: [make.container("i")],
+      containers: [make.container("a"), make.container("b", "Always")],
+    }),
   );
   assert.deepEqual(pod.containers.map(({ image, pullPolicy, imagePointer }) => [image, pullPolicy, imagePointer]), [
     ["i", "", "/spec/initContainers/0/image"],
@@ -15,25 +18,25 @@ Deno.test("parsePod() reads containers with the pointers of their images, init c
 });
 
 Deno.test("parsePod() takes the namespace of the admission request before the object's", () => {
-  assert.equal(parsePod(rawPod(), { namespace: "asked" })?.namespace, "asked");
-  assert.equal(parsePod(rawPod())?.namespace, "test-namespace");
+  assert.equal(parsePod(make.pod(), { namespace: "asked" })?.namespace, "asked");
+  assert.equal(parsePod(make.pod())?.namespace, "test-namespace");
 });
 
 Deno.test("parsePod() keeps unknown members of required terms, and only its own annotations", () => {
-  const odd = { ...term(["a", "b"]), future: { x: 1 } };
+  const odd = { ...make.term(["a", "b"]), future: { x: 1 } };
   const annotations = {
     "archway.dev/decision": "{}",
     "kubectl.kubernetes.io/last-applied-configuration": "x".repeat(1_000),
   };
-  const pod = podOf(rawPod({ affinity: nodeAffinity([odd]) }, { annotations }));
+  const pod = make.view(make.pod({ affinity: make.nodeAffinity([odd]) }, { annotations }));
   assert.deepEqual(pod.requiredTerms, [odd]);
   assert.deepEqual(Object.keys(pod.annotations ?? {}), ["archway.dev/decision"]);
 });
 
 Deno.test("parsePod() distinguishes an absent object from an empty one", () => {
-  assert.equal(podOf(rawPod()).annotations, undefined);
-  assert.deepEqual({ ...podOf(rawPod({}, { annotations: {} })).annotations }, {});
-  assert.equal(podOf(rawPod({}, { labels: null })).labels, undefined);
+  assert.equal(make.view(make.pod()).annotations, undefined);
+  assert.deepEqual({ ...make.view(make.pod({}, { annotations: {} })).annotations }, {});
+  assert.equal(make.view(make.pod({}, { labels: null })).labels, undefined);
 });
 
 Deno.test("parsePod() reads odd members as absent and never fails", () => {
@@ -66,15 +69,15 @@ Deno.test("parsePod() does not follow prototypes that hostile JSON names", () =>
   const raw: unknown = JSON.parse(
     '{"metadata":{"labels":{"__proto__":"x","constructor":7}},"spec":{"__proto__":{"nodeName":"n"},"nodeSelector":{"__proto__":{"kubernetes.io/arch":"amd64"}}}}',
   );
-  const pod = podOf(raw);
+  const pod = make.view(raw);
   assert.equal(pod.nodeName, "");
   assert.equal(Object.hasOwn(pod.nodeSelector ?? {}, "kubernetes.io/arch"), false);
   assert.equal(({} as Record<string, unknown>).nodeName, undefined);
 });
 
 Deno.test("parsePod() reads times, phase and deletion", () => {
-  const pod = podOf({
-    ...rawPod({}, { creationTimestamp: "2026-01-01T00:00:01Z", deletionTimestamp: "2026-01-01T00:00:02Z" }),
+  const pod = make.view({
+    ...make.pod({}, { creationTimestamp: "2026-01-01T00:00:01Z", deletionTimestamp: "2026-01-01T00:00:02Z" }),
     status: { phase: "Pending" },
   });
   assert.deepEqual([pod.creationTimestampMs, pod.deleting, pod.phase], [
@@ -86,6 +89,6 @@ Deno.test("parsePod() reads times, phase and deletion", () => {
 
 Deno.test("parsePod() takes the first 32 distinct pull secrets", () => {
   const imagePullSecrets = Array.from({ length: 50_000 }, (_, at) => ({ name: `s${Math.floor(at / 2)}` }));
-  const pod = podOf(rawPod({ imagePullSecrets: [{}, { name: "" }, ...imagePullSecrets] }));
+  const pod = make.view(make.pod({ imagePullSecrets: [{}, { name: "" }, ...imagePullSecrets] }));
   assert.deepEqual(pod.imagePullSecrets, Array.from({ length: 32 }, (_, at) => `s${at}`));
 });

@@ -17,26 +17,21 @@ import { makeSettings } from "../../../lib/placement/config/settings.ts";
 import type { PlacementConfigs, PlacementSettings } from "../../../lib/placement/config_types.ts";
 import type { PlacementFacts } from "../../../lib/placement/types.ts";
 import {
-  admissionFacts,
   admitted,
   annotationsOf,
   applied,
   ARCH,
   at,
-  cluster,
   configs,
   type FactChanges,
   factsOf as gatheredFacts,
   gatesOf,
   type Json,
   labelsOf,
-  platformsFact,
-  podOf,
-  ppc,
+  make,
   preferredOf,
   released,
   requiredOf,
-  weigh,
 } from "./make.ts";
 
 const ARCHITECTURES = ["amd64", "arm64", "ppc64le", "s390x", "riscv64"];
@@ -135,7 +130,7 @@ const inspectionOf = (name: string): fc.Arbitrary<InspectedImage> =>
     {
       weight: 20,
       arbitrary: fc.tuple(platforms, fc.constantFrom("index" as const, "config" as const)).map(([all, depth]) =>
-        platformsFact(name, all, { depth })
+        make.imageOf(name, all, { depth })
       ),
     },
     {
@@ -163,13 +158,16 @@ const someConfigs: fc.Arbitrary<PlacementConfigs> = fc.record({
   own: fc.array(weights, { maxLength: 3 }),
 }).map(({ scoring, enabled, fallback, own }) =>
   configs(
-    cluster({
-      platforms: scoring.map((one) => weigh(one.architecture, one.weight)),
+    make.clusterConfig({
+      platforms: scoring.map((one) => make.platform(one.architecture, one.weight)),
       enabled,
       ...(fallback ? { fallback } : {}),
     }),
     ...own.map((all, index) =>
-      ppc(`p${index}`, { priority: index, platforms: all.map((one) => weigh(one.architecture, one.weight)) })
+      make.namespaceConfig(`p${index}`, {
+        priority: index,
+        platforms: all.map((one) => make.platform(one.architecture, one.weight)),
+      })
     ),
   )
 );
@@ -179,7 +177,7 @@ const someSettings: fc.Arbitrary<PlacementSettings> = fc.record({
 
 /** A pod, with one inspection for each of its images. */
 const scenes = fc.record({ raw: pods, configs: someConfigs, settings: someSettings }).chain((scene) => {
-  const pod = podOf(scene.raw);
+  const pod = make.view(scene.raw);
   const images = [...new Set(pod.containers.map((one) => one.image))];
   return fc.tuple(...images.map(inspectionOf)).map((facts) => ({
     ...scene,
@@ -195,8 +193,8 @@ interface Scene {
 }
 
 function admit(scene: Scene, known: readonly InspectedImage[] | undefined): Json {
-  const pod = podOf(scene.raw);
-  return admitted(scene.raw, admissionFacts(pod, { configs: scene.configs, settings: scene.settings, known })).after;
+  const pod = make.view(scene.raw);
+  return admitted(scene.raw, make.admission(pod, { configs: scene.configs, settings: scene.settings, known })).after;
 }
 
 function factsOf(raw: Json, { configs, settings, images }: Scene, changes: FactChanges = {}): PlacementFacts {
@@ -380,7 +378,7 @@ Deno.test("parsePod() never throws, whatever the JSON", () => {
     fc.property(fc.jsonValue(), fc.jsonValue(), (metadata, spec) => {
       const pod = parsePod({ metadata, spec });
       if (pod === undefined) return;
-      const verdict = judgeAdmission(admissionFacts(pod));
+      const verdict = judgeAdmission(make.admission(pod));
       assert.ok(Array.isArray(admissionPatch(pod, verdict)));
     }),
     RUNS,

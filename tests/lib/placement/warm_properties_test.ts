@@ -5,7 +5,7 @@ import fc from "fast-check";
 import type { InspectedImage, Platform } from "../../../lib/oci/types.ts";
 import { judgeAdmission } from "../../../lib/placement/gate.ts";
 import { makeSettings } from "../../../lib/placement/config/settings.ts";
-import { admissionFacts, bundleFact, configs, container, failedFact, platformsFact, podOf, rawPod } from "./make.ts";
+import { make } from "./make.ts";
 
 const platform: fc.Arbitrary<Platform> = fc.record({
   os: fc.constantFrom("linux", "linux", "windows"),
@@ -17,10 +17,10 @@ function imageFacts(image: string): fc.Arbitrary<InspectedImage> {
   return fc.oneof(
     {
       weight: 8,
-      arbitrary: fc.array(platform, { minLength: 1, maxLength: 4 }).map((all) => platformsFact(image, all)),
+      arbitrary: fc.array(platform, { minLength: 1, maxLength: 4 }).map((all) => make.imageOf(image, all)),
     },
-    { weight: 1, arbitrary: fc.constant(bundleFact(image)) },
-    { weight: 1, arbitrary: fc.constant(failedFact(image, SERVER_ERROR)) },
+    { weight: 1, arbitrary: fc.constant(make.bundle(image)) },
+    { weight: 1, arbitrary: fc.constant(make.failedImage(image, SERVER_ERROR)) },
   );
 }
 
@@ -42,10 +42,10 @@ Deno.test("invariant 2: a pod placed at admission may only go where each of its 
   let placed = 0;
   fc.assert(
     fc.property(scene, ({ known, os }) => {
-      const containers = known.map(({ image }) => container(image));
-      const pod = podOf(rawPod({ containers, ...(os === undefined ? {} : { os: { name: os } }) }));
+      const containers = known.map(({ image }) => make.container(image));
+      const pod = make.view(make.pod({ containers, ...(os === undefined ? {} : { os: { name: os } }) }));
       const settings = makeSettings({ operatorNamespace: "archway" });
-      const verdict = judgeAdmission(admissionFacts(pod, { configs: configs(), settings, known, mayGate: true }));
+      const verdict = judgeAdmission(make.admission(pod, { configs: make.configs(), settings, known, mayGate: true }));
       if (verdict.kind !== "place") return;
       const { decision } = verdict;
       const everywhere = ["amd64", "arm64", "s390x"].filter((architecture) =>

@@ -6,25 +6,7 @@ import type { PlacementSettings, RuntimeClassRule, VariantLabel } from "../../..
 import { parseRecord } from "../../../lib/placement/patch/record.ts";
 import { makeSettings } from "../../../lib/placement/config/settings.ts";
 import type { InspectedImage, Platform } from "../../../lib/oci/types.ts";
-import {
-  admissionFacts,
-  admitted,
-  annotationsOf,
-  ARCH,
-  at,
-  container,
-  factsOf,
-  gatedPod,
-  gatesOf,
-  type Json,
-  nodeAffinity,
-  platformsFact,
-  podOf,
-  rawPod,
-  released,
-  requiredOf,
-  term,
-} from "./make.ts";
+import { admitted, annotationsOf, ARCH, at, gatesOf, type Json, make, released, requiredOf } from "./make.ts";
 
 const OS = "kubernetes.io/os";
 const LEVEL = "example.com/amd64-level";
@@ -64,8 +46,8 @@ const spec: fc.Arbitrary<Json> = fc.oneof(
   fc.constant({}),
   fc.constant({ nodeSelector: { [OS]: "windows" } }),
   fc.constant({ os: { name: "windows" } }),
-  fc.constant({ affinity: nodeAffinity([term(["zone", "a"]), term([ARCH, "arm64"])]) }),
-  fc.constant({ affinity: nodeAffinity([term([OS, "windows"])]) }),
+  fc.constant({ affinity: make.nodeAffinity([make.term(["zone", "a"]), make.term([ARCH, "arm64"])]) }),
+  fc.constant({ affinity: make.nodeAffinity([make.term([OS, "windows"])]) }),
   fc.constant({ runtimeClassName: "emulating" }),
 );
 const scenes = fc.record({
@@ -88,24 +70,24 @@ function settingsOf({ hasLevels }: Scene): PlacementSettings {
 }
 
 function imagesOf({ images }: Scene): readonly InspectedImage[] {
-  return images.map((platforms, index) => platformsFact(`image-${index}`, platforms, { depth: "config" }));
+  return images.map((platforms, index) => make.imageOf(`image-${index}`, platforms, { depth: "config" }));
 }
 
 function specOf(scene: Scene): Json {
-  return { containers: imagesOf(scene).map(({ image }) => container(image)), ...scene.spec };
+  return { containers: imagesOf(scene).map(({ image }) => make.container(image)), ...scene.spec };
 }
 
 function admit(scene: Scene, raw: Json, { mayGate }: { readonly mayGate: boolean }): Json {
-  const pod = podOf(raw);
+  const pod = make.view(raw);
   const known = imagesOf(scene);
   const live = scene.live === undefined ? {} : { liveArchitectures: scene.live };
-  const facts = admissionFacts(pod, { settings: settingsOf(scene), known, mayGate, ...live });
+  const facts = make.admission(pod, { settings: settingsOf(scene), known, mayGate, ...live });
   return admitted(raw, facts).after;
 }
 
 function release(scene: Scene, raw: Json): Json {
   const live = scene.live === undefined ? {} : { liveArchitectures: scene.live };
-  const facts = factsOf(raw, { images: imagesOf(scene), settings: settingsOf(scene), gateAgeMs: 60_000, ...live });
+  const facts = make.facts(raw, { images: imagesOf(scene), settings: settingsOf(scene), gateAgeMs: 60_000, ...live });
   return released(raw, facts).after;
 }
 
@@ -118,7 +100,7 @@ function osOf(raw: Json): string {
 /** Whether the required terms let the pod onto the node. A term with an architecture of the user's own is the user's. */
 function admits(scene: Scene, raw: Json, { os, architecture, level }: Node): boolean {
   const labels: Readonly<Record<string, string>> = { [OS]: os, [ARCH]: architecture, [LEVEL]: `v${level}`, zone: "a" };
-  const before = (requiredOf(rawPod(specOf(scene))) ?? []) as readonly Json[];
+  const before = (requiredOf(make.pod(specOf(scene))) ?? []) as readonly Json[];
   const isUsers = (index: number): boolean => JSON.stringify(before[index] ?? {}).includes(`"${ARCH}"`);
   const terms = (requiredOf(raw) ?? [{ matchExpressions: [] }]) as readonly Json[];
   return terms.filter((_term, index) => !isUsers(index)).some((one) =>
@@ -156,8 +138,8 @@ function assertRunsWhereItMay(scene: Scene, raw: Json): void {
 Deno.test("invariant 2: whatever node a placed pod may go to, each of its images runs there", () => {
   fc.assert(
     fc.property(scenes, (scene) => {
-      const warm = admit(scene, rawPod(specOf(scene)), { mayGate: false });
-      const cold = release(scene, gatedPod(specOf(scene)));
+      const warm = admit(scene, make.pod(specOf(scene)), { mayGate: false });
+      const cold = release(scene, make.gatedPod(specOf(scene)));
       for (const placed of [warm, cold].filter(isPlaced)) assertRunsWhereItMay(scene, placed);
     }),
     { numRuns: 500 },
@@ -167,7 +149,7 @@ Deno.test("invariant 2: whatever node a placed pod may go to, each of its images
 Deno.test("invariant 5: a pod that warm admission placed is left as it is when it is admitted again", () => {
   fc.assert(
     fc.property(scenes, (scene) => {
-      const warm = admit(scene, rawPod(specOf(scene)), { mayGate: false });
+      const warm = admit(scene, make.pod(specOf(scene)), { mayGate: false });
       if (isPlaced(warm)) assert.deepEqual(admit(scene, warm, { mayGate: false }), warm);
     }),
     { numRuns: 500 },
@@ -177,7 +159,7 @@ Deno.test("invariant 5: a pod that warm admission placed is left as it is when i
 Deno.test("invariant 2: a sidecar that comes after warm admission narrows the pod further", () => {
   fc.assert(
     fc.property(scenes, image, (scene, sidecar) => {
-      const warm = admit(scene, rawPod(specOf(scene)), { mayGate: false });
+      const warm = admit(scene, make.pod(specOf(scene)), { mayGate: false });
       if (!isPlaced(warm)) return;
       const later = { ...scene, images: [...scene.images, sidecar] };
       const injected = structuredClone(warm);

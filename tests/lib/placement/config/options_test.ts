@@ -9,23 +9,7 @@ import { parseArchTaint, planTolerations } from "../../../../lib/placement/patch
 import { parseVariantLabel } from "../../../../lib/placement/variants.ts";
 import type { ArchTaint, VariantLabel } from "../../../../lib/placement/config_types.ts";
 import type { PodReport } from "../../../../lib/placement/report/report_slots.ts";
-import {
-  AMD64,
-  ARCH,
-  ARM64,
-  container,
-  fact,
-  factsOf,
-  gatedPod,
-  type Json,
-  nodeAffinity,
-  platformsFact,
-  podOf,
-  rawPod,
-  released,
-  requiredOf,
-  term,
-} from "../make.ts";
+import { AMD64, ARCH, ARM64, container, type Json, make, released, requiredOf } from "../make.ts";
 
 function taint(text: string): ArchTaint {
   const parsed = parseArchTaint(text);
@@ -55,7 +39,7 @@ Deno.test("parseArchTaint() accepts the presets and KEY=arch", () => {
 
 Deno.test("planTolerations() adds what is missing and recognises blanket tolerations", () => {
   const plan = (tolerations: unknown): readonly string[] =>
-    planTolerations(podOf(rawPod({ tolerations })), { architectures: [AMD64, ARM64], taints: [taint("gke")] })
+    planTolerations(make.view(make.pod({ tolerations })), { architectures: [AMD64, ARM64], taints: [taint("gke")] })
       .map(({ value }) => value);
   assert.deepEqual(plan(undefined), [AMD64, ARM64]);
   assert.deepEqual(plan([{ operator: "Exists" }]), []);
@@ -66,7 +50,10 @@ Deno.test("planTolerations() adds what is missing and recognises blanket tolerat
 });
 
 Deno.test("planTolerations() plans nothing when two taints are the same", () => {
-  const plans = planTolerations(podOf(rawPod()), { architectures: [AMD64], taints: [taint("gke"), taint("ack")] });
+  const plans = planTolerations(make.view(make.pod()), {
+    architectures: [AMD64],
+    taints: [taint("gke"), taint("ack")],
+  });
   assert.equal(plans.length, 1);
 });
 
@@ -88,40 +75,40 @@ function requiredFor(
   spec: Json = {},
   variantLabels = [label("amd64/v3=level=v3|v4")],
 ): unknown {
-  const raw = gatedPod({ containers: images.map(({ image }) => container(image)), ...spec });
-  const facts = factsOf(raw, { images, settings: makeSettings({ variantLabels }) });
+  const raw = make.gatedPod({ containers: images.map(({ image }) => container(image)), ...spec });
+  const facts = make.facts(raw, { images, settings: makeSettings({ variantLabels }) });
   return requiredOf(released(raw, facts).after);
 }
 
 const levels = (image: string, ...variants: readonly (string | undefined)[]): InspectedImage =>
-  platformsFact(
+  make.imageOf(
     image,
     variants.map((variant) => ({ os: "linux", architecture: AMD64, ...(variant === undefined ? {} : { variant }) })),
   );
 
 Deno.test("decide() requires the level label of the least level that all images can do with", () => {
   assert.deepEqual(requiredFor([levels("x", "v3", "v4"), levels("y", "v2")]), [
-    term([ARCH, AMD64], ["level", "v3", "v4"]),
+    make.term([ARCH, AMD64], ["level", "v3", "v4"]),
   ]);
 });
 
 Deno.test("decide() requires only the architecture where one platform has no level or no label is given", () => {
-  assert.deepEqual(requiredFor([levels("x", "v3", undefined)]), [term([ARCH, AMD64])]);
-  assert.deepEqual(requiredFor([levels("x", "v3")], {}, []), [term([ARCH, AMD64])]);
-  assert.deepEqual(requiredFor([levels("x", "v4")]), [term([ARCH, AMD64])]);
+  assert.deepEqual(requiredFor([levels("x", "v3", undefined)]), [make.term([ARCH, AMD64])]);
+  assert.deepEqual(requiredFor([levels("x", "v3")], {}, []), [make.term([ARCH, AMD64])]);
+  assert.deepEqual(requiredFor([levels("x", "v4")]), [make.term([ARCH, AMD64])]);
 });
 
 Deno.test("decide() appends the level label to the pod's own terms", () => {
-  const spec = { affinity: nodeAffinity([term(["foo", "bar"])]) };
+  const spec = { affinity: make.nodeAffinity([make.term(["foo", "bar"])]) };
   assert.deepEqual(requiredFor([levels("x", "v3")], spec), [
-    term(["foo", "bar"], [ARCH, AMD64], ["level", "v3", "v4"]),
+    make.term(["foo", "bar"], [ARCH, AMD64], ["level", "v3", "v4"]),
   ]);
 });
 
 Deno.test("daemonSetReport() warns of nodes that cannot run the images", () => {
-  const template = podOf(rawPod({ containers: [container("single-amd64"), container("multi")] }));
+  const template = make.view(make.pod({ containers: [container("single-amd64"), container("multi")] }));
   const settings = makeSettings();
-  const images = [fact("single-amd64"), fact("multi")];
+  const images = [make.image("single-amd64"), make.image("multi")];
   const facts = { template, settings, wanted: imagesToInspect(template, settings), images };
   const report = daemonSetReport({ ...facts, liveArchitectures: [AMD64, ARM64] });
   assert.match(report?.message ?? "", /\{arm64\}.*single-amd64 \(amd64\)/);
@@ -130,11 +117,11 @@ Deno.test("daemonSetReport() warns of nodes that cannot run the images", () => {
 
 Deno.test("ephemeralReport() warns in one event of the ephemeral containers that cannot run on their node", () => {
   const images = ["single-amd64", "multi", "single-amd64"];
-  const pod = podOf(rawPod({ nodeName: "n1", ephemeralContainers: images.map((image) => container(image)) }));
+  const pod = make.view(make.pod({ nodeName: "n1", ephemeralContainers: images.map((image) => container(image)) }));
   const on = (nodeArchitecture: string): PodReport | undefined =>
     ephemeralReport(
       pod,
-      pod.ephemeralContainers.map((one) => ({ container: one, fact: fact(one.image), nodeArchitecture })),
+      pod.ephemeralContainers.map((one) => ({ container: one, fact: make.image(one.image), nodeArchitecture })),
     );
   assert.match(on(ARM64)?.message ?? "", /"n1" \(arm64\).*\{amd64\}.*Ephemeral container "single-amd64".*\{amd64\}\.$/);
   assert.equal(on(AMD64), undefined);

@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { fallbackArchitecture, scoringWanted, selectConfigs } from "../../../../lib/placement/config/selection.ts";
 import type { NamespaceConfig } from "../../../../lib/placement/config_types.ts";
-import { AMD64, ARM64, cluster, configs, podOf, ppc, rawPod, type Row, rows } from "../make.ts";
+import { AMD64, ARM64, make, ppc, type Row, rows } from "../make.ts";
 
 type Labels = Readonly<Record<string, string>> | undefined;
 
 function selected(labels: Labels, all: readonly NamespaceConfig[]): readonly string[] {
-  const pod = podOf(rawPod({}, labels === undefined ? {} : { labels }));
-  return selectConfigs(pod, configs(undefined, ...all)).namespace.map(({ name }) => name);
+  const pod = make.view(make.pod({}, labels === undefined ? {} : { labels }));
+  return selectConfigs(pod, make.configs(undefined, ...all)).namespace.map(({ name }) => name);
 }
 
 function selects(
@@ -29,7 +29,7 @@ const when = (key: string, operator: string, ...values: readonly string[]): unkn
 function wants(id: string, all: readonly NamespaceConfig[], expected: boolean): Row {
   const title = `scoringWanted() is ${expected} for ${JSON.stringify(all.map(({ scoring }) => scoring.enabled))}`;
   return [id, title, () => {
-    assert.equal(scoringWanted(selectConfigs(podOf(rawPod()), configs(undefined, ...all))), expected);
+    assert.equal(scoringWanted(selectConfigs(make.view(make.pod()), make.configs(undefined, ...all))), expected);
   }];
 }
 
@@ -88,11 +88,17 @@ Deno.test("selectConfigs() is not fooled by keys that every object inherits", ()
 });
 
 Deno.test("fallbackArchitecture() is that of the most important namespace config that names one, else the cluster's", () => {
-  const pod = podOf(rawPod());
+  const pod = make.view(make.pod());
   const low = ppc("low", { priority: 1, fallback: AMD64 });
   const high = ppc("high", { priority: 9 });
   const deaf = ppc("deaf", { priority: 99, fallback: "s390x", selector: is({ no: "pod" }) });
-  assert.equal(fallbackArchitecture(selectConfigs(pod, configs(cluster({ fallback: ARM64 }), low, high, deaf))), AMD64);
-  assert.equal(fallbackArchitecture(selectConfigs(pod, configs(cluster({ fallback: ARM64 }), high))), ARM64);
-  assert.equal(fallbackArchitecture(selectConfigs(pod, configs(undefined, high))), undefined);
+  assert.equal(
+    fallbackArchitecture(selectConfigs(pod, make.configs(make.clusterConfig({ fallback: ARM64 }), low, high, deaf))),
+    AMD64,
+  );
+  assert.equal(
+    fallbackArchitecture(selectConfigs(pod, make.configs(make.clusterConfig({ fallback: ARM64 }), high))),
+    ARM64,
+  );
+  assert.equal(fallbackArchitecture(selectConfigs(pod, make.configs(undefined, high))), undefined);
 });

@@ -3,21 +3,7 @@ import assert from "node:assert/strict";
 import { explainPod } from "../../../../lib/placement/explain/explain.ts";
 import { failingContainer } from "../../../../lib/placement/explain/failing_container.ts";
 import type { ExplainContext, PodExplanation } from "../../../../lib/placement/explain/pod_explanation.ts";
-import {
-  ARM64,
-  cluster,
-  configs,
-  container,
-  type FactChanges,
-  factsOf,
-  failedFact,
-  gatedPod,
-  type Json,
-  podOf,
-  rawPod,
-  released,
-  weigh,
-} from "../make.ts";
+import { ARM64, container, type FactChanges, type Json, make, released } from "../make.ts";
 
 const AROUND: ExplainContext = { ageMs: 3_000, schedulerSays: undefined, participation: "selected" };
 const GATE = "multiarch.openshift.io/scheduling-gate";
@@ -28,8 +14,8 @@ function decided(
   changes: FactChanges = {},
   around: Partial<ExplainContext> = {},
 ): PodExplanation {
-  const facts = factsOf(raw, changes);
-  const pod = podOf(released(raw, facts).after);
+  const facts = make.facts(raw, changes);
+  const pod = make.view(released(raw, facts).after);
   return explainPod(pod, { ...AROUND, ...around });
 }
 
@@ -38,7 +24,9 @@ function told({ standing, why, next }: PodExplanation): string {
 }
 
 Deno.test("explainPod() says of a placed pod what its images share, what it prefers, and nothing to do", () => {
-  const story = decided(gatedPod(), { configs: configs(cluster({ platforms: [weigh(ARM64, 5)] })) });
+  const story = decided(make.gatedPod(), {
+    configs: make.configs(make.clusterConfig({ platforms: [make.platform(ARM64, 5)] })),
+  });
   assert.equal(story.state, "pending");
   assert.match(told(story), /run on \{amd64, arm64\}, so it may run only there/);
   assert.match(told(story), /Preferences: arm64:5:ClusterPodPlacementConfig/);
@@ -47,26 +35,26 @@ Deno.test("explainPod() says of a placed pod what its images share, what it pref
 });
 
 Deno.test("explainPod() names the nodes to look at when the scheduler finds none of the architecture", () => {
-  const story = decided(gatedPod(), {}, { schedulerSays: "0/4 nodes are available." });
+  const story = decided(make.gatedPod(), {}, { schedulerSays: "0/4 nodes are available." });
   assert.equal(story.state, "unschedulable");
   assert.match(told(story), /The scheduler says: 0\/4 nodes are available\./);
   assert.match(told(story), /> .*kubectl get nodes -l 'kubernetes\.io\/arch in \(amd64,arm64\)'/);
 });
 
 Deno.test("explainPod() says of a waiting pod for how long, how often it failed and why", () => {
-  const story = decided(gatedPod({ containers: [container("broken")] }));
+  const story = decided(make.gatedPod({ containers: [container("broken")] }));
   assert.equal(story.state, "gated");
   assert.match(told(story), /Held by Archway's gate for 3s/);
   assert.match(told(story), /Inspection fails \(count 1\): .*broken/);
   assert.match(told(story), /> .*asks again by itself/);
-  const fresh = explainPod(podOf(gatedPod()), AROUND);
+  const fresh = explainPod(make.view(make.gatedPod()), AROUND);
   assert.match(told(fresh), /No registry has failed; .*\n> Wait: /);
 });
 
 Deno.test("explainPod() says which container of a scheduled pod does not run, and where to read why", () => {
   const explained = (containerStatuses: readonly Json[], status: Json = {}): string => {
-    const raw = { ...rawPod({ nodeName: "n1" }), status: { phase: "Running", containerStatuses, ...status } };
-    const pod = explainPod(podOf(raw), { ...AROUND, failing: failingContainer(raw) });
+    const raw = { ...make.pod({ nodeName: "n1" }), status: { phase: "Running", containerStatuses, ...status } };
+    const pod = explainPod(make.view(raw), { ...AROUND, failing: failingContainer(raw) });
     return `${pod.state}: ${told(pod)}`;
   };
   const waiting = (reason: string, message = ""): Json => ({ name: "app", state: { waiting: { reason, message } } });
@@ -94,8 +82,8 @@ Deno.test("explainPod() says which container of a scheduled pod does not run, an
 
 Deno.test("explainPod() says what to do about a failure by its reason", () => {
   const failing = (reason: "Unauthorized" | "ManifestUnknown", spec: Json = {}): string => {
-    const images = [failedFact("broken", { kind: "permanent", reason, message: "no" })];
-    return told(decided(gatedPod({ containers: [container("broken")], ...spec }), { images, failedAttempts: 9 }));
+    const images = [make.failedImage("broken", { kind: "permanent", reason, message: "no" })];
+    return told(decided(make.gatedPod({ containers: [container("broken")], ...spec }), { images, failedAttempts: 9 }));
   };
   assert.match(failing("ManifestUnknown"), /> Correct the name or the tag/);
   assert.match(failing("Unauthorized"), /> Name a pull secret for the registry/);
@@ -107,39 +95,39 @@ Deno.test("explainPod() says what to do about a failure by its reason", () => {
 
 Deno.test("explainPod() says that gating is stopped, of pods that were passed by", () => {
   const around = { ...AROUND, gatingStopped: "NoLeader. New pods are not gated." };
-  const passed = told(explainPod(podOf(rawPod({}, { labels: { [GATE]: "not-set" } })), around));
+  const passed = told(explainPod(make.view(make.pod({}, { labels: { [GATE]: "not-set" } })), around));
   assert.match(
     passed,
     /Gating is stopped: NoLeader\..*\n> Look whether Archway runs.*\n> .*recreate the pod when gating goes on/,
   );
-  assert.doesNotMatch(told(decided(gatedPod(), {}, around)), /Gating is stopped/);
+  assert.doesNotMatch(told(decided(make.gatedPod(), {}, around)), /Gating is stopped/);
 });
 
 Deno.test("explainPod() sends to `archway release` when a pod is held for longer than any gate may last", () => {
-  const story = explainPod(podOf(gatedPod()), { ...AROUND, ageMs: 600_000 });
+  const story = explainPod(make.view(make.gatedPod()), { ...AROUND, ageMs: 600_000 });
   assert.match(told(story), /for 10m/);
   assert.match(told(story), /> .*archway release --dry-run/);
 });
 
 Deno.test("explainPod() says which image lacks what when no architecture is shared", () => {
-  const story = decided(gatedPod({ containers: [container("single-amd64"), container("single-arm64")] }));
+  const story = decided(make.gatedPod({ containers: [container("single-amd64"), container("single-arm64")] }));
   assert.match(told(story), /share no architecture, so no node can run it/);
   assert.match(told(story), /> .*single-amd64 has amd64; single-arm64 has arm64\.\n> Then recreate the pod/);
 });
 
 Deno.test("explainPod() says that it is unknown where a pod runs that fell back or was released", () => {
   const givenUp = { gateAgeMs: 100_000, failedAttempts: 9 };
-  const broken = gatedPod({ containers: [container("broken")] });
+  const broken = make.gatedPod({ containers: [container("broken")] });
   const released = decided(broken, givenUp);
   assert.match(told(released), /released unconstrained: it may land where they do not run/);
   assert.match(told(released), /> Then recreate the pod/);
-  const fallen = decided(broken, { ...givenUp, configs: configs(cluster({ fallback: "arm64" })) });
+  const fallen = decided(broken, { ...givenUp, configs: make.configs(make.clusterConfig({ fallback: "arm64" })) });
   assert.match(told(fallen), /fell back to \{arm64\}; whether they run there is not known/);
   assert.match(told(fallen), /Inspection failed until Archway gave up: .*broken/);
 });
 
 Deno.test("explainPod() says of foreign gates, whose they are not", () => {
-  const story = decided(gatedPod({ schedulingGates: [{ name: GATE }, { name: "kueue.x-k8s.io/admission" }] }));
+  const story = decided(make.gatedPod({ schedulingGates: [{ name: GATE }, { name: "kueue.x-k8s.io/admission" }] }));
   assert.equal(story.state, "held");
   assert.match(told(story), /still held by kueue\.x-k8s\.io\/admission/);
   assert.match(told(story), /> Ask the owner of kueue\.x-k8s\.io\/admission/);
@@ -148,7 +136,7 @@ Deno.test("explainPod() says of foreign gates, whose they are not", () => {
 Deno.test("explainPod() says which rule left a pod alone", () => {
   const labels = { [GATE]: "not-set" };
   const why = (spec: Json, metadata: Json = {}): string =>
-    told(explainPod(podOf(rawPod(spec, { labels, ...metadata })), AROUND));
+    told(explainPod(make.view(make.pod(spec, { labels, ...metadata })), AROUND));
   assert.match(why({ nodeSelector: { "kubernetes.io/arch": "s390x" } }), /names the architecture already/);
   assert.match(why({ nodeSelector: { "node-role.kubernetes.io/master": "" } }), /names the control plane/);
   assert.match(why({}, { namespace: "kube-system" }), /kube-\*, .* namespaces are exempt/);
@@ -159,7 +147,7 @@ Deno.test("explainPod() says which rule left a pod alone", () => {
 
 Deno.test("explainPod() says why a pod has no mark of Archway at all, and how to change that", () => {
   const unseen = (participation: ExplainContext["participation"]): string =>
-    told(explainPod(podOf(rawPod()), { ...AROUND, participation }));
+    told(explainPod(make.view(make.pod()), { ...AROUND, participation }));
   assert.match(unseen("off"), /pod placement is off\.\n> Create a ClusterPodPlacementConfig/);
   assert.match(unseen("not-selected"), /does not select its namespace\.\n> Label the namespace/);
   assert.match(unseen("audited"), /audit mode\.\n> .*kubectl events --for pod\/p -n test-namespace/);

@@ -13,47 +13,42 @@ import {
   ARCH,
   ARM64,
   at,
-  cluster,
-  configs,
-  container,
   factsOf,
-  gatedPod,
   type Json,
   labelsOf,
+  make,
   mark,
-  nodeAffinity,
   NOWHERE,
-  podOf,
   preferredOf,
-  preferredTerm,
-  rawPod,
   released,
   REQUIRED,
   requiredOf,
   type Row,
   rows,
   S390X,
-  term,
 } from "../make.ts";
 
-const BOTH = term([ARCH, AMD64, ARM64]);
-const FOO = term(["foo", "bar"]);
+const BOTH = make.term([ARCH, AMD64, ARM64]);
+const FOO = make.term(["foo", "bar"]);
 const NO_ARCH = { matchExpressions: [{ key: NOWHERE, operator: "Exists" }] };
 const FIELDS = { matchFields: [{ key: "metadata.name", operator: "In", values: ["n"] }] };
 
 function merges(id: string, [given, architectures]: readonly [unknown, readonly string[]], expected: unknown): Row {
   const title = `affinityOperations() makes ${JSON.stringify(given)} ${JSON.stringify(expected)}`.slice(0, 160);
   return [id, title, () => {
-    const raw = rawPod({ affinity: nodeAffinity(given) });
+    const raw = make.pod({ affinity: make.nodeAffinity(given) });
     const required = plainAddition(
       architectures.length === 0 ? NOWHERE_REQUIREMENT : architectureRequirement(architectures),
     );
-    assert.deepEqual(requiredOf(applied(raw, affinityOperations(podOf(raw), { required, preferred: [] }))), expected);
+    assert.deepEqual(
+      requiredOf(applied(raw, affinityOperations(make.view(raw), { required, preferred: [] }))),
+      expected,
+    );
   }];
 }
 
 function decided(spec: Json, changes: Parameters<typeof factsOf>[1] = {}): Json {
-  const raw = gatedPod(spec);
+  const raw = make.gatedPod(spec);
   const facts = factsOf(raw, changes);
   return released(raw, facts).after;
 }
@@ -66,7 +61,7 @@ function places(id: string, title: string, spec: Json, expected: unknown): Row {
   }];
 }
 
-const TWO_SINGLES = [container("single-amd64"), container("single-arm64")];
+const TWO_SINGLES = [make.container("single-amd64"), make.container("single-arm64")];
 
 rows([
   merges("PM-27", [[], [AMD64, ARM64]], [BOTH]),
@@ -82,56 +77,63 @@ rows([
   ]], [
     { matchExpressions: [] },
   ]),
-  merges("PM-30", [[FOO, term(["baz", "foo"])], [AMD64, ARM64]], [
-    term(["foo", "bar"], [ARCH, AMD64, ARM64]),
-    term(["baz", "foo"], [ARCH, AMD64, ARM64]),
+  merges("PM-30", [[FOO, make.term(["baz", "foo"])], [AMD64, ARM64]], [
+    make.term(["foo", "bar"], [ARCH, AMD64, ARM64]),
+    make.term(["baz", "foo"], [ARCH, AMD64, ARM64]),
   ]),
-  merges("PM-31", [[term(["foo", "bar"], [ARCH, S390X]), term(["baz", "x"])], [AMD64, ARM64]], [
-    term(["foo", "bar"], [ARCH, S390X]),
-    term(["baz", "x"], [ARCH, AMD64, ARM64]),
+  merges("PM-31", [[make.term(["foo", "bar"], [ARCH, S390X]), make.term(["baz", "x"])], [AMD64, ARM64]], [
+    make.term(["foo", "bar"], [ARCH, S390X]),
+    make.term(["baz", "x"], [ARCH, AMD64, ARM64]),
   ]),
   places("PM-40", "affinity is null", { affinity: null }, [BOTH]),
   places("PM-41", "there is another nodeSelector", { nodeSelector: { foo: "bar" } }, [BOTH]),
   places("PM-43", "there is no affinity", {}, [BOTH]),
   places("PM-44", "affinity has no nodeAffinity", { affinity: {} }, [BOTH]),
-  places("PM-45", "nodeAffinity has nothing required", { affinity: nodeAffinity() }, [BOTH]),
-  places("PM-46", "one term is there", { affinity: nodeAffinity([FOO]) }, [term(["foo", "bar"], [ARCH, AMD64, ARM64])]),
+  places("PM-45", "nodeAffinity has nothing required", { affinity: make.nodeAffinity() }, [BOTH]),
+  places("PM-46", "one term is there", { affinity: make.nodeAffinity([FOO]) }, [
+    make.term(["foo", "bar"], [ARCH, AMD64, ARM64]),
+  ]),
   places("PM-49", "none is shared", { containers: TWO_SINGLES }, [NO_ARCH]),
   places(
     "DV-40",
     "none is shared and terms exist",
-    { containers: TWO_SINGLES, affinity: nodeAffinity([FOO, FIELDS]) },
+    { containers: TWO_SINGLES, affinity: make.nodeAffinity([FOO, FIELDS]) },
     [
       { matchExpressions: [...FOO.matchExpressions as unknown[], ...NO_ARCH.matchExpressions] },
       { ...FIELDS, ...NO_ARCH },
     ],
   ),
-  merges("DV-41", [[term([ARCH, AMD64]), FOO], []], [
-    { matchExpressions: [...term([ARCH, AMD64]).matchExpressions as unknown[], ...NO_ARCH.matchExpressions] },
+  merges("DV-41", [[make.term([ARCH, AMD64]), FOO], []], [
+    { matchExpressions: [...make.term([ARCH, AMD64]).matchExpressions as unknown[], ...NO_ARCH.matchExpressions] },
     { matchExpressions: [...FOO.matchExpressions as unknown[], ...NO_ARCH.matchExpressions] },
   ]),
-  places("DV-42", "a term has only matchFields", { affinity: nodeAffinity([FIELDS]) }, [{ ...FIELDS, ...BOTH }]),
-  places("DV-43", "expressions exist", { affinity: nodeAffinity([term(["z", "1"], ["a", "2"], ["z", "1"])]) }, [
-    term(["z", "1"], ["a", "2"], ["z", "1"], [ARCH, AMD64, ARM64]),
-  ]),
-  places("DV-44", "an empty term is among them", { affinity: nodeAffinity([{}, FOO]) }, [
+  places("DV-42", "a term has only matchFields", { affinity: make.nodeAffinity([FIELDS]) }, [{ ...FIELDS, ...BOTH }]),
+  places(
+    "DV-43",
+    "expressions exist",
+    { affinity: make.nodeAffinity([make.term(["z", "1"], ["a", "2"], ["z", "1"])]) },
+    [
+      make.term(["z", "1"], ["a", "2"], ["z", "1"], [ARCH, AMD64, ARM64]),
+    ],
+  ),
+  places("DV-44", "an empty term is among them", { affinity: make.nodeAffinity([{}, FOO]) }, [
     {},
-    term(["foo", "bar"], [ARCH, AMD64, ARM64]),
+    make.term(["foo", "bar"], [ARCH, AMD64, ARM64]),
   ]),
 ]);
 
 Deno.test("DV-44 decide() releases a pod whose only term is empty, and leaves the term alone", () => {
-  const after = decided({ affinity: nodeAffinity([{}]) });
+  const after = decided({ affinity: make.nodeAffinity([{}]) });
   assert.deepEqual(requiredOf(after), [{}]);
   assert.deepEqual(at(after, "spec", "schedulingGates"), []);
 });
 
 Deno.test("PM-39 decide() requires the fallback architecture when there is no affinity", () => {
-  const after = decided({ containers: [container("broken")] }, {
-    configs: configs(cluster({ fallback: AMD64 })),
+  const after = decided({ containers: [make.container("broken")] }, {
+    configs: make.configs(make.clusterConfig({ fallback: AMD64 })),
     gateAgeMs: 60_000,
   });
-  assert.deepEqual(requiredOf(after), [term([ARCH, AMD64])]);
+  assert.deepEqual(requiredOf(after), [make.term([ARCH, AMD64])]);
 });
 
 Deno.test("PM-42 decide() leaves the required terms alone when the nodeSelector names the architecture", () => {
@@ -142,21 +144,21 @@ Deno.test("PM-42 decide() leaves the required terms alone when the nodeSelector 
 
 Deno.test("PM-47 decide() keeps pod affinity and preferred terms", () => {
   const podAffinity = { [REQUIRED]: [{ topologyKey: "zone", labelSelector: {} }] };
-  const preferred = [preferredTerm(3, "foo", "bar")];
-  const after = decided({ affinity: { podAffinity, ...nodeAffinity(undefined, preferred) } });
+  const preferred = [make.preferredTerm(3, "foo", "bar")];
+  const after = decided({ affinity: { podAffinity, ...make.nodeAffinity(undefined, preferred) } });
   assert.deepEqual(at(after, "spec", "affinity", "podAffinity"), podAffinity);
   assert.deepEqual(preferredOf(after), preferred);
   assert.deepEqual(requiredOf(after), [BOTH]);
 });
 
 Deno.test("PM-48 decide() leaves the affinity alone when an image cannot be read", () => {
-  const after = decided({ containers: [container("multi"), container("non-readable")] });
+  const after = decided({ containers: [make.container("multi"), make.container("non-readable")] });
   assert.equal(at(after, "spec", "affinity"), undefined);
   assert.equal(labelsOf(after)[mark("image-inspect-error-count")], "1");
 });
 
 Deno.test("PM-50 decide() sets no architecture label when nothing is required", () => {
-  const changes = { configs: configs(cluster({ platforms: [{ architecture: ARM64, weight: 1 }] })) };
+  const changes = { configs: make.configs(make.clusterConfig({ platforms: [{ architecture: ARM64, weight: 1 }] })) };
   const after = decided({ nodeSelector: { [ARCH]: ARM64 } }, changes);
   const names = ["single-arch", "multi-arch", "no-supported-arch", AMD64, ARM64].map(mark);
   assert.deepEqual(names.filter((name) => name in labelsOf(after)), []);
@@ -169,7 +171,7 @@ Deno.test("requiredAddition() pairs an architecture with its level label where t
     architectures: [AMD64, ARM64],
     variants: [{ architecture: AMD64, requirement }],
   });
-  assert.deepEqual(addition.newTerms, [term([ARCH, ARM64]), term([ARCH, AMD64], ["level", "v3", "v4"])]);
+  assert.deepEqual(addition.newTerms, [make.term([ARCH, ARM64]), make.term([ARCH, AMD64], ["level", "v3", "v4"])]);
   assert.deepEqual(addition.expressions, [architectureRequirement([AMD64, ARM64])]);
 });
 
@@ -180,9 +182,9 @@ Deno.test("requiredAddition() appends the level label to existing terms when the
     architectures: [AMD64],
     variants: [{ architecture: AMD64, requirement }],
   });
-  const raw = rawPod({ affinity: nodeAffinity([FOO, FIELDS]) });
-  const after = applied(raw, affinityOperations(podOf(raw), { required, preferred: [] }));
-  const added = [...term([ARCH, AMD64]).matchExpressions as unknown[], { key: "level", operator: "Exists" }];
+  const raw = make.pod({ affinity: make.nodeAffinity([FOO, FIELDS]) });
+  const after = applied(raw, affinityOperations(make.view(raw), { required, preferred: [] }));
+  const added = [...make.term([ARCH, AMD64]).matchExpressions as unknown[], { key: "level", operator: "Exists" }];
   assert.deepEqual(requiredOf(after), [
     { matchExpressions: [...FOO.matchExpressions as unknown[], ...added] },
     { ...FIELDS, matchExpressions: added },

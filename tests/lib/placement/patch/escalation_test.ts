@@ -11,7 +11,7 @@ import {
   type ReleaseStep,
   stepPatch,
 } from "../../../../lib/placement/patch/escalation.ts";
-import { annotationsOf, applied, factsOf, gatedPod, gatesOf, labelsOf, mark, podOf, requiredOf } from "../make.ts";
+import { annotationsOf, applied, gatesOf, labelsOf, make, mark, requiredOf } from "../make.ts";
 
 const FAILED: FailedRelease = {
   step: "full",
@@ -66,11 +66,11 @@ Deno.test("nextTry() reaches the gate alone past the deadline, whatever the serv
   }));
 });
 
-const RAW = gatedPod({}, { annotations: { note: "x" } });
-const FACTS = factsOf(RAW);
+const RAW = make.gatedPod({}, { annotations: { note: "x" } });
+const FACTS = make.facts(RAW);
 
 function written(step: ReleaseStep): unknown {
-  return applied(RAW, stepPatch(podOf(RAW), { step, decision: decide(FACTS), why: "said no" }));
+  return applied(RAW, stepPatch(make.view(RAW), { step, decision: decide(FACTS), why: "said no" }));
 }
 
 Deno.test("stepPatch() takes the gate off in each step, and asks for less in each", () => {

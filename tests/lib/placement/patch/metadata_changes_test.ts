@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { failingCount } from "../../../../lib/placement/failures.ts";
 import { architectureLabels, type Changes, mapOperations } from "../../../../lib/placement/patch/metadata_changes.ts";
-import { AMD64, applied, ARM64, at, type Json, mark, podOf, rawPod, type Row, rows } from "../make.ts";
+import { AMD64, applied, ARM64, at, type Json, make, mark, type Row, rows } from "../make.ts";
 
 type Held = Record<string, string> | undefined;
 
@@ -11,7 +11,7 @@ function changed(
   held: Held,
   ...changes: readonly [string, string | undefined][]
 ): unknown {
-  const raw = rawPod({}, held === undefined ? {} : { [where]: held });
+  const raw = make.pod({}, held === undefined ? {} : { [where]: held });
   const path = `/metadata/${where}`;
   return at(applied(raw, mapOperations(path, { held, changes: new Map(changes) })), "metadata", where);
 }
@@ -30,11 +30,11 @@ function changes(
 
 function counts(id: string, label: string | undefined, expected: number): Row {
   const key = mark("image-inspect-error-count");
-  const raw = rawPod({}, label === undefined ? {} : { labels: { [key]: label } });
+  const raw = make.pod({}, label === undefined ? {} : { labels: { [key]: label } });
   return [
     id,
     `failingCount() is ${expected} after ${label}`,
-    () => assert.equal(failingCount(podOf(raw), 0), expected),
+    () => assert.equal(failingCount(make.view(raw), 0), expected),
   ];
 }
 
@@ -75,6 +75,6 @@ Deno.test("mapOperations() escapes keys and does nothing for what is already so"
 });
 
 Deno.test("failingCount() never reaches the value that means given up", () => {
-  const raw = rawPod({}, { labels: { [mark("image-inspect-error-count")]: "999" } });
-  assert.equal(failingCount(podOf(raw), 7), 4);
+  const raw = make.pod({}, { labels: { [mark("image-inspect-error-count")]: "999" } });
+  assert.equal(failingCount(make.view(raw), 7), 4);
 });

@@ -6,24 +6,7 @@ import { judgeAdmission } from "../../../../lib/placement/gate.ts";
 import { admissionPatch } from "../../../../lib/placement/patch/admission_patch.ts";
 import { MAX_ANNOTATION_BYTES } from "../../../../lib/placement/patch/pod_patch.ts";
 import { bareReleasePatch, releasePatch } from "../../../../lib/placement/patch/release_patch.ts";
-import {
-  admissionFacts,
-  annotationsOf,
-  applied,
-  ARM64,
-  cluster,
-  configs,
-  container,
-  fact,
-  factsOf,
-  gatedPod,
-  gatesOf,
-  type Json,
-  podOf,
-  rawPod,
-  requiredOf,
-  weigh,
-} from "../make.ts";
+import { annotationsOf, applied, ARM64, gatesOf, type Json, make, requiredOf } from "../make.ts";
 
 /** What the API server counts, and the most it accepts. */
 const API_LIMIT = 262_144;
@@ -40,7 +23,7 @@ function annotationsOfSize(bytes: number): Json {
   return { [key]: "é".repeat(Math.floor(rest / 2)) + "x".repeat(rest % 2) };
 }
 
-const SCORING = configs(cluster({ platforms: [weigh(ARM64, 50)] }));
+const SCORING = make.configs(make.clusterConfig({ platforms: [make.platform(ARM64, 50)] }));
 const sizes = fc.oneof(
   fc.integer({ min: 100, max: API_LIMIT }),
   fc.integer({ min: MAX_ANNOTATION_BYTES - 2_500, max: MAX_ANNOTATION_BYTES + 10 }),
@@ -49,10 +32,10 @@ const sizes = fc.oneof(
 
 Deno.test("admissionPatch() places a pod with annotations of any size that the API server accepts, and keeps it acceptable", () => {
   fc.assert(fc.property(sizes, (bytes) => {
-    const raw = rawPod({}, { annotations: annotationsOfSize(bytes) });
-    const pod = podOf(raw);
+    const raw = make.pod({}, { annotations: annotationsOfSize(bytes) });
+    const pod = make.view(raw);
     assert.equal(pod.annotationBytes, bytes);
-    const verdict = judgeAdmission(admissionFacts(pod, { configs: SCORING, known: [fact("multi")] }));
+    const verdict = judgeAdmission(make.admission(pod, { configs: SCORING, known: [make.image("multi")] }));
     assert.equal(verdict.kind, "place");
     const after = applied(raw, admissionPatch(pod, verdict));
     assert.ok(bytesOf(annotationsOf(after)) <= Math.max(bytes, MAX_ANNOTATION_BYTES));
@@ -63,8 +46,8 @@ Deno.test("admissionPatch() places a pod with annotations of any size that the A
 Deno.test("releasePatch() and bareReleasePatch() keep the annotations acceptable, whatever their size", () => {
   fc.assert(fc.property(sizes, fc.constantFrom("multi", "broken"), (bytes, image) => {
     const metadata = { annotations: annotationsOfSize(bytes) };
-    const raw = gatedPod({ containers: [container(image)] }, metadata);
-    const facts = factsOf(raw, { configs: SCORING, gateAgeMs: 60_000 });
+    const raw = make.gatedPod({ containers: [make.container(image)] }, metadata);
+    const facts = make.facts(raw, { configs: SCORING, gateAgeMs: 60_000 });
     for (const patch of [releasePatch(facts.pod, decide(facts)), bareReleasePatch(facts.pod, "x".repeat(300))]) {
       const after = applied(raw, patch);
       assert.ok(bytesOf(annotationsOf(after)) <= Math.max(bytes, MAX_ANNOTATION_BYTES));
@@ -74,9 +57,9 @@ Deno.test("releasePatch() and bareReleasePatch() keep the annotations acceptable
 });
 
 Deno.test("admissionPatch() leaves out the record before the audit of preferences", () => {
-  const raw = rawPod({}, { annotations: annotationsOfSize(MAX_ANNOTATION_BYTES - 200) });
-  const pod = podOf(raw);
-  const verdict = judgeAdmission(admissionFacts(pod, { configs: SCORING, known: [fact("multi")] }));
+  const raw = make.pod({}, { annotations: annotationsOfSize(MAX_ANNOTATION_BYTES - 200) });
+  const pod = make.view(raw);
+  const verdict = judgeAdmission(make.admission(pod, { configs: SCORING, known: [make.image("multi")] }));
   const names = Object.keys(annotationsOf(applied(raw, admissionPatch(pod, verdict))));
   assert.deepEqual(names, ["note", "multiarch.openshift.io/preferred-affinity-sources"]);
 });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { DecisionRecord, ImageOutcome } from "../../../../lib/placement/decision_types.ts";
 import { parseRecord, RECORD_MAX_BYTES, recordOf, renderRecord } from "../../../../lib/placement/patch/record.ts";
 import { decide } from "../../../../lib/placement/decide.ts";
-import { AMD64, ARM64, factsOf, gatedPod } from "../make.ts";
+import { AMD64, ARM64, make } from "../make.ts";
 
 const outcome = (image: string): ImageOutcome => ({
   image,
@@ -71,7 +71,7 @@ Deno.test("parseRecord() takes nothing that is no record", () => {
 });
 
 Deno.test("recordOf() records decisions that end a pod's wait", () => {
-  const kept = recordOf(decide(factsOf(gatedPod())));
+  const kept = recordOf(decide(make.facts(make.gatedPod())));
   assert.deepEqual([kept?.decision, kept?.architectures], ["place", [AMD64, ARM64]]);
   assert.equal(recordOf({ kind: "ignore", reason: "DaemonSet" }), undefined);
 });

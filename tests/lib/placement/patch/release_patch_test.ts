@@ -13,27 +13,18 @@ import {
   ARCH,
   ARM64,
   at,
-  cluster,
-  configs,
-  container,
   type FactChanges,
-  factsOf,
-  gatedPod,
   gatesOf,
   type Json,
   labelsOf,
+  make,
   mark,
-  nodeAffinity,
-  podOf,
-  preferredTerm,
-  term,
-  weigh,
 } from "../make.ts";
 
 const TERMS = "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms";
 
 function patchOf(raw: Json, changes: FactChanges = {}): JsonPatch {
-  const facts = factsOf(raw, changes);
+  const facts = make.facts(raw, changes);
   return releasePatch(facts.pod, decide(facts));
 }
 
@@ -51,9 +42,9 @@ function applies(raw: Json, patch: JsonPatch): boolean {
   }
 }
 
-const FULL = gatedPod({
-  initContainers: [container("multi2")],
-  affinity: nodeAffinity([term(["foo", "bar"])], [preferredTerm(1, "foo", "bar")]),
+const FULL = make.gatedPod({
+  initContainers: [make.container("multi2")],
+  affinity: make.nodeAffinity([make.term(["foo", "bar"])], [make.preferredTerm(1, "foo", "bar")]),
 }, { annotations: { note: "x" } });
 
 Deno.test("releasePatch() pins identity, terms, images and gate, and not the resource version", () => {
@@ -68,8 +59,11 @@ Deno.test("releasePatch() pins identity, terms, images and gate, and not the res
 });
 
 Deno.test("releasePatch() pins the resource version when it makes an object that was missing", () => {
-  assert.ok(tested(patchOf(gatedPod({}, { annotations: {} }))).includes("/metadata/resourceVersion"), "affinity made");
-  const unannotated = gatedPod({ affinity: nodeAffinity([term(["foo", "bar"])]) });
+  assert.ok(
+    tested(patchOf(make.gatedPod({}, { annotations: {} }))).includes("/metadata/resourceVersion"),
+    "affinity made",
+  );
+  const unannotated = make.gatedPod({ affinity: make.nodeAffinity([make.term(["foo", "bar"])]) });
   assert.ok(tested(patchOf(unannotated)).includes("/metadata/resourceVersion"), "annotations made");
 });
 
@@ -81,8 +75,14 @@ Deno.test("releasePatch() applies after an unrelated change, and fails after a r
   assert.ok(applies({ ...FULL, metadata: unrelated }, patch));
   const related: readonly Json[] = [
     { ...FULL, metadata: { ...metadata, uid: "other" } },
-    { ...FULL, spec: { ...spec, containers: [container("changed")] } },
-    { ...FULL, spec: { ...spec, affinity: nodeAffinity([term(["foo", "baz"])], [preferredTerm(1, "foo", "bar")]) } },
+    { ...FULL, spec: { ...spec, containers: [make.container("changed")] } },
+    {
+      ...FULL,
+      spec: {
+        ...spec,
+        affinity: make.nodeAffinity([make.term(["foo", "baz"])], [make.preferredTerm(1, "foo", "bar")]),
+      },
+    },
     { ...FULL, spec: { ...spec, schedulingGates: [{ name: "kueue" }, { name: SCHEDULING_GATE }] } },
   ];
   for (const changed of related) assert.ok(!applies(changed, patch), JSON.stringify(changed));
@@ -95,12 +95,12 @@ Deno.test("releasePatch() is one patch: affinity first, marks, the gate last", (
 });
 
 Deno.test("releasePatch() is empty for a pod without the gate and for one being deleted", () => {
-  assert.deepEqual(patchOf({ ...FULL, spec: { containers: [container("multi")] } }), []);
-  assert.deepEqual(patchOf(gatedPod({}, { deletionTimestamp: "2026-01-01T00:00:00Z" })), []);
+  assert.deepEqual(patchOf({ ...FULL, spec: { containers: [make.container("multi")] } }), []);
+  assert.deepEqual(patchOf(make.gatedPod({}, { deletionTimestamp: "2026-01-01T00:00:00Z" })), []);
 });
 
 Deno.test("releasePatch() of a second equal failure changes only what differs", () => {
-  const raw = gatedPod({ containers: [container("broken")] }, { annotations: {} });
+  const raw = make.gatedPod({ containers: [make.container("broken")] }, { annotations: {} });
   const once = applied(raw, patchOf(raw));
   const changes = patchOf(once, { failedAttempts: 1 }).filter(({ op }) => op !== "test");
   assert.deepEqual(changes, [
@@ -109,7 +109,7 @@ Deno.test("releasePatch() of a second equal failure changes only what differs", 
 });
 
 Deno.test("releasePatch() makes labels where somebody removed them all", () => {
-  const raw = gatedPod();
+  const raw = make.gatedPod();
   const unlabelled = { ...raw, metadata: { ...(raw.metadata as Json), labels: undefined } };
   const after = applied(JSON.parse(JSON.stringify(unlabelled)), patchOf(unlabelled));
   assert.equal(labelsOf(after)[mark("scheduling-gate")], "removed");
@@ -120,19 +120,19 @@ Deno.test("releasePatch() adds tolerations for exactly the architectures decided
   const settings = makeSettings({ archTaints: [taint] });
   const tolerated = { key: ARCH, operator: "Equal", value: AMD64, effect: "NoSchedule" };
   const own = { key: "x", operator: "Exists" };
-  const raw = gatedPod({ tolerations: [own, tolerated] });
+  const raw = make.gatedPod({ tolerations: [own, tolerated] });
   const after = applied(raw, patchOf(raw, { settings }));
   assert.deepEqual(at(after, "spec", "tolerations"), [own, tolerated, { ...tolerated, value: ARM64 }]);
-  const bare = applied(gatedPod(), patchOf(gatedPod(), { settings }));
+  const bare = applied(make.gatedPod(), patchOf(make.gatedPod(), { settings }));
   assert.deepEqual(at(bare, "spec", "tolerations"), [tolerated, { ...tolerated, value: ARM64 }]);
 });
 
 Deno.test("DV-44 bareReleasePatch() takes only the gate off and says why", () => {
-  const raw = gatedPod({
+  const raw = make.gatedPod({
     schedulingGates: [{ name: "kueue" }, { name: SCHEDULING_GATE }],
-    affinity: nodeAffinity([{}]),
+    affinity: make.nodeAffinity([{}]),
   });
-  const after = applied(raw, bareReleasePatch(podOf(raw), "x".repeat(300)));
+  const after = applied(raw, bareReleasePatch(make.view(raw), "x".repeat(300)));
   assert.deepEqual(gatesOf(after), ["kueue"]);
   assert.equal(labelsOf(after)[mark("scheduling-gate")], "removed");
   assert.equal(String(annotationsOf(after)[mark("image-inspect-error")]).length, 256);
@@ -140,8 +140,8 @@ Deno.test("DV-44 bareReleasePatch() takes only the gate off and says why", () =>
 });
 
 Deno.test("releasePatch() of a retry never touches the required terms or the gate", () => {
-  const raw = gatedPod({ containers: [container("broken")] });
-  const patch = patchOf(raw, { configs: configs(cluster({ platforms: [weigh(AMD64, 1)] })) });
+  const raw = make.gatedPod({ containers: [make.container("broken")] });
+  const patch = patchOf(raw, { configs: make.configs(make.clusterConfig({ platforms: [make.platform(AMD64, 1)] })) });
   assert.deepEqual(
     patch.filter(({ op, path }) =>
       op !== "test" && (path.includes("nodeSelectorTerms") || path.includes("schedulingGates"))
@@ -151,7 +151,7 @@ Deno.test("releasePatch() of a retry never touches the required terms or the gat
 });
 
 Deno.test("releasePatch() of a retry does not fit a pod that was released meanwhile", () => {
-  const raw = gatedPod({ containers: [container("broken")] });
-  const patch = patchOf(raw, { configs: configs(cluster({ platforms: [weigh(AMD64, 1)] })) });
-  assert.throws(() => applied({ ...raw, spec: { containers: [container("broken")] } }, patch));
+  const raw = make.gatedPod({ containers: [make.container("broken")] });
+  const patch = patchOf(raw, { configs: make.configs(make.clusterConfig({ platforms: [make.platform(AMD64, 1)] })) });
+  assert.throws(() => applied({ ...raw, spec: { containers: [make.container("broken")] } }, patch));
 });

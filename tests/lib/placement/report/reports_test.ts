@@ -5,30 +5,12 @@ import { decide } from "../../../../lib/placement/decide.ts";
 import { decisionReason } from "../../../../lib/placement/report/reason.ts";
 import { gateAddedReport, reportsOf } from "../../../../lib/placement/report/reports.ts";
 import type { PodReport } from "../../../../lib/placement/report/report_slots.ts";
-import {
-  AMD64,
-  ARCH,
-  ARM64,
-  cluster,
-  configs,
-  container,
-  type FactChanges,
-  factsOf,
-  failedFact,
-  gatedPod,
-  type Json,
-  mark,
-  nodeAffinity,
-  podOf,
-  ppc,
-  preferredTerm,
-  weigh,
-} from "../make.ts";
+import { AMD64, ARCH, ARM64, cluster, type FactChanges, type Json, make, mark } from "../make.ts";
 
-const SCORING = configs(cluster({ platforms: [weigh(ARM64, 50)] }));
-const FALLING_BACK = configs(cluster({ fallback: AMD64, enabled: true }));
-const BROKEN = { containers: [container("quay.io/no/such:1")] };
-const GONE = [failedFact("quay.io/no/such:1", {
+const SCORING = make.configs(cluster({ platforms: [make.platform(ARM64, 50)] }));
+const FALLING_BACK = make.configs(cluster({ fallback: AMD64, enabled: true }));
+const BROKEN = { containers: [make.container("quay.io/no/such:1")] };
+const GONE = [make.failedImage("quay.io/no/such:1", {
   kind: "permanent",
   reason: "ManifestUnknown",
   registry: "quay.io",
@@ -36,7 +18,7 @@ const GONE = [failedFact("quay.io/no/such:1", {
 })];
 
 function reports(spec: Json, changes: FactChanges = {}): readonly PodReport[] {
-  const facts = factsOf(gatedPod(spec), changes);
+  const facts = make.facts(make.gatedPod(spec), changes);
   return reportsOf(facts.pod, { kind: "applied", decision: decide(facts) });
 }
 
@@ -55,16 +37,19 @@ Deno.test("reportsOf() of a success names architectures, images, digests and the
 });
 
 Deno.test("reportsOf() warns when no architecture is shared, and says what each image has", () => {
-  const all = reports({ containers: [container("single-amd64"), container("single-arm64")] });
+  const all = reports({ containers: [make.container("single-amd64"), make.container("single-arm64")] });
   assert.deepEqual(reasons(all), ["Warning NoSupportedArchitecturesFound", SET, REMOVED]);
   assert.match(all[0]?.message ?? "", /single-amd64.*: amd64; single-arm64.*: arm64/);
   assert.match(all[1]?.message ?? "", /\{\}/);
 });
 
 Deno.test("reportsOf() names each config, what was skipped of it, and has an event of its own for mere duplicates", () => {
-  const high = ppc("high", { priority: 9, platforms: [weigh(ARM64, 10)] });
-  const low = ppc("low", { priority: 1, platforms: [weigh(ARM64, 20), weigh(AMD64, 5)] });
-  const all = reports({}, { configs: configs(cluster({ platforms: [weigh(AMD64, 50)] }), high, low) });
+  const high = make.namespaceConfig("high", { priority: 9, platforms: [make.platform(ARM64, 10)] });
+  const low = make.namespaceConfig("low", {
+    priority: 1,
+    platforms: [make.platform(ARM64, 20), make.platform(AMD64, 5)],
+  });
+  const all = reports({}, { configs: make.configs(cluster({ platforms: [make.platform(AMD64, 50)] }), high, low) });
   assert.deepEqual(reasons(all), [SET, REMOVED, "Normal ArchAwarePreferredAffinityDuplicates"]);
   const sources = /arm64 \(source: PodPlacementConfig-high\); amd64 \(source: PodPlacementConfig-low, skipped: arm64\)/;
   assert.match(all[0]?.message ?? "", sources);
@@ -73,18 +58,22 @@ Deno.test("reportsOf() names each config, what was skipped of it, and has an eve
 
 Deno.test("reportsOf() gives each event its slot, and keeps that of an earlier failure for warnings", () => {
   const slots = (all: ReturnType<typeof reportsOf>): readonly number[] => all.map(({ slot }) => slot);
-  const facts = factsOf(gatedPod());
+  const facts = make.facts(make.gatedPod());
   const outcome = { kind: "applied", decision: decide(facts) } as const;
   assert.deepEqual(slots(reportsOf(facts.pod, outcome)), [3, 2]);
-  const failed = podOf(gatedPod({}, { labels: { [mark("image-inspect-error-count")]: "2" } }));
+  const failed = make.view(make.gatedPod({}, { labels: { [mark("image-inspect-error-count")]: "2" } }));
   assert.deepEqual(slots(reportsOf(failed, outcome)), [3, 1]);
-  const apart = factsOf(gatedPod({ containers: [container("single-amd64"), container("single-arm64")] }));
+  const apart = make.facts(
+    make.gatedPod({ containers: [make.container("single-amd64"), make.container("single-arm64")] }),
+  );
   const last = reportsOf(failed, { kind: "applied", decision: decide(apart) });
   assert.deepEqual(last.map(({ slot, critical }) => [slot, critical]), [[2, true], [3, false], [1, false]]);
 });
 
 Deno.test("reportsOf() says that the user's preference silences the configs", () => {
-  const all = reports({ affinity: nodeAffinity(undefined, [preferredTerm(1, ARCH, AMD64)]) }, { configs: SCORING });
+  const all = reports({ affinity: make.nodeAffinity(undefined, [make.preferredTerm(1, ARCH, AMD64)]) }, {
+    configs: SCORING,
+  });
   assert.deepEqual(reasons(all), [SET, REMOVED]);
   assert.match(all[0]?.message ?? "", /no preferences/);
 });
@@ -127,7 +116,7 @@ Deno.test("reportsOf() warns when the cluster offers none of the architectures",
 });
 
 Deno.test("reportsOf() reports a refused write and of a bare release", () => {
-  const facts = factsOf(gatedPod());
+  const facts = make.facts(make.gatedPod());
   const refused = reportsOf(facts.pod, { kind: "refused", why: "403" });
   assert.deepEqual(reasons(refused), ["Warning ArchAwareSchedGateRemovalFailed"]);
   const bare = reportsOf(facts.pod, { kind: "reduced", step: "bare", decision: decide(facts), why: "422" });
@@ -137,10 +126,10 @@ Deno.test("reportsOf() reports a refused write and of a bare release", () => {
 Deno.test("reportsOf() keeps every message within the limit of the events API", () => {
   const containers = Array.from(
     { length: 30 },
-    (_, index) => container(`registry.example.com/${"x".repeat(80)}/${index}`),
+    (_, index) => make.container(`registry.example.com/${"x".repeat(80)}/${index}`),
   );
   const images = containers.map(({ image }) =>
-    failedFact(String(image), { kind: "permanent", reason: "Malformed", message: "y".repeat(5_000) })
+    make.failedImage(String(image), { kind: "permanent", reason: "Malformed", message: "y".repeat(5_000) })
   );
   for (const { message } of reports({ containers }, { images, failedAttempts: 1 })) {
     assert.ok([...message].length <= 1_024);
@@ -153,17 +142,17 @@ Deno.test("DV-13 gateAddedReport() names the gate", () => {
 });
 
 Deno.test("auditReports() says in one event what would be done", () => {
-  const facts = factsOf(gatedPod());
+  const facts = make.facts(make.gatedPod());
   const audited = { ...facts, settings: { ...facts.settings, audit: true } };
   const [report, ...more] = auditReports(auditDecision(audited));
   assert.match(report?.message ?? "", /nothing was changed: Archway would set .*\{amd64, arm64\}/);
   assert.deepEqual(more, []);
   assert.deepEqual(auditReports({ kind: "ignore", reason: "DaemonSet" }), []);
-  assert.equal(auditDecision(factsOf(gatedPod(BROKEN), { images: [] })).kind, "release");
+  assert.equal(auditDecision(make.facts(make.gatedPod(BROKEN), { images: [] })).kind, "release");
 });
 
 Deno.test("decisionReason() is one word", () => {
-  const words = [factsOf(gatedPod()), factsOf(gatedPod(BROKEN), { images: GONE })].map((facts) =>
+  const words = [make.facts(make.gatedPod()), make.facts(make.gatedPod(BROKEN), { images: GONE })].map((facts) =>
     decisionReason(decide(facts))
   );
   assert.deepEqual(words, ["Placed", "InspectionFailing"]);

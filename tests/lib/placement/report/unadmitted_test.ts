@@ -7,22 +7,10 @@ import { parseSelector } from "../../../../lib/placement/config/selector.ts";
 import { judgeAdmission } from "../../../../lib/placement/gate.ts";
 import { makeSettings } from "../../../../lib/placement/config/settings.ts";
 import { inSelectedNamespaces, isUnadmitted, unadmittedReport } from "../../../../lib/placement/report/unadmitted.ts";
-import {
-  admissionFacts,
-  applied,
-  cluster,
-  configs,
-  factsOf,
-  gatedPod,
-  type Json,
-  nodeAffinity,
-  podOf,
-  rawPod,
-  term,
-} from "../make.ts";
+import { applied, type Json, make, podOf } from "../make.ts";
 
 const settings = makeSettings({ operatorNamespace: "archway-system" });
-const present = configs(cluster());
+const present = make.configs(make.clusterConfig());
 
 interface Row {
   readonly title: string;
@@ -31,33 +19,33 @@ interface Row {
 }
 
 const ROWS: readonly Row[] = [
-  { title: "waits without a mark", pod: rawPod(), unadmitted: true },
-  { title: "was given a node by the scheduler", pod: rawPod({ nodeName: "n1" }), unadmitted: true },
+  { title: "waits without a mark", pod: make.pod(), unadmitted: true },
+  { title: "was given a node by the scheduler", pod: make.pod({ nodeName: "n1" }), unadmitted: true },
   {
     title: "constrains the architecture itself",
-    pod: rawPod({ affinity: nodeAffinity([term(["kubernetes.io/arch", "arm64"])]) }),
+    pod: make.pod({ affinity: make.nodeAffinity([make.term(["kubernetes.io/arch", "arm64"])]) }),
     unadmitted: false,
   },
-  { title: "is gated", pod: gatedPod(), unadmitted: false },
-  { title: "is gated, its label gone", pod: gatedPod({}, { labels: {} }), unadmitted: false },
+  { title: "is gated", pod: make.gatedPod(), unadmitted: false },
+  { title: "is gated, its label gone", pod: make.gatedPod({}, { labels: {} }), unadmitted: false },
   {
     title: "was placed, its labels gone",
-    pod: rawPod({}, { annotations: { "archway.dev/decision": "{}" } }),
+    pod: make.pod({}, { annotations: { "archway.dev/decision": "{}" } }),
     unadmitted: false,
   },
-  { title: "is of a kube- namespace", pod: rawPod({}, { namespace: "kube-system" }), unadmitted: false },
-  { title: "is of the operator", pod: rawPod({}, { namespace: "archway-system" }), unadmitted: false },
+  { title: "is of a kube- namespace", pod: make.pod({}, { namespace: "kube-system" }), unadmitted: false },
+  { title: "is of the operator", pod: make.pod({}, { namespace: "archway-system" }), unadmitted: false },
   {
     title: "is of a DaemonSet",
-    pod: rawPod({}, { ownerReferences: [{ kind: "DaemonSet", name: "d", controller: true }] }),
+    pod: make.pod({}, { ownerReferences: [{ kind: "DaemonSet", name: "d", controller: true }] }),
     unadmitted: false,
   },
   {
     title: "mirrors a static pod",
-    pod: rawPod({ nodeName: "n1" }, { ownerReferences: [{ kind: "Node", name: "n1", controller: true }] }),
+    pod: make.pod({ nodeName: "n1" }, { ownerReferences: [{ kind: "Node", name: "n1", controller: true }] }),
     unadmitted: false,
   },
-  { title: "is going", pod: rawPod({}, { deletionTimestamp: "2026-01-01T00:00:00Z" }), unadmitted: false },
+  { title: "is going", pod: make.pod({}, { deletionTimestamp: "2026-01-01T00:00:00Z" }), unadmitted: false },
 ];
 
 for (const { title, pod, unadmitted } of ROWS) {
@@ -67,7 +55,7 @@ for (const { title, pod, unadmitted } of ROWS) {
 }
 
 Deno.test("isUnadmitted() is false for a pod older than the config, or than its namespace selector", () => {
-  const createdAt = (creationTimestamp: string): ReturnType<typeof podOf> => podOf(rawPod({}, { creationTimestamp }));
+  const createdAt = (creationTimestamp: string): ReturnType<typeof podOf> => podOf(make.pod({}, { creationTimestamp }));
   const parsed = parseClusterConfig({
     metadata: {
       name: "cluster",
@@ -81,7 +69,7 @@ Deno.test("isUnadmitted() is false for a pod older than the config, or than its 
   });
   assert.ok(parsed.kind === "parsed");
   const since = (config: ClusterConfig, created: string): boolean =>
-    isUnadmitted(createdAt(created), { configs: configs(config), settings });
+    isUnadmitted(createdAt(created), { configs: make.configs(config), settings });
   const plain = { ...parsed.value, selectedSinceMs: Date.parse("2026-01-01T00:00:00Z") };
   assert.deepEqual(
     ["2025-12-31T00:00:00Z", "2026-01-01T00:00:10Z", "2026-02-01T00:00:00Z"].map((created) => since(plain, created)),
@@ -96,7 +84,7 @@ Deno.test("isUnadmitted() is false for whatever the webhook has seen", () => {
   for (const { pod: raw } of ROWS) {
     for (const mayGate of [true, false]) {
       const pod = podOf(raw);
-      const verdict = judgeAdmission(admissionFacts(pod, { configs: present, settings, known: undefined, mayGate }));
+      const verdict = judgeAdmission(make.admission(pod, { configs: present, settings, known: undefined, mayGate }));
       const seen = podOf(applied(raw, admissionPatch(pod, verdict)));
       assert.equal(isUnadmitted(seen, { configs: present, settings }), false);
     }
@@ -104,23 +92,23 @@ Deno.test("isUnadmitted() is false for whatever the webhook has seen", () => {
 });
 
 Deno.test("isUnadmitted() is false without a cluster config, and in audit mode", () => {
-  const { pod } = factsOf(rawPod());
+  const { pod } = make.facts(make.pod());
   assert.equal(isUnadmitted(pod, { configs: { cluster: undefined, namespace: [] }, settings }), false);
   assert.equal(isUnadmitted(pod, { configs: present, settings: { ...settings, audit: true } }), false);
 });
 
 Deno.test("inSelectedNamespaces() leaves out pods of namespaces that the webhook is not called for", () => {
-  const pods = ["shop", "excluded"].map((namespace) => podOf(rawPod({}, { namespace })));
+  const pods = ["shop", "excluded"].map((namespace) => podOf(make.pod({}, { namespace })));
   const namespaceSelector = parseSelector({ matchExpressions: [{ key: "skip", operator: "DoesNotExist" }] });
   const kept = inSelectedNamespaces(pods, {
-    configs: configs({ ...cluster(), namespaceSelector }),
+    configs: make.configs({ ...make.clusterConfig(), namespaceSelector }),
     labelsOf: (namespace) => namespace === "excluded" ? { skip: "yes" } : undefined,
   });
   assert.deepEqual(kept.map(({ namespace }) => namespace), ["shop"]);
 });
 
 Deno.test("unadmittedReport() names the pods, within what an event may hold", () => {
-  const pods = Array.from({ length: 500 }, (_, index) => podOf(rawPod({}, { name: `web-${index}` })));
+  const pods = Array.from({ length: 500 }, (_, index) => podOf(make.pod({}, { name: `web-${index}` })));
   const { type, message } = unadmittedReport(pods);
   assert.equal(type, "Warning");
   assert.match(message, /without Archway: 500\. .*caBundle.*recreate them.*test-namespace\/web-0, /);
