@@ -98,23 +98,22 @@ function Step({ step, nowMs }: { step: StepProgress; nowMs: number }): JSX.Eleme
   const { id, state, startMs, completeMs } = step;
   return (
     <li>
-      <span>
+      <span class="host">
         {id} <span class={`chip ${CHIP[state]}`}>{state}</span>
+        {startMs === undefined ? "" : <span class="reason">{`began ${timeOf(startMs)}`}</span>}
       </span>
-      <span class="number">
-        {startMs === undefined ? "" : <Time startMs={startMs} endMs={completeMs ?? nowMs} />}
-      </span>
+      <span class="number">{startMs === undefined ? "" : lengthOf(startMs, completeMs ?? nowMs)}</span>
     </li>
   );
 }
 
-function Time({ startMs, endMs }: { startMs: number; endMs: number }): JSX.Element {
-  return (
-    <>
-      <span class="reason">{new Date(startMs).toISOString().slice(0, 19).replace("T", " ")}</span>{" "}
-      {renderDuration(Math.max(0, endMs - startMs))}
-    </>
-  );
+function timeOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 19).replace("T", " ");
+}
+
+/** The status holds whole seconds. */
+function lengthOf(startMs: number, endMs: number): string {
+  return endMs - startMs < 1_000 ? "under 1s" : renderDuration(endMs - startMs);
 }
 
 function Nodes({ pools }: { pools: UpgradePageView["pools"] }): JSX.Element {
