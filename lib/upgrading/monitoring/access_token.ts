@@ -1,5 +1,5 @@
-// The token that Prometheus and Alertmanager of OpenShift take: that of their own ServiceAccount, from its Secret where there
-// is one, else asked for.
+// The token that Prometheus and Alertmanager of OpenShift take: that of their own ServiceAccount, asked for, or from its Secret
+// where tokens must not be asked for.
 import type { AuthenticationV1TokenRequest, V1TokenRequestSpec } from "@kubernetes/client-node";
 import * as z from "zod";
 import type { Clock } from "../../clock.ts";
@@ -38,11 +38,20 @@ export function openMonitoringToken(
 ): KeptValue<string> {
   return new KeptValue(
     clock,
-    async (signal) => await readSecretToken(api, signal) ?? await requestToken({ api, clock, signal }),
+    async (signal) => {
+      try {
+        return await requestToken({ api, clock, signal });
+      } catch (error) {
+        if (!isForbidden(error)) throw error;
+        const found = await readSecretToken(api, signal);
+        if (found === undefined) throw error;
+        return found;
+      }
+    },
   );
 }
 
-/** A service must not need the right to read Secrets: without it the token is asked for. */
+/** undefined where there is none, or Secrets must not be read: the right to read all of a namespace is more than a token. */
 async function readSecretToken(
   api: Pick<KubeApi, "list">,
   signal: AbortSignal,

@@ -72,7 +72,10 @@ Deno.test("M-357 the Service has address, CA and the token of the Secret", async
   const cluster = withMonitoring();
   addSecret(cluster, "from-secret\n");
   const clock = new FakeClock();
-  assert.deepEqual(await open(cluster.api, clock).endpoint(SIGNAL), {
+  const api = cluster.client(({ plural, verb }) => {
+    if (plural === "serviceaccounts" && verb === "create") throw new ApiError("no right", { status: 403 });
+  });
+  assert.deepEqual(await open(api, clock).endpoint(SIGNAL), {
     baseUrl: "https://alertmanager-main.openshift-monitoring.svc:9094",
     caCerts: ["PEM"],
     authorization: "Bearer from-secret",
