@@ -1,0 +1,286 @@
+// Faults in the middle of an upgrade: what it depends on goes away at every step, and others change what it works on.
+import assert from "node:assert/strict";
+import type { Outside } from "../../../controllers/upgrades/deps.ts";
+import { ApiError } from "../../../lib/k8s/errors.ts";
+import { textAt } from "../../../lib/json.ts";
+import { Resource } from "../../../lib/k8s/types.ts";
+import { machineSet } from "../../lib/upgrades/make.ts";
+import { openUpgradeScene, pool, type UpgradeScene } from "./make.ts";
+import {
+  completeVersion,
+  entryOf,
+  lookOnce,
+  planOf,
+  type RememberingOutside,
+  rememberingOutside,
+  settle,
+  writesOf,
+} from "./play.ts";
+
+const MINUTE_MS = 60_000;
+
+interface Bed {
+  readonly scene: UpgradeScene;
+  readonly outside: RememberingOutside;
+}
+
+function openBed(): Bed {
+  const scene = openUpgradeScene({ spec: { capacityReservation: true } });
+  scene.cluster.put(Resource.machineSets, machineSet("a"));
+  scene.cluster.put(Resource.machineConfigPools, pool("worker"));
+  return { scene, outside: rememberingOutside(scene.deps.outside) };
+}
+
+const phaseOf = ({ scene }: Bed): string => textAt(entryOf(scene), "phase");
+
+/** Looks until the phase is reached, with what happens before each look. */
+async function playUntil(bed: Bed, phase: string, before: () => Promise<void> | void = () => {}): Promise<void> {
+  for (let looks = 0; phaseOf(bed) !== phase; looks++) {
+    assert.ok(looks < 60, `${looks} looks, and it is still ${phaseOf(bed)}: ${JSON.stringify(entryOf(bed.scene))}`);
+    await before();
+    await lookOnce(bed.scene, { outside: bed.outside });
+    settle(bed.scene);
+  }
+}
+
+/** Looks until the ClusterVersion was asked; the operators have not answered yet. */
+async function playUntilAsked(bed: Bed): Promise<void> {
+  const asked = (): unknown => Object(bed.scene.cluster.find("clusterversions", "version")?.["spec"]).desiredUpdate;
+  for (let looks = 0; asked() === undefined; looks++) {
+    assert.ok(looks < 60, JSON.stringify(entryOf(bed.scene)));
+    await lookOnce(bed.scene, { outside: bed.outside });
+    if (asked() === undefined) settle(bed.scene);
+  }
+}
+
+function assertDoneOnce({ scene, outside }: Bed): void {
+  const writes = [["patch", "clusterversions"], ["create", "machinesets"], ["delete", "machinesets"]] as const;
+  assert.deepEqual(writes.map(([verb, plural]) => writesOf(scene, verb, plural)), [1, 1, 1]);
+  assert.equal(scene.cluster.find("machinesets", "openshift-machine-api/a-upgrade"), undefined);
+  assert.deepEqual(outside.silences, []);
+  assert.equal(outside.created.filter((comment) => comment.includes("control plane")).length, 1);
+  assert.deepEqual(outside.told.map((id) => id.split("/").at(-1)), [
+    "StateStarted",
+    "StateControlPlaneStartedSL",
+    "StateControlPlaneFinishedSL",
+    "StateWorkerPlaneFinishedSL",
+    "StateCompleted",
+  ]);
+}
+
+/** What fails while a server is away. */
+const SERVERS = {
+  Prometheus: ["health", "healthAfter", "alertsDuring"],
+  Alertmanager: ["silences", "createSilence", "endSilence"],
+  "the cluster manager": ["policy", "tell"],
+} as const;
+
+/** The servers with one of them away; `onAsked` sees what was asked of it. */
+function without(
+  server: keyof typeof SERVERS,
+  { outside, onAsked }: { readonly outside: Outside; readonly onAsked: (call: string) => void },
+): Outside {
+  const names: readonly string[] = SERVERS[server];
+  const away = <Call>(call: string, usual: Call): Call | (() => Promise<never>) =>
+    !names.includes(call) ? usual : () => {
+      onAsked(call);
+      return Promise.reject(new Error(`Cannot reach ${server}: no answer.`));
+    };
+  return {
+    readers: (scope) => {
+      const usual = outside.readers(scope);
+      return {
+        ...usual,
+        silences: away("silences", usual.silences),
+        health: away("health", usual.health),
+        healthAfter: away("healthAfter", usual.healthAfter),
+        policy: away("policy", usual.policy),
+        alertsDuring: away("alertsDuring", usual.alertsDuring),
+      };
+    },
+    createSilence: away("createSilence", outside.createSilence),
+    endSilence: away("endSilence", outside.endSilence),
+    tell: away("tell", outside.tell),
+  };
+}
+
+for (const server of ["Prometheus", "Alertmanager", "the cluster manager"] as const) {
+  Deno.test(`upgrades: ${server} is away at every step; each fails with that, and nothing is done twice or left over`, async () => {
+    const bed = openBed();
+    const asked = new Set<string>();
+    const lookWithout = async (): Promise<void> => {
+      let isAsked = false;
+      const onAsked = (call: string): void => {
+        isAsked = true;
+        asked.add(call);
+      };
+      const end = await lookOnce(bed.scene, { outside: without(server, { outside: bed.outside, onAsked }) });
+      if (!isAsked) return;
+      assert.equal(end.kind, "failed");
+      assert.match(end.kind === "failed" ? end.message : "", new RegExp(`Cannot reach ${server}: no answer`));
+    };
+    await playUntil(bed, "Upgraded", async () => {
+      for (let before = ""; before !== phaseOf(bed);) {
+        before = phaseOf(bed);
+        await lookWithout();
+      }
+    });
+    await lookWithout();
+    assertDoneOnce(bed);
+    // Reading the silences fails before one is made or ended.
+    const met = SERVERS[server].filter((call) => call !== "createSilence" && call !== "endSilence");
+    assert.deepEqual([...asked].toSorted(), [...met].toSorted());
+    assert.equal((await lookOnce(bed.scene, { outside: bed.outside })).kind, "settled");
+  });
+}
+
+Deno.test("N-015 upgrades: the API server goes away at every request of a look; the next look goes on, and nothing is done twice", async () => {
+  const bed = openBed();
+  let cut = 0;
+  await playUntil(bed, "Upgraded", async () => {
+    for (let allowed = 0;; allowed++) {
+      let calls = 0;
+      let isCut = false;
+      bed.scene.fault = () => {
+        if (calls++ < allowed) return;
+        isCut = true;
+        throw new ApiError("Cannot reach the API server: no answer.", { status: 0 });
+      };
+      await lookOnce(bed.scene, { outside: bed.outside }).catch(() => {});
+      bed.scene.fault = () => {};
+      if (!isCut) return;
+      cut++;
+    }
+  });
+  assert.ok(cut > 20, `${cut} looks were cut off`);
+  assert.deepEqual(bed.outside.silences, []);
+  assert.equal(bed.outside.created.filter((comment) => comment.includes("control plane")).length, 1);
+  assert.deepEqual(bed.outside.told, [...new Set(bed.outside.told)]);
+  assert.equal(bed.scene.cluster.find("machinesets", "openshift-machine-api/a-upgrade"), undefined);
+});
+
+Deno.test("upgrades: a ClusterVersion that another changes at the same moment is read again, and asked from what is read then", async () => {
+  const bed = openBed();
+  const { scene } = bed;
+  const guards: unknown[] = [];
+  scene.fault = ({ verb, plural, body }) => {
+    if (verb !== "patch" || plural !== "clusterversions") return;
+    guards.push(Object(Object(body).document).metadata?.resourceVersion);
+    if (guards.length > 1) return;
+    const clusterVersion = scene.cluster.find("clusterversions", "version");
+    assert.ok(clusterVersion !== undefined);
+    scene.cluster.put(Resource.clusterVersions, {
+      ...clusterVersion,
+      metadata: { name: "version", labels: { a: "b" } },
+    });
+    throw new ApiError("Conflict.", { status: 409, reason: "Conflict" });
+  };
+  await playUntil(bed, "Upgraded");
+  assert.equal(guards.length, 2);
+  assert.notEqual(guards[0], guards[1]);
+  assert.deepEqual(bed.outside.told, [...new Set(bed.outside.told)]);
+  assert.deepEqual(bed.outside.silences, []);
+});
+
+/** Another asks the ClusterVersion for a version. */
+function askFor({ scene }: Bed, version: string): void {
+  const clusterVersion = scene.cluster.find("clusterversions", "version");
+  scene.cluster.put(Resource.clusterVersions, {
+    ...clusterVersion,
+    metadata: { name: "version" },
+    // The server in memory replaces members as a whole: the channel is not what is changed.
+    spec: { channel: "stable-4.20", clusterID: "c", desiredUpdate: { version } },
+  });
+}
+
+Deno.test("upgrades: a target that another has asked for meanwhile is not asked for again, and seen through", async () => {
+  const bed = openBed();
+  await lookOnce(bed.scene, { outside: bed.outside });
+  askFor(bed, "4.20.5");
+  await playUntil(bed, "Upgraded");
+  assert.equal(writesOf(bed.scene, "patch", "clusterversions"), 0);
+  assert.deepEqual(bed.outside.silences, []);
+});
+
+Deno.test("upgrades: a ClusterVersion that another leads elsewhere is left alone; the plan never counts as done, and nothing stays", async () => {
+  const bed = openBed();
+  await playUntilAsked(bed);
+  askFor(bed, "4.20.9");
+  completeVersion(bed.scene.cluster, "4.20.9");
+  for (let looks = 0; looks < 4; looks++) {
+    await lookOnce(bed.scene, { outside: bed.outside });
+    settle(bed.scene);
+    assert.equal(phaseOf(bed), "Upgrading");
+  }
+  await bed.scene.clock.advance(121 * MINUTE_MS);
+  await playUntil(bed, "Failed");
+  assert.equal(writesOf(bed.scene, "patch", "clusterversions"), 1);
+  assert.deepEqual(bed.outside.silences, []);
+  assert.equal(bed.scene.cluster.find("machinesets", "openshift-machine-api/a-upgrade"), undefined);
+});
+
+Deno.test("upgrades: a plan that names another version in the middle: what was prepared goes, the history says why, the new one is carried out", async () => {
+  const bed = openBed();
+  const { cluster } = bed.scene;
+  await playUntilAsked(bed);
+  assert.ok(cluster.find("machinesets", "openshift-machine-api/a-upgrade") !== undefined);
+  const plan = planOf(bed.scene);
+  assert.ok(plan !== undefined);
+  const spec = { ...Object(plan["spec"]), capacityReservation: false, desired: { version: "4.20.6" } };
+  cluster.put(Resource.upgradeConfigs, { ...plan, metadata: { ...plan.metadata, generation: 2 }, spec });
+  settle(bed.scene);
+  const clusterVersion = cluster.find("clusterversions", "version");
+  const status = { ...Object(clusterVersion?.["status"]), availableUpdates: [{ version: "4.20.6", image: "c" }] };
+  cluster.put(Resource.clusterVersions, { ...clusterVersion, metadata: { name: "version" }, status });
+  for (let looks = 0; phaseOf(bed) !== "Upgrading" || textAt(entryOf(bed.scene), "version") !== "4.20.6"; looks++) {
+    assert.ok(looks < 20, JSON.stringify(planOf(bed.scene)?.["status"]));
+    await lookOnce(bed.scene, { outside: bed.outside });
+    if (cluster.find("machinesets", "openshift-machine-api/a-upgrade") === undefined) {
+      if (cluster.find("machines", "openshift-machine-api/m-1") !== undefined) {
+        cluster.drop(Resource.machines, "openshift-machine-api/m-1");
+      }
+    }
+  }
+  completeVersion(cluster, "4.20.6");
+  for (let looks = 0; phaseOf(bed) !== "Upgraded"; looks++) {
+    assert.ok(looks < 20, JSON.stringify(entryOf(bed.scene)));
+    await lookOnce(bed.scene, { outside: bed.outside });
+  }
+  const history: unknown = Object(planOf(bed.scene)?.["status"]).history;
+  const entries = Array.isArray(history) ? history : [];
+  assert.deepEqual(entries.map((entry) => [textAt(entry, "version"), textAt(entry, "phase")]), [
+    ["4.20.6", "Upgraded"],
+    ["4.20.5", "Failed"],
+  ]);
+  assert.match(JSON.stringify(entries[1]), /The plan names another target, 4\.20\.6, since\./);
+  assert.equal(cluster.find("machinesets", "openshift-machine-api/a-upgrade"), undefined);
+  assert.deepEqual(bed.outside.silences, []);
+});
+
+Deno.test("upgrades: a node that does not come back holds the end up, and alerts once its silence has run out; mended, it is waited for no more", async () => {
+  const bed = openBed();
+  const { scene, outside } = bed;
+  scene.cluster.put(Resource.machineConfigPools, pool("worker", { machines: 3, updated: 1 }));
+  const timeout = (): number | undefined => scene.gauges.get('upgradeoperator_worker_timeout{"version":"4.20.5"}');
+  const isWaiting = (): boolean =>
+    JSON.stringify(entryOf(scene)).includes("WorkerNodesUpgraded still in progress: 2 nodes");
+  for (let looks = 0; !isWaiting(); looks++) {
+    assert.ok(looks < 40, JSON.stringify(entryOf(scene)));
+    await lookOnce(scene, { outside });
+    settle(scene);
+  }
+  assert.equal(timeout(), 0);
+  assert.equal(outside.silences.length, 1);
+  // Alertmanager drops it when its time is over; one for as many nodes is not made again.
+  outside.silences.length = 0;
+  const isSilenced = (spec: { readonly comment: string }): boolean => spec.comment.includes("remaining 2 nodes");
+  const made = outside.created.filter((comment) => isSilenced({ comment })).length;
+  assert.equal(made, 1);
+  await scene.clock.advance(5 * 60 * MINUTE_MS);
+  await lookOnce(scene, { outside: { ...outside, createSilence: () => Promise.resolve() } });
+  assert.deepEqual([phaseOf(bed), timeout()], ["Upgrading", 1]);
+  scene.cluster.put(Resource.machineConfigPools, pool("worker"));
+  await playUntil(bed, "Upgraded");
+  assert.equal(timeout(), 0);
+  assert.deepEqual(outside.silences, []);
+});

@@ -1,0 +1,95 @@
+// Plays an upgrade on an API server in memory: one look after another, and between them what the operators of the cluster do.
+import type { Outside } from "../../../controllers/upgrades/deps.ts";
+import { drive } from "../../../controllers/upgrades/drive.ts";
+import type { KubeApi } from "../../../lib/k8s/api.ts";
+import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
+import { textAt } from "../../../lib/json.ts";
+import { readInput } from "../../../lib/upgrading/cluster/plan_input.ts";
+import { reconcile } from "../../../lib/upgrades/reconcile.ts";
+import type { Silence } from "../../../lib/upgrades/types/cluster.ts";
+import type { ReconcileEnd } from "../../../lib/upgrades/types/steps.ts";
+import { machine } from "../../lib/upgrades/make.ts";
+import { NAMESPACE, type UpgradeScene } from "./make.ts";
+
+const MACHINES = "openshift-machine-api";
+
+/** One look of a leader that has this API and these servers. Rejects as the controller's look does. */
+export async function lookOnce(
+  { clock, deps }: UpgradeScene,
+  { api = deps.api, outside = deps.outside }: { readonly api?: KubeApi; readonly outside?: Outside } = {},
+): Promise<ReconcileEnd> {
+  const [nowMs, { signal }] = [clock.nowMs(), new AbortController()];
+  const input = await readInput({ readApi: api, namespace: NAMESPACE }, { nowMs, signal });
+  const used = { ...deps, readApi: api, api, outside };
+  return await drive(reconcile(input), used, { plan: input.known, base: input.base, nowMs, signal });
+}
+
+/** What the operators of the cluster do between two looks. */
+export function settle({ cluster }: UpgradeScene): void {
+  const version = cluster.find("clusterversions", "version");
+  if (textAt(Object(version?.["spec"]).desiredUpdate, "version") === "4.20.5") completeVersion(cluster, "4.20.5");
+  const clone = cluster.find("machinesets", `${MACHINES}/a-upgrade`);
+  const own = cluster.find("machines", `${MACHINES}/m-1`);
+  if (clone !== undefined) {
+    cluster.put(Resource.machines, machine("m-1", { set: "a-upgrade", node: "n-1" }));
+    cluster.put(Resource.nodes, {
+      metadata: { name: "n-1" },
+      status: { conditions: [{ type: "Ready", status: "True" }] },
+    });
+    cluster.put(Resource.machineSets, { ...clone, status: { replicas: 1, readyReplicas: 1 } });
+  } else if (own !== undefined) cluster.drop(Resource.machines, `${MACHINES}/m-1`);
+}
+
+/** The cluster version operator has brought the control plane to this version. */
+export function completeVersion(cluster: UpgradeScene["cluster"], version: string): void {
+  const history = [{ version, image: "b", state: "Completed", completionTime: "2026-11-21T12:30:00Z" }];
+  cluster.put(Resource.clusterVersions, {
+    ...cluster.find("clusterversions", "version"),
+    metadata: { name: "version" },
+    status: { desired: { version, image: "b" }, history },
+  });
+}
+
+/** The plan as it stands there. */
+export function planOf({ cluster }: UpgradeScene): KubeObject | undefined {
+  return cluster.find("upgradeconfigs", `${NAMESPACE}/managed-upgrade-config`);
+}
+
+/** The newest entry of its history. */
+export function entryOf(scene: UpgradeScene): Readonly<Record<string, unknown>> {
+  return Object(Object(planOf(scene)?.["status"]).history?.[0]);
+}
+
+/** What remembers silences and notifications. */
+export interface RememberingOutside extends Outside {
+  readonly told: string[];
+  readonly silences: Silence[];
+  /** Comments of all silences that were made. */
+  readonly created: string[];
+}
+
+/** As the servers do: a silence is listed until it is ended, and a notification is known by its id. */
+export function rememberingOutside(before: Outside): RememberingOutside {
+  const told: string[] = [];
+  const silences: Silence[] = [];
+  const created: string[] = [];
+  return {
+    ...{ told, silences, created },
+    readers: (scope) => ({ ...before.readers(scope), silences: () => Promise.resolve([...silences]) }),
+    createSilence: ({ comment }) => {
+      created.push(comment);
+      silences.push({ id: comment, createdBy: "managed-upgrade-operator", comment, state: "active" });
+      return Promise.resolve();
+    },
+    endSilence: (id) => {
+      silences.splice(silences.findIndex((silence) => silence.id === id), 1);
+      return Promise.resolve();
+    },
+    tell: ({ id }) => Promise.resolve(void (told.includes(id) ? undefined : told.push(id))),
+  };
+}
+
+/** How many writes of a kind reached the API server. */
+export function writesOf({ calls }: UpgradeScene, verb: string, plural: string): number {
+  return calls.filter((call) => call.verb === verb && call.plural === plural).length;
+}
