@@ -1,0 +1,252 @@
+// `archway serve --only=upgrades` as it is installed: the arguments of its Deployment, its ServiceAccount as in a pod, the roles of
+// the manifests, on a control plane with an audit log, before the scripted OpenShift and the servers beside it.
+import assert from "node:assert/strict";
+import { fileURLToPath } from "node:url";
+import * as z from "zod";
+import { type ManifestObject, renderComposition } from "../../../manifests/generate/kustomize.ts";
+import { Upgrades } from "../../../lib/upgrade_names.ts";
+import { EXTERNAL_ID } from "../../lib/upgrading/ocm_double.ts";
+import { expectStatus, read } from "./cluster_access.ts";
+import { type ControlPlane, startControlPlane } from "./control_plane.ts";
+import { mountAccount } from "./mounted_account.ts";
+import { CLUSTER_VERSION, openWorld, PLANS, TO, type World } from "./openshift_world.ts";
+import { findFreePort } from "./ports.ts";
+import { RunningProcess } from "./process.ts";
+import { readUses, type Use } from "./rights.ts";
+import { startTcpBalancer, type TcpBalancer } from "./tcp_balancer.ts";
+import { planOf } from "./upgrade_bed.ts";
+import { applyAll, openSurroundings, type Surroundings } from "./upgrade_surroundings.ts";
+import { waitUntil } from "./wait.ts";
+
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+const NAMESPACE = Upgrades.namespace;
+/** The account of the service. */
+export const UPGRADE_ACCOUNT = `system:serviceaccount:${NAMESPACE}:archway-upgrades`;
+/** The configuration of its webhook. */
+export const PLAN_WEBHOOK = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/archway-upgrades";
+const POOL = "/apis/machineconfiguration.openshift.io/v1/machineconfigpools/worker";
+const SETTINGS = `/api/v1/namespaces/${NAMESPACE}/configmaps`;
+const LEASE = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases/${Upgrades.lease}`;
+const COMPONENTS = ["components/upgrades", "components/upgrades-drain"];
+/** What is installed of the manifests: everything but what would run, and what others serve. */
+const KINDS = ["Namespace", "ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"];
+const DEPLOYMENT = z.object({
+  spec: z.object({
+    template: z.object({ spec: z.object({ containers: z.tuple([z.object({ args: z.array(z.string()) })]) }) }),
+  }),
+});
+const WEBHOOKS = z.array(z.looseObject({ clientConfig: z.object({ service: z.object({ path: z.string() }) }) }));
+
+// After the account was mounted: names of Services are found as in a cluster.
+const WITH_HOSTS = `set -e; mount --bind "$1" /etc/hosts; shift; exec setpriv --pdeathsig KILL -- "$@"`;
+
+/** A running replica. */
+export interface UpgradeReplica {
+  readonly process: RunningProcess;
+  readonly adminUrl: string;
+}
+
+/** The Lease, reduced. */
+export interface UpgradeLease {
+  readonly holder: string;
+  readonly durationMs: number;
+  readonly acquiredMs: number;
+  readonly renewedMs: number;
+}
+
+/** The bed. */
+export class UpgradeService implements AsyncDisposable {
+  readonly cluster: ControlPlane;
+  readonly world: World;
+  readonly surroundings: Surroundings;
+  /** What the manifests of upgrades and of placement say. */
+  readonly objects: readonly ManifestObject[];
+  readonly #stack: AsyncDisposableStack;
+  readonly #balancer: TcpBalancer;
+  #ports: readonly number[] = [];
+
+  private constructor(
+    parts: Pick<UpgradeService, "cluster" | "world" | "surroundings" | "objects">,
+    { stack, balancer }: { readonly stack: AsyncDisposableStack; readonly balancer: TcpBalancer },
+  ) {
+    this.cluster = parts.cluster;
+    this.world = parts.world;
+    this.surroundings = parts.surroundings;
+    this.objects = parts.objects;
+    this.#stack = stack;
+    this.#balancer = balancer;
+  }
+
+  /** Opens it, with plans of the source LOCAL; no replica runs, and there is no plan. */
+  static async open(): Promise<UpgradeService> {
+    await using undo = new AsyncDisposableStack();
+    const cluster = undo.use(
+      await startControlPlane({
+        auditLog: true,
+        without: ["kube-scheduler", "kwok"],
+        // Nodes have no kubelet whose heart beat could fail.
+        flags: { "kube-controller-manager": ["--controllers=*,-node-lifecycle-controller,-taint-eviction-controller"] },
+      }),
+    );
+    const world = undo.use(await openWorld(cluster, { pools: { master: 1, worker: 2 }, stepMs: 100 }));
+    const surroundings = undo.use(await openSurroundings(cluster, TO));
+    const balancer = undo.use(startTcpBalancer(findFreePort()));
+    const objects = await renderComposition("overlays/openshift", COMPONENTS);
+    await applyAll(cluster, installed(objects, `https://127.0.0.1:${balancer.port}`));
+    const bed = new UpgradeService({ cluster, world, surroundings, objects }, { stack: undo.move(), balancer });
+    try {
+      await bed.patch(CLUSTER_VERSION, { spec: { clusterID: EXTERNAL_ID, upstream: surroundings.graphUrl } });
+      await bed.configure("configManager: { source: LOCAL }\n");
+      return bed;
+    } catch (error) {
+      await bed[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  /** Writes the settings. */
+  async configure(text: string): Promise<void> {
+    const metadata = { namespace: NAMESPACE, name: Upgrades.settings };
+    await applyAll(this.cluster, [{
+      ...{ apiVersion: "v1", kind: "ConfigMap", metadata },
+      data: { [Upgrades.settingsKey]: text },
+    }]);
+    expectStatus("read the settings", await this.cluster.request("GET", `${SETTINGS}/${Upgrades.settings}`), [200]);
+  }
+
+  /** Starts a replica with a token of its own; resolves when it is ready. */
+  async startReplica(identity: string): Promise<UpgradeReplica> {
+    const { cluster, surroundings } = this;
+    const directory = await Deno.makeTempDir({ prefix: `archway-upgrades-${identity}-` });
+    this.#stack.defer(() => Deno.remove(directory, { recursive: true }));
+    const kubeconfig = await cluster.serviceAccountKubeconfig({ namespace: NAMESPACE, name: "archway-upgrades" });
+    const account = await mountAccount(kubeconfig, directory);
+    await Deno.writeTextFile(`${directory}/hosts`, `127.0.0.1 localhost\n${surroundings.hosts}`);
+    const [port, adminPort] = [findFreePort(), findFreePort()];
+    const [command, ...leading] = account.prefix;
+    const process = this.#stack.use(RunningProcess.start({
+      name: `archway-${identity}`,
+      command,
+      args: [
+        ...[...leading, "sh", "-c", WITH_HOSTS, "sh", `${directory}/hosts`],
+        ...[Deno.execPath(), "run", "-q", "-P=serve", "--no-prompt", `${ROOT}main.ts`, ...argumentsOf(this.objects)],
+        ...[`--listen=127.0.0.1:${port}`, `--admin-listen=127.0.0.1:${adminPort}`],
+        ...[`--webhook-url=https://127.0.0.1:${this.#balancer.port}`, `--identity=${identity}`],
+        `--insecure-registry=${surroundings.registry.host}`,
+      ],
+      directory,
+      cwd: ROOT,
+      // Nothing here is behind a proxy that this machine may have.
+      env: { NO_COLOR: "1", NAMESPACE, NO_PROXY: "127.0.0.1,.svc", no_proxy: "127.0.0.1,.svc", ...account.env },
+    }));
+    const adminUrl = `http://127.0.0.1:${adminPort}`;
+    await process.waitReady(async () => {
+      const response = await fetch(`${adminUrl}/readyz`);
+      await response.body?.cancel();
+      return response.ok;
+    }, { deadlineMs: 90_000 });
+    this.#ports = [...this.#ports, port];
+    this.#balancer.setTargets(this.#ports);
+    return { process, adminUrl };
+  }
+
+  /** Waits until a leader has written its CA, so that plans can be stored. */
+  async untilPlansAreChecked(): Promise<string> {
+    return await waitUntil("the CA of the webhook", async () => {
+      const { body } = await this.cluster.request("GET", PLAN_WEBHOOK);
+      const caBundle = read(body, "webhooks", 0, "clientConfig", "caBundle");
+      return typeof caBundle === "string" && caBundle !== "" && caBundle;
+    }, { deadlineMs: 60_000 });
+  }
+
+  /** Creates a plan that is due, or another; gives the API server's answer. */
+  async createPlan(
+    spec: Readonly<Record<string, unknown>> = {},
+  ): Promise<Awaited<ReturnType<ControlPlane["request"]>>> {
+    return await this.cluster.request("POST", PLANS, planOf(spec));
+  }
+
+  /** Creates it and expects that it is taken; the API server may use a new CA only a moment after it was written. */
+  async storePlan(spec: Readonly<Record<string, unknown>> = {}): Promise<void> {
+    await waitUntil("the plan to be stored", async () => {
+      const answer = await this.createPlan(spec);
+      expectStatus("create the plan", answer, [201]);
+      return true;
+    }, { deadlineMs: 60_000, intervalMs: 500 });
+  }
+
+  /** The plan; undefined when there is none. */
+  async readPlan(): Promise<unknown> {
+    const { status, body } = await this.cluster.request("GET", `${PLANS}/${Upgrades.config}`);
+    return status === 404 ? undefined : body;
+  }
+
+  /** Looks again and again, and has the service look: what it waits for may be what it does not watch. */
+  async until(what: string, probe: () => Promise<boolean>): Promise<void> {
+    let looks = 0;
+    await waitUntil(what, async () => {
+      if (await probe()) return true;
+      if (looks++ % 8 === 0) await this.patch(POOL, { metadata: { annotations: { looked: String(looks) } } });
+      return false;
+    }, { deadlineMs: 120_000, intervalMs: 250 }).catch(async (cause: unknown) => {
+      const fault = `the world: ${String(this.world.lastFault)}`;
+      throw new Error(`${String(cause)}; ${fault}; ${JSON.stringify(read(await this.readPlan(), "status"))}`, {
+        cause,
+      });
+    });
+  }
+
+  /** Waits until the newest entry of the history has this phase. */
+  async untilPhase(phase: string): Promise<void> {
+    await this.until(
+      `the phase ${phase}`,
+      async () => read(await this.readPlan(), "status", "history", 0, "phase") === phase,
+    );
+  }
+
+  /** The Lease of the leader; nobody holds one that does not exist. */
+  async lease(): Promise<UpgradeLease> {
+    const { body } = await this.cluster.request("GET", LEASE);
+    const timeOf = (name: string): number => Date.parse(String(read(body, "spec", name)));
+    return {
+      holder: String(read(body, "spec", "holderIdentity") ?? ""),
+      durationMs: Number(read(body, "spec", "leaseDurationSeconds")) * 1_000,
+      acquiredMs: timeOf("acquireTime"),
+      renewedMs: timeOf("renewTime"),
+    };
+  }
+
+  /** What the service asked of the API server so far. */
+  async uses(): Promise<readonly Use[]> {
+    const text = await Deno.readTextFile(this.cluster.auditLogFile ?? assert.fail("no audit log"));
+    // The last line may still be half written.
+    return readUses(text.slice(0, text.lastIndexOf("\n")), UPGRADE_ACCOUNT);
+  }
+
+  /** A merge patch by the admin. */
+  async patch(path: string, document: unknown): Promise<void> {
+    expectStatus(`patch ${path}`, await this.cluster.request("PATCH", path, document), [200]);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#stack.disposeAsync();
+  }
+}
+
+/** Namespaces, accounts, roles, and the webhook of plans, which the API server reaches by URL here. */
+function installed(objects: readonly ManifestObject[], baseUrl: string): readonly ManifestObject[] {
+  return objects.flatMap((object) => {
+    if (KINDS.includes(object.kind)) return [object];
+    if (object.kind !== "ValidatingWebhookConfiguration" || object.metadata.name !== "archway-upgrades") return [];
+    const webhooks = WEBHOOKS.parse(object["webhooks"]).map((webhook) => ({
+      ...webhook,
+      clientConfig: { url: `${baseUrl}${webhook.clientConfig.service.path}` },
+    }));
+    return [{ ...object, webhooks }];
+  }).toSorted((one, other) => Number(one.kind !== "Namespace") - Number(other.kind !== "Namespace"));
+}
+
+function argumentsOf(objects: readonly ManifestObject[]): readonly string[] {
+  const found = objects.find(({ kind, metadata }) => kind === "Deployment" && metadata.name === "archway-upgrades");
+  return DEPLOYMENT.parse(found).spec.template.spec.containers[0].args;
+}

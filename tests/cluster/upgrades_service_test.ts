@@ -1,0 +1,164 @@
+// The process that does upgrades, installed as in a cluster: what its webhook refuses, who may write plans, a leader that is
+// killed, operators and nodes that fail.
+import assert from "node:assert/strict";
+import { lacks } from "../support/needs.ts";
+import { readAuditLog } from "./support/audit_log.ts";
+import { type ApiAnswer, expectStatus, read } from "./support/cluster_access.ts";
+import { canMountAccount } from "./support/mounted_account.ts";
+import { missingForOpenShift } from "./support/openshift_crds.ts";
+import { CLUSTER_VERSION, FROM, imageOf, PLANS, TO } from "./support/openshift_world.ts";
+import { UPGRADE_ACCOUNT, UpgradeService } from "./support/upgrade_service.ts";
+import { applyAll } from "./support/upgrade_surroundings.ts";
+import { waitUntil } from "./support/wait.ts";
+
+const ignore = lacks("go") || await missingForOpenShift() !== undefined || !await canMountAccount();
+const PLAN = `${PLANS}/managed-upgrade-config`;
+const ETCD = "/apis/config.openshift.io/v1/clusteroperators/etcd";
+const REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
+
+/** Plans that can never be carried out, and what the user reads. */
+const REFUSED: readonly (readonly [string, Readonly<Record<string, unknown>>, RegExp])[] = [
+  [
+    "an older version",
+    { desired: { version: "4.19.9", channel: "stable-4.19" } },
+    new RegExp(`4\\.19\\.9 is older than ${FROM}: downgrades are not supported, name a newer one`),
+  ],
+  [
+    "a migration to another version",
+    { desired: { version: TO, architecture: "Multi" } },
+    new RegExp(`architecture Multi keeps the version: set spec\\.desired\\.version to ${FROM}`),
+  ],
+  ["a day that does not exist", { upgradeAt: "2026-02-30T22:00:00Z" }, /is no time that exists: write it in RFC 3339/],
+  ["N-001 architecture and image", {
+    desired: { version: FROM, architecture: "Multi", image: imageOf(TO) },
+  }, /cannot set both Architecture and Image/],
+  ["N-002 architecture without version", { desired: { architecture: "Multi" } }, /Version must be set if Architecture/],
+];
+
+/** The answer of the webhook, once the API server uses its CA. */
+async function refusal(bed: UpgradeService, spec: Readonly<Record<string, unknown>>): Promise<ApiAnswer> {
+  return await waitUntil("an answer of the webhook", async () => {
+    const answer = await bed.createPlan(spec);
+    return answer.status !== 500 && answer;
+  }, { deadlineMs: 60_000, intervalMs: 500 });
+}
+
+/** Whether a member of a group may do this with plans, where the group has the role `admin` of the namespace. */
+async function mayWritePlans(bed: UpgradeService, verb: string): Promise<unknown> {
+  const namespace = "openshift-managed-upgrade-operator";
+  const resourceAttributes = { verb, group: "upgrade.managed.openshift.io", resource: "upgradeconfigs", namespace };
+  const spec = { user: "somebody", groups: ["dedicated-admins", "system:authenticated"], resourceAttributes };
+  const review = { apiVersion: "authorization.k8s.io/v1", kind: "SubjectAccessReview", spec };
+  const answer = await bed.cluster.request("POST", REVIEWS, review);
+  expectStatus("ask for a review", answer, [201]);
+  return read(answer.body, "status", "allowed");
+}
+
+async function assertDoneOnce({ surroundings, world }: UpgradeService): Promise<void> {
+  assert.deepEqual(world.asked, [`${TO}  ${imageOf(TO)}`]);
+  assert.deepEqual(await world.machineSets(), ["workers-a"]);
+  assert.deepEqual(await world.cordoned(), []);
+  assert.deepEqual(surroundings.active(), []);
+  assert.deepEqual(surroundings.created.filter((comment) => comment.includes("control plane")).length, 1);
+}
+
+Deno.test({
+  name: "upgrades: the installed service checks plans, and leaves to others what is not its own",
+  ignore,
+  fn: async (t) => {
+    await using bed = await UpgradeService.open();
+    await t.step("until a leader has written its CA no plan is stored", async () => {
+      assert.equal((await bed.createPlan()).status, 500);
+    });
+    await bed.startReplica("one");
+    assert.match(atob(await bed.untilPlansAreChecked()), /^-----BEGIN CERTIFICATE-----/);
+    for (const [name, spec, message] of REFUSED) {
+      await t.step(`${name}: refused`, async () => {
+        const { status, body } = await refusal(bed, spec);
+        assert.equal(status, 422, JSON.stringify(body));
+        assert.match(String(read(body, "message")), message);
+        assert.equal(await bed.readPlan(), undefined);
+      });
+    }
+    await t.step("M-391 administrators of the namespace may neither create nor delete plans", async () => {
+      await applyAll(bed.cluster, [{
+        ...{ apiVersion: "rbac.authorization.k8s.io/v1", kind: "RoleBinding" },
+        metadata: { namespace: "openshift-managed-upgrade-operator", name: "dedicated-admins" },
+        roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "admin" },
+        subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "Group", name: "dedicated-admins" }],
+      }]);
+      for (const verb of ["create", "delete"]) assert.equal(await mayWritePlans(bed, verb), false, verb);
+    });
+    await t.step("M-392 a plan for twelve hours from now is Pending within a minute", async () => {
+      const upgradeAt = new Date(Date.now() + 12 * 60 * 60_000).toISOString().replace(/\.\d{3}Z$/, "Z");
+      await bed.storePlan({ upgradeAt });
+      await waitUntil("the phase Pending", async () => {
+        return read(await bed.readPlan(), "status", "history", 0, "phase") === "Pending";
+      }, { deadlineMs: 60_000 });
+      expectStatus("delete the plan", await bed.cluster.request("DELETE", PLAN), [200]);
+    });
+    await t.step("while an operator is degraded nothing begins, and the step says which", async () => {
+      await setDegraded(bed, "True");
+      await bed.storePlan();
+      await bed.until("the step to wait", async () => (await stepMessage(bed)).includes("etcd"));
+      const { body } = await bed.cluster.request("GET", CLUSTER_VERSION);
+      assert.equal(read(body, "spec", "desiredUpdate"), undefined);
+      await setDegraded(bed, "False");
+      await bed.untilPhase("Upgraded");
+      await assertDoneOnce(bed);
+    });
+  },
+});
+
+async function setDegraded(bed: UpgradeService, status: "True" | "False"): Promise<void> {
+  const states = { Available: "True", Progressing: "False", Degraded: status };
+  const lastTransitionTime = new Date().toISOString().replace(/\.\d{3}Z$/, "Z");
+  const conditions = Object.entries(states).map(([type, status]) => ({ type, status, lastTransitionTime }));
+  await bed.patch(`${ETCD}/status`, { status: { conditions } });
+}
+
+/** The message of the step that was started last. */
+async function stepMessage(bed: UpgradeService): Promise<string> {
+  return String(read(await bed.readPlan(), "status", "history", 0, "conditions", 0, "message"));
+}
+
+/** Kinds that only the leader writes. */
+const LED = ["upgradeconfigs", "clusterversions", "machinesets", "validatingwebhookconfigurations"];
+
+Deno.test({
+  name:
+    "N-031 upgrades: a leader is killed in the middle; the other replica goes on once the Lease has run out, and one at a time writes",
+  ignore,
+  fn: async () => {
+    await using bed = await UpgradeService.open();
+    const first = await bed.startReplica("one");
+    await bed.untilPlansAreChecked();
+    await bed.startReplica("two");
+    bed.world.hold();
+    await bed.storePlan({ capacityReservation: true });
+    await bed.until("the ClusterVersion to be asked", async () => {
+      const { body } = await bed.cluster.request("GET", CLUSTER_VERSION);
+      return read(body, "spec", "desiredUpdate", "version") === TO;
+    });
+    assert.equal((await bed.lease()).holder, "one");
+    first.process.kill("SIGKILL");
+    await first.process.ended;
+    const { durationMs, renewedMs } = await bed.lease();
+    bed.world.letGo();
+    const taken = await waitUntil("the other replica to lead", async () => {
+      const lease = await bed.lease();
+      return lease.holder === "two" && lease;
+    }, { deadlineMs: 60_000 });
+    const heldMs = taken.acquiredMs - renewedMs;
+    assert.ok(heldMs >= durationMs, `the Lease was taken after ${heldMs} ms of ${durationMs}`);
+    assert.ok(heldMs <= durationMs + 15_000, `the Lease was taken only after ${heldMs} ms`);
+    await bed.untilPhase("Upgraded");
+    await assertDoneOnce(bed);
+    const requests = await readAuditLog(bed.cluster.auditLogFile ?? assert.fail("no audit log"));
+    const writers = requests.filter(({ user, resource, verb, status }) =>
+      user === UPGRADE_ACCOUNT && LED.includes(resource) && !["get", "list", "watch"].includes(verb) && status < 300
+    ).map(({ credential }) => credential);
+    const turns = writers.filter((credential, at) => credential !== writers[at - 1]);
+    assert.equal(turns.length, 2, `writers took turns ${turns.length} times in ${writers.length} writes`);
+  },
+});
