@@ -1,0 +1,226 @@
+// Least privilege of upgrades, proved by the audit log: an upgrade that the cluster manager orders and a migration run through;
+// a request that no role allows and a right that no request needed both fail. The account that places pods can change nothing.
+import assert from "node:assert/strict";
+import type { ManifestObject } from "../../manifests/generate/kustomize.ts";
+import { addPolicy } from "../lib/upgrading/ocm_double.ts";
+import { lacks } from "../support/needs.ts";
+import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
+import { canMountAccount } from "./support/mounted_account.ts";
+import { missingForOpenShift } from "./support/openshift_crds.ts";
+import { CLUSTER_VERSION, imageOf, PLANS, TO } from "./support/openshift_world.ts";
+import { findIdle, findMissing, readRights, renderRight, type Right, type Use } from "./support/rights.ts";
+import { UpgradeService } from "./support/upgrade_service.ts";
+import { applyAll } from "./support/upgrade_surroundings.ts";
+import { waitUntil } from "./support/wait.ts";
+
+const ignore = lacks("go") || await missingForOpenShift() !== undefined || !await canMountAccount();
+const NAMESPACE = "openshift-managed-upgrade-operator";
+const PLACEMENT = "system:serviceaccount:archway-system:archway";
+const REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
+const POOLS = "/apis/machineconfiguration.openshift.io/v1/machineconfigpools";
+const INTEGRITY = "/apis/fileintegrity.openshift.io/v1alpha1/namespaces/openshift-file-integrity/fileintegrities";
+
+/** Rights that no request of this run can need, and why they are granted. */
+const EXCUSED: Readonly<Record<string, string>> = {
+  [`patch events in ${NAMESPACE} (role archway-upgrades)`]: "an event that is repeated counts up",
+};
+
+/** What pod placement may do as well, for itself: nothing of it changes an upgrade. */
+const SHARED = [
+  `create events in ${NAMESPACE} (role archway-upgrades)`,
+  `patch events in ${NAMESPACE} (role archway-upgrades)`,
+  `get secrets "archway-tls" in ${NAMESPACE} (role archway-upgrades)`,
+  `get secrets "pull-secret" in openshift-config (role archway-upgrades-pull-secret)`,
+  "list pods (role archway-upgrades)",
+  "patch pods (role archway-upgrades-drain)",
+];
+
+const SETTINGS = (managerUrl: string): string => `
+upgradeType: OSD
+configManager: { source: OCM, ocmBaseUrl: "${managerUrl}" }
+environment: { fedramp: true }
+featureGate: { enabled: [PreHealthCheck] }
+`;
+
+/** The file integrity operator, which regulated environments have. */
+async function createIntegrity(cluster: ClusterAccess): Promise<void> {
+  const names = { kind: "FileIntegrity", plural: "fileintegrities", singular: "fileintegrity" };
+  const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
+  await applyAll(cluster, [
+    { apiVersion: "v1", kind: "Namespace", metadata: { name: "openshift-file-integrity" } },
+    {
+      ...{ apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition" },
+      metadata: { name: "fileintegrities.fileintegrity.openshift.io" },
+      spec: {
+        ...{ group: "fileintegrity.openshift.io", scope: "Namespaced", names },
+        versions: [{ name: "v1alpha1", served: true, storage: true, schema }],
+      },
+    },
+  ]);
+  const object = {
+    ...{ apiVersion: "fileintegrity.openshift.io/v1alpha1", kind: "FileIntegrity" },
+    metadata: { name: "osd-fileintegrity" },
+  };
+  await waitUntil("FileIntegrities to be served", async () => {
+    return [201, 409].includes((await cluster.request("POST", INTEGRITY, object)).status);
+  });
+}
+
+/** A node that the machine config operator drains for three hours, with a pod that does not go, in a pool of its own. */
+async function createStuckDrain(cluster: ClusterAccess): Promise<void> {
+  const timeAdded = new Date(Date.now() - 3 * 60 * 60_000).toISOString().replace(/\.\d{3}Z$/, "Z");
+  const configuration = { name: "rendered-gpu-1" };
+  await applyAll(cluster, [
+    {
+      ...{ apiVersion: "v1", kind: "Node" },
+      metadata: {
+        name: "stuck",
+        labels: { "kubernetes.io/arch": "amd64", "node-role.kubernetes.io/worker": "" },
+        annotations: { "machineconfiguration.openshift.io/state": "Working" },
+      },
+      spec: {
+        unschedulable: true,
+        taints: [{ key: "node.kubernetes.io/unschedulable", effect: "NoSchedule", timeAdded }],
+      },
+    },
+    { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } },
+    { apiVersion: "v1", kind: "ServiceAccount", metadata: { namespace: "shop", name: "default" } },
+    {
+      ...{ apiVersion: "v1", kind: "Pod" },
+      metadata: { namespace: "shop", name: "web", finalizers: ["example.com/keep"] },
+      spec: { nodeName: "stuck", containers: [{ name: "main", image: "registry.invalid/team/web:1" }] },
+    },
+    {
+      ...{ apiVersion: "machineconfiguration.openshift.io/v1", kind: "MachineConfigPool", metadata: { name: "gpu" } },
+      spec: { configuration },
+    },
+  ]);
+  const counts = { machineCount: 1, updatedMachineCount: 0, readyMachineCount: 0, unavailableMachineCount: 1 };
+  const status = { ...counts, degradedMachineCount: 0, configuration, conditions: [] };
+  expectStatus("write the pool", await cluster.request("PATCH", `${POOLS}/gpu/status`, { status }), [200]);
+}
+
+/** An upgrade as the cluster manager wants it, in place of a plan that somebody wrote. */
+async function upgrade(bed: UpgradeService): Promise<void> {
+  const { cluster, surroundings: { manager }, world } = bed;
+  await createIntegrity(cluster);
+  await createStuckDrain(cluster);
+  await bed.configure(SETTINGS(manager.origin));
+  const at = new Date(Date.now() - 2 * 60_000).toISOString().replace(/\.\d{3}Z$/, "Z");
+  addPolicy(manager, "p1", { version: TO, at });
+  await bed.storePlan({ drain: { mode: "DeleteAndStripFinalizers" } });
+  await bed.until("the pod to be removed", async () => {
+    return (await cluster.request("GET", "/api/v1/namespaces/shop/pods/web")).status === 404;
+  });
+  // Its pool goes with it: nothing is left to wait for there.
+  for (const path of [`${POOLS}/gpu`, "/api/v1/nodes/stuck"]) {
+    expectStatus("delete", await cluster.request("DELETE", path), [200]);
+  }
+  // The plan of a policy that was carried out is removed at the next look at the policies.
+  await bed.until("the end of the upgrade", async () => {
+    const plan = await bed.readPlan();
+    const isOver = manager.policies[0]?.state.value === "completed";
+    return isOver && (plan === undefined || read(plan, "status", "history", 0, "phase") === "Upgraded");
+  });
+  assert.deepEqual(world.asked, [`${TO}  ${imageOf(TO)}`]);
+  const { body } = await cluster.request("GET", `${INTEGRITY}/osd-fileintegrity`);
+  assert.equal(read(body, "metadata", "annotations", "file-integrity.openshift.io/re-init"), "");
+}
+
+/** The same version for several architectures, proved with a machine of another one. */
+async function migrate(bed: UpgradeService): Promise<void> {
+  await bed.configure("configManager: { source: LOCAL }\n");
+  expectStatus("delete", await bed.cluster.request("DELETE", `${PLANS}/managed-upgrade-config`), [200, 404]);
+  await bed.storePlan({
+    desired: { version: TO, architecture: "Multi" },
+    smoke: { machineSetTemplate: "workers-a" },
+  });
+  await bed.untilPhase("Upgraded");
+  const { body } = await bed.cluster.request("GET", CLUSTER_VERSION);
+  assert.equal(read(body, "status", "desired", "architecture"), "Multi");
+}
+
+/** A plan for later that names an image alone gets the version of it. */
+async function nameVersion(bed: UpgradeService): Promise<void> {
+  expectStatus("delete", await bed.cluster.request("DELETE", `${PLANS}/managed-upgrade-config`), [200]);
+  const upgradeAt = new Date(Date.now() + 12 * 60 * 60_000).toISOString().replace(/\.\d{3}Z$/, "Z");
+  await bed.storePlan({ desired: { image: bed.surroundings.payload }, upgradeAt });
+  await bed.until(
+    "the plan to name its version",
+    async () => read(await bed.readPlan(), "spec", "desired", "version") === TO,
+  );
+}
+
+/** Breaks the certificate's Secret, as somebody might: the next replica puts it right. */
+async function breakSecret(cluster: ClusterAccess): Promise<void> {
+  const secret = `/api/v1/namespaces/${NAMESPACE}/secrets/archway-tls`;
+  const broken = { data: { "tls.crt": btoa("broken") } };
+  expectStatus("break the Secret", await cluster.request("PATCH", secret, broken), [200]);
+}
+
+const show = ({ verb, resource, name, namespace, status }: Use): string =>
+  `${verb} ${resource} ${name ?? ""} ${namespace ?? ""} ${status}`;
+
+Deno.test({
+  name: "upgrades: the account has every right that it uses and uses every right that it has, and nothing is refused",
+  ignore,
+  fn: async () => {
+    await using bed = await UpgradeService.open();
+    const { surroundings, world } = bed;
+    const first = await bed.startReplica("one");
+    await bed.untilPlansAreChecked();
+    await upgrade(bed);
+    await first.process.stop();
+    await breakSecret(bed.cluster);
+    const second = await bed.startReplica("two");
+    await migrate(bed);
+    await nameVersion(bed);
+    await second.process.stop();
+    assert.deepEqual(await world.machineSets(), ["workers-a"]);
+    assert.deepEqual(surroundings.active(), []);
+    assert.deepEqual([...surroundings.asked].toSorted(), [
+      ...["Alertmanager", "Deployment Validation Operator", "Prometheus", "update graph"],
+    ]);
+    const uses = await bed.uses();
+    assert.ok(uses.length > 100);
+    const rights = readRights(bed.objects, "archway-upgrades");
+    assert.deepEqual([...new Set(findMissing(rights, uses).map(show))], []);
+    assert.deepEqual([...new Set(uses.filter(({ status }) => status === 403).map(show))], []);
+    const idle = findIdle(rights, uses).map(renderRight).filter((right) => !Object.hasOwn(EXCUSED, right));
+    assert.deepEqual(idle, []);
+    const secrets = uses.filter(({ resource }) => resource === "secrets").map((use) => `${use.namespace}/${use.name}`);
+    // A creation has no name in the audit log.
+    const named = new Set(secrets.filter((name) => !name.endsWith("/undefined")));
+    assert.deepEqual([...named].toSorted(), ["openshift-config/pull-secret", `${NAMESPACE}/archway-tls`]);
+    assert.deepEqual(await allowedTo(PLACEMENT, { bed, objects: bed.objects }), SHARED.toSorted());
+  },
+});
+
+/** Which of the rights of upgrades another account has. */
+async function allowedTo(
+  user: string,
+  { bed, objects }: { readonly bed: UpgradeService; readonly objects: readonly ManifestObject[] },
+): Promise<readonly string[]> {
+  const groups = ["system:serviceaccounts", "system:serviceaccounts:archway-system", "system:authenticated"];
+  const rights = readRights(objects, "archway-upgrades");
+  const allowed: Right[] = [];
+  for (const right of rights) {
+    const spec = { user, groups, resourceAttributes: attributesOf(right) };
+    const review = { apiVersion: "authorization.k8s.io/v1", kind: "SubjectAccessReview", spec };
+    const answer = await bed.cluster.request("POST", REVIEWS, review);
+    expectStatus("ask for a review", answer, [201]);
+    if (read(answer.body, "status", "allowed") === true) allowed.push(right);
+  }
+  return allowed.map(renderRight).toSorted();
+}
+
+function attributesOf({ resource, verb, name, namespace }: Right): Readonly<Record<string, string>> {
+  const [whole = "", subresource] = resource.split("/");
+  const [plural = "", ...group] = whole.split(".");
+  return {
+    ...{ verb, resource: plural, group: group.join(".") },
+    ...subresource === undefined ? {} : { subresource },
+    ...name === undefined ? {} : { name },
+    ...namespace === undefined ? {} : { namespace },
+  };
+}
