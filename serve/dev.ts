@@ -11,6 +11,16 @@ import type { ServeDeps } from "./clients.ts";
 /** Longest that `dev --once` waits for its samples (ms). */
 const SAMPLES_MS = 30_000;
 
+/** A scenario that is not about pods; opened before Archway starts. */
+interface Play extends AsyncDisposable {
+  /** What `serve` runs with besides. */
+  readonly config: Partial<Config>;
+  /** Waits until it is over. Rejects when the signal aborts. */
+  waitUntilOver(signal: AbortSignal): Promise<void>;
+  /** What came of it, and as the text that `-o` names. */
+  outcome(): { readonly ok: boolean; readonly text: string };
+}
+
 /** How `serve` is to run; what is left out is as main would have it. */
 export interface ServeRun {
   readonly terminal: Terminal;
@@ -48,7 +58,8 @@ export async function runDev(dev: Config, deps: DevDeps): Promise<number> {
         deps,
       );
     }
-    return await serveBeside(playground, dev, deps);
+    await using play = await openPlay(playground, dev);
+    return await serveBeside({ playground, play }, dev, deps);
   } catch (error) {
     // What was under way fails in words of its own.
     throw deps.stop.aborted ? new Error("Stopped.") : error;
@@ -57,10 +68,23 @@ export async function runDev(dev: Config, deps: DevDeps): Promise<number> {
   }
 }
 
-async function serveBeside(playground: Playground, dev: Config, deps: DevDeps): Promise<number> {
+/** undefined where the scenario is about sample pods. */
+async function openPlay(playground: Playground, { scenario, output }: Config): Promise<Play | undefined> {
+  if (scenario !== "image-build") return undefined;
+  return await (await import("./dev_image_build.ts")).openImageBuildPlay(playground, output);
+}
+
+/** What Archway runs beside. */
+interface Stage {
+  readonly playground: Playground;
+  readonly play: Play | undefined;
+}
+
+async function serveBeside(stage: Stage, dev: Config, deps: DevDeps): Promise<number> {
+  const { playground, play } = stage;
   const done = new AbortController();
   const listening = Promise.withResolvers<number>();
-  const serving = deps.runServe(configBeside(playground, dev), {
+  const serving = deps.runServe({ ...configBeside(playground, dev), ...play?.config }, {
     terminal: deps.terminal,
     stop: AbortSignal.any([deps.stop, done.signal]),
     lingerMs: 0,
@@ -73,7 +97,7 @@ async function serveBeside(playground: Playground, dev: Config, deps: DevDeps): 
   try {
     const adminPort = await listening.promise;
     if (!dev.once) deps.terminal.out(welcome(playground, { adminPort, scenario: dev.scenario }));
-    const isAsExpected = await showSamples(playground, dev, deps);
+    const isAsExpected = await show(stage, dev, deps);
     if (!dev.once) await serving;
     return isAsExpected ? ExitCode.done : ExitCode.no;
   } finally {
@@ -113,27 +137,31 @@ function welcome(
   return renderWelcome({ apiUrl, registryHost, dashboardUrl, kubeconfig, authority, archway, sample });
 }
 
-/** Applies the samples and shows how each ended; whether all ended as their manifests say. */
-async function showSamples(
-  playground: Playground,
-  { output }: Config,
-  { terminal, stop }: DevDeps,
-): Promise<boolean> {
+/** Plays the scenario and shows how it ended; whether all ended as it says. */
+async function show({ playground, play }: Stage, { output }: Config, { terminal, stop }: DevDeps): Promise<boolean> {
   const patience = AbortSignal.any([stop, AbortSignal.timeout(SAMPLES_MS)]);
   try {
-    await playground.applySamples(patience);
-    await playground.waitUntilSettled(patience);
+    if (play === undefined) await playground.applySamples(patience);
+    await (play === undefined ? playground.waitUntilSettled(patience) : play.waitUntilOver(patience));
   } catch (error) {
     if (stop.aborted || !patience.aborted) throw error;
     terminal.err("archway: Not all samples ended in time.\n");
   }
+  const { ok, text } = play === undefined ? samplesOutcome(playground, { output, terminal }) : play.outcome();
+  terminal.out(text);
+  return ok;
+}
+
+function samplesOutcome(
+  playground: Playground,
+  { output, terminal: { color } }: { readonly output: Config["output"]; readonly terminal: Terminal },
+): { readonly ok: boolean; readonly text: string } {
   const outcomes = playground.outcomes();
   const { registryHost } = playground;
   const text = output === "table"
-    ? renderOutcomeTable(outcomes, { registryHost, color: terminal.color })
+    ? renderOutcomeTable(outcomes, { registryHost, color })
     : renderOutcomeDocument(outcomes, output);
-  terminal.out(text);
-  return outcomes.every(({ ok }) => ok);
+  return { ok: outcomes.every(({ ok }) => ok), text };
 }
 
 /** The wanted port when it is free, else any that is. The webhook's URL must be known before it listens. */

@@ -281,8 +281,8 @@ export const FLAGS: readonly Flag[] = [
   flag("dry-run", "switch", ["release", "index", "taints", "upgrade"], "Show what would be done, do nothing."),
   flag("once", "switch", ["dev"], "Run the samples, print how each ended, exit."),
   {
-    ...flag("scenario", "choice", ["dev"], "Which samples: placement, wrong programs, taints, a migration."),
-    choices: ["placement", "exec-format-error", "taints", "upgrade"],
+    ...flag("scenario", "choice", ["dev"], "Which samples: placement, wrong programs, taints, a migration, a node image."),
+    choices: ["placement", "exec-format-error", "taints", "upgrade", "image-build"],
     fallback: "placement",
   },
 ];

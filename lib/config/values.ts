@@ -89,7 +89,7 @@ export const Values = z.object({
   to: optionalText,
   dryRun: flagSwitch,
   once: flagSwitch,
-  scenario: z.enum(["placement", "exec-format-error", "taints", "upgrade"]),
+  scenario: z.enum(["placement", "exec-format-error", "taints", "upgrade", "image-build"]),
 });
 
 /** All flags, parsed; durations in ms. */

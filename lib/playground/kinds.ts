@@ -52,6 +52,8 @@ export const SERVED_KINDS: readonly ServedKind[] = [
   serve(Resource.machineConfigs, { shortNames: ["mc"] }),
   serve(Resource.machineSets, { hasStatus: true }),
   serve(Resource.machines, { hasStatus: true }),
+  serve(Resource.machineOsConfigs, { hasStatus: true }),
+  serve(Resource.machineOsBuilds, { hasStatus: true }),
   extra("policy", "PodDisruptionBudget", { plural: "poddisruptionbudgets", namespaced: true }),
   extra(RBAC, "ClusterRole", { plural: "clusterroles", namespaced: false }),
   extra(RBAC, "ClusterRoleBinding", { plural: "clusterrolebindings", namespaced: false }),
@@ -62,4 +64,11 @@ export const SERVED_KINDS: readonly ServedKind[] = [
 /** The kind at a group, version and plural; undefined when it is not served. */
 export function findKind(group: string, version: string, plural: string): ServedKind | undefined {
   return SERVED_KINDS.find((kind) => kind.group === group && kind.version === version && kind.plural === plural);
+}
+
+/** The kind of that name. Throws when it is not served. */
+export function kindNamed(name: string): ServedKind {
+  const kind = SERVED_KINDS.find((each) => each.kind === name);
+  if (kind === undefined) throw new Error(`Cannot create a "${name}": the playground does not serve that kind.`);
+  return kind;
 }

@@ -9,7 +9,7 @@ import { issueLoopbackCertificates, type LoopbackCertificates } from "./certific
 import type { Cluster } from "./cluster.ts";
 import { createObject } from "./create_object.ts";
 import { type JsonObject, listAt } from "./json_value.ts";
-import { SERVED_KINDS, type ServedKind } from "./kinds.ts";
+import { kindNamed } from "./kinds.ts";
 import { openKubelets, type PulledImage } from "./kubelet.ts";
 import { isSettled, readOutcome, reportOf, type Said, type SampleOutcome } from "./outcomes.ts";
 import { openRegistry, type Registry } from "./registry.ts";
@@ -144,9 +144,7 @@ function serveFlags(files: PlaygroundFiles, registryHost: string): readonly stri
 }
 
 async function create(cluster: Cluster, kindName: string, body: JsonObject, namespace?: string): Promise<void> {
-  const kind: ServedKind | undefined = SERVED_KINDS.find((each) => each.kind === kindName);
-  if (kind === undefined) throw new Error(`Cannot create a "${kindName}": the playground does not serve that kind.`);
-  await createObject(cluster, kind, { namespace, body });
+  await createObject(cluster, kindNamed(kindName), { namespace, body });
 }
 
 async function furnish(
@@ -187,7 +185,7 @@ async function applySamples(
 }
 
 /** Resolves at the first write after which the condition holds, or at once. Rejects with the signal's reason. */
-function waitFor(store: ObjectStore, condition: () => boolean, signal: AbortSignal): Promise<void> {
+export function waitFor(store: ObjectStore, condition: () => boolean, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (condition()) return resolve();
     if (signal.aborted) return reject(signal.reason);

@@ -1,16 +1,28 @@
-// The playground's image registry: the pull half of the OCI distribution API in memory, on loopback, with request counts.
+// The playground's image registry: the OCI distribution API in memory, on loopback, with request counts. This is its pull half.
 import type { Clock } from "../clock.ts";
 import type { KeyPair } from "../server/https_listener.ts";
 import type { RequestCounts } from "../oci/inspector.ts";
 import { type Handler, type Listener, listenPlain, listenTls } from "./listen.ts";
-import { buildImage, type BuiltImage, type Content, type ImageDescription } from "./registry_images.ts";
+import {
+  addImage,
+  API_VERSION,
+  BASIC_CHALLENGE,
+  basicOf,
+  CONTENT_PATH,
+  refuse,
+  type RegistryUser,
+  type Repository,
+  splitReference,
+} from "./registry_content.ts";
+import { buildImage, type ImageDescription } from "./registry_images.ts";
+import { answerWrite } from "./registry_writes.ts";
 
 /** What to serve and how. */
 export interface RegistryOptions {
-  /** All that can be pulled. */
+  /** What can be pulled from the start. */
   readonly images: readonly ImageDescription[];
-  /** The one user who may pull from `basic` and `token` repositories. */
-  readonly user: { readonly name: string; readonly password: string };
+  /** The one user who may push, and pull from `basic` and `token` repositories. */
+  readonly user: RegistryUser;
   /** Times the latency. */
   readonly clock: Clock;
   /** Serving certificate; plain HTTP without one. */
@@ -33,14 +45,10 @@ export interface Registry extends AsyncDisposable {
   architecturesOf(reference: string): readonly string[] | undefined;
   /** Digest that a tag points at. */
   digestOf(repository: string, tag: string): string | undefined;
-}
-
-interface Repository {
-  readonly access: "anonymous" | "basic" | "token";
-  /** By tag and by digest. */
-  readonly manifests: Map<string, Content>;
-  readonly blobs: Map<string, Content>;
-  readonly architectures: Map<string, readonly string[]>;
+  /** Text of the manifest or index at `repository:tag` or `repository@digest`; undefined when there is none. */
+  manifestOf(reference: string): string | undefined;
+  /** Adds an image without a request; gives the digest that its tag points at then. */
+  push(image: ImageDescription): Promise<string>;
 }
 
 /** Builds the images and serves them on a free loopback port. */
@@ -48,12 +56,15 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   const repositories = new Map<string, Repository>();
   for (const image of options.images) addImage(repositories, image, await buildImage(image));
   const counts = { manifestGet: 0, manifestHead: 0, blobGet: 0, token: 0, other: 0 };
+  const uploads = new Map<string, Uint8Array<ArrayBuffer>>();
+  const { user } = options;
   const closing = new AbortController();
   let origin = "";
   const handler: Handler = async (request) => {
     counts[kindOf(request)] += 1;
     if (options.latencyMs !== undefined) await options.clock.sleep(options.latencyMs, closing.signal);
-    return await options.intercept?.(request) ?? answer(repositories, request, { origin, user: options.user });
+    return await options.intercept?.(request) ?? await answerWrite(request, { repositories, uploads, user }) ??
+      answer(repositories, request, { origin, user });
   };
   const { certificate } = options;
   const listener: Listener = certificate === undefined
@@ -65,33 +76,26 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     origin,
     counts: () => ({ ...counts }),
     architecturesOf: (reference) => {
-      const [, repository = "", digest = ""] = /^(.+?)@(.+)$/.exec(reference) ?? /^(.+):([^:/]+)$/.exec(reference) ??
-        [];
-      return repositories.get(repository)?.architectures.get(digest);
+      const [repository, identifier] = splitReference(reference);
+      return repositories.get(repository)?.architectures.get(identifier);
     },
     digestOf: (repository, tag) => repositories.get(repository)?.manifests.get(tag)?.digest,
+    manifestOf: (reference) => {
+      const [repository, identifier] = splitReference(reference);
+      const found = repositories.get(repository)?.manifests.get(identifier);
+      return found === undefined ? undefined : new TextDecoder().decode(found.bytes);
+    },
+    push: async (image) => {
+      const built = await buildImage(image);
+      addImage(repositories, image, built);
+      return built.top.digest;
+    },
     [Symbol.asyncDispose]: async () => {
       closing.abort();
       await listener[Symbol.asyncDispose]();
     },
   };
 }
-
-function addImage(repositories: Map<string, Repository>, image: ImageDescription, built: BuiltImage): void {
-  const repository = repositories.get(image.repository) ?? {
-    access: image.access ?? "anonymous",
-    manifests: new Map<string, Content>(),
-    blobs: new Map<string, Content>(),
-    architectures: new Map<string, readonly string[]>(),
-  };
-  repositories.set(image.repository, repository);
-  for (const blob of built.blobs) repository.blobs.set(blob.digest, blob);
-  for (const manifest of built.manifests) repository.manifests.set(manifest.digest, manifest);
-  repository.manifests.set(image.tag, built.top);
-  for (const name of [image.tag, built.top.digest]) repository.architectures.set(name, image.architectures);
-}
-
-const CONTENT_PATH = /^\/v2\/(.+)\/(manifests|blobs)\/([^/]+)$/;
 
 function kindOf(request: Request): keyof RequestCounts {
   const { pathname } = new URL(request.url);
@@ -109,7 +113,6 @@ interface Login {
 
 function answer(repositories: ReadonlyMap<string, Repository>, request: Request, login: Login): Response {
   const { pathname, searchParams } = new URL(request.url);
-  if (request.method !== "GET" && request.method !== "HEAD") return refuse(405, "UNSUPPORTED");
   if (pathname === "/v2/" || pathname === "/v2") return Response.json({}, { headers: API_VERSION });
   if (pathname === "/token") return issueToken(request, searchParams, login);
   const [, name = "", kind, reference = ""] = CONTENT_PATH.exec(pathname) ?? [];
@@ -127,17 +130,6 @@ function answer(repositories: ReadonlyMap<string, Repository>, request: Request,
     etag: `"${content.digest}"`,
   };
   return new Response(request.method === "HEAD" ? null : content.bytes, { headers });
-}
-
-const API_VERSION = { "docker-distribution-api-version": "registry/2.0" } as const;
-
-function refuse(status: number, code: string, headers: Readonly<Record<string, string>> = {}): Response {
-  const message = code.toLowerCase().replaceAll("_", " ");
-  return Response.json({ errors: [{ code, message }] }, { status, headers: { ...API_VERSION, ...headers } });
-}
-
-function basicOf(user: RegistryOptions["user"]): string {
-  return `Basic ${btoa(`${user.name}:${user.password}`)}`;
 }
 
 /** The token of a repository is as good as a name: this registry protects nothing but the demonstration. */
@@ -163,7 +155,7 @@ function mayPull(
 
 function challenge(name: string, repository: Repository, login: Login): Response {
   const bearer = `Bearer realm="${login.origin}/token",service="playground",scope="repository:${name}:pull"`;
-  const header = repository.access === "token" ? bearer : 'Basic realm="playground"';
+  const header = repository.access === "token" ? bearer : BASIC_CHALLENGE;
   return refuse(401, "UNAUTHORIZED", { "www-authenticate": header });
 }
 

@@ -79,7 +79,7 @@ export interface Welcome {
   readonly authority: string;
   /** How `archway` is run here. */
   readonly archway: string;
-  /** Name of a sample pod. */
+  /** Name of a sample pod; empty where there are none, but a node image. */
   readonly sample: string;
 }
 
@@ -90,6 +90,9 @@ export function renderWelcome(
   const kubectl = `kubectl --kubeconfig ${kubeconfig}`;
   const registry = `--registry ${registryHost} --registry-ca ${authority}`;
   const image = `${registryHost}/demo/edge:v1`;
+  const first = sample === ""
+    ? `  ${kubectl} get machineosbuilds,machineosconfigs -o yaml`
+    : `  ${archway} explain --kubeconfig ${kubeconfig} ${SAMPLE_NAMESPACE}/${sample}`;
   return [
     `API server   ${apiUrl}`,
     `registry     ${registryHost}`,
@@ -97,7 +100,7 @@ export function renderWelcome(
     `kubeconfig   ${kubeconfig}`,
     "",
     "Try:",
-    `  ${archway} explain --kubeconfig ${kubeconfig} ${SAMPLE_NAMESPACE}/${sample}`,
+    first,
     `  ${archway} inspect ${registry} ${image}`,
     `  ${archway} report --arch arm64 --kubeconfig ${kubeconfig} ${registry}`,
     `  ${kubectl} get pods -o wide -w`,

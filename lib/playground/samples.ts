@@ -28,9 +28,9 @@ export interface Expectation {
 
 /**
  * Which samples: how pods are placed, what is said of those that are where they cannot run, or architecture taints. With
- * `upgrade` there are none, nor nodes: whoever plays it brings its own.
+ * `upgrade` there are none, nor nodes: whoever plays it brings its own; with `image-build` there are nodes alone.
  */
-export type Scenario = "placement" | "exec-format-error" | "taints" | "upgrade";
+export type Scenario = "placement" | "exec-format-error" | "taints" | "upgrade" | "image-build";
 
 /** The one user of the registry's private repositories. */
 export const REGISTRY_USER = { name: "demo", password: "playground" } as const;
@@ -241,6 +241,7 @@ const OF_SCENARIO: Readonly<Record<Scenario, readonly Sample[]>> = {
   "exec-format-error": MISPLACED,
   "taints": TAINTED,
   "upgrade": [],
+  "image-build": [],
 };
 
 /** The sample pods, with images of the registry at a host. */

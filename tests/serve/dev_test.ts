@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { parseConfig } from "../../lib/config/parse.ts";
+import type { ImageBuildOutcome } from "../../lib/playground/image_build/outcome.ts";
 import { runDev } from "../../serve/dev.ts";
 
 /** A migration on the embedded cluster, in this process: what it printed and its exit code. */
@@ -88,4 +89,25 @@ Deno.test("`archway dev --once --scenario exec-format-error` reports the wrong i
   assert.match(reports.get("bound-by-hand") ?? "", /demo\/edge:v1 has arm64\. .*named its node itself/);
   assert.match(reports.get("lying-image") ?? "", /demo\/lying:v1 claims amd64, but the program in it is for another/);
   assert.deepEqual([reports.get("merely-fails"), reports.get("placed")], ["", ""]);
+});
+
+Deno.test("`archway dev --once --scenario image-build` publishes one index of what was built on a node of each architecture", async () => {
+  const root = new URL("../../", import.meta.url).pathname;
+  const args = ["run", "-A", "--no-check", "--unstable-kv", "--no-prompt", "main.ts", "dev", "--once", "-o", "json"];
+  const run = new Deno.Command(Deno.execPath(), {
+    args: [...args, "--scenario=image-build"],
+    cwd: root,
+    stdout: "piped",
+    stderr: "piped",
+  });
+  const { code, stdout, stderr } = await run.output();
+  const said = new TextDecoder().decode(stdout);
+  assert.equal(code, 0, said + new TextDecoder().decode(stderr));
+  const outcome: ImageBuildOutcome = JSON.parse(said);
+  assert.deepEqual([outcome.pool, outcome.ok, outcome.problem], ["worker", true, ""]);
+  assert.match(outcome.published, /^127\.0\.0\.1:\d+\/demo\/os@sha256:[0-9a-f]{64}$/);
+  assert.deepEqual(
+    outcome.builds.map(({ architecture, node, state }) => [architecture, node.replace(/-\d$/, ""), state]),
+    [["amd64", "amd64", "Succeeded"], ["arm64", "arm64", "Succeeded"]],
+  );
 });

@@ -1,0 +1,60 @@
+// `archway dev --scenario image-build`: a pool of two architectures, and what builds for it.
+import type { Config } from "../lib/config/parse.ts";
+import { Resource } from "../lib/k8s/types.ts";
+import { silentLogger } from "../lib/log.ts";
+import { openImageBuilder } from "../lib/playground/image_build/builder.ts";
+import {
+  type BuildEvidence,
+  isBuildOver,
+  readBuildOutcome,
+  renderBuildDocument,
+  renderBuildTable,
+} from "../lib/playground/image_build/outcome.ts";
+import {
+  createImageBuildSample,
+  SAMPLE_ARCHITECTURES,
+  SAMPLE_BUILDER,
+  SAMPLE_POOL,
+} from "../lib/playground/image_build/sample.ts";
+import { type Playground, waitFor } from "../lib/playground/playground.ts";
+
+/** How long a played build takes (ms): long enough to be seen. */
+const BUILD_MS = 500;
+
+/** The scenario, with a builder to close. */
+export interface ImageBuildPlay extends AsyncDisposable {
+  /** What `serve` runs with besides. */
+  readonly config: Pick<Config, "only" | "imageBuilds">;
+  /** Waits until the image is published or a build has failed. Rejects when the signal aborts. */
+  waitUntilOver(signal: AbortSignal): Promise<void>;
+  outcome(): { readonly ok: boolean; readonly text: string };
+}
+
+/** Creates the pool and opens the builder. */
+export async function openImageBuildPlay(
+  { cluster, registry }: Playground,
+  output: Config["output"],
+): Promise<ImageBuildPlay> {
+  await using stack = new AsyncDisposableStack();
+  const builder = stack.use(openImageBuilder(cluster, { registry, buildMs: BUILD_MS, log: silentLogger }));
+  await createImageBuildSample(cluster, registry);
+  const { store } = cluster;
+  const evidence = (): BuildEvidence => ({
+    config: store.get(Resource.machineOsConfigs, SAMPLE_POOL) ?? { metadata: { name: SAMPLE_POOL } },
+    builds: store.list(Resource.machineOsBuilds),
+    played: builder.played(),
+    manifestOf: registry.manifestOf,
+    wanted: SAMPLE_ARCHITECTURES,
+  });
+  const owned = stack.move();
+  return {
+    config: { only: "image-builds", imageBuilds: { builderImage: SAMPLE_BUILDER } },
+    waitUntilOver: (signal) => waitFor(store, () => isBuildOver(evidence()), signal),
+    outcome: () => {
+      const outcome = readBuildOutcome(evidence());
+      const text = output === "table" ? renderBuildTable(outcome) : renderBuildDocument(outcome, output);
+      return { ok: outcome.ok, text };
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
