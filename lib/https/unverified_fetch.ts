@@ -91,7 +91,8 @@ function sendBody(sending: ClientRequest, body: RequestContent | undefined): voi
   const pump = async (): Promise<void> => {
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       if (sending.destroyed) return;
-      if (!sending.write(part.value)) await drained(sending);
+      // A copy: the stream may free a chunk when the next one is asked for, and what is not sent yet waits here.
+      if (!sending.write(new Uint8Array(part.value))) await drained(sending);
     }
     sending.end();
   };

@@ -113,20 +113,27 @@ async function sendStream(
   return await finish({ blob, upload: target.next(upload, answer), options }, undefined);
 }
 
-/** The same bytes; each chunk counts as progress for the guard. */
+/**
+ * The same bytes; each chunk counts as progress for the guard. A chunk is freed when the next one is asked for, as the one
+ * before has been handed over by then: garbage that nobody counts as memory would grow to many times of what is on its way.
+ */
 function watched(
   stream: ReadableStream<Uint8Array<ArrayBuffer>>,
   guard: IdleGuard,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   const reader = stream.getReader();
+  let handedOver: ArrayBuffer | undefined;
   return new ReadableStream({
     pull: async (controller) => {
+      if (handedOver?.detached === false) handedOver.transfer(0);
+      handedOver = undefined;
       const part = await reader.read();
       if (part.done) {
         guard.sent();
         controller.close();
       } else {
         guard.moved();
+        handedOver = part.value.buffer;
         controller.enqueue(part.value);
       }
     },

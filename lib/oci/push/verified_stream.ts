@@ -13,7 +13,7 @@ export interface BlobDescriptor {
 
 /** The bytes, and whose fault it is when they end early. */
 export interface VerifiedStream {
-  /** Fails with InspectionError. Read once. */
+  /** Fails with InspectionError. Read once. Each chunk has a buffer of its own, which its reader may free. */
   readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
   /** What broke it off; undefined while nothing has. */
   fault(): InspectionError | undefined;

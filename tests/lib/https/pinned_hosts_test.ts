@@ -94,3 +94,23 @@ Deno.test("PinnedHosts pins through a proxy as well", async () => {
   assert.equal(asked.text, "hello");
   assert.match(proxy.heads[0] ?? "", /^CONNECT localhost:/);
 });
+
+Deno.test("fetchUnverified() sends a stream whole that frees each chunk when the next one is asked for", async () => {
+  await using server = serve(own);
+  let last: ArrayBuffer | undefined;
+  let count = 0;
+  const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    pull: (controller) => {
+      last?.transfer(0);
+      if (count === 100) return controller.close();
+      const chunk = new Uint8Array(65_536).fill(97 + count++ % 26);
+      last = chunk.buffer;
+      controller.enqueue(chunk);
+    },
+  }, { highWaterMark: 0 });
+  const { signal } = new AbortController();
+  const response = await fetchUnverified(server.url, { method: "POST", body, headers: new Headers(), signal });
+  assert.equal(await response.text(), "hello");
+  const wanted = Array.from({ length: 100 }, (_, at) => String.fromCharCode(97 + at % 26).repeat(65_536)).join("");
+  assert.ok(server.bodies.join() === wanted, "what was sent arrived");
+});

@@ -249,3 +249,25 @@ Deno.test("digestOf() reads and hashes where the registry states no digest, and 
   assert.equal(await bed.target.digestOf("v1"), digestOf(text));
   assert.equal(await bed.target.digestOf("v2"), undefined);
 });
+
+Deno.test("uploadBlob() frees what it has sent before it reads on", async () => {
+  await using bed = await openPushBed();
+  const blob = { digest: digestOf(LARGE), size: LARGE.length };
+  const bytes = new TextEncoder().encode(LARGE);
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  let most = 0;
+  const parts = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    pull: (controller) => {
+      most = Math.max(most, chunks.filter(({ buffer }) => !buffer.detached).length);
+      const at = chunks.length * 65_536;
+      if (at >= bytes.length) return controller.close();
+      chunks.push(bytes.slice(at, at + 65_536));
+      controller.enqueue(chunks.at(-1) ?? assert.fail());
+    },
+  }, { highWaterMark: 0 });
+  const open = (): Promise<VerifiedStream> =>
+    Promise.resolve(verifyStream(parts, { blob, registry: "source.test", onBytes: () => {} }));
+  await uploadBlob({ blob, open }, { target: bed.target, signal });
+  assert.ok(bed.blobs.get(blob.digest) === LARGE, "the blob is there, whole");
+  assert.ok(chunks.length > 60 && most <= 1, `${most} of ${chunks.length} chunks at a time`);
+});
