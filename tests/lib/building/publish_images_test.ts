@@ -1,0 +1,135 @@
+// Publishing against a registry that takes pushes: what its answers make of the record of a build, attempt after attempt.
+import assert from "node:assert/strict";
+import { systemClock } from "../../../lib/clock.ts";
+import { openBuildRegistries } from "../../../lib/building/build_registries.ts";
+import { outcomeOf } from "../../../lib/building/outcome.ts";
+import { type BuiltImage, publishImages } from "../../../lib/building/publish_images.ts";
+import { MAX_ATTEMPTS, noteAssembled } from "../../../lib/image_builds/status/assembled.ts";
+import { EMPTY_INDEX } from "../../../lib/image_builds/status/record.ts";
+import type { BuildRecord } from "../../../lib/image_builds/types.ts";
+import { ImageLabel } from "../../../lib/image_builds/words.ts";
+import { openRegistryAccess } from "../../../lib/images/registry_access.ts";
+import { silentLogger } from "../../../lib/log.ts";
+import { openRegistry, type Registry } from "../../../lib/playground/registry.ts";
+import { REGISTRY_USER, samplePullSecret } from "../../../lib/playground/samples.ts";
+import { parseKubeObject } from "../../../lib/playground/cluster.ts";
+
+const REPOSITORY = "team/os";
+const TAG = "worker-1";
+const ARCHS = ["amd64", "arm64"] as const;
+const clock = { ...systemClock, sleep: () => Promise.resolve() };
+const { signal } = new AbortController();
+
+/** A registry with an image of each architecture, and what publishes them as one build. */
+interface Bed extends AsyncDisposable {
+  readonly registry: Registry;
+  /** Answers first; undefined lets the request pass. */
+  before: (request: Request) => Response | undefined;
+  /** Builds the image of an architecture anew. */
+  build(arch: typeof ARCHS[number], salt: string): Promise<void>;
+  /** Takes an image away, with its tag. */
+  lose(arch: typeof ARCHS[number]): Promise<void>;
+  /** One attempt; answers what it makes of the record. */
+  attempt(record: BuildRecord): Promise<BuildRecord>;
+}
+
+async function openBed(): Promise<Bed> {
+  await using stack = new AsyncDisposableStack();
+  const registry: Registry = stack.use(
+    await openRegistry({ images: [], user: REGISTRY_USER, clock, intercept: (request) => bed.before(request) }),
+  );
+  const config = { registry: [registry.host], registryCa: [], insecureRegistry: [registry.host] };
+  const options = { config, clock, log: silentLogger, userAgent: "archway/test", clusterCredentials: () => [] };
+  const access = stack.use(openRegistryAccess(options));
+  const push = parseKubeObject(samplePullSecret(registry.host));
+  const repositories = openBuildRegistries({ push, pull: undefined }, { access, clock, signal }).push;
+  const digests = new Map<string, string>();
+  const owned = stack.move();
+  const bed: Bed = {
+    registry,
+    before: () => undefined,
+    build: async (arch, salt) => {
+      const labels = { [ImageLabel.buildKey]: `key of ${arch}`, salt };
+      const image = { repository: REPOSITORY, tag: arch, architectures: [arch], form: "oci-manifest", labels } as const;
+      digests.set(arch, await registry.push(image));
+    },
+    lose: async (arch) => {
+      const authorization = `Basic ${btoa(`${REGISTRY_USER.name}:${REGISTRY_USER.password}`)}`;
+      const path = `${registry.origin}/v2/${REPOSITORY}/manifests/${digests.get(arch)}`;
+      const { status, body } = await fetch(path, { method: "DELETE", headers: { authorization } });
+      await body?.cancel();
+      assert.equal(status, 202);
+    },
+    attempt: async (record) => {
+      const tag = record.index.kind === "retry" ? record.index.tag ?? TAG : TAG;
+      const repository = `${registry.host}/${REPOSITORY}`;
+      const images = ARCHS.map((arch): BuiltImage => (
+        { arch, image: `${repository}@${digests.get(arch)}`, buildKey: `key of ${arch}` }
+      ));
+      const request = { to: `${repository}:${tag}`, images, form: "index" } as const;
+      const result = await publishImages(request, { repositories, clock, signal });
+      return noteAssembled(record, outcomeOf(result), { tag, nowMs: clock.nowMs() });
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+  for (const arch of ARCHS) await bed.build(arch, "first");
+  return bed;
+}
+
+const BUILT: BuildRecord = {
+  archs: ARCHS.map((arch) => ({ arch, buildKey: `key of ${arch}`, state: "Succeeded", attempts: 1 })),
+  index: EMPTY_INDEX,
+};
+
+function isIndexPush({ method, headers }: Request): boolean {
+  return method === "PUT" && (headers.get("content-type") ?? "").includes("index");
+}
+
+Deno.test("a registry that takes no index for 20 attempts is unavailable, and nothing has the tag", async () => {
+  await using bed = await openBed();
+  bed.before = (request) =>
+    isIndexPush(request) ? Response.json({ errors: [{ code: "UNAVAILABLE" }] }, { status: 503 }) : undefined;
+  let record = BUILT;
+  let attempts = 0;
+  for (; record.index.kind !== "failed"; attempts++) record = await bed.attempt(record);
+  assert.deepEqual([attempts, record.index.reason], [MAX_ATTEMPTS, "RegistryUnavailable"]);
+  assert.deepEqual(record.archs, BUILT.archs);
+  assert.equal(bed.registry.digestOf(REPOSITORY, TAG), undefined);
+});
+
+Deno.test("P-136 an image that is lost before the index is made is built once more; lost again, its architecture fails", async () => {
+  await using bed = await openBed();
+  await bed.lose("arm64");
+  const once = await bed.attempt(BUILT);
+  assert.deepEqual(once.archs.map(({ state }) => state), ["Succeeded", "Pending"]);
+  const again = { ...once, archs: once.archs.map((one) => ({ ...one, state: "Succeeded" as const })) };
+  await bed.build("arm64", "second");
+  assert.equal((await bed.attempt(again)).index.kind, "published");
+  await bed.lose("arm64");
+  const twice = await bed.attempt(again);
+  assert.deepEqual(twice.archs.map(({ state, reason }) => [state, reason]), [
+    ["Succeeded", undefined],
+    ["Failed", "ImageLost"],
+  ]);
+});
+
+Deno.test("P-088 where a tag cannot be moved the index gets the next one, and what had the tag keeps it", async () => {
+  await using bed = await openBed();
+  bed.before = (request) => {
+    const tag = request.url.split("/").at(-1) ?? "";
+    const isTaken = !tag.startsWith("sha256") && bed.registry.digestOf(REPOSITORY, tag) !== undefined;
+    if (!isIndexPush(request) || !isTaken) return undefined;
+    const message =
+      `The image tag '${tag}' already exists and cannot be overwritten because the repository is immutable.`;
+    return Response.json({ errors: [{ code: "TAG_INVALID", message }] }, { status: 400 });
+  };
+  assert.equal((await bed.attempt(BUILT)).index.kind, "published");
+  const kept = bed.registry.digestOf(REPOSITORY, TAG);
+  await bed.build("arm64", "second");
+  const retry = await bed.attempt(BUILT);
+  assert.ok(retry.index.kind === "retry" && retry.index.tag === `${TAG}-r1`, JSON.stringify(retry.index));
+  const { index } = await bed.attempt(retry);
+  assert.ok(index.kind === "published" && index.tag === `${TAG}-r1`);
+  assert.equal(bed.registry.digestOf(REPOSITORY, TAG), kept);
+  assert.ok(index.reference.endsWith(bed.registry.digestOf(REPOSITORY, `${TAG}-r1`) ?? "none"));
+});
