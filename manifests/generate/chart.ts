@@ -85,6 +85,7 @@ function fillIn(line: string, image: string): string {
     .replace(/^ {2}replicas: \d+$/, "  replicas: {{ .Values.replicas }}")
     .replace(/--(\w+)-of-the-chart$/, "{{ toJson .Values.$1 }}")
     .replace(/^( +value: )registry\.example\.com\/archway-daemon:.*$/, "$1{{ .Values.execFormatImage }}")
+    .replace(/^( +imageBuilds: )\{\}$/, "$1{{ toJson .Values.imageBuildsSettings }}")
     .replace(/^( +value: )""$/, `$1"${RUNBOOK_BASE}"`)
     .replace(/^( +runbook_url: )(.*)$/, `$1"${RUNBOOK_BASE}$2"`);
 }

@@ -89,7 +89,17 @@ export const FEATURES: readonly Feature[] = [
     component: "components/exec-format-repair",
   },
   { condition: ".Values.imageBuilds", values: { imageBuilds: true }, component: "components/image-builds" },
+  {
+    condition: ".Values.imageBuildsAlerts",
+    values: { imageBuildsAlerts: true },
+    component: "components/image-builds-alerts",
+  },
   { condition: ".Values.upgrades", values: { upgrades: true }, component: "components/upgrades" },
   { condition: ".Values.upgradesDrain", values: { upgradesDrain: true }, component: "components/upgrades-drain" },
+  {
+    condition: ".Values.upgradesMonitoring",
+    values: { upgradesMonitoring: true },
+    component: "components/upgrades-monitoring",
+  },
   { condition: ".Values.migration", values: { migration: true }, component: "components/migration" },
 ];

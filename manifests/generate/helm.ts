@@ -110,10 +110,16 @@ execFormatImage: registry.example.com/archway-daemon:0.1.0
 execFormatRepair: false
 # Build node images for every architecture of a pool (OpenShift); see docs/image-builds.md.
 imageBuilds: false
+# Its settings, by name: imageBuildsSettings.maxParallel. The Deployment archway-image-builds reads them when it starts.
+imageBuildsSettings: {}
+# Alerts of image builds; needs the Prometheus operator.
+imageBuildsAlerts: false
 # Upgrade the cluster, and migrate it to several architectures (OpenShift); see docs/upgrades.md.
 upgrades: false
 # With upgrades: rights to delete pods that keep a node from being drained, where a plan asks for it.
 upgradesDrain: false
+# With upgrades: have OpenShift's Prometheus scrape them; the alerts are part of monitoring.
+upgradesMonitoring: false
 # Rights to free what the Multiarch Tuning Operator left behind; for taking over from it.
 migration: false
 # More flags of \`archway serve\`.
@@ -147,8 +153,11 @@ const VALUES_SCHEMA = {
     execFormatImage: { type: "string", minLength: 1 },
     execFormatRepair: SWITCH,
     imageBuilds: SWITCH,
+    imageBuildsSettings: { type: "object" },
+    imageBuildsAlerts: SWITCH,
     upgrades: SWITCH,
     upgradesDrain: SWITCH,
+    upgradesMonitoring: SWITCH,
     migration: SWITCH,
     registryCa: SWITCH,
     registriesConf: SWITCH,

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { parse } from "yaml";
 import * as z from "zod";
+import { parseConfig } from "../../lib/config/parse.ts";
 import { ALERTS, RUNBOOKS_FILE } from "../../lib/operand/alerts.ts";
 import { FEATURES, SETTINGS } from "../../manifests/generate/features.ts";
 import { CHART, renderChart } from "../../manifests/generate/helm.ts";
@@ -141,5 +142,29 @@ Deno.test({
     assert.match(JSON.stringify(deployment), /"replicas":5/);
     assert.match(JSON.stringify(deployment), /"image":"registry\.test\/archway@sha256:0"/);
     assert.match(JSON.stringify(deployment), /"--audit","--tag-ttl=8m"\]/);
+  },
+});
+
+Deno.test({
+  name:
+    "settings of image builds are those of the file that their service reads, and the links of their alerts begin alike",
+  ignore,
+  fn: async () => {
+    const runbookBaseUrl = "https://git.example.com/archway/blob/main/";
+    const imageBuildsSettings = { maxParallel: 1, jobDeadline: "2h", requests: { cpu: "2" } };
+    const objects = await renderWith({
+      imageBuilds: true,
+      imageBuildsAlerts: true,
+      imageBuildsSettings,
+      runbookBaseUrl,
+    });
+    const file = objects.find(({ kind, metadata }) => kind === "ConfigMap" && metadata.name === "archway-image-builds");
+    const { "config.yaml": text = "" } = z.record(z.string(), z.string()).parse(file?.data);
+    const parsed = parseConfig(["serve", "--config=/f"], { env: {}, readFile: () => text });
+    assert.ok(parsed.kind === "run", JSON.stringify(parsed));
+    assert.deepEqual(parsed.config.imageBuilds, { ...imageBuildsSettings, jobDeadline: 7_200_000 });
+    const rule = objects.find(({ kind }) => kind === "PrometheusRule");
+    const links = [...JSON.stringify(rule).matchAll(/"runbook_url":"([^"]*)"/g)].map(([, link = ""]) => link);
+    assert.ok(links.length > 0 && links.every((link) => link.startsWith(`${runbookBaseUrl}docs/image-builds.md#`)));
   },
 });
