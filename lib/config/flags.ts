@@ -281,7 +281,7 @@ export const FLAGS: readonly Flag[] = [
   flag("dry-run", "switch", ["release", "index", "taints", "upgrade"], "Show what would be done, do nothing."),
   flag("once", "switch", ["dev"], "Run the samples, print how each ended, exit."),
   {
-    ...flag("scenario", "choice", ["dev"], "Which samples: placement, wrong programs, taints, a migration, a node image."),
+    ...flag("scenario", "choice", ["dev"], "Which samples: placement, wrong programs, taints, a migration, an image."),
     choices: ["placement", "exec-format-error", "taints", "upgrade", "image-build"],
     fallback: "placement",
   },

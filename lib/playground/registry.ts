@@ -75,6 +75,24 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     host: listener.host,
     origin,
     counts: () => ({ ...counts }),
+    ...viewsOf(repositories),
+    push: async (image) => {
+      const built = await buildImage(image);
+      addImage(repositories, image, built);
+      return built.top.digest;
+    },
+    [Symbol.asyncDispose]: async () => {
+      closing.abort();
+      await listener[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** What is there, without a request. */
+function viewsOf(
+  repositories: ReadonlyMap<string, Repository>,
+): Pick<Registry, "architecturesOf" | "digestOf" | "manifestOf"> {
+  return {
     architecturesOf: (reference) => {
       const [repository, identifier] = splitReference(reference);
       return repositories.get(repository)?.architectures.get(identifier);
@@ -84,15 +102,6 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
       const [repository, identifier] = splitReference(reference);
       const found = repositories.get(repository)?.manifests.get(identifier);
       return found === undefined ? undefined : new TextDecoder().decode(found.bytes);
-    },
-    push: async (image) => {
-      const built = await buildImage(image);
-      addImage(repositories, image, built);
-      return built.top.digest;
-    },
-    [Symbol.asyncDispose]: async () => {
-      closing.abort();
-      await listener[Symbol.asyncDispose]();
     },
   };
 }
