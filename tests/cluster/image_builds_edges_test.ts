@@ -1,0 +1,191 @@
+// Edges of image builds on a real control plane and a real registry: another builder, a Job that hangs, images that are lost
+// before they are joined, tags that cannot be moved.
+import assert from "node:assert/strict";
+import { lacks } from "../support/needs.ts";
+import { BUILD_NAMESPACE, BuildBed, type SeenBuild } from "./support/build_bed.ts";
+import { expectStatus, read } from "./support/cluster_access.ts";
+import { registryError } from "./support/indexing.ts";
+import { missingForOpenShift } from "./support/openshift_crds.ts";
+import { waitUntil } from "./support/wait.ts";
+
+const ignore = lacks("go") || await missingForOpenShift() !== undefined;
+const TWO = [{ name: "amd64-1", arch: "amd64" }, { name: "arm64-1", arch: "arm64" }];
+const REBUILD = "machineconfiguration.openshift.io/rebuild";
+const DEPLOYMENTS = `/apis/apps/v1/namespaces/${BUILD_NAMESPACE}/deployments`;
+const PODS = `/api/v1/namespaces/${BUILD_NAMESPACE}/pods`;
+const OTHER_BUILDER = "machine-os-builder";
+/** Shorter than any wait of this file, longer than a Job takes that does not hang. */
+const JOB_DEADLINE = "20s";
+
+/** Two entries, so that both architectures are built by themselves. */
+function content(text: string): Parameters<BuildBed["createConfig"]>[0] {
+  const entry = (containerfileArch: string): { containerfileArch: string; content: string } => ({
+    containerfileArch,
+    content: `FROM configs AS final\nRUN echo ${text} ${containerfileArch}\n`,
+  });
+  return { containerFile: [entry("NoArch"), entry("ARM64")] };
+}
+
+async function conditionOf(bed: BuildBed, type: string): Promise<string> {
+  const conditions = read(await bed.config(), "status", "conditions");
+  const found = Array.isArray(conditions) ? conditions.find((one) => read(one, "type") === type) : undefined;
+  return String(read(found, "status") ?? "absent");
+}
+
+/** A build that was not there before and has ended so. */
+async function ended(bed: BuildBed, state: string, before: readonly SeenBuild[]): Promise<SeenBuild> {
+  const known = new Set(before.map(({ uid }) => uid));
+  return await waitUntil(`a new build that is ${state}`, async () => {
+    return (await bed.builds()).find((build) => build.state === state && !known.has(build.uid));
+  }, { deadlineMs: 120_000, intervalMs: 100 }).catch(async (cause: unknown) => {
+    throw new Error(`${String(cause)}; ${JSON.stringify(await bed.builds())}; log: ${await bed.log()}`, { cause });
+  });
+}
+
+/** The machine config operator's own builder, whose pod is said to be ready as a kubelet would. */
+async function startOtherBuilder(bed: BuildBed): Promise<void> {
+  const labels = { app: OTHER_BUILDER };
+  const answer = await bed.cluster.request("POST", DEPLOYMENTS, {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: OTHER_BUILDER },
+    spec: {
+      replicas: 1,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: "builder", image: "builder.test/other:v1" }] } },
+    },
+  });
+  expectStatus("create the other builder", answer, [201]);
+  const pod = await waitUntil("its pod on a node", async () => {
+    const items = read(
+      (await bed.cluster.request("GET", `${PODS}?labelSelector=app%3D${OTHER_BUILDER}`)).body,
+      "items",
+    );
+    const [first] = Array.isArray(items) ? items : [];
+    return typeof read(first, "spec", "nodeName") === "string" && String(read(first, "metadata", "name"));
+  });
+  const conditions = ["Ready", "ContainersReady"].map((type) => ({ type, status: "True" }));
+  await bed.patch(`${PODS}/${pod}/status`, { status: { phase: "Running", conditions } });
+  await waitUntil("a ready replica", async () => {
+    return read(
+      (await bed.cluster.request("GET", `${DEPLOYMENTS}/${OTHER_BUILDER}`)).body,
+      "status",
+      "readyReplicas",
+    ) ===
+      1;
+  });
+}
+
+function isIndexPush({ method, headers }: { readonly method: string; readonly headers: Headers }): boolean {
+  return method === "PUT" && /index|list/.test(headers.get("content-type") ?? "");
+}
+
+/** Each time that an index is pushed, `times` at most, the image of arm64 that was built last is gone first. */
+function loseImages(bed: BuildBed, times: number): { readonly lost: readonly string[] } {
+  const lost: string[] = [];
+  bed.relay.intercept = async (request) => {
+    const { digest } = bed.player.played.findLast(({ arch }) => arch === "arm64") ?? assert.fail("nothing was built");
+    if (!isIndexPush(request) || lost.length === times || lost.includes(digest)) return undefined;
+    lost.push(digest);
+    await bed.registry.deleteManifest("team/os", digest);
+    return undefined;
+  };
+  return { lost };
+}
+
+Deno.test({
+  name:
+    "P-070 P-136 image builds: another builder, a Job that hangs and images that are lost publish nothing but a whole index",
+  ignore,
+  fn: async (t) => {
+    await using bed = await BuildBed.open({ nodes: TWO, settings: { jobDeadline: JOB_DEADLINE } });
+    await t.step("while the operator's own builder is ready: AnotherBuilderActive, and nothing is made", async () => {
+      await startOtherBuilder(bed);
+      await bed.startArchway();
+      await bed.createConfig(content("first"));
+      await waitUntil("the condition", async () => await conditionOf(bed, "AnotherBuilderActive") === "True");
+      await bed.settled();
+      assert.deepEqual([await bed.builds(), await bed.jobsCreated(), bed.pushes()], [[], 0, []]);
+    });
+    await t.step("when it has no ready replica any more: built and published", async () => {
+      await bed.patch(`${DEPLOYMENTS}/${OTHER_BUILDER}`, { spec: { replicas: 0 } });
+      await bed.waitForPublished();
+      assert.equal(await conditionOf(bed, "AnotherBuilderActive"), "False");
+      assert.equal(await bed.jobsCreated(), 2);
+    });
+    await t.step(
+      "a Job that hangs: DeadlineExceeded, nothing is published, the other image is kept (P-070)",
+      async () => {
+        const [before, builds] = [await bed.published(), await bed.builds()];
+        bed.player.fate = (arch) => ({ kind: arch === "arm64" ? "hang" : "succeed" });
+        await bed.replaceConfig(content("second"));
+        const { message, archStatus } = await ended(bed, "Failed", builds);
+        assert.match(message, /arm64: DeadlineExceeded/);
+        assert.deepEqual([archStatus, await bed.published()], ["amd64=Succeeded,arm64=Failed", before]);
+        bed.player.fate = () => ({ kind: "succeed" });
+      },
+    );
+    await t.step(
+      "an image that is lost before the index is made: built once more, then published (P-136)",
+      async () => {
+        const [before, jobs, played] = [await bed.published(), await bed.jobsCreated(), bed.player.played.length];
+        const { lost } = loseImages(bed, 1);
+        await bed.replaceConfig(content("third"));
+        const reference = await bed.waitForPublished({ other: before, deadlineMs: 120_000 });
+        assert.deepEqual(bed.player.built(played), ["amd64", "arm64", "arm64"]);
+        assert.equal(await bed.jobsCreated() - jobs, 3);
+        const children = await bed.platformsOf(reference);
+        assert.deepEqual(Object.keys(children ?? {}), ["amd64", "arm64"]);
+        assert.deepEqual([lost.length, lost.includes(children?.["arm64"] ?? "")], [1, false]);
+      },
+    );
+    await t.step("lost again: Failed, nothing is published", async () => {
+      const [before, builds] = [await bed.published(), await bed.builds()];
+      const { lost } = loseImages(bed, 2);
+      await bed.replaceConfig(content("fourth"));
+      const { message } = await ended(bed, "Failed", builds);
+      assert.match(message, /arm64: ImageLost/);
+      assert.deepEqual([lost.length, await bed.published()], [2, before]);
+    });
+  },
+});
+
+/** As registries do whose tags cannot be moved: the first index under a tag is the last. */
+function keepTags(bed: BuildBed): { readonly refused: readonly string[] } {
+  const taken = new Set<string>();
+  const refused: string[] = [];
+  bed.relay.intercept = (request) => {
+    const [, tag = ""] = /\/manifests\/([^/:]+)$/.exec(request.path) ?? [];
+    if (!isIndexPush(request) || tag === "") return undefined;
+    if (!taken.has(tag)) {
+      taken.add(tag);
+      return undefined;
+    }
+    refused.push(tag);
+    return registryError(400, "TAG_INVALID");
+  };
+  return { refused };
+}
+
+Deno.test({
+  name: "P-088 image builds: a registry whose tags cannot be moved gets another tag, and the old one stays",
+  ignore,
+  fn: async () => {
+    await using bed = await BuildBed.open({ nodes: TWO });
+    await bed.startArchway();
+    const { refused } = keepTags(bed);
+    await bed.createConfig(content("first"));
+    const first = await bed.waitForPublished();
+    const [build] = await bed.builds();
+    const { name = "", uid } = build ?? {};
+    await bed.annotate({ [REBUILD]: "all" });
+    const second = await bed.waitForPublished({ other: first, deadlineMs: 90_000 });
+    await bed.settled();
+    const after = (await bed.builds()).filter((one) => one.name === name);
+    assert.deepEqual(after.map((one) => [one.state, one.uid === uid]), [["Succeeded", false]]);
+    assert.deepEqual(refused, [name]);
+    const [kept, moved] = [`${bed.repositoryOf()}:${name}`, `${bed.repositoryOf()}:${name}-r1`];
+    assert.deepEqual(await bed.platformsOf(kept), await bed.platformsOf(first));
+    assert.deepEqual(await bed.platformsOf(moved), await bed.platformsOf(second));
+  },
+});
