@@ -139,38 +139,6 @@ async function assertTied(lab: OpenLab): Promise<void> {
   }
 }
 
-/** What kubelets show of images that are wrong for n1, and how the report of each begins. */
-const SHOWN = [
-  ["arm-single", /"terminated":\{[^}]*"exitCode":(?:1|255)\b/, "is running a binary incompatible with"],
-  [
-    "arm-index",
-    /"waiting":\{[^}]*no match for platform in manifest/,
-    "cannot run: its image has nothing for",
-  ],
-] as const;
-
-/** With no daemon anywhere the pod's status is enough: a program that was refused, and an image that was. */
-async function assertSeenByStatus(lab: OpenLab, namespace: string): Promise<void> {
-  assert.equal(await kubectl(lab, "-n", NAMESPACE, "get", "daemonsets", "-o", "name"), "");
-  for (const [image, shown, says] of SHOWN) {
-    const pod = await startWrong(lab, { namespace, node: "n1", image, name: `status-${image}` });
-    const { message } = await reportOn(lab, pod);
-    assert.equal(
-      message,
-      `Container "app" ${says} the node architecture (amd64). Image ${lab.image(image)} has arm64. ` +
-        "Its own nodeSelector or affinity names kubernetes.io/arch: correct it. " +
-        "Build it for amd64, or keep the pod off such nodes.",
-    );
-    const { body } = await lab.request("GET", `/api/v1/namespaces/${namespace}/pods/${pod.name}`);
-    const status = JSON.stringify(read(body, "status", "containerStatuses", 0, "state"));
-    assert.match(status, shown);
-    assert.doesNotMatch(status, /exec format error/);
-    assert.equal(read(body, "metadata", "labels", "multiarch.openshift.io/exec-format-error"), "true");
-    await kubectl(lab, "-n", namespace, "delete", "pod", pod.name, "--wait=false");
-  }
-  assert.deepEqual(await eventsLeft(lab), []);
-}
-
 /** Without one of its capabilities a daemon says in its log why it sees nothing. */
 async function assertNeeds(lab: OpenLab, left: string): Promise<void> {
   const name = `without-${left.toLowerCase()}`;
@@ -206,15 +174,11 @@ Deno.test("node: exec format errors become events on pods within seconds, whoeve
   await mountTracefs(lab);
   const args = [`--insecure-registry=${lab.lab.registry}`, `--exec-format-image=${daemon}`];
   await install(lab, { image, components: COMPONENTS, args, patch: ON_NATIVE_NODES });
-  const namespace = await lab.createNamespace("enoexec");
-  await t.step("without a daemon, by the status of the pod alone: a refused program, a refused image", async () => {
-    await configure(lab, plugin(false));
-    await assertSeenByStatus(lab, namespace);
-  });
   await configure(lab, plugin(true));
   await waitForDaemons(lab);
   await using events = await followEvents(lab);
   const bed = { lab, events };
+  const namespace = await lab.createNamespace("enoexec");
   const app = { container: "app", command: "/app", isEntryPoint: true };
 
   for (const node of ["n1", "n3"]) {
