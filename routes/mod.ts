@@ -12,6 +12,7 @@ import { type CheckDeps, reviewClusterConfig, reviewNamespaceConfig } from "./ch
 import { convertReview } from "./conversion.ts";
 import { gatePod, type GatePodDeps } from "./gate_pod.ts";
 import { exposition, liveness, readiness, type ReadinessChecks } from "./health.ts";
+import { loopbackOnly } from "./loopback_only.ts";
 import type { LoadLimit } from "../lib/server/load_limit.ts";
 import { withReviewBody } from "./review_body.ts";
 
@@ -28,7 +29,7 @@ export interface AdminDeps {
   readonly metrics: Metrics;
   readonly gauges: () => Gauges;
   readonly ready: ReadinessChecks;
-  /** Further pages by path: the dashboard, the state of registries. */
+  /** Further pages by path, for loopback clients alone: the dashboard, the state of registries. */
   readonly pages: Readonly<Record<string, Handler>>;
 }
 
@@ -47,13 +48,13 @@ export function webhookApp(deps: WebhookDeps): Hono {
   return app;
 }
 
-/** Health, metrics and the dashboard. */
+/** Health and metrics for whoever reaches the port; the dashboard for loopback clients. */
 export function adminApp({ metrics, gauges, ready, pages }: AdminDeps): Hono {
   const app = new Hono();
   app.get("/healthz", liveness());
   app.get("/readyz", readiness(ready));
   app.get("/metrics", exposition(metrics, gauges));
-  for (const [path, handler] of Object.entries(pages)) app.get(path, handler);
+  for (const [path, handler] of Object.entries(pages)) app.get(path, loopbackOnly(), handler);
   return app;
 }
 

@@ -11,6 +11,7 @@ import { openKubeApi } from "../lib/k8s/rest_api.ts";
 import { fenceWrites } from "../lib/k8s/write_fence.ts";
 import { LATENCY_BUCKETS_SECONDS } from "../lib/metric_instruments.ts";
 import { liveness, readiness, type ReadinessChecks } from "../routes/health.ts";
+import { loopbackOnly } from "../routes/loopback_only.ts";
 import type { ServeDeps } from "./clients.ts";
 
 /** What a capability is made of. */
@@ -45,7 +46,7 @@ export interface OpenCapability {
   readonly webhooks?:
     | { readonly port: number; beginDrain(): void; close(graceMs: number): Promise<void> }
     | undefined;
-  /** Further pages of the plain listener. */
+  /** Further pages of the plain listener, for loopback clients alone. */
   readonly addPages?: ((app: Hono) => void) | undefined;
 }
 
@@ -124,11 +125,17 @@ function openLeaderGauge({ election, registry }: CapabilityParts, capability: st
 
 function openAdmin(
   { config }: ServeDeps,
-  { parts: { registry, stop }, opened: { addPages, beforeScrape, ready } }: {
-    readonly parts: CapabilityParts;
-    readonly opened: OpenCapability;
-  },
+  { parts, opened }: { readonly parts: CapabilityParts; readonly opened: OpenCapability },
 ): Deno.HttpServer<Deno.NetAddr> {
+  const { host: hostname, port } = config.adminListen;
+  return Deno.serve({ hostname, port, onListen: () => {} }, capabilityApp(parts, opened).fetch);
+}
+
+/** The routes of the plain listener: health and metrics for whoever reaches the port, further pages for loopback clients. */
+export function capabilityApp(
+  { registry, stop }: Pick<CapabilityParts, "registry" | "stop">,
+  { addPages, beforeScrape, ready }: Pick<OpenCapability, "addPages" | "beforeScrape" | "ready">,
+): Hono {
   const app = new Hono();
   app.get("/healthz", liveness());
   app.get("/readyz", readiness({ "not stopping": () => !stop.aborted, ...ready }));
@@ -136,7 +143,7 @@ function openAdmin(
     await beforeScrape?.();
     return context.body(await registry.metrics(), 200, { "content-type": registry.contentType });
   });
+  app.use(loopbackOnly());
   addPages?.(app);
-  const { host: hostname, port } = config.adminListen;
-  return Deno.serve({ hostname, port, onListen: () => {} }, app.fetch);
+  return app;
 }

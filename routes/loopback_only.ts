@@ -1,0 +1,24 @@
+// Pages that name pods, namespaces and images answer clients of the pod's own loopback alone, as `kubectl port-forward` is one:
+// the plain listener has no logins, and whoever reaches its port may read metrics, which name no tenant.
+import type { MiddlewareHandler } from "hono";
+import ipaddr from "ipaddr.js";
+import * as z from "zod";
+
+/** What Deno.serve says of a connection. */
+const Connection = z.object({ remoteAddr: z.object({ hostname: z.string() }) });
+
+const REFUSAL = "Cannot show this page over the network, because it names pods and images: use kubectl port-forward.\n";
+
+/** Refuses all other clients with 403, and where the client's address is not known. */
+export function loopbackOnly(): MiddlewareHandler {
+  return async (context, next) => {
+    const connection = Connection.safeParse(context.env);
+    if (!connection.success || !isLoopback(connection.data.remoteAddr.hostname)) return context.text(REFUSAL, 403);
+    return await next();
+  };
+}
+
+/** IPv4 written as IPv6 as well. */
+function isLoopback(address: string): boolean {
+  return ipaddr.isValid(address) && ipaddr.process(address).range() === "loopback";
+}
