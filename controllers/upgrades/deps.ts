@@ -14,7 +14,7 @@ export interface Runnable {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Reads one thing; rejects with what is to be told where it cannot. */
+/** Reads one thing; rejects with the reason where it cannot. */
 export type Readers<Names extends Reading = Reading> = {
   readonly [Name in Names]: () => Promise<Readings[Name]>;
 };
@@ -52,8 +52,8 @@ export interface Outside {
   readonly readers: (scope: ReadScope) => Readers<OutsideReading>;
   readonly createSilence: (silence: SilenceSpec, signal: AbortSignal) => Promise<void>;
   readonly endSilence: (id: string, signal: AbortSignal) => Promise<void>;
-  /** Tells every sink; one that has it is not told twice. Rejects when one could not be told. */
-  readonly tell: (notification: Notification, plan: UpgradeConfig, signal: AbortSignal) => Promise<void>;
+  /** Sends to every sink; one that has it does not get it twice. Rejects when one does not have it. */
+  readonly notify: (notification: Notification, plan: UpgradeConfig, signal: AbortSignal) => Promise<void>;
 }
 
 /** What the controller is made of. */

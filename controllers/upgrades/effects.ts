@@ -53,8 +53,8 @@ async function applyEffect(effect: Effect, deps: UpgradesDeps, scope: ApplyScope
   const { base, signal } = scope;
   switch (effect.kind) {
     case "notify":
-      if (base === undefined) throw new Error("Cannot tell: there is no UpgradeConfig.");
-      return await outside.tell(effect.notification, base.plan, signal);
+      if (base === undefined) throw new Error("Cannot send a notification: there is no UpgradeConfig.");
+      return await outside.notify(effect.notification, base.plan, signal);
     case "createSilence":
       return await outside.createSilence(effect.silence, signal);
     case "endSilence":

@@ -1,5 +1,5 @@
 // What the results of the health checks mean for an upgrade.
-import { notify } from "./notify/notify.ts";
+import { notify } from "./notifications/notify.ts";
 import { currentVersionOf } from "./release/target.ts";
 import type { Effect } from "./types/effects.ts";
 import type { HealthCheckId, HealthResult } from "./types/health.ts";
@@ -40,9 +40,9 @@ export function decideHealthBefore(context: HealthContext): HealthDecision {
   const findings = found.map(({ token }) => token).join(",");
   const state = history.phase === "New" ? "StatePreHealthCheckSL" : "StateHealthCheckSL";
   const isUpgrading = history.phase === "Upgrading";
-  const told = isUpgrading || history.phase === "New" ? notify(state, context, { findings }) : [];
+  const notices = isUpgrading || history.phase === "New" ? notify(state, context, { findings }) : [];
   const isBlocked = !isUpgrading || found.some(({ check }) => BLOCKING.includes(check));
-  return { isBlocked, message, effects: [...effects, ...told] };
+  return { isBlocked, message, effects: [...effects, ...notices] };
 }
 
 /** Decides after an upgrade: every problem blocks. */

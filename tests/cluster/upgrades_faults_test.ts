@@ -14,7 +14,7 @@ async function assertDoneOnce({ outside, world }: UpgradeBed): Promise<void> {
   assert.deepEqual(await world.machineSets(), ["workers-a"]);
   assert.deepEqual(await world.cordoned(), []);
   assert.deepEqual(outside.silences, []);
-  const ids = outside.told.map(({ id }) => id);
+  const ids = outside.notified.map(({ id }) => id);
   assert.deepEqual(ids, [...new Set(ids)], "every notification once");
   const controlPlane = outside.created.filter((comment) => comment.includes("control plane"));
   assert.equal(controlPlane.length, 1, controlPlane.join("; "));

@@ -28,6 +28,6 @@ export function openSampleOutside(): Omit<Outside, "policy" | typeof Symbol.disp
       silences.delete(id);
       return Promise.resolve();
     },
-    tell: () => Promise.resolve(),
+    notify: () => Promise.resolve(),
   };
 }

@@ -1,4 +1,4 @@
-// The clone of a MachineSet for the time of an upgrade: one machine of the same template, told apart by its labels.
+// The clone of a MachineSet for the time of an upgrade: one machine of the same template, distinguished by its labels.
 import { type JsonObject, objectAt } from "../../json.ts";
 import { apiVersionOf, type KubeObject, Resource } from "../../k8s/types.ts";
 import { MachineName } from "../../upgrade_names.ts";

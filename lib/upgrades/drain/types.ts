@@ -73,7 +73,7 @@ export interface JudgedPod {
 export type DrainAdvice =
   /** Not cordoned, or no node of the workers. */
   | { readonly kind: "none" }
-  /** Cordoned, but since when cannot be told: nothing is timed. */
+  /** Cordoned, but since when is not known: nothing is timed. */
   | { readonly kind: "unknownStart"; readonly node: string }
   | {
     readonly kind: "draining";

@@ -145,7 +145,7 @@ function shape(data: Decoded): OperatorConfig {
   };
 }
 
-/** What the chosen source needs; apart from the schema, so that it is told beside all other problems. */
+/** What the chosen source needs; apart from the schema, so that it is reported beside all other problems. */
 function sourceProblems(manager: unknown): readonly string[] {
   const kind = textAt(manager, "source").toUpperCase();
   const localName = textAt(manager, "localConfigName");

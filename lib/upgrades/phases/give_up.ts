@@ -1,5 +1,5 @@
 // Ends an upgrade before it began. What was prepared for it is removed first.
-import { notify, withTold } from "../notify/notify.ts";
+import { notify, withNotified } from "../notifications/notify.ts";
 import { conditionOf, withCondition } from "../record.ts";
 import { carryOut } from "../steps/run.ts";
 import { closeWindows } from "../windows.ts";
@@ -23,7 +23,7 @@ export function* giveUp(turn: Turn): Part<ReconcileEnd> {
     { kind: "clearMetrics", group: "failure" },
   ]);
   if (failure !== undefined) return failed(failure, PACE_MS);
-  const entry = asFailed(withTold(turn.entry, done, turn.nowMs), {
+  const entry = asFailed(withNotified(turn.entry, done, turn.nowMs), {
     message: "The upgrade did not begin within upgradeWindow.timeOut after spec.upgradeAt.",
     nowMs: turn.nowMs,
   });

@@ -1,6 +1,6 @@
 // Phase New: long before its time, the cluster is checked once, so that people can mend what would delay the upgrade.
 import { checksOf, decideHealthBefore } from "../health_decision.ts";
-import { withTold } from "../notify/notify.ts";
+import { withNotified } from "../notifications/notify.ts";
 import { decideSchedule } from "../schedule.ts";
 import { carryOut } from "../steps/run.ts";
 import { MINUTE_MS } from "../time.ts";
@@ -25,5 +25,5 @@ function* checkEarly(turn: Turn): Part<Turn> {
   if (health?.kind !== "observed") return turn;
   const context = { ...turn.base, history: turn.entry, results: health.value };
   const { done } = yield* carryOut(decideHealthBefore(context).effects);
-  return withEntry(turn, withTold(turn.entry, done, turn.nowMs));
+  return withEntry(turn, withNotified(turn.entry, done, turn.nowMs));
 }

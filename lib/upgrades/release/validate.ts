@@ -24,7 +24,7 @@ export function validationReads({ plan, config, clusterVersion }: Base): readonl
   return config.validation.cincinnati && isOtherChannel(desired.channel, clusterVersion) ? ["graph"] : [];
 }
 
-/** Decides, from the plan inwards: what is wrong with it by itself is told first. */
+/** Decides, from the plan inwards: what is wrong with it by itself is reported first. */
 export function validatePlan(observed: Base & Pick<Observed, "read">): Validation {
   const { plan, clusterVersion } = observed;
   const { desired, upgradeAt } = plan.spec;

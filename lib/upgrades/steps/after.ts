@@ -1,6 +1,6 @@
 // The steps at the end.
 import { decideHealthAfter } from "../health_decision.ts";
-import { notify } from "../notify/notify.ts";
+import { notify } from "../notifications/notify.ts";
 import type { Step } from "../types/steps.ts";
 import { done, once, wait, withReading } from "./results.ts";
 

@@ -1,7 +1,7 @@
 // The steps before the ClusterVersion is asked. They are decided anew in every run until then: what held an hour ago may not
 // hold any more when the upgrade really begins.
 import { decideHealthBefore } from "../health_decision.ts";
-import { notify } from "../notify/notify.ts";
+import { notify } from "../notifications/notify.ts";
 import { parseVersion } from "../release/version.ts";
 import { currentVersionOf } from "../release/target.ts";
 import { elapsedMs, MINUTE_MS } from "../time.ts";

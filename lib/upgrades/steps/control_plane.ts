@@ -1,5 +1,5 @@
 // The steps around the control plane: window, request, completion, window.
-import { notify } from "../notify/notify.ts";
+import { notify } from "../notifications/notify.ts";
 import { decideRequest } from "../release/request.ts";
 import { isCompleted } from "../release/target.ts";
 import { isStepDone } from "../record.ts";

@@ -1,5 +1,5 @@
 // How a migration to a payload for several architectures comes to its end, by the rules of its convergence.
-import { notify } from "../notify/notify.ts";
+import { notify } from "../notifications/notify.ts";
 import { isStepDone } from "../record.ts";
 import { CONTROL_PLANE_RULES, decideConvergence, type MigrationFacts } from "../release/convergence.ts";
 import { elapsedMs, MINUTE_MS } from "../time.ts";
@@ -28,8 +28,8 @@ export const AWAIT_MIGRATED_CONTROL_PLANE: Step = once({
     if (obstacle === undefined) return wait(convergence.message, [stuckMetric(0), ...late]);
     const limitMs = observed.config.maintenance.controlPlaneMinutes * MINUTE_MS;
     const isStuck = elapsedMs(obstacle.sinceMs ?? nowMs, nowMs) > limitMs;
-    const told = isStuck ? notify("StateMigrationStuck", observed, { findings: obstacle.message }) : [];
-    return wait(obstacle.message, [stuckMetric(isStuck ? 1 : 0), ...late, ...told]);
+    const notices = isStuck ? notify("StateMigrationStuck", observed, { findings: obstacle.message }) : [];
+    return wait(obstacle.message, [stuckMetric(isStuck ? 1 : 0), ...late, ...notices]);
   },
 });
 

@@ -1,6 +1,6 @@
 // Runs steps: every run begins at the first one and stops at the first that is not complete. What a step has done is saved
 // before the next one begins, so that whoever goes on after a crash repeats at most the step that was being carried out.
-import { withTold } from "../notify/notify.ts";
+import { withNotified } from "../notifications/notify.ts";
 import { conditionOf, historyOf, withCondition, withHistory, withPlanCondition } from "../record.ts";
 import type { Effect } from "../types/effects.ts";
 import type { Base, Observed, Reading } from "../types/observed.ts";
@@ -56,8 +56,8 @@ function* takeStep(step: Step, { run, input }: Context): Generator<Request, Turn
   const read = yield* readMore(run.read, step.reads({ ...base, history: started, read: run.read }));
   const result = step.decide({ ...base, history: started, read }, nowMs);
   const { done, failure } = yield* carryOut(result.effects);
-  const told = withTold(started, done, nowMs);
-  const recorded = failure === undefined ? withRecord(told, result.record, nowMs) : told;
+  const notified = withNotified(started, done, nowMs);
+  const recorded = failure === undefined ? withRecord(notified, result.record, nowMs) : notified;
   const settled = settle(recorded, { id: step.id, result, failure, nowMs });
   const found = failure === undefined ? withFinding(run.status, result.record, input) : run.status;
   const status = withHistory(found, settled);

@@ -1,6 +1,6 @@
 // The steps around the nodes that are not the control plane: window, completion, temporary workers, window. Every
 // MachineConfigPool that is not paused counts.
-import { notify } from "../notify/notify.ts";
+import { notify } from "../notifications/notify.ts";
 import { isStepDone } from "../record.ts";
 import { MINUTE_MS } from "../time.ts";
 import type { MachineConfigPool } from "../types/cluster.ts";

@@ -15,7 +15,7 @@ export type UpgradeMetric =
   /** Ours: a migration that the cluster refuses, or that fails for longer than its time. */
   | "archway_upgrade_migration_stuck";
 
-/** Something to tell. */
+/** A notification. */
 export interface Notification {
   /** The same for the same event of the same plan, whoever sends it: sinks use it to send nothing twice. */
   readonly id: string;

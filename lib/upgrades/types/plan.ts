@@ -79,7 +79,7 @@ export interface PlanCondition {
   readonly observedGeneration: number;
 }
 
-/** States that people and policy sources are told of. */
+/** States that people and policy sources are notified of. */
 export type NotificationState =
   | "StateStarted"
   | "StateCompleted"

@@ -3,7 +3,7 @@
 import * as z from "zod";
 import type { JsonObject } from "../../json.ts";
 import type { ManagedCluster, UpgradePolicy } from "../../upgrades/policy/ocm_policy.ts";
-import type { StoredState } from "../../upgrades/telling/ocm_states.ts";
+import type { StoredState } from "../../upgrades/notifications/ocm_states.ts";
 import { readJson } from "../http/read_json.ts";
 import type { Upstream, UpstreamAnswer, UpstreamLimits } from "../http/upstream.ts";
 import { UpstreamError } from "../http/upstream_error.ts";

@@ -1,5 +1,5 @@
 // Everything that upgrades need beside the API server, put together: Prometheus, Alertmanager, the cluster manager, the update
-// graph, registries, and whoever is told.
+// graph, registries, and the sinks of notifications.
 import type { Clock } from "../../clock.ts";
 import type { KubeApi } from "../../k8s/api.ts";
 import { apiVersionOf, Resource } from "../../k8s/types.ts";
@@ -25,7 +25,7 @@ import { type EventSubject, openEventSink } from "../sinks/event_sink.ts";
 import { openLogSink } from "../sinks/log_sink.ts";
 import { openOcmStateSink, openServiceLogSink } from "../sinks/ocm_sinks.ts";
 import type { NotificationSink } from "../sinks/sink.ts";
-import { Teller } from "../sinks/teller.ts";
+import { Notifier } from "../sinks/notifier.ts";
 import { openWebhookSink } from "../sinks/webhook_sink.ts";
 import { ClusterManager } from "./cluster_manager.ts";
 import { type OutsideReaders, outsideReaders, type OutsideScope } from "./outside_readers.ts";
@@ -55,8 +55,8 @@ export interface Outside extends Disposable {
   readonly readers: (scope: OutsideScope) => OutsideReaders;
   readonly createSilence: (silence: SilenceSpec, signal: AbortSignal) => Promise<void>;
   readonly endSilence: (id: string, signal: AbortSignal) => Promise<void>;
-  /** Tells every sink; one that has it is not told twice. Rejects when one could not be told. */
-  readonly tell: (notification: Notification, plan: UpgradeConfig, signal: AbortSignal) => Promise<void>;
+  /** Sends to every sink; one that has it does not get it twice. Rejects when one does not have it. */
+  readonly notify: (notification: Notification, plan: UpgradeConfig, signal: AbortSignal) => Promise<void>;
   /** Keeps the UpgradeConfig as the policy source wants it: to be run on the replica that leads. */
   readonly policy: PolicySync;
 }
@@ -75,7 +75,7 @@ export function openOutside(options: OutsideOptions): Outside {
   const settings = openOutsideSettings(options);
   const manager = undo.use(new ClusterManager({ ...options, clusterId: settings.clusterId }));
   const policy = openPolicy(options, { settings, manager });
-  const tell = openTelling(options, { settings, manager });
+  const notify = openNotifications(options, { settings, manager });
   const silences = openSilenceStore({ upstream: alertmanager, clock });
   const services = {
     ...{ api, clock, userAgent: options.userAgent, policy, silences },
@@ -88,7 +88,7 @@ export function openOutside(options: OutsideOptions): Outside {
     readers: (scope) => outsideReaders(services, scope),
     createSilence: async (silence, signal) => void await silences.create(silence, signal),
     endSilence: (id, signal) => silences.end(id, signal),
-    tell,
+    notify,
     policy,
     [Symbol.dispose]: () => opened.dispose(),
   };
@@ -145,10 +145,10 @@ function openPolicy({ api, namespace, clock, log, metrics }: OutsideOptions, { s
   });
 }
 
-function openTelling(
+function openNotifications(
   options: OutsideOptions,
   { settings, manager }: Parts,
-): Outside["tell"] {
+): Outside["notify"] {
   const { api, clock, log, metrics, bundles, userAgent } = options;
   const { clusterId } = settings;
   const sinks = async (plan: UpgradeConfig, signal: AbortSignal): Promise<readonly NotificationSink[]> => {
@@ -163,13 +163,13 @@ function openTelling(
     const logged = gates.has("ServiceLogNotification") ? [openServiceLogSink({ client, clusterId, clock })] : [];
     return [...always, ...logged, openOcmStateSink({ client })];
   };
-  const observe = ({ state }: Notification, result: "told" | "failed"): void =>
+  const observe = ({ state }: Notification, result: "sent" | "failed"): void =>
     metrics.set("upgrade_notification_failed", {
       labels: { upgradeconfig_name: Upgrades.config, event: state },
       value: Number(result === "failed"),
     });
-  const teller = new Teller({ sinks, observe });
-  return (notification, plan, signal) => teller.tell(notification, plan, signal);
+  const notifier = new Notifier({ sinks, observe });
+  return (notification, plan, signal) => notifier.send(notification, plan, signal);
 }
 
 function subjectOf({ namespace, name, uid }: UpgradeConfig): EventSubject {

@@ -27,7 +27,7 @@ export type OutsideReading =
   | "policy"
   | "alertsDuring";
 
-/** Reads each; rejects with what is to be told where it cannot. */
+/** Reads each; rejects with the reason where it cannot. */
 export type OutsideReaders = { readonly [Name in OutsideReading]: () => Promise<Readings[Name]> };
 
 /** What one reconcile reads from and for. */

@@ -1,8 +1,8 @@
 // Notifications for the cluster manager (OCM): the state of the policy, and entries of the service log.
 import type { Clock } from "../../clock.ts";
 import { isPolicyOf } from "../../upgrades/policy/ocm_policy.ts";
-import { mayFollow, valueOf } from "../../upgrades/telling/ocm_states.ts";
-import { SERVICE_LOG, serviceLogOf } from "../../upgrades/telling/service_logs.ts";
+import { mayFollow, valueOf } from "../../upgrades/notifications/ocm_states.ts";
+import { SERVICE_LOG, serviceLogOf } from "../../upgrades/notifications/service_logs.ts";
 import type { Notification } from "../../upgrades/types/effects.ts";
 import { UpstreamError } from "../http/upstream_error.ts";
 import type { OcmClient } from "../ocm/ocm_client.ts";
@@ -22,7 +22,7 @@ export function openOcmStateSink(
       const policy = (await client.policies(clusterId, signal)).find((one) => isPolicyOf(one, { version, upgradeAt }));
       if (policy === undefined) {
         throw new UpstreamError(
-          `Cannot tell the cluster manager: it has no policy for version ${version} at ${upgradeAt}.`,
+          `Cannot notify the cluster manager: it has no policy for version ${version} at ${upgradeAt}.`,
           { fault: "refused" },
         );
       }

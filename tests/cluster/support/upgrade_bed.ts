@@ -25,7 +25,7 @@ const SPEED = 30;
 export interface OutsideDouble extends Outside {
   readonly silences: readonly Silence[];
   readonly created: readonly string[];
-  readonly told: readonly Notification[];
+  readonly notified: readonly Notification[];
   /** Where this gives a text for the name of a call, the call fails with it. */
   fault: (call: string) => string | undefined;
 }
@@ -155,9 +155,9 @@ function gaugesInto(gauges: Map<string, number>): UpgradesDeps["gauges"] {
 function openOutsideDouble(): OutsideDouble {
   const silences: Silence[] = [];
   const created: string[] = [];
-  const told: Notification[] = [];
+  const notified: Notification[] = [];
   const double: OutsideDouble = {
-    ...{ silences, created, told, fault: () => undefined },
+    ...{ silences, created, notified, fault: () => undefined },
     readers: ({ base }) => ({
       silences: () => guarded("silences", () => [...silences]),
       health: () => guarded("health", () => []),
@@ -185,10 +185,10 @@ function openOutsideDouble(): OutsideDouble {
         const at = silences.findIndex((silence) => silence.id === id);
         if (at >= 0) silences.splice(at, 1);
       }),
-    tell: (notification) =>
-      guarded("tell", () => {
+    notify: (notification) =>
+      guarded("notify", () => {
         // As the sinks do: what has the id of an earlier one is the same notification.
-        if (!told.some(({ id }) => id === notification.id)) told.push(notification);
+        if (!notified.some(({ id }) => id === notification.id)) notified.push(notification);
       }),
   };
   function guarded<T>(call: string, answer: () => T): Promise<T> {

@@ -44,7 +44,7 @@ function openBed(before: (call: MemoryCall) => void = () => {}): Bed {
   const refuse = (): never => assert.fail("nothing outside is asked");
   const deps: UpgradesDeps = {
     ...{ readApi: api, api, clock, events, log: silentLogger, namespace: "here" },
-    outside: { readers: refuse, createSilence: refuse, endSilence: refuse, tell: refuse },
+    outside: { readers: refuse, createSilence: refuse, endSilence: refuse, notify: refuse },
     gauges: {
       set: (_metric, labels, value) => void gauges.push(`${labels["node_name"]}=${value}`),
       clear: () => void gauges.push("clear"),

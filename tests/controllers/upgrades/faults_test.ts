@@ -59,7 +59,7 @@ function assertDoneOnce({ scene, outside }: Bed): void {
   assert.equal(scene.cluster.find("machinesets", "openshift-machine-api/a-upgrade"), undefined);
   assert.deepEqual(outside.silences, []);
   assert.equal(outside.created.filter((comment) => comment.includes("control plane")).length, 1);
-  assert.deepEqual(outside.told.map((id) => id.split("/").at(-1)), [
+  assert.deepEqual(outside.notified.map((id) => id.split("/").at(-1)), [
     "StateStarted",
     "StateControlPlaneStartedSL",
     "StateControlPlaneFinishedSL",
@@ -72,7 +72,7 @@ function assertDoneOnce({ scene, outside }: Bed): void {
 const SERVERS = {
   Prometheus: ["health", "healthAfter", "alertsDuring"],
   Alertmanager: ["silences", "createSilence", "endSilence"],
-  "the cluster manager": ["policy", "tell"],
+  "the cluster manager": ["policy", "notify"],
 } as const;
 
 /** The servers with one of them away; `onAsked` sees what was asked of it. */
@@ -100,7 +100,7 @@ function without(
     },
     createSilence: away("createSilence", outside.createSilence),
     endSilence: away("endSilence", outside.endSilence),
-    tell: away("tell", outside.tell),
+    notify: away("notify", outside.notify),
   };
 }
 
@@ -155,7 +155,7 @@ Deno.test("N-015 upgrades: the API server goes away at every request of a look; 
   assert.ok(cut > 20, `${cut} looks were cut off`);
   assert.deepEqual(bed.outside.silences, []);
   assert.equal(bed.outside.created.filter((comment) => comment.includes("control plane")).length, 1);
-  assert.deepEqual(bed.outside.told, [...new Set(bed.outside.told)]);
+  assert.deepEqual(bed.outside.notified, [...new Set(bed.outside.notified)]);
   assert.equal(bed.scene.cluster.find("machinesets", "openshift-machine-api/a-upgrade"), undefined);
 });
 
@@ -178,7 +178,7 @@ Deno.test("upgrades: a ClusterVersion that another changes at the same moment is
   await playUntil(bed, "Upgraded");
   assert.equal(guards.length, 2);
   assert.notEqual(guards[0], guards[1]);
-  assert.deepEqual(bed.outside.told, [...new Set(bed.outside.told)]);
+  assert.deepEqual(bed.outside.notified, [...new Set(bed.outside.notified)]);
   assert.deepEqual(bed.outside.silences, []);
 });
 

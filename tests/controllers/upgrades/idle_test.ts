@@ -41,7 +41,7 @@ Deno.test("M-302 no node is looked at while the plan is not being carried out", 
     clear: refuse,
     clearGroup: refuse,
   };
-  const outside = { readers: refuse, createSilence: refuse, endSilence: refuse, tell: refuse };
+  const outside = { readers: refuse, createSilence: refuse, endSilence: refuse, notify: refuse };
   cluster.put(Resource.upgradeConfigs, plan("Pending"));
   cluster.put(Resource.clusterVersions, CLUSTER_VERSION);
   cluster.put(Resource.configMaps, { metadata: { namespace: NAMESPACE, name: "managed-upgrade-operator-config" } });

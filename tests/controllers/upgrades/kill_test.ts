@@ -47,7 +47,7 @@ Deno.test("N-015 a leader that is killed at every one of its writes is followed 
   );
   assert.equal(scene.cluster.find("machinesets", `${MACHINES}/a-upgrade`), undefined);
   assert.deepEqual(outside.silences, []);
-  assert.deepEqual(outside.told.map((id) => id.split("/").at(-1)), [
+  assert.deepEqual(outside.notified.map((id) => id.split("/").at(-1)), [
     "StateStarted",
     "StateControlPlaneStartedSL",
     "StateControlPlaneFinishedSL",

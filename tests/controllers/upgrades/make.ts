@@ -113,6 +113,6 @@ function quietOutside(): Outside {
     }),
     createSilence: () => Promise.resolve(),
     endSilence: () => Promise.resolve(),
-    tell: () => Promise.resolve(),
+    notify: () => Promise.resolve(),
   };
 }

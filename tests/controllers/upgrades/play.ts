@@ -62,7 +62,7 @@ export function entryOf(scene: UpgradeScene): Readonly<Record<string, unknown>> 
 
 /** What remembers silences and notifications. */
 export interface RememberingOutside extends Outside {
-  readonly told: string[];
+  readonly notified: string[];
   readonly silences: Silence[];
   /** Comments of all silences that were made. */
   readonly created: string[];
@@ -70,11 +70,11 @@ export interface RememberingOutside extends Outside {
 
 /** As the servers do: a silence is listed until it is ended, and a notification is known by its id. */
 export function rememberingOutside(before: Outside): RememberingOutside {
-  const told: string[] = [];
+  const notified: string[] = [];
   const silences: Silence[] = [];
   const created: string[] = [];
   return {
-    ...{ told, silences, created },
+    ...{ notified, silences, created },
     readers: (scope) => ({ ...before.readers(scope), silences: () => Promise.resolve([...silences]) }),
     createSilence: ({ comment }) => {
       created.push(comment);
@@ -85,7 +85,7 @@ export function rememberingOutside(before: Outside): RememberingOutside {
       silences.splice(silences.findIndex((silence) => silence.id === id), 1);
       return Promise.resolve();
     },
-    tell: ({ id }) => Promise.resolve(void (told.includes(id) ? undefined : told.push(id))),
+    notify: ({ id }) => Promise.resolve(void (notified.includes(id) ? undefined : notified.push(id))),
   };
 }
 

@@ -297,7 +297,7 @@ for (const [name, given, step, message] of WAITING) {
   });
 }
 
-Deno.test("N-011 a migration that has converged is told, and the plan is MultiArchCapable with what is worth knowing", () => {
+Deno.test("N-011 a migration that has converged is announced, and the plan is MultiArchCapable with what is worth knowing", () => {
   const run = migrate({
     entry: BEGUN,
     cluster: THERE,

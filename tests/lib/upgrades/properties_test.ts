@@ -94,8 +94,8 @@ Deno.test("N-015 nothing that was remembered is done twice: no notification, no 
       const ended = new Set<string>();
       for (const { effect, saved, wasAsked } of model.log) {
         if (effect.kind === "notify") {
-          const told = saved.history[0]?.notifications.map(({ state }) => state) ?? [];
-          assert.equal(told.includes(effect.notification.state), false, effect.notification.state);
+          const sent = saved.history[0]?.notifications.map(({ state }) => state) ?? [];
+          assert.equal(sent.includes(effect.notification.state), false, effect.notification.state);
         }
         if (effect.kind === "patchClusterVersion") assert.equal(wasAsked, false, "asked twice");
         if (effect.kind === "createSilence") {
@@ -202,8 +202,8 @@ Deno.test("N-030 a clock that jumps over the start or back again neither repeats
           assert.notEqual(model.status.history[0]?.phase, "Failed");
         }
       }
-      const told = model.status.history[0]?.notifications.map(({ state }) => state) ?? [];
-      assert.equal(new Set(told).size, told.length);
+      const sent = model.status.history[0]?.notifications.map(({ state }) => state) ?? [];
+      assert.equal(new Set(sent).size, sent.length);
     }),
     { numRuns: 100 },
   );

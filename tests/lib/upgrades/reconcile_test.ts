@@ -201,7 +201,7 @@ for (const [name, aheadMs, config, isChecked] of NEW) {
   });
 }
 
-Deno.test("M-013 New goes on to Pending when the health cannot be read, or nobody can be told", () => {
+Deno.test("M-013 New goes on to Pending when the health cannot be read, or nobody can be notified", () => {
   const options = { plan: planIn("New"), config: GATED, nowMs: START_MS - 5 * HOUR };
   const blind = reconcileOnce(options, { world: makeWorld({ health: unseen() }) });
   const mute = reconcileOnce(options, {

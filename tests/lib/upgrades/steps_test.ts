@@ -58,7 +58,7 @@ function silence(comment: string, state: Silence["state"] = "active"): Silence {
   return { id: comment.slice(0, 24), createdBy: "managed-upgrade-operator", comment, state };
 }
 
-function told(...states: readonly History["notifications"][number]["state"][]): Partial<History> {
+function notified(...states: readonly History["notifications"][number]["state"][]): Partial<History> {
   return { notifications: states.map((state) => ({ state, sentMs: 1 })) };
 }
 
@@ -82,7 +82,7 @@ const LATE: Seen = { nowMs: NOW_MS + 91 * MINUTE };
 const ROWS: readonly (readonly [string, Step, Seen, RegExp])[] = [
   ["M-160 start, already asked", SEND_STARTED, ASKED, /^done$/],
   ["M-162 start", SEND_STARTED, {}, /^done: StateStarted$/],
-  ["start that was told", SEND_STARTED, { history: told("StateStarted") }, /^done$/],
+  ["start that was sent", SEND_STARTED, { history: notified("StateStarted") }, /^done$/],
   ["M-164 end", SEND_COMPLETED, {}, /^done: StateCompleted$/],
   ["M-165 no capacity, already asked", RESERVE_CAPACITY, { ...RESERVED, ...ASKED }, /^done$/],
   [
@@ -92,7 +92,7 @@ const ROWS: readonly (readonly [string, Step, Seen, RegExp])[] = [
     /^done$/,
   ],
   ["M-168 delay, started an hour ago", CHECK_DELAY, HOUR_AGO, /^done: StateDelayed$/],
-  ["delay that was told", CHECK_DELAY, { history: { ...HOUR_AGO.history, ...told("StateDelayed") } }, /^done$/],
+  ["delay that was sent", CHECK_DELAY, { history: { ...HOUR_AGO.history, ...notified("StateDelayed") } }, /^done$/],
   ["M-170 delay, started now", CHECK_DELAY, {}, /^done$/],
   ["M-171 delay, already asked", CHECK_DELAY, { ...HOUR_AGO, ...ASKED }, /^done$/],
   ["delay without a start", CHECK_DELAY, { history: { startMs: undefined } }, /^wait/],
@@ -347,7 +347,7 @@ for (const [name, step, given, expected] of ROWS) {
   });
 }
 
-/** Rows about something that cannot be told: the step has failed with it, and nothing behind it was done. */
+/** Rows about a notification that cannot be sent: the step has failed with it, and nothing behind it was done. */
 const MUTE: readonly (readonly [string, string, Seen])[] = [
   ["M-163 the start", "StateStarted", {}],
   ["M-169 a delay", "StateDelayed", { nowMs: NOW_MS + 60 * MINUTE }],
@@ -358,7 +358,7 @@ const MUTE: readonly (readonly [string, string, Seen])[] = [
 ];
 
 for (const [name, state, { clusterVersion = makeCluster(), nowMs = NOW_MS }] of MUTE) {
-  Deno.test(`${name} that cannot be told fails the step, which is told when it can be`, () => {
+  Deno.test(`${name} that cannot be sent fails the step, and is sent when it can be`, () => {
     const history = [makeHistory()];
     const run = reconcileOnce({ plan: makePlan({}, { history }), clusterVersion, nowMs }, {
       failing: (effect) => effect.kind === "notify" && effect.notification.state === state ? "no sink" : undefined,
@@ -373,7 +373,7 @@ for (const [name, state, { clusterVersion = makeCluster(), nowMs = NOW_MS }] of 
   });
 }
 
-Deno.test("M-199 a ClusterVersion that cannot be written fails the step; what was told is not told again", () => {
+Deno.test("M-199 a ClusterVersion that cannot be written fails the step; what was sent is not sent again", () => {
   const run = reconcileOnce({ plan: makePlan({}, { history: [makeHistory()] }) }, {
     failing: ({ kind }) => kind === "patchClusterVersion" ? "conflict" : undefined,
   });
@@ -383,7 +383,7 @@ Deno.test("M-199 a ClusterVersion that cannot be written fails the step; what wa
   assert.ok(wordsOf(again.effects).includes("patchClusterVersion"));
 });
 
-Deno.test("M-166 that there is no capacity may fail to be told: it is not recorded, and the upgrade goes on", () => {
+Deno.test("M-166 the notice that there is no capacity may fail to be sent: it is not recorded, and the upgrade goes on", () => {
   const plan = makePlan({ capacity: CAPACITY }, { history: [makeHistory()] });
   const run = reconcileOnce({ plan }, {
     world: makeWorld({ capacity: seen({ kind: "impossible" }) }),

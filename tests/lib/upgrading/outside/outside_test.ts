@@ -168,7 +168,7 @@ function eventsOf({ cluster }: Bed): readonly KubeObject[] {
   return [...cluster.objects].filter(([path]) => path.includes("/events/")).map(([, object]) => object);
 }
 
-Deno.test("tell() tells events and the cluster manager; while that is away the event is sent once, and the failure is shown", async () => {
+Deno.test("notify() sends to events and the cluster manager; while that is away the event is sent once, and the failure is shown", async () => {
   await using double = startOcm("api");
   addPolicy(double, "p1", { version: "4.17.2" });
   await using bed = openBed("http://127.0.0.1:1", {
@@ -177,38 +177,38 @@ Deno.test("tell() tells events and the cluster manager; while that is away the e
   const plan = makePlan();
   double.intercept = () => new Response(null, { status: 503 });
   await assert.rejects(
-    bed.outside.tell(NOTICE, plan, SIGNAL),
+    bed.outside.notify(NOTICE, plan, SIGNAL),
     /Cannot send notification StateStarted: cluster manager: /,
   );
   assert.match(await bed.series(), /upgrade_notification_failed\{.*event="StateStarted".*\} 1/);
   assert.equal(eventsOf(bed).length, 1);
   double.intercept = () => undefined;
-  await bed.outside.tell(NOTICE, plan, SIGNAL);
+  await bed.outside.notify(NOTICE, plan, SIGNAL);
   assert.equal(eventsOf(bed).length, 1);
   assert.deepEqual(double.policies[0]?.state, { value: "started", description: "It starts." });
   assert.match(await bed.series(), /upgrade_notification_failed\{.*event="StateStarted".*\} 0/);
 });
 
-Deno.test("tell() tells events and the log where no cluster manager is configured, and nobody while the settings are invalid", async () => {
+Deno.test("notify() sends to events and the log where no cluster manager is configured, and to none while the settings are invalid", async () => {
   await using bed = openBed("http://127.0.0.1:1");
-  await bed.outside.tell(NOTICE, makePlan(), SIGNAL);
+  await bed.outside.notify(NOTICE, makePlan(), SIGNAL);
   assert.equal(eventsOf(bed).length, 1);
   put(bed.cluster, "{configManager: {watchInterval: -1}}");
   await assert.rejects(
-    bed.outside.tell({ ...NOTICE, id: "other" }, makePlan(), SIGNAL),
+    bed.outside.notify({ ...NOTICE, id: "other" }, makePlan(), SIGNAL),
     /Cannot use ConfigMap .*watchInterval/,
   );
 });
 
-Deno.test("tell() posts to the webhook that the settings name", async () => {
+Deno.test("notify() posts to the webhook that the settings name", async () => {
   const posted: unknown[] = [];
   await using hook = listenPlain(async (request) => {
     posted.push(await request.json());
     return new Response(null, { status: 204 });
   });
   await using bed = openBed("http://127.0.0.1:1", { config: `{notifications: {webhook: {url: "${hook.origin}"}}}` });
-  await bed.outside.tell(NOTICE, makePlan(), SIGNAL);
-  await bed.outside.tell(NOTICE, makePlan(), SIGNAL);
+  await bed.outside.notify(NOTICE, makePlan(), SIGNAL);
+  await bed.outside.notify(NOTICE, makePlan(), SIGNAL);
   assert.deepEqual(posted, [{ ...NOTICE, clusterId: EXTERNAL_ID }]);
 });
 

@@ -1,4 +1,4 @@
-// Notifications and the places that are told: never twice, never lost.
+// Notifications and the places that they go to: never twice, never lost.
 import assert from "node:assert/strict";
 import { systemClock } from "../../../../lib/clock.ts";
 import { ApiError } from "../../../../lib/k8s/errors.ts";
@@ -10,7 +10,7 @@ import { openEventSink } from "../../../../lib/upgrading/sinks/event_sink.ts";
 import { openLogSink } from "../../../../lib/upgrading/sinks/log_sink.ts";
 import { openOcmStateSink, openServiceLogSink } from "../../../../lib/upgrading/sinks/ocm_sinks.ts";
 import type { NotificationSink } from "../../../../lib/upgrading/sinks/sink.ts";
-import { Teller } from "../../../../lib/upgrading/sinks/teller.ts";
+import { Notifier } from "../../../../lib/upgrading/sinks/notifier.ts";
 import { openWebhookSink } from "../../../../lib/upgrading/sinks/webhook_sink.ts";
 import { MemoryCluster } from "../../../support/memory_kube_api.ts";
 import { makePlan } from "../../upgrades/make_plan.ts";
@@ -47,25 +47,25 @@ function flaky(name: string, failures: number): NotificationSink & { readonly se
   };
 }
 
-Deno.test("M-365 M-366 M-367 tell() tells every sink once, again only those that failed, and reports each result", async () => {
+Deno.test("M-365 M-366 M-367 send() sends to every sink once, again only those that failed, and reports each result", async () => {
   const [good, bad] = [flaky("good", 0), flaky("bad", 2)];
   const results: string[] = [];
   const observe = (_: Notification, result: string): void => void results.push(result);
-  const teller = new Teller({ sinks: () => Promise.resolve([good, bad]), observe });
-  await assert.rejects(teller.tell(STARTED, PLAN, SIGNAL), /Cannot send notification StateStarted: bad: bad is away/);
-  await assert.rejects(teller.tell(STARTED, PLAN, SIGNAL));
-  await teller.tell(STARTED, PLAN, SIGNAL);
-  await teller.tell(STARTED, PLAN, SIGNAL);
+  const notifier = new Notifier({ sinks: () => Promise.resolve([good, bad]), observe });
+  await assert.rejects(notifier.send(STARTED, PLAN, SIGNAL), /Cannot send notification StateStarted: bad: bad is away/);
+  await assert.rejects(notifier.send(STARTED, PLAN, SIGNAL));
+  await notifier.send(STARTED, PLAN, SIGNAL);
+  await notifier.send(STARTED, PLAN, SIGNAL);
   assert.deepEqual([good.sent.length, bad.sent.length], [1, 1]);
-  assert.deepEqual(results, ["failed", "failed", "told", "told"]);
-  await teller.tell(noticeOf("StateCompleted"), PLAN, SIGNAL);
+  assert.deepEqual(results, ["failed", "failed", "sent", "sent"]);
+  await notifier.send(noticeOf("StateCompleted"), PLAN, SIGNAL);
   assert.equal(good.sent.length, 2);
 });
 
-Deno.test("tell() fails when the sinks themselves cannot be told apart", async () => {
+Deno.test("send() fails when the sinks are not known", async () => {
   const observe = (): void => {};
-  const teller = new Teller({ sinks: () => Promise.reject(new Error("no configuration")), observe });
-  await assert.rejects(teller.tell(STARTED, PLAN, SIGNAL), /Cannot send notification StateStarted: no configuration/);
+  const notifier = new Notifier({ sinks: () => Promise.reject(new Error("no configuration")), observe });
+  await assert.rejects(notifier.send(STARTED, PLAN, SIGNAL), /Cannot send notification StateStarted: no configuration/);
 });
 
 Deno.test("N-017 an event is made once for a notification, whichever replica sends it, and a refused one is an error", async () => {

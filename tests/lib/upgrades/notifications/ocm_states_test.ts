@@ -1,7 +1,7 @@
 // States of upgrades in the words of the cluster manager.
 import assert from "node:assert/strict";
-import { mayFollow, stateOf, valueOf } from "../../../../lib/upgrades/telling/ocm_states.ts";
-import { serviceLogOf } from "../../../../lib/upgrades/telling/service_logs.ts";
+import { mayFollow, stateOf, valueOf } from "../../../../lib/upgrades/notifications/ocm_states.ts";
+import { serviceLogOf } from "../../../../lib/upgrades/notifications/service_logs.ts";
 
 const stored = (value: string, description = "") => ({ value, description });
 

@@ -1,27 +1,32 @@
 import assert from "node:assert/strict";
-import { describeState } from "../../../lib/upgrades/notify/descriptions.ts";
-import { notify, withTold } from "../../../lib/upgrades/notify/notify.ts";
-import { stampsOf } from "../../../lib/upgrades/stamps.ts";
-import type { History, NotificationState, StepCondition } from "../../../lib/upgrades/types/plan.ts";
-import { closeWindows, isAnyActive, openControlPlaneWindow, openWorkerWindow } from "../../../lib/upgrades/windows.ts";
-import type { Silence } from "../../../lib/upgrades/types/cluster.ts";
-import { makeHistory, makePlan, NOW_MS, START, TO, wordsOf } from "./make_plan.ts";
+import { describeState } from "../../../../lib/upgrades/notifications/descriptions.ts";
+import { notify, withNotified } from "../../../../lib/upgrades/notifications/notify.ts";
+import { stampsOf } from "../../../../lib/upgrades/stamps.ts";
+import type { History, NotificationState, StepCondition } from "../../../../lib/upgrades/types/plan.ts";
+import {
+  closeWindows,
+  isAnyActive,
+  openControlPlaneWindow,
+  openWorkerWindow,
+} from "../../../../lib/upgrades/windows.ts";
+import type { Silence } from "../../../../lib/upgrades/types/cluster.ts";
+import { makeHistory, makePlan, NOW_MS, START, TO, wordsOf } from "../make_plan.ts";
 
 const PLAN = makePlan();
 
-Deno.test("M-365 notify() gives nothing for what was told", () => {
+Deno.test("M-365 notify() gives nothing for what was sent", () => {
   const history = makeHistory({ notifications: [{ state: "StateStarted", sentMs: 1 }] });
   assert.deepEqual(notify("StateStarted", { plan: PLAN, history }), []);
 });
 
-Deno.test("M-366 N-017 notify() gives what was not told, and withTold() remembers it with its time, once", () => {
+Deno.test("M-366 N-017 notify() gives what was not sent, and withNotified() remembers it with its time, once", () => {
   const history = makeHistory();
   const effects = notify("StateStarted", { plan: PLAN, history });
   assert.deepEqual(wordsOf(effects), ["StateStarted"]);
-  const told = withTold(history, [...effects, ...effects], NOW_MS);
-  assert.deepEqual(told.notifications, [{ state: "StateStarted", sentMs: NOW_MS }]);
-  assert.deepEqual(notify("StateStarted", { plan: PLAN, history: told }), []);
-  assert.equal(withTold(told, effects, NOW_MS + 1), told);
+  const sent = withNotified(history, [...effects, ...effects], NOW_MS);
+  assert.deepEqual(sent.notifications, [{ state: "StateStarted", sentMs: NOW_MS }]);
+  assert.deepEqual(notify("StateStarted", { plan: PLAN, history: sent }), []);
+  assert.equal(withNotified(sent, effects, NOW_MS + 1), sent);
 });
 
 Deno.test("the id of a notification is the same for the same event, and another for any other", () => {

@@ -1,10 +1,10 @@
-// What is told about an upgrade, in words. A delayed upgrade that will be tried again says "retry": the policy service keeps only
+// The texts of notifications. A delayed upgrade that will be tried again says "retry": the policy service keeps only
 // the text beside its own state, and reads from this word which of its states was meant.
 import { unreachable } from "../../unreachable.ts";
 import type { History, NotificationState } from "../types/plan.ts";
 
 /** What a description depends on. */
-export interface Told {
+export interface DescriptionContext {
   readonly history: History;
   readonly upgradeAt: string;
   /** What a health check found; only for the states that are about one. */
@@ -12,7 +12,7 @@ export interface Told {
 }
 
 /** The text of a notification. */
-export function describeState(state: NotificationState, { history, upgradeAt, findings }: Told): string {
+export function describeState(state: NotificationState, { history, upgradeAt, findings }: DescriptionContext): string {
   const { version } = history;
   switch (state) {
     case "StateStarted":

@@ -15,13 +15,13 @@ export interface NotifyOptions {
   readonly onFailure?: "stop" | "log" | undefined;
 }
 
-/** The effect that tells a state, or none when it was told. */
+/** The effect that sends a state, or none when it was sent. */
 export function notify(
   state: NotificationState,
   { plan, history }: NotifyContext,
   { findings = "", onFailure = "stop" }: NotifyOptions = {},
 ): readonly Effect[] {
-  if (wasTold(history, state)) return [];
+  if (wasNotified(history, state)) return [];
   const { upgradeAt } = plan.spec;
   const { version, architecture } = history;
   return [{
@@ -37,15 +37,15 @@ export function notify(
   }];
 }
 
-/** Whether a state was told about this history entry. */
-export function wasTold({ notifications }: History, state: NotificationState): boolean {
+/** Whether a state was sent for this history entry. */
+export function wasNotified({ notifications }: History, state: NotificationState): boolean {
   return notifications.some((sent) => sent.state === state);
 }
 
 /** The entry with what was carried out now. */
-export function withTold(history: History, done: readonly Effect[], nowMs: number): History {
+export function withNotified(history: History, done: readonly Effect[], nowMs: number): History {
   const states = done.flatMap((effect) => effect.kind === "notify" ? [effect.notification.state] : []);
-  const fresh = [...new Set(states)].filter((state) => !wasTold(history, state));
+  const fresh = [...new Set(states)].filter((state) => !wasNotified(history, state));
   if (fresh.length === 0) return history;
   return { ...history, notifications: [...history.notifications, ...fresh.map((state) => ({ state, sentMs: nowMs }))] };
 }

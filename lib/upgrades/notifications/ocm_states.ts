@@ -37,7 +37,7 @@ const STATES: Readonly<Record<string, PolicyState>> = {
   scheduled: "Scheduled",
 };
 
-/** The word for a state; undefined where the manager is not told of it. */
+/** The word for a state; undefined where the manager is not notified of it. */
 export function valueOf(state: NotificationState): string | undefined {
   return Object.hasOwn(VALUES, state) ? VALUES[state] : undefined;
 }
@@ -49,7 +49,7 @@ export function stateOf({ value, description }: StoredState): PolicyState | unde
 }
 
 /**
- * What may follow. `delayed` is stored for being delayed and for skipping capacity alike, and cannot always be told apart when it
+ * What may follow. `delayed` is stored for being delayed and for skipping capacity alike, and cannot always be distinguished when it
  * is read back: a delay may follow either.
  */
 const FOLLOWING: Readonly<Record<PolicyState, readonly NotificationState[]>> = {
@@ -63,7 +63,7 @@ const FOLLOWING: Readonly<Record<PolicyState, readonly NotificationState[]>> = {
   Cancelled: [],
 };
 
-/** Whether the manager may be told of a state after the stored one. */
+/** Whether a state may be sent to the manager after the stored one. */
 export function mayFollow(stored: StoredState, next: NotificationState): boolean {
   const from = stateOf(stored);
   const isSameWords = stored.value === valueOf(next);
