@@ -1,5 +1,5 @@
 // `deno task figures`: writes docs/figures.md from the committed results.
-import { type ClusterEntry, renderFigures, type RouteEntry } from "./figures_page.ts";
+import { type ClusterEntry, type IndexesEntry, renderFigures, type RouteEntry } from "./figures_page.ts";
 import { readResults, type ResultEntry } from "./results_file.ts";
 
 /** The committed results and the page. */
@@ -13,9 +13,10 @@ export const FILES = {
 /** What the page must be. */
 export async function renderCommitted(): Promise<string> {
   const { route } = await readResults<RouteEntry>(FILES.route);
+  const { indexes } = await readResults<IndexesEntry>(FILES.route);
   const points = await readResults<ResultEntry>(FILES.growth);
   const growth = Object.values(points).map(({ machine }) => machine);
-  return renderFigures({ cluster: await readResults<ClusterEntry>(FILES.cluster), route, growth });
+  return renderFigures({ cluster: await readResults<ClusterEntry>(FILES.cluster), route, indexes, growth });
 }
 
 if (import.meta.main) await Deno.writeTextFile(FILES.page, await renderCommitted());

@@ -24,10 +24,17 @@ export interface RouteEntry {
   readonly micro: readonly { readonly name: string; readonly microseconds: number }[];
 }
 
+/** `indexes` of results/route.json: image indexes, and copies between registries. */
+export interface IndexesEntry {
+  readonly machine: MachineFacts;
+  readonly rows: readonly Row[];
+}
+
 /** All results; a section that was not measured is not there. */
 export interface Results {
   readonly cluster: Readonly<Record<string, ClusterEntry>>;
   readonly route: RouteEntry | undefined;
+  readonly indexes: IndexesEntry | undefined;
   /** Where and when the points of results/growth.json were measured. */
   readonly growth: readonly MachineFacts[];
 }
@@ -100,6 +107,12 @@ function renderRow(measured: Row, bed: string): string {
   ]);
 }
 
+const COLUMNS = ["Measure", "Archway", "Floor", "Ratio", "Target", "Met", "Bed", "Elsewhere"];
+
+function renderTable(rows: readonly Row[], bed: string): readonly string[] {
+  return [row(COLUMNS), row(COLUMNS.map(() => "---")), ...rows.map((each) => renderRow(each, bed)), ""];
+}
+
 function renderSection([name, title, command]: (typeof SECTIONS)[number], results: Results): readonly string[] {
   const entry = results.cluster[name];
   if (entry === undefined) return [`## ${title}`, "", `Not measured yet: \`${command}\`.`, ""];
@@ -111,10 +124,7 @@ function renderSection([name, title, command]: (typeof SECTIONS)[number], result
     "",
     `\`${command}\`: ${rounds}; ${describeMachine(entry.machine)}; ${entry.cluster}.`,
     "",
-    row(["Measure", "Archway", "Floor", "Ratio", "Target", "Met", "Bed", "Elsewhere"]),
-    row(["---", "---", "---", "---", "---", "---", "---", "---"]),
-    ...entry.rows.map((each) => renderRow(each, entry.bed)),
-    "",
+    ...renderTable(entry.rows, entry.bed),
   ];
 }
 
@@ -139,6 +149,19 @@ function renderRoute({ route }: Results): readonly string[] {
   ];
 }
 
+function renderIndexes({ indexes }: Results): readonly string[] {
+  const command = "deno task bench --only-indexes";
+  const head = ["## Image indexes", ""];
+  if (indexes === undefined) return [...head, `Not measured yet: \`${command}\`.`, ""];
+  return [
+    ...head,
+    `\`${command}\`: what [\`archway index assemble\`](index.md) takes beside registries on the same machine.`,
+    `${describeMachine(indexes.machine)}.`,
+    "",
+    ...renderTable(indexes.rows, "real registries"),
+  ];
+}
+
 /** The points were measured in one go or in several. */
 function renderGrowth({ growth }: Results): readonly string[] {
   const measured = [...new Set(growth.map(describeMachine))];
@@ -149,5 +172,6 @@ function renderGrowth({ growth }: Results): readonly string[] {
 /** The whole page. */
 export function renderFigures(results: Results): string {
   const sections = SECTIONS.flatMap((section) => renderSection(section, results));
-  return [INTRO, "", ...sections, ...renderRoute(results), HIDDEN, "", ...renderGrowth(results), BREAKS, ""].join("\n");
+  const apart = [...renderRoute(results), ...renderIndexes(results)];
+  return [INTRO, "", ...sections, ...apart, HIDDEN, "", ...renderGrowth(results), BREAKS, ""].join("\n");
 }

@@ -1,6 +1,7 @@
 // `deno task bench`: micro benches, and the pod route with doubles for the rest of the service, beside a Hono echo; then beside
-// hostile clients and beyond its capacity; then image indexes beside skopeo. No target is held against it: B1 is measured on the whole service by
-// `deno task bench:cluster`. Prints tables and keeps results/route.json. `--short` only proves that it runs.
+// hostile clients and beyond its capacity. No target is held against it: B1 is measured on the whole service by
+// `deno task bench:cluster`. Then image indexes beside skopeo. Prints tables and keeps results/route.json. `--short` only
+// proves that it runs, `--only-indexes` leaves the rest out.
 import { renderTable } from "../../lib/cli/output.ts";
 import { FILES } from "./figures.ts";
 import { benchIndexes } from "./image_index.ts";
@@ -8,7 +9,7 @@ import { type LoadResult, sendLoad } from "./load.ts";
 import { readMachineFacts } from "./machine.ts";
 import { runMicro } from "./micro.ts";
 import { benchHostile, benchOverload } from "./overload.ts";
-import { mergeResults } from "./results_file.ts";
+import { mergeResults, type ResultEntry } from "./results_file.ts";
 import { sampleReview } from "./sample.ts";
 import { renderRows } from "./table.ts";
 import { type BenchServer, startServer, WEBHOOK_PATH } from "./start_server.ts";
@@ -61,45 +62,58 @@ async function benchWebhook(): Promise<Record<string, LoadResult>> {
   return Object.fromEntries(Object.entries(results).map(([name, all]) => [name, summarize(all)]));
 }
 
-const micro = runMicro();
-const webhook = await benchWebhook();
-const pick = (name: string): LoadResult => webhook[name] ?? { requestsPerSecond: NaN, p50: NaN, p99: NaN, failures: 0 };
-const echo = pick("echo, 16 connections");
-const rows = Object.entries(webhook).map(([name, { requestsPerSecond, p50, p99, failures }]) => [
-  name,
-  requestsPerSecond.toFixed(0),
-  p50.toFixed(2),
-  p99.toFixed(2),
-  name.includes("16") ? (requestsPerSecond / echo.requestsPerSecond).toFixed(2) : "-",
-  String(failures),
-]);
-print(renderTable(["POD ROUTE", "REQ/S", "P50 MS", "P99 MS", "RATIO TO ECHO", "FAILURES"], rows));
-print(
-  renderTable(["MICRO", "MICROSECONDS"], micro.map(({ name, microseconds }) => [name, microseconds.toFixed(2)])),
-);
-
-const hostile = await benchHostile({ durationMs: ROUND_MS, idle: short ? 50 : 1_000 });
-const overload = await benchOverload({ connections: short ? 8 : 300, durationMs: ROUND_MS });
-print(
-  renderTable(
-    ["LOAD", "ANSWERED/S", "P50 MS", "P99 MS", "REFUSED", "PEAK RSS MB"],
-    Object.entries({ ...hostile, ...overload }).map(([name, { requestsPerSecond, p50, p99, failures, peakRss }]) => [
-      name,
-      requestsPerSecond.toFixed(0),
-      p50.toFixed(2),
-      p99.toFixed(2),
-      String(failures),
-      (peakRss / 1e6).toFixed(0),
-    ]),
-  ),
-);
-
-const indexes = await benchIndexes({ copiedMib: short ? 16 : 1_024 });
-if (indexes.length > 0) print(renderRows(indexes));
-
-const entry = { machine: await readMachineFacts(), loads: listLoads(), micro, indexes };
-if (!short) await mergeResults(FILES.route, { route: entry });
-
-function listLoads(): readonly (LoadResult & { readonly name: string })[] {
-  return Object.entries({ ...webhook, ...hostile, ...overload }).map(([name, load]) => ({ name, ...load }));
+function printRoute(
+  webhook: Readonly<Record<string, LoadResult>>,
+  micro: ReturnType<typeof runMicro>,
+): void {
+  const echo = webhook["echo, 16 connections"]?.requestsPerSecond ?? NaN;
+  const rows = Object.entries(webhook).map(([name, { requestsPerSecond, p50, p99, failures }]) => [
+    name,
+    requestsPerSecond.toFixed(0),
+    p50.toFixed(2),
+    p99.toFixed(2),
+    name.includes("16") ? (requestsPerSecond / echo).toFixed(2) : "-",
+    String(failures),
+  ]);
+  print(renderTable(["POD ROUTE", "REQ/S", "P50 MS", "P99 MS", "RATIO TO ECHO", "FAILURES"], rows));
+  const times = micro.map(({ name, microseconds }) => [name, microseconds.toFixed(2)]);
+  print(renderTable(["MICRO", "MICROSECONDS"], times));
 }
+
+function printLoads(loads: Awaited<ReturnType<typeof benchHostile>>): void {
+  print(
+    renderTable(
+      ["LOAD", "ANSWERED/S", "P50 MS", "P99 MS", "REFUSED", "PEAK RSS MB"],
+      Object.entries(loads).map(([name, { requestsPerSecond, p50, p99, failures, peakRss }]) => [
+        name,
+        requestsPerSecond.toFixed(0),
+        p50.toFixed(2),
+        p99.toFixed(2),
+        String(failures),
+        (peakRss / 1e6).toFixed(0),
+      ]),
+    ),
+  );
+}
+
+async function benchRoute(): Promise<ResultEntry> {
+  const micro = runMicro();
+  const webhook = await benchWebhook();
+  printRoute(webhook, micro);
+  const hostile = await benchHostile({ durationMs: ROUND_MS, idle: short ? 50 : 1_000 });
+  const overload = await benchOverload({ connections: short ? 8 : 300, durationMs: ROUND_MS });
+  printLoads({ ...hostile, ...overload });
+  const loads = Object.entries({ ...webhook, ...hostile, ...overload }).map(([name, load]) => ({ name, ...load }));
+  return { machine: await readMachineFacts(), loads, micro };
+}
+
+async function benchIndexRows(): Promise<ResultEntry> {
+  const copiedMib = short ? 16 : 1_024;
+  const rows = await benchIndexes({ copiedMib });
+  print(renderRows(rows));
+  return { machine: await readMachineFacts(), rows };
+}
+
+const route = Deno.args.includes("--only-indexes") ? {} : { route: await benchRoute() };
+const measured = { ...route, indexes: await benchIndexRows() };
+if (!short) await mergeResults(FILES.route, measured);
