@@ -34,7 +34,10 @@ Deno.test("renderFigures() judges each row by its own numbers, and says what was
   });
   assert.match(page, /^\| B7 start, ms \| 701 \| – \| – \| ≤ 700 \| \*\*no\*\* \| control plane \| – \|$/m);
   assert.match(page, /^\| B3 total, ms \| 110 \| floor 100 \| 1\.10 \| ≤ 1\.15 × \| yes \| control plane \| – \|$/m);
-  assert.match(page, /^\| assemble an index, s \| 0\.21 \| – \| – \| ≤ 0\.2 \| \*\*no\*\* \| real registries \| – \|$/m);
+  assert.match(
+    page,
+    /^\| assemble an index, s \| 0\.21 \| – \| – \| ≤ 0\.2 \| \*\*no\*\* \| real registries \| – \|$/m,
+  );
   assert.match(page, /^Not measured yet: `deno task bench:cluster --only B4`\.$/m);
   const machine = "2 cores of Test, 4 GB, Deno 2";
   assert.ok(

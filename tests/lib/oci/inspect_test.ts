@@ -287,7 +287,7 @@ for (const algorithm of ["sha256", "sha384", "sha512"]) {
   });
 }
 
-Deno.test("DV-96 inspect() stops reading a manifest beyond 4 MiB", async () => {
+Deno.test("DV-96 P-119 inspect() stops reading a manifest beyond 4 MiB", async () => {
   await using registry = await openFakeRegistry();
   using inspector = openTestInspector();
   registry.intercept = () => new Response("x".repeat(4 * 1024 * 1024 + 1));

@@ -19,14 +19,19 @@ Deno.test("parseChallenges() reads Basic with any case and parameters", () => {
   assert.deepEqual(parseChallenges("Basic"), [{ kind: "basic" }]);
 });
 
-Deno.test("parseChallenges() reads several challenges in one header", () => {
+Deno.test("P-105 parseChallenges() reads several challenges in one header", () => {
   const header = 'Negotiate, Basic realm="a", Bearer realm="https://auth.example/token", error="insufficient_scope"';
   assert.deepEqual(parseChallenges(header), [{ kind: "basic" }, bearer({ error: "insufficient_scope" })]);
 });
 
-Deno.test("parseChallenges() reads commas, escapes and equal signs inside quotes", () => {
+Deno.test("P-105 parseChallenges() reads commas, escapes and equal signs inside quotes", () => {
   const header = String.raw`Bearer realm="https://auth.example/token",scope="repository:a:pull,push \"x\" a=b"`;
   assert.deepEqual(parseChallenges(header), [bearer({ scope: 'repository:a:pull,push "x" a=b' })]);
+});
+
+Deno.test("P-105 parseChallenges() reads spaces wherever the grammar allows them", () => {
+  const header = '  Bearer   realm="https://auth.example/token" ,  service="registry.example"  ,  Basic  realm="a" ';
+  assert.deepEqual(parseChallenges(header), [bearer({ service: "registry.example" }), { kind: "basic" }]);
 });
 
 Deno.test("parseChallenges() leaves out Bearer without realm and schemes it does not speak", () => {

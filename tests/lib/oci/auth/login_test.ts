@@ -95,7 +95,7 @@ Deno.test("inspect() logs in with Basic where the registry asks for it", async (
   assert.deepEqual(second.requests, { manifestGet: 1, manifestHead: 0, blobGet: 0, token: 0, other: 1 });
 });
 
-Deno.test("inspect() trades an identity token for a token by POST, never in the address", async () => {
+Deno.test("P-106 inspect() trades an identity token for a token by POST, never in the address", async () => {
   await using registry = await open({
     ...TOKEN,
     kind: "token",
@@ -179,10 +179,14 @@ Deno.test("inspect() gives no credential to a host that it is not for", async ()
   assert.ok(registry.requests.every(({ headers }) => headers.get("authorization") === null));
 });
 
-Deno.test("DV-116 inspect() prefers the credential with the longer path", async () => {
+Deno.test("DV-116 P-107 inspect() prefers the credential with the longest path", async () => {
   await using registry = await open({ kind: "basic", users: { team: "password" } });
   using inspector = openTestInspector();
-  const credentials = [makeCredential(registry.host), makeCredential(`${registry.host}/org`, { username: "team" })];
+  const credentials = [
+    makeCredential(registry.host),
+    makeCredential(`${registry.host}/org/app`, { username: "team" }),
+    makeCredential(`${registry.host}/org`),
+  ];
   await inspector.inspect(`${registry.host}/org/app:v1`, { credentials });
   const sent = registry.requests.flatMap(({ headers }) => headers.get("authorization") ?? []);
   assert.deepEqual(sent, [`Basic ${btoa("team:password")}`]);

@@ -377,7 +377,7 @@ Deno.test("send() never follows a redirect of a login", async () => {
   assert.deepEqual(thief.requests, []);
 });
 
-Deno.test("send() follows no redirect from https to http, nor to another kind of address", async () => {
+Deno.test("P-114 send() follows no redirect from https to http, nor to another kind of address", async () => {
   await using registry = await openTls();
   using transport = open();
   const trusting = { ...PLAIN, scheme: "https", caCertificates: [certificates.authority] } as const;
