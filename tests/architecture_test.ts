@@ -17,7 +17,7 @@ const VOCABULARY = [
   ...["types", "reference", "registry_host", "image/manifest", "image/platforms", "errors"].map((name) =>
     `lib/oci/${name}.ts`
   ),
-  ...["types", "wire", "patch", "errors"].map((name) => `lib/k8s/${name}.ts`),
+  ...["types", "wire", "patch", "errors", "label_selector"].map((name) => `lib/k8s/${name}.ts`),
   ...["plan", "operator_config", "cluster", "health", "effects", "observed", "steps"].map((name) =>
     `lib/upgrades/types/${name}.ts`
   ),

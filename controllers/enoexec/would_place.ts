@@ -2,7 +2,7 @@
 import { Resource } from "../../lib/k8s/types.ts";
 import { orAborted } from "../../lib/abort.ts";
 import { openDeadline } from "../../lib/k8s/deadline.ts";
-import { matchesSelector } from "../../lib/placement/config/selector.ts";
+import { matchesSelector } from "../../lib/k8s/label_selector.ts";
 import { judgeImages } from "../../lib/placement/images.ts";
 import { planInspection } from "../../lib/placement/plan_inspection.ts";
 import { pullScopeOf } from "../../lib/placement/pod_refs.ts";

@@ -13,7 +13,7 @@ import { failingContainer } from "../placement/explain/failing_container.ts";
 import type { Participation, PodExplanation, PodState } from "../placement/explain/pod_explanation.ts";
 import { parsePod } from "../placement/pod_view.ts";
 import { listAt, memberOf, objectAt, textAt } from "../json.ts";
-import { matchesSelector, parseSelector } from "../placement/config/selector.ts";
+import { matchesSelector, parseSelector } from "../k8s/label_selector.ts";
 import type { PodView } from "../placement/types.ts";
 import { readExecFormatErrors } from "./explain_exec_format.ts";
 import { type Color, ExitCode, paint, renderTable, type Terminal } from "./output.ts";

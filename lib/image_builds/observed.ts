@@ -1,6 +1,7 @@
 // What image builds read from the cluster, as one reconcile sees it: objects reduced to what decisions depend on.
 import type { KnownArchitecture } from "../arch.ts";
 import type { JsonObject } from "../json.ts";
+import type { LabelSelector } from "../k8s/label_selector.ts";
 
 /** An architecture that node images are built for, as GOARCH names it. */
 export type Arch = KnownArchitecture;
@@ -77,8 +78,8 @@ export interface MachineOSBuild {
 /** A MachineConfigPool. */
 export interface MachineConfigPool {
   readonly meta: ObservedMeta;
-  /** `spec.nodeSelector`; absent: it selects no node. */
-  readonly nodeSelector?: LabelSelector | undefined;
+  /** `spec.nodeSelector`. One that is absent or empty, `everything` here, selects no node of a pool. */
+  readonly nodeSelector: LabelSelector;
   readonly isPaused: boolean;
   /** The rendered configuration that it is to run. */
   readonly rendered: string;
@@ -87,16 +88,6 @@ export interface MachineConfigPool {
   /** The rendered configuration that it runs. */
   readonly currentRendered: string;
   readonly conditions: readonly Condition[];
-}
-
-/** A label selector of the API. */
-export interface LabelSelector {
-  readonly matchLabels: Readonly<Record<string, string>>;
-  readonly matchExpressions: readonly {
-    readonly key: string;
-    readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
-    readonly values: readonly string[];
-  }[];
 }
 
 /** A rendered MachineConfig. */

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { KNOWN_ARCHITECTURES } from "../arch.ts";
 import { listAt, memberOf, objectAt, textAt } from "../json.ts";
-import { parseSelector } from "../placement/config/selector.ts";
+import { parseSelector } from "../k8s/label_selector.ts";
 import { FALLBACK_ANNOTATION } from "./convert.ts";
 
 /** What is to be done to a config. `object` is absent on DELETE, `oldObject` on CREATE. */

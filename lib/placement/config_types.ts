@@ -1,19 +1,7 @@
 // The words of configuration in pod placement: the two custom resources as parsed, and this installation's switches.
 // Beside config/ and not in it: types.ts and patch/ build on these types, and config/ on those.
 import type { JsonObject } from "../json.ts";
-
-/** One requirement of a compiled label selector, or one node selector expression that Archway adds. */
-export interface LabelRequirement {
-  readonly key: string;
-  readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
-  readonly values: readonly string[];
-}
-
-/** A compiled label selector. `unparsable` selects nothing; its message says why. */
-export type LabelSelector =
-  | { readonly kind: "everything" }
-  | { readonly kind: "requirements"; readonly requirements: readonly LabelRequirement[] }
-  | { readonly kind: "unparsable"; readonly message: string };
+import type { LabelSelector } from "../k8s/label_selector.ts";
 
 /** A wanted preference: `platforms[]` of the nodeAffinityScoring plugin. */
 export interface PlatformWeight {
@@ -42,7 +30,7 @@ export interface ClusterConfig {
   readonly logVerbosity: string;
   /** As written, to be copied verbatim into the webhook configuration. */
   readonly rawNamespaceSelector: JsonObject | undefined;
-  /** Compiled; `everything` when absent. */
+  /** Parsed; `everything` when absent. */
   readonly namespaceSelector: LabelSelector;
   readonly fallbackArchitecture: string | undefined;
   readonly scoring: NodeAffinityScoring;

@@ -1,7 +1,7 @@
 // What is decided about a pod: the requirements, preferences and tolerations that it gets, the webhook's verdict, the
 // controller's decision, and the record of it on the pod.
 import type { InspectionFailure } from "../oci/types.ts";
-import type { LabelRequirement } from "./config_types.ts";
+import type { LabelRequirement } from "../k8s/label_selector.ts";
 
 /** A preferred term that Archway adds. */
 export interface PreferredTerm {

@@ -1,7 +1,8 @@
 // Instruction set levels (arm/v6, arm/v7, amd64/v2 to v4): the least level each image needs on an architecture, and the
 // node labels that the setting `variantLabels` gives for it. Without such labels only the architecture counts.
 import type { Platform } from "../oci/types.ts";
-import type { LabelRequirement, PlacementSettings, VariantLabel } from "./config_types.ts";
+import type { LabelRequirement } from "../k8s/label_selector.ts";
+import type { PlacementSettings, VariantLabel } from "./config_types.ts";
 import { asParsed, type Parsed, unparsable } from "../parsed.ts";
 import { requiredAddition } from "./patch/affinity.ts";
 import type { ArchitectureRequirement, VariantRequirement } from "./decision_types.ts";

@@ -1,7 +1,8 @@
 // Which node a pod goes to: node selector, required and preferred node affinity, taints. Pure.
+import { entryOf } from "../json.ts";
+import { type Labels, meetsRequirement, parseRequirement } from "../k8s/label_selector.ts";
 import type { KubeObject } from "../k8s/types.ts";
 import { listAt, numberAt, textAt, textsAt, valueAt } from "./json_value.ts";
-import { matchExpression, parseExpression } from "./selectors.ts";
 
 /** Where a pod goes, or why it goes nowhere, in the words of kube-scheduler. */
 export type SchedulingVerdict =
@@ -54,12 +55,29 @@ function whyUnfit(pod: KubeObject, node: KubeObject): string | undefined {
 
 /** Whether a node satisfies all of a term. An empty term matches no node. */
 function matchesTerm(term: unknown, node: KubeObject): boolean {
-  const expressions = listAt(term, "matchExpressions").map(parseExpression);
-  const fields = listAt(term, "matchFields").map(parseExpression);
+  const expressions = listAt(term, "matchExpressions");
+  const fields = listAt(term, "matchFields");
   if (expressions.length + fields.length === 0) return false;
   const labels = textsAt(node, "metadata", "labels");
-  return expressions.every((expression) => matchExpression(expression)(labels)) &&
-    fields.every((field) => matchExpression(field)({ "metadata.name": node.metadata.name }));
+  return expressions.every((expression) => matchesExpression(expression, labels)) &&
+    fields.every((field) => matchesExpression(field, { "metadata.name": node.metadata.name }));
+}
+
+/** Whether labels match an expression of a node selector: of a label selector, or Gt or Lt. Any other operator never matches. */
+function matchesExpression(expression: unknown, labels: Labels): boolean {
+  const value = entryOf(labels, textAt(expression, "key") ?? "");
+  const requirement = parseRequirement(expression);
+  if (requirement !== undefined) return meetsRequirement(value, requirement);
+  if (value === undefined || !/^-?\d+$/.test(value)) return false;
+  const bound = Number(textAt(expression, "values", 0));
+  switch (textAt(expression, "operator")) {
+    case "Gt":
+      return Number(value) > bound;
+    case "Lt":
+      return Number(value) < bound;
+    default:
+      return false;
+  }
 }
 
 function isHard(taint: unknown): boolean {

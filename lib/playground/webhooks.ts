@@ -1,7 +1,7 @@
 // Webhook configurations read from the store: which webhooks an admission attempt must ask. Pure.
+import { matchesSelector, parseSelector } from "../k8s/label_selector.ts";
 import type { AdmissionAttempt } from "./cluster.ts";
 import { isObject, listAt, numberAt, textAt, textsAt } from "./json_value.ts";
-import { matchesLabelSelector } from "./selectors.ts";
 
 /** Where a webhook listens: a URL, or a Service that the playground must map to one. */
 export type WebhookAddress =
@@ -67,9 +67,11 @@ export function matchesWebhook(
 ): boolean {
   if (!webhook.rules.some((rule) => matchesRule(rule, attempt))) return false;
   const { namespaceLabels } = options;
-  if (namespaceLabels !== undefined && !matchesLabelSelector(webhook.namespaceSelector, namespaceLabels)) return false;
+  const namespaceSelector = parseSelector(webhook.namespaceSelector);
+  const objectSelector = parseSelector(webhook.objectSelector);
+  if (namespaceLabels !== undefined && !matchesSelector(namespaceSelector, namespaceLabels)) return false;
   return [attempt.object, attempt.oldObject].some((object) =>
-    object !== undefined && matchesLabelSelector(webhook.objectSelector, textsAt(object, "metadata", "labels"))
+    object !== undefined && matchesSelector(objectSelector, textsAt(object, "metadata", "labels"))
   );
 }
 

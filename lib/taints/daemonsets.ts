@@ -19,7 +19,7 @@ function wantsNode({ nodeSelector, terms }: TaintDaemonSet, { labels }: TaintNod
   return isSelected && (terms === undefined || terms.some((term) => matchesTerm(term, labels)));
 }
 
-/** Fields and operators that are not evaluated here count as matching: a node too many waits, none too few. */
+/** Fields and operators that are not evaluated here count as matching: at worst a node waits longer than it must. */
 function matchesTerm(term: unknown, labels: Readonly<Record<string, string>>): boolean {
   return (listAt(term, "matchExpressions") ?? []).every((expression) =>
     holdsForLabel(expression, entryOf(labels, textAt(expression, "key")))

@@ -1,15 +1,14 @@
 // Which pool a node is in: the control plane's before any other, a custom one before that of workers, as the machine config
 // operator decides it.
-import { entryOf } from "../../json.ts";
-import type { LabelSelector, MachineConfigPool } from "../observed.ts";
+import { type Labels, matchesSelector } from "../../k8s/label_selector.ts";
+import type { MachineConfigPool } from "../observed.ts";
 
 /** The pool of nodes with these labels; undefined when none selects them, or more than one custom pool does. */
 export function poolOf(
-  labels: Readonly<Record<string, string>>,
+  labels: Labels,
   pools: readonly MachineConfigPool[],
 ): string | undefined {
-  const selecting = pools.filter(({ nodeSelector }) => nodeSelector !== undefined && selects(nodeSelector, labels))
-    .map(({ meta }) => meta.name);
+  const selecting = pools.filter((pool) => selects(pool, labels)).map(({ meta }) => meta.name);
   const custom = selecting.filter((name) => !OWN_POOLS.includes(name));
   if (selecting.includes(CONTROL_PLANE_POOL)) return CONTROL_PLANE_POOL;
   if (selecting.includes(ARBITER_POOL)) return ARBITER_POOL;
@@ -24,25 +23,7 @@ export const WORKER_POOL = "worker";
 const ARBITER_POOL = "arbiter";
 const OWN_POOLS: readonly string[] = [CONTROL_PLANE_POOL, ARBITER_POOL, WORKER_POOL];
 
-/** Whether a selector matches; an empty one matches nothing here: a pool without a selector has no nodes. */
-export function selects(
-  { matchLabels, matchExpressions }: LabelSelector,
-  labels: Readonly<Record<string, string>>,
-): boolean {
-  const entries = Object.entries(matchLabels);
-  if (entries.length + matchExpressions.length === 0) return false;
-  return entries.every(([key, value]) => entryOf(labels, key) === value) &&
-    matchExpressions.every(({ key, operator, values }) => {
-      const value = entryOf(labels, key);
-      switch (operator) {
-        case "In":
-          return value !== undefined && values.includes(value);
-        case "NotIn":
-          return value === undefined || !values.includes(value);
-        case "Exists":
-          return value !== undefined;
-        case "DoesNotExist":
-          return value === undefined;
-      }
-    });
+/** Whether a pool has the nodes with these labels; one whose selector is absent or empty has no nodes. */
+function selects({ nodeSelector }: MachineConfigPool, labels: Labels): boolean {
+  return nodeSelector.kind === "requirements" && matchesSelector(nodeSelector, labels);
 }

@@ -1,9 +1,10 @@
 // A MachineConfigPool, a rendered MachineConfig and what makes machines.
 import * as z from "zod";
 import { entryOf, listAt, memberOf, objectAt, textAt, textMapAt } from "../../json.ts";
+import { parseSelector } from "../../k8s/label_selector.ts";
 import type { KubeObject } from "../../k8s/types.ts";
-import { asParsed, type Parsed } from "../../parsed.ts";
-import type { LabelSelector, MachineConfigPool, MachineSet, RenderedConfig } from "../observed.ts";
+import { asParsed, type Parsed, unparsable } from "../../parsed.ts";
+import type { MachineConfigPool, MachineSet, RenderedConfig } from "../observed.ts";
 import { parseConditions, parseMeta } from "./meta.ts";
 import { problemsOf } from "./problems.ts";
 
@@ -19,16 +20,7 @@ const renderedSpec = z.object({
   extensions: texts.nullish(),
 });
 
-const selector = z.object({
-  matchLabels: z.record(z.string(), z.string()).default({}),
-  matchExpressions: z.array(z.object({
-    key: z.string(),
-    operator: z.enum(["In", "NotIn", "Exists", "DoesNotExist"]),
-    values: z.array(z.string()).default([]),
-  })).max(MAX_ENTRIES).default([]),
-});
-
-const poolSpec = z.object({ nodeSelector: selector.nullish(), paused: z.boolean().default(false) });
+const poolSpec = z.object({ nodeSelector: z.unknown(), paused: z.boolean().default(false) });
 
 /** Reads a MachineConfigPool. */
 export function parseMachineConfigPool(object: KubeObject): Parsed<MachineConfigPool> {
@@ -37,7 +29,8 @@ export function parseMachineConfigPool(object: KubeObject): Parsed<MachineConfig
   if (!spec.success) return problemsOf(`MachineConfigPool "${meta.name}"`, spec.error);
   const wanted = objectAt(objectAt(object, "spec"), "configuration");
   const status = objectAt(object, "status");
-  const nodeSelector: LabelSelector | undefined = spec.data.nodeSelector ?? undefined;
+  const nodeSelector = parseSelector(spec.data.nodeSelector);
+  if (nodeSelector.kind === "unparsable") return unparsable(`MachineConfigPool "${meta.name}": ${nodeSelector.message}`);
   return asParsed({
     meta,
     nodeSelector,

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { asParsed, type Parsed, unparsable } from "../../parsed.ts";
 import { memberOf } from "../../json.ts";
-import { parseSelector } from "./selector.ts";
+import { parseSelector } from "../../k8s/label_selector.ts";
 import type { ClusterConfig, NamespaceConfig, NodeAffinityScoring } from "../config_types.ts";
 
 const PLATFORM = z.looseObject({ architecture: z.string().min(1), weight: z.int().min(1).max(100) });

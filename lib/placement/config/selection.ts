@@ -1,5 +1,5 @@
 // Which configs apply to a pod, in which order, and what they ask for.
-import { matchesSelector } from "./selector.ts";
+import { matchesSelector } from "../../k8s/label_selector.ts";
 import type { ClusterConfig, NamespaceConfig, NodeAffinityScoring, PlacementConfigs } from "../config_types.ts";
 import type { PodView } from "../types.ts";
 

@@ -6,10 +6,10 @@ import type {
   V1NodeSelectorTerm,
   V1PreferredSchedulingTerm,
 } from "@kubernetes/client-node";
+import type { LabelRequirement } from "../../k8s/label_selector.ts";
 import { type JsonPatch, type PatchOperation, pointer } from "../../k8s/patch.ts";
 import type { Wire } from "../../k8s/wire.ts";
 import { NO_SUPPORTED_ARCH, NODE_ARCH_LABEL } from "../../names.ts";
-import type { LabelRequirement } from "../config_types.ts";
 import { expressionsOf, hasExpression, isEmptyTerm } from "./constraints.ts";
 import { ownRequirement } from "./own_terms.ts";
 import type { ArchitectureRequirement, PreferredTerm } from "../decision_types.ts";

@@ -1,5 +1,6 @@
 // What a pod says of architectures already: in its nodeSelector and in the terms of its node affinity, whoever wrote them.
 import { NODE_ARCH_LABEL, SCHEDULING_GATE } from "../../names.ts";
+import { meetsRequirement, parseRequirement } from "../../k8s/label_selector.ts";
 import { entryOf, type JsonObject, listAt, objectAt, textAt } from "../../json.ts";
 import type { PodView } from "../types.ts";
 
@@ -43,21 +44,13 @@ export function preferredArchitectures(terms: readonly JsonObject[]): readonly s
     .filter((value) => typeof value === "string");
 }
 
-/** Whether an expression of a term holds for the value of its label; undefined: a node without the label. Gt and Lt do. */
+/**
+ * Whether an expression of a term holds for the value of its label; undefined: a node without the label. Those that are no
+ * requirement of a label selector, Gt and Lt, are not evaluated and count as holding.
+ */
 export function holdsForLabel(expression: unknown, value: string | undefined): boolean {
-  const isNamed = value !== undefined && (listAt(expression, "values") ?? []).includes(value);
-  switch (textAt(expression, "operator")) {
-    case "In":
-      return isNamed;
-    case "NotIn":
-      return !isNamed;
-    case "Exists":
-      return value !== undefined;
-    case "DoesNotExist":
-      return value === undefined;
-    default:
-      return true;
-  }
+  const requirement = parseRequirement(expression);
+  return requirement === undefined || meetsRequirement(value, requirement);
 }
 
 /** The expressions of a term or preference; a malformed list reads as empty. */

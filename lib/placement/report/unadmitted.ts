@@ -7,7 +7,7 @@ import { clip } from "../failures.ts";
 import { judgeAdmission, planAdmission } from "../gate.ts";
 import { entryOf } from "../../json.ts";
 import type { PodReport } from "./report_slots.ts";
-import { matchesSelector } from "../config/selector.ts";
+import { matchesSelector } from "../../k8s/label_selector.ts";
 import type { PodView } from "../types.ts";
 
 /** What decides whether the webhook would have handled a pod. */

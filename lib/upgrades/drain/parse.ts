@@ -1,7 +1,7 @@
 // JSON of pods and PodDisruptionBudgets → what drain help reads of them.
 import { memberOf, objectAt, textAt } from "../../json.ts";
 import type { KubeObject } from "../../k8s/types.ts";
-import { parseSelector } from "../../placement/config/selector.ts";
+import { parseSelector } from "../../k8s/label_selector.ts";
 import type { DrainBudget, DrainPod } from "./types.ts";
 
 /** Reads a pod. */

@@ -1,6 +1,6 @@
 // The strategies of drain help as one table, in the order of their times.
 import { unreachable } from "../../unreachable.ts";
-import { matchesSelector } from "../../placement/config/selector.ts";
+import { matchesSelector } from "../../k8s/label_selector.ts";
 import type { DrainMode } from "../types/plan.ts";
 import type { DrainBudget, DrainPod, DrainPolicy, JudgedPod, Strategy } from "./types.ts";
 

@@ -1,5 +1,5 @@
 // Words of drain help: the pods of a cordoned node, the budgets that protect them, what is done and when.
-import type { LabelSelector } from "../../placement/config_types.ts";
+import type { LabelSelector } from "../../k8s/label_selector.ts";
 import type { DrainMode } from "../types/plan.ts";
 
 /** A pod on a node that is being drained. */

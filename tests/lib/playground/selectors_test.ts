@@ -1,7 +1,7 @@
 // Label and field selectors: what each form selects.
 import assert from "node:assert/strict";
 import { parseKubeObject } from "../../../lib/playground/cluster.ts";
-import { matchesLabelSelector, parseFieldSelector, parseLabelSelector } from "../../../lib/playground/selectors.ts";
+import { parseFieldSelector, parseLabelSelector } from "../../../lib/playground/selectors.ts";
 import { StatusError } from "../../../lib/playground/status.ts";
 
 const POD = parseKubeObject({
@@ -50,13 +50,4 @@ Deno.test("parseLabelSelector() and parseFieldSelector() answer nonsense with 40
   const isBadRequest = (error: unknown): boolean => error instanceof StatusError && error.status === 400;
   assert.throws(() => parseLabelSelector("a=b=c"), isBadRequest);
   assert.throws(() => parseFieldSelector("spec.containers[0].image=x"), isBadRequest);
-});
-
-Deno.test("matchesLabelSelector() joins matchLabels and matchExpressions, and empty selects all", () => {
-  const labels = { app: "web" };
-  assert.equal(matchesLabelSelector(undefined, labels), true);
-  assert.equal(matchesLabelSelector({}, labels), true);
-  const absent = { key: "skip", operator: "DoesNotExist" };
-  assert.equal(matchesLabelSelector({ matchLabels: { app: "web" }, matchExpressions: [absent] }, labels), true);
-  assert.equal(matchesLabelSelector({ matchExpressions: [absent] }, { skip: "" }), false);
 });

@@ -1,7 +1,7 @@
-// The two configs as parsed, and label selectors.
+// The two configs as parsed.
 import assert from "node:assert/strict";
 import { parseClusterConfig, parseNamespaceConfig } from "../../../../lib/placement/config/config.ts";
-import { matchesSelector, parseSelector } from "../../../../lib/placement/config/selector.ts";
+import { matchesSelector } from "../../../../lib/k8s/label_selector.ts";
 
 Deno.test("parseClusterConfig() reads what placement needs and ignores the rest", () => {
   const namespaceSelector = {
@@ -60,31 +60,4 @@ Deno.test("DV-139 parseNamespaceConfig() keeps a faulty selector as one that sel
   const parsed = parseNamespaceConfig({ metadata: { name: "p", namespace: "n" }, spec: { labelSelector } });
   assert.ok(parsed.kind === "parsed" && parsed.value.labelSelector.kind === "unparsable");
   assert.match(parsed.value.labelSelector.message, /"bad~key" is not a label key/);
-});
-
-Deno.test("parseSelector() refuses what the API server refuses", () => {
-  const expression = (key: unknown, operator: unknown, values?: unknown): unknown => ({
-    matchExpressions: [{ key, operator, values }],
-  });
-  const faulty = [
-    7,
-    [],
-    { matchLabels: [] },
-    { matchLabels: { a: 7 } },
-    { matchLabels: { "a/b/c": "x" } },
-    { matchLabels: { "UPPER.prefix/x": "x" } },
-    { matchLabels: { a: "not a value" } },
-    { matchExpressions: {} },
-    { matchExpressions: [null] },
-    expression("a", "Equals", ["x"]),
-    expression("a", "In"),
-    expression("a", "In", []),
-    expression("a", "Exists", ["x"]),
-    expression(7, "Exists"),
-    expression("", "Exists"),
-  ];
-  for (const raw of faulty) assert.equal(parseSelector(raw).kind, "unparsable", JSON.stringify(raw));
-  for (const raw of [undefined, null, {}, { matchLabels: {}, matchExpressions: [] }]) {
-    assert.equal(parseSelector(raw).kind, "everything", JSON.stringify(raw));
-  }
 });

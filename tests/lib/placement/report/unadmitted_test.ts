@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { admissionPatch } from "../../../../lib/placement/patch/admission_patch.ts";
 import { parseClusterConfig } from "../../../../lib/placement/config/config.ts";
 import type { ClusterConfig } from "../../../../lib/placement/config_types.ts";
-import { parseSelector } from "../../../../lib/placement/config/selector.ts";
+import { parseSelector } from "../../../../lib/k8s/label_selector.ts";
 import { judgeAdmission } from "../../../../lib/placement/gate.ts";
 import { makeSettings } from "../../../../lib/placement/config/settings.ts";
 import { inSelectedNamespaces, isUnadmitted, unadmittedReport } from "../../../../lib/placement/report/unadmitted.ts";

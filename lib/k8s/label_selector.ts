@@ -1,13 +1,29 @@
-// Kubernetes label selectors: compiled once when a config is read, matched for every pod.
-import { unreachable } from "../../unreachable.ts";
-import { entryOf, isObject, memberOf } from "../../json.ts";
-import type { LabelRequirement, LabelSelector } from "../config_types.ts";
+// Label selectors and the expressions that they share with node selectors: parsed once, matched against many objects.
+import { entryOf, isObject, memberOf } from "../json.ts";
+import { unreachable } from "../unreachable.ts";
+
+/** The labels of an object, as it states them. */
+export type Labels = Readonly<Record<string, string>>;
+
+/** One requirement of a parsed label selector, or one expression of a node selector term. */
+export interface LabelRequirement {
+  readonly key: string;
+  readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
+  /** Empty for Exists and DoesNotExist. */
+  readonly values: readonly string[];
+}
+
+/** A parsed label selector. `unparsable` selects nothing; its message says why. */
+export type LabelSelector =
+  | { readonly kind: "everything" }
+  | { readonly kind: "requirements"; readonly requirements: readonly LabelRequirement[] }
+  | { readonly kind: "unparsable"; readonly message: string };
 
 const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 const PREFIX = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const OPERATORS = ["In", "NotIn", "Exists", "DoesNotExist"] as const;
 
-/** Compiles a LabelSelector. Absent, null and `{}` select everything; a faulty one selects nothing and says why. */
+/** Parses a LabelSelector. Absent, null and `{}` select everything; a faulty one selects nothing and says why. */
 export function parseSelector(raw: unknown): LabelSelector {
   if (raw === undefined || raw === null) return { kind: "everything" };
   if (!isObject(raw)) return unparsable("it is not an object");
@@ -20,7 +36,7 @@ export function parseSelector(raw: unknown): LabelSelector {
     requirements.push({ key, operator: "In", values: [texted(value)] });
   }
   for (const expression of matchExpressions) {
-    const requirement = parseExpression(expression);
+    const requirement = parseRequirement(expression);
     if (requirement === undefined) {
       return unparsable(`"${JSON.stringify(expression).slice(0, 100)}" is not an expression`);
     }
@@ -31,32 +47,31 @@ export function parseSelector(raw: unknown): LabelSelector {
   return requirements.length === 0 ? { kind: "everything" } : { kind: "requirements", requirements };
 }
 
-/** Whether a selector selects an object with these labels. `NotIn` and `DoesNotExist` hold where the key is missing. */
-export function matchesSelector(
-  selector: LabelSelector,
-  labels: Readonly<Record<string, string>> | undefined,
-): boolean {
+/** Whether a selector selects an object with these labels. */
+export function matchesSelector(selector: LabelSelector, labels: Labels | undefined): boolean {
   if (selector.kind === "everything") return true;
   if (selector.kind === "unparsable") return false;
-  return selector.requirements.every((requirement) => holds(requirement, entryOf(labels, requirement.key)));
+  return selector.requirements.every((requirement) => meetsRequirement(entryOf(labels, requirement.key), requirement));
 }
 
-function holds(requirement: LabelRequirement, value: string | undefined): boolean {
-  switch (requirement.operator) {
+/** Whether the value of a label meets a requirement on it; undefined, a missing label, meets NotIn and DoesNotExist. */
+export function meetsRequirement(value: string | undefined, { operator, values }: LabelRequirement): boolean {
+  switch (operator) {
     case "In":
-      return value !== undefined && requirement.values.includes(value);
+      return value !== undefined && values.includes(value);
     case "NotIn":
-      return value === undefined || !requirement.values.includes(value);
+      return value === undefined || !values.includes(value);
     case "Exists":
       return value !== undefined;
     case "DoesNotExist":
       return value === undefined;
     default:
-      return unreachable(requirement.operator);
+      return unreachable(operator);
   }
 }
 
-function parseExpression(raw: unknown): LabelRequirement | undefined {
+/** Reads `{key, operator, values}`; undefined when it is none of the four operators of a selector, or malformed. */
+export function parseRequirement(raw: unknown): LabelRequirement | undefined {
   const key = memberOf(raw, "key");
   const operator = OPERATORS.find((known) => known === memberOf(raw, "operator"));
   const values = memberOf(raw, "values") ?? [];
@@ -84,6 +99,6 @@ function texted(value: unknown): string {
 function unparsable(why: string): LabelSelector {
   return {
     kind: "unparsable",
-    message: `Cannot read the label selector: ${why}. It selects no pod until it is corrected.`,
+    message: `Cannot read the label selector: ${why}. It selects nothing until it is corrected.`,
   };
 }
