@@ -9,7 +9,7 @@ import type { LoadLimit } from "../lib/server/load_limit.ts";
 import { errorText, type Logger } from "../lib/log.ts";
 import type { AdmissionOutcome } from "../lib/metrics.ts";
 import { admissionPatch, isStorable } from "../lib/placement/patch/admission_patch.ts";
-import type { PlacementConfigs, PlacementSettings } from "../lib/placement/config_types.ts";
+import type { PlacementConfigs, PlacementSettings } from "../lib/placement/config/types.ts";
 import type { GateVerdict } from "../lib/placement/decision_types.ts";
 import { judgeAdmission, planAdmission } from "../lib/placement/gate.ts";
 import { parsePod } from "../lib/placement/pod_view.ts";

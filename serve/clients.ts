@@ -18,7 +18,7 @@ import { fenceWrites } from "../lib/k8s/write_fence.ts";
 import type { RootLogger } from "../lib/log.ts";
 import { type Metrics, openMetrics } from "../lib/metrics.ts";
 import { LEASE_NAME } from "../lib/names.ts";
-import type { PlacementSettings } from "../lib/placement/config_types.ts";
+import type { PlacementSettings } from "../lib/placement/config/types.ts";
 import { openSecretRecord } from "../lib/k8s/secret_record.ts";
 import { openSharedPathSecret, type SharedPathSecret } from "../lib/path_secret/shared_path_secret.ts";
 import { PATH_TERMS } from "../lib/path_secret/state.ts";

@@ -10,7 +10,7 @@ import { EVENT_SOURCE } from "../lib/names.ts";
 import { decideGating, type GatingHealth } from "../lib/operand/gating_health.ts";
 import { openWebhookPaths, type WebhookPaths } from "../lib/informers/webhook_paths.ts";
 import { webhookEndpoint } from "../lib/operand/webhooks.ts";
-import type { PlacementSettings } from "../lib/placement/config_types.ts";
+import type { PlacementSettings } from "../lib/placement/config/types.ts";
 import type { Clients, ServeDeps } from "./clients.ts";
 import type { TaintParts } from "./taints.ts";
 

@@ -1,6 +1,6 @@
 // The taint that Archway itself puts on nodes, from the configuration.
 import type { Config } from "../lib/config/parse.ts";
-import { parseManagedTaint } from "../lib/placement/patch/tolerations.ts";
+import { parseManagedTaint } from "../lib/placement/config/arch_taints.ts";
 import type { TaintRule } from "../lib/taints/types.ts";
 
 /** The rule; undefined when taints are not managed, or are the cloud's. */

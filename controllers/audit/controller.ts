@@ -11,7 +11,7 @@ import { openReflector, type Reflector } from "../../lib/k8s/reflector.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import type { Logger } from "../../lib/log.ts";
 import type { Metrics } from "../../lib/metrics.ts";
-import type { PlacementConfigs, PlacementSettings } from "../../lib/placement/config_types.ts";
+import type { PlacementConfigs, PlacementSettings } from "../../lib/placement/config/types.ts";
 import { evidenceOf } from "../../lib/placement/images.ts";
 import { recordOf } from "../../lib/placement/patch/record.ts";
 import { planInspection } from "../../lib/placement/plan_inspection.ts";

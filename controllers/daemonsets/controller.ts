@@ -6,7 +6,7 @@ import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { openReflector } from "../../lib/k8s/reflector.ts";
 import { Resource, splitKey } from "../../lib/k8s/types.ts";
 import type { Logger } from "../../lib/log.ts";
-import type { PlacementSettings } from "../../lib/placement/config_types.ts";
+import type { PlacementSettings } from "../../lib/placement/config/types.ts";
 import { imagesToInspect, MAX_IMAGES } from "../../lib/placement/images.ts";
 import { pullScopeOf } from "../../lib/placement/pod_refs.ts";
 import { podTemplateOf } from "../../lib/placement/pod_template.ts";

@@ -5,7 +5,7 @@ import type { KubeApi } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import type { Logger } from "../../lib/log.ts";
 import type { Metrics } from "../../lib/metrics.ts";
-import type { PlacementConfigs, PlacementSettings } from "../../lib/placement/config_types.ts";
+import type { PlacementConfigs, PlacementSettings } from "../../lib/placement/config/types.ts";
 import type { ControllerOptions } from "../controller.ts";
 import type { ReportedContainers } from "./reported.ts";
 

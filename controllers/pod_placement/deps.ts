@@ -6,7 +6,7 @@ import type { KubeApi } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import type { Logger } from "../../lib/log.ts";
 import type { Metrics } from "../../lib/metrics.ts";
-import type { PlacementConfigs, PlacementSettings } from "../../lib/placement/config_types.ts";
+import type { PlacementConfigs, PlacementSettings } from "../../lib/placement/config/types.ts";
 
 /** Clients, and questions that are answered at once from memory. */
 export interface PodPlacementDeps {

@@ -6,7 +6,7 @@ import type { ReadApi } from "../../lib/k8s/api.ts";
 import { openReflector, type Reflector } from "../../lib/k8s/reflector.ts";
 import { Resource, type ResourceType } from "../../lib/k8s/types.ts";
 import type { Logger } from "../../lib/log.ts";
-import type { PlacementSettings } from "../../lib/placement/config_types.ts";
+import type { PlacementSettings } from "../../lib/placement/config/types.ts";
 import { imagesToInspect, MAX_IMAGES } from "../../lib/placement/images.ts";
 import { pullScopeOf } from "../../lib/placement/pod_refs.ts";
 import { podTemplateOf } from "../../lib/placement/pod_template.ts";

@@ -7,7 +7,7 @@ import { openTaintLifter } from "../tainting/lifter.ts";
 import { readSurvey } from "../tainting/read_survey.ts";
 import { planOf } from "../taints/plan.ts";
 import type { TaintRule } from "../taints/types.ts";
-import { parseManagedTaint } from "../placement/patch/tolerations.ts";
+import { parseManagedTaint } from "../placement/config/arch_taints.ts";
 import { ExitCode, type Terminal } from "./output.ts";
 import { applyTaints } from "./taints_apply.ts";
 import { type OutputForm, renderApplied, renderLifted, renderPlan } from "./taints_text.ts";

@@ -10,7 +10,7 @@ import { TAINT_CONDITION } from "../operand/conditions.ts";
 import type { ConfigPresence } from "../operand/gating_health.ts";
 import { parseClusterConfig, parseNamespaceConfig } from "../placement/config/config.ts";
 import type { Parsed } from "../parsed.ts";
-import type { ClusterConfig, NamespaceConfig, PlacementConfigs } from "../placement/config_types.ts";
+import type { ClusterConfig, NamespaceConfig, PlacementConfigs } from "../placement/config/types.ts";
 
 /** The configs in force. */
 export interface Configs {

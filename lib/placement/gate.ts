@@ -3,7 +3,7 @@
 // earlier call, and only where they agree with what would be decided now.
 import { PodAnnotation } from "../names.ts";
 import type { InspectedImage } from "../oci/types.ts";
-import type { PlacementConfigs, PlacementSettings } from "./config_types.ts";
+import type { PlacementConfigs, PlacementSettings } from "./config/types.ts";
 import type { GateVerdict, NowhereDecision, PassReason, PlaceDecision } from "./decision_types.ts";
 import { judgeImages } from "./images.ts";
 import { parseRecord, recordOf, renderRecord } from "./patch/record.ts";

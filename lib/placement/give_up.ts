@@ -1,7 +1,7 @@
 // The decision about a pod whose images cannot all be inspected: the fallback architecture where a config names one, else
 // no requirement. A requirement that Archway itself wrote on the pod before is narrowed at most: a second one beside it
 // that contradicts it would keep the pod from every node.
-import type { PlacementSettings } from "./config_types.ts";
+import type { PlacementSettings } from "./config/types.ts";
 import type { FallbackDecision, ImageFailure, ImageOutcome, ReleaseDecision } from "./decision_types.ts";
 import { planTolerations, planUndecidedTolerations } from "./patch/tolerations.ts";
 import type { PodPlan, PodView } from "./types.ts";

@@ -1,7 +1,7 @@
 // Which pods are left alone: an ordered list of rules, those of the MTO (I1 to I6) and Archway's own. The first that holds
 // is the reason that people read.
 import { CONTROL_PLANE_SELECTORS, PodAnnotation } from "../names.ts";
-import type { PlacementSettings } from "./config_types.ts";
+import type { PlacementSettings } from "./config/types.ts";
 import { hasPreferredArchitecture, hasRequiredArchitecture } from "./patch/constraints.ts";
 import type { IgnoreReason } from "./decision_types.ts";
 import { parseRecord } from "./patch/record.ts";

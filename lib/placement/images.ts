@@ -4,7 +4,7 @@ import { intersectArchitectures, isUsableArchitecture, KNOWN_ARCHITECTURES } fro
 import { NODE_OS_LABEL } from "../names.ts";
 import type { ImageUse, InspectedImage, InspectionFailure, Platform } from "../oci/types.ts";
 import { unreachable } from "../unreachable.ts";
-import type { PlacementSettings } from "./config_types.ts";
+import type { PlacementSettings } from "./config/types.ts";
 import { expressionsOf } from "./patch/constraints.ts";
 import type { ImageFailure, ImageJudgement, ImageOutcome } from "./decision_types.ts";
 import { entryOf, type JsonObject, listAt, memberOf, textAt } from "../json.ts";

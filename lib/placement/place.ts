@@ -1,7 +1,7 @@
 // The decision to place a pod: what is required of its nodes, preferred and tolerated, from the architectures that its
 // images share. Warm admission and the controller's decision both end here, so that they place a pod alike.
 import { intersectArchitectures } from "../arch.ts";
-import type { PlacementSettings } from "./config_types.ts";
+import type { PlacementSettings } from "./config/types.ts";
 import type { NowhereDecision, PlaceDecision, PreferencePlan, SharedJudgement } from "./decision_types.ts";
 import { planTolerations, planUndecidedTolerations } from "./patch/tolerations.ts";
 import type { PodPlan, PodView } from "./types.ts";

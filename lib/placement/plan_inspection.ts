@@ -1,9 +1,9 @@
 // The first phase of every decision: what the pod, the configs and the settings decide by themselves, or else the images
 // that must be inspected. Each rule about the pod is evaluated here, once; the later phases take the result.
 import type { ImageUse } from "../oci/types.ts";
-import { type OwnTerms, planPreferences } from "./config/preferences.ts";
+import { type OwnTerms, planPreferences } from "./preferences.ts";
 import { fallbackArchitecture, scoringSources, scoringWanted, selectConfigs } from "./config/selection.ts";
-import type { PlacementConfigs, PlacementSettings } from "./config_types.ts";
+import type { PlacementConfigs, PlacementSettings } from "./config/types.ts";
 import type { PlacementDecision } from "./decision_types.ts";
 import { giveUp } from "./give_up.ts";
 import { ignoreReason } from "./ignore.ts";

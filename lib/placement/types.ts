@@ -1,6 +1,6 @@
 // What a decision about a pod is made from: the pod as Archway reads it, and the facts gathered about it.
 import type { JsonObject } from "../json.ts";
-import type { PlacementSettings } from "./config_types.ts";
+import type { PlacementSettings } from "./config/types.ts";
 import type { ImageUse } from "../oci/types.ts";
 import type { DecisionRecord, ImageJudgement, PlacementDecision, PreferencePlan } from "./decision_types.ts";
 

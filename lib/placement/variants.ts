@@ -2,8 +2,7 @@
 // node labels that the setting `variantLabels` gives for it. Without such labels only the architecture counts.
 import type { Platform } from "../oci/types.ts";
 import type { LabelRequirement } from "../k8s/label_selector.ts";
-import type { PlacementSettings, VariantLabel } from "./config_types.ts";
-import { asParsed, type Parsed, unparsable } from "../parsed.ts";
+import type { PlacementSettings, VariantLabel } from "./config/types.ts";
 import { requiredAddition } from "./patch/affinity.ts";
 import type { ArchitectureRequirement, VariantRequirement } from "./decision_types.ts";
 import type { PodView } from "./types.ts";
@@ -45,15 +44,6 @@ export function requirementOf(
   });
   const all = { kind: "in", architectures, variants } as const;
   return variants.length === 0 || hasOpenTerms(pod, all) ? all : narrowToOneTerm(all);
-}
-
-/** Parses one value of the setting `variantLabels`: `amd64/v3=KEY` (the label exists) or `amd64/v3=KEY=VALUE[|VALUE…]`. */
-export function parseVariantLabel(text: string): Parsed<VariantLabel> {
-  const [, architecture, variant, key, values] = /^([a-z0-9]+)\/(v\d+)=([^=]+)(?:=(.+))?$/.exec(text) ?? [];
-  if (architecture === undefined || variant === undefined || key === undefined) {
-    return unparsable(`Cannot read variant label "${text}": it is not ARCH/vN=KEY[=VALUE[|VALUE…]].`);
-  }
-  return asParsed({ architecture, variant, key, values: values?.split("|") ?? [] });
 }
 
 /** Whether the pod has no required terms yet, or just those that an earlier call made of the same requirement. */

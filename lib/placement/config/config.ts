@@ -3,7 +3,7 @@ import * as z from "zod";
 import { asParsed, type Parsed, unparsable } from "../../parsed.ts";
 import { memberOf } from "../../json.ts";
 import { parseSelector } from "../../k8s/label_selector.ts";
-import type { ClusterConfig, NamespaceConfig, NodeAffinityScoring } from "../config_types.ts";
+import type { ClusterConfig, NamespaceConfig, NodeAffinityScoring } from "./types.ts";
 
 const PLATFORM = z.looseObject({ architecture: z.string().min(1), weight: z.int().min(1).max(100) });
 

@@ -1,9 +1,8 @@
 // The flags of placement → settings, or every problem of them at once.
 import { asParsed, type Parsed, unparsable } from "../../parsed.ts";
-import type { PlacementSettings, RuntimeClassRule } from "../config_types.ts";
+import { parseArchTaint, parseManagedTaint } from "./arch_taints.ts";
 import { makeSettings } from "./settings.ts";
-import { parseArchTaint, parseManagedTaint } from "../patch/tolerations.ts";
-import { parseVariantLabel } from "../variants.ts";
+import type { PlacementSettings, RuntimeClassRule, VariantLabel } from "./types.ts";
 
 /** The flags' texts and values, as lib/config gives them. Durations in ms. */
 export interface PlacementOptions {
@@ -69,4 +68,13 @@ function parseRuntimeClass(text: string): Parsed<readonly [string, RuntimeClassR
     return unparsable(`Cannot read runtime class "${text}": it is neither NAME=skip nor NAME=ARCH+ARCH.`);
   }
   return asParsed([name, rule === "skip" ? { kind: "skip" } : { kind: "add", architectures }]);
+}
+
+/** Parses one value of the setting `variantLabels`: `amd64/v3=KEY` (the label exists) or `amd64/v3=KEY=VALUE[|VALUE…]`. */
+export function parseVariantLabel(text: string): Parsed<VariantLabel> {
+  const [, architecture, variant, key, values] = /^([a-z0-9]+)\/(v\d+)=([^=]+)(?:=(.+))?$/.exec(text) ?? [];
+  if (architecture === undefined || variant === undefined || key === undefined) {
+    return unparsable(`Cannot read variant label "${text}": it is not ARCH/vN=KEY[=VALUE[|VALUE…]].`);
+  }
+  return asParsed({ architecture, variant, key, values: values?.split("|") ?? [] });
 }

@@ -1,7 +1,12 @@
 // Which configs apply to a pod, in which order, and what they ask for.
-import { matchesSelector } from "../../k8s/label_selector.ts";
-import type { ClusterConfig, NamespaceConfig, NodeAffinityScoring, PlacementConfigs } from "../config_types.ts";
-import type { PodView } from "../types.ts";
+import { type Labels, matchesSelector } from "../../k8s/label_selector.ts";
+import type { ClusterConfig, NamespaceConfig, NodeAffinityScoring, PlacementConfigs } from "./types.ts";
+
+/** What configs are selected by. */
+interface LabelledPod {
+  readonly namespace: string;
+  readonly labels: Labels | undefined;
+}
 
 /** The configs that apply to one pod. */
 export interface SelectedConfigs {
@@ -17,7 +22,7 @@ export interface ScoringSource {
 }
 
 /** Selects by the labels the pod has now, Archway's own ones included. */
-export function selectConfigs(pod: PodView, configs: PlacementConfigs): SelectedConfigs {
+export function selectConfigs(pod: LabelledPod, configs: PlacementConfigs): SelectedConfigs {
   if (configs.namespace.length === 0) return { cluster: configs.cluster, namespace: [] };
   const matching = configs.namespace.filter((config) =>
     config.namespace === pod.namespace && matchesSelector(config.labelSelector, pod.labels)

@@ -1,5 +1,5 @@
 // The settings of placement with their defaults, which are the behaviour of the MTO.
-import type { PlacementSettings } from "../config_types.ts";
+import type { PlacementSettings } from "./types.ts";
 
 /** The defaults. */
 export const DEFAULT_SETTINGS: PlacementSettings = {

@@ -3,7 +3,7 @@
 import type { ImageUse, InspectedImage } from "../../oci/types.ts";
 import { EventReason } from "../../names.ts";
 import { judgeImages } from "../images.ts";
-import type { PlacementSettings } from "../config_types.ts";
+import type { PlacementSettings } from "../config/types.ts";
 import { clip } from "../failures.ts";
 import type { PodReport } from "./report_slots.ts";
 import type { PodView } from "../types.ts";

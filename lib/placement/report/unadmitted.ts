@@ -1,7 +1,7 @@
 // Pods that the webhook was not called for, because it did not answer in time or refused work under overload and the API server
 // admitted them all the same (`failurePolicy: Ignore`). They are reported, never changed.
 import { EventReason, PodAnnotation, PodLabel } from "../../names.ts";
-import type { PlacementConfigs, PlacementSettings } from "../config_types.ts";
+import type { PlacementConfigs, PlacementSettings } from "../config/types.ts";
 import { isGated } from "../patch/constraints.ts";
 import { clip } from "../failures.ts";
 import { judgeAdmission, planAdmission } from "../gate.ts";

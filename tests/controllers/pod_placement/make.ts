@@ -5,7 +5,7 @@ import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { openMetrics } from "../../../lib/metrics.ts";
 import { SCHEDULING_GATE } from "../../../lib/names.ts";
-import type { PlacementConfigs } from "../../../lib/placement/config_types.ts";
+import type { PlacementConfigs } from "../../../lib/placement/config/types.ts";
 import { makeSettings } from "../../../lib/placement/config/settings.ts";
 import { mark, NO_CONFIGS } from "../../lib/placement/make.ts";
 import { makePod, type Scene } from "../make.ts";

@@ -4,7 +4,7 @@ import { ignoreReason, isSystemNamespace } from "../../../lib/placement/ignore.t
 import { planInspection } from "../../../lib/placement/plan_inspection.ts";
 import type { PodView } from "../../../lib/placement/types.ts";
 import { makeSettings } from "../../../lib/placement/config/settings.ts";
-import type { PlacementConfigs, PlacementSettings } from "../../../lib/placement/config_types.ts";
+import type { PlacementConfigs, PlacementSettings } from "../../../lib/placement/config/types.ts";
 import { parsePod } from "../../../lib/placement/pod_view.ts";
 import { AMD64, ARCH, ARM64, configs, type Json, make, NO_CONFIGS, type Row, rows } from "./make.ts";
 

@@ -1,5 +1,5 @@
 // The architectures a pod's images share.
-import type { PlacementSettings } from "../../../lib/placement/config_types.ts";
+import type { PlacementSettings } from "../../../lib/placement/config/types.ts";
 import type { ImageJudgement } from "../../../lib/placement/decision_types.ts";
 import type { PodView } from "../../../lib/placement/types.ts";
 import type { InspectedImage } from "../../../lib/oci/types.ts";

@@ -7,7 +7,7 @@ import type { InspectedImage, InspectionDepth, InspectionFailure, Platform } fro
 import { parseClusterConfig, parseNamespaceConfig } from "../../../lib/placement/config/config.ts";
 import { parsePod } from "../../../lib/placement/pod_view.ts";
 import { makeSettings } from "../../../lib/placement/config/settings.ts";
-import type { ClusterConfig, NamespaceConfig, PlacementConfigs } from "../../../lib/placement/config_types.ts";
+import type { ClusterConfig, NamespaceConfig, PlacementConfigs } from "../../../lib/placement/config/types.ts";
 import type { PlacementFacts, PodView } from "../../../lib/placement/types.ts";
 import { type AdmissionFacts, judgeAdmission, planAdmission } from "../../../lib/placement/gate.ts";
 import { decide } from "../../../lib/placement/decide.ts";

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { parsePlacementOptions } from "../../../lib/placement/config/options.ts";
 import { DEFAULT_SETTINGS, makeSettings } from "../../../lib/placement/config/settings.ts";
-import type { PlacementSettings } from "../../../lib/placement/config_types.ts";
-import { parseManagedTaint } from "../../../lib/placement/patch/tolerations.ts";
+import type { PlacementSettings } from "../../../lib/placement/config/types.ts";
+import { parseManagedTaint } from "../../../lib/placement/config/arch_taints.ts";
 import { admitted, ARCH, ARM64, at, type Json, make, released } from "./make.ts";
 
 const OWN = { key: "supported-arch", effect: "NoSchedule", architectures: undefined } as const;

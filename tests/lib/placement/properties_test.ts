@@ -14,7 +14,7 @@ import { RECORD_MAX_BYTES } from "../../../lib/placement/patch/record.ts";
 import { releasePatch } from "../../../lib/placement/patch/release_patch.ts";
 import { reportsOf } from "../../../lib/placement/report/reports.ts";
 import { makeSettings } from "../../../lib/placement/config/settings.ts";
-import type { PlacementConfigs, PlacementSettings } from "../../../lib/placement/config_types.ts";
+import type { PlacementConfigs, PlacementSettings } from "../../../lib/placement/config/types.ts";
 import type { PlacementFacts } from "../../../lib/placement/types.ts";
 import {
   admitted,

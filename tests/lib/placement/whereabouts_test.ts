@@ -2,7 +2,7 @@
 // of its images runs, by operating system, architecture and instruction set level; at admission, at release and after both.
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { PlacementSettings, RuntimeClassRule, VariantLabel } from "../../../lib/placement/config_types.ts";
+import type { PlacementSettings, RuntimeClassRule, VariantLabel } from "../../../lib/placement/config/types.ts";
 import { parseRecord } from "../../../lib/placement/patch/record.ts";
 import { makeSettings } from "../../../lib/placement/config/settings.ts";
 import type { InspectedImage, Platform } from "../../../lib/oci/types.ts";

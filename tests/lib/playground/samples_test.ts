@@ -6,7 +6,7 @@ import { silentLogger } from "../../../lib/log.ts";
 import type { Inspection } from "../../../lib/oci/types.ts";
 import { admissionPatch } from "../../../lib/placement/patch/admission_patch.ts";
 import { parseClusterConfig } from "../../../lib/placement/config/config.ts";
-import type { PlacementConfigs } from "../../../lib/placement/config_types.ts";
+import type { PlacementConfigs } from "../../../lib/placement/config/types.ts";
 import { admissionFacts } from "../placement/make.ts";
 import { evidenceOf } from "../../../lib/placement/images.ts";
 import { planInspection } from "../../../lib/placement/plan_inspection.ts";

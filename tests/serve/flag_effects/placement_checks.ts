@@ -4,7 +4,7 @@ import { decide } from "../../../lib/placement/decide.ts";
 import { judgeAdmission } from "../../../lib/placement/gate.ts";
 import { imagesToInspect } from "../../../lib/placement/images.ts";
 import { releasePatch } from "../../../lib/placement/patch/release_patch.ts";
-import type { PlacementSettings } from "../../../lib/placement/config_types.ts";
+import type { PlacementSettings } from "../../../lib/placement/config/types.ts";
 import { followsNodes } from "../../../serve/components.ts";
 import {
   admissionFacts,

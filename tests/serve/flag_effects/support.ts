@@ -7,7 +7,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import { type Logger, silentLogger } from "../../../lib/log.ts";
 import type { InspectionReport } from "../../../lib/oci/inspector.ts";
 import { parsePlacementOptions } from "../../../lib/placement/config/options.ts";
-import type { PlacementSettings } from "../../../lib/placement/config_types.ts";
+import type { PlacementSettings } from "../../../lib/placement/config/types.ts";
 import { makeMultiArch } from "../../support/documents.ts";
 import type { FakeRegistry } from "../../support/registry.ts";
 

@@ -5,9 +5,10 @@ import { imagesToInspect } from "../../../../lib/placement/images.ts";
 import { daemonSetReport } from "../../../../lib/placement/report/daemonset.ts";
 import { ephemeralReport } from "../../../../lib/placement/report/ephemeral.ts";
 import { makeSettings } from "../../../../lib/placement/config/settings.ts";
-import { parseArchTaint, planTolerations } from "../../../../lib/placement/patch/tolerations.ts";
-import { parseVariantLabel } from "../../../../lib/placement/variants.ts";
-import type { ArchTaint, VariantLabel } from "../../../../lib/placement/config_types.ts";
+import { parseArchTaint } from "../../../../lib/placement/config/arch_taints.ts";
+import { parseVariantLabel } from "../../../../lib/placement/config/options.ts";
+import { planTolerations } from "../../../../lib/placement/patch/tolerations.ts";
+import type { ArchTaint, VariantLabel } from "../../../../lib/placement/config/types.ts";
 import type { PodReport } from "../../../../lib/placement/report/report_slots.ts";
 import { AMD64, ARCH, ARM64, container, type Json, make, released, requiredOf } from "../make.ts";
 

@@ -1,7 +1,7 @@
 // Which PodPlacementConfigs speak for a pod, in which order, and which wants preferences.
 import assert from "node:assert/strict";
 import { fallbackArchitecture, scoringWanted, selectConfigs } from "../../../../lib/placement/config/selection.ts";
-import type { NamespaceConfig } from "../../../../lib/placement/config_types.ts";
+import type { NamespaceConfig } from "../../../../lib/placement/config/types.ts";
 import { AMD64, ARM64, make, ppc, type Row, rows } from "../make.ts";
 
 type Labels = Readonly<Record<string, string>> | undefined;

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { admissionPatch } from "../../../../lib/placement/patch/admission_patch.ts";
 import { parseClusterConfig } from "../../../../lib/placement/config/config.ts";
-import type { ClusterConfig } from "../../../../lib/placement/config_types.ts";
+import type { ClusterConfig } from "../../../../lib/placement/config/types.ts";
 import { parseSelector } from "../../../../lib/k8s/label_selector.ts";
 import { judgeAdmission } from "../../../../lib/placement/gate.ts";
 import { makeSettings } from "../../../../lib/placement/config/settings.ts";

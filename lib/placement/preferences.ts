@@ -1,11 +1,11 @@
 // The nodeAffinityScoring plugin: which preferred terms a pod gets, from which config, and the audit of it.
-import { PodAnnotation } from "../../names.ts";
-import { preferredArchitectures, prefersArchitecture } from "../patch/constraints.ts";
-import { splitPreferredTerms } from "../patch/own_terms.ts";
-import type { PreferenceOutcome, PreferencePlan, PreferredTerm } from "../decision_types.ts";
-import { entryOf } from "../../json.ts";
-import type { ScoringSource } from "./selection.ts";
-import type { PodView } from "../types.ts";
+import { PodAnnotation } from "../names.ts";
+import { preferredArchitectures, prefersArchitecture } from "./patch/constraints.ts";
+import { splitPreferredTerms } from "./patch/own_terms.ts";
+import type { PreferenceOutcome, PreferencePlan, PreferredTerm } from "./decision_types.ts";
+import { entryOf } from "../json.ts";
+import type { ScoringSource } from "./config/selection.ts";
+import type { PodView } from "./types.ts";
 
 /**
  * Which preferred terms on the pod are Archway's own. `none`: all are the user's. `audited`: those that the audit

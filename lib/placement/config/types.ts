@@ -1,7 +1,6 @@
-// The words of configuration in pod placement: the two custom resources as parsed, and this installation's switches.
-// Beside config/ and not in it: types.ts and patch/ build on these types, and config/ on those.
-import type { JsonObject } from "../json.ts";
-import type { LabelSelector } from "../k8s/label_selector.ts";
+// The configuration of pod placement: the two custom resources as parsed, and the settings of this installation.
+import type { JsonObject } from "../../json.ts";
+import type { LabelSelector } from "../../k8s/label_selector.ts";
 
 /** A wanted preference: `platforms[]` of the nodeAffinityScoring plugin. */
 export interface PlatformWeight {

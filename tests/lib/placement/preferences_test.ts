@@ -1,10 +1,10 @@
 // Preferred terms from configs: precedence, duplicates, audit.
 import assert from "node:assert/strict";
-import type { PreferencePlan } from "../../../../lib/placement/decision_types.ts";
-import { planPreferences } from "../../../../lib/placement/config/preferences.ts";
-import { affinityOperations } from "../../../../lib/placement/patch/affinity.ts";
-import { scoringSources, selectConfigs } from "../../../../lib/placement/config/selection.ts";
-import type { PlacementConfigs } from "../../../../lib/placement/config_types.ts";
+import type { PreferencePlan } from "../../../lib/placement/decision_types.ts";
+import { planPreferences } from "../../../lib/placement/preferences.ts";
+import { affinityOperations } from "../../../lib/placement/patch/affinity.ts";
+import { scoringSources, selectConfigs } from "../../../lib/placement/config/selection.ts";
+import type { PlacementConfigs } from "../../../lib/placement/config/types.ts";
 import {
   AMD64,
   applied,
@@ -20,7 +20,7 @@ import {
   type Row,
   rows,
   S390X,
-} from "../make.ts";
+} from "./make.ts";
 
 interface Given {
   readonly users?: readonly Json[];
