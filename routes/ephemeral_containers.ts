@@ -6,7 +6,7 @@ import { errorText, type Logger } from "../lib/log.ts";
 import type { ImageUse } from "../lib/oci/types.ts";
 import { MAX_IMAGES } from "../lib/placement/images.ts";
 import { podRef, pullScopeOf } from "../lib/placement/pod_refs.ts";
-import { ephemeralReport } from "../lib/placement/report/ephemeral.ts";
+import { ephemeralReport } from "../lib/placement/report/mismatches.ts";
 import type { ContainerView, PodView } from "../lib/placement/types.ts";
 
 /** Clients, and what is answered at once from memory. */

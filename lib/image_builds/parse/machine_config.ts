@@ -30,7 +30,9 @@ export function parseMachineConfigPool(object: KubeObject): Parsed<MachineConfig
   const wanted = objectAt(objectAt(object, "spec"), "configuration");
   const status = objectAt(object, "status");
   const nodeSelector = parseSelector(spec.data.nodeSelector);
-  if (nodeSelector.kind === "unparsable") return unparsable(`MachineConfigPool "${meta.name}": ${nodeSelector.message}`);
+  if (nodeSelector.kind === "unparsable") {
+    return unparsable(`MachineConfigPool "${meta.name}": ${nodeSelector.message}`);
+  }
   return asParsed({
     meta,
     nodeSelector,

@@ -4,7 +4,7 @@ import { unreachable } from "../../unreachable.ts";
 import { decideIgnoringGate } from "../decide.ts";
 import type { PlacementDecision } from "../decision_types.ts";
 import { clip, failureText } from "../failures.ts";
-import type { PodReport } from "./report_slots.ts";
+import { MESSAGE_MAX, type PodReport } from "./report_slots.ts";
 import type { PlacementFacts } from "../types.ts";
 
 /** What an audited pod is judged by. */
@@ -20,7 +20,7 @@ export function auditDecision(facts: AuditFacts): PlacementDecision {
 export function auditReports(decision: PlacementDecision): readonly PodReport[] {
   const would = wouldDo(decision);
   if (would === undefined) return [];
-  const message = clip(`Audit mode, nothing was changed: Archway would ${would}.`, 1024);
+  const message = clip(`Audit mode, nothing was changed: Archway would ${would}.`, MESSAGE_MAX);
   const type = decision.kind === "place" ? "Normal" : "Warning";
   return [{ type, reason: decision.kind === "place" ? EventReason.predicateSet : reasonOf(decision), message }];
 }

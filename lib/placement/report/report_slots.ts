@@ -2,22 +2,25 @@
 // a restart, so a pod never has more than three events, and the last ones are those of its outcome.
 import { EventReason } from "../../names.ts";
 
+/** The longest message that the events API takes, in characters. */
+export const MESSAGE_MAX = 1024;
+
 /** An event to post on the pod. */
 export interface PodReport {
   readonly type: "Normal" | "Warning";
   /** One of `EventReason`. */
   readonly reason: string;
-  /** One or two sentences, at most 1024 characters. */
+  /** One or two sentences, at most {@link MESSAGE_MAX} characters. */
   readonly message: string;
 }
 
-/** The places that a pod has for events: one holds one event at a time, so a pod never has more than three. */
+/** The slots that a pod has for events: one holds one event at a time, so a pod never has more than three. */
 export type EventSlot = 1 | 2 | 3;
 
-/** A report and its place among the pod's events. */
+/** A report and its slot among the events of the pod. */
 export interface PlacedReport extends PodReport {
   readonly slot: EventSlot;
-  /** It says that the pod's wait ended badly: never to be lost. */
+  /** Reports that the pod could not be placed as it should: never dropped. */
   readonly critical: boolean;
 }
 

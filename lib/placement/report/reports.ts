@@ -11,13 +11,18 @@ import type {
 } from "../decision_types.ts";
 import { adviceFor } from "../failure_advice.ts";
 import { clip } from "../failures.ts";
-import { duplicatesText, preferenceText } from "./preference_reports.ts";
 import type { ReleaseStep } from "../patch/escalation.ts";
-import { type PlacedReport, placeReports, type PodReport } from "./report_slots.ts";
+import { MESSAGE_MAX, type PlacedReport, placeReports, type PodReport } from "./report_slots.ts";
+import {
+  duplicatesText,
+  gaveUpText,
+  imageText,
+  keptText,
+  othersText,
+  preferenceText,
+  sentences,
+} from "./report_texts.ts";
 import type { PodView } from "../types.ts";
-
-/** The longest message the events API takes. */
-const MESSAGE_MAX = 1024;
 
 /** The longest text of a failure itself, so that what to do about it still fits behind it. */
 const FAILURE_MAX = 384;
@@ -170,37 +175,10 @@ function failedReport(pod: PodView, { image, failure }: ImageFailure, done: stri
   return warning(EventReason.inspectionError, sentences(said.replace(/\.?$/, "."), advice, done));
 }
 
-function imageText({ image, digest, architectures, source }: ImageOutcome): string {
-  const at = digest === "" ? "" : ` (${digest.slice(0, 19)})`;
-  const found = source === "bundle" ? "any architecture" : architectures.join(", ") || "none";
-  return `${image}${at}: ${found}`;
-}
-
 function gateRemoved(pod: PodView): PodReport {
   const others = (pod.gates ?? []).filter((gate) => gate !== SCHEDULING_GATE);
   const rest = others.length === 0 ? "" : ` Still held by ${others.join(", ")}.`;
   return normal(EventReason.gateRemoved, `Removed the scheduling gate ${SCHEDULING_GATE}.${rest}`);
-}
-
-function gaveUpText(attempts: number): string {
-  if (attempts === 0) return "No image was inspected";
-  return `Gave up after ${attempts === 1 ? "1 attempt" : `${attempts} attempts`}`;
-}
-
-/** What of an earlier decision still constrains a pod that is released. */
-function keptText(kept: readonly string[] | undefined): string {
-  if (kept === undefined) return "without an architecture constraint";
-  return `with the requirement that an earlier decision set: {${kept.join(", ")}}`;
-}
-
-/** The images that were inspected, where another one that failed decided. */
-function othersText(images: readonly ImageOutcome[]): string | undefined {
-  const others = images.filter(({ source }) => source !== "failed");
-  return others.length === 0 ? undefined : `Other images: ${others.map(imageText).join("; ")}.`;
-}
-
-function sentences(...all: readonly (string | undefined)[]): string {
-  return all.filter((one) => one !== undefined).join(" ");
 }
 
 function normal(reason: string, message: string): PodReport {

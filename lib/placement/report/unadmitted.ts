@@ -6,7 +6,7 @@ import { isGated } from "../patch/constraints.ts";
 import { clip } from "../failures.ts";
 import { judgeAdmission, planAdmission } from "../gate.ts";
 import { entryOf } from "../../json.ts";
-import type { PodReport } from "./report_slots.ts";
+import { MESSAGE_MAX, type PodReport } from "./report_slots.ts";
 import { matchesSelector } from "../../k8s/label_selector.ts";
 import type { PodView } from "../types.ts";
 
@@ -60,7 +60,11 @@ export function unadmittedReport(pods: readonly PodView[]): PodReport {
     `Pods admitted without Archway: ${names.length}. The API server could not call it, or had no answer in ` +
     "time; the log of the API server names the cause (x509: its caBundle). The pods may be on nodes that their images do " +
     "not support; recreate them to have them placed: ";
-  return { type: "Warning", reason: EventReason.admissionMissed, message: clip(message + names.join(", "), 1024) };
+  return {
+    type: "Warning",
+    reason: EventReason.admissionMissed,
+    message: clip(message + names.join(", "), MESSAGE_MAX),
+  };
 }
 
 function isLabelled(pod: PodView): boolean {

@@ -2,8 +2,7 @@
 import type { InspectedImage } from "../../../../lib/oci/types.ts";
 import assert from "node:assert/strict";
 import { imagesToInspect } from "../../../../lib/placement/images.ts";
-import { daemonSetReport } from "../../../../lib/placement/report/daemonset.ts";
-import { ephemeralReport } from "../../../../lib/placement/report/ephemeral.ts";
+import { daemonSetReport, ephemeralReport } from "../../../../lib/placement/report/mismatches.ts";
 import { makeSettings } from "../../../../lib/placement/config/settings.ts";
 import { parseArchTaint } from "../../../../lib/placement/config/arch_taints.ts";
 import { parseVariantLabel } from "../../../../lib/placement/config/options.ts";
