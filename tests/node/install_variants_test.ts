@@ -55,7 +55,7 @@ const VARIANTS: readonly Variant[] = [
 /** Components that others install, on the nodes, as part of an overlay, or because they run beside what others serve. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   "arch-taints": "tests/node/taints_test.ts",
-  "image-builds": "tests/cluster/support/build_bed.ts",
+  "image-builds": "tests/node/image_builds_test.ts",
   "registries-conf": "tests/node/registries_test.ts",
   "tls-files": "manifests/overlays/cert-manager/kustomization.yaml",
   "upgrades": "tests/cluster/support/openshift_world.ts",

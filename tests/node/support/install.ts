@@ -50,6 +50,13 @@ export const ON_NATIVE_NODES: readonly unknown[] = [
 /** A namespace that is deleted waits for half the grace period of its pods, even if they have ended; ours end within 10 s. */
 const GRACE_SECONDS = 12;
 
+/** Operations for an object of a component. */
+export interface OtherPatch {
+  readonly kind: string;
+  readonly name: string;
+  readonly patch: readonly unknown[];
+}
+
 /** What to install. */
 export interface Installation {
   readonly image: string;
@@ -61,6 +68,8 @@ export interface Installation {
   readonly args?: readonly string[];
   /** More JSON patch operations for the Deployment. */
   readonly patch?: readonly unknown[];
+  /** JSON patch operations for other objects. */
+  readonly others?: readonly OtherPatch[];
   /** Longest roll-out; default 120. */
   readonly rolloutSeconds?: number;
 }
@@ -68,9 +77,10 @@ export interface Installation {
 /** Applies the manifests with the image and waits for the rollout. */
 export async function install(
   lab: OpenLab,
-  { image, kustomization = "base", components = [], args = [], patch = [], rolloutSeconds = 120 }: Installation,
+  { image, kustomization = "base", components = [], args = [], patch = [], others = [], rolloutSeconds = 120 }:
+    Installation,
 ): Promise<void> {
-  const folder = await renderOverlay({ image, kustomization, components, args, patch });
+  const folder = await renderOverlay({ image, kustomization, components, args, patch, others });
   try {
     await kubectl(lab, "apply", "-k", folder);
     await kubectl(lab, "-n", NAMESPACE, "rollout", "status", "deployment/archway", `--timeout=${rolloutSeconds}s`)
@@ -84,16 +94,21 @@ export async function install(
   }
 }
 
+/** The operation that gives a Deployment one argument more. */
+export function addArgument(value: string): unknown {
+  return { op: "add", path: "/spec/template/spec/containers/0/args/-", value };
+}
+
 /** kustomize takes folders by relative paths alone. */
 async function renderOverlay(
-  { image, kustomization, components, args, patch }: Required<Omit<Installation, "rolloutSeconds">>,
+  { image, kustomization, components, args, patch, others }: Required<Omit<Installation, "rolloutSeconds">>,
 ): Promise<string> {
   const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "archway-overlay-" }));
   const manifests = relative(folder, join(await Deno.realPath(ROOT), "manifests"));
   const colon = image.lastIndexOf(":");
   const operations = [
     { op: "add", path: "/spec/template/spec/terminationGracePeriodSeconds", value: GRACE_SECONDS },
-    ...args.map((value) => ({ op: "add", path: "/spec/template/spec/containers/0/args/-", value })),
+    ...args.map(addArgument),
     ...patch,
   ];
   await Deno.writeTextFile(
@@ -109,7 +124,10 @@ async function renderOverlay(
         newName: image.slice(0, colon),
         newTag: image.slice(colon + 1),
       }],
-      patches: [{ target: { kind: "Deployment", name: "archway" }, patch: JSON.stringify(operations) }],
+      patches: [
+        { kind: "Deployment", name: "archway", patch: operations },
+        ...others,
+      ].map(({ kind, name, patch }) => ({ target: { kind, name }, patch: JSON.stringify(patch) })),
     }),
   );
   return folder;
@@ -143,7 +161,14 @@ export async function uninstall(
   { kustomization = "base", components = [] }: Pick<Installation, "kustomization" | "components"> = {},
 ): Promise<void> {
   await kubectl(lab, "delete", "clusterpodplacementconfig", "cluster", "--ignore-not-found", "--timeout=90s");
-  const folder = await renderOverlay({ image: "removed:1", kustomization, components, args: [], patch: [] });
+  const folder = await renderOverlay({
+    image: "removed:1",
+    kustomization,
+    components,
+    args: [],
+    patch: [],
+    others: [],
+  });
   try {
     await kubectl(lab, "delete", "-k", folder, "--ignore-not-found", "--timeout=90s");
   } finally {

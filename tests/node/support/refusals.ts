@@ -3,21 +3,23 @@ import { readAuditLog } from "../../cluster/support/audit_log.ts";
 import { NAMESPACE } from "./install.ts";
 import type { OpenLab } from "./open_lab.ts";
 
-const ACCOUNT = `system:serviceaccount:${NAMESPACE}:archway`;
-
 /** How many requests the audit log has. */
 export async function auditLength(lab: OpenLab): Promise<number> {
   return (await readAuditLog(lab.auditLogFile ?? "")).length;
 }
 
 /**
- * Requests of Archway that were refused since the log was so long. Reading the log of a container that failed is none: it is
- * tried, and allowed where an administrator grants it by hand.
+ * Requests of Archway, or of another of its accounts, that were refused since the log was so long. Reading the log of a
+ * container that failed is none: it is tried, and allowed where an administrator grants it by hand.
  */
-export async function refusedSince(lab: OpenLab, count: number): Promise<readonly string[]> {
+export async function refusedSince(
+  lab: OpenLab,
+  count: number,
+  { account = "archway" }: { readonly account?: string } = {},
+): Promise<readonly string[]> {
+  const user = `system:serviceaccount:${NAMESPACE}:${account}`;
   const requests = await readAuditLog(lab.auditLogFile ?? "");
-  return requests.slice(count).filter(({ user, status, uri }) =>
-    user === ACCOUNT && status === 403 && !/\/pods\/[^/]+\/log\?/.test(uri)
-  )
-    .map(({ verb, uri }) => `${verb} ${uri}`);
+  return requests.slice(count).filter((request) =>
+    request.user === user && request.status === 403 && !/\/pods\/[^/]+\/log\?/.test(request.uri)
+  ).map(({ verb, uri }) => `${verb} ${uri}`);
 }

@@ -4,6 +4,7 @@
 // Two stages, because the API server and the tests live in the network namespace of the first node:
 //   run.ts           programs, host n1, clean_up.sh as a watcher of this process, then itself once more inside of n1's network
 //   run.ts --inside  control plane, registry, the other hosts, nodes; then `deno test` with the coordinates in its environment
+import { openShiftModule } from "../../cluster/support/openshift_crds.ts";
 import { unpackPackages } from "../../../manifests/image/bpftrace.ts";
 import { PACKAGE_CACHE } from "../../../manifests/image/image.ts";
 import { has } from "../../support/needs.ts";
@@ -36,6 +37,8 @@ async function runOutside(args: readonly string[]): Promise<number> {
   await ensureNodePrograms();
   // Nothing leads out of the network in which images are built later.
   if (has("tracing")) { for (const arch of ["amd64", "arm64"] as const) await unpackPackages(arch, PACKAGE_CACHE); }
+  // Without it those tests fail that need it, and say so.
+  await openShiftModule().catch((error: unknown) => report(`OpenShift's definitions: ${String(error)}`));
   using lock = await Deno.open(lockFile(), { create: true, write: true });
   await lock.lock(true);
   const directory = await Deno.makeTempDir({ prefix: `${labName()}-nodes-` });

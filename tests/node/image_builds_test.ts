@@ -1,0 +1,217 @@
+// Node images on real nodes: the component image-builds installed, Jobs whose containers build and push on their own architecture,
+// and the index that comes of it, run by every node.
+import assert from "node:assert/strict";
+import { stringify } from "yaml";
+import { readAuditLog } from "../cluster/support/audit_log.ts";
+import { BUILD_ACCOUNT, BUILD_NAMESPACE } from "../cluster/support/build_bed.ts";
+import { read } from "../cluster/support/cluster_access.ts";
+import { waitUntil } from "../cluster/support/wait.ts";
+import { lacks } from "../support/needs.ts";
+import { readIndex, readLayers } from "./support/built_images.ts";
+import { assertNothingLeft } from "./support/hold.ts";
+import { POOL } from "./support/image_build_objects.ts";
+import {
+  BUILDS,
+  type BuildWorld,
+  createLogin,
+  openBuildWorld,
+  waitForImage,
+  wantImage,
+} from "./support/image_build_world.ts";
+import {
+  addArgument,
+  ensureImage,
+  install,
+  kubectl,
+  NAMESPACE,
+  ON_NATIVE_NODES,
+  uninstall,
+} from "./support/install.ts";
+import { type OpenLab, openLab } from "./support/open_lab.ts";
+import { auditLength, refusedSince } from "./support/refusals.ts";
+
+const COMPONENTS = ["image-builds"];
+const CONFIG_LABEL = `machineconfiguration.openshift.io/machine-os-config=${POOL}`;
+const FIRST = { amd64: "LABEL text=amd64-1", arm64: "LABEL text=arm64-1" };
+const SECOND = { ...FIRST, arm64: "LABEL text=arm64-2" };
+
+/** As docs/image-builds.md says: the settings in the ConfigMap, the registry as an argument. */
+async function installBuilds(lab: OpenLab, { builder, registry }: BuildWorld): Promise<void> {
+  const settings = [{ op: "replace", path: "/data/config.yaml", value: stringify({ imageBuilds: builder }) }];
+  const deployment = [
+    addArgument(`--insecure-registry=${registry.host}`),
+    { op: "add", path: "/spec/template/spec/terminationGracePeriodSeconds", value: 12 },
+    ...ON_NATIVE_NODES,
+  ];
+  await install(lab, {
+    image: await ensureImage(lab),
+    components: COMPONENTS,
+    patch: ON_NATIVE_NODES,
+    others: [
+      { kind: "ConfigMap", name: BUILDS, patch: settings },
+      { kind: "Deployment", name: BUILDS, patch: deployment },
+    ],
+  });
+  await kubectl(lab, "-n", NAMESPACE, "rollout", "status", `deployment/${BUILDS}`, "--timeout=120s");
+}
+
+/** Names of the Jobs that the service has created since the log was so long. */
+async function jobsSince(lab: OpenLab, count: number): Promise<readonly string[]> {
+  const requests = (await readAuditLog(lab.auditLogFile ?? "")).slice(count);
+  return requests.filter(({ user, verb, resource, status }) =>
+    user === BUILD_ACCOUNT && verb === "create" && resource === "jobs" && status === 201
+  ).map(({ uri }) => uri);
+}
+
+/** Nodes that the pods of Jobs were bound to, by the architecture of the Job, as the scheduler's events say. */
+async function nodesOfJobs(lab: OpenLab): Promise<readonly (readonly [arch: string, node: string])[]> {
+  const { body } = await lab.request(
+    "GET",
+    `/api/v1/namespaces/${BUILD_NAMESPACE}/events?fieldSelector=reason=Scheduled`,
+  );
+  const items = read(body, "items");
+  return (Array.isArray(items) ? items : []).map((event) => {
+    const [, arch = ""] = /^ocl-[0-9a-f]{32}-(\w+)-\w+$/.exec(String(read(event, "involvedObject", "name"))) ?? [];
+    const [, node = ""] = / to (\w+)$/.exec(String(read(event, "message"))) ?? [];
+    return [arch, node] as const;
+  });
+}
+
+/** Digests that pods of Jobs have handed over, by architecture. */
+async function digestsHandedOver(lab: OpenLab): Promise<Readonly<Record<string, string>>> {
+  const fields = '{range .items[*]}{.metadata.name} {.data.arch} {.data.digest}{"\\n"}{end}';
+  const args = ["get", "configmaps", "-l", CONFIG_LABEL, "-o", `jsonpath=${fields}`];
+  const lines = (await kubectl(lab, "-n", BUILD_NAMESPACE, ...args)).split("\n").map((line) => line.split(" "));
+  return Object.fromEntries(
+    lines.flatMap(([name = "", arch = "", digest = ""]) => name.startsWith("digest-") ? [[arch, digest]] : []),
+  );
+}
+
+/** Runs the image on a node, and gives what a program in its last layer prints. */
+async function runOn(
+  lab: OpenLab,
+  namespace: string,
+  { node, image }: { readonly node: string; readonly image: string },
+): Promise<string> {
+  const name = `on-${node}`;
+  await lab.createPod(namespace, {
+    name,
+    spec: {
+      restartPolicy: "Never",
+      dnsPolicy: "Default",
+      terminationGracePeriodSeconds: 1,
+      imagePullSecrets: [{ name: "pull" }],
+      nodeSelector: { "kubernetes.io/hostname": node },
+      containers: [{ name: "app", image, command: ["/built", "show"] }],
+    },
+  });
+  return await lab.logOfEnded(namespace, name, { deadlineMs: 120_000 });
+}
+
+async function assertRunsEverywhere(
+  lab: OpenLab,
+  { registry }: BuildWorld,
+  { image, texts }: { readonly image: string; readonly texts: typeof FIRST },
+): Promise<void> {
+  const namespace = await lab.createNamespace("built");
+  await createLogin(lab, registry, { namespace, name: "pull" });
+  for (const { name: node, arch } of lab.lab.hosts) {
+    const printed = await runOn(lab, namespace, { node, image });
+    assert.equal(printed, `a program for ${arch}, built on ${arch}: ${texts[arch]}\n`, node);
+  }
+  await kubectl(lab, "delete", "namespace", namespace, "--wait=false");
+}
+
+/** Of an image of one architecture: the base image's layer is the first of two. */
+async function assertOnBase({ registry, base }: BuildWorld, image: string): Promise<void> {
+  const [repository] = image.split("@");
+  const [bases, built] = await Promise.all([readIndex(registry, base), readIndex(registry, image)]);
+  for (const [arch, digest] of Object.entries(built)) {
+    const layers = await readLayers(registry, `${repository}@${digest}`);
+    const [below] = await readLayers(registry, `${registry.host}/base/os@${bases[arch]}`);
+    assert.deepEqual([layers.length, layers[0]], [2, below], arch);
+  }
+}
+
+/** What belongs to a configuration in the namespace of builds, and its builds. */
+async function listBelongings(lab: OpenLab): Promise<readonly string[]> {
+  const kinds = "jobs,pods,configmaps,secrets";
+  const inside = await kubectl(lab, "-n", BUILD_NAMESPACE, "get", kinds, "-l", CONFIG_LABEL, "-o", "name");
+  const builds = await kubectl(lab, "get", "machineosbuilds", "-o", "name");
+  return `${inside}${builds}`.split("\n").filter((name) => name !== "");
+}
+
+Deno.test("node: image builds: each architecture is built on a node of its own, and every node runs the index", {
+  ignore: lacks("nodes"),
+}, async (t) => {
+  await using lab = await openLab();
+  await using world = await openBuildWorld(lab);
+  const before = await auditLength(lab);
+  let image = "";
+
+  await t.step("O-154 installed by its component, the service is ready and leads", async () => {
+    await installBuilds(lab, world);
+    const pods = ["get", "pods", "-l", "app.kubernetes.io/component=image-builds", "-o", "name"];
+    const pod = (await kubectl(lab, "-n", NAMESPACE, ...pods)).trim().replace("pod/", "");
+    await waitUntil("the pod to hold the Lease", async () => {
+      const holder = ["get", "lease", BUILDS, "-o", "jsonpath={.spec.holderIdentity}"];
+      return pod !== "" && (await kubectl(lab, "-n", NAMESPACE, ...holder)).includes(pod);
+    }, { deadlineMs: 60_000 });
+  });
+  await t.step("P-161 the pool is given an index of what the pods of both Jobs have handed over", async () => {
+    await wantImage(lab, world, FIRST);
+    image = await waitForImage(lab);
+    const children = await readIndex(world.registry, image);
+    assert.deepEqual(Object.keys(children), ["amd64", "arm64"]);
+    assert.deepEqual(children, await digestsHandedOver(lab));
+  });
+  await t.step("P-040 two Jobs, each on a node of its own architecture", async () => {
+    assert.equal((await jobsSince(lab, before)).length, 2);
+    const nodes = await nodesOfJobs(lab);
+    const archOf = new Map<string, string>(lab.lab.hosts.map(({ name, arch }) => [name, arch]));
+    assert.deepEqual([...new Set(nodes.map(([arch]) => arch))].sort(), ["amd64", "arm64"]);
+    for (const [arch, node] of nodes) assert.equal(archOf.get(node), arch, node);
+  });
+  await t.step("P-002 two nodes of amd64 and one of arm64: pool and ConfigMap say so", async () => {
+    const pool = [
+      "get",
+      "machineconfigpool",
+      POOL,
+      "-o",
+      "jsonpath={.metadata.annotations.archway\\.dev/architectures}",
+    ];
+    assert.equal(await kubectl(lab, ...pool), "amd64,arm64");
+    const map = ["get", "configmap", "archway-architectures", "-o", `jsonpath={.data.${POOL}}`];
+    const { set, nodeCounts } = JSON.parse(await kubectl(lab, "-n", BUILD_NAMESPACE, ...map));
+    assert.deepEqual({ set, nodeCounts }, { set: ["amd64", "arm64"], nodeCounts: { amd64: 2, arm64: 1 } });
+  });
+  await t.step("O-146 without a pull secret the base image is read with the copy of the cluster's", () => {
+    return assertOnBase(world, image);
+  });
+  await t.step("every node pulls the index with the secret, and runs what was built for it", () => {
+    return assertRunsEverywhere(lab, world, { image, texts: FIRST });
+  });
+  await t.step("the text of arm64 alone is changed: one Job more, and the image for amd64 stays", async () => {
+    const was = await readIndex(world.registry, image);
+    await wantImage(lab, world, SECOND);
+    image = await waitForImage(lab, image);
+    const now = await readIndex(world.registry, image);
+    assert.equal(now["amd64"], was["amd64"]);
+    assert.notEqual(now["arm64"], was["arm64"]);
+    assert.equal((await jobsSince(lab, before)).length, 3);
+    await assertRunsEverywhere(lab, world, { image, texts: SECOND });
+  });
+  await t.step("O-153 with the MachineOSConfig its builds go, and all that belongs to them", async () => {
+    assert.ok((await listBelongings(lab)).length > 0);
+    await kubectl(lab, "delete", "machineosconfig", POOL, "--timeout=60s");
+    await waitUntil("all of it to be gone", async () => (await listBelongings(lab)).length === 0, {
+      deadlineMs: 120_000,
+      intervalMs: 500,
+    });
+  });
+  await t.step("no request was refused for want of a right; uninstalled, nothing of it is left", async () => {
+    assert.deepEqual(await refusedSince(lab, before, { account: BUILDS }), []);
+    await uninstall(lab, { components: COMPONENTS });
+    await assertNothingLeft(lab);
+  });
+});

@@ -1,0 +1,146 @@
+// A builder of node images for the tests. It takes the base image for the architecture that it was built for itself, appends a
+// layer, pushes, and hands the digest over. It is one static program, because an emulated node runs no program that starts others.
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+)
+
+const usage = "usage: app build | hand-over FLAGS | show"
+
+// timeout is for one request: the emulated node shares its machine with much else.
+const timeout = time.Minute
+
+func main() {
+	command := ""
+	if len(os.Args) > 1 {
+		command = os.Args[1]
+	}
+	switch command {
+	case "build":
+		build()
+	case "hand-over":
+		handOver(os.Args[2:])
+	case "show":
+		show()
+	default:
+		fmt.Println(usage)
+		os.Exit(2)
+	}
+}
+
+// build pushes the image to TAG and leaves its digest for the next container of the pod.
+func build() {
+	if !json.Valid(must(os.ReadFile("/etc/containers/policy.json"))) {
+		exitOn(fmt.Errorf("/etc/containers/policy.json is no JSON"))
+	}
+	files := []layerFile{
+		{name: "built", mode: 0o755, content: must(os.ReadFile("/app"))},
+		{name: "etc/built/arch", mode: 0o644, content: []byte(runtime.GOARCH)},
+		{name: "etc/built/Containerfile", mode: 0o644, content: must(os.ReadFile("/tmp/containerfile/Containerfile"))},
+		{name: "etc/built/machineconfig.json", mode: 0o644, content: readMachineConfig()},
+	}
+	from := openRepository(os.Getenv("BASE_OS_IMAGE_PULLSPEC"), os.Getenv("BASE_IMAGE_PULL_CREDS"))
+	to := openRepository(os.Getenv("TAG"), os.Getenv("FINAL_IMAGE_PUSH_CREDS"))
+	labels := map[string]string{
+		"archway.dev.build-key": os.Getenv("BUILD_KEY"),
+		"archway.dev.arch":      os.Getenv("ARCH"),
+	}
+	digest := appendLayer(from, to, newLayer(files), labels)
+	exitOn(os.WriteFile("/tmp/done/digestfile", []byte(digest+"\n"), 0o644))
+	fmt.Println("pushed", os.Getenv("TAG"), digest)
+}
+
+// readMachineConfig unpacks the pool's configuration: gzip in base64, as it is mounted.
+func readMachineConfig() []byte {
+	packed := must(base64.StdEncoding.DecodeString(string(must(os.ReadFile("/tmp/machineconfig/machineconfig.json.gz")))))
+	text := must(io.ReadAll(must(gzip.NewReader(bytes.NewReader(packed)))))
+	if !json.Valid(text) {
+		exitOn(fmt.Errorf("the machine configuration is no JSON"))
+	}
+	return text
+}
+
+// show prints what it is in an image that was built: the program's architecture, the builder's, and the end of the text.
+func show() {
+	arch := must(os.ReadFile("/etc/built/arch"))
+	lines := strings.Split(strings.TrimSpace(string(must(os.ReadFile("/etc/built/Containerfile")))), "\n")
+	fmt.Printf("a program for %s, built on %s: %s\n", runtime.GOARCH, arch, lines[len(lines)-1])
+}
+
+// handOver writes the digest into a ConfigMap, with the rights of the pod's account.
+func handOver(args []string) {
+	flags := flag.NewFlagSet("hand-over", flag.ExitOnError)
+	name := flags.String("configmap-name", "", "name of the ConfigMap")
+	file := flags.String("digestfile", "", "file with the digest")
+	namespace := flags.String("namespace", "", "namespace of the ConfigMap")
+	labels := flags.String("labels", "", "labels as KEY=VALUE, separated by spaces")
+	exitOn(flags.Parse(args))
+	pairs := map[string]string{}
+	for _, pair := range strings.Fields(*labels) {
+		key, value, _ := strings.Cut(pair, "=")
+		pairs[key] = value
+	}
+	body := must(json.Marshal(map[string]any{
+		"apiVersion": "v1",
+		"kind":       "ConfigMap",
+		"metadata":   map[string]any{"name": *name, "labels": pairs},
+		"data": map[string]string{
+			"digest":   strings.TrimSpace(string(must(os.ReadFile(*file)))),
+			"arch":     os.Getenv("ARCH"),
+			"buildKey": os.Getenv("BUILD_KEY"),
+			"jobUID":   os.Getenv("JOB_UID"),
+		},
+	}))
+	path := "/api/v1/namespaces/" + *namespace + "/configmaps"
+	status := callAPI(http.MethodPost, path, body)
+	if status == http.StatusConflict {
+		status = callAPI(http.MethodPut, path+"/"+*name, body)
+	}
+	if status != http.StatusCreated && status != http.StatusOK {
+		exitOn(fmt.Errorf("the API server answered %d", status))
+	}
+	fmt.Println("handed over in", *name)
+}
+
+func callAPI(method, path string, body []byte) int {
+	const account = "/var/run/secrets/kubernetes.io/serviceaccount/"
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(must(os.ReadFile(account + "ca.crt")))
+	client := &http.Client{
+		Timeout:   timeout,
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}},
+	}
+	url := "https://" + os.Getenv("KUBERNETES_SERVICE_HOST") + ":" + os.Getenv("KUBERNETES_SERVICE_PORT") + path
+	request := must(http.NewRequest(method, url, bytes.NewReader(body)))
+	request.Header.Set("Authorization", "Bearer "+string(must(os.ReadFile(account+"token"))))
+	request.Header.Set("Content-Type", "application/json")
+	response := must(client.Do(request))
+	defer response.Body.Close()
+	return response.StatusCode
+}
+
+func must[T any](value T, err error) T {
+	exitOn(err)
+	return value
+}
+
+func exitOn(err error) {
+	if err != nil {
+		fmt.Println("error:", err)
+		os.Exit(1)
+	}
+}

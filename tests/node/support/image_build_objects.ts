@@ -1,0 +1,89 @@
+// The objects of OpenShift that node images are built of. Pure.
+import { BUILD_NAMESPACE } from "../../cluster/support/build_bed.ts";
+import type { NodeArch } from "./program_images.ts";
+
+/** Version of the API. */
+export const API_VERSION = "machineconfiguration.openshift.io/v1";
+/** The pool, and its MachineOSConfig. */
+export const POOL = "worker";
+/** What nodes of the pool have. */
+export const POOL_LABEL = `node-role.kubernetes.io/${POOL}`;
+/** The secret to push with; the account of builds pulls with it as well. */
+export const PUSH_SECRET = "push";
+
+const RENDERED = `rendered-${POOL}-1`;
+const ACCOUNT = "machine-os-builder";
+
+/** The pods of Jobs pull the builder with a login, and write the ConfigMap with the digest. */
+export function renderAccount(): readonly unknown[] {
+  const metadata = { name: ACCOUNT, namespace: BUILD_NAMESPACE };
+  const rbac = "rbac.authorization.k8s.io";
+  const rules = [{ apiGroups: [""], resources: ["configmaps"], verbs: ["create", "update"] }];
+  return [
+    { apiVersion: "v1", kind: "ServiceAccount", metadata, imagePullSecrets: [{ name: PUSH_SECRET }] },
+    { apiVersion: `${rbac}/v1`, kind: "Role", metadata, rules },
+    {
+      apiVersion: `${rbac}/v1`,
+      kind: "RoleBinding",
+      metadata,
+      roleRef: { apiGroup: rbac, kind: "Role", name: ACCOUNT },
+      subjects: [{ kind: "ServiceAccount", ...metadata }],
+    },
+  ];
+}
+
+/** The pool of all nodes, with a configuration on a base image. */
+export function renderPool(osImageURL: string): readonly unknown[] {
+  const file = (path: string, text: string): unknown => (
+    { path, contents: { source: `data:,${encodeURIComponent(text)}` } }
+  );
+  const files = [
+    file("/etc/containers/policy.json", '{"default":[{"type":"insecureAcceptAnything"}]}'),
+    file("/etc/containers/registries.conf", 'unqualified-search-registries = ["registry.access.redhat.com"]\n'),
+  ];
+  const config = { ignition: { version: "3.4.0" }, storage: { files } };
+  const spec = { osImageURL, kernelArguments: [], extensions: [], kernelType: "", config };
+  return [
+    {
+      apiVersion: API_VERSION,
+      kind: "MachineConfig",
+      metadata: {
+        name: RENDERED,
+        annotations: {
+          "machineconfiguration.openshift.io/generated-by-controller-version": "1",
+          "machineconfiguration.openshift.io/release-image-version": "4.20.0",
+        },
+      },
+      spec,
+    },
+    {
+      apiVersion: API_VERSION,
+      kind: "MachineConfigPool",
+      metadata: { name: POOL, labels: { [`pools.operator.machineconfiguration.openshift.io/${POOL}`]: "" } },
+      spec: {
+        configuration: { name: RENDERED, source: [] },
+        machineConfigSelector: { matchLabels: { "machineconfiguration.openshift.io/role": POOL } },
+        nodeSelector: { matchLabels: { [POOL_LABEL]: "" } },
+      },
+    },
+  ];
+}
+
+/** What the pool's image is made of: a text of its own for each architecture. */
+export function renderConfig(pushSpec: string, texts: Readonly<Record<NodeArch, string>>): unknown {
+  return {
+    apiVersion: API_VERSION,
+    kind: "MachineOSConfig",
+    metadata: { name: POOL },
+    spec: {
+      machineConfigPool: { name: POOL },
+      imageBuilder: { imageBuilderType: "Job" },
+      renderedImagePushSecret: { name: PUSH_SECRET },
+      renderedImagePushSpec: pushSpec,
+      containerFile: Object.entries(texts).map(([arch, content]) => ({
+        containerfileArch: arch.toUpperCase(),
+        content: `FROM configs AS final\n${content}\n`,
+      })),
+    },
+  };
+}

@@ -1,0 +1,112 @@
+// What OpenShift has where node images are built, on the nodes of the lab: its definitions, the namespace with the secrets and the
+// account of builds, a pool of all nodes; and a registry with a login, a base image for both architectures and the tests' builder.
+import { BUILD_NAMESPACE } from "../../cluster/support/build_bed.ts";
+import { read } from "../../cluster/support/cluster_access.ts";
+import { applyDefinitions, type OpenShiftKind, readDefinition } from "../../cluster/support/openshift_crds.ts";
+import { createPullSecret } from "../../cluster/support/pods.ts";
+import type { RealRegistry } from "../../cluster/support/registry.ts";
+import { waitUntil } from "../../cluster/support/wait.ts";
+import {
+  API_VERSION,
+  POOL,
+  POOL_LABEL,
+  PUSH_SECRET,
+  renderAccount,
+  renderConfig,
+  renderPool,
+} from "./image_build_objects.ts";
+import { type BuilderSettings, pushBuilder } from "./image_builder.ts";
+import { kubectl, NAMESPACE } from "./install.ts";
+import { openNodeRegistry } from "./node_registries.ts";
+import type { OpenLab } from "./open_lab.ts";
+import { buildProgramImage, type NodeArch, type ProgramImage } from "./program_images.ts";
+import { ensureNodePrograms } from "./programs.ts";
+
+/** The service's Deployment, its ConfigMap and its Lease. */
+export const BUILDS = "archway-image-builds";
+
+const KINDS: readonly OpenShiftKind[] = [
+  ...["machineosconfigs", "machineosbuilds", "machineconfigpools", "machineconfigs"] as const,
+  ...["controllerconfigs", "machinesets", "clusterversions"] as const,
+];
+const BASE: ProgramImage = { kind: "index", platforms: [{ claims: "amd64" }, { claims: "arm64" }] };
+/** A build on the emulated node takes some seconds when the machine has nothing else to do. */
+const PATIENCE = { deadlineMs: 240_000, intervalMs: 500 };
+
+/** It is there until it is disposed. */
+export interface BuildWorld extends AsyncDisposable {
+  readonly registry: RealRegistry;
+  readonly builder: BuilderSettings;
+  /** The base image, an index of both architectures. */
+  readonly base: string;
+}
+
+/** Makes it. */
+export async function openBuildWorld(lab: OpenLab): Promise<BuildWorld> {
+  await using undo = new AsyncDisposableStack();
+  const options = { tls: false, auth: "htpasswd", users: { builder: "secret" }, images: [] } as const;
+  const registry = undo.use(await openNodeRegistry(lab, options));
+  const builder = await pushBuilder(registry);
+  const { app } = await ensureNodePrograms();
+  const { digest } = await registry.pushDocuments("base/os", "v1", await buildProgramImage(BASE, app));
+  const base = `${registry.host}/base/os@${digest}`;
+  undo.defer(() => removeWorld(lab));
+  await applyDefinitions(lab, KINDS);
+  await kubectl(lab, "label", "nodes", "--all", "--overwrite", `${POOL_LABEL}=`);
+  await kubectl(lab, "create", "namespace", BUILD_NAMESPACE);
+  for (const name of [PUSH_SECRET, "global-pull-secret-copy"]) {
+    await createLogin(lab, registry, { namespace: BUILD_NAMESPACE, name });
+  }
+  await apply(lab, [...renderAccount(), ...renderPool(base)]);
+  const opened = undo.move();
+  return { registry, builder, base, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+}
+
+async function removeWorld(lab: OpenLab): Promise<void> {
+  const names = (await Promise.all(KINDS.map(readDefinition))).map((each) => String(read(each, "metadata", "name")));
+  const gone = ["--ignore-not-found", "--timeout=60s"];
+  await lab.kubectl(["delete", "namespace", BUILD_NAMESPACE, ...gone]);
+  await lab.kubectl(["delete", "customresourcedefinitions", ...names, ...gone]);
+  await lab.kubectl(["label", "nodes", "--all", `${POOL_LABEL}-`]);
+}
+
+/** A pull secret for the registry. */
+export async function createLogin(
+  lab: OpenLab,
+  { host, users }: RealRegistry,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+): Promise<void> {
+  const [[user, password] = ["", ""]] = Object.entries(users);
+  await createPullSecret(lab, namespace, { name, host, user, password });
+}
+
+async function apply(lab: OpenLab, items: readonly unknown[]): Promise<void> {
+  const stdin = JSON.stringify({ apiVersion: "v1", kind: "List", items });
+  const { code, stderr } = await lab.kubectl(["apply", "-f", "-"], { stdin });
+  if (code !== 0) throw new Error(`Cannot apply: ${stderr}`);
+}
+
+/** Has the pool's image built, or built anew, with a text of its own for each architecture. */
+export async function wantImage(
+  lab: OpenLab,
+  { registry }: BuildWorld,
+  texts: Readonly<Record<NodeArch, string>>,
+): Promise<void> {
+  await apply(lab, [renderConfig(`${registry.host}/team/os:latest`, texts)]);
+}
+
+/** Waits until the pool is given another image than `before`, and gives its reference. */
+export async function waitForImage(lab: OpenLab, before = ""): Promise<string> {
+  const path = `/apis/${API_VERSION}/machineosconfigs/${POOL}`;
+  return await waitUntil("an image of the pool", async () => {
+    const now = read((await lab.request("GET", path)).body, "status", "currentImagePullSpec");
+    return typeof now === "string" && now !== "" && now !== before && now;
+  }, PATIENCE).catch(async (cause: unknown) => {
+    const looks = await Promise.all([
+      ["get", "machineosconfigs,machineosbuilds,nodes", "-o", "yaml"],
+      ["-n", BUILD_NAMESPACE, "describe", "jobs,pods"],
+      ["-n", NAMESPACE, "logs", `deployment/${BUILDS}`, "--tail=60"],
+    ].map(async (args) => (await lab.kubectl(args)).stdout.slice(-20_000)));
+    throw new Error(`${String(cause)}\n${looks.join("\n")}`, { cause });
+  });
+}
