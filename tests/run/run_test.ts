@@ -117,11 +117,10 @@ Deno.test("every test on nodes says so at the head of its name, and is skipped w
 
 /** Those that need a timer, and what for. */
 const TIMED: Readonly<Record<string, string>> = {
-  "tests/controllers/operator/hold_test.ts": "backoffs pass five times as fast",
+  "tests/controllers/operator/hold_test.ts": "backoffs pass ten times as fast",
   "tests/e2e/cluster.ts": "looks at a real cluster",
   "tests/lib/oci/limits/tenants_test.ts": "its registry takes time to answer",
   "tests/lib/upgrading/support.ts": "bounds of time hold, pauses are left out",
-  "tests/serve/loaded_modules_test.ts": "asks another process whether it is ready",
 };
 
 /** Of the platform and of the product; in two pieces, for this file is looked at as well. */

@@ -17,11 +17,11 @@ const HELD: readonly (readonly [ResourceType, ResourceTarget & { readonly name: 
   [Resource.clusterRoles, ROLE, RBAC],
   [Resource.clusterRoleBindings, ROLE, RBAC],
 ];
-/** Backoffs pass five times as fast. */
+/** Backoffs and limits pass ten times as fast. */
 const FAST: Clock = {
   nowMs: () => systemClock.nowMs(),
-  monotonicMs: () => systemClock.monotonicMs() * 5,
-  sleep: (ms, signal) => systemClock.sleep(ms / 5, signal),
+  monotonicMs: () => systemClock.monotonicMs() * 10,
+  sleep: (ms, signal) => systemClock.sleep(ms / 10, signal),
 };
 
 /** An API server that can fail with what is held, and that takes away what an apply leaves out, as a real one does. */
@@ -145,7 +145,7 @@ async function endRun(held: HeldBench, between: () => Promise<void>): Promise<vo
 
 Deno.test("operator that is told to end leaves all the same, also when a read and a write of the hold fail", async () => {
   await using stack = new AsyncDisposableStack();
-  const held = await openHeld(stack, systemClock);
+  const held = await openHeld(stack, FAST);
   held.bench.operator.requestReconcile();
   await endRun(held, async () => {
     held.api.failures = { reads: 2, writes: 1 };
@@ -168,7 +168,7 @@ for (const outcome of ["lifted", "refused"] as const) {
         return 0;
       },
     };
-    const held = await openHeld(stack, systemClock, { taints: () => taints });
+    const held = await openHeld(stack, FAST, { taints: () => taints });
     held.bench.operator.requestReconcile();
     await endRun(held, async () => {
       assert.equal(held.bench.operator.isUninstalling(), false);
@@ -184,7 +184,7 @@ for (const outcome of ["lifted", "refused"] as const) {
 
 Deno.test("operator that is told to end when the config is gone lets go of an account that is still to be deleted", async () => {
   await using stack = new AsyncDisposableStack();
-  const held = await openHeld(stack, systemClock);
+  const held = await openHeld(stack, FAST);
   const { bench, api } = held;
   const stop = new AbortController();
   const running = bench.operator.run(stop.signal);
@@ -207,7 +207,7 @@ Deno.test("operator that is told to end when the config is gone lets go of an ac
 
 Deno.test("operator that is told to end gives up when it cannot read whether it is being deleted", async () => {
   await using stack = new AsyncDisposableStack();
-  const held = await openHeld(stack, systemClock);
+  const held = await openHeld(stack, FAST);
   await endRun(held, () => {
     held.api.failures = { reads: 1_000, writes: 0 };
     return Promise.resolve();
