@@ -63,6 +63,7 @@ function walkOf(playground: Playground, registries: WalkRegistries): Walk {
   const { store } = playground.cluster;
   const walk: Walk = {
     ...registries,
+    node: "amd64-1",
     playground,
     create: (kind, body, namespace) => create(walk, kind, body, namespace),
     remove: (kind, name, namespace) => remove(walk, kind, name, namespace),

@@ -143,6 +143,7 @@ async function writeRegistryFiles(directory: string, options: RegistryOptions): 
     service: SERVICE,
     issuer: ISSUER,
     users,
+    address,
     ...(tls ? { authority } : {}),
     ...options.token,
   });

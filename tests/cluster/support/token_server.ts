@@ -18,6 +18,8 @@ export interface TokenServerOptions {
   readonly identityTokens?: Readonly<Record<string, string>>;
   /** Serves TLS with a certificate of this authority; plain HTTP without. */
   readonly authority?: CertificateAuthority;
+  /** Where it listens. Default 127.0.0.1. */
+  readonly address?: string;
 }
 
 /** What was asked of it. */
@@ -42,7 +44,7 @@ export interface TokenServer extends AsyncDisposable {
   issue(access: readonly RepositoryAccess[]): Promise<string>;
 }
 
-/** Starts it on a loopback port. */
+/** Starts it on a free port. */
 export async function startTokenServer(options: TokenServerOptions): Promise<TokenServer> {
   const signers = await createAuthority("archway test token server");
   const signer = await signers.issue({ commonName: "token signer", usage: "client", keyType: "rsa" });
@@ -58,15 +60,17 @@ export async function startTokenServer(options: TokenServerOptions): Promise<Tok
     const access = grant(asked.scopes, { user: outcome.user, publicRepositories: options.publicRepositories ?? [] });
     return Response.json(await renderAnswer(signer, { options, access, user: outcome.user ?? "" }));
   };
-  const certificate = await options.authority?.issue({ commonName: "token server", usage: "server" });
+  const { address = "127.0.0.1" } = options;
+  const names = ["localhost", "127.0.0.1", address];
+  const certificate = await options.authority?.issue({ commonName: "token server", usage: "server", names });
   const server = Deno.serve({
-    hostname: "127.0.0.1",
+    hostname: address,
     port: 0,
     onListen: () => {},
     ...(certificate === undefined ? {} : { cert: certificate.certificatePem, key: certificate.keyPem }),
   }, handler);
   return {
-    realm: `${certificate === undefined ? "http" : "https"}://127.0.0.1:${server.addr.port}/token`,
+    realm: `${certificate === undefined ? "http" : "https"}://${address}:${server.addr.port}/token`,
     rootCertificatePem: signers.certificatePem,
     requests,
     setUsers: (next) => {

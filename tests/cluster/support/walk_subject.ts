@@ -1,26 +1,17 @@
 // The subject of the walks on a real control plane: Archway under its ServiceAccount, the walks' registries, and kwok's nodes,
-// on which the real scheduler puts the pods. Namespaces of a walk get a number, since a namespace takes long to go.
+// on which the real scheduler puts the pods.
 import assert from "node:assert/strict";
 import { systemClock } from "../../../lib/clock.ts";
-import { parseKubeObject } from "../../../lib/k8s/kube_object.ts";
-import { apiVersionOf, type KubeObject, Resource, resourcePath, type ResourceType } from "../../../lib/k8s/types.ts";
-import { SCHEDULING_GATE } from "../../../lib/names.ts";
 import { issueLoopbackCertificates } from "../../../lib/playground/certificates.ts";
-import { listAt, objectAt, textAt } from "../../../lib/playground/json_value.ts";
-import {
-  DEAD_HOST,
-  openWalkRegistries,
-  OPERATOR_NAMESPACE,
-  renderRegistriesConf,
-  type WalkRegistries,
-} from "../../support/walk/registries.ts";
+import { textAt } from "../../../lib/playground/json_value.ts";
+import { DEAD_HOST, openWalkRegistries, renderRegistriesConf } from "../../support/walk/registries.ts";
 import type { WalkSetting, WalkSubject } from "../../support/walk/subject.ts";
 import { installArchway, startArchway } from "./archway.ts";
-import { type ClusterAccess, expectStatus } from "./cluster_access.ts";
 import { startControlPlane } from "./control_plane.ts";
 import { listNodeArchitectures } from "./pods.ts";
 import { SHARED_NODES } from "./shared_nodes.ts";
-import { GiveUp, waitUntil } from "./wait.ts";
+import { waitUntil } from "./wait.ts";
+import { type ClusterWalk, clusterWalk, layOut, openNamespaces } from "./walk_objects.ts";
 
 /** Longer than the walks on the playground take: forty pods are gated at once here, by processes that share the machine. */
 const MAX_GATE_AGE = "--max-gate-age=15s";
@@ -30,10 +21,8 @@ const FLAGS = {
   "kube-controller-manager": ["--controllers=*,-garbage-collector-controller"],
 };
 const PATIENCE_MS = 60_000;
-const KEPT_NAMES = [OPERATOR_NAMESPACE, "openshift-config"];
-/** Kwok lets the pods of a Job end. */
+/** Kwok lets the pods of a Job end, and pulls no image. */
 const RAN = ["Running", "Succeeded"];
-const ARCHITECTURE = "kubernetes.io/arch";
 
 /** A control plane with Archway before it. */
 export interface WalkCluster extends AsyncDisposable {
@@ -50,11 +39,7 @@ export async function openWalkCluster(): Promise<WalkCluster> {
   const registries = undo.use(await openWalkRegistries(certificates.serving));
   const cluster = undo.use(await startControlPlane({ flags: FLAGS }));
   const [kubeconfigFile] = await Promise.all([installArchway(cluster), cluster.addNodes(SHARED_NODES)]);
-  await post(cluster, Resource.namespaces, { metadata: { name: "openshift-config" } });
-  // The walk's pods are not restricted, and one of them goes to the service's own namespace.
-  const metadata = { labels: { "pod-security.kubernetes.io/enforce": "privileged" } };
-  const operator = resourcePath(Resource.namespaces, { name: OPERATOR_NAMESPACE });
-  expectStatus("relabel the namespace", await cluster.request("PATCH", operator, { metadata }), [200]);
+  await openNamespaces(cluster);
   await Deno.writeTextFile(`${folder}/ca.crt`, certificates.authority);
   await Deno.writeTextFile(`${folder}/registries.conf`, renderRegistriesConf(registries));
   undo.use(
@@ -77,7 +62,8 @@ export async function openWalkCluster(): Promise<WalkCluster> {
   const owned = undo.move();
   return {
     begin: async (setting, prepare) => {
-      const subject = subjectOf(cluster, { registries, nodes, number: ++begun });
+      const walk = clusterWalk(cluster, { registries, node: "amd64-1", number: ++begun });
+      const subject = { ...walk, assertFate: assertFateBy(walk, nodes) };
       await layOut(subject, setting, prepare);
       return subject;
     },
@@ -85,104 +71,16 @@ export async function openWalkCluster(): Promise<WalkCluster> {
   };
 }
 
-async function layOut(
-  subject: WalkSubject,
-  { spec, namespaces }: WalkSetting,
-  prepare?: (walk: WalkSubject) => Promise<void>,
-): Promise<void> {
-  for (const [name, labels] of Object.entries(namespaces)) {
-    await subject.create("Namespace", { metadata: { name, labels } });
-  }
-  // Namespace configs are refused while there is no cluster config.
-  await subject.create("ClusterPodPlacementConfig", { metadata: { name: "cluster" }, spec });
-  await prepare?.(subject);
-  await subject.until(
-    "the webhook is registered",
-    async () => (await subject.names("MutatingWebhookConfiguration")).length > 0,
-  );
-}
-
-interface SubjectDeps {
-  readonly registries: WalkRegistries;
-  readonly nodes: ReadonlyMap<string, string>;
-  readonly number: number;
-}
-
-function subjectOf(cluster: ClusterAccess, { registries, nodes, number }: SubjectDeps): WalkSubject {
-  const place = (namespace: string): string => KEPT_NAMES.includes(namespace) ? namespace : `${namespace}-${number}`;
-  const targetOf = (
-    name: string,
-    namespace: string | undefined,
-  ): { readonly name: string; readonly namespace?: string } =>
-    namespace === undefined ? { name } : { name, namespace: place(namespace) };
-  const read = async (namespace: string, name: string): Promise<KubeObject> => {
-    const answer = await cluster.request("GET", resourcePath(Resource.pods, targetOf(name, namespace)));
-    expectStatus(`read pod "${name}"`, answer, [200]);
-    return parseKubeObject(answer.body);
+function assertFateBy(
+  walk: ClusterWalk,
+  nodes: ReadonlyMap<string, string>,
+): NonNullable<WalkSubject["assertFate"]> {
+  return async (pod, { on }) => {
+    const ran = await waitUntil(`pod "${pod.name}" runs`, async () => {
+      const now = await walk.read(pod);
+      return RAN.includes(textAt(now, "status", "phase") ?? "") ? now : undefined;
+    }, { deadlineMs: PATIENCE_MS });
+    const node = textAt(ran, "spec", "nodeName") ?? "";
+    assert.ok(on.includes(nodes.get(node) ?? ""), `"${pod.name}" runs on ${node}, but may on ${on}`);
   };
-  return {
-    ...registries,
-    create: async (kind, body, namespace) => {
-      const type = typeNamed(kind);
-      const metadata = objectAt(body, "metadata");
-      const named = kind === "Namespace"
-        ? { ...body, metadata: { ...metadata, name: place(textAt(metadata, "name") ?? "") } }
-        : body;
-      return await post(cluster, type, named, namespace === undefined ? {} : { namespace: place(namespace) });
-    },
-    remove: async (kind, name, namespace) => {
-      const answer = await cluster.request("DELETE", resourcePath(typeNamed(kind), targetOf(name, namespace)));
-      expectStatus(`delete ${kind} "${name}"`, answer, [200, 202]);
-    },
-    names: async (kind) => {
-      const { body } = await cluster.request("GET", resourcePath(typeNamed(kind)));
-      return listAt(body, "items").map((item) => textAt(item, "metadata", "name") ?? "");
-    },
-    decided: async (namespace, name) => {
-      const pod = await read(namespace, name);
-      const gates = listAt(pod, "spec", "schedulingGates").map((gate) => textAt(gate, "name"));
-      return gates.includes(SCHEDULING_GATE) ? undefined : pod;
-    },
-    until: async (what, holds) => void await waitUntil(what, holds, { deadlineMs: PATIENCE_MS }),
-    assertRuns: async (namespace, name) => {
-      const pod = await waitUntil(`pod "${name}" runs`, async () => {
-        const now = await read(namespace, name);
-        return RAN.includes(textAt(now, "status", "phase") ?? "") ? now : undefined;
-      }, { deadlineMs: PATIENCE_MS });
-      const allowed = architecturesOf(pod);
-      const node = textAt(pod, "spec", "nodeName") ?? "";
-      assert.ok(allowed.includes(nodes.get(node) ?? ""), `"${name}" runs on ${node}, but may on ${allowed}`);
-    },
-  };
-}
-
-/** Every architecture that a term of the pod names. */
-function architecturesOf(pod: KubeObject): readonly unknown[] {
-  const required = objectAt(pod, "spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution");
-  return listAt(required, "nodeSelectorTerms")
-    .flatMap((term) => listAt(term, "matchExpressions"))
-    .filter((expression) => textAt(expression, "key") === ARCHITECTURE)
-    .flatMap((expression) => listAt(expression, "values"));
-}
-
-function typeNamed(kind: string): ResourceType {
-  const type = Object.values(Resource).find((each) => each.kind === kind);
-  if (type === undefined) throw new Error(`no kind ${kind}`);
-  return type;
-}
-
-/** Creates an object; the validating webhooks fail closed until they have the CA, so a refusal by them is tried again. */
-async function post(
-  cluster: ClusterAccess,
-  type: ResourceType,
-  body: Readonly<Record<string, unknown>>,
-  target: { readonly namespace?: string } = {},
-): Promise<unknown> {
-  const object = { apiVersion: apiVersionOf(type), kind: type.kind, ...body };
-  return await waitUntil(`${type.kind} is created`, async () => {
-    const answer = await cluster.request("POST", resourcePath(type, target), object);
-    if (answer.status === 500 || answer.status === 403) throw new Error(JSON.stringify(answer.body));
-    if (answer.status === 201) return answer.body ?? true;
-    throw new GiveUp(new Error(`Cannot create ${type.kind}: ${answer.status} ${JSON.stringify(answer.body)}`));
-  });
 }

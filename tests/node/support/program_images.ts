@@ -12,16 +12,22 @@ export type NodeArch = "amd64" | "arm64";
 
 /** One manifest of an image. */
 export interface ProgramPlatform {
-  /** What index and config say. */
-  readonly claims: NodeArch;
-  /** What the program was built for. Default: what is claimed. */
+  /** What index and config say: a GOARCH name. */
+  readonly claims: string;
+  /** What the program was built for. Default: what is claimed; amd64 where no test node has that. */
   readonly holds?: NodeArch;
 }
 
 /** What an image is made of. */
 export type ProgramImage =
-  | { readonly kind: "index"; readonly platforms: readonly ProgramPlatform[] }
-  | { readonly kind: "single"; readonly platform: ProgramPlatform };
+  & (
+    | { readonly kind: "index"; readonly platforms: readonly ProgramPlatform[] }
+    | { readonly kind: "single"; readonly platform: ProgramPlatform }
+  )
+  & {
+    /** Labels of the config. */
+    readonly labels?: Readonly<Record<string, string>> | undefined;
+  };
 
 const OCI = "application/vnd.oci.image";
 const MANIFEST = `${OCI}.manifest.v1+json`;
@@ -34,13 +40,14 @@ export async function buildProgramImage(
   image: ProgramImage,
   programs: Readonly<Record<NodeArch, string>>,
 ): Promise<ImageDocuments> {
+  const { labels } = image;
   if (image.kind === "single") {
-    const { blobs, manifest } = await buildManifest(image.platform, programs);
+    const { blobs, manifest } = await buildManifest(image.platform, { programs, labels });
     return { blobs, children: [], top: manifest };
   }
   const parts = await Promise.all(image.platforms.map(async (platform) => ({
     platform,
-    ...await buildManifest(platform, programs),
+    ...await buildManifest(platform, { programs, labels }),
   })));
   const manifests = parts.map(({ platform, manifest }) => ({
     ...describe(MANIFEST, manifest),
@@ -54,15 +61,20 @@ export async function buildProgramImage(
 }
 
 async function buildManifest(
-  { claims, holds = claims }: ProgramPlatform,
-  programs: Readonly<Record<NodeArch, string>>,
+  { claims, holds = claims === "arm64" ? "arm64" : "amd64" }: ProgramPlatform,
+  { programs, labels }: Pick<ProgramImage, "labels"> & { readonly programs: Readonly<Record<NodeArch, string>> },
 ): Promise<{ readonly blobs: readonly ImageBlob[]; readonly manifest: ImageDocument }> {
   const archive = await readArchive(programs[holds]);
   const layer = await toBlob(await gzip(archive));
   const config = await toDocument({
     architecture: claims,
     os: "linux",
-    config: { Entrypoint: ["/app"], Cmd: ["pause"], Env: ["PATH=/"] },
+    config: {
+      Entrypoint: ["/app"],
+      Cmd: ["pause"],
+      Env: ["PATH=/"],
+      ...(labels === undefined ? {} : { Labels: labels }),
+    },
     rootfs: { type: "layers", diff_ids: [(await toBlob(archive)).digest] },
   }, CONFIG);
   const manifest = await toDocument({

@@ -11,7 +11,8 @@ export const OPERATOR_NAMESPACE = "archway-system";
 /** Nothing listens there. */
 export const DEAD_HOST = "127.0.0.1:1";
 
-const USER = { name: "walker", password: "swordfish" };
+/** Who may pull from the repositories behind `global` and `local`. */
+export const USER = { name: "walker", password: "swordfish" };
 const ALL = ["amd64", "arm64", "ppc64le", "s390x"] as const;
 
 /** Repositories, each with the tags `m4`, `r`, `ar`, `rp`, `p` and `ps`; those behind `global` and `local` want credentials. */
@@ -50,6 +51,11 @@ function walkImages(repositories: readonly string[]): readonly ImageDescription[
   ];
 }
 
+/** What the trusted registry holds. */
+export function trustedImages(): readonly ImageDescription[] {
+  return walkImages([...REPOSITORIES, ONLY_THERE]);
+}
+
 /** Where they are. */
 export interface WalkRegistries extends AsyncDisposable {
   /** Host of the registry whose authority is trusted. */
@@ -69,9 +75,9 @@ export async function openWalkRegistries(
 ): Promise<WalkRegistries> {
   await using undo = new AsyncDisposableStack();
   const stranger = (await issueLoopbackCertificates(systemClock.nowMs())).serving;
-  const trusted = undo.use(await open(certificate, [...REPOSITORIES, ONLY_THERE], intercept));
-  const insecure = undo.use(await open(stranger, REPOSITORIES));
-  const untrusted = undo.use(await open(stranger, REPOSITORIES));
+  const trusted = undo.use(await open(certificate, trustedImages(), intercept));
+  const insecure = undo.use(await open(stranger, walkImages(REPOSITORIES)));
+  const untrusted = undo.use(await open(stranger, walkImages(REPOSITORIES)));
   const owned = undo.move();
   return {
     host: trusted.host,
@@ -84,10 +90,10 @@ export async function openWalkRegistries(
 
 function open(
   certificate: KeyPair,
-  repositories: readonly string[],
+  images: readonly ImageDescription[],
   intercept: (request: Request) => Response | undefined = () => undefined,
 ): Promise<Registry> {
-  return openRegistry({ images: walkImages(repositories), user: USER, clock: systemClock, certificate, intercept });
+  return openRegistry({ images, user: USER, clock: systemClock, certificate, intercept });
 }
 
 /** Mirrors as ICSP, IDMS and ITMS are rendered to nodes, a blocked repository and two search registries. */

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { API_GROUP } from "../../../lib/names.ts";
 import { type JsonObject, listAt, numberAt, objectAt, textAt } from "../../../lib/playground/json_value.ts";
-import type { WalkSubject } from "./subject.ts";
+import type { Fate, WalkSubject } from "./subject.ts";
 
 /** Final values of the three labels; undefined: not there. */
 export interface Expected {
@@ -36,6 +36,8 @@ export interface Scenario {
   /** Added to each container. */
   readonly container?: JsonObject;
   readonly expect: Expected;
+  /** Default: if it is placed it runs on one of the architectures that it is placed on. */
+  readonly fate?: Fate;
 }
 
 const ARCH_LABELS = ["multi-arch", "single-arch", "no-supported-arch", "amd64", "arm64", "ppc64le", "s390x"];
@@ -114,6 +116,12 @@ function podOf({ labels, annotations, owner, images, spec, container }: Scenario
   };
 }
 
+/** What becomes of a pod that ends like this; nothing is said of one that was not placed. */
+function fateOf({ required, architectures = [] }: Expected): Fate | undefined {
+  if (required !== "set") return undefined;
+  return { kind: "runs", on: architectures.filter((name) => !name.endsWith("-arch")) };
+}
+
 /** Creates all pods, waits until each is decided, and checks each in a step of its own. */
 export async function walkAll(t: Deno.TestContext, walk: WalkSubject, scenarios: readonly Scenario[]): Promise<void> {
   const named = scenarios.map((scenario, index) => ({
@@ -134,7 +142,8 @@ export async function walkAll(t: Deno.TestContext, walk: WalkSubject, scenarios:
       for (const [key, value] of Object.entries(scenario.annotations ?? {})) {
         assert.equal(textAt(pod, "metadata", "annotations", key), value);
       }
-      if (scenario.expect.required === "set") await walk.assertRuns?.(namespace, name);
+      const fate = scenario.fate ?? fateOf(scenario.expect);
+      if (fate !== undefined) await walk.assertFate?.({ namespace, name }, fate);
     });
   }
 }

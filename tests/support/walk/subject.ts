@@ -3,8 +3,17 @@ import type { KubeObject } from "../../../lib/k8s/types.ts";
 import type { JsonObject } from "../../../lib/playground/json_value.ts";
 import type { WalkRegistries } from "./registries.ts";
 
+/** What nodes make of a pod. */
+export interface Fate {
+  readonly kind: "runs" | "pull fails";
+  /** Architectures of the nodes that it may be on. */
+  readonly on: readonly string[];
+}
+
 /** A cluster, its registries and Archway. */
 export interface WalkSubject extends Omit<WalkRegistries, typeof Symbol.asyncDispose> {
+  /** Name of a node for amd64. */
+  readonly node: string;
   /** Creates an object as a client of the API server does. */
   create(kind: string, body: JsonObject, namespace?: string): Promise<unknown>;
   /** Deletes one. */
@@ -15,8 +24,14 @@ export interface WalkSubject extends Omit<WalkRegistries, typeof Symbol.asyncDis
   decided(namespace: string, name: string): Promise<KubeObject | undefined>;
   /** Resolves when the condition holds; rejects when it does not for long. */
   until(what: string, holds: () => Promise<boolean>): Promise<void>;
-  /** Fails unless the pod runs where its images can; absent where nothing schedules as a real cluster does. */
-  readonly assertRuns?: ((namespace: string, name: string) => Promise<void>) | undefined;
+  /** Fails unless the pod comes to this; absent where nothing schedules as a real cluster does. */
+  readonly assertFate?: ((pod: WalkPod, fate: Fate) => Promise<void>) | undefined;
+}
+
+/** A pod by its names in the walk. */
+export interface WalkPod {
+  readonly namespace: string;
+  readonly name: string;
 }
 
 /** What to lay out before the pods come. */

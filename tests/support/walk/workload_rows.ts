@@ -2,14 +2,17 @@
 import { A50, FOUR, GIVEN_UP, M4, NEVER, placed, PREFERRED_ONLY } from "./ends.ts";
 import { OPERATOR_NAMESPACE } from "./registries.ts";
 import { affinity, archIn, type Scenario } from "./scenario.ts";
+import type { Fate, WalkSubject } from "./subject.ts";
 
 const HOSTNAME = "kubernetes.io/hostname Exists";
 
-/** Their images are on `host`. */
-export function workloads(host: string): readonly Scenario[] {
+const runs = (...on: readonly string[]): { readonly fate: Fate } => ({ fate: { kind: "runs", on } });
+
+/** One scenario a rule. */
+export function workloads({ host, node }: Pick<WalkSubject, "host" | "node">): readonly Scenario[] {
   const m4 = [`${host}/hello:m4`];
   const both = affinity([archIn("arm64")], [archIn("arm64"), 1]);
-  const field = { matchFields: [{ key: "metadata.name", operator: "In", values: ["amd64-1"] }] };
+  const field = { matchFields: [{ key: "metadata.name", operator: "In", values: [node] }] };
   const perNode = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [field] } };
   return [
     { name: "E-01 TM-01 a pod of a Deployment", owner: "ReplicaSet", images: m4, expect: M4 },
@@ -56,12 +59,14 @@ export function workloads(host: string): readonly Scenario[] {
       images: m4,
       spec: affinity([archIn("arm64")]),
       expect: { ...PREFERRED_ONLY, terms: [archIn("arm64")] },
+      ...runs("arm64"),
     },
     {
       name: "E-07 required and preferred architectures of the user",
       images: m4,
       spec: both,
       expect: { ...NEVER, terms: [archIn("arm64")], weights: [`${archIn("arm64")}:1`] },
+      ...runs("arm64"),
     },
     {
       name: "E-08 TM-09 OR terms, one of them with an architecture",
@@ -74,10 +79,17 @@ export function workloads(host: string): readonly Scenario[] {
       images: m4,
       spec: { nodeSelector: { "kubernetes.io/arch": "amd64" } },
       expect: PREFERRED_ONLY,
+      ...runs("amd64"),
     },
-    { name: "E-10 a pod that is bound", images: m4, spec: { nodeName: "amd64-1" }, expect: NEVER },
-    { name: "E-11 the operator's namespace", namespace: OPERATOR_NAMESPACE, images: m4, expect: NEVER },
-    { name: "E-12 a kube- namespace", namespace: "kube-walk", images: m4, expect: NEVER },
+    { name: "E-10 a pod that is bound", images: m4, spec: { nodeName: node }, expect: NEVER, ...runs("amd64") },
+    {
+      name: "E-11 the operator's namespace",
+      namespace: OPERATOR_NAMESPACE,
+      images: m4,
+      expect: NEVER,
+      ...runs(...FOUR),
+    },
+    { name: "E-12 a kube- namespace", namespace: "kube-walk", images: m4, expect: NEVER, ...runs(...FOUR) },
     {
       name: "E-13 a pod of a StatefulSet of a single-arch image",
       owner: "StatefulSet",
@@ -95,6 +107,7 @@ export function workloads(host: string): readonly Scenario[] {
       images: [...m4, `${host}/hello:rp`],
       spec: affinity([archIn("arm64")]),
       expect: { ...PREFERRED_ONLY, terms: [archIn("arm64")] },
+      ...runs("arm64"),
     },
     {
       name: "E-17 PR-09 three images that share one architecture",
@@ -106,7 +119,8 @@ export function workloads(host: string): readonly Scenario[] {
       owner: "DaemonSet",
       images: m4,
       spec: { affinity: { nodeAffinity: perNode } },
-      expect: { ...NEVER, terms: ["metadata.name In amd64-1"] },
+      expect: { ...NEVER, terms: [`metadata.name In ${node}`] },
+      ...runs("amd64"),
     },
     { name: "E-19 a pod of a Job", owner: "Job", images: m4, expect: M4 },
     {
@@ -146,6 +160,7 @@ export function workloads(host: string): readonly Scenario[] {
       name: "PR-03 PR-16 EX-09 189 an image that does not exist",
       images: [`${host}/missing:latest`],
       expect: GIVEN_UP,
+      fate: { kind: "pull fails", on: FOUR },
     },
   ];
 }

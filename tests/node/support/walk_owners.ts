@@ -1,0 +1,68 @@
+// Owners of pods, as users create them: a pod of a walk that names a controller is made by a real one of that kind. Pure.
+import { type JsonObject, listAt, objectAt, textAt } from "../../../lib/playground/json_value.ts";
+
+/** The label by which the pod of an owner is found; its value is the name that the walk gives the pod. */
+export const POD_LABEL = "walk-pod";
+
+/** What to create. */
+export interface Owner {
+  /** Of its collection, below the namespace. */
+  readonly path: (namespace: string) => string;
+  readonly body: JsonObject;
+}
+
+type Render = (template: JsonObject, labels: Readonly<Record<string, string>>) => Owner["body"];
+
+const inGroup = (group: string, plural: string): Owner["path"] => (namespace) =>
+  `/${group === "v1" ? "api" : "apis"}/${group}/namespaces/${namespace}/${plural}`;
+
+/** By the kind of the controller that the pod names. Those that are missing make their pods themselves. */
+const OWNERS: Readonly<Record<string, { readonly path: Owner["path"]; readonly render: Render }>> = {
+  ReplicaSet: {
+    path: inGroup("apps/v1", "deployments"),
+    render: (template, matchLabels) => ({ kind: "Deployment", spec: { selector: { matchLabels }, template } }),
+  },
+  StatefulSet: {
+    path: inGroup("apps/v1", "statefulsets"),
+    render: (template, matchLabels) => ({
+      kind: "StatefulSet",
+      spec: { serviceName: "none", selector: { matchLabels }, template },
+    }),
+  },
+  DaemonSet: {
+    path: inGroup("apps/v1", "daemonsets"),
+    render: (template, matchLabels) => ({ kind: "DaemonSet", spec: { selector: { matchLabels }, template } }),
+  },
+  ReplicationController: {
+    path: inGroup("v1", "replicationcontrollers"),
+    render: (template, selector) => ({ kind: "ReplicationController", spec: { selector, template } }),
+  },
+  Job: {
+    path: inGroup("batch/v1", "jobs"),
+    render: (template) => ({ kind: "Job", spec: { template: ending(template) } }),
+  },
+};
+
+/** The owner to create in place of a pod; undefined when the pod names none that a plain cluster has. */
+export function ownerOf(pod: JsonObject): Owner | undefined {
+  const metadata = objectAt(pod, "metadata");
+  const [reference] = listAt(metadata, "ownerReferences");
+  const owner = OWNERS[textAt(reference, "kind") ?? ""];
+  if (owner === undefined) return undefined;
+  const name = textAt(metadata, "name") ?? "";
+  const own = { [POD_LABEL]: name };
+  const template = {
+    metadata: { labels: { ...objectAt(metadata, "labels"), ...own }, annotations: metadata["annotations"] },
+    spec: pod["spec"],
+  };
+  const { path, render } = owner;
+  const apiVersion = path("").replace(/^\/apis?\//, "").replace(/\/namespaces.*/, "");
+  return { path, body: { apiVersion, metadata: { name }, ...render(template, own) } };
+}
+
+/** With containers that end. */
+function ending(template: JsonObject): JsonObject {
+  const spec = objectAt(template, "spec");
+  const containers = listAt(spec, "containers").map((each) => ({ ...objectAt(each), args: ["hello"] }));
+  return { ...template, spec: { ...spec, restartPolicy: "Never", containers } };
+}
