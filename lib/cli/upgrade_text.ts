@@ -71,10 +71,10 @@ export function describePlan(
   const summary = summarizePools(pools);
   return {
     ...{ version: desired.version, architecture: desired.architecture, profile: name },
-    begins: base === undefined ? "cannot be told" : beginOf(base, nowMs),
+    begins: base === undefined ? "is not known" : beginOf(base, nowMs),
     steps: [...new Set(steps.map(({ id }) => id))],
     inTheWay: [
-      ...config.kind === "invalid" ? config.problems : [],
+      ...config.kind === "unparsable" ? config.problems : [],
       ...config.kind === "unknown" ? [`the settings cannot be read: ${config.why}`] : [],
       ...base === undefined ? [] : problemsOf(base),
       ...degraded.length === 0 ? [] : [`degraded or unavailable: ${degraded.join(", ")}`],

@@ -39,7 +39,7 @@ export function* reconcile({ plan, clusterVersion, config, nowMs }: ReconcileInp
   if (clusterVersion.kind === "unknown") return failed(`Cannot read the ClusterVersion: ${clusterVersion.why}`);
   if (config.kind === "unknown") return failed(`Cannot read the configuration: ${config.why}`);
   const status = withConfigValid(plan.value, { config, nowMs });
-  if (config.kind === "invalid") {
+  if (config.kind === "unparsable") {
     if (!isDeepStrictEqual(status, plan.value.status)) yield { kind: "save", status };
     return failed(`The configuration is invalid: ${config.problems.join("; ")}`);
   }
@@ -167,7 +167,7 @@ interface ConfigContext {
 }
 
 function withConfigValid(plan: UpgradeConfig, { config, nowMs }: ConfigContext): UpgradeStatus {
-  const change = config.kind === "valid"
+  const change = config.kind === "parsed"
     ? { isTrue: true, reason: "Valid", message: config.warnings.join("; ") || "The configuration is valid." }
     : { isTrue: false, reason: "Invalid", message: config.problems.join("; ") };
   return withPlanCondition(plan.status, { type: "ConfigValid", ...change }, { generation: plan.generation, nowMs });

@@ -3,6 +3,7 @@
 import { parse } from "yaml";
 import * as z from "zod";
 import { objectAt, textAt } from "../../json.ts";
+import { asParsed, type Parsed, unparsable } from "../../parsed.ts";
 import type { ConfigReading, OperatorConfig } from "../types/operator_config.ts";
 import { parseGlob } from "./glob.ts";
 
@@ -92,7 +93,7 @@ type Decoded = z.output<typeof SCHEMA>;
 /** Decodes the text of {@link CONFIG_KEY}. */
 export function parseOperatorConfig(text: string): ConfigReading {
   const tree = parseYaml(text);
-  if (tree.kind === "broken") return { kind: "invalid", problems: [`${CONFIG_KEY} is not YAML: ${tree.why}`] };
+  if (tree.kind === "unparsable") return { kind: "unparsable", problems: [`${CONFIG_KEY} ${tree.fault.message}`] };
   return decodeOperatorConfig(tree.value);
 }
 
@@ -103,8 +104,8 @@ export function decodeOperatorConfig(tree: unknown): ConfigReading {
     ...(decoded.success ? [] : decoded.error.issues.map(({ path, message }) => describe(path, message))),
     ...sourceProblems(objectAt(tree, "configManager")),
   ];
-  if (!decoded.success || problems.length > 0) return { kind: "invalid", problems };
-  return { kind: "valid", config: shape(decoded.data), warnings: sourceWarnings(decoded.data) };
+  if (!decoded.success || problems.length > 0) return { kind: "unparsable", problems };
+  return { kind: "parsed", config: shape(decoded.data), warnings: sourceWarnings(decoded.data) };
 }
 
 function shape(data: Decoded): OperatorConfig {
@@ -180,10 +181,11 @@ function isExpression(pattern: string): boolean {
   }
 }
 
-function parseYaml(text: string): { kind: "tree"; value: unknown } | { kind: "broken"; why: string } {
+function parseYaml(text: string): Parsed<unknown> {
   try {
-    return { kind: "tree", value: parse(text) };
+    return asParsed<unknown>(parse(text));
   } catch (error) {
-    return { kind: "broken", why: error instanceof Error ? error.message.split("\n")[0] ?? "" : String(error) };
+    const why = error instanceof Error ? error.message.split("\n")[0] ?? "" : String(error);
+    return unparsable(`is not YAML: ${why}`);
   }
 }

@@ -54,7 +54,7 @@ export interface OperatorConfig {
 /** What reading the ConfigMap gave. */
 export type ConfigReading =
   /** `warnings` are about keys that have no effect as they are written. */
-  | { readonly kind: "valid"; readonly config: OperatorConfig; readonly warnings: readonly string[] }
+  | { readonly kind: "parsed"; readonly config: OperatorConfig; readonly warnings: readonly string[] }
   /** All problems, each with the key that it is about. */
-  | { readonly kind: "invalid"; readonly problems: readonly string[] }
+  | { readonly kind: "unparsable"; readonly problems: readonly string[] }
   | { readonly kind: "unknown"; readonly why: string };

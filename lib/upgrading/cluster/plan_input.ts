@@ -51,7 +51,7 @@ export async function readInput(
 }
 
 function baseOf({ plan, clusterVersion, config }: ReconcileInput): Base | undefined {
-  if (plan.kind !== "observed" || clusterVersion.kind !== "observed" || config.kind !== "valid") return undefined;
+  if (plan.kind !== "observed" || clusterVersion.kind !== "observed" || config.kind !== "parsed") return undefined;
   return { plan: plan.value, clusterVersion: clusterVersion.value, config: config.config };
 }
 

@@ -31,8 +31,8 @@ export function openOutsideSettings(
     config: async (signal) => {
       const object = await api.get(Resource.configMaps, { namespace, name: Upgrades.settings }, signal);
       const reading = parseOperatorConfig(entryOf(textMapAt(object, "data"), Upgrades.settingsKey) ?? "");
-      if (reading.kind === "valid") return reading.config;
-      const problems = reading.kind === "invalid" ? reading.problems.join("; ") : reading.why;
+      if (reading.kind === "parsed") return reading.config;
+      const problems = reading.kind === "unparsable" ? reading.problems.join("; ") : reading.why;
       throw new Error(`Cannot use ConfigMap "${namespace}/${Upgrades.settings}": ${problems}`);
     },
     clusterId: (signal) => clusterId.get(signal),

@@ -5,7 +5,7 @@ import { makeConfig } from "./make_plan.ts";
 
 function problemsOf(tree: unknown): readonly string[] {
   const reading = decodeOperatorConfig(tree);
-  return reading.kind === "invalid" ? reading.problems : [];
+  return reading.kind === "unparsable" ? reading.problems : [];
 }
 
 const PATTERNS: readonly (readonly [string, readonly string[], readonly string[]])[] = [
@@ -108,8 +108,8 @@ Deno.test("M-360 decodeOperatorConfig() takes the source whatever its case; anot
   assert.equal(sourceOf({ source: "LOCAL" }), "LOCAL");
   assert.equal(sourceOf(undefined), "none");
   const other = decodeOperatorConfig({ configManager: { source: "GIT" } });
-  assert.equal(other.kind === "valid" ? other.config.configManager.source : "", "none");
-  assert.match(other.kind === "valid" ? other.warnings.join() : "", /"GIT" is not one of OCM, LOCAL/);
+  assert.equal(other.kind === "parsed" ? other.config.configManager.source : "", "none");
+  assert.match(other.kind === "parsed" ? other.warnings.join() : "", /"GIT" is not one of OCM, LOCAL/);
 });
 
 Deno.test("decodeOperatorConfig() knows the gates, and leaves keys alone that it does not know", () => {

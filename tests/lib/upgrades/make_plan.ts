@@ -24,7 +24,7 @@ export const IMAGE_MULTI = `quay.io/openshift-release-dev/ocp-release@sha256:${"
 
 export function makeConfig(tree: unknown = {}): OperatorConfig {
   const reading = decodeOperatorConfig(tree);
-  if (reading.kind !== "valid") throw new Error(`Cannot decode the test's configuration: ${JSON.stringify(reading)}`);
+  if (reading.kind !== "parsed") throw new Error(`Cannot decode the test's configuration: ${JSON.stringify(reading)}`);
   return reading.config;
 }
 
@@ -235,7 +235,7 @@ export function reconcileOnce(
   const input: ReconcileInput = {
     plan: seen(plan),
     clusterVersion: seen(clusterVersion),
-    config: { kind: "valid", config, warnings: [] },
+    config: { kind: "parsed", config, warnings: [] },
     nowMs,
   };
   return drive(reconcile(input), driver);

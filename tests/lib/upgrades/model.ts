@@ -93,7 +93,7 @@ export class Model {
   /** One reconcile with the faults of the moment. */
   reconcile(fault: Fault = {}): ReconcileEnd | "cut off" {
     const plan = seen(this.plan());
-    const config = { kind: "valid", config: makeConfig(), warnings: [] } as const;
+    const config = { kind: "parsed", config: makeConfig(), warnings: [] } as const;
     const run = reconcile({ plan, clusterVersion: seen(this.clusterVersion()), config, nowMs: this.nowMs });
     this.#unsaved = 0;
     let next = run.next();

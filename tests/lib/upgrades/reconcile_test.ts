@@ -65,7 +65,7 @@ function input(overrides: Partial<ReconcileInput>): ReconcileInput {
   return {
     plan: seen(planIn("Pending")),
     clusterVersion: seen(makeCluster()),
-    config: { kind: "valid", config: makeConfig(), warnings: [] },
+    config: { kind: "parsed", config: makeConfig(), warnings: [] },
     nowMs: NOW_MS,
     ...overrides,
   };
@@ -113,7 +113,7 @@ Deno.test("M-007 reconcile() goes on with a configuration that is there", () => 
 Deno.test("M-017 M-020 M-034 reconcile() fails with an invalid configuration, tells all its problems and keeps the phase", () => {
   for (const phase of ["New", "Pending", "Upgrading"] as const) {
     const problems = ["scale.timeOut must be above 0", "nodeDrain.timeOut must be above 0"];
-    const run = drive(reconcile(input({ plan: seen(planIn(phase)), config: { kind: "invalid", problems } })));
+    const run = drive(reconcile(input({ plan: seen(planIn(phase)), config: { kind: "unparsable", problems } })));
     assert.equal(run.end.kind, "failed");
     assert.equal(phaseOf(run), phase);
     const [found] = run.saved[0]?.conditions ?? [];
