@@ -2,7 +2,7 @@
 //
 //        (no entry) ──► New ──► Pending ──► Upgrading ──► Upgraded
 //             │          ▲         │  │         │
-//             │          └─────────┘  └─────────┴──► Failed    (did not begin in time)
+//             │          └─────────┘  └─────────┴──► Failed    (did not begin in time, or another took over)
 //             └─ already asked for ────────────►
 //
 // Pending goes back to New when the policy source has another plan. Once the ClusterVersion was asked there is no way back;
@@ -17,6 +17,7 @@ import { adopt, reconcilePending, validationMetric, withValidation } from "./pha
 import { apply, failed, PACE_MS, type Part, read, save, settled, type Turn, withStatus } from "./phases/turn.ts";
 import { reconcileUpgraded } from "./phases/upgraded.ts";
 import { reconcileUpgrading } from "./phases/upgrading.ts";
+import { hasCommenced } from "./steps/results.ts";
 import { unreachable } from "../unreachable.ts";
 import type { ClusterVersion } from "./types/cluster.ts";
 import type { Base, Observation } from "./types/observed.ts";
@@ -59,7 +60,7 @@ function* reconcilePlan({ base, status, nowMs }: Beginning): Part<ReconcileEnd> 
   const known = historyOf(status, desired);
   const entry = known ?? newEntry(base, nowMs);
   const turn: Turn = { base, entry, status: withHistory(status, entry), nowMs };
-  const isBegun = isCommenced(desired, base.clusterVersion);
+  const isBegun = hasCommenced({ ...base, history: entry });
   if (base.plan.spec.suspend && !isBegun && isOpen(entry)) return yield* reconcileSuspended(turn);
   const resumed = withStatus(turn, withoutPlanCondition(turn.status, "Suspended"));
   const retired = yield* retireOthers(resumed);

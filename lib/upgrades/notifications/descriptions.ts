@@ -7,7 +7,7 @@ import type { History, NotificationState } from "../types/plan.ts";
 export interface DescriptionContext {
   readonly history: History;
   readonly upgradeAt: string;
-  /** What a health check found; only for the states that are about one. */
+  /** What a health check found, or what made an upgrade fail that had begun; only for the states that are about one. */
   readonly findings: string;
 }
 
@@ -26,8 +26,7 @@ export function describeState(state: NotificationState, { history, upgradeAt, fi
     case "StateDelayed":
       return `The upgrade to ${version} is delayed: ${delayedBecause(history)}. It will retry until its time is over.`;
     case "StateFailed":
-      return `The upgrade to ${version}, planned for ${upgradeAt}, did not begin in time and was given up: ` +
-        `${failedBecause(history)}. Nothing was upgraded.`;
+      return describeFailure({ history, upgradeAt, findings });
     case "StateScaleSkipped":
       return `The upgrade to ${version} goes on without temporary workers: there is no MachineSet to clone.`;
     case "StateSkipped":
@@ -51,6 +50,12 @@ export function describeState(state: NotificationState, { history, upgradeAt, fi
     default:
       return unreachable(state);
   }
+}
+
+function describeFailure({ history, upgradeAt, findings }: DescriptionContext): string {
+  if (findings !== "") return `The upgrade to ${history.version} was given up: ${findings}.`;
+  return `The upgrade to ${history.version}, planned for ${upgradeAt}, did not begin in time and was given up: ` +
+    `${failedBecause(history)}. Nothing was upgraded.`;
 }
 
 /** By the step that is open. */

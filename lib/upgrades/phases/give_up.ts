@@ -1,4 +1,4 @@
-// Ends an upgrade before it began. What was prepared for it is removed first.
+// Ends an upgrade that did not begin, or that another has taken over. What was prepared for it is removed first.
 import { notify, withNotified } from "../notifications/notify.ts";
 import { conditionOf, withCondition } from "../record.ts";
 import { carryOut } from "../steps/run.ts";
@@ -12,23 +12,46 @@ import { apply, failed, PACE_MS, type Part, read, save, settled, type Turn, with
 /** Type of the condition that says why. */
 export const FAILED_CONDITION = "FailedUpgrade";
 
-/** Removes, tells, and sets the phase; whatever does not work is tried again. */
-export function* giveUp(turn: Turn): Part<ReconcileEnd> {
+/** Why an upgrade is given up. */
+export type GivenUp =
+  /** It did not begin within its window. */
+  | { readonly kind: "late" }
+  /** Another has changed what the ClusterVersion was asked for; `message` says to what. */
+  | { readonly kind: "lost"; readonly message: string };
+
+/** Removes, notifies, and sets the phase; whatever does not work is tried again. */
+export function* giveUp(turn: Turn, why: GivenUp): Part<ReconcileEnd> {
   const cleared = yield* clearUp([turn.entry]);
   if (cleared.kind === "failed") return failed(cleared.message, PACE_MS);
   if (cleared.kind === "pending") return settled(PACE_MS);
   const { done, failure } = yield* carryOut([
-    ...notify("StateFailed", { plan: turn.base.plan, history: turn.entry }),
-    { kind: "setMetric", metric: "upgradeoperator_upgrade_window_breached", labels: {}, value: 1 },
+    ...notify("StateFailed", { plan: turn.base.plan, history: turn.entry }, {
+      findings: why.kind === "lost" ? why.message : "",
+    }),
+    ...(why.kind === "lost" ? [] : [BREACHED]),
     { kind: "clearMetrics", group: "failure" },
   ]);
   if (failure !== undefined) return failed(failure, PACE_MS);
   const entry = asFailed(withNotified(turn.entry, done, turn.nowMs), {
-    message: "The upgrade did not begin within upgradeWindow.timeOut after spec.upgradeAt.",
+    message: why.kind === "lost" ? `Another has taken over: ${why.message}.` : lateMessage(turn.entry),
     nowMs: turn.nowMs,
   });
   yield* save(withEntry(turn, entry));
   return settled();
+}
+
+const BREACHED: Effect = {
+  kind: "setMetric",
+  metric: "upgradeoperator_upgrade_window_breached",
+  labels: {},
+  value: 1,
+};
+
+/** With what the step at hand says that it waited for. */
+function lateMessage({ conditions }: History): string {
+  const open = conditions.find(({ status }) => status === "False");
+  const message = "The upgrade did not begin within upgradeWindow.timeOut after spec.upgradeAt";
+  return open === undefined ? `${message}.` : `${message}: ${open.message}`;
 }
 
 /** An entry that has failed, with the reason. */

@@ -1,6 +1,8 @@
-// Phase Upgrading: the steps are run, unless the upgrade did not begin within its time.
-import { isCommenced } from "../release/target.ts";
+// Phase Upgrading: the steps are run, unless the upgrade did not begin within its time, or another has taken over.
+import { isStepDone } from "../record.ts";
+import { lostRequest } from "../release/target.ts";
 import { decideSchedule } from "../schedule.ts";
+import { COMMENCE_STEP, hasCommenced } from "../steps/results.ts";
 import { runSteps } from "../steps/run.ts";
 import { upgraderFor } from "../steps/upgraders.ts";
 import { MINUTE_MS } from "../time.ts";
@@ -13,7 +15,9 @@ import { failed, PACE_MS, type Part, save, settled, type Turn, withEntry, withSt
 export function* reconcileUpgrading(turn: Turn): Part<ReconcileEnd> {
   const { base, entry, status, nowMs } = turn;
   const upgrader = upgraderFor(entry.profile, base.plan.spec.type);
-  if (isTooLate(turn, upgrader)) return yield* giveUp(turn);
+  if (isTooLate(turn, upgrader)) return yield* giveUp(turn, { kind: "late" });
+  const lost = isStepDone(entry, COMMENCE_STEP) ? lostRequest(base.plan.spec.desired, base.clusterVersion) : undefined;
+  if (lost !== undefined) return yield* giveUp(turn, { kind: "lost", message: lost });
   const end = yield* runSteps(upgrader.steps, { base, target: entry, status, nowMs });
   const ended = withStatus(turn, end.status);
   switch (end.kind) {
@@ -32,9 +36,9 @@ export function* reconcileUpgrading(turn: Turn): Part<ReconcileEnd> {
 }
 
 /** The time to begin is counted from the time of the plan: an operator that was away does not begin in the middle of the day. */
-function isTooLate({ base, nowMs }: Turn, { hasWindow }: Upgrader): boolean {
+function isTooLate({ base, entry, nowMs }: Turn, { hasWindow }: Upgrader): boolean {
   const { plan, config, clusterVersion } = base;
-  if (!hasWindow || isCommenced(plan.spec.desired, clusterVersion)) return false;
+  if (!hasWindow || hasCommenced({ plan, clusterVersion, history: entry })) return false;
   const windowMs = config.upgradeWindow.timeoutMinutes * MINUTE_MS;
   return decideSchedule(plan.spec.upgradeAt, { nowMs, windowMs }).isBreached;
 }

@@ -25,7 +25,13 @@ export function decideRequest(desired: DesiredRelease, cv: ClusterVersion): Rele
   const conditional = cv.conditionalUpdates.find((update) => update.version === version);
   // With its image, which says that the risks of this update are accepted.
   if (conditional !== undefined) return ask({ version, image: conditional.image, architecture: null });
-  return { kind: "notOffered", message: `version ${version} is not among the updates of the ClusterVersion yet` };
+  return { kind: "notOffered", message: notOffered(version, cv) };
+}
+
+/** A ClusterVersion that is on its way to another version offers what follows from that one. */
+function notOffered(version: string, { history: [latest] }: ClusterVersion): string {
+  const message = `version ${version} is not among the updates of the ClusterVersion yet`;
+  return latest?.state === "Partial" ? `${message}, which is on its way to ${latest.version}` : message;
 }
 
 function ask(desiredUpdate: JsonObject): ReleaseRequest {

@@ -13,6 +13,24 @@ export function isCommenced({ version, image, architecture }: DesiredRelease, cv
   return version !== "" && asked.version === version && (asked.architecture || now) === (architecture || now);
 }
 
+/**
+ * What became of the request for this target, once it was made; undefined while the ClusterVersion follows it. One that was
+ * taken back is followed all the same when the release has been accepted already.
+ */
+export function lostRequest(desired: DesiredRelease, cv: ClusterVersion): string | undefined {
+  if (isCommenced(desired, cv)) return undefined;
+  const asked = cv.desiredUpdate;
+  const isFollowed = isReleaseOf(desired, cv.desired);
+  if (asked === undefined) return isFollowed ? undefined : "its request to the ClusterVersion was taken back";
+  if (isFollowed && asked.image === cv.desired.image) return undefined;
+  return `the ClusterVersion is asked for ${asked.version || asked.image} since`;
+}
+
+function isReleaseOf({ version, image, architecture }: DesiredRelease, release: ClusterVersion["desired"]): boolean {
+  if (image !== "") return release.image === image;
+  return release.version === version && (architecture === "" || release.architecture === architecture);
+}
+
 /** Whether the ClusterVersion reports that it has completed this target. For a migration there is more to prove. */
 export function isCompleted({ version, image, architecture }: DesiredRelease, cv: ClusterVersion): boolean {
   if (image !== "") return cv.history.some((entry) => entry.image === image && entry.state === "Completed");

@@ -9,7 +9,17 @@ import type { Observed } from "../types/observed.ts";
 import type { Step } from "../types/steps.ts";
 import { unreachable } from "../../unreachable.ts";
 import { closeWindows, openControlPlaneWindow } from "../windows.ts";
-import { done, hasCommenced, once, skipWhen, untilCommenced, versionLabel, wait, withReading } from "./results.ts";
+import {
+  COMMENCE_STEP,
+  done,
+  hasCommenced,
+  once,
+  skipWhen,
+  untilCommenced,
+  versionLabel,
+  wait,
+  withReading,
+} from "./results.ts";
 
 const OPEN = "ControlPlaneMaintenanceWindowCreated";
 /** After the channel was written: the ClusterVersion needs a moment to list the updates of it. */
@@ -38,7 +48,7 @@ function isPast({ plan, clusterVersion }: Observed): boolean {
 
 /** Asks the ClusterVersion for the target. From here on there is no way back. */
 export const COMMENCE: Step = untilCommenced({
-  id: "UpgradeCommenced",
+  id: COMMENCE_STEP,
   reads: () => [],
   decide: (observed) => {
     const { plan, clusterVersion } = observed;

@@ -35,9 +35,14 @@ export function withReading<Name extends Reading>(
   return fail(`Cannot read ${WORDS[name]}: ${reading?.why ?? "it was not asked for"}`);
 }
 
-/** Whether the ClusterVersion was asked for the target. */
-export function hasCommenced({ plan, clusterVersion }: Observed): boolean {
-  return isCommenced(plan.spec.desired, clusterVersion);
+/** The step that asks the ClusterVersion. */
+export const COMMENCE_STEP = "UpgradeCommenced";
+
+/** Whether the ClusterVersion was asked for the target, by whomever. It is asked once, whatever others make of it later. */
+export function hasCommenced(
+  { plan, clusterVersion, history }: Pick<Observed, "plan" | "clusterVersion" | "history">,
+): boolean {
+  return isStepDone(history, COMMENCE_STEP) || isCommenced(plan.spec.desired, clusterVersion);
 }
 
 /** A step that is over once the ClusterVersion was asked for the target. */

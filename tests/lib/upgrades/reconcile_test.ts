@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { reconcile, type ReconcileInput } from "../../../lib/upgrades/reconcile.ts";
 import { wantsReconcile } from "../../../lib/upgrades/wants_reconcile.ts";
 import type { Effect } from "../../../lib/upgrades/types/effects.ts";
+import type { ClusterVersion } from "../../../lib/upgrades/types/cluster.ts";
 import type { History, UpgradeConfig } from "../../../lib/upgrades/types/plan.ts";
 import {
   CAPACITY,
@@ -375,6 +376,72 @@ Deno.test("an upgrade that did not begin in time removes what it prepared before
   const aro = makePlan({ type: "ARO" }, { history: [makeHistory()] });
   assert.equal(phaseOf(reconcileOnce({ plan: aro, nowMs: TOO_LATE_MS })), "Upgrading");
 });
+
+const ASKED = { type: "UpgradeCommenced", status: "True", reason: "", message: "" } as const;
+
+Deno.test("an upgrade that did not begin in time says what it waited for", () => {
+  const message = "UpgradeCommenced still in progress: version 4.17.2 is not among the updates";
+  const plan = planIn("Upgrading", { conditions: [{ ...ASKED, status: "False", message }] });
+  const [entry] = reconcileOnce({ plan, nowMs: TOO_LATE_MS }).saved.at(-1)?.history ?? [];
+  assert.equal(
+    entry?.conditions[0]?.message,
+    `The upgrade did not begin within upgradeWindow.timeOut after spec.upgradeAt: ${message}`,
+  );
+});
+
+const TAKEN_OVER: readonly (readonly [string, Partial<ClusterVersion>, RegExp])[] = [
+  ["asked for another version", {
+    desiredUpdate: { version: "4.17.9", image: "", architecture: "" },
+  }, /Another has taken over: the ClusterVersion is asked for 4\.17\.9 since\.$/],
+  ["asked for another image", {
+    desiredUpdate: { version: "", image: "quay.io/a/b@sha256:9", architecture: "" },
+  }, /is asked for quay\.io\/a\/b@sha256:9 since/],
+  ["asked for nothing any more, before it moved", {}, /its request to the ClusterVersion was taken back/],
+];
+
+for (const [name, clusterVersion, message] of TAKEN_OVER) {
+  Deno.test(`an upgrade whose ClusterVersion is ${name} asks no second time, clears up and has failed with that`, () => {
+    const conditions = [ASKED, { ...ASKED, type: "ComputeCapacityReserved" }];
+    for (const type of ["OSD", "ARO"] as const) {
+      const plan = makePlan({ type, capacity: CAPACITY }, { history: [makeHistory({ conditions })] });
+      const world = makeWorld({ capacityLeft: seen({ kind: "present", message: "" }) });
+      const options = { plan, clusterVersion: makeCluster(clusterVersion) };
+      assert.deepEqual(wordsOf(reconcileOnce(options, { world }).effects), ["releaseCapacity"]);
+      const run = reconcileOnce(options);
+      assert.deepEqual(wordsOf(run.effects), ["StateFailed", "clear failure"]);
+      const [notice] = run.effects.flatMap((effect) => effect.kind === "notify" ? [effect.notification] : []);
+      assert.doesNotMatch(notice?.description ?? "", /did not begin|Nothing was upgraded/);
+      const [entry] = run.saved.at(-1)?.history ?? [];
+      assert.equal(entry?.phase, "Failed");
+      assert.match(entry?.conditions[0]?.message ?? "", message);
+    }
+  });
+}
+
+const FOLLOWED: readonly (readonly [string, ClusterVersion])[] = [
+  [
+    "is not asked any more, but has accepted the release",
+    makeCluster({
+      ...upgradedCluster(),
+      desiredUpdate: undefined,
+    }),
+  ],
+  [
+    "is asked for the same release by its image",
+    makeCluster({
+      ...upgradedCluster(),
+      desiredUpdate: { version: "", image: upgradedCluster().desired.image, architecture: "" },
+    }),
+  ],
+];
+
+for (const [name, clusterVersion] of FOLLOWED) {
+  Deno.test(`an upgrade whose ClusterVersion ${name} goes on, and asks nothing`, () => {
+    const run = reconcileOnce({ plan: planIn("Upgrading", { conditions: [ASKED] }), clusterVersion });
+    assert.equal(phaseOf(run), "Upgraded");
+    assert.equal(wordsOf(run.effects).includes("patchClusterVersion"), false);
+  });
+}
 
 Deno.test("a suspended plan does nothing before it began, says so, and goes on when it is resumed", () => {
   for (const phase of ["New", "Pending", "Upgrading"] as const) {

@@ -189,6 +189,18 @@ const REQUESTS: readonly (readonly [string, Partial<DesiredRelease>, ClusterVers
     kind: "notOffered",
     message: `version ${TO} is not among the updates of the ClusterVersion yet`,
   }],
+  [
+    "an update that is not offered, while the ClusterVersion is on its way to another version",
+    {},
+    makeCluster({
+      availableUpdates: [],
+      history: [{ version: "4.17.9", image: "c", state: "Partial", startedMs: 1, completedMs: undefined }],
+    }),
+    {
+      kind: "notOffered",
+      message: `version ${TO} is not among the updates of the ClusterVersion yet, which is on its way to 4.17.9`,
+    },
+  ],
 ];
 
 for (const [name, overrides, cv, expected] of REQUESTS) {
