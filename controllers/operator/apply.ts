@@ -13,6 +13,7 @@ import { unreachable } from "../../lib/unreachable.ts";
 import { applyMonitor, removeEvents, removeMonitor } from "./exec_format_monitor.ts";
 import { dropFinalizer } from "./finalizers.ts";
 import type { OperatorFacts } from "./gather.ts";
+import { setHandler } from "./handler.ts";
 import { setHold } from "./hold.ts";
 import type { Memory } from "./memory.ts";
 import { recordConfigEvent } from "./events.ts";
@@ -48,6 +49,8 @@ export async function applyStep(
     case "monitor":
       if (step.kind === "remove") return await removeMonitor(deps, { memory, signal });
       return facts.config === undefined ? undefined : await applyMonitor(deps, facts.config, { memory, signal });
+    case "handler":
+      return await setHandler(deps, step.kind === "apply" ? "held" : "free", { memory, signal });
     case "events":
       return await removeEvents(deps, { which: step.which, memory, signal });
     default:

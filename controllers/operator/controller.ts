@@ -13,6 +13,7 @@ import { applyStep, type OperandChange } from "./apply.ts";
 import type { OperatorDeps } from "./deps.ts";
 import { openDriftWatch, openMonitorWatch } from "./drift.ts";
 import { gatherFacts, type OperatorFacts, readRollout } from "./gather.ts";
+import { openHandlerWatch } from "./handler.ts";
 import { isNamespaceEnding, openAccountWatch, readInstallation } from "./hold.ts";
 import { conflictBackoffMs, type Memory, newMemory, noteRepair } from "./memory.ts";
 import { releaseMtoOperands } from "./migration.ts";
@@ -34,7 +35,7 @@ export interface Operator {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Most steps of one reconcile: the longest sequence takes eleven. */
+/** Most steps of one reconcile: the longest sequence takes twelve. */
 const MAX_STEPS = 16;
 /** While a roll-out goes on, its conditions follow this fast (ms). */
 const PROGRESS_MS = 5_000;
@@ -65,7 +66,9 @@ class OperatorController implements Operator {
       watches: [
         openDriftWatch(deps, requestReconcile),
         openAccountWatch(deps, requestReconcile),
-        ...deps.settings.execFormatImage === undefined ? [] : [openMonitorWatch(deps, requestReconcile)],
+        ...deps.settings.execFormatImage === undefined
+          ? []
+          : [openMonitorWatch(deps, requestReconcile), openHandlerWatch(deps, requestReconcile)],
       ],
       parallel: 1,
       clock: deps.clock,
@@ -142,13 +145,20 @@ class OperatorController implements Operator {
     return true;
   }
 
-  /** Without a config nothing needs the hold: an account that is deleted in the next moment would wait for ever. */
+  /**
+   * Without a config nothing needs the hold: an account that is deleted in the next moment would wait for ever, as would a
+   * Deployment that is being deleted.
+   */
   async #letGoIfUnused(deps: OperatorDeps, signal: AbortSignal): Promise<void> {
     const memory = this.#memory;
     using reading = openDeadline(INSTALLATION_READ_MS, { signal, clock: deps.clock });
-    const facts = await gatherFacts(deps, { memory, pathOf: (route) => route, signal: reading.signal });
-    const step = decideOperandStep(facts);
-    if (step.kind === "remove" && step.target === "hold") await applyStep(deps, step, { facts, memory, signal });
+    while (!signal.aborted) {
+      const facts = await gatherFacts(deps, { memory, pathOf: (route) => route, signal: reading.signal });
+      const step = decideOperandStep(facts);
+      if (step.kind !== "remove" || step.target !== "handler" && step.target !== "hold") return;
+      await applyStep(deps, step, { facts, memory, signal });
+      if (step.target === "hold") return;
+    }
   }
 }
 

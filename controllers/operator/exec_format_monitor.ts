@@ -15,6 +15,7 @@ import type { MonitorFacts } from "../../lib/operand/lifecycle.ts";
 import { isCovered } from "../../lib/operand/monitoring.ts";
 import type { OperatorDeps } from "./deps.ts";
 import { recordConfigEvent } from "./events.ts";
+import { readHandler } from "./handler.ts";
 import type { Memory } from "./memory.ts";
 
 /** The facts, and what is to be said of them. */
@@ -29,6 +30,7 @@ const NAME = ExecFormatMonitor.daemon;
 
 const UNREAD: MonitorFacts = {
   daemonSet: "unread",
+  handler: "foreign",
   hasImage: false,
   settledEvents: 0,
   pendingEvents: 0,
@@ -36,15 +38,28 @@ const UNREAD: MonitorFacts = {
   isForced: false,
 };
 
+interface Look {
+  readonly memory: Memory;
+  readonly isUninstalling: boolean;
+  readonly signal: AbortSignal;
+}
+
 /** Looks at the monitor. `isUninstalling`: only the rights for leaving are left, and nothing is read. */
 export async function readMonitor(
   deps: OperatorDeps,
   config: OperandConfig | undefined,
-  { memory, isUninstalling, signal }: {
-    readonly memory: Memory;
-    readonly isUninstalling: boolean;
-    readonly signal: AbortSignal;
-  },
+  look: Look,
+): Promise<MonitorSight> {
+  const mayBeHeld = deps.settings.execFormatImage !== undefined ||
+    config?.finalizers.includes(Finalizer.enoexecEvents) === true;
+  const { facts, state } = await lookAtMonitor(deps, config, look);
+  return mayBeHeld ? { facts: { ...facts, handler: await readHandler(deps, look) }, state } : { facts, state };
+}
+
+async function lookAtMonitor(
+  deps: OperatorDeps,
+  config: OperandConfig | undefined,
+  { memory, isUninstalling, signal }: Look,
 ): Promise<MonitorSight> {
   const isHeld = config?.finalizers.includes(Finalizer.enoexecEvents) === true;
   const isWanted = config?.enoexecEnabled === true && config.deletingSinceMs === undefined && !isUninstalling;

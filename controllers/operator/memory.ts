@@ -29,6 +29,10 @@ export interface Memory {
   monitorRemoved: boolean;
   /** All ENoExecEvents were deleted, whatever became of them. */
   monitorForced: boolean;
+  /** The API server does not let us hold our own Deployment, or there is none. */
+  handlerRefused: boolean;
+  /** The finalizer on it was taken away. */
+  handlerLetGo: boolean;
   /** The taints were taken off before the end, as far as that could be done. */
   taintsLifted: boolean;
   /** Consecutive failures. */
@@ -57,6 +61,8 @@ export function newMemory(): Memory {
     monitorLeavingSinceMs: undefined,
     monitorRemoved: false,
     monitorForced: false,
+    handlerRefused: false,
+    handlerLetGo: false,
     taintsLifted: false,
     failures: 0,
     restUntilMs: 0,

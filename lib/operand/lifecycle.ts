@@ -8,7 +8,8 @@
 // | present      | otherwise                            | finalizers, the hold, then the webhook while a replica can serve |
 //
 // The exec format error monitor comes after all else of a config that is present, and goes before all else of one that is
-// being deleted: first its DaemonSet, then the events, which the leader works off, then its finalizer. No wait is for ever.
+// being deleted: first its DaemonSet, then the events, which the leader works off, then its finalizers, on Archway's own
+// Deployment and on the config. No wait is for ever.
 //
 // The hold is a finalizer on the account and the role that leaving takes: rights that are deleted first would strand all else.
 import { Finalizer } from "../names.ts";
@@ -30,6 +31,16 @@ export type InstallationState =
   /** We have left and let them go. */
   | "left";
 
+/** Whether Archway's own Deployment is kept while there are events to handle. */
+export type HandlerState =
+  /** There is none, or it is not ours to change. */
+  | "foreign"
+  /** Without our finalizer, and with it. */
+  | "free"
+  | "held"
+  /** With it, and being deleted. */
+  | "leaving";
+
 /** The exec format error monitor: its DaemonSet, and the ENoExecEvents that were not worked off. */
 export interface MonitorFacts {
   /** `refused`: it was to be made lately, and the API server did not let us; `unread`: not asked for. */
@@ -40,6 +51,8 @@ export interface MonitorFacts {
   readonly settledEvents: number;
   /** The other events. */
   readonly pendingEvents: number;
+  /** Archway's own Deployment, whose leader handles the events. */
+  readonly handler: HandlerState;
   /** How long the monitor has been on its way out (ms). */
   readonly leavingForMs: number;
   /** All events were deleted, whatever became of them. */
@@ -94,6 +107,9 @@ export type OperandStep =
   /** The DaemonSet of the exec format error monitor. */
   | { readonly kind: "apply"; readonly target: "monitor" }
   | { readonly kind: "remove"; readonly target: "monitor" }
+  /** The finalizer on Archway's own Deployment. */
+  | { readonly kind: "apply"; readonly target: "handler" }
+  | { readonly kind: "remove"; readonly target: "handler" }
   /** ENoExecEvents: those from which nothing will come, or all. */
   | { readonly kind: "remove"; readonly target: "events"; readonly which: "settled" | "all" }
   | { readonly kind: "wait"; readonly reason: WaitReason; readonly retryMs: number }
@@ -147,6 +163,7 @@ const reconcileDeleting: readonly Rule[] = [
 
 const reconcileAbsent: readonly Rule[] = [
   ...removeWebhookAndGates,
+  letHandlerGo,
   (facts) => facts.installation === "held" ? awaitTaints(facts) ?? { kind: "remove", target: "hold" } : undefined,
 ];
 
@@ -161,20 +178,23 @@ const reconcileUninstalling: readonly Rule[] = [
       ? { kind: "remove", target: "monitor" }
       : undefined,
   ...Object.values(Finalizer).map((finalizer): Rule => (facts) => dropIfThere(facts, finalizer)),
+  letHandlerGo,
   () => ({ kind: "remove", target: "hold" }),
 ];
 
-/** The finalizer before what it stands for. */
+/** The finalizers before what they stand for. A Deployment that somebody deletes is not kept from being made again. */
 function installMonitor(facts: OperandFacts): OperandStep | undefined {
-  const { daemonSet, hasImage } = facts.monitor;
+  const { daemonSet, handler, hasImage } = facts.monitor;
   const isDue = hasImage && (daemonSet === "absent" || daemonSet === "drifted");
   return addUnlessThere(facts, Finalizer.enoexecEvents) ??
+    (handler === "free" ? { kind: "apply", target: "handler" } : undefined) ??
+    (handler === "leaving" ? { kind: "remove", target: "handler" } : undefined) ??
     (isDue ? { kind: "apply", target: "monitor" } : undefined);
 }
 
 /** The writers of events first; what they wrote is worked off, for a while. The finalizer may as well be the MTO's. */
 function removeMonitor(facts: OperandFacts): OperandStep | undefined {
-  if (!has(facts, Finalizer.enoexecEvents)) return undefined;
+  if (!has(facts, Finalizer.enoexecEvents)) return letHandlerGo(facts);
   const { daemonSet, settledEvents, pendingEvents, leavingForMs, isForced } = facts.monitor;
   const isPatient = leavingForMs < MONITOR_DRAIN_MS;
   if (daemonSet === "current" || daemonSet === "drifted") return { kind: "remove", target: "monitor" };
@@ -182,7 +202,11 @@ function removeMonitor(facts: OperandFacts): OperandStep | undefined {
   if (settledEvents > 0 && !isForced) return { kind: "remove", target: "events", which: "settled" };
   if (pendingEvents > 0 && isPatient) return wait("EventsPending");
   if (pendingEvents > 0 && !isForced) return { kind: "remove", target: "events", which: "all" };
-  return dropIfThere(facts, Finalizer.enoexecEvents);
+  return letHandlerGo(facts) ?? dropIfThere(facts, Finalizer.enoexecEvents);
+}
+
+function letHandlerGo({ monitor: { handler } }: OperandFacts): OperandStep | undefined {
+  return handler === "held" || handler === "leaving" ? { kind: "remove", target: "handler" } : undefined;
 }
 
 /** Where nobody gives tolerations, a node that keeps its taint takes no new pod. */

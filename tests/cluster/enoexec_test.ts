@@ -13,7 +13,9 @@ import {
   bindPod,
   CONFIG,
   containerIdOf,
+  createDeploymentOfArchway,
   DAEMON_SET,
+  DEPLOYMENT,
   endedStatus,
   EVENTS,
   type EventSpec,
@@ -46,6 +48,7 @@ async function openBed(): Promise<Bed> {
   const bed = await openOwnWalkBed({ controlPlane: { auditLog: true } });
   try {
     await applyComponents(bed.controlPlane);
+    await createDeploymentOfArchway(bed.controlPlane);
     const args = [
       "--exec-format-errors",
       "--exec-format-image=registry.invalid/daemon:1",
@@ -65,13 +68,14 @@ async function setPlugin({ controlPlane }: Bed, enabled: boolean): Promise<void>
   expectStatus("set the plugin", await controlPlane.request("PATCH", CONFIG, { spec: plugin(enabled) }), [200]);
 }
 
-async function configHas({ controlPlane }: Bed, finalizer: string): Promise<boolean> {
-  const finalizers = read((await controlPlane.request("GET", CONFIG)).body, "metadata", "finalizers");
-  return Array.isArray(finalizers) && finalizers.includes(finalizer);
+/** Whether an object has the finalizer of ENoExecEvents. */
+async function isHeld({ controlPlane }: Bed, path: string): Promise<boolean> {
+  const finalizers = read((await controlPlane.request("GET", path)).body, "metadata", "finalizers");
+  return Array.isArray(finalizers) && finalizers.includes(Finalizer.enoexecEvents);
 }
 
 async function isMonitorGone(bed: Bed): Promise<boolean> {
-  return !await isThere(bed.controlPlane, DAEMON_SET) && !await configHas(bed, Finalizer.enoexecEvents);
+  return !await isThere(bed.controlPlane, DAEMON_SET) && !await isHeld(bed, CONFIG);
 }
 
 async function labelOf({ controlPlane }: Bed, namespace: string, name: string): Promise<unknown> {
@@ -140,11 +144,11 @@ Deno.test("exec format errors on a real API server", async (t) => {
   });
 
   await t.step(
-    "117 119 120 192 enabled: the config has the finalizer, and each node of the image's architectures a daemon",
+    "117 119 120 192 enabled: config and Deployment have the finalizer, each node of the image's architectures a daemon",
     async () => {
       await enablePlacement(controlPlane, plugin(true));
       await waitUntil("the DaemonSet", () => isThere(controlPlane, DAEMON_SET), PATIENT);
-      assert.ok(await configHas(bed, Finalizer.enoexecEvents));
+      for (const path of [CONFIG, DEPLOYMENT]) assert.ok(await isHeld(bed, path), path);
       const account = `/api/v1/namespaces/${NAMESPACE}/serviceaccounts/enoexec-event-daemon`;
       assert.ok(await isThere(controlPlane, account));
       for (const node of ["amd64-1", "arm64-2"]) await daemonPodOn(bed, node);
@@ -166,6 +170,14 @@ Deno.test("exec format errors on a real API server", async (t) => {
       const after = read((await controlPlane.request("GET", DAEMON_SET)).body, "metadata", "uid");
       return typeof after === "string" && after !== before;
     }, PATIENT);
+  });
+
+  await t.step("232 a Deployment that somebody deletes is let go at once, and its successor is held", async () => {
+    expectStatus("delete", await controlPlane.request("DELETE", DEPLOYMENT), [200]);
+    await waitUntil("the Deployment to be gone", async () => !await isThere(controlPlane, DEPLOYMENT), PATIENT);
+    assert.ok(await isHeld(bed, CONFIG));
+    await createDeploymentOfArchway(controlPlane);
+    await waitUntil("the finalizer", () => isHeld(bed, DEPLOYMENT), PATIENT);
   });
 
   const prepare = async (name: string, digit: string, node = "ppc64le-1"): Promise<void> => {
@@ -383,9 +395,10 @@ Deno.test("exec format errors on a real API server", async (t) => {
       await setPlugin(bed, false);
       await waitUntil("the DaemonSet to be gone", async () => !await isThere(controlPlane, DAEMON_SET), PATIENT);
       for (const name of ["one", "two"]) await awaitEventGone(name);
-      assert.ok(await configHas(bed, Finalizer.enoexecEvents), "the held event is waited for");
+      for (const path of [CONFIG, DEPLOYMENT]) assert.ok(await isHeld(bed, path), `${path}: the event is waited for`);
       await letGo(bed, "held");
       await waitUntil("the finalizer to go", () => isMonitorGone(bed), PATIENT);
+      assert.equal(await isHeld(bed, DEPLOYMENT), false);
       assert.ok(await isThere(controlPlane, CONFIG));
       const { body } = await controlPlane.request("GET", EVENTS);
       assert.deepEqual(read(body, "items"), [], "122 nothing is left to remove");
@@ -401,8 +414,10 @@ Deno.test("exec format errors on a real API server", async (t) => {
       await deleteConfig(bed);
       await waitUntil("the DaemonSet to be gone", async () => !await isThere(controlPlane, DAEMON_SET), PATIENT);
       assert.ok(await isThere(controlPlane, WEBHOOK));
+      assert.ok(await isHeld(bed, DEPLOYMENT));
       await letGo(bed, "held");
       await awaitAllGone(bed);
+      assert.equal(await isHeld(bed, DEPLOYMENT), false);
     },
   );
 

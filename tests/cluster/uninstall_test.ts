@@ -22,6 +22,7 @@ const LEFT_OVERS = [
   `${RBAC}/clusterrolebindings/archway-uninstall`,
 ];
 const DEPLOYMENT = "/apis/apps/v1/namespaces/archway-system/deployments/archway";
+const DAEMON_SET = "/apis/apps/v1/namespaces/archway-system/daemonsets/enoexec-event-daemon";
 
 async function isThere(cluster: ClusterAccess, path: string): Promise<boolean> {
   return (await cluster.request("GET", path)).status === 200;
@@ -95,6 +96,30 @@ Deno.test("uninstall: everything deleted at once takes the architecture taints o
   const { code, stderr } = await deleting;
   assert.equal(code, 0, stderr);
   for (const path of LEFT_OVERS) assert.equal(await isThere(cluster, path), false, path);
+});
+
+Deno.test("uninstall: everything deleted at once takes the daemons away and lets Archway's Deployment go", async () => {
+  await using cluster = await bareControlPlane();
+  const composition = {
+    path: "base",
+    components: ["components/exec-format-errors"],
+    args: ["--exec-format-image=registry.invalid/daemon:1"],
+  };
+  await using installation = await install(cluster, composition);
+  await using archway = await installation.start();
+  await gateOnePod(cluster, await cluster.createNamespace("tenant"));
+  const spec = { plugins: { execFormatErrorMonitor: { enabled: true } } };
+  expectStatus("switch the plugin on", await cluster.request("PATCH", CONFIG, { spec }), [200]);
+  await waitUntil("the DaemonSet", () => isThere(cluster, DAEMON_SET));
+  assert.deepEqual(await finalizersOf(cluster, DEPLOYMENT), ["finalizers.multiarch.openshift.io/enoexec-events"]);
+  const manifests = JSON.stringify({ apiVersion: "v1", kind: "List", items: installation.objects });
+  const remove = ["delete", "-f", "-", "--ignore-not-found", "--timeout=60s"];
+  const deleting = cluster.kubectl(remove, { stdin: manifests });
+  await waitUntil("the Deployment to be deleted", async () => !await isThere(cluster, DEPLOYMENT));
+  await archway.stop();
+  const { code, stderr } = await deleting;
+  assert.equal(code, 0, stderr);
+  for (const path of [...LEFT_OVERS, DAEMON_SET]) assert.equal(await isThere(cluster, path), false, path);
 });
 
 Deno.test("uninstall: a config that is deleted is there until no node carries a taint", async () => {

@@ -40,8 +40,6 @@ const NAMESPACE =
 const WEBHOOK_OBJECT = "217 renderWebhookConfiguration() makes the object of spec 2.4.3";
 const SHARDS = "per-namespace controllers are phase 2 of the MTO's plan MTO-0002; no version of it has them";
 const CEL = "celArchitecturePlacement is a draft of the MTO (MTO-0005); no version of it has the plugin";
-const HANDLER =
-  "events are handled by Archway's leader: there is no handler Deployment to carry a finalizer, or to be taken away";
 const NO_DAEMON =
   "the daemon's image is for amd64 and arm64; elsewhere the status of pods is looked at, which shows entry points, not programs that containers start later";
 const CRDS = "the CRDs on a real API server: rows 100-116, 130-135, 152, 156-169";
@@ -54,14 +52,6 @@ const LEASE = "Election.run() makes one of two contenders the leader and lets th
 
 /** One for each row at most. */
 export const REASONS: readonly Reason[] = [
-  {
-    ids: ["117"],
-    status: "different",
-    of: "behaviour",
-    why: HANDLER,
-    by: "117 decideOperandStep() adds the enoexec finalizer before the DaemonSet",
-  },
-  { ids: ["232"], status: "different", of: "behaviour", why: HANDLER },
   {
     ids: ["119"],
     status: "different",

@@ -17,6 +17,26 @@ export const CONFIG = `${GROUP}/clusterpodplacementconfigs/cluster`;
 /** The monitor's DaemonSet. */
 export const DAEMON_SET = `/apis/apps/v1/namespaces/${NAMESPACE}/daemonsets/enoexec-event-daemon`;
 
+/** Archway's own Deployment, whose leader handles the events. */
+export const DEPLOYMENT = `/apis/apps/v1/namespaces/${NAMESPACE}/deployments/archway`;
+
+/** The Deployment as an installation has it, but for its pods: Archway runs as a process of the test. */
+export async function createDeploymentOfArchway(cluster: ClusterAccess): Promise<void> {
+  const labels = { app: "archway" };
+  const deployment = {
+    ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "archway" } },
+    spec: {
+      replicas: 0,
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels },
+        spec: { containers: [{ name: "archway", image: "registry.invalid/archway" }] },
+      },
+    },
+  };
+  expectStatus("create", await cluster.request("POST", DEPLOYMENT.replace(/\/archway$/, ""), deployment), [201]);
+}
+
 /** The ID of a container: 64 hexadecimal digits of one kind. */
 export function containerIdOf(digit: string): string {
   return `containerd://${digit.repeat(64)}`;

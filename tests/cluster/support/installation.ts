@@ -105,6 +105,8 @@ export const HELD_OBJECTS: readonly (readonly string[])[] = [
   ["-n", "archway-system", "serviceaccount/archway"],
   ["clusterrole/archway-uninstall"],
   ["clusterrolebinding/archway-uninstall"],
+  // With the plugin execFormatErrorMonitor.
+  ["-n", "archway-system", "deployment/archway"],
 ];
 
 async function remove(cluster: ClusterAccess, objects: readonly ManifestObject[]): Promise<void> {

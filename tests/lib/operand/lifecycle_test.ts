@@ -52,6 +52,16 @@ function monitorRows(): typeof TABLE {
       "apply enoexec-events",
     ],
     [
+      "117 adds it to Archway's own Deployment before the DaemonSet",
+      monitored("on", { daemonSet: "absent", handler: "free" }),
+      "apply handler",
+    ],
+    [
+      "232 lets a Deployment go that somebody deletes while the plugin is on",
+      monitored("on", { daemonSet: "current", handler: "leaving" }),
+      "remove handler",
+    ],
+    [
       "119 makes the DaemonSet at once, whatever pull secrets its account has",
       monitored("on", { daemonSet: "absent" }),
       "apply monitor",
@@ -115,6 +125,51 @@ function monitorRows(): typeof TABLE {
       "204 keeps the webhook of a leaving config while an event is pending",
       leaving([podPlacement, enoexecEvents], { webhook: "current", monitor: makeMonitor({ pendingEvents: 1 }) }),
       "wait EventsPending",
+    ],
+    [
+      "118 204 keeps the Deployment of the handler while an event is pending",
+      leaving([podPlacement, enoexecEvents], { monitor: makeMonitor({ handler: "held", pendingEvents: 1 }) }),
+      "wait EventsPending",
+    ],
+    [
+      "118 lets the Deployment of the handler go before the finalizer of the config",
+      monitored("off", { daemonSet: "absent", handler: "held" }),
+      "remove handler",
+    ],
+    [
+      "lets the Deployment go that is deleted on the way out, once no event is left",
+      monitored("off", { daemonSet: "absent", handler: "leaving" }),
+      "remove handler",
+    ],
+    [
+      "lets the Deployment go of a config without the finalizer",
+      monitored("off", { daemonSet: "absent", handler: "held" }, [podPlacement]),
+      "remove handler",
+    ],
+    [
+      "leaves a Deployment alone that it does not hold",
+      monitored("off", { daemonSet: "absent", handler: "free" }),
+      "remove enoexec-events",
+    ],
+    [
+      "goes on without a Deployment that is not ours to hold",
+      monitored("on", { daemonSet: "absent", handler: "foreign" }),
+      "apply monitor",
+    ],
+    [
+      "lets the Deployment go when there is no config, before the rights",
+      makeFacts({
+        config: undefined,
+        installation: "held",
+        webhook: "absent",
+        monitor: makeMonitor({ handler: "held" }),
+      }),
+      "remove handler",
+    ],
+    [
+      "lets the Deployment go when it is uninstalled, before the rights",
+      uninstalling({ config: undefined, monitor: makeMonitor({ handler: "held" }) }),
+      "remove handler",
     ],
     [
       "takes the DaemonSet away when it is uninstalled",
@@ -323,6 +378,7 @@ const anyFacts: fc.Arbitrary<OperandFacts> = fc.record({
   installation: fc.constantFrom("foreign", "free", "held", "uninstalling"),
   monitor: fc.record({
     daemonSet: fc.constantFrom("absent", "current", "drifted", "leaving", "refused", "unread"),
+    handler: fc.constantFrom("foreign", "free", "held", "leaving"),
     hasImage: fc.boolean(),
     settledEvents: fc.nat(2),
     pendingEvents: fc.nat(2),
@@ -354,10 +410,21 @@ function follow(facts: OperandFacts, step: OperandStep): OperandFacts {
   // Force that never succeeds: the worst case for leaving.
   if (step.target === "gates") return { ...facts, forced: { attempts: facts.forced.attempts + 1, agoMs: 0 } };
   if (step.target === "taints") return { ...facts, taints: "none" };
+  if (step.target === "handler") {
+    return { ...facts, monitor: { ...facts.monitor, handler: followHandler(facts, step) } };
+  }
   if (step.target === "monitor" || step.target === "events") return { ...facts, monitor: followMonitor(facts, step) };
   if (config === undefined) return facts;
   const others = config.finalizers.filter((name) => name !== step.finalizer);
   return { ...facts, config: { ...config, finalizers: step.kind === "apply" ? [...others, step.finalizer] : others } };
+}
+
+function followHandler(
+  { monitor: { handler } }: OperandFacts,
+  step: Extract<OperandStep, { readonly target: "handler" }>,
+): OperandFacts["monitor"]["handler"] {
+  if (step.kind === "apply") return "held";
+  return handler === "leaving" ? "foreign" : "free";
 }
 
 /** A DaemonSet that never goes, and events that something holds: the worst case. */
@@ -386,6 +453,7 @@ Deno.test("invariant 1: a leaving config always gets away, unless namespace conf
     }
     assert.equal(decideOperandStep(facts).kind, "done");
     assert.ok(facts.config?.finalizers.every((name) => name === "other/x"));
+    assert.ok(["foreign", "free"].includes(facts.monitor.handler), "its Deployment is let go");
   }));
 });
 
@@ -399,6 +467,7 @@ Deno.test("property: a config that stays ends with its webhook while a replica s
     assert.equal(facts.webhook, "current");
     assert.ok(facts.config?.finalizers.includes(podPlacement));
     assert.equal(facts.config?.finalizers.includes(enoexecEvents), start.config.enoexecEnabled);
+    assert.ok(["foreign", start.config.enoexecEnabled ? "held" : "free"].includes(facts.monitor.handler));
     assert.equal(facts.config?.finalizers.includes(noPodPlacementConfig), facts.hasNamespaceConfigs);
   }));
 });

@@ -24,6 +24,7 @@ export function makeOperandConfig(overrides: Partial<OperandConfig> = {}): Opera
 export function makeMonitor(overrides: Partial<MonitorFacts> = {}): MonitorFacts {
   return {
     daemonSet: "unread",
+    handler: "foreign",
     hasImage: false,
     settledEvents: 0,
     pendingEvents: 0,

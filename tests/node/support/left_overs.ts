@@ -14,6 +14,7 @@ const CONFIG = ["clusterpodplacementconfig", "cluster"];
 /** What the service holds by a finalizer while it is at work. */
 const HELD = [
   ["-n", NAMESPACE, "serviceaccount", "archway"],
+  ["-n", NAMESPACE, "deployment", "archway"],
   ["clusterrole", "archway-uninstall"],
   ["clusterrolebinding", "archway-uninstall"],
   CONFIG,
