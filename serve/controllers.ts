@@ -3,7 +3,7 @@
 import { ALL_NAMESPACES } from "../controllers/audit/catch_up.ts";
 import { openAudit } from "../controllers/audit/controller.ts";
 import { openDaemonSetWatch } from "../controllers/daemonsets/controller.ts";
-import { watchGating } from "../controllers/gating_status/controller.ts";
+import { openGatingStatus } from "../controllers/gating_status/controller.ts";
 import type { ExecFormatDeps } from "../controllers/enoexec/deps.ts";
 import { whileWanted } from "../controllers/enoexec/while_wanted.ts";
 import type { Controllers, Runnable } from "../controllers/mod.ts";
@@ -54,7 +54,7 @@ function everywhere(deps: ServeDeps, clients: Clients, components: Components): 
     ...pathSecret === undefined ? [] : [{
       run: (signal: AbortSignal) => pathSecret.run(webhookPaths.carriesOnly, signal),
     }],
-    { run: (signal) => watchGating({ api: replicaApi, clock, log, gatingHealth }, signal) },
+    openGatingStatus({ api: replicaApi, clock, log, gatingHealth }),
     ...components.taints === undefined ? [] : [components.taints.silenceWatch],
     { run: (signal) => watchEventLoop({ clock, observe: metrics.eventLoopDelay }, signal) },
   ];

@@ -3,12 +3,14 @@
 import type { Clock } from "../../lib/clock.ts";
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import type { Logger } from "../../lib/log.ts";
-import { renderLeaderlessConditions } from "../../lib/operand/conditions.ts";
+import { type EarlierConditions, renderLeaderlessConditions } from "../../lib/operand/conditions.ts";
+import type { Condition } from "../../lib/operand/config_view.ts";
 import { type GatingHealth, type GatingStop, LEADER_SILENCE_MS } from "../../lib/operand/gating_health.ts";
 import { writeConfigConditions } from "../config_conditions.ts";
+import { type Controller, openController, requeueAfter } from "../controller.ts";
 
 /** What it needs. */
-export interface GatingDeps {
+export interface GatingStatusDeps {
   /** For the condition. */
   readonly api: KubeApi;
   /** Time. */
@@ -25,31 +27,47 @@ const SUSPENSION_GRACE_MS = 5_000;
 /** Reasons that only a missing leader gives: then the operator does not run, which writes conditions otherwise. */
 const LEADERLESS: readonly (GatingStop | "gating")[] = ["NoLeader", "LeaderSilent"];
 
-/** Follows it until the signal aborts. Never rejects. */
-export async function watchGating(deps: GatingDeps, signal: AbortSignal): Promise<void> {
+/** The only key: the health of this replica. */
+const KEY = "gating";
+
+/** Makes the controller. Nothing is asked of the API server before `run`. */
+export function openGatingStatus(deps: GatingStatusDeps): Controller {
   const { clock, log } = deps;
   let current: GatingStop | "gating" | undefined;
   let sinceMs = 0;
-  let reported = false;
-  while (!signal.aborted) {
-    const health = deps.gatingHealth();
-    const now = health.kind === "gating" ? "gating" : health.reason;
-    if (now !== current) {
-      if (now === "gating") log.info("gating pods");
-      else log.warn("not gating pods", { reason: now });
-      [current, sinceMs, reported] = [now, clock.monotonicMs(), false];
-    }
-    const lasting = clock.monotonicMs() - sinceMs >= (now === "LeaderSilent" ? SUSPENSION_GRACE_MS : LEADER_SILENCE_MS);
-    // A start has no leader for a moment either, which is not reported.
-    if (health.kind === "stopped" && LEADERLESS.includes(now) && lasting && !reported) {
-      const { reason } = health;
-      const outcome = await writeConfigConditions(deps, {
-        reason,
-        render: (earlier) => renderLeaderlessConditions(reason, earlier),
-        signal,
-      });
-      reported = outcome === "there";
-    }
-    await clock.sleep(LOOK_MS, signal);
-  }
+  let isReported = false;
+  const controller = openController({
+    name: "gating-status",
+    watches: [{ run: () => Promise.resolve(controller.enqueue(KEY)) }],
+    parallel: 1,
+    clock,
+    log,
+    reconcile: async (_key, signal) => {
+      const health = deps.gatingHealth();
+      const now = health.kind === "gating" ? "gating" : health.reason;
+      if (now !== current) {
+        if (now === "gating") log.info("gating pods");
+        else log.warn("not gating pods", { reason: now });
+        [current, sinceMs, isReported] = [now, clock.monotonicMs(), false];
+      }
+      // A start has no leader for a moment either, which is not reported.
+      const isLasting = clock.monotonicMs() - sinceMs >= graceMs(now);
+      if (health.kind === "stopped" && LEADERLESS.includes(now) && isLasting && !isReported) {
+        isReported = await writeReason(deps, health.reason, signal);
+      }
+      return requeueAfter(LOOK_MS);
+    },
+  });
+  return controller;
+}
+
+/** How long a state must last before it is written (ms). */
+function graceMs(state: GatingStop | "gating"): number {
+  return state === "LeaderSilent" ? SUSPENSION_GRACE_MS : LEADER_SILENCE_MS;
+}
+
+/** Whether the condition is there now. */
+async function writeReason(deps: GatingStatusDeps, reason: GatingStop, signal: AbortSignal): Promise<boolean> {
+  const render = (earlier: EarlierConditions): readonly Condition[] => renderLeaderlessConditions(reason, earlier);
+  return await writeConfigConditions(deps, { reason, render, signal }) === "there";
 }

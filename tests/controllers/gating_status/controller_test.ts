@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { watchGating } from "../../../controllers/gating_status/controller.ts";
+import { openGatingStatus } from "../../../controllers/gating_status/controller.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { type GatingHealth, LEADER_SILENCE_MS } from "../../../lib/operand/gating_health.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
@@ -18,7 +18,7 @@ function watch(bench: OperatorBench): Watched {
   const stop = new AbortController();
   const lines: string[] = [];
   let verdict: GatingHealth = { kind: "gating" };
-  const running = watchGating({
+  const controller = openGatingStatus({
     api: bench.api,
     clock,
     log: {
@@ -27,7 +27,8 @@ function watch(bench: OperatorBench): Watched {
       warn: (message, fields) => void lines.push(`${message}: ${fields?.reason}`),
     },
     gatingHealth: () => verdict,
-  }, stop.signal);
+  });
+  const running = controller.run(stop.signal);
   return {
     lines,
     say: (next) => {
@@ -51,7 +52,7 @@ async function gatingCondition(bench: OperatorBench): Promise<string> {
   return row === undefined ? "unsaid" : `${row.status} ${row.reason}`;
 }
 
-Deno.test("watchGating() writes the condition when the leader has gone silent, without touching the others", async () => {
+Deno.test("openGatingStatus() writes the condition when the leader has gone silent, without touching the others", async () => {
   await using bench = await openBench();
   await bench.createConfig();
   await using watched = watch(bench);
@@ -67,7 +68,7 @@ Deno.test("watchGating() writes the condition when the leader has gone silent, w
   assert.deepEqual(watched.lines, ["gating pods", "not gating pods: LeaderSilent", "gating pods"]);
 });
 
-Deno.test("watchGating() says nothing in a condition when a start has no leader for a moment", async () => {
+Deno.test("openGatingStatus() says nothing in a condition when a start has no leader for a moment", async () => {
   await using bench = await openBench();
   await bench.createConfig();
   await using watched = watch(bench);
@@ -78,7 +79,7 @@ Deno.test("watchGating() says nothing in a condition when a start has no leader 
   assert.equal(await gatingCondition(bench), "True NoLeader");
 });
 
-Deno.test("watchGating() leaves the condition to the leader when the config is the reason", async () => {
+Deno.test("openGatingStatus() leaves the condition to the leader when the config is the reason", async () => {
   await using bench = await openBench();
   await bench.createConfig();
   await using watched = watch(bench);
