@@ -50,7 +50,11 @@ export interface Metrics extends ClientMetrics, ExecFormatMetrics, Pick<TaintMet
   podImagesInspected(ms: number): void;
   /** Inspector: one image was inspected. */
   imageInspected(
-    options: { readonly ms: number; readonly source: "registry" | "cache"; readonly failure?: FailureReason },
+    options: {
+      readonly ms: number;
+      readonly source: "registry" | "cache";
+      readonly failure?: FailureReason | undefined;
+    },
   ): void;
   /** Seconds between a pod's creation and its release. */
   gateReleased(ageMs: number): void;

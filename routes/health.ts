@@ -10,10 +10,10 @@ export function liveness(): (context: Context) => Response {
   return (context) => context.text("ok\n");
 }
 
-/** `GET /readyz`: 200 when every check holds, else 503 with one line a check. */
-export function readiness(checks: ReadinessChecks): (context: Context) => Response {
+/** `GET /readyz`: 200 when every check of all lists holds, else 503 with one line a check. */
+export function readiness(...checks: readonly ReadinessChecks[]): (context: Context) => Response {
   return (context) => {
-    const lines = Object.entries(checks).map(([name, holds]) => ({ name, ok: holds() }));
+    const lines = checks.flatMap((list) => Object.entries(list)).map(([name, holds]) => ({ name, ok: holds() }));
     const text = lines.map(({ name, ok }) => `${ok ? "ok     " : "not yet"} ${name}\n`).join("");
     return context.text(text, lines.every(({ ok }) => ok) ? 200 : 503);
   };

@@ -74,12 +74,16 @@ export async function serveCapability(deps: ServeDeps, capability: Capability, s
   const { webhooks } = opened;
   openLeaderGauge(parts, deps.config.only);
   await using admin = openAdmin(deps, { parts, opened });
-  const address = { webhookPort: webhooks?.port ?? 0, adminPort: admin.addr.port };
-  log.info("listening", { ...address, only: deps.config.only });
-  deps.onListening(address);
+  const [webhookPort, adminPort] = [webhooks?.port ?? 0, admin.addr.port];
+  log.info("listening", { webhookPort, adminPort, only: deps.config.only });
+  deps.onListening({ webhookPort, adminPort });
   stop.addEventListener("abort", () => webhooks?.beginDrain(), { once: true });
   const controllers = {
-    ...{ clock, log, election: parts.election, everywhere: opened.everywhere, leading: opened.leading },
+    clock,
+    log,
+    election: parts.election,
+    everywhere: opened.everywhere,
+    leading: opened.leading,
     leaderState: () => ({ kind: "able" } as const),
     isSettled: () => true,
   };
@@ -138,7 +142,7 @@ export function capabilityApp(
 ): Hono {
   const app = new Hono();
   app.get("/healthz", liveness());
-  app.get("/readyz", readiness({ "not stopping": () => !stop.aborted, ...ready }));
+  app.get("/readyz", readiness({ "not stopping": () => !stop.aborted }, ready));
   app.get("/metrics", async (context) => {
     await beforeScrape?.();
     return context.body(await registry.metrics(), 200, { "content-type": registry.contentType });

@@ -89,14 +89,8 @@ export async function openClients(deps: ServeDeps, lifetime: ClientsLifetime): P
   const api = lifetime.stack.use(openKubeApi(access, { clock, log, userAgent, observe: metrics.apiCall }));
   const election = openElection({ api, namespace: config.namespace, name: LEASE_NAME, identity, clock, log });
   const isLeaseHeld = (): boolean => clock.monotonicMs() < (election.view().heldUntilMs ?? 0);
-  const globalPullSecret = config.pullSecrets === "none" ? undefined : openGlobalPullSecret({
-    api,
-    namespace: config.globalPullSecret.namespace,
-    name: config.globalPullSecret.name,
-    clock,
-    log,
-    onChange: () => imageService.known.forgetPrivate(),
-  });
+  const onChange = (): void => imageService.known.forgetPrivate();
+  const globalPullSecret = watchGlobalPullSecret(deps, { api, onChange });
   const imageService: ImageService = lifetime.stack.use(
     await openImageService({
       config,
@@ -107,8 +101,11 @@ export async function openClients(deps: ServeDeps, lifetime: ClientsLifetime): P
     }),
   );
   const claimedImages = openImages(deps, { api, metrics, imageService, signal: lifetime.background });
+  const placed = await openPlacedImages(deps, { api, claimedImages, known: imageService.known });
   return {
-    ...await openPlacedImages(deps, { api, claimedImages, known: imageService.known }),
+    images: placed.images,
+    known: placed.known,
+    failedImages: placed.failedImages,
     readApi: api,
     leaderApi: fenceWrites(api, isLeaseHeld),
     replicaApi: api,
@@ -122,6 +119,13 @@ export async function openClients(deps: ServeDeps, lifetime: ClientsLifetime): P
     claimedImages,
     globalPullSecret,
   };
+}
+
+function watchGlobalPullSecret(
+  { config: { pullSecrets, globalPullSecret: { namespace, name } }, clock, log }: ServeDeps,
+  { api, onChange }: { readonly api: ReadApi; readonly onChange: () => void },
+): GlobalPullSecret | undefined {
+  return pullSecrets === "none" ? undefined : openGlobalPullSecret({ api, namespace, name, clock, log, onChange });
 }
 
 async function openPathSecret(
@@ -154,7 +158,7 @@ function openImages(
       metrics.imageInspected({
         ms,
         source,
-        ...(inspection.kind === "failed" ? { failure: inspection.failure.reason } : {}),
+        failure: inspection.kind === "failed" ? inspection.failure.reason : undefined,
       }),
   });
 }

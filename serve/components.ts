@@ -10,9 +10,10 @@ import { EVENT_SOURCE } from "../lib/names.ts";
 import { decideGating, type GatingHealth } from "../lib/operand/gating_health.ts";
 import { openWebhookPaths, type WebhookPaths } from "../lib/informers/webhook_paths.ts";
 import { webhookEndpoint } from "../lib/operand/webhooks.ts";
+import { auditOnly } from "../lib/placement/config/settings.ts";
 import type { PlacementSettings } from "../lib/placement/config/types.ts";
 import type { Clients, ServeDeps } from "./clients.ts";
-import type { TaintParts } from "./taints.ts";
+import type { TaintOptions, TaintParts } from "./taints.ts";
 
 /** The components. The functions answer at once, from memory. */
 export interface Components {
@@ -39,26 +40,26 @@ export interface Components {
 /** What is known before pod placement and operator are made: they are made from it. */
 type Views = Omit<Components, "podPlacement" | "operator" | "events" | "reported" | "taints">;
 
+/** The signal and the stack that bound the lifetime of the components. */
 interface Lifetime {
   readonly stop: AbortSignal;
-  /** They are made from the components, after them. */
-  readonly taints: () => TaintParts | undefined;
+  /** What must be closed is left here. */
+  readonly stack: AsyncDisposableStack;
 }
 
 /** Between two reconciles of the operator without an event (ms). */
 const OPERATOR_RESYNC_MS = 60_000;
 
 /** Makes them. Nothing is watched or written before the controllers run. */
-export function openComponents(
+export async function openComponents(
   deps: ServeDeps,
   clients: Clients,
-  lifetime: Lifetime & { readonly stack: AsyncDisposableStack },
-): Omit<Components, "taints"> {
+  { stop, stack }: Lifetime,
+): Promise<Components> {
   const views = openViews(deps, clients);
   const { configs, audited, live, webhookPaths, gatingHealth, settingsOf, liveArchitectures } = views;
-  const events = lifetime.stack.use(openEvents(deps, clients, () => podPlacement.isBusy()));
+  const events = stack.use(openEvents(deps, clients, () => podPlacement.isBusy()));
   const podPlacement = makePodPlacement(deps, clients, { events, configs, settingsOf, liveArchitectures });
-  const { stop, taints } = lifetime;
   const operator = makeOperator(deps, clients, {
     configs,
     gatingHealth,
@@ -66,9 +67,10 @@ export function openComponents(
     podPlacement,
     webhookPaths,
     stop,
-    taints,
+    taints: () => taints,
   });
   followChanges(deps, clients, { configs, webhookPaths, podPlacement, operator });
+  const taints = await openTaintParts(deps, clients, { components: { events, configs, operator }, stack });
   return {
     configs,
     audited,
@@ -81,10 +83,22 @@ export function openComponents(
     gatingHealth,
     settingsOf,
     liveArchitectures,
+    taints,
   };
 }
 
-/** Has what changes decided again. */
+/** Loads and opens what keeps the taints, unless that is switched off. */
+async function openTaintParts(
+  deps: ServeDeps,
+  clients: Clients,
+  options: TaintOptions,
+): Promise<TaintParts | undefined> {
+  if (deps.config.archTaints === "off") return undefined;
+  const { openTaints } = await import("./taints.ts");
+  return openTaints(deps, clients, options);
+}
+
+/** Decides again what depends on a change of configs, leader or webhook paths. */
 function followChanges(
   { config, log }: ServeDeps,
   { election, pathSecret }: Clients,
@@ -133,7 +147,7 @@ function openViews(deps: ServeDeps, { readApi, election }: Clients): Views {
   const configs = openConfigs({ api: readApi, clock, log });
   const audited = openAuditedNamespaces({ api: readApi, clock, log });
   const live = openLiveArchitectures({ api: readApi, clock, log });
-  const auditSettings: PlacementSettings = { ...settings, audit: true };
+  const auditSettings = auditOnly(settings);
   return {
     configs,
     audited,
@@ -178,7 +192,7 @@ function makeOperator(
   { leaderApi, replicaApi, certificate, metrics, pathSecret }: Clients,
   { configs, gatingHealth, events, podPlacement, webhookPaths, stop, taints }:
     & Pick<Components, "configs" | "gatingHealth" | "events" | "podPlacement" | "webhookPaths">
-    & Lifetime,
+    & { readonly stop: AbortSignal; readonly taints: () => TaintParts | undefined },
 ): Operator {
   const { config, settings, clock, log } = deps;
   return openOperator({

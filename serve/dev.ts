@@ -1,7 +1,7 @@
 // `archway dev`: the embedded cluster and registry, and the very same `serve` in front of them.
 import { ExitCode, type Terminal } from "../lib/cli/output.ts";
 import { systemClock } from "../lib/clock.ts";
-import type { Config } from "../lib/config/parse.ts";
+import { type Config, withValues } from "../lib/config/parse.ts";
 import { silentLogger } from "../lib/log.ts";
 import { openPlayground, type Playground } from "../lib/playground/playground.ts";
 import { renderOutcomeDocument, renderOutcomeTable, renderWelcome } from "../lib/playground/report.ts";
@@ -27,7 +27,7 @@ export interface ServeRun {
   /** Aborts when it is to end. */
   readonly stop: AbortSignal;
   /** Receives log lines; default standard error. */
-  readonly writeLog?: (line: string) => void;
+  readonly writeLog?: ((line: string) => void) | undefined;
   readonly lingerMs?: number;
   readonly onListening?: ServeDeps["onListening"];
 }
@@ -84,12 +84,12 @@ async function serveBeside(stage: Stage, dev: Config, deps: DevDeps): Promise<nu
   const { playground, play } = stage;
   const done = new AbortController();
   const listening = Promise.withResolvers<number>();
-  const serving = deps.runServe({ ...configBeside(playground, dev), ...play?.config }, {
+  const serving = deps.runServe(withValues(configBeside(playground, dev), play?.config ?? {}), {
     terminal: deps.terminal,
     stop: AbortSignal.any([deps.stop, done.signal]),
     lingerMs: 0,
-    // With --once the table is the result; while it keeps running, the log is part of the show.
-    ...(dev.once ? { writeLog: () => {} } : {}),
+    // With --once the table is the output; without, the log is part of it.
+    writeLog: dev.once ? () => {} : undefined,
     onListening: ({ adminPort }) => listening.resolve(adminPort),
   });
   // Once it listens, neither has an effect.
@@ -108,8 +108,7 @@ async function serveBeside(stage: Stage, dev: Config, deps: DevDeps): Promise<nu
 
 function configBeside({ files, registryHost }: Playground, dev: Config): Config {
   const webhookPort = freePort();
-  return {
-    ...dev,
+  return withValues(dev, {
     command: "serve",
     warnings: [],
     kubeconfig: files.kubeconfig,
@@ -124,7 +123,7 @@ function configBeside({ files, registryHost }: Playground, dev: Config): Config 
     registryCa: [...dev.registryCa, files.authority],
     archTaints: dev.scenario === "taints" ? "manage" : dev.archTaints,
     execFormatErrors: dev.execFormatErrors || dev.scenario === "exec-format-error",
-  };
+  });
 }
 
 function welcome(

@@ -7,7 +7,7 @@ import { openUpgrades, type UpgradesController } from "../controllers/upgrades/c
 import { ExitCode, type Terminal } from "../lib/cli/output.ts";
 import { describeStatus } from "../lib/cli/upgrade_text.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
-import type { Config } from "../lib/config/parse.ts";
+import { type Config, withValues } from "../lib/config/parse.ts";
 import type { KubeApi } from "../lib/k8s/api.ts";
 import { type EventRecorder, openEventRecorder } from "../lib/k8s/event_recorder.ts";
 import { readKubeconfigAccess } from "../lib/k8s/kubeconfig_access.ts";
@@ -80,7 +80,7 @@ export async function runUpgradeScenario(scenario: UpgradeScenario, deps: Upgrad
     deps.terminal.out(welcome(playground, pagePort));
   }
   await createPlan({ api, clock }, signal);
-  const hasArrived = await follow(scenario, { ...deps, signal });
+  const hasArrived = await follow(scenario, { terminal: deps.terminal, signal });
   if (!dev.once) await new Promise((resolve) => deps.stop.addEventListener("abort", resolve, { once: true }));
   return hasArrived ? ExitCode.done : ExitCode.no;
 }
@@ -95,24 +95,28 @@ function openSampleController(
   { api, clock, events }: Parts & { readonly events: EventRecorder },
 ): UpgradesController {
   const { registryHost, files } = playground;
-  const config = {
-    ...dev,
-    registry: [...dev.registry, registryHost],
-    registryCa: [...dev.registryCa, files.authority],
-  };
-  const common = { log: silentLogger, userAgent: USER_AGENT, config };
+  const registries = [...dev.registry, registryHost];
+  const config = withValues(dev, { registry: registries, registryCa: [...dev.registryCa, files.authority] });
   return openUpgrades({
-    ...{ readApi: api, api, clock, events, log: silentLogger, namespace: Upgrades.namespace },
+    readApi: api,
+    api,
+    clock,
+    events,
+    log: silentLogger,
+    namespace: Upgrades.namespace,
     outside: openSampleOutside(),
     gauges: gaugesOf(openUpgradeMetrics(new Registry())),
-    adviseOnWorkloads: openWorkloadAdvice({ ...common, clock: systemClock }, { leaderApi: api }),
+    adviseOnWorkloads: openWorkloadAdvice(
+      { log: silentLogger, userAgent: USER_AGENT, config, clock: systemClock },
+      { leaderApi: api },
+    ),
   });
 }
 
 /** Prints lines as the plan changes. Whether the migration arrived in time. Rejects when the signal aborts. */
 async function follow(
   { playground: { cluster: { store } }, dev: { output } }: UpgradeScenario,
-  { terminal, signal }: UpgradeScenarioDeps & { readonly signal: AbortSignal },
+  { terminal, signal }: { readonly terminal: Terminal; readonly signal: AbortSignal },
 ): Promise<boolean> {
   const lines = new ProgressLines();
   const startMs = systemClock.monotonicMs();

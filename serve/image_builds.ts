@@ -48,22 +48,22 @@ function openBuilds(
 /** What the file of `--config` says, and the defaults for the rest. */
 export function buildSettings({ imageBuilds }: Pick<Config, "imageBuilds">): BuildSettings {
   const { builderImage = "", builderCommand = [], digestImage = builderImage, digestCommand = [] } = imageBuilds;
-  const { jobDeadline, schedulingTimeout, retainArchitectures, ...named } = imageBuilds;
-  const { namespace = DEFAULT_SETTINGS.namespace, serviceAccount = DEFAULT_SETTINGS.serviceAccount } = named;
+  const { jobDeadline, schedulingTimeout, retainArchitectures } = imageBuilds;
+  const { namespace = DEFAULT_SETTINGS.namespace, serviceAccount = DEFAULT_SETTINGS.serviceAccount } = imageBuilds;
   return {
     namespace,
     serviceAccount,
     builder: { image: builderImage, command: builderCommand },
     digestWriter: { image: digestImage, command: digestCommand },
-    requests: named.requests ?? DEFAULT_SETTINGS.requests,
+    requests: imageBuilds.requests ?? DEFAULT_SETTINGS.requests,
     jobDeadlineSeconds: jobDeadline === undefined ? DEFAULT_SETTINGS.jobDeadlineSeconds : jobDeadline / 1_000,
     schedulingTimeoutMs: schedulingTimeout ?? DEFAULT_SETTINGS.schedulingTimeoutMs,
     retainMs: retainArchitectures ?? DEFAULT_SETTINGS.retainMs,
-    retainImages: named.retainImages ?? DEFAULT_SETTINGS.retainImages,
-    maxParallel: named.maxParallel ?? DEFAULT_SETTINGS.maxParallel,
-    alwaysIndex: named.alwaysIndex ?? DEFAULT_SETTINGS.alwaysIndex,
-    tolerateDedicated: named.tolerateDedicated ?? DEFAULT_SETTINGS.tolerateDedicated,
-    cancelSiblings: named.cancelSiblings ?? DEFAULT_SETTINGS.cancelSiblings,
-    autoResume: named.autoResume ?? DEFAULT_SETTINGS.autoResume,
+    retainImages: imageBuilds.retainImages ?? DEFAULT_SETTINGS.retainImages,
+    maxParallel: imageBuilds.maxParallel ?? DEFAULT_SETTINGS.maxParallel,
+    alwaysIndex: imageBuilds.alwaysIndex ?? DEFAULT_SETTINGS.alwaysIndex,
+    tolerateDedicated: imageBuilds.tolerateDedicated ?? DEFAULT_SETTINGS.tolerateDedicated,
+    cancelSiblings: imageBuilds.cancelSiblings ?? DEFAULT_SETTINGS.cancelSiblings,
+    autoResume: imageBuilds.autoResume ?? DEFAULT_SETTINGS.autoResume,
   };
 }

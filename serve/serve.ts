@@ -7,20 +7,13 @@ import { runEverywhere, runLeading } from "../controllers/mod.ts";
 import { unreachable } from "../lib/unreachable.ts";
 import { openAdmin } from "./admin.ts";
 import { openClients, type ServeDeps } from "./clients.ts";
-import { type Components, openComponents } from "./components.ts";
+import { openComponents } from "./components.ts";
 import { controllersOf } from "./controllers.ts";
-import type { openTaints, TaintParts } from "./taints.ts";
 import { openWebhooks } from "./webhooks.ts";
 
 /** Longest that running requests, and then the last events, may take at the end (ms). */
 const DRAIN_MS = 3_000;
 const FLUSH_MS = 1_500;
-
-/** What is not switched on is not loaded. */
-async function openTaintParts(...args: Parameters<typeof openTaints>): Promise<TaintParts | undefined> {
-  const [{ config }] = args;
-  return config.archTaints === "off" ? undefined : (await import("./taints.ts")).openTaints(...args);
-}
 
 /**
  * Serves the capability of `--only` until `stop` aborts, then drains and closes. Rejects when something cannot be opened. The
@@ -46,11 +39,7 @@ async function servePlacement(deps: ServeDeps, stop: AbortSignal): Promise<void>
   const background = new AbortController();
   stack.defer(() => background.abort());
   const clients = await openClients(deps, { stack, stop, background: background.signal });
-  const opened = openComponents(deps, clients, { stack, stop, taints: () => components.taints });
-  const components: Components = {
-    ...opened,
-    taints: await openTaintParts(deps, clients, { components: opened, stack }),
-  };
+  const components = await openComponents(deps, clients, { stack, stop });
   const webhooks = await openWebhooks(deps, { clients, components, signal: background.signal });
   const admin = openAdmin(deps, { clients, components, stop });
   const address = { webhookPort: webhooks.port, adminPort: admin.addr.port };

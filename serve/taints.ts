@@ -5,14 +5,16 @@ import { openTaints as openController, type TaintsController } from "../controll
 import type { Operator } from "../controllers/operator/controller.ts";
 import type { OperandTaints } from "../controllers/operator/deps.ts";
 import { watchLeaderSilence } from "../controllers/taints/fail_open.ts";
+import type { Config } from "../lib/config/parse.ts";
 import type { Configs } from "../lib/informers/configs.ts";
 import type { EventRecorder } from "../lib/k8s/event_recorder.ts";
 import { openKubeApi } from "../lib/k8s/rest_api.ts";
 import { LEASE_NAME } from "../lib/names.ts";
+import { parseManagedTaint } from "../lib/placement/config/arch_taints.ts";
 import { openTaintLifter } from "../lib/tainting/lifter.ts";
 import { openPace, type Pace } from "../lib/tainting/pace.ts";
+import type { TaintRule } from "../lib/taints/types.ts";
 import type { Clients, ServeDeps } from "./clients.ts";
-import { ownTaintRule } from "./taint_rule.ts";
 
 /** At the end of an uninstall seconds are left for all nodes: requests side by side, and no pace. */
 const LEAVING_PARALLEL = 16;
@@ -28,7 +30,8 @@ export interface TaintParts {
   readonly operand: OperandTaints;
 }
 
-interface TaintOptions {
+/** What the taints need beside the clients. */
+export interface TaintOptions {
   readonly components: {
     readonly events: EventRecorder;
     readonly configs: Pick<Configs, "presence" | "onChange">;
@@ -71,4 +74,14 @@ export function openTaints(
     silenceWatch: { run: (signal) => watchLeaderSilence(silence, signal) },
     operand: { carried: controller.carried, lift },
   };
+}
+
+/** The taint that Archway itself puts on nodes; undefined when taints are not managed, or are the cloud's. */
+export function ownTaintRule(
+  { archTaints, archTaint }: Pick<Config, "archTaints" | "archTaint">,
+): TaintRule | undefined {
+  const managed = archTaints === "manage" ? parseManagedTaint(archTaint) : undefined;
+  if (managed?.kind !== "parsed" || managed.value.owner === "cloud") return undefined;
+  const { key, effect } = managed.value.taint;
+  return { key, effect };
 }

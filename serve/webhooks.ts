@@ -34,7 +34,8 @@ export async function openWebhooks(deps: ServeDeps, webhooks: WebhooksDeps): Pro
   const { clients: { certificate, metrics, checkApi }, components: { operator }, signal } = webhooks;
   const app = webhookApp({ gate: gateDeps(deps, webhooks), check: { api: checkApi, signal } });
   const listener = await openHttpsListener({
-    ...deps.config.listen,
+    host: deps.config.listen.host,
+    port: deps.config.listen.port,
     certificate: certificate.current(),
     handler: (request) => app.fetch(request),
     guard: guardOf(webhooks),

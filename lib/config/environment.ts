@@ -1,6 +1,7 @@
-// Variables named ARCHWAY_… that no flag has: most likely misspelt, and otherwise without any sign of it.
+// Environment variables that are no flags: misspelt ones, which would otherwise be ignored silently, and WATCH_NAMESPACE.
 import { FILE_SETTINGS } from "./file.ts";
-import { environmentName, FLAGS } from "./flags.ts";
+import { type Command, environmentName, FLAGS } from "./flags.ts";
+import type { ConfigValues } from "./values.ts";
 
 /** What Kubernetes sets in a pod for each Service of the namespace, so for `archway-webhook` and `archway-metrics`. */
 const OF_SERVICE = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?)$/;
@@ -26,4 +27,22 @@ function reasonOf(variable: string): string {
 
 function kebab(key: string): string {
   return key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+const WATCH_NAMESPACE = "WATCH_NAMESPACE";
+
+/**
+ * What is wrong with WATCH_NAMESPACE, from which the Managed Upgrade Operator reads the namespace of its plan. A plan, its
+ * settings and the Lease are in one namespace, so another value would be ignored silently. Empty means the namespace of the
+ * operator; other capabilities do not read it.
+ */
+export function watchNamespaceProblem(
+  command: Command,
+  { only, namespace }: Pick<ConfigValues, "only" | "namespace">,
+  env: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  const watched = env[WATCH_NAMESPACE] ?? "";
+  if (command !== "serve" || only !== "upgrades" || watched === "" || watched === namespace) return undefined;
+  return `Cannot use ${WATCH_NAMESPACE} "${watched}": upgrades work in namespace "${namespace}". ` +
+    `Give both the same value: --namespace, NAMESPACE or OPERATOR_NAMESPACE, and ${WATCH_NAMESPACE}.`;
 }

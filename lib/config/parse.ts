@@ -4,10 +4,9 @@ import { readRegistryEnvironment, type RegistryEnvironment } from "../oci/config
 import { rawValue, readArguments } from "./arguments.ts";
 import { contradictions } from "./contradictions.ts";
 import { type FileValues, readConfigFile, type ReadFile, settingOf } from "./file.ts";
-import { warningsOf } from "./environment.ts";
+import { warningsOf, watchNamespaceProblem } from "./environment.ts";
 import { type Command, COMMANDS, environmentName, FLAGS } from "./flags.ts";
 import { type ConfigValues, Values } from "./values.ts";
-import { watchNamespaceProblem } from "./watch_namespace.ts";
 
 /** The result of `parseConfig`. `usage` lists every problem, in the order of the flags. */
 export type ParsedConfig =
@@ -25,6 +24,11 @@ export type Config = ConfigValues & FileValues & {
   /** The variables that are not Archway's own: home and proxies. */
   readonly registryEnvironment: RegistryEnvironment;
 };
+
+/** A configuration with some values replaced. */
+export function withValues(config: Config, values: Partial<Config>): Config {
+  return { ...config, ...values };
+}
 
 /** Where texts come from besides the arguments. */
 export interface ConfigSources {

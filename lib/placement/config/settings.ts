@@ -16,6 +16,11 @@ export const DEFAULT_SETTINGS: PlacementSettings = {
   audit: false,
 };
 
+/** The same settings for a namespace that is audited: nothing is changed there, only reported. */
+export function auditOnly(settings: PlacementSettings): PlacementSettings {
+  return { ...settings, audit: true };
+}
+
 /** Settings with some of the defaults changed. */
 export function makeSettings(changes: Partial<PlacementSettings> = {}): PlacementSettings {
   return { ...DEFAULT_SETTINGS, ...changes };

@@ -1,7 +1,7 @@
 // What the flags and settings of architecture taints change.
 import assert from "node:assert/strict";
 import { decideFailOpen } from "../../../lib/taints/fail_open.ts";
-import { ownTaintRule } from "../../../serve/taint_rule.ts";
+import { ownTaintRule } from "../../../serve/taints.ts";
 import { type Checks, fileConfig, serveConfig, settingsOf } from "./support.ts";
 
 /** Flags of `serve`. */
