@@ -3,6 +3,7 @@
 //   plan, ClusterVersion, pools ─▶ key ─▶ read plan, settings, ClusterVersion ─▶ decide (lib/upgrades, step by step)
 //                                          ◀─ read more, carry effects out, write the status ─▶ events
 import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
+import { OsImages } from "../../lib/upgrading/cluster/os_images.ts";
 import { readInput, type UpgradeInput } from "../../lib/upgrading/cluster/plan_input.ts";
 import { serverNowMs } from "../../lib/upgrading/cluster/drains.ts";
 import { reconcile } from "../../lib/upgrades/reconcile.ts";
@@ -29,6 +30,7 @@ const BACKOFF = { baseMs: 1_000, capMs: 60_000 } as const;
 export function openUpgrades(deps: UpgradesDeps): UpgradesController {
   const { clock, log, queueMetrics } = deps;
   const drains = openDrains(deps);
+  const osImages = new OsImages(deps.readApi);
   let seen: UpgradeInput | undefined;
   let drainsDueMs = 0;
   const watches = openUpgradeWatches(deps, () => controller.enqueue(KEY));
@@ -49,12 +51,8 @@ export function openUpgrades(deps: UpgradesDeps): UpgradesController {
     reconcile: async (_key, signal): Promise<ReconcileResult> => {
       const input = await readInput(deps, { nowMs: serverNowMs(clock, deps.readApi), signal });
       seen = input;
-      const end = await drive(reconcile(input), deps, {
-        plan: input.known,
-        base: input.base,
-        nowMs: input.nowMs,
-        signal,
-      });
+      const { known: plan, base, nowMs } = input;
+      const end = await drive(reconcile(input), deps, { plan, base, osImages, nowMs, signal });
       await lookAtDrains(input, signal);
       return resultOf(end, isUpgrading(input));
     },

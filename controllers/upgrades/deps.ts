@@ -4,6 +4,7 @@ import type { KubeApi, ReadApi } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import type { Logger } from "../../lib/log.ts";
 import type { ClusterReader } from "../../lib/upgrading/cluster/cluster_reader.ts";
+import type { OsImages } from "../../lib/upgrading/cluster/os_images.ts";
 import type { Notification, SilenceSpec, UpgradeMetric } from "../../lib/upgrades/types/effects.ts";
 import type { Base, Reading, Readings } from "../../lib/upgrades/types/observed.ts";
 import type { UpgradeConfig } from "../../lib/upgrades/types/plan.ts";
@@ -35,6 +36,7 @@ export interface ReadScope {
   /** undefined where the plan is gone, or something of it could not be read: then only what may be left of it is. */
   readonly base: Base | undefined;
   readonly reader: ClusterReader;
+  readonly osImages: OsImages;
   /** By the clock of the API server. */
   readonly nowMs: number;
   readonly signal: AbortSignal;

@@ -3,6 +3,7 @@ import { isConflict } from "../../lib/k8s/errors.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { unreachable } from "../../lib/unreachable.ts";
 import { openClusterReader } from "../../lib/upgrading/cluster/cluster_reader.ts";
+import type { OsImages } from "../../lib/upgrading/cluster/os_images.ts";
 import { renderStatus } from "../../lib/upgrades/parse/status.ts";
 import type { Base } from "../../lib/upgrades/types/observed.ts";
 import type { UpgradeConfig, UpgradeStatus } from "../../lib/upgrades/types/plan.ts";
@@ -18,6 +19,8 @@ export interface DriveOptions {
   readonly plan: UpgradeConfig | undefined;
   /** undefined where any of it could not be read. */
   readonly base: Base | undefined;
+  /** Kept from one reconcile to the next. */
+  readonly osImages: OsImages;
   readonly nowMs: number;
   readonly signal: AbortSignal;
 }

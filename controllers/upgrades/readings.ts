@@ -3,7 +3,10 @@ import { errorText } from "../../lib/log.ts";
 import { readAdvisories } from "../../lib/upgrading/cluster/advisories.ts";
 import { readCapacity, readCapacityLeft } from "../../lib/upgrading/cluster/capacity.ts";
 import { smokeStateOf } from "../../lib/upgrades/capacity/smoke.ts";
-import type { Observation, Reading, Readings } from "../../lib/upgrades/types/observed.ts";
+import { historyOf } from "../../lib/upgrades/record.ts";
+import { imageComparisons } from "../../lib/upgrades/release/convergence.ts";
+import type { Base, Observation, Reading, Readings } from "../../lib/upgrades/types/observed.ts";
+import type { Baseline } from "../../lib/upgrades/types/plan.ts";
 import type { Readers, ReadScope, UpgradesDeps } from "./deps.ts";
 
 /** What was read, by name. */
@@ -40,13 +43,14 @@ async function observe<T>(read: () => Promise<T>, signal: AbortSignal): Promise<
 }
 
 function readersOf({ api, outside, adviseOnWorkloads = saysNothing }: UpgradesDeps, scope: ReadScope): Readers {
-  const { base, nowMs, reader, signal } = scope;
+  const { base, nowMs, osImages, reader, signal } = scope;
   const capacity = { reader, base, nowMs, signal };
   return {
     ...outside.readers(scope),
     clusterOperators: reader.operators,
     pools: reader.pools,
-    poolImages: reader.poolImages,
+    buildingPools: reader.buildingPools,
+    osImages: async () => await osImages.compare(imageComparisons(await reader.pools(), baselineOf(base)), signal),
     controlPlaneArchitectures: async () => {
       const nodes = (await reader.nodes()).filter(({ isMaster }) => isMaster);
       return [...new Set(nodes.map(({ architecture }) => architecture).filter((one) => one !== ""))].toSorted();
@@ -66,4 +70,10 @@ function readersOf({ api, outside, adviseOnWorkloads = saysNothing }: UpgradesDe
       return [...settings, ...workloads];
     },
   };
+}
+
+/** That of the target; without one there is nothing to compare with. */
+function baselineOf(base: Base | undefined): Pick<Baseline, "renderedConfigs"> {
+  const history = base === undefined ? undefined : historyOf(base.plan.status, base.plan.spec.desired);
+  return history?.baseline ?? { renderedConfigs: {} };
 }

@@ -91,7 +91,7 @@ const FULL: History = {
     ...{ lastProbeMs: 1_000, lastTransitionMs: 2_000, startMs: 3_000, completeMs: 4_000 },
   }],
   notifications: [{ state: "StateStarted", sentMs: 1_000 }],
-  baseline: { image: "i", operatorImages: { etcd: "e" }, osImageUrls: { worker: "o" } },
+  baseline: { image: "i", operatorImages: { etcd: "e" }, renderedConfigs: { worker: "r" } },
 };
 const STATUS: UpgradeStatus = {
   history: [FULL],

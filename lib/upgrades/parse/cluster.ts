@@ -11,12 +11,6 @@ import type {
   ReleaseHistory,
 } from "../types/cluster.ts";
 
-/** What else is known of a pool. */
-export interface PoolContext {
-  readonly osImageUrl: string | undefined;
-  readonly isBuilding: boolean;
-}
-
 /** Reads a ClusterVersion. */
 export function parseClusterVersion({ metadata, spec, status }: KubeObject): ClusterVersion {
   const asked = objectAt(spec, "desiredUpdate");
@@ -49,10 +43,7 @@ export function parseClusterOperator({ metadata, status }: KubeObject): ClusterO
 }
 
 /** Reads a MachineConfigPool. */
-export function parseMachineConfigPool(
-  { metadata, spec, status }: KubeObject,
-  context: PoolContext,
-): MachineConfigPool {
+export function parseMachineConfigPool({ metadata, spec, status }: KubeObject): MachineConfigPool {
   const conditions = objectsAt(status, "conditions").map(parseClusterCondition);
   return {
     name: metadata.name,
@@ -61,13 +52,8 @@ export function parseMachineConfigPool(
     isUpdated: isTrue(conditions, "Updated"),
     machineCount: countAt(status, "machineCount"),
     updatedMachineCount: countAt(status, "updatedMachineCount"),
-    ...context,
+    renderedConfig: textAt(objectAt(status, "configuration"), "name"),
   };
-}
-
-/** The name of the rendered MachineConfig that the nodes of a pool have; empty when it has none yet. */
-export function renderedConfigOf({ status }: KubeObject): string {
-  return textAt(objectAt(status, "configuration"), "name");
 }
 
 /** Whether a condition of this type is True. */

@@ -166,7 +166,7 @@ function parseBaseline(baseline: JsonObject | undefined): Baseline | undefined {
   return {
     image: textAt(baseline, "image"),
     operatorImages: textMapAt(baseline, "operatorImages") ?? {},
-    osImageUrls: textMapAt(baseline, "osImageUrls") ?? {},
+    renderedConfigs: textMapAt(baseline, "renderedConfigs") ?? {},
   };
 }
 

@@ -1,7 +1,7 @@
 // When a migration is finished. The ClusterVersion may say so early, since the versions of operators do not change: the images
 // do, and the operating system of the nodes does last.
 import { entryOf } from "../../json.ts";
-import type { ClusterOperator, ClusterVersion, MachineConfigPool } from "../types/cluster.ts";
+import type { ClusterOperator, ClusterVersion, MachineConfigPool, OsImage } from "../types/cluster.ts";
 import type { Baseline } from "../types/plan.ts";
 
 /** Everything that the answer depends on. */
@@ -9,8 +9,8 @@ export interface MigrationFacts {
   readonly version: string;
   readonly clusterVersion: ClusterVersion;
   readonly operators: readonly ClusterOperator[];
-  /** Read with their images. */
   readonly pools: readonly MachineConfigPool[];
+  readonly osImages: ReadonlyMap<string, OsImage>;
   readonly baseline: Baseline;
   /** Whether a machine of another architecture must have become ready, and has. */
   readonly smoke: "notWanted" | "open" | "passed";
@@ -76,22 +76,54 @@ function checkOperators({ operators, baseline }: MigrationFacts): string | undef
   return late.length === 0 ? undefined : `operators with their image from before: ${late.join(", ")}`;
 }
 
-function checkNodes({ pools, baseline }: MigrationFacts): string | undefined {
+function checkNodes({ pools, osImages, baseline }: MigrationFacts): string | undefined {
   const late = pools.filter(({ isPaused }) => !isPaused).flatMap((pool) => {
-    const why = checkPool(pool, entryOf(baseline.osImageUrls, pool.name));
+    const why = checkPool(pool, {
+      before: entryOf(baseline.renderedConfigs, pool.name),
+      image: osImages.get(pool.name),
+    });
     return why === undefined ? [] : [`${pool.name} (${why})`];
   });
   return late.length === 0 ? undefined : `MachineConfigPools: ${late.join(", ")}`;
 }
 
-function checkPool(pool: MachineConfigPool, before: string | undefined): string | undefined {
+function checkPool(
+  pool: MachineConfigPool,
+  { before, image = "unread" }: { readonly before: string | undefined; readonly image: OsImage | undefined },
+): string | undefined {
   if (pool.updatedMachineCount < pool.machineCount) {
     return `${pool.updatedMachineCount} of ${pool.machineCount} updated`;
   }
   if (!pool.isUpdated) return "not Updated";
   if (before === undefined) return undefined;
-  if (pool.osImageUrl === undefined) return "operating system image not known";
-  return pool.osImageUrl === before ? "operating system image from before" : undefined;
+  if (pool.renderedConfig === before) return "configuration from before";
+  return {
+    unread: "operating system image not read yet",
+    asBefore: "operating system image from before",
+    changed: undefined,
+  }[
+    image
+  ];
+}
+
+/** A pool whose operating system image is to be held against the one from before: both are those of rendered MachineConfigs. */
+export interface ImageComparison {
+  readonly pool: string;
+  readonly config: string;
+  readonly before: string;
+}
+
+/** The comparisons that are due: of pools that have arrived at another configuration. The others are waited for anyway. */
+export function imageComparisons(
+  pools: readonly MachineConfigPool[],
+  { renderedConfigs }: Pick<Baseline, "renderedConfigs">,
+): readonly ImageComparison[] {
+  return pools.flatMap((pool) => {
+    const { name, renderedConfig: config } = pool;
+    const before = entryOf(renderedConfigs, name);
+    if (pool.isPaused || !pool.isUpdated || pool.updatedMachineCount < pool.machineCount) return [];
+    return before === undefined || before === config ? [] : [{ pool: name, config, before }];
+  });
 }
 
 function checkSmoke({ smoke }: MigrationFacts): string | undefined {

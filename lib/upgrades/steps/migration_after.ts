@@ -3,7 +3,7 @@ import { notify } from "../notifications/notify.ts";
 import { isStepDone } from "../record.ts";
 import { CONTROL_PLANE_RULES, decideConvergence, type MigrationFacts } from "../release/convergence.ts";
 import { elapsedMs, MINUTE_MS } from "../time.ts";
-import type { MachineConfigPool, SmokeState } from "../types/cluster.ts";
+import type { SmokeState } from "../types/cluster.ts";
 import type { Effect } from "../types/effects.ts";
 import type { Observed } from "../types/observed.ts";
 import type { PlanFinding, Step, StepResult } from "../types/steps.ts";
@@ -13,14 +13,16 @@ import { done, fail, once, wait, withReading } from "./results.ts";
 import { nodesFinished, waitForNodes, WORKERS_STEP } from "./workers.ts";
 
 const SMOKE = "SecondaryArchitectureProven";
-const NO_BASELINE = { image: "", operatorImages: {}, osImageUrls: {} };
+const NO_BASELINE = { image: "", operatorImages: {}, renderedConfigs: {} };
+/** How soon the images that are still to be read are asked for again (ms). */
+const READ_ON_MS = 1_000;
 
 /** Waits until the control plane runs the new payload. */
 export const AWAIT_MIGRATED_CONTROL_PLANE: Step = once({
   id: "ControlPlaneUpgraded",
   reads: () => [],
   decide: (observed, nowMs) => {
-    const facts = factsOf(observed, {});
+    const facts = factsOf(observed, NO_POOLS);
     const convergence = decideConvergence(facts, CONTROL_PLANE_RULES);
     if (convergence.kind === "converged") return done([...controlPlaneFinished(observed), stuckMetric(0)]);
     const obstacle = obstacleOf(observed);
@@ -36,20 +38,20 @@ export const AWAIT_MIGRATED_CONTROL_PLANE: Step = once({
 /** Waits until the nodes run the operating system of the new payload. */
 export const AWAIT_MIGRATED_NODES: Step = once({
   id: WORKERS_STEP,
-  reads: () => ["poolImages", "silences"],
+  reads: () => ["pools", "osImages", "silences"],
   decide: (observed) =>
-    withReading(observed, "poolImages", (pools) => {
-      const convergence = decideConvergence(factsOf(observed, { pools }), ["nodes"]);
+    withPools(observed, (pools) => {
+      const convergence = decideConvergence(factsOf(observed, pools), ["nodes"]);
       return convergence.kind === "converged"
-        ? nodesFinished(observed, pools)
-        : waitForNodes(observed, convergence.message);
+        ? nodesFinished(observed, pools.pools)
+        : { ...waitForNodes(observed, convergence.message), requeueAfterMs: readOnAfterMs(pools) };
     }),
 });
 
 /** Holds everything together that was waited for piece by piece. */
 export const VERIFY_ARCHITECTURE: Step = once({
   id: "ArchitectureVerified",
-  reads: () => ["clusterOperators", "poolImages"],
+  reads: () => ["clusterOperators", "pools", "osImages"],
   decide: (observed) => whenConverged(observed, { smoke: "notWanted", decide: () => done() }),
 });
 
@@ -66,7 +68,7 @@ export const PROVE_OTHER_ARCHITECTURE: Step = once({
 /** Says what is possible from now on; everything must still hold at this moment. */
 export const SEND_MIGRATED: Step = once({
   id: "CompletedNotificationSent",
-  reads: () => ["clusterOperators", "poolImages", "advisories"],
+  reads: () => ["clusterOperators", "pools", "osImages", "advisories"],
   decide: (observed) => {
     const isProven = observed.plan.spec.smoke === undefined || isStepDone(observed.history, SMOKE);
     const decide = (): StepResult =>
@@ -82,18 +84,33 @@ function whenConverged(
   { smoke, decide }: { readonly smoke: MigrationFacts["smoke"]; readonly decide: () => StepResult },
 ): StepResult {
   return withReading(observed, "clusterOperators", (operators) =>
-    withReading(observed, "poolImages", (pools) => {
-      const convergence = decideConvergence({ ...factsOf(observed, { pools }), operators, smoke });
-      return convergence.kind === "converged" ? decide() : wait(convergence.message);
+    withPools(observed, (pools) => {
+      const convergence = decideConvergence({ ...factsOf(observed, pools), operators, smoke });
+      return convergence.kind === "converged"
+        ? decide()
+        : { ...wait(convergence.message), requeueAfterMs: readOnAfterMs(pools) };
     }));
 }
 
-function factsOf(
-  { history, clusterVersion }: Observed,
-  { pools = [] }: { readonly pools?: readonly MachineConfigPool[] | undefined },
-): MigrationFacts {
+type Pools = Pick<MigrationFacts, "pools" | "osImages">;
+
+const NO_POOLS: Pools = { pools: [], osImages: new Map() };
+
+function withPools(observed: Observed, decide: (pools: Pools) => StepResult): StepResult {
+  return withReading(
+    observed,
+    "pools",
+    (pools) => withReading(observed, "osImages", (osImages) => decide({ pools, osImages })),
+  );
+}
+
+function readOnAfterMs({ osImages }: Pools): number | undefined {
+  return [...osImages.values()].includes("unread") ? READ_ON_MS : undefined;
+}
+
+function factsOf({ history, clusterVersion }: Observed, pools: Pools): MigrationFacts {
   const { version, baseline = NO_BASELINE } = history;
-  return { version, clusterVersion, baseline, pools, operators: [], smoke: "notWanted" };
+  return { version, clusterVersion, baseline, ...pools, operators: [], smoke: "notWanted" };
 }
 
 interface Obstacle {

@@ -9,12 +9,13 @@ import { done, fail, hasCommenced, skipWhen, untilCommenced, withReading } from 
 /** Whether cluster and pools are at rest. Under the condition of the health checks. */
 export const CHECK_PRECONDITIONS: Step = untilCommenced({
   id: "ClusterHealthyBeforeUpgrade",
-  reads: () => ["poolImages"],
+  reads: () => ["pools", "buildingPools"],
   decide: (observed) =>
-    withReading(observed, "poolImages", (pools) => {
-      const obstacles = [...clusterObstacles(observed), ...poolObstacles(pools)];
-      return obstacles.length === 0 ? done() : fail(`The migration cannot begin: ${obstacles.join("; ")}`);
-    }),
+    withReading(observed, "pools", (pools) =>
+      withReading(observed, "buildingPools", (building) => {
+        const obstacles = [...clusterObstacles(observed), ...poolObstacles(pools, building)];
+        return obstacles.length === 0 ? done() : fail(`The migration cannot begin: ${obstacles.join("; ")}`);
+      })),
 });
 
 /** Whether the payload holds what the control plane runs on. */
@@ -36,7 +37,7 @@ export const CHECK_PAYLOAD: Step = untilCommenced({
 /** Writes down what the migration must change. */
 export const RECORD_BASELINE: Step = skipWhen(hasBaseline, {
   id: "BaselineRecorded",
-  reads: (observed) => hasCommenced(observed) ? [] : ["clusterOperators", "poolImages"],
+  reads: (observed) => hasCommenced(observed) ? [] : ["clusterOperators", "pools"],
   decide: (observed) => {
     if (hasCommenced(observed)) return done([], { baseline: baselineInRetrospect(observed) });
     return withReading(
@@ -45,7 +46,7 @@ export const RECORD_BASELINE: Step = skipWhen(hasBaseline, {
       (operators) =>
         withReading(
           observed,
-          "poolImages",
+          "pools",
           (pools) => done([], { baseline: baselineNow(observed, { operators, pools }) }),
         ),
     );
@@ -72,11 +73,11 @@ function clusterObstacles({ plan, clusterVersion }: Observed): readonly string[]
   return found.filter(([holds]) => holds).map(([, message]) => message);
 }
 
-function poolObstacles(pools: readonly MachineConfigPool[]): readonly string[] {
+function poolObstacles(pools: readonly MachineConfigPool[], building: ReadonlySet<string>): readonly string[] {
   const kinds: readonly (readonly [string, (pool: MachineConfigPool) => boolean])[] = [
     ["paused (unpause them first)", ({ isPaused }) => isPaused],
     ["degraded", ({ isDegraded }) => isDegraded],
-    ["building an image", ({ isBuilding }) => isBuilding],
+    ["building an image", ({ name }) => building.has(name)],
     ["still updating", ({ machineCount, updatedMachineCount }) => updatedMachineCount < machineCount],
   ];
   return kinds.flatMap(([what, holds]) => {
@@ -111,8 +112,8 @@ function baselineNow(
   return {
     image: clusterVersion.desired.image,
     operatorImages: Object.fromEntries(images.map(({ name, operatorImage }) => [name, operatorImage])),
-    osImageUrls: Object.fromEntries(
-      pools.flatMap(({ name, osImageUrl }) => osImageUrl === undefined ? [] : [[name, osImageUrl]]),
+    renderedConfigs: Object.fromEntries(
+      pools.flatMap(({ name, renderedConfig }) => renderedConfig === "" ? [] : [[name, renderedConfig]]),
     ),
   };
 }
@@ -121,5 +122,5 @@ function baselineNow(
 function baselineInRetrospect({ clusterVersion }: Observed): Baseline {
   const { desired, history } = clusterVersion;
   const before = history.find(({ image, state }) => state === "Completed" && image !== desired.image);
-  return { image: before?.image ?? "", operatorImages: {}, osImageUrls: {} };
+  return { image: before?.image ?? "", operatorImages: {}, renderedConfigs: {} };
 }

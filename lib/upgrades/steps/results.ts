@@ -72,7 +72,8 @@ export function versionLabel({ history }: Observed): Readonly<Record<string, str
 const WORDS: Readonly<Record<Reading, string>> = {
   clusterOperators: "the ClusterOperators",
   pools: "the MachineConfigPools",
-  poolImages: "the MachineConfigPools and their images",
+  buildingPools: "the builds of node images",
+  osImages: "the operating system images of the MachineConfigPools",
   controlPlaneArchitectures: "the architectures of the control plane nodes",
   silences: "the silences of Alertmanager",
   capacity: "the temporary workers",

@@ -62,11 +62,12 @@ export interface MachineConfigPool {
   readonly isUpdated: boolean;
   readonly machineCount: number;
   readonly updatedMachineCount: number;
-  /** `osImageURL` of the rendered MachineConfig that its nodes have; undefined when it was not read. */
-  readonly osImageUrl: string | undefined;
-  /** A layered image of it is being built. */
-  readonly isBuilding: boolean;
+  /** The rendered MachineConfig that its nodes have, whose name changes with its content; empty when it has none yet. */
+  readonly renderedConfig: string;
 }
+
+/** The operating system image of a pool, held against that from before a migration; `unread`: one of them is still to be read. */
+export type OsImage = "unread" | "asBefore" | "changed";
 
 /** A silence of Alertmanager. */
 export interface Silence {

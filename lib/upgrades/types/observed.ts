@@ -7,6 +7,7 @@ import type {
   Dependency,
   MachineConfigPool,
   OfferedRelease,
+  OsImage,
   Payload,
   PolicyRefresh,
   Silence,
@@ -27,8 +28,10 @@ export interface Readings {
   readonly clusterOperators: readonly ClusterOperator[];
   /** All pools, paused ones included. */
   readonly pools: readonly MachineConfigPool[];
-  /** As `pools`, and with the `osImageUrl` and `isBuilding` of each. */
-  readonly poolImages: readonly MachineConfigPool[];
+  /** Pools whose layered image is being built. */
+  readonly buildingPools: ReadonlySet<string>;
+  /** By pool, of those that have another configuration than before the migration. */
+  readonly osImages: ReadonlyMap<string, OsImage>;
   /** `kubernetes.io/arch` of the control plane nodes, without duplicates. */
   readonly controlPlaneArchitectures: readonly string[];
   /** Of the operator only; expired ones included or not. */

@@ -109,8 +109,8 @@ export interface Baseline {
   readonly image: string;
   /** `operator-image` by ClusterOperator, of those that publish it. */
   readonly operatorImages: Readonly<Record<string, string>>;
-  /** `osImageURL` of the rendered configuration by MachineConfigPool, where it could be read. */
-  readonly osImageUrls: Readonly<Record<string, string>>;
+  /** The rendered MachineConfig by MachineConfigPool, of those that have one. */
+  readonly renderedConfigs: Readonly<Record<string, string>>;
 }
 
 /** One element of `status.history`: the upgrade to one target. */

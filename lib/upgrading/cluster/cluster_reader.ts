@@ -11,7 +11,7 @@ import type { MachineSetView, MachineView } from "../../upgrades/capacity/types.
 import { parseBudget } from "../../upgrades/drain/parse.ts";
 import type { DrainBudget } from "../../upgrades/drain/types.ts";
 import { type NodeView, parseNode } from "../../upgrades/nodes.ts";
-import { parseClusterOperator, parseMachineConfigPool, renderedConfigOf } from "../../upgrades/parse/cluster.ts";
+import { parseClusterOperator, parseMachineConfigPool } from "../../upgrades/parse/cluster.ts";
 import type { ClusterOperator, MachineConfigPool } from "../../upgrades/types/cluster.ts";
 
 /** Reads collections. Every function reads at its first call, and gives the same again afterwards. */
@@ -19,8 +19,8 @@ export interface ClusterReader {
   nodes(): Promise<readonly NodeView[]>;
   operators(): Promise<readonly ClusterOperator[]>;
   pools(): Promise<readonly MachineConfigPool[]>;
-  /** With the image of the operating system of each pool, and whether one is being built. */
-  poolImages(): Promise<readonly MachineConfigPool[]>;
+  /** The pools whose layered image is being built; none where the cluster has no such builds. */
+  buildingPools(): Promise<ReadonlySet<string>>;
   machineSets(): Promise<readonly MachineSetView[]>;
   /** Machines of clones that are spare capacity. */
   spareMachines(): Promise<readonly MachineView[]>;
@@ -39,14 +39,11 @@ export function openClusterReader(api: ReadApi, signal: AbortSignal): ClusterRea
     const options = { namespace: MachineName.namespace, labelSelector: `${label}=true` };
     return (await list(Resource.machines, options)).map(parseMachine);
   };
-  const rawPools = once(() => list(Resource.machineConfigPools));
   return {
     nodes: once(async () => (await list(Resource.nodes)).map(parseNode)),
     operators: once(async () => (await list(Resource.clusterOperators)).map(parseClusterOperator)),
-    pools: once(async () =>
-      (await rawPools()).map((pool) => parseMachineConfigPool(pool, { osImageUrl: undefined, isBuilding: false }))
-    ),
-    poolImages: once(async () => await readPoolImages(await rawPools(), { api, signal })),
+    pools: once(async () => (await list(Resource.machineConfigPools)).map(parseMachineConfigPool)),
+    buildingPools: once(() => readBuildingPools(api, signal)),
     machineSets: once(async () =>
       (await list(Resource.machineSets, { namespace: MachineName.namespace })).map(parseMachineSet)
     ),
@@ -56,25 +53,6 @@ export function openClusterReader(api: ReadApi, signal: AbortSignal): ClusterRea
   };
 }
 
-async function readPoolImages(
-  pools: readonly KubeObject[],
-  { api, signal }: { readonly api: ReadApi; readonly signal: AbortSignal },
-): Promise<readonly MachineConfigPool[]> {
-  const building = await readBuildingPools(api, signal);
-  const urls = new Map<string, string>();
-  for (const name of new Set(pools.map(renderedConfigOf).filter((one) => one !== ""))) {
-    const config = await api.get(Resource.machineConfigs, { name }, signal);
-    urls.set(name, textAt(objectAt(config, "spec"), "osImageURL"));
-  }
-  return pools.map((pool) =>
-    parseMachineConfigPool(pool, {
-      osImageUrl: urls.get(renderedConfigOf(pool)),
-      isBuilding: building.has(pool.metadata.name),
-    })
-  );
-}
-
-/** The pools whose layered image is being built; none where the cluster has no such builds. */
 async function readBuildingPools(api: ReadApi, signal: AbortSignal): Promise<ReadonlySet<string>> {
   try {
     const builds = await Array.fromAsync(listAll(api, Resource.machineOsBuilds, { signal }));

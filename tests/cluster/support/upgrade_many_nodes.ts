@@ -2,18 +2,18 @@
 import { drive } from "../../../controllers/upgrades/drive.ts";
 import type { UpgradesDeps } from "../../../controllers/upgrades/deps.ts";
 import { systemClock } from "../../../lib/clock.ts";
-import type { KubeApi } from "../../../lib/k8s/api.ts";
+import type { KubeApi, ReadApi } from "../../../lib/k8s/api.ts";
+import type { ApiCall } from "../../../lib/k8s/api_transport.ts";
 import { readKubeconfigAccess } from "../../../lib/k8s/kubeconfig_access.ts";
 import { silentLogger } from "../../../lib/log.ts";
+import { OsImages } from "../../../lib/upgrading/cluster/os_images.ts";
 import { readInput } from "../../../lib/upgrading/cluster/plan_input.ts";
 import { readHealth } from "../../../lib/upgrading/health/read_health.ts";
 import { reconcile } from "../../../lib/upgrades/reconcile.ts";
 import { checksOf } from "../../../lib/upgrades/health_decision.ts";
 import { openTestApi } from "../../support/cluster_api.ts";
-import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
-import { CLUSTER_VERSION } from "./openshift_world.ts";
-import { openUpgradeBed, type OutsideDouble } from "./upgrade_bed.ts";
-import { pause } from "./wait.ts";
+import { expectStatus } from "./cluster_access.ts";
+import { openUpgradeBed, type OutsideDouble, type UpgradeBed } from "./upgrade_bed.ts";
 
 const NAMESPACE = "openshift-managed-upgrade-operator";
 const SETTINGS = `/api/v1/namespaces/${NAMESPACE}/configmaps/managed-upgrade-operator-config`;
@@ -21,56 +21,74 @@ const SETTINGS = `/api/v1/namespaces/${NAMESPACE}/configmaps/managed-upgrade-ope
 /** One look. */
 export interface Look {
   readonly reads: number;
-  /** Reads and writes. */
-  readonly requests: number;
+  readonly writes: number;
+  /** Most of what was read, in order: `nodes`, `machineconfigs/rendered-worker-1`. */
+  readonly words: readonly string[];
   readonly tookMs: number;
 }
 
-/** What was seen. */
-export interface ManyNodesLooks {
-  /** From the first to the one that asked the ClusterVersion. */
-  readonly looks: readonly Look[];
-  /** What the API server says of itself at `/version`. */
-  readonly version: unknown;
+/** A large cluster, and looks at it. */
+export interface ManyNodes extends AsyncDisposable {
+  readonly bed: UpgradeBed;
+  look(): Promise<Look>;
+  /** The looks that follow are those of a process that has just begun. */
+  restart(): void;
 }
 
-/** Looks with spare capacity and every health check until the ClusterVersion is asked. `nodes` counts those of all pools. */
-export async function lookAtManyNodes(
-  { nodes, pools }: { readonly nodes: number; readonly pools: number },
-): Promise<ManyNodesLooks> {
-  await using bed = await openUpgradeBed({ pools: poolsOf(nodes, pools), stepMs: 1_000 });
-  bed.world.hold();
+/** Opens it, with every health check made. `nodes` counts those of all pools; `stepMs` lies between two nodes that are updated. */
+export async function openManyNodes(
+  { nodes, pools, stepMs }: { readonly nodes: number; readonly pools: number; readonly stepMs: number },
+): Promise<ManyNodes> {
+  await using undo = new AsyncDisposableStack();
+  const bed = undo.use(await openUpgradeBed({ pools: poolsOf(nodes, pools), stepMs }));
   const gated = {
     data: { "config.yaml": "configManager: { source: LOCAL }\nfeatureGate: { enabled: [PreHealthCheck] }\n" },
   };
   expectStatus("gate health checks", await bed.controlPlane.request("PATCH", SETTINGS, gated), [200]);
-  const counts = { reads: 0, requests: 0 };
   const access = await readKubeconfigAccess(bed.controlPlane.kubeconfigFile, { clock: systemClock });
-  await using api = openTestApi(access, {
-    observe: ({ method }) => {
-      counts.requests++;
-      if (method === "GET") counts.reads++;
+  const seen: { reads: number; writes: number; words: string[] } = { reads: 0, writes: 0, words: [] };
+  const observe = ({ method }: ApiCall): void => void (method === "GET" ? seen.reads++ : seen.writes++);
+  const api = undo.use(openTestApi(access, { observe }));
+  const readApi = watched(api, (word) => void seen.words.push(word));
+  const deps = { ...depsOf(api, bed.outside), readApi };
+  let osImages = new OsImages(readApi);
+  const opened = undo.move();
+  return {
+    bed,
+    look: async () => {
+      Object.assign(seen, { reads: 0, writes: 0, words: [] });
+      const startedMs = performance.now();
+      await look(deps, osImages);
+      return { ...seen, tookMs: performance.now() - startedMs };
     },
-  });
-  const deps = depsOf(api, bed.outside);
-  await bed.createPlan({ capacityReservation: true });
-  const looks: Look[] = [];
-  while (!await isAsked(bed.controlPlane)) {
-    if (looks.length > 60) throw new Error("Cannot see the ClusterVersion asked: 60 looks were not enough.");
-    Object.assign(counts, { reads: 0, requests: 0 });
-    const startedMs = performance.now();
-    await look(deps);
-    looks.push({ ...counts, tookMs: performance.now() - startedMs });
-    await pause(500);
-  }
-  return { looks, version: (await bed.controlPlane.request("GET", "/version")).body };
+    restart: () => {
+      osImages = new OsImages(readApi);
+    },
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
 }
 
 /** The control plane and pools of about the same size. */
-function poolsOf(nodes: number, pools: number): Readonly<Record<string, number>> {
+export function poolsOf(nodes: number, pools: number): Readonly<Record<string, number>> {
   const size = Math.floor(nodes / pools);
   const names = Array.from({ length: pools - 1 }, (_, at) => `pool-${at}`);
   return { master: nodes - size * (pools - 1), ...Object.fromEntries(names.map((name) => [name, size])) };
+}
+
+function watched(api: ReadApi, onRead: (word: string) => void): ReadApi {
+  return {
+    get: (type, target, signal) => {
+      onRead(`${type.plural}/${target.name}`);
+      return api.get(type, target, signal);
+    },
+    list: (type, options, signal) => {
+      onRead(type.plural);
+      return api.list(type, options, signal);
+    },
+    watch: (type, options, signal) => api.watch(type, options, signal),
+    raw: (path, signal) => api.raw(path, signal),
+    serverClockOffsetMs: () => api.serverClockOffsetMs(),
+  };
 }
 
 /** Health is read of the cluster; only alerts come from a double. */
@@ -98,13 +116,8 @@ function depsOf(api: KubeApi, outside: OutsideDouble): UpgradesDeps {
   };
 }
 
-async function look(deps: UpgradesDeps): Promise<void> {
+async function look(deps: UpgradesDeps, osImages: OsImages): Promise<void> {
   const [nowMs, { signal }] = [systemClock.nowMs(), new AbortController()];
   const input = await readInput(deps, { nowMs, signal });
-  await drive(reconcile(input), deps, { plan: input.known, base: input.base, nowMs, signal });
-}
-
-async function isAsked(cluster: ClusterAccess): Promise<boolean> {
-  const { body } = await cluster.request("GET", CLUSTER_VERSION);
-  return read(body, "spec", "desiredUpdate") !== undefined;
+  await drive(reconcile(input), deps, { plan: input.known, base: input.base, osImages, nowMs, signal });
 }

@@ -4,6 +4,7 @@ import { openDrains } from "../../../controllers/upgrades/drains.ts";
 import { drive } from "../../../controllers/upgrades/drive.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
+import { OsImages } from "../../../lib/upgrading/cluster/os_images.ts";
 import { readInput } from "../../../lib/upgrading/cluster/plan_input.ts";
 import { reconcile } from "../../../lib/upgrades/reconcile.ts";
 import type { ReconcileEnd } from "../../../lib/upgrades/types/steps.ts";
@@ -17,7 +18,8 @@ const DRAIN_GAUGE = 'upgradeoperator_node_drain_timeout{"node_name":"n-1"}';
 async function reconcileOnce({ clock, deps }: UpgradeScene): Promise<ReconcileEnd> {
   const nowMs = clock.nowMs();
   const input = await readInput({ readApi: deps.readApi, namespace: NAMESPACE }, { nowMs, signal });
-  return await drive(reconcile(input), deps, { plan: input.known, base: input.base, nowMs, signal });
+  const osImages = new OsImages(deps.readApi);
+  return await drive(reconcile(input), deps, { plan: input.known, base: input.base, osImages, nowMs, signal });
 }
 
 async function lookAtDrains(scene: UpgradeScene, drains = openDrains(scene.deps)): Promise<void> {

@@ -4,6 +4,7 @@ import { drive } from "../../../controllers/upgrades/drive.ts";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { textAt } from "../../../lib/json.ts";
+import { OsImages } from "../../../lib/upgrading/cluster/os_images.ts";
 import { readInput } from "../../../lib/upgrading/cluster/plan_input.ts";
 import { reconcile } from "../../../lib/upgrades/reconcile.ts";
 import type { Silence } from "../../../lib/upgrades/types/cluster.ts";
@@ -21,7 +22,8 @@ export async function lookOnce(
   const [nowMs, { signal }] = [clock.nowMs(), new AbortController()];
   const input = await readInput({ readApi: api, namespace: NAMESPACE }, { nowMs, signal });
   const used = { ...deps, readApi: api, api, outside };
-  return await drive(reconcile(input), used, { plan: input.known, base: input.base, nowMs, signal });
+  const osImages = new OsImages(api);
+  return await drive(reconcile(input), used, { plan: input.known, base: input.base, osImages, nowMs, signal });
 }
 
 /** What the operators of the cluster do between two looks. */

@@ -121,8 +121,7 @@ export function makePool(name: string, overrides: Partial<MachineConfigPool> = {
     isUpdated: true,
     machineCount: 3,
     updatedMachineCount: 3,
-    osImageUrl: "os-before",
-    isBuilding: false,
+    renderedConfig: `rendered-${name}-1`,
     ...overrides,
   };
 }
@@ -147,7 +146,8 @@ export function makeWorld(overrides: Partial<World> = {}): World {
   return {
     clusterOperators: seen([makeOperator("etcd")]),
     pools: seen(pools),
-    poolImages: seen(pools),
+    buildingPools: seen(new Set()),
+    osImages: seen(new Map()),
     controlPlaneArchitectures: seen(["amd64"]),
     silences: seen([]),
     capacity: seen({ kind: "ready", machines: 1 }),

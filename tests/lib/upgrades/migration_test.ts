@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { decideConvergence, type MigrationFacts } from "../../../lib/upgrades/release/convergence.ts";
+import { decideConvergence, imageComparisons, type MigrationFacts } from "../../../lib/upgrades/release/convergence.ts";
 import { UPGRADERS } from "../../../lib/upgrades/steps/upgraders.ts";
-import type { ClusterVersion, MachineConfigPool } from "../../../lib/upgrades/types/cluster.ts";
+import type { ClusterVersion, MachineConfigPool, OsImage } from "../../../lib/upgrades/types/cluster.ts";
+import type { Readings } from "../../../lib/upgrades/types/observed.ts";
 import type { History, UpgradeStatus } from "../../../lib/upgrades/types/plan.ts";
 import {
   condition,
@@ -31,7 +32,7 @@ const SMOKE: SpecOverrides = { ...SPEC, smoke: { machineSetTemplate: "arm", time
 const BASELINE = {
   image: IMAGE_FROM,
   operatorImages: { etcd: "etcd-1", dns: "dns-1" },
-  osImageUrls: { master: "os-1", worker: "os-1" },
+  renderedConfigs: { master: "rendered-master-1", worker: "rendered-worker-1" },
 };
 
 const ASKED = { version: FROM, image: "", architecture: "Multi" };
@@ -53,7 +54,9 @@ const THERE: Partial<ClusterVersion> = {
   ],
   conditions: [condition("Progressing", "False")],
 };
-const POOLS = [makePool("master", { osImageUrl: "os-2" }), makePool("worker", { osImageUrl: "os-2" })];
+const MASTER = makePool("master", { renderedConfig: "rendered-master-2" });
+const POOLS = [MASTER, makePool("worker", { renderedConfig: "rendered-worker-2" })];
+const CHANGED: Readings["osImages"] = new Map([["master", "changed"], ["worker", "changed"]]);
 const OPERATORS = [
   makeOperator("etcd", "etcd-2"),
   makeOperator("dns", "dns-2"),
@@ -66,6 +69,7 @@ const DONE: MigrationFacts = {
   clusterVersion: makeCluster(THERE),
   operators: OPERATORS,
   pools: POOLS,
+  osImages: CHANGED,
   baseline: BASELINE,
   smoke: "passed",
 };
@@ -75,7 +79,11 @@ function at(overrides: Partial<ClusterVersion>): Partial<MigrationFacts> {
 }
 
 function worker(overrides: Partial<MachineConfigPool>): Partial<MigrationFacts> {
-  return { pools: [POOLS[0] ?? makePool("master"), makePool("worker", { osImageUrl: "os-2", ...overrides })] };
+  return { pools: [MASTER, makePool("worker", { renderedConfig: "rendered-worker-2", ...overrides })] };
+}
+
+function image(worker: OsImage | undefined): Pick<MigrationFacts, "osImages"> {
+  return { osImages: new Map([["master", "changed"], ...worker === undefined ? [] : [["worker", worker] as const]]) };
 }
 
 const RULES: readonly (readonly [string, Partial<MigrationFacts>, string])[] = [
@@ -101,10 +109,12 @@ const RULES: readonly (readonly [string, Partial<MigrationFacts>, string])[] = [
   ],
   ["N-009 a pool is on its way", worker({ updatedMachineCount: 2 }), "nodes"],
   ["a pool is not Updated", worker({ isUpdated: false }), "nodes"],
-  ["a pool has its operating system from before", worker({ osImageUrl: "os-1" }), "nodes"],
-  ["the operating system of a pool is not known", worker({ osImageUrl: undefined }), "nodes"],
-  ["a paused pool is as before", worker({ isPaused: true, osImageUrl: "os-1" }), "converged"],
-  ["a pool is new", { pools: [...POOLS, makePool("gpu", { osImageUrl: undefined })] }, "converged"],
+  ["a pool has its configuration from before", worker({ renderedConfig: "rendered-worker-1" }), "nodes"],
+  ["a pool has its operating system from before", image("asBefore"), "nodes"],
+  ["the operating system of a pool is still to be read", image("unread"), "nodes"],
+  ["the operating system of a pool is not known", image(undefined), "nodes"],
+  ["a paused pool is as before", worker({ isPaused: true, renderedConfig: "rendered-worker-1" }), "converged"],
+  ["a pool is new", { pools: [...POOLS, makePool("gpu")] }, "converged"],
   ["no node of another architecture has come", { smoke: "open" }, "smoke"],
   ["none is wanted", { smoke: "notWanted" }, "converged"],
 ];
@@ -115,6 +125,23 @@ for (const [name, overrides, expected] of RULES) {
     assert.equal(convergence.kind === "open" ? convergence.rule : convergence.kind, expected);
   });
 }
+
+Deno.test("imageComparisons() leaves out pools that are waited for anyway, and those without a configuration from before", () => {
+  const pools = [
+    ...POOLS,
+    makePool("late", { renderedConfig: "rendered-late-2", updatedMachineCount: 1 }),
+    makePool("stirring", { renderedConfig: "rendered-stirring-2", isUpdated: false }),
+    makePool("frozen", { renderedConfig: "rendered-frozen-2", isPaused: true }),
+    makePool("same"),
+    makePool("new"),
+  ];
+  const known = pools.map(({ name }) => name).filter((name) => name !== "new");
+  const renderedConfigs = Object.fromEntries(known.map((name) => [name, `rendered-${name}-1`]));
+  assert.deepEqual(imageComparisons(pools, { renderedConfigs }), [
+    { pool: "master", config: "rendered-master-2", before: "rendered-master-1" },
+    { pool: "worker", config: "rendered-worker-2", before: "rendered-worker-1" },
+  ]);
+});
 
 interface Given {
   readonly spec?: SpecOverrides;
@@ -132,8 +159,8 @@ function migrate(
   const history = makeHistory({ version: FROM, architecture: "Multi", profile: "multiarch-migration", ...entry });
   const plan = makePlan(spec, status ?? { history: [history] });
   const worldOf = makeWorld({
-    poolImages: seen(POOLS),
     pools: seen(POOLS),
+    osImages: seen(CHANGED),
     clusterOperators: seen(OPERATORS),
     ...world,
   });
@@ -162,14 +189,14 @@ Deno.test("a migration is an entry of its own, with steps of its own, also at th
 });
 
 Deno.test("a migration asks for its version and architecture, with what it must change written down before", () => {
-  const before = [makePool("worker", { osImageUrl: "os-1" })];
+  const before = [makePool("worker"), makePool("new", { renderedConfig: "" })];
   const run = migrate({
-    world: { poolImages: seen(before), clusterOperators: seen([makeOperator("etcd", "etcd-1"), makeOperator("dns")]) },
+    world: { pools: seen(before), clusterOperators: seen([makeOperator("etcd", "etcd-1"), makeOperator("dns")]) },
   });
   assert.deepEqual(run.saved.at(-1)?.history[0]?.baseline, {
     image: IMAGE_FROM,
     operatorImages: { etcd: "etcd-1" },
-    osImageUrls: { worker: "os-1" },
+    renderedConfigs: { worker: "rendered-worker-1" },
   });
   const patches = run.effects.flatMap((effect) => effect.kind === "patchClusterVersion" ? [effect.patch] : []);
   assert.deepEqual(patches, [{ spec: { desiredUpdate: { version: FROM, architecture: "Multi", image: null } } }]);
@@ -184,21 +211,22 @@ const PAYLOAD = { image: IMAGE_MULTI, version: FROM, isIndex: true, architecture
 const BLOCKED: readonly (readonly [string, Given, RegExp])[] = [
   [
     "N-012 a paused pool",
-    { world: { poolImages: seen([makePool("infra", { isPaused: true })]) } },
+    { world: { pools: seen([makePool("infra", { isPaused: true })]) } },
     /paused \(unpause them first\): infra/,
   ],
-  ["a degraded pool", { world: { poolImages: seen([makePool("infra", { isDegraded: true })]) } }, /degraded: infra/],
+  ["a degraded pool", { world: { pools: seen([makePool("infra", { isDegraded: true })]) } }, /degraded: infra/],
   [
     "a pool whose image is built",
-    { world: { poolImages: seen([makePool("infra", { isBuilding: true })]) } },
-    /building an image: infra/,
+    { world: { buildingPools: seen(new Set(["worker"])) } },
+    /building an image: worker/,
   ],
   [
     "a pool on its way",
-    { world: { poolImages: seen([makePool("infra", { updatedMachineCount: 1 })]) } },
+    { world: { pools: seen([makePool("infra", { updatedMachineCount: 1 })]) } },
     /still updating: infra/,
   ],
-  ["pools that cannot be read", { world: { poolImages: unseen() } }, /Cannot read the MachineConfigPools/],
+  ["pools that cannot be read", { world: { pools: unseen() } }, /Cannot read the MachineConfigPools/],
+  ["builds that cannot be read", { world: { buildingPools: unseen() } }, /Cannot read the builds of node images/],
   [
     "a cluster that is progressing",
     { cluster: { conditions: [condition("Progressing", "True", "busy")] } },
@@ -271,13 +299,13 @@ const WAITING: readonly (readonly [string, Given, string, RegExp])[] = [
   ["the control plane", { cluster: GOING }, "ControlPlaneUpgraded", /is not completed yet/],
   [
     "nodes",
-    { cluster: THERE, world: { poolImages: seen([makePool("worker", { updatedMachineCount: 1 })]) } },
+    { cluster: THERE, world: { pools: seen([makePool("worker", { updatedMachineCount: 1 })]) } },
     "WorkerNodesUpgraded",
     /1 of 3/,
   ],
   [
     "nodes whose operating system is the one from before",
-    { cluster: THERE, world: { poolImages: seen([makePool("worker", { osImageUrl: "os-1" })]) } },
+    { cluster: THERE, world: { osImages: seen(image("asBefore").osImages) } },
     "WorkerNodesUpgraded",
     /image from before/,
   ],
@@ -296,6 +324,14 @@ for (const [name, given, step, message] of WAITING) {
     assert.match(stepOf(run)[1] ?? "", message);
   });
 }
+
+Deno.test("a migration goes on soon while images of pools are still to be read", () => {
+  const unread = migrate({ entry: BEGUN, cluster: THERE, world: { osImages: seen(image("unread").osImages) } });
+  assert.deepEqual(unread.end, { kind: "settled", requeueAfterMs: 1_000 });
+  assert.match(stepOf(unread)[1] ?? "", /worker \(operating system image not read yet\)/);
+  const before = migrate({ entry: BEGUN, cluster: THERE, world: { osImages: seen(image("asBefore").osImages) } });
+  assert.deepEqual(before.end, { kind: "settled", requeueAfterMs: MINUTE });
+});
 
 Deno.test("N-011 a migration that has converged is announced, and the plan is MultiArchCapable with what is worth knowing", () => {
   const run = migrate({

@@ -134,15 +134,15 @@ export class Model {
 
   #pools(): readonly MachineConfigPool[] {
     const updated = !this.isAsked || this.#reached.has("counts");
-    const osImageUrl = this.#reached.has("images") ? "os-2" : "os-1";
-    return [makePool("worker", { updatedMachineCount: updated ? 3 : 1, isUpdated: updated, osImageUrl })];
+    const renderedConfig = this.#reached.has("counts") ? "rendered-worker-2" : "rendered-worker-1";
+    return [makePool("worker", { updatedMachineCount: updated ? 3 : 1, isUpdated: updated, renderedConfig })];
   }
 
   #world({ unreadable }: Fault): World {
     const pools = seen(this.#pools());
     const world = makeWorld({
       pools,
-      poolImages: pools,
+      osImages: seen(new Map([["worker", this.#reached.has("images") ? "changed" : "asBefore"] as const])),
       clusterOperators: seen([makeOperator("etcd", this.#reached.has("operators") ? "etcd-2" : "etcd-1")]),
       silences: seen(this.#silences),
       capacity: seen(this.#hasClones ? { kind: "ready", machines: 1 } : { kind: "missing", machineSets: ["worker"] }),

@@ -8,7 +8,7 @@ import { minutes, minutesAgo, node, NOW_MS } from "./make.ts";
 function pool(name: string, more: Partial<MachineConfigPool> = {}): MachineConfigPool {
   return {
     ...{ name, isPaused: false, isDegraded: false, isUpdated: true, machineCount: 3, updatedMachineCount: 3 },
-    ...{ osImageUrl: undefined, isBuilding: false },
+    renderedConfig: "",
     ...more,
   };
 }

@@ -9,7 +9,8 @@ import { type Fault, GOALS, Model } from "./model.ts";
 const READINGS: readonly Reading[] = [
   "silences",
   "pools",
-  "poolImages",
+  "buildingPools",
+  "osImages",
   "capacity",
   "capacityLeft",
   "health",
