@@ -1,0 +1,61 @@
+// Keeps the CA of the webhook of UpgradeConfigs in its configuration, which the manifests install without one.
+//
+//   new certificate, time ─▶ key ─▶ read the configuration ─▶ plan (lib/operand/webhook_clients) ─▶ patch
+import type { Clock } from "../../lib/clock.ts";
+import type { KubeApi } from "../../lib/k8s/api.ts";
+import { readOptional } from "../../lib/k8s/read_optional.ts";
+import { Resource } from "../../lib/k8s/types.ts";
+import type { Logger } from "../../lib/log.ts";
+import { type ClientSettings, planWebhookClients } from "../../lib/operand/webhook_clients.ts";
+import { PlanWebhook } from "../../lib/upgrade_names.ts";
+import { type Controller, type ControllerOptions, openController, requeueAfter } from "../controller.ts";
+
+/** What the controller is made of. */
+export interface PlanWebhookDeps {
+  /** Writes fail once the Lease has run out. */
+  readonly api: KubeApi;
+  /** What the API server is to call, as of now. */
+  readonly settings: () => ClientSettings;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly queueMetrics?: ControllerOptions["queueMetrics"];
+}
+
+const KEY = PlanWebhook.configuration;
+/** Between two looks: the role cannot watch, and whoever applies the manifests again takes the CA away (ms). */
+const LOOK_MS = 60_000;
+const BACKOFF = { baseMs: 1_000, capMs: 10_000 } as const;
+
+/** Makes the controller; `requestReconcile` is for a certificate that has changed. Nothing is asked before `run`. */
+export function openPlanWebhookRegistration(deps: PlanWebhookDeps): Controller & { requestReconcile(): void } {
+  const { api, settings, clock, log, queueMetrics } = deps;
+  const type = Resource.validatingWebhooks;
+  const controller = openController({
+    name: "plan-webhook",
+    watches: [],
+    parallel: 1,
+    queue: { backoff: BACKOFF },
+    clock,
+    log,
+    queueMetrics,
+    reconcile: async (name, signal) => {
+      // A configuration that is absent is fine: an administrator may do without the webhook.
+      const configuration = await readOptional(api, { type, name, signal });
+      const operations = configuration === undefined ? [] : planWebhookClients(configuration, settings());
+      if (operations.length > 0) {
+        await api.patch(type, { name }, { body: { kind: "json", operations }, signal });
+        log.info("CA bundle written", { object: name });
+      }
+      return requeueAfter(LOOK_MS);
+    },
+  });
+  const requestReconcile = (): void => controller.enqueue(KEY);
+  return {
+    enqueue: controller.enqueue,
+    requestReconcile,
+    run: async (signal) => {
+      requestReconcile();
+      await controller.run(signal);
+    },
+  };
+}
