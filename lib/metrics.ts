@@ -23,7 +23,7 @@ export const ADMISSION_OUTCOMES = [
 /** One of {@link ADMISSION_OUTCOMES}. */
 export type AdmissionOutcome = typeof ADMISSION_OUTCOMES[number];
 
-/** What was decided about a gated pod. `bare`: the gate alone was taken off; `audited`: nothing was written. */
+/** What was decided about a gated pod. `bare`: the gate alone was taken off, also without a leader; `audited`: nothing was written. */
 export const DECISION_LABELS = [
   "place",
   "retry",

@@ -155,7 +155,7 @@ export const EventReason = {
   gatedPodIgnored: "ArchAwareGatedPodIgnored",
   gateRemoved: "ArchAwareSchedGateRemovalSuccess",
   gateRemovalFailed: "ArchAwareSchedGateRemovalFailed",
-  /** Archway's own: the gate was lifted without a decision, because pod placement leaves the cluster. */
+  /** Archway's own: the gate was lifted without a decision, because pod placement leaves the cluster or no replica leads. */
   gateLifted: "ArchAwareSchedGateLifted",
   /** A container was to run a program of another architecture than its node has. */
   execFormatError: "ExecFormatError",

@@ -12,7 +12,9 @@ import { openWebhookPaths, type WebhookPaths } from "../lib/informers/webhook_pa
 import { webhookEndpoint } from "../lib/operand/webhooks.ts";
 import { auditOnly } from "../lib/placement/config/settings.ts";
 import type { PlacementSettings } from "../lib/placement/config/types.ts";
+import type { Runnable } from "../controllers/mod.ts";
 import type { Clients, ServeDeps } from "./clients.ts";
+import { openGateFailOpen } from "./gate_fail_open.ts";
 import type { TaintOptions, TaintParts } from "./taints.ts";
 
 /** The components. The functions answer at once, from memory. */
@@ -27,6 +29,8 @@ export interface Components {
   readonly operator: Operator;
   /** Containers that were to run a program of another architecture. */
   readonly reported: ReportedContainers;
+  /** Releases pods while no replica leads. */
+  readonly gateFailOpen: Runnable;
   /** undefined unless Archway keeps architecture taints. */
   readonly taints: TaintParts | undefined;
   /** Whether this replica may gate pods, and why not. */
@@ -38,7 +42,7 @@ export interface Components {
 }
 
 /** What is known before pod placement and operator are made: they are made from it. */
-type Views = Omit<Components, "podPlacement" | "operator" | "events" | "reported" | "taints">;
+type Views = Omit<Components, "podPlacement" | "operator" | "events" | "reported" | "gateFailOpen" | "taints">;
 
 /** The signal and the stack that bound the lifetime of the components. */
 interface Lifetime {
@@ -80,6 +84,7 @@ export async function openComponents(
     podPlacement,
     operator,
     reported: openReportedContainers({ clock: deps.clock }),
+    gateFailOpen: openGateFailOpen(deps, clients, { events, stack }),
     gatingHealth,
     settingsOf,
     liveArchitectures,

@@ -55,6 +55,7 @@ function everywhere(deps: ServeDeps, clients: Clients, components: Components): 
       run: (signal: AbortSignal) => pathSecret.run(webhookPaths.carriesOnly, signal),
     }],
     openGatingStatus({ api: replicaApi, clock, log, gatingHealth }),
+    components.gateFailOpen,
     ...components.taints === undefined ? [] : [components.taints.silenceWatch],
     { run: (signal) => watchEventLoop({ clock, observe: metrics.eventLoopDelay }, signal) },
   ];

@@ -4,9 +4,7 @@ import type { Clock } from "../../lib/clock.ts";
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import type { LeaseView } from "../../lib/k8s/lease.ts";
-import { parseLease } from "../../lib/k8s/lease_record.ts";
-import { readOptional } from "../../lib/k8s/read_optional.ts";
-import { Resource } from "../../lib/k8s/types.ts";
+import { type LeaseProof, provenForMs, readLeaseProof } from "../../lib/k8s/lease_proof.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
 import type { Metrics } from "../../lib/metrics.ts";
 import { EventReason } from "../../lib/names.ts";
@@ -34,23 +32,17 @@ const LOOK_MS = 1_000;
 /** Between two rounds while there is still no leader: nodes may have joined with the taint (ms). */
 const ROUND_MS = 30_000;
 
-/** A Lease that was read again and again without a change. */
-interface Proof {
-  readonly renewal: string;
-  readonly sinceMs: number;
-}
-
 /** Watches over the leader until the signal aborts. Never rejects. */
 export async function watchLeaderSilence(deps: FailOpenDeps, signal: AbortSignal): Promise<void> {
   const { clock, log } = deps;
   const startedMs = clock.monotonicMs();
-  let proof: Proof | undefined;
+  let proof: LeaseProof | undefined;
   while (!signal.aborted) {
     let pauseMs = LOOK_MS;
     try {
       const decision = decideNow(deps, { startedMs, proof });
       if (decision === "closed") proof = undefined;
-      else proof = await readProof(deps, proof, signal);
+      else proof = await readLeaseProof(deps, proof, signal);
       if (decision === "lift" && proof !== undefined && decideNow(deps, { startedMs, proof }) === "lift") {
         await lift(deps, startedMs, signal);
         pauseMs = ROUND_MS;
@@ -65,27 +57,16 @@ export async function watchLeaderSilence(deps: FailOpenDeps, signal: AbortSignal
 
 function decideNow(
   { clock, view, afterMs }: FailOpenDeps,
-  { startedMs, proof }: { readonly startedMs: number; readonly proof: Proof | undefined },
+  { startedMs, proof }: { readonly startedMs: number; readonly proof: LeaseProof | undefined },
 ): ReturnType<typeof decideFailOpen>["kind"] {
   const { isLeader, lastRenewObservedMs } = view();
   const nowMs = clock.monotonicMs();
   return decideFailOpen({
     isLeader,
     silentForMs: nowMs - Math.max(startedMs, lastRenewObservedMs ?? 0),
-    provenForMs: proof === undefined ? 0 : nowMs - proof.sinceMs,
+    provenForMs: provenForMs(proof),
     afterMs,
   }).kind;
-}
-
-/** Reads the Lease. Throws when it cannot be read: then nothing is proven. */
-async function readProof(
-  { api, clock, lease }: FailOpenDeps,
-  proof: Proof | undefined,
-  signal: AbortSignal,
-): Promise<Proof> {
-  const object = await readOptional(api, { type: Resource.leases, ...lease, signal });
-  const renewal = object === undefined ? "" : parseLease(object).renewal;
-  return proof?.renewal === renewal ? proof : { renewal, sinceMs: clock.monotonicMs() };
 }
 
 async function lift(deps: FailOpenDeps, startedMs: number, signal: AbortSignal): Promise<void> {

@@ -16,6 +16,8 @@ export interface LeaseView {
   readonly impairment: string | undefined;
   /** Until when no other replica may lead (our monotonic clock), by our last renewal; undefined while we do not lead. */
   readonly heldUntilMs: number | undefined;
+  /** Why this replica cannot take or renew it, as the API server answers; undefined while it can, or another holds it. */
+  readonly refusal: string | undefined;
 }
 
 const NO_LEASE_SEEN: LeaseView = {
@@ -24,6 +26,7 @@ const NO_LEASE_SEEN: LeaseView = {
   lastRenewObservedMs: undefined,
   impairment: undefined,
   heldUntilMs: undefined,
+  refusal: undefined,
 };
 
 /** The times of an election. */
@@ -198,9 +201,10 @@ class LeaseElection implements Election {
   }
 
   #publish(): void {
-    const { holder, lastRenewObservedMs, heldUntilMs, impairment } = this.#lock;
+    const { holder, lastRenewObservedMs, impairment, refusal } = this.#lock;
     const isLeader = this.#isLeader;
-    this.#view = { holder, isLeader, lastRenewObservedMs, impairment, heldUntilMs: isLeader ? heldUntilMs : undefined };
+    const heldUntilMs = isLeader ? this.#lock.heldUntilMs : undefined;
+    this.#view = { holder, isLeader, lastRenewObservedMs, impairment, heldUntilMs, refusal };
     for (const listener of this.#listeners) listener(this.#view);
   }
 }

@@ -50,6 +50,7 @@ export class LeaseLock {
   #seen: { readonly record: LeaseRecord; readonly atMs: number } | undefined;
   #lastRenewObservedMs: number | undefined;
   #heldUntilMs: number | undefined;
+  #refusal: string | undefined;
   #failures = 0;
 
   constructor(options: LeaseLockOptions) {
@@ -77,6 +78,11 @@ export class LeaseLock {
     return this.#heldUntilMs;
   }
 
+  /** What the latest attempt failed with; undefined after one that did not. */
+  get refusal(): string | undefined {
+    return this.#refusal;
+  }
+
   /** Tries once to take or renew the Lease. */
   async attempt(timeoutMs: number, signal: AbortSignal): Promise<Attempt> {
     using deadline = openDeadline(timeoutMs, { signal, clock: this.#options.clock });
@@ -84,11 +90,13 @@ export class LeaseLock {
       const attempt = await this.#takeOrRenew(deadline.signal);
       if (this.#failures > 0) this.#options.log.info("lease can be reached again", { failures: this.#failures });
       this.#failures = 0;
+      this.#refuse(undefined);
       return attempt;
     } catch (error) {
       this.#own = undefined;
       if (signal.aborted || isConflict(error)) return { kind: "failed" };
       this.#failures++;
+      this.#refuse(errorText(error));
       const fields = { failures: this.#failures, error: errorText(error) };
       if (this.#failures === 1) this.#options.log.warn("lease cannot be reached, trying on", fields);
       else this.#options.log.debug("lease cannot be reached, trying on", fields);
@@ -143,6 +151,12 @@ export class LeaseLock {
     if (record.holder !== "") this.#lastRenewObservedMs = atMs;
     this.#options.onChange();
     return record;
+  }
+
+  #refuse(refusal: string | undefined): void {
+    if (refusal === this.#refusal) return;
+    this.#refusal = refusal;
+    this.#options.onChange();
   }
 
   async #read(signal: AbortSignal): Promise<KubeObject | undefined> {

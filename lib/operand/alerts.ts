@@ -29,7 +29,7 @@ export const ALERTS: readonly Alert[] = [
     severity: "critical",
     summary: "No replica of Archway decides about gated pods.",
     description:
-      "Nobody has held the Lease archway.multiarch.openshift.io for a minute. New pods are no longer gated; those that are gated wait.",
+      "Nobody has held the Lease archway.multiarch.openshift.io for a minute. New pods are no longer gated; those that are gated are released at their deadline without being placed.",
   },
   {
     name: "PodPlacementWebhookDown",

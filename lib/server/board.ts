@@ -3,7 +3,7 @@
 
 /**
  * How a pod's turn ended, as the webhook (`gate`, `place`, `ignore`, `pass`) or the controller says it. `bare`: the API
- * server refused the decision and the gate alone was taken off.
+ * server refused the decision, or no replica leads, and the gate alone was taken off.
  */
 export const DECISION_KINDS = [
   "place",

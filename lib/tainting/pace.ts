@@ -17,8 +17,8 @@ export interface Pace {
 const CREDIT_MS = 300;
 
 /** Makes a pace. Turns that were not taken are not made up for, but for {@link CREDIT_MS}. */
-export function openPace(clock: Clock): Pace {
-  const everyMs = 1_000 / WRITES_A_SECOND;
+export function openPace(clock: Clock, writesASecond: number = WRITES_A_SECOND): Pace {
+  const everyMs = 1_000 / writesASecond;
   let nextMs = 0;
   return {
     turn: async (signal) => {

@@ -49,6 +49,7 @@ Deno.test("serve exposes the work queue of each controller, and its requests to 
   assert.deepEqual(queues.sort(), [
     "audit",
     "daemonsets",
+    "gate-fail-open",
     "operator",
     "pod-placement",
     "prewarm",

@@ -109,7 +109,8 @@ function escalate({ step, isAboutAnnotations }: FailedRelease): NextTry {
   return next === undefined ? { kind: "wait" } : { kind: "escalate", step: next };
 }
 
-function gatePatch(pod: PodView, label: string | undefined): JsonPatch {
+/** Takes the gate off, with the label that says so where one is given; empty when the pod has none. */
+export function gatePatch(pod: PodView, label: string | undefined): JsonPatch {
   if (!isGated(pod)) return [];
   const labels = new Map(label === undefined || pod.labels === undefined ? [] : [[PodLabel.gate, label] as const]);
   return [

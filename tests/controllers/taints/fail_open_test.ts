@@ -21,6 +21,7 @@ interface Bed extends Scene {
   readonly patched: MemoryCall[];
   view: Pick<LeaseView, "isLeader" | "lastRenewObservedMs">;
   isDown: boolean;
+  mayNotRead: boolean;
 }
 
 function openBed(): Bed {
@@ -29,6 +30,7 @@ function openBed(): Bed {
   const patched: MemoryCall[] = [];
   const api = cluster.client((call) => {
     if (bed.isDown) throw new ApiError("no answer", { status: 0 });
+    if (bed.mayNotRead && call.plural === "leases") throw new ApiError("may not", { status: 403 });
     if (call.verb === "patch") patched.push(call);
   });
   const deps: FailOpenDeps = {
@@ -39,7 +41,10 @@ function openBed(): Bed {
     clock,
     log: silentLogger,
     lease: LEASE,
-    view: () => ({ holder: "other", impairment: undefined, heldUntilMs: undefined, ...bed.view }),
+    view: () => ({
+      ...{ holder: "other", impairment: undefined, heldUntilMs: undefined, refusal: undefined },
+      ...bed.view,
+    }),
     afterMs: AFTER_MS,
   };
   const watcher = { run: (signal: AbortSignal) => watchLeaderSilence(deps, signal) };
@@ -49,6 +54,7 @@ function openBed(): Bed {
     patched,
     view: { isLeader: false, lastRenewObservedMs: undefined },
     isDown: false,
+    mayNotRead: false,
   };
   furnish(cluster, [
     clusterConfig(),
@@ -86,6 +92,15 @@ Deno.test("watchLeaderSilence() lifts our taint and nothing else when nobody has
     assert.deepEqual(bed.told.map(({ type, reason }) => `${type} ${reason}`), ["Warning ArchTaintsFailedOpen"]);
     assert.match(bed.told[0]?.message ?? "", /No replica has led for 60 s.*2 nodes/);
     assert.equal(conditionOf(bed.cluster), "False FailedOpen");
+  });
+});
+
+Deno.test("watchLeaderSilence() lifts our taint when the Lease may not be read: whoever may not, does not lead either", async () => {
+  const bed = openBed();
+  bed.mayNotRead = true;
+  await whileRunning(bed, bed.watcher, async () => {
+    await bed.clock.advance(AFTER_MS + 25_000);
+    assert.equal(taintLine(bed.cluster), "a:gpu b:gpu c:gpu");
   });
 });
 

@@ -133,6 +133,22 @@ Deno.test("Election.run() shows every replica what the leader cannot do, also wh
   });
 });
 
+Deno.test("Election.run() shows why a replica cannot take the Lease for as long as that is so", async () => {
+  await withWorld(async ({ clock, start }) => {
+    const a = start("a");
+    await clock.advance(5_000);
+    assert.deepEqual([a.view?.isLeader, a.view?.refusal], [true, undefined]);
+    a.fault = ({ verb }) => {
+      if (verb === "replace") throw new ApiError("may not update leases", { status: 403 });
+    };
+    await clock.advance(10_000);
+    assert.deepEqual([a.view?.isLeader, a.view?.refusal], [false, "may not update leases"]);
+    a.fault = undefined;
+    await clock.advance(10_000);
+    assert.deepEqual([a.view?.isLeader, a.view?.refusal], [true, undefined]);
+  });
+});
+
 Deno.test("Election.run() hands over within seconds when the leader shuts down", async () => {
   await withWorld(async ({ clock, cluster, start }) => {
     const a = start("a");

@@ -1,0 +1,164 @@
+// Releases overdue pods when no replica leads: whoever may not write the Lease can still take a gate off. Runs on every
+// replica, and writes without the Lease by a client that can do nothing else.
+//
+//   Lease silent, and read again without a renewal ─▶ list of gated pods ─▶ key ─▶ overdue? ─▶ gate off ─▶ report
+import { jitter } from "../../lib/clock.ts";
+import type { GateLifter, HeldPodRef } from "../../lib/gates/gate_lifter.ts";
+import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
+import { listAll } from "../../lib/k8s/lists.ts";
+import { keyOf, Resource, splitKey } from "../../lib/k8s/types.ts";
+import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
+import { errorText } from "../../lib/log.ts";
+import type { Metrics } from "../../lib/metrics.ts";
+import { EventReason, GateLabel, PodLabel, SCHEDULING_GATE } from "../../lib/names.ts";
+import { overdueInMs, renderLeaderlessRelease } from "../../lib/operand/gate_fail_open.ts";
+import { isGated } from "../../lib/placement/patch/constraints.ts";
+import { podRef } from "../../lib/placement/pod_refs.ts";
+import { parsePod } from "../../lib/placement/pod_view.ts";
+import type { Board } from "../../lib/server/board.ts";
+import { type Controller, DONE, openController, requeueAfter } from "../controller.ts";
+import { Absence, type AbsenceDeps } from "./absence.ts";
+
+/** What it needs. `api` is of its own: it works when the rest of the process does not. */
+export interface GateFailOpenDeps extends AbsenceDeps {
+  readonly lifter: GateLifter;
+  readonly events: EventRecorder;
+  readonly metrics: Pick<Metrics, "decision" | "gateReleased" | "queue">;
+  readonly board: Pick<Board, "record">;
+  readonly maxGateAgeMs: number;
+}
+
+const LOOK_MS = 1_000;
+/** Between two lists of labelled pods: a pod is listed long before it is overdue (ms). */
+const LIST_EVERY_MS = 5_000;
+/** Between two lists of all pending pods, for those whose label someone removed (ms), before jitter. */
+const SWEEP_EVERY_MS = 5 * 60_000;
+/** Writes under way at a time. */
+const PARALLEL = 4;
+const BACKOFF = { baseMs: 1_000, capMs: 30_000 } as const;
+
+/** A gated pod as it was listed. */
+type Held = HeldPodRef & { readonly createdMs: number };
+
+/** Makes the controller. Nothing is asked of the API server while a replica leads. */
+export function openGateFailOpen(deps: GateFailOpenDeps): Controller {
+  const { clock, log, metrics } = deps;
+  const absence = new Absence(deps);
+  const held = new Map<string, Held>();
+  const controller = openController({
+    name: "gate-fail-open",
+    watches: [{ run: (signal) => watch({ deps, absence, held, enqueue: (key) => controller.enqueue(key) }, signal) }],
+    reconcile: (key, signal) => reconcile({ deps, absence, held }, key, signal),
+    parallel: PARALLEL,
+    queue: { groupOf: (key) => splitKey(key).namespace ?? "", backoff: BACKOFF },
+    clock,
+    log,
+    queueMetrics: metrics.queue,
+  });
+  return controller;
+}
+
+interface Parts {
+  readonly deps: GateFailOpenDeps;
+  readonly absence: Absence;
+  /** By `namespace/name`; empty while a replica leads. */
+  readonly held: Map<string, Held>;
+}
+
+/** Lists what is gated for as long as nobody leads. Never rejects. */
+async function watch(
+  parts: Parts & { readonly enqueue: (key: string) => void },
+  signal: AbortSignal,
+): Promise<void> {
+  const { deps: { clock, log, view }, absence, held } = parts;
+  let [listAtMs, sweepAtMs] = [0, 0];
+  let isOpen = false;
+  while (!signal.aborted) {
+    const decision = await absence.look(signal);
+    if (decision === "open" && !isOpen) {
+      const silentMs = Math.round(absence.silentForMs);
+      log.warn("no replica leads, gates come off at the longest gate age", { silentMs, reason: view().refusal });
+    }
+    if (decision === "closed" && isOpen) log.info("a replica leads, gates are its matter again");
+    if (decision === "closed") {
+      held.clear();
+      [listAtMs, sweepAtMs] = [0, 0];
+    }
+    if (decision !== "prove") isOpen = decision === "open";
+    const nowMs = clock.monotonicMs();
+    if (decision === "open" && nowMs >= listAtMs) {
+      const isSweep = nowMs >= sweepAtMs;
+      listAtMs = nowMs + LIST_EVERY_MS;
+      if (isSweep) sweepAtMs = nowMs + jitter(SWEEP_EVERY_MS);
+      await list(parts, { isSweep, signal });
+    }
+    await clock.sleep(LOOK_MS, signal);
+  }
+}
+
+/** Adds the keys of gated pods that are not known yet. Never rejects. */
+async function list(
+  { deps: { api, clock, log }, held, enqueue }: Parameters<typeof watch>[0],
+  { isSweep, signal }: { readonly isSweep: boolean; readonly signal: AbortSignal },
+): Promise<void> {
+  const labelled = { labelSelector: `${PodLabel.gate}=${GateLabel.gated}` };
+  const selections = [labelled, ...isSweep ? [{ fieldSelector: "status.phase=Pending" }] : []];
+  try {
+    for (const selection of selections) {
+      for await (const object of listAll(api, Resource.pods, { ...selection, signal })) {
+        const pod = parsePod(object);
+        const key = keyOf(object);
+        if (pod === undefined || !isGated(pod) || held.get(key)?.uid === pod.uid) continue;
+        const { namespace, name, uid, creationTimestampMs: createdMs = clock.nowMs() } = pod;
+        held.set(key, { namespace, name, uid, createdMs });
+        enqueue(key);
+      }
+    }
+  } catch (error) {
+    if (!signal.aborted) log.warn("gated pods cannot be listed", { reason: errorText(error) });
+  }
+}
+
+/** Takes the gate off a pod when it is overdue. A throw means: try again. */
+async function reconcile(
+  { deps, absence, held }: Parts,
+  key: string,
+  signal: AbortSignal,
+): Promise<ReconcileResult> {
+  const pod = held.get(key);
+  if (pod === undefined) return DONE;
+  const ageMs = deps.clock.nowMs() + deps.api.serverClockOffsetMs() - pod.createdMs;
+  const leftMs = overdueInMs({ ageMs, maxGateAgeMs: deps.maxGateAgeMs });
+  if (leftMs > 0 || !absence.isOpen) return requeueAfter(Math.max(LOOK_MS, leftMs));
+  const lift = await deps.lifter.lift(pod, { signal, goesOn: () => absence.isOpen });
+  if (lift.kind === "stopped") return requeueAfter(LOOK_MS);
+  if (lift.kind === "failed") {
+    throw new Error(`Cannot release pod "${key}" without a leader: ${lift.why}`);
+  }
+  if (held.get(key)?.uid === pod.uid) held.delete(key);
+  if (lift.kind === "lifted") report(deps, pod, { ageMs, silentForMs: absence.silentForMs });
+  return DONE;
+}
+
+function report(
+  { events, metrics, board, clock, log, lease, view }: GateFailOpenDeps,
+  pod: Held,
+  { ageMs, silentForMs }: { readonly ageMs: number; readonly silentForMs: number },
+): void {
+  const name = { namespace: pod.namespace, pod: pod.name };
+  const { refusal } = view();
+  const place = `${lease.namespace}/${lease.name}`;
+  events.record({
+    object: podRef(pod),
+    type: "Warning",
+    reason: EventReason.gateLifted,
+    // Where "the gate is stuck" or the placement would stand: a pod has three events at most.
+    slot: 3,
+    critical: true,
+    message: renderLeaderlessRelease({ gate: SCHEDULING_GATE, lease: place, ageMs, silentForMs, refusal }),
+  });
+  metrics.decision("bare");
+  metrics.gateReleased(ageMs);
+  board.record({ atMs: clock.nowMs(), ...name, kind: "bare", reason: "NoLeader", architectures: [], gatedMs: ageMs });
+  log.warn("pod released without a leader", { ...name, gatedMs: Math.round(ageMs), reason: refusal });
+}

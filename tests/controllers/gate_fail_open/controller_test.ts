@@ -1,0 +1,227 @@
+// Releasing overdue pods when no replica leads: only when the absence is proven, only the gate, once a pod.
+import assert from "node:assert/strict";
+import { openGateFailOpen } from "../../../controllers/gate_fail_open/controller.ts";
+import { openGateLifter } from "../../../lib/gates/gate_lifter.ts";
+import { ApiError } from "../../../lib/k8s/errors.ts";
+import type { LeaseView } from "../../../lib/k8s/lease.ts";
+import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
+import { silentLogger } from "../../../lib/log.ts";
+import { openMetrics } from "../../../lib/metrics.ts";
+import { openPace } from "../../../lib/tainting/pace.ts";
+import type { MemoryCall } from "../../support/memory_kube_api.ts";
+import { openScene, type Scene, whileRunning } from "../make.ts";
+import { gated } from "../pod_placement/make.ts";
+
+const LEASE = { namespace: "archway-system", name: "lease" };
+const MAX_GATE_AGE_MS = 60_000;
+/** The Lease lasts 6 s, and is read for 15 s after that. */
+const OPENS_MS = 22_000;
+
+interface Bed extends Scene {
+  readonly controller: { run(signal: AbortSignal): Promise<void> };
+  /** Calls of the client that writes without the Lease. */
+  readonly calls: MemoryCall[];
+  readonly counted: string[];
+  view: Pick<LeaseView, "isLeader" | "lastRenewObservedMs">;
+  fault: (call: MemoryCall) => void;
+}
+
+function openBed(world: Scene = openScene()): Bed {
+  const { cluster, clock, events } = world;
+  const calls: MemoryCall[] = [];
+  const counted: string[] = [];
+  const api = cluster.client((call) => {
+    calls.push(call);
+    bed.fault(call);
+  });
+  const controller = openGateFailOpen({
+    api,
+    lifter: openGateLifter({ api, pace: openPace(clock, 50) }),
+    events,
+    metrics: { ...openMetrics(), decision: (kind) => void counted.push(kind) },
+    board: { record: () => {} },
+    clock,
+    log: silentLogger,
+    lease: LEASE,
+    view: () => ({
+      ...{ holder: "other", impairment: undefined, heldUntilMs: undefined },
+      refusal: "may not update leases",
+      ...bed.view,
+    }),
+    maxGateAgeMs: MAX_GATE_AGE_MS,
+  });
+  const bed: Bed = {
+    ...world,
+    controller,
+    calls,
+    counted,
+    view: { isLeader: false, lastRenewObservedMs: undefined },
+    fault: () => {},
+  };
+  return bed;
+}
+
+/** A gated pod that was created so long after the clock's beginning. */
+function podAt(name: string, afterMs: number): KubeObject {
+  const pod = gated(name);
+  const creationTimestamp = new Date(Date.parse("2026-11-21T12:00:00Z") + afterMs).toISOString();
+  return { ...pod, metadata: { ...pod.metadata, creationTimestamp } };
+}
+
+function renew({ cluster }: Bed, renewTime: string): void {
+  const spec = { holderIdentity: "other", leaseDurationSeconds: 6, renewTime, leaseTransitions: 1 };
+  cluster.put(Resource.leases, { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: LEASE, spec });
+}
+
+function isHeld({ cluster }: Bed, name: string): boolean {
+  const gates: unknown = Reflect.get(Object(cluster.find("pods", `shop/${name}`)?.["spec"]), "schedulingGates");
+  return Array.isArray(gates) && gates.length > 0;
+}
+
+function forbidden({ plural }: MemoryCall): void {
+  if (plural === "leases") throw new ApiError("may not", { status: 403 });
+}
+
+const SILENCES: readonly (readonly [name: string, arrange: (bed: Bed) => void])[] = [
+  ["whose Lease is not renewed", (bed) => renew(bed, "2026-11-21T12:00:00.000000Z")],
+  ["whose Lease is gone", () => {}],
+  ["whose Lease may not be read", (bed) => (bed.fault = forbidden)],
+];
+
+for (const [name, arrange] of SILENCES) {
+  Deno.test(`openGateFailOpen() releases a pod at its deadline without a leader ${name}, and says so`, async () => {
+    const bed = openBed();
+    arrange(bed);
+    bed.cluster.put(Resource.pods, podAt("early", 0));
+    bed.cluster.put(Resource.pods, podAt("late", 10_000));
+    await whileRunning(bed, bed.controller, async () => {
+      await bed.clock.advance(MAX_GATE_AGE_MS + 1_500);
+      assert.deepEqual([isHeld(bed, "early"), isHeld(bed, "late")], [true, true]);
+      await bed.clock.advance(1_000);
+      assert.deepEqual([isHeld(bed, "early"), isHeld(bed, "late")], [false, true]);
+      await bed.clock.advance(10_000);
+      assert.equal(isHeld(bed, "late"), false);
+      await bed.clock.advance(60_000);
+    });
+    assert.deepEqual(bed.counted, ["bare", "bare"]);
+    assert.deepEqual(
+      bed.told.map(({ type, reason, object }) => `${type} ${reason} ${object.name}`),
+      ["Warning ArchAwareSchedGateLifted early", "Warning ArchAwareSchedGateLifted late"],
+    );
+    assert.match(bed.told[0]?.message ?? "", /no replica of Archway has led for 62 s.*may not update leases/);
+    const paths = bed.cluster.patches.flat().filter(({ op }) => op !== "test").map(({ path }) => path);
+    const changed = ["/metadata/labels/multiarch.openshift.io~1scheduling-gate", "/spec/schedulingGates/0"];
+    assert.deepEqual(paths, [...changed, ...changed]);
+    assert.deepEqual(new Set(bed.calls.map(({ verb }) => verb)), new Set(["get", "list", "patch"]));
+  });
+}
+
+Deno.test("openGateFailOpen() releases a pod that was overdue before as soon as the absence is proven", async () => {
+  const bed = openBed();
+  bed.cluster.put(Resource.pods, podAt("old", -600_000));
+  await whileRunning(bed, bed.controller, async () => {
+    await bed.clock.advance(OPENS_MS - 2_000);
+    assert.equal(isHeld(bed, "old"), true);
+    await bed.clock.advance(3_000);
+    assert.equal(isHeld(bed, "old"), false);
+  });
+});
+
+Deno.test("openGateFailOpen() finds a pod whose label someone removed", async () => {
+  const bed = openBed();
+  const pod = podAt("stray", -600_000);
+  bed.cluster.put(Resource.pods, { ...pod, metadata: { ...pod.metadata, labels: {} } });
+  await whileRunning(bed, bed.controller, async () => {
+    await bed.clock.advance(OPENS_MS + 1_000);
+    assert.equal(isHeld(bed, "stray"), false);
+  });
+});
+
+Deno.test("openGateFailOpen() asks nothing of the API server while a leader renews, or while this replica leads", async () => {
+  const bed = openBed();
+  bed.cluster.put(Resource.pods, podAt("old", -600_000));
+  await whileRunning(bed, bed.controller, async () => {
+    for (let round = 0; round < 20; round++) {
+      bed.view = { isLeader: false, lastRenewObservedMs: bed.clock.monotonicMs() };
+      await bed.clock.advance(5_000);
+    }
+    bed.view = { isLeader: true, lastRenewObservedMs: 0 };
+    await bed.clock.advance(600_000);
+  });
+  assert.deepEqual(bed.calls, []);
+});
+
+Deno.test("openGateFailOpen() releases nothing when the election of this replica alone is behind: the Lease itself is renewed", async () => {
+  const bed = openBed();
+  bed.cluster.put(Resource.pods, podAt("old", -600_000));
+  await whileRunning(bed, bed.controller, async () => {
+    for (let second = 0; second < 60; second += 2) {
+      renew(bed, `2026-11-21T12:00:${String(second).padStart(2, "0")}.000000Z`);
+      await bed.clock.advance(2_000);
+    }
+  });
+  assert.deepEqual(bed.calls.filter(({ verb }) => verb !== "get"), []);
+});
+
+Deno.test("openGateFailOpen() releases nothing after an outage of the API server in which nobody could renew", async () => {
+  const bed = openBed();
+  bed.cluster.put(Resource.pods, podAt("old", -600_000));
+  renew(bed, "2026-11-21T12:00:00.000000Z");
+  bed.fault = () => {
+    throw new ApiError("no answer", { status: 0 });
+  };
+  await whileRunning(bed, bed.controller, async () => {
+    await bed.clock.advance(600_000);
+    bed.fault = () => {};
+    // A replica takes the Lease again.
+    await bed.clock.advance(10_000);
+    renew(bed, "2026-11-21T12:10:00.000000Z");
+    bed.view = { isLeader: false, lastRenewObservedMs: bed.clock.monotonicMs() };
+    await bed.clock.advance(5_000);
+  });
+  assert.deepEqual(bed.cluster.patches, []);
+});
+
+Deno.test("openGateFailOpen() stops in the middle when a leader is back", async () => {
+  const bed = openBed();
+  for (const name of ["a", "b", "c"]) bed.cluster.put(Resource.pods, podAt(name, -600_000));
+  bed.cluster.beforePatch = () => {
+    bed.view = { isLeader: false, lastRenewObservedMs: bed.clock.monotonicMs() };
+  };
+  await whileRunning(bed, bed.controller, async () => {
+    await bed.clock.advance(OPENS_MS + 2_000);
+  });
+  assert.equal(bed.cluster.patches.length, 1);
+});
+
+Deno.test("openGateFailOpen() of two replicas releases each pod once", async () => {
+  const first = openBed();
+  const other = openBed(first);
+  for (const name of ["a", "b", "c"]) first.cluster.put(Resource.pods, podAt(name, -600_000));
+  const both = {
+    run: async (signal: AbortSignal) => {
+      await Promise.all([first, other].map(({ controller }) => controller.run(signal)));
+    },
+  };
+  await whileRunning(first, both, async () => {
+    await first.clock.advance(OPENS_MS + 5_000);
+  });
+  assert.equal(first.cluster.patches.length, 3);
+  assert.equal(first.told.length, 3);
+});
+
+Deno.test("openGateFailOpen() tries a pod again that could not be written", async () => {
+  const bed = openBed();
+  bed.cluster.put(Resource.pods, podAt("old", -600_000));
+  bed.fault = ({ verb }) => {
+    if (verb === "patch") throw new ApiError("busy", { status: 503 });
+  };
+  await whileRunning(bed, bed.controller, async () => {
+    await bed.clock.advance(OPENS_MS + 10_000);
+    assert.equal(isHeld(bed, "old"), true);
+    bed.fault = () => {};
+    await bed.clock.advance(40_000);
+    assert.equal(isHeld(bed, "old"), false);
+  });
+  assert.equal(bed.told.length, 1);
+});

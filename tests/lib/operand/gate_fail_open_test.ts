@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import {
+  decideGateFailOpen,
+  type LeaderAbsence,
+  LEADERLESS_RELEASE_MS,
+  overdueInMs,
+  renderLeaderlessRelease,
+} from "../../../lib/operand/gate_fail_open.ts";
+import { LEADER_SILENCE_MS } from "../../../lib/operand/gating_health.ts";
+
+const ROWS: readonly (readonly [name: string, changes: Partial<LeaderAbsence>, ends: string])[] = [
+  ["proven silence opens", {}, "open"],
+  ["a leader that renews keeps the gates", { silentForMs: 1_200 }, "closed"],
+  ["silence for less than a Lease lasts keeps them", { silentForMs: 5_999 }, "closed"],
+  ["who leads takes none off", { isLeader: true, silentForMs: 600_000, provenForMs: 600_000 }, "closed"],
+  ["silence must be proven by fresh reads", { silentForMs: 600_000, provenForMs: 0, answeredAgoMs: Infinity }, "prove"],
+  ["a proof in which another could take the Lease is none", { silentForMs: 600_000, provenForMs: 14_999 }, "prove"],
+  ["an answer from before a suspension proves nothing", { provenForMs: 600_000, answeredAgoMs: 5_001 }, "prove"],
+];
+
+for (const [name, changes, ends] of ROWS) {
+  Deno.test(`decideGateFailOpen(): ${name}`, () => {
+    const absence = { isLeader: false, silentForMs: 21_000, provenForMs: 15_000, answeredAgoMs: 900, ...changes };
+    assert.equal(decideGateFailOpen(absence).kind, ends);
+  });
+}
+
+Deno.test("LEADERLESS_RELEASE_MS is before the gating stops: no pod is gated that would wait for longer than its deadline", () => {
+  assert.ok(LEADERLESS_RELEASE_MS < LEADER_SILENCE_MS);
+});
+
+Deno.test("overdueInMs() leaves a leader that this replica does not see two seconds to come first", () => {
+  const left = (ageMs: number): number => overdueInMs({ ageMs, maxGateAgeMs: 60_000 });
+  assert.deepEqual([0, 60_000, 62_000, 70_000].map(left), [62_000, 2_000, 0, -8_000]);
+});
+
+Deno.test("renderLeaderlessRelease() names what was done, the refusal and what to do", () => {
+  const release = { gate: "g", lease: "archway-system/l", ageMs: 62_400, silentForMs: 30_000 };
+  const refusal = `Cannot update "l": "archway" may not update leases`;
+  assert.equal(
+    renderLeaderlessRelease({ ...release, refusal }),
+    "Removed the scheduling gate g after 62 s without placing the pod: no replica of Archway has led for 30 s. The pod " +
+      `may start on a node that its images do not support. The Lease archway-system/l cannot be taken: ${refusal}. If a ` +
+      "right is missing, apply Archway's manifests again. Recreate the pod once a replica leads to have it placed by its images.",
+  );
+  assert.match(
+    renderLeaderlessRelease({ ...release, refusal: undefined }),
+    /See why no replica holds the Lease archway-system\/l\./,
+  );
+});
