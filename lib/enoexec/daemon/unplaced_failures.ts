@@ -6,9 +6,10 @@ export type Placed<T, P> = { readonly kind: "found"; readonly item: T; readonly 
   readonly item: T;
 };
 
-/** Longest list, and longest wait once the pods of the node are known (ms). */
+/** Longest list. */
 const MAX_WAITING = 256;
-const MAX_WAIT_MS = 10_000;
+/** Longest wait once the pods of the node are known (ms): longer than a dead watch takes to be seen and opened again. */
+const MAX_WAIT_MS = 120_000;
 
 /** The list. Time (monotonic ms) comes in. */
 export class UnplacedFailures<T> {

@@ -34,7 +34,7 @@ Deno.test("the daemon says nothing of a pod of another node that shares the kern
   bed.cluster.put(Resource.pods, pod("theirs", { node: "n2" }));
   await bed.run(async () => {
     bed.trace.fail(pathTo(UID, ID));
-    await bed.clock.advance(11_000);
+    await bed.clock.advance(121_000);
     await bed.counted("unknown-pod", 1);
     assert.deepEqual(bed.events(), []);
   });
@@ -45,6 +45,16 @@ Deno.test("the daemon reports a failure whose pod its watch shows only afterward
   await bed.run(async () => {
     bed.trace.fail(pathTo(UID, ID));
     await bed.clock.advance(2_000);
+    bed.cluster.put(Resource.pods, pod("late"));
+    await bed.counted("reported", 1);
+  });
+});
+
+Deno.test("the daemon reports a failure whose pod its watch shows only after it was dead for a while", async () => {
+  const bed = new DaemonBed();
+  await bed.run(async () => {
+    bed.trace.fail(pathTo(UID, ID));
+    await bed.clock.advance(95_000);
     bed.cluster.put(Resource.pods, pod("late"));
     await bed.counted("reported", 1);
   });

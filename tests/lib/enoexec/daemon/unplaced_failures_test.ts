@@ -7,8 +7,8 @@ Deno.test("UnplacedFailures gives a failure back when its pod is known, and when
   waiting.add("known soon", 0);
   waiting.add("never known", 0);
   const find = (item: string): string | undefined => item === "known soon" ? "pod" : undefined;
-  assert.deepEqual(waiting.settle(() => undefined, { nowMs: 9_999, canExpire: true }), []);
-  assert.deepEqual(waiting.settle(find, { nowMs: 10_000, canExpire: true }), [
+  assert.deepEqual(waiting.settle(() => undefined, { nowMs: 119_999, canExpire: true }), []);
+  assert.deepEqual(waiting.settle(find, { nowMs: 120_000, canExpire: true }), [
     { kind: "found", item: "known soon", pod: "pod" },
     { kind: "expired", item: "never known" },
   ]);
