@@ -5,12 +5,10 @@
 // Never with node's `ca` option: with it an unreadable certificate throws past every handler, and a certificate that cannot
 // be parsed counts as verified.
 import type { LookupAddress } from "node:dns";
-import type { ClientRequest, IncomingMessage } from "node:http";
+import type { ClientRequest } from "node:http";
 import { Agent, type AgentOptions, request as httpsRequest, type RequestOptions } from "node:https";
 import { TLSSocket } from "node:tls";
-
-/** Statuses without a body by definition. */
-const EMPTY: readonly number[] = [204, 205, 304];
+import { exchange } from "./exchange.ts";
 
 /** What a request may have for its body. */
 export type RequestContent = string | Uint8Array | ReadableStream<Uint8Array>;
@@ -38,24 +36,11 @@ export function fetchUnverified(url: URL, request: UnverifiedRequest): Promise<R
   const { method, headers, body, signal, judge } = request;
   if (body instanceof Uint8Array) headers.set("content-length", String(body.byteLength));
   const options = { method, headers: Object.fromEntries(headers), signal, ...connectionOptions(request) };
-  return new Promise((resolve, reject) => {
-    const sending = httpsRequest(url, options, (message) => {
-      // Thrown from here it would end the process: a server may send what the constructor of Response refuses.
-      try {
-        resolve(toResponse(message, method));
-      } catch (error) {
-        message.destroy();
-        reject(error);
-      }
-    });
-    let fault: unknown = new Error("connection closed before an answer");
-    sending.on("error", (error) => {
-      fault = error;
-    });
-    // Only then is everything of this request gone; after an answer it means nothing.
-    sending.on("close", () => reject(fault));
+  return exchange(method, (onAnswer) => {
+    const sending = httpsRequest(url, options, onAnswer);
     if (judge === undefined) sendBody(sending, body);
     else sendOnceJudged(sending, { body, judge });
+    return sending;
   });
 }
 
@@ -149,45 +134,4 @@ function pinnedTo(addresses: readonly string[]): NonNullable<RequestOptions["loo
     if (options.all === true) return callback(null, found);
     return callback(null, first.address, first.family);
   };
-}
-
-function toResponse(message: IncomingMessage, method: string): Response {
-  const status = message.statusCode ?? 502;
-  const headers = new Headers();
-  for (const [name, value] of Object.entries(message.headers)) {
-    if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(", ") : value);
-  }
-  if (method === "HEAD" || EMPTY.includes(status)) {
-    message.resume();
-    return new Response(null, { status, headers });
-  }
-  const isGzip = headers.get("content-encoding")?.toLowerCase() === "gzip";
-  const bytes = toStream(message);
-  return new Response(isGzip ? bytes.pipeThrough(new DecompressionStream("gzip")) : bytes, { status, headers });
-}
-
-function toStream(message: IncomingMessage): ReadableStream<Uint8Array<ArrayBuffer>> {
-  let isOver = false;
-  return new ReadableStream({
-    start: (controller) => {
-      const end = (act: () => void): void => {
-        if (!isOver) act();
-        isOver = true;
-      };
-      message.on("data", (chunk: Uint8Array) => {
-        if (isOver) return;
-        controller.enqueue(new Uint8Array(chunk));
-        if ((controller.desiredSize ?? 1) <= 0) message.pause();
-      });
-      message.on("end", () => end(() => controller.close()));
-      message.on("error", (error) => end(() => controller.error(error)));
-      // A connection cut in the middle may say nothing but this.
-      message.on("close", () => end(() => controller.error(new Error("connection closed before the end of the body"))));
-    },
-    pull: () => void message.resume(),
-    cancel: () => {
-      isOver = true;
-      message.destroy();
-    },
-  });
 }
