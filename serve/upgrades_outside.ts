@@ -1,10 +1,9 @@
 // What upgrades need that is not the API server, from the configuration: Alertmanager, Prometheus, the update graph, registries,
 // the cluster manager.
-import type { Outside } from "../controllers/upgrades/deps.ts";
 import { NO_PROXIES } from "../lib/oci/http/proxy.ts";
 import type { UpgradeMetrics } from "../lib/upgrade_metrics.ts";
 import { openTrustedBundles } from "../lib/upgrading/http/trusted_bundles.ts";
-import { openOutside as openServices } from "../lib/upgrading/outside/outside.ts";
+import { openOutside as openServices, type Outside } from "../lib/upgrading/outside/outside.ts";
 import type { PolicySync } from "../lib/upgrading/policy/policy_sync.ts";
 import type { CapabilityParts } from "./capability.ts";
 import type { ServeDeps } from "./clients.ts";

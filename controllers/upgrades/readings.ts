@@ -5,9 +5,9 @@ import { readCapacity, readCapacityLeft } from "../../lib/upgrading/cluster/capa
 import { smokeStateOf } from "../../lib/upgrades/capacity/smoke.ts";
 import { historyOf } from "../../lib/upgrades/record.ts";
 import { imageComparisons } from "../../lib/upgrades/release/convergence.ts";
-import type { Base, Observation, Reading, Readings } from "../../lib/upgrades/types/observed.ts";
+import type { Base, Observation, Readers, Reading, Readings } from "../../lib/upgrades/types/observed.ts";
 import type { Baseline } from "../../lib/upgrades/types/plan.ts";
-import type { Readers, ReadScope, UpgradesDeps } from "./deps.ts";
+import type { ReadScope, UpgradesDeps } from "./deps.ts";
 
 /** What was read, by name. */
 export type Read = { [Name in Reading]?: Observation<Readings[Name]> };

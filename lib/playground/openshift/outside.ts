@@ -5,7 +5,7 @@ import type { Outside } from "../../upgrading/outside/outside.ts";
 import { payloadOf, RELEASE } from "./objects.ts";
 
 /** Opens it. Nothing of it can fail. */
-export function openSampleOutside(): Omit<Outside, "policy" | typeof Symbol.dispose> {
+export function openSampleOutside(): Outside {
   const silences = new Map<string, Silence>();
   const payload = { image: payloadOf("Multi"), version: RELEASE, isIndex: true, architectures: ["amd64", "arm64"] };
   return {

@@ -59,6 +59,9 @@ export interface Readings {
 /** The name of something that may be read. */
 export type Reading = keyof Readings;
 
+/** Reads each; rejects with the reason where it cannot. */
+export type Readers = { readonly [Name in Reading]: () => Promise<Readings[Name]> };
+
 /** What is read before anything is decided. */
 export interface Base {
   readonly plan: UpgradeConfig;

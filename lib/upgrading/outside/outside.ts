@@ -50,13 +50,17 @@ export interface OutsideOptions {
   readonly log: Logger;
 }
 
-/** What upgrades need. Dispose it to close the connections. */
-export interface Outside extends Disposable {
+/** What upgrades need. */
+export interface Outside {
   readonly readers: (scope: OutsideScope) => OutsideReaders;
   readonly createSilence: (silence: SilenceSpec, signal: AbortSignal) => Promise<void>;
   readonly endSilence: (id: string, signal: AbortSignal) => Promise<void>;
   /** Sends to every sink; one that has it does not get it twice. Rejects when one does not have it. */
   readonly notify: (notification: Notification, plan: UpgradeConfig, signal: AbortSignal) => Promise<void>;
+}
+
+/** The same, open. Dispose it to close the connections. */
+export interface OpenOutside extends Outside, Disposable {
   /** Keeps the UpgradeConfig as the policy source wants it: to be run on the replica that leads. */
   readonly policy: PolicySync;
 }
@@ -66,7 +70,7 @@ const SILENCES_LIMITS: UpstreamLimits = { timeoutMs: 30_000, maxBytes: 16 * 1024
 const QUERY_LIMITS: UpstreamLimits = { timeoutMs: 30_000, maxBytes: 4 * 1024 * 1024 };
 
 /** Opens it; nothing is connected yet. */
-export function openOutside(options: OutsideOptions): Outside {
+export function openOutside(options: OutsideOptions): OpenOutside {
   const { api, clock } = options;
   using undo = new DisposableStack();
   const sourceOf = monitoringSources(options);

@@ -5,7 +5,7 @@ import { historyOf } from "../../upgrades/record.ts";
 import { graphQueryOf } from "../../upgrades/release/graph_query.ts";
 import type { OfferedRelease } from "../../upgrades/types/cluster.ts";
 import type { HealthCheckId, HealthResult } from "../../upgrades/types/health.ts";
-import type { Base, Readings } from "../../upgrades/types/observed.ts";
+import type { Base, Readers, Readings } from "../../upgrades/types/observed.ts";
 import type { ClusterReader } from "../cluster/cluster_reader.ts";
 import { checkDependencies, type DependencyDeps } from "../health/dependencies.ts";
 import { readDeploymentFindings } from "../health/deployment_findings.ts";
@@ -27,14 +27,15 @@ export type OutsideReading =
   | "policy"
   | "alertsDuring";
 
-/** Reads each; rejects with the reason where it cannot. */
-export type OutsideReaders = { readonly [Name in OutsideReading]: () => Promise<Readings[Name]> };
+/** How they are made. */
+export type OutsideReaders = Pick<Readers, OutsideReading>;
 
 /** What one reconcile reads from and for. */
 export interface OutsideScope {
-  /** undefined where the plan is gone, or something of it could not be read. */
+  /** undefined where the plan is gone, or something of it could not be read: then only what may be left of it is read. */
   readonly base: Base | undefined;
   readonly reader: ClusterReader;
+  /** By the clock of the API server. */
   readonly nowMs: number;
   readonly signal: AbortSignal;
 }

@@ -1,7 +1,8 @@
 // An upgrade on a real API server: the scripted OpenShift, the controller of upgrades on a clock that runs fast, and doubles of
 // what lies outside of the cluster, which remember what they were asked.
 import { openUpgrades } from "../../../controllers/upgrades/controller.ts";
-import type { Outside, UpgradesDeps } from "../../../controllers/upgrades/deps.ts";
+import type { UpgradesDeps } from "../../../controllers/upgrades/deps.ts";
+import type { Outside } from "../../../lib/upgrading/outside/outside.ts";
 import { type Clock, systemClock } from "../../../lib/clock.ts";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
 import type { EventInput } from "../../../lib/k8s/event_input.ts";

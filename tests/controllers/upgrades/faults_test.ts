@@ -1,6 +1,6 @@
 // Faults in the middle of an upgrade: what it depends on goes away at every step, and others change what it works on.
 import assert from "node:assert/strict";
-import type { Outside } from "../../../controllers/upgrades/deps.ts";
+import type { Outside } from "../../../lib/upgrading/outside/outside.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { textAt } from "../../../lib/json.ts";
 import { Resource } from "../../../lib/k8s/types.ts";

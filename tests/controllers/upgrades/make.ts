@@ -1,5 +1,6 @@
 // The upgrades controller on an API server in memory: what it asks, writes and tells is kept.
-import type { Outside, UpgradesDeps } from "../../../controllers/upgrades/deps.ts";
+import type { UpgradesDeps } from "../../../controllers/upgrades/deps.ts";
+import type { Outside } from "../../../lib/upgrading/outside/outside.ts";
 import type { EventInput } from "../../../lib/k8s/event_input.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";

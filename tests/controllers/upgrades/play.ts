@@ -1,5 +1,5 @@
 // Plays an upgrade on an API server in memory: one look after another, and between them what the operators of the cluster do.
-import type { Outside } from "../../../controllers/upgrades/deps.ts";
+import type { Outside } from "../../../lib/upgrading/outside/outside.ts";
 import { drive } from "../../../controllers/upgrades/drive.ts";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";

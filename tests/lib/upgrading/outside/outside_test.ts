@@ -9,7 +9,7 @@ import { openUpgradeMetrics } from "../../../../lib/upgrade_metrics.ts";
 import { Upgrades } from "../../../../lib/upgrade_names.ts";
 import type { Base } from "../../../../lib/upgrades/types/observed.ts";
 import { openClusterReader } from "../../../../lib/upgrading/cluster/cluster_reader.ts";
-import { openOutside, type Outside } from "../../../../lib/upgrading/outside/outside.ts";
+import { type OpenOutside, openOutside } from "../../../../lib/upgrading/outside/outside.ts";
 import type { OutsideScope } from "../../../../lib/upgrading/outside/outside_readers.ts";
 import { createAuthority } from "../../../cluster/support/pki.ts";
 import type { MemoryCluster } from "../../../support/memory_kube_api.ts";
@@ -27,7 +27,7 @@ function put(cluster: MemoryCluster, config: string): void {
 
 interface Bed extends AsyncDisposable {
   readonly cluster: MemoryCluster;
-  readonly outside: Outside;
+  readonly outside: OpenOutside;
   readonly scope: OutsideScope;
   readonly series: () => Promise<string>;
 }
