@@ -1,13 +1,12 @@
 // The page of image builds at `/` of their admin listener: each pool with its architectures, the state and time of each build,
 // nodes that are not covered, and what is published.
 import type { Context } from "hono";
-import { raw } from "hono/html";
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { renderDuration } from "../lib/duration.ts";
 import type { PoolBuildView } from "../lib/image_builds/effects.ts";
 import { Nothing, Panel } from "./dashboard/elements.tsx";
+import { PageHead } from "./dashboard/page_head.tsx";
 import { safePage } from "./dashboard/safe_page.ts";
-import { DASHBOARD_STYLE } from "./dashboard/style.ts";
 
 /** What it shows. */
 export interface BuildsPageView {
@@ -15,8 +14,6 @@ export interface BuildsPageView {
   readonly isLeader: boolean;
   readonly pools: readonly PoolBuildView[];
 }
-
-const REFRESH_SECONDS = 5;
 
 /** `GET /`: the page. */
 export function buildsPage(read: () => BuildsPageView): (context: Context) => Response | Promise<Response> {
@@ -26,14 +23,7 @@ export function buildsPage(read: () => BuildsPageView): (context: Context) => Re
 function Page({ view: { nowMs, isLeader, pools } }: { view: BuildsPageView }): JSX.Element {
   return (
     <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <meta http-equiv="refresh" content={String(REFRESH_SECONDS)} />
-        <title>Archway – image builds</title>
-        <style>{raw(DASHBOARD_STYLE)}</style>
-      </head>
+      <PageHead shows="image builds" />
       <body>
         <main>
           {pools.length === 0

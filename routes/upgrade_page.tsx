@@ -1,7 +1,6 @@
 // The page of upgrades at `/` of their admin listener: the steps of the plan with their times, what is waited for, and how many
 // nodes of each pool are done.
 import type { Context } from "hono";
-import { raw } from "hono/html";
 import type { PropsWithChildren } from "hono/jsx";
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { renderDuration } from "../lib/duration.ts";
@@ -11,8 +10,8 @@ import type { MachineConfigPool } from "../lib/upgrades/types/cluster.ts";
 import type { Observation } from "../lib/upgrades/types/observed.ts";
 import type { UpgradeConfig } from "../lib/upgrades/types/plan.ts";
 import { Nothing, Panel } from "./dashboard/elements.tsx";
+import { PageHead } from "./dashboard/page_head.tsx";
 import { safePage } from "./dashboard/safe_page.ts";
-import { DASHBOARD_STYLE } from "./dashboard/style.ts";
 
 /** What it shows. */
 export interface UpgradePageView {
@@ -22,7 +21,6 @@ export interface UpgradePageView {
   readonly pools: Observation<readonly MachineConfigPool[]>;
 }
 
-const REFRESH_SECONDS = 5;
 const CHIP = { done: "good", waiting: "wait", open: "calm" } as const;
 
 /** `GET /`: the page. */
@@ -36,14 +34,7 @@ export function upgradePage(read: () => Promise<UpgradePageView>): (context: Con
 function Page({ view: { nowMs, plan, pools } }: { view: UpgradePageView }): JSX.Element {
   return (
     <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <meta http-equiv="refresh" content={String(REFRESH_SECONDS)} />
-        <title>Archway – upgrade</title>
-        <style>{raw(DASHBOARD_STYLE)}</style>
-      </head>
+      <PageHead shows="upgrade" />
       <body>
         <div class="masthead">
           <h1>Archway – upgrade</h1>
