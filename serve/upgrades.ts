@@ -23,16 +23,16 @@ async function openCapability(deps: ServeDeps, parts: CapabilityParts): Promise<
   const metrics = openUpgradeMetrics(parts.registry);
   const { outside, manager } = openOutside(deps, parts, metrics);
   const controller = openUpgrades({
-    ...{
-      readApi: parts.readApi,
-      api: parts.leaderApi,
-      outside,
-      adviseOnWorkloads: openWorkloadAdvice(deps, parts),
-      gauges: gaugesOf(metrics),
-      events: parts.events,
-      clock,
-    },
-    ...{ log: deps.log.with({ controller: "upgrades" }), namespace, queueMetrics: parts.clientMetrics.queue },
+    readApi: parts.readApi,
+    api: parts.leaderApi,
+    outside,
+    adviseOnWorkloads: openWorkloadAdvice(deps, parts),
+    gauges: gaugesOf(metrics),
+    events: parts.events,
+    clock,
+    log: deps.log.with({ controller: "upgrades" }),
+    namespace,
+    queueMetrics: parts.clientMetrics.queue,
   });
   const webhook = await openPlanWebhook(deps, parts);
   return {

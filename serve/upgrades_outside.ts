@@ -16,7 +16,11 @@ export function openOutside(
 ): { readonly outside: Outside; readonly manager: PolicySync } {
   const { namespace, kubeconfig, registryEnvironment, pullSecrets, globalPullSecret } = config;
   const services = stack.use(openServices({
-    ...{ api, namespace, metrics, userAgent, clock },
+    api,
+    namespace,
+    metrics,
+    userAgent,
+    clock,
     log: log.with({ part: "upgrades" }),
     // A process outside of the cluster reaches what the cluster shows to the outside.
     monitoring: kubeconfig === undefined ? "service" : "route",
