@@ -2,50 +2,21 @@
 // architecture. Pools are few and named by administrators: they are a label here.
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { KNOWN_ARCHITECTURES } from "./arch.ts";
-
-/** States of a pool's build. */
-export const BUILD_STATES = ["none", "pending", "building", "succeeded", "failed", "interrupted", "pushing"] as const;
-
-/** One of {@link BUILD_STATES}. */
-export type BuildStateLabel = typeof BUILD_STATES[number];
-
-/** States of one architecture's build. */
-export const ARCH_BUILD_STATES = [
-  "Pending",
-  "Reused",
-  "Preparing",
-  "Building",
-  "Succeeded",
-  "Failed",
-  "Interrupted",
-] as const;
+import { openBuildCourseMetrics } from "./build_course_metrics.ts";
+import {
+  ARCH_BUILD_STATES,
+  BUILD_STATES,
+  ENDED_STATES,
+  LABEL_OF,
+  type ShownBuild,
+  shownNothing,
+} from "./shown_build.ts";
 
 /** How publishing ended. */
 export const PUBLISH_RESULTS = ["published", "unchanged", "retry", "failed"] as const;
 
 /** One of {@link PUBLISH_RESULTS}. */
 export type PublishResult = typeof PUBLISH_RESULTS[number];
-
-/** One architecture of a pool's build. */
-export interface ShownArch {
-  readonly arch: string;
-  readonly state: typeof ARCH_BUILD_STATES[number];
-  /** RFC 3339. */
-  readonly startedAt?: string | undefined;
-  readonly finishedAt?: string | undefined;
-}
-
-/** A pool's build. */
-export interface ShownBuild {
-  readonly pool: string;
-  readonly config: string;
-  /** Name of the MachineOSBuild; empty: none. */
-  readonly build: string;
-  readonly state: "none" | "initial" | "Prepared" | "Building" | "Succeeded" | "Failed" | "Interrupted";
-  readonly architectures: readonly string[];
-  readonly archs: readonly ShownArch[];
-  readonly uncovered: readonly { readonly arch: string }[];
-}
 
 /** The metrics. */
 export interface BuildMetrics {
@@ -61,21 +32,9 @@ export interface BuildMetrics {
 const BUILD_BUCKETS = [60, 120, 300, 600, 900, 1_200, 1_800, 2_700, 3_600];
 const PUBLISH_BUCKETS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600];
 
-const LABEL_OF: Readonly<Record<ShownBuild["state"], BuildStateLabel>> = {
-  none: "none",
-  initial: "pending",
-  Prepared: "pending",
-  Building: "building",
-  Succeeded: "succeeded",
-  Failed: "failed",
-  Interrupted: "interrupted",
-};
-
-const ENDED: readonly string[] = ["Succeeded", "Failed", "Interrupted"];
-
 /** Registers them. */
 export function openBuildMetrics(registry: Registry): BuildMetrics {
-  const [gauges, totals] = [openGauges(registry), openTotals(registry)];
+  const [gauges, totals, course] = [openGauges(registry), openTotals(registry), openBuildCourseMetrics(registry)];
   const pools = new Map<string, string>();
   return {
     show: (now, before) => {
@@ -83,18 +42,22 @@ export function openBuildMetrics(registry: Registry): BuildMetrics {
       gauges.count.set(pools.size);
       showGauges(gauges, now);
       countChanges(totals, now, before);
+      course.show(now, before);
     },
     forgetPool: (config) => {
       const pool = pools.get(config);
       pools.delete(config);
       gauges.count.set(pools.size);
       if (pool !== undefined) {
-        showGauges(gauges, { pool, config, build: "", state: "none", architectures: [], archs: [], uncovered: [] });
+        const nothing = shownNothing(pool, config);
+        showGauges(gauges, nothing);
+        course.show(nothing, undefined);
       }
     },
     indexPublished: (pool, { result, ms }) => {
       totals.published.inc({ pool, result });
       totals.publishing.observe({ pool }, ms / 1_000);
+      course.pushed(pool, { state: result === "retry" || result === "failed" ? "failed" : "succeeded", ms });
     },
   };
 }
@@ -189,13 +152,13 @@ function countChanges(totals: BuildTotals, now: ShownBuild, before: ShownBuild |
   if (before === undefined) return;
   const { pool } = now;
   const isOther = before.build !== now.build;
-  if (ENDED.includes(now.state) && (isOther || before.state !== now.state)) {
+  if (ENDED_STATES.includes(now.state) && (isOther || before.state !== now.state)) {
     totals.builds.inc({ pool, state: LABEL_OF[now.state] });
   }
   for (const { arch, state, startedAt, finishedAt } of now.archs) {
     if (!isOther && before.archs.some((one) => one.arch === arch && one.state === state)) continue;
     if (state === "Reused") totals.reused.inc({ pool, arch });
-    if (!ENDED.includes(state)) continue;
+    if (!ENDED_STATES.includes(state)) continue;
     totals.archBuilds.inc({ pool, arch, state });
     const seconds = (Date.parse(finishedAt ?? "") - Date.parse(startedAt ?? "")) / 1_000;
     if (seconds >= 0) totals.archSeconds.observe({ pool, arch, state }, seconds);

@@ -8,7 +8,7 @@ import { answerQuestions, type BuildRegistries } from "../../lib/building/answer
 import { openBuildRegistries } from "../../lib/building/build_registries.ts";
 import { carryOut, type Done } from "../../lib/building/carry_out.ts";
 import { resultOf } from "../../lib/building/outcome.ts";
-import { forgetConfig } from "../../lib/building/forget_config.ts";
+import { leftBehind } from "../../lib/building/forget_config.ts";
 import { readWorld } from "../../lib/building/read_world.ts";
 import { type BuildWatches, openBuildWatches } from "../../lib/building/watches.ts";
 import { decideBuild } from "../../lib/image_builds/decide.ts";
@@ -21,6 +21,8 @@ import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
 import { type Controller, DONE, openController, requeueAfter } from "../controller.ts";
 import type { ImageBuildsDeps } from "./deps.ts";
 import { type ImageLooks, openImageLooks } from "./image_looks.ts";
+import { Deletions } from "./deletions.ts";
+import { forget } from "./forget.ts";
 import { recordEvents } from "./record_events.ts";
 
 /** The controller, and what it last made of each pool. */
@@ -55,11 +57,8 @@ export function openImageBuilds(deps: ImageBuildsDeps): ImageBuilds {
       if (!watches.hasSynced()) return requeueAfter(SYNC_MS);
       const config = watches.configs.get(name);
       if (config === undefined) {
-        views.delete(name);
         looks.forget(name);
-        deps.metrics.forgetPool(name);
-        await forgetConfig(name, { api, watches, namespace, signal });
-        return DONE;
+        return await forget(name, { ...deps, watches, wasKnown: views.delete(name), signal });
       }
       return await new Reconcile(deps, { watches, looks, signal }).run(config, (view) => {
         deps.metrics.show(view, views.get(name));
@@ -69,7 +68,10 @@ export function openImageBuilds(deps: ImageBuildsDeps): ImageBuilds {
   });
   const wake = (config: string | undefined): void => {
     if (config !== undefined) controller.enqueue(config);
-    else for (const { meta } of watches.configs.values()) controller.enqueue(meta.name);
+    else {
+      for (const { meta } of watches.configs.values()) controller.enqueue(meta.name);
+      for (const name of leftBehind(watches)) controller.enqueue(name);
+    }
   };
   return {
     enqueue: controller.enqueue,
@@ -109,8 +111,10 @@ class Reconcile {
     const { world, secrets } = await readWorld(config, deps);
     const registries = openBuildRegistries(secrets, { access, clock, signal: this.#signal });
     const decision = await this.#decide(world, registries);
-    const isCarriedOut = await this.#carryOut(decision, world, registries);
+    const deletions = new Deletions();
+    const isCarriedOut = await this.#carryOut(decision, world, { registries, deletions });
     this.#report(config, decision);
+    deletions.report(events, config.meta);
     if (!isCarriedOut) return requeueAfter(CONFLICT_MS);
     look.done();
     recordEvents(events, world, decision.events);
@@ -137,9 +141,16 @@ class Reconcile {
   }
 
   /** False when somebody else wrote first: what was decided no longer holds. */
-  async #carryOut({ effects }: ReconcileDecision, world: World, registries: BuildRegistries): Promise<boolean> {
+  async #carryOut(
+    { effects }: ReconcileDecision,
+    world: World,
+    { registries, deletions }: { readonly registries: BuildRegistries; readonly deletions: Deletions },
+  ): Promise<boolean> {
     const { api, clock, settings: { namespace } } = this.#deps;
-    const onDone = (done: Done): void => this.#noteDone(world, done);
+    const onDone = (done: Done): void => {
+      this.#noteDone(world, done);
+      if (done.kind === "image deleted") deletions.note(done.reference, done.result);
+    };
     const deps = { api, registries, namespace, clock, signal: this.#signal, onDone, records: new Map() };
     try {
       for (const effect of effects) {

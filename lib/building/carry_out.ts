@@ -20,7 +20,7 @@ import { publishImages } from "./publish_images.ts";
 export type Done =
   | { readonly kind: "job created"; readonly arch: string }
   | { readonly kind: "assembled"; readonly outcome: AssembleOutcome; readonly ms: number }
-  | { readonly kind: "image deleted"; readonly reference: string; readonly result: DeletionResult["kind"] };
+  | { readonly kind: "image deleted"; readonly reference: string; readonly result: DeletionResult };
 
 /** What carrying out takes. */
 export interface CarryOutDeps {
@@ -71,7 +71,7 @@ export async function carryOut(effect: Effect, world: World, deps: CarryOutDeps)
     case "collect":
       for (const { reference: image, digest } of effect.deletions) {
         const result = await deleteImage({ image, digest }, { ...deps, repositories: deps.registries.push });
-        deps.onDone({ kind: "image deleted", reference: image, result: result.kind });
+        deps.onDone({ kind: "image deleted", reference: image, result });
       }
       return;
     default:
@@ -178,9 +178,10 @@ async function assemble(
   // It is gone: its record goes with it.
   if (build === undefined) return;
   const stored = deps.records.get(name) ?? world.records.find((one) => one.build === name);
+  const isOwn = stored?.buildUid === build.meta.uid;
   const tag = effect.to.slice(effect.to.lastIndexOf(":") + 1);
   const nowMs = deps.clock.nowMs();
-  const record = noteAssembled(stored?.record ?? { archs: [], index: EMPTY_INDEX }, outcome, { tag, nowMs });
+  const record = noteAssembled(isOwn ? stored.record : { archs: [], index: EMPTY_INDEX }, outcome, { tag, nowMs });
   const object = renderRecord(record, { build, namespace: deps.namespace });
   const previousVersion = stored?.resourceVersion;
   await carryOut({ kind: "write record", name: recordName(name), record, object, previousVersion }, world, deps);

@@ -1,30 +1,94 @@
-// What is left of a MachineOSConfig that is gone. Builds, Jobs and records have owners, and the garbage collector takes them; the
-// digests that pods handed over have none.
+// What is left of a MachineOSConfig that is gone. Builds, Jobs and what belongs to them have owners, and the garbage collector
+// takes them. The digests that pods handed over have none; nor have the records of builds, which name images in a registry.
+import type { Clock } from "../clock.ts";
+import { forgottenRecords } from "../image_builds/publish/forget.ts";
+import { BuildLabel } from "../image_builds/words.ts";
 import type { KubeApi } from "../k8s/api.ts";
 import { isConflict, isNotFound } from "../k8s/errors.ts";
+import { readOptional } from "../k8s/read_optional.ts";
 import { Resource } from "../k8s/types.ts";
-import { BuildLabel } from "../image_builds/words.ts";
-import type { BuildWatches } from "./watches.ts";
+import type { BuildRegistries } from "./answer_questions.ts";
+import type { RegistrySecrets } from "./build_registries.ts";
+import { deleteImage, type DeletionResult } from "./delete_image.ts";
+import { digestsElsewhere } from "./read_world.ts";
+import type { BuildWatches, WatchedMap } from "./watches.ts";
 
-/** Deletes it. Throws ApiError. */
-export async function forgetConfig(
-  config: string,
-  { api, watches, namespace, signal }: {
-    readonly api: KubeApi;
-    readonly watches: Pick<BuildWatches, "maps">;
-    readonly namespace: string;
-    readonly signal: AbortSignal;
-  },
-): Promise<void> {
+/** What forgetting takes. */
+export interface ForgetConfigDeps {
+  readonly api: KubeApi;
+  readonly watches: BuildWatches;
+  readonly namespace: string;
+  readonly openRegistries: (secrets: RegistrySecrets) => BuildRegistries;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** An image was deleted, or stays. */
+  readonly onImage: (reference: string, result: DeletionResult) => void;
+}
+
+/** `later`: a registry does not answer. Where nodes still run an image, their change is what is waited for. */
+export type Forgetting = "done" | "later";
+
+/** Forgets it. Throws ApiError. */
+export async function forgetConfig(config: string, deps: ForgetConfigDeps): Promise<Forgetting> {
+  const { watches } = deps;
   const left = [...watches.maps.values()].filter(({ child: { labels, owners } }) =>
     labels[BuildLabel.config] === config && owners.length === 0
   );
-  for (const { child: { name, uid } } of left) {
-    try {
-      await api.delete(Resource.configMaps, { namespace, name }, { uid, signal });
-    } catch (error) {
-      // Gone, or another one by now.
-      if (!isNotFound(error) && !isConflict(error)) throw error;
+  if (left.length === 0 || !await isGone(config, deps)) return "done";
+  for (const { child, record } of left) {
+    if (record === undefined) await deleteMap(child, deps);
+  }
+  // Their going is seen: what they leave is complete then.
+  const isGoing = [...watches.builds.values()].some((build) => build.config === config) ||
+    [...watches.jobs.values()].some(({ meta }) => meta.labels[BuildLabel.config] === config);
+  return isGoing ? "done" : await forgetImages(config, left, deps);
+}
+
+/** Names of MachineOSConfigs that are gone and have left something. */
+export function leftBehind({ configs, maps }: Pick<BuildWatches, "configs" | "maps">): ReadonlySet<string> {
+  const names = [...maps.values()].map(({ child: { labels } }) => labels[BuildLabel.config] ?? "");
+  return new Set(names.filter((name) => name !== "" && configs.get(name) === undefined));
+}
+
+/** A watch leaves out what it cannot read: nothing is deleted for that. */
+async function isGone(config: string, { api, watches, signal }: ForgetConfigDeps): Promise<boolean> {
+  if (watches.configs.state() === "missing") return false;
+  const { items } = await api.list(Resource.machineOsConfigs, { fieldSelector: `metadata.name=${config}` }, signal);
+  return items.length === 0;
+}
+
+async function forgetImages(
+  config: string,
+  left: readonly WatchedMap[],
+  deps: ForgetConfigDeps,
+): Promise<Forgetting> {
+  const { api, watches: { nodes, maps }, namespace, signal, openRegistries, onImage } = deps;
+  const records = left.flatMap(({ record }) => record ?? []);
+  const elsewhere = digestsElsewhere(config, maps);
+  let isOpen = false;
+  for (const { record, deletions } of forgottenRecords({ config, records, nodes: [...nodes.values()], elsewhere })) {
+    const name = record.pushSecret;
+    const push = name === "" ? undefined : await readOptional(api, { type: Resource.secrets, namespace, name, signal });
+    const { push: repositories } = openRegistries({ push, pull: undefined });
+    let isUnknown = false;
+    for (const { reference: image, digest } of deletions) {
+      const result = await deleteImage({ image, digest }, { ...deps, repositories });
+      if (result.kind === "unknown") isUnknown = true;
+      else onImage(image, result);
     }
+    const child = left.find((one) => one.record === record)?.child;
+    if (isUnknown) isOpen = true;
+    else if (child !== undefined) await deleteMap(child, deps);
+  }
+  return isOpen ? "later" : "done";
+}
+
+async function deleteMap({ name, uid }: WatchedMap["child"], deps: ForgetConfigDeps): Promise<void> {
+  const { api, namespace, signal } = deps;
+  try {
+    await api.delete(Resource.configMaps, { namespace, name }, { uid, signal });
+  } catch (error) {
+    // Gone, or another one by now.
+    if (!isNotFound(error) && !isConflict(error)) throw error;
   }
 }

@@ -3,6 +3,7 @@
 import type { JobObservation, MachineOSConfig, RenderedConfig } from "../image_builds/observed.ts";
 import { parseRenderedConfig } from "../image_builds/parse/machine_config.ts";
 import { stateOfSecret } from "../image_builds/parse/secret.ts";
+import { digestsOf } from "../image_builds/publish/collect.ts";
 import type { RegistryAnswer } from "../image_builds/registry.ts";
 import type { BuildSettings } from "../image_builds/settings.ts";
 import { ARCHITECTURES_MAP, BuildLabel, GLOBAL_PULL_SECRET_COPY } from "../image_builds/words.ts";
@@ -90,16 +91,27 @@ function jobsOf(config: string, { jobs, waiting }: BuildWatches): readonly JobOb
   });
 }
 
-function mapsOf(config: string, { maps, secrets }: BuildWatches): Pick<World, "digests" | "records" | "children"> {
+function mapsOf(
+  config: string,
+  { maps, secrets }: BuildWatches,
+): Pick<World, "digests" | "records" | "elsewhere" | "children"> {
   const own = [...maps.values()].filter(({ child }) => child.labels[BuildLabel.config] === config);
   return {
     digests: own.flatMap(({ digest }) => digest ?? []),
     records: own.flatMap(({ record }) => record ?? []),
+    elsewhere: digestsElsewhere(config, maps),
     children: [
       ...own.map(({ child }) => child),
       ...[...secrets.values()].filter(({ labels }) => labels[BuildLabel.config] === config),
     ],
   };
+}
+
+/** Digests in records of other configurations. */
+export function digestsElsewhere(config: string, maps: BuildWatches["maps"]): readonly string[] {
+  return [...maps.values()].flatMap(({ child, record }) =>
+    record === undefined || child.labels[BuildLabel.config] === config ? [] : digestsOf(record)
+  );
 }
 
 /** Rendered configurations never change, so one that was read counts for as long as the watch of pools names it. */

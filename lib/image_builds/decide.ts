@@ -15,9 +15,16 @@ import { leaveOthers } from "./reconcile/other_builds.ts";
 import { ASK_AGAIN_MS, joinParts, type Part, part } from "./reconcile/part.ts";
 import { decideRebuild } from "./reconcile/rebuild.ts";
 import { recoverRecord } from "./reconcile/recover.ts";
-import { configConditions, detectionEvents, poolCondition, type Problem, viewOf } from "./reconcile/report.ts";
+import {
+  configConditions,
+  degradationEvents,
+  detectionEvents,
+  poolCondition,
+  type Problem,
+} from "./reconcile/report.ts";
 import { decideSeed, isPreBuilt } from "./reconcile/seed.ts";
 import { resolvePlan } from "./reconcile/resolve_plan.ts";
+import { viewOf } from "./reconcile/view.ts";
 import { advanceBuild, recordEffects, recordOf } from "./reconcile/running.ts";
 import { nextStateOf } from "./reconcile/build_status.ts";
 import { isDone, isTerminal } from "./status/aggregate.ts";
@@ -39,15 +46,17 @@ export function decideBuild(world: World): ReconcileDecision {
   const uncovered = uncoveredOf(world);
   const problem = plan.kind === "error" ? plan : secretProblem(world);
   const isSeeded = world.builds.some((build) => build.meta.name === world.config.status.build && isPreBuilt(build));
-  const said = configConditions(world, { isObserving: false, problem, detected, uncovered, isSeeded });
-  const head = joinParts([said, part({ effects, events })]);
+  const conditions = configConditions(world, { isObserving: false, problem, detected, uncovered, isSeeded });
+  const head = joinParts([conditions, part({ effects, events })]);
   if (plan.kind === "error" || problem !== undefined) {
     const view = viewOf(world, { ...NOTHING, plan: plan.kind === "plan" ? plan : undefined, uncovered, set, problem });
     return outcome("cannot plan", head, view);
   }
   const next = decidePlanned(world, plan);
   const view = viewOf(world, { ...NOTHING, ...next, plan, uncovered, set });
-  return outcome(next.reason, joinParts([part({ effects: next.first ?? [] }), head, next.part]), view);
+  const said = next.first ?? [];
+  const first = part({ effects: said, events: degradationEvents(world, { state: next.state, said }) });
+  return outcome(next.reason, joinParts([first, head, next.part]), view);
 }
 
 const NOTHING = { build: undefined, state: "none", record: undefined, problem: undefined } as const;

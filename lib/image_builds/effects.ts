@@ -124,8 +124,19 @@ export interface PoolBuildView {
   readonly architectures: readonly string[];
   readonly build: string;
   readonly state: MosbState | "none";
+  /** Name of the configuration that the pool is to run; empty: none. */
+  readonly rendered: string;
+  /** Of the build, RFC 3339; absent: not yet. */
+  readonly times: {
+    readonly createdAt?: string | undefined;
+    readonly startedAt?: string | undefined;
+    readonly endedAt?: string | undefined;
+  };
+  readonly push: "none" | "pushing" | "succeeded" | "failed";
   readonly archs: readonly ArchBuild[];
   readonly uncovered: readonly { readonly node: string; readonly arch: string }[];
+  /** Nodes of the pool: all, those that run an image of a build, and those that run what is published. */
+  readonly nodes: { readonly total: number; readonly layered: number; readonly updated: number };
   /** `registry/repository@sha256:…`; empty: nothing is published. */
   readonly published: string;
   /** Reason and message of what keeps it from going on; absent: nothing does. */

@@ -48,6 +48,9 @@ export const ArchwayAnnotation = {
   /** The whole build key, and the name of the MachineOSBuild, on what belongs to one architecture. */
   buildKey: "archway.dev/build-key",
   build: "archway.dev/mosb",
+  /** On the record of a build, which outlives it until its images are deleted: the UID of the MachineOSBuild, and where it pushed. */
+  buildUid: "archway.dev/mosb-uid",
+  pushSpec: "archway.dev/push-spec",
   /** On a MachineOSBuild: `amd64=Succeeded,arm64=Building`. */
   archStatus: "archway.dev/arch-status",
   /** On a MachineOSBuild: architectures that are built anew. */

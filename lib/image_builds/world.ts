@@ -35,6 +35,8 @@ export interface World {
   readonly jobs: readonly JobObservation[];
   readonly digests: readonly DigestObservation[];
   readonly records: readonly StoredRecord[];
+  /** Digests that builds of other MachineOSConfigs have. */
+  readonly elsewhere: readonly string[];
   readonly children: readonly ChildObject[];
   readonly secrets: { readonly pull: SecretState; readonly push: SecretState };
   /** Optional inputs that exist in the namespace. */
@@ -66,5 +68,9 @@ export interface StoredRecord {
   readonly build: string;
   /** UID of the MachineOSBuild that it was written for. */
   readonly buildUid: string;
+  /** `registry/repository:tag` of the build; empty where it is not known. */
+  readonly pushSpec: string;
+  /** Name of the secret to push with; empty where it is not known. */
+  readonly pushSecret: string;
   readonly record: BuildRecord;
 }

@@ -20,6 +20,10 @@ const POOL: PoolBuildView = {
     { arch: "arm64", buildKey: "b", state: "Failed", attempts: 4, reason: "DeadlineExceeded" },
   ],
   uncovered: [{ node: "<script>node</script>", arch: "arm64" }],
+  rendered: "rendered-worker-1",
+  times: {},
+  push: "none",
+  nodes: { total: 2, layered: 0, updated: 0 },
   published: "registry.example.com/team/os@sha256:1",
   problem: { reason: "AnotherBuilderActive", message: "It runs." },
 };

@@ -10,14 +10,26 @@ import { SHORT_KEY } from "../plan/build_keys.ts";
 
 /** What collection looks at. */
 export interface CollectInput {
-  readonly config: Pick<MachineOSConfig, "meta" | "status">;
+  readonly config: {
+    readonly meta: Pick<MachineOSConfig["meta"], "name">;
+    readonly status: Pick<MachineOSConfig["status"], "pullSpec">;
+  };
   readonly builds: readonly MachineOSBuild[];
   readonly records: readonly StoredRecord[];
   readonly nodes: readonly BuildNode[];
+  /** Digests that builds of other MachineOSConfigs have. */
+  readonly elsewhere: readonly string[];
   /** Builds that are kept of each MachineOSConfig. */
   readonly retain: number;
   /** Name of the build that is in use. */
   readonly current: string;
+}
+
+/** A build that goes, or that is gone and of which there is a record. */
+export interface LeavingBuild {
+  readonly meta: Pick<MachineOSBuild["meta"], "name" | "uid">;
+  readonly pushSpec: string;
+  readonly status: Pick<MachineOSBuild["status"], "digestedPushSpec">;
 }
 
 /** The oldest builds beyond those that are kept: succeeded, not in use, and recorded by this project. */
@@ -36,25 +48,45 @@ export function surplusBuilds({ builds, records, retain, current }: CollectInput
 
 /** Digests that something uses: those of every build but `leaving`, of nodes, and what is published. */
 export function liveDigests(
-  { config, builds, records, nodes }: Omit<CollectInput, "retain" | "current">,
-  leaving: Pick<MachineOSBuild, "meta">,
+  { config, builds, records, nodes, elsewhere }: Omit<CollectInput, "retain" | "current">,
+  leaving: Pick<LeavingBuild, "meta">,
 ): ReadonlySet<string> {
   const staying = builds.filter(({ meta }) => meta.uid !== leaving.meta.uid);
-  const recorded = records.filter(({ buildUid }) => buildUid !== leaving.meta.uid).flatMap(({ record }) => [
-    ...record.archs.map(({ digest = "" }) => digest),
-    ...(record.index.kind === "published" ? [digestOfReference(record.index.reference), ...record.index.children] : []),
-  ]);
+  const recorded = records.filter(({ buildUid }) => buildUid !== leaving.meta.uid).flatMap(digestsOf);
   return new Set([
     ...staying.map(({ status }) => digestOfReference(status.digestedPushSpec ?? "")),
     ...recorded,
-    ...nodes.flatMap(({ currentImage, desiredImage }) => [currentImage, desiredImage].map(digestOfReference)),
+    ...elsewhere,
+    ...runningDigests(nodes),
     digestOfReference(config.status.pullSpec ?? ""),
   ].filter((digest) => digest !== ""));
 }
 
+/** Digests that a record names, empty ones among them. */
+export function digestsOf({ record: { archs, index } }: Pick<StoredRecord, "record">): readonly string[] {
+  return [
+    ...archs.map(({ digest = "" }) => digest),
+    ...(index.kind === "published" ? [digestOfReference(index.reference), ...index.children] : []),
+  ];
+}
+
+/** Digests that nodes run, or are to run. */
+export function runningDigests(nodes: readonly BuildNode[]): ReadonlySet<string> {
+  const digests = nodes.flatMap(({ currentImage, desiredImage }) =>
+    [currentImage, desiredImage].map(digestOfReference)
+  );
+  return new Set(digests.filter((digest) => digest !== ""));
+}
+
+/** The build of a record that is gone. */
+export function leavingOf({ build: name, buildUid: uid, pushSpec, record: { index } }: StoredRecord): LeavingBuild {
+  const digestedPushSpec = index.kind === "published" ? index.reference : undefined;
+  return { meta: { name, uid }, pushSpec, status: { digestedPushSpec } };
+}
+
 /** What to delete from the registry with a build: the index first, then images of one architecture. */
 export function imageDeletions(
-  leaving: MachineOSBuild,
+  leaving: LeavingBuild,
   input: Omit<CollectInput, "retain" | "current">,
 ): readonly RegistryDeletion[] {
   const record = input.records.find(({ buildUid }) => buildUid === leaving.meta.uid)?.record;
@@ -77,14 +109,36 @@ export function imageDeletions(
   return [...index, ...children];
 }
 
-/** The effects that let surplus builds go: images first, so that a restart in between leaves none behind. */
+/**
+ * The effects that let a surplus build go, or the record of one that is gone: images first, so that a restart in between leaves
+ * none behind. One at a time: what the next one shares with it is still named then.
+ */
 export function collectEffects(input: CollectInput): readonly Effect[] {
   const [oldest] = surplusBuilds(input);
-  if (oldest === undefined) return [];
-  const deletions = imageDeletions(oldest, input);
-  const { name, uid } = oldest.meta;
-  return [
-    ...(deletions.length === 0 ? [] : [{ kind: "collect", deletions } as const]),
-    { kind: "delete", target: { resource: "builds", name, uid }, propagation: "Foreground" },
-  ];
+  if (oldest !== undefined) {
+    const { name, uid } = oldest.meta;
+    return [...imagesGo(oldest, input), {
+      kind: "delete",
+      target: { resource: "builds", name, uid },
+      propagation: "Foreground",
+    }];
+  }
+  // The record of one that a node runs stays until the node has another one.
+  const running = runningDigests(input.nodes);
+  const orphan = input.records.find((one) =>
+    one.build !== input.current && !input.builds.some(({ meta }) => meta.uid === one.buildUid) &&
+    !digestsOf(one).some((digest) => running.has(digest))
+  );
+  if (orphan === undefined) return [];
+  const { name, resourceVersion } = orphan;
+  return [...imagesGo(leavingOf(orphan), input), {
+    kind: "delete",
+    target: { resource: "configMaps", name, resourceVersion },
+    propagation: "Background",
+  }];
+}
+
+function imagesGo(leaving: LeavingBuild, input: CollectInput): readonly Effect[] {
+  const deletions = imageDeletions(leaving, input);
+  return deletions.length === 0 ? [] : [{ kind: "collect", deletions }];
 }

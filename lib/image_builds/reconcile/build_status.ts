@@ -1,7 +1,7 @@
 // The status of a MachineOSBuild as its record says it, and the patch that brings it there: one write, and only when
 // something changed.
 import type { JsonObject } from "../../json.ts";
-import type { BuildEvent, Effect } from "../effects.ts";
+import type { Effect } from "../effects.ts";
 import type { MachineOSBuild } from "../observed.ts";
 import { timeOf } from "../parse/meta.ts";
 import { canonical } from "../plan/canonical.ts";
@@ -91,36 +91,3 @@ export function messageOf(state: MosbState, { archs, index }: BuildRecord): stri
 
 /** The API server allows more; people read less. */
 const MAX_MESSAGE = 4_000;
-
-const STATE_EVENTS: Readonly<Record<MosbState, string>> = {
-  initial: "BuildStarted",
-  Prepared: "BuildPreparing",
-  Building: "BuildBuilding",
-  Succeeded: "BuildCompleted",
-  Failed: "BuildFailed",
-  Interrupted: "BuildInterrupted",
-};
-
-/** Events of a build that changes its state, and of architectures that fail. */
-export function buildEvents(
-  { build, record }: Pick<BuildStatusInput, "build" | "record">,
-  before: BuildRecord,
-): readonly BuildEvent[] {
-  const name = build.meta.name;
-  const [from, to] = [stateOfBuild(build), nextStateOf({ build, record })];
-  const failed = record.archs.filter(({ arch, state }) =>
-    state === "Failed" && before.archs.find((one) => one.arch === arch)?.state !== "Failed"
-  ).map(({ arch, reason = "", message = "" }): BuildEvent => ({
-    on: "build",
-    name,
-    type: "Warning",
-    reason: "ArchBuildFailed",
-    message: `The image for ${arch} cannot be built: ${reason}: ${message}`,
-  }));
-  if (from === to) return failed;
-  const isBad = to === "Failed" || to === "Interrupted";
-  const message = isBad
-    ? messageOf(to, record)
-    : `The build for ${record.archs.map(({ arch }) => arch).join(", ")}: ${to}.`;
-  return [...failed, { on: "build", name, type: isBad ? "Warning" : "Normal", reason: STATE_EVENTS[to], message }];
-}

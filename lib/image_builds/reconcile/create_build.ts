@@ -52,7 +52,15 @@ export function createBuild({ world, plan, forced, labels = {} }: {
   };
   const message = `Build "${plan.name}" for ${plan.set.join(", ")} of pool "${plan.pool}".`;
   const event: BuildEvent = { on: "config", name: plan.config, type: "Normal", reason: "BuildStarted", message };
-  return part({ effects: [effect], events: [event] });
+  return part({ effects: [effect], events: [...poolChange(world, plan), event] });
+}
+
+/** The pool is to run another configuration than the build in use is of. */
+function poolChange({ config, builds }: World, { pool, rendered }: BuildPlan): readonly BuildEvent[] {
+  const current = builds.find(({ meta }) => meta.name === config.status.build);
+  if (current === undefined || current.rendered === rendered) return [];
+  const message = `Pool "${pool}" is to run "${rendered}", before "${current.rendered}".`;
+  return [{ on: "pool", name: pool, type: "Normal", reason: "PoolConfigChanged", message }];
 }
 
 function ownedByConfig({ meta: { name, uid } }: World["config"]): OwnerReference {

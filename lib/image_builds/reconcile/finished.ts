@@ -79,9 +79,12 @@ function publishToPool({ world, plan, build }: FinishedInput): Part {
     observedGeneration: Math.max(status.observedGeneration, meta.generation),
   };
   const message = `Pool "${plan.pool}" gets ${reference} for ${plan.set.join(", ")}.`;
-  const events: readonly BuildEvent[] = isSame
-    ? []
-    : [{ on: "config", name: meta.name, type: "Normal", reason: "IndexPublished", message }];
+  const event = { on: "config", name: meta.name, type: "Normal" } as const;
+  const reconciled = `Generation ${meta.generation} of "${meta.name}" has build "${plan.name}".`;
+  const events: readonly BuildEvent[] = [
+    ...(isSame ? [] : [{ ...event, reason: "IndexPublished", message }]),
+    ...(isSaid ? [] : [{ ...event, reason: "ConfigReconciled", message: reconciled }]),
+  ];
   return part({
     effects: [...annotation, ...(isSaid ? [] : [{ kind: "patch status", target, patch } as const])],
     events,
@@ -111,9 +114,10 @@ function tidyEffects({ world, build, record }: FinishedInput): readonly Effect[]
 
 /** Nothing goes before the build in use is published, and its own images are kept in any case. */
 function collected({ world, plan, build }: FinishedInput): readonly Effect[] {
-  const { config, builds, records, nodes, settings } = world;
+  const { config, builds, records, nodes, elsewhere, settings } = world;
   if (digestOfReference(config.status.pullSpec ?? "") !== digestOfReference(build.status.digestedPushSpec ?? "")) {
     return [];
   }
-  return collectEffects({ config, builds, records, nodes, retain: settings.retainImages, current: plan.name });
+  const retain = settings.retainImages;
+  return collectEffects({ config, builds, records, nodes, elsewhere, retain, current: plan.name });
 }

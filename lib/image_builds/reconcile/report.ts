@@ -1,10 +1,10 @@
 // What people and other controllers read: conditions of the MachineOSConfig and of the pool, and the view of a dashboard.
-import type { BuildEvent, Effect, PoolBuildView } from "../effects.ts";
+import type { BuildEvent, Effect } from "../effects.ts";
 import { entryOf } from "../../json.ts";
 import type { Condition, MachineOSBuild } from "../observed.ts";
 import { uncoveredMessage, type UncoveredNode } from "../publish/cover.ts";
 import { withCondition } from "../status/conditions.ts";
-import type { BuildPlan, BuildRecord, DetectedSet, MosbState } from "../types.ts";
+import type { BuildRecord, DetectedSet, MosbState } from "../types.ts";
 import { ConfigCondition, IMAGE_BUILD_DEGRADED } from "../words.ts";
 import type { World } from "../world.ts";
 import { messageOf } from "./build_status.ts";
@@ -57,8 +57,9 @@ export function configConditions({ config, nowMs }: World, facts: ConfigFacts): 
   const events = said.filter(([type, holds]) =>
     holds && !before.some((one) => one.type === type && one.status === "True")
   )
-    .map(([reason, , , message]): BuildEvent => {
-      const type = reason === ConfigCondition.seeded ? "Normal" : "Warning";
+    .map(([condition, , , message]): BuildEvent => {
+      const type = condition === ConfigCondition.seeded ? "Normal" : "Warning";
+      const reason = condition === ConfigCondition.cannotPlan ? "ConfigReconcileFailed" : condition;
       return { on: "config", name, type, reason, message };
     });
   return part({ effects: [{ kind: "patch status", target, patch: { conditions: after } }], events });
@@ -102,6 +103,28 @@ export function poolCondition(
   return [{ kind: "patch status", target: { resource: "pools", name, resourceVersion }, patch: { conditions: after } }];
 }
 
+/** Events of a pool whose image cannot be built any more, or can again. `said`: the writes of {@link poolCondition}. */
+export function degradationEvents(
+  { pool }: Pick<World, "pool">,
+  { state, said }: { readonly state: MosbState | undefined; readonly said: readonly Effect[] },
+): readonly BuildEvent[] {
+  if (pool === undefined || said.length === 0) return [];
+  const wasDegraded = pool.conditions.some(({ type, status }) => type === IMAGE_BUILD_DEGRADED && status === "True");
+  if (wasDegraded === (state === "Failed")) return [];
+  const { name } = pool.meta;
+  const event = { on: "pool", name } as const;
+  return [
+    wasDegraded
+      ? { ...event, type: "Normal", reason: "BuildRecovered", message: `The image of pool "${name}" is built again.` }
+      : {
+        ...event,
+        type: "Warning",
+        reason: "BuildDegraded",
+        message: `The image of pool "${name}" cannot be built: its nodes keep theirs.`,
+      },
+  ];
+}
+
 /** Events of architectures that changed, and of what is odd about them. */
 export function detectionEvents(
   { pool, config }: World,
@@ -130,31 +153,4 @@ export function detectionEvents(
     message,
   }));
   return [...changed, ...odd];
-}
-
-/** The view of a pool. */
-export function viewOf(
-  { config }: World,
-  { plan, build, state, record, uncovered, set, problem }: {
-    readonly plan: BuildPlan | undefined;
-    readonly build: MachineOSBuild | undefined;
-    readonly state: MosbState | "none";
-    readonly record: BuildRecord | undefined;
-    readonly uncovered: readonly UncoveredNode[];
-    readonly set: readonly string[];
-    readonly problem: Problem | undefined;
-  },
-): PoolBuildView {
-  return {
-    pool: config.pool,
-    config: config.meta.name,
-    mode: plan?.mode ?? "none",
-    architectures: set,
-    build: build?.meta.name ?? plan?.name ?? "",
-    state,
-    archs: record?.archs ?? [],
-    uncovered,
-    published: config.status.pullSpec ?? "",
-    problem,
-  };
 }

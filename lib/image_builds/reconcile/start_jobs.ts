@@ -84,9 +84,10 @@ function startOne(
   const tag = one.tag ?? arch.tag;
   const effect = renderJob({ plan, arch, build, rendered, world, tolerations: place.tolerations, tag });
   const message = `Job "${arch.job}" builds the image for ${arch.arch}.`;
-  const event: BuildEvent = { on: "build", name: build.meta.name, type: "Normal", reason: "ArchBuildStarted", message };
+  const event = { on: "build", name: build.meta.name, type: "Normal", message } as const;
+  const events: readonly BuildEvent[] = ["ArchBuildStarted", "JobCreated"].map((reason) => ({ ...event, reason }));
   // The Job is found by its name once it is there: until then nothing says that it ever was.
-  return { one, part: part({ effects: [effect], events: [event], wakeAtMs: nowMs + ASK_AGAIN_MS }) };
+  return { one, part: part({ effects: [effect], events, wakeAtMs: nowMs + ASK_AGAIN_MS }) };
 }
 
 function waitForNode(

@@ -6,7 +6,7 @@ import type { KubeObject } from "../../k8s/types.ts";
 import type { MachineOSBuild } from "../observed.ts";
 import { parseMeta } from "../parse/meta.ts";
 import type { ArchBuild, BuildRecord, IndexState } from "../types.ts";
-import { BuildLabel, MCO_API_VERSION, recordName } from "../words.ts";
+import { ArchwayAnnotation, BuildLabel, McoAnnotation, recordName } from "../words.ts";
 import type { StoredRecord } from "../world.ts";
 
 const text = z.string().max(4_096);
@@ -62,7 +62,9 @@ export function parseStoredRecord(object: KubeObject): StoredRecord | undefined 
     name: meta.name,
     resourceVersion: meta.resourceVersion,
     build,
-    buildUid: meta.owners.find(({ kind }) => kind === "MachineOSBuild")?.uid ?? "",
+    buildUid: entryOf(meta.annotations, ArchwayAnnotation.buildUid) ?? "",
+    pushSpec: entryOf(meta.annotations, ArchwayAnnotation.pushSpec) ?? "",
+    pushSecret: entryOf(meta.annotations, McoAnnotation.pushSecret) ?? "",
     record: { archs, index: index.success ? asIndex(index.data) : EMPTY_INDEX },
   };
 }
@@ -85,12 +87,13 @@ function asReason(reason: string): Extract<IndexState, { kind: "failed" }>["reas
   return REASONS.find((one) => one === reason) ?? "RegistryUnavailable";
 }
 
-/** The ConfigMap of a record. */
+/** The ConfigMap of a record. Nothing owns it: it is deleted with the images that it names, after the build. */
 export function renderRecord(
   record: BuildRecord,
   { build, namespace }: { readonly build: MachineOSBuild; readonly namespace: string },
 ): KubeObject {
-  const { name, uid, labels } = build.meta;
+  const { name, uid, labels, annotations } = build.meta;
+  const pushSecret = entryOf(annotations, McoAnnotation.pushSecret);
   return {
     apiVersion: "v1",
     kind: "ConfigMap",
@@ -98,7 +101,11 @@ export function renderRecord(
       name: recordName(name),
       namespace,
       labels: { ...labels, [BuildLabel.build]: name },
-      ownerReferences: [{ apiVersion: MCO_API_VERSION, kind: "MachineOSBuild", name, uid, controller: true }],
+      annotations: {
+        [ArchwayAnnotation.buildUid]: uid,
+        [ArchwayAnnotation.pushSpec]: build.pushSpec,
+        ...(pushSecret === undefined ? {} : { [McoAnnotation.pushSecret]: pushSecret }),
+      },
     },
     data: {
       ...Object.fromEntries(record.archs.map((one) => [one.arch, JSON.stringify(one)])),

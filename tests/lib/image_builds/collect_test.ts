@@ -9,6 +9,7 @@ import {
   liveDigests,
   surplusBuilds,
 } from "../../../lib/image_builds/publish/collect.ts";
+import { type ForgetInput, forgottenRecords } from "../../../lib/image_builds/publish/forget.ts";
 import { uncoveredMessage, uncoveredNodes } from "../../../lib/image_builds/publish/cover.ts";
 import type { ArchBuild } from "../../../lib/image_builds/types.ts";
 import type { StoredRecord } from "../../../lib/image_builds/world.ts";
@@ -52,6 +53,8 @@ function record(name: string, children: readonly string[]): StoredRecord {
     resourceVersion: "1",
     build: name,
     buildUid: `uid-${name}`,
+    pushSpec: `${REPOSITORY}:${name}`,
+    pushSecret: "push",
     record: { archs, index },
   };
 }
@@ -59,7 +62,7 @@ function record(name: string, children: readonly string[]): StoredRecord {
 function input(given: Partial<CollectInput> = {}): CollectInput {
   const builds = [build("old", 30), build("mid", 20), build("new", 10)];
   const records = [record("old", ["a1", "b1"]), record("mid", ["a1", "b2"]), record("new", ["a2", "b3"])];
-  return { config: configOf(), builds, records, nodes: [], retain: 2, current: "new", ...given };
+  return { config: configOf(), builds, records, nodes: [], elsewhere: [], retain: 2, current: "new", ...given };
 }
 
 const references = (given: CollectInput, name: string): readonly string[] => {
@@ -129,6 +132,27 @@ Deno.test("imageDeletions() never names a digest that is live", () => {
       for (const { digest } of imageDeletions(leaving, given)) assert.ok(!live.has(digest));
     }
   }));
+});
+
+Deno.test("P-172 forgottenRecords() lets the images of a deleted configuration go, but for those that nodes or other pools have", () => {
+  const { records } = input();
+  const images = (given: Partial<ForgetInput>): readonly string[] =>
+    forgottenRecords({ config: "worker", records, nodes: [], elsewhere: [], ...given }).flatMap(({ deletions }) =>
+      deletions.map(({ kind, digest }) => `${kind} ${digest.slice(7).replace(/0+$/, "")}`)
+    );
+  const old = ["index index-old", "child a1", "child b1"];
+  const mid = ["index index-mid", "child a1", "child b2"];
+  const recent = ["index index-new", "child a2", "child b3"];
+  assert.deepEqual(images({}), [...old, ...mid, ...recent]);
+  const annotations = { "machineconfiguration.openshift.io/currentImage": `${REPOSITORY}@${digest("index-mid")}` };
+  const nodes = [nodeOf({ annotations })];
+  assert.deepEqual(images({ nodes }), [...old.filter((one) => one !== "child a1"), ...recent]);
+  assert.deepEqual(
+    forgottenRecords({ config: "worker", records, nodes, elsewhere: [] }).length,
+    2,
+    "that record stays",
+  );
+  assert.deepEqual(images({ elsewhere: [digest("b3")] }), [...old, ...mid, ...recent.slice(0, 2)]);
 });
 
 const POOLS = [poolObject(), poolObject({ name: "master" })];

@@ -309,6 +309,24 @@ Deno.test("O-079 O-080 O-131 P-086 P-180 a controller that ends after any write,
   );
 });
 
+Deno.test("P-072 every second write is refused because somebody else was faster: the same end, and no result is lost", () => {
+  for (const what of ["first build", "rebuild", "new text"]) {
+    const bed = what === "first build" ? new Simulator(["amd64", "arm64"]) : built();
+    if (what === "rebuild") bed.annotate({ [REBUILD]: "arm64" });
+    if (what === "new text") bed.edit({ files: [{ content: "FROM new\n" }] });
+    let passes = 0;
+    for (let isOver = false; !isOver; passes++) {
+      assert.ok(passes < 200, `${what}: does not come to rest`);
+      const isQuiet = bed.passWithConflicts();
+      isOver = !bed.runJobs() && isQuiet;
+    }
+    assert.deepEqual(bed.made.toSorted(), what === "rebuild" ? ["arm64"] : ["amd64", "arm64"], what);
+    const children = bed.images.get(bed.pullSpec())?.children ?? [];
+    assert.equal(children.length, 2, what);
+    assert.equal(bed.jobs.size, 0, what);
+  }
+});
+
 Deno.test("P-185 there and back within seconds ends at the first, with no Job left of the second", () => {
   const bed = building();
   bed.edit({ files: [{ content: "FROM other\n" }] });
@@ -374,6 +392,35 @@ Deno.test("P-168 an image that a node runs is not deleted", () => {
     bed.settle();
   }
   assert.ok(bed.images.has(running));
+  bed.nodes = [rawBuildNode({}), rawBuildNode({ reported: "arm64" })];
+  bed.settle();
+  assert.ok(!bed.images.has(running), "it goes when no node runs it any more");
+});
+
+Deno.test("a build that failed leaves its images until another one is published", () => {
+  const bed = building();
+  bed.completeJob(bed.jobOf("amd64"));
+  bed.failJob(bed.jobOf("arm64"));
+  bed.settle({ run: false });
+  const [built] = bed.images.keys();
+  bed.edit({ files: [{ content: "FROM other\n" }] });
+  bed.pass();
+  bed.pass();
+  assert.ok(bed.images.has(built ?? ""));
+  bed.settle();
+  assert.ok(!bed.images.has(built ?? ""));
+  assert.equal([...bed.objects.keys()].filter((name) => name.startsWith("archs-")).length, 1, "one record is left");
+});
+
+Deno.test("an image that another pool's build has is not deleted", () => {
+  const bed = built();
+  const [child = ""] = bed.images.get(bed.pullSpec())?.children ?? [];
+  bed.elsewhere = [child];
+  for (const content of ["FROM a\n", "FROM b\n", "FROM c\n"]) {
+    bed.edit({ files: [{ content }] });
+    bed.settle();
+  }
+  assert.ok([...bed.images.keys()].some((reference) => reference.endsWith(child)));
 });
 
 Deno.test("P-163 a node that the published image does not cover is named in a condition until it is covered", () => {

@@ -68,6 +68,7 @@ export class Simulator {
   secrets: World["secrets"] = { pull: "usable", push: "usable" };
   basePlatforms: readonly string[] = ["amd64", "arm64", "ppc64le", "s390x"];
   checksImages = true;
+  elsewhere: readonly string[] = [];
   /** Answers in place of the registry's, by the beginning of the question. */
   overrides = new Map<string, RegistryAnswer>();
   /** What assembling comes to, in place of success; each counts once. */
@@ -79,6 +80,7 @@ export class Simulator {
   events: BuildEvent[] = [];
   writes = 0;
   #serial = 0;
+  #turn = 0;
 
   constructor(archs: readonly string[], config: RawConfig = {}) {
     this.config = rawConfig(config);
@@ -137,6 +139,7 @@ export class Simulator {
       ),
       secrets: this.secrets,
       optional: { hasEntitlements: false, hasYumRepos: false, hasRpmKeys: false },
+      elsewhere: this.elsewhere,
       checksImages: this.checksImages,
       otherBuilder: this.otherBuilder,
       detected: this.detected === undefined ? undefined : { resourceVersion: "1", data: this.detected },
@@ -155,6 +158,18 @@ export class Simulator {
       for (const question of decision.questions) answers.set(questionKey(question), this.#answer(question));
     }
     return assert.fail("questions have no end");
+  }
+
+  /** As {@link pass}, but the API server refuses every second write, of all passes: somebody else was faster. */
+  passWithConflicts(): boolean {
+    const { effects, events } = this.decide();
+    for (const effect of effects) {
+      if (this.#turn++ % 2 === 1) return false;
+      this.#apply(effect);
+    }
+    this.events.push(...events);
+    this.#collectGarbage();
+    return effects.length === 0;
   }
 
   /** Decides and carries out, `stopAfter` effects at most; answers whether nothing was left to do. */
@@ -333,7 +348,8 @@ export class Simulator {
 
   #delete({ target }: Extract<Effect, { kind: "delete" }>): void {
     const from = target.resource === "builds" ? this.builds : target.resource === "jobs" ? this.jobs : this.objects;
-    if (from.get(target.name)?.metadata.uid === target.uid) from.delete(target.name);
+    const isThat = target.uid === undefined || from.get(target.name)?.metadata.uid === target.uid;
+    if (isThat) from.delete(target.name);
   }
 
   /** What an owner that is gone owned goes. */

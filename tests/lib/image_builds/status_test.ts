@@ -182,7 +182,12 @@ Deno.test("P-088 noteAssembled() takes another tag where one cannot be moved", (
 });
 
 const BUILD = valueOf(parseMachineOSBuild({
-  metadata: { name: "worker-1", uid: "u", labels: {} },
+  metadata: {
+    name: "worker-1",
+    uid: "u",
+    labels: {},
+    annotations: { "machineconfiguration.openshift.io/rendered-image-push-secret": "push" },
+  },
   spec: {
     machineConfig: { name: "rendered-worker-1" },
     machineOSConfig: { name: "worker" },
@@ -213,7 +218,8 @@ Deno.test("a record survives its ConfigMap, whatever is in it", () => {
     const record: BuildRecord = { archs: [{ ...amd, arch: "amd64" }, { ...arm, arch: "arm64" }], index };
     const stored = parseStoredRecord(renderRecord(record, { build: BUILD, namespace: "n" }));
     assert.deepEqual(JSON.parse(JSON.stringify(stored?.record)), JSON.parse(JSON.stringify(record)));
-    assert.deepEqual([stored?.build, stored?.buildUid], ["worker-1", "u"]);
+    const { build, buildUid, pushSpec, pushSecret } = stored ?? {};
+    assert.deepEqual([build, buildUid, pushSpec, pushSecret], ["worker-1", "u", BUILD.pushSpec, "push"]);
   }));
 });
 

@@ -1,0 +1,50 @@
+// A MachineOSConfig that is gone.
+import { openBuildRegistries } from "../../lib/building/build_registries.ts";
+import { forgetConfig } from "../../lib/building/forget_config.ts";
+import type { BuildWatches } from "../../lib/building/watches.ts";
+import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
+import { apiVersionOf, Resource } from "../../lib/k8s/types.ts";
+import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
+import { DONE, requeueAfter } from "../controller.ts";
+import { Deletions } from "./deletions.ts";
+import type { ImageBuildsDeps } from "./deps.ts";
+
+/** Until a registry that does not answer is asked again to delete images (ms). */
+const ASK_AGAIN_MS = 5 * 60_000;
+
+/** What forgetting takes. */
+export interface ForgetDeps extends ImageBuildsDeps {
+  readonly watches: BuildWatches;
+  /** Whether this replica has shown it before. */
+  readonly wasKnown: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Deletes what it left. */
+export async function forget(name: string, deps: ForgetDeps): Promise<ReconcileResult> {
+  const { api, access, clock, events, log, watches, settings: { namespace }, signal } = deps;
+  deps.metrics.forgetPool(name);
+  if (deps.wasKnown) recordDeleted(events, name);
+  const deletions = new Deletions();
+  const forgetting = await forgetConfig(name, {
+    api,
+    watches,
+    namespace,
+    openRegistries: (secrets) => openBuildRegistries(secrets, { access, clock, signal }),
+    clock,
+    signal,
+    onImage: (reference, result) => {
+      log.info("image builds: image deleted", { config: name, reference, result: result.kind });
+      deletions.note(reference, result);
+    },
+  });
+  deletions.report(events, { name });
+  return forgetting === "done" ? DONE : requeueAfter(ASK_AGAIN_MS);
+}
+
+function recordDeleted(events: EventRecorder, name: string): void {
+  const { kind } = Resource.machineOsConfigs;
+  const object = { apiVersion: apiVersionOf(Resource.machineOsConfigs), kind, name };
+  const message = "Its builds go, and their images once no node runs them.";
+  events.record({ object, type: "Normal", reason: "ConfigDeleted", message });
+}

@@ -1,0 +1,63 @@
+// What a dashboard and metrics show of a pool.
+import { membersOf } from "../detect/detect.ts";
+import type { PoolBuildView } from "../effects.ts";
+import type { MachineOSBuild } from "../observed.ts";
+import type { UncoveredNode } from "../publish/cover.ts";
+import { timeText } from "../status/conditions.ts";
+import type { BuildPlan, BuildRecord, IndexState, MosbState } from "../types.ts";
+import type { World } from "../world.ts";
+import type { Problem } from "./report.ts";
+
+/** What was decided of a pool. */
+export interface ViewInput {
+  readonly plan: BuildPlan | undefined;
+  readonly build: MachineOSBuild | undefined;
+  readonly state: MosbState | "none";
+  readonly record: BuildRecord | undefined;
+  readonly uncovered: readonly UncoveredNode[];
+  readonly set: readonly string[];
+  readonly problem: Problem | undefined;
+}
+
+/** The view of a pool. */
+export function viewOf(
+  world: World,
+  { plan, build, state, record, uncovered, set, problem }: ViewInput,
+): PoolBuildView {
+  const { config, pool } = world;
+  return {
+    pool: config.pool,
+    config: config.meta.name,
+    mode: plan?.mode ?? "none",
+    architectures: set,
+    build: build?.meta.name ?? plan?.name ?? "",
+    state,
+    rendered: pool?.rendered ?? "",
+    times: {
+      createdAt: build === undefined ? undefined : timeText(build.meta.createdMs),
+      startedAt: build?.status.buildStart,
+      endedAt: build?.status.buildEnd,
+    },
+    push: pushOf(record?.index),
+    archs: record?.archs ?? [],
+    uncovered,
+    nodes: countNodes(world),
+    published: config.status.pullSpec ?? "",
+    problem,
+  };
+}
+
+function pushOf(index: IndexState | undefined): PoolBuildView["push"] {
+  if (index === undefined || index.kind === "absent") return "none";
+  return index.kind === "published" ? "succeeded" : index.kind === "retry" ? "pushing" : "failed";
+}
+
+function countNodes({ config, nodes, pools }: World): PoolBuildView["nodes"] {
+  const members = membersOf(config.pool, { nodes, pools });
+  const { pullSpec = "" } = config.status;
+  return {
+    total: members.length,
+    layered: members.filter(({ currentImage }) => currentImage !== "").length,
+    updated: members.filter(({ currentImage }) => pullSpec !== "" && currentImage === pullSpec).length,
+  };
+}
