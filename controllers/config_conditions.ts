@@ -59,7 +59,7 @@ export async function patchConfigConditions(
   },
 ): Promise<void> {
   if (isDeepStrictEqual(conditions, config.conditions)) return;
-  // The resourceVersion makes this a conflict, not an overwrite, when someone else wrote conditions meanwhile.
+  // The resourceVersion makes this a conflict, not an overwrite, when another client wrote conditions meanwhile.
   const written: readonly Wire<V1Condition>[] = conditions;
   const document = { metadata: { resourceVersion: config.resourceVersion }, status: { conditions: written } };
   const target = { name: CLUSTER_CONFIG_NAME, subresource: "status" };

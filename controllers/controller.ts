@@ -52,7 +52,7 @@ export function requeueAfter(afterMs: number): ReconcileResult {
   return { kind: "requeue", afterMs };
 }
 
-/** Makes the controller. Nothing is asked of the API server before `run`. */
+/** Makes the controller. No request is sent to the API server before `run`. */
 export function openController(options: ControllerOptions): QueuedController {
   const { name, watches, reconcile, parallel, clock, log, queueMetrics } = options;
   const queue = new WorkQueue({

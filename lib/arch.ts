@@ -1,4 +1,4 @@
-// The words for CPU architectures: GOARCH names as node labels and image platforms carry them.
+// The names of CPU architectures: those of GOARCH, as node labels and image platforms have them.
 
 /** The architectures that the MTO supports; only these become pod labels and may be preferred or fallen back to. */
 export const KNOWN_ARCHITECTURES = ["amd64", "arm64", "ppc64le", "s390x"] as const;

@@ -1,7 +1,7 @@
 // Structured JSON logs, one object a line on stderr, through LogTape.
 import { configureSync, getLogger, jsonLinesFormatter, type LogLevel as TapeLevel, resetSync } from "@logtape/logtape";
 
-/** `error`: someone must act; `warn`: degraded; `info`: we changed the cluster; `debug`: why we did not. */
+/** `error`: an administrator must act; `warn`: degraded; `info`: we changed the cluster; `debug`: why we did not. */
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
 /** Variables of a log line. Values are plain JSON; never a secret. */
@@ -68,7 +68,7 @@ export const silentLogger: Logger = {
   with: () => silentLogger,
 };
 
-/** The words of a thrown thing and of its causes, joined; `fetch failed` alone says nothing. */
+/** The messages of a thrown value and of its causes, joined; `fetch failed` alone explains nothing. */
 export function errorText(error: unknown): string {
   const words: string[] = [];
   for (let at: unknown = error; at !== undefined && words.length < 4;) {

@@ -114,7 +114,7 @@ export class SharedCalls<T, C = never> {
     if (keepMs > 0) this.#kept.set(key, { answer: value, untilMs: this.#options.clock.monotonicMs() + keepMs });
   }
 
-  /** Deletes what has expired: nobody may ask for it again, and it takes the room of others. */
+  /** Deletes what has expired: it may never be requested again, and takes the place of others. */
   #sweep(): void {
     const nowMs = this.#options.clock.monotonicMs();
     if (nowMs - this.#sweptMs < SWEEP_MS) return;

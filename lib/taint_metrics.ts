@@ -13,7 +13,7 @@ export const TAINT_NODE_STATES = ["tainted", "left", "optedOut", "disagreeing", 
 /** One of {@link TAINT_NODE_STATES}. */
 export type TaintNodeState = typeof TAINT_NODE_STATES[number];
 
-/** Architecture taints as the leader sees them at the moment someone scrapes. */
+/** Architecture taints as the leader observes them at the time of the scrape. */
 export interface TaintGauges {
   readonly nodes: Readonly<Record<TaintNodeState, number>>;
   /** Pods that lack a toleration which they need. */

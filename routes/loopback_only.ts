@@ -1,5 +1,5 @@
 // Pages that name pods, namespaces and images answer clients of the pod's own loopback alone, as `kubectl port-forward` is one:
-// the plain listener has no logins, and whoever reaches its port may read metrics, which name no tenant.
+// the plain listener has no logins, and every client of its port may read metrics, which name no tenant.
 import type { MiddlewareHandler } from "hono";
 import ipaddr from "ipaddr.js";
 import * as z from "zod";

@@ -48,7 +48,7 @@ export function webhookApp(deps: WebhookDeps): Hono {
   return app;
 }
 
-/** Health and metrics for whoever reaches the port; the dashboard for loopback clients. */
+/** Health and metrics for every client of the port; the dashboard for loopback clients. */
 export function adminApp({ metrics, gauges, ready, pages }: AdminDeps): Hono {
   const app = new Hono();
   app.get("/healthz", liveness());

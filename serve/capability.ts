@@ -135,7 +135,7 @@ function openAdmin(
   return Deno.serve({ hostname, port, onListen: () => {} }, capabilityApp(parts, opened).fetch);
 }
 
-/** The routes of the plain listener: health and metrics for whoever reaches the port, further pages for loopback clients. */
+/** The routes of the plain listener: health and metrics for every client of the port, further pages for loopback clients. */
 export function capabilityApp(
   { registry, stop }: Pick<CapabilityParts, "registry" | "stop">,
   { addPages, beforeScrape, ready }: Pick<OpenCapability, "addPages" | "beforeScrape" | "ready">,

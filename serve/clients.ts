@@ -1,4 +1,4 @@
-// What `archway serve` reaches the outside with: API server, registries, metrics, serving certificate. Three values stand
+// The clients of `archway serve`: API server, registries, metrics, serving certificate. Three values stand
 // for the API server, so that every call shows what may be written and by which replica.
 import { type Board, openBoard } from "../lib/server/board.ts";
 import type { Clock } from "../lib/clock.ts";

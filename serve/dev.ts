@@ -61,7 +61,7 @@ export async function runDev(dev: Config, deps: DevDeps): Promise<number> {
     await using play = await openPlay(playground, dev);
     return await serveBeside({ playground, play }, dev, deps);
   } catch (error) {
-    // What was under way fails in words of its own.
+    // What was under way fails with other messages.
     throw deps.stop.aborted ? new Error("Stopped.") : error;
   } finally {
     await Deno.remove(workDir, { recursive: true });

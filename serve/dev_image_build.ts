@@ -18,7 +18,7 @@ import {
 } from "../lib/playground/image_build/sample.ts";
 import { type Playground, waitFor } from "../lib/playground/playground.ts";
 
-/** How long a played build takes (ms): long enough to be seen. */
+/** How long a simulated build takes (ms): long enough to be visible. */
 const BUILD_MS = 500;
 
 /** The scenario, with a builder to close. */

@@ -8,7 +8,7 @@ import { liveness, readiness } from "../routes/health.ts";
 /** What the command needs. */
 export interface EnoexecDaemonDeps extends Omit<DaemonDeps, "metrics"> {
   readonly adminListen: ListenAddress;
-  /** Hears of the port once it is open. */
+  /** Called with the port once it is open. */
   readonly onListening?: ((port: number) => void) | undefined;
 }
 

@@ -40,7 +40,7 @@ export interface TaintOptions {
   readonly stack: AsyncDisposableStack;
 }
 
-/** Makes them; undefined where the cloud puts the taints on nodes. Nothing is asked of the API server before they run. */
+/** Makes them; undefined where the cloud puts the taints on nodes. No request is sent to the API server before they run. */
 export function openTaints(
   { config, access, clock, log, userAgent }: ServeDeps,
   { leaderApi, replicaApi, election, metrics }: Clients,

@@ -11,10 +11,10 @@ import type { PodView } from "../../lib/placement/types.ts";
 /** Stands for every namespace. */
 export const ALL_NAMESPACES = "";
 
-/** Pods so young may have come to run before they could be seen: while a leader took over, or a label became known (ms). */
+/** Pods created less than this before may have started before they were watched: while a leader took over, or a label was read (ms). */
 const CATCH_UP_MS = 60_000;
 
-/** Pods of a namespace in whatever phase that are young and that the webhook passed: those it handled bear its label. */
+/** Recent pods of a namespace, in any phase, that the webhook passed: those that it handled carry its label. */
 export async function* youngPods(
   { api, clock }: { readonly api: ReadApi; readonly clock: Clock },
   namespace: string,

@@ -47,7 +47,7 @@ const MAX_REPORTED_PODS = 4_096;
 /** The keys `namespace NAME` and `pod NAMESPACE/NAME`. */
 const NAMESPACE_KEY = "namespace ";
 
-/** Makes the controller. Nothing is asked of the API server while nothing is audited. */
+/** Makes the controller. No request is sent to the API server while nothing is audited. */
 export function openAudit(deps: AuditDeps): Controller {
   const { clock, log, audited, queueMetrics } = deps;
   const first = Promise.withResolvers<void>();

@@ -37,7 +37,7 @@ const PARALLEL = 2;
 /** Between two tries while the nodes are not known (ms). */
 const NODES_MS = 1_000;
 
-/** Makes the controller. Nothing is asked of the API server before `run`. */
+/** Makes the controller. No request is sent to the API server before `run`. */
 export function openDaemonSetWatch(deps: DaemonSetWatchDeps): Controller {
   const { api, events, clock, log, liveArchitectures, queueMetrics } = deps;
   /** The last message by key: an event is recorded again only when it differs. */

@@ -1,5 +1,5 @@
 // How many ENoExecEvents each node has waiting. A node that floods Archway with them has the rest of them deleted unread: it
-// costs others no turn, and the API server no room.
+// delays no other node, and takes no storage of the API server.
 import type { Change } from "../../lib/k8s/object_cache.ts";
 import type { Logger } from "../../lib/log.ts";
 
@@ -27,7 +27,7 @@ export class EventBacklog {
     }
   }
 
-  /** Whether more events of the node wait than are looked at. Of no node are the MTO's, and records of images. */
+  /** Whether more events of the node wait than are handled. The MTO's events and records of images belong to no node. */
   isFull(node: string): boolean {
     return node !== "" && (this.#byNode.get(node) ?? 0) > MAX_EVENTS_OF_NODE;
   }

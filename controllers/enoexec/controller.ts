@@ -4,8 +4,8 @@
 //                           ├─▶ pod, node, image ─▶ decide ─▶ label and event on the pod ─▶ record, repair
 //   status of pods ─────────┘
 //
-// Keys: `event/NODE/NAME` for an ENoExecEvent of a node's daemon, `pod/NAMESPACE/NAME` for a pod whose status is worth a look,
-// `repair/…` for one that may be worth an eviction.
+// Keys: `event/NODE/NAME` for an ENoExecEvent of a node's daemon, `pod/NAMESPACE/NAME` for a pod whose status must be checked,
+// `repair/…` for one that may have to be evicted.
 import { openReflector } from "../../lib/k8s/reflector.ts";
 import { keyOf, type KubeObject, Resource, splitKey } from "../../lib/k8s/types.ts";
 import { hasEnded } from "../../lib/enoexec/suspect.ts";
@@ -19,10 +19,10 @@ import { reconcilePod } from "./look_at_pod.ts";
 import { openRepairs } from "./repair.ts";
 import { whileWanted } from "./while_wanted.ts";
 
-/** Containers looked at at a time: a report is three requests, and the leader has pods to place. */
+/** Containers checked at a time: a report is three requests, and the leader has pods to place. */
 const PARALLEL = 4;
 
-/** Makes the controller. Nothing is asked of the API server before `run`. */
+/** Makes the controller. No request is sent to the API server before `run`. */
 export function openExecFormatMonitor(deps: ExecFormatDeps): Controller {
   const backlog = new EventBacklog(deps);
   const repairs = openRepairs(deps, (key) => controller.enqueue(`repair/${key}`));
@@ -88,7 +88,7 @@ function watchEvents(
 }
 
 /**
- * Pods to look at, without following all pods of the cluster: kubelets report a refused pull and a container that keeps
+ * Pods to check, without watching all pods of the cluster: kubelets report a refused pull and a container that keeps
  * ending as events, and a pod that is not started again ends as failed.
  */
 function watchPods({ api, clock, log }: ExecFormatDeps, enqueue: (key: string) => void): readonly Watch[] {

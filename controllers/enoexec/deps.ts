@@ -1,4 +1,4 @@
-// What the exec format error monitor is made with: clients, and what it asks of the rest of the process.
+// What the exec format error monitor is made with: clients, and what it reads from the rest of the process.
 import type { Clock } from "../../lib/clock.ts";
 import type { PodImages } from "../../lib/images/pod_images.ts";
 import type { KubeApi } from "../../lib/k8s/api.ts";
@@ -13,7 +13,7 @@ import type { ReportedContainers } from "./reported.ts";
 export interface ExecFormatSettings {
   /** Archway's own, where ENoExecEvents are. */
   readonly namespace: string;
-  /** Whether the status of pods is looked at, on all nodes. */
+  /** Whether the status of pods is checked, on all nodes. */
   readonly watchesPods: boolean;
   /** Whether pods are evicted that their owners would make again and Archway would place elsewhere. */
   readonly repairs: boolean;

@@ -27,7 +27,7 @@ export interface HandleOptions {
   readonly signal: AbortSignal;
 }
 
-/** Brings one event to its end, or says when to look again. A thrown error means: again, after a backoff. */
+/** Handles one event, or returns when to check it again. A thrown error means: again, after a backoff. */
 export async function reconcileEvent(
   deps: ExecFormatDeps,
   { name, isTooMany }: EventToHandle,

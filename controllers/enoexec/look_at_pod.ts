@@ -1,4 +1,4 @@
-// One pod whose status is worth a look: are there containers in it that run, or were to run, a program of another
+// One pod whose status must be checked: are there containers in it that run, or were to run, a program of another
 // architecture? Without any daemon; what the daemon has reported already is left alone.
 import { isForbidden } from "../../lib/k8s/errors.ts";
 import { readOptional } from "../../lib/k8s/read_optional.ts";
@@ -13,12 +13,12 @@ import type { ExecFormatDeps } from "./deps.ts";
 import type { HandleOptions } from "./handle_event.ts";
 import { inspectContainer, reportFailure } from "./report.ts";
 
-/** A pod that takes longer makes room for others before its next container (ms). */
+/** A pod that takes longer is requeued before its next container, so that others are checked (ms). */
 const LOOK_MS = 2_000;
 const LOOK_AGAIN_MS = 1_000;
 
 /**
- * Looks at a pod and reports what it finds, or says when to look at the rest of its containers. Throws ApiError when
+ * Checks a pod and reports what it finds, or returns when to check the rest of its containers. Throws ApiError when
  * something cannot be read.
  */
 export async function reconcilePod(
@@ -47,7 +47,7 @@ export async function reconcilePod(
     const refused = suspicion === "pull" ? "pull" : "start";
     const isCertain = suspicion === "message" && container.isImagesOwn;
     const seen = { pod, container, architecture, refused, command: "", source: "status", isCertain } as const;
-    // Last words may be those of a program that was started beside the image's own.
+    // The last output may be that of a program that was started beside the image's own.
     await reportFailure(deps, { ...seen, isEntryPoint: false }, { repairs, signal });
   }
   return DONE;
@@ -71,7 +71,7 @@ async function isProven(
   return isConfirmed(suspect, { ...none, lastLogLine });
 }
 
-/** The last words of a container that has ended; undefined where logs may not be read, or there are none. */
+/** The last output of a container that has ended; undefined where logs may not be read, or there are none. */
 async function readLastLogLine(
   { api, log }: ExecFormatDeps,
   { pod: { namespace, name: pod }, name, signal }: {

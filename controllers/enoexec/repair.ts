@@ -17,11 +17,11 @@ import { DONE, requeueAfter } from "../controller.ts";
 import type { ExecFormatDeps } from "./deps.ts";
 import { isPlaced, wouldRequire } from "./would_place.ts";
 
-/** What reports hand over. */
+/** A reported container. */
 export interface Repairs {
   /** A pod runs a program of another architecture. Cheap; nothing happens unless repairs are switched on. */
   consider(failure: { readonly pod: PodView; readonly architecture: string }): void;
-  /** Looks at the pod `namespace/name`, and evicts it where that helps. */
+  /** Checks the pod `namespace/name`, and evicts it where that helps. */
   reconcile(key: string, signal: AbortSignal): Promise<ReconcileResult>;
 }
 
@@ -34,14 +34,14 @@ interface Wanted {
 
 /** Between two evictions (ms). */
 const PAUSE_MS = 10_000;
-/** After one that was refused: whoever forbids evictions must not take the turns of others (ms). */
+/** After an eviction that was refused: a budget that forbids evictions must not delay other pods (ms). */
 const REFUSED_PAUSE_MS = 1_000;
 /** Between two tries at one that a budget forbids, and how long it is tried (ms). */
 const BUDGET_MS = 30_000;
 const GIVE_UP_MS = 3_600_000;
 /** A record of an image reaches the placement a moment after it was written (ms). */
 const RECORD_MS = 5_000;
-/** Evictions of one owner's pods within an hour: what three did not mend, no fourth will. */
+/** Evictions of one owner's pods within an hour: where three did not help, a fourth will not. */
 const MAX_PER_OWNER = 3;
 const MAX_REMEMBERED = 10_000;
 
@@ -99,7 +99,7 @@ class Repairer implements Repairs {
     const { api, clock, log, metrics, events } = this.#deps;
     const { namespace, name, uid } = pod;
     const nowMs = clock.monotonicMs();
-    // Others are decided beside this one: whoever comes first has the next ten seconds.
+    // Others are decided at the same time: the first one takes the next ten seconds.
     if (nowMs < this.#notBeforeMs) return requeueAfter(this.#notBeforeMs - nowMs);
     if (!this.#mayEvict(pod, nowMs)) {
       metrics.execFormatRepair("refused");

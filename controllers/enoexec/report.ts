@@ -1,4 +1,4 @@
-// Tells people of one container: a label and an event on the pod, a metric, and for images that claim what they do not have
+// Reports one container: a label and an event on the pod, a metric, and for images that claim what they do not have
 // a record.
 import { isNotFound } from "../../lib/k8s/errors.ts";
 import { openDeadline } from "../../lib/k8s/deadline.ts";
@@ -30,7 +30,7 @@ export interface SeenFailure {
   readonly refused: "pull" | "start";
   readonly command: string;
   readonly source: FailureSource;
-  /** Whether it is certain that the kernel refused a program: the daemon saw it, or the container's last words say so. */
+  /** Whether it is certain that the kernel refused a program: the daemon observed it, or the container's last output shows it. */
   readonly isCertain: boolean;
   /** Whether it is certain that it was the first program of the container. */
   readonly isEntryPoint: boolean;

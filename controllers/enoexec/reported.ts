@@ -9,7 +9,7 @@ export type FailureSource = "kernel" | "status";
 
 /** The memory. */
 export interface ReportedContainers {
-  /** Notes that a source saw the container of a pod. What was known before: nothing, the same source, or the other one. */
+  /** Records that a source reported the container of a pod. Returns who reported it before: none, the same source, or the other one. */
   note(
     container: { readonly podUid: string; readonly name: string },
     source: FailureSource,

@@ -1,11 +1,11 @@
-// A watch that runs only while something is wanted of it.
+// A watch that runs only while it is needed.
 import type { ExecFormatDeps } from "./deps.ts";
 
 interface Watch {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** The watch, running while there may be ENoExecEvents; what is not switched on asks nothing of the API server. */
+/** The watch, running while there may be ENoExecEvents; what is not switched on sends no request to the API server. */
 export function whileWanted(
   watch: Watch,
   { isMonitored, onChange }: Pick<ExecFormatDeps, "isMonitored" | "onChange">,

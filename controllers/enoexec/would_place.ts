@@ -1,4 +1,4 @@
-// What Archway would do with a pod if it came anew: the pod as its owner would make it, planned and judged as any new pod.
+// What Archway would do with a pod that is created again: the pod as its owner would create it, planned and judged as any new pod.
 import { Resource } from "../../lib/k8s/types.ts";
 import { orAborted } from "../../lib/abort.ts";
 import { openDeadline } from "../../lib/k8s/deadline.ts";

@@ -30,7 +30,7 @@ const LEADERLESS: readonly (GatingStop | "gating")[] = ["NoLeader", "LeaderSilen
 /** The only key: the health of this replica. */
 const KEY = "gating";
 
-/** Makes the controller. Nothing is asked of the API server before `run`. */
+/** Makes the controller. No request is sent to the API server before `run`. */
 export function openGatingStatus(deps: GatingStatusDeps): Controller {
   const { clock, log } = deps;
   let current: GatingStop | "gating" | undefined;

@@ -1,4 +1,4 @@
-// When what was published is looked at again in the registry: when something changed that a plan is made of, and when this
+// When published images are checked in the registry again: when something changed that a plan is made of, and when this
 // replica sees a configuration for the first time.
 import type { BuildWatches } from "../../lib/building/watches.ts";
 import type { MachineOSConfig } from "../../lib/image_builds/observed.ts";
@@ -9,13 +9,13 @@ export interface ImageLook {
   done(): void;
 }
 
-/** What was looked at. */
+/** What was checked. */
 export interface ImageLooks {
   due(config: MachineOSConfig, watches: Pick<BuildWatches, "pools" | "nodes">): ImageLook;
   forget(config: string): void;
 }
 
-/** Opens an empty memory: everything is looked at once. */
+/** Opens it empty: everything is checked once. */
 export function openImageLooks(): ImageLooks {
   const seen = new Map<string, string>();
   return {

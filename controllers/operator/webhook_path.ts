@@ -1,4 +1,4 @@
-// By which paths the API server is to call the webhooks: the manifests' while replicas may be left that know no others,
+// By which paths the API server is to call the webhooks: the manifests' while there may be replicas that accept no others,
 // then the secret ones.
 import type { Rollout } from "../../lib/operand/rollout.ts";
 import type { OperatorDeps } from "./deps.ts";

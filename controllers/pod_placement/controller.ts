@@ -75,7 +75,7 @@ const WRITE_BACKOFF = { baseMs: 50, capMs: 5_000 } as const;
 
 const MAX_SHOWN = 12;
 
-/** Makes the controller. Nothing is asked of the API server before `run`. */
+/** Makes the controller. No request is sent to the API server before `run`. */
 export function openPodPlacement(deps: PodPlacementDeps): PodPlacement {
   return new PodPlacementController(deps);
 }

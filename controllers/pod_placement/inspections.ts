@@ -64,7 +64,7 @@ export class Inspections {
 
   async #inspectAll(pod: PodView, wanted: readonly ImageUse[], signal: AbortSignal): Promise<ImageJudgement> {
     const facts = { pod, settings: this.#deps.settingsOf(pod.namespace), wanted };
-    // The pod is there by now, so whatever is looked up from here on is what it may be placed by.
+    // The pod exists by now, so every look-up from here on is recent enough to place it by.
     const admittedAtMs = this.#deps.clock.nowMs();
     const request: PodImagesRequest = { scope: pullScopeOf(pod), images: wanted, priority: "gated", admittedAtMs };
     const judgement = judgeImages({ ...facts, images: await this.#deps.images.inspect(request, signal) });

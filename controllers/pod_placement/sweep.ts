@@ -1,4 +1,4 @@
-// The safety sweep: what the watch cannot show. Gated pods whose label someone removed, and pods that were admitted without
+// The safety sweep: what the watch cannot show. Gated pods whose label was removed, and pods that were admitted without
 // the webhook.
 import { jitter } from "../../lib/clock.ts";
 import { listAll } from "../../lib/k8s/lists.ts";

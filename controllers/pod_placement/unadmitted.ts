@@ -63,7 +63,7 @@ async function readSelected(
   signal: AbortSignal,
 ): Promise<readonly PodView[]> {
   const configs = configsOf("");
-  // Most sweeps find none, and most configs select every namespace: then nothing is asked.
+  // Most sweeps find none, and most configs select every namespace: then nothing is read.
   if (pods.length === 0 || configs.cluster?.namespaceSelector.kind === "everything") return pods;
   const labels = new Map<string, KubeObject["metadata"]["labels"]>();
   for await (const { metadata } of listAll(api, Resource.namespaces, { resourceVersion: "0", signal })) {

@@ -14,7 +14,7 @@ const SEVERAL = 2;
 
 /** The API server's authorizer, not an admission plugin, refused: the right itself is missing. */
 const MISSING_RIGHT = /cannot patch resource "pods"/;
-/** An admission webhook that is needed and does not answer. An API server with troubles of its own says other things. */
+/** An admission webhook that is needed and does not answer. An API server that is itself faulty answers otherwise. */
 const WEBHOOK_FAILS = /failed calling webhook/;
 
 /** The patches of pods, as they went. */
@@ -72,7 +72,7 @@ export class WriteHealth {
       : { kind: "unproven" };
   }
 
-  /** Failures that are about the pod itself (404, 409, 422, …) or about the server (5xx, no answer) say nothing here. */
+  /** Failures that are about the pod itself (404, 409, 422, …) or about the server (5xx, no answer) do not count here. */
   #note(error: unknown, namespace: string): void {
     if (!(error instanceof ApiError) || (error.status !== 403 && !WEBHOOK_FAILS.test(error.message))) return;
     const nowMs = this.#clock.monotonicMs();

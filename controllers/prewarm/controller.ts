@@ -33,13 +33,13 @@ const KINDS: readonly ResourceType[] = [
   Resource.cronJobs,
 ];
 
-/** Templates inspected at a time: few, for pods come first; the registries' own limits have the last word. */
+/** Templates inspected at a time: few, because pods go first; the limits of each registry apply besides. */
 const PARALLEL = 4;
 /** Shares of a tag's TTL: before the first it is never looked up again; the second, with jitter, keeps well clear of its end. */
 const RENEWABLE_AFTER = 0.5;
 const RENEWED_WITHIN = 0.35;
 
-/** Makes the controller; its keys are `PLURAL NAMESPACE/NAME`. Nothing is asked of the API server before `run`. */
+/** Makes the controller; its keys are `PLURAL NAMESPACE/NAME`. No request is sent to the API server before `run`. */
 export function openPrewarm(deps: PrewarmDeps): Controller {
   const { images, clock, log, settings, tagTtlMs, queueMetrics } = deps;
   const templates = new Map(

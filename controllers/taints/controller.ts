@@ -34,7 +34,7 @@ export interface TaintsDeps {
   readonly queueMetrics?: ControllerOptions["queueMetrics"];
 }
 
-/** The controller, and where its work stands; undefined while it does not lead or has not looked yet. */
+/** The controller and its progress; undefined while it does not lead or has not checked the cluster yet. */
 export interface TaintsController extends Controller {
   progress(): TaintProgress | undefined;
   /** How many nodes carry the taint; undefined before they were listed. */
@@ -42,12 +42,12 @@ export interface TaintsController extends Controller {
 }
 
 const KEY = "cluster";
-/** Between two looks while something is waited for (ms); changes are looked at when they come. */
+/** Between two checks while something is waited for (ms); changes are handled when they come. */
 const WAIT_MS = 500;
-/** Between two looks when all is done (ms). */
+/** Between two checks when all is done (ms). */
 const RESYNC_MS = 30_000;
 
-/** Makes the controller. Nothing is asked of the API server before `run`. */
+/** Makes the controller. No request is sent to the API server before `run`. */
 export function openTaints(deps: TaintsDeps): TaintsController {
   const { api, clock, log, rule, pace, queueMetrics } = deps;
   const [holds, flights, reports] = [openHolds(clock), openFlights(), openTaintReports(deps)];
@@ -102,7 +102,7 @@ function makeGoal({ presence }: TaintsDeps): () => StepOptions["goal"] | undefin
   };
 }
 
-/** When to look again after a step. */
+/** When to check again after a step. */
 function afterStep({ kind }: TaintStep): ReconcileResult {
   if (kind === "done") return requeueAfter(RESYNC_MS);
   return requeueAfter(kind === "wait" || kind === "paused" ? WAIT_MS : 0);

@@ -63,7 +63,7 @@ export function openTaintReports(deps: ReportsDeps): TaintReports {
   };
 }
 
-/** Writes the condition about the taints. Answers whether it stands now, or has no config to stand on. */
+/** Writes the condition about the taints. Returns whether it is written now, or there is no config to write it to. */
 export async function writeTaintCondition(
   deps: ConfigConditionsDeps,
   condition: TaintCondition,

@@ -26,7 +26,7 @@ const RESYNC_MS = 5 * 60_000;
 const DRAINS_MS = 60_000;
 const BACKOFF = { baseMs: 1_000, capMs: 60_000 } as const;
 
-/** Makes the controller. Nothing is asked of the API server before `run`. */
+/** Makes the controller. No request is sent to the API server before `run`. */
 export function openUpgrades(deps: UpgradesDeps): UpgradesController {
   const { clock, log, queueMetrics } = deps;
   const drains = openDrains(deps);

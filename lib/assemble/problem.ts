@@ -14,7 +14,7 @@ export interface AssembleProblem {
   readonly message: string;
 }
 
-/** The problem that an error stands for; undefined when it is none of a registry. */
+/** The problem of an error; undefined when it is not one of a registry. */
 export function problemOf(error: unknown, image?: string): AssembleProblem | undefined {
   if (!(error instanceof InspectionError || error instanceof PushError)) return undefined;
   const { kind, reason, message } = error.failure;

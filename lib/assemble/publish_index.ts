@@ -18,7 +18,7 @@ export interface Publication {
 export interface PublishDeps {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Told before the tag is written that it may name the index from here on, and when the registry has refused it. */
+  /** Called before the tag is written, because it may name the index from here on, and when the registry has refused it. */
   readonly onTag: (state: "may be written" | "refused") => void;
 }
 

@@ -1,4 +1,4 @@
-// The repositories of one run: where references lead to, a client for each place, and the requests of all together.
+// The repositories of one run: what references resolve to, a client for each repository, and the requests of all together.
 import type { Clock } from "../clock.ts";
 import type { RegistryAccess } from "../images/registry_access.ts";
 import { type LearnedChallenges, openLearnedChallenges } from "../oci/auth/learned_challenges.ts";
@@ -28,7 +28,7 @@ export class Repositories {
   readonly #log = new RequestLog();
   readonly #readers = new Map<string, Promise<RepositoryClient>>();
 
-  /** Nothing is asked yet. */
+  /** No request is sent yet. */
   constructor(deps: RepositoriesDeps) {
     this.#deps = deps;
   }

@@ -1,5 +1,5 @@
-// Answers what a decision asks of registries: several questions at a time, each read anew. No answer is kept: between two
-// reconciles somebody may have pushed, moved or deleted what was there.
+// Answers the questions of a decision to registries: several questions at a time, each read anew. No answer is kept: between two
+// reconciles another client may have pushed, moved or deleted what was there.
 import pLimit from "p-limit";
 import type { Repositories } from "../assemble/repositories.ts";
 import type { Clock } from "../clock.ts";
@@ -133,7 +133,7 @@ async function answerPush(
   try {
     const target = await push.target(push.targetOf(`${repository}:probe`));
     const upload = await withRetries(() => target.startUpload(), { clock, signal });
-    // A registry that keeps it forgets it by itself.
+    // A registry that keeps it drops it by itself.
     await target.sendToUpload(upload, { message: { method: "DELETE" } }).catch(() => undefined);
     return { kind: "granted" };
   } catch (error) {

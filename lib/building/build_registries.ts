@@ -13,7 +13,7 @@ export interface RegistrySecrets {
   readonly pull: KubeObject | undefined;
 }
 
-/** Opens them; nothing is asked. */
+/** Opens them; no request is sent. */
 export function openBuildRegistries({ push, pull }: RegistrySecrets, deps: RepositoriesDeps): BuildRegistries {
   const open = (secret: KubeObject | undefined): Repositories =>
     new Repositories({

@@ -1,4 +1,4 @@
-// Deletes what a tag names, if it still names what was recorded: somebody else may have moved it since.
+// Deletes what a tag names, if it still names what was recorded: another client may have moved it since.
 import { problemOf } from "../assemble/problem.ts";
 import type { PublishImagesDeps } from "./publish_images.ts";
 

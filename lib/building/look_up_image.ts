@@ -121,7 +121,7 @@ function failedLookUp({ failure: { kind, reason, message, retryAfterMs } }: Insp
   if (kind === "transient") return { kind: "unknown", message, retryAfterMs };
   if (reason === "ManifestUnknown") return { kind: "absent" };
   if (reason === "Unauthorized") return { kind: "denied", message };
-  // Configuration, an address that may not be reached: someone has to act, and then asking again helps.
+  // Configuration, an address that may not be reached: an administrator has to act, and then a retry helps.
   if (reason === "Malformed" || reason === "NotAnImage") return { kind: "unusable", message };
   return { kind: "unknown", message };
 }

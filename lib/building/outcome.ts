@@ -1,11 +1,11 @@
-// What came of publishing, in the words of decisions and of metrics. Pure.
+// The outcome of publishing, as decisions and as metrics name it. Pure.
 import type { AssembleOutcome } from "../image_builds/effects.ts";
 import type { PublicationResult } from "./publish_images.ts";
 
-/** What registries say of a tag that must not be moved. */
+/** The answers of registries to a push of a tag that must not be moved. */
 const IMMUTABLE = /immutab|already exists|cannot be (?:overwritten|moved|updated)|TAG_(?:INVALID|IMMUTABLE)/i;
 
-/** In the words of decisions. */
+/** As decisions name it. */
 export function outcomeOf(result: PublicationResult): AssembleOutcome {
   switch (result.kind) {
     case "published": {
@@ -33,7 +33,7 @@ function ofFailure(
   return { kind: "transient", message };
 }
 
-/** In the words of metrics. */
+/** As metrics name it. */
 export function resultOf(outcome: AssembleOutcome): "published" | "unchanged" | "retry" | "failed" {
   switch (outcome.kind) {
     case "published":

@@ -1,5 +1,5 @@
 // Publishes the images of one build under its tag: one image as it is, several joined to an index. Nothing is published that
-// is not whole, and of which every image is for the architecture and of the build that it was asked for.
+// is not whole, and of which every image is for the architecture and of the build that was requested.
 import { assembleIndex } from "../assemble/assemble_index.ts";
 import { copyChildren } from "../assemble/copy_children.ts";
 import { problemOf } from "../assemble/problem.ts";

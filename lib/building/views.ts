@@ -1,4 +1,4 @@
-// The parts of other objects that builds look at: shared settings of the machine config operator, the payload, its own builder,
+// The parts of other objects that builds read: shared settings of the machine config operator, the payload, its own builder,
 // and pods that no node takes. Pure.
 import type { ClusterSettings } from "../image_builds/observed.ts";
 import { unschedulableOf } from "../image_builds/parse/job.ts";
@@ -8,7 +8,7 @@ import type { KubeObject } from "../k8s/types.ts";
 /** A pod of a build for which there is no node. */
 export interface WaitingPod {
   readonly jobUid: string;
-  /** The scheduler's words. */
+  /** The scheduler's message. */
   readonly message: string;
 }
 

@@ -34,7 +34,7 @@ export interface BuildWatchesDeps {
   readonly log: Logger;
   /** Where the Jobs are. */
   readonly namespace: string;
-  /** Called with the name of a MachineOSConfig to look at; undefined: all. Must be quick. */
+  /** Called with the name of a MachineOSConfig to reconcile; undefined: all. Must be quick. */
   readonly onChange: (config: string | undefined) => void;
 }
 
@@ -67,7 +67,7 @@ export interface BuildWatches {
 /** The Deployment of the machine config operator's own builder. */
 const OTHER_BUILDER = "machine-os-builder";
 
-/** Opens them. Nothing is asked of the API server before `run`. */
+/** Opens them. No request is sent to the API server before `run`. */
 export function openBuildWatches(deps: BuildWatchesDeps): BuildWatches {
   const watches = { ...openPoolWatches(deps), ...openSharedWatches(deps), ...openJobWatches(deps) };
   const list = Object.values(watches);

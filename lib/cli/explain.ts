@@ -68,7 +68,7 @@ function ageOf({ creationTimestampMs }: PodView, { api, clock }: ExplainDeps): n
     : clock.nowMs() + api.serverClockOffsetMs() - creationTimestampMs;
 }
 
-/** The scheduler's own words when it found no node. Source: the condition PodScheduled. */
+/** The scheduler's message when it found no node. Source: the condition PodScheduled. */
 function schedulerSays(pod: KubeObject): string | undefined {
   const unplaced = (listAt(objectAt(pod, "status"), "conditions") ?? []).find((condition) =>
     textAt(condition, "type") === "PodScheduled" && textAt(condition, "reason") === "Unschedulable"

@@ -7,7 +7,7 @@ import { type KubeObject, Resource } from "../k8s/types.ts";
 import { EnoexecLabel } from "../names.ts";
 import type { InspectedImage } from "./inspected_image.ts";
 
-/** Where Archway is installed unless its manifests are moved; whoever may list all namespaces needs no name. */
+/** Where Archway is installed unless its manifests are moved; not needed by users who may list all namespaces. */
 const USUAL_NAMESPACE = "archway-system";
 
 /** The records; none where they may not be read, or the cluster does not have the kind. */

@@ -27,7 +27,7 @@ export interface InspectDeps {
   readonly userAgent: string;
   /** Ends the command. */
   readonly signal: AbortSignal;
-  /** Images that a cluster has recorded as failing; empty where none was asked. */
+  /** Images that a cluster has recorded as failing; empty where no cluster was read. */
   readonly failed?: readonly FailedImage[] | undefined;
 }
 

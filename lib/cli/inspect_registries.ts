@@ -1,4 +1,4 @@
-// `archway inspect --registries`: how the registries are doing, as this command found them or as a running Archway says.
+// `archway inspect --registries`: the state of the registries, as this command found it or as a running Archway reports it.
 import { stringify } from "yaml";
 import * as z from "zod";
 import { renderDuration } from "../duration.ts";

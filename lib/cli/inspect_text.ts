@@ -1,4 +1,4 @@
-// How inspected images look to a person: one row each, then everything that is known of each. Pure.
+// Inspected images as text for users: one row each, then the details of each. Pure.
 import { renderDuration } from "../duration.ts";
 import type { RequestCounts, TraceEntry } from "../oci/inspector.ts";
 import type { Platform } from "../oci/types.ts";
@@ -19,7 +19,7 @@ export function renderInspectedText(images: readonly InspectedImage[]): string {
   return [table, ...images.map(renderDetails)].join("\n");
 }
 
-/** Asking again helps where trust is missing only once someone has given it: then neither word says what to do. */
+/** A failure of trust is permanent until the configuration changes: then neither "permanent" nor "transient" shows what to do. */
 function renderReason({ reason, kind }: InspectedError): string {
   return reason === "TlsFailed" ? reason : `${reason} (${kind})`;
 }
@@ -52,7 +52,7 @@ function renderDetails(image: InspectedImage): string {
   return `${image.image}\n${indent(renderColumns(known), 2)}${trace === undefined ? "" : renderTrace(trace)}`;
 }
 
-/** What to do about an error, where its own words do not say it. */
+/** What to do about an error, where its message does not say it. */
 function renderNext({ reason, retryAfterMs }: InspectedError): string | undefined {
   if (reason === "TlsFailed") {
     return "Asking again does not help before this is mended; docs/registries.md says what is trusted and accepted.";

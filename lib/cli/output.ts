@@ -1,7 +1,7 @@
-// What a command may touch of the terminal. Commands write through it, so that tests can read what they say.
+// The terminal as commands use it. They write through it, so that tests can read their output.
 import type { LogFields, Logger } from "../log.ts";
 
-/** Where a command's words go and how they may look. */
+/** Where a command writes, and whether in colour. */
 export interface Terminal {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;

@@ -1,7 +1,7 @@
 // One line on a terminal that is written over again: how far a copy is.
 import type { Clock } from "../clock.ts";
 
-/** Not more often than eyes follow (ms). */
+/** No more often than users can read (ms). */
 const EVERY_MS = 200;
 const ERASE = "\r\x1b[K";
 

@@ -20,7 +20,7 @@ import { readSupport } from "./workload_support.ts";
 
 /** The flags of the report itself. */
 export interface ReportOptions {
-  /** The only namespace that is looked at; absent: all. */
+  /** The only namespace that is read; absent: all. */
   readonly podNamespace?: string | undefined;
   /** The architecture in question; absent: all that count. */
   readonly arch?: string | undefined;
@@ -42,7 +42,7 @@ export interface ReportDeps {
   readonly signal: AbortSignal;
 }
 
-/** Reads the cluster, inspects its images and prints the report; 1 when a workload does not run on the architecture asked for. */
+/** Reads the cluster, inspects its images and prints the report; 1 when a workload does not run on the requested architecture. */
 export async function runReport(config: ReportConfig, deps: ReportDeps): Promise<number> {
   const { api, clock, signal, terminal } = deps;
   const credentials = await readGlobalCredentials(deps, config.globalPullSecret);

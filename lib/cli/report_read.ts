@@ -12,9 +12,9 @@ import { Inventory, type InventoryLimits } from "../report/inventory.ts";
 import type { Workload } from "../report/types.ts";
 import { ALIVE } from "../tainting/watches.ts";
 
-/** Images inspected at a time; the limits of each registry have the last word. */
+/** Images inspected at a time; the limits of each registry apply besides. */
 const PARALLEL = 16;
-/** Whoever waits for a report waits a little longer rather than to have half of one. */
+/** A complete report is worth a longer wait than a partial one. */
 const TRIES = 3;
 const TRIED_AGAIN: readonly FailureReason[] = ["RateLimited", "ServerError"];
 const PAUSE_MS = 2_000;
@@ -69,7 +69,7 @@ export interface InspectDeps {
   readonly images: Pick<PodImages, "inspect">;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Images at a time; absent: as many as a report asks for. */
+  /** Images at a time; absent: as many as for a report. */
   readonly parallel?: number | undefined;
 }
 

@@ -1,4 +1,4 @@
-// How the report of a cluster looks to a person. Pure.
+// The report of a cluster as text for users. Pure.
 import type { ArchitectureTotals, BlockedWorkload, ClusterReport, ReportedImage } from "../report/cluster_report.ts";
 import type { Blocker, WorkloadName, WorkloadSupport } from "../report/types.ts";
 import { unreachable } from "../unreachable.ts";

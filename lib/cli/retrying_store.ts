@@ -2,7 +2,7 @@
 import type { Clock } from "../clock.ts";
 import type { KeyValueStore } from "../kv/store.ts";
 
-/** How often, and how far apart (ms), a store is asked again: longer than it rests after a row of faults. */
+/** How often, and at which interval (ms), a call is retried: in total longer than the circuit breaker of a store is open. */
 const TRIES = 60;
 const TRY_EVERY_MS = 200;
 
@@ -13,7 +13,7 @@ export interface WaitOptions {
   readonly signal: AbortSignal;
 }
 
-/** Asks again until it is so; false when it does not become so in time. */
+/** Retries until it succeeds; false when it does not in time. */
 export async function waitFor(isSo: () => Promise<boolean>, { clock, signal }: WaitOptions): Promise<boolean> {
   for (let tries = 1; !await isSo(); tries++) {
     if (tries === TRIES || signal.aborted) return false;

@@ -19,7 +19,7 @@ export interface TaintsDeps {
   readonly clock: Clock;
 }
 
-/** The flags and words of the command. */
+/** The flags and arguments of the command. */
 export interface TaintsOptions {
   /** `plan`, `apply` or `clean`. */
   readonly words: readonly string[];

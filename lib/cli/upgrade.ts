@@ -17,7 +17,7 @@ export interface UpgradeDeps {
   readonly clock: Clock;
 }
 
-/** The flags and words of the command. */
+/** The flags and arguments of the command. */
 export interface UpgradeOptions {
   /** `status`, `plan`, `suspend` or `resume`. */
   readonly words: readonly string[];

@@ -1,11 +1,11 @@
-// Looks through the workloads of a cluster whose payload has become one for several architectures, within bounds: it is done in
+// Reads the workloads of a cluster whose payload has become one for several architectures, within bounds: it is done in
 // the middle of an upgrade, by a process that is small and has no right to the pull secrets of namespaces.
 import type { PodImages } from "../images/pod_images.ts";
 import { errorText } from "../log.ts";
 import { adviseAfterMigration } from "../report/migration_advice.ts";
 import { readSupport, type SupportOptions } from "./workload_support.ts";
 
-/** Most that is looked at. Inspections that have not begun after so long are left out. */
+/** Most that is read. Inspections that have not begun after so long are left out. */
 const LIMITS = { workloads: 2_000, images: 500 } as const;
 const PARALLEL = 8;
 const BEGUN_WITHIN_MS = 2 * 60_000;

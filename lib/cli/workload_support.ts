@@ -1,4 +1,4 @@
-// The workloads of a cluster with the architectures on which they run: read, inspected and put together, for whoever reports it.
+// The workloads of a cluster with the architectures on which they run: read, inspected and put together for reports.
 import { KNOWN_ARCHITECTURES } from "../arch.ts";
 import { failedArchitectures, type FailedImage } from "../enoexec/failed_image.ts";
 import type { KubeApi } from "../k8s/api.ts";
@@ -7,14 +7,14 @@ import type { InventoryLimits } from "../report/inventory.ts";
 import type { WorkloadSupport } from "../report/types.ts";
 import { type InspectDeps, inspectWorkloads, type ReadWorkloads, readWorkloads } from "./report_read.ts";
 
-/** What to look at, and with what. */
+/** What to read, and with what. */
 export interface SupportOptions extends InspectDeps {
   readonly api: KubeApi;
   /** The only namespace; absent: all. */
   readonly namespace?: string | undefined;
   /** The architectures that count; absent: those that are known. */
   readonly candidates?: readonly string[] | undefined;
-  /** Where images were seen to fail; absent: that is not looked at. */
+  /** Where images have failed; absent: that is not considered. */
   readonly failed?: ((signal: AbortSignal) => Promise<readonly FailedImage[]>) | undefined;
   readonly limits?: InventoryLimits | undefined;
 }
@@ -24,7 +24,7 @@ export interface SupportFound extends Omit<ReadWorkloads, "workloads"> {
   readonly workloads: readonly WorkloadSupport[];
 }
 
-/** Looks at them. Throws what the API server says, unless it forbids one of the kinds. */
+/** Reads them. Throws the error of the API server, unless it forbids one of the kinds. */
 export async function readSupport(options: SupportOptions): Promise<SupportFound> {
   const { api, clock, signal, namespace, limits, candidates = KNOWN_ARCHITECTURES } = options;
   const { workloads, ...missing } = await readWorkloads(api, { namespace, signal, limits });

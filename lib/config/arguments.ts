@@ -14,7 +14,7 @@ export interface Arguments {
   readonly wantsVersion: boolean;
 }
 
-/** Takes the command line apart by the table of flags. Unknown flags are kept: it is not for here to judge them. */
+/** Takes the command line apart by the table of flags. Unknown flags are kept; parseConfig() reports them. */
 export function readArguments(args: readonly string[]): Arguments {
   const options = Object.fromEntries(FLAGS.map((flag) => [
     flag.name,

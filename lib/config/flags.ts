@@ -1,6 +1,6 @@
 // Every flag of every command as one table: name, environment variable, shape, default, help.
 
-/** The commands of `archway`. `cache export`, `index assemble` and the like are two words of one command. */
+/** The commands of `archway`. `cache export`, `index assemble` and the like are one command with a verb. */
 export const COMMANDS = [
   "serve",
   "dev",

@@ -4,7 +4,7 @@ import { type Command, COMMANDS, type Flag, FLAGS, SHORT_FLAGS } from "./flags.t
 interface CommandHelp {
   readonly summary: string;
   readonly usage: string;
-  /** What the words after the command are; one line each. */
+  /** The arguments after the command; one line each. */
   readonly words: readonly string[];
   /** When the exit code is 1; undefined where the command has no "no". */
   readonly no: string | undefined;

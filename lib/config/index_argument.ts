@@ -1,4 +1,4 @@
-// The words of `archway index`: what is done, and to which images.
+// The arguments of `archway index`: what is done, and to which images.
 import { parseReference } from "../oci/reference.ts";
 
 /** What `archway index` can do. */
@@ -13,7 +13,7 @@ export function indexTarget(
   return verb === "assemble" || verb === "inspect" ? { verb, images } : undefined;
 }
 
-/** Why the words and `--to` ask for nothing that can be done. Pure. */
+/** Why the arguments and `--to` cannot be used together. Pure. */
 export function indexProblem(words: readonly string[], to: string | undefined): string | undefined {
   const target = indexTarget(words);
   if (target === undefined) return `Cannot run index: ${USAGE}.`;
@@ -27,7 +27,7 @@ export function indexProblem(words: readonly string[], to: string | undefined): 
   return targetProblem(to);
 }
 
-/** A place to push to is named in full: nothing of it is guessed. */
+/** A repository to push to is named in full: no part of it has a default. */
 function targetProblem(to: string): string | undefined {
   const parsed = parseReference(to);
   if (parsed.kind === "unparsable") return `Cannot use --to: ${parsed.message}`;

@@ -10,7 +10,7 @@ export interface ContainerEnd {
   readonly exitCode: number;
   /** From its start to its end, in whole seconds as the kubelet writes times (ms); undefined when the status does not say. */
   readonly ranForMs: number | undefined;
-  /** What the kubelet kept of its last words; usually empty. */
+  /** What the kubelet kept of its last output; usually empty. */
   readonly message: string;
 }
 
@@ -24,7 +24,7 @@ export interface PodContainer {
   readonly imageId: string;
   /** IDs of the container that runs or ran last, and of the one before. */
   readonly ids: readonly string[];
-  /** Why the kubelet waits; empty when it does not, or says nothing. */
+  /** Why the kubelet waits; empty when it does not, or gives no reason. */
   readonly waitingMessage: string;
   /** The latest end that the status shows; undefined while the first container of this name runs. */
   readonly end: ContainerEnd | undefined;
@@ -87,7 +87,7 @@ function readEnd(ended: JsonObject, id: string): ContainerEnd {
   };
 }
 
-/** Where every pod finds its token: it hides no program. */
+/** The mount of every pod's token: it holds no program. */
 const TOKEN_PATH = "/var/run/secrets/kubernetes.io/serviceaccount";
 /** The kubelet mounts a file at the path that the pod names. */
 const MESSAGE_PATH = "/dev/termination-log";

@@ -46,7 +46,7 @@ export type EventVerdict =
 
 /** Its status comes in a second write, and the kubelet reports a container a moment after its start (ms). */
 const GRACE_MS = 10_000;
-/** A container whose entry point failed has ended before anybody can look; its status says so a moment later (ms). */
+/** A container whose entry point failed has ended before it can be observed; its status shows so a moment later (ms). */
 const SETTLE_MS = 2_000;
 const LOOK_AGAIN_MS = 500;
 

@@ -1,4 +1,4 @@
-// An ENoExecEvent, written and read. What is known when it is created stands in annotations, because an object is created
+// An ENoExecEvent, written and read. What is known when it is created is in annotations, because an object is created
 // without its status: the status that the MTO's tools read follows in a second write.
 import { listAt, objectAt, textAt } from "../json.ts";
 import { apiVersionOf, type KubeObject, Resource } from "../k8s/types.ts";
@@ -33,7 +33,7 @@ const CONTAINER_ID = /^.+:\/\/([a-f0-9]{64})$/;
 
 /**
  * The ENoExecEvent to create, and the status to write after it. Its name follows from the container: a second event of a
- * container that the leader has not looked at yet is a conflict (409), which says that there is nothing left to write.
+ * container that the leader has not handled yet is a conflict (409), which means that there is nothing left to write.
  */
 export function buildEvent(failure: ExecFailure, owner: EventOwner): ENoExecEvent {
   const { nodeName, podName, podNamespace, podUid, containerId, command, isEntryPoint, atMs } = failure;

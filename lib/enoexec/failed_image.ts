@@ -6,7 +6,7 @@ import { EnoexecAnnotation, EnoexecLabel } from "../names.ts";
 
 /** One record. */
 export interface FailedImage {
-  /** `sha256:…`, of what the image's name stands for. */
+  /** `sha256:…`, what the image's name resolves to. */
   readonly digest: string;
   readonly architecture: string;
   /** Where it counts; undefined: everywhere. */
@@ -23,7 +23,7 @@ export interface FailedImage {
 export const FAILED_TTL_MS = 7 * 86_400_000;
 /** Records in a cluster at most. */
 export const MAX_FAILED_IMAGES = 500;
-/** Of them by pods of one namespace: whoever pushes images without end leaves room for others. */
+/** Of them by pods of one namespace: a user who pushes images without end takes no place of others. */
 export const MAX_FAILED_IMAGES_OF_NAMESPACE = 50;
 
 const DIGEST = /^sha256:([a-f0-9]{64})$/;

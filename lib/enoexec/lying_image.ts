@@ -6,7 +6,7 @@ import { endedAtOnce } from "./suspect.ts";
 /** What is known of the start. */
 export interface StartFacts {
   readonly container: PodContainer;
-  /** Whether it was certainly the first program of the container, so that nobody else can have started it. */
+  /** Whether it was certainly the first program of the container, so that no other process can have started it. */
   readonly isEntryPoint: boolean;
   readonly podNamespace: string;
   readonly architecture: string;
@@ -19,7 +19,7 @@ export interface StartFacts {
 
 /**
  * The record to keep; undefined when the start says nothing about the image. The container must have ended at once, and
- * its image claim the node's architecture. Where that may be the doing of whoever made the pod or may `exec` into it (it was
+ * its image claim the node's architecture. Where that may have been caused by a user who created the pod or may `exec` into it (it was
  * not the first program of the container, or the pod changes what is started), the record counts in the pod's namespace
  * only: otherwise one tenant could have an image of others avoided.
  */

@@ -1,4 +1,4 @@
-// The words of the event on a pod: which container, which architecture, and what to do next.
+// The message of the event on a pod: which container, which architecture, and what to do next.
 import { entryOf } from "../json.ts";
 import { GateLabel, NODE_ARCH_LABEL, PodAnnotation, SCHEDULING_GATE } from "../names.ts";
 import { hasRequiredArchitecture } from "../placement/patch/constraints.ts";

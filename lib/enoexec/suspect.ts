@@ -1,6 +1,6 @@
 // Containers that look as if their program were of another architecture, from the pod's status alone. What kubelets show:
 // a refused pull names the cause; a refused start does not: the container ends at once with 1 or 255, as a program that
-// merely fails may do as well. Then the image's architectures, or the container's last words, must agree.
+// merely fails may do as well. Then the image's architectures, or the container's last output, must agree.
 import { isObject, listAt, objectAt } from "../json.ts";
 import type { KubeObject } from "../k8s/types.ts";
 import { type PodContainer, podContainers } from "./container.ts";
@@ -9,7 +9,7 @@ import { type PodContainer, podContainers } from "./container.ts";
 export type Suspicion =
   /** The runtime refused the image: it has nothing for the node. Certain. */
   | "pull"
-  /** The container's last words say so. Certain. */
+  /** The container's last output says so. Certain. */
   | "message"
   /** It ended at once, as such a container does. */
   | "ended";
@@ -37,7 +37,7 @@ const EXIT_CODES: readonly number[] = [1, 255];
 /** Times are whole seconds: what ends at once may seem to have lasted two (ms). */
 const AT_ONCE_MS = 2_000;
 
-/** The containers to look at, init and ephemeral ones included. */
+/** The containers to check, init and ephemeral ones included. */
 export function findSuspects(pod: KubeObject): readonly Suspect[] {
   return podContainers(pod).flatMap((container): readonly Suspect[] => {
     if (container.waitingMessage.includes(NO_PLATFORM)) return [{ container, suspicion: "pull" }];
@@ -60,7 +60,7 @@ export function isConfirmed({ suspicion }: Suspect, facts: SuspectFacts): boolea
   return architecture !== "" && imageArchitectures !== undefined && !imageArchitectures.includes(architecture);
 }
 
-/** Whether any container of a pod has a status worth a look; cheap, for whole lists of pods. */
+/** Whether any container of a pod has a status that must be checked; cheap, for whole lists of pods. */
 export function hasEnded(pod: KubeObject): boolean {
   const status = objectAt(pod, "status");
   return ["initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"]

@@ -1,4 +1,4 @@
-// TOML, YAML and JSON texts to plain values. The words of a fault never quote the text: it may hold passwords.
+// TOML, YAML and JSON texts to plain values. The message of a fault never quotes the text, which may hold passwords.
 import { parse as parseTomlText, TomlError } from "smol-toml";
 import { parseDocument } from "yaml";
 import { asParsed, type Parsed, unparsable } from "../parsed.ts";

@@ -2,7 +2,7 @@
 // Synchronous on purpose: a reload puts all files in force together.
 import { MAX_DOCUMENT_BYTES } from "./documents.ts";
 
-/** What reading a file gave. `failed` holds why in words; `denied`: this process may not look at the path. */
+/** The result of reading a file. `failed` holds the reason as text; `denied`: this process may not read the path. */
 export type FileContent =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "missing" }
@@ -16,11 +16,11 @@ export interface FileReader {
   list(path: string): readonly string[];
   /** Whether there is a folder at the path. */
   isFolder(path: string): boolean;
-  /** Every path that was looked at, missing ones too, with how it looked just before. */
+  /** Every path that was read, missing ones too, with its state just before. */
   readonly touched: ReadonlyMap<string, string>;
 }
 
-/** Names in a directory beyond this are not looked at. */
+/** Names in a directory beyond this are not read. */
 const MAX_ENTRIES = 1_000;
 
 /** Opens a reader for one load. */
@@ -77,7 +77,7 @@ function isOneOf(error: unknown, kinds: readonly (new () => Error)[]): boolean {
   return kinds.some((kind) => error instanceof kind);
 }
 
-/** Whether any path looks otherwise than it did. Follows symbolic links. */
+/** Whether the state of any path has changed. Follows symbolic links. */
 export function haveChanged(touched: ReadonlyMap<string, string>): boolean {
   return [...touched].some(([path, before]) => appearance(path) !== before);
 }

@@ -11,7 +11,7 @@ export interface SchemaFault {
   readonly line: number | undefined;
 }
 
-/** Finds the first complaint. `keyOf` says how a key stands in the text; default: as it is. */
+/** Finds the first fault. `keyOf` gives the spelling of a key in the text; default: as it is. */
 export function findSchemaFault(
   error: z.ZodError,
   text: string,

@@ -11,7 +11,7 @@ const SETTLE_MS = 50;
  */
 export async function watchPaths(
   options: {
-    /** Paths with how they looked when they were read. Asked again after each change: they may be others then. */
+    /** Paths with their state when they were read. Called again after each change: they may be others then. */
     readonly paths: () => ReadonlyMap<string, string>;
     readonly onChange: () => void;
     readonly clock: Clock;

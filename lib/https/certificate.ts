@@ -19,7 +19,7 @@ export interface CertificateFields {
   readonly usages: readonly string[] | undefined;
   /** Object identifiers of the critical extensions. */
   readonly critical: readonly string[];
-  /** An extension that stands there twice. */
+  /** An extension that occurs twice. */
   readonly repeated: string | undefined;
 }
 
@@ -28,7 +28,7 @@ const EXTENDED_KEY_USAGE = "2.5.29.37";
 const DNS_NAME = 0x82;
 const IP_ADDRESS = 0x87;
 
-/** Reads a certificate in DER; undefined when it is none. Signatures are not looked at. */
+/** Reads a certificate in DER; undefined when it is none. Signatures are not verified. */
 export function readCertificate(der: Uint8Array): CertificateFields | undefined {
   const [certificate, ...rest] = readElements(der) ?? [];
   if (certificate?.tag !== Tag.sequence || rest.length > 0) return undefined;

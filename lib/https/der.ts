@@ -23,7 +23,7 @@ export const Tag = {
   context3: 0xa3,
 } as const;
 
-/** The elements that stand one after another. Undefined when the bytes are not DER from the first to the last. */
+/** The elements in their order. Undefined when the bytes are not DER from the first to the last. */
 export function readElements(bytes: Uint8Array): readonly DerElement[] | undefined {
   const elements: DerElement[] = [];
   for (let at = 0; at < bytes.length;) {

@@ -14,7 +14,7 @@ export type PinVerdict =
 
 /** Judges what a server shows. */
 export interface PinTerms {
-  /** The name or address that was asked for, as it stands in a URL. */
+  /** The requested name or address, as in a URL. */
   readonly host: string;
   /** PEM texts, each with any number of certificates. */
   readonly trusted: readonly string[];

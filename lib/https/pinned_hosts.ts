@@ -1,4 +1,4 @@
-// Hosts whose own certificate is trusted itself although its chain is not: asked verified first, then once more with the
+// Hosts whose own certificate is trusted itself although its chain is not: requested with verification first, then once more with the
 // certificate pinned, from then on pinned at once. Nothing is sent to a server before one of the two has passed.
 //
 //   verified ──certificate refused──▶ pinned ──accepted──▶ kept: the next request starts pinned

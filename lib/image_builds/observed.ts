@@ -166,7 +166,7 @@ export interface DigestObservation {
   readonly jobUid: string;
 }
 
-/** A secret as far as decisions look at it. */
+/** A secret as far as decisions read it. */
 export type SecretState = "usable" | "absent" | "not for a registry";
 
 /** Which objects of builds exist by name, so that only what is missing is made and only what is there is deleted. */

@@ -1,5 +1,5 @@
 // What decisions ask of registries, and what these answer.
-/** What a decision asks of registries. */
+/** The questions of a decision to registries. */
 export type RegistryQuestion =
   /** The image behind a reference that must be of one architecture: its digest and what its own config says. */
   | { readonly kind: "image"; readonly reference: string }

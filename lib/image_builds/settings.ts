@@ -22,7 +22,7 @@ export interface BuildSettings {
   readonly autoResume: boolean;
 }
 
-/** Settings as they are without a word of the user. Image and namespace have none. */
+/** The defaults of the settings. Image and namespace have none. */
 export const DEFAULT_SETTINGS: Omit<BuildSettings, "builder" | "digestWriter"> = {
   namespace: "openshift-machine-config-operator",
   serviceAccount: "machine-os-builder",

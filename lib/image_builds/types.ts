@@ -1,4 +1,4 @@
-// The words of image builds: what is planned, and what is recorded of it.
+// The types of image builds: what is planned, and what is recorded of it.
 import type { Arch } from "./observed.ts";
 
 /** Architectures in alphabetical order without duplicates. */

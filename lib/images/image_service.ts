@@ -34,7 +34,7 @@ export interface ImageService extends AsyncDisposable {
   readonly known: KnownImages;
   /** Images in memory. */
   cacheSize(): number;
-  /** The hosts asked lately, by name. */
+  /** The hosts of recent requests, by name. */
   hostStates(): readonly HostState[];
   /** The same for metrics and pages: names that users made up are left out. */
   publicHostStates(): readonly HostState[];

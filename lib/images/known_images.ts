@@ -1,4 +1,4 @@
-// What this replica may place pods by right now, without asking anybody: the policy over the inspector's memory that warm
+// What this replica may place pods by right now, without a request: the policy over the inspector's cache that warm
 // admission uses. Holds no inspections itself, only which pull scopes have read which private image.
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../clock.ts";
@@ -12,7 +12,7 @@ import type { PullScope } from "./pull_secrets.ts";
 export interface KnownPodImages {
   /** One for each image, in order. */
   readonly images: readonly InspectedImage[];
-  /** Whether a tag among them is past half of its TTL: worth looking up in the background. */
+  /** Whether a tag among them is past half of its TTL: to be looked up in the background. */
   readonly isAging: boolean;
 }
 

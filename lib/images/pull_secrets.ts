@@ -53,7 +53,7 @@ export interface PullSecretDeps {
   readonly log: Logger;
 }
 
-/** A secret is asked for at most this often, so a burst of pods shares one GET while a rotation is seen at once after (ms). */
+/** A secret is read at most this often, so a burst of pods shares one GET while a rotation is seen at once after (ms). */
 const SECRET_KEPT_MS = 2_000;
 /** Nearly every pod names no secret, and accounts change seldom (ms). */
 const ACCOUNT_KEPT_MS = 10_000;
@@ -65,7 +65,7 @@ const MAX_KEPT = 1_000;
 const MAX_CONFIG_BYTES = 128 * 1024;
 const MAX_POD_BYTES = 512 * 1024;
 const MAX_KEPT_BYTES = 8 * 1024 * 1024;
-/** Secrets of one pod that are asked for at a time: the requests of other pods must get their turn between them. */
+/** Secrets of one pod that are read at a time: the requests of other pods are sent between them. */
 const READS_AT_A_TIME = 4;
 /** Secrets that are read at a time, whole, for all pods; a namespace may take as many as are free, so half when it is alone. */
 const READ_PLACES = { limit: 32, share: 1 } as const;

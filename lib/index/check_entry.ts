@@ -18,7 +18,7 @@ export interface EntryFinding {
   readonly message: string;
 }
 
-/** What an entry is, by its own words: attestations are marked, or have the platform `unknown`. */
+/** What an entry is, by its own fields: attestations are marked, or have the platform `unknown`. */
 export function kindOfEntry(entry: Descriptor): EntryKind {
   if (Object.hasOwn(entry.annotations, "vnd.docker.reference.type")) return "attestation";
   if (entry.platform?.architecture === "unknown") return "attestation";

@@ -13,7 +13,7 @@ export interface IndexDocument {
   readonly digest: string;
 }
 
-/** The index, or which images stand in its way. */
+/** The index, or which images prevent it. */
 export type IndexPlan =
   | {
     readonly kind: "plan";
@@ -94,7 +94,7 @@ function platformKey({ os, architecture, variant, osVersion, osFeatures }: Image
   return JSON.stringify([os, architecture, meant, osVersion ?? "", osFeatures ?? []]);
 }
 
-/** By architecture first: it is what people look for. */
+/** By architecture first: it is what users look for. */
 function compareChildren(left: ChildImage, right: ChildImage): number {
   const [leftKeys, rightKeys] = [orderOf(left), orderOf(right)];
   const at = leftKeys.findIndex((key, index) => key !== rightKeys[index]);

@@ -32,7 +32,7 @@ const MACHINE_SETS: ResourceType = {
   namespaced: true,
 };
 
-/** Opens the view. Nothing is asked of the API server before `run`. */
+/** Opens the view. No request is sent to the API server before `run`. */
 export function openLiveArchitectures(
   parts: { readonly api: ReadApi; readonly clock: Clock; readonly log: Logger },
 ): LiveArchitectures {

@@ -1,4 +1,4 @@
-// Namespaces that asked for audit mode by a label, in memory: the webhook needs them for each pod.
+// Namespaces with the label of the audit mode, in memory: the webhook needs them for each pod.
 import type { Clock } from "../clock.ts";
 import type { ReadApi } from "../k8s/api.ts";
 import { openReflector } from "../k8s/reflector.ts";

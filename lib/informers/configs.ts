@@ -34,7 +34,7 @@ export interface ConfigsDeps {
 
 const NONE: readonly NamespaceConfig[] = [];
 
-/** Opens the view. Nothing is asked of the API server before `run`. */
+/** Opens the view. No request is sent to the API server before `run`. */
 export function openConfigs(parts: ConfigsDeps): Configs {
   const listeners: ((namespace: string | undefined) => void)[] = [];
   const notify = (namespace: string | undefined): void => listeners.forEach((listener) => listener(namespace));
@@ -72,11 +72,11 @@ export function openConfigs(parts: ConfigsDeps): Configs {
 
 interface SeenConfig {
   readonly config: ClusterConfig;
-  /** What listeners hear changes of. */
+  /** What listeners are notified of. */
   readonly told: string;
 }
 
-/** All but the condition about the architecture taints: it changes all the time while nodes are tainted, and nobody acts on it. */
+/** All but the condition about the architecture taints: it changes all the time while nodes are tainted, and no listener acts on it. */
 function toldOf({ metadata: { labels, annotations }, status }: KubeObject, config: ClusterConfig): string {
   const conditions = listAt(objectAt({ status }, "status"), "conditions") ?? [];
   return JSON.stringify([

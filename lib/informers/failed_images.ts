@@ -1,4 +1,4 @@
-// The images that are known to lack an architecture which they claim, in memory on every replica: placement asks for each
+// The images that are known to lack an architecture which they claim, in memory on every replica: placement reads it for each
 // image of each pod.
 import type { Clock } from "../clock.ts";
 import { failedArchitectures, type FailedImage, parseFailedImage } from "../enoexec/failed_image.ts";
@@ -18,7 +18,7 @@ export interface FailedImages {
 
 const NONE: readonly string[] = [];
 
-/** Opens the view. Nothing is asked of the API server before `run`. */
+/** Opens the view. No request is sent to the API server before `run`. */
 export function openFailedImages(
   { namespace, ...deps }: {
     readonly api: ReadApi;

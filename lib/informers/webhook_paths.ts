@@ -45,7 +45,7 @@ const WATCHED = [
   { resource: Resource.customResourceDefinitions, name: WebhookName.convertedDefinition },
 ] as const;
 
-/** Opens the view; nothing is asked of the API server before `run`. */
+/** Opens the view; no request is sent to the API server before `run`. */
 export function openWebhookPaths({ api, clock, log, endpoint }: WebhookPathsDeps): WebhookPaths {
   const listeners: (() => void)[] = [];
   let lastPlainMs: number | undefined;

@@ -1,4 +1,4 @@
-// The interface of the Kubernetes API edge: everything that talks to the API server takes a KubeApi, never a URL.
+// The interface of the Kubernetes API edge: every client of the API server takes a KubeApi, never a URL.
 import type { KubeList, KubeObject, ResourceTarget, ResourceType } from "./types.ts";
 import type { JsonPatch } from "./patch.ts";
 
@@ -56,7 +56,7 @@ export interface DeleteOptions {
 export interface ReadApi {
   get(type: ResourceType, target: ResourceTarget, signal: AbortSignal): Promise<KubeObject>;
   list(type: ResourceType, options: ListOptions, signal: AbortSignal): Promise<KubeList>;
-  /** Events until the server ends the stream; throws when it is cut. Bookmarks are asked for. */
+  /** Events until the server ends the stream; throws when it is cut. Bookmarks are requested. */
   watch(type: ResourceType, options: WatchOptions, signal: AbortSignal): AsyncIterable<RawWatchEvent>;
   /** A GET of any other path: discovery, `/version`. */
   raw(path: string, signal: AbortSignal): Promise<unknown>;

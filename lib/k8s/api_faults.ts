@@ -12,7 +12,7 @@ export const NoAnswer = {
   timeout: "Timeout",
 } as const;
 
-/** Longest piece of a server's own words that goes into a message. */
+/** Longest part of a server's own text that is quoted in a message. */
 const MAX_WORDS = 500;
 
 /** The fault of an answer that is not a success. Reads the body to its end. `action` is like `patch pods "ns/name"`. */

@@ -180,7 +180,7 @@ function renderQuery(query: ApiRequest["query"] = {}): string {
  *
  * | fault                        | GET | writes                                                 |
  * |------------------------------|-----|--------------------------------------------------------|
- * | 429                          | yes | yes: refused before it was looked at                   |
+ * | 429                          | yes | yes: refused before it was read                  |
  * | no connection could be made  | yes | yes: the server has seen nothing                       |
  * | 5xx, cut, no answer in time  | yes | no: it may have been carried out                       |
  *

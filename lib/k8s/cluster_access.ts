@@ -34,7 +34,7 @@ export interface ClusterAccess {
   discardCredentials(): void;
 }
 
-/** How old credentials may be before they are looked at again: a rotated token is valid for minutes after that. */
+/** How old credentials may be before they are read again: a rotated token is valid for minutes after that. */
 const CREDENTIALS_MAX_AGE_MS = 60_000;
 
 /** A server that refuses every request must not cause a file read or an exec plugin for each. */

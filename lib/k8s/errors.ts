@@ -9,7 +9,7 @@ export class ApiError extends Error {
   readonly reason: string;
   /** Whether the server named fields it refused (`details.causes`). A failed `test` operation names none. */
   readonly hasCauses: boolean;
-  /** What the server's `Retry-After` asked for. */
+  /** The pause of the server's `Retry-After`. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -36,7 +36,7 @@ export type WriteFailure =
   | "gone"
   /** The object changed since it was read (409, or 422 from a failed `test`, which names no causes): read again. */
   | "stale"
-  /** The server looked at the change and refused it (422 with causes, 400, 413): the same change will never pass. */
+  /** The server evaluated the change and refused it (422 with causes, 400, 413): the same change will never pass. */
   | "refused"
   /** Anything else (no answer, 429, 5xx, 401, 403): the same write may pass later. */
   | "later";
@@ -61,7 +61,7 @@ export function isForbidden(error: unknown): boolean {
   return error instanceof ApiError && error.status === 403;
 }
 
-/** Whether the fault is a conflict: someone else wrote first, or the object exists already. */
+/** Whether the fault is a conflict: another client wrote first, or the object exists already. */
 export function isConflict(error: unknown): boolean {
   return error instanceof ApiError && error.status === 409;
 }

@@ -1,10 +1,10 @@
-// Which kubeconfig file is read, as kubectl looks for it.
+// Which kubeconfig file is read, by the rules of kubectl.
 
 /** The path that was given, and the home folder with the default file. */
 export interface KubeconfigPlaces {
   /** Of the flag or KUBECONFIG: one path, or several with colons between them. */
   readonly given: string | undefined;
-  /** Home of the person; undefined where no default file is to be looked for, as in a pod. */
+  /** Home of the user; undefined where no default file is to be looked for, as in a pod. */
   readonly home: string | undefined;
   /** Whether there is a file of this path. */
   readonly exists: (path: string) => boolean;

@@ -6,7 +6,7 @@ import { type KubeList, type KubeObject, Resource, type ResourceType } from "./t
 
 /** Objects a page. */
 const LIST_PAGE_SIZE = 500;
-/** Pods a page: most have some 8 KB, but whoever creates them can make each 1.4 MB large. */
+/** Pods a page: most have some 8 KB, but their creators can make each 1.4 MB large. */
 const POD_PAGE_SIZE = 50;
 
 /** How often a list is started over when its continue token has expired. */

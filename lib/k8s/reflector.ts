@@ -60,7 +60,7 @@ export interface Reflector<T> {
   readonly size: number;
 }
 
-/** Asked of the server for a watch; it ends it cleanly then, and we resume. Spread, so that replicas do not align. */
+/** Requested for a watch; the server ends it cleanly then, and we resume. Spread, so that replicas do not align. */
 const WATCH_TIMEOUT_SECONDS = 290;
 /** The API server sends a bookmark about every minute, up to 75 s apart: longer silence means that the path is dead. */
 const WATCH_STALL_MS = 90_000;
@@ -69,10 +69,10 @@ const FIRST_RECONNECT_MS = 50;
 const RECONNECT_BACKOFF = { baseMs: 250, capMs: 5_000 } as const;
 /** A missing CRD or right may stay missing for ever. */
 const UNAVAILABLE_BACKOFF = { baseMs: 1_000, capMs: 30_000 } as const;
-/** A watch that lived so long was healthy even when nothing happened on it. */
+/** A watch that lasted so long was healthy even without an event. */
 const HEALTHY_WATCH_MS = 5_000;
 
-/** Opens a reflector; nothing is asked of the server before `run`. */
+/** Opens a reflector; no request is sent before `run`. */
 export function openReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
   return new ListWatchReflector(options);
 }
@@ -183,7 +183,7 @@ class ListWatchReflector<T> implements Reflector<T> {
       // A silent watch may be one from a version that the server has yet to reach: its data may have been restored.
       if (stall.signal.aborted && !signal.aborted) this.#resourceVersion = undefined;
     }
-    // A server that ends every watch at once is not healthy; do not run in circles with it.
+    // A server that ends every watch at once is not healthy; do not reconnect in a tight loop.
     if (events === 0 && clock.monotonicMs() - startedMs < HEALTHY_WATCH_MS) throw new Error("the watch ended at once");
   }
 

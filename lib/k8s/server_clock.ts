@@ -3,7 +3,7 @@ import type { Clock } from "../clock.ts";
 
 /**
  * An estimate that every answer improves. It is kept against our monotonic clock, so that a jump of our wall clock makes
- * no pod old and none young, not even until the next answer.
+ * no pod look older or younger than it is, not even until the next answer.
  */
 export class ServerClock {
   readonly #clock: Clock;
@@ -16,7 +16,7 @@ export class ServerClock {
   }
 
   /**
-   * Learns from one answer. The server stamped it between `sentMs` and `receivedMs` (monotonic), and cut the time down to
+   * Takes one answer into account. The server stamped it between `sentMs` and `receivedMs` (monotonic), and cut the time down to
    * a second: its clock was in [date, date + 1 s). What two answers allow is their overlap; none means that the server's
    * clock has jumped.
    */

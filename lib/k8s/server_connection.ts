@@ -99,7 +99,7 @@ function withHostname(url: URL, name: string): URL {
   return named;
 }
 
-/** A text that is not there before the promise resolves. */
+/** A text that becomes available when the promise resolves. */
 function streamAfter(ready: Promise<void>, text: string): ReadableStream<Uint8Array<ArrayBuffer>> {
   return new ReadableStream({
     pull: async (controller) => {

@@ -1,4 +1,4 @@
-// A CONNECT proxy on loopback that leads to one server only. `fetch` verifies a certificate by the name in its URL; through this
+// A CONNECT proxy on loopback that connects to one server only. `fetch` verifies a certificate by the name in its URL; through this
 // it can call the server by another name, as a kubeconfig's tls-server-name asks, and still verify everything itself.
 
 /** A running tunnel. Dispose it to close it and what goes through it. */

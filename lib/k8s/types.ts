@@ -1,4 +1,4 @@
-// The words of the Kubernetes API that Archway's own edges and controllers share.
+// The types of the Kubernetes API that Archway's edges and controllers share.
 import { ApiError } from "./errors.ts";
 
 /** The owner of an object; the garbage collector removes the object with its owner. */
@@ -71,7 +71,7 @@ function resource(
 const MACHINE = "machine.openshift.io";
 const MULTIARCH = "multiarch.openshift.io";
 
-/** The kinds Archway talks about. */
+/** The kinds that Archway reads or writes. */
 export const Resource = {
   pods: resource("", "v1", "Pod", "pods", "Namespaced"),
   secrets: resource("", "v1", "Secret", "secrets", "Namespaced"),
@@ -166,7 +166,7 @@ export function apiVersionOf(type: ResourceType): string {
 
 /**
  * URL path of an object or a collection. A namespaced kind without namespace means all namespaces. Throws ApiError
- * (404) for a name that would lead to another object or collection: empty, or a segment that URL parsers resolve.
+ * (404) for a name that would address another object or collection: empty, or a segment that URL parsers resolve.
  */
 export function resourcePath(type: ResourceType, target: ResourceTarget = {}): string {
   const root = type.group === "" ? `/api/${type.version}` : `/apis/${type.group}/${type.version}`;

@@ -32,7 +32,7 @@ export function unseal<T>(
   return value.success ? { value: value.data, atMs } : undefined;
 }
 
-/** When a stored value was written and whether it is past its end: what eviction looks at. Nonsense is oldest. */
+/** When a stored value was written and whether it is past its end: what eviction reads. A malformed value counts as the oldest. */
 export function ageOf(raw: unknown, nowMs: number): { readonly atMs: number; readonly isOver: boolean } {
   const envelope = Envelope.safeParse(raw);
   if (!envelope.success) return { atMs: -Infinity, isOver: true };

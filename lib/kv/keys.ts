@@ -1,4 +1,4 @@
-// Where things stand in the store: ["archway", layout, kind, shard, …]. Shards spread the load of a shared server and
+// Layout of the keys: ["archway", layout, kind, shard, …]. Shards spread the load of a shared server and
 // let a sweep take one piece at a time. Pure.
 import { createHash } from "node:crypto";
 import type { StoreKey } from "./store.ts";
@@ -6,7 +6,7 @@ import type { StoreKey } from "./store.ts";
 /** Layout of the keys; another layout starts empty beside it. */
 const LAYOUT = 1;
 const SHARDS = 16;
-/** Deno KV takes 2 048 bytes of key; parts longer than this stand as their hash. */
+/** Deno KV takes 2 048 bytes of key; parts longer than this are replaced by their hash. */
 const MAX_PART_CHARACTERS = 300;
 
 /** What is stored: what a digest holds, what a tag points to. */

@@ -16,7 +16,7 @@ export type StoreKey = readonly (string | number)[];
 export interface StoreEntry {
   /** Where it stands. */
   readonly key: StoreKey;
-  /** What stands there, unread. */
+  /** The stored value, unparsed. */
   readonly value: unknown;
 }
 

@@ -2,7 +2,7 @@
 import type { FailureReason, InspectionFailure } from "./types.ts";
 
 /**
- * Reasons that may pass when asked again later; all others are permanent. A wrong digest is mostly the work of
+ * Reasons that may be gone at a later request; all others are permanent. A wrong digest is mostly the work of
  * a cache or proxy on the way, which may get it right the next time.
  */
 const TRANSIENT: readonly FailureReason[] = [

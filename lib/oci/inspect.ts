@@ -1,4 +1,4 @@
-// The inspector that asks registries: the endpoints of an image in order, one session each, until one gives the image.
+// The inspector that sends requests to registries: the endpoints of an image in order, one session each, until one gives the image.
 import type { Clock } from "../clock.ts";
 import { failureOf, InspectionError } from "./errors.ts";
 import type { InspectionContext } from "./inspection_context.ts";
@@ -27,7 +27,7 @@ type EndpointResult<T> =
   | { readonly kind: "failed"; readonly failure: InspectionFailure; readonly endpoint: Endpoint | undefined };
 
 /**
- * Opens the inspector. It always asks the registry; only login challenges and tokens are cached. Credentials are tried in the
+ * Opens the inspector. It always sends requests to the registry; only login challenges and tokens are cached. Credentials are tried in the
  * order of the request (see with_keyring.ts), each only where its scope allows.
  */
 export function openRegistryInspector(deps: RegistryInspectorDeps): RegistryLookups {

@@ -1,4 +1,4 @@
-// What an inspection is asked and what it reports: one interface for everything that inspects images. From the request to
+// The request and the report of an inspection: one interface for everything that inspects images. From the request to
 // the wire, each layer an Inspector or what the one above it reads with:
 //
 //   InspectionRequest                                                                       InspectionReport
@@ -39,7 +39,7 @@ export interface InspectionRequest {
   readonly freshness: "cached" | "revalidate";
   /**
    * The oldest look-up that may answer began then (epoch ms). Absent: with `revalidate` one that begins from now on, with
-   * `cached` any that is young enough.
+   * `cached` any that is recent enough.
    */
   readonly notBeforeMs?: number | undefined;
   /** How much must be known. */
@@ -91,10 +91,10 @@ export interface TraceEntry {
 export interface InspectionReport {
   /** What the image said. */
   readonly inspection: Inspection;
-  /** Fully qualified reference that answered (or was asked last): `registry-1.docker.io/library/nginx:latest`. */
+  /** Fully qualified reference that answered (or got the last request): `registry-1.docker.io/library/nginx:latest`. */
   readonly resolved: string;
   /**
-   * When the registry was asked what the reference points to (epoch ms), never later than its answer. The age of a tag
+   * When the request for what the reference points to was sent to the registry (epoch ms), never later than its answer. The age of a tag
    * counts from here, whichever cache answers. A digest and a failure of our own are as old as the report.
    */
   readonly verifiedAtMs: number;
@@ -110,7 +110,7 @@ export interface InspectionReport {
   readonly mirror?: string | undefined;
   /** What it cost. */
   readonly requests: RequestCounts;
-  /** Every exchange, oldest first; empty when nothing was asked. */
+  /** Every exchange, oldest first; empty when no request was sent. */
   readonly trace: readonly TraceEntry[];
 }
 

@@ -1,5 +1,5 @@
 // Sends requests to one repository: within the limits of its host, logged in with one credential after the other. What an
-// answer means is left to whoever asked.
+// answer means is left to the caller.
 import type { Clock } from "../clock.ts";
 import { isSameLogin } from "./auth/challenge.ts";
 import type { LearnedChallenges } from "./auth/learned_challenges.ts";
@@ -32,11 +32,11 @@ export interface RepositoryClientDeps {
   readonly variants: ConnectionVariants;
 }
 
-/** The repository of a client, who asks, and for which rights. */
+/** The repository of a client, its caller, and the rights that it needs. */
 export interface RepositoryClientOptions {
   readonly endpoint: Endpoint;
   readonly context: InspectionContext;
-  /** What tokens are asked for. */
+  /** The rights that tokens are requested for. */
   readonly rights: "pull" | "pull,push";
 }
 
@@ -52,13 +52,13 @@ export interface RepositoryRequest {
   readonly urlBy: (scheme: "https" | "http") => URL;
   /** Ends the request alone; absent: that of the context. */
   readonly signal?: AbortSignal | undefined;
-  /** Whether an answer is the last word, so that no other credential is tried. */
+  /** Whether an answer is final, so that no other credential is tried. */
   readonly isFinal: (answer: Answer, isLoggedIn: boolean) => boolean;
-  /** Whether a refusal without a challenge makes the host's root worth reading. */
+  /** Whether a refusal without a challenge means that the host's root must be read. */
   readonly mayReadRoot: boolean;
 }
 
-/** The last word on a request. */
+/** The final answer to a request. */
 export type RepositoryAnswer =
   | {
     readonly kind: "answered";
@@ -152,7 +152,7 @@ export class RepositoryClient {
     if (first.kind === "denied" && credential !== undefined) {
       return { kind: "refused", answer: undefined, mayDiffer: true, isOtherLogin: false };
     }
-    // A token server may refuse anonymous tokens although the repository is open: it is still worth a try without one.
+    // A token server may refuse anonymous tokens although the repository is open: it is still tried without one.
     const header = first.kind === "denied" ? undefined : first.header;
     const isLoggedIn = header !== undefined;
     const answer = await this.#send(request, { authorization: header, credential });
@@ -214,7 +214,7 @@ export class RepositoryClient {
     });
   }
 
-  /** Waits for its turn at the host, and waits out short pauses that the host asks for. */
+  /** Waits for its turn at the host, and waits out short pauses that the host requests. */
   async #exchange(
     message: RepositoryMessage & Pick<Exchange, "authorization" | "guest">,
     { urlBy, signal, account = fingerprintOf(undefined) }: {

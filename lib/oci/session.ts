@@ -18,7 +18,7 @@ export interface Session extends DocumentReader {
   head(reference: string): Promise<RegistryDocument>;
 }
 
-/** Opens a session; nothing is sent before the first document is asked for. */
+/** Opens a session; nothing is sent before the first document is read. */
 export type OpenSession = (endpoint: Endpoint, context: InspectionContext) => Session;
 
 /** What sessions are made with. */

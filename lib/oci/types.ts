@@ -47,13 +47,13 @@ export interface InspectionFailure {
   readonly reason: FailureReason;
   /** For people. */
   readonly message: string;
-  /** `host[:port]` of the registry that failed, where one was asked. */
+  /** `host[:port]` of the registry that failed, where a request was sent. */
   readonly registry?: string;
-  /** How long the registry asked to be left alone. */
+  /** The pause that the registry requested. */
   readonly retryAfterMs?: number;
 }
 
-/** Something worth telling beside the platforms. */
+/** What users should see beside the platforms. */
 export interface Finding {
   /** What was found. */
   readonly kind: "ChildDigestPin" | "ArchitectureMismatch" | "TruncatedIndex" | "Schema1" | "FailedArchitecture";
@@ -61,7 +61,7 @@ export interface Finding {
   readonly message: string;
 }
 
-/** What an image said of itself when asked. */
+/** What an image declares in its manifests and configs. */
 export type Inspection =
   | {
     readonly kind: "platforms";

@@ -27,7 +27,7 @@ export interface OperandConfig {
   readonly resourceVersion: string;
   /** Counts changes of the spec. */
   readonly generation: number;
-  /** When deletion was asked for (epoch ms); undefined while it was not. */
+  /** When deletion was requested (epoch ms); undefined while it was not. */
   readonly deletingSinceMs: number | undefined;
   /** All of them, in their order. */
   readonly finalizers: readonly string[];

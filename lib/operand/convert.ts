@@ -90,7 +90,7 @@ function withAnnotations(object: JsonObject, annotations: JsonObject): JsonObjec
   };
 }
 
-/** A stash that someone edited beyond recognition counts as empty. */
+/** A stash that was edited and cannot be parsed counts as empty. */
 function parseStash(text: unknown): Stash {
   if (typeof text !== "string") return { spec: {} };
   try {

@@ -65,7 +65,7 @@ function renderAlert(alert: Alert, runbooksUrl: string): JsonObject {
   };
 }
 
-/** Whether a live object says everything the desired one does; members that others added do not count. */
+/** Whether a live object has every member of the desired one; members that others added do not count. */
 export function isCovered(live: KubeObject, desired: KubeObject): boolean {
   return covers(live.spec, desired.spec) && covers(live.metadata.ownerReferences, desired.metadata.ownerReferences);
 }

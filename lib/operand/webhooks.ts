@@ -142,7 +142,7 @@ export function encodeBundle(pem: string): string {
 }
 
 /**
- * Whether the live object says everything the desired one does. Labels, annotations, owners and webhooks that others
+ * Whether the live object has every member of the desired one. Labels, annotations, owners and webhooks that others
  * added are theirs; within our webhook every member we set must be exactly ours (the CA may be injected by another).
  */
 export function isWebhookCurrent(live: KubeObject, desired: KubeObject): boolean {

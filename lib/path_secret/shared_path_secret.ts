@@ -22,7 +22,7 @@ export interface PathSecretDeps {
   readonly log: Logger;
   /** A fresh secret of 256 random bits, as text. */
   readonly makeSecret: () => string;
-  /** Time between two looks at the Secret (ms); far below the terms' overlap. */
+  /** Time between two reads of the Secret (ms); far below the terms' overlap. */
   readonly pollMs?: number;
 }
 

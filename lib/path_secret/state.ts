@@ -30,7 +30,7 @@ export interface PathTerms {
 
 /**
  * A day, because the API server puts the URL of a webhook that it cannot reach into the error that its client reads. An
- * overlap of many looks of each replica at the Secret.
+ * overlap of many reads of the Secret by each replica.
  */
 export const PATH_TERMS: PathTerms = { lifetimeMs: 86_400_000, overlapMs: 15 * 60_000, graceMs: 15 * 60_000 };
 
@@ -48,7 +48,7 @@ export function decidePathChange(
     return isCarried && nowMs >= previous.replacedAtMs + terms.graceMs ? "retire" : "none";
   }
   if (next !== undefined) return nowMs >= next.usedFromMs ? "use" : "none";
-  // A secret that was never carried is nothing that anybody could have seen.
+  // A secret that was never in a webhook configuration cannot have been read there.
   return isCarried && nowMs >= madeAtMs + terms.lifetimeMs ? "stage" : "none";
 }
 

@@ -162,7 +162,7 @@ export interface FailedJudgement {
   readonly configOf: readonly string[];
 }
 
-/** Asks again after a while; the gate stays. */
+/** Inspects again after a pause; the gate stays. */
 export interface RetryDecision {
   readonly kind: "retry";
   readonly afterMs: number;

@@ -6,7 +6,7 @@ import { clip, failureText } from "./failures.ts";
 
 /** What the advice depends on besides the reason. */
 export interface AdviceSubject {
-  /** `host[:port]`; undefined when none was asked, or it is not known any more. */
+  /** `host[:port]`; undefined when no request was sent, or it is not known any more. */
   readonly registry?: string | undefined;
   /** The pull secrets that the pod names. */
   readonly pullSecrets: readonly string[];
@@ -49,7 +49,7 @@ export function adviceFor(reason: string, subject: AdviceSubject): string | unde
   return known === undefined ? undefined : ADVICE[known](subject);
 }
 
-/** The failure as it stands in the pod's annotation: its reason and, in one line, what happened. */
+/** The failure as the pod's annotation has it: its reason and, in one line, what happened. */
 export function annotationText(failed: ImageFailure): string {
   return clip(`${failed.failure.reason}: ${failureText(failed)}`, ANNOTATION_MAX);
 }

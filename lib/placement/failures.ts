@@ -1,4 +1,4 @@
-// What to do when an image could not be inspected: ask again, or give up. A permanent failure is asked for once more, to
+// What to do when an image could not be inspected: retry, or give up. A permanent failure is retried once, to
 // confirm it; a transient one with backoff until the longest gate age is over.
 import { INSPECT_RETRY_LIMIT, PodLabel } from "../names.ts";
 import type { ImageFailure } from "./decision_types.ts";

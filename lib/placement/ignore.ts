@@ -8,7 +8,7 @@ import { parseRecord } from "./patch/record.ts";
 import { entryOf } from "../json.ts";
 import type { PodPlan, PodView } from "./types.ts";
 
-/** What the rules look at. */
+/** What the rules read. */
 export interface IgnoreFacts {
   readonly pod: PodView;
   readonly settings: PlacementSettings;

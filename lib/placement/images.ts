@@ -29,7 +29,7 @@ export function imagesToInspect(pod: PodView, settings: PlacementSettings): read
   return wanted;
 }
 
-/** What {@link judgeImages} looks at. */
+/** What {@link judgeImages} reads. */
 export interface ImagesOfPod {
   readonly pod: PodView;
   readonly settings: PlacementSettings;
@@ -41,7 +41,7 @@ export interface ImagesOfPod {
 
 /**
  * Intersects the images. Any failure makes the whole a failure: the first permanent one, else the first transient one
- * with the longest wait that any registry asked for. An image that was not inspected is a transient failure.
+ * with the longest pause that any registry requested. An image that was not inspected is a transient failure.
  */
 export function judgeImages(facts: ImagesOfPod): ImageJudgement {
   const inspected = new Set(facts.images.map(({ image }) => image));

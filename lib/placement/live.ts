@@ -3,7 +3,7 @@ import { intersectArchitectures, isUsableArchitecture, KNOWN_ARCHITECTURES } fro
 import { NODE_ARCH_LABEL } from "../names.ts";
 import { listAt, objectAt, textAt } from "../json.ts";
 
-/** The architecture of a node: its label, else what its kubelet says. */
+/** The architecture of a node: its label, else what its kubelet reports. */
 export function offeredByNode(node: unknown): readonly string[] {
   const label = textAt(objectAt(objectAt(node, "metadata"), "labels"), NODE_ARCH_LABEL);
   return usable([label || textAt(objectAt(objectAt(node, "status"), "nodeInfo"), "architecture")]);

@@ -14,7 +14,7 @@ import type { PodView } from "./types.ts";
  */
 export type OwnTerms = "none" | "audited" | "reinvocation";
 
-/** What the plan may look at beside the pod. */
+/** What the plan reads beside the pod. */
 export interface PreferenceOptions {
   /** Enabled plugins, most important first. */
   readonly sources: readonly ScoringSource[];

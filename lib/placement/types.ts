@@ -22,7 +22,7 @@ export interface TolerationView {
   readonly effect: string;
 }
 
-/** An owner reference, reduced to what the rules look at. */
+/** An owner reference, reduced to what the rules read. */
 export interface OwnerView {
   readonly kind: string;
   readonly name: string;
@@ -100,7 +100,7 @@ export type InspectionPlan =
   | PodPlan & { readonly kind: "decided"; readonly decision: PlacementDecision }
   | PodPlan & { readonly kind: "inspect"; readonly images: readonly ImageUse[] };
 
-/** What the plan of a decision came to: a decision at once, or the judgement of the images that it asked for. */
+/** What the plan of a decision came to: a decision at once, or the judgement of the images that it named. */
 export type Evidence =
   | { readonly kind: "decided"; readonly decision: PlacementDecision }
   | { readonly kind: "judged"; readonly plan: PodPlan; readonly judgement: ImageJudgement };

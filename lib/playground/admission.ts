@@ -1,4 +1,4 @@
-// The admission chain of the playground: asks mutating and validating webhooks over TLS, as the real API server does.
+// The admission chain of the playground: calls mutating and validating webhooks over TLS, as the real API server does.
 import { type KubeObject, Resource } from "../k8s/types.ts";
 import { errorText, type Logger } from "../log.ts";
 import { type Admission, type AdmissionAttempt, parseKubeObject } from "./cluster.ts";
@@ -41,7 +41,7 @@ export function openAdmission(store: ObjectStore, options: AdmissionOptions): We
   };
 }
 
-/** Asks one webhook; gives the object after its patch. */
+/** Calls one webhook; returns the object after its patch. */
 type Ask = (webhook: Webhook, attempt: AdmissionAttempt) => Promise<KubeObject | undefined>;
 
 function selectWebhooks(

@@ -26,7 +26,7 @@ export interface AdmissionAttempt {
 export interface Admission {
   /** The object after the mutating webhooks; runs before names, uid and validation, as on the real server. */
   mutate(attempt: AdmissionAttempt): Promise<KubeObject | undefined>;
-  /** Asks the validating webhooks about the finished object. */
+  /** Calls the validating webhooks with the finished object. */
   validate(attempt: AdmissionAttempt): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export interface Cluster {
   readonly store: ObjectStore;
   /** Stamps objects, times watches. */
   readonly clock: Clock;
-  /** Asked before each write that comes from a client. */
+  /** Called before each write of a client. */
   readonly admission: Admission;
 }
 

@@ -1,4 +1,4 @@
-// POST of an object: names it, fills in defaults, asks admission, stores it.
+// POST of an object: names it, fills in defaults, runs admission, stores it.
 import { apiVersionOf, keyOf, type KubeObject, Resource } from "../k8s/types.ts";
 import { type Cluster, parseKubeObject, withMetadata } from "./cluster.ts";
 import { listAt, objectAt, textAt, timestamp, without } from "./json_value.ts";

@@ -85,7 +85,7 @@ function startPod(cluster: Cluster, pod: KubeObject, options: StartOptions): voi
   recordEvent(cluster, pod, { type: "Warning", reason, message, component: "kubelet" });
 }
 
-/** How a container ended: its last words are in the log, and in the status only where the pod asks for that. */
+/** How a container ended: its last output is in the log, and in the status only where the pod requests that. */
 function endOf(container: unknown, pulled: PulledImage, now: string): JsonObject {
   const isRefused = pulled.kind === "runs" && pulled.programs?.length !== 0;
   const isTold = isRefused && textAt(container, "terminationMessagePolicy") === "FallbackToLogsOnError";

@@ -1,10 +1,10 @@
-// Which node a pod goes to: node selector, required and preferred node affinity, taints. Pure.
+// Which node a pod is bound to: node selector, required and preferred node affinity, taints. Pure.
 import { entryOf } from "../json.ts";
 import { type Labels, meetsRequirement, parseRequirement } from "../k8s/label_selector.ts";
 import type { KubeObject } from "../k8s/types.ts";
 import { listAt, numberAt, textAt, textsAt, valueAt } from "./json_value.ts";
 
-/** Where a pod goes, or why it goes nowhere, in the words of kube-scheduler. */
+/** The node of a pod, or why it has none, as kube-scheduler reports it. */
 export type SchedulingVerdict =
   | { readonly kind: "bind"; readonly nodeName: string }
   | { readonly kind: "unschedulable"; readonly message: string };

@@ -222,7 +222,7 @@ async function writeFiles(
   return files;
 }
 
-/** A kubeconfig as JSON, which is YAML. The playground asks for no credential; clients want one. */
+/** A kubeconfig as JSON, which is YAML. The playground requires no credential, but clients do. */
 function renderKubeconfig(server: string, authority: string): string {
   const name = "archway-playground";
   const cluster = { server, "certificate-authority-data": btoa(authority) };

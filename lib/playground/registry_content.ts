@@ -1,4 +1,4 @@
-// What the playground's registry holds, and the words of its answers: shared by its pull half and its push half.
+// What the playground's registry holds, and its answers: shared by its pull half and its push half.
 import { type BuiltImage, type Content, type ImageDescription } from "./registry_images.ts";
 
 /** One repository. */
@@ -27,7 +27,7 @@ export const API_VERSION = { "docker-distribution-api-version": "registry/2.0" }
 /** The challenge of a repository without tokens. */
 export const BASIC_CHALLENGE = 'Basic realm="playground"';
 
-/** The repository of that name; one that is not there is made, and anyone may pull from it. */
+/** The repository of that name; one that does not exist is created, and every client may pull from it. */
 export function ensureRepository(
   repositories: Map<string, Repository>,
   name: string,

@@ -45,7 +45,7 @@ function renderNode({ node, nodeArchitecture }: SampleOutcome): string {
   return nodeArchitecture === undefined || node.includes(nodeArchitecture) ? node : `${node} (${nodeArchitecture})`;
 }
 
-/** The words of the events, for those who want to know what a report says. */
+/** The messages of the events, for users who want to read them. */
 function renderReports(outcomes: readonly SampleOutcome[], registryHost: string): readonly string[] {
   return outcomes.flatMap(({ pod, report }) =>
     report === undefined ? [] : ["", `${pod}: ${report.replaceAll(`${registryHost}/`, "")}`]
@@ -83,7 +83,7 @@ export interface Welcome {
   readonly sample: string;
 }
 
-/** What `archway dev` prints when it keeps running: how to look at it with Archway's commands and with kubectl. */
+/** What `archway dev` prints when it keeps running: how to inspect it with Archway's commands and with kubectl. */
 export function renderWelcome(
   { apiUrl, registryHost, dashboardUrl, kubeconfig, authority, archway, sample }: Welcome,
 ): string {

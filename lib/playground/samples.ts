@@ -20,15 +20,15 @@ export interface Expectation {
   readonly decision: PodDecision;
   /** Architectures of nodes it may be on; empty: it must stay unscheduled. */
   readonly nodes: readonly string[];
-  /** Whether it must be reported that it runs a program of another architecture; absent: that is not looked at. */
+  /** Whether it must be reported that it runs a program of another architecture; absent: that is not checked. */
   readonly reported?: boolean | undefined;
-  /** Architectures whose taint it must tolerate; absent: that is not looked at. */
+  /** Architectures whose taint it must tolerate; absent: that is not checked. */
   readonly tolerates?: readonly string[] | undefined;
 }
 
 /**
  * Which samples: how pods are placed, what is said of those that are where they cannot run, or architecture taints. With
- * `upgrade` there are none, nor nodes: whoever plays it brings its own; with `image-build` there are nodes alone.
+ * `upgrade` there are none, nor nodes: the scenario creates its own; with `image-build` there are nodes alone.
  */
 export type Scenario = "placement" | "exec-format-error" | "taints" | "upgrade" | "image-build";
 

@@ -72,7 +72,7 @@ export function alreadyExists(type: ResourceType, name: string): StatusError {
   return new StatusError(409, "AlreadyExists", { message, details: detailsOf(type, name) });
 }
 
-/** 409: someone else wrote first, or a precondition names another object. */
+/** 409: another client wrote first, or a precondition names another object. */
 export function conflict(type: ResourceType, name: string, why = ""): StatusError {
   const modified = "the object has been modified; please apply your changes to the latest version and try again";
   const message = `Operation cannot be fulfilled on ${groupResource(type)} "${name}": ${why === "" ? modified : why}`;

@@ -13,7 +13,7 @@ import { withPodDefaults } from "./pod_defaults.ts";
 import { checkPodUpdate } from "./pod_rules.ts";
 import { badRequest, conflict, invalid, notFound, StatusError, unapplicablePatch } from "./status.ts";
 
-/** Which object to change, and whether only to pretend. */
+/** Which object to change, and whether it is a dry run. */
 export interface UpdateTarget {
   /** Absent for cluster-scoped kinds. */
   readonly namespace?: string | undefined;

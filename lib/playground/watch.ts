@@ -7,7 +7,7 @@ import type { Selector } from "./selectors.ts";
 import { expired, renderStatus } from "./status.ts";
 import type { ObjectStore, StoreChange } from "./store.ts";
 
-/** What a client asked to watch. */
+/** What a client watches. */
 export interface WatchRequest {
   /** Which kind. */
   readonly kind: ServedKind;
@@ -21,7 +21,7 @@ export interface WatchRequest {
   readonly bookmarks: boolean;
   /** `sendInitialEvents`: the present state, then a bookmark that marks its end. */
   readonly initialEvents: boolean;
-  /** How an object looks on the wire: itself, or a Table. */
+  /** The form in which an object is sent: itself, or a Table. */
   readonly render: (object: KubeObject) => JsonObject;
 }
 

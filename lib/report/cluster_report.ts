@@ -2,13 +2,13 @@
 import { blockersOf } from "./support.ts";
 import type { Blocker, ImageSupport, WorkloadName, WorkloadSupport } from "./types.ts";
 
-/** An image, as the workloads that name it know it. */
+/** An image with the workloads that name it. */
 export interface ReportedImage extends ImageSupport {
   /** How many workloads name it. */
   readonly workloads: number;
 }
 
-/** How the workloads stand to an architecture. */
+/** How many workloads support an architecture. */
 export interface ArchitectureTotals {
   readonly architecture: string;
   readonly runs: number;
@@ -30,7 +30,7 @@ export interface ClusterReport {
   readonly images: readonly ReportedImage[];
   /** By namespace, kind and name. */
   readonly workloads: readonly WorkloadSupport[];
-  /** For one architecture, where one was asked for. */
+  /** For one architecture, where one was requested. */
   readonly blocked?: readonly BlockedWorkload[];
 }
 

@@ -1,16 +1,16 @@
-// What a cluster whose payload has become one for several architectures should know of its workloads: those that run on one
+// What a cluster whose payload has become one for several architectures reports about its workloads: those that run on one
 // architecture alone go on as before, and cannot go to nodes of another.
 import { singleArchitectureWorkloads } from "./support.ts";
 import type { WorkloadSupport } from "./types.ts";
 
-/** Most names in a sentence: it stands in a condition. */
+/** Most names in a sentence: it is part of a condition. */
 const NAMES_SHOWN = 5;
 
-/** What could not be looked at. */
+/** What could not be read. */
 export interface LeftOut {
   /** Kinds that may not be listed. */
   readonly unread: readonly string[];
-  /** False when the cluster has more than is looked at. */
+  /** False when the cluster has more than is read. */
   readonly isComplete: boolean;
 }
 

@@ -1,4 +1,4 @@
-// The words of a report about a cluster: workloads, the architectures that their images support, and what blocks one.
+// The types of a report about a cluster: workloads, the architectures that their images support, and what blocks one.
 import type { InspectionFailure } from "../oci/types.ts";
 import type { PodView } from "../placement/types.ts";
 

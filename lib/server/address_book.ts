@@ -153,7 +153,7 @@ export class AddressBook<C extends Member<C>> {
     return most;
   }
 
-  /** Forgets addresses that have no connections, no proof and all of their tokens. */
+  /** Drops addresses that have no connections, no proof and all of their tokens. */
   sweep(): void {
     for (const [key, state] of this.#states) {
       const isInUse = state.unproven.size > 0 || this.#isProven(state);

@@ -93,7 +93,7 @@ export class ConnectionGuard {
     });
     if (connection === undefined) return void socket.resetAndDestroy();
     this.#bySocket.set(key, connection);
-    // A connection costs next to nothing until then: most of those that only take room never send a byte.
+    // A connection costs next to nothing until then: most of those that only occupy places never send a byte.
     socket.once("readable", () => {
       const { readableLength } = socket;
       if (readableLength === 0 || readableLength > MAX_HELLO_BYTES) return void socket.resetAndDestroy();

@@ -1,5 +1,5 @@
 // Which connections of the webhook port are kept. A connection is proven once a request came over it by an accepted path;
-// until then it is worth as much as one of any client. Under pressure the unproven go first: those of addresses that proved
+// until then it has no priority over one of any client. Under pressure the unproven go first: those of addresses that proved
 // nothing, of the address with the most of them, the oldest.
 //
 //   waiting ─▶ handshake ─▶ idle ─▶ body ─▶ answer ─▶ idle …      each phase has its time limit
@@ -28,7 +28,7 @@ export interface Connection {
   phase: Phase;
   /** Since when it is in this phase (monotonic ms). */
   sinceMs: number;
-  /** Bytes that had come over it when that was last looked at, and when they last had become more (monotonic ms). */
+  /** Bytes that had come over it at the last check, and when they last had become more (monotonic ms). */
   bytesSeen: number;
   grewMs: number;
   proof: Proof;
@@ -139,14 +139,14 @@ export class ConnectionTable {
     return connection;
   }
 
-  /** The client has begun its handshake, which goes on at once or when there is room for it. */
+  /** The client has begun its handshake, which goes on at once or when there is a place for it. */
   becomesReady(connection: Connection): void {
     if (!this.#connections.has(connection)) return;
     connection.address.waiting.add(connection);
     if (this.#addresses.mayBegin(connection.address)) this.beginHandshakes();
   }
 
-  /** Begins the handshakes that there is room for. Call it every few milliseconds while connections are waiting. */
+  /** Begins the handshakes that there is a place for. Call it every few milliseconds while connections are waiting. */
   beginHandshakes(): void {
     for (let next = this.#addresses.beginNext(); next !== undefined; next = this.#addresses.beginNext()) {
       next.member.paid = next.paid;
@@ -240,7 +240,7 @@ export class ConnectionTable {
     return nowMs - connection.grewMs >= STALLED_MS;
   }
 
-  /** Closes a connection that is worth less than a new one; false when there is none. */
+  /** Closes a connection of lower priority than a new one; false when there is none. */
   #makeRoom(): boolean {
     const plain = [...this.#connections].find(({ proof, phase }) => proof === "plain" && phase === "idle");
     const victim = oldestOf(this.#addresses.most()) ?? plain;

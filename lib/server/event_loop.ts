@@ -1,11 +1,11 @@
 // How late the event loop runs its timers: the time that a webhook call waits before it is handled.
 import type { Clock } from "../clock.ts";
 
-/** Between two looks (ms): often enough that a pause of 50 ms is seldom missed, and too seldom to be felt. */
+/** Between two measurements (ms): often enough that a pause of 50 ms is seldom missed, at a negligible cost. */
 const SAMPLE_EVERY_MS = 50;
 
 /**
- * Reports how much later (ms) than asked for each timer fired, until the signal aborts. Never rejects. A sampler of our
+ * Reports how much later (ms) than scheduled each timer fired, until the signal aborts. Never rejects. A sampler of our
  * own, because `monitorEventLoopDelay` of `node:perf_hooks` measures no blocking in Deno 2.9.6.
  */
 export async function watchEventLoop(

@@ -18,7 +18,7 @@ export interface HttpsListener {
   readonly port: number;
   /** New connections get this certificate; open ones go on. Throws when the pair does not fit together. */
   setCertificate(pair: KeyPair): void;
-  /** From now on every answer asks its client to leave the connection, so that clients move on before the end. */
+  /** From now on every answer requests its client to close the connection, so that clients connect to other replicas before the end. */
   beginDrain(): void;
   /** Stops accepting, lets running requests finish for at most `graceMs`, then closes every connection. */
   close(graceMs: number): Promise<void>;
@@ -32,7 +32,7 @@ export interface HttpsListenerOptions {
   readonly handler: (request: Request) => Response | Promise<Response>;
   /** Limits connections and request lines; absent: accepts all. */
   readonly guard?: ListenerGuard | undefined;
-  /** PEM of the CAs whose client certificates are required and verified; without it none is asked for. */
+  /** PEM of the CAs whose client certificates are required and verified; without it none is requested. */
   readonly clientCa?: string | undefined;
 }
 

@@ -18,7 +18,7 @@ export const MAX_REQUESTS = 2_000;
  */
 export const MAX_LARGE_BYTES = 16 * 1024 * 1024;
 
-/** Bodies up to this size (bytes) count as requests alone: whoever sends large ones slowly cannot keep them out. */
+/** Bodies up to this size (bytes) count as requests alone: clients that send large ones slowly cannot keep them out. */
 export const LARGE_BYTES = 64 * 1024;
 
 /** An episode of overload is over when nothing was refused for so long (ms). */

@@ -20,7 +20,7 @@ export interface AcceptedPaths {
 }
 
 const REFUSED: PathVerdict = { kind: "refused" };
-/** Longer request targets are none of ours, and not worth comparing (secret segment, longest route, `?timeout=30s`). */
+/** Longer request targets are none of ours, and are not compared (secret segment, longest route, `?timeout=30s`). */
 const MAX_URL_LENGTH = 256;
 
 /** Makes the check. Every secret path of the route is compared, each in constant time. */

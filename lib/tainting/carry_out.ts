@@ -15,11 +15,11 @@ export interface CarryOutDeps {
   readonly pace: Pace;
   readonly holds: Holds;
   readonly flights: Flights;
-  /** Hears of each write. */
+  /** Called after each write. */
   readonly onWrite: (change: TaintChange, key: string, outcome: WriteOutcome) => void;
 }
 
-/** Begins the writes that the step asks for; a step that only waits writes nothing. Throws only when the signal aborts. */
+/** Begins the writes of the step; a step that only waits writes nothing. Throws only when the signal aborts. */
 export async function carryOut(deps: CarryOutDeps, step: TaintStep, signal: AbortSignal): Promise<void> {
   const { api, pace, holds, flights, onWrite } = deps;
   const write = async (
@@ -31,7 +31,7 @@ export async function carryOut(deps: CarryOutDeps, step: TaintStep, signal: Abor
     signal.throwIfAborted();
     holds.begin(key);
     await flights.launch(async () => {
-      // Whoever was stopped in the middle leaves the object free for the next term.
+      // A write that was stopped in the middle leaves the object free for the next term.
       let outcome: WriteOutcome = { kind: "stale" };
       try {
         outcome = await send();

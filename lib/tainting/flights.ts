@@ -1,4 +1,4 @@
-// Writes under way. A few at a time hide how long each takes, so that their pace depends on the pace alone.
+// Writes under way. A few run at a time, so that the rate depends on the pace and not on how long each takes.
 
 /** Starts writes, and keeps those that have not ended. */
 export interface Flights {

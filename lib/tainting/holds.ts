@@ -28,7 +28,7 @@ export interface Holds {
 export function openHolds(clock: Clock): Holds {
   const held = new Map<string, { readonly untilMs: number; readonly version: string | undefined }>();
   const refusals = new Map<string, string>();
-  // Most objects are never asked for again once they are written.
+  // Most objects are never used again once they are written.
   const sweep = (): void => {
     for (const [key, { untilMs }] of held) {
       if (clock.monotonicMs() < untilMs) break;

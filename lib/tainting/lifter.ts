@@ -28,9 +28,9 @@ export interface Lifted {
 /** How to lift. */
 export interface LiftOptions {
   readonly signal: AbortSignal;
-  /** Only looks. */
+  /** Only reads. */
   readonly dryRun?: boolean;
-  /** Asked before each write; the first no ends it. */
+  /** Called before each write; the first false ends it. */
   readonly goesOn?: () => boolean;
 }
 

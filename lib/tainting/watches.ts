@@ -30,7 +30,7 @@ export interface TaintWatches {
 /** Field selector of the pods that have not ended. */
 export const ALIVE = "status.phase!=Succeeded,status.phase!=Failed";
 
-/** Opens them. Nothing is asked of the API server before `run`. */
+/** Opens them. No request is sent to the API server before `run`. */
 export function openTaintWatches(deps: TaintWatchesDeps): TaintWatches {
   const { rule, onChange } = deps;
   const follow = { api: deps.api, clock: deps.clock, log: deps.log, onChange };

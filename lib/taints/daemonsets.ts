@@ -1,4 +1,4 @@
-// DaemonSets that a taint would keep from a node: their controller looks at the tolerations of the template, never at those
+// DaemonSets that a taint would keep from a node: their controller reads the tolerations of the template, never at those
 // of the pods that it has made before.
 import { entryOf, listAt, textAt } from "../json.ts";
 import { holdsForLabel } from "../placement/patch/constraints.ts";

@@ -1,4 +1,4 @@
-// The taint of one node: what it should have, and the ONE patch that makes it so. Every taint with our key is ours, whoever
+// The taint of one node: what it should have, and the ONE patch that makes it so. Every taint with our key is ours, whatever client
 // wrote it (the archaware controller uses the same); all others stay as they are, in their order.
 import type { V1Taint } from "@kubernetes/client-node";
 import type { Wire } from "../k8s/wire.ts";
@@ -26,7 +26,7 @@ export type NodeVerdict =
 
 const TAINTS = "/spec/taints";
 
-/** Judges a node. Pure; judging what its own patch leads to gives `keep`. */
+/** Judges a node. Pure; judging the result of its own patch gives `keep`. */
 export function judgeNode(node: TaintNode, rule: TaintRule): NodeVerdict {
   if (node.deleting) return { kind: "unknown" };
   if (isOptedOut(node)) return { kind: "optedOut", operations: untaintPatch(node, rule.key) };

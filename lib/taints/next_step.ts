@@ -1,4 +1,4 @@
-// The next step towards nodes that carry their taint, decided from what is so in the cluster alone: whoever takes over in
+// The next step towards nodes that carry their taint, decided from the state of the cluster alone: a replica that takes over in
 // the middle goes on where the last leader stopped.
 //
 //   Tolerating ─▶ Waiting ─▶ Tainting (one node) ─▶ … ─▶ Done
@@ -33,7 +33,7 @@ export type TaintStep =
   | { readonly kind: "paused"; readonly pods: readonly PodNeed[] }
   | { readonly kind: "done" };
 
-/** Where the work stands, in one word. */
+/** The progress of the work, in one word. */
 export type TaintPhase = "Tolerating" | "Waiting" | "Tainting" | "Paused" | "Done" | "Lifting" | "Lifted";
 
 /** How the step is chosen. */
@@ -123,7 +123,7 @@ function writeOf({ name, resourceVersion }: TaintNode, operations: JsonPatch): N
   return { node: name, version: resourceVersion, operations };
 }
 
-/** How many nodes stand where, for metrics, conditions and plans. */
+/** How many nodes are in which state, for metrics, conditions and plans. */
 export interface NodeCounts {
   readonly tainted: number;
   readonly left: number;

@@ -1,4 +1,4 @@
-// Whether a pod tolerates a taint, by the rules of the scheduler: whatever the form of its tolerations, and whoever wrote
+// Whether a pod tolerates a taint, by the rules of the scheduler: whatever the form of its tolerations, and whatever client wrote
 // them.
 import type { MissingToleration, PodNeed, PodToleration, TaintPod, TaintRule } from "./types.ts";
 import { KNOWN_ARCHITECTURES } from "../arch.ts";
@@ -18,7 +18,7 @@ export function covers(toleration: PodToleration, { rule, architecture }: Asked)
   return key !== "" && (operator === "" || operator === "Equal") && value === architecture;
 }
 
-/** Which taint is asked for. */
+/** Which taint is meant. */
 export interface Asked {
   readonly rule: TaintRule;
   readonly architecture: string;

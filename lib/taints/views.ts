@@ -64,7 +64,7 @@ function scopeOf({ metadata }: KubeObject, node: string): PodScope {
     case "place":
     case "fallback":
     case "nowhere":
-      // Whoever owns the pod can write its annotations: a toleration that the API server refuses would be tried for ever.
+      // The owner of the pod can write its annotations: a toleration that the API server refuses would be tried for ever.
       return { kind: "decided", architectures: [...new Set(record.architectures)].filter(isUsableArchitecture) };
     default:
       return { kind: "any" };

@@ -71,7 +71,7 @@ function waitReason(step: TaintStep, refusals: ReadonlyMap<string, string>): str
   return reasons.length === 0 ? " until the last write shows" : `: ${reasons.join("; ")}`;
 }
 
-/** What is left out on purpose, and what somebody else must do. */
+/** What is left out on purpose, and what other clients must do. */
 function aside(survey: TaintSurvey): readonly string[] {
   const starved = starvedDaemonSets(survey);
   const disagreeing = survey.nodes.filter(({ verdict }) => verdict.kind === "disagreement").map(({ node }) =>

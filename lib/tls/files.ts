@@ -10,7 +10,7 @@ import {
   type ServingCertificate,
 } from "./serving_certificate.ts";
 
-/** Which files, and how often to look (ms; a look is three stat calls). */
+/** Which files, and how often they are checked (ms; a check is three stat calls). */
 export interface CertificateFiles {
   /** The certificate chain, PEM. */
   readonly certPath: string;
@@ -18,7 +18,7 @@ export interface CertificateFiles {
   readonly keyPath: string;
   /** The CA for `caBundle`; undefined when another controller injects it. */
   readonly caPath: string | undefined;
-  /** Time between two looks (ms). */
+  /** Time between two checks (ms). */
   readonly pollMs?: number;
 }
 

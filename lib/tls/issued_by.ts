@@ -1,4 +1,4 @@
-// Whether API servers that trust a CA bundle will trust a serving certificate: a warning is worth more than pods that pass
+// Whether API servers that trust a CA bundle will trust a serving certificate: a warning is better than pods that pass
 // unhandled because no call arrives.
 import { X509Certificate } from "node:crypto";
 

@@ -19,7 +19,7 @@ export interface StoredAuthority {
 export interface AuthorityStore {
   /** Reads the Secret live. */
   read(signal: AbortSignal): Promise<StoredAuthority>;
-  /** Writes over exactly what was read. Answers false when someone else was faster. */
+  /** Writes over exactly what was read. Returns false when another client wrote first. */
   swap(before: StoredAuthority, next: Authority, signal: AbortSignal): Promise<boolean>;
 }
 

@@ -16,7 +16,7 @@ export interface SelfManagedDeps {
   readonly clock: Clock;
   /** Says when something is renewed. */
   readonly log: Logger;
-  /** Time between two looks at the Secret (ms); far below the terms' overlap. */
+  /** Time between two reads of the Secret (ms); far below the terms' overlap. */
   readonly pollMs?: number;
 }
 

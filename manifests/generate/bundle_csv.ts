@@ -110,7 +110,7 @@ export function imageOf(objects: readonly ManifestObject[]): string {
   return DEPLOYMENT.parse(deployment).spec.template.spec.containers[0].image;
 }
 
-/** Renders it. Throws on a base that it does not know how to express. */
+/** Renders it. Throws on a base that it cannot express. */
 export function renderCsv(sources: BundleSources): ManifestObject {
   const { objects, version, image } = sources;
   return {

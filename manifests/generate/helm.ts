@@ -6,7 +6,7 @@ import { type ChartSources, renderTemplates } from "./chart.ts";
 import { EXTRA_ARGUMENT, FEATURES, settingMark, SETTINGS } from "./features.ts";
 import { type ManifestObject, MANIFESTS, renderComposition, renderFolder } from "./kustomize.ts";
 
-/** Where the chart lies. */
+/** The folder of the chart. */
 export const CHART: string = join(MANIFESTS, "helm", "archway");
 
 const PACKAGE = z.object({ version: z.string() });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 
-/** Where the scripts lie and where they will. */
+/** Where the scripts are and where they will be. */
 export interface AnalysisOptions {
   /** Folder with the program `archway` and its chunks. */
   readonly scripts: string;

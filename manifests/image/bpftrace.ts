@@ -41,7 +41,7 @@ export async function layOutBpftrace(
   await Deno.mkdir(join(root, "usr", "bin"), { recursive: true });
   await Deno.mkdir(libraries, { recursive: true });
   await Deno.copyFile(join(unpacked, "usr", "bin", "bpftrace"), join(root, "usr", "bin", "bpftrace"));
-  // bpftrace asks a shell for the folders of a compiler that is not there, and crashes where there is no shell.
+  // bpftrace calls a shell for the folders of a compiler that is not installed, and crashes where there is no shell.
   await Deno.mkdir(join(root, "bin"), { recursive: true });
   await Deno.copyFile(join(unpacked, "bin", "dash"), join(root, "bin", "sh"));
   for (const name of LIBRARIES) {

@@ -32,7 +32,7 @@ export async function readPermissions(set: PermissionSet): Promise<Readonly<Reco
   return CONFIGURATION.parse(JSON.parse(text)).permissions[set];
 }
 
-/** The flags that fix a permission set in an executable; nothing is ever asked for. Pure. */
+/** The flags that fix a permission set in an executable; the program never prompts. Pure. */
 export function renderPermissions(grants: Readonly<Record<string, z.infer<typeof GRANT>>>): readonly string[] {
   const flags = Object.entries(grants).flatMap(([kind, grant]) => {
     if (grant === false) return [];

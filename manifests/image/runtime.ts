@@ -13,7 +13,7 @@ const VERSION = /^[1-9]\d*\.\d+\.\d+/;
 /** Longest version that is looked for (bytes). */
 const MAX_VERSION = 24;
 
-/** Architecture of this machine in the words of images; undefined where no image is built for it. */
+/** Architecture of this machine as images name it; undefined where no image is built for it. */
 export const NATIVE: ImageArchitecture | undefined = ({ x86_64: "amd64", aarch64: "arm64" } as const)[Deno.build.arch];
 
 /** A Deno that is to go into the image. */

@@ -17,7 +17,7 @@ export function Panel(
   );
 }
 
-/** Stands in a panel for what is not there: what is missing, and when it will come or where it is. */
+/** The text of a panel without content: what is missing, and when it will come or where it is. */
 export function Nothing({ title, says }: { title: string; says: string }): JSX.Element {
   return (
     <p class="nothing">
@@ -27,7 +27,7 @@ export function Nothing({ title, says }: { title: string; says: string }): JSX.E
   );
 }
 
-/** Names come from anybody: each is isolated, so that its writing direction cannot reorder its neighbours. */
+/** Names come from any user: each is isolated, so that its writing direction cannot reorder the text around it. */
 export function PodName({ namespace, pod }: { namespace: string; pod: string }): JSX.Element {
   return (
     <span class="name">

@@ -24,7 +24,7 @@ export interface DashboardView {
   readonly taints?: TaintsView | undefined;
   /** Images known in memory. */
   readonly cachedInspections: number;
-  /** Registries that were asked, in the order to show. */
+  /** Registries that got requests, in the order to show. */
   readonly registries: readonly RegistryView[];
   /** What was decided lately. */
   readonly board: BoardSnapshot;
@@ -66,7 +66,7 @@ export interface TaintsView {
   readonly message: string;
 }
 
-/** One registry that was asked lately; a `HostState` of lib/oci is one. */
+/** One registry that got requests lately; a `HostState` of lib/oci is one. */
 export interface RegistryView {
   /** `host[:port]` */
   readonly host: string;

@@ -1,4 +1,4 @@
-// Keeps bpftrace running: starts it, reads it, starts it again after a while when it ends, and says why it did.
+// Keeps bpftrace running: starts it, reads it, starts it again after a pause when it ends, and reports why it did.
 import { backoffMs, type Clock } from "../../clock.ts";
 import { openDeadline } from "../../k8s/deadline.ts";
 import { errorText, type Logger } from "../../log.ts";
@@ -16,13 +16,13 @@ export interface TraceProcess {
   stop(): void;
 }
 
-/** What the trace needs of the world. */
+/** What the trace depends on. */
 export interface TraceDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly start: (script: string) => TraceProcess;
   readonly onMessage: (message: TraceMessage) => void;
-  /** Hears that bpftrace ended without being told to. */
+  /** Called when bpftrace ended unexpectedly. */
   readonly onFailure: () => void;
 }
 
@@ -79,7 +79,7 @@ async function attempt(deps: TraceDeps, run: Attempt): Promise<TraceFault> {
   }
 }
 
-/** One run of bpftrace, until it ends, says nothing for too long, or the signal aborts. */
+/** One run of bpftrace, until it ends, writes nothing for too long, or the signal aborts. */
 async function traceOnce(
   { clock, log, start, onMessage }: TraceDeps,
   { facts, signal, onAttached }: Attempt,

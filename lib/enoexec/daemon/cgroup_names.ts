@@ -19,7 +19,7 @@ export interface CgroupContainer {
   readonly podUid: string;
   /** 64 hexadecimal digits. */
   readonly id: string;
-  /** The scheme of `containerID` in a pod's status; undefined where the name does not say. */
+  /** The scheme of `containerID` in a pod's status; undefined where the name does not show it. */
   readonly runtime: string | undefined;
 }
 

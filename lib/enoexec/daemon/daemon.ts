@@ -40,7 +40,7 @@ export interface Daemon {
 
 /** Of a node whose pods have no status yet. */
 const DEFAULT_RUNTIME = "containerd";
-/** Between two looks at failures whose pod is not known (ms). */
+/** Between two checks of failures whose pod is not known (ms). */
 const SETTLE_MS = 1_000;
 
 /** A failure and the containers that it may be of. */
@@ -57,7 +57,7 @@ interface Place {
   readonly containerId: string;
 }
 
-/** Makes it; nothing is asked of the API server and no program runs before `run`. */
+/** Makes it; no request is sent to the API server and no program runs before `run`. */
 export function openDaemon(deps: DaemonDeps): Daemon {
   return new NodeDaemon(deps);
 }

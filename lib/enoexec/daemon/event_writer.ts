@@ -106,7 +106,7 @@ export class EventWriter {
     try {
       await api.create(Resource.enoexecEvents, object, { ...target, signal });
     } catch (error) {
-      // The last one of this container has not been looked at yet. Its status may be what an attempt failed to write.
+      // The last one of this container has not been handled yet. Its status may be what an attempt failed to write.
       if (!isConflict(error)) throw error;
       await this.#writeStatus(target, { status, signal });
       return "repeated";
@@ -126,7 +126,7 @@ export class EventWriter {
     try {
       await api.patch(Resource.enoexecEvents, { ...target, subresource: "status" }, { body, signal });
     } catch (error) {
-      // Looked at and deleted: its annotations say the same.
+      // Handled and deleted: its annotations say the same.
       if (isNotFound(error)) return;
       if (classifyWriteFailure(error) === "refused") {
         await api.delete(Resource.enoexecEvents, target, { signal }).catch(() => {});

@@ -22,7 +22,7 @@ export interface DaemonMetrics {
   failures(outcome: FailureOutcome, count?: number): void;
   /** Messages of the trace were lost on their way. */
   lostMessages(count: number): void;
-  /** The trace ended without being told to. */
+  /** The trace ended unexpectedly. */
   traceFailed(): void;
   /** Text exposition of everything. */
   expose(

@@ -7,7 +7,7 @@ export type ReportVerdict = "report" | "repeated" | "limited";
 export interface ReportLimits {
   /** A container is reported once in this time (ms). */
   readonly windowMs: number;
-  /** Containers that are remembered; beyond, the oldest is forgotten and may be reported again. */
+  /** Containers that are kept; beyond, the oldest is dropped and may be reported again. */
   readonly maxContainers: number;
   /** Reports a second over a long time, and at once after a quiet one. */
   readonly perSecond: number;

@@ -5,7 +5,7 @@ import type { KernelFacts } from "./trace_script.ts";
 export type TraceFault =
   /** The kernel is not as the script says: start again with these facts. */
   | { readonly kind: "other kernel"; readonly facts: KernelFacts }
-  /** One sentence; starting again helps only after someone has acted, or by chance. */
+  /** One sentence; a restart helps only after an administrator has acted, or by chance. */
   | { readonly kind: "failed"; readonly reason: string };
 
 /** Longest quotation of bpftrace. */

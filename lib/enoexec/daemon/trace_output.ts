@@ -1,9 +1,9 @@
 // What bpftrace prints (`-f json`, one object a line), read into failures. A failure comes as several messages of one CPU,
-// since a program in the kernel has room for one name at a time; messages of other CPUs may stand between them.
+// because a program in the kernel can hold one name at a time; messages of other CPUs may come between them.
 //
 //   b CPU TIME COMM   f CPU TIME FILE   d|c CPU TIME NAME (outwards)   e CPU TIME FIRST     h REPEATS TEXTS
 //
-// Names, files and commands are chosen by whoever runs the program. They are the last word of a message and come escaped by
+// Names, files and commands are chosen by the user of the program. They are the last field of a message and come escaped by
 // bpftrace, so none of them can pass for a message of its own.
 import { memberOf, parseObject, textAt } from "../../json.ts";
 

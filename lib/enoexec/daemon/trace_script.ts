@@ -1,10 +1,10 @@
 // The program for bpftrace: prints each start of a program that the kernel refused with ENOEXEC, with the names of the
-// cgroup that the process is in, read in the kernel, because the process is gone before anyone could look at it.
+// cgroup that the process is in, read in the kernel, because the process has ended before it could be looked up.
 //
 //   sys_enter_execve, …execveat  every start: where the name of the file is
 //   kprobe:security_bprm_check   every start, once the file's beginning is read: whether it is a text
 //   sys_exit_execve, …execveat   every end of a start: prints when it failed with ENOEXEC
-//   interval                     a sign of life with counts; what was seen is forgotten once a minute
+//   interval                     a heartbeat with counts; what was seen is dropped once a minute
 //
 // A text without "#!" fails with ENOEXEC as well, and shells then run it themselves: where the kernel has kprobes, only what
 // begins as a program does is reported, of whatever system, or with zeros. A cgroup that fails in a loop is printed once a
@@ -24,7 +24,7 @@ const ENOEXEC = -8;
 const PF_FORKNOEXEC = 0x40;
 /** Folders of a path that are printed: a container of a node that is a container itself has about ten. */
 const LEVELS = 12;
-/** Controllers of cgroup v1 that are asked, in turn, for one whose hierarchy is mounted. */
+/** Controllers of cgroup v1 that are tried, in turn, for one whose hierarchy is mounted. */
 const CONTROLLERS = [0, 1, 2, 3, 4];
 /** Between two signs of life (s). */
 const ALIVE_SECONDS = 3;
@@ -35,7 +35,7 @@ const REPEAT_SECONDS = 60;
 export const TRACE_ENVIRONMENT: Readonly<Record<string, string>> = {
   // A container's folder has up to 85 characters, and bpftrace cuts texts at 63.
   BPFTRACE_STRLEN: "128",
-  // Else it asks the kernel for the types that are loaded, which takes the capability SYS_ADMIN.
+  // Else it reads from the kernel the types that are loaded, which takes the capability SYS_ADMIN.
   BPFTRACE_BTF: "/sys/kernel/btf/vmlinux",
 };
 
@@ -62,7 +62,7 @@ export function renderTraceScript(facts: KernelFacts): string {
 
 /**
  * Whether nothing has run in the container before: the process has executed nothing since it was forked, is the first of
- * its PID namespace, and was forked outside of the container, by the runtime. Whoever may `exec` into a container can bring
+ * its PID namespace, and was forked outside of the container, by the runtime. A user who may `exec` into a container can bring
  * about none of that in its first process.
  */
 const FIRST_PROGRAM = [
@@ -94,7 +94,7 @@ const FORMAT_PROBE = [
 ].join("\n");
 
 /**
- * Both hierarchies are read, so that no one needs to know how the node mounts them:
+ * Both hierarchies are read, so that it does not matter how the node mounts them:
  *
  * | layout | $d, the unified hierarchy     | $c, that of a controller                          |
  * |--------|-------------------------------|---------------------------------------------------|

@@ -8,7 +8,7 @@ import type { ArchSet, DetectedSet, DetectionFinding } from "../types.ts";
 import { ARCH_OF_ENUM } from "../words.ts";
 import { CONTROL_PLANE_POOL, poolOf, WORKER_POOL } from "./membership.ts";
 
-/** What detection looks at. */
+/** What detection reads. */
 export interface DetectInput {
   readonly pool: string;
   readonly pools: readonly MachineConfigPool[];

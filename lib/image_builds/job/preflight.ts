@@ -21,7 +21,7 @@ export type Preflight =
   | { readonly kind: "wait"; readonly message: string; readonly retryAtMs?: number | undefined }
   | { readonly kind: "failed"; readonly failures: readonly PreflightFailure[] };
 
-/** What it looks at. */
+/** What it reads. */
 export interface PreflightInput {
   readonly plan: BuildPlan;
   readonly rendered: RenderedConfig;

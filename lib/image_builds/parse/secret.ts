@@ -11,7 +11,7 @@ const KEYS: Readonly<Record<string, string>> = {
   "kubernetes.io/dockercfg": ".dockercfg",
 };
 
-/** What decisions need to know of a secret; absent: there is none of that name. */
+/** What decisions read of a secret; absent: there is none of that name. */
 export function stateOfSecret(secret: KubeObject | undefined): SecretState {
   if (secret === undefined) return "absent";
   const key = entryOf(KEYS, textAt(secret, "type"));
@@ -19,7 +19,7 @@ export function stateOfSecret(secret: KubeObject | undefined): SecretState {
   return key !== undefined && typeof memberOf(data, key) === "string" ? "usable" : "not for a registry";
 }
 
-/** `.dockerconfigjson` of a registry secret in base64, whichever form it has. The message never says what stands in it. */
+/** `.dockerconfigjson` of a registry secret in base64, whichever form it has. The message never quotes it. */
 export function canonicaliseSecret(secret: KubeObject): Parsed<{ readonly data: string; readonly isChanged: boolean }> {
   const key = entryOf(KEYS, textAt(secret, "type"));
   const encoded = key === undefined ? undefined : entryOf(textMapAt(secret, "data"), key);

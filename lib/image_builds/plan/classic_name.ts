@@ -30,7 +30,7 @@ export function classicName({ config, pool, rendered }: ClassicNameInput): strin
   return `${config.meta.name}-${hash.digest("hex")}`;
 }
 
-/** The spec with the members that the operator knows; a list of containerfiles that is absent is null to it. */
+/** The spec with the members that the operator has; it writes an absent list of containerfiles as null. */
 function knownSpec(spec: JsonObject): JsonObject {
   const pull = objectAt(spec, "baseImagePullSecret");
   const files = memberOf(spec, "containerFile");

@@ -58,7 +58,7 @@ function instructionsOf(text: string): readonly Instruction[] {
     while (goesOn && at < lines.length) {
       const line = (lines[at] ?? "").trimEnd();
       at++;
-      // Comments and empty lines may stand between the lines of one instruction.
+      // Comments and empty lines may occur between the lines of one instruction.
       if (/^\s*(?:#|$)/.test(line)) {
         if (joined === "") break;
         continue;

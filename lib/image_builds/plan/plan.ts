@@ -114,7 +114,7 @@ function indexNames(
   };
 }
 
-/** The name of the build in use where nothing has changed since, whoever gave it; else the one that the operator would give. */
+/** The name of the build in use where nothing has changed since, the operator's or ours; else the one that the operator would give. */
 function singleName(
   { config, pool, rendered, builds }: PlanInput & {
     readonly pool: MachineConfigPool;

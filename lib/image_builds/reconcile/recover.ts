@@ -8,7 +8,7 @@ import { recordName } from "../words.ts";
 import type { World } from "../world.ts";
 import { mismatchOf } from "./reuse.ts";
 
-/** A record, or what must be asked to have one. */
+/** A record, or the questions whose answers it needs. */
 export type Recovered =
   | { readonly kind: "record"; readonly record: BuildRecord }
   | { readonly kind: "ask"; readonly questions: readonly RegistryQuestion[] }

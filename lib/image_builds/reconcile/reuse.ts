@@ -1,5 +1,5 @@
 // Whether an architecture's image exists already: built for the same inputs before, under another name, in another repository
-// or by the machine config operator. Only an answer that says so leads to reuse, and only one that says no to a build.
+// or by the machine config operator. Only a positive answer leads to reuse, and only a negative one to a build.
 import { classicName } from "../plan/classic_name.ts";
 import { digestOfReference, repositoryOf } from "../plan/repository.ts";
 import { questionKey, type RegistryAnswer, type RegistryQuestion } from "../registry.ts";

@@ -1,4 +1,4 @@
-// An image that was built beforehand, named in an annotation: it stands for the first build of a pool, and no Job runs.
+// An image that was built beforehand, named in an annotation: it replaces the first build of a pool, and no Job runs.
 import type { Effect } from "../effects.ts";
 import type { Condition, MachineOSBuild, MachineOSConfig } from "../observed.ts";
 import { digestOfReference } from "../plan/repository.ts";
@@ -9,7 +9,7 @@ import type { World } from "../world.ts";
 import { createBuild } from "./create_build.ts";
 import { type Part, part } from "./part.ts";
 
-/** The reason of every condition of a build that stands for such an image. */
+/** The reason of every condition of a build that records such an image. */
 export const SEEDED_REASON = "PreBuiltImageSeeded";
 
 /** How far the image is taken over; undefined: there is none, or the pool has a build already. */
@@ -19,7 +19,7 @@ export type Seed =
   /** The annotation has done its work. */
   | { readonly kind: "seeded"; readonly part: Part };
 
-/** Whether a build stands for an image that was built beforehand. */
+/** Whether a build records an image that was built beforehand. */
 export function isPreBuilt({ meta }: Pick<MachineOSBuild, "meta">): boolean {
   return meta.labels[BuildLabel.preBuilt] === "true";
 }

@@ -13,7 +13,7 @@ import type { World } from "../world.ts";
 import { ASK_AGAIN_MS, type Part, part } from "./part.ts";
 import { decideReuse, mismatchOf } from "./reuse.ts";
 
-/** What a step looks at. */
+/** What a step reads. */
 export interface StepContext {
   readonly world: World;
   readonly plan: BuildPlan;
@@ -172,7 +172,7 @@ function unschedulable(next: ArchBuild, { job, world }: StepContext & { readonly
   );
 }
 
-/** The Job is complete: which image did it push, and is it the one that was asked for? */
+/** The Job is complete: which image did it push, and is it the requested one? */
 function readDigest(
   arch: ArchPlan,
   known: ArchBuild,

@@ -1,7 +1,7 @@
 // `WWW-Authenticate` headers to challenges. Hostile input costs an empty list, never time or a crash. The form is that of
 // RFC 9110, section 11.6.1.
 
-/** One way a registry asks to be authenticated to. */
+/** One way to authenticate that a registry offers. */
 export type Challenge =
   | { readonly kind: "basic" }
   | {
@@ -35,7 +35,7 @@ export function parseChallenges(header: string): readonly Challenge[] {
   return challenges;
 }
 
-/** Whether two challenges lead to the same place; their scopes differ from repository to repository. */
+/** Whether two challenges name the same token server; their scopes differ from repository to repository. */
 export function isSameLogin(left: Challenge, right: Challenge): boolean {
   if (left.kind === "basic" || right.kind === "basic") return left.kind === right.kind;
   return left.realm === right.realm && left.service === right.service;

@@ -1,6 +1,6 @@
-// Which challenges may be answered with a credential before the registry has been asked. A challenge is used for the
+// Which challenges may be answered with a credential before a request to the registry. A challenge is used for the
 // repository and the credential that received it, or for the whole host when the host's own `/v2/` gave it. A challenge of
-// one repository never counts for another one: whoever controls a repository of a shared host would otherwise choose where
+// one repository never counts for another one: the owner of one repository of a shared host could otherwise choose where
 // the passwords of all its users are sent.
 import { LRUCache } from "lru-cache";
 import type { Credential } from "../credential.ts";
@@ -21,7 +21,7 @@ export interface LearnedChallenges {
     endpoint: Endpoint,
     asked: { readonly credential: Credential | undefined; readonly challenge: Challenge },
   ): void;
-  /** The challenge of `/v2/` where it was read already, or is worth reading: some repository of the host wanted a login. */
+  /** The challenge of `/v2/` where it was read already, or has to be read: some repository of the host required a login. */
   root(endpoint: Endpoint, probe: ProbeRoot): Promise<Challenge | undefined>;
   /** The challenge of `/v2/`, read now when it was not before. */
   readRoot(endpoint: Endpoint, probe: ProbeRoot): Promise<Challenge | undefined>;

@@ -31,7 +31,7 @@ export interface LoginDeps {
   readonly rights: "pull" | "pull,push";
   /** How the host is connected to. */
   readonly transport: () => EndpointTransport;
-  /** Asks `/v2/` of the host without a credential, under the given signal. */
+  /** Requests `/v2/` of the host without a credential, under the given signal. */
   readonly askRoot: (signal: AbortSignal) => Promise<Answer>;
 }
 
@@ -135,8 +135,8 @@ export class Login {
   }
 
   /**
-   * What to ask a token for, the first choice first. A registry that stands for another one under names of its own asks for
-   * the scope of the other name: that is asked for as well, and alone where the token server refuses both together.
+   * The scopes to request a token for, in order. A registry that proxies another one under names of its own requires
+   * the scope of the other name: that is requested as well, and alone where the token server refuses both together.
    */
   #scopeChoices({ scope }: BearerChallenge): readonly (readonly string[])[] {
     const { endpoint: { repository }, rights } = this.#deps;

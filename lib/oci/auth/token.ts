@@ -1,4 +1,4 @@
-// Bearer tokens of registries: asked once per realm, service, scope and credential, kept until shortly before they end.
+// Bearer tokens of registries: requested once per realm, service, scope and credential, kept until shortly before they end.
 // The answers are those of the distribution project's token authentication: `token`, `access_token`, refresh tokens.
 import * as z from "zod";
 import type { Clock } from "../../clock.ts";
@@ -19,7 +19,7 @@ export type TokenAnswer = { readonly kind: "token"; readonly token: string } | {
 
 /** Gives tokens. */
 export interface TokenSource {
-  /** Callers at the same time share one request. Throws InspectionError when the realm cannot be asked or answers nonsense. */
+  /** Callers at the same time share one request. Throws InspectionError when the realm cannot be reached or its answer cannot be parsed. */
   get(request: TokenRequest): Promise<TokenAnswer>;
   /** The registry refused this token: ask for a new one next time. */
   discard(request: TokenRequest): void;
@@ -97,7 +97,7 @@ class RememberingSource implements TokenSource {
     // A token server may serve many registries: what goes wrong for one of them says nothing of the others. A registry's own
     // may fail for some repositories alone, as the registry may.
     const repository = isForeign ? endpoint.host : endpoint.repository;
-    // Any registry may name any token server: what one asks for must not use up what others may ask there.
+    // Any registry may name any token server: the requests of one must not use up the limit of others there.
     const account = isForeign ? `${endpoint.host} ${fingerprintOf(credential)}` : fingerprintOf(credential);
     const about = { host, repository, isForeign, account, askers, signal };
     const answer = await limiter.run(about, () => transport.send(exchange, signal));

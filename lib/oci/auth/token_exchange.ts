@@ -32,7 +32,7 @@ export function tokenExchange({ endpoint, challenge, scopes, credential, context
     ? endpoint.transport
     : { ...others, verifyTls: true, declared: isDeclaredNeighbour(url, endpoint) };
   const common = { transport, maxBytes: MAX_TOKEN_BYTES, kind: "token", requestLog: context.log } as const;
-  // An anonymous token is not asked for there either, unless the registry is declared: image names come from tenants.
+  // An anonymous token is not requested there either, unless the registry is declared: image names come from tenants.
   const isSafe = url.protocol === "https:" || endpoint.transport.scheme !== "https";
   if (!isSafe && (credential !== undefined || !endpoint.transport.declared)) {
     const message =

@@ -1,5 +1,5 @@
 // Which requests may use a cached answer: one that was read anonymously serves all; one that took a credential serves
-// requests with the same credentials. Names of private scopes are stored, so they must not help to guess a password: a slow
+// requests with the same credentials. Names of private scopes are stored, so they must not help to find a password by trial: a slow
 // salted hash (PBKDF2), truncated. The salt is stored beside them and is no secret; the slowness is what protects.
 import { LRUCache } from "lru-cache";
 import { SALT_KEY } from "../../kv/keys.ts";

@@ -154,7 +154,7 @@ class Cache implements CachedInspector {
     return await this.#lookUp(question, (all) => document === undefined ? this.#get(all) : this.#head(all));
   }
 
-  /** Shares or begins a look-up; the question that is asked then is that of all who share it. */
+  /** Shares or begins a look-up; its request serves all that share it. */
   async #lookUp(question: Question, ask: (all: Question) => Promise<InspectionReport>): Promise<InspectionReport> {
     const { request, signal } = question;
     const wish = { notBeforeMs: this.#notBeforeMs(request), askers: askersOf(request), signal };
@@ -280,7 +280,7 @@ function findingsFor(reference: ImageReference, { mediaType, findings }: Documen
   return [...findingsOfReference(reference, mediaType), ...findings];
 }
 
-/** One spelling for each tag. Short names stand apart: the configuration may send them elsewhere than to Docker Hub. */
+/** One spelling for each tag. Short names are kept apart: the configuration may resolve them to another registry than Docker Hub. */
 function tagName(reference: ImageReference): string {
   return `${reference.isShort ? "short " : ""}${canonicalReference(reference)}`;
 }

@@ -20,14 +20,14 @@ import {
 } from "./records.ts";
 import { CACHE_SHARES, weightOfDocument, weightOfTexts } from "./weights.ts";
 
-/** Where a tag pointed, and whether this process asked: then its clock is the one that the time is compared with. */
+/** What a tag pointed to, and whether this process read it: then the time is compared with its own clock. */
 export interface KnownTag extends TagRecord {
   readonly isOwn: boolean;
 }
 
 /** The two levels. No call rejects. */
 export interface InspectionStore {
-  /** What a digest stands for. */
+  /** What a digest identifies. */
   document(scope: AccessScope, digest: string): Promise<DocumentRecord | undefined>;
   /** Where a tag pointed. */
   tag(scope: AccessScope, name: string): Promise<KnownTag | undefined>;
@@ -103,7 +103,7 @@ class TwoLevels implements InspectionStore {
     const known = this.documentNow(scope.id, digest);
     if (known !== undefined) return known;
     const stored = await this.#read({ scope, kind: "digest", name: digest }, DocumentSchema);
-    // A newer record may have come while the store was asked.
+    // A newer record may have come while the store was read.
     if (stored !== undefined && this.documentNow(scope.id, digest) === undefined) {
       this.#documents.set(memoryKey(scope.id, digest), compactDocument(stored));
     }

@@ -20,7 +20,7 @@ import type { KeyValueStore } from "../../kv/store.ts";
 export interface Imported {
   /** Stored. */
   readonly imported: number;
-  /** Tags of which the store knew something younger, which it keeps. */
+  /** Tags of which the store has a more recent value, which it keeps. */
   readonly older: number;
   /** Not JSON, not an entry of ours, of another version, or from the future. */
   readonly invalid: number;

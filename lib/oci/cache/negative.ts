@@ -6,7 +6,7 @@ import type { InspectionRequest } from "../inspector.ts";
 import type { FailureReason, InspectionFailure } from "../types.ts";
 import { CACHE_SHARES, weightOfTexts } from "./weights.ts";
 
-/** A failure and when the registry was asked (epoch ms). */
+/** A failure and when the request was sent to the registry (epoch ms). */
 export interface AskedFailure {
   readonly failure: InspectionFailure;
   readonly askedAtMs: number;
@@ -29,7 +29,7 @@ export interface NegativeCache {
 const FIRST_MS = 500;
 /**
  * How long a confirmed failure is cached (ms): short, because the missing image may be pushed, or the wrong one mended.
- * Transient failures are not cached: the limits of the host decide when it is asked again.
+ * Transient failures are not cached: the limits of the host decide when the next request is sent.
  */
 const CONFIRMED_MS = 5_000;
 const REPEATING: readonly FailureReason[] = [

@@ -40,7 +40,7 @@ export const DocumentSchema: z.ZodType<DocumentRecord> = z.discriminatedUnion("k
 /** Reads a stored tag. */
 export const TagSchema: z.ZodType<TagRecord> = z.object({ digest: common.digest, verifiedAtMs: z.number() });
 
-/** What a digest stands for: an inspection that did not fail. True for ever. */
+/** What a digest identifies: an inspection that did not fail. It never changes. */
 export type DocumentRecord = Exclude<Inspection, { readonly kind: "failed" }>;
 
 /** Where a tag pointed, and when (epoch ms). */

@@ -49,7 +49,7 @@ export class TagLookups {
     this.#calls = new SharedCalls({ clock: options.clock, nameOf: nameOfAsker });
   }
 
-  /** The answer of a look-up that satisfies the wish; rejects as it does, or with the signal's reason. */
+  /** The answer of a look-up that satisfies the request; rejects as it does, or with the signal's reason. */
   share(key: string, { notBeforeMs, askers, signal }: LookupWish, lookUp: Lookup): Promise<InspectionReport> {
     const image = this.#image(key);
     const { running } = image;

@@ -22,7 +22,7 @@ export interface HostTls {
   readonly clients: readonly ClientFiles[];
 }
 
-/** What a host may be asked for. */
+/** What may be requested of a host. */
 export interface HostCapabilities {
   /** May answer for tags. */
   readonly resolves: boolean;
@@ -62,7 +62,7 @@ const Host = z.object({
 });
 const Document = Host.extend({ server: z.string().optional(), host: z.record(z.string(), Host).optional() });
 
-/** Parses one file. Mirrors keep their order. What cannot be asked for or sent is passed over with a warning. */
+/** Parses one file. Mirrors keep their order. What cannot be requested or sent is skipped with a warning. */
 export function parseHostsToml(text: string): Parsed<HostsFile> {
   const document = parseToml(text);
   if (document.kind === "unparsable") return document;

@@ -67,7 +67,7 @@ export function parseClientPair(certificate: string, key: string): Parsed<Client
   return problem === undefined ? asParsed(pair) : unparsable(problem);
 }
 
-/** The first private key of a text, under the label that fits its content: OpenSSL and Go do not mind a wrong one. */
+/** The first private key of a text, under the label that fits its content: OpenSSL and Go accept a wrong one. */
 function readKey(text: string): Parsed<string> {
   const [, label, body = ""] = PRIVATE_KEY.exec(text) ?? [];
   if (label === "ENCRYPTED " || /^Proc-Type:.*ENCRYPTED/m.test(text)) {

@@ -99,7 +99,7 @@ function anyHostAccess(host: string, { rancher }: PullSettings): readonly HostAc
   return access === undefined ? [] : [access];
 }
 
-/** Two configurations may lead to one place; it is asked once. */
+/** Two configurations may name one endpoint; it gets one request. */
 function distinct(endpoints: readonly Endpoint[]): readonly Endpoint[] {
   const seen = new Set<string>();
   return endpoints.filter(({ host, repository, pathPrefix, namespace, transport }) => {

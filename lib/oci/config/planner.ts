@@ -1,4 +1,4 @@
-// The pull planner: configuration files and flags to pull plans, reloaded when a file changes. Every inspection asks for a
+// The pull planner: configuration files and flags to pull plans, reloaded when a file changes. Every inspection takes a
 // plan, so plans are kept until a reload.
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
@@ -25,10 +25,10 @@ export interface PullPlannerHandle extends PullPlanner {
 /** Plans kept until the next reload. */
 const MAX_PLANS = 10_000;
 
-/** Longer than any image that can be pulled: plans of longer texts are refusals, and not worth the memory. */
+/** Longer than any image that can be pulled: plans of longer texts are refusals, and are not kept. */
 const MAX_KEPT_IMAGE = 1_000;
 
-/** How often files are looked at where the kernel sends no events. */
+/** How often files are checked where the kernel sends no events. */
 const POLL_MS = 10_000;
 
 /**

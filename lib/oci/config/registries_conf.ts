@@ -31,7 +31,7 @@ const Version2 = z.object({
 });
 const Aliases = Version2.pick({ aliases: true });
 
-/** What stands for the auth file in the list of helpers. */
+/** The name of the auth file in the list of helpers. */
 const AUTH_FILE = "containers-auth.json";
 
 /** Parses one file. `main` may be of version 1 instead; a drop-in may not. */

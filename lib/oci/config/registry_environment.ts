@@ -10,7 +10,7 @@ export interface RegistryEnvironment {
   readonly proxies: ProxySettings;
 }
 
-/** Places that are looked at without being named. */
+/** Paths that are read without being named. */
 export interface SystemPaths {
   readonly registriesConf: string;
   readonly policy: string;
@@ -44,7 +44,7 @@ export const NO_REGISTRY_ENVIRONMENT: RegistryEnvironment = {
   proxies: NO_PROXIES,
 };
 
-/** Reads the variables. A home that is no absolute path is none. */
+/** Reads the variables. A home that is no absolute path is ignored. */
 export function readRegistryEnvironment(env: Readonly<Record<string, string | undefined>>): RegistryEnvironment {
   const folder = (path: string | undefined): string | undefined =>
     path?.startsWith("/") ? path.replace(/\/+$/, "") : undefined;

@@ -27,7 +27,7 @@ export function rewriteRepository(rewrites: readonly Rewrite[], repository: stri
   for (const { pattern, replacement } of rewrites) {
     if (repository.search(pattern) < 0) continue;
     return repository.replace(pattern, (...found: unknown[]) => {
-      // The match and its groups stand before the offset; a group that took no part is undefined.
+      // The match and its groups come before the offset; a group that took no part is undefined.
       const groups = found.slice(0, found.findIndex((value) => typeof value === "number"));
       return expand(replacement, groups.map((group) => typeof group === "string" ? group : ""));
     });

@@ -8,7 +8,7 @@ import type { Policy } from "./policy.ts";
 import type { RegistriesConf } from "./registries_conf.ts";
 import type { RancherMirrors } from "./rancher_registries.ts";
 
-/** How a host is reached beyond the usual; or that its configuration cannot be used, so that it must not be asked. */
+/** How a host is reached, where not by the defaults; or that its configuration cannot be used, so that it gets no request. */
 export type HostAccess =
   | { readonly kind: "parsed"; readonly skipVerify: boolean; readonly certificates: HostCertificates }
   | { readonly kind: "unparsable"; readonly message: string };

@@ -39,7 +39,7 @@ export interface SettingsPaths extends NamedPaths {
 export interface LoadedSettings {
   readonly settings: PullSettings;
   readonly problems: readonly Problem[];
-  /** Everything that was looked at, with how it looked. */
+  /** Every path that was read, with its state. */
   readonly paths: ReadonlyMap<string, string>;
 }
 

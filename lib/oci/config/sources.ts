@@ -87,7 +87,7 @@ function fromHostsTree(full: FullName, upstream: Source, { hosts }: PullSettings
 
 function serverSource(found: HostsDirectory & { kind: "parsed" }, upstream: Source, directory: string): Source {
   const { server, serverAccess: access, serverHeaders: headers } = found;
-  // What stands in _default is for whatever host an image names: a header there would be anybody's to read.
+  // _default applies to whatever host an image names: a header there would be sent to any host.
   if (server === undefined && directory === "_default") return { ...upstream, access };
   return { ...(server === undefined ? upstream : atUrl(server, upstream)), named: true, access, headers };
 }

@@ -1,4 +1,4 @@
-// Programs named `docker-credential-NAME`, asked for the login of a host. The protocol: the host on stdin; JSON, or exit
+// Programs named `docker-credential-NAME`, which give the login of a host. The protocol: the host on stdin; JSON, or exit
 // code 1 when it has none. Used for config.json (config_file.ts) and registries.conf (keyring.ts).
 import * as z from "zod";
 import type { Clock } from "../../clock.ts";
@@ -12,7 +12,7 @@ import { askersOf, nameOfAsker } from "../limits/askers.ts";
 import type { Asker } from "../inspector.ts";
 import { type Callers, SharedCalls } from "../../shared_call.ts";
 
-/** What a helper is asked, and for which namespace. */
+/** The request to a helper, and for which namespace. */
 export interface AskedHelper {
   readonly helper: string;
   readonly host: string;
@@ -27,7 +27,7 @@ export interface CredentialHelpers {
   clear(): void;
 }
 
-/** What helpers are asked with. */
+/** What helpers are run with. */
 export interface HelperDeps {
   readonly log: Logger;
   readonly clock: Clock;
@@ -35,7 +35,7 @@ export interface HelperDeps {
 }
 
 const TIMEOUT_MS = 10_000;
-/** A helper's answer is good for this long: a burst of images asks once, a rotation is seen soon (ms). */
+/** A helper's answer is good for this long: a burst of images runs it once, a rotation is noticed soon (ms). */
 const FRESH_MS = 60_000;
 const MAX_ANSWERS = 1_000;
 
@@ -62,7 +62,7 @@ export function openCredentialHelpers(source: string, { log, clock, run }: Helpe
   };
 }
 
-/** A keyring of helpers that stand for every host, such as those of registries.conf; asked at once, given in their order. */
+/** A keyring of helpers for every host, such as those of registries.conf; run in parallel, their answers given in order. */
 export function openHelperKeyring(
   source: string,
   { names, ...parts }: HelperDeps & { readonly names: () => readonly string[] },

@@ -4,12 +4,12 @@ import * as z from "zod";
 import { parseJson } from "../../files/documents.ts";
 import type { Credential } from "../credential.ts";
 
-/** What is in a docker config. `message` and `problems` say where something is wrong, never what stands there. */
+/** What is in a docker config. `message` and `problems` say where something is wrong, and never quote it. */
 export type ParsedDockerConfig =
   | { readonly kind: "ok"; readonly credentials: readonly Credential[]; readonly problems: readonly string[] }
   | { readonly kind: "skipped" | "too large"; readonly message: string };
 
-/** Where the docker config lies in a Secret of each type, and whether the entries are wrapped in `auths`. */
+/** The key of the docker config in a Secret of each type, and whether the entries are wrapped in `auths`. */
 const SECRET_SHAPES: Readonly<Record<string, { readonly key: string; readonly wrapped: "auths" | "bare" }>> = {
   "kubernetes.io/dockerconfigjson": { key: ".dockerconfigjson", wrapped: "auths" },
   "kubernetes.io/dockercfg": { key: ".dockercfg", wrapped: "bare" },

@@ -17,7 +17,7 @@ import { type CommandRunner, runCommand } from "./run_command.ts";
  */
 const PROCESSES = { limit: 5, share: 4 } as const;
 
-/** Opens the keyring. What is not configured is not asked. Lookups never reject: a source that fails is logged once. */
+/** Opens the keyring. What is not configured is not called. Lookups never reject: a source that fails is logged once. */
 export function openKeyring(options: {
   /** A docker `config.json`. */
   readonly dockerConfigPath?: string | undefined;
@@ -51,7 +51,7 @@ export function openKeyring(options: {
 
 function limitProcesses(run: CommandRunner): CommandRunner {
   const places = new FairLimiter(PROCESSES);
-  // An answer serves whoever asks next, so a program that waits is run even when all have left.
+  // An answer serves the next caller, so a program that waits is run even when all callers have gone.
   const { signal } = new AbortController();
   return async (command) => {
     const place = await places.acquire(command.askers ?? askersOf({ priority: "gated" }), signal);

@@ -4,7 +4,7 @@ import { matchesGlob } from "./glob.ts";
 import { hostKey } from "../registry_host.ts";
 import { canonicalPort, parseScope, type Scope } from "./scope.ts";
 
-/** What is about to be asked: `host[:port]` and the repository path on it. */
+/** The target of a request: `host[:port]` and the repository path on it. */
 export interface RepositoryTarget {
   readonly host: string;
   readonly repository: string;
@@ -35,7 +35,7 @@ export function matchPullSecrets(credentials: readonly Credential[], target: Rep
   return matchCredentials([...bySource.values()].toReversed().flat(), target);
 }
 
-/** Whether a key such as `*.example.com/team` covers a repository: what `matchImages` of a kubelet plugin asks. */
+/** Whether a key such as `*.example.com/team` covers a repository, as in `matchImages` of a kubelet plugin. */
 export function scopeCovers(key: string, target: RepositoryTarget): boolean {
   const scope = parseScope(key);
   const wanted = parseTarget(target);

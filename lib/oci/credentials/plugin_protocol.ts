@@ -60,7 +60,7 @@ const Answer = z.object({
     .nullish(),
 });
 
-/** Parses the kubelet's file (YAML or JSON). A plugin that needs a pod's token cannot be asked here: a warning. */
+/** Parses the kubelet's file (YAML or JSON). A plugin that needs a pod's token cannot be run here: a warning. */
 export function parseProviderConfig(text: string): Parsed<readonly CredentialProvider[]> {
   const document = parseYaml(text);
   if (document.kind === "unparsable") return document;
@@ -94,7 +94,7 @@ export function renderPluginRequest({ apiVersion }: CredentialProvider, image: s
   return JSON.stringify({ apiVersion, kind: "CredentialProviderRequest", image });
 }
 
-/** Reads what the plugin wrote; undefined when it is not an answer of the version that was asked. */
+/** Reads what the plugin wrote; undefined when it is not an answer of the requested version. */
 export function parsePluginAnswer(provider: CredentialProvider, stdout: string): PluginAnswer | undefined {
   const document = parseJson(stdout);
   const parsed = Answer.safeParse(document.kind === "parsed" ? document.value : undefined);

@@ -35,7 +35,7 @@ export function isAllowedAddress(address: string): boolean {
   return !METADATA_ADDRESSES.includes(parsed.toString()) && !DENIED_RANGES.includes(parsed.range());
 }
 
-/** Whether an address belongs to the public internet: what is there may be said of it to anybody. */
+/** Whether an address belongs to the public internet: what is found there may be shown to all users. */
 export function isPublicAddress(address: string): boolean {
   return ipaddr.isValid(address) && embedded(ipaddr.process(address)).range() === "unicast";
 }
@@ -55,7 +55,7 @@ function embedded(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv6
  * `fetch` resolves the name once more, and cannot be held to what was checked: Deno.createHttpClient has no resolver, its
  * `tcp` transport skips TLS, and an address in the URL is not the name that the certificate is for. A name that changes in
  * between reads nothing by it: where the administrator declared nothing, requests go over verified TLS alone (or where a
- * registry that is declared to be without TLS sends them), so whatever stands at the other address must first prove to be
+ * registry that is declared to be without TLS sends them), so the server at the other address must first prove to be
  * that name. It does make a connection there, so a failure is described only at hosts that have answered before; how long
  * it takes can still be measured where the first address was a public one. Where TLS is not verified the addresses are held to.
  */

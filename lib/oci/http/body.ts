@@ -1,4 +1,4 @@
-// Takes the body of an answer from the wire. Its sender is anybody's registry, so what is held on the way is bounded: one
+// Reads the body of an answer. Its sender may be a registry of any user, so what is buffered is bounded: one
 // buffer for each body, however small the pieces are that it comes in, and a budget for all large bodies together.
 
 /** Bytes that a body may have in memory beside the budget: most manifests and configs are smaller. */

@@ -5,7 +5,7 @@ import { InspectionError } from "../errors.ts";
 import type { ClientCertificate, Endpoint, EndpointTransport } from "../pull_plan.ts";
 import type { Answer } from "./exchange.ts";
 
-/** A way to connect: what is spoken before HTTP, and the certificate that is shown. */
+/** A way to connect: the protocol below HTTP, and the certificate that is presented. */
 export interface ConnectionVariant {
   readonly scheme: "https" | "http";
   readonly certificate: ClientCertificate | undefined;

@@ -1,4 +1,4 @@
-// What one HTTP exchange with a registry is: its request, its answer, the hop that a redirect leads to, and the words for
+// What one HTTP exchange with a registry is: its request, its answer, the hop that a redirect leads to, and the messages for
 // what went wrong on the wire.
 import { errorText } from "../../log.ts";
 import { type InspectionError, inspectionError } from "../errors.ts";
@@ -11,7 +11,7 @@ import { describeWireFault } from "./wire_fault.ts";
 /** What a write sends. */
 export interface ExchangeBody {
   readonly contentType: string;
-  /** A stream is sent as it comes, and asked for once: the function throws InspectionError when it is called again. */
+  /** A stream is sent as it comes, and opened once: the function throws InspectionError when it is called again. */
   readonly content: Uint8Array<ArrayBuffer> | (() => ReadableStream<Uint8Array<ArrayBuffer>>);
   /** The `Content-Range` header of a part: `0-1023`. */
   readonly range?: string | undefined;
@@ -62,7 +62,7 @@ export type Hop = Exchange & { readonly hidesPath?: true; readonly redirect?: Re
 export interface Redirect {
   /** Where the answer comes from. */
   readonly origin: string;
-  /** Whether all redirects stayed on the origin that was asked. What another origin says is not the word of the first. */
+  /** Whether all redirects stayed on the origin of the request. The answer of another origin is not that of the first. */
   readonly isSameOrigin: boolean;
 }
 
@@ -76,11 +76,11 @@ export interface Answer {
   readonly body: Uint8Array<ArrayBuffer>;
   /** The body of an exchange that is streamed: read it to its end or cancel it. Fails with InspectionError. */
   readonly stream?: ReadableStream<Uint8Array> | undefined;
-  /** undefined: the origin that was asked answered itself, without a redirect. */
+  /** undefined: the origin of the request answered itself, without a redirect. */
   readonly redirect: Redirect | undefined;
 }
 
-/** Whether a text can stand in a header. What cannot would be repeated by the runtime in its complaint. */
+/** Whether a text can be the value of a header. The runtime would quote one that cannot in its error. */
 export function isSendable(text: string): boolean {
   return /^[\x20-\x7e]*$/.test(text.trim());
 }

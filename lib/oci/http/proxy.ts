@@ -6,7 +6,7 @@ import ipaddr from "ipaddr.js";
 export interface ProxySettings {
   /** Where https requests go through: `http://user:password@host:port`; undefined: nowhere. */
   readonly https: string | undefined;
-  /** Hosts that are asked directly: names, `.suffixes`, addresses, ranges, each also with a port; `*` is all. */
+  /** Hosts that are reached directly: names, `.suffixes`, addresses, ranges, each also with a port; `*` is all. */
   readonly except: readonly string[];
 }
 
@@ -23,7 +23,7 @@ export function readProxySettings(env: Readonly<Record<string, string | undefine
   return { https: isWeb ? url : undefined, except };
 }
 
-/** The proxy for an https address; undefined: ask it directly. This machine itself is always asked directly. */
+/** The proxy for an https address; undefined: reach it directly. This machine itself is always reached directly. */
 export function proxyFor({ https, except }: ProxySettings, url: URL): string | undefined {
   if (https === undefined) return undefined;
   const host = url.hostname.replace(/^\[|\]$/g, "").toLowerCase();

@@ -32,7 +32,7 @@ export interface Transport extends Disposable {
 }
 
 const HEADERS_TIMEOUT_MS = 5_000;
-/** Documents are small: a registry that trickles is better asked again, and pods must not wait 10 s for one that is well. */
+/** Documents are small: a request to a registry that sends slowly is better repeated, and pods must not wait 10 s for a healthy one. */
 const TOTAL_TIMEOUT_MS = 7_000;
 const MAX_REDIRECTS = 5;
 /** Image names come from tenants: there may be any number of hosts. */
@@ -70,7 +70,7 @@ interface Limits {
   readonly onHeaders: () => void;
 }
 
-/** A hop with the addresses that the guard has passed; undefined for a declared host, which it does not look at. */
+/** A hop with the addresses that the guard has passed; undefined for a declared host, which it does not check. */
 interface Checked {
   readonly hop: Hop;
   readonly addresses: readonly string[] | undefined;

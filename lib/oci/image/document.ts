@@ -7,7 +7,7 @@ import { canonicalReference, isDigest } from "../reference.ts";
 import type { Answer } from "../http/exchange.ts";
 
 /**
- * Which document of a repository, and how it is asked for: a `head` is that of a manifest, for its digest alone; a `child`
+ * Which document of a repository, and how it is requested: a `head` is that of a manifest, for its digest alone; a `child`
  * is a manifest that an index lists; a `blob` is a config.
  */
 export interface DocumentName {
@@ -74,7 +74,7 @@ export function toDocument(
     });
   }
   const digest = hash(isVerifiable ? algorithm : "sha256", answer.body);
-  // A runtime asks for the stated digest and would refuse the same content.
+  // A container runtime requests the stated digest and would refuse the same content.
   if (isVerifiable && digest !== wanted && (isDigest(identifier) || !contentType.includes(SIGNED))) {
     throw inspectionError("DigestMismatch", `Cannot trust ${name}: its content has the digest ${digest}.`, {
       registry,

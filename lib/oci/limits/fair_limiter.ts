@@ -26,7 +26,7 @@ export interface FairLimiterOptions {
 }
 
 /**
- * The places of one registry host: enough to read 100 images a second at 100 ms each, few enough that no registry minds. A
+ * The places of one registry host: enough to read 100 images a second at 100 ms each, few enough for any registry. A
  * namespace alone gets 16.
  */
 export const HOST_PLACES = { limit: 20, share: 4 } as const;

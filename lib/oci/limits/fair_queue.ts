@@ -1,5 +1,5 @@
 // The queue for places, ordered by priority, then by namespace in turn, then first in, first out. An entry
-// that several askers share stands in the queue once for each of them, and leaves all places at the first call. Every step
+// that several callers share is in the queue once for each of them, and leaves all its places at the first call. Every step
 // takes constant time: entries that have left are skipped when they come up, and swept out once they are the majority.
 import type { Asker, InspectionPriority } from "../inspector.ts";
 import { PRIORITIES } from "./askers.ts";
@@ -14,7 +14,7 @@ interface Entry<T> extends QueueEntry<T> {
   tickets: number;
 }
 
-/** Below this many tickets of entries that have left, sweeping is not worth it. */
+/** Below this many tickets of entries that have left, the queue is not swept. */
 const LEAST_SWEPT = 64;
 
 /** The queue. */

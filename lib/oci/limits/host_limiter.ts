@@ -1,4 +1,4 @@
-// The requests to one registry host. A refusal counts against its cause alone: an account that asks too much (429), a group
+// The requests to one registry host. A refusal counts against its cause alone: an account that sends too many requests (429), a group
 // of repositories that fails (5xx, no answer), or the host, when it cannot be reached or several groups fail.
 //
 //   run ─ refused? ─ paused? ─ place of the account ─ place of the host ─ send ─ note what came of it
@@ -16,7 +16,7 @@ import type { HostState } from "./host_state.ts";
 import type { Outcome } from "./outcome.ts";
 import { BREAKER, groupOf, RepositoryHealth } from "./repository_health.ts";
 
-/** What a request is for: repository and account, and the namespaces that asked for it. */
+/** What a request is for: repository and account, and the namespaces that requested it. */
 export interface RequestAbout {
   /** `host[:port]` that it is sent to. */
   readonly host: string;
@@ -53,7 +53,7 @@ export class HostLimiter {
   #lastAnswerMs = -Infinity;
   #lastFailure: HostState["lastFailure"];
 
-  /** Not asked yet. */
+  /** No request yet. */
   constructor(
     options: { readonly host: string; readonly clock: Clock; readonly reporter: HealthReporter },
   ) {

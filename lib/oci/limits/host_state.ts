@@ -7,7 +7,7 @@ import type { FailureReason } from "../types.ts";
 export interface HostState {
   /** `host[:port]`. */
   readonly host: string;
-  /** Whether it is asked at all. */
+  /** Whether requests are sent to it at all. */
   readonly circuit: CircuitState;
   /** Requests under way. */
   readonly inFlight: number;
@@ -21,7 +21,7 @@ export interface HostState {
   readonly pausedForMs?: number;
   /** Groups of repositories that fail although the host may work. */
   readonly failingRepositories?: number;
-  /** When it last gave what it was asked for (epoch ms). */
+  /** When it last answered a request with its content (epoch ms). */
   readonly lastSuccessAtMs?: number;
   /** The last failure that was not the caller's own. */
   readonly lastFailure?: { readonly reason: FailureReason; readonly atMs: number };
@@ -53,7 +53,7 @@ const MAX_NAMED_OF_NAMESPACE = 5;
 /** A host that was of no use for so long gives its place to another (ms). */
 const UNUSED_MS = 3_600_000;
 
-/** A host that has given what it was asked for. */
+/** A host that has answered a request with its content. */
 interface UsefulHost {
   /** Last success (monotonic ms). */
   readonly atMs: number;
@@ -61,7 +61,7 @@ interface UsefulHost {
   readonly namespace: string | undefined;
 }
 
-/** The hosts that may be named: declared ones, and a bounded number of those that have given what they were asked for. */
+/** The hosts that may be named: declared ones, and a bounded number of those that have answered a request with its content. */
 export class NamedHosts {
   readonly #declared: ReadonlySet<string>;
   /** The least recently used first. */
@@ -76,7 +76,7 @@ export class NamedHosts {
     return this.#declared.has(host) || this.#useful.has(host);
   }
 
-  /** A host has given what it was asked for, to these namespaces; an empty one is none. */
+  /** A host has answered a request of these namespaces with its content; an empty one is none. */
   note(host: string, { atMs, namespaces }: { readonly atMs: number; readonly namespaces: readonly string[] }): void {
     if (this.#declared.has(host)) return;
     const known = this.#useful.get(host);

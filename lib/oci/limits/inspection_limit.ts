@@ -6,13 +6,13 @@ import { FairLimiter } from "./fair_limiter.ts";
 
 /**
  * Inspections under way in this process. Each holds one top document of up to 4 MiB and reads two others of up to 1 MiB at
- * a time, so this bounds memory as well. At 100 ms an image it is far more than all registries together are asked.
+ * a time, so this bounds memory as well. At 100 ms an image it is far more than all registries together get.
  */
 export const MAX_INSPECTIONS = 128;
 /** A namespace may take as many as are free, so half when it is alone: another one always finds a place. */
 const NAMESPACE_SHARE = 1;
 
-/** Limits an inspector that asks registries. */
+/** Limits an inspector that sends requests to registries. */
 export function limitInspections(inner: RegistryLookups): RegistryLookups {
   const places = new FairLimiter({ limit: MAX_INSPECTIONS, share: NAMESPACE_SHARE });
   const within = async <T>(request: InspectionRequest, signal: AbortSignal, work: () => Promise<T>): Promise<T> => {

@@ -14,7 +14,7 @@ export type Outcome =
   | { readonly kind: "answered"; readonly status: number; readonly remaining: number | undefined }
   /** The account has used up what it may ask. */
   | { readonly kind: "rate-limited"; readonly pauseMs: number; readonly message: string }
-  /** The repository asks for a pause. */
+  /** The repository requests a pause. */
   | { readonly kind: "overloaded"; readonly pauseMs: number; readonly message: string }
   /** The repository cannot be read now: 5xx, or no answer in time. Others on the same host may work. */
   | {
@@ -22,7 +22,7 @@ export type Outcome =
     readonly reason: "ServerError" | "Timeout" | "Unreachable" | "TlsFailed";
     readonly message: string;
   }
-  /** The host cannot be reached: whatever is asked next meets the same. */
+  /** The host cannot be reached: the next request would fail as well. */
   | { readonly kind: "host-failed"; readonly reason: "Unreachable" | "TlsFailed"; readonly message: string }
   /** The caller left, or failed for a reason of its own. */
   | { readonly kind: "nothing" };
@@ -50,7 +50,7 @@ export function outcomeOfFailure({ reason, message }: InspectionFailure): Outcom
     : { kind: "nothing" };
 }
 
-/** How long an answer asks to be left alone; undefined when it does not. */
+/** The pause that an answer requests; undefined when it does not. */
 export function pauseOf({ status, headers }: LimitedAnswer, nowMs: number): number | undefined {
   const asked = parseRetryAfter(headers.get("retry-after"), nowMs);
   if (status === 429) return asked ?? PAUSE_MS;

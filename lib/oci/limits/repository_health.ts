@@ -31,12 +31,12 @@ export class RepositoryHealth {
     this.#breaker = new Breaker({ clock, ...BREAKER });
   }
 
-  /** Whether it is asked at all. */
+  /** Whether requests are sent to it at all. */
   get circuit(): CircuitState {
     return this.#breaker.state;
   }
 
-  /** Why it is not to be asked now; undefined when it may be, or may soon. */
+  /** Why no request is sent now; undefined when one may be, or may be soon. */
   refusal(): { readonly lastError: string; readonly retryAfterMs: number } | undefined {
     const { state, isProbing, openForMs } = this.#breaker;
     const isOpen = state === "open" || state === "half-open" && isProbing;

@@ -12,12 +12,12 @@ import { MAX_WAIT_MS } from "./pause.ts";
 /** The limiter. */
 export interface RequestLimiter {
   /**
-   * Sends when there is a place for the request, and again after a short pause that the registry asks for. Throws
+   * Sends when there is a place for the request, and again after a short pause that the registry requests. Throws
    * InspectionError (CircuitOpen, RateLimited) without sending when that would take longer than a moment; whatever `send`
    * throws; the signal's reason.
    */
   run<T extends LimitedAnswer>(about: RequestAbout, send: () => Promise<T>): Promise<T>;
-  /** Hosts most recently asked first, capped in number. */
+  /** Hosts with the most recent request first, capped in number. */
   hostStates(): readonly HostState[];
   /** The same for metrics and pages: hosts that are neither declared nor of proven use are one, named `other`. */
   publicHostStates(): readonly HostState[];
@@ -38,7 +38,7 @@ export interface RequestLimiterDeps {
   readonly declared?: readonly string[];
 }
 
-/** Opens a limiter that has asked no host yet. */
+/** Opens a limiter without any host yet. */
 export function openRequestLimiter(deps: RequestLimiterDeps): RequestLimiter {
   return new Limiter(deps);
 }

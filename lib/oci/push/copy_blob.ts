@@ -1,4 +1,4 @@
-// Brings one blob into a repository: it is there, or taken over from a neighbour, or streamed from wherever it is.
+// Brings one blob into a repository: it exists, or is mounted from another repository of the registry, or streamed from its source.
 import type { Clock } from "../../clock.ts";
 import { openLayer } from "../read_document.ts";
 import type { RepositoryClient } from "../repository_client.ts";
@@ -25,7 +25,7 @@ export interface BlobCopy {
 export interface CopyDeps {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Told of bytes as they pass; of those that have passed twice as well. */
+  /** Called with the count of bytes as they pass, those that are sent again included. */
   readonly onBytes: (bytes: number) => void;
   readonly limits?: IdleLimits | undefined;
 }

@@ -9,7 +9,7 @@ export type ManifestBlobs =
     readonly kind: "blobs";
     /** Each once, the config first. */
     readonly blobs: readonly BlobDescriptor[];
-    /** Layers that are fetched from elsewhere by whoever runs the image, and must not be pushed. */
+    /** Layers that container runtimes fetch from elsewhere, and that must not be pushed. */
     readonly foreign: readonly BlobDescriptor[];
   }
   | { readonly kind: "unparsable"; readonly problem: string };

@@ -34,13 +34,13 @@ export interface PushFailure {
   readonly message: string;
   /** `host[:port]`. */
   readonly registry: string;
-  /** How long the registry asked to be left alone. */
+  /** The pause that the registry requested. */
   readonly retryAfterMs?: number | undefined;
 }
 
 /** A failed write with its cause. */
 export class PushError extends Error {
-  /** Tells it from other errors in logs. */
+  /** Distinguishes it from other errors in logs. */
   override readonly name = "PushError";
   /** The failure as data. */
   readonly failure: PushFailure;

@@ -49,7 +49,7 @@ export class TargetRepository {
   readonly #clock: Clock;
   #accepted: Credential | undefined;
 
-  /** Sends nothing. The client asks for the right to push. */
+  /** Sends nothing. The client requests the right to push. */
   constructor({ client, clock }: { readonly client: RepositoryClient; readonly clock: Clock }) {
     this.#client = client;
     this.#clock = clock;
@@ -216,7 +216,7 @@ export class TargetRepository {
     return { location, leastPieceBytes: Number.isSafeInteger(least) && least > 0 ? least : 0 };
   }
 
-  /** Credentials and content go to the registry itself. Behind a proxy it may not know by which scheme it is reached. */
+  /** Credentials and content go to the registry itself. Behind a proxy it may not see by which scheme it is reached. */
   #locationUrl(
     location: string,
     { scheme, digest }: { readonly scheme: "https" | "http"; readonly digest?: string | undefined },

@@ -114,8 +114,8 @@ async function sendStream(
 }
 
 /**
- * The same bytes; each chunk counts as progress for the guard. A chunk is freed when the next one is asked for, as the one
- * before has been handed over by then: garbage that nobody counts as memory would grow to many times of what is on its way.
+ * The same bytes; each chunk counts as progress for the guard. A chunk is freed when the next one is read, as the one
+ * before has been handed over by then: garbage outside of the counted memory would grow to many times of what is on its way.
  */
 function watched(
   stream: ReadableStream<Uint8Array<ArrayBuffer>>,

@@ -7,7 +7,7 @@ export type PodState = "gated" | "held" | "unschedulable" | "pending" | "schedul
 
 /**
  * Whether Archway places the pods of a namespace. `off`: there is no cluster config; `audited`: nothing is changed there;
- * `unread`: it was not asked for, or the right to read it is missing.
+ * `unread`: it was not read, or the right to read it is missing.
  */
 export type Participation = "selected" | "not-selected" | "audited" | "off" | "unread";
 

@@ -1,5 +1,5 @@
 // JSON Patch operations that narrow a pod's node affinity. Required terms gain one expression at their end, preferred
-// terms gain new ones at the end of the list; nothing that stands there is changed.
+// terms gain new ones at the end of the list; what is already there is not changed.
 import type {
   V1NodeAffinity,
   V1NodeSelectorRequirement,
@@ -20,10 +20,10 @@ const NODE_AFFINITY = ["spec", "affinity", "nodeAffinity"] as const;
 const REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution";
 
-/** Where the required terms stand in a pod. */
+/** The path of the required terms in a pod. */
 export const REQUIRED_TERMS_POINTER: string = pointer(...NODE_AFFINITY, REQUIRED, "nodeSelectorTerms");
 
-/** Where the preferred terms stand in a pod. */
+/** The path of the preferred terms in a pod. */
 export const PREFERRED_TERMS_POINTER: string = pointer(...NODE_AFFINITY, PREFERRED);
 
 /** What no node satisfies: the images share no architecture. */

@@ -1,4 +1,4 @@
-// What a pod says of architectures already: in its nodeSelector and in the terms of its node affinity, whoever wrote them.
+// What a pod requires of architectures already: in its nodeSelector and in the terms of its node affinity, Archway's included.
 import { NODE_ARCH_LABEL, SCHEDULING_GATE } from "../../names.ts";
 import { meetsRequirement, parseRequirement } from "../../k8s/label_selector.ts";
 import { entryOf, type JsonObject, listAt, objectAt, textAt } from "../../json.ts";

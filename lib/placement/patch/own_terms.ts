@@ -1,5 +1,5 @@
 // Which terms of a pod's node affinity an earlier decision of Archway wrote: they may be narrowed further, all others are
-// the user's. The decision record and the audit annotation name them; a term counts only when it looks exactly as Archway
+// the user's. The decision record and the audit annotation name them; a term counts only when it is exactly as Archway
 // writes it, because annotations can be copied to another pod together with nothing else.
 import { NO_SUPPORTED_ARCH, NODE_ARCH_LABEL, PodAnnotation } from "../../names.ts";
 import type { DecisionRecord, PreferredTerm } from "../decision_types.ts";
@@ -29,7 +29,7 @@ export function ownRequirement(pod: PodView): OwnRequirement | undefined {
   return isShared ? { record, architecturesOf: (term) => parts.get(term) } : undefined;
 }
 
-/** The pod's preferred terms: those that Archway added, by the audit annotation and their looks, and the user's. */
+/** The pod's preferred terms: those that Archway added, by the audit annotation and their form, and the user's. */
 export function splitPreferredTerms(
   pod: PodView,
 ): { readonly own: readonly PreferredTerm[]; readonly users: readonly JsonObject[] } {

@@ -18,10 +18,10 @@ import {
 } from "./affinity.ts";
 import { type Changes, mapOperations, type MetadataChanges } from "./metadata_changes.ts";
 
-/** Where the labels stand in a pod. */
+/** The path of the labels in a pod. */
 export const LABELS = "/metadata/labels";
 
-/** Where the annotations stand in a pod. */
+/** The path of the annotations in a pod. */
 export const ANNOTATIONS = "/metadata/annotations";
 
 /**

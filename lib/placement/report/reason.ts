@@ -2,7 +2,7 @@
 import { unreachable } from "../../unreachable.ts";
 import type { GateVerdict, IgnoreReason, PassReason, PlacementDecision } from "../decision_types.ts";
 
-/** The words of {@link decisionReason}. */
+/** The results of {@link decisionReason}. */
 export type DecisionReason =
   | IgnoreReason
   | "Placed"

@@ -1,5 +1,5 @@
 // What there is to build in the playground: a pool of two architectures, what its nodes are to be configured with, and the
-// MachineOSConfig that asks for an image.
+// MachineOSConfig that requests an image.
 import { DEFAULT_SETTINGS } from "../../image_builds/settings.ts";
 import { GLOBAL_PULL_SECRET_COPY, MCO_API_VERSION, McoAnnotation } from "../../image_builds/words.ts";
 import { NODE_ARCH_LABEL } from "../../names.ts";

@@ -1,4 +1,4 @@
-// The operators of the sample cluster, as a script: the cluster version operator takes what is asked of it, moves the other
+// The operators of the sample cluster, as a script: the cluster version operator follows its spec, moves the other
 // operators and the control plane, and then the machine config operator moves the workers, node by node.
 import type { Clock } from "../../clock.ts";
 import { objectAt, textAt } from "../../json.ts";
@@ -48,7 +48,7 @@ export async function createPlan(
   await create(api, { type: Resource.upgradeConfigs, object: samplePlan(timeOf(clock)) }, signal);
 }
 
-/** Waits until the ClusterVersion is asked for several architectures, and moves the cluster there. Rejects when the signal aborts. */
+/** Waits until the ClusterVersion requests several architectures, and moves the cluster there. Rejects when the signal aborts. */
 export async function runOperators(deps: OperatorDeps, signal: AbortSignal): Promise<void> {
   const { api, clock, pause } = deps;
   const target = { name: CLUSTER_VERSION_NAME };

@@ -1,4 +1,4 @@
-// What lies outside of the sample cluster: an Alertmanager that keeps silences, no alerts, and a registry that has the payload.
+// The services outside of the sample cluster: an Alertmanager that keeps silences, no alerts, and a registry that has the payload.
 import type { Silence } from "../../upgrades/types/cluster.ts";
 import { Upgrades } from "../../upgrade_names.ts";
 import type { Outside } from "../../upgrading/outside/outside.ts";
