@@ -4,9 +4,10 @@ import { Resource } from "../../lib/k8s/types.ts";
 import { unreachable } from "../../lib/unreachable.ts";
 import { openClusterReader } from "../../lib/upgrading/cluster/cluster_reader.ts";
 import type { OsImages } from "../../lib/upgrading/cluster/os_images.ts";
+import { renderDeliveries, sinksOf, withDelivery } from "../../lib/upgrades/notifications/deliveries.ts";
 import { renderStatus } from "../../lib/upgrades/parse/status.ts";
 import type { Base } from "../../lib/upgrades/types/observed.ts";
-import type { UpgradeConfig, UpgradeStatus } from "../../lib/upgrades/types/plan.ts";
+import type { Delivery, UpgradeConfig, UpgradeStatus } from "../../lib/upgrades/types/plan.ts";
 import type { Answer, Reconcile, ReconcileEnd, Request } from "../../lib/upgrades/types/steps.ts";
 import type { UpgradesDeps } from "./deps.ts";
 import { applyEffects, CHANGES_MACHINES } from "./effects.ts";
@@ -40,6 +41,7 @@ class Driver {
   #reader: ReturnType<typeof openClusterReader>;
   #resourceVersion: string;
   #status: UpgradeStatus;
+  #deliveries: readonly Delivery[];
 
   constructor(deps: UpgradesDeps, options: DriveOptions) {
     this.#deps = deps;
@@ -47,6 +49,7 @@ class Driver {
     this.#reader = openClusterReader(deps.readApi, options.signal);
     this.#resourceVersion = options.plan?.resourceVersion ?? "";
     this.#status = options.plan?.status ?? { history: [], conditions: [] };
+    this.#deliveries = options.plan?.deliveries ?? [];
   }
 
   async answer(request: Request): Promise<Answer> {
@@ -64,7 +67,14 @@ class Driver {
   }
 
   async #apply({ effects }: Extract<Request, { readonly kind: "apply" }>): Promise<Answer> {
-    const scope = { ...this.#scope(), setDesiredVersion: (version: string) => this.#setDesiredVersion(version) };
+    const scope = {
+      ...this.#scope(),
+      setDesiredVersion: (version: string) => this.#setDesiredVersion(version),
+      deliveries: {
+        sinksOf: (id: string) => sinksOf(this.#deliveries, id),
+        write: (id: string, sinks: readonly string[]) => this.#writeDelivery({ id, sinks }),
+      },
+    };
     const applied = await applyEffects(effects, this.#deps, scope);
     if (effects.some(({ kind }) => CHANGES_MACHINES.includes(kind))) {
       this.#reader = openClusterReader(this.#deps.readApi, this.#options.signal);
@@ -82,6 +92,16 @@ class Driver {
     await this.#patch(body, "status");
     reportChanges(this.#deps, { plan, before: this.#status, after: status });
     this.#status = status;
+  }
+
+  /** Beside the history, which is written as a whole: neither write takes the other's away. */
+  async #writeDelivery(delivery: Delivery): Promise<void> {
+    const { plan } = this.#options;
+    if (plan === undefined) return;
+    const deliveries = withDelivery(this.#deliveries, delivery, { plan, status: this.#status });
+    const document = { metadata: this.#guard(), status: { deliveries: renderDeliveries(deliveries) } };
+    await this.#patch({ kind: "merge", document }, "status");
+    this.#deliveries = deliveries;
   }
 
   async #setDesiredVersion(version: string): Promise<void> {

@@ -8,6 +8,7 @@ import { releaseCapacity, reserveCapacity } from "../../lib/upgrading/cluster/ca
 import { createSmokeMachineSet, deleteSmokeMachineSets } from "../../lib/upgrading/cluster/machine_sets.ts";
 import type { Effect } from "../../lib/upgrades/types/effects.ts";
 import type { Answer } from "../../lib/upgrades/types/steps.ts";
+import type { DeliveryRecord } from "../../lib/upgrading/sinks/notifier.ts";
 import type { ReadScope, UpgradesDeps } from "./deps.ts";
 
 /** The answer to effects that were to be carried out. */
@@ -17,6 +18,8 @@ export type Applied = Extract<Answer, { readonly kind: "applied" }>;
 export interface ApplyScope extends ReadScope {
   /** Writes `spec.desired.version` of the plan. */
   readonly setDesiredVersion: (version: string) => Promise<void>;
+  /** Which sinks have what is being sent, in the status of the plan. */
+  readonly deliveries: DeliveryRecord;
 }
 
 /** Effects after which what was read of machines is stale. */
@@ -54,7 +57,7 @@ async function applyEffect(effect: Effect, deps: UpgradesDeps, scope: ApplyScope
   switch (effect.kind) {
     case "notify":
       if (base === undefined) throw new Error("Cannot send a notification: there is no UpgradeConfig.");
-      return await outside.notify(effect.notification, base.plan, signal);
+      return await outside.notify(effect.notification, { plan: base.plan, record: scope.deliveries, signal });
     case "createSilence":
       return await outside.createSilence(effect.silence, signal);
     case "endSilence":

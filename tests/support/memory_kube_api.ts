@@ -7,6 +7,7 @@ import { parseKubeObject } from "../../lib/k8s/kube_object.ts";
 import type { JsonPatch } from "../../lib/k8s/patch.ts";
 import { type KubeObject, resourcePath, type ResourceTarget, type ResourceType } from "../../lib/k8s/types.ts";
 import { applyJsonPatch } from "../../lib/playground/json_patch.ts";
+import { mergePatch } from "../../lib/playground/merge_patch.ts";
 import { MemoryWatches, selects } from "./memory_watches.ts";
 
 /** A call as a test sees it before it is carried out. Throwing, or never answering, is the fault. */
@@ -133,7 +134,7 @@ export class MemoryCluster {
     return this.#store(type, target, next);
   }
 
-  /** A merge patch or an apply, of whole members; one that changes nothing writes nothing. */
+  /** A merge patch, or an apply of whole members; one that changes nothing writes nothing. */
   #merge(
     type: ResourceType,
     target: ResourceTarget,
@@ -141,7 +142,9 @@ export class MemoryCluster {
   ): KubeObject {
     const known = this.objects.get(resourcePath(type, target));
     if (known === undefined && body.kind === "merge") throw notFound();
-    const { metadata, ...members } = Object(body.document);
+    const { metadata, ...given } = Object(body.document);
+    const merged = Object.entries(given).map(([name, value]) => [name, mergePatch(known?.[name], value)]);
+    const members = body.kind === "merge" ? Object.fromEntries(merged) : given;
     const isSame = (name: string): boolean => JSON.stringify(known?.[name]) === JSON.stringify(members[name]);
     if (known !== undefined && Object.keys(members).every(isSame)) return known;
     return this.#store(type, target, { ...known ?? { metadata }, ...members });

@@ -23,18 +23,29 @@ export function notify(
 ): readonly Effect[] {
   if (wasNotified(history, state)) return [];
   const { upgradeAt } = plan.spec;
-  const { version, architecture } = history;
+  const { version } = history;
   return [{
     kind: "notify",
     onFailure,
     notification: {
-      id: [plan.uid, version, ...(architecture === "" ? [] : [architecture]), state].join("/"),
+      id: notificationId(state, { plan, history }),
       state,
       version,
       upgradeAt,
       description: describeState(state, { history, upgradeAt, findings }),
     },
   }];
+}
+
+/** The same for the same state of the same target of the same plan, whoever sends it. */
+export function notificationId(
+  state: NotificationState,
+  { plan, history: { version, architecture } }: {
+    readonly plan: Pick<UpgradeConfig, "uid">;
+    readonly history: Pick<History, "version" | "architecture">;
+  },
+): string {
+  return [plan.uid, version, ...(architecture === "" ? [] : [architecture]), state].join("/");
 }
 
 /** Whether a state was sent for this history entry. */

@@ -2,6 +2,7 @@
 // the original.
 import { isObject, type JsonObject, listAt, memberOf, objectAt, textAt } from "../../json.ts";
 import type { KubeObject } from "../../k8s/types.ts";
+import { parseDeliveries } from "../notifications/deliveries.ts";
 import type { CapacitySettings, DrainMode, SmokeSettings, UpgradeConfig, UpgradeSpec } from "../types/plan.ts";
 import { parseStatus } from "./status.ts";
 
@@ -18,6 +19,7 @@ export function parsePlan({ metadata, spec, status }: KubeObject): UpgradeConfig
     generation: metadata.generation ?? 0,
     spec: parseSpec(spec),
     status: parseStatus(status),
+    deliveries: parseDeliveries(status),
   };
 }
 

@@ -103,6 +103,13 @@ export interface SentNotification {
   readonly sentMs: number;
 }
 
+/** A notification that not every sink has yet. */
+export interface Delivery {
+  readonly id: string;
+  /** Names of the sinks that have it, and of those that were asked and cannot say whether they have. */
+  readonly sinks: readonly string[];
+}
+
 /** What a migration must have changed, written down before it begins. */
 export interface Baseline {
   /** Of the release payload. */
@@ -150,4 +157,6 @@ export interface UpgradeConfig {
   readonly generation: number;
   readonly spec: UpgradeSpec;
   readonly status: UpgradeStatus;
+  /** `status.deliveries`, which is written while notifications are sent, apart from the rest. */
+  readonly deliveries: readonly Delivery[];
 }

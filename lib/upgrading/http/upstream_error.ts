@@ -22,17 +22,28 @@ export type UpstreamFault =
   /** Nothing was sent: what is needed for it is missing or wrong. */
   | "misconfigured";
 
+/** Nothing was asked, or the server says that it did nothing. */
+const REFUSALS: readonly UpstreamFault[] = ["tls", "unauthorized", "refused", "misconfigured"];
+const NOT_DONE: readonly number[] = [429, 503];
+
 /** A request that did not succeed. The message is safe to show. */
 export class UpstreamError extends Error {
   override readonly name = "UpstreamError";
   readonly fault: UpstreamFault;
   /** HTTP status; 0 when no answer came. */
   readonly status: number;
+  /** Whether the server may have done what it was asked for, as after an answer that was lost. */
+  readonly mayHaveArrived: boolean;
 
-  constructor(message: string, details: { readonly fault: UpstreamFault; readonly status?: number }) {
+  constructor(
+    message: string,
+    details: { readonly fault: UpstreamFault; readonly status?: number; readonly wasNotSent?: boolean },
+  ) {
     super(message);
     this.fault = details.fault;
     this.status = details.status ?? 0;
+    this.mayHaveArrived = details.wasNotSent !== true && !REFUSALS.includes(this.fault) &&
+      !NOT_DONE.includes(this.status);
   }
 
   /** Whether the same request may succeed soon. */
@@ -55,10 +66,15 @@ const VERB: Readonly<Record<string, string>> = { GET: "read from", DELETE: "dele
 /** The error for a request. `state` goes on after the colon, without a full stop. */
 export function upstreamError(
   { server, method, url }: RequestName,
-  { state, fault, status }: { readonly state: string; readonly fault: UpstreamFault; readonly status?: number },
+  { state, fault, status, wasNotSent = false }: {
+    readonly state: string;
+    readonly fault: UpstreamFault;
+    readonly status?: number;
+    readonly wasNotSent?: boolean;
+  },
 ): UpstreamError {
   const message = `Cannot ${VERB[method] ?? "write to"} ${server} "${url.host}${url.pathname}": ${state}.`;
-  return new UpstreamError(message, { fault, ...(status === undefined ? {} : { status }) });
+  return new UpstreamError(message, { fault, wasNotSent, ...(status === undefined ? {} : { status }) });
 }
 
 const WIRE_FAULT = { TlsFailed: "tls", Unreachable: "unreachable", Timeout: "timeout" } as const;
@@ -68,6 +84,8 @@ const WIRE_STATE = {
   timeout: "it did not answer in time",
 } as const;
 const MAX_DETAIL = 160;
+/** How the runtime says that there was no connection to begin with. */
+const NO_CONNECTION = /\(Connect\)|\bconnect \w|refused|dns error|lookup|ENOTFOUND|EAI_AGAIN/i;
 
 /** The error for what the runtime throws. Its own words may hold addresses, which are taken out. */
 export function wireError(name: RequestName, error: unknown): UpstreamError {
@@ -76,7 +94,8 @@ export function wireError(name: RequestName, error: unknown): UpstreamError {
   }
   const text = errorText(error).replaceAll(/https?:\/\/\S+/g, "…").replaceAll(name.url.host, "…");
   const fault = WIRE_FAULT[describeWireFault(text).reason];
-  return upstreamError(name, { fault, state: `${WIRE_STATE[fault]} (${text.slice(0, MAX_DETAIL)})` });
+  const wasNotSent = NO_CONNECTION.test(text);
+  return upstreamError(name, { fault, wasNotSent, state: `${WIRE_STATE[fault]} (${text.slice(0, MAX_DETAIL)})` });
 }
 
 const OPERATION_ID = /^[\w-]{1,64}$/;

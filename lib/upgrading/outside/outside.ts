@@ -25,7 +25,7 @@ import { type EventSubject, openEventSink } from "../sinks/event_sink.ts";
 import { openLogSink } from "../sinks/log_sink.ts";
 import { openOcmStateSink, openServiceLogSink } from "../sinks/ocm_sinks.ts";
 import type { NotificationSink } from "../sinks/sink.ts";
-import { Notifier } from "../sinks/notifier.ts";
+import { Notifier, type NotifyOptions } from "../sinks/notifier.ts";
 import { openWebhookSink } from "../sinks/webhook_sink.ts";
 import { ClusterManager } from "./cluster_manager.ts";
 import { type OutsideReaders, outsideReaders, type OutsideScope } from "./outside_readers.ts";
@@ -56,7 +56,7 @@ export interface Outside {
   readonly createSilence: (silence: SilenceSpec, signal: AbortSignal) => Promise<void>;
   readonly endSilence: (id: string, signal: AbortSignal) => Promise<void>;
   /** Sends to every sink; one that has it does not get it twice. Rejects when one does not have it. */
-  readonly notify: (notification: Notification, plan: UpgradeConfig, signal: AbortSignal) => Promise<void>;
+  readonly notify: (notification: Notification, options: NotifyOptions) => Promise<void>;
 }
 
 /** The same, open. Dispose it to close the connections. */
@@ -173,7 +173,7 @@ function openNotifications(
       value: Number(result === "failed"),
     });
   const notifier = new Notifier({ sinks, observe });
-  return (notification, plan, signal) => notifier.send(notification, plan, signal);
+  return (notification, options) => notifier.send(notification, options);
 }
 
 function subjectOf({ namespace, name, uid }: UpgradeConfig): EventSubject {

@@ -42,7 +42,7 @@ export function openEventSink(
 ): NotificationSink {
   return {
     name: "event",
-    send: async ({ id, state, description }, signal) => {
+    send: async ({ id, state, description }, { signal }) => {
       const object = subject();
       const nowMs = clock.nowMs();
       const reason = state.replace(/^State/, "").replace(/SL$/, "");

@@ -6,7 +6,7 @@ import { SERVICE_LOG, serviceLogOf } from "../../upgrades/notifications/service_
 import type { Notification } from "../../upgrades/types/effects.ts";
 import { UpstreamError } from "../http/upstream_error.ts";
 import type { OcmClient } from "../ocm/ocm_client.ts";
-import type { NotificationSink } from "./sink.ts";
+import type { Attempt, NotificationSink } from "./sink.ts";
 
 /** Opens the sink of the policy's state. A state that may not follow the one that is stored is not sent. */
 export function openOcmStateSink(
@@ -14,7 +14,7 @@ export function openOcmStateSink(
 ): NotificationSink {
   return {
     name: "cluster manager",
-    send: async (notification, signal) => {
+    send: async (notification, { signal }) => {
       const { state, version, upgradeAt, description } = notification;
       const value = valueOf(state);
       if (value === undefined) return;
@@ -37,7 +37,10 @@ export function openOcmStateSink(
 /** What the service log holds for longer is of another upgrade. */
 const SAME_UPGRADE_MS = 24 * 3_600_000;
 
-/** Opens the sink of the service log. An entry that is there already, from before an answer was lost, is not made again. */
+/**
+ * Opens the sink of the service log. An entry that is there already, from before an answer was lost, is not made again. Not every
+ * agent lets the log be read: there an entry is asked for once, and again only when it was certainly not made.
+ */
 export function openServiceLogSink(
   { client, clusterId, clock }: {
     readonly client: Pick<OcmClient, "cluster" | "serviceLogs" | "postServiceLog">;
@@ -47,14 +50,15 @@ export function openServiceLogSink(
 ): NotificationSink {
   return {
     name: "service log",
-    send: async (notification, signal) => {
+    send: async (notification, { attempt, signal }) => {
       const text = serviceLogOf(notification.state);
       if (text === undefined) return;
       const sinceMs = clock.nowMs() - SAME_UPGRADE_MS;
-      if (await isLogged(client, { notification, summary: text.summary, sinceMs }, signal)) return;
+      const found = await findEntry(client, { notification, summary: text.summary, sinceMs }, signal);
+      if (found === "there") return;
       const { id } = await client.cluster(signal);
       const { serviceName, logType, severity } = SERVICE_LOG;
-      await client.postServiceLog({
+      const entry = {
         severity,
         service_name: serviceName,
         log_type: logType,
@@ -64,13 +68,24 @@ export function openServiceLogSink(
         cluster_id: id,
         cluster_uuid: await clusterId(signal),
         ...(text.references.length === 0 ? {} : { doc_references: text.references }),
-      }, signal);
+      };
+      if (found === "unreadable") return await askOnce(() => client.postServiceLog(entry, signal), attempt);
+      await client.postServiceLog(entry, signal);
     },
   };
 }
 
-/** Not every agent lets the log be read: then an entry may come twice after a lost answer. */
-async function isLogged(
+async function askOnce(post: () => Promise<void>, attempt: Attempt): Promise<void> {
+  await attempt.begin();
+  try {
+    await post();
+  } catch (error) {
+    if (error instanceof UpstreamError && !error.mayHaveArrived) await attempt.withdraw();
+    throw error;
+  }
+}
+
+async function findEntry(
   client: Pick<OcmClient, "serviceLogs">,
   { notification, summary, sinceMs }: {
     readonly notification: Notification;
@@ -78,14 +93,15 @@ async function isLogged(
     readonly sinceMs: number;
   },
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<"there" | "absent" | "unreadable"> {
   try {
-    return (await client.serviceLogs(signal)).some(({ timestampMs, ...entry }) =>
+    const isThere = (await client.serviceLogs(signal)).some(({ timestampMs, ...entry }) =>
       entry.summary === summary && entry.description === notification.description && (timestampMs ?? 0) >= sinceMs
     );
+    return isThere ? "there" : "absent";
   } catch (error) {
     const mayNotRead = error instanceof UpstreamError && [403, 404, 405].includes(error.status);
-    if (mayNotRead) return false;
+    if (mayNotRead) return "unreadable";
     throw error;
   }
 }

@@ -21,7 +21,7 @@ const LIMITS: UpstreamLimits = { timeoutMs: 10_000, maxBytes: 64 * 1024, tries: 
 export function openWebhookSink({ url, caCerts, clusterId, userAgent, clock }: WebhookSinkOptions): NotificationSink {
   return {
     name: "webhook",
-    send: async ({ id, state, version, upgradeAt, description }, signal) => {
+    send: async ({ id, state, version, upgradeAt, description }, { signal }) => {
       const body = { id, state, version, upgradeAt, description, clusterId: await clusterId(signal) };
       const source = fixedEndpoint({ baseUrl: url, caCerts });
       const options = { server: "the webhook", source, limits: LIMITS, userAgent, clock };

@@ -57,6 +57,7 @@ export function makePlan(spec: SpecOverrides = {}, status: Partial<UpgradeStatus
     generation: 3,
     spec: makeSpec(spec),
     status: { history: [], conditions: [], ...status },
+    deliveries: [],
   };
 }
 

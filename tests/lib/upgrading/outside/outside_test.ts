@@ -156,6 +156,11 @@ for (const [fault, handler] of Object.entries(FAULTS).filter(([fault]) => fault 
   });
 }
 
+const OPTIONS = {
+  plan: makePlan(),
+  record: { sinksOf: () => [], write: () => Promise.resolve() },
+  signal: SIGNAL,
+};
 const NOTICE = {
   id: "uid-1/4.17.2//StateStarted",
   state: "StateStarted",
@@ -177,13 +182,13 @@ Deno.test("notify() sends to events and the cluster manager; while that is away 
   const plan = makePlan();
   double.intercept = () => new Response(null, { status: 503 });
   await assert.rejects(
-    bed.outside.notify(NOTICE, plan, SIGNAL),
+    bed.outside.notify(NOTICE, { ...OPTIONS, plan }),
     /Cannot send notification StateStarted: cluster manager: /,
   );
   assert.match(await bed.series(), /upgrade_notification_failed\{.*event="StateStarted".*\} 1/);
   assert.equal(eventsOf(bed).length, 1);
   double.intercept = () => undefined;
-  await bed.outside.notify(NOTICE, plan, SIGNAL);
+  await bed.outside.notify(NOTICE, { ...OPTIONS, plan });
   assert.equal(eventsOf(bed).length, 1);
   assert.deepEqual(double.policies[0]?.state, { value: "started", description: "It starts." });
   assert.match(await bed.series(), /upgrade_notification_failed\{.*event="StateStarted".*\} 0/);
@@ -191,11 +196,11 @@ Deno.test("notify() sends to events and the cluster manager; while that is away 
 
 Deno.test("notify() sends to events and the log where no cluster manager is configured, and to none while the settings are invalid", async () => {
   await using bed = openBed("http://127.0.0.1:1");
-  await bed.outside.notify(NOTICE, makePlan(), SIGNAL);
+  await bed.outside.notify(NOTICE, OPTIONS);
   assert.equal(eventsOf(bed).length, 1);
   put(bed.cluster, "{configManager: {watchInterval: -1}}");
   await assert.rejects(
-    bed.outside.notify({ ...NOTICE, id: "other" }, makePlan(), SIGNAL),
+    bed.outside.notify({ ...NOTICE, id: "other" }, OPTIONS),
     /Cannot use ConfigMap .*watchInterval/,
   );
 });
@@ -207,8 +212,8 @@ Deno.test("notify() posts to the webhook that the settings name", async () => {
     return new Response(null, { status: 204 });
   });
   await using bed = openBed("http://127.0.0.1:1", { config: `{notifications: {webhook: {url: "${hook.origin}"}}}` });
-  await bed.outside.notify(NOTICE, makePlan(), SIGNAL);
-  await bed.outside.notify(NOTICE, makePlan(), SIGNAL);
+  await bed.outside.notify(NOTICE, OPTIONS);
+  await bed.outside.notify(NOTICE, OPTIONS);
   assert.deepEqual(posted, [{ ...NOTICE, clusterId: EXTERNAL_ID }]);
 });
 
