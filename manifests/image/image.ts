@@ -83,8 +83,9 @@ export function renderNextSteps(engine: Engine, options: ImageOptions): readonly
   return [
     ...(isPushed ? [] : [`${push}   (a registry without TLS: ${plain})`]),
     ...(only === undefined ? [] : [
-      `narrow kubernetes.io/arch in manifests/base/deployment.yaml to ${only}, or replicas elsewhere cannot start ` +
-      `(Helm: --set-string 'nodeSelector.kubernetes\\.io/arch=${only}')`,
+      `sed -i 's/values: \\[amd64, arm64\\]/values: [${only}]/' manifests/base/deployment.yaml ` +
+      `manifests/components/*/deployment.yaml   (replicas elsewhere cannot start; ` +
+      `Helm: --set-string 'nodeSelector.kubernetes\\.io/arch=${only}')`,
     ]),
   ];
 }
