@@ -2,6 +2,7 @@
 // started, an event on its pod; who started it, on which node, how soon, and at what price.
 import assert from "node:assert/strict";
 import { buildEvent } from "../../lib/enoexec/event.ts";
+import { Finalizer } from "../../lib/names.ts";
 import { read } from "../cluster/support/cluster_access.ts";
 import { EVENTS, openDaemonAccess } from "../cluster/support/exec_format_bed.ts";
 import { RunningProcess } from "../cluster/support/process.ts";
@@ -70,7 +71,8 @@ interface Bed {
 async function assertReported({ lab, events }: Bed, pod: PodName, expected: Expected): Promise<void> {
   const { node, container, list, command, isEntryPoint } = expected;
   const { id, startedAtMs } = await containerOf(lab, pod, list);
-  const [event, report] = await Promise.all([events.of(pod).then(([first]) => first), reportOn(lab, pod)]);
+  const [event] = await events.of(pod);
+  const report = await reportOn(lab, pod);
   assert.ok(event !== undefined);
   assert.deepEqual(
     [event.nodeName, event.author, event.containerID, event.command, event.isEntryPoint],
@@ -139,6 +141,38 @@ async function assertTied(lab: OpenLab): Promise<void> {
   }
 }
 
+/** What kubelets show of images that are wrong for n1, and how the report of each begins. */
+const SHOWN = [
+  ["arm-single", /"terminated":\{[^}]*"exitCode":(?:1|255)\b/, "is running a binary incompatible with"],
+  [
+    "arm-index",
+    /"waiting":\{[^}]*no match for platform in manifest/,
+    "cannot run: its image has nothing for",
+  ],
+] as const;
+
+/** With no daemon anywhere the pod's status is enough: a program that was refused, and an image that was. */
+async function assertSeenByStatus(lab: OpenLab, namespace: string): Promise<void> {
+  assert.equal(await kubectl(lab, "-n", NAMESPACE, "get", "daemonsets", "-o", "name"), "");
+  for (const [image, shown, says] of SHOWN) {
+    const pod = await startWrong(lab, { namespace, node: "n1", image, name: `status-${image}` });
+    const { message } = await reportOn(lab, pod);
+    assert.equal(
+      message,
+      `Container "app" ${says} the node architecture (amd64). Image ${lab.image(image)} has arm64. ` +
+        "Its own nodeSelector or affinity names kubernetes.io/arch: correct it. " +
+        "Build it for amd64, or keep the pod off such nodes.",
+    );
+    const { body } = await lab.request("GET", `/api/v1/namespaces/${namespace}/pods/${pod.name}`);
+    const status = JSON.stringify(read(body, "status", "containerStatuses", 0, "state"));
+    assert.match(status, shown);
+    assert.doesNotMatch(status, /exec format error/);
+    assert.equal(read(body, "metadata", "labels", "multiarch.openshift.io/exec-format-error"), "true");
+    await kubectl(lab, "-n", namespace, "delete", "pod", pod.name, "--wait=false");
+  }
+  assert.deepEqual(await eventsLeft(lab), []);
+}
+
 /** Without one of its capabilities a daemon says in its log why it sees nothing. */
 async function assertNeeds(lab: OpenLab, left: string): Promise<void> {
   const name = `without-${left.toLowerCase()}`;
@@ -174,11 +208,21 @@ Deno.test("node: exec format errors become events on pods within seconds, whoeve
   await mountTracefs(lab);
   const args = [`--insecure-registry=${lab.lab.registry}`, `--exec-format-image=${daemon}`];
   await install(lab, { image, components: COMPONENTS, args, patch: ON_NATIVE_NODES });
+  const namespace = await lab.createNamespace("enoexec");
+  await t.step("without a daemon, by the status of the pod alone: a refused program, a refused image", async () => {
+    await configure(lab, plugin(false));
+    await assertSeenByStatus(lab, namespace);
+  });
   await configure(lab, plugin(true));
   await waitForDaemons(lab);
   await using events = await followEvents(lab);
   const bed = { lab, events };
-  const namespace = await lab.createNamespace("enoexec");
+  await t.step("117 while the plugin is on, config and Deployment have the finalizer of its events", async () => {
+    for (const object of ["clusterpodplacementconfig/cluster", "deployment/archway"]) {
+      const finalizers = await kubectl(lab, "-n", NAMESPACE, "get", object, "-o", "jsonpath={.metadata.finalizers}");
+      assert.ok(finalizers.includes(Finalizer.enoexecEvents), `${object}: ${finalizers}`);
+    }
+  });
   const app = { container: "app", command: "/app", isEntryPoint: true };
 
   for (const node of ["n1", "n3"]) {
@@ -239,6 +283,18 @@ Deno.test("node: exec format errors become events on pods within seconds, whoeve
   await t.step("switched off, the daemons go; uninstalled, nothing is left", async () => {
     await configure(lab, plugin(false));
     await kubectl(lab, "-n", NAMESPACE, "wait", "--for=delete", "daemonset/enoexec-event-daemon", "--timeout=120s");
+    await waitUntil("the Deployment to be let go", async () => {
+      return await kubectl(
+        lab,
+        "-n",
+        NAMESPACE,
+        "get",
+        "deployment/archway",
+        "-o",
+        "jsonpath={.metadata.finalizers}",
+      ) ===
+        "";
+    }, { deadlineMs: 90_000 });
     await uninstall(lab, { components: COMPONENTS });
     await assertNothingLeft(lab);
   });

@@ -12,7 +12,7 @@ import { read } from "../../cluster/support/cluster_access.ts";
 import { waitUntil } from "../../cluster/support/wait.ts";
 import { openTestApi } from "../../support/cluster_api.ts";
 import { daemonLog } from "./exec_format_daemon.ts";
-import { NAMESPACE } from "./install.ts";
+import { kubectl, NAMESPACE } from "./install.ts";
 import type { OpenLab } from "./open_lab.ts";
 
 /** An event as a daemon wrote it. */
@@ -89,7 +89,15 @@ export async function reportOn(lab: OpenLab, { namespace, name }: PodName): Prom
     const found = read((await lab.request("GET", path)).body, "items", 0);
     const created = read(found, "metadata", "creationTimestamp");
     return found !== undefined && { message: String(read(found, "message")), createdAtMs: Date.parse(String(created)) };
-  }, { deadlineMs: 60_000 });
+  }, { deadlineMs: 60_000 }).catch(async (cause) => {
+    const { body } = await lab.request("GET", `/api/v1/namespaces/${namespace}/pods/${name}`);
+    throw new Error(`Cannot find the event: ${JSON.stringify(body)}\n${await archwayLog(lab)}`, { cause });
+  });
+}
+
+async function archwayLog(lab: OpenLab): Promise<string> {
+  const select = ["-l", "app.kubernetes.io/name=archway", "--prefix", "--tail=100"];
+  return await kubectl(lab, "-n", NAMESPACE, "logs", ...select);
 }
 
 /** The ENoExecEvents that are there now, by name; records of images among them. */

@@ -45,9 +45,13 @@ function pinTo(node: string): object {
 /** A pod on a node whose only container cannot be started there. */
 export async function startWrong(
   lab: OpenLab,
-  { namespace, node, image }: { readonly namespace: string; readonly node: string; readonly image: string },
+  { namespace, node, image, name = `wrong-on-${node}` }: {
+    readonly namespace: string;
+    readonly node: string;
+    readonly image: string;
+    readonly name?: string;
+  },
 ): Promise<PodName> {
-  const name = `wrong-on-${node}`;
   const containers = [{ name: "app", image: lab.image(image) }];
   await lab.createPod(namespace, { name, spec: { ...pinTo(node), containers } });
   return { namespace, name };
