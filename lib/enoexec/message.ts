@@ -31,7 +31,8 @@ export function describeFailure(facts: FailureFacts): string {
   const head = refused === "pull"
     ? `${subject} cannot run: its image has nothing for ${where}.`
     : `${subject} is running a binary incompatible with ${where}${command === "" ? "" : `: ${command}`}.`;
-  return [head, ...advice(facts)].join(" ");
+  const { nodeName } = facts.pod;
+  return [head, ...nodeName === "" ? [] : [`Its node is ${nodeName}.`], ...advice(facts)].join(" ");
 }
 
 function advice(facts: FailureFacts): readonly string[] {

@@ -190,7 +190,8 @@ Deno.test("exec format errors on a real API server", async (t) => {
     waitUntil(`event ${name} to be gone`, async () => !await isThere(controlPlane, `${EVENTS}/${name}`), PATIENT);
 
   await t.step("145 146 230 a report becomes an event and a label on the pod, and is deleted", async () => {
-    for (const metric of ["mto_enoexecevents_total", "mto_enoexecevents_invalid_total"]) {
+    const reported = ["kernel", "status"].map((source) => `archway_exec_format_errors_total\\{source="${source}"\\}`);
+    for (const metric of ["mto_enoexecevents_total", "mto_enoexecevents_invalid_total", ...reported]) {
       assert.match(await bed.archway.metrics(), new RegExp(`^${metric} 0$`, "m"));
     }
     await prepare("reported", "a");

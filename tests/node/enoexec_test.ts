@@ -79,7 +79,8 @@ async function assertReported({ lab, events }: Bed, pod: PodName, expected: Expe
     [node, node, id, command, isEntryPoint],
   );
   const architecture = node === "n2" ? "arm64" : "amd64";
-  for (const word of [`Container "${container}"`, `(${architecture})`, `: ${command}.`, lab.lab.registry]) {
+  const words = [`Container "${container}"`, `(${architecture})`, `: ${command}.`, `Its node is ${node}.`];
+  for (const word of [...words, lab.lab.registry]) {
     assert.ok(report.message.includes(word), `${word}: ${report.message}`);
   }
   for (const [what, atMs] of [["ENoExecEvent", event.createdAtMs], ["event", report.createdAtMs]] as const) {
@@ -159,7 +160,7 @@ async function assertSeenByStatus(lab: OpenLab, namespace: string): Promise<void
     const { message } = await reportOn(lab, pod);
     assert.equal(
       message,
-      `Container "app" ${says} the node architecture (amd64). Image ${lab.image(image)} has arm64. ` +
+      `Container "app" ${says} the node architecture (amd64). Its node is n1. Image ${lab.image(image)} has arm64. ` +
         "Its own nodeSelector or affinity names kubernetes.io/arch: correct it. " +
         "Build it for amd64, or keep the pod off such nodes.",
     );

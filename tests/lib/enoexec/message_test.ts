@@ -40,6 +40,7 @@ const owner = { kind: "DaemonSet", name: "d", controller: true };
 
 const ADVICE: readonly (readonly [title: string, facts: FailureFacts, expected: RegExp])[] = [
   ["names image and architectures", facts(), /Image single-amd64 has amd64\..*Build it for ppc64le/],
+  ["names the node", facts(), /\(ppc64le\)\. Its node is node-1\. Image /],
   ["names the command", facts({ command: "/opt/tool" }), /\(ppc64le\): \/opt\/tool\./],
   ["says that the pod was not gated", facts(), /Archway has not placed this pod/],
   [
