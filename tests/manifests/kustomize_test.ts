@@ -10,10 +10,13 @@ import {
   renderFolder,
   slugOf,
 } from "../../manifests/generate/kustomize.ts";
+import { KNOWN_ARCHITECTURES } from "../../lib/arch.ts";
 import { FLAGS } from "../../lib/config/flags.ts";
 import { ALERTS, RUNBOOKS_FILE } from "../../lib/operand/alerts.ts";
 import { isAllowedAddress, METADATA_ADDRESSES } from "../../lib/oci/http/address_guard.ts";
 import { API_GROUP, LEASE_NAME, WebhookName, WebhookPath } from "../../lib/names.ts";
+import { tolerates } from "../../lib/taints/tolerations.ts";
+import { parseTaintDaemonSet } from "../../lib/taints/views.ts";
 import { lacks } from "../support/needs.ts";
 
 const ignore = lacks("kubectl");
@@ -224,6 +227,30 @@ for (const [path, components] of [...FOLDERS.map((folder) => [folder, []] as con
     },
   });
 }
+
+const SERVING = ["upgrades", "image-builds"].map((name) => `components/${name}`);
+
+Deno.test({
+  name: "every Deployment of Archway's own tolerates the taint of every architecture, whatever is installed",
+  ignore,
+  fn: async () => {
+    const compositions = [
+      ...FOLDERS.map((folder) => [folder, []] as const),
+      ["base", [...COMPONENTS, ...SERVING]] as const,
+    ];
+    const rule = { key: "supported-arch", effect: "NoSchedule" } as const;
+    for (const [path, components] of compositions) {
+      const deployments = (await renderComposition(path, components)).filter(({ kind }) => kind === "Deployment");
+      assert.equal(deployments.length, 1 + (components.length === 0 ? 0 : SERVING.length));
+      for (const deployment of deployments) {
+        const { name } = deployment.metadata;
+        const { tolerations = [] } = parseTaintDaemonSet({ ...deployment, metadata: { name } }) ?? {};
+        const lacking = KNOWN_ARCHITECTURES.filter((architecture) => !tolerates(tolerations, { rule, architecture }));
+        assert.deepEqual(lacking, [], `${path}: ${name}`);
+      }
+    }
+  },
+});
 
 Deno.test({
   name: "where runbooks are read is said once, on the Deployment, and every alert's link follows",
