@@ -13,7 +13,7 @@ import { failingContainer } from "../placement/explain/failing_container.ts";
 import type { Participation, PodExplanation, PodState } from "../placement/explain/pod_explanation.ts";
 import { parsePod } from "../placement/pod_view.ts";
 import { listAt, memberOf, objectAt, textAt } from "../json.ts";
-import { matchesSelector, parseSelector } from "../k8s/label_selector.ts";
+import { CLUSTER_SELECTOR_BOUNDS, matchesSelector, parseSelector } from "../k8s/label_selector.ts";
 import type { PodView } from "../placement/types.ts";
 import { readExecFormatErrors } from "./explain_exec_format.ts";
 import { type Color, ExitCode, paint, renderTable, type Terminal } from "./output.ts";
@@ -117,7 +117,10 @@ async function readParticipation(
   try {
     const { metadata: { labels } } = await api.get(Resource.namespaces, { name: pod.namespace }, signal);
     if (labels?.[AUDIT_NAMESPACE_LABEL.key] === AUDIT_NAMESPACE_LABEL.value) return "audited";
-    const selector = parseSelector(memberOf(objectAt(config.object, "spec"), "namespaceSelector"));
+    const selector = parseSelector(
+      memberOf(objectAt(config.object, "spec"), "namespaceSelector"),
+      CLUSTER_SELECTOR_BOUNDS,
+    );
     return matchesSelector(selector, labels) ? "selected" : "not-selected";
   } catch (error) {
     if (isRefusal(error)) return "unread";

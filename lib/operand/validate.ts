@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { KNOWN_ARCHITECTURES } from "../arch.ts";
 import { listAt, memberOf, objectAt, textAt } from "../json.ts";
-import { parseSelector } from "../k8s/label_selector.ts";
+import { CLUSTER_SELECTOR_BOUNDS, parseSelector, SELECTOR_BOUNDS, type SelectorBounds } from "../k8s/label_selector.ts";
 import { FALLBACK_ANNOTATION } from "./convert.ts";
 
 /** What is to be done to a config. `object` is absent on DELETE, `oldObject` on CREATE. */
@@ -58,7 +58,7 @@ export function validateClusterConfig(write: ConfigWrite, namespaceConfigs: read
     scoringProblem(spec) ??
     architectureProblem("spec.fallbackArchitecture", textAt(spec, "fallbackArchitecture")) ??
     architectureProblem(`annotation ${FALLBACK_ANNOTATION}`, annotation) ??
-    selectorProblem("spec.namespaceSelector", memberOf(spec, "namespaceSelector"));
+    selectorProblem("spec.namespaceSelector", memberOf(spec, "namespaceSelector"), CLUSTER_SELECTOR_BOUNDS);
   return broken === undefined ? allow("valid ClusterPodPlacementConfig") : forbid(broken);
 }
 
@@ -72,7 +72,7 @@ export function validateNamespaceConfig(write: ConfigWrite, facts: NamespaceConf
   const duplicate = duplicateProblem(spec, "nodeAffinityScoring.platforms");
   const broken = (isEnabled ? duplicate : undefined) ??
     architectureProblem("spec.fallbackArchitecture", textAt(spec, "fallbackArchitecture")) ??
-    selectorProblem("spec.labelSelector", memberOf(spec, "labelSelector")) ??
+    selectorProblem("spec.labelSelector", memberOf(spec, "labelSelector"), SELECTOR_BOUNDS) ??
     priorityProblem(write, facts);
   if (broken !== undefined) return forbid(broken);
   return allow(
@@ -140,8 +140,8 @@ function architectureProblem(where: string, value: string): string | undefined {
     : `Cannot use "${value.slice(0, 100)}" as ${where}: it is none of ${KNOWN_ARCHITECTURES.join(", ")}`;
 }
 
-function selectorProblem(where: string, raw: unknown): string | undefined {
-  const selector = parseSelector(raw);
+function selectorProblem(where: string, raw: unknown, bounds: SelectorBounds): string | undefined {
+  const selector = parseSelector(raw, bounds);
   return selector.kind === "unparsable" ? `Cannot use ${where}: ${selector.message}` : undefined;
 }
 

@@ -1,5 +1,5 @@
 // Webhook configurations read from the store: which webhooks an admission attempt must ask. Pure.
-import { matchesSelector, parseSelector } from "../k8s/label_selector.ts";
+import { CLUSTER_SELECTOR_BOUNDS, matchesSelector, parseSelector } from "../k8s/label_selector.ts";
 import type { AdmissionAttempt } from "./cluster.ts";
 import { isObject, listAt, numberAt, textAt, textsAt } from "./json_value.ts";
 
@@ -67,8 +67,8 @@ export function matchesWebhook(
 ): boolean {
   if (!webhook.rules.some((rule) => matchesRule(rule, attempt))) return false;
   const { namespaceLabels } = options;
-  const namespaceSelector = parseSelector(webhook.namespaceSelector);
-  const objectSelector = parseSelector(webhook.objectSelector);
+  const namespaceSelector = parseSelector(webhook.namespaceSelector, CLUSTER_SELECTOR_BOUNDS);
+  const objectSelector = parseSelector(webhook.objectSelector, CLUSTER_SELECTOR_BOUNDS);
   if (namespaceLabels !== undefined && !matchesSelector(namespaceSelector, namespaceLabels)) return false;
   return [attempt.object, attempt.oldObject].some((object) =>
     object !== undefined && matchesSelector(objectSelector, textsAt(object, "metadata", "labels"))

@@ -6,9 +6,10 @@ import { parseOperandConfig } from "../../lib/operand/config_view.ts";
 import { renderConditions } from "../../lib/operand/conditions.ts";
 import type { GatingStop } from "../../lib/operand/gating_health.ts";
 import { convertObject } from "../../lib/operand/convert.ts";
+import { CLUSTER_SELECTOR_BOUNDS, SELECTOR_BOUNDS } from "../../lib/k8s/label_selector.ts";
 import { parseClusterConfig, parseNamespaceConfig } from "../../lib/placement/config/config.ts";
 import { findProblems, readDefinitions, readSchema, schemaAt, withDefaults } from "./support/openapi.ts";
-import { CLUSTER_SPEC, disturbed, NAMESPACE_SPEC } from "./support/samples.ts";
+import { CLUSTER_SPEC, disturbed, NAMESPACE_SPEC, selectorsAround } from "./support/samples.ts";
 
 const GROUP = "multiarch.openshift.io";
 const ALPHA = readSchema("ClusterPodPlacementConfig", "v1alpha1");
@@ -103,6 +104,54 @@ for (const [row, spec, verdict] of REFUSED) {
     }
   });
 }
+
+const SELECTORS = [
+  {
+    what: "PodPlacementConfig v1beta1",
+    schema: LOCAL,
+    bounds: SELECTOR_BOUNDS,
+    make: (labelSelector: unknown) => namespaceConfig({ plugins: {}, labelSelector }),
+    parsed: (object: unknown) => {
+      const parsed = parseNamespaceConfig(object);
+      return parsed.kind === "parsed" ? parsed.value.labelSelector.kind : parsed.kind;
+    },
+  },
+  ...[["v1beta1", BETA] as const, ["v1alpha1", ALPHA] as const].map(([version, schema]) => ({
+    what: `ClusterPodPlacementConfig ${version}`,
+    schema,
+    bounds: CLUSTER_SELECTOR_BOUNDS,
+    make: (namespaceSelector: unknown) => clusterConfig({ namespaceSelector }),
+    parsed: (object: unknown) => {
+      const parsed = parseClusterConfig(object);
+      return parsed.kind === "parsed" ? parsed.value.namespaceSelector.kind : parsed.kind;
+    },
+  })),
+];
+
+for (const { what, schema, bounds, make, parsed } of SELECTORS) {
+  Deno.test(`${what}: schema and parser bound the selector at the same sizes`, () => {
+    const { within, beyond } = selectorsAround(bounds);
+    assert.deepEqual(findProblems(schema, make(within)), []);
+    assert.equal(parsed(make(within)), "requirements");
+    for (const [tooMany, selector] of beyond) {
+      assert.equal(findProblems(schema, make(selector)).length, 1, tooMany);
+      assert.equal(parsed(make(selector)), "unparsable", tooMany);
+    }
+  });
+}
+
+Deno.test("schema and parsers bound the platforms of a config, of which a disabled one may name an architecture twice", () => {
+  const platforms = (count: number): unknown =>
+    PLATFORMS(...Array.from({ length: count }, () => ({ architecture: "arm64", weight: 1 })));
+  for (const { schema, make, parse } of KINDS) {
+    assert.deepEqual(findProblems(schema, make(platforms(16))), []);
+    assert.equal(parse(make(platforms(16))).kind, "parsed");
+    assert.deepEqual(findProblems(schema, make(platforms(17))), [
+      ".spec.plugins.nodeAffinityScoring.platforms: maxItems",
+    ]);
+    assert.equal(parse(make(platforms(17))).kind, "unparsable");
+  }
+});
 
 Deno.test("every architecture enum is the list of known architectures", () => {
   const known = [...KNOWN_ARCHITECTURES].sort();

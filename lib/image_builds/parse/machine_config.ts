@@ -1,7 +1,7 @@
 // A MachineConfigPool, a rendered MachineConfig and what makes machines.
 import * as z from "zod";
 import { entryOf, listAt, memberOf, objectAt, textAt, textMapAt } from "../../json.ts";
-import { parseSelector } from "../../k8s/label_selector.ts";
+import { CLUSTER_SELECTOR_BOUNDS, parseSelector } from "../../k8s/label_selector.ts";
 import type { KubeObject } from "../../k8s/types.ts";
 import { asParsed, type Parsed, unparsable } from "../../parsed.ts";
 import type { MachineConfigPool, MachineSet, RenderedConfig } from "../observed.ts";
@@ -29,7 +29,7 @@ export function parseMachineConfigPool(object: KubeObject): Parsed<MachineConfig
   if (!spec.success) return problemsOf(`MachineConfigPool "${meta.name}"`, spec.error);
   const wanted = objectAt(objectAt(object, "spec"), "configuration");
   const status = objectAt(object, "status");
-  const nodeSelector = parseSelector(spec.data.nodeSelector);
+  const nodeSelector = parseSelector(spec.data.nodeSelector, CLUSTER_SELECTOR_BOUNDS);
   if (nodeSelector.kind === "unparsable") {
     return unparsable(`MachineConfigPool "${meta.name}": ${nodeSelector.message}`);
   }

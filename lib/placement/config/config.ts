@@ -2,14 +2,17 @@
 import * as z from "zod";
 import { asParsed, type Parsed, unparsable } from "../../parsed.ts";
 import { memberOf } from "../../json.ts";
-import { parseSelector } from "../../k8s/label_selector.ts";
+import { CLUSTER_SELECTOR_BOUNDS, parseSelector } from "../../k8s/label_selector.ts";
 import type { ClusterConfig, NamespaceConfig, NodeAffinityScoring } from "./types.ts";
+
+/** The schemas of both kinds say the same. A config that is switched off may name an architecture more than once. */
+const MAX_PLATFORMS = 16;
 
 const PLATFORM = z.looseObject({ architecture: z.string().min(1), weight: z.int().min(1).max(100) });
 
 const SCORING = z.looseObject({
   enabled: z.boolean().default(false),
-  platforms: z.array(PLATFORM).nullish(),
+  platforms: z.array(PLATFORM).max(MAX_PLATFORMS).nullish(),
 });
 
 const PLUGINS = z.looseObject({
@@ -65,7 +68,7 @@ export function parseClusterConfig(object: unknown): Parsed<ClusterConfig> {
     selectedSinceMs: selectedSinceMs(metadata),
     logVerbosity: spec.logVerbosity,
     rawNamespaceSelector: spec.namespaceSelector ?? undefined,
-    namespaceSelector: parseSelector(spec.namespaceSelector),
+    namespaceSelector: parseSelector(spec.namespaceSelector, CLUSTER_SELECTOR_BOUNDS),
     fallbackArchitecture: spec.fallbackArchitecture || undefined,
     scoring: scoringOf(spec.plugins?.nodeAffinityScoring),
     monitorsExecFormat: spec.plugins?.execFormatErrorMonitor?.enabled ?? false,

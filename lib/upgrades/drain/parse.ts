@@ -20,12 +20,16 @@ export function parseDrainPod(object: KubeObject): DrainPod {
   };
 }
 
-/** Reads a PodDisruptionBudget. One without a selector selects nothing; an empty one every pod of its namespace. */
+/**
+ * Reads a PodDisruptionBudget. One without a selector selects nothing; an empty one every pod of its namespace. So does one
+ * whose selector is beyond what is read: a pod that may be protected counts as protected.
+ */
 export function parseBudget(object: KubeObject): DrainBudget {
   const raw = memberOf(objectAt(object, "spec"), "selector");
+  const selector = raw === undefined || raw === null ? undefined : parseSelector(raw);
   return {
     namespace: object.metadata.namespace ?? "",
     name: object.metadata.name,
-    selector: raw === undefined || raw === null ? undefined : parseSelector(raw),
+    selector: selector?.kind === "unparsable" ? { kind: "everything" } : selector,
   };
 }

@@ -1,6 +1,13 @@
 // Label selectors: what is refused, and what each form selects, for configs, budgets, pools and the played cluster alike.
 import assert from "node:assert/strict";
-import { matchesSelector, meetsRequirement, parseRequirement, parseSelector } from "../../../lib/k8s/label_selector.ts";
+import {
+  CLUSTER_SELECTOR_BOUNDS,
+  matchesSelector,
+  meetsRequirement,
+  parseRequirement,
+  parseSelector,
+  SELECTOR_BOUNDS,
+} from "../../../lib/k8s/label_selector.ts";
 
 const NODE_LABELS = { app: "web", "x.io/tier": "front", empty: "" };
 
@@ -86,4 +93,33 @@ Deno.test("parseSelector() refuses what the API server refuses", () => {
   for (const raw of [undefined, null, {}, { matchLabels: {}, matchExpressions: [] }]) {
     assert.equal(parseSelector(raw).kind, "everything", JSON.stringify(raw));
   }
+});
+
+Deno.test("parseSelector() keeps nothing of a selector beyond its bounds, and names the bound", () => {
+  const texts = (count: number): readonly string[] => Array.from({ length: count }, (_, at) => `v${at}`);
+  const { labels, expressions, values } = SELECTOR_BOUNDS;
+  const rows: readonly (readonly [unknown, RegExp])[] = [
+    [is(Object.fromEntries(texts(labels + 1).map((key) => [key, "x"]))), /65 labels, and at most 64 are read/],
+    [
+      { matchExpressions: texts(expressions + 1).map((key) => ({ key, operator: "Exists" })) },
+      /17 expressions, and at most 16 are read/,
+    ],
+    [when("app", "NotIn", ...texts(values + 1)), /an expression has 65 values, and at most 64 are read/],
+    [{ matchExpressions: [{ key: "app", operator: "NotIn", values: texts(150_000) }] }, /150000 values/],
+    [when("k".repeat(1_400_000), "Exists"), /^.{100,300}$/],
+    [when("app", "In", "v".repeat(1_400_000)), /^.{100,300}$/],
+    [when("app", "o".repeat(1_400_000)), /^.{100,300}$/],
+  ];
+  for (const [raw, message] of rows) {
+    const selector = parseSelector(raw);
+    assert.deepEqual(Object.keys(selector), ["kind", "message"]);
+    assert.match(selector.kind === "unparsable" ? selector.message : "", message);
+  }
+});
+
+Deno.test("parseSelector() reads more of what only administrators write", () => {
+  const values = Array.from({ length: 1_024 }, (_, at) => `team-${at}`);
+  const raw = when("kubernetes.io/metadata.name", "NotIn", ...values);
+  assert.equal(parseSelector(raw).kind, "unparsable");
+  assert.equal(parseSelector(raw, CLUSTER_SELECTOR_BOUNDS).kind, "requirements");
 });

@@ -150,6 +150,13 @@ const BUDGETS: readonly BudgetRow[] = [
     isProtected: false,
   },
   { name: "an empty selector: the whole namespace", budget: budget("b", {}), isProtected: true },
+  {
+    name: "a selector that is larger than what is read: the whole namespace",
+    budget: budget("b", {
+      matchExpressions: [{ key: "app", operator: "In", values: Array.from({ length: 65 }, (_, at) => `w${at}`) }],
+    }),
+    isProtected: true,
+  },
 ];
 
 for (const { name, budget, isProtected } of BUDGETS) {

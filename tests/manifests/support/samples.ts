@@ -75,3 +75,34 @@ function replaced(value: unknown, [name = "", ...rest]: readonly string[], by: u
     }),
   );
 }
+
+/** Label selectors at the bounds `labels`, `expressions`, `values`, and one beyond each of them, by what they have too many of. */
+export function selectorsAround({ labels, expressions, values }: {
+  readonly labels: number;
+  readonly expressions: number;
+  readonly values: number;
+}): { readonly within: unknown; readonly beyond: readonly (readonly [what: string, selector: unknown])[] } {
+  const words = (count: number): readonly string[] => Array.from({ length: count }, (_, at) => `w${at}`);
+  const sized = (one: { readonly labels: number; readonly expressions: number; readonly values: number }): unknown => ({
+    matchLabels: Object.fromEntries(words(one.labels).map((word) => [word, "x".repeat(63)])),
+    matchExpressions: words(one.expressions).map((key, at) => ({
+      ...{ key, operator: "NotIn" },
+      values: words(at === 0 ? one.values : 1),
+    })),
+  });
+  const bounds = { labels, expressions, values };
+  return {
+    within: sized(bounds),
+    beyond: [
+      ["labels", sized({ ...bounds, labels: labels + 1 })],
+      ["expressions", sized({ ...bounds, expressions: expressions + 1 })],
+      ["values", sized({ ...bounds, expressions: 1, values: values + 1 })],
+      ["characters of a label's value", { matchLabels: { a: "x".repeat(64) } }],
+      ["characters of a key", {
+        matchExpressions: [{ key: `${"p".repeat(254)}/${"n".repeat(63)}`, operator: "Exists" }],
+      }],
+      ["characters of an operator", { matchExpressions: [{ key: "a", operator: "Exists".padEnd(40, "s") }] }],
+      ["characters of a value", { matchExpressions: [{ key: "a", operator: "In", values: ["x".repeat(64)] }] }],
+    ],
+  };
+}
