@@ -163,13 +163,24 @@ Deno.test("exec format errors on a real API server", async (t) => {
     },
   );
 
-  await t.step("a DaemonSet that somebody deletes comes back", async () => {
+  const awaitEventGone = (name: string): Promise<boolean> =>
+    waitUntil(`event ${name} to be gone`, async () => !await isThere(controlPlane, `${EVENTS}/${name}`), PATIENT);
+
+  await t.step("a DaemonSet that somebody deletes comes back; the events of the old one are collected", async () => {
     const before = read((await controlPlane.request("GET", DAEMON_SET)).body, "metadata", "uid");
+    // Without a status it is kept for an hour.
+    const failure = { nodeName: "amd64-1", podNamespace: "shop", podName: "p", podUid: "u", command: undefined };
+    const { object } = buildEvent(
+      { ...failure, containerId: containerIdOf("9"), isEntryPoint: true, atMs: Date.now() },
+      { namespace: NAMESPACE, name: "enoexec-event-daemon", uid: String(before) },
+    );
+    expectStatus("create", await controlPlane.request("POST", EVENTS, object), [201]);
     expectStatus("delete", await controlPlane.request("DELETE", DAEMON_SET), [200]);
     await waitUntil("another one", async () => {
       const after = read((await controlPlane.request("GET", DAEMON_SET)).body, "metadata", "uid");
       return typeof after === "string" && after !== before;
     }, PATIENT);
+    await awaitEventGone(object.metadata.name);
   });
 
   await t.step("232 a Deployment that somebody deletes is let go at once, and its successor is held", async () => {
@@ -186,8 +197,6 @@ Deno.test("exec format errors on a real API server", async (t) => {
   };
   const write = (name: string, spec: Partial<EventSpec> & { readonly pod: string }): Promise<void> =>
     writeEvent(controlPlane, { name, node: "ppc64le-1", namespace, digit: "a", ...spec });
-  const awaitEventGone = (name: string): Promise<boolean> =>
-    waitUntil(`event ${name} to be gone`, async () => !await isThere(controlPlane, `${EVENTS}/${name}`), PATIENT);
 
   await t.step("145 146 230 a report becomes an event and a label on the pod, and is deleted", async () => {
     const reported = ["kernel", "status"].map((source) => `archway_exec_format_errors_total\\{source="${source}"\\}`);
