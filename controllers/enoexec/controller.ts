@@ -25,6 +25,7 @@ const PARALLEL = 4;
 /** Makes the controller. No request is sent to the API server before `run`. */
 export function openExecFormatMonitor(deps: ExecFormatDeps): Controller {
   const backlog = new EventBacklog(deps);
+  const sinceMs = deps.clock.nowMs();
   const repairs = openRepairs(deps, (key) => controller.enqueue(`repair/${key}`));
   const controller: Controller = openController({
     name: "exec-format-errors",
@@ -42,7 +43,7 @@ export function openExecFormatMonitor(deps: ExecFormatDeps): Controller {
       const name = rest.join("/");
       if (kind === "event") return await reconcileEvent(deps, eventOf(name, backlog), { repairs, signal });
       if (kind === "repair") return await repairs.reconcile(name, signal);
-      return await reconcilePod(deps, splitKey(name), { repairs, signal });
+      return await reconcilePod(deps, splitKey(name), { repairs, sinceMs, signal });
     },
   });
   return controller;

@@ -97,7 +97,7 @@ async function carryOut(
       const { container, architecture } = verdict;
       const { command, isEntryPoint } = event;
       const seen = { pod, container, architecture, refused: "start", command, source: "kernel", isEntryPoint } as const;
-      const outcome = await reportFailure(deps, { ...seen, isCertain: true }, { repairs, signal });
+      const outcome = await reportFailure(deps, { ...seen, isCertain: true, wasReported: false }, { repairs, signal });
       return await finish(deps, event, { error: outcome === "gone" ? "pod-not-found" : undefined, signal });
     }
     default:

@@ -5,6 +5,7 @@ import { readOptional } from "../../lib/k8s/read_optional.ts";
 import { Resource, resourcePath, type ResourceTarget } from "../../lib/k8s/types.ts";
 import { architectureOf } from "../../lib/enoexec/decide_event.ts";
 import { findSuspects, isConfirmed, type Suspect } from "../../lib/enoexec/suspect.ts";
+import { PodLabel } from "../../lib/names.ts";
 import { parsePod } from "../../lib/placement/pod_view.ts";
 import type { PodView } from "../../lib/placement/types.ts";
 import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
@@ -24,7 +25,10 @@ const LOOK_AGAIN_MS = 1_000;
 export async function reconcilePod(
   deps: ExecFormatDeps,
   target: ResourceTarget,
-  { repairs, signal }: HandleOptions,
+  { repairs, sinceMs, signal }: HandleOptions & {
+    /** Since when this replica leads (epoch ms). */
+    readonly sinceMs: number;
+  },
 ): Promise<ReconcileResult> {
   const { api, reported, clock } = deps;
   const startedMs = clock.monotonicMs();
@@ -47,8 +51,10 @@ export async function reconcilePod(
     const refused = suspicion === "pull" ? "pull" : "start";
     const isCertain = suspicion === "message" && container.isImagesOwn;
     const seen = { pod, container, architecture, refused, command: "", source: "status", isCertain } as const;
+    const isOlder = (container.end?.atMs ?? -Infinity) < sinceMs;
+    const wasReported = isOlder && pod.metadata.labels?.[PodLabel.execFormatError] === "true";
     // The last output may be that of a program that was started beside the image's own.
-    await reportFailure(deps, { ...seen, isEntryPoint: false }, { repairs, signal });
+    await reportFailure(deps, { ...seen, isEntryPoint: false, wasReported }, { repairs, signal });
   }
   return DONE;
 }

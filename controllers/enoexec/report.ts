@@ -34,6 +34,8 @@ export interface SeenFailure {
   readonly isCertain: boolean;
   /** Whether it is certain that it was the first program of the container. */
   readonly isEntryPoint: boolean;
+  /** An earlier leader has reported and counted it. */
+  readonly wasReported: boolean;
 }
 
 /** What is known of a container's image. */
@@ -65,7 +67,7 @@ export async function reportFailure(
   const image = container === undefined ? undefined : await inspectContainer(deps, { pod: view, container, signal });
   record(deps, { seen, view, image });
   if (before === "again") return "reported";
-  metrics.execFormatError(source);
+  if (!seen.wasReported) metrics.execFormatError(source);
   const { namespace, name: pod, nodeName: node } = view;
   reported.show({ atMs: clock.nowMs(), namespace, pod, container: name, node, architecture });
   log.info("exec format error reported", { namespace, pod, container: name, node, source });

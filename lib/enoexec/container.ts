@@ -10,6 +10,8 @@ export interface ContainerEnd {
   readonly exitCode: number;
   /** From its start to its end, in whole seconds as the kubelet writes times (ms); undefined when the status does not say. */
   readonly ranForMs: number | undefined;
+  /** By the kubelet's clock (epoch ms); undefined when the status does not say. */
+  readonly atMs: number | undefined;
   /** What the kubelet kept of its last output; usually empty. */
   readonly message: string;
 }
@@ -78,11 +80,13 @@ function readContainer(
 }
 
 function readEnd(ended: JsonObject, id: string): ContainerEnd {
-  const ranForMs = Date.parse(textAt(ended, "finishedAt")) - Date.parse(textAt(ended, "startedAt"));
+  const atMs = Date.parse(textAt(ended, "finishedAt"));
+  const ranForMs = atMs - Date.parse(textAt(ended, "startedAt"));
   return {
     id: textAt(ended, "containerID") || id,
     exitCode: typeof ended["exitCode"] === "number" ? ended["exitCode"] : 0,
     ranForMs: Number.isNaN(ranForMs) ? undefined : ranForMs,
+    atMs: Number.isNaN(atMs) ? undefined : atMs,
     message: textAt(ended, "message"),
   };
 }

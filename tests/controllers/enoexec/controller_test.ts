@@ -205,6 +205,30 @@ Deno.test("without a daemon a pod that is not started again is found as failed",
   });
 });
 
+const LABELLED = [
+  ["what an earlier leader has reported is shown again, and not counted again", -60_000, []],
+  ["a container of a labelled pod that ends while this replica leads is counted", 60_000, ["status"]],
+] as const;
+
+for (const [title, afterMs, counted] of LABELLED) {
+  Deno.test(title, async () => {
+    const scene = openMonitorScene();
+    const at = new Date(scene.clock.nowMs() + afterMs).toISOString();
+    const terminated = { exitCode: 255, startedAt: at, finishedAt: at, containerID: idOf("a") };
+    const labels = { "multiarch.openshift.io/exec-format-error": "true" };
+    furnish(
+      scene,
+      makeFailedPod({ metadata: { labels }, status: { state: { terminated } }, phase: "Failed" }),
+      "arm64",
+    );
+    await scene.run(() => {
+      assert.equal(scene.told.length, 1);
+      assert.deepEqual(scene.counted, counted);
+      return Promise.resolve();
+    });
+  });
+}
+
 Deno.test("a program that merely fails is not reported, nor looked at again and again", async () => {
   const scene = openMonitorScene();
   furnish(scene, makeFailedPod({ status: { state: ended(1) } }), "amd64");
