@@ -19,6 +19,8 @@ export interface ControllerOptions {
   readonly watches: readonly { run(signal: AbortSignal): Promise<void> }[];
   /** Brings the object of a key to what it should be. A thrown error requeues the key with backoff. */
   readonly reconcile: (key: string, signal: AbortSignal) => Promise<ReconcileResult>;
+  /** Added at the beginning of each run; for a controller that has this key alone. */
+  readonly onlyKey?: string;
   /** Keys reconciled at a time. */
   readonly parallel: number;
   /** How its queue differs from the usual. */
@@ -54,7 +56,7 @@ export function requeueAfter(afterMs: number): ReconcileResult {
 
 /** Makes the controller. No request is sent to the API server before `run`. */
 export function openController(options: ControllerOptions): QueuedController {
-  const { name, watches, reconcile, parallel, clock, log, queueMetrics } = options;
+  const { name, watches, onlyKey, reconcile, parallel, clock, log, queueMetrics } = options;
   const queue = new WorkQueue({
     ...options.queue,
     name,
@@ -73,6 +75,7 @@ export function openController(options: ControllerOptions): QueuedController {
       return queue.isBusy;
     },
     run: async (signal) => {
+      if (onlyKey !== undefined) queue.add(onlyKey);
       await Promise.all([queue.run(signal), ...watches.map((watch) => watch.run(signal))]);
     },
   };

@@ -56,7 +56,7 @@ function everywhere(deps: ServeDeps, clients: Clients, components: Components): 
     }],
     openGatingStatus({ api: replicaApi, clock, log, gatingHealth }),
     components.gateFailOpen,
-    ...components.taints === undefined ? [] : [components.taints.silenceWatch],
+    ...components.taints === undefined ? [] : [components.taints.failOpen],
     { run: (signal) => watchEventLoop({ clock, observe: metrics.eventLoopDelay }, signal) },
   ];
 }

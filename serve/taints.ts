@@ -4,7 +4,7 @@ import type { Runnable } from "../controllers/mod.ts";
 import { openTaints as openController, type TaintsController } from "../controllers/taints/controller.ts";
 import type { Operator } from "../controllers/operator/controller.ts";
 import type { OperandTaints } from "../controllers/operator/deps.ts";
-import { watchLeaderSilence } from "../controllers/taints/fail_open.ts";
+import { openTaintFailOpen } from "../controllers/taints/fail_open.ts";
 import type { Config } from "../lib/config/parse.ts";
 import type { Configs } from "../lib/informers/configs.ts";
 import type { EventRecorder } from "../lib/k8s/event_recorder.ts";
@@ -25,7 +25,7 @@ export interface TaintParts {
   /** For the leader. */
   readonly controller: TaintsController;
   /** For every replica. */
-  readonly silenceWatch: Runnable;
+  readonly failOpen: Runnable;
   /** For the operator, which leaves only when no node carries one. */
   readonly operand: OperandTaints;
 }
@@ -66,12 +66,11 @@ export function openTaints(
   const lifter = openTaintLifter({ api, key: rule.key, pace: openPace(clock) });
   const lease = { namespace: config.namespace, name: LEASE_NAME };
   const [view, afterMs] = [() => election.view(), config.taintsFailOpenAfter];
-  const silence = { api: replicaApi, lifter, events, metrics, clock, log: ownLog, lease, view, afterMs };
   const leaving = openTaintLifter({ api, key: rule.key, pace: AT_ONCE, parallel: LEAVING_PARALLEL });
   const lift = async (signal: AbortSignal): Promise<number> => (await leaving.lift({ signal })).left.length;
   return {
     controller,
-    silenceWatch: { run: (signal) => watchLeaderSilence(silence, signal) },
+    failOpen: openTaintFailOpen({ api: replicaApi, lifter, events, metrics, clock, log: ownLog, lease, view, afterMs }),
     operand: { carried: controller.carried, lift },
   };
 }

@@ -27,18 +27,16 @@ const SUSPENSION_GRACE_MS = 5_000;
 /** Reasons that only a missing leader gives: then the operator does not run, which writes conditions otherwise. */
 const LEADERLESS: readonly (GatingStop | "gating")[] = ["NoLeader", "LeaderSilent"];
 
-/** The only key: the health of this replica. */
-const KEY = "gating";
-
 /** Makes the controller. No request is sent to the API server before `run`. */
 export function openGatingStatus(deps: GatingStatusDeps): Controller {
   const { clock, log } = deps;
   let current: GatingStop | "gating" | undefined;
   let sinceMs = 0;
   let isReported = false;
-  const controller = openController({
+  return openController({
     name: "gating-status",
-    watches: [{ run: () => Promise.resolve(controller.enqueue(KEY)) }],
+    watches: [],
+    onlyKey: "gating",
     parallel: 1,
     clock,
     log,
@@ -58,7 +56,6 @@ export function openGatingStatus(deps: GatingStatusDeps): Controller {
       return requeueAfter(LOOK_MS);
     },
   });
-  return controller;
 }
 
 /** How long a state must last before it is written (ms). */

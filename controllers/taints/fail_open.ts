@@ -11,6 +11,7 @@ import { EventReason } from "../../lib/names.ts";
 import type { TaintLifter } from "../../lib/tainting/lifter.ts";
 import { decideFailOpen } from "../../lib/taints/fail_open.ts";
 import { nameSome } from "../../lib/taints/words.ts";
+import { type Controller, openController, requeueAfter } from "../controller.ts";
 import { CLUSTER_CONFIG, writeTaintCondition } from "./reports.ts";
 
 /** What it needs. */
@@ -32,27 +33,32 @@ const LOOK_MS = 1_000;
 /** Between two rounds while there is still no leader: nodes may have joined with the taint (ms). */
 const ROUND_MS = 30_000;
 
-/** Watches over the leader until the signal aborts. Never rejects. */
-export async function watchLeaderSilence(deps: FailOpenDeps, signal: AbortSignal): Promise<void> {
+/** Makes the controller. No request is sent to the API server while a replica leads. */
+export function openTaintFailOpen(deps: FailOpenDeps): Controller {
   const { clock, log } = deps;
   const startedMs = clock.monotonicMs();
   let proof: LeaseProof | undefined;
-  while (!signal.aborted) {
-    let pauseMs = LOOK_MS;
-    try {
-      const decision = decideNow(deps, { startedMs, proof });
-      if (decision === "closed") proof = undefined;
-      else proof = await readLeaseProof(deps, proof, signal);
-      if (decision === "lift" && proof !== undefined && decideNow(deps, { startedMs, proof }) === "lift") {
+  return openController({
+    name: "taint-fail-open",
+    watches: [],
+    onlyKey: "lease",
+    parallel: 1,
+    clock,
+    log,
+    reconcile: async (_key, signal) => {
+      try {
+        const decision = decideNow(deps, { startedMs, proof });
+        proof = decision === "closed" ? undefined : await readLeaseProof(deps, proof, signal);
+        if (decision !== "lift" || decideNow(deps, { startedMs, proof }) !== "lift") return requeueAfter(LOOK_MS);
         await lift(deps, startedMs, signal);
-        pauseMs = ROUND_MS;
+        return requeueAfter(ROUND_MS);
+      } catch (error) {
+        proof = undefined;
+        if (!signal.aborted) log.warn("taints could not be lifted without a leader", { reason: errorText(error) });
+        return requeueAfter(LOOK_MS);
       }
-    } catch (error) {
-      proof = undefined;
-      if (!signal.aborted) log.warn("taints could not be lifted without a leader", { reason: errorText(error) });
-    }
-    await clock.sleep(pauseMs, signal);
-  }
+    },
+  });
 }
 
 function decideNow(

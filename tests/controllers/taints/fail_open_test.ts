@@ -1,6 +1,6 @@
 // Lifting the taints without a leader (`--taints-fail-open-after`): only when the silence is proven, and only our taint.
 import assert from "node:assert/strict";
-import { type FailOpenDeps, watchLeaderSilence } from "../../../controllers/taints/fail_open.ts";
+import { type FailOpenDeps, openTaintFailOpen } from "../../../controllers/taints/fail_open.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import type { LeaseView } from "../../../lib/k8s/lease.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
@@ -47,7 +47,7 @@ function openBed(): Bed {
     }),
     afterMs: AFTER_MS,
   };
-  const watcher = { run: (signal: AbortSignal) => watchLeaderSilence(deps, signal) };
+  const watcher = openTaintFailOpen(deps);
   const bed: Bed = {
     ...scene,
     watcher,
@@ -70,7 +70,7 @@ function lease(renewTime: string): KubeObject {
   return { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: LEASE, spec };
 }
 
-Deno.test("watchLeaderSilence() lifts our taint and nothing else when nobody has led for long enough, and says so", async () => {
+Deno.test("openTaintFailOpen() lifts our taint and nothing else when nobody has led for long enough, and says so", async () => {
   const bed = openBed();
   bed.cluster.put(Resource.leases, lease("2026-11-21T12:00:00.000000Z"));
   await whileRunning(bed, bed.watcher, async () => {
@@ -95,7 +95,7 @@ Deno.test("watchLeaderSilence() lifts our taint and nothing else when nobody has
   });
 });
 
-Deno.test("watchLeaderSilence() lifts our taint when the Lease may not be read: whoever may not, does not lead either", async () => {
+Deno.test("openTaintFailOpen() lifts our taint when the Lease may not be read: whoever may not, does not lead either", async () => {
   const bed = openBed();
   bed.mayNotRead = true;
   await whileRunning(bed, bed.watcher, async () => {
@@ -104,7 +104,7 @@ Deno.test("watchLeaderSilence() lifts our taint when the Lease may not be read: 
   });
 });
 
-Deno.test("watchLeaderSilence() lifts nothing while a leader renews, or while this replica leads", async () => {
+Deno.test("openTaintFailOpen() lifts nothing while a leader renews, or while this replica leads", async () => {
   const bed = openBed();
   await whileRunning(bed, bed.watcher, async () => {
     for (let round = 0; round < 20; round++) {
@@ -117,7 +117,7 @@ Deno.test("watchLeaderSilence() lifts nothing while a leader renews, or while th
   });
 });
 
-Deno.test("watchLeaderSilence() lifts nothing when it was the API server that was silent, and the leader renews again", async () => {
+Deno.test("openTaintFailOpen() lifts nothing when it was the API server that was silent, and the leader renews again", async () => {
   const bed = openBed();
   bed.isDown = true;
   await whileRunning(bed, bed.watcher, async () => {
@@ -131,7 +131,7 @@ Deno.test("watchLeaderSilence() lifts nothing when it was the API server that wa
   });
 });
 
-Deno.test("watchLeaderSilence() stops in the middle when a leader is back", async () => {
+Deno.test("openTaintFailOpen() stops in the middle when a leader is back", async () => {
   const bed = openBed();
   bed.cluster.beforePatch = () => {
     bed.view = { isLeader: false, lastRenewObservedMs: bed.clock.monotonicMs() };
