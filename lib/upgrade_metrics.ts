@@ -2,7 +2,7 @@
 // registered only in a process that runs upgrades. Unlike all others they have labels of open sets, as the MUO has them: versions,
 // the name of the UpgradeConfig, nodes, the cluster's id; what bounds them is that there is one upgrade at a time.
 import { Gauge, type Registry } from "prom-client";
-import { CONDITION_METRICS } from "./upgrade_names.ts";
+import { CONDITION_METRICS, Upgrades } from "./upgrade_names.ts";
 import type { UpgradeMetric } from "./upgrades/types/effects.ts";
 
 /** A sample of a gauge. */
@@ -24,6 +24,11 @@ interface GaugeRow {
 const NAME = "upgradeconfig_name";
 const STAGE_LABELS = ["_id", NAME, "version"];
 const CONDITION_LABELS = [NAME, "version", "desired_version", "condition"];
+
+/** The labels of a gauge about the one plan; a gauge without the label of its name leaves that out. */
+export function labelsOfPlan(labels: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return { ...labels, [NAME]: Upgrades.config };
+}
 
 /** Gauges that are set when something happens. */
 const SET_GAUGES: Readonly<Record<UpgradeMetric | OwnMetric, GaugeRow>> = {

@@ -1,7 +1,7 @@
 // `archway serve --only=upgrades`: the upgrades of an OpenShift cluster, beside no pod placement.
 import { openUpgrades, type UpgradesController } from "../controllers/upgrades/controller.ts";
 import type { UpgradeGauges } from "../controllers/upgrades/deps.ts";
-import { openUpgradeMetrics, type UpgradeMetrics } from "../lib/upgrade_metrics.ts";
+import { labelsOfPlan, openUpgradeMetrics, type UpgradeMetrics } from "../lib/upgrade_metrics.ts";
 import { Upgrades } from "../lib/upgrade_names.ts";
 import { collect } from "../lib/upgrades/collector.ts";
 import { upgradePage } from "../routes/upgrade_page.tsx";
@@ -49,8 +49,7 @@ async function openCapability(deps: ServeDeps, parts: CapabilityParts): Promise<
 /** Every gauge of a plan names it, but the one about nodes, which leaves the label out. */
 export function gaugesOf(metrics: UpgradeMetrics): UpgradeGauges {
   return {
-    set: (metric, labels, value) =>
-      metrics.set(metric, { labels: { ...labels, upgradeconfig_name: Upgrades.config }, value }),
+    set: (metric, labels, value) => metrics.set(metric, { labels: labelsOfPlan(labels), value }),
     clear: metrics.clear,
     clearGroup: metrics.clearGroup,
   };

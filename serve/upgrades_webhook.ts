@@ -1,6 +1,7 @@
 // The webhook of UpgradeConfigs: its listener, its certificate, and its CA in the configuration that the manifests install.
 import { planReview } from "../routes/check_plan.ts";
 import type { Clock } from "../lib/clock.ts";
+import { withValues } from "../lib/config/parse.ts";
 import type { ReadApi } from "../lib/k8s/api.ts";
 import type { Logger } from "../lib/log.ts";
 import { PlanWebhook } from "../lib/upgrade_names.ts";
@@ -28,15 +29,17 @@ export interface OpenPlanWebhook {
 export async function openPlanWebhook(deps: ServeDeps, parts: CapabilityParts): Promise<OpenPlanWebhook> {
   const { clock, log } = deps;
   const { readApi, replicaApi, stop } = parts;
-  const config = { ...deps.config, webhookService: PlanWebhook.service };
+  const config = withValues(deps.config, { webhookService: PlanWebhook.service });
   const certificate = await openServingCertificate({ config, api: replicaApi, clock, log }, stop);
   const listener = await openPlanListener(
     { api: readApi, clock, log, signal: stop },
-    { ...config.listen, certificate: certificate.current() },
+    { host: config.listen.host, port: config.listen.port, certificate: certificate.current() },
   );
   const endpoint = webhookEndpoint(config);
   const registration = openPlanWebhookRegistration({
-    ...{ api: parts.leaderApi, clock, log: log.with({ controller: "plan-webhook" }) },
+    api: parts.leaderApi,
+    clock,
+    log: log.with({ controller: "plan-webhook" }),
     settings: () => ({ endpoint, caBundle: certificate.current().caBundle, pathOf: (route) => route }),
     queueMetrics: parts.clientMetrics.queue,
   });
@@ -48,7 +51,7 @@ export async function openPlanWebhook(deps: ServeDeps, parts: CapabilityParts): 
 }
 
 /**
- * Opens the listener of the one path, which is that of the manifests: what it answers tells nobody more than the CRD does,
+ * Opens the listener of the one path, which is that of the manifests: its answers contain no more than the CRD,
  * and what it reads does not grow with the requests. Connections have the limits of the webhooks of pods.
  */
 export async function openPlanListener(
@@ -58,12 +61,14 @@ export async function openPlanListener(
     readonly log: Logger;
     readonly signal: AbortSignal;
   },
-  address: { readonly host: string; readonly port: number; readonly certificate: KeyPair },
+  { host, port, certificate }: { readonly host: string; readonly port: number; readonly certificate: KeyPair },
 ): Promise<HttpsListener> {
   const app = planReview({ api, clock, limit: openLoadLimit({ clock, log }), signal });
   const acceptsPlain = (): boolean => true;
   return await openHttpsListener({
-    ...address,
+    host,
+    port,
+    certificate,
     handler: (request) => app.fetch(request),
     guard: {
       limits: CONNECTION_LIMITS,
