@@ -197,7 +197,7 @@ export const FLAGS: readonly Flag[] = [
     "registry",
     "list",
     REGISTRY,
-    "Registry on a loopback, link-local or metadata address that may be asked.",
+    "Registry on a loopback, link-local or metadata address that requests may be sent to.",
     "HOST[:PORT]",
   ),
   flag("registry-ca", "list", REGISTRY, "CA to trust for registries, PEM.", "FILE"),
@@ -247,7 +247,7 @@ export const FLAGS: readonly Flag[] = [
   flag("cache-path", "text", STORE, "File of the image cache; without it the cache is memory only.", "FILE"),
   { ...flag("kv-url", "url", STORE, "Shared KV Connect server for the image cache."), alsoEnv: ["DENO_KV_URL"] },
   {
-    ...flag("tag-ttl", "duration", INSPECTING, "How long a tag is believed before it is looked up again."),
+    ...flag("tag-ttl", "duration", INSPECTING, "How long the digest of a tag is used before it is looked up again."),
     fallback: "5m",
   },
   {
@@ -264,7 +264,7 @@ export const FLAGS: readonly Flag[] = [
     "pod-namespace",
     "text",
     ["explain", "report"],
-    "Namespace of the pod; default that of the context, else default. With report: the only one that is looked at.",
+    "Namespace of the pod; default that of the context, else default. With report: the only one that is read.",
     "NAME",
   ),
   flag("arch", "text", ["report"], "List what keeps workloads from this architecture.", "ARCHITECTURE"),
