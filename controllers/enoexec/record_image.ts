@@ -12,7 +12,7 @@ import { EnoexecLabel } from "../../lib/names.ts";
 import type { ExecFormatDeps } from "./deps.ts";
 
 /** Writes the record, or renews it. Throws ApiError when the API server refuses it. */
-export async function rememberImage(
+export async function recordImage(
   { api, log, settings: { namespace } }: ExecFormatDeps,
   failed: FailedImage,
   signal: AbortSignal,

@@ -6,7 +6,7 @@ import type { JsonPatch } from "../../lib/k8s/patch.ts";
 import { pointer } from "../../lib/k8s/patch.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { type PodContainer, podContainers } from "../../lib/enoexec/container.ts";
-import { failedImageOf } from "../../lib/enoexec/lying_image.ts";
+import { failedImageOf } from "../../lib/enoexec/false_claim.ts";
 import { describeFailure } from "../../lib/enoexec/message.ts";
 import { errorText } from "../../lib/log.ts";
 import { EventReason, PodLabel } from "../../lib/names.ts";
@@ -16,7 +16,7 @@ import { parsePod } from "../../lib/placement/pod_view.ts";
 import type { PodView } from "../../lib/placement/types.ts";
 import { entryOf } from "../../lib/json.ts";
 import type { ExecFormatDeps } from "./deps.ts";
-import { rememberImage } from "./remember.ts";
+import { recordImage } from "./record_image.ts";
 import type { Repairs } from "./repair.ts";
 import type { FailureSource } from "./reported.ts";
 
@@ -97,7 +97,7 @@ async function follow(
       runtimeClassName: view.runtimeClassName,
       nowMs: deps.clock.nowMs(),
     });
-    if (failed !== undefined) await rememberImage(deps, failed, signal);
+    if (failed !== undefined) await recordImage(deps, failed, signal);
     repairs.consider({ pod: view, architecture });
   } catch (error) {
     if (signal.aborted) throw error;

@@ -8,7 +8,7 @@ import type { Logger } from "../../lib/log.ts";
 import type { Metrics } from "../../lib/metrics.ts";
 import type { ConfigPresence } from "../../lib/operand/gating_health.ts";
 import { carryOut, type CarryOutDeps } from "../../lib/tainting/carry_out.ts";
-import { openFlights } from "../../lib/tainting/flights.ts";
+import { openPendingWrites } from "../../lib/tainting/pending_writes.ts";
 import { openHolds } from "../../lib/tainting/holds.ts";
 import type { Pace } from "../../lib/tainting/pace.ts";
 import { openTaintWatches } from "../../lib/tainting/watches.ts";
@@ -50,7 +50,7 @@ const RESYNC_MS = 30_000;
 /** Makes the controller. No request is sent to the API server before `run`. */
 export function openTaints(deps: TaintsDeps): TaintsController {
   const { api, clock, log, rule, pace, queueMetrics } = deps;
-  const [holds, flights, reports] = [openHolds(clock), openFlights(), openTaintReports(deps)];
+  const [holds, writes, reports] = [openHolds(clock), openPendingWrites(), openTaintReports(deps)];
   const [goal, onWrite] = [makeGoal(deps), reportWrites(deps)];
   const wake = (): void => controller.enqueue(KEY);
   const watches = openTaintWatches({ api, clock, log, rule, onChange: wake });
@@ -72,7 +72,7 @@ export function openTaints(deps: TaintsDeps): TaintsController {
       const phase = phaseOf(step, wanted);
       progress = progressOf(survey, { step, phase, refusals: holds.refusals });
       await reports.report({ survey, progress }, signal);
-      await carryOut({ api, pace, holds, flights, onWrite }, step, signal);
+      await carryOut({ api, pace, holds, writes, onWrite }, step, signal);
       return afterStep(step);
     },
   });
@@ -80,7 +80,7 @@ export function openTaints(deps: TaintsDeps): TaintsController {
     reports.begin();
     wake();
     await controller.run(signal);
-    await flights.land();
+    await writes.settled();
     progress = undefined;
   };
   const carried = (): number | undefined => watches.survey()?.nodes.filter(({ isTainted }) => isTainted).length;

@@ -4,7 +4,7 @@ import type { Clock } from "../clock.ts";
 import type { KubeApi } from "../k8s/api.ts";
 import { silentLogger } from "../log.ts";
 import { carryOut, type CarryOutDeps } from "../tainting/carry_out.ts";
-import { type Flights, openFlights } from "../tainting/flights.ts";
+import { openPendingWrites, type PendingWrites } from "../tainting/pending_writes.ts";
 import { type Holds, openHolds } from "../tainting/holds.ts";
 import { openPace } from "../tainting/pace.ts";
 import { openTaintWatches, type TaintWatches } from "../tainting/watches.ts";
@@ -38,12 +38,12 @@ export async function applyTaints(deps: ApplyDeps, rule: TaintRule, signal: Abor
   const { api, clock } = deps;
   using stop = stoppable(signal);
   const watches = openTaintWatches({ api, clock, log: silentLogger, rule, onChange: () => {} });
-  const flights = openFlights();
+  const writes = openPendingWrites();
   const watching = watches.run(stop.signal);
   try {
-    return await followSteps(deps, { watches, holds: openHolds(clock), flights, signal });
+    return await followSteps(deps, { watches, holds: openHolds(clock), writes, signal });
   } finally {
-    await flights.land();
+    await writes.settled();
     stop.abort();
     await watching;
   }
@@ -60,13 +60,13 @@ function stoppable(signal: AbortSignal): { readonly signal: AbortSignal; abort()
 
 /** What is followed. */
 interface Following {
-  readonly flights: Flights;
+  readonly writes: PendingWrites;
   readonly watches: TaintWatches;
   readonly holds: Holds;
   readonly signal: AbortSignal;
 }
 
-async function followSteps(deps: ApplyDeps, { watches, holds, flights, signal }: Following): Promise<AppliedTaints> {
+async function followSteps(deps: ApplyDeps, { watches, holds, writes, signal }: Following): Promise<AppliedTaints> {
   const { api, clock, terminal } = deps;
   const written = { tolerate: 0, taint: 0, untaint: 0 };
   let lastWriteMs = clock.monotonicMs();
@@ -75,7 +75,7 @@ async function followSteps(deps: ApplyDeps, { watches, holds, flights, signal }:
     written[change]++;
     lastWriteMs = clock.monotonicMs();
   };
-  const carrying = { api, pace: openPace(clock), holds, flights, onWrite };
+  const carrying = { api, pace: openPace(clock), holds, writes, onWrite };
   let said = "";
   for (;;) {
     signal.throwIfAborted();

@@ -1,7 +1,7 @@
 // Carries a step out: writes begin one after the other, at a steady pace.
 import type { KubeApi } from "../k8s/api.ts";
 import { nodeKey, type TaintStep } from "../taints/next_step.ts";
-import type { Flights } from "./flights.ts";
+import type { PendingWrites } from "./pending_writes.ts";
 import type { Holds } from "./holds.ts";
 import type { Pace } from "./pace.ts";
 import { patchNode, tolerate, type WriteOutcome } from "./write.ts";
@@ -14,14 +14,14 @@ export interface CarryOutDeps {
   readonly api: Pick<KubeApi, "patch">;
   readonly pace: Pace;
   readonly holds: Holds;
-  readonly flights: Flights;
+  readonly writes: PendingWrites;
   /** Called after each write. */
   readonly onWrite: (change: TaintChange, key: string, outcome: WriteOutcome) => void;
 }
 
 /** Begins the writes of the step; a step that only waits writes nothing. Throws only when the signal aborts. */
 export async function carryOut(deps: CarryOutDeps, step: TaintStep, signal: AbortSignal): Promise<void> {
-  const { api, pace, holds, flights, onWrite } = deps;
+  const { api, pace, holds, writes, onWrite } = deps;
   const write = async (
     change: TaintChange,
     { key, version }: { readonly key: string; readonly version?: string },
@@ -30,7 +30,7 @@ export async function carryOut(deps: CarryOutDeps, step: TaintStep, signal: Abor
     await pace.turn(signal);
     signal.throwIfAborted();
     holds.begin(key);
-    await flights.launch(async () => {
+    await writes.start(async () => {
       // A write that was stopped in the middle leaves the object free for the next term.
       let outcome: WriteOutcome = { kind: "stale" };
       try {

@@ -1,26 +1,26 @@
 // Writes under way. A few run at a time, so that the rate depends on the pace and not on how long each takes.
 
 /** Starts writes, and keeps those that have not ended. */
-export interface Flights {
+export interface PendingWrites {
   /** Starts one as soon as fewer than the maximum run. What it throws is lost: it reports by itself. */
-  launch(write: () => Promise<void>): Promise<void>;
+  start(write: () => Promise<void>): Promise<void>;
   /** Resolves when none is under way. */
-  land(): Promise<void>;
+  settled(): Promise<void>;
 }
 
 /** Writes under way at a time. */
 const MAX_UNDER_WAY = 4;
 
 /** Makes them. */
-export function openFlights(): Flights {
+export function openPendingWrites(): PendingWrites {
   const underWay = new Set<Promise<void>>();
   return {
-    launch: async (write) => {
+    start: async (write) => {
       while (underWay.size >= MAX_UNDER_WAY) await Promise.race(underWay);
-      const flight: Promise<void> = write().catch(() => undefined).finally(() => underWay.delete(flight));
-      underWay.add(flight);
+      const pending: Promise<void> = write().catch(() => undefined).finally(() => underWay.delete(pending));
+      underWay.add(pending);
     },
-    land: async () => {
+    settled: async () => {
       await Promise.all(underWay);
     },
   };

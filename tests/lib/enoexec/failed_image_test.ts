@@ -11,7 +11,7 @@ import {
   MAX_FAILED_IMAGES_OF_NAMESPACE,
   parseFailedImage,
 } from "../../../lib/enoexec/failed_image.ts";
-import { failedImageOf, type StartFacts } from "../../../lib/enoexec/lying_image.ts";
+import { failedImageOf, type StartFacts } from "../../../lib/enoexec/false_claim.ts";
 import { ended, idOf, makeFailedPod } from "./make.ts";
 
 const DIGEST = `sha256:${"ab".repeat(32)}`;
