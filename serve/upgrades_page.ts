@@ -1,13 +1,11 @@
-// What the page of upgrades shows, read when it is looked at: any replica can show it, and none keeps anything for it.
+// What the page of upgrades shows, read when it is requested: any replica can show it.
 import type { Clock } from "../lib/clock.ts";
 import type { ReadApi } from "../lib/k8s/api.ts";
-import { errorText } from "../lib/log.ts";
-import type { MachineConfigPool } from "../lib/upgrades/types/cluster.ts";
-import type { Observation } from "../lib/upgrades/types/observed.ts";
 import { openClusterReader } from "../lib/upgrading/cluster/cluster_reader.ts";
 import { serverNowMs } from "../lib/upgrading/cluster/drains.ts";
 import { readInput } from "../lib/upgrading/cluster/plan_input.ts";
 import { KeptValue } from "../lib/upgrading/http/kept_value.ts";
+import { observe } from "../lib/upgrading/observe.ts";
 import type { UpgradePageView } from "../routes/upgrade_page.tsx";
 
 /** What reading takes. */
@@ -31,16 +29,7 @@ async function readView(deps: UpgradeViewDeps, signal: AbortSignal): Promise<Upg
   const nowMs = serverNowMs(deps.clock, deps.readApi);
   const [{ plan, known }, pools] = await Promise.all([
     readInput(deps, { nowMs, signal }),
-    readPools(deps.readApi, signal),
+    observe(openClusterReader(deps.readApi, signal).pools, signal),
   ]);
   return { nowMs, plan: plan.kind === "unknown" ? plan : { kind: "observed", value: known }, pools };
-}
-
-async function readPools(api: ReadApi, signal: AbortSignal): Promise<Observation<readonly MachineConfigPool[]>> {
-  try {
-    return { kind: "observed", value: await openClusterReader(api, signal).pools() };
-  } catch (error) {
-    signal.throwIfAborted();
-    return { kind: "unknown", why: errorText(error) };
-  }
 }

@@ -1,5 +1,4 @@
 // Reads what a step asks for: each thing once a reconcile, and again after an effect that changes it.
-import { errorText } from "../../lib/log.ts";
 import { readAdvisories } from "../../lib/upgrading/cluster/advisories.ts";
 import { readCapacity, readCapacityLeft } from "../../lib/upgrading/cluster/capacity.ts";
 import { smokeStateOf } from "../../lib/upgrades/capacity/smoke.ts";
@@ -8,6 +7,7 @@ import { imageComparisons } from "../../lib/upgrades/release/convergence.ts";
 import type { Base, Observation, Readers, Reading, Readings } from "../../lib/upgrades/types/observed.ts";
 import type { Baseline } from "../../lib/upgrades/types/plan.ts";
 import type { ReadScope, UpgradesDeps } from "./deps.ts";
+import { observe } from "../../lib/upgrading/observe.ts";
 
 /** What was read, by name. */
 export type Read = { [Name in Reading]?: Observation<Readings[Name]> };
@@ -31,15 +31,6 @@ async function readOne<Name extends Reading>(
   },
 ): Promise<void> {
   into[name] = await observe(readers[name], signal);
-}
-
-async function observe<T>(read: () => Promise<T>, signal: AbortSignal): Promise<Observation<T>> {
-  try {
-    return { kind: "observed", value: await read() };
-  } catch (error) {
-    signal.throwIfAborted();
-    return { kind: "unknown", why: errorText(error) };
-  }
 }
 
 function readersOf({ api, outside, adviseOnWorkloads = saysNothing }: UpgradesDeps, scope: ReadScope): Readers {

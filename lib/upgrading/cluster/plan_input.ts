@@ -10,9 +10,10 @@ import { parseClusterVersion } from "../../upgrades/parse/cluster.ts";
 import { parseOperatorConfig } from "../../upgrades/parse/operator_config.ts";
 import { parsePlan } from "../../upgrades/parse/plan.ts";
 import type { ReconcileInput } from "../../upgrades/reconcile.ts";
-import type { Base, Observation } from "../../upgrades/types/observed.ts";
+import type { Base } from "../../upgrades/types/observed.ts";
 import type { ConfigReading } from "../../upgrades/types/operator_config.ts";
 import type { UpgradeConfig } from "../../upgrades/types/plan.ts";
+import { observe } from "../observe.ts";
 
 /** The input of a reconcile. */
 export interface UpgradeInput extends ReconcileInput {
@@ -62,14 +63,5 @@ async function readConfig(read: () => Promise<KubeObject>, signal: AbortSignal):
     signal.throwIfAborted();
     const why = isNotFound(error) ? `the ConfigMap ${Upgrades.settings} does not exist` : errorText(error);
     return { kind: "unknown", why };
-  }
-}
-
-async function observe<T>(read: () => Promise<T>, signal: AbortSignal): Promise<Observation<T>> {
-  try {
-    return { kind: "observed", value: await read() };
-  } catch (error) {
-    signal.throwIfAborted();
-    return { kind: "unknown", why: errorText(error) };
   }
 }

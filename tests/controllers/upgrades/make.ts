@@ -71,6 +71,11 @@ function putBase(
     },
     status,
   });
+  putSettings(cluster);
+}
+
+/** The settings of upgrades, and a ClusterVersion at 4.20.1 that 4.20.5 is available to. */
+export function putSettings(cluster: MemoryCluster): void {
   cluster.put(Resource.configMaps, {
     metadata: { name: "managed-upgrade-operator-config", namespace: NAMESPACE },
     data: { "config.yaml": "configManager: { source: LOCAL }\n" },

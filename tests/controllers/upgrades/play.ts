@@ -1,4 +1,5 @@
 // Plays an upgrade on an API server in memory: one look after another, and between them what the operators of the cluster do.
+import assert from "node:assert/strict";
 import type { Outside } from "../../../lib/upgrading/outside/outside.ts";
 import { drive } from "../../../controllers/upgrades/drive.ts";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
@@ -94,4 +95,19 @@ export function rememberingOutside(before: Outside): RememberingOutside {
 /** How many writes of a kind reached the API server. */
 export function writesOf({ calls }: UpgradeScene, verb: string, plural: string): number {
   return calls.filter((call) => call.verb === verb && call.plural === plural).length;
+}
+
+/** Asserts that an upgrade with spare capacity was carried out once: each write and each notification, and nothing is left. */
+export function assertDoneOnce(scene: UpgradeScene, outside: RememberingOutside): void {
+  const writes = [["patch", "clusterversions"], ["create", "machinesets"], ["delete", "machinesets"]] as const;
+  assert.deepEqual(writes.map(([verb, plural]) => writesOf(scene, verb, plural)), [1, 1, 1]);
+  assert.equal(scene.cluster.find("machinesets", `${MACHINES}/a-upgrade`), undefined);
+  assert.deepEqual(outside.silences, []);
+  assert.deepEqual(outside.notified.map((id) => id.split("/").at(-1)), [
+    "StateStarted",
+    "StateControlPlaneStartedSL",
+    "StateControlPlaneFinishedSL",
+    "StateWorkerPlaneFinishedSL",
+    "StateCompleted",
+  ]);
 }

@@ -4,8 +4,8 @@ import { runUpgrade } from "../../../lib/cli/upgrade.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { MemoryCluster } from "../../support/memory_kube_api.ts";
+import { NAMESPACE, putSettings } from "../../controllers/upgrades/make.ts";
 
-const namespace = "openshift-managed-upgrade-operator";
 const STEP = { type: "UpgradeCommenced", status: "True", reason: "r", message: "UpgradeCommenced is completed" };
 
 function plan(
@@ -14,7 +14,7 @@ function plan(
 ): KubeObject {
   const desired = { version: "4.20.5", channel: "stable-4.20" };
   return {
-    metadata: { name: "managed-upgrade-config", namespace, uid: "u" },
+    metadata: { name: "managed-upgrade-config", namespace: NAMESPACE, uid: "u" },
     spec: { type: "OSD", upgradeAt: "2026-11-21T15:00:00Z", PDBForceDrainTimeout: 5, desired, ...spec },
     status,
   };
@@ -23,19 +23,7 @@ function plan(
 function worldOf(object: KubeObject | undefined, { degraded = false, pausedPool = false } = {}): MemoryCluster {
   const cluster = new MemoryCluster();
   if (object !== undefined) cluster.put(Resource.upgradeConfigs, object);
-  cluster.put(Resource.configMaps, {
-    metadata: { name: "managed-upgrade-operator-config", namespace },
-    data: { "config.yaml": "configManager: { source: LOCAL }\n" },
-  });
-  cluster.put(Resource.clusterVersions, {
-    metadata: { name: "version" },
-    spec: { channel: "stable-4.20", clusterID: "c" },
-    status: {
-      desired: { version: "4.20.1", image: "a" },
-      availableUpdates: [{ version: "4.20.5", image: "b" }],
-      history: [{ version: "4.20.1", image: "a", state: "Completed", completionTime: "2026-01-01T00:00:00Z" }],
-    },
-  });
+  putSettings(cluster);
   const conditions = [{ type: "Degraded", status: degraded ? "True" : "False" }];
   cluster.put(Resource.clusterOperators, { metadata: { name: "etcd" }, status: { conditions } });
   cluster.put(Resource.machineConfigPools, { metadata: { name: "worker" }, spec: { paused: pausedPool }, status: {} });
