@@ -21,7 +21,7 @@ export interface UpgradePageView {
   readonly pools: Observation<readonly MachineConfigPool[]>;
 }
 
-const CHIP = { done: "good", waiting: "wait", open: "calm" } as const;
+const CHIP = { done: "good", skipped: "calm", waiting: "wait", open: "calm" } as const;
 
 /** `GET /`: the page. */
 export function upgradePage(read: () => Promise<UpgradePageView>): (context: Context) => Promise<Response> {
@@ -54,7 +54,7 @@ function Plan({ plan, nowMs }: { plan: UpgradePageView["plan"]; nowMs: number })
   const { spec, status: { conditions } } = plan.value;
   const progress = progressOf(plan.value);
   const waiting = progress.steps.find(({ state }) => state === "waiting");
-  const done = progress.steps.filter(({ state }) => state === "done").length;
+  const done = progress.steps.filter(({ state }) => state === "done" || state === "skipped").length;
   return (
     <Panel id="upgrade" title={titleOf(progress)} note={noteOf(progress, nowMs)}>
       {progress.steps.length === 0
@@ -65,7 +65,7 @@ function Plan({ plan, nowMs }: { plan: UpgradePageView["plan"]; nowMs: number })
           </ul>
         )}
       {waiting === undefined ? "" : <More>{`Waits in ${waiting.id}: ${waiting.message || "nothing is said"}`}</More>}
-      {progress.steps.length === 0 ? "" : <More>{`${done} of ${progress.steps.length} steps are done.`}</More>}
+      {progress.steps.length === 0 ? "" : <More>{`${done} of ${progress.steps.length} steps are complete.`}</More>}
       {conditions.filter(({ message }) => message !== "").map(({ type, status, message }) => (
         <More key={type}>{`${type} ${status}: ${message}`}</More>
       ))}

@@ -2,13 +2,14 @@
 import { renderDuration } from "../duration.ts";
 import type { UpgradeInput } from "../upgrading/cluster/plan_input.ts";
 import { summarizePools } from "../upgrades/pools.ts";
+import { stateOf } from "../upgrades/progress.ts";
 import { isCommenced, isMigration } from "../upgrades/release/target.ts";
 import { validatePlan } from "../upgrades/release/validate.ts";
 import { decideSchedule } from "../upgrades/schedule.ts";
 import { upgraderFor } from "../upgrades/steps/upgraders.ts";
 import { MINUTE_MS, renderTime } from "../upgrades/time.ts";
 import type { ClusterOperator, MachineConfigPool } from "../upgrades/types/cluster.ts";
-import type { StepCondition, UpgradeConfig } from "../upgrades/types/plan.ts";
+import type { StepCondition, UpgradeConfig, UpgradeSpec } from "../upgrades/types/plan.ts";
 import { renderTable } from "./output.ts";
 
 /** Where a plan stands. */
@@ -20,7 +21,7 @@ export interface DescribedStatus {
   readonly completeTime: string;
   readonly steps: readonly {
     readonly step: string;
-    readonly state: "done" | "waiting";
+    readonly state: "done" | "skipped" | "waiting";
     readonly since: string;
     readonly message: string;
   }[];
@@ -45,14 +46,15 @@ export function describeStatus({ spec, status: { conditions, history: [history] 
     phase: history?.phase ?? "New",
     startTime: timeOf(history?.startMs),
     completeTime: timeOf(history?.completeMs),
-    steps: (history?.conditions ?? []).toReversed().map(stepOf),
+    steps: (history?.conditions ?? []).toReversed().map((condition) => stepOf(condition, spec)),
     conditions: conditions.map(({ type, status, message }) => ({ type, status, message })),
   };
 }
 
-function stepOf({ type, status, message, startMs, completeMs }: StepCondition): DescribedStatus["steps"][number] {
-  const isDone = status === "True";
-  return { step: type, state: isDone ? "done" : "waiting", since: timeOf(isDone ? completeMs : startMs), message };
+function stepOf(condition: StepCondition, spec: UpgradeSpec): DescribedStatus["steps"][number] {
+  const { type, startMs, completeMs } = condition;
+  const { state, message } = stateOf(condition, spec);
+  return { step: type, state, since: timeOf(state === "waiting" ? startMs : completeMs), message };
 }
 
 /** Describes what would happen as the cluster is now. What only a step finds out, as firing alerts, is left to it. */

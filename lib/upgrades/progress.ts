@@ -1,11 +1,14 @@
 // How far a plan has come: every step of its upgrade, those that have not begun among them, and what is waited for.
+import { entryOf } from "../json.ts";
+import { IN_PROGRESS } from "./steps/run.ts";
 import { upgraderFor } from "./steps/upgraders.ts";
-import type { Phase, StepCondition, UpgradeConfig } from "./types/plan.ts";
+import type { Phase, StepCondition, UpgradeConfig, UpgradeSpec } from "./types/plan.ts";
 
 /** A step. `message` is what it waits for; empty when it waits for nothing. */
 export interface StepProgress {
   readonly id: string;
-  readonly state: "done" | "waiting" | "open";
+  /** `skipped`: the plan does without what it is for. */
+  readonly state: "done" | "skipped" | "waiting" | "open";
   readonly message: string;
   readonly startMs: number | undefined;
   readonly completeMs: number | undefined;
@@ -27,13 +30,35 @@ export function progressOf({ spec, status: { history: [entry] } }: UpgradeConfig
   const { version, architecture } = entry ?? spec.desired;
   const { phase = "New", startMs, completeMs } = entry ?? {};
   const ids = entry === undefined ? [] : upgraderFor(entry.profile, spec.type).steps.map(({ id }) => id);
-  const steps = [...new Set(ids)].map((id) => stepOf(id, entry?.conditions.find(({ type }) => type === id)));
+  const steps = [...new Set(ids)].map((id) =>
+    stepOf(id, { spec, condition: entry?.conditions.find(({ type }) => type === id) })
+  );
   return { version, architecture, phase, startMs, completeMs, steps };
 }
 
-function stepOf(id: string, condition: StepCondition | undefined): StepProgress {
+function stepOf(
+  id: string,
+  { spec, condition }: { readonly spec: UpgradeSpec; readonly condition: StepCondition | undefined },
+): StepProgress {
   const { startMs, completeMs } = condition ?? {};
   if (condition === undefined) return { id, state: "open", message: "", startMs, completeMs };
-  const isDone = condition.status === "True";
-  return { id, state: isDone ? "done" : "waiting", message: isDone ? "" : condition.message, startMs, completeMs };
+  return { id, ...stateOf(condition, spec), startMs, completeMs };
+}
+
+const withoutCapacity = ({ capacity }: UpgradeSpec): boolean => !capacity.enabled;
+/** Steps that are complete at once where the plan does without them. */
+const SKIPPED: Readonly<Record<string, (spec: UpgradeSpec) => boolean>> = {
+  ComputeCapacityReserved: withoutCapacity,
+  ComputeCapacityRemoved: withoutCapacity,
+  SecondaryArchitectureProven: ({ smoke }) => smoke === undefined,
+};
+
+/** A step that has begun. */
+export function stateOf(
+  { type, status, message }: Pick<StepCondition, "type" | "status" | "message">,
+  spec: UpgradeSpec,
+): { readonly state: "done" | "skipped" | "waiting"; readonly message: string } {
+  if (status === "True") return { state: entryOf(SKIPPED, type)?.(spec) === true ? "skipped" : "done", message: "" };
+  const waits = `${type}${IN_PROGRESS}`;
+  return { state: "waiting", message: message.startsWith(waits) ? message.slice(waits.length) : message };
 }

@@ -24,6 +24,9 @@ export type RunEnd =
     | { readonly kind: "failed"; readonly message: string }
   );
 
+/** Between the name of a step and what it waits for, in the message of its condition: as the Managed Upgrade Operator writes it. */
+export const IN_PROGRESS = " still in progress: ";
+
 interface Run {
   readonly status: UpgradeStatus;
   readonly read: Observed["read"];
@@ -118,7 +121,7 @@ function settle(history: History, { id, result, failure, nowMs }: Settlement): H
     case "fail":
       return withCondition(history, { ...open, message: result.message }, nowMs);
     case "wait": {
-      const message = `${id} still in progress: ${result.message}`;
+      const message = `${id}${IN_PROGRESS}${result.message}`;
       return withCondition(history, { ...open, message, completeMs: known?.completeMs }, nowMs);
     }
     case "done": {
