@@ -12,6 +12,13 @@ export interface DrainFacts {
   readonly nowMs: number;
 }
 
+/** Whether advice about a node depends on its pods: before the soonest of its times it does not, and nothing is read for it. */
+export function needsPods(node: NodeView, policy: DrainPolicy, nowMs: number): boolean {
+  if (node.isMaster || node.cordon.kind !== "since") return false;
+  const soonestMs = Math.min(policy.timeoutMs, ...allStrategies(policy).map(({ dueAfterMs }) => dueAfterMs));
+  return nowMs - node.cordon.sinceMs >= soonestMs;
+}
+
 /** Advises. A node of the control plane is left alone. */
 export function adviseDrain(node: NodeView, policy: DrainPolicy, facts: DrainFacts): DrainAdvice {
   if (node.isMaster || node.cordon.kind === "none") return { kind: "none" };

@@ -4,7 +4,7 @@ import type { KubeApi, ReadApi } from "../../k8s/api.ts";
 import { isConflict, isNotFound } from "../../k8s/errors.ts";
 import { listAll } from "../../k8s/lists.ts";
 import { Resource } from "../../k8s/types.ts";
-import { adviseDrain } from "../../upgrades/drain/advise.ts";
+import { adviseDrain, needsPods } from "../../upgrades/drain/advise.ts";
 import { parseDrainPod } from "../../upgrades/drain/parse.ts";
 import type { DrainAction, DrainAdvice, DrainPolicy } from "../../upgrades/drain/types.ts";
 import type { NodeView } from "../../upgrades/nodes.ts";
@@ -13,7 +13,7 @@ import type { OperatorConfig } from "../../upgrades/types/operator_config.ts";
 import type { UpgradeSpec } from "../../upgrades/types/plan.ts";
 import type { ClusterReader } from "./cluster_reader.ts";
 
-/** Nodes that are looked at in one round, longest cordoned first: the pods of each cost a request. */
+/** Nodes whose pods are looked at in one round, longest cordoned first: those of each cost a request. */
 export const NODES_A_ROUND = 8;
 
 /** The policy of a plan. Without `drain.mode`, and with strategies disabled, nothing is done. */
@@ -27,7 +27,7 @@ export function drainPolicyOf(spec: UpgradeSpec, { nodeDrain }: OperatorConfig):
   };
 }
 
-/** Advises about nodes. Those that are not cordoned cost nothing. */
+/** Advises about nodes. Those that are not cordoned cost nothing, and neither do those whose drain is in its time. */
 export async function adviseDrains(
   nodes: readonly NodeView[],
   { api, reader, policy, nowMs, signal }: {
@@ -39,17 +39,22 @@ export async function adviseDrains(
   },
 ): Promise<readonly DrainAdvice[]> {
   const cordoned = nodes.filter(({ cordon, isMaster }) => cordon.kind !== "none" && !isMaster)
-    .toSorted((one, other) => cordonedAtMs(one) - cordonedAtMs(other)).slice(0, NODES_A_ROUND);
-  if (cordoned.length === 0) return [];
+    .toSorted((one, other) => cordonedAtMs(one) - cordonedAtMs(other));
+  const [late, inTime] = partition(cordoned, (node) => needsPods(node, policy, nowMs));
+  const advice = inTime.map((node) => adviseDrain(node, policy, { pods: [], budgets: [], nowMs }));
+  if (late.length === 0) return advice;
   const budgets = await reader.budgets();
-  const advice: DrainAdvice[] = [];
-  for (const node of cordoned) {
+  for (const node of late.slice(0, NODES_A_ROUND)) {
     const fieldSelector = `spec.nodeName=${node.name}`;
     const pods = (await Array.fromAsync(listAll(api, Resource.pods, { fieldSelector, limit: 500, signal })))
       .map(parseDrainPod);
     advice.push(adviseDrain(node, policy, { pods, budgets, nowMs }));
   }
   return advice;
+}
+
+function partition<T>(all: readonly T[], holds: (one: T) => boolean): readonly [T[], T[]] {
+  return [all.filter(holds), all.filter((one) => !holds(one))];
 }
 
 function cordonedAtMs({ cordon }: NodeView): number {

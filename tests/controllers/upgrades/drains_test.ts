@@ -70,6 +70,16 @@ Deno.test("M-303 no node is looked at when all workers are done, whatever the co
   assert.deepEqual(bed.calls, ["list machineconfigpools"]);
 });
 
+Deno.test("nodes whose drains are in their time cost no request each, however many there are", async () => {
+  const bed = openBed();
+  for (let at = 0; at < 50; at++) {
+    bed.cluster.put(Resource.nodes, rawNode(`early-${at}`, { cordonedMinutes: 10, state: "Working" }));
+  }
+  await bed.look("Observe");
+  assert.deepEqual(bed.calls, ["list machineconfigpools", "list nodes", "list poddisruptionbudgets", "list pods"]);
+  assert.deepEqual(bed.gauges, [`${NODE}=1`]);
+});
+
 Deno.test("M-308 a node that is gone is not reported any more, nor is any when no upgrade goes on", async () => {
   const bed = openBed();
   await bed.look("Observe");

@@ -2,7 +2,7 @@
 // is looked at unless workers are being upgraded), and faults of reads and writes, are the shell's: tests/controllers/upgrades.
 import assert from "node:assert/strict";
 import type { KubeObject } from "../../../lib/k8s/types.ts";
-import { actionsOf, adviseDrain, hasDrainFailed } from "../../../lib/upgrades/drain/advise.ts";
+import { actionsOf, adviseDrain, hasDrainFailed, needsPods } from "../../../lib/upgrades/drain/advise.ts";
 import { parseBudget, parseDrainPod } from "../../../lib/upgrades/drain/parse.ts";
 import { allStrategies, judgePods } from "../../../lib/upgrades/drain/strategies.ts";
 import type { DrainAdvice, DrainPolicy, Strategy } from "../../../lib/upgrades/drain/types.ts";
@@ -74,6 +74,16 @@ Deno.test("M-300 M-306 M-301 adviseDrain() leaves control plane nodes and uncord
 
 Deno.test("M-312 adviseDrain() says so when the time of the cordon is unknown", () => {
   assert.deepEqual(advise(node("n", { cordonedMinutes: "unknown" }), {}), { kind: "unknownStart", node: "n" });
+});
+
+Deno.test("needsPods() holds once something may be due on a node that is being drained, and never before", () => {
+  assert.equal(needsPods(EARLY, POLICY, NOW_MS), false);
+  assert.equal(needsPods(AFTER_TIMEOUT, POLICY, NOW_MS), true);
+  assert.equal(needsPods(node("n"), POLICY, NOW_MS), false);
+  assert.equal(needsPods(node("n", { cordonedMinutes: "unknown" }), POLICY, NOW_MS), false);
+  const sooner = { ...POLICY, protectedTimeoutMs: minutes(5) };
+  assert.equal(needsPods(node("n", { cordonedMinutes: 12 }), sooner, NOW_MS), false);
+  assert.equal(needsPods(node("n", { cordonedMinutes: 13 }), sooner, NOW_MS), true);
 });
 
 Deno.test("M-310 M-311 M-322 M-324 M-325 adviseDrain() does what is due and nothing else", () => {
