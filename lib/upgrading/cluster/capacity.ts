@@ -64,11 +64,9 @@ async function planLeft(reader: ClusterReader): Promise<ReleasePlan> {
 }
 
 async function readFacts({ reader, nowMs }: CapacityScope): Promise<CapacityFacts> {
-  const [machineSets, machines, nodes] = await Promise.all([
-    reader.machineSets(),
-    reader.spareMachines(),
-    reader.nodes(),
-  ]);
+  const [machineSets, nodes] = await Promise.all([reader.machineSets(), reader.nodes()]);
+  // Those of clones: without a clone there is none.
+  const machines = machineSets.some(({ isTemporary }) => isTemporary) ? await reader.spareMachines() : [];
   const readyNodes = new Set(nodes.filter(({ isReady }) => isReady).map(({ name }) => name));
   return { machineSets, machines, readyNodes, nowMs };
 }

@@ -14,12 +14,12 @@ import {
   checkCordons,
   checkOperators,
   checkPressure,
-  type DeploymentFindings,
 } from "../../upgrades/health/checks.ts";
 import type { NodeView } from "../../upgrades/nodes.ts";
 import type { HealthCheckId, HealthResult } from "../../upgrades/types/health.ts";
 import type { Observation } from "../../upgrades/types/observed.ts";
 import type { ClusterReader } from "../cluster/cluster_reader.ts";
+import type { ReadFindings } from "./deployment_findings.ts";
 import type { AlertReader } from "../monitoring/alerts.ts";
 
 /** What reading takes. */
@@ -29,7 +29,7 @@ export interface HealthDeps {
   /** Of the reconcile, so that nothing is read twice in it. */
   readonly reader: Pick<ClusterReader, "nodes" | "operators" | "machineSets">;
   /** What the Deployment Validation Operator says; undefined: it is not asked. */
-  readonly readFindings?: ((signal: AbortSignal) => Promise<DeploymentFindings | undefined>) | undefined;
+  readonly readFindings?: ReadFindings | undefined;
 }
 
 /** Which checks, and what does not count. */

@@ -10,6 +10,7 @@ import type { UpgradeMetrics } from "../../upgrade_metrics.ts";
 import type { Notification, SilenceSpec } from "../../upgrades/types/effects.ts";
 import type { UpgradeConfig } from "../../upgrades/types/plan.ts";
 import { fixedEndpoint } from "../http/fixed_endpoint.ts";
+import { openDeploymentFindings } from "../health/deployment_findings.ts";
 import { type EndpointSource, Upstream, type UpstreamEndpoint, type UpstreamLimits } from "../http/upstream.ts";
 import type { TrustedBundles } from "../http/trusted_bundles.ts";
 import { openMonitoringToken } from "../monitoring/access_token.ts";
@@ -17,7 +18,7 @@ import { openAlertReader } from "../monitoring/alerts.ts";
 import { type MonitoringService, openMonitoringEndpoint } from "../monitoring/monitoring_endpoint.ts";
 import { openSilenceStore } from "../monitoring/silences.ts";
 import { openOcmPolicySource } from "../ocm/ocm_policy_source.ts";
-import { openLocalPolicySource } from "../policy/local_policy_source.ts";
+import { LOCAL_POLICY_SOURCE } from "../policy/local_policy_source.ts";
 import { type PolicySource, PolicySync } from "../policy/policy_sync.ts";
 import { type ClusterPayloadsOptions, openClusterPayloads } from "../releases/cluster_payloads.ts";
 import { openUpdateGraph, type UpdateGraph } from "../releases/update_graph.ts";
@@ -67,6 +68,7 @@ export interface OpenOutside extends Outside, Disposable {
 
 /** A cluster keeps some thousands of silences for days; a query answers with a few names. */
 const SILENCES_LIMITS: UpstreamLimits = { timeoutMs: 30_000, maxBytes: 16 * 1024 * 1024 };
+const FINDINGS_LIMITS: UpstreamLimits = { timeoutMs: 30_000, maxBytes: 4 * 1024 * 1024 };
 const QUERY_LIMITS: UpstreamLimits = { timeoutMs: 30_000, maxBytes: 4 * 1024 * 1024 };
 
 /** Opens it; nothing is connected yet. */
@@ -85,11 +87,15 @@ export function openOutside(options: OutsideOptions): OpenOutside {
     ...{ api, clock, userAgent: options.userAgent, policy, silences },
     alerts: openAlertReader({ upstream: prometheus, clock }),
     graph: openGraph(options),
+    findings: openDeploymentFindings({ api, clock, userAgent: options.userAgent, limits: FINDINGS_LIMITS }),
     payloads: undo.use(openClusterPayloads(options)),
   };
   const opened = undo.move();
   return {
-    readers: (scope) => outsideReaders(services, scope),
+    readers: (scope) => {
+      if (scope.base !== undefined) settings.noteConfig(scope.base.config);
+      return outsideReaders(services, scope);
+    },
     createSilence: async (silence, signal) => void await silences.create(silence, signal),
     endSilence: (id, signal) => silences.end(id, signal),
     notify,
@@ -132,7 +138,7 @@ function openPolicy({ api, namespace, clock, log, metrics }: OutsideOptions, { s
   const source = async (signal: AbortSignal): Promise<PolicySource> => {
     const { configManager, upgradeType } = await settings.config(signal);
     watchIntervalMinutes = configManager.watchIntervalMinutes;
-    if (configManager.source === "LOCAL") return openLocalPolicySource({ api, ...target });
+    if (configManager.source === "LOCAL") return LOCAL_POLICY_SOURCE;
     const { source, ocmBaseUrl } = configManager;
     if (source === "OCM" && ocmBaseUrl !== undefined) {
       return openOcmPolicySource({ client: manager.clientAt(ocmBaseUrl), type: upgradeType });

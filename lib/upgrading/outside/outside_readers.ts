@@ -8,7 +8,7 @@ import type { HealthCheckId, HealthResult } from "../../upgrades/types/health.ts
 import type { Base, Readers, Readings } from "../../upgrades/types/observed.ts";
 import type { ClusterReader } from "../cluster/cluster_reader.ts";
 import { checkDependencies, type DependencyDeps } from "../health/dependencies.ts";
-import { readDeploymentFindings } from "../health/deployment_findings.ts";
+import type { ReadFindings } from "../health/deployment_findings.ts";
 import { readHealth } from "../health/read_health.ts";
 import type { AlertReader } from "../monitoring/alerts.ts";
 import type { SilenceStore } from "../monitoring/silences.ts";
@@ -46,12 +46,12 @@ export interface OutsideServices extends DependencyDeps {
   readonly alerts: AlertReader;
   readonly silences: SilenceStore;
   readonly graph: UpdateGraph;
+  readonly findings: ReadFindings;
   readonly payloads: PayloadReader;
   readonly policy: Pick<PolicySync, "refresh">;
 }
 
 const AFTER: readonly HealthCheckId[] = ["CriticalAlerts", "ClusterOperators"];
-const FINDINGS_LIMITS = { timeoutMs: 30_000, maxBytes: 4 * 1024 * 1024 };
 
 /** The readers of one reconcile; nothing is read before one is called. */
 export function outsideReaders(services: OutsideServices, scope: OutsideScope): OutsideReaders {
@@ -80,11 +80,8 @@ async function readChecks(
   const { config, plan } = baseOf(scope);
   const { reader, signal } = scope;
   const { api, alerts } = services;
-  const { clock, userAgent } = services;
   // Managed clusters of Azure do not have that operator.
-  const readFindings = plan.spec.type === "ARO"
-    ? undefined
-    : (ending: AbortSignal) => readDeploymentFindings({ api, clock, userAgent, limits: FINDINGS_LIMITS }, ending);
+  const readFindings = plan.spec.type === "ARO" ? undefined : services.findings;
   return await readHealth({ api, alerts, reader, readFindings }, { checks, ignored: config.healthCheck }, signal);
 }
 

@@ -11,13 +11,17 @@ import { KeptValue } from "../http/kept_value.ts";
 
 /** Reads them. */
 export interface OutsideSettings {
-  /** As it is now. Rejects when it is absent or invalid. */
+  /** As it is now, or as a reconcile has read it a moment ago. Rejects when it is absent or invalid. */
   config(signal: AbortSignal): Promise<OperatorConfig>;
+  /** A reconcile has read this now. */
+  noteConfig(config: OperatorConfig): void;
   /** `spec.clusterID` of the ClusterVersion, kept for a while: it never changes. */
   clusterId(signal: AbortSignal): Promise<string>;
 }
 
 const KEEP_MS = 10 * 60_000;
+/** For as long as a reconcile takes that has read the configuration (ms). */
+const NOTED_MS = 5_000;
 
 /** Opens the settings; nothing is read yet. */
 export function openOutsideSettings(
@@ -27,8 +31,13 @@ export function openOutsideSettings(
     const object = await api.get(Resource.clusterVersions, { name: CLUSTER_VERSION_NAME }, signal);
     return { value: parseClusterVersion(object).clusterId, keepMs: KEEP_MS };
   });
+  let noted: { readonly config: OperatorConfig; readonly untilMs: number } | undefined;
   return {
+    noteConfig: (config) => {
+      noted = { config, untilMs: clock.monotonicMs() + NOTED_MS };
+    },
     config: async (signal) => {
+      if (noted !== undefined && clock.monotonicMs() < noted.untilMs) return noted.config;
       const object = await api.get(Resource.configMaps, { namespace, name: Upgrades.settings }, signal);
       const reading = parseOperatorConfig(entryOf(textMapAt(object, "data"), Upgrades.settingsKey) ?? "");
       if (reading.kind === "parsed") return reading.config;

@@ -15,7 +15,8 @@ import type { PolicyRefresh } from "../../upgrades/types/cluster.ts";
 export interface PolicySource {
   /** What "there is none" means for the UpgradeConfig: one that people wrote is never deleted. */
   readonly onNone: "remove" | "keep";
-  fetch(signal: AbortSignal): Promise<PolicyResult>;
+  /** `current`: the UpgradeConfig as it was read a moment ago. */
+  fetch(signal: AbortSignal, current: KubeObject | undefined): Promise<PolicyResult>;
 }
 
 /** What keeping takes. */
@@ -52,7 +53,7 @@ export class PolicySync {
     const { clock, onSynced, source } = this.#deps;
     const current = await this.#read(signal);
     const asked = await source(signal);
-    const result = await asked.fetch(signal);
+    const result = await asked.fetch(signal, current);
     if (result.kind === "notConfigured") return { kind: "notConfigured" };
     const spec = current === undefined ? undefined : objectAt(current, "spec") ?? {};
     const isKept = result.kind === "none" && asked.onNone === "keep";

@@ -8,6 +8,8 @@ import { Resource } from "../../k8s/types.ts";
 import type { Logger } from "../../log.ts";
 import type { Credential } from "../../oci/credential.ts";
 import { parseDockerConfigSecret } from "../../oci/credentials/docker_config.ts";
+import { SharedCalls } from "../../shared_call.ts";
+import type { Payload } from "../../upgrades/types/cluster.ts";
 import { openPayloadReader, type PayloadReader } from "./payload.ts";
 
 /** What it is opened with. */
@@ -22,16 +24,22 @@ export interface ClusterPayloadsOptions {
   readonly log: Logger;
 }
 
+/** A digest names one payload for good; that its registry still has it is asked again after so long (ms). */
+const KEEP_MS = 10 * 60_000;
+const MAX_KEPT = 10;
+
 /** Opens the reader; nothing is read yet. Dispose it to close the connections. */
 export function openClusterPayloads(options: ClusterPayloadsOptions): PayloadReader & Disposable {
   let credentials: readonly Credential[] = [];
   const access = openRegistryAccess({ ...options, config: options.registries, clusterCredentials: () => credentials });
   const payloads = openPayloadReader({ access, clock: options.clock });
+  const reads = new SharedCalls<Payload>({ clock: options.clock, keepMs: () => KEEP_MS, maxKept: MAX_KEPT });
   return {
-    read: async (image, wanted) => {
-      credentials = await readCredentials(options, wanted.signal);
-      return await payloads.read(image, wanted);
-    },
+    read: (image, { architecture, signal }) =>
+      reads.run(`${image} ${architecture}`, { signal }, async (_callers, shared) => {
+        credentials = await readCredentials(options, shared);
+        return await payloads.read(image, { architecture, signal: shared });
+      }),
     [Symbol.dispose]: () => access[Symbol.dispose](),
   };
 }

@@ -67,6 +67,7 @@ Deno.test("M-271 M-272 M-281 MachineSets, machines or nodes that cannot be read 
   for (const plural of ["machinesets", "machines", "nodes"]) {
     const scene = openUpgradeScene({ spec: { capacityReservation: true }, status: UPGRADING });
     scene.cluster.put(Resource.machineSets, machineSet("a"));
+    scene.cluster.put(Resource.machineSets, machineSet("a-upgrade", { temporary: true }));
     scene.fault = (call) => {
       if (call.plural === plural) throw new ApiError(`Cannot list ${plural}.`, { status: 500 });
     };

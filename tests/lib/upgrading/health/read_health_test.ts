@@ -8,7 +8,7 @@ import { MachineName } from "../../../../lib/upgrade_names.ts";
 import type { HealthResult } from "../../../../lib/upgrades/types/health.ts";
 import { openClusterReader } from "../../../../lib/upgrading/cluster/cluster_reader.ts";
 import { checkDependencies } from "../../../../lib/upgrading/health/dependencies.ts";
-import { readDeploymentFindings } from "../../../../lib/upgrading/health/deployment_findings.ts";
+import { openDeploymentFindings } from "../../../../lib/upgrading/health/deployment_findings.ts";
 import { type HealthDeps, readHealth } from "../../../../lib/upgrading/health/read_health.ts";
 import { MemoryCluster } from "../../../support/memory_kube_api.ts";
 import { FAULTS, hastyClock, LIMITS, openFaulty, SIGNAL } from "../support.ts";
@@ -115,7 +115,7 @@ const SERVICE = {
   spec: { ports: [{ name: "http-metrics", port: 8383 }] },
 };
 
-Deno.test("M-234 M-236 readDeploymentFindings() reads the operator's metrics without a login, and knows absent from away", async () => {
+Deno.test("M-234 M-236 openDeploymentFindings() reads the operator's metrics without a login, and knows absent from away", async () => {
   let text = "";
   await using server = listenPlain(({ headers, url }) => {
     assert.equal(headers.get("authorization"), null);
@@ -130,18 +130,19 @@ Deno.test("M-234 M-236 readDeploymentFindings() reads the operator's metrics wit
     clock: hastyClock(),
     urlOf: () => server.origin,
   };
-  assert.deepEqual(await readDeploymentFindings(deps, SIGNAL), { kind: "absent" });
+  const readFindings = openDeploymentFindings(deps);
+  assert.deepEqual(await readFindings(SIGNAL), { kind: "absent" });
   const forbidden = cluster.client(() => {
     throw new ApiError("no right", { status: 403 });
   });
-  assert.equal(await readDeploymentFindings({ ...deps, api: forbidden }, SIGNAL), undefined);
+  assert.equal(await openDeploymentFindings({ ...deps, api: forbidden })(SIGNAL), undefined);
   cluster.put(Resource.services, SERVICE);
-  assert.deepEqual(await readDeploymentFindings(deps, SIGNAL), { kind: "observed", value: false });
+  assert.deepEqual(await readFindings(SIGNAL), { kind: "observed", value: false });
   text = 'deployment_validation_operator_pdb_max_available{namespace="shop"} 1\n';
-  assert.deepEqual(await readDeploymentFindings(deps, SIGNAL), { kind: "observed", value: true });
+  assert.deepEqual(await readFindings(SIGNAL), { kind: "observed", value: true });
   for (const fault of ["answers 500", "cuts the connection", "answers with a huge body"]) {
     await using broken = openFaulty(FAULTS[fault] ?? null);
-    const found = await readDeploymentFindings({ ...deps, urlOf: () => broken.origin }, SIGNAL);
+    const found = await openDeploymentFindings({ ...deps, urlOf: () => broken.origin })(SIGNAL);
     assert.equal(found?.kind, "unknown", fault);
   }
 });

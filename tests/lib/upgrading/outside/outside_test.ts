@@ -1,6 +1,7 @@
 // Everything beside the API server put together: readings, silences, notifications and policies; and each of them away.
 import assert from "node:assert/strict";
 import { Registry } from "prom-client";
+import { parse } from "yaml";
 import { type KubeObject, Resource } from "../../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { NO_PROXIES } from "../../../../lib/oci/http/proxy.ts";
@@ -55,7 +56,7 @@ function openBed(
     metrics: openUpgradeMetrics(registry),
     monitoring: { "alertmanager-main": endpoint, "prometheus-k8s": endpoint },
   });
-  const whole: Base = { plan: makePlan(), config: makeConfig(), clusterVersion: makeCluster(), ...base };
+  const whole: Base = { plan: makePlan(), config: makeConfig(parse(config)), clusterVersion: makeCluster(), ...base };
   return {
     cluster,
     outside,

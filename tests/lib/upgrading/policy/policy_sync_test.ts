@@ -5,7 +5,7 @@ import { type KubeObject, Resource } from "../../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { Upgrades } from "../../../../lib/upgrade_names.ts";
 import { openOcmPolicySource } from "../../../../lib/upgrading/ocm/ocm_policy_source.ts";
-import { openLocalPolicySource } from "../../../../lib/upgrading/policy/local_policy_source.ts";
+import { LOCAL_POLICY_SOURCE } from "../../../../lib/upgrading/policy/local_policy_source.ts";
 import { type PolicySource, PolicySync } from "../../../../lib/upgrading/policy/policy_sync.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { type MemoryCall, MemoryCluster } from "../../../support/memory_kube_api.ts";
@@ -161,18 +161,18 @@ Deno.test("refresh() does not delete the plan for a policy whose version is none
 Deno.test("M-060 M-061 M-073 M-074 the source LOCAL reads the plan, and never has it deleted", async () => {
   const cluster = new MemoryCluster();
   put(cluster, SPEC);
-  const local = (api = cluster.api) => openLocalPolicySource({ api, ...TARGET });
-  assert.deepEqual(await local().fetch(SIGNAL), { kind: "none" });
-  assert.deepEqual(await openBed(cluster, local()).sync.refresh(SIGNAL), { kind: "unchanged" });
+  const fetch = () => LOCAL_POLICY_SOURCE.fetch(SIGNAL, found(cluster));
+  assert.deepEqual(await fetch(), { kind: "none" });
+  assert.deepEqual(await openBed(cluster, LOCAL_POLICY_SOURCE).sync.refresh(SIGNAL), { kind: "unchanged" });
   put(cluster, SPEC, { status: { history: [{ phase: "Pending" }] } });
-  assert.deepEqual(await local().fetch(SIGNAL), { kind: "desired", spec: SPEC });
+  assert.deepEqual(await fetch(), { kind: "desired", spec: SPEC });
   put(cluster, SPEC, { status: { history: [{ phase: "Upgraded" }] } });
-  assert.deepEqual(await openBed(cluster, local()).sync.refresh(SIGNAL), { kind: "unchanged" });
+  assert.deepEqual(await openBed(cluster, LOCAL_POLICY_SOURCE).sync.refresh(SIGNAL), { kind: "unchanged" });
   assert.ok(found(cluster) !== undefined);
-  const failing = cluster.client(() => {
+  const failing = openBed(cluster, LOCAL_POLICY_SOURCE, () => {
     throw new ApiError("away", { status: 503 });
   });
-  await assert.rejects(local(failing).fetch(SIGNAL), /away/);
+  await assert.rejects(failing.sync.refresh(SIGNAL), /away/);
 });
 
 Deno.test("run() asks after a minute, then at the interval, and backs off while the source is away", async () => {

@@ -139,4 +139,8 @@ Deno.test("openClusterPayloads() reads a payload with the pull secret of the clu
   const data = { ".dockerconfigjson": btoa(JSON.stringify(auths)) };
   cluster.put(Resource.secrets, { metadata: pullSecret, type: "kubernetes.io/dockerconfigjson", data });
   assert.equal((await read()).version, VERSION);
+  const asked = bed.registry.requests.length;
+  cluster.drop(Resource.secrets, "openshift-config/pull-secret");
+  assert.equal((await read()).version, VERSION);
+  assert.equal(bed.registry.requests.length, asked, "a digest names one payload for good");
 });
