@@ -1,4 +1,4 @@
-// `deno task bench:cluster`: B1 to B8 of the benchmark protocol on a real control plane, with a real registry behind a
+// `deno task bench:cluster`: B1 to B8 of the benchmark protocol, and upgrades, on a real control plane, with a real registry behind a
 // counting proxy and the floors in the same run. Prints one table and keeps results/cluster.json. See --help.
 import type { Bench } from "./bench.ts";
 import { benchBursts } from "./bursts.ts";
@@ -10,6 +10,7 @@ import { benchRegistryFaults } from "./registry_faults.ts";
 import { benchSize } from "./size.ts";
 import { mergeResults, type ResultEntry } from "./results_file.ts";
 import { renderRows, type Row } from "./table.ts";
+import { benchUpgrades } from "./upgrades.ts";
 import { benchWebhookAlone } from "./webhook_alone.ts";
 import { openWalkBed } from "../cluster/support/walk_bed.ts";
 
@@ -27,6 +28,7 @@ const SECTIONS: readonly (readonly [
   ["registry cost", ["B4"], benchRegistryCost, REAL],
   ["registry faults", ["B8"], benchRegistryFaults, REAL],
   ["size", ["B5", "B6"], benchSize, "control plane without scheduler, registry in memory"],
+  ["upgrades", ["U1"], benchUpgrades, "control plane without scheduler, operators of OpenShift by script"],
 ];
 
 function print(text: string): void {

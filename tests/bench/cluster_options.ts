@@ -2,7 +2,7 @@
 import { parseArgs } from "node:util";
 
 /** Targets of the protocol that `--only` may name. */
-export const MEASURES = ["B1", "B2", "B3", "B4", "B5", "B6", "B7", "B8"] as const;
+export const MEASURES = ["B1", "B2", "B3", "B4", "B5", "B6", "B7", "B8", "U1"] as const;
 
 /** One of {@link MEASURES}. */
 export type Measure = (typeof MEASURES)[number];
@@ -21,6 +21,8 @@ export interface BenchOptions {
   readonly loadMs: number;
   /** Useless connections of the row with hostile clients. */
   readonly idleConnections: number;
+  /** The cluster of the U1 rows, and how long a plan waits there (ms). */
+  readonly upgrades: { readonly nodes: number; readonly pools: number; readonly idleMs: number };
   /** Images of the 429 row, and of the B4 rows. */
   readonly images: number;
   readonly referenceStart: string | undefined;
@@ -60,6 +62,7 @@ export function parseBenchOptions(args: readonly string[]): BenchOptions {
       loadMs: 200,
       idleConnections: 20,
       images: 5,
+      upgrades: { nodes: 6, pools: 3, idleMs: 5_000 },
       resultsFile: ".archway/bench-cluster-short.json",
     }
     : {
@@ -69,6 +72,7 @@ export function parseBenchOptions(args: readonly string[]): BenchOptions {
       loadMs: 3_000,
       idleConnections: 1_000,
       images: 50,
+      upgrades: { nodes: 499, pools: 50, idleMs: 120_000 },
       resultsFile: new URL("./results/cluster.json", import.meta.url).pathname,
     };
   return {

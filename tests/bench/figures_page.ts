@@ -47,6 +47,7 @@ export const SECTIONS: readonly (readonly [name: string, title: string, command:
   ["size", "Memory and CPU", "deno task bench:cluster --only B5,B6"],
   ["node", "As installed on nodes", "deno task bench:node"],
   ["taints", "Architecture taints of 5 000 nodes", "deno task bench:taints"],
+  ["upgrades", "Upgrades", "deno task bench:cluster --only U1"],
   ["registry faults", "Failing registries", "deno task bench:cluster --only B8"],
 ];
 

@@ -17,6 +17,9 @@ export interface AuditedRequest {
   readonly namespace: string;
   readonly name: string;
   readonly status: number;
+  /** When it came, and when its answer was complete, or a watch had begun (ms since the epoch). */
+  readonly receivedMs: number;
+  readonly answeredMs: number;
 }
 
 /** All requests so far. A watch counts once, when it begins (`ResponseStarted`). */
@@ -52,5 +55,7 @@ function parseEvent(event: unknown): AuditedRequest {
     namespace: text("objectRef", "namespace"),
     name: text("objectRef", "name"),
     status: Number(read(event, "responseStatus", "code") ?? 0),
+    receivedMs: Date.parse(text("requestReceivedTimestamp")),
+    answeredMs: Date.parse(text("stageTimestamp")),
   };
 }

@@ -71,7 +71,7 @@ export async function openManyNodes(
 /** The control plane and pools of about the same size. */
 export function poolsOf(nodes: number, pools: number): Readonly<Record<string, number>> {
   const size = Math.floor(nodes / pools);
-  const names = Array.from({ length: pools - 1 }, (_, at) => `pool-${at}`);
+  const names = Array.from({ length: pools - 1 }, (_, at) => at === 0 ? "worker" : `pool-${at}`);
   return { master: nodes - size * (pools - 1), ...Object.fromEntries(names.map((name) => [name, size])) };
 }
 

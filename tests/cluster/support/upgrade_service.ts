@@ -9,7 +9,7 @@ import { EXTERNAL_ID } from "../../lib/upgrading/ocm_double.ts";
 import { expectStatus, read } from "./cluster_access.ts";
 import { type ControlPlane, startControlPlane } from "./control_plane.ts";
 import { mountAccount } from "./mounted_account.ts";
-import { CLUSTER_VERSION, openWorld, PLANS, TO, type World } from "./openshift_world.ts";
+import { CLUSTER_VERSION, openWorld, PLANS, TO, type World, type WorldOptions } from "./openshift_world.ts";
 import { findFreePort } from "./ports.ts";
 import { RunningProcess } from "./process.ts";
 import { readUses, type Use } from "./rights.ts";
@@ -78,7 +78,9 @@ export class UpgradeService implements AsyncDisposable {
   }
 
   /** Opens it, with plans of the source LOCAL; no replica runs, and there is no plan. */
-  static async open(): Promise<UpgradeService> {
+  static async open(
+    { pools = { master: 1, worker: 2 }, stepMs = 100 }: Partial<Pick<WorldOptions, "pools" | "stepMs">> = {},
+  ): Promise<UpgradeService> {
     await using undo = new AsyncDisposableStack();
     const cluster = undo.use(
       await startControlPlane({
@@ -88,7 +90,7 @@ export class UpgradeService implements AsyncDisposable {
         flags: { "kube-controller-manager": ["--controllers=*,-node-lifecycle-controller,-taint-eviction-controller"] },
       }),
     );
-    const world = undo.use(await openWorld(cluster, { pools: { master: 1, worker: 2 }, stepMs: 100 }));
+    const world = undo.use(await openWorld(cluster, { pools, stepMs }));
     const surroundings = undo.use(await openSurroundings(cluster, TO));
     const balancer = undo.use(startTcpBalancer(findFreePort()));
     const objects = await renderComposition("overlays/openshift", COMPONENTS);
@@ -182,13 +184,17 @@ export class UpgradeService implements AsyncDisposable {
   }
 
   /** Looks again and again, and has the service look: what it waits for may be what it does not watch. */
-  async until(what: string, probe: () => Promise<boolean>): Promise<void> {
+  async until(
+    what: string,
+    probe: () => Promise<boolean>,
+    { deadlineMs = 120_000 }: { readonly deadlineMs?: number } = {},
+  ): Promise<void> {
     let looks = 0;
     await waitUntil(what, async () => {
       if (await probe()) return true;
       if (looks++ % 8 === 0) await this.patch(POOL, { metadata: { annotations: { looked: String(looks) } } });
       return false;
-    }, { deadlineMs: 120_000, intervalMs: 250 }).catch(async (cause: unknown) => {
+    }, { deadlineMs, intervalMs: 250 }).catch(async (cause: unknown) => {
       const fault = `the world: ${String(this.world.lastFault)}`;
       throw new Error(`${String(cause)}; ${fault}; ${JSON.stringify(read(await this.readPlan(), "status"))}`, {
         cause,
@@ -197,10 +203,11 @@ export class UpgradeService implements AsyncDisposable {
   }
 
   /** Waits until the newest entry of the history has this phase. */
-  async untilPhase(phase: string): Promise<void> {
+  async untilPhase(phase: string, patience: { readonly deadlineMs?: number } = {}): Promise<void> {
     await this.until(
       `the phase ${phase}`,
       async () => read(await this.readPlan(), "status", "history", 0, "phase") === phase,
+      patience,
     );
   }
 

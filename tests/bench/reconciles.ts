@@ -1,0 +1,64 @@
+// The audit log, cut into the reconciles of upgrades: what each asked of the API server, and how long it took. Pure.
+import type { AuditedRequest } from "../cluster/support/audit_log.ts";
+
+/** One reconcile. */
+export interface Reconcile {
+  readonly reads: number;
+  readonly writes: number;
+  /** From its first request to the last answer. */
+  readonly tookMs: number;
+  /** `list nodes`, in order. */
+  readonly words: readonly string[];
+}
+
+/** What the process does beside: the Lease, events, the webhook's configuration and certificate. */
+const BESIDE = ["leases", "events", "validatingwebhookconfigurations"];
+const CERTIFICATE = "archway-tls";
+/** Each reconcile begins with these three, at the same time. */
+const BASE = ["upgradeconfigs", "configmaps", "clusterversions"];
+const TOGETHER_MS = 100;
+
+/** The requests that reconciles make: watches are held open by others, and go to the API server's cache. */
+export function reconcileRequests(requests: readonly AuditedRequest[], user: string): readonly AuditedRequest[] {
+  return requests.filter((request) => request.user === user && request.verb !== "watch")
+    .filter(({ resource, name }) => !BESIDE.includes(resource) && name !== CERTIFICATE)
+    .toSorted((one, other) => one.receivedMs - other.receivedMs);
+}
+
+/** The reconciles, in order. What comes before the first one is left out. */
+export function cutReconciles(requests: readonly AuditedRequest[]): readonly Reconcile[] {
+  const starts = requests.flatMap((_, at) => isStart(requests, at) ? [at] : []);
+  return starts.map((start, index) => reconcileOf(requests.slice(start, starts[index + 1])));
+}
+
+function isStart(requests: readonly AuditedRequest[], at: number): boolean {
+  const first = requests[at];
+  if (first === undefined || !isBase(first)) return false;
+  const together = requests.slice(at, at + BASE.length);
+  return new Set(together.filter(isBase).map(({ resource }) => resource)).size === BASE.length &&
+    together.every(({ receivedMs }) => receivedMs - first.receivedMs <= TOGETHER_MS);
+}
+
+function isBase({ verb, resource }: AuditedRequest): boolean {
+  return verb === "get" && BASE.includes(resource);
+}
+
+/** The webhook of plans reads the ClusterVersion in between. */
+function withoutReviews(requests: readonly AuditedRequest[]): readonly AuditedRequest[] {
+  const last = requests.findLastIndex(({ verb, resource }) => verb !== "get" || resource !== "clusterversions");
+  return requests.slice(0, Math.max(last + 1, BASE.length));
+}
+
+function reconcileOf(all: readonly AuditedRequest[]): Reconcile {
+  const requests = withoutReviews(all);
+  const reads = requests.filter(({ verb }) => verb === "get" || verb === "list").length;
+  const endMs = Math.max(...requests.map(({ answeredMs }) => answeredMs));
+  return {
+    reads,
+    writes: requests.length - reads,
+    tookMs: endMs - (requests[0]?.receivedMs ?? endMs),
+    words: requests.map(({ verb, resource, subresource }) =>
+      `${verb} ${resource}${subresource === "" ? "" : `/${subresource}`}`
+    ),
+  };
+}

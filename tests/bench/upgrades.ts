@@ -1,0 +1,126 @@
+// U1: what upgrades cost: requests and memory while a plan waits, and the reconciles of an upgrade and a migration of a large
+// cluster. `serve --only=upgrades` as it is installed, in a process of its own; requests are those of the API server's audit log.
+import { type AuditedRequest, readAuditLog } from "../cluster/support/audit_log.ts";
+import { expectStatus } from "../cluster/support/cluster_access.ts";
+import { PLANS, TO } from "../cluster/support/openshift_world.ts";
+import { poolsOf } from "../cluster/support/upgrade_many_nodes.ts";
+import { UPGRADE_ACCOUNT, UpgradeService } from "../cluster/support/upgrade_service.ts";
+import { pause } from "../cluster/support/wait.ts";
+import type { Bench } from "./bench.ts";
+import { readMemoryMb } from "./process_usage.ts";
+import { cutReconciles, type Reconcile, reconcileRequests } from "./reconciles.ts";
+import type { Row } from "./table.ts";
+
+const SETTINGS = "configManager: { source: LOCAL }\nfeatureGate: { enabled: [PreHealthCheck] }\n";
+const MINUTE_MS = 60_000;
+/** For the first watches, and for what the beginning leaves to be collected (ms). */
+const SETTLING_MS = 30_000;
+const PATIENCE = { deadlineMs: 15 * MINUTE_MS };
+
+interface Idle {
+  readonly requestsAMinute: number;
+  readonly renewalsAMinute: number;
+  readonly memoryMb: number;
+}
+
+/** A leader with a plan for later; then the plan's time comes, and after the upgrade a migration. */
+export async function benchUpgrades({ options, tell, keep }: Bench): Promise<readonly Row[]> {
+  const { nodes, pools, idleMs } = options.upgrades;
+  await using bed = await UpgradeService.open({ pools: poolsOf(nodes, pools), stepMs: 20 });
+  await bed.configure(SETTINGS);
+  const { process: { pid } } = await bed.startReplica("one");
+  await bed.untilPlansAreChecked();
+  const idle = await measureIdle(bed, { idleMs, pid });
+  tell(`a plan waits: ${idle.requestsAMinute} requests a minute, ${idle.memoryMb.toFixed(0)} MB`);
+  await patchPlan(bed, { upgradeAt: timeIn(-MINUTE_MS) });
+  await bed.untilPhase("Upgraded", PATIENCE);
+  const afterUpgrade = (await requestsOf(bed)).length;
+  expectStatus("delete the plan", await bed.cluster.request("DELETE", `${PLANS}/managed-upgrade-config`), [200]);
+  await bed.storePlan({ desired: { version: TO, architecture: "Multi" }, capacityReservation: true });
+  await bed.untilPhase("Upgraded", PATIENCE);
+  const requests = await requestsOf(bed);
+  const upgrade = cutReconciles(requests.slice(0, afterUpgrade));
+  const migration = cutReconciles(requests.slice(afterUpgrade));
+  keep("upgrades", { idle, upgrade, migration });
+  const rows = [...rowsOf("an upgrade", upgrade), ...rowsOf("a migration", migration)];
+  return [...idleRows(idle), memoryRow("most memory of its process, MB", await readMemoryMb(pid, "VmHWM")), ...rows];
+}
+
+async function measureIdle(
+  bed: UpgradeService,
+  { idleMs, pid }: { readonly idleMs: number; readonly pid: number },
+): Promise<Idle> {
+  await bed.storePlan({ upgradeAt: timeIn(12 * 60 * MINUTE_MS), capacityReservation: true });
+  await bed.untilPhase("Pending");
+  await pause(Math.min(SETTLING_MS, idleMs));
+  const before = await countAll(bed);
+  await pause(idleMs);
+  const after = await countAll(bed);
+  const aMinute = (count: number): number => count * MINUTE_MS / idleMs;
+  return {
+    requestsAMinute: aMinute(after.others - before.others),
+    renewalsAMinute: aMinute(after.leases - before.leases),
+    memoryMb: await readMemoryMb(pid),
+  };
+}
+
+/** Every request of the account, watches included. */
+async function countAll({ cluster }: UpgradeService): Promise<{ readonly leases: number; readonly others: number }> {
+  const requests = (await readAuditLog(cluster.auditLogFile ?? "")).filter(({ user }) => user === UPGRADE_ACCOUNT);
+  const leases = requests.filter(({ resource }) => resource === "leases").length;
+  return { leases, others: requests.length - leases };
+}
+
+async function requestsOf({ cluster }: UpgradeService): Promise<readonly AuditedRequest[]> {
+  return reconcileRequests(await readAuditLog(cluster.auditLogFile ?? ""), UPGRADE_ACCOUNT);
+}
+
+async function patchPlan(bed: UpgradeService, spec: Readonly<Record<string, unknown>>): Promise<void> {
+  await bed.patch(`${PLANS}/managed-upgrade-config`, { spec });
+}
+
+function timeIn(ms: number): string {
+  return new Date(Date.now() + ms).toISOString().replace(/\.\d{3}Z$/, "Z");
+}
+
+function idleRows({ requestsAMinute, renewalsAMinute, memoryMb }: Idle): readonly Row[] {
+  return [
+    { measure: "U1 requests a minute while a plan waits", archway: requestsAMinute, target: { kind: "none" } },
+    { measure: "U1 renewals of the Lease a minute", archway: renewalsAMinute, target: { kind: "none" } },
+    memoryRow("memory of its process while a plan waits, MB", memoryMb),
+  ];
+}
+
+function memoryRow(what: string, archway: number): Row {
+  return { measure: `U1 ${what} (no process where upgrades are off)`, archway, target: { kind: "none" } };
+}
+
+/** The one at the end of a migration that looks at the workloads of the cluster. */
+function looksAtWorkloads({ words }: Reconcile): boolean {
+  return words.includes("list deployments");
+}
+
+function rowsOf(what: string, reconciles: readonly Reconcile[]): readonly Row[] {
+  const most = (of: (reconcile: Reconcile) => number, some = reconciles): number => Math.max(0, ...some.map(of));
+  const usual = reconciles.filter((one) => !looksAtWorkloads(one));
+  const last = reconciles.filter(looksAtWorkloads);
+  const none = { kind: "none" } as const;
+  return [
+    {
+      measure: `U1 reads of a reconcile of ${what}, at most`,
+      archway: most(({ reads }) => reads, usual),
+      target: { kind: "atMost", limit: 10 },
+    },
+    { measure: `U1 writes of a reconcile of ${what}, at most`, archway: most(({ writes }) => writes), target: none },
+    ...last.length === 0 ? [] : [{
+      measure: `U1 reads of the reconcile that looks at all workloads, once in ${what}`,
+      archway: most(({ reads }) => reads, last),
+      target: none,
+    }],
+    {
+      measure: `U1 longest reconcile of ${what}, ms`,
+      archway: most(({ tookMs }) => tookMs, usual),
+      target: { kind: "atMost", limit: 1_000 },
+    },
+  ];
+}

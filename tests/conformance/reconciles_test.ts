@@ -1,0 +1,56 @@
+// How the audit log is cut into the reconciles of upgrades that the figures are about.
+import assert from "node:assert/strict";
+import { cutReconciles, reconcileRequests } from "../bench/reconciles.ts";
+import type { AuditedRequest } from "../cluster/support/audit_log.ts";
+
+const USER = "system:serviceaccount:a:upgrades";
+
+function request(words: string, receivedMs: number, more: Partial<AuditedRequest> = {}): AuditedRequest {
+  const [verb = "", resource = ""] = words.split(" ");
+  return {
+    ...{
+      verb,
+      resource,
+      uri: "/",
+      user: USER,
+      userAgent: "",
+      credential: "",
+      subresource: "",
+      namespace: "",
+      name: "",
+    },
+    ...{ status: 200, receivedMs, answeredMs: receivedMs + 5 },
+    ...more,
+  };
+}
+
+function base(atMs: number): readonly AuditedRequest[] {
+  return ["get configmaps", "get upgradeconfigs", "get clusterversions"].map((words) => request(words, atMs));
+}
+
+Deno.test("cutReconciles() begins a reconcile at its three first reads, and counts reads, writes and time", () => {
+  const found = cutReconciles([
+    request("list machineconfigpools", 1),
+    ...base(1_000),
+    request("get upgradeconfigs", 1_010),
+    request("list nodes", 1_020),
+    request("patch upgradeconfigs", 1_040, { subresource: "status", answeredMs: 1_090 }),
+    ...base(2_000),
+    request("get clusterversions", 9_000),
+  ]);
+  assert.deepEqual(found.map(({ reads, writes, tookMs }) => [reads, writes, tookMs]), [[5, 1, 90], [3, 0, 5]]);
+  assert.equal(found[0]?.words.at(-1), "patch upgradeconfigs/status");
+});
+
+Deno.test("reconcileRequests() leaves out others, watches, the Lease, events and the webhook's own upkeep", () => {
+  const kept = request("list nodes", 2);
+  const others = [
+    request("list nodes", 1, { user: "admin" }),
+    request("watch nodes", 1),
+    request("update leases", 1),
+    request("create events", 1),
+    request("get secrets", 1, { name: "archway-tls" }),
+    request("get validatingwebhookconfigurations", 1),
+  ];
+  assert.deepEqual(reconcileRequests([...others, kept], USER), [kept]);
+});
