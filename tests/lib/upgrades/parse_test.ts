@@ -69,7 +69,7 @@ Deno.test("parsePlan() reads a plan of the Managed Upgrade Operator: what it lac
       ...{ type: "ARO", capacityReservation: true },
     },
   });
-  assert.deepEqual(rest, { ...METADATA, status: { history: [], conditions: [] } });
+  assert.deepEqual(rest, { ...METADATA, deliveries: [], status: { history: [], conditions: [] } });
   assert.deepEqual(spec, {
     desired: { version: "4.17.2", channel: "stable-4.17", image: "", architecture: "" },
     upgradeAt: START,
