@@ -16,7 +16,7 @@ function passed(place: CutPlace, bytes = CHUNK): string | undefined {
   return at === undefined ? undefined : new TextDecoder().decode(bytes.subarray(0, at));
 }
 
-Deno.test("cutAt() cuts at the kind of byte that is asked for", () => {
+Deno.test("cutAt() cuts at the kind of byte that is requested", () => {
   assert.equal(passed("in a chunk header"), "2");
   assert.equal(passed("between lines"), `${BYTES.length.toString(16)}\r\n${LINE}\r\n`);
   assert.ok(passed("in a character")?.endsWith("gr\ufffd"));

@@ -32,7 +32,7 @@ function podsOf(images: readonly string[], count: number): readonly PodSpec[] {
   }));
 }
 
-Deno.test("availability: a rolling restart of two replicas under load fails, forgets and misplaces no pod", async () => {
+Deno.test("availability: a rolling restart of two replicas under load fails, loses and misplaces no pod", async () => {
   await using bed = await openWalkBed();
   const { controlPlane } = bed;
   await using balancer = startTcpBalancer(findFreePort());

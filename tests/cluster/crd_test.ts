@@ -253,7 +253,7 @@ Deno.test("the CRDs on a real API server: rows 100-116, 130-135, 152, 156-169", 
       NAMESPACE_SPEC,
     ]] as const
   ) {
-    await t.step(`${kind}: the validator of the unit tests says what the API server says`, async () => {
+    await t.step(`${kind}: the validator of the unit tests reports what the API server answers`, async () => {
       const schema = readSchema(kind, "v1beta1");
       await fc.assert(
         fc.asyncProperty(fc.oneof(arbitrary, disturbed(arbitrary)), async (spec) => {

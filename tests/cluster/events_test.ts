@@ -81,7 +81,7 @@ Deno.test("events: pods of known images, and pods that others take away", async 
   await using bed = await openWorkingBed();
   const { controlPlane } = bed;
   const namespace = await controlPlane.createNamespace("known");
-  await test.step("a pod that no node can run is told of also when its images are known", async () => {
+  await test.step("a pod that no node can run is reported also when its images are known", async () => {
     const images = [await bed.push("known/amd64", index("amd64")), await bed.push("known/arm64", index("arm64"))];
     for (const name of ["first", "second"]) {
       await createPods(controlPlane, namespace, { pods: [{ name, images }] });

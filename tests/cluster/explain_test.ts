@@ -46,7 +46,7 @@ async function createEndings(bed: WalkBed, namespace: string): Promise<void> {
   await createPods(bed.controlPlane, namespace, { pods: last });
 }
 
-Deno.test("explain and release tell of every kind of ending what a person needs, by text, document and exit code", async () => {
+Deno.test("explain and release report of every kind of ending what a user needs, by text, document and exit code", async () => {
   await using bed = await openWorkingBed({
     spec: { fallbackArchitecture: "s390x", namespaceSelector: { matchLabels: { placed: "yes" } } },
     // Nobody shall free the stuck pod before it was looked at.

@@ -84,7 +84,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "ha: a leader whose clock is ten minutes fast dies: the next one takes over as soon as ever",
+  name: "ha: a leader whose clock is ten minutes fast ends: the next one takes over as soon as ever",
   ignore,
   fn: async () => {
     await using clock = await ShiftedClock.open();

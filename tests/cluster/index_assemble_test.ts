@@ -110,7 +110,7 @@ Deno.test("index assemble: any order gives the same index, and once it is there 
   assert.deepEqual(relay.writes(), [`PUT /v2/team/app/manifests/${digest}`, "PUT /v2/team/app/manifests/v1"]);
 });
 
-Deno.test("index assemble: a dry run says what would be done, and writes nothing", async () => {
+Deno.test("index assemble: a dry run reports what would be done, and writes nothing", async () => {
   await using registry = await startRegistry();
   await using relay = startPushRelay(registry);
   const [one = "", two = ""] = await pushEach(registry, ["amd64", "arm64"]);

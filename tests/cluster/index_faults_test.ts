@@ -160,7 +160,7 @@ Deno.test("index assemble: 403 is distinguished from 401, and is not asked again
   assert.ok(posts.length <= 2, `${posts.length} of two blobs`);
 });
 
-Deno.test("index assemble: a tag that must not move stays as it is, and that is said", async () => {
+Deno.test("index assemble: a tag that must not move stays as it is, and that is reported", async () => {
   await using bed = await openBed();
   assert.equal((await archwayIndex(bed.args)).code, 0);
   const before = await published(bed.target);

@@ -155,7 +155,7 @@ Deno.test("operator on a real API server", async (t) => {
     },
   );
 
-  await t.step("each condition says which generation of the config it is about", async () => {
+  await t.step("each condition reports which generation of the config it is about", async () => {
     const generationOf = async (): Promise<number> =>
       Number((await bench.find(Resource.clusterConfigs, CONFIG))?.metadata.generation);
     const before = await generationOf();
@@ -325,7 +325,7 @@ Deno.test("operator on a real API server", async (t) => {
   });
 
   await t.step(
-    "leaves with hundreds of gated pods that nobody places: every gate is lifted, and each pod told",
+    "leaves with hundreds of gated pods that are not placed: every gate is lifted, and each pod gets an event",
     async () => {
       const gated = await countGates(bench);
       assert.ok(gated > 100);

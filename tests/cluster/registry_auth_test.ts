@@ -78,7 +78,7 @@ Deno.test("registry auth token: a public repository needs no secret, and a usele
   assert.deepEqual([useless.credentialSource, useless.access], [undefined, "public"]);
 });
 
-Deno.test("registry auth token: the token server is asked for pull on this repository alone, once for many images", async () => {
+Deno.test("registry auth token: a token is requested for pull on this repository alone, once for many images", async () => {
   await using registry = await startRegistry({ auth: "token", token: { tokenMember: "access_token" } });
   const images = ["v1", "v2", "v3"].map((tag) => `${registry.host}/team/app:${tag}`);
   for (const tag of ["v1", "v2", "v3"]) await registry.push("team/app", tag, { platforms: PLATFORMS });
@@ -145,7 +145,7 @@ Deno.test("registry auth htpasswd: no password goes over plain HTTP unless the r
   assert.equal(platformsIn(await declared.inspect(image, { credentials })), SAID);
 });
 
-Deno.test("registry auth: pull secrets of a repository do not open its neighbours", async () => {
+Deno.test("registry auth: pull secrets of a repository are not used for other repositories", async () => {
   await using registry: RealRegistry = await startRegistry({ auth: "htpasswd" });
   for (const repository of ["team/app", "teams/app"]) await registry.push(repository, "v1", { platforms: PLATFORMS });
   await using images = await openImages(flagsFor(registry));

@@ -169,7 +169,7 @@ for (const auth of ["htpasswd", "token"] as const) {
   });
 }
 
-Deno.test("registry faults: content that its digest denies is never believed", async () => {
+Deno.test("registry faults: content that does not match its digest is never used", async () => {
   await using bed = await openBed();
   const { digest } = await bed.registry.push("team/app", "v1", IMAGE);
   await bed.registry.push("team/single", "v1", { single: { architecture: "s390x" } });
@@ -203,7 +203,7 @@ Deno.test("registry faults: 60 images of a dead registry delay none of 20 images
   assert.notEqual(images.hostState(proxy.host)?.circuit, "closed");
 });
 
-Deno.test("registry faults: a registry that comes back is asked again within seconds, and its state says so", async () => {
+Deno.test("registry faults: a registry that comes back is asked again within seconds, and its state reports it", async () => {
   await using bed = await openBed();
   const { proxy, images } = bed;
   proxy.setFaults([{ fault: { kind: "reset" } }]);

@@ -70,7 +70,7 @@ Deno.test("registry inspect: of several images each has its row and its details,
   assert.match(bad.stdout, /answered 401 \(no pull secret matches it\)\.\n {2}Next +Name a docker config/);
 });
 
-Deno.test("registry inspect: --registries -o json shows the state of each host that was asked", async () => {
+Deno.test("registry inspect: --registries -o json shows the state of each host that got a request", async () => {
   await using registry = await startRegistry();
   await registry.push("team/app", "v1", { platforms: PLATFORMS });
   const dead = `127.0.0.1:${findFreePort()}`;

@@ -146,7 +146,7 @@ for (const { fault, withinMs } of FAULTS) {
   });
 }
 
-Deno.test("registry pull-through: a mirror that tampers with a digest is not believed, the origin is", async () => {
+Deno.test("registry pull-through: a mirror that tampers with a digest is not used, the origin is", async () => {
   assert.ok(CONF !== undefined);
   await using bed = await openBed();
   bed.mirror.setFaults([{ fault: { kind: "tamperBody" }, on: ["manifestGet"] }]);
@@ -167,7 +167,7 @@ Deno.test("registry pull-through: the pull secret of the origin never goes to it
   assert.deepEqual(bed.mirror.requests().filter(({ hadAuthorization }) => hadAuthorization), []);
 });
 
-Deno.test("registry pull-through: a blocked origin is never asked, its mirror is", async () => {
+Deno.test("registry pull-through: a blocked origin gets no request, its mirror is", async () => {
   await using bed = await openBed();
   await using asked = await startFaultProxy({ upstream: bed.origin });
   const { mirror } = bed;

@@ -81,7 +81,7 @@ Deno.test("registry TLS: --registry-ca is trusted; without it the message names 
   assert.match(failure.message, /UnknownIssuer\)\. If .* trust its authority with --registry-ca or in certs\.d\.$/);
 });
 
-Deno.test("registry TLS: a registry that demands a client certificate gets none without configuration, and the message says so", async () => {
+Deno.test("registry TLS: a registry that demands a client certificate gets none without configuration, and the message reports it", async () => {
   await using registry = await startWithImage({ clientCertificates: "required" });
   await using images = await openImages(flagsFor(registry));
   const failure = failureIn(await images.inspect(`${registry.host}/team/app:v1`));
@@ -136,7 +136,7 @@ for (
     /not valid for name/,
   ]] as const
 ) {
-  Deno.test(`registry TLS: a certificate that is ${which} is not believed`, async () => {
+  Deno.test(`registry TLS: a certificate that is ${which} is not trusted`, async () => {
     await using registry = await startWithImage();
     await using proxy = await startFaultProxy({ upstream: registry });
     await proxy.presentCertificate(which);

@@ -158,7 +158,7 @@ Deno.test("switches: audit by label, prewarm, live architectures, daemonsets and
     const events = await Promise.all(pods.map(({ name }) => listPodEvents(controlPlane, { namespace, name })));
     assert.ok(events.flat().every(({ reason }) => reason !== "ArchAwareSchedGateAdded"));
   });
-  await test.step("--live-architectures narrows to what nodes offer, and tells when nothing does", async () => {
+  await test.step("--live-architectures narrows to what nodes offer, and reports when nothing does", async () => {
     const namespace = await controlPlane.createNamespace("live");
     const images = [
       await bed.push("demo/live", index("arm64", "riscv64")),

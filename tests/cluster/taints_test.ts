@@ -97,7 +97,7 @@ Deno.test("taints: mixed nodes, new pods of every kind, a node added, drift, two
     await patchNode(controlPlane, "amd64-3", { metadata: { labels: { "archway.dev/arch-taint": "off" } } });
     await waitForTaints(controlPlane, { "amd64-3": "" });
   });
-  await t.step("a pod that nobody may change finds no node: no further node is tainted until it does", () => {
+  await t.step("a pod that may not be changed finds no node: no further node is tainted until it does", () => {
     return pausedByPolicy(bed);
   });
   await t.step("no request for nodes lacked a right, and all that wrote were patches", async () => {
@@ -186,7 +186,7 @@ async function pausedByPolicy({ controlPlane }: WalkBed): Promise<void> {
   await waitForPhase(controlPlane, "True Done");
 }
 
-Deno.test("taints: without a leader a replica lifts them and says so; they come back in phases", async () => {
+Deno.test("taints: without a leader a replica lifts them and reports it; they come back in phases", async () => {
   await using bed = await openTaintBed();
   const { controlPlane } = bed;
   await startTainting(bed, { args: ["--taints-fail-open-after=5s"] });

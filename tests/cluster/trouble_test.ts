@@ -219,7 +219,7 @@ Deno.test("trouble: events, config, explain and log name cause and next step of 
     assert.match(logText(await archway.logs()), /WARN not gating pods \{"reason":"ConfigAbsent"/);
   });
   await enablePlacement(controlPlane);
-  await t.step("the config says that it works", async () => {
+  await t.step("the config reports that it works", async () => {
     const look = (): Promise<string> => kubectl(controlPlane, "get", "clusterpodplacementconfig");
     await waitToSay("the config to be Available", look, [/cluster +True +False +False .*AllComponentsReady/]);
   });

@@ -98,7 +98,7 @@ Deno.test("uninstall: everything deleted at once takes the architecture taints o
   for (const path of LEFT_OVERS) assert.equal(await isThere(cluster, path), false, path);
 });
 
-Deno.test("uninstall: everything deleted at once takes the daemons away and lets Archway's Deployment go", async () => {
+Deno.test("uninstall: everything deleted at once takes the daemons away and lets Archway's Deployment be deleted", async () => {
   await using cluster = await bareControlPlane();
   const composition = {
     path: "base",
@@ -154,7 +154,7 @@ Deno.test("uninstall: a namespace that is deleted first leaves no gate, no webho
   );
 });
 
-Deno.test("uninstall: the rights are let go as soon as the config is gone, so that the right order needs no Archway", async () => {
+Deno.test("uninstall: the rights are released as soon as the config is gone, so that the right order needs no Archway", async () => {
   await using cluster = await bareControlPlane();
   await using installation = await install(cluster, { path: "base", components: [], args: ["--max-gate-age=3s"] });
   await using archway = await installation.start();

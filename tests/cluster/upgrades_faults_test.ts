@@ -77,7 +77,7 @@ Deno.test("N-017 upgrades: the API server and what lies outside go away in the m
   await assertDoneOnce(bed);
 });
 
-Deno.test("upgrades: a plan that is deleted before it began leaves nothing, and asks nothing of the ClusterVersion", async () => {
+Deno.test("upgrades: a plan that is deleted before it began leaves nothing, and does not change the ClusterVersion", async () => {
   await using bed = await openUpgradeBed();
   bed.start();
   bed.outside.fault = (call) => call === "createSilence" ? "Cannot reach Alertmanager: no answer." : undefined;

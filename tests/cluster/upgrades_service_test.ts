@@ -97,7 +97,7 @@ Deno.test({
       }, { deadlineMs: 60_000 });
       expectStatus("delete the plan", await bed.cluster.request("DELETE", PLAN), [200]);
     });
-    await t.step("while an operator is degraded nothing begins, and the step says which", async () => {
+    await t.step("while an operator is degraded nothing begins, and the step reports which", async () => {
       await setDegraded(bed, "True");
       await bed.storePlan();
       await bed.until("the step to wait", async () => (await stepMessage(bed)).includes("etcd"));

@@ -13,7 +13,7 @@ const LEAST_P99_MS = 200;
 const MAX_RSS_MB = 450;
 const PART = { idle: 2_000, halves: 400, bodies: 10, perSecond: 200, seconds: 10 } as const;
 
-Deno.test("webhook port: strangers neither slow the API server's reviews, nor ungate pods, nor fill the memory", async () => {
+Deno.test("webhook port: other clients neither slow the API server's reviews, nor ungate pods, nor fill the memory", async () => {
   const results = await measureAttack(PART, ["other addresses", "the API server's address"]);
   const text = JSON.stringify(results);
   assert.equal(Object.keys(results).length, 2);

@@ -12,7 +12,7 @@ Deno.test("docs/figures.md is what the committed results give", async () => {
   assert.ok(await Deno.readTextFile(FILES.page) === await renderCommitted(), "run `deno task figures`");
 });
 
-Deno.test("renderFigures() judges each row by its own numbers, and says what was not measured", () => {
+Deno.test("renderFigures() judges each row by its own numbers, and reports what was not measured", () => {
   const rows = [
     { measure: "B7 start, ms", archway: 701, target: { kind: "atMost", limit: 700 } },
     {

@@ -35,7 +35,7 @@ async function write(
   return { outcome, calls };
 }
 
-Deno.test("writeConfigConditions() writes a condition once, and only reads where it stands already", async () => {
+Deno.test("writeConfigConditions() writes a condition once, and only reads where it is already", async () => {
   const cluster = new MemoryCluster();
   cluster.put(Resource.clusterConfigs, clusterConfig());
   assert.deepEqual(await write(cluster), { outcome: "there", calls: ["get", "patch"] });
@@ -43,7 +43,7 @@ Deno.test("writeConfigConditions() writes a condition once, and only reads where
   assert.deepEqual(await write(cluster), { outcome: "there", calls: ["get"] });
 });
 
-Deno.test("writeConfigConditions() says that there is no config", async () => {
+Deno.test("writeConfigConditions() reports that there is no config", async () => {
   assert.deepEqual(await write(new MemoryCluster()), { outcome: "absent", calls: ["get"] });
 });
 

@@ -27,7 +27,7 @@ async function resultOf(check: string, events: readonly string[]): Promise<strin
   return outcomes.find((outcome) => outcome.check === check)?.result;
 }
 
-Deno.test("an unknown image is told of by what Archway says of the image, not by another Warning", async () => {
+Deno.test("an unknown image is reported by what Archway says of the image, not by another Warning", async () => {
   const kubelet = 'Warning Failed Failed to pull image "registry.k8s.io/archway-e2e/no-such-image:v1": not found';
   const own = "Warning ArchAwareInspectionError Cannot inspect image";
   const check = "unknown image is told of in an event";

@@ -94,7 +94,7 @@ Deno.test("M-380 openUpgradeMetrics() has no series before something happened", 
   assert.deepEqual(await series(), []);
 });
 
-Deno.test("setScraped() says when what is scraped could not be read, and drops what was there", async () => {
+Deno.test("setScraped() reports when what is scraped could not be read, and drops what was there", async () => {
   const { metrics, series } = open();
   const labels = { version: "4.17.1", desired_version: "4.17.2" };
   metrics.setScraped([{ name: "managed_upgrade_upgrade_pdb_timeout_minutes", labels, value: 60 }]);

@@ -108,7 +108,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "the CSV says that it is for amd64 and arm64, and for no other architecture",
+  name: "the CSV reports that it is for amd64 and arm64, and for no other architecture",
   ignore: lacks("kubectl"),
   fn: async () => {
     const { labels } = z.object({ labels: z.record(z.string(), z.string()) })

@@ -55,7 +55,7 @@ Deno.test("findVersions() tells the version of the Deno that runs this", async (
   assert.deepEqual(findVersions(await Deno.readFile(Deno.execPath())), [Deno.version.deno]);
 });
 
-Deno.test("refusalOf() refuses another version and says what to do, and lets pass what does not say", () => {
+Deno.test("refusalOf() refuses another version and reports what to do, and lets pass what does not say", () => {
   const given = { variable: "DENO_BIN_ARM64", isOwn: false };
   assert.equal(refusalOf({ ...given, versions: ["2.9.6"] }, "2.9.6"), undefined);
   assert.equal(refusalOf({ ...given, versions: [] }, "2.9.6"), undefined);

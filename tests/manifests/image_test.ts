@@ -212,7 +212,7 @@ Deno.test("deno task compile ends with 1 and says what to do where the base cann
   assert.match(new TextDecoder().decode(run.stdout), /Cannot run "deno compile"[\s\S]*\/nonexistent\/denort/);
 });
 
-Deno.test("deno task image says what it needs where no engine is, and exits 2", async () => {
+Deno.test("deno task image reports what it needs where no engine is, and exits 2", async () => {
   const run = await new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "--no-check", join(ROOT, "manifests", "image", "image.ts")],
     env: { PATH: "/nonexistent" },

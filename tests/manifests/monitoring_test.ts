@@ -74,7 +74,7 @@ Deno.test("every alert has a runbook, and every runbook an alert", () => {
   assert.deepEqual(links, ALERTS.map(({ name }) => `${RUNBOOKS_FILE}#${name.toLowerCase()}`));
 });
 
-Deno.test("every runbook says when its alert fires, as the alert does, and what to do", () => {
+Deno.test("every runbook reports when its alert fires, as the alert does, and what to do", () => {
   const sections = read("runbooks.md").split(/^## /m).slice(1);
   for (const [at, { name, summary, expression, severity, forDuration }] of ALERTS.entries()) {
     const section = (sections[at] ?? "").replaceAll(/\s+/g, " ");

@@ -51,7 +51,7 @@ Deno.test("node: test:e2e checks an installation with a user's rights, and clean
   const kubeconfig = await openUser(lab);
   const common = ["--kubeconfig", kubeconfig, "--run", "--timeout", "90"];
 
-  await t.step("says that there is no kubeconfig, and no Archway", async () => {
+  await t.step("reports that there is no kubeconfig, and no Archway", async () => {
     const nowhere = await run(lab, ["--kubeconfig", "/nonexistent"]);
     assert.deepEqual([nowhere.code, nowhere.out], [3, ""]);
     assert.match(nowhere.err, /Cannot read kubeconfig "\/nonexistent"/);
@@ -61,7 +61,7 @@ Deno.test("node: test:e2e checks an installation with a user's rights, and clean
   });
 
   await install(lab, { image, args: [`--insecure-registry=${lab.lab.registry}`], patch: ON_NATIVE_NODES });
-  await t.step("says that there is no config", async () => {
+  await t.step("reports that there is no config", async () => {
     const { code, err } = await run(lab, common);
     assert.equal(code, 3);
     assert.match(err, /Create a ClusterPodPlacementConfig named cluster/);

@@ -46,7 +46,7 @@ Deno.test("the page shows each pool: states, times, nodes that are not covered, 
   assert.ok(!text.includes("<script>"));
 });
 
-Deno.test("the page says why it is empty, and nothing can run in it", async () => {
+Deno.test("the page reports why it is empty, and nothing can run in it", async () => {
   assert.match((await render({})).text, /No MachineOSConfig was seen/);
   const { text, headers } = await render({ isLeader: false });
   assert.match(text, /holds the Lease/);

@@ -72,7 +72,7 @@ Deno.test("dashboard() shows every part of a busy leader", async () => {
   ) assert.ok(words.includes(expected), `"${expected}" in: ${words}`);
 });
 
-Deno.test("dashboard() says what is missing when nothing has happened yet", async () => {
+Deno.test("dashboard() reports what is missing when nothing has happened yet", async () => {
   const page = await render(makeView({ lease: { holder: "me", isLeader: true } }));
   const words = wordsOf(page);
   for (

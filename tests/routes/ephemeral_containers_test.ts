@@ -30,7 +30,7 @@ Deno.test("checkEphemeral() says in one event which containers cannot run on the
   assert.match(note?.message ?? "", /^Ephemeral container "single-amd64" cannot run on node "n1" \(arm64\)[^E]*$/);
 });
 
-Deno.test("checkEphemeral() says nothing of containers that can run, and asks nothing where the node is unknown", async () => {
+Deno.test("checkEphemeral() reports nothing about containers that can run, and asks nothing where the node is unknown", async () => {
   const scene = openScene();
   watchOf(scene, { architecture: "amd64" })(debugged("single-amd64", "multi"));
   await scene.clock.advance(0);

@@ -52,7 +52,7 @@ Deno.test("the page shows the steps with their times, what is waited for, and th
   assert.ok(!text.includes("<script>"));
 });
 
-Deno.test("the page says why it is empty, and nothing can run in it", async () => {
+Deno.test("the page reports why it is empty, and nothing can run in it", async () => {
   const { text, headers } = await render({ pools: { kind: "unknown", why: "pools are forbidden" } });
   assert.match(text, /There is no UpgradeConfig/);
   assert.match(text, /pools are forbidden/);

@@ -102,7 +102,7 @@ Deno.test("no unit test needs a program beside Deno", () => {
   assert.deepEqual(needy, []);
 });
 
-Deno.test("every test on nodes says so at the head of its name, and is skipped where there can be none", () => {
+Deno.test("every test on nodes reports it at the head of its name, and is skipped where there can be none", () => {
   const files = listFiles("tests/node").filter((file) => file.endsWith("_test.ts"));
   assert.ok(files.length > 5);
   const count = (text: string, pattern: RegExp): number => [...text.matchAll(pattern)].length;

@@ -26,7 +26,7 @@ async function migrate(
   return { code, ...said };
 }
 
-Deno.test("`archway dev --once --scenario upgrade` migrates the sample cluster step by step, and says which workloads run on one architecture", async () => {
+Deno.test("`archway dev --once --scenario upgrade` migrates the sample cluster step by step, and reports which workloads run on one architecture", async () => {
   const { code, out, err } = await migrate([]);
   assert.deepEqual([code, err], [0, ""], out);
   const steps = [
@@ -59,7 +59,7 @@ Deno.test("`archway dev --scenario upgrade` ends at once when it is stopped in t
   await assert.rejects(migrate([], { stop: stop.signal, onOutput: () => stop.abort() }), /^Error: Stopped\.$/);
 });
 
-Deno.test("runDev() says that it was stopped when the signal comes before it listens, however serving ends", async () => {
+Deno.test("runDev() reports that it was stopped when the signal comes before it listens, however serving ends", async () => {
   const parsed = parseConfig(["dev", "--once"], { env: {}, readFile: () => "" });
   assert.ok(parsed.kind === "run");
   const terminal = { out: assert.fail, err: assert.fail, color: false };

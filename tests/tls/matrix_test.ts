@@ -7,7 +7,7 @@ import { lacks } from "../support/needs.ts";
 import { startTlsServers } from "./support.ts";
 
 Deno.test(
-  { name: "TLS matrix: what Go accepts is accepted, what is refused says why", ignore: lacks("go") },
+  { name: "TLS matrix: what Go accepts is accepted, what is refused reports why", ignore: lacks("go") },
   async () => {
     await using servers = await startTlsServers();
     const answers = await askAll(servers);

@@ -55,7 +55,7 @@ function toldOf({ told }: Scene): readonly string[] {
   return told.map(({ object }) => object.name);
 }
 
-Deno.test("openAudit() reports once for each pending pod what would be done, and asks for nothing else", async () => {
+Deno.test("openAudit() reports once for each pending pod what would be done, and reads nothing else", async () => {
   const scene = openScene();
   scene.cluster.put(Resource.pods, makePod("before", { image: "single-arm64" }));
   await whileRunning(scene, openAudit(depsOf(scene, new Audited(ALL_NAMESPACES))), async () => {
@@ -71,7 +71,7 @@ Deno.test("openAudit() reports once for each pending pod what would be done, and
   });
 });
 
-Deno.test("openAudit() asks the API server for nothing while nothing is audited", async () => {
+Deno.test("openAudit() sends no request to the API server while nothing is audited", async () => {
   const scene = openScene();
   scene.cluster.put(Resource.pods, makePod("unwatched"));
   await whileRunning(scene, openAudit(depsOf(scene, new Audited())), async () => {

@@ -5,7 +5,7 @@ import { failPod, NAMESPACE, openRepairScene, strayPod } from "./make.ts";
 
 const SETTINGS = { namespace: NAMESPACE, watchesPods: true, repairs: true };
 
-Deno.test("a pod that its owner makes again, and Archway would place elsewhere, is evicted once, and an event says why", async () => {
+Deno.test("a pod that its owner makes again, and Archway would place elsewhere, is evicted once, and an event reports why", async () => {
   const repaired = openRepairScene({ settings: SETTINGS });
   const { scene, evictions } = repaired;
   await scene.run(async () => {

@@ -89,7 +89,7 @@ const SILENCES: readonly (readonly [name: string, arrange: (bed: Bed) => void])[
 ];
 
 for (const [name, arrange] of SILENCES) {
-  Deno.test(`openGateFailOpen() releases a pod at its deadline without a leader ${name}, and says so`, async () => {
+  Deno.test(`openGateFailOpen() releases a pod at its deadline without a leader ${name}, and reports it`, async () => {
     const bed = openBed();
     arrange(bed);
     bed.cluster.put(Resource.pods, podAt("early", 0));
@@ -127,7 +127,7 @@ Deno.test("openGateFailOpen() releases a pod that was overdue before as soon as 
   });
 });
 
-Deno.test("openGateFailOpen() finds a pod whose label someone removed", async () => {
+Deno.test("openGateFailOpen() finds a pod whose label was removed", async () => {
   const bed = openBed();
   const pod = podAt("stray", -600_000);
   bed.cluster.put(Resource.pods, { ...pod, metadata: { ...pod.metadata, labels: {} } });
@@ -137,7 +137,7 @@ Deno.test("openGateFailOpen() finds a pod whose label someone removed", async ()
   });
 });
 
-Deno.test("openGateFailOpen() asks nothing of the API server while a leader renews, or while this replica leads", async () => {
+Deno.test("openGateFailOpen() sends no request to the API server while a leader renews, or while this replica leads", async () => {
   const bed = openBed();
   bed.cluster.put(Resource.pods, podAt("old", -600_000));
   await whileRunning(bed, bed.controller, async () => {
@@ -163,7 +163,7 @@ Deno.test("openGateFailOpen() releases nothing when the election of this replica
   assert.deepEqual(bed.calls.filter(({ verb }) => verb !== "get"), []);
 });
 
-Deno.test("openGateFailOpen() releases nothing after an outage of the API server in which nobody could renew", async () => {
+Deno.test("openGateFailOpen() releases nothing after an outage of the API server in which no replica could renew", async () => {
   const bed = openBed();
   bed.cluster.put(Resource.pods, podAt("old", -600_000));
   renew(bed, "2026-11-21T12:00:00.000000Z");

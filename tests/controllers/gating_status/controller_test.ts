@@ -68,7 +68,7 @@ Deno.test("openGatingStatus() writes the condition when the leader has gone sile
   assert.deepEqual(watched.lines, ["gating pods", "not gating pods: LeaderSilent", "gating pods"]);
 });
 
-Deno.test("openGatingStatus() says nothing in a condition when a start has no leader for a moment", async () => {
+Deno.test("openGatingStatus() writes no condition when a start has no leader for a moment", async () => {
   await using bench = await openBench();
   await bench.createConfig();
   await using watched = watch(bench);

@@ -143,7 +143,7 @@ async function endRun(held: HeldBench, between: () => Promise<void>): Promise<vo
   await running;
 }
 
-Deno.test("operator that is told to end leaves all the same, also when a read and a write of the hold fail", async () => {
+Deno.test("operator that is stopped leaves all the same, also when a read and a write of the hold fail", async () => {
   await using stack = new AsyncDisposableStack();
   const held = await openHeld(stack, FAST);
   held.bench.operator.requestReconcile();
@@ -182,7 +182,7 @@ for (const outcome of ["lifted", "refused"] as const) {
   });
 }
 
-Deno.test("operator that is told to end when the config is gone lets go of an account that is still to be deleted", async () => {
+Deno.test("operator that is stopped when the config is gone releases an account that is still to be deleted", async () => {
   await using stack = new AsyncDisposableStack();
   const held = await openHeld(stack, FAST);
   const { bench, api } = held;
@@ -205,7 +205,7 @@ Deno.test("operator that is told to end when the config is gone lets go of an ac
   assert.deepEqual(found.map((object) => object?.metadata.finalizers ?? []), [[], [], []]);
 });
 
-Deno.test("operator that is told to end gives up when it cannot read whether it is being deleted", async () => {
+Deno.test("operator that is stopped gives up when it cannot read whether it is being deleted", async () => {
   await using stack = new AsyncDisposableStack();
   const held = await openHeld(stack, FAST);
   await endRun(held, () => {

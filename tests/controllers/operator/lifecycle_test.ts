@@ -76,7 +76,7 @@ Deno.test("85 operator brings the failurePolicy back when someone sets it to Fai
   assert.equal(bench.events.at(-1)?.reason, "MutatingWebhookConfigurationUpdated");
 });
 
-Deno.test("operator makes the webhook configuration again when someone deletes it", async () => {
+Deno.test("operator makes the webhook configuration again when it is deleted", async () => {
   await using bench = await openBench();
   await steady(bench);
   await bench.api.delete(Resource.mutatingWebhooks, WEBHOOK, { signal: bench.signal });
@@ -122,7 +122,7 @@ Deno.test("91 220 operator waits for a gated pod while leaving, says so, and goe
   await bench.until("all gone", () => isGone(bench));
 });
 
-Deno.test("operator keeps its finalizer on a leaving config until no node carries a taint, and says so", async () => {
+Deno.test("operator keeps its finalizer on a leaving config until no node carries a taint, and reports it", async () => {
   let carried: number | undefined = undefined;
   const taints = { carried: () => carried, lift: () => Promise.resolve(0) };
   await using bench = await openBench({ taints: () => taints });
@@ -139,7 +139,7 @@ Deno.test("operator keeps its finalizer on a leaving config until no node carrie
   await bench.until("all gone", () => isGone(bench));
 });
 
-Deno.test("operator lifts the gates by force with a Warning when nobody placed the pods in time", async () => {
+Deno.test("operator lifts the gates by force with a Warning when the pods were not placed in time", async () => {
   const settings = {
     namespace: NAMESPACE,
     endpoint: { kind: "service", namespace: NAMESPACE, name: "archway-webhook" },

@@ -54,7 +54,7 @@ function repair(memory: Memory, wanted: string, times: number): void {
   for (let time = 0; time < times; time++) noteRepair(memory, { wanted, nowMs: 1_000 + time });
 }
 
-Deno.test("conflictBackoffMs() lets a quarrel with another writer cool down", () => {
+Deno.test("conflictBackoffMs() lets a conflict with another writer back off", () => {
   const memory = newMemory();
   repair(memory, "same", 5);
   assert.equal(conflictBackoffMs(memory, 1_100), 0);
@@ -63,7 +63,7 @@ Deno.test("conflictBackoffMs() lets a quarrel with another writer cool down", ()
   assert.equal(conflictBackoffMs(memory, 100_000), 0, "an old quarrel is forgotten");
 });
 
-Deno.test("conflictBackoffMs() does not mistake our own changes for a quarrel", () => {
+Deno.test("conflictBackoffMs() does not mistake our own changes for a conflict", () => {
   const memory = newMemory();
   for (let change = 0; change < 20; change++) repair(memory, `change ${change}`, 1);
   assert.equal(conflictBackoffMs(memory, 1_100), 0);

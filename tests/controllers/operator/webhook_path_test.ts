@@ -46,7 +46,7 @@ Deno.test("chooseWebhookPaths() keeps a secret path that is in use, also during 
   assert.deepEqual(choose([[0, MIXED]], { isInUse: true }), ["/s/x"]);
 });
 
-Deno.test("chooseWebhookPaths() waits for nobody without a Deployment, and has plain paths without a secret", () => {
+Deno.test("chooseWebhookPaths() waits for no replica without a Deployment, and has plain paths without a secret", () => {
   assert.deepEqual(choose([[0, DONE]], { settings: { ...SETTINGS, deploymentName: undefined } }), ["/s/x"]);
   assert.deepEqual(choose([[0, DONE], [TERMINATING_MS, DONE]], { hasSecret: false }), [`/x ${TERMINATING_MS}`, "/x"]);
   const { pathOf } = chooseWebhookPaths({ secretPaths: undefined, settings: SETTINGS }, {

@@ -60,7 +60,7 @@ Deno.test("the CA is written at once, and again within a minute after others too
   assert.deepEqual(bed.calls.map(({ verb }) => verb), ["get", "patch", "get", "patch"]);
 });
 
-Deno.test("a new certificate is written at once; one that stands there costs no write", async () => {
+Deno.test("a new certificate is written at once; one that is there costs no write", async () => {
   const bed = openBed();
   bed.cluster.put(Resource.validatingWebhooks, configuration(btoa("CA 1")));
   await whileRunning(bed, bed.controller, async () => {
@@ -88,7 +88,7 @@ Deno.test("a refused write is tried again with backoff, and a configuration that
   });
 });
 
-Deno.test("whoever does not lead any more asks nothing; a new term begins with a look", async () => {
+Deno.test("a replica that no longer leads sends nothing; a new term begins with a read", async () => {
   const bed = openBed();
   bed.cluster.put(Resource.validatingWebhooks, configuration());
   await whileRunning(bed, bed.controller, () => Promise.resolve());

@@ -106,7 +106,7 @@ Deno.test("openPodPlacement() leaves a pod alone whose gate others lifted and th
   });
 });
 
-Deno.test("openPodPlacement() keeps foreign gates and waits for nobody", async () => {
+Deno.test("openPodPlacement() keeps foreign gates and waits for no replica", async () => {
   const scene = openScene();
   scene.cluster.put(
     Resource.pods,
@@ -207,7 +207,7 @@ Deno.test("openPodPlacement() tries a pod again that waited out its time while n
   });
 });
 
-Deno.test("openPodPlacement() finds by its sweep a gated pod whose label someone removed", async () => {
+Deno.test("openPodPlacement() finds by its sweep a gated pod whose label was removed", async () => {
   const scene = openScene();
   const stray = gated("web");
   scene.cluster.put(Resource.pods, { ...stray, metadata: { ...stray.metadata, labels: {} } });

@@ -64,7 +64,7 @@ Deno.test("openPrewarm() renews what is cached of a tag before it expires, and o
   });
 });
 
-Deno.test("openPrewarm() keeps an image known without a break, at two look-ups in the life of a tag at most", async () => {
+Deno.test("openPrewarm() keeps an image known without a break, at two look-ups in the TTL of a tag at most", async () => {
   const scene = openScene();
   const { clock } = scene;
   const bed = openImageBed({ clock });

@@ -48,7 +48,7 @@ function openBed(before: (call: MemoryCall) => void = () => {}): Bed {
   return Object.assign(bed, { controller });
 }
 
-Deno.test("openTaints() gives running and pending pods their tolerations before it taints the first node, and says so", async () => {
+Deno.test("openTaints() gives running and pending pods their tolerations before it taints the first node, and reports it", async () => {
   const bed = openBed();
   furnish(bed.cluster, [
     clusterConfig(),

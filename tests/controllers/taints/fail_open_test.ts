@@ -70,7 +70,7 @@ function lease(renewTime: string): KubeObject {
   return { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: LEASE, spec };
 }
 
-Deno.test("openTaintFailOpen() lifts our taint and nothing else when nobody has led for long enough, and says so", async () => {
+Deno.test("openTaintFailOpen() lifts our taint and nothing else when no replica has led for long enough, and reports it", async () => {
   const bed = openBed();
   bed.cluster.put(Resource.leases, lease("2026-11-21T12:00:00.000000Z"));
   await whileRunning(bed, bed.watcher, async () => {
@@ -95,7 +95,7 @@ Deno.test("openTaintFailOpen() lifts our taint and nothing else when nobody has 
   });
 });
 
-Deno.test("openTaintFailOpen() lifts our taint when the Lease may not be read: whoever may not, does not lead either", async () => {
+Deno.test("openTaintFailOpen() lifts our taint when the Lease may not be read: a replica that may not does not lead either", async () => {
   const bed = openBed();
   bed.mayNotRead = true;
   await whileRunning(bed, bed.watcher, async () => {

@@ -202,7 +202,7 @@ Deno.test("upgrades: a ClusterVersion that another leads elsewhere is left alone
   assert.equal(bed.scene.cluster.find("machinesets", "openshift-machine-api/a-upgrade"), undefined);
 });
 
-Deno.test("upgrades: a plan that names another version in the middle: what was prepared goes, the history says why, the new one is carried out", async () => {
+Deno.test("upgrades: a plan that names another version in the middle: what was prepared goes, the history reports why, the new one is carried out", async () => {
   const bed = openBed();
   const { cluster } = bed.scene;
   await playUntilAsked(bed);

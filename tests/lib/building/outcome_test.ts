@@ -32,14 +32,14 @@ const ROWS: readonly (readonly [result: PublicationResult, outcome: string, metr
   [{ kind: "published", reference: "r@d", digest: "d", children: ["c"], isNew: false }, "published", "unchanged"],
 ];
 
-Deno.test("outcomeOf() and resultOf() say what each end of publishing means", () => {
+Deno.test("outcomeOf() and resultOf() report what each end of publishing means", () => {
   for (const [result, kind, metric] of ROWS) {
     const outcome = outcomeOf(result);
     assert.deepEqual([outcome.kind, resultOf(outcome)], [kind, metric], JSON.stringify(result));
   }
 });
 
-Deno.test("outcomeOf() passes on how long a registry wants to be left alone", () => {
+Deno.test("outcomeOf() passes on the pause that a registry requests", () => {
   const outcome = outcomeOf({ kind: "failed", lasts: "transient", reason: "", message: "busy", retryAfterMs: 7_000 });
   assert.deepEqual(outcome, { kind: "transient", message: "busy", retryAfterMs: 7_000 });
 });

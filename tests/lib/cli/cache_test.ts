@@ -59,7 +59,7 @@ Deno.test("runCache() carries what is known from one file through text to anothe
   assert.deepEqual(exported, { code: ExitCode.done, out: `${LINE}\n`, err: "1 exported\n" });
 });
 
-Deno.test("runCache() fails and says why when there is nothing to export from", async () => {
+Deno.test("runCache() fails and reports why when there is nothing to export from", async () => {
   await using folder = await temporaryFolder();
   const { code, err } = await run(["export", "-"], { cachePath: `${folder.path}/none.db` });
   assert.equal(code, ExitCode.failed);

@@ -43,7 +43,7 @@ function furnish(cluster: MemoryCluster): void {
   cluster.put(Resource.enoexecEvents, buildFailedImage(failed, "archway-system") ?? assert.fail("no record"));
 }
 
-Deno.test("readExecFormatErrors() gives the messages of the pod's events and what is remembered of its images", async () => {
+Deno.test("readExecFormatErrors() gives the messages of the pod's events and what is recorded of its images", async () => {
   const cluster = new MemoryCluster();
   furnish(cluster);
   const lines = await linesOf(cluster, makeFailedPod({ metadata: { labels: LABEL } }));
@@ -53,13 +53,13 @@ Deno.test("readExecFormatErrors() gives the messages of the pod's events and wha
   ]);
 });
 
-Deno.test("readExecFormatErrors() asks nothing about a pod without the label", async () => {
+Deno.test("readExecFormatErrors() reads nothing about a pod without the label", async () => {
   const cluster = new MemoryCluster();
   furnish(cluster);
   assert.deepEqual([await linesOf(cluster, makeFailedPod()), cluster.lists], [[], []]);
 });
 
-Deno.test("readExecFormatErrors() says what the label says where nothing more may be read", async () => {
+Deno.test("readExecFormatErrors() reports what the label says where nothing more may be read", async () => {
   const forbid = (): void => {
     throw new ApiError("forbidden", { status: 403 });
   };
@@ -67,7 +67,7 @@ Deno.test("readExecFormatErrors() says what the label says where nothing more ma
   assert.deepEqual(lines, ["A container of it was to run a program of another architecture than its node has."]);
 });
 
-Deno.test("explainPod() begins with programs of another architecture, and says what to do", () => {
+Deno.test("explainPod() begins with programs of another architecture, and reports what to do", () => {
   const pod = parsePod(makeFailedPod({ metadata: { labels: LABEL } })) ?? assert.fail("no pod");
   const around = { ageMs: 3_000, schedulerSays: undefined, participation: "selected" } as const;
   const { why, next } = explainPod(pod, { ...around, execFormatErrors: ["It is so."] });

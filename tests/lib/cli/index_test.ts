@@ -50,7 +50,7 @@ Published quay.io/team/app:v1
   );
 });
 
-Deno.test("index assemble says what a dry run would do, and that nothing had to be done", () => {
+Deno.test("index assemble reports what a dry run would do, and that nothing had to be done", () => {
   const copy: ChildCopy = { ...NONE, kind: "to be copied", bytes: MIB };
   const planned = renderAssembled(
     toAssembled({ ...MADE, kind: "planned", images: [joined("amd64", copy)] }, OF),
@@ -76,7 +76,7 @@ Deno.test("index assemble gives programs the same as JSON and YAML", () => {
   ]);
 });
 
-Deno.test("index assemble says in sentences what is wrong, and what became of the tag", () => {
+Deno.test("index assemble reports in sentences what is wrong, and what became of the tag", () => {
   const problem = {
     kind: "permanent",
     reason: "DuplicatePlatform",

@@ -60,7 +60,7 @@ function inspected(trace: boolean): readonly InspectedImage[] {
   ];
 }
 
-Deno.test("renderInspected() shows a row and the details of each image, aligned, with the trace when asked", () => {
+Deno.test("renderInspected() shows a row and the details of each image, aligned, with the trace when requested", () => {
   assert.equal(
     renderInspected(inspected(true), "table"),
     `\
@@ -92,7 +92,7 @@ a.test/b:v1
   );
 });
 
-Deno.test("renderInspected() calls no TLS fault transient, since asking again does not mend it; the document keeps the kind", () => {
+Deno.test("renderInspected() calls no TLS fault transient, because a retry does not help; the document keeps the kind", () => {
   const failure = { kind: "transient", reason: "TlsFailed", message: "Cannot trust it.", registry: "a.test" } as const;
   const images = [toInspected("a.test/b:v1", { ...FAILED, inspection: { kind: "failed", failure } }, { trace: false })];
   const text = renderInspected(images, "table");
@@ -101,7 +101,7 @@ Deno.test("renderInspected() calls no TLS fault transient, since asking again do
   assert.equal(JSON.parse(renderInspected(images, "json"))[0].error.kind, "transient");
 });
 
-Deno.test("renderInspected() gives one JSON document for all images, the trace only when asked", () => {
+Deno.test("renderInspected() gives one JSON document for all images, the trace only when requested", () => {
   const [good, failed] = JSON.parse(renderInspected(inspected(false), "json"));
   assert.deepEqual(good, {
     image: `a.test/team/app@${DIGEST}`,
@@ -164,7 +164,7 @@ Deno.test("readHostStates() reads the answer of a running Archway", async () => 
   assert.deepEqual(states, STATES);
 });
 
-Deno.test("readHostStates() says what is wrong with the address, and repeats no query", async () => {
+Deno.test("readHostStates() reports what is wrong with the address, and repeats no query", async () => {
   const cases = [
     [
       new Response("not found", { status: 404 }),
@@ -191,7 +191,7 @@ Deno.test("terminalLogger() prints warnings in one line: what, where, why", () =
   assert.deepEqual(said, ["archway: Cannot use it (path /a, line 3): it is broken\n", "archway: Cannot go on\n"]);
 });
 
-Deno.test("withFailures() adds what a cluster remembers of the digest, while it is fresh", () => {
+Deno.test("withFailures() adds what a cluster has recorded of the digest, while it is fresh", () => {
   const [image] = inspected(false);
   const nowMs = Date.parse("2026-11-21T12:00:00Z");
   const record = {

@@ -28,7 +28,7 @@ async function run(
 const GATED = { schedulingGates: [{ name: GATE }] };
 const LABELS = { labels: { [GATE]: "gated" } };
 
-Deno.test("runRelease() first says which pods it would free, then frees them, then finds none", async () => {
+Deno.test("runRelease() first reports which pods it would free, then frees them, then finds none", async () => {
   await using bed = await openCommandBed();
   await bed.createPod("web", GATED, LABELS);
   await bed.createPod("db", GATED);

@@ -155,7 +155,7 @@ Deno.test("runReport() tries again where a registry is busy, and says of what no
   assert.equal(bed.registry.reads.length, 3);
 });
 
-Deno.test("runReport() leaves out kinds that may not be listed, says so, and is then no yes", async () => {
+Deno.test("runReport() leaves out kinds that may not be listed, reports it, and is then no yes", async () => {
   const { code, said } = await run(clusterOf(SHOP), {
     arch: "amd64",
     before: ({ verb, plural }) => {

@@ -97,7 +97,7 @@ Deno.test("taints plan -o json gives the same as data; exit code 0 when nothing 
   });
 });
 
-Deno.test("taints apply tolerates what runs, then taints, and says what it did", async () => {
+Deno.test("taints apply tolerates what runs, then taints, and reports what it did", async () => {
   const cluster = openCluster();
   const { code, out } = await run(cluster, { words: ["apply"], output: "json" });
   assert.equal(code, 0);
@@ -125,7 +125,7 @@ Deno.test("taints apply ends with 1 when a pod cannot be given its toleration, a
   assert.match(taintLine(cluster), /^a: /);
 });
 
-Deno.test("taints clean takes the taints off, leaves pods alone and deletes nothing; --dry-run only says so", async () => {
+Deno.test("taints clean takes the taints off, leaves pods alone and deletes nothing; --dry-run only reports it", async () => {
   const cluster = openCluster([
     rawNode({ name: "x", taints: [{ key: "dedicated", effect: "NoSchedule" }, ours("amd64")] }),
   ]);

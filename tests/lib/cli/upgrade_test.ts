@@ -70,7 +70,7 @@ Deno.test("upgrade status shows the phase and each step, and answers no when it 
   assert.match(none.err, /there is none in the namespace openshift-managed-upgrade-operator/);
 });
 
-Deno.test("upgrade plan says when it begins, its steps, and what is in the way; it writes nothing", async () => {
+Deno.test("upgrade plan reports when it begins, its steps, and what is in the way; it writes nothing", async () => {
   const cluster = worldOf(plan());
   const before = JSON.stringify([...cluster.objects]);
   const free = await run(cluster, "plan", "-ojson");

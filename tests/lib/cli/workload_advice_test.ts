@@ -51,7 +51,7 @@ Deno.test("adviseOnWorkloads() leaves out what may not be listed, and names it",
   ]);
 });
 
-Deno.test("adviseOnWorkloads() says so where the API server cannot be read, and holds nothing up", async () => {
+Deno.test("adviseOnWorkloads() reports it where the API server cannot be read, and holds nothing up", async () => {
   const before = (): void => {
     throw new ApiError("the API server is away", { status: 503 });
   };

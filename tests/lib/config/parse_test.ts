@@ -90,7 +90,7 @@ Deno.test("parseConfig() reports all problems together, each with where, what an
   }
 });
 
-Deno.test("parseConfig() refuses flags that contradict each other, and says what to give", () => {
+Deno.test("parseConfig() refuses flags that contradict each other, and reports what to give", () => {
   assert.match(problemsOf(["serve", "--tls-cert=/c.pem"]).join(), /--tls-key/);
   assert.match(problemsOf(["serve", "--tls-mode=files"]).join(), /--tls-cert and --tls-key/);
   assert.match(problemsOf(["serve", "--webhook-url=http://h:1"]).join(), /https/);
@@ -125,7 +125,7 @@ Deno.test("parseConfig() refuses registry hosts that are none, and hides a login
   assert.match(text, /^Cannot use ARCHWAY_INSECURE_REGISTRY "https:\/\/\*\*\*@host": it is not HOST/);
 });
 
-Deno.test("parseConfig() says which flag of explain was meant, and refuses -n beside another namespace", () => {
+Deno.test("parseConfig() reports which flag of explain was meant, and refuses -n beside another namespace", () => {
   assert.match(problemsOf(["explain", "--namespace", "x", "web"]).join("\n"), /"--namespace".*mean -n NAMESPACE\?/);
   assert.match(problemsOf(["explain", "-n", "default", "team/web"]).join(), /two namespaces/);
   assert.equal(configOf(["explain", "team/web"], { ARCHWAY_POD_NAMESPACE: "other" }).command, "explain");

@@ -61,12 +61,12 @@ for (const [title, given, expected] of KNOWN) {
   });
 }
 
-Deno.test("isConfirmed() asks for nothing more where the status itself says so", () => {
+Deno.test("isConfirmed() reads nothing more where the status itself reports it", () => {
   const none = { architecture: "", imageArchitectures: undefined, lastLogLine: undefined };
   assert.deepEqual([isConfirmed(suspect("pull"), none), isConfirmed(suspect("message"), none)], [true, true]);
 });
 
-Deno.test("hasEnded() keeps of all failed pods those worth a look", () => {
+Deno.test("hasEnded() keeps of all failed pods those that must be checked", () => {
   const states = [ended(1), ended(255), ended(0), ended(2), { running: {} }];
   assert.deepEqual(states.map((state) => hasEnded(makeFailedPod({ status: { state } }))), [
     true,

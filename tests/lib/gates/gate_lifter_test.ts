@@ -32,7 +32,7 @@ function openCluster(): MemoryCluster {
   return cluster;
 }
 
-Deno.test("lift() takes off the gate, pinned by the pod and the gate's place, says so on the label, and leaves the rest", async () => {
+Deno.test("lift() takes off the gate, pinned by the pod and the gate's place, reports it on the label, and leaves the rest", async () => {
   const cluster = openCluster();
   assert.deepEqual(await lift(cluster), { kind: "lifted" });
   assert.deepEqual(cluster.patches, [[
@@ -83,7 +83,7 @@ Deno.test("lift() leaves a pod of the same name alone, and one that is being del
   }
 });
 
-Deno.test("lift() says why it could not", async () => {
+Deno.test("lift() reports why it could not", async () => {
   const answers: readonly (readonly [MemoryCall["verb"], number, number])[] = [["get", 503, 0], ["patch", 403, 2], [
     "patch",
     500,

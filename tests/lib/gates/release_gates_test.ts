@@ -84,7 +84,7 @@ Deno.test("releaseGatedPods() reads a pod again when it changed, and takes a van
   assert.equal(await bench.gatesOf("changing"), "");
 });
 
-Deno.test("releaseGatedPods() says which pods are left and why when the server refuses", async () => {
+Deno.test("releaseGatedPods() reports which pods are left and why when the server refuses", async () => {
   await using bench = await openBench();
   await bench.create("refused", [GATE], { [GATE]: "gated" });
   const api: KubeApi = Object.assign(Object.create(bench.api), {

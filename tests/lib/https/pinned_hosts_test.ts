@@ -54,7 +54,7 @@ async function ask(
 
 const own = await issueSelfSigned();
 
-Deno.test("PinnedHosts asks a server that is its own CA pinned, and remembers that", async () => {
+Deno.test("PinnedHosts asks a server that is its own CA pinned, and keeps that in memory", async () => {
   await using server = serve(own);
   const hosts = new PinnedHosts();
   const trusted = [own.pem];
@@ -63,7 +63,7 @@ Deno.test("PinnedHosts asks a server that is its own CA pinned, and remembers th
   assert.deepEqual(server.bodies, ["hi", "hi"]);
 });
 
-Deno.test("PinnedHosts forgets a host that shows another certificate, and one whose trust has changed", async () => {
+Deno.test("PinnedHosts drops a host that shows another certificate, and one whose trust has changed", async () => {
   const hosts = new PinnedHosts();
   const renewed = await issueSelfSigned();
   const port = await (async (): Promise<number> => {
@@ -79,7 +79,7 @@ Deno.test("PinnedHosts forgets a host that shows another certificate, and one wh
   assert.deepEqual((await ask(hosts, { url: server.url, trusted: both })).ways, ["verified", "pinned"]);
 });
 
-Deno.test("PinnedHosts sends nothing to a server whose trusted certificate is for another name, and says so", async () => {
+Deno.test("PinnedHosts sends nothing to a server whose trusted certificate is for another name, and reports it", async () => {
   const elsewhere = await issueSelfSigned({ names: [{ type: "dns", value: "other.test" }] });
   await using server = serve(elsewhere);
   const asked = ask(new PinnedHosts(), { url: server.url, trusted: [elsewhere.pem] });
@@ -95,7 +95,7 @@ Deno.test("PinnedHosts pins through a proxy as well", async () => {
   assert.match(proxy.heads[0] ?? "", /^CONNECT localhost:/);
 });
 
-Deno.test("fetchUnverified() sends a stream whole that frees each chunk when the next one is asked for", async () => {
+Deno.test("fetchUnverified() sends a stream whole that frees each chunk when the next one is requested", async () => {
   await using server = serve(own);
   let last: ArrayBuffer | undefined;
   let count = 0;

@@ -456,7 +456,7 @@ for (const type of ["NodeDegraded", "RenderDegraded", "PinnedImageSetsDegraded",
   });
 }
 
-Deno.test("while the machine config operator's builder is ready nothing is done but to say so", () => {
+Deno.test("while the machine config operator's builder is ready nothing is done but to report it", () => {
   const bed = new Simulator(["amd64", "arm64"]);
   bed.otherBuilder = "ready";
   bed.settle();

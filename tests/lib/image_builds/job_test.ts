@@ -54,7 +54,7 @@ for (const [name, text, problem] of TEXTS) {
   });
 }
 
-Deno.test("checkContainerfile() says in which line", () => {
+Deno.test("checkContainerfile() reports in which line", () => {
   assert.equal(checkContainerfile("FROM a\n\nRUN x \\\n  y\nFETCH z\n")?.line, 5);
 });
 
@@ -213,7 +213,7 @@ Deno.test("O-026 O-146 the pull secret is the user's, else the copy of the clust
   assert.deepEqual(from({}), ["global-pull-secret-copy", "push"]);
 });
 
-Deno.test("the configuration goes into the build compressed, as it stands", () => {
+Deno.test("the configuration goes into the build compressed, as it is", () => {
   const [{ configMaps } = assert.fail("no Job")] = jobs();
   const map = configMaps.find(({ metadata }) => metadata.name.startsWith("mc-"));
   const packed = textMapAt(map, "data")?.["machineconfig.json.gz"] ?? "";

@@ -34,7 +34,7 @@ Deno.test("parseMachineOSConfig() reads what a user wrote and what was published
   assert.deepEqual([status.pullSpec, status.observedGeneration, status.build], ["r@d", 3, "worker-1"]);
 });
 
-Deno.test("parseMachineOSConfig() tells all problems together, and none of the values", () => {
+Deno.test("parseMachineOSConfig() reports all problems together, and none of the values", () => {
   const message = faultOf(
     withSpec({ renderedImagePushSpec: "SECRET no spec", imageBuilder: { imageBuilderType: "Pod" }, containerFile: 7 }),
   );
@@ -138,7 +138,7 @@ Deno.test("O-032 O-100 canonicaliseSecret() leaves the newer form as it is, and 
   assert.deepEqual([JSON.parse(atob(older.data)), older.isChanged], [JSON.parse(AUTHS), true]);
 });
 
-Deno.test("canonicaliseSecret() says which secret cannot be used, and nothing of what is in it", () => {
+Deno.test("canonicaliseSecret() reports which secret cannot be used, and nothing of what is in it", () => {
   for (const broken of [secret("Opaque", "x", "HIDDEN"), secret("kubernetes.io/dockercfg", ".dockercfg", "HIDDEN")]) {
     const parsed = canonicaliseSecret(broken);
     assert.ok(parsed.kind === "unparsable");

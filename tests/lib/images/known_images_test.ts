@@ -18,7 +18,7 @@ Deno.test("recall() answers only when every image is known", async () => {
   assert.equal(bed.known.recall([makeUse(APP), makeUse("registry.example/b:v1")], TEAM), undefined);
 });
 
-Deno.test("recall() believes a tag for its life, a digest for good", async () => {
+Deno.test("recall() uses a tag for its TTL, a digest for good", async () => {
   const bed = openImageBed();
   for (const image of [APP, PINNED]) await bed.inspect(makeUse(image));
   await bed.clock.advance(TAG_TTL_MS);
@@ -27,7 +27,7 @@ Deno.test("recall() believes a tag for its life, a digest for good", async () =>
   assert.deepEqual([isKnown(bed, APP), isKnown(bed, PINNED)], [false, true]);
 });
 
-Deno.test("recall() counts the age of a tag from when the registry was asked, not from when a cache answered", async () => {
+Deno.test("recall() counts the age of a tag from when the request was sent to the registry, not from when a cache answered", async () => {
   const bed = openImageBed();
   bed.registry.private.add(APP);
   await bed.inspect(makeUse(APP), { scope: { ...PULL, namespace: "a" } });
@@ -119,7 +119,7 @@ Deno.test("recall() never answers by a failure", async () => {
   assert.equal(isKnown(bed, APP), false);
 });
 
-Deno.test("recall() says that a tag is past half of its life, never that a digest is", async () => {
+Deno.test("recall() reports that a tag is past half of its TTL, never that a digest is", async () => {
   const bed = openImageBed();
   const isAging = (...images: readonly string[]): boolean | undefined =>
     bed.known.recall(images.map((image) => makeUse(image)), TEAM)?.isAging;
@@ -163,7 +163,7 @@ Deno.test("prefetch() and inspect() ask for each image of a pod once, whatever i
   );
 });
 
-Deno.test("prefetch() with renew asks nobody for what another process has looked up lately", async () => {
+Deno.test("prefetch() with renew sends no request for what another process has looked up lately", async () => {
   const first = openImageBed();
   const kv = lastingStore(first.clock);
   await openImageBed({ ...first, kv }).inspect(makeUse(APP));

@@ -4,7 +4,7 @@ import { openImageBed } from "../../support/image_bed.ts";
 
 const IMAGE = "registry.example/app:1";
 
-Deno.test("inspect() names pull secrets that are of no use where the registry wants a login, and there alone", async () => {
+Deno.test("inspect() names pull secrets that are of no use where the registry requires a login, and there alone", async () => {
   const unusable = ["a (not found)", "b (not found)", "c (not found)", "d (not found)"];
   const bed = openImageBed({ pull: () => ({ credentials: [], unusable }) });
   bed.registry.private.add(IMAGE);

@@ -106,7 +106,7 @@ Deno.test("read() names the secrets that are of no use, and why", async () => {
   ]);
 });
 
-Deno.test("read() leaves out a secret whose docker config is too large, and says so", async () => {
+Deno.test("read() leaves out a secret whose docker config is too large, and reports it", async () => {
   const bed = openBed((name) => name === "huge" ? secretOfBytes(200_000) : secretOf(name));
   const { credentials, unusable, problem } = await bed.credentials({ pullSecrets: ["huge", "a"] });
   assert.deepEqual([credentials.length, unusable, problem], [1, ["huge (too large)"], undefined]);
@@ -142,7 +142,7 @@ Deno.test("read() reads a few secrets at a time for one namespace, however many 
   assert.deepEqual([await other, (await Promise.all(pods)).flat().length], [["u"], 200]);
 });
 
-Deno.test("read() asks once for a burst of pods, and again two seconds later: a rotation is seen", async () => {
+Deno.test("read() reads once for a burst of pods, and again two seconds later: a rotation is seen", async () => {
   let user = "old";
   const bed = openBed(() => secretOf(user));
   assert.deepEqual(await Promise.all([bed.read(["pull"]), bed.read(["pull"])]), [["old"], ["old"]]);
@@ -172,7 +172,7 @@ Deno.test("read() gives the pull secrets of the ServiceAccount to a pod that nam
   ]);
 });
 
-Deno.test("read() asks for an account once in ten seconds, and pulls without where it is missing or forbidden", async () => {
+Deno.test("read() reads an account once in ten seconds, and pulls without where it is missing or forbidden", async () => {
   for (const status of [403, 404]) {
     const bed = openBed(() => fail(status));
     for (let at = 0; at < 10; at++) {
@@ -185,7 +185,7 @@ Deno.test("read() asks for an account once in ten seconds, and pulls without whe
   }
 });
 
-Deno.test("read() says so when the API server cannot give a secret or an account just now", async () => {
+Deno.test("read() reports it when the API server cannot give a secret or an account just now", async () => {
   const answers: readonly (() => KubeObject)[] = [
     () => fail(500),
     () => fail(429),
@@ -234,7 +234,7 @@ Deno.test("PodImages.inspect() takes no permanent failure for one while a pull s
   assert.equal((await bed.inspect(makeUse("registry.example/open:v1"))).inspection.kind, "platforms");
 });
 
-Deno.test("read() asks for four secrets of a pod at a time, and for no more once its signal aborts", async () => {
+Deno.test("read() reads four secrets of a pod at a time, and for no more once its signal aborts", async () => {
   let underWay = 0;
   let most = 0;
   const answers: PromiseWithResolvers<KubeObject>[] = [];

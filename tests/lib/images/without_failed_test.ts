@@ -31,7 +31,7 @@ async function inspect(image: InspectedImage, failed: readonly string[]): Promis
   return (await images.inspect({ scope: SCOPE, images: [], priority: "gated" }, never))[0];
 }
 
-Deno.test("podImagesWithoutFailed() leaves out what has failed, and says so", async () => {
+Deno.test("podImagesWithoutFailed() leaves out what has failed, and reports it", async () => {
   const one = await inspect(inspected("amd64", "arm64"), ["amd64", "s390x"]);
   assert.deepEqual(architecturesOf(one), ["arm64"]);
   assert.match(JSON.stringify(one), /"FailedArchitecture".*has failed on amd64, s390x, which it claims/);

@@ -66,7 +66,7 @@ const REFUSED: readonly (readonly [name: string, body: unknown, reason: string, 
 ];
 
 for (const [name, body, reason, state] of REFUSED) {
-  Deno.test(`judgeDocument() refuses ${name}, and says why`, () => {
+  Deno.test(`judgeDocument() refuses ${name}, and reports why`, () => {
     const judged = judge(body);
     assert.equal(judged.kind === "problem" ? judged.reason : judged.kind, reason);
     assert.match(judged.kind === "problem" ? judged.state : "", state);

@@ -8,7 +8,7 @@ import { MemoryCluster } from "../../support/memory_kube_api.ts";
 
 const DIGEST = `sha256:${"ab".repeat(32)}`;
 
-Deno.test("openFailedImages() follows the records, and forgets those that are deleted or have decayed", async () => {
+Deno.test("openFailedImages() follows the records, and drops those that are deleted or have decayed", async () => {
   const [cluster, clock] = [new MemoryCluster(), new FakeClock()];
   const failed: FailedImage = {
     digest: DIGEST,

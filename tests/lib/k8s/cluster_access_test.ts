@@ -112,7 +112,7 @@ Deno.test("readInClusterAccess() keeps the credentials it has while the files ca
   });
 });
 
-Deno.test("readInClusterAccess() says which file or variable is missing and what to do", async () => {
+Deno.test("readInClusterAccess() reports which file or variable is missing and what to do", async () => {
   await withServer({}, async ({ directory, write }) => {
     const clock = new FakeClock();
     await assert.rejects(
@@ -211,7 +211,7 @@ Deno.test("readKubeconfigAccess() trusts the server by the kubeconfig's CA and i
   });
 });
 
-Deno.test("readKubeconfigAccess() says what is wrong: file, context, two ways at once, failing plugin", async () => {
+Deno.test("readKubeconfigAccess() reports what is wrong: file, context, two ways at once, failing plugin", async () => {
   await withServer({}, async (scene) => {
     const clock = new FakeClock();
     const read = (path: string, context?: string): Promise<ClusterAccess> =>
@@ -248,7 +248,7 @@ Deno.test("readKubeconfigAccess() says what is wrong: file, context, two ways at
   });
 });
 
-Deno.test("readKubeconfigAccess() takes any certificate where the file says so, and warns of it", async () => {
+Deno.test("readKubeconfigAccess() takes any certificate where the file sets that, and warns of it", async () => {
   await withServer({ names: ["kubernetes.default"], asksForClientCertificate: true }, async (scene) => {
     const { certificatePem, keyPem } = scene.client;
     const user = { "client-certificate-data": btoa(certificatePem), "client-key-data": btoa(keyPem), token: "t" };

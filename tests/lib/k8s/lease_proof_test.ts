@@ -37,7 +37,7 @@ for (const [name, answers, ms] of ROWS) {
   Deno.test(`readLeaseProof(): ${name}`, async () => assert.equal(await proveFor(answers), ms));
 }
 
-Deno.test("readLeaseProof() throws when there is no answer, or one that says nothing of the Lease", async () => {
+Deno.test("readLeaseProof() throws when there is no answer, or one that reports nothing about the Lease", async () => {
   for (const status of [0, 401, 429, 500, 503]) await assert.rejects(proveFor(["a", status]), ApiError);
   assert.equal(provenForMs(undefined), 0);
 });

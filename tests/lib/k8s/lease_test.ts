@@ -216,7 +216,7 @@ Deno.test("Election.run() survives a blip shorter than the renew deadline", asyn
   });
 });
 
-Deno.test("Election.run() does not believe clocks: a lease renewed by a holder whose clock is an hour behind is held", async () => {
+Deno.test("Election.run() does not rely on clocks: a lease renewed by a holder whose clock is an hour behind is held", async () => {
   await withWorld(async ({ clock, cluster, start }) => {
     const a = start("a");
     await clock.advance(100);
@@ -300,7 +300,7 @@ Deno.test("Election.run() ends at shutdown even when the lease cannot be given u
   });
 });
 
-Deno.test("Election.run() says until when nobody else may lead, and no longer once the Lease is lost", async () => {
+Deno.test("Election.run() reports until when no other replica may lead, and no longer once the Lease is lost", async () => {
   await withWorld(async ({ clock, start }) => {
     const a = start("a");
     await clock.advance(1_000);

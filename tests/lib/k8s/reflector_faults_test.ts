@@ -93,7 +93,7 @@ for (const { how, title, lists } of CUTS) {
   });
 }
 
-Deno.test("reflector: lists anew when a watch says nothing, bookmarks included, for too long", async () => {
+Deno.test("reflector: lists anew when a watch has been silent, bookmarks included, for too long", async () => {
   await withReflector(async ({ stub, agreeOn }) => {
     stub.cutWatches("silence");
     stub.put("unheard");

@@ -256,7 +256,7 @@ Deno.test("raw() gives JSON parsed and other answers as text", async () => {
   });
 });
 
-Deno.test("listAll() reads all pages and starts over when the server has forgotten its place", async () => {
+Deno.test("listAll() reads all pages and starts over when the continue token has expired", async () => {
   await withApi(async ({ stub, api }) => {
     for (const name of ["a", "b", "c", "d", "e"]) stub.put(name);
     const isSecondPage = (request: { readonly query: URLSearchParams }): boolean => request.query.has("continue");

@@ -55,7 +55,7 @@ Deno.test("decodeWatchStream() throws an ERROR event as the ApiError it carries"
   });
 });
 
-Deno.test("decodeWatchStream() skips event types it does not know", async () => {
+Deno.test("decodeWatchStream() skips unknown event types", async () => {
   assert.deepEqual(await namesOf(bodyOf(line("x", "NEWS") + line("a"))), ["a"]);
 });
 

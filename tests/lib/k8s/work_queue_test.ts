@@ -157,7 +157,7 @@ Deno.test("WorkQueue gives an urgent key a reserved place, also when its urgency
   assert.deepEqual(started, ["now", "late", "b", "a", "c"]);
 });
 
-Deno.test("WorkQueue keeps a key urgent after a failure and makes it urgent when a reconcile asks for that", async () => {
+Deno.test("WorkQueue keeps a key urgent after a failure and makes it urgent when a reconcile requests that", async () => {
   const started: string[] = [];
   await using bench = openBench(async (key, clock) => {
     started.push(key);
@@ -174,7 +174,7 @@ Deno.test("WorkQueue keeps a key urgent after a failure and makes it urgent when
   assert.deepEqual([started.slice(0, 3), started.slice(3).sort()], [["fails", "asks", "x"], ["asks", "fails"]]);
 });
 
-Deno.test("WorkQueue backs a failing key off up to the cap and forgets its failures after a success", async () => {
+Deno.test("WorkQueue backs a failing key off up to the cap and drops its failures after a success", async () => {
   const times: number[] = [];
   let fails = true;
   await using bench = openBench((_key, clock) => {
@@ -198,7 +198,7 @@ Deno.test("WorkQueue backs a failing key off up to the cap and forgets its failu
   assert.ok(bench.samples.some(({ outcome }) => outcome === "failed"));
 });
 
-Deno.test("WorkQueue looks again after the time that a reconcile asks for, or earlier when the key is added", async () => {
+Deno.test("WorkQueue reconciles again after the time that a reconcile requests, or earlier when the key is added", async () => {
   const times: number[] = [];
   await using bench = openBench((_key, clock) => {
     times.push(clock.monotonicMs());
@@ -244,7 +244,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant("advance" as const), ms: fc.integer({ min: 0, max: 40 }) }),
 );
 
-Deno.test("property: WorkQueue loses no key, runs none twice at a time, and none later than it was asked to be", async () => {
+Deno.test("property: WorkQueue loses no key, runs none twice at a time, and none later than it was added for", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { maxLength: 30 }),

@@ -30,7 +30,7 @@ Deno.test("WriteTurns.drained() waits for all, also for those that fail", async 
   await Promise.all(writes);
 });
 
-Deno.test("WriteTurns.isFull says when no more may wait", async () => {
+Deno.test("WriteTurns.isFull reports when no more may wait", async () => {
   const turns = new WriteTurns();
   const gate = Promise.withResolvers<void>();
   const writes = Array.from({ length: 10_000 }, () => turns.run(() => gate.promise));

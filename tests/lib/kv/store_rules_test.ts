@@ -17,7 +17,7 @@ Deno.test("unseal() gives back what seal() took, until its end", () => {
   assert.equal(unseal(sealed, { v: 3, nowMs: 1_500, schema: z.string() }), undefined, "another shape");
 });
 
-Deno.test("unseal() and ageOf() never throw, whatever stands in the store", () => {
+Deno.test("unseal() and ageOf() never throw, whatever the store holds", () => {
   fc.assert(fc.property(fc.anything(), (raw) => {
     assert.equal(unseal(raw, { v: 1, nowMs: 0, schema: z.never() }), undefined);
     assert.equal(typeof ageOf(raw, 0).isOver, "boolean");
@@ -34,7 +34,7 @@ Deno.test("entryKey() stays below 2 048 bytes, is stable, and keeps names apart"
   }));
 });
 
-Deno.test("openMemoryStore() forgets the least recently used beyond its size", async () => {
+Deno.test("openMemoryStore() drops the least recently used beyond its size", async () => {
   const store = openMemoryStore({ clock: new FakeClock(), maxEntries: 2 });
   for (const name of ["a", "b", "c"]) await store.set([name], name);
   assert.deepEqual([await store.get(["a"]), await store.get(["b"]), await store.get(["c"])], [undefined, "b", "c"]);

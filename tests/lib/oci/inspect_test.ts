@@ -174,7 +174,7 @@ Deno.test("inspect() reads the platforms of entries without one from their confi
   assert.equal(failureIn(await inspector.inspect(`${registry.host}/app:v3`)).reason, "NotAnImage");
 });
 
-Deno.test("inspect() reads few of many entries without a platform, and says so", async () => {
+Deno.test("inspect() reads few of many entries without a platform, and reports it", async () => {
   await using registry = await openFakeRegistry();
   using inspector = openTestInspector();
   const { manifest, config } = makeImage({ architecture: "arm64" });
@@ -381,7 +381,7 @@ Deno.test("inspect() with checkConfigs finds lying indexes and children that a m
   assert.deepEqual(inspection.findings.map(({ kind }) => kind), ["ArchitectureMismatch", "TruncatedIndex"]);
 });
 
-Deno.test("inspect() with checkConfigs says when an index has more manifests than it compares", async () => {
+Deno.test("inspect() with checkConfigs reports when an index has more manifests than it compares", async () => {
   await using registry = await openFakeRegistry();
   using inspector = openTestInspector({ checkConfigs: true });
   const image = makeImage();

@@ -128,7 +128,7 @@ for (const addresses of [["203.0.113.7"], []]) {
   });
 }
 
-Deno.test("inspect() asks no token server without TLS for a host that nobody declared, not even as a stranger", async () => {
+Deno.test("inspect() asks no token server without TLS for a host that nobody declared, not even anonymously", async () => {
   await using thief = await openFakeRegistry();
   await using registry = await openFakeRegistry({
     login: {

@@ -61,7 +61,7 @@ Deno.test("withKeyring() keeps equal credentials once", async () => {
   assert.deepEqual(await credentialsFor([same], [{ ...same, source: "global" }]), ["global"]);
 });
 
-Deno.test("withKeyring() asks nobody for an image that policy refuses", async () => {
+Deno.test("withKeyring() sends no request for an image that policy refuses", async () => {
   const failure = { kind: "permanent", reason: "Blocked", message: "no" } as const;
   const inner: Inspector = { inspect: () => assert.fail("asked") };
   const lookup = (): never => assert.fail("looked up");

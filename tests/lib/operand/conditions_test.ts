@@ -203,7 +203,7 @@ Deno.test("renderConditions() takes the monitor's condition away with the monito
   assert.ok(!render("111110", { earlier }).some(({ type }) => type === MONITOR));
 });
 
-Deno.test("renderLeaderlessConditions() withdraws Available, says why and what to look at, and leaves the others", () => {
+Deno.test("renderLeaderlessConditions() withdraws Available, reports why and what to look at, and leaves the others", () => {
   const earlier = render("111110");
   const now = renderLeaderlessConditions("LeaderSilent", { earlier, generation: 3, nowMs: 0 });
   const changed = now.filter((condition, at) => JSON.stringify(condition) !== JSON.stringify(earlier[at]));

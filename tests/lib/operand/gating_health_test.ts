@@ -12,7 +12,7 @@ const ROWS: readonly (readonly [config: ConfigPresence, silentForMs: number | un
   ["unread", undefined, "ConfigUnread"],
 ];
 
-Deno.test("decideGating() says LeaderImpaired when the leader says that it cannot do its work", () => {
+Deno.test("decideGating() says LeaderImpaired when the leader reports that it cannot do its work", () => {
   const health = decideGating("present", { silentForMs: 0, impairment: "CannotWatchPods" });
   assert.deepEqual(health, { kind: "stopped", reason: "LeaderImpaired" });
 });

@@ -83,7 +83,7 @@ Deno.test("renderWebhookConfiguration() asks for an injected CA and sets none wh
   assert.doesNotMatch(JSON.stringify(object.webhooks), /caBundle/);
 });
 
-Deno.test("renderWebhookConfiguration() registers for ephemeral containers only when asked to, and the change is drift", () => {
+Deno.test("renderWebhookConfiguration() registers for ephemeral containers only when requested to, and the change is drift", () => {
   const desired = renderWebhookConfiguration(CONFIG, { ...SERVICE_SETTINGS, watchEphemeral: true });
   assert.match(
     JSON.stringify(desired.webhooks),

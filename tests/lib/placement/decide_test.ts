@@ -302,7 +302,7 @@ Deno.test("decide() only ungates in audit mode", () => {
   assert.deepEqual(gatesOf(after), []);
 });
 
-Deno.test("decide() keeps to the architectures that the cluster offers, and says when it offers none", () => {
+Deno.test("decide() keeps to the architectures that the cluster offers, and reports when it offers none", () => {
   const offered = settle(make.gatedPod(), { liveArchitectures: [AMD64, S390X] });
   assert.deepEqual(requiredOf(offered.after), [make.term([ARCH, AMD64])]);
   const none = settle(make.gatedPod(), { liveArchitectures: [S390X] });

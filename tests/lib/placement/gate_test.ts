@@ -248,7 +248,7 @@ Deno.test("judgeAdmission() gates its own patch when an injected image is unknow
   assert.ok(!(mark("multi-arch") in labelsOf(after)));
 });
 
-Deno.test("judgeAdmission() does not believe a record whose requirement the pod does not carry", () => {
+Deno.test("judgeAdmission() does not rely on a record whose requirement the pod does not carry", () => {
   const annotations = {
     "archway.dev/decision": '{"v":1,"d":"place","a":["arm64"],"i":[["multi","",["arm64"],"cache"]]}',
   };
@@ -273,7 +273,7 @@ Deno.test("judgeAdmission() never widens the requirement of a copied manifest, w
   assert.equal(at(after, "spec", "schedulingGates"), undefined);
 });
 
-Deno.test("judgeAdmission() corrects the labels of a copied manifest that its record does not speak for", () => {
+Deno.test("judgeAdmission() corrects the labels of a copied manifest that its record does not support", () => {
   const copied = admit(make.pod({}, { labels: { app: "x" } }), { known: MULTI }).after;
   const forged = { ...labelsOf(copied), [mark("fallback-arch")]: AMD64, [mark(S390X)]: "" };
   const { after } = admit({ ...copied, metadata: { ...(copied.metadata as Json), labels: forged } }, { known: MULTI });

@@ -39,7 +39,7 @@ Deno.test("decide() narrows an earlier requirement of Archway to the fallback ar
   assert.deepEqual(requiredOf(after), [make.term([ARCH, AMD64, ARM64], [ARCH, ARM64])]);
 });
 
-Deno.test("decide() says what still constrains a pod that is released without a fallback", () => {
+Deno.test("decide() reports what still constrains a pod that is released without a fallback", () => {
   const { kind, after, said } = settle(placedBefore(AMD64));
   assert.equal(kind, "release");
   assert.deepEqual(requiredOf(after), [make.term([ARCH, AMD64])]);

@@ -20,7 +20,7 @@ Deno.test("planInspection() decides about an ignored pod without listing its ima
   assert.deepEqual(plan.kind === "decided" && plan.decision, { kind: "ignore", reason: "KubeNamespace" });
 });
 
-Deno.test("planInspection() decides about a pod that constrains its architecture, and says what it prefers", () => {
+Deno.test("planInspection() decides about a pod that constrains its architecture, and reports what it prefers", () => {
   const pod = make.view(make.pod({ nodeSelector: { [ARCH]: AMD64 } }));
   const all = make.configs(make.clusterConfig({ platforms: [{ architecture: ARM64, weight: 5 }] }));
   const plan = planInspection(pod, { configs: all, settings });

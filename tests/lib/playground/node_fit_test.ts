@@ -76,7 +76,7 @@ Deno.test("chooseNode() honours taints and tolerations", async (t) => {
   }
 });
 
-Deno.test("chooseNode() takes the least loaded of equal nodes and says why none fits", () => {
+Deno.test("chooseNode() takes the least loaded of equal nodes and reports why none fits", () => {
   const nodes = [makeNode("a", "amd64"), makeNode("b", "amd64")];
   const verdict = chooseNode(makePod(), nodes, { podCounts: new Map([["a", 2], ["b", 1]]) });
   assert.deepEqual(verdict, { kind: "bind", nodeName: "b" });

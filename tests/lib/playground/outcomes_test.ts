@@ -112,7 +112,7 @@ Deno.test("isSettled() waits for decision and scheduling", () => {
   assert.equal(isSettled({ ...pod({ nodeName: "n" }), status: { podIP: "10.0.0.1" } }), false);
 });
 
-Deno.test("renderOutcomeTable() aligns columns, shortens images and says what was expected", () => {
+Deno.test("renderOutcomeTable() aligns columns, shortens images and reports what was expected", () => {
   const good = readOutcome(expecting({ decision: "place", architectures: ["arm64"], nodes: ["arm64"] }), NODES);
   const bad = readOutcome(expecting({ decision: "nowhere", architectures: [], nodes: [] }), NODES);
   const table = renderOutcomeTable([good, bad], { registryHost: "registry.example", color: false });

@@ -37,7 +37,7 @@ Deno.test("ObjectStore.changesSince() gives the changes of one kind, or undefine
   assert.deepEqual(store.changesSince(Resource.pods, 3), []);
 });
 
-Deno.test("ObjectStore forgets the oldest changes beyond its limit", () => {
+Deno.test("ObjectStore drops the oldest changes beyond its limit", () => {
   const store = new ObjectStore({ historyLimit: 8 });
   for (let write = 0; write < 20; write++) store.put(Resource.pods, makePod());
   assert.equal(store.changesSince(Resource.pods, 0), undefined);

@@ -77,7 +77,7 @@ Deno.test("Inventory leaves out Jobs that have ended", () => {
   assert.deepEqual(shown(inventory), ["Job suspended: a"]);
 });
 
-Deno.test("Inventory holds as many workloads and images as it may, and says when there are more", () => {
+Deno.test("Inventory holds as many workloads and images as it may, and reports when there are more", () => {
   const inventory = new Inventory({ workloads: 2, images: 3 });
   inventory.addTemplate(template("a", ["1", "2"]), "Deployment");
   inventory.addPod(pod("a-7f-1", ["1", "2"], { kind: "ReplicaSet", name: "a-7f" }, "7f"));

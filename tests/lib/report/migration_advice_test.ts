@@ -6,7 +6,7 @@ function workload(name: string, architectures: readonly string[], isKnown = true
   return { kind: "Deployment", namespace: "shop", name, images: [], architectures, isKnown };
 }
 
-Deno.test("adviseAfterMigration() says nothing of workloads that run on several architectures, or on none", () => {
+Deno.test("adviseAfterMigration() reports nothing about workloads that run on several architectures, or on none", () => {
   assert.deepEqual(adviseAfterMigration([workload("web", ["amd64", "arm64"]), workload("broken", [])]), []);
 });
 
@@ -26,7 +26,7 @@ Deno.test("adviseAfterMigration() names what was left out", () => {
   ]);
 });
 
-Deno.test("adviseAfterMigration() names five at most, and says which could not be inspected", () => {
+Deno.test("adviseAfterMigration() names five at most, and reports which could not be inspected", () => {
   const many = ["a", "b", "c", "d", "e", "f", "g"].map((name) => workload(name, ["amd64"]));
   const [first, second] = adviseAfterMigration([...many, workload("dark", ["amd64", "arm64"], false)]);
   assert.match(first ?? "", /^7 workloads run on amd64 only: .*shop\/e and 2 more\.$/);

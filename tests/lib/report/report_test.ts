@@ -97,7 +97,7 @@ Deno.test("supportOf() counts an architecture on which the program has failed as
   assert.deepEqual([architectures, image?.architectures, image?.failedOn], [[AMD64], CANDIDATES, [ARM64]]);
 });
 
-Deno.test("supportOf() narrows by no image that could not be inspected, and says that it is not known", () => {
+Deno.test("supportOf() narrows by no image that could not be inspected, and reports that it is not known", () => {
   const { architectures, isKnown, images } = support(["old", "broken", "never asked"]);
   assert.deepEqual([architectures, isKnown], [[AMD64], false]);
   assert.deepEqual(images.map(({ failure }) => failure?.reason), [undefined, "Unauthorized", "Timeout"]);

@@ -81,7 +81,7 @@ Deno.test("ConnectionTable takes from the most crowded stranger, the oldest firs
   assert.deepEqual(bench.drops, ["unproven"]);
 });
 
-Deno.test("ConnectionTable spares an address that has proven itself while strangers have connections", () => {
+Deno.test("ConnectionTable spares an address that has proven itself while other clients have connections", () => {
   const bench = openBench({ maxUnproven: 10 });
   bench.prove("api", API_SERVER);
   for (let count = 0; count < 9; count++) bench.open(`api-${count}`, API_SERVER);
@@ -159,7 +159,7 @@ Deno.test("ConnectionTable limits what comes from the API server's address witho
   assert.equal(bench.closed.has("api"), false);
 });
 
-Deno.test("ConnectionTable lets an API server in that is not proven yet, whatever a crowd of strangers uses up", () => {
+Deno.test("ConnectionTable lets an API server in that is not proven yet, whatever a crowd of other clients uses up", () => {
   const bench = openBench();
   const crowd = Array.from({ length: 50 }, (_, at) => `10.0.1.${at}`);
   const flood = (): void => {
@@ -182,7 +182,7 @@ Deno.test("ConnectionTable lets an API server in that is not proven yet, whateve
   assert.ok(many.every((connection) => connection?.phase === "handshake"));
 });
 
-Deno.test("ConnectionTable shares what strangers may begin among their addresses, however many connections each opens", () => {
+Deno.test("ConnectionTable shares what other clients may begin among their addresses, however many connections each opens", () => {
   const bench = openBench();
   for (let count = 0; count < 64; count++) bench.open("first", "10.0.0.9");
   for (let second = 0; second < 20; second++) {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { openHolds } from "../../../lib/tainting/holds.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 
-Deno.test("openHolds() forgets what was written and is never asked for again, and keeps a bounded number of refusals", async () => {
+Deno.test("openHolds() drops what was written and gets no request for again, and keeps a bounded number of refusals", async () => {
   const clock = new FakeClock();
   const holds = openHolds(clock);
   for (let at = 0; at < 3_000; at++) {

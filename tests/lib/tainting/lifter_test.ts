@@ -21,7 +21,7 @@ Deno.test("lift() reads a node again whose taints another changed in between, an
   assert.equal(taintLine(cluster), "a:gpu");
 });
 
-Deno.test("lift() says which nodes it could not free, and why", async () => {
+Deno.test("lift() reports which nodes it could not free, and why", async () => {
   const cluster = new MemoryCluster();
   cluster.put(Resource.nodes, rawNode({ name: "a", taints: [ours("amd64")] }));
   let changes = 0;

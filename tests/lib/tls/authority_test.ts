@@ -76,7 +76,7 @@ Deno.test("decideAuthorityChange() starts anew when the authority is missing or 
   for (const authority of broken) assert.equal(decideAuthorityChange(authority, TERMS, START_MS), "found");
 });
 
-Deno.test("decideAuthorityChange() serves anew when a name is asked for that the certificate lacks", async () => {
+Deno.test("decideAuthorityChange() serves anew when a name is requested that the certificate lacks", async () => {
   const authority = await make(undefined, "found");
   for (const names of [["other.ns.svc"], ["10.0.0.1"]]) {
     assert.equal(decideAuthorityChange(authority, { ...TERMS, names }, START_MS), "serve");

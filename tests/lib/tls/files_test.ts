@@ -98,7 +98,7 @@ Deno.test("openCertificateFiles() follows the symbolic links of a mounted Secret
   await running;
 });
 
-Deno.test("openCertificateFiles() says which file is missing or wrong", async () => {
+Deno.test("openCertificateFiles() reports which file is missing or wrong", async () => {
   await using mount = await makeMount();
   const clock = new FakeClock();
   const open = () => openCertificateFiles({ ...mount.files, caPath: undefined }, { clock, log: silentLogger });

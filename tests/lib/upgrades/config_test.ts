@@ -112,7 +112,7 @@ Deno.test("M-360 decodeOperatorConfig() takes the source whatever its case; anot
   assert.match(other.kind === "parsed" ? other.warnings.join() : "", /"GIT" is not one of OCM, LOCAL/);
 });
 
-Deno.test("decodeOperatorConfig() knows the gates, and leaves keys alone that it does not know", () => {
+Deno.test("decodeOperatorConfig() reads the gates, and leaves unknown keys alone", () => {
   const { gates } = makeConfig({ featureGate: { enabled: ["PreHealthCheck", "Other"] }, unknown: { key: 1 } });
   assert.deepEqual([...gates], ["PreHealthCheck"]);
 });

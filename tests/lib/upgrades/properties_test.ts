@@ -165,7 +165,7 @@ Deno.test("N-007 N-008 N-009 N-010 a migration never completes before all of its
   );
 });
 
-Deno.test("a plan that is suspended before the cluster was asked does nothing", () => {
+Deno.test("a plan that is suspended before the update was requested does nothing", () => {
   fc.assert(
     fc.property(...upgrades, (spec, { turns }) => {
       const model = new Model(spec);

@@ -379,7 +379,7 @@ Deno.test("an upgrade that did not begin in time removes what it prepared before
 
 const ASKED = { type: "UpgradeCommenced", status: "True", reason: "", message: "" } as const;
 
-Deno.test("an upgrade that did not begin in time says what it waited for", () => {
+Deno.test("an upgrade that did not begin in time reports what it waited for", () => {
   const message = "UpgradeCommenced still in progress: version 4.17.2 is not among the updates";
   const plan = planIn("Upgrading", { conditions: [{ ...ASKED, status: "False", message }] });
   const [entry] = reconcileOnce({ plan, nowMs: TOO_LATE_MS }).saved.at(-1)?.history ?? [];
@@ -443,7 +443,7 @@ for (const [name, clusterVersion] of FOLLOWED) {
   });
 }
 
-Deno.test("a suspended plan does nothing before it began, says so, and goes on when it is resumed", () => {
+Deno.test("a suspended plan does nothing before it began, reports it, and goes on when it is resumed", () => {
   for (const phase of ["New", "Pending", "Upgrading"] as const) {
     const plan = makePlan({ suspend: true }, { history: [makeHistory({ phase })] });
     const run = reconcileOnce({ plan });
@@ -491,7 +491,7 @@ Deno.test("a plan that names another target clears up after the one before, whic
   assert.deepEqual(run.saved.at(-1)?.history.map(({ phase }) => phase), ["Pending", "Failed"]);
 });
 
-Deno.test("the status says what drain.mode does, and what sets the behaviour of the Managed Upgrade Operator", () => {
+Deno.test("the status reports what drain.mode does, and what sets the behaviour of the Managed Upgrade Operator", () => {
   const said = (drainMode?: "Observe" | "Delete"): readonly (string | undefined)[] => {
     const run = reconcileOnce({ plan: makePlan({ drainMode }) });
     const found = run.saved[0]?.conditions.find(({ type }) => type === "DrainMode");

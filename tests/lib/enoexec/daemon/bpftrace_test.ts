@@ -52,7 +52,7 @@ async function nthRun({ runs }: Bed, count: number): Promise<FakeTrace> {
   return run;
 }
 
-Deno.test("openTrace() says that it traces from the moment on at which the probes are attached", async () => {
+Deno.test("openTrace() reports that it traces from the moment on at which the probes are attached", async () => {
   await withTrace(async (bed) => {
     const run = await nthRun(bed, 1);
     assert.equal(bed.isTracing(), false);
@@ -65,7 +65,7 @@ Deno.test("openTrace() says that it traces from the moment on at which the probe
   });
 });
 
-Deno.test("openTrace() starts again with growing pauses and says why it ended", async () => {
+Deno.test("openTrace() starts again with growing pauses and reports why it ended", async () => {
   await withTrace(async (bed, clock) => {
     for (const [count, pauseMs] of [[1, 1_000], [2, 2_000], [3, 4_000]] as const) {
       await (await nthRun(bed, count)).end(1, "boom");
@@ -102,7 +102,7 @@ Deno.test("openTrace() survives a bpftrace that cannot be started", async () => 
   });
 });
 
-Deno.test("openTrace() stops a bpftrace that says nothing any more, but not one that gives signs of life", async () => {
+Deno.test("openTrace() stops a bpftrace that writes nothing any more, but not one that sends heartbeats", async () => {
   await withTrace(async (bed, clock) => {
     const run = await nthRun(bed, 1);
     run.attach();

@@ -29,7 +29,7 @@ const SURROUNDINGS: readonly (readonly [name: string, before: readonly string[],
 ];
 
 for (const [driver, pod, container, runtime] of DRIVERS) {
-  Deno.test(`containersOn() reads ${driver}, wherever it stands`, () => {
+  Deno.test(`containersOn() reads ${driver}, wherever it is`, () => {
     for (const [name, before, behind] of SURROUNDINGS) {
       const found = containersOn([...before, pod, container, ...behind]);
       assert.deepEqual(found, [{ podUid: UID, id: ID, runtime }], name);

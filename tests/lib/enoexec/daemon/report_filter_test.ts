@@ -23,7 +23,7 @@ Deno.test("ReportFilter accepts 200 containers a minute without holding one back
   assert.deepEqual([...new Set(verdicts)], ["report"]);
 });
 
-Deno.test("ReportFilter forgets the oldest container when there are too many", () => {
+Deno.test("ReportFilter drops the oldest container when there are too many", () => {
   const filter = new ReportFilter({ ...REPORT_LIMITS, maxContainers: 2 });
   for (const name of ["a", "b", "c"]) filter.judge(name, 0);
   assert.equal(filter.judge("a", 1), "report");

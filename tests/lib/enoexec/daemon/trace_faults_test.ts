@@ -15,7 +15,7 @@ Deno.test("judgeTraceEnd() takes the older name of the parent's field where the 
   assert.equal(judgeTraceEnd(stderr, { facts: { ...FACTS, parentField: "parent" }, code: 1 }).kind, "failed");
 });
 
-Deno.test("judgeTraceEnd() does without the look at the file where it cannot be had", () => {
+Deno.test("judgeTraceEnd() does without the check of the file where it cannot be had", () => {
   const sayings = [
     "ERROR: Error attaching probe: 'kprobe:security_bprm_check'",
     "ERROR: Unknown struct/union: 'struct linux_binprm'",
@@ -39,7 +39,7 @@ const SAYINGS: readonly (readonly [stderr: string, says: RegExp])[] = [
   ["", /ended with 1\.$/],
 ];
 
-Deno.test("judgeTraceEnd() says what to do, and what bpftrace said last", () => {
+Deno.test("judgeTraceEnd() reports what to do, and what bpftrace said last", () => {
   for (const [stderr, says] of SAYINGS) {
     const end = judgeTraceEnd(stderr, { facts: FACTS, code: 1 });
     assert.match(end.kind === "failed" ? end.reason : end.kind, says, stderr);

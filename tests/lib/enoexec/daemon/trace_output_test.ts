@@ -51,7 +51,7 @@ Deno.test("TraceReader takes no name for a message of its own, whatever it holds
   assert.deepEqual(more, []);
 });
 
-Deno.test("TraceReader says what was lost, and makes nothing of the rest of it", () => {
+Deno.test("TraceReader reports what was lost, and makes nothing of the rest of it", () => {
   const reader = new TraceReader();
   const line = JSON.stringify({ type: "lost_events", data: { events: 12 } });
   assert.deepEqual(reader.read(line), { kind: "lost", messages: 12 });

@@ -34,7 +34,7 @@ Deno.test("P-105 parseChallenges() reads spaces wherever the grammar allows them
   assert.deepEqual(parseChallenges(header), [bearer({ service: "registry.example" }), { kind: "basic" }]);
 });
 
-Deno.test("parseChallenges() leaves out Bearer without realm and schemes it does not speak", () => {
+Deno.test("parseChallenges() leaves out Bearer without realm and schemes it does not support", () => {
   assert.deepEqual(parseChallenges('Bearer service="x", Digest realm="y"'), []);
   assert.deepEqual(parseChallenges(""), []);
 });

@@ -110,7 +110,7 @@ Deno.test("inspect() sends no credential to the realm of a root that is redirect
   assertGotNothing(thief);
 });
 
-Deno.test("openLearnedChallenges() gives no challenge of one repository to another, whatever it has forgotten", async () => {
+Deno.test("openLearnedChallenges() gives no challenge of one repository to another, whatever it has dropped", async () => {
   const challenges = openLearnedChallenges();
   const at = (host: string, repository: string): Endpoint => makeEndpoint(host, { repository, reference: "v1" });
   const of = (realm: string): Challenge => ({ kind: "bearer", realm, service: "s", scope: "", error: "" });
@@ -146,7 +146,7 @@ Deno.test("openLearnedChallenges() gives what one credential received to no othe
   assert.equal(challenges.own(endpoint, undefined), undefined);
 });
 
-Deno.test("inspect() asks the root of a host once for how to log in, and each repository directly where that says nothing", async () => {
+Deno.test("inspect() requests the root of a host once for how to log in, and each repository directly where that shows nothing", async () => {
   await using registry = await openShared();
   for (const name of ["a", "b", "c"]) registry.put(`good/${name}`, index, "v1");
   using inspector = openTestInspector();
@@ -191,7 +191,7 @@ for (const [what, isRedirected] of ANONYMOUS) {
   });
 }
 
-Deno.test("inspect() asks for the scope that a rewriting registry names, alone where both are refused", async () => {
+Deno.test("inspect() requests the scope that a rewriting registry names, alone where both are refused", async () => {
   await using registry = await openFakeRegistry();
   const wanted = "repository:upstream/app:pull";
   const asked: string[][] = [];

@@ -51,7 +51,7 @@ Deno.test("inspect() needs one manifest GET and one token for each repository, a
 });
 
 for (const member of ["token", "access_token"] as const) {
-  Deno.test(`inspect() takes the token from ${member}, also as a stranger`, async () => {
+  Deno.test(`inspect() takes the token from ${member}, also anonymously`, async () => {
     await using registry = await open({ kind: "token", users: {}, anonymous: true, member });
     using inspector = openTestInspector();
     const report = await inspector.inspect(`${registry.host}/org/app:v1`);
@@ -59,7 +59,7 @@ for (const member of ["token", "access_token"] as const) {
   });
 }
 
-Deno.test("inspect() asks once for a token that many need at the same time", async () => {
+Deno.test("inspect() requests a token once that many need at the same time", async () => {
   await using registry = await open(TOKEN);
   using inspector = openTestInspector();
   const credentials = [makeCredential(registry.host)];
@@ -86,7 +86,7 @@ Deno.test("inspect() gets a new token when the registry no longer takes the old 
   assert.deepEqual(sees(await inspector.inspect(`${registry.host}/org/app:v2`, { credentials })), ["s390x"]);
 });
 
-Deno.test("inspect() logs in with Basic where the registry asks for it", async () => {
+Deno.test("inspect() logs in with Basic where the registry requires it", async () => {
   await using registry = await open({ kind: "basic", users: USERS });
   using inspector = openTestInspector();
   const credentials = [makeCredential(registry.host)];
@@ -135,7 +135,7 @@ for (const login of [TOKEN, { kind: "basic", users: USERS } as const]) {
     assert.deepEqual([sees(report), report.credentialSource], [BOTH, "secret a/new"]);
   });
 
-  Deno.test(`inspect() says which sources were refused, and none of their secrets (${login.kind})`, async () => {
+  Deno.test(`inspect() reports which sources were refused, and none of their secrets (${login.kind})`, async () => {
     await using registry = await open(login);
     using inspector = openTestInspector();
     const credentials = [
@@ -149,7 +149,7 @@ for (const login of [TOKEN, { kind: "basic", users: USERS } as const]) {
   });
 }
 
-Deno.test("inspect() reads a public image as a stranger when the credential is refused", async () => {
+Deno.test("inspect() reads a public image anonymously when the credential is refused", async () => {
   await using registry = await open({ ...TOKEN, kind: "token", users: {}, anonymous: true });
   using inspector = openTestInspector();
   const credentials = [makeCredential(registry.host)];
@@ -305,7 +305,7 @@ for (const status of [401, 403]) {
 }
 
 for (const status of [401, 403, 404]) {
-  Deno.test(`inspect() learns from the root how to log in when strangers get ${status} without a word of it`, async () => {
+  Deno.test(`inspect() reads at the root how to log in when anonymous requests get ${status} without a challenge`, async () => {
     await using registry = await open(TOKEN);
     using inspector = openTestInspector();
     registry.intercept = ({ path, headers }) =>

@@ -222,7 +222,7 @@ Deno.test("openCachedInspector() never answers policy Always by what another pro
   assert.equal(registry.take(), "0 GET, 1 HEAD", "its clock may be another one");
 });
 
-Deno.test("openCachedInspector() reports when the registry said where a tag points, whoever answers", async () => {
+Deno.test("openCachedInspector() reports when the registry said where a tag points, whatever answers", async () => {
   const { clock, inspect } = open();
   const startMs = clock.nowMs();
   await inspect(APP);
@@ -251,7 +251,7 @@ Deno.test("openCachedInspector() follows a tag that moved, by HEAD and GET, and 
   assert.equal(registry.take(), "0 GET, 1 HEAD");
 });
 
-Deno.test("openCachedInspector() asks by GET where HEAD says nothing or is refused", async () => {
+Deno.test("openCachedInspector() reads by GET where HEAD gives no digest or is refused", async () => {
   for (const heads of ["say nothing", "are refused"] as const) {
     const { clock, registry, inspect } = open();
     await inspect(APP);
@@ -287,7 +287,7 @@ Deno.test("DV-124 openCachedInspector() shares a permanent failure for a moment;
   assert.equal(registry.take(), "1 GET, 0 HEAD");
 });
 
-Deno.test("openCachedInspector() reads deeper when asked to, once", async () => {
+Deno.test("openCachedInspector() reads deeper when requested to, once", async () => {
   const { registry, inspect } = open();
   for (const depth of ["index", "config", "config", "index"] as const) await inspect(APP, { depth });
   assert.equal(registry.take(), "2 GET, 0 HEAD");
@@ -321,7 +321,7 @@ Deno.test("openCachedInspector() has after a restart what it had before", async 
   assert.equal(later.registry.take(), "0 GET, 1 HEAD");
 });
 
-Deno.test("openCachedInspector() works with a store that forgets, and never waits for it to write", async () => {
+Deno.test("openCachedInspector() works with a store that loses values, and never waits for it to write", async () => {
   const clock = new FakeClock();
   const forgetful: KeyValueStore = {
     ...persistent(clock),
@@ -333,7 +333,7 @@ Deno.test("openCachedInspector() works with a store that forgets, and never wait
   assert.equal(registry.take(), "1 GET, 0 HEAD");
 });
 
-Deno.test("openCachedInspector() ignores what stands in the store when it is not its own", async () => {
+Deno.test("openCachedInspector() ignores what the store holds when it is not its own", async () => {
   const clock = new FakeClock();
   for (const rubbish of [null, 7, "x", [], {}, { v: 1, atMs: 0, value: { digest: "sha256:x" } }]) {
     const kv: KeyValueStore = { ...persistent(clock), get: () => Promise.resolve(rubbish) };
@@ -343,7 +343,7 @@ Deno.test("openCachedInspector() ignores what stands in the store when it is not
   }
 });
 
-Deno.test("openCachedInspector() believes no tag for longer because a clock was set back", async () => {
+Deno.test("openCachedInspector() uses no tag for longer because a clock was set back", async () => {
   const { clock, registry, inspect } = open();
   await inspect(APP);
   registry.take();

@@ -107,7 +107,7 @@ Deno.test("singleFlight() goes on for the others when one caller leaves", async 
   assert.equal(await stays, REPORT);
 });
 
-Deno.test("singleFlight() ends an inspection that all have left, and starts anew for who comes then", async () => {
+Deno.test("singleFlight() ends an inspection that all have left, and starts anew for later callers", async () => {
   const { inspector, calls } = slow();
   const shared = singleFlight(inspector, { clock });
   const leaving = [new AbortController(), new AbortController()];
@@ -122,7 +122,7 @@ Deno.test("singleFlight() ends an inspection that all have left, and starts anew
   assert.equal(await next, REPORT);
 });
 
-Deno.test("singleFlight() asks nobody for a caller who has left already", async () => {
+Deno.test("singleFlight() sends no request for a caller who has left already", async () => {
   const { inspector, calls } = slow();
   await assert.rejects(singleFlight(inspector, { clock }).inspect(requestOf(), AbortSignal.abort()));
   await turn();
@@ -143,7 +143,7 @@ Deno.test("singleFlight() runs with the strongest priority of those who wait", a
   await Promise.all(reports);
 });
 
-Deno.test("singleFlight() gives an unexpected fault to all who wait, and forgets it", async () => {
+Deno.test("singleFlight() gives an unexpected fault to all who wait, and does not keep it", async () => {
   const { inspector, calls } = slow();
   const shared = singleFlight(inspector, { clock });
   const both = [1, 2].map(() => assert.rejects(shared.inspect(requestOf(), signal), /bug/));
@@ -156,7 +156,7 @@ Deno.test("singleFlight() gives an unexpected fault to all who wait, and forgets
   assert.equal(await next, REPORT);
 });
 
-Deno.test("singleFlight() gives a shared inspection all of its askers, each once, also those who join later", async () => {
+Deno.test("singleFlight() gives a shared inspection all of its callers, each once, also those who join later", async () => {
   const { inspector, calls } = slow();
   const shared = singleFlight(inspector, { clock });
   const reports = [shared.inspect(requestOf({ namespace: "one" }), signal)];

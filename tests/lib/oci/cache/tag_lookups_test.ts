@@ -65,7 +65,7 @@ Deno.test("nextBeginning() lets at most four look-ups begin within any second, a
   }));
 });
 
-Deno.test("TagLookups.share() gives one look-up to all who came before it began, and another to who comes later", async () => {
+Deno.test("TagLookups.share() gives one look-up to all who came before it began, and another to those that come later", async () => {
   const { clock, began, ask } = open(100);
   const startMs = clock.nowMs();
   const early = [ask(), ask()];

@@ -62,7 +62,7 @@ Deno.test("parseRegistriesConf() takes tables of version 1 in the main file only
   ]);
 });
 
-Deno.test("parsePolicy() refuses what it does not know, because it may forbid something", () => {
+Deno.test("parsePolicy() refuses unknown fields, because they may forbid something", () => {
   const rows: readonly (readonly [string, number | undefined])[] = [
     ["{}", undefined],
     ['{"default": [{"type": "newKind"}]}', 1],
@@ -72,7 +72,7 @@ Deno.test("parsePolicy() refuses what it does not know, because it may forbid so
   for (const [text, line] of rows) assert.equal(faultOf(parsePolicy(text))[0], line, text);
 });
 
-Deno.test("parseJson() says what is wrong and where the engine gives the line, without quoting the text", () => {
+Deno.test("parseJson() reports what is wrong and where the engine gives the line, without quoting the text", () => {
   const rows: readonly (readonly [string, number | undefined, string])[] = [
     [`{\n"a": ${CANARY}}`, undefined, "unexpected token"],
     [`${CANARY} in JSON at position 1 (line 7 column 2)`, undefined, "unexpected token"],

@@ -60,7 +60,7 @@ Deno.test("parseClientPair() takes a key under a wrong label for what it is", ()
   }
 });
 
-Deno.test("parseClientPair() says why a pair cannot be shown to a server", async () => {
+Deno.test("parseClientPair() reports why a pair cannot be shown to a server", async () => {
   const other = await issueSelfSigned();
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 1024 });
   const encrypted = privateKey.export({ type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "p" });

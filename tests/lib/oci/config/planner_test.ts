@@ -154,7 +154,7 @@ Deno.test("openPullPlanner() reads certs.d: CAs and a client certificate, the fi
   assert.equal(hub.kind === "endpoints" && hub.endpoints[0]?.transport.caCertificates.length, 1);
 });
 
-Deno.test("openPullPlanner() refuses a host with an unpaired or foreign key in certs.d, and says which file", async () => {
+Deno.test("openPullPlanner() refuses a host with an unpaired or foreign key in certs.d, and reports which file", async () => {
   const authority = await issueAuthority(VALIDITY);
   const other = await issueAuthority(VALIDITY);
   using folder = makeFolder({

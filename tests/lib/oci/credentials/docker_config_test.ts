@@ -126,7 +126,7 @@ Deno.test("decodeUserPassword() splits at the first colon and wants a user", () 
   assert.equal(decodeUserPassword(base64(":p")), undefined);
 });
 
-Deno.test("parseDockerConfigSecret() never says what stands in a secret", () => {
+Deno.test("parseDockerConfigSecret() never quotes a secret", () => {
   const contents = [
     `{"auths": {"quay.io": ${CANARY}}}`,
     `{"auths": "${CANARY}"}`,

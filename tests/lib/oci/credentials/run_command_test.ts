@@ -26,7 +26,7 @@ Deno.test("runCommand() does not mind a helper that never reads", async () => {
   assert.deepEqual(outcome, { kind: "exited", code: 0, stdout: "done\n" });
 });
 
-Deno.test("runCommand() says when there is no such program", async () => {
+Deno.test("runCommand() reports when there is no such program", async () => {
   const outcome = await runCommand(shell("", { program: "/nonexistent/helper" }));
   assert.deepEqual(outcome, { kind: "failed", message: "is not there" });
 });

@@ -80,7 +80,7 @@ Deno.test("guardAddress() sees through every spelling of an IPv4 address", async
   }
 });
 
-Deno.test("guardAddress() lets a name pass that does not resolve: the request will say so", async () => {
+Deno.test("guardAddress() lets a name pass that does not resolve: the request will fail", async () => {
   await guard("nowhere.example", []);
 });
 

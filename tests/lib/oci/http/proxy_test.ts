@@ -49,7 +49,7 @@ Deno.test("inspect() asks HTTPS_PROXY for a tunnel", async () => {
   proxy.close();
 });
 
-Deno.test("inspect() goes through the proxy also to a registry whose TLS is not verified, and not where NO_PROXY says so", async () => {
+Deno.test("inspect() goes through the proxy also to a registry whose TLS is not verified, and not where NO_PROXY excludes it", async () => {
   const { serving } = await issueLoopbackCertificates(Date.now());
   await using registry = await openFakeRegistry({ certificate: serving });
   registry.put("org/app", makeMultiArch(["arm64"]).index, "v1");

@@ -120,7 +120,7 @@ Deno.test("send() stops an endless body at its limit", async () => {
   assert.equal(await reasonOf(transport, get(registry.origin)), "TooLarge");
 });
 
-Deno.test("send() gives up a server that says nothing, and one that drips", async () => {
+Deno.test("send() gives up a server that does not answer, and one that drips", async () => {
   await using registry = await openFakeRegistry();
   using transport = open({ headersTimeoutMs: 100, totalTimeoutMs: 300 });
   const ending = new AbortController();
@@ -405,7 +405,7 @@ Deno.test("send() does not take a host called tls for a TLS fault", async () => 
   assert.equal(error.failure.reason, "Unreachable");
 });
 
-Deno.test("send() says that certificates are unreadable instead of blaming the registry", async () => {
+Deno.test("send() reports that certificates are unreadable instead of blaming the registry", async () => {
   using transport = open();
   const clientCertificate = { certificate: "nonsense", key: "nonsense" };
   const exchange = get("https://127.0.0.1:1/", {

@@ -149,7 +149,7 @@ Deno.test("send() names a stream that breaks off on its way as any other answer"
   await served;
 });
 
-Deno.test("send() never follows a write to where it is redirected, and says so", async () => {
+Deno.test("send() never follows a write to where it is redirected, and reports it", async () => {
   await using registry = await openFakeRegistry();
   using transport = open();
   registry.intercept = () => new Response(null, { status: 307, headers: { location: "/v2/elsewhere" } });

@@ -149,7 +149,7 @@ Deno.test("RequestLimiter.run() pauses the host that says Retry-After, sends aga
   assert.deepEqual(sent, [0, 1_000, 1_000]);
 });
 
-Deno.test("RequestLimiter.run() says when to come back instead of waiting out a long pause", async () => {
+Deno.test("RequestLimiter.run() reports when to come back instead of waiting out a long pause", async () => {
   const clock = new FakeClock();
   const limiter = open(clock);
   assert.equal((await run(limiter, () => Promise.resolve(answer(429, { "retry-after": "30" })))).status, 429);
@@ -288,7 +288,7 @@ Deno.test("RequestLimiter.run() says the last real error when it refuses", async
   await assert.rejects(run(limiter, failing, { host: "b.example" }), /It answered 502/);
 });
 
-Deno.test("RequestLimiter.run() warns once that a registry fails, with the cause, and says when it works again", async () => {
+Deno.test("RequestLimiter.run() warns once that a registry fails, with the cause, and reports when it works again", async () => {
   const clock = new FakeClock();
   const log = keepLog();
   const limiter = open(clock, log);

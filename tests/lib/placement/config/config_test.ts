@@ -49,7 +49,7 @@ Deno.test("parseClusterConfig() has defaults for an empty spec", () => {
   }
 });
 
-Deno.test("parseNamespaceConfig() says what is wrong", () => {
+Deno.test("parseNamespaceConfig() reports what is wrong", () => {
   const parsed = parseNamespaceConfig({ metadata: { name: "p", namespace: "n" }, spec: { priority: 256 } });
   assert.match(parsed.kind === "unparsable" ? parsed.fault.message : "", /spec\.priority/);
   for (const odd of [undefined, null, 7, [], {}]) assert.equal(parseNamespaceConfig(odd).kind, "unparsable");

@@ -51,7 +51,7 @@ Deno.test("explainPod() says of a waiting pod for how long, how often it failed 
   assert.match(told(fresh), /No registry has failed; .*\n> Wait: /);
 });
 
-Deno.test("explainPod() says which container of a scheduled pod does not run, and where to read why", () => {
+Deno.test("explainPod() reports which container of a scheduled pod does not run, and where to read why", () => {
   const explained = (containerStatuses: readonly Json[], status: Json = {}): string => {
     const raw = { ...make.pod({ nodeName: "n1" }), status: { phase: "Running", containerStatuses, ...status } };
     const pod = explainPod(make.view(raw), { ...AROUND, failing: failingContainer(raw) });
@@ -80,7 +80,7 @@ Deno.test("explainPod() says which container of a scheduled pod does not run, an
   );
 });
 
-Deno.test("explainPod() says what to do about a failure by its reason", () => {
+Deno.test("explainPod() reports what to do about a failure by its reason", () => {
   const failing = (reason: "Unauthorized" | "ManifestUnknown", spec: Json = {}): string => {
     const images = [make.failedImage("broken", { kind: "permanent", reason, message: "no" })];
     return told(decided(make.gatedPod({ containers: [container("broken")], ...spec }), { images, failedAttempts: 9 }));
@@ -93,7 +93,7 @@ Deno.test("explainPod() says what to do about a failure by its reason", () => {
   );
 });
 
-Deno.test("explainPod() says that gating is stopped, of pods that were passed by", () => {
+Deno.test("explainPod() reports that gating is stopped, of pods that were passed by", () => {
   const around = { ...AROUND, gatingStopped: "NoLeader. New pods are not gated." };
   const passed = told(explainPod(make.view(make.pod({}, { labels: { [GATE]: "not-set" } })), around));
   assert.match(
@@ -109,13 +109,13 @@ Deno.test("explainPod() sends to `archway release` when a pod is held for longer
   assert.match(told(story), /> .*archway release --dry-run/);
 });
 
-Deno.test("explainPod() says which image lacks what when no architecture is shared", () => {
+Deno.test("explainPod() reports which image lacks what when no architecture is shared", () => {
   const story = decided(make.gatedPod({ containers: [container("single-amd64"), container("single-arm64")] }));
   assert.match(told(story), /share no architecture, so no node can run it/);
   assert.match(told(story), /> .*single-amd64 has amd64; single-arm64 has arm64\.\n> Then recreate the pod/);
 });
 
-Deno.test("explainPod() says that it is unknown where a pod runs that fell back or was released", () => {
+Deno.test("explainPod() reports that it is unknown where a pod runs that fell back or was released", () => {
   const givenUp = { gateAgeMs: 100_000, failedAttempts: 9 };
   const broken = make.gatedPod({ containers: [container("broken")] });
   const released = decided(broken, givenUp);
@@ -133,7 +133,7 @@ Deno.test("explainPod() says of foreign gates, whose they are not", () => {
   assert.match(told(story), /> Ask the owner of kueue\.x-k8s\.io\/admission/);
 });
 
-Deno.test("explainPod() says which rule left a pod alone", () => {
+Deno.test("explainPod() reports which rule left a pod alone", () => {
   const labels = { [GATE]: "not-set" };
   const why = (spec: Json, metadata: Json = {}): string =>
     told(explainPod(make.view(make.pod(spec, { labels, ...metadata })), AROUND));
@@ -145,7 +145,7 @@ Deno.test("explainPod() says which rule left a pod alone", () => {
   assert.match(why({ nodeName: "n1" }), /Scheduled on n1\.\n.*came with a node name/);
 });
 
-Deno.test("explainPod() says why a pod has no mark of Archway at all, and how to change that", () => {
+Deno.test("explainPod() reports why a pod has no mark of Archway at all, and how to change that", () => {
   const unseen = (participation: ExplainContext["participation"]): string =>
     told(explainPod(make.view(make.pod()), { ...AROUND, participation }));
   assert.match(unseen("off"), /pod placement is off\.\n> Create a ClusterPodPlacementConfig/);

@@ -36,7 +36,7 @@ Deno.test("reportsOf() of a success names architectures, images, digests and the
   assert.match(all[0]?.message ?? "", /arm64 \(source: ClusterPodPlacementConfig\)/);
 });
 
-Deno.test("reportsOf() warns when no architecture is shared, and says what each image has", () => {
+Deno.test("reportsOf() warns when no architecture is shared, and reports what each image has", () => {
   const all = reports({ containers: [make.container("single-amd64"), make.container("single-arm64")] });
   assert.deepEqual(reasons(all), ["Warning NoSupportedArchitecturesFound", SET, REMOVED]);
   assert.match(all[0]?.message ?? "", /single-amd64.*: amd64; single-arm64.*: arm64/);
@@ -70,7 +70,7 @@ Deno.test("reportsOf() gives each event its slot, and keeps that of an earlier f
   assert.deepEqual(last.map(({ slot, critical }) => [slot, critical]), [[2, true], [3, false], [1, false]]);
 });
 
-Deno.test("reportsOf() says that the user's preference silences the configs", () => {
+Deno.test("reportsOf() reports that the user's preference silences the configs", () => {
   const all = reports({ affinity: make.nodeAffinity(undefined, [make.preferredTerm(1, ARCH, AMD64)]) }, {
     configs: SCORING,
   });
@@ -78,7 +78,7 @@ Deno.test("reportsOf() says that the user's preference silences the configs", ()
   assert.match(all[0]?.message ?? "", /no preferences/);
 });
 
-Deno.test("reportsOf() says that a preset architecture was kept", () => {
+Deno.test("reportsOf() reports that a preset architecture was kept", () => {
   const all = reports({ nodeSelector: { [ARCH]: AMD64 } }, { configs: SCORING });
   assert.deepEqual(reasons(all), ["Normal ArchAwarePredicatesConflict", SET, REMOVED]);
 });
@@ -99,7 +99,7 @@ Deno.test("DV-53 (different: at most three events, so the words stand in the fal
   assert.match(all[1]?.message ?? "", /\{amd64\}.*Set no preferences/);
 });
 
-Deno.test("reportsOf() of a release says what was done, and of an ignored pod why", () => {
+Deno.test("reportsOf() of a release reports what was done, and of an ignored pod why", () => {
   const released = reports(BROKEN, { images: GONE, failedAttempts: 1 });
   assert.deepEqual(reasons(released), ["Warning ArchAwareInspectionError", REMOVED]);
   const said = /Gave up after 2 attempts; released without an architecture constraint\. Recreate the pod/;

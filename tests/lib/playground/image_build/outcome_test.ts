@@ -65,7 +65,7 @@ Deno.test("isBuildOver() waits for the image and for what the build says of itse
   for (const [what, change, wanted] of rows) assert.equal(isBuildOver({ ...GOOD, ...change }), wanted, what);
 });
 
-Deno.test("renderBuildTable() has a line for each architecture and says what was published, or why not", () => {
+Deno.test("renderBuildTable() has a line for each architecture and reports what was published, or why not", () => {
   assert.deepEqual(renderBuildTable(readBuildOutcome(GOOD)).split("\n"), [
     "POOL     ARCHITECTURE   NODE      BUILD       IMAGE                 AS EXPECTED",
     "worker   amd64          amd64-1   Succeeded   sha256:aaaaaaaaaaaa   yes",

@@ -11,7 +11,7 @@ function progress(steps: readonly Pick<StepProgress, "id" | "state" | "message">
   return { ...target, phase: "Upgrading", ...times, steps: steps.map((step) => ({ ...step, ...times })) };
 }
 
-Deno.test("linesOf() says what is new alone: a step that begins to wait, waits for something else, or ends", () => {
+Deno.test("linesOf() reports only what is new: a step that begins to wait, waits for something else, or ends", () => {
   const lines = new ProgressLines();
   const waiting = { id: "UpgradeCommenced", state: "waiting", message: "for the API" } as const;
   const open = { id: "WorkerNodesUpgraded", state: "open", message: "" } as const;

@@ -211,7 +211,7 @@ Deno.test("send() keeps what some sinks have in the record, so that the next lea
   assert.deepEqual([good.sent.length, bad.sent.length], [1, 1]);
 });
 
-Deno.test("send() writes nothing where every sink has it at once, and says so when the record cannot be written", async () => {
+Deno.test("send() writes nothing where every sink has it at once, and reports it when the record cannot be written", async () => {
   const open = (...sinks: NotificationSink[]): Notifier =>
     new Notifier({ sinks: () => Promise.resolve(sinks), observe: () => {} });
   const options = { ...OPTIONS, record: openRecord() };
@@ -277,7 +277,7 @@ for (const status of [500, 502, 504]) {
 }
 
 for (const status of [400, 403, 429, 503]) {
-  Deno.test(`where the service log cannot be read, an entry that was refused with a ${status} is asked for again`, async () => {
+  Deno.test(`where the service log cannot be read, an entry that was refused with a ${status} is requested again`, async () => {
     await using bed = openUnreadable();
     bed.post = () => new Response(null, { status });
     await assert.rejects(bed.send(), new RegExp(`service log: .*status ${status}`));
