@@ -74,7 +74,7 @@ async function review(
   const elapsedMs = (): number => clock.monotonicMs() - startedMs;
   if (read.kind === "shed") {
     observe("shed", { ms: 0, dryRun: false });
-    // The API server applies failurePolicy at once. A Retry-After would make it ask again, within the same timeout.
+    // The API server applies failurePolicy at once. A Retry-After would make it send the request again, within the same timeout.
     return context.json({ error: "Cannot take this AdmissionReview: too many at a time." }, 503);
   }
   if (read.kind === "dense" && read.uid !== undefined) {

@@ -11,7 +11,7 @@ import type { Clients, ServeDeps } from "./clients.ts";
 /** Of a replica: what half a minute without a leader has gated in a busy cluster is free within another. */
 const RELEASES_A_SECOND = 50;
 
-/** Makes it, for every replica. Nothing is asked of the API server while a replica leads. */
+/** Makes it, for every replica. No request is sent to the API server while a replica leads. */
 export function openGateFailOpen(
   { config, settings, access, clock, log, userAgent }: ServeDeps,
   { election, metrics, board }: Clients,

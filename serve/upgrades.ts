@@ -55,7 +55,7 @@ export function gaugesOf(metrics: UpgradeMetrics): UpgradeGauges {
   };
 }
 
-/** What follows from the plan that was looked at last; none where there is no plan, or this replica does not lead. */
+/** What follows from the plan that was read last; none where there is no plan, or this replica does not lead. */
 function samplesOf(controller: UpgradesController): ReturnType<typeof collect> | undefined {
   const seen = controller.seen();
   if (seen === undefined || seen.plan.kind === "absent") return [];

@@ -1,5 +1,5 @@
 // What a migration says of the workloads of the cluster, once it has converged. Everything that inspects images is opened for that
-// one look and closed after it: it happens once in the life of a cluster.
+// one check and closed after it: it happens once in the life of a cluster.
 import { adviseOnWorkloads } from "../lib/cli/workload_advice.ts";
 import { openImageService } from "../lib/images/image_service.ts";
 import { openPodImages } from "../lib/images/pod_images.ts";
@@ -16,7 +16,7 @@ const KEEP_MS = 60 * 60_000;
 /** What it takes of the process. */
 export type AdviceDeps = Pick<ServeDeps, "clock" | "config" | "userAgent"> & { readonly log: Logger };
 
-/** Opens it; nothing is read before it is asked. */
+/** Opens it; nothing is read before it is called. */
 export function openWorkloadAdvice(
   deps: AdviceDeps,
   parts: Pick<CapabilityParts, "leaderApi">,

@@ -8,7 +8,7 @@ import type { PolicySync } from "../lib/upgrading/policy/policy_sync.ts";
 import type { CapabilityParts } from "./capability.ts";
 import type { ServeDeps } from "./clients.ts";
 
-/** Opens it, with what keeps the plan as a policy source wants it. Nothing is asked before a reconcile asks for it. */
+/** Opens it, with what keeps the plan as a policy source states it. No request is sent before a reconcile needs it. */
 export function openOutside(
   { clock, config, log, userAgent }: ServeDeps,
   { leaderApi: api, stack }: CapabilityParts,

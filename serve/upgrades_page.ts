@@ -16,10 +16,10 @@ export interface UpgradeViewDeps {
   readonly namespace: string;
 }
 
-/** Whoever opens the page, and however often: the API server is asked once in so long (ms). */
+/** However often and by whom the page is opened: the API server is read once in so long (ms). */
 const KEEP_MS = 3_000;
 
-/** Opens it; nothing is read before the page is looked at. `stop` ends what is being read. */
+/** Opens it; nothing is read before the page is requested. `stop` ends what is being read. */
 export function openUpgradeView(deps: UpgradeViewDeps, stop: AbortSignal): () => Promise<UpgradePageView> {
   const kept = new KeptValue(deps.clock, async (signal) => ({ value: await readView(deps, signal), keepMs: KEEP_MS }));
   return () => kept.get(stop);

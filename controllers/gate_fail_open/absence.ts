@@ -38,7 +38,7 @@ export class Absence {
     return clock.monotonicMs() - Math.max(this.#startedMs, view().lastRenewObservedMs ?? 0);
   }
 
-  /** Looks once more, and reads the Lease where it takes that. Never rejects. */
+  /** Checks once more, and reads the Lease where that is needed. Never rejects. */
   async look(signal: AbortSignal): Promise<GateFailOpen["kind"]> {
     if (this.#decide() === "closed") this.#proof = undefined;
     else {

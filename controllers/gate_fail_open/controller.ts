@@ -1,4 +1,4 @@
-// Releases overdue pods when no replica leads: whoever may not write the Lease can still take a gate off. Runs on every
+// Releases overdue pods when no replica leads: a replica that may not write the Lease can still take a gate off. Runs on every
 // replica, and writes without the Lease by a client that can do nothing else.
 //
 //   Lease silent, and read again without a renewal ─▶ list of gated pods ─▶ key ─▶ overdue? ─▶ gate off ─▶ report
@@ -31,7 +31,7 @@ export interface GateFailOpenDeps extends AbsenceDeps {
 const LOOK_MS = 1_000;
 /** Between two lists of labelled pods: a pod is listed long before it is overdue (ms). */
 const LIST_EVERY_MS = 5_000;
-/** Between two lists of all pending pods, for those whose label someone removed (ms), before jitter. */
+/** Between two lists of all pending pods, for those whose label was removed (ms), before jitter. */
 const SWEEP_EVERY_MS = 5 * 60_000;
 /** Writes under way at a time. */
 const PARALLEL = 4;
@@ -40,7 +40,7 @@ const BACKOFF = { baseMs: 1_000, capMs: 30_000 } as const;
 /** A gated pod as it was listed. */
 type Held = HeldPodRef & { readonly createdMs: number };
 
-/** Makes the controller. Nothing is asked of the API server while a replica leads. */
+/** Makes the controller. No request is sent to the API server while a replica leads. */
 export function openGateFailOpen(deps: GateFailOpenDeps): Controller {
   const { clock, log, metrics } = deps;
   const absence = new Absence(deps);
@@ -65,7 +65,7 @@ interface Parts {
   readonly held: Map<string, Held>;
 }
 
-/** Lists what is gated for as long as nobody leads. Never rejects. */
+/** Lists what is gated for as long as no replica leads. Never rejects. */
 async function watch(
   parts: Parts & { readonly enqueue: (key: string) => void },
   signal: AbortSignal,
@@ -152,7 +152,7 @@ function report(
     object: podRef(pod),
     type: "Warning",
     reason: EventReason.gateLifted,
-    // Where "the gate is stuck" or the placement would stand: a pod has three events at most.
+    // The slot of "the gate is stuck" and of the placement: a pod has three events at most.
     slot: 3,
     critical: true,
     message: renderLeaderlessRelease({ gate: SCHEDULING_GATE, lease: place, ageMs, silentForMs, refusal }),

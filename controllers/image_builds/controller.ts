@@ -36,11 +36,11 @@ export interface ImageBuilds extends Controller {
 const PARALLEL = 4;
 /** Rounds of questions; more mean that decisions do not come to an end. */
 const MAX_ROUNDS = 8;
-/** Until the watches have caught up, and after somebody else wrote first (ms). */
+/** Until the watches have caught up, and after another client wrote first (ms). */
 const SYNC_MS = 200;
 const CONFLICT_MS = 100;
 
-/** Makes the controller. Nothing is asked of the API server before `run`. */
+/** Makes the controller. No request is sent to the API server before `run`. */
 export function openImageBuilds(deps: ImageBuildsDeps): ImageBuilds {
   const { api, clock, log, settings: { namespace }, queueMetrics } = deps;
   const views = new Map<string, PoolBuildView>();
@@ -140,7 +140,7 @@ class Reconcile {
     throw new Error(`Cannot decide about "${world.config.meta.name}": the questions have no end.`);
   }
 
-  /** False when somebody else wrote first: what was decided no longer holds. */
+  /** False when another client wrote first: what was decided no longer holds. */
   async #carryOut(
     { effects }: ReconcileDecision,
     world: World,

@@ -1,4 +1,4 @@
-// Images that a registry keeps although they were to be deleted: reported once, as nobody asks for their deletion again.
+// Images that a registry keeps although they were to be deleted: reported once, because their deletion is not requested again.
 import type { DeletionResult } from "../../lib/building/delete_image.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { apiVersionOf, Resource } from "../../lib/k8s/types.ts";

@@ -9,7 +9,7 @@ import { DONE, requeueAfter } from "../controller.ts";
 import { Deletions } from "./deletions.ts";
 import type { ImageBuildsDeps } from "./deps.ts";
 
-/** Until a registry that does not answer is asked again to delete images (ms). */
+/** Until the next request to delete images goes to a registry that does not answer (ms). */
 const ASK_AGAIN_MS = 5 * 60_000;
 
 /** What forgetting takes. */

@@ -3,7 +3,7 @@
 import type { BuildWatches } from "../../lib/building/watches.ts";
 import type { MachineOSConfig } from "../../lib/image_builds/observed.ts";
 
-/** Whether to look, and that it was done. */
+/** Whether to check, and that it was done. */
 export interface ImageLook {
   readonly isDue: boolean;
   done(): void;

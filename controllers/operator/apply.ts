@@ -103,7 +103,7 @@ async function applyWebhook(deps: OperatorDeps, facts: OperatorFacts, signal: Ab
 
 const WEBHOOK_WORDS = `MutatingWebhookConfiguration.admissionregistration.k8s.io/${WebhookName.configuration}`;
 
-/** What cannot be merged (a Service where a URL shall stand, a stale owner) is replaced; pods meanwhile pass ungated. */
+/** What cannot be merged (a Service in the place of a URL, a stale owner) is replaced; pods meanwhile pass ungated. */
 async function applyOrRecreate(deps: OperatorDeps, object: KubeObject, signal: AbortSignal): Promise<void> {
   const { api } = deps;
   const request = { body: { kind: "apply", document: object, force: true }, signal } as const;
@@ -135,7 +135,7 @@ async function liftGates(deps: OperatorDeps, facts: OperatorFacts, signal: Abort
         object: { apiVersion: "v1", kind: "Pod", ...identityOf(pod) },
         type: "Warning",
         reason: EventReason.gateLifted,
-        // Where "the gate is stuck" or the placement would stand: a pod has three events at most.
+        // The slot of "the gate is stuck" and of the placement: a pod has three events at most.
         slot: 3,
         critical: true,
         message: `The scheduling gate ${SCHEDULING_GATE} was lifted by force: pod placement is being removed and ` +

@@ -127,7 +127,7 @@ class OperatorController implements Operator {
         if (!await this.#isUninstalled(deps, leaving.signal)) return await this.#letGoIfUnused(deps, leaving.signal);
         await look(deps, this.#memory, leaving.signal);
       } catch (error) {
-        // An API server that is away is not asked for long whether there is anything to leave.
+        // An API server that does not answer is not retried for long to find out whether there is anything to remove.
         const isKnown = this.#memory.ending !== undefined;
         if (!isKnown && ++unread > MAX_UNREAD) return;
         log[isKnown ? "warn" : "debug"]("not left yet", { error: errorText(error) });
@@ -197,7 +197,7 @@ async function takeSteps(
   return BACKOFF.baseMs;
 }
 
-/** The kinds may come at any time; asking at every look would be too often. */
+/** The kinds may be installed at any time; reading them in every reconcile would be too often. */
 async function lookAtMonitoring(
   deps: OperatorDeps,
   { config }: OperatorFacts,

@@ -24,7 +24,7 @@ export interface MonitorSight {
   readonly state: MonitorState | undefined;
 }
 
-/** A refusal is not asked for again before this (ms). */
+/** A request that was refused is not repeated before this (ms). */
 const REFUSED_MS = 60_000;
 const NAME = ExecFormatMonitor.daemon;
 
@@ -44,7 +44,7 @@ interface Look {
   readonly signal: AbortSignal;
 }
 
-/** Looks at the monitor. `isUninstalling`: only the rights for leaving are left, and nothing is read. */
+/** Checks the monitor. `isUninstalling`: only the rights for leaving are left, and nothing is read. */
 export async function readMonitor(
   deps: OperatorDeps,
   config: OperandConfig | undefined,

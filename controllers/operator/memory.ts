@@ -19,7 +19,7 @@ export interface Memory {
   repairedWith: string;
   /** When it was written. */
   repairedAtMs: number;
-  /** When the monitoring kinds were last asked for. */
+  /** When the monitoring kinds were last read. */
   monitoringAtMs: number | undefined;
   /** When the DaemonSet of the exec format error monitor could not be made, and what the API server said. */
   monitorRefused: { readonly atMs: number; readonly why: string } | undefined;

@@ -7,7 +7,7 @@ import type { Memory } from "./memory.ts";
 /** A replica that terminates answers its open connections for so long (ms): its grace period, and a margin. */
 export const TERMINATING_MS = 60_000;
 
-/** The paths, and when to look again because they may change (ms). */
+/** The paths, and when to check again because they may change (ms). */
 export interface WebhookPathChoice {
   readonly pathOf: (route: string) => string;
   readonly retryMs: number | undefined;

@@ -22,11 +22,11 @@ export interface PlanWebhookDeps {
 }
 
 const KEY = PlanWebhook.configuration;
-/** Between two looks: the role cannot watch, and whoever applies the manifests again takes the CA away (ms). */
+/** Between two reads: the role cannot watch, and applying the manifests again removes the CA (ms). */
 const LOOK_MS = 60_000;
 const BACKOFF = { baseMs: 1_000, capMs: 10_000 } as const;
 
-/** Makes the controller; `requestReconcile` is for a certificate that has changed. Nothing is asked before `run`. */
+/** Makes the controller; `requestReconcile` is for a certificate that has changed. No request is sent before `run`. */
 export function openPlanWebhookRegistration(deps: PlanWebhookDeps): Controller & { requestReconcile(): void } {
   const { api, settings, clock, log, queueMetrics } = deps;
   const type = Resource.validatingWebhooks;

@@ -1,4 +1,4 @@
-// Upgrades of an OpenShift cluster, as an UpgradeConfig wants them: one plan, one reconcile at a time.
+// Upgrades of an OpenShift cluster, as an UpgradeConfig states them: one plan, one reconcile at a time.
 //
 //   plan, ClusterVersion, pools ─▶ key ─▶ read plan, settings, ClusterVersion ─▶ decide (lib/upgrades, step by step)
 //                                          ◀─ read more, carry effects out, write the status ─▶ events
@@ -14,15 +14,15 @@ import { openDrains } from "./drains.ts";
 import { drive } from "./drive.ts";
 import { openUpgradeWatches } from "./watches.ts";
 
-/** The controller, and what it saw last; undefined until it has looked. */
+/** The controller, and what it read last; undefined before the first reconcile. */
 export interface UpgradesController extends Controller {
   seen(): UpgradeInput | undefined;
 }
 
 const KEY = "upgrade";
-/** Between two looks when nothing is to be done (ms). */
+/** Between two reconciles when nothing is to be done (ms). */
 const RESYNC_MS = 5 * 60_000;
-/** Between two looks at drains while nodes are being upgraded (ms). */
+/** Between two checks of drains while nodes are being upgraded (ms). */
 const DRAINS_MS = 60_000;
 const BACKOFF = { baseMs: 1_000, capMs: 60_000 } as const;
 

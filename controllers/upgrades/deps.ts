@@ -1,4 +1,4 @@
-// What the upgrades controller works with: the API server, and what lies outside of it behind functions.
+// What the upgrades controller works with: the API server, and functions for everything outside of it.
 import type { Clock } from "../../lib/clock.ts";
 import type { KubeApi, ReadApi } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";

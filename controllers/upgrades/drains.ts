@@ -10,12 +10,12 @@ import type { Base } from "../../lib/upgrades/types/observed.ts";
 import type { UpgradesDeps } from "./deps.ts";
 
 const METRIC = "upgradeoperator_node_drain_timeout";
-/** The pool of the control plane: its nodes are nobody's to drain but the machine config operator's. */
+/** The pool of the control plane: only the machine config operator drains its nodes. */
 const CONTROL_PLANE_POOL = "master";
 
-/** Remembers which drains were reported, so that each is reported once. */
+/** Keeps which drains were reported, so that each is reported once. */
 export interface Drains {
-  /** One look at all nodes. Throws when something cannot be read. */
+  /** Checks all nodes once. Throws when something cannot be read. */
   look(
     base: Pick<Base, "plan" | "config">,
     options: { readonly nowMs: number; readonly signal: AbortSignal },

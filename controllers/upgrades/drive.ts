@@ -1,4 +1,4 @@
-// Drives one reconcile: reads what it asks for, carries out what it decides, writes the status it gives, in its order.
+// Drives one reconcile: reads what it requests, carries out what it decides, writes the status it gives, in its order.
 import { isConflict } from "../../lib/k8s/errors.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { unreachable } from "../../lib/unreachable.ts";
@@ -82,7 +82,7 @@ class Driver {
     return applied;
   }
 
-  /** Writes the status, unless it stands there already. */
+  /** Writes the status, unless it is there already. */
   async #save(status: UpgradeStatus): Promise<void> {
     const { plan } = this.#options;
     if (plan === undefined) return;

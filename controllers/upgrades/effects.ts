@@ -1,4 +1,4 @@
-// Carries effects out in their order. Every one of them can be repeated: whoever goes on after a crash may find it done.
+// Carries effects out in their order. Every one of them can be repeated: after a crash it may have been carried out already.
 import { type KubeApi } from "../../lib/k8s/api.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { errorText } from "../../lib/log.ts";

@@ -1,4 +1,4 @@
-// Reads what a step asks for: each thing once a reconcile, and again after an effect that changes it.
+// Reads what a step requests: each thing once a reconcile, and again after an effect that changes it.
 import { readAdvisories } from "../../lib/upgrading/cluster/advisories.ts";
 import { readCapacity, readCapacityLeft } from "../../lib/upgrading/cluster/capacity.ts";
 import { smokeStateOf } from "../../lib/upgrades/capacity/smoke.ts";

@@ -1,4 +1,4 @@
-// Tells what a written status changed: one event for each step that began, ended or failed, and for each new phase.
+// Reports what a written status changed: one event for each step that began, ended or failed, and for each new phase.
 import type { EventInput } from "../../lib/k8s/event_input.ts";
 import { apiVersionOf, Resource } from "../../lib/k8s/types.ts";
 import type { History, StepCondition, UpgradeConfig, UpgradeStatus } from "../../lib/upgrades/types/plan.ts";

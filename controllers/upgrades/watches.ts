@@ -1,4 +1,4 @@
-// What makes the plan be looked at before its time: changes of the plan, of the ClusterVersion, of pools and MachineSets.
+// What makes the plan be reconciled before its time: changes of the plan, of the ClusterVersion, of pools and MachineSets.
 import type { Change } from "../../lib/k8s/object_cache.ts";
 import { openReflector } from "../../lib/k8s/reflector.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../lib/k8s/types.ts";
@@ -6,7 +6,7 @@ import { MachineName, Upgrades } from "../../lib/upgrade_names.ts";
 import { wantsReconcile } from "../../lib/upgrades/wants_reconcile.ts";
 import type { Runnable, UpgradesDeps } from "./deps.ts";
 
-/** The watches; each calls back when the plan is to be looked at. */
+/** The watches; each calls back when the plan is to be reconciled. */
 export function openUpgradeWatches(
   { readApi: api, clock, log, namespace }: Pick<UpgradesDeps, "readApi" | "clock" | "log" | "namespace">,
   onChange: () => void,

@@ -31,7 +31,7 @@ export interface CarryOutDeps {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly onDone: (done: Done) => void;
-  /** Records that were written since the world was read, by the name of their build. */
+  /** Records that were written since the cluster was read, by the name of their build. */
   readonly records: Map<string, StoredRecord>;
 }
 
@@ -79,7 +79,7 @@ export async function carryOut(effect: Effect, world: World, deps: CarryOutDeps)
   }
 }
 
-/** Somebody, or an earlier try of ours, made it: the next reconcile reads what is there. */
+/** Another client, or an earlier try of ours, created it: the next reconcile reads what is there. */
 async function orExisting(creation: Promise<unknown>): Promise<void> {
   try {
     await creation;

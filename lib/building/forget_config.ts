@@ -28,7 +28,7 @@ export interface ForgetConfigDeps {
 /** `later`: a registry does not answer. Where nodes still run an image, their change is what is waited for. */
 export type Forgetting = "done" | "later";
 
-/** Forgets it. Throws ApiError. */
+/** Removes what belongs to it. Throws ApiError. */
 export async function forgetConfig(config: string, deps: ForgetConfigDeps): Promise<Forgetting> {
   const { watches } = deps;
   const left = [...watches.maps.values()].filter(({ child: { labels, owners } }) =>

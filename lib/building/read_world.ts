@@ -21,7 +21,7 @@ export interface ReadWorldDeps {
   readonly watches: BuildWatches;
   readonly settings: BuildSettings;
   readonly nowMs: number;
-  /** Whether what was published is looked at again. */
+  /** Whether what was published is checked again. */
   readonly checksImages: boolean;
   readonly signal: AbortSignal;
 }

@@ -37,7 +37,7 @@ export type GateLift =
 /** How to lift. */
 export interface LiftOptions {
   readonly signal: AbortSignal;
-  /** Asked directly before each write. */
+  /** Called directly before each write. */
   readonly goesOn: () => boolean;
 }
 

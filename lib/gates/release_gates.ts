@@ -22,7 +22,7 @@ export interface GateRelease {
 const PARALLEL_PATCHES = 16;
 const PATCH_ATTEMPTS = 3;
 
-/** By the gate's label first, which is cheap; then every pending pod, for those whose label someone removed. */
+/** By the gate's label first, which is cheap; then every pending pod, for those whose label was removed. */
 const SELECTIONS: readonly ListOptions[] = [
   { labelSelector: `${SCHEDULING_GATE}=${GateLabel.gated}` },
   { fieldSelector: "status.phase=Pending" },

@@ -5,7 +5,7 @@
 //                                       ├─ goes on ──▶ every architecture a step, then publish
 //                                       └─ ended ────▶ set what nodes run, tidy up, let old builds go
 //
-// What a registry must be asked comes first: the same decision is made again with its answers.
+// Questions to registries come first: the same decision is made again with its answers.
 import type { PoolBuildView, ReconcileDecision } from "./effects.ts";
 import type { MachineOSBuild } from "./observed.ts";
 import { type UncoveredNode, uncoveredNodes } from "./publish/cover.ts";

@@ -1,4 +1,4 @@
-// What a decision asks to be done, and the rest of what it says.
+// The effects of a decision, and its other results.
 import type { JsonObject } from "../json.ts";
 import type { KubeObject } from "../k8s/types.ts";
 import type { Arch } from "./observed.ts";
@@ -62,7 +62,7 @@ export type Effect =
   /** Delete from the registry, in this order; what is not there, denied or not supported is tolerated. */
   | { readonly kind: "collect"; readonly deletions: readonly RegistryDeletion[] };
 
-/** What came of an `assemble` effect, in words of this domain. */
+/** The outcome of an `assemble` effect. */
 export type AssembleOutcome =
   /** `created`: false when it was there already. */
   | {
@@ -116,7 +116,7 @@ export interface BuildEvent {
   readonly message: string;
 }
 
-/** What a pool's builds look like, for the dashboard and metrics. */
+/** The state of a pool's builds, for the dashboard and metrics. */
 export interface PoolBuildView {
   readonly pool: string;
   readonly config: string;
@@ -145,14 +145,14 @@ export interface PoolBuildView {
 
 /** What one reconcile comes to. */
 export interface ReconcileDecision {
-  /** Which rule decided, in a few words that are always the same. */
+  /** Which rule decided, as one of a fixed set of texts. */
   readonly reason: string;
   /** To be answered first; then it is decided anew with the answers. No effect comes with questions. */
   readonly questions: readonly RegistryQuestion[];
   readonly effects: readonly Effect[];
   /** To be recorded after the effects. */
   readonly events: readonly BuildEvent[];
-  /** When to look again without a change; absent: only after a change. */
+  /** When to decide again without a change; absent: only after a change. */
   readonly wakeAtMs?: number | undefined;
   readonly view: PoolBuildView;
 }

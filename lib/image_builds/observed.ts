@@ -152,7 +152,7 @@ export interface JobObservation {
   readonly uncounted: number;
   readonly startedMs?: number | undefined;
   readonly conditions: readonly Condition[];
-  /** A pod of it that no node takes: the scheduler's words. Absent: none is known. */
+  /** A pod of it that no node takes: the scheduler's message. Absent: none is known. */
   readonly unschedulable?: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-// What decisions ask of registries, and what these answer.
+// The questions of decisions to registries, and their answers.
 /** The questions of a decision to registries. */
 export type RegistryQuestion =
   /** The image behind a reference that must be of one architecture: its digest and what its own config says. */

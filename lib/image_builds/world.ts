@@ -29,7 +29,7 @@ export interface World {
   readonly nodes: readonly BuildNode[];
   readonly machineSets: readonly MachineSet[];
   readonly cluster: ClusterSettings;
-  /** MachineOSBuilds of this MachineOSConfig, whoever made them. */
+  /** MachineOSBuilds of this MachineOSConfig, the operator's included. */
   readonly builds: readonly MachineOSBuild[];
   /** Jobs of these builds. */
   readonly jobs: readonly JobObservation[];
@@ -41,7 +41,7 @@ export interface World {
   readonly secrets: { readonly pull: SecretState; readonly push: SecretState };
   /** Optional inputs that exist in the namespace. */
   readonly optional: OptionalInputs;
-  /** Whether images that were published are looked at again: after a change, at the start, and now and then. */
+  /** Whether images that were published are checked again: after a change, at the start, and now and then. */
   readonly checksImages: boolean;
   /** Whether the machine config operator's own builder has a ready replica. */
   readonly otherBuilder: "ready" | "not ready";

@@ -33,7 +33,7 @@ const NO_LEASE_SEEN: LeaseView = {
 export interface LeaseTiming {
   /** A Lease that was not renewed for so long is free. */
   readonly durationMs: number;
-  /** A leader that could not renew for so long stops leading: well before anybody else may start. */
+  /** A leader that could not renew for so long stops leading: well before another replica may start. */
   readonly renewDeadlineMs: number;
   /** Between two renewals, and between two reads by other replicas. */
   readonly retryMs: number;
@@ -64,7 +64,7 @@ export interface ElectionOptions {
 export interface Election {
   /** The Lease as last seen. */
   view(): LeaseView;
-  /** Calls back at every change of the view, a renewal by whoever holds the Lease included. */
+  /** Calls back at every change of the view, a renewal by any holder of the Lease included. */
   onChange(listener: (view: LeaseView) => void): void;
   /**
    * Takes part until the signal aborts: waits for the Lease, runs `lead`, and when the Lease is lost waits again. Gives it

@@ -1,4 +1,4 @@
-// Proof that nobody is seen to renew the Lease: it is read again and again, and each answer shows the same renewal, or that it
+// Proof that no renewal of the Lease is observed: it is read again and again, and each answer shows the same renewal, or that it
 // may not be read. An API server that does not answer proves nothing.
 import type { Clock } from "../clock.ts";
 import type { ReadApi } from "./api.ts";

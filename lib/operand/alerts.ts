@@ -9,7 +9,7 @@ export interface Alert {
   readonly expression: string;
   /** How long the expression must hold: `5m`. */
   readonly forDuration: string;
-  /** `critical`: someone must act at once. */
+  /** `critical`: an administrator must act at once. */
   readonly severity: "critical" | "warning" | "info";
   /** One sentence: what is wrong. */
   readonly summary: string;

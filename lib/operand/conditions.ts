@@ -207,7 +207,7 @@ function gatingRow(stopped: string | undefined): Row {
 const NO_LEADER =
   "No replica renews the Lease of Archway: look at its pods, their log, and their right to update leases.";
 
-/** Why, and where to look, by the reasons that the user can do something about. */
+/** The cause, and where to look, for the reasons that the user can act on. */
 const STOPPED: Readonly<Record<string, string>> = {
   NoLeader: NO_LEADER,
   LeaderSilent: NO_LEADER,

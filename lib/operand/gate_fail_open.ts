@@ -1,4 +1,4 @@
-// When a replica that does not lead takes gates off: while no replica leads, nobody else releases pods. It takes a leader that
+// When a replica that does not lead takes gates off: while no replica leads, nothing else releases pods. It takes a leader that
 // is certainly missing, and a pod that every leader would have released by now.
 
 /** What a replica has observed of the leader. */

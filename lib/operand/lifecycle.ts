@@ -43,7 +43,7 @@ export type HandlerState =
 
 /** The exec format error monitor: its DaemonSet, and the ENoExecEvents that were not worked off. */
 export interface MonitorFacts {
-  /** `refused`: it was to be made lately, and the API server did not let us; `unread`: not asked for. */
+  /** `refused`: it was to be made lately, and the API server refused; `unread`: not read. */
   readonly daemonSet: "absent" | "current" | "drifted" | "leaving" | "refused" | "unread";
   /** Whether it is known what image the daemon runs. */
   readonly hasImage: boolean;
@@ -115,7 +115,7 @@ export type OperandStep =
   | { readonly kind: "wait"; readonly reason: WaitReason; readonly retryMs: number }
   | { readonly kind: "done" };
 
-/** A rule: the step when it applies, undefined when the next rule is to be asked. */
+/** A rule: the step when it applies, undefined when the next rule is to be tried. */
 type Rule = (facts: OperandFacts) => OperandStep | undefined;
 
 /** A new leader needs a moment until it serves; the webhook of its predecessor stays that long (ms). */
@@ -182,7 +182,7 @@ const reconcileUninstalling: readonly Rule[] = [
   () => ({ kind: "remove", target: "hold" }),
 ];
 
-/** The finalizers before what they stand for. A Deployment that somebody deletes is not kept from being made again. */
+/** The finalizers before what they protect. A Deployment that is deleted is not kept from being created again. */
 function installMonitor(facts: OperandFacts): OperandStep | undefined {
   const { daemonSet, handler, hasImage } = facts.monitor;
   const isDue = hasImage && (daemonSet === "absent" || daemonSet === "drifted");
@@ -209,7 +209,7 @@ function letHandlerGo({ monitor: { handler } }: OperandFacts): OperandStep | und
   return handler === "held" || handler === "leaving" ? { kind: "remove", target: "handler" } : undefined;
 }
 
-/** Where nobody gives tolerations, a node that keeps its taint takes no new pod. */
+/** Where pods get no tolerations, a node that keeps its taint takes no new pod. */
 function awaitTaints({ taints, leavingForMs }: OperandFacts): OperandStep | undefined {
   return taints === "carried" && leavingForMs < UNTAINT_MS ? wait("NodesStillTainted") : undefined;
 }

@@ -79,7 +79,7 @@ export function renderWebhookConfiguration(
       // Never in the way of pods: when no replica answers they pass ungated.
       failurePolicy: "Ignore",
       sideEffects: "None",
-      // Other webhooks may add containers after us; a second look costs nothing when nothing changed.
+      // Other webhooks may add containers after us; a second call costs nothing when nothing changed.
       reinvocationPolicy: "IfNeeded",
       matchPolicy: "Equivalent",
       timeoutSeconds: WEBHOOK_TIMEOUT_SECONDS,

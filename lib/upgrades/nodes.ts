@@ -28,7 +28,7 @@ export interface NodeView {
 /** Whether a node takes no pods, and since when. */
 export type Cordon =
   | { readonly kind: "none" }
-  /** Its taint tells the time. */
+  /** Its taint has the time. */
   | { readonly kind: "since"; readonly sinceMs: number }
   /** `spec.unschedulable` without a taint, or a taint without a time. */
   | { readonly kind: "unknownTime" };

@@ -17,7 +17,7 @@ export interface PoolsSummary {
 
 /**
  * Whether machines of the pool are still to be updated. The counts alone are not enough: between a new configuration and
- * the first look of its controller they are those of the old one.
+ * the first reconcile of its controller they are those of the old one.
  */
 export function isPoolUpdating({ isUpdated, machineCount, updatedMachineCount }: MachineConfigPool): boolean {
   return machineCount > 0 && (updatedMachineCount < machineCount || !isUpdated);

@@ -3,9 +3,9 @@
 //        (no entry) ──► New ──► Pending ──► Upgrading ──► Upgraded
 //             │          ▲         │  │         │
 //             │          └─────────┘  └─────────┴──► Failed    (did not begin in time, or another took over)
-//             └─ already asked for ────────────►
+//             └─ already requested ────────────►
 //
-// Pending goes back to New when the policy source has another plan. Once the ClusterVersion was asked there is no way back;
+// Pending goes back to New when the policy source has another plan. Once the update was requested there is no way back;
 // before, deleting the plan or `suspend` stops everything.
 import { isDeepStrictEqual } from "node:util";
 import { historyOf, withHistory, withoutPlanCondition, withPlanCondition } from "./record.ts";

@@ -1,4 +1,4 @@
-// When the stages of an upgrade were reached. They follow from what the status remembers, so that a restart changes none.
+// When the stages of an upgrade were reached. They follow from the status, so that a restart changes none.
 import { conditionOf } from "./record.ts";
 import type { History, NotificationState } from "./types/plan.ts";
 

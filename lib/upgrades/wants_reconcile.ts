@@ -8,7 +8,7 @@ export interface PlanUpdate {
   readonly after: unknown;
 }
 
-/** Whether an update asks for a reconcile: one that changes the status is a reconcile's own. */
+/** Whether an update needs a reconcile: one that changes the status is a reconcile's own. */
 export function wantsReconcile({ before, after }: PlanUpdate): boolean {
   if (before === undefined || after === undefined) return false;
   return isDeepStrictEqual(memberOf(before, "status"), memberOf(after, "status"));

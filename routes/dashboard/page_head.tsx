@@ -3,7 +3,7 @@ import { raw } from "hono/html";
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { DASHBOARD_STYLE } from "./style.ts";
 
-/** Between two looks at a page that stays open. */
+/** Between two reloads of a page that stays open. */
 export const REFRESH_SECONDS = 5;
 /** The sign of Archway, as the path of an SVG of 32 by 32. */
 export const ARCH_PATH = "M4 28V15a12 12 0 0 1 24 0v13h-6V15a6 6 0 0 0-12 0v13z";

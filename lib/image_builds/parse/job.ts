@@ -59,7 +59,7 @@ export function parseChild(object: KubeObject, resource: ChildObject["resource"]
   return { resource, name, uid, resourceVersion, labels, owners };
 }
 
-/** The scheduler's words about a pod that no node takes; undefined for any other pod. */
+/** The scheduler's message about a pod that no node takes; undefined for any other pod. */
 export function unschedulableOf(pod: KubeObject): string | undefined {
   const said = parseConditions(objectAt(pod, "status")).find(({ type, status, reason }) =>
     type === "PodScheduled" && status === "False" && reason === "Unschedulable"

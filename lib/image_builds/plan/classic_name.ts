@@ -82,7 +82,7 @@ function inline(value: unknown, indent = 0): string {
   return isObject(value) ? "{}" : String(value);
 }
 
-/** Words that would be read as something other than a text. */
+/** Scalars that YAML reads as something other than a text. */
 const NOT_TEXT =
   /^(?:|~|null|true|false|yes|no|on|off|y|n|[-+]?[0-9][0-9_,.:]*(?:e[-+]?[0-9]+)?|0[xob][0-9a-f_]+|\.(?:inf|nan)|\d{4}-\d\d?-\d\d?.*)$/i;
 

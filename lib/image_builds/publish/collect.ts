@@ -8,7 +8,7 @@ import { BuildLabel, recordName } from "../words.ts";
 import type { StoredRecord } from "../world.ts";
 import { SHORT_KEY } from "../plan/build_keys.ts";
 
-/** What collection looks at. */
+/** What collection reads. */
 export interface CollectInput {
   readonly config: {
     readonly meta: Pick<MachineOSConfig["meta"], "name">;

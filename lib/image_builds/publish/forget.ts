@@ -4,7 +4,7 @@ import type { BuildNode } from "../observed.ts";
 import type { StoredRecord } from "../world.ts";
 import { digestsOf, imageDeletions, leavingOf, runningDigests } from "./collect.ts";
 
-/** What is looked at. */
+/** What is read. */
 export interface ForgetInput {
   /** Name of the MachineOSConfig that is gone. */
   readonly config: string;

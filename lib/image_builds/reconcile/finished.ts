@@ -1,4 +1,4 @@
-// A build that succeeded: its images are looked at again now and then, it is published to the pool, what its Jobs needed is
+// A build that succeeded: its images are checked again at intervals, it is published to the pool, what its Jobs needed is
 // deleted, and builds that are older than those kept for going back go.
 import type { BuildEvent, Effect } from "../effects.ts";
 import type { MachineOSBuild } from "../observed.ts";

@@ -2,7 +2,7 @@
 import type { BuildEvent, Effect } from "../effects.ts";
 import type { RegistryQuestion } from "../registry.ts";
 
-/** What one step asks for. */
+/** What one step requests. */
 export interface Part {
   readonly questions: readonly RegistryQuestion[];
   readonly effects: readonly Effect[];

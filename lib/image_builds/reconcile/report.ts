@@ -96,7 +96,7 @@ export function poolCondition(
     ? { status: "False" as const, reason: "BuildSuccess", message: `MachineOSBuild ${build.meta.name} succeeded` }
     : { status: "False" as const, reason: "Building", message: `MachineOSBuild ${build.meta.name} is in progress` };
   const before = pool.conditions.find(({ type }) => type === IMAGE_BUILD_DEGRADED);
-  // Who else says that the build succeeded says it in other words.
+  // Other clients report the success of a build with other messages.
   if (state === "Succeeded" && before?.status === said.status && before.reason === said.reason) return [];
   const after = withCondition(pool.conditions, { type: IMAGE_BUILD_DEGRADED, ...said }, nowMs);
   if (after === pool.conditions) return [];

@@ -13,7 +13,7 @@ import type { World } from "../world.ts";
 import { ASK_AGAIN_MS, joinParts, type Part, part } from "./part.ts";
 import type { ArchStep } from "./step_arch.ts";
 
-/** What starting looks at. */
+/** What starting reads. */
 export interface StartInput {
   readonly world: World;
   readonly plan: BuildPlan;

@@ -112,7 +112,7 @@ function changedWarnings({ operation, object, oldObject }: PlanWrite): readonly 
   return isDeepStrictEqual(before, after) ? [] : goesOn(oldObject, "changed");
 }
 
-/** What there is to know when the plan of an upgrade goes that has begun. */
+/** The warning when the plan of an upgrade that has begun is deleted. */
 function goesOn(oldObject: unknown, what: "changed" | "deleted"): readonly string[] {
   const { desired } = parseSpec(memberOf(oldObject, "spec"));
   const entry = historyOf(parseStatus(memberOf(oldObject, "status")), desired);

@@ -3,7 +3,7 @@ import { type JsonObject, objectAt } from "../../json.ts";
 import { apiVersionOf, type KubeObject, Resource } from "../../k8s/types.ts";
 import { MachineName } from "../../upgrade_names.ts";
 
-/** The name of the clone that is spare capacity: automation of others knows it. */
+/** The name of the clone that is spare capacity: automation of others uses it. */
 export function twinName(source: string): string {
   return `${source}-upgrade`;
 }

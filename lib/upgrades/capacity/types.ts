@@ -1,4 +1,4 @@
-// Words of spare capacity: MachineSets that are cloned for the time of an upgrade, and their machines.
+// The types of spare capacity: MachineSets that are cloned for the time of an upgrade, and their machines.
 import type { KubeObject } from "../../k8s/types.ts";
 import type { CapacityState } from "../types/cluster.ts";
 

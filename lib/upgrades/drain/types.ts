@@ -1,4 +1,4 @@
-// Words of drain help: the pods of a cordoned node, the budgets that protect them, what is done and when.
+// The types of drain help: the pods of a cordoned node, the budgets that protect them, what is done and when.
 import type { LabelSelector } from "../../k8s/label_selector.ts";
 import type { DrainMode } from "../types/plan.ts";
 

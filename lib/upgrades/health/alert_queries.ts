@@ -12,7 +12,7 @@ export interface Interval {
   readonly endMs: number;
 }
 
-/** The alerts that page somebody about an upgrade: those of managed clusters, and the critical ones of this service. */
+/** The alerts that page an administrator about an upgrade: those of managed clusters, and the critical ones of this service. */
 export const PAGING_ALERTS = [
   "UpgradeConfigValidationFailedSRE",
   "UpgradeClusterCheckFailedSRE",

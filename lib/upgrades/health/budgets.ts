@@ -35,7 +35,7 @@ const CUSTOMER_INFLUENCED = [
   "openshift-pipelines",
 ];
 
-/** Whether budgets of a namespace count: all but those of the platform, whose operators look after them. */
+/** Whether budgets of a namespace count: all but those of the platform, which their operators maintain. */
 export function isChecked(namespace: string): boolean {
   const isPlatform = namespace.startsWith("openshift-") || namespace.startsWith("kube-");
   return !isPlatform || CUSTOMER_INFLUENCED.includes(namespace);

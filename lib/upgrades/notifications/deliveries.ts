@@ -1,4 +1,4 @@
-// Notifications that some sinks have and others have not, as the status of a plan keeps them: whoever goes on sends to the rest.
+// Notifications that some sinks have and others have not, as the status of a plan keeps them: the next leader sends to the rest.
 import { isObject, type JsonObject, listAt, textAt } from "../../json.ts";
 import type { Delivery, UpgradeConfig, UpgradeStatus } from "../types/plan.ts";
 import { notificationId } from "./notify.ts";
@@ -16,7 +16,7 @@ export function renderDeliveries(deliveries: readonly Delivery[]): readonly Json
   return deliveries.map(({ id, sinks }) => ({ id, sinks: [...sinks] }));
 }
 
-/** The sinks that are not asked for a notification again. */
+/** The sinks that get no further request for a notification. */
 export function sinksOf(deliveries: readonly Delivery[], id: string): readonly string[] {
   return deliveries.find((delivery) => delivery.id === id)?.sinks ?? [];
 }

@@ -1,4 +1,4 @@
-// Notifications as effects. What was sent stands in the status: it is not sent again.
+// Notifications as effects. What was sent is in the status: it is not sent again.
 import type { Effect } from "../types/effects.ts";
 import type { History, NotificationState, UpgradeConfig } from "../types/plan.ts";
 import { describeState } from "./descriptions.ts";
@@ -37,7 +37,7 @@ export function notify(
   }];
 }
 
-/** The same for the same state of the same target of the same plan, whoever sends it. */
+/** The same for the same state of the same target of the same plan, from any replica. */
 export function notificationId(
   state: NotificationState,
   { plan, history: { version, architecture } }: {

@@ -1,4 +1,4 @@
-// States of an upgrade in the words of the cluster manager (OCM), and which may follow which. Pure.
+// States of an upgrade as the cluster manager (OCM) names them, and which may follow which. Pure.
 import type { NotificationState } from "../types/plan.ts";
 
 /** What a policy's state says, read back. */
@@ -23,7 +23,7 @@ const VALUES: Readonly<Partial<Record<NotificationState, string>>> = {
   StateCompleted: "completed",
   StateDelayed: "delayed",
   StateFailed: "failed",
-  // The manager has no words of their own for these.
+  // The manager has no states of its own for these.
   StateScaleSkipped: "delayed",
   StateSkipped: "delayed",
 };

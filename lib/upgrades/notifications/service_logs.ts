@@ -4,7 +4,7 @@ import type { NotificationState } from "../types/plan.ts";
 /** An entry without its cluster. */
 export interface ServiceLogText {
   readonly summary: string;
-  /** Pages for whoever reads it. */
+  /** Whether it pages its readers. */
   readonly references: readonly string[];
 }
 

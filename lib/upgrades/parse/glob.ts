@@ -1,4 +1,4 @@
-// Patterns of names in the syntax of Go's path.Match: `*`, `?`, `[a-z]`, `[^x]`, and `\` before a character that stands for itself.
+// Patterns of names in the syntax of Go's path.Match: `*`, `?`, `[a-z]`, `[^x]`, and `\` before a literal character.
 
 interface Piece {
   readonly source: string;

@@ -16,7 +16,7 @@ export const FAILED_CONDITION = "FailedUpgrade";
 export type GivenUp =
   /** It did not begin within its window. */
   | { readonly kind: "late" }
-  /** Another has changed what the ClusterVersion was asked for; `message` says to what. */
+  /** Another client has changed the requested update; `message` says to what. */
   | { readonly kind: "lost"; readonly message: string };
 
 /** Removes, notifies, and sets the phase; whatever does not work is tried again. */
@@ -70,7 +70,7 @@ export type Cleared =
   | { readonly kind: "pending" }
   | { readonly kind: "failed"; readonly message: string };
 
-/** Removes what was prepared for upgrades that do not go on: silences, temporary workers. Looks only for what can be there. */
+/** Removes what was prepared for upgrades that do not go on: silences, temporary workers. Only what can exist is looked up. */
 export function* clearUp(entries: readonly History[]): Part<Cleared> {
   const has = (type: string): boolean => entries.some((entry) => conditionOf(entry, type) !== undefined);
   const readings = [

@@ -1,4 +1,4 @@
-// Phase Pending: the plan is held against the cluster until its time comes. At the last moment the policy source is asked once
+// Phase Pending: the plan is compared with the cluster until its time comes. At the last moment the policy source is read once
 // more, so that a plan that was withdrawn does not begin.
 import { withPlanCondition } from "../record.ts";
 import { validatePlan, type Validation, validationReads } from "../release/validate.ts";
@@ -12,7 +12,7 @@ import { giveUp } from "./give_up.ts";
 import { apply, failed, inPhase, type Part, read, save, settled, type Turn, withEntry, withStatus } from "./turn.ts";
 import { reconcileUpgrading } from "./upgrading.ts";
 
-/** Plans that are due sooner are looked at exactly then; others are looked at regularly anyway. */
+/** Plans that are due sooner are reconciled exactly then; others are reconciled regularly anyway. */
 const SOON_MS = 5 * MINUTE_MS;
 
 /** Validates, waits, and begins. */

@@ -20,7 +20,7 @@ export interface Turn {
 /** Part of a reconcile. */
 export type Part<Result> = Generator<Request, Result, Answer>;
 
-/** How soon an upgrade that is going on is looked at again (ms). */
+/** How soon a running upgrade is reconciled again (ms). */
 export const PACE_MS = 60_000;
 
 /** The end of a reconcile that did what it had to. */

@@ -23,7 +23,7 @@ export function* reconcileUpgraded({ entry }: Turn): Part<ReconcileEnd> {
   return failure === undefined ? settled() : failed(failure);
 }
 
-/** `y` when the minor version changed, `z` when it did not; the major one is not looked at. */
+/** `y` when the minor version changed, `z` when it did not; the major one is not compared. */
 export function streamOf(from: string, to: string): "y" | "z" | "unknown" {
   const [before, after] = [from, to].map((version) => /^\d+\.(\d+)\.\d+/.exec(version)?.[1]);
   if (before === undefined || after === undefined) return "unknown";

@@ -28,7 +28,7 @@ export interface PolicySpec extends JsonObject {
   readonly type: "OSD" | "ARO";
 }
 
-/** States in which a policy asks for nothing. */
+/** States in which a policy requests nothing. */
 const IDLE_STATES = ["pending", "completed", "cancelled"];
 
 /** Whether a policy in this state is to be carried out. */

@@ -1,4 +1,4 @@
-// What becomes of the UpgradeConfig when a policy source was asked. Pure.
+// What becomes of the UpgradeConfig when a policy source was read. Pure.
 //
 //   the source        there is none    there is one
 //   none              nothing          remove
@@ -35,7 +35,7 @@ export function planRefresh(current: JsonObject | undefined, result: PolicyResul
   }
 }
 
-/** Whether the object says everything that the policy says; members of the spec that only people set do not count. */
+/** Whether the object has everything that the policy states; members of the spec that only users set do not count. */
 function says(current: JsonObject, spec: JsonObject): boolean {
   return Object.keys(spec).every((member) => isSame(memberOf(current, member), spec[member]));
 }

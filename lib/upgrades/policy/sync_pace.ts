@@ -1,6 +1,6 @@
-// When a policy source is asked next. Pure.
+// When a policy source is read next. Pure.
 
-/** How the last time ended; `first`: it was not asked yet. */
+/** How the last time ended; `first`: it was not read yet. */
 export type LastSync =
   | { readonly kind: "first" }
   | { readonly kind: "synced" }

@@ -1,4 +1,4 @@
-// What the update graph is asked.
+// The queries to the update graph.
 import type { ClusterVersion } from "../types/cluster.ts";
 import type { DesiredRelease } from "../types/plan.ts";
 import { currentVersionOf } from "./target.ts";

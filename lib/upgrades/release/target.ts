@@ -1,9 +1,9 @@
 // What the ClusterVersion says about one target. A target is a version, an architecture and an image together: by its version
-// alone, a migration to another payload of the same version would look as if it had been asked for and were finished.
+// alone, a migration to another payload of the same version would look as if it had been requested and were finished.
 import type { ClusterVersion, ReleaseHistory } from "../types/cluster.ts";
 import type { DesiredRelease } from "../types/plan.ts";
 
-/** Whether the ClusterVersion was asked for this target. */
+/** Whether the ClusterVersion requests this target. */
 export function isCommenced({ version, image, architecture }: DesiredRelease, cv: ClusterVersion): boolean {
   const asked = cv.desiredUpdate;
   if (asked === undefined) return false;
@@ -38,7 +38,7 @@ export function isCompleted({ version, image, architecture }: DesiredRelease, cv
   return cv.history.some((entry) => entry.version === version && entry.state === "Completed");
 }
 
-/** Whether there is nothing to ask for. */
+/** Whether there is nothing to request. */
 export function isAlreadyThere(desired: DesiredRelease, cv: ClusterVersion): boolean {
   if (desired.image !== "") return cv.desired.image === desired.image && isCompleted(desired, cv);
   return cv.desired.version === desired.version && isCompleted(desired, cv);

@@ -14,7 +14,7 @@ export type Validation =
   | { readonly kind: "nothingToDo"; readonly message: string }
   /** The image is of this version, which the plan must name before anything else. */
   | { readonly kind: "adoptVersion"; readonly version: string }
-  /** `retry`: at once with backoff, or when the cluster is looked at again anyway. */
+  /** `retry`: at once with backoff, or at the next regular reconcile. */
   | { readonly kind: "invalid"; readonly message: string; readonly retry: "backoff" | "resync" };
 
 /** What is read for the answer. */

@@ -42,7 +42,7 @@ function comparePrereleases(left: readonly string[], right: readonly string[]): 
   return left.length - right.length;
 }
 
-/** Numbers by value and before words; words by their characters. */
+/** Numbers by value and before identifiers; identifiers by their characters. */
 function compareIdentifiers(left: string, right: string): number {
   const [isNumber, isOtherNumber] = [/^\d+$/.test(left), /^\d+$/.test(right)];
   if (isNumber && isOtherNumber) return Number(left) - Number(right);
@@ -50,7 +50,7 @@ function compareIdentifiers(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** Where a wanted version stands to the current one. */
+/** How a wanted version compares with the current one. */
 export type VersionOrder = "downgrade" | "equal" | "upgrade";
 
 /** Compares the wanted version with the current one. */

@@ -1,4 +1,4 @@
-// The steps before the ClusterVersion is asked. They are decided anew in every run until then: what held an hour ago may not
+// The steps before the update is requested. They are decided anew in every run until then: what held an hour ago may not
 // hold any more when the upgrade really begins.
 import { decideHealthBefore } from "../health_decision.ts";
 import { notify } from "../notifications/notify.ts";
@@ -77,7 +77,7 @@ export const CHECK_DEPENDENCIES: Step = untilCommenced({
   },
 });
 
-/** Adds temporary workers, where the plan wants them. */
+/** Adds temporary workers, where the plan requests them. */
 export const RESERVE_CAPACITY: Step = untilCommenced({
   id: "ComputeCapacityReserved",
   reads: ({ plan }) => plan.spec.capacity.enabled ? ["capacity"] : [],

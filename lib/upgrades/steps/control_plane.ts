@@ -46,7 +46,7 @@ function isPast({ plan, clusterVersion }: Observed): boolean {
   return isCompleted(plan.spec.desired, clusterVersion);
 }
 
-/** Asks the ClusterVersion for the target. From here on there is no way back. */
+/** Requests the target in the ClusterVersion. From here on there is no way back. */
 export const COMMENCE: Step = untilCommenced({
   id: COMMENCE_STEP,
   reads: () => [],
@@ -115,7 +115,7 @@ export function isControlPlaneLate({ plan, config, clusterVersion, history }: Ob
   return startedMs !== undefined && elapsedMs(startedMs, nowMs) > config.maintenance.controlPlaneMinutes * MINUTE_MS;
 }
 
-/** The words of the ClusterVersion about where it is. */
+/** The ClusterVersion's message about its progress. */
 export function progressOf({ clusterVersion }: Observed): string {
   const progressing = clusterVersion.conditions.find(({ type, status }) => type === "Progressing" && status === "True");
   return progressing?.message || "the control plane is being upgraded";

@@ -14,7 +14,7 @@ import { nodesFinished, waitForNodes, WORKERS_STEP } from "./workers.ts";
 
 const SMOKE = "SecondaryArchitectureProven";
 const NO_BASELINE = { image: "", operatorImages: {}, renderedConfigs: {} };
-/** How soon the images that are still to be read are asked for again (ms). */
+/** How soon the images that are still to be read are read again (ms). */
 const READ_ON_MS = 1_000;
 
 /** Waits until the control plane runs the new payload. */

@@ -35,17 +35,17 @@ export function withReading<Name extends Reading>(
   return fail(`Cannot read ${WORDS[name]}: ${reading?.why ?? "it was not asked for"}`);
 }
 
-/** The step that asks the ClusterVersion. */
+/** The step that requests the update. */
 export const COMMENCE_STEP = "UpgradeCommenced";
 
-/** Whether the ClusterVersion was asked for the target, by whomever. It is asked once, whatever others make of it later. */
+/** Whether the target was requested in the ClusterVersion, by any client. It is requested once, whatever others change later. */
 export function hasCommenced(
   { plan, clusterVersion, history }: Pick<Observed, "plan" | "clusterVersion" | "history">,
 ): boolean {
   return isStepDone(history, COMMENCE_STEP) || isCommenced(plan.spec.desired, clusterVersion);
 }
 
-/** A step that is over once the ClusterVersion was asked for the target. */
+/** A step that is over once the target was requested. */
 export function untilCommenced(step: Step): Step {
   return skipWhen(hasCommenced, step);
 }

@@ -1,5 +1,5 @@
 // Runs steps: every run begins at the first one and stops at the first that is not complete. What a step has done is saved
-// before the next one begins, so that whoever goes on after a crash repeats at most the step that was being carried out.
+// before the next one begins, so that the next leader repeats after a crash at most the step that was being carried out.
 import { withNotified } from "../notifications/notify.ts";
 import { conditionOf, historyOf, withCondition, withHistory, withPlanCondition } from "../record.ts";
 import type { Effect } from "../types/effects.ts";
@@ -153,7 +153,7 @@ function withFinding(status: UpgradeStatus, record: StepRecord | undefined, { ba
   return withPlanCondition(status, record.finding, { generation: base.plan.generation, nowMs });
 }
 
-/** Gauges can be set again by anyone; everything else must be remembered. */
+/** Gauges can be set again by any replica; everything else must be recorded. */
 function isLasting(effects: readonly Effect[]): boolean {
   return effects.some(({ kind }) => kind !== "setMetric" && kind !== "clearMetric" && kind !== "clearMetrics");
 }

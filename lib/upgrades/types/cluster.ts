@@ -32,7 +32,7 @@ export interface ClusterVersion {
   readonly channel: string;
   /** `spec.upstream`; empty: the default update graph. */
   readonly upstream: string;
-  /** `spec.desiredUpdate`; undefined when nothing was asked. */
+  /** `spec.desiredUpdate`; undefined when nothing was requested. */
   readonly desiredUpdate:
     | { readonly version: string; readonly image: string; readonly architecture: string }
     | undefined;

@@ -1,4 +1,4 @@
-// What steps want done to the world: values, carried out in order after the decision.
+// What steps want to be done: values, carried out in order after the decision.
 import type { JsonObject } from "../../json.ts";
 import type { NotificationState } from "./plan.ts";
 
@@ -17,7 +17,7 @@ export type UpgradeMetric =
 
 /** A notification. */
 export interface Notification {
-  /** The same for the same event of the same plan, whoever sends it: sinks use it to send nothing twice. */
+  /** The same for the same event of the same plan, from any replica: sinks use it to send nothing twice. */
   readonly id: string;
   readonly state: NotificationState;
   readonly version: string;

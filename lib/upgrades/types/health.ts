@@ -35,7 +35,7 @@ export type HealthResult =
     | { readonly kind: "passed" }
     | {
       readonly kind: "failed";
-      /** As it stands in the notification: `NodeUnschedulableHealthcheckFailed:(n1,n2)`. */
+      /** As in the notification: `NodeUnschedulableHealthcheckFailed:(n1,n2)`. */
       readonly token: string;
       /** For people: what is wrong, and where. */
       readonly message: string;

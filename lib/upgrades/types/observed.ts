@@ -1,4 +1,4 @@
-// Everything that one reconcile of an upgrade reads. Most of it is read only where a step asks for it, once a reconcile.
+// Everything that one reconcile of an upgrade reads. Most of it is read only where a step requests it, once a reconcile.
 import type {
   CapacityLeft,
   CapacityState,
@@ -69,7 +69,7 @@ export interface Base {
   readonly clusterVersion: ClusterVersion;
 }
 
-/** What a step sees: the base, the history entry of the target as it stands, and what was read so far. */
+/** What a step reads: the base, the history entry of the target as it is, and what was read so far. */
 export interface Observed extends Base {
   readonly history: History;
   readonly read: { readonly [Name in Reading]?: Observation<Readings[Name]> };

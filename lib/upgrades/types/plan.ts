@@ -11,7 +11,7 @@ export type Phase = "New" | "Pending" | "Upgrading" | "Upgraded" | "Failed" | "U
 /** What the payload is to be made for: one architecture, as now, or several. */
 export type TargetArchitecture = "" | "Multi";
 
-/** The release that is wanted. Its identity is all of it: the version alone does not tell a migration from what is there. */
+/** The release that is wanted. Its identity is all of it: the version alone does not distinguish a migration from what is there. */
 export interface DesiredRelease {
   readonly version: string;
   readonly channel: string;
@@ -49,7 +49,7 @@ export interface UpgradeSpec {
   readonly pdbForceDrainTimeoutMinutes: number;
   readonly type: UpgradeType;
   readonly capacity: CapacitySettings;
-  /** Nothing begins while it is set; once the ClusterVersion was asked it has no effect. */
+  /** Nothing begins while it is set; once the update was requested it has no effect. */
   readonly suspend: boolean;
   /** Undefined when the field is absent, which means `Observe`. */
   readonly drainMode: DrainMode | undefined;
@@ -106,7 +106,7 @@ export interface SentNotification {
 /** A notification that not every sink has yet. */
 export interface Delivery {
   readonly id: string;
-  /** Names of the sinks that have it, and of those that were asked and cannot say whether they have. */
+  /** Names of the sinks that have it, and of those that got a request and cannot report whether they have. */
   readonly sinks: readonly string[];
 }
 

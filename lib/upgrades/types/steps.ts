@@ -49,7 +49,7 @@ export interface Upgrader {
   readonly hasWindow: boolean;
 }
 
-/** What a reconcile asks of whoever drives it. */
+/** What a reconcile requests from its driver. */
 export type Request =
   /** Read these; answer `read`. */
   | { readonly kind: "read"; readonly readings: readonly Reading[] }
@@ -77,7 +77,7 @@ export type ReconcileEnd =
   | { readonly kind: "failed"; readonly message: string; readonly requeueAfterMs?: number | undefined };
 
 /**
- * One reconcile, driven step by step: it yields what it wants read, done or written, in an order that makes a crash harmless
+ * One reconcile, driven step by step: it yields what is to be read, done or written, in an order that makes a crash harmless
  * (what was done is written before anything else is done), and returns how it ended.
  */
 export type Reconcile = Generator<Request, ReconcileEnd, Answer>;

@@ -1,4 +1,4 @@
-// What one reconcile reads of the cluster: each collection at most once, whoever asks, so that the number of requests has a
+// What one reconcile reads of the cluster: each collection at most once, for all readers, so that the number of requests has a
 // bound that does not depend on the number of nodes.
 import type { ReadApi } from "../../k8s/api.ts";
 import { isNotFound } from "../../k8s/errors.ts";

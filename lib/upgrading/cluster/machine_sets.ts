@@ -1,5 +1,5 @@
 // Clones of MachineSets, made and taken away. Each write names what it is about by name and uid, so that it has the same effect
-// however often it is made, and whoever made it before.
+// however often it is made, and whatever replica made it before.
 import type { KubeApi } from "../../k8s/api.ts";
 import { isConflict, isNotFound } from "../../k8s/errors.ts";
 import { type KubeObject, Resource } from "../../k8s/types.ts";

@@ -1,6 +1,6 @@
-// The operating system images of pools, held against those from before a migration. They stand in rendered MachineConfigs: large
+// The operating system images of pools, compared with those from before a migration. They are in rendered MachineConfigs: large
 // objects, one or two a pool, each named by a hash of its content. So each is read once in the life of the process, and a few at a
-// time: a look never costs more requests because the cluster has more pools.
+// time: a reconcile never costs more requests because the cluster has more pools.
 import { LRUCache } from "lru-cache";
 import { objectAt, textAt } from "../../json.ts";
 import type { ReadApi } from "../../k8s/api.ts";
@@ -9,7 +9,7 @@ import { Resource } from "../../k8s/types.ts";
 import type { ImageComparison } from "../../upgrades/release/convergence.ts";
 import type { OsImage } from "../../upgrades/types/cluster.ts";
 
-/** Read at most in one look. */
+/** Read at most in one reconcile. */
 export const CONFIGS_A_LOOK = 5;
 /** Images that are kept: two a pool, in a cluster of many pools. */
 const KEPT = 1_000;
@@ -27,7 +27,7 @@ export class OsImages {
   }
 
   /**
-   * Compares by what is known already, and then reads some of what is not: a look that had to read ends with that, the next one
+   * Compares by what is known already, and then reads some of what is not: a reconcile that had to read ends with that, the next one
    * decides. Rejects when the MachineConfig of a pool cannot be read.
    */
   async compare(comparisons: readonly ImageComparison[], signal: AbortSignal): Promise<ReadonlyMap<string, OsImage>> {

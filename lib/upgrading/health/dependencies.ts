@@ -1,4 +1,4 @@
-// External services that must answer before an upgrade begins: each is asked at the same time, three times at most.
+// External services that must answer before an upgrade begins: all are called at the same time, each three times at most.
 import type { Clock } from "../../clock.ts";
 import { openDeadline } from "../../k8s/deadline.ts";
 import type { Dependency } from "../../upgrades/types/cluster.ts";
@@ -17,7 +17,7 @@ export interface DependencyOptions {
 
 const TRIES = 3;
 const FIRST_PAUSE_MS = 1_000;
-/** Asked at a time: the list is configured, and each holds a connection. */
+/** Called at a time: the list is configured, and each holds a connection. */
 const MAX_URLS = 100;
 
 /** What each answers, in their order. Rejects only with the signal's reason. */

@@ -27,7 +27,7 @@ const Service = z.object({
   spec: z.object({ ports: z.array(z.object({ name: z.string().optional(), port: z.int() })) }),
 });
 
-/** Reads them now; undefined where nobody gave the right to look for the operator. Rejects only with the signal's reason. */
+/** Reads them now; undefined where the right to read the operator's objects is missing. Rejects only with the signal's reason. */
 export type ReadFindings = (signal: AbortSignal) => Promise<DeploymentFindings | undefined>;
 
 /** Opens the reading; nothing is asked yet. */

@@ -28,7 +28,7 @@ export interface HealthDeps {
   readonly alerts: Pick<AlertReader, "firingCriticals">;
   /** Of the reconcile, so that nothing is read twice in it. */
   readonly reader: Pick<ClusterReader, "nodes" | "operators" | "machineSets">;
-  /** What the Deployment Validation Operator says; undefined: it is not asked. */
+  /** The findings of the Deployment Validation Operator; undefined: they are not read. */
   readonly readFindings?: ReadFindings | undefined;
 }
 

@@ -1,5 +1,5 @@
 // Plain HTTP without a proxy, whatever the environment says: `fetch` heeds the variables of the environment, and a Service of
-// the cluster is never behind a proxy. Looks like fetch.
+// the cluster is never behind a proxy. It has the interface of fetch.
 import { request as httpRequest } from "node:http";
 import { exchange } from "../../https/exchange.ts";
 

@@ -2,7 +2,7 @@
 // is followed anywhere else: a redirect is a failure, so that a token reaches no other host.
 //
 //   send ─▶ endpoint (address, CA, token, kept by its source) ─▶ fetch ─▶ body within bounds ─▶ answer, or UpstreamError
-//             ▲ 401: discarded and asked for once more
+//             ▲ 401: discarded and read once more
 import type { Clock } from "../../clock.ts";
 import { PinnedHosts } from "../../https/pinned_hosts.ts";
 import { fetchUnverified } from "../../https/unverified_fetch.ts";
@@ -49,7 +49,7 @@ export interface UpstreamLimits {
 
 /** What a client is opened with. */
 export interface UpstreamOptions {
-  /** As it stands in messages: `Alertmanager`. */
+  /** Its name in messages: `Alertmanager`. */
   readonly server: string;
   readonly source: EndpointSource;
   readonly limits: UpstreamLimits;

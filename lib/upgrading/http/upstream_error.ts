@@ -1,5 +1,5 @@
 // What goes wrong with a server that upgrades depend on beside the API server: Prometheus, Alertmanager, the cluster manager,
-// the update graph. The words never hold a header, a query or a body.
+// the update graph. The message never holds a header, a query or a body.
 import { errorText } from "../../log.ts";
 import { describeWireFault } from "../../oci/http/wire_fault.ts";
 
@@ -22,7 +22,7 @@ export type UpstreamFault =
   /** Nothing was sent: what is needed for it is missing or wrong. */
   | "misconfigured";
 
-/** Nothing was asked, or the server says that it did nothing. */
+/** No request was sent, or the server reports that it did nothing. */
 const REFUSALS: readonly UpstreamFault[] = ["tls", "unauthorized", "refused", "misconfigured"];
 const NOT_DONE: readonly number[] = [429, 503];
 
@@ -32,7 +32,7 @@ export class UpstreamError extends Error {
   readonly fault: UpstreamFault;
   /** HTTP status; 0 when no answer came. */
   readonly status: number;
-  /** Whether the server may have done what it was asked for, as after an answer that was lost. */
+  /** Whether the server may have carried out the request, as after an answer that was lost. */
   readonly mayHaveArrived: boolean;
 
   constructor(
@@ -87,7 +87,7 @@ const MAX_DETAIL = 160;
 /** How the runtime says that there was no connection to begin with. */
 const NO_CONNECTION = /\(Connect\)|\bconnect \w|refused|dns error|lookup|ENOTFOUND|EAI_AGAIN/i;
 
-/** The error for what the runtime throws. Its own words may hold addresses, which are taken out. */
+/** The error for what the runtime throws. Its own message may hold addresses, which are removed. */
 export function wireError(name: RequestName, error: unknown): UpstreamError {
   if (error instanceof DOMException && error.name === "TimeoutError") {
     return upstreamError(name, { fault: "timeout", state: WIRE_STATE.timeout });

@@ -1,5 +1,5 @@
-// The token that Prometheus and Alertmanager of OpenShift take: that of their own ServiceAccount, asked for, or from its Secret
-// where tokens must not be asked for.
+// The token that Prometheus and Alertmanager of OpenShift take: that of their own ServiceAccount, requested, or from its Secret
+// where tokens must not be requested.
 import type { AuthenticationV1TokenRequest, V1TokenRequestSpec } from "@kubernetes/client-node";
 import * as z from "zod";
 import type { Clock } from "../../clock.ts";
@@ -17,7 +17,7 @@ const SECRET_NAME = "prometheus-k8s-token";
 
 const MINUTE_MS = 60_000;
 const DAY_SECONDS = 86_400;
-/** A Secret's token is valid until the Secret goes: it is looked at again. */
+/** A Secret's token is valid until the Secret is deleted: it is read again. */
 const SECRET_KEEP_MS = 10 * MINUTE_MS;
 /** Of a token's life, the part in which it is used. */
 const USED_SHARE = 0.8;

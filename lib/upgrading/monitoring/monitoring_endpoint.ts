@@ -23,7 +23,7 @@ export interface MonitoringEndpointOptions {
   readonly clock: Clock;
 }
 
-/** The port of the Service that speaks the API, behind the proxy that looks at the token. */
+/** The port of the Service that serves the API, behind the proxy that checks the token. */
 const PORT_NAME = "web";
 const CA_CONFIG_MAP = { namespace: MONITORING_NAMESPACE, name: "serving-certs-ca-bundle" } as const;
 const CA_KEY = "service-ca.crt";

@@ -27,7 +27,7 @@ export interface FoundServiceLog {
 export interface OcmClient {
   /** This cluster. `unknownCluster` in the message when the manager does not have it. */
   cluster(signal: AbortSignal): Promise<ManagedCluster>;
-  /** All policies of the cluster, as many as are looked at. */
+  /** All policies of the cluster, as many as are read. */
   policies(clusterId: string, signal: AbortSignal): Promise<readonly UpgradePolicy[]>;
   policyState(target: PolicyTarget, signal: AbortSignal): Promise<StoredState>;
   setPolicyState(target: PolicyTarget, state: StoredState, signal: AbortSignal): Promise<void>;
@@ -79,7 +79,7 @@ const Logs = z.object({
   })).default([]),
 });
 
-/** Opens the client; nothing is asked yet. */
+/** Opens the client; no request is sent yet. */
 export function openOcmClient({ upstream, mode, clusterId }: OcmClientOptions): OcmClient {
   const get = (path: string, query: Readonly<Record<string, string>>, signal: AbortSignal): Promise<UpstreamAnswer> =>
     upstream.send({ method: "GET", path, query }, signal);
@@ -146,7 +146,7 @@ function statePath({ clusterId, policyId }: PolicyTarget): string {
   return `${clusterPath(clusterId)}/upgrade_policies/${checkedId(policyId)}/state`;
 }
 
-/** An id goes into paths and searches: one with other characters would ask for something else. */
+/** An id goes into paths and searches: one with other characters would address something else. */
 function checkedId(id: string): string {
   if (/^[\w-]{1,128}$/.test(id)) return id;
   throw new UpstreamError("Cannot ask the cluster manager: an id has characters that no id has.", {

@@ -9,7 +9,7 @@ import { KeptValue } from "../http/kept_value.ts";
 import type { EndpointSource } from "../http/upstream.ts";
 import { UpstreamError } from "../http/upstream_error.ts";
 
-/** `agent`: the agent of the cluster, which speaks for this cluster alone. */
+/** `agent`: the agent of the cluster, which represents this cluster alone. */
 export type OcmMode = "api" | "agent";
 
 /** What it is opened with. */

@@ -12,10 +12,10 @@ export interface OcmPolicySourceOptions {
   readonly type: "OSD" | "ARO";
 }
 
-/** The state of each policy is a request: those that nobody wants any more are few. */
+/** The state of each policy is a request: those that are no longer wanted are few. */
 const MAX_STATES = 20;
 
-/** Opens the source; nothing is asked yet. */
+/** Opens the source; no request is sent yet. */
 export function openOcmPolicySource({ client, type }: OcmPolicySourceOptions): PolicySource {
   return {
     onNone: "remove",

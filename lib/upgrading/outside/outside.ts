@@ -62,7 +62,7 @@ export interface Outside {
 
 /** The same, open. Dispose it to close the connections. */
 export interface OpenOutside extends Outside, Disposable {
-  /** Keeps the UpgradeConfig as the policy source wants it: to be run on the replica that leads. */
+  /** Keeps the UpgradeConfig as the policy source states it: to be run on the replica that leads. */
   readonly policy: PolicySync;
 }
 

@@ -1,4 +1,4 @@
-// Keeps the UpgradeConfig as a policy source wants it: in the background at its pace, and at once when an upgrade is about to
+// Keeps the UpgradeConfig as a policy source states it: in the background at its pace, and at once when an upgrade is about to
 // begin, so that one that was called off a moment ago does not begin.
 import type { Clock } from "../../clock.ts";
 import { objectAt } from "../../json.ts";
@@ -11,7 +11,7 @@ import { planRefresh, type PolicyResult, type RefreshPlan } from "../../upgrades
 import { type LastSync, nextSyncMs } from "../../upgrades/policy/sync_pace.ts";
 import type { PolicyRefresh } from "../../upgrades/types/cluster.ts";
 
-/** Where plans come from. Rejects when it cannot be asked; nothing is changed then. */
+/** Where plans come from. Rejects when it cannot be read; nothing is changed then. */
 export interface PolicySource {
   /** What "there is none" means for the UpgradeConfig: one that people wrote is never deleted. */
   readonly onNone: "remove" | "keep";
@@ -43,12 +43,12 @@ const LOOK_MS = 5_000;
 export class PolicySync {
   readonly #deps: PolicySyncDeps;
 
-  /** Asks nothing yet. */
+  /** No request is sent yet. */
   constructor(deps: PolicySyncDeps) {
     this.#deps = deps;
   }
 
-  /** Asks now and makes the UpgradeConfig what the source wants. Rejects when the source or the API server does not answer. */
+  /** Reads the source now and makes the UpgradeConfig what it states. Rejects when the source or the API server does not answer. */
   async refresh(signal: AbortSignal): Promise<PolicyRefresh> {
     const { clock, onSynced, source } = this.#deps;
     const current = await this.#read(signal);
@@ -63,7 +63,7 @@ export class PolicySync {
     return { kind: plan.kind === "nothing" ? "unchanged" : "changed" };
   }
 
-  /** Asks at its pace until the signal aborts. Never rejects. */
+  /** Reads the source at its pace until the signal aborts. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log, watchIntervalMinutes } = this.#deps;
     let last: LastSync = { kind: "first" };
@@ -98,7 +98,7 @@ export class PolicySync {
     log.info("changed the plan as the policy source says", { change: plan.kind, name });
   }
 
-  /** The very object that was judged: one that somebody made since is left alone. */
+  /** The same object that was judged: one that was created since is left alone. */
   async #remove({ metadata: { uid } }: KubeObject, signal: AbortSignal): Promise<void> {
     const { api, type, namespace, name } = this.#deps;
     try {

@@ -32,7 +32,7 @@ export interface PayloadReaderDeps {
 
 const VERSION_LABEL = "io.openshift.release";
 
-/** Opens the reader; nothing is asked yet. */
+/** Opens the reader; no request is sent yet. */
 export function openPayloadReader({ access, clock }: PayloadReaderDeps): PayloadReader {
   return {
     read: async (image, { architecture, signal }) => {

@@ -1,4 +1,4 @@
-// Asks the update graph (Cincinnati) which releases there are in a channel, and where one version may go.
+// Reads from the update graph (Cincinnati) which releases a channel has, and to which of them one version may be updated.
 import * as z from "zod";
 import { type GraphReleases, type ReleaseGraph, releasesFrom } from "../../upgrades/release/graph.ts";
 import type { GraphQuery } from "../../upgrades/release/graph_query.ts";
@@ -7,7 +7,7 @@ import { readJson } from "../http/read_json.ts";
 import { Upstream, type UpstreamLimits, type UpstreamOptions } from "../http/upstream.ts";
 import { UpstreamError } from "../http/upstream_error.ts";
 
-/** Asks graphs. Rejects with UpstreamError when the graph cannot be had. */
+/** Reads graphs. Rejects with UpstreamError when the graph cannot be had. */
 export interface UpdateGraph {
   releases(query: GraphQuery, signal: AbortSignal): Promise<GraphReleases>;
 }

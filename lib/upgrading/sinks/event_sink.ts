@@ -21,7 +21,7 @@ export interface EventSubject {
   readonly uid: string;
 }
 
-/** States that somebody should look at. */
+/** States that an administrator should look at. */
 const WARNINGS: readonly NotificationState[] = [
   "StateDelayed",
   "StateFailed",

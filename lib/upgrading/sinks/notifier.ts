@@ -1,5 +1,5 @@
 // Sends a notification to every sink. One that fails is tried again, the others are not: what each has is kept in the status of
-// the plan while some have not, and sinks know a notification by its id as far as they can.
+// the plan while some have not, and sinks recognise a notification by its id as far as they can.
 import { LRUCache } from "lru-cache";
 import { errorText } from "../../log.ts";
 import type { Notification } from "../../upgrades/types/effects.ts";
@@ -28,7 +28,7 @@ export interface NotifyOptions {
   readonly signal: AbortSignal;
 }
 
-/** Notifications whose sinks are remembered as well, for a record that could not be written: an upgrade has some ten. */
+/** Notifications whose sinks are kept in memory as well, for a record that could not be written: an upgrade has some ten. */
 const MAX_REMEMBERED = 100;
 
 /** Sends notifications. */

@@ -39,7 +39,7 @@ const SAME_UPGRADE_MS = 24 * 3_600_000;
 
 /**
  * Opens the sink of the service log. An entry that is there already, from before an answer was lost, is not made again. Not every
- * agent lets the log be read: there an entry is asked for once, and again only when it was certainly not made.
+ * agent lets the log be read: there an entry is requested once, and again only when it was certainly not made.
  */
 export function openServiceLogSink(
   { client, clusterId, clock }: {

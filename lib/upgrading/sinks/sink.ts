@@ -18,10 +18,10 @@ export interface Sending {
   readonly signal: AbortSignal;
 }
 
-/** For a place that cannot say what it has: what is asked of it once is not asked again. */
+/** For a sink that cannot report what it has: a request to it is not repeated. */
 export interface Attempt {
-  /** Writes down that the place is about to be asked. Rejects when that cannot be written; then it must not be asked. */
+  /** Records that a request to the sink follows. Rejects when that cannot be written; then it must not be sent. */
   begin(): Promise<void>;
-  /** It certainly does not have it: it is asked again the next time. */
+  /** It certainly does not have it: the request is sent again the next time. */
   withdraw(): Promise<void>;
 }
