@@ -58,7 +58,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   "image-builds": "tests/node/image_builds_test.ts",
   "registries-conf": "tests/node/registries_test.ts",
   "tls-files": "manifests/overlays/cert-manager/kustomization.yaml",
-  "upgrades": "tests/cluster/support/openshift_world.ts",
+  "upgrades": "tests/node/upgrades_test.ts",
   "upgrades-monitoring": "tests/manifests/monitoring_test.ts",
   // Its rights are those that docs/upgrades.md lists; nothing here upgrades a node.
   "upgrades-drain": "docs/upgrades.md",

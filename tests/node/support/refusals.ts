@@ -15,9 +15,9 @@ export async function auditLength(lab: OpenLab): Promise<number> {
 export async function refusedSince(
   lab: OpenLab,
   count: number,
-  { account = "archway" }: { readonly account?: string } = {},
+  { account = "archway", namespace = NAMESPACE }: { readonly account?: string; readonly namespace?: string } = {},
 ): Promise<readonly string[]> {
-  const user = `system:serviceaccount:${NAMESPACE}:${account}`;
+  const user = `system:serviceaccount:${namespace}:${account}`;
   const requests = await readAuditLog(lab.auditLogFile ?? "");
   return requests.slice(count).filter((request) =>
     request.user === user && request.status === 403 && !/\/pods\/[^/]+\/log\?/.test(request.uri)
