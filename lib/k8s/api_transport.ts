@@ -6,7 +6,8 @@ import { faultOfConnection, faultOfResponse, NoAnswer } from "./api_faults.ts";
 import type { ClusterAccess } from "./cluster_access.ts";
 import { orAborted } from "../abort.ts";
 import { type Deadline, openDeadline } from "./deadline.ts";
-import { ApiError } from "./errors.ts";
+import { AnswerTooLarge, ApiError } from "./errors.ts";
+import { readAnswer } from "./read_answer.ts";
 import { renderJsonBody } from "./json_body.ts";
 import { ServerClock } from "./server_clock.ts";
 import { ServerConnection } from "./server_connection.ts";
@@ -33,9 +34,17 @@ export interface ApiRequest {
   /** The body is sent when this resolves; the head is sent at once. */
   readonly holdBack?: Promise<void> | undefined;
   readonly timeoutMs: number;
+  /** An answer with more bytes is not read to its end: AnswerTooLarge. Default: any. */
+  readonly maxBytes?: number | undefined;
   readonly action: string;
   /** `urgent` requests do not wait behind others: a Lease must be renewed in the middle of a burst. */
   readonly priority: "bulk" | "urgent";
+}
+
+/** The body of an answer, and how many bytes it had. */
+export interface MeasuredAnswer {
+  readonly body: unknown;
+  readonly bytes: number;
 }
 
 /** What one attempt came to; `status` 0 when no answer came. */
@@ -71,10 +80,15 @@ export class ApiTransport implements AsyncDisposable {
 
   /** Sends, retries where that is safe, and gives the body: JSON parsed, anything else as text. */
   async send(request: ApiRequest, signal: AbortSignal): Promise<unknown> {
+    return (await this.sendMeasured(request, signal)).body;
+  }
+
+  /** The same, with the size of the body. */
+  async sendMeasured(request: ApiRequest, signal: AbortSignal): Promise<MeasuredAnswer> {
     let renewed = false;
     for (let attempt = 1;; attempt++) {
       try {
-        const once = (): Promise<unknown> => this.#sendOnce(request, signal);
+        const once = (): Promise<MeasuredAnswer> => this.#sendOnce(request, signal);
         return await (request.priority === "urgent" ? once() : this.#bulk(once));
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
@@ -123,13 +137,14 @@ export class ApiTransport implements AsyncDisposable {
     await this.#connection[Symbol.asyncDispose]();
   }
 
-  async #sendOnce(request: ApiRequest, signal: AbortSignal): Promise<unknown> {
+  async #sendOnce(request: ApiRequest, signal: AbortSignal): Promise<MeasuredAnswer> {
     signal.throwIfAborted();
     using deadline = this.#deadline(request, signal);
     try {
       const response = await this.#fetch(request, deadline.signal);
       const isJson = response.headers.get("content-type")?.includes("json") ?? false;
-      return isJson ? await response.json() : await response.text();
+      const { text, bytes } = await readAnswer(response, { ...request, signal: deadline.signal });
+      return { body: isJson ? JSON.parse(text) : text, bytes };
     } catch (error) {
       throw this.#faultOf(error, { request, signal });
     }
@@ -165,7 +180,7 @@ export class ApiTransport implements AsyncDisposable {
 
   #faultOf(error: unknown, options: { readonly request: ApiRequest; readonly signal: AbortSignal }): unknown {
     if (options.signal.aborted) return options.signal.reason;
-    if (error instanceof ApiError) return error;
+    if (error instanceof ApiError || error instanceof AnswerTooLarge) return error;
     return faultOfConnection(error, { action: options.request.action, host: new URL(this.#access.baseUrl).host });
   }
 }

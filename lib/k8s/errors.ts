@@ -30,6 +30,11 @@ export class ApiError extends Error {
   }
 }
 
+/** An answer has more bytes than may be read: ask for less. */
+export class AnswerTooLarge extends Error {
+  override readonly name = "AnswerTooLarge";
+}
+
 /** How a failed write of a pod is to be understood. */
 export type WriteFailure =
   /** The object is gone: nothing is left to do. */

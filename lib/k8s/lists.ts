@@ -1,18 +1,14 @@
 // Whole collections, page by page, so that neither side ever holds more than a page of raw objects. That holds for a list
 // without resourceVersion: with "0" the API server may answer from its watch cache and ignore the limit.
 import type { ListOptions, ReadApi } from "./api.ts";
-import { isExpired } from "./errors.ts";
-import { type KubeList, type KubeObject, Resource, type ResourceType } from "./types.ts";
-
-/** Objects a page. */
-const LIST_PAGE_SIZE = 500;
-/** Pods a page: most have some 8 KB, but their creators can make each 1.4 MB large. */
-const POD_PAGE_SIZE = 50;
+import { AnswerTooLarge, isExpired } from "./errors.ts";
+import { firstPageSize, nextPageSize, smallerPageSize } from "./page_size.ts";
+import type { KubeList, KubeObject, ResourceType } from "./types.ts";
 
 /** How often a list is started over when its continue token has expired. */
 const MAX_RESTARTS = 3;
 
-/** What to list. `limit` is the size of a page; absent: what suits the resource. */
+/** What to list. `limit` is the size of a page; absent: what suits the resource and the size of its objects. */
 export type ListAllOptions = Omit<ListOptions, "continue" | "limit"> & {
   readonly limit?: number | undefined;
   readonly signal: AbortSignal;
@@ -27,21 +23,30 @@ export async function* listPages(
   type: ResourceType,
   options: ListAllOptions,
 ): AsyncGenerator<KubeList, void> {
-  const { signal, resourceVersion, limit = pageSizeOf(type), ...selection } = options;
+  const { signal, resourceVersion, limit: fixedLimit, ...selection } = options;
+  let limit = fixedLimit ?? firstPageSize(type);
   // A continue token carries its own resourceVersion; the server refuses to be given another.
   let place: Pick<ListOptions, "continue" | "resourceVersion"> | undefined = resourceVersion === undefined
     ? {}
     : { resourceVersion };
   while (place !== undefined) {
     // No reference to a page is kept while the next one is read.
-    const page: KubeList = await api.list(type, { limit, ...selection, ...place }, signal);
+    let page: KubeList;
+    try {
+      page = await api.list(type, { limit, ...selection, ...place }, signal);
+    } catch (error) {
+      const smaller = error instanceof AnswerTooLarge ? smallerPageSize(limit) : undefined;
+      if (smaller === undefined) throw error;
+      limit = smaller;
+      continue;
+    }
     place = page.continue === undefined ? undefined : { continue: page.continue };
+    // Objects of the cluster may be large: nobody but administrators made them.
+    if (fixedLimit === undefined && type.namespaced) {
+      limit = nextPageSize({ limit, count: page.items.length, bytes: page.bytes });
+    }
     yield page;
   }
-}
-
-function pageSizeOf({ group, plural }: ResourceType): number {
-  return group === Resource.pods.group && plural === Resource.pods.plural ? POD_PAGE_SIZE : LIST_PAGE_SIZE;
 }
 
 /**

@@ -13,6 +13,7 @@ import type {
 import { type ApiRequest, ApiTransport, type ApiTransportOptions } from "./api_transport.ts";
 import type { ClusterAccess } from "./cluster_access.ts";
 import { isRecord, parseKubeList, parseKubeObject } from "./kube_object.ts";
+import { MAX_PAGE_BYTES } from "./page_size.ts";
 import {
   type KubeList,
   type KubeObject,
@@ -27,6 +28,8 @@ import { decodeWatchStream } from "./watch_stream.ts";
 const CALL_TIMEOUT_MS = 30_000;
 /** A page of a list may be several megabytes from a loaded server. */
 const LIST_TIMEOUT_MS = 60_000;
+/** Of a list that is not paged, of a page of what administrators made, and of a single object. */
+const MAX_LIST_BYTES = 128 * 1024 * 1024;
 /** Until the head of a watch's answer; the reader of the stream has a time limit of its own. */
 const WATCH_HEAD_TIMEOUT_MS = 30_000;
 
@@ -57,7 +60,12 @@ class RestApi implements KubeApi, AsyncDisposable {
     const target = namespace === undefined ? {} : { namespace };
     const request = requestFor(type, { verb: "list", method: "GET", target });
     const query = { ...selection, limit: limit?.toString() };
-    return parseKubeList(await this.#transport.send({ ...request, query, timeoutMs: LIST_TIMEOUT_MS }, signal));
+    const maxBytes = type.namespaced && limit !== undefined && limit > 1 ? MAX_PAGE_BYTES : MAX_LIST_BYTES;
+    const { body, bytes } = await this.#transport.sendMeasured(
+      { ...request, query, timeoutMs: LIST_TIMEOUT_MS, maxBytes },
+      signal,
+    );
+    return { ...parseKubeList(body), bytes };
   }
 
   watch(type: ResourceType, options: WatchOptions, signal: AbortSignal): AsyncIterable<RawWatchEvent> {

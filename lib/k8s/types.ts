@@ -40,6 +40,8 @@ export interface KubeList {
   readonly resourceVersion: string;
   /** Present when more pages follow. */
   readonly continue?: string;
+  /** The size of its JSON; absent where it was not counted. */
+  readonly bytes?: number;
 }
 
 /** A resource of the API. `group` is empty for core/v1. */

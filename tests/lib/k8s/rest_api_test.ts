@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { MAX_PARALLEL_REQUESTS } from "../../../lib/k8s/api_transport.ts";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
-import { ApiError, classifyWriteFailure } from "../../../lib/k8s/errors.ts";
+import { AnswerTooLarge, ApiError, classifyWriteFailure } from "../../../lib/k8s/errors.ts";
 import { listAll } from "../../../lib/k8s/lists.ts";
 import { ServerClock } from "../../../lib/k8s/server_clock.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
@@ -268,6 +268,32 @@ Deno.test("listAll() reads all pages and starts over when the continue token has
     assert.deepEqual(names, ["a", "b", "a", "b", "c", "d", "e"]);
     const versions = stub.requests.map(({ query }) => [query.has("continue"), query.get("resourceVersion")]);
     assert.ok(versions.every(([isLater, version]) => version === (isLater ? null : "0")));
+  });
+});
+
+Deno.test("listAll() asks for ever fewer objects while pages are too large, and for more again where they are small", async () => {
+  await withApi(async ({ stub, api }) => {
+    const large = { padding: "x".repeat(1_400_000) };
+    for (let at = 0; at < 10; at++) stub.put(`large-${at}`, large);
+    for (let at = 0; at < 40; at++) stub.put(`small-${at}`);
+    const names: string[] = [];
+    for await (const pod of listAll(api, Resource.pods, { signal: never })) names.push(pod.metadata.name);
+    assert.equal(new Set(names).size, 50);
+    assert.equal(names.length, 50);
+    const limits = stub.requests.map(({ query }) => Number(query.get("limit")));
+    // 50 and 12 are given up after 8 MiB; then two large ones a page, then twice as many each time.
+    assert.deepEqual(limits, [50, 12, 3, 2, 2, 2, 2, 4, 8, 16, 32]);
+  });
+});
+
+Deno.test("list() gives an object that is larger than a page when it is the only one", async () => {
+  await withApi(async ({ stub, api }) => {
+    stub.put("huge", { padding: "x".repeat(9_000_000) });
+    const { items, bytes } = await api.list(Resource.pods, { limit: 1 }, never);
+    assert.equal(items.length, 1);
+    assert.ok(bytes !== undefined && bytes > 9_000_000);
+    await assert.rejects(api.list(Resource.pods, { limit: 2 }, never), AnswerTooLarge);
+    assert.equal(stub.requests.length, 2);
   });
 });
 
