@@ -3,7 +3,7 @@ import { type FailedImage, isFresh, parseFailedImage } from "../enoexec/failed_i
 import type { ReadApi } from "../k8s/api.ts";
 import { ApiError } from "../k8s/errors.ts";
 import { listAll } from "../k8s/lists.ts";
-import { type KubeObject, Resource } from "../k8s/types.ts";
+import { Resource } from "../k8s/types.ts";
 import { EnoexecLabel } from "../names.ts";
 import type { InspectedImage } from "./inspected_image.ts";
 
@@ -14,10 +14,13 @@ const USUAL_NAMESPACE = "archway-system";
 export async function readFailedImages(api: ReadApi, signal: AbortSignal): Promise<readonly FailedImage[]> {
   for (const scope of [{}, { namespace: USUAL_NAMESPACE }]) {
     try {
-      const objects: KubeObject[] = [];
+      const failed: FailedImage[] = [];
       const wanted = { ...scope, labelSelector: EnoexecLabel.failedArchitecture, signal };
-      for await (const object of listAll(api, Resource.enoexecEvents, wanted)) objects.push(object);
-      return objects.flatMap((object) => parseFailedImage(object) ?? []);
+      for await (const object of listAll(api, Resource.enoexecEvents, wanted)) {
+        const image = parseFailedImage(object);
+        if (image !== undefined) failed.push(image);
+      }
+      return failed;
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 403 && error.status !== 404) throw error;
     }

@@ -31,25 +31,29 @@ export interface ClusterReader {
 
 /** Opens a reader for one reconcile. */
 export function openClusterReader(api: ReadApi, signal: AbortSignal): ClusterReader {
-  const list = async (
+  // Parsed as they come: namespaces make objects as large as they like.
+  const list = async <T>(
     type: ResourceType,
+    parse: (object: KubeObject) => T,
     options: Omit<ListAllOptions, "signal"> = {},
-  ): Promise<readonly KubeObject[]> => await Array.fromAsync(listAll(api, type, { ...options, signal }));
+  ): Promise<readonly T[]> => {
+    const parsed: T[] = [];
+    for await (const object of listAll(api, type, { ...options, signal })) parsed.push(parse(object));
+    return parsed;
+  };
   const machinesWith = (label: string) => async (): Promise<readonly MachineView[]> => {
     const options = { namespace: MachineName.namespace, labelSelector: `${label}=true` };
-    return (await list(Resource.machines, options)).map(parseMachine);
+    return await list(Resource.machines, parseMachine, options);
   };
   return {
-    nodes: once(async () => (await list(Resource.nodes)).map(parseNode)),
-    operators: once(async () => (await list(Resource.clusterOperators)).map(parseClusterOperator)),
-    pools: once(async () => (await list(Resource.machineConfigPools)).map(parseMachineConfigPool)),
+    nodes: once(() => list(Resource.nodes, parseNode)),
+    operators: once(() => list(Resource.clusterOperators, parseClusterOperator)),
+    pools: once(() => list(Resource.machineConfigPools, parseMachineConfigPool)),
     buildingPools: once(() => readBuildingPools(api, signal)),
-    machineSets: once(async () =>
-      (await list(Resource.machineSets, { namespace: MachineName.namespace })).map(parseMachineSet)
-    ),
+    machineSets: once(() => list(Resource.machineSets, parseMachineSet, { namespace: MachineName.namespace })),
     spareMachines: once(machinesWith(MachineName.upgradeLabel)),
     smokeMachines: once(machinesWith(MachineName.smokeLabel)),
-    budgets: once(async () => (await list(Resource.podDisruptionBudgets)).map(parseBudget)),
+    budgets: once(() => list(Resource.podDisruptionBudgets, parseBudget)),
   };
 }
 

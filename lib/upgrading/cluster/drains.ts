@@ -6,7 +6,7 @@ import { listAll } from "../../k8s/lists.ts";
 import { Resource } from "../../k8s/types.ts";
 import { adviseDrain, needsPods } from "../../upgrades/drain/advise.ts";
 import { parseDrainPod } from "../../upgrades/drain/parse.ts";
-import type { DrainAction, DrainAdvice, DrainPolicy } from "../../upgrades/drain/types.ts";
+import type { DrainAction, DrainAdvice, DrainPod, DrainPolicy } from "../../upgrades/drain/types.ts";
 import type { NodeView } from "../../upgrades/nodes.ts";
 import { MINUTE_MS } from "../../upgrades/time.ts";
 import type { OperatorConfig } from "../../upgrades/types/operator_config.ts";
@@ -46,8 +46,9 @@ export async function adviseDrains(
   const budgets = await reader.budgets();
   for (const node of late.slice(0, NODES_A_ROUND)) {
     const fieldSelector = `spec.nodeName=${node.name}`;
-    const pods = (await Array.fromAsync(listAll(api, Resource.pods, { fieldSelector, limit: 500, signal })))
-      .map(parseDrainPod);
+    const pods: DrainPod[] = [];
+    // Parsed as they come: namespaces make pods as large as they like.
+    for await (const pod of listAll(api, Resource.pods, { fieldSelector, signal })) pods.push(parseDrainPod(pod));
     advice.push(adviseDrain(node, policy, { pods, budgets, nowMs }));
   }
   return advice;
