@@ -5,7 +5,7 @@ import { type LearnedChallenges, openLearnedChallenges } from "../oci/auth/learn
 import { matchCredentials } from "../oci/credentials/match.ts";
 import { inspectionError } from "../oci/errors.ts";
 import { type ConnectionVariants, openConnectionVariants } from "../oci/http/connection_variants.ts";
-import { askersOf } from "../oci/limits/askers.ts";
+import { callersOf } from "../oci/limits/callers.ts";
 import { TargetRepository } from "../oci/push/target_repository.ts";
 import type { Endpoint, PullPlan } from "../oci/pull_plan.ts";
 import { parseReference } from "../oci/reference.ts";
@@ -73,7 +73,7 @@ export class Repositories {
     const { access, clock, signal } = this.#deps;
     const { transport, tokens, limiter, keyring } = access;
     const credentials = matchCredentials(await keyring.lookup(endpoint, signal), endpoint);
-    const context = { credentials, askers: askersOf({ priority: "gated" }), signal, log: this.#log };
+    const context = { credentials, callers: callersOf({ priority: "gated" }), signal, log: this.#log };
     const shared = { transport, tokens, limiter, clock, challenges: this.#challenges, variants: this.#variants };
     return new RepositoryClient(shared, { endpoint, context, rights });
   }

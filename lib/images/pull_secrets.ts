@@ -10,7 +10,7 @@ import { errorText, type Logger } from "../log.ts";
 import { weightOfTexts } from "../oci/cache/weights.ts";
 import type { Credential } from "../oci/credential.ts";
 import { parseDockerConfigSecret } from "../oci/credentials/docker_config.ts";
-import { askersOf } from "../oci/limits/askers.ts";
+import { callersOf } from "../oci/limits/callers.ts";
 import { FairLimiter } from "../oci/limits/fair_limiter.ts";
 import type { InspectionFailure } from "../oci/types.ts";
 import { pullSecretNames } from "../pull_secret_names.ts";
@@ -180,7 +180,7 @@ class Reader implements PullSecrets {
   }
 
   async #place(namespace: string, signal: AbortSignal): Promise<Disposable> {
-    const { release } = await this.#places.acquire(askersOf({ namespace, priority: "gated" }), signal);
+    const { release } = await this.#places.acquire(callersOf({ namespace, priority: "gated" }), signal);
     return { [Symbol.dispose]: release };
   }
 

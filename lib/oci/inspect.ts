@@ -4,7 +4,7 @@ import { failureOf, InspectionError } from "./errors.ts";
 import type { InspectionContext } from "./inspection_context.ts";
 import { type ImageRead, readImage } from "./image/image_reader.ts";
 import type { HeadAnswer, InspectionReport, InspectionRequest, PlannedRequest, RegistryLookups } from "./inspector.ts";
-import { askersOf } from "./limits/askers.ts";
+import { callersOf } from "./limits/callers.ts";
 import { RequestLog } from "./request_log.ts";
 import type { Endpoint } from "./pull_plan.ts";
 import { canonicalReference } from "./reference.ts";
@@ -100,7 +100,7 @@ class RegistryInspector implements RegistryLookups {
 }
 
 function contextOf(request: InspectionRequest, signal: AbortSignal): InspectionContext {
-  return { credentials: request.credentials, askers: askersOf(request), signal, log: new RequestLog() };
+  return { credentials: request.credentials, callers: callersOf(request), signal, log: new RequestLog() };
 }
 
 function nameOf({ host, repository, reference }: Endpoint): string {

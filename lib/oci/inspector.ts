@@ -23,7 +23,7 @@ import type { Inspection, InspectionDepth, InspectionFailure } from "./types.ts"
 export type InspectionPriority = "gated" | "admission" | "prewarm";
 
 /** What an inspection is made for. */
-export interface Asker {
+export interface Caller {
   /** Empty when it is made for no namespace. */
   readonly namespace: string;
   readonly priority: InspectionPriority;
@@ -48,7 +48,7 @@ export interface InspectionRequest {
   /** The namespace that the work is done for, so that limits are shared fairly among namespaces; absent: for none. */
   readonly namespace?: string | undefined;
   /** All callers of a shared inspection; more may join; absent: `namespace` and `priority` alone. */
-  readonly askers?: Callers<Asker> | undefined;
+  readonly callers?: Callers<Caller> | undefined;
 }
 
 /** A request whose credentials are complete and match its endpoints: what may be shared and cached depends on them. */

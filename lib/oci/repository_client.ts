@@ -226,9 +226,9 @@ export class RepositoryClient {
   ): Promise<Answer> {
     const { limiter, transport, variants } = this.#deps;
     const { host, repository, headers } = this.endpoint;
-    const { askers, log: requestLog } = this.#context;
+    const { callers, log: requestLog } = this.#context;
     const common = { ...message, headers, requestLog };
-    return await limiter.run({ host, repository, account, askers, signal }, () =>
+    return await limiter.run({ host, repository, account, callers, signal }, () =>
       variants.sendInTurn(
         this.endpoint,
         (scheme, variant) => transport.send({ ...common, url: urlBy(scheme), transport: variant }, signal),

@@ -4,8 +4,8 @@ import * as z from "zod";
 import type { Clock } from "../../clock.ts";
 import { parseSparseObject } from "../../json_density.ts";
 import { SharedCalls } from "../../shared_call.ts";
-import type { Asker } from "../inspector.ts";
-import { nameOfAsker } from "../limits/askers.ts";
+import type { Caller } from "../inspector.ts";
+import { nameOfCaller } from "../limits/callers.ts";
 import { pauseOf } from "../limits/outcome.ts";
 import type { RequestLimiter } from "../limits/request_limiter.ts";
 import { inspectionError } from "../errors.ts";
@@ -59,7 +59,7 @@ export function openTokenSource(deps: TokenSourceDeps): TokenSource {
 
 class RememberingSource implements TokenSource {
   readonly #deps: TokenSourceDeps;
-  readonly #tokens: SharedCalls<DatedAnswer, Asker>;
+  readonly #tokens: SharedCalls<DatedAnswer, Caller>;
 
   constructor(deps: TokenSourceDeps) {
     this.#deps = deps;
@@ -69,18 +69,18 @@ class RememberingSource implements TokenSource {
       maxKept: MAX_TOKENS,
       maxSize: MAX_TOKEN_CHARACTERS,
       sizeOf: (answer) => answer.kind === "token" ? answer.token.length : 1,
-      nameOf: nameOfAsker,
+      nameOf: nameOfCaller,
       // The limits of the transport end it.
       abandoned: "goes on",
     });
   }
 
   get(request: TokenRequest): Promise<TokenAnswer> {
-    const { askers, signal } = request.context;
+    const { callers, signal } = request.context;
     return this.#tokens.run(
       keyOf(request),
-      { callers: askers, signal },
-      (all, shared) => this.#ask({ ...request, context: { ...request.context, askers: all, signal: shared } }),
+      { callers, signal },
+      (all, shared) => this.#ask({ ...request, context: { ...request.context, callers: all, signal: shared } }),
     );
   }
 
@@ -90,7 +90,7 @@ class RememberingSource implements TokenSource {
 
   async #ask(request: TokenRequest): Promise<DatedAnswer> {
     const { transport, limiter, clock } = this.#deps;
-    const { endpoint, credential, context: { askers, signal } } = request;
+    const { endpoint, credential, context: { callers, signal } } = request;
     const exchange = tokenExchange(request);
     const { host } = exchange.url;
     const isForeign = host !== endpoint.host;
@@ -99,7 +99,7 @@ class RememberingSource implements TokenSource {
     const repository = isForeign ? endpoint.host : endpoint.repository;
     // Any registry may name any token server: the requests of one must not use up the limit of others there.
     const account = isForeign ? `${endpoint.host} ${fingerprintOf(credential)}` : fingerprintOf(credential);
-    const about = { host, repository, isForeign, account, askers, signal };
+    const about = { host, repository, isForeign, account, callers, signal };
     const answer = await limiter.run(about, () => transport.send(exchange, signal));
     if (answer.status === 400 || answer.status === 401 || answer.status === 403) return { kind: "denied", lifeMs: 0 };
     if (answer.status !== 200) throw realmFailed(request, answer, clock.nowMs());

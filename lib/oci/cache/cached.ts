@@ -18,7 +18,7 @@ import type {
   PlannedRequest,
   RegistryLookups,
 } from "../inspector.ts";
-import { askersOf, forAll } from "../limits/askers.ts";
+import { callersOf, forAll } from "../limits/callers.ts";
 import { canonicalReference, type ImageReference, parseReference } from "../reference.ts";
 import { addRequests, NO_REQUESTS } from "../request_log.ts";
 import { type AccessScope, openAccessScopes, PUBLIC_SCOPE } from "./access_scope.ts";
@@ -157,11 +157,11 @@ class Cache implements CachedInspector {
   /** Shares or begins a look-up; its request serves all that share it. */
   async #lookUp(question: Question, ask: (all: Question) => Promise<InspectionReport>): Promise<InspectionReport> {
     const { request, signal } = question;
-    const wish = { notBeforeMs: this.#notBeforeMs(request), askers: askersOf(request), signal };
+    const wish = { notBeforeMs: this.#notBeforeMs(request), callers: callersOf(request), signal };
     return await this.#lookups.share(
       keyOf(request),
       wish,
-      (askers, shared) => ask({ ...question, request: forAll(request, askers), signal: shared }),
+      (callers, shared) => ask({ ...question, request: forAll(request, callers), signal: shared }),
     );
   }
 

@@ -2,8 +2,8 @@
 import type { Clock } from "../../clock.ts";
 import { SharedCalls } from "../../shared_call.ts";
 import { fingerprintOfAll } from "../fingerprint.ts";
-import type { Asker, InspectionReport, InspectionRequest, Inspector, PlannedRequest } from "../inspector.ts";
-import { askersOf, forAll, nameOfAsker } from "../limits/askers.ts";
+import type { Caller, InspectionReport, InspectionRequest, Inspector, PlannedRequest } from "../inspector.ts";
+import { callersOf, forAll, nameOfCaller } from "../limits/callers.ts";
 
 /**
  * Shares equal inspections that overlap. A shared one counts for all of its callers, has the most urgent of their
@@ -14,15 +14,15 @@ export function singleFlight(
   inner: Inspector<PlannedRequest>,
   { clock }: { readonly clock: Clock },
 ): Inspector<PlannedRequest> {
-  const calls = new SharedCalls<InspectionReport, Asker>({ clock, nameOf: nameOfAsker });
+  const calls = new SharedCalls<InspectionReport, Caller>({ clock, nameOf: nameOfCaller });
   return {
     inspect: async (request, signal) => {
       signal.throwIfAborted();
       if (request.freshness === "revalidate") return await inner.inspect(request, signal);
       return await calls.run(
         keyOf(request),
-        { callers: askersOf(request), signal },
-        (askers, shared) => inner.inspect(forAll(request, askers), shared),
+        { callers: callersOf(request), signal },
+        (callers, shared) => inner.inspect(forAll(request, callers), shared),
       );
     },
   };

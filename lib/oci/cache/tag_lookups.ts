@@ -4,19 +4,19 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
 import { type Callers, SharedCalls } from "../../shared_call.ts";
-import type { Asker, InspectionReport } from "../inspector.ts";
-import { nameOfAsker } from "../limits/askers.ts";
+import type { Caller, InspectionReport } from "../inspector.ts";
+import { nameOfCaller } from "../limits/callers.ts";
 
 /** What a look-up must satisfy, and which namespaces it is for. */
 export interface LookupWish {
   /** The look-up must not have begun before (epoch ms). */
   readonly notBeforeMs: number;
-  readonly askers: Callers<Asker>;
+  readonly callers: Callers<Caller>;
   readonly signal: AbortSignal;
 }
 
 /** A look-up at the registry. */
-export type Lookup = (askers: Callers<Asker>, signal: AbortSignal) => Promise<InspectionReport>;
+export type Lookup = (callers: Callers<Caller>, signal: AbortSignal) => Promise<InspectionReport>;
 
 /** Look-ups of one image that may begin within a second. */
 export const LOOKUPS_PER_SECOND = 4;
@@ -40,23 +40,23 @@ interface ImageLookups {
 /** The look-ups of all images. */
 export class TagLookups {
   readonly #clock: Clock;
-  readonly #calls: SharedCalls<InspectionReport, Asker>;
+  readonly #calls: SharedCalls<InspectionReport, Caller>;
   readonly #images = new LRUCache<string, ImageLookups>({ max: MAX_IMAGES });
 
   /** None yet. */
   constructor(options: { readonly clock: Clock }) {
     this.#clock = options.clock;
-    this.#calls = new SharedCalls({ clock: options.clock, nameOf: nameOfAsker });
+    this.#calls = new SharedCalls({ clock: options.clock, nameOf: nameOfCaller });
   }
 
   /** The answer of a look-up that satisfies the request; rejects as it does, or with the signal's reason. */
-  share(key: string, { notBeforeMs, askers, signal }: LookupWish, lookUp: Lookup): Promise<InspectionReport> {
+  share(key: string, { notBeforeMs, callers, signal }: LookupWish, lookUp: Lookup): Promise<InspectionReport> {
     const image = this.#image(key);
     const { running } = image;
     const mayJoin = running !== undefined && running.beganAtMs >= notBeforeMs &&
       running.beganAtMs <= this.#clock.nowMs();
     const number = mayJoin ? running.number : image.planned ?? this.#plan(image);
-    return this.#calls.run(JSON.stringify([key, number]), { callers: askers, signal }, async (all, shared) => {
+    return this.#calls.run(JSON.stringify([key, number]), { callers, signal }, async (all, shared) => {
       await this.#awaitTurn(image, shared);
       // One that all have left before it began stays planned: the next caller takes its place instead of a later one.
       if (image.planned === number) image.planned = undefined;

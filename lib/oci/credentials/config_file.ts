@@ -39,14 +39,14 @@ export function openConfigFile(options: {
   readonly run: CommandRunner;
 }): Keyring {
   const { path, log, clock, run } = options;
-  const asker = openCredentialHelpers(SOURCE, { log, clock, run });
+  const caller = openCredentialHelpers(SOURCE, { log, clock, run });
   const refresh = followFile({
     path,
     parse: parseConfigFile,
     empty: EMPTY,
     name: "docker config",
     report: new ReportOnce(log),
-    onChange: () => asker.clear(),
+    onChange: () => caller.clear(),
   });
   return {
     lookup: async (endpoint, signal) => {
@@ -55,7 +55,7 @@ export function openConfigFile(options: {
       const helper = helpers.get(host) ?? store;
       const fromHelper = helper === undefined
         ? undefined
-        : await asker.ask({ helper, host, namespace: endpoint.namespace }, signal);
+        : await caller.ask({ helper, host, namespace: endpoint.namespace }, signal);
       return [...fromHelper === undefined ? [] : [fromHelper], ...matchCredentials(credentials, endpoint)];
     },
   };

@@ -8,8 +8,8 @@ import type { Credential, Keyring } from "../credential.ts";
 import { ReportOnce } from "../../files/report_once.ts";
 import type { CommandRunner } from "./run_command.ts";
 import { DOCKER_HUB, hostKey } from "../registry_host.ts";
-import { askersOf, nameOfAsker } from "../limits/askers.ts";
-import type { Asker } from "../inspector.ts";
+import { callersOf, nameOfCaller } from "../limits/callers.ts";
+import type { Caller } from "../inspector.ts";
 import { type Callers, SharedCalls } from "../../shared_call.ts";
 
 /** The request to a helper, and for which namespace. */
@@ -44,19 +44,19 @@ const Answer = z.object({ Username: z.string(), Secret: z.string() });
 /** Opens an empty memory. `source`: the file that names the helpers, for users. */
 export function openCredentialHelpers(source: string, { log, clock, run }: HelperDeps): CredentialHelpers {
   const report = new ReportOnce(log);
-  const answers = new SharedCalls<Credential | undefined, Asker>({
+  const answers = new SharedCalls<Credential | undefined, Caller>({
     clock,
     keepMs: () => FRESH_MS,
     maxKept: MAX_ANSWERS,
     abandoned: "goes on",
-    nameOf: nameOfAsker,
+    nameOf: nameOfCaller,
   });
   return {
     ask: ({ helper, host, namespace }, signal) =>
       answers.run(
         JSON.stringify([helper, host]),
-        { callers: askersOf({ namespace, priority: "gated" }), signal },
-        (askers) => askProgram({ helper, host, askers, source: `${source} helper ${helper}`, run, report }),
+        { callers: callersOf({ namespace, priority: "gated" }), signal },
+        (callers) => askProgram({ helper, host, callers, source: `${source} helper ${helper}`, run, report }),
       ),
     clear: () => answers.clear(),
   };
@@ -85,16 +85,16 @@ export function isHelperName(name: string): boolean {
 async function askProgram(options: {
   readonly helper: string;
   readonly host: string;
-  readonly askers: Callers<Asker>;
+  readonly callers: Callers<Caller>;
   readonly source: string;
   readonly run: CommandRunner;
   readonly report: ReportOnce;
 }): Promise<Credential | undefined> {
-  const { helper, host, askers, source, run, report } = options;
+  const { helper, host, callers, source, run, report } = options;
   const program = `docker-credential-${helper}`;
   // Docker Hub has its own name in credential stores.
   const stdin = host === DOCKER_HUB ? "https://index.docker.io/v1/" : host;
-  const outcome = await run({ program, args: ["get"], env: {}, stdin, timeoutMs: TIMEOUT_MS, askers });
+  const outcome = await run({ program, args: ["get"], env: {}, stdin, timeoutMs: TIMEOUT_MS, callers });
   if (outcome.kind === "failed") {
     report.warn(program, outcome.message);
     return undefined;

@@ -6,7 +6,7 @@ import type { Credential, Keyring } from "../credential.ts";
 import { openConfigFile } from "./config_file.ts";
 import { openHelperKeyring } from "./credential_helpers.ts";
 import { openKubeletPlugins } from "./kubelet_plugins.ts";
-import { askersOf } from "../limits/askers.ts";
+import { callersOf } from "../limits/callers.ts";
 import { FairLimiter } from "../limits/fair_limiter.ts";
 import { matchCredentials } from "./match.ts";
 import { type CommandRunner, runCommand } from "./run_command.ts";
@@ -54,7 +54,7 @@ function limitProcesses(run: CommandRunner): CommandRunner {
   // An answer serves the next caller, so a program that waits is run even when all callers have gone.
   const { signal } = new AbortController();
   return async (command) => {
-    const place = await places.acquire(command.askers ?? askersOf({ priority: "gated" }), signal);
+    const place = await places.acquire(command.callers ?? callersOf({ priority: "gated" }), signal);
     try {
       return await run(command);
     } finally {

@@ -4,8 +4,8 @@ import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
 import type { Credential, Keyring, KeyringEndpoint as Endpoint } from "../credential.ts";
-import type { Asker } from "../inspector.ts";
-import { askersOf, nameOfAsker } from "../limits/askers.ts";
+import type { Caller } from "../inspector.ts";
+import { callersOf, nameOfCaller } from "../limits/callers.ts";
 import { followFile } from "../../files/followed_file.ts";
 import { matchCredentials, scopeCovers } from "./match.ts";
 import {
@@ -53,12 +53,12 @@ class KubeletPlugins implements Keyring {
   readonly #report: ReportOnce;
   readonly #providers: () => readonly CredentialProvider[];
   readonly #cache = new LRUCache<string, Cached>({ max: 1_000 });
-  readonly #runs: SharedCalls<readonly Credential[], Asker>;
+  readonly #runs: SharedCalls<readonly Credential[], Caller>;
 
   constructor(options: KubeletPluginsOptions) {
     this.#options = options;
     this.#report = new ReportOnce(options.log);
-    this.#runs = new SharedCalls({ clock: options.clock, abandoned: "goes on", nameOf: nameOfAsker });
+    this.#runs = new SharedCalls({ clock: options.clock, abandoned: "goes on", nameOf: nameOfCaller });
     this.#providers = followFile<readonly CredentialProvider[]>({
       path: options.configPath,
       parse: parseProviderConfig,
@@ -87,15 +87,15 @@ class KubeletPlugins implements Keyring {
       if (known !== undefined && this.#options.clock.monotonicMs() < known.untilMs) return known.credentials;
     }
     const key = cacheKey(provider, "Image", endpoint);
-    const callers = askersOf({ namespace: endpoint.namespace, priority: "gated" });
-    return await this.#runs.run(key, { callers, signal }, (askers) => this.#ask(provider, { endpoint, askers }));
+    const callers = callersOf({ namespace: endpoint.namespace, priority: "gated" });
+    return await this.#runs.run(key, { callers, signal }, (callers) => this.#ask(provider, { endpoint, callers }));
   }
 
   async #ask(
     provider: CredentialProvider,
-    { endpoint, askers }: { readonly endpoint: Endpoint; readonly askers: Callers<Asker> },
+    { endpoint, callers }: { readonly endpoint: Endpoint; readonly callers: Callers<Caller> },
   ): Promise<readonly Credential[]> {
-    const answer = await this.#exec(provider, { image: imageOf(endpoint), askers });
+    const answer = await this.#exec(provider, { image: imageOf(endpoint), callers });
     const nowMs = this.#options.clock.monotonicMs();
     const keep = (keyType: CacheKeyType, cached: Cached): unknown =>
       this.#cache.set(cacheKey(provider, keyType, endpoint), cached);
@@ -113,7 +113,7 @@ class KubeletPlugins implements Keyring {
   /** What the plugin answers, or in words why it does not. */
   async #exec(
     provider: CredentialProvider,
-    { image, askers }: { readonly image: string; readonly askers: Callers<Asker> },
+    { image, callers }: { readonly image: string; readonly callers: Callers<Caller> },
   ): Promise<PluginAnswer | string> {
     const outcome = await this.#options.run({
       program: `${this.#options.binDir}/${provider.name}`,
@@ -121,7 +121,7 @@ class KubeletPlugins implements Keyring {
       env: provider.env,
       stdin: renderPluginRequest(provider, image),
       timeoutMs: PLUGIN_TIMEOUT_MS,
-      askers,
+      callers,
     });
     if (outcome.kind === "failed") return outcome.message;
     if (outcome.code !== 0) return `ended with exit code ${outcome.code}`;

@@ -1,6 +1,6 @@
 // Runs a credential helper: a line in, a document out. Its output may hold secrets, so nothing of it is ever shown.
 import type { Callers } from "../../shared_call.ts";
-import type { Asker } from "../inspector.ts";
+import type { Caller } from "../inspector.ts";
 
 /** A helper to run. */
 export interface HelperCommand {
@@ -11,7 +11,7 @@ export interface HelperCommand {
   readonly stdin: string;
   readonly timeoutMs: number;
   /** Whom its answer is for: namespaces take turns; absent: for none. */
-  readonly askers?: Callers<Asker> | undefined;
+  readonly callers?: Callers<Caller> | undefined;
 }
 
 /** How it went. `failed`: it could not be started, took too long or said too much; `message` has no output in it. */

@@ -2,7 +2,7 @@
 // none is left for the next one.
 import { orAborted } from "../../abort.ts";
 import type { Callers } from "../../shared_call.ts";
-import type { Asker } from "../inspector.ts";
+import type { Caller } from "../inspector.ts";
 import { FairQueue } from "./fair_queue.ts";
 
 /** A place that is held. */
@@ -72,12 +72,12 @@ export class FairLimiter {
   }
 
   /** Waits for a place. Rejects with the signal's reason, or with that of {@link refuseAll}. */
-  async acquire(askers: Callers<Asker>, signal: AbortSignal): Promise<Place> {
+  async acquire(callers: Callers<Caller>, signal: AbortSignal): Promise<Place> {
     signal.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<Place>();
-    const entry = this.#queue.add({ give: resolve, refuse: reject }, askers.members);
-    const unfollow = askers.onJoin((asker) => {
-      this.#queue.join(entry, asker);
+    const entry = this.#queue.add({ give: resolve, refuse: reject }, callers.members);
+    const unfollow = callers.onJoin((caller) => {
+      this.#queue.join(entry, caller);
       this.giveFree();
     });
     this.giveFree();

@@ -1,8 +1,8 @@
 // The queue for places, ordered by priority, then by namespace in turn, then first in, first out. An entry
 // that several callers share is in the queue once for each of them, and leaves all its places at the first call. Every step
 // takes constant time: entries that have left are skipped when they come up, and swept out once they are the majority.
-import type { Asker, InspectionPriority } from "../inspector.ts";
-import { PRIORITIES } from "./askers.ts";
+import type { Caller, InspectionPriority } from "../inspector.ts";
+import { PRIORITIES } from "./callers.ts";
 
 /** Something that waits. */
 export interface QueueEntry<T> {
@@ -33,17 +33,17 @@ export class FairQueue<T> {
     return this.#size;
   }
 
-  /** Joins at the end, once for each asker. */
-  add(item: T, askers: readonly Asker[]): QueueEntry<T> {
+  /** Joins at the end, once for each caller. */
+  add(item: T, callers: readonly Caller[]): QueueEntry<T> {
     const entry: Entry<T> = { item, isWaiting: true, tickets: 0 };
     this.#size += 1;
-    for (const asker of askers) this.#addTicket(entry, asker);
+    for (const caller of callers) this.#addTicket(entry, caller);
     return entry;
   }
 
-  /** Another asker waits for the same entry. */
-  join(entry: QueueEntry<T>, asker: Asker): void {
-    if (isEntry(entry) && entry.isWaiting) this.#addTicket(entry, asker);
+  /** Another caller waits for the same entry. */
+  join(entry: QueueEntry<T>, caller: Caller): void {
+    if (isEntry(entry) && entry.isWaiting) this.#addTicket(entry, caller);
   }
 
   /** Leaves; false when it had left or was called already. */
@@ -75,7 +75,7 @@ export class FairQueue<T> {
     return items;
   }
 
-  #addTicket(entry: Entry<T>, { namespace, priority }: Asker): void {
+  #addTicket(entry: Entry<T>, { namespace, priority }: Caller): void {
     entry.tickets += 1;
     this.#waitingTickets += 1;
     this.#levels[priority].add(entry, namespace);

@@ -7,9 +7,9 @@ import { Breaker } from "../../breaker.ts";
 import type { Clock } from "../../clock.ts";
 import type { Callers } from "../../shared_call.ts";
 import { type InspectionError, inspectionError } from "../errors.ts";
-import type { Asker } from "../inspector.ts";
+import type { Caller } from "../inspector.ts";
 import { AccountLimiter } from "./account_limiter.ts";
-import { mostUrgent } from "./askers.ts";
+import { mostUrgent } from "./callers.ts";
 import { FairLimiter, HOST_PLACES, type Place } from "./fair_limiter.ts";
 import type { HealthReporter } from "./health_reporter.ts";
 import type { HostState } from "./host_state.ts";
@@ -27,7 +27,7 @@ export interface RequestAbout {
   /** Equal for requests that the registry counts together: the fingerprint of the credential. */
   readonly account: string;
   /** Whose shares it counts in, and how urgent it is; both may grow while it waits. */
-  readonly askers: Callers<Asker>;
+  readonly callers: Callers<Caller>;
   /** Ends the waiting. */
   readonly signal: AbortSignal;
 }
@@ -103,7 +103,7 @@ export class HostLimiter {
 
   /** Waits for a place. Throws InspectionError (CircuitOpen, RateLimited) when the wait would be long, or the signal's reason. */
   async enter(about: RequestAbout): Promise<Place> {
-    const { signal, askers } = about;
+    const { signal, callers } = about;
     const account = this.#account(about.account);
     for (;;) {
       signal.throwIfAborted();
@@ -114,8 +114,8 @@ export class HostLimiter {
         await pause.wait(signal);
         continue;
       }
-      const ofAccount = await account.places.acquire(askers, signal);
-      const ofHost = await this.#places.acquire(askers, signal).catch((error: unknown) => {
+      const ofAccount = await account.places.acquire(callers, signal);
+      const ofHost = await this.#places.acquire(callers, signal).catch((error: unknown) => {
         ofAccount.release();
         throw error;
       });
@@ -154,7 +154,7 @@ export class HostLimiter {
         group.lastError,
       );
     }
-    const refusal = account.refusal(this.#host, mostUrgent(about.askers));
+    const refusal = account.refusal(this.#host, mostUrgent(about.callers));
     return refusal === undefined ? undefined : this.#rateLimited(refusal);
   }
 

@@ -1,7 +1,7 @@
 // How many images are inspected at the registries at a time. Each host has limits of its own, but a pod chooses its hosts, so
 // the whole is limited too, and fairly: images that are slow, or never answer, hold the places of their own namespace.
 import type { InspectionRequest, RegistryLookups } from "../inspector.ts";
-import { askersOf } from "./askers.ts";
+import { callersOf } from "./callers.ts";
 import { FairLimiter } from "./fair_limiter.ts";
 
 /**
@@ -16,7 +16,7 @@ const NAMESPACE_SHARE = 1;
 export function limitInspections(inner: RegistryLookups): RegistryLookups {
   const places = new FairLimiter({ limit: MAX_INSPECTIONS, share: NAMESPACE_SHARE });
   const within = async <T>(request: InspectionRequest, signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
-    const place = await places.acquire(askersOf(request), signal);
+    const place = await places.acquire(callersOf(request), signal);
     try {
       return await work();
     } finally {

@@ -88,8 +88,8 @@ class Limiter implements RequestLimiter {
     }
   }
 
-  #noteUse({ host, askers }: RequestAbout): void {
-    const namespaces = askers.members.map(({ namespace }) => namespace);
+  #noteUse({ host, callers }: RequestAbout): void {
+    const namespaces = callers.members.map(({ namespace }) => namespace);
     this.#named.note(host, { atMs: this.#clock.monotonicMs(), namespaces });
   }
 

@@ -161,12 +161,12 @@ Deno.test("singleFlight() gives a shared inspection all of its callers, each onc
   const shared = singleFlight(inspector, { clock });
   const reports = [shared.inspect(requestOf({ namespace: "one" }), signal)];
   await turn();
-  const askers = calls[0]?.request.askers;
+  const callers = calls[0]?.request.callers;
   const joined: unknown[] = [];
-  askers?.onJoin((asker) => joined.push(asker));
+  callers?.onJoin((caller) => joined.push(caller));
   for (const namespace of ["one", "two", "two"]) reports.push(shared.inspect(requestOf({ namespace }), signal));
   assert.deepEqual(joined, [{ namespace: "two", priority: "admission" }]);
-  assert.deepEqual(askers?.members.map(({ namespace }) => namespace), ["one", "two"]);
+  assert.deepEqual(callers?.members.map(({ namespace }) => namespace), ["one", "two"]);
   calls[0]?.finish(REPORT);
   await Promise.all(reports);
 });

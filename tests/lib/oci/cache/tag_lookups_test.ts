@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { InspectionReport } from "../../../../lib/oci/inspector.ts";
-import { askersOf } from "../../../../lib/oci/limits/askers.ts";
+import { callersOf } from "../../../../lib/oci/limits/callers.ts";
 import { LOOKUPS_PER_SECOND, nextBeginning, TagLookups } from "../../../../lib/oci/cache/tag_lookups.ts";
 import { NO_REQUESTS } from "../../../../lib/oci/request_log.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 
 const NEVER = new AbortController().signal;
-const askers = askersOf({ priority: "gated" });
+const callers = callersOf({ priority: "gated" });
 
 function reportAt(verifiedAtMs: number): InspectionReport {
   const inspection = { kind: "failed", failure: { kind: "transient", reason: "Timeout", message: "" } } as const;
@@ -43,7 +43,7 @@ function open(delayMs: number): Scene {
     clock,
     began,
     ask: async (signal = NEVER) =>
-      (await lookups.share("image", { notBeforeMs: clock.nowMs(), askers, signal }, lookUp)).verifiedAtMs,
+      (await lookups.share("image", { notBeforeMs: clock.nowMs(), callers, signal }, lookUp)).verifiedAtMs,
   };
 }
 

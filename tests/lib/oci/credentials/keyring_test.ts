@@ -215,7 +215,7 @@ Deno.test("lookup() reports a failing helper once, never what it wrote, and is s
   assert.ok(!JSON.stringify(log.lines).includes(CANARY));
 });
 
-Deno.test("lookup() lets one asker go without taking the answer from the other", async () => {
+Deno.test("lookup() lets one caller go without taking the answer from the other", async () => {
   using programs = makePrograms();
   programs.program("docker-credential-slow", `sleep 0.2; ${ANSWER}`);
   const keyring = openKeyring({

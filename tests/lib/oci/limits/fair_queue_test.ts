@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { Asker } from "../../../../lib/oci/inspector.ts";
-import { PRIORITIES } from "../../../../lib/oci/limits/askers.ts";
+import type { Caller } from "../../../../lib/oci/inspector.ts";
+import { PRIORITIES } from "../../../../lib/oci/limits/callers.ts";
 import { FairQueue, type QueueEntry } from "../../../../lib/oci/limits/fair_queue.ts";
 
-function asker(namespace: string, priority: Asker["priority"] = "gated"): Asker {
+function caller(namespace: string, priority: Caller["priority"] = "gated"): Caller {
   return { namespace, priority };
 }
 
@@ -16,43 +16,43 @@ function all<T>(queue: FairQueue<T>): readonly T[] {
 
 Deno.test("FairQueue.next() takes priorities in order, namespaces in turn, and each first come, first served", () => {
   const queue = new FairQueue<string>();
-  for (const name of ["a1", "a2", "a3", "b1", "c1", "b2"]) queue.add(name, [asker(name.slice(0, 1))]);
-  queue.add("warm", [asker("d", "prewarm")]);
-  queue.add("new", [asker("d", "admission")]);
+  for (const name of ["a1", "a2", "a3", "b1", "c1", "b2"]) queue.add(name, [caller(name.slice(0, 1))]);
+  queue.add("warm", [caller("d", "prewarm")]);
+  queue.add("new", [caller("d", "admission")]);
   assert.deepEqual(all(queue), ["a1", "b1", "c1", "a2", "b2", "a3", "new", "warm"]);
 });
 
 Deno.test("FairQueue.next() skips namespaces that may have no more, and keeps their turn", () => {
   const queue = new FairQueue<string>();
-  for (const name of ["a1", "b1", "a2"]) queue.add(name, [asker(name.slice(0, 1))]);
+  for (const name of ["a1", "b1", "a2"]) queue.add(name, [caller(name.slice(0, 1))]);
   assert.equal(queue.next((namespace) => namespace !== "a")?.item, "b1");
   assert.equal(queue.next((namespace) => namespace !== "a"), undefined);
   assert.equal(queue.size, 2);
   assert.deepEqual(all(queue), ["a1", "a2"]);
 });
 
-Deno.test("FairQueue.next() takes an entry of several askers at the first turn that any of them has, once", () => {
+Deno.test("FairQueue.next() takes an entry of several callers at the first turn that any of them has, once", () => {
   const queue = new FairQueue<string>();
-  for (const name of ["a1", "a2", "a3"]) queue.add(name, [asker("a")]);
-  const shared = queue.add("shared", [asker("a")]);
-  queue.join(shared, asker("b"));
+  for (const name of ["a1", "a2", "a3"]) queue.add(name, [caller("a")]);
+  const shared = queue.add("shared", [caller("a")]);
+  queue.join(shared, caller("b"));
   assert.deepEqual(all(queue), ["a1", "shared", "a2", "a3"]);
-  const raised = queue.add("raised", [asker("a", "prewarm")]);
-  queue.add("admitted", [asker("a", "admission")]);
-  queue.join(raised, asker("a", "gated"));
+  const raised = queue.add("raised", [caller("a", "prewarm")]);
+  queue.add("admitted", [caller("a", "admission")]);
+  queue.join(raised, caller("a", "gated"));
   assert.deepEqual(all(queue), ["raised", "admitted"]);
 });
 
 type Step =
-  | { readonly kind: "add"; readonly askers: readonly Asker[] }
-  | { readonly kind: "join"; readonly at: number; readonly asker: Asker }
+  | { readonly kind: "add"; readonly callers: readonly Caller[] }
+  | { readonly kind: "join"; readonly at: number; readonly caller: Caller }
   | { readonly kind: "remove"; readonly at: number }
   | { readonly kind: "next" };
 
 const someone = fc.record({ namespace: fc.constantFrom("a", "b", "c"), priority: fc.constantFrom(...PRIORITIES) });
 const step: fc.Arbitrary<Step> = fc.oneof(
-  fc.record({ kind: fc.constant("add" as const), askers: fc.array(someone, { minLength: 1, maxLength: 3 }) }),
-  fc.record({ kind: fc.constant("join" as const), at: fc.nat(50), asker: someone }),
+  fc.record({ kind: fc.constant("add" as const), callers: fc.array(someone, { minLength: 1, maxLength: 3 }) }),
+  fc.record({ kind: fc.constant("join" as const), at: fc.nat(50), caller: someone }),
   fc.record({ kind: fc.constant("remove" as const), at: fc.nat(50) }),
   fc.record({ kind: fc.constant("next" as const) }),
 );
@@ -61,14 +61,14 @@ Deno.test("FairQueue gives every entry once, the most urgent first, in any histo
   fc.assert(fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
     const queue = new FairQueue<number>();
     const entries: QueueEntry<number>[] = [];
-    const waiting = new Map<number, Asker[]>();
-    const rank = (askers: readonly Asker[]): number =>
-      Math.min(...askers.map(({ priority }) => PRIORITIES.indexOf(priority)));
+    const waiting = new Map<number, Caller[]>();
+    const rank = (callers: readonly Caller[]): number =>
+      Math.min(...callers.map(({ priority }) => PRIORITIES.indexOf(priority)));
     for (const one of steps) {
       const entry = "at" in one ? entries[one.at] : undefined;
       if (one.kind === "add") {
-        waiting.set(entries.length, [...one.askers]);
-        entries.push(queue.add(entries.length, one.askers));
+        waiting.set(entries.length, [...one.callers]);
+        entries.push(queue.add(entries.length, one.callers));
       } else if (one.kind === "next") {
         const next = queue.next(() => true);
         assert.equal(next === undefined, waiting.size === 0);
@@ -77,8 +77,8 @@ Deno.test("FairQueue gives every entry once, the most urgent first, in any histo
         assert.equal(rank(waiting.get(next.item) ?? []), best);
         assert.ok(waiting.delete(next.item), "was waiting");
       } else if (entry !== undefined && one.kind === "join") {
-        queue.join(entry, one.asker);
-        waiting.get(entry.item)?.push(one.asker);
+        queue.join(entry, one.caller);
+        waiting.get(entry.item)?.push(one.caller);
       } else if (entry !== undefined) {
         assert.equal(queue.remove(entry), waiting.delete(entry.item));
       }
@@ -103,7 +103,7 @@ Deno.test("FairQueue lets 20 000 waiters leave, or be served, each in constant t
   for (const way of ways) {
     const times = [1, 2, 3].map(() => {
       const queue = new FairQueue<number>();
-      const entries = Array.from({ length: 20_000 }, (_, at) => queue.add(at, [asker(`n${at % 100}`)]));
+      const entries = Array.from({ length: 20_000 }, (_, at) => queue.add(at, [caller(`n${at % 100}`)]));
       const startedMs = performance.now();
       way(queue, entries);
       assert.equal(queue.size, 0);

@@ -34,19 +34,19 @@ Deno.test("limitInspections() starts a shared inspection in the share of any nam
   const registry = new FakeRegistry(clock);
   registry.delayMs = 60_000;
   const limited = limitInspections(registry);
-  const join: ((asker: { readonly namespace: string; readonly priority: "gated" }) => void)[] = [];
+  const join: ((caller: { readonly namespace: string; readonly priority: "gated" }) => void)[] = [];
   const flood = Array.from(
     { length: 200 },
     (_, at) => limited.inspect(makeRequest(`evil.example/i${at}:v1`, { namespace: "evil" }), NEVER),
   );
-  const askers = {
+  const callers = {
     members: [{ namespace: "evil", priority: "gated" }] as const,
     onJoin: (listener: typeof join[number]) => {
       join.push(listener);
       return () => {};
     },
   };
-  const shared = limited.inspect(makeRequest("shared.example/app:v1", { namespace: "evil", askers }), NEVER);
+  const shared = limited.inspect(makeRequest("shared.example/app:v1", { namespace: "evil", callers }), NEVER);
   await clock.advance(0);
   const isAsked = (): boolean => registry.reads.some(({ image }) => image.startsWith("shared"));
   assert.equal(isAsked(), false);

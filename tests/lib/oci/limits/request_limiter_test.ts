@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { LimitedAnswer } from "../../../../lib/oci/limits/outcome.ts";
 import { openRequestLimiter, type RequestLimiter } from "../../../../lib/oci/limits/request_limiter.ts";
-import { askersOf } from "../../../../lib/oci/limits/askers.ts";
+import { callersOf } from "../../../../lib/oci/limits/callers.ts";
 import type { RequestAbout } from "../../../../lib/oci/limits/host_limiter.ts";
 import { type LogFields, type Logger, silentLogger } from "../../../../lib/log.ts";
 import { InspectionError, inspectionError } from "../../../../lib/oci/errors.ts";
@@ -20,14 +20,14 @@ function answer(status = 200, headers: Record<string, string> = {}): LimitedAnsw
 function run(
   limiter: RequestLimiter,
   send: () => Promise<LimitedAnswer>,
-  more: Partial<Omit<RequestAbout, "askers">> & {
+  more: Partial<Omit<RequestAbout, "callers">> & {
     readonly priority?: InspectionPriority;
     readonly namespace?: string;
   } = {},
 ): Promise<LimitedAnswer> {
   const { priority = "gated", namespace, ...rest } = more;
-  const askers = askersOf({ priority, namespace });
-  return limiter.run({ host: HOST, repository: "team/app", account: "anonymous", signal, askers, ...rest }, send);
+  const callers = callersOf({ priority, namespace });
+  return limiter.run({ host: HOST, repository: "team/app", account: "anonymous", signal, callers, ...rest }, send);
 }
 
 interface Line {

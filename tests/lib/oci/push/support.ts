@@ -7,7 +7,7 @@ import { openTokenSource } from "../../../../lib/oci/auth/token.ts";
 import { openConnectionVariants } from "../../../../lib/oci/http/connection_variants.ts";
 import { NO_PROXIES } from "../../../../lib/oci/http/proxy.ts";
 import { openTransport } from "../../../../lib/oci/http/transport.ts";
-import { askersOf } from "../../../../lib/oci/limits/askers.ts";
+import { callersOf } from "../../../../lib/oci/limits/callers.ts";
 import { openRequestLimiter } from "../../../../lib/oci/limits/request_limiter.ts";
 import { TargetRepository } from "../../../../lib/oci/push/target_repository.ts";
 import { RepositoryClient } from "../../../../lib/oci/repository_client.ts";
@@ -49,7 +49,7 @@ export async function openPushBed(
   const tokens = openTokenSource({ transport, limiter, clock });
   const { signal } = new AbortController();
   const credentials = logsIn ? [makeCredential(registry.host)] : [];
-  const context = { credentials, askers: askersOf({ priority: "gated" }), signal, log: new RequestLog() };
+  const context = { credentials, callers: callersOf({ priority: "gated" }), signal, log: new RequestLog() };
   const shared = { challenges: openLearnedChallenges(), variants: openConnectionVariants() };
   const targetOf = (repository: string): TargetRepository => {
     const endpoint = makeEndpoint(registry.host, { repository, reference: "v1" });

@@ -1,0 +1,34 @@
+// The namespaces that a request is sent for: their shares of a limit are charged, and the most urgent sets its priority.
+import type { Callers } from "../../shared_call.ts";
+import type { Caller, InspectionPriority, InspectionRequest } from "../inspector.ts";
+
+/** The priorities, the most urgent first. */
+export const PRIORITIES: readonly InspectionPriority[] = ["gated", "admission", "prewarm"];
+
+/** The callers of a request: all who share it, or the one that it names. */
+export function callersOf(
+  { callers, namespace, priority }: Pick<InspectionRequest, "callers" | "namespace" | "priority">,
+): Callers<Caller> {
+  return callers ?? { members: [{ namespace: namespace ?? "", priority }], onJoin: () => () => {} };
+}
+
+/** The most urgent priority among the callers as of now. */
+export function mostUrgent({ members }: Callers<Caller>): InspectionPriority {
+  return PRIORITIES.find((priority) => members.some((caller) => caller.priority === priority)) ?? "prewarm";
+}
+
+/** The request as one of all these callers: as urgent as the most urgent of them is when that is read. */
+export function forAll<R extends InspectionRequest>(request: R, callers: Callers<Caller>): R {
+  return {
+    ...request,
+    callers,
+    get priority() {
+      return mostUrgent(callers);
+    },
+  };
+}
+
+/** Equal for callers that count as one. */
+export function nameOfCaller({ namespace, priority }: Caller): string {
+  return `${priority} ${namespace}`;
+}
