@@ -2,7 +2,8 @@
 // with the taint is left as it is.
 import assert from "node:assert/strict";
 import { read } from "../cluster/support/cluster_access.ts";
-import { archwayRequests, taintsByNode, waitForTaints } from "../cluster/support/taint_bed.ts";
+import { FROZEN, refuseUpdates } from "../cluster/support/refused_updates.ts";
+import { archwayRequests, taintsByNode, waitForPhase, waitForTaints } from "../cluster/support/taint_bed.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import { lacks } from "../support/needs.ts";
 import { configure, ensureImage, install, kubectl, ON_NATIVE_NODES, uninstall } from "./support/install.ts";
@@ -37,7 +38,7 @@ Deno.test("node: architecture taints: what runs stays, new pods run, a kubelet r
   const stood = await Promise.all(before.map(([name]) => standing(lab, namespace, name)));
   const args = [`--insecure-registry=${lab.lab.registry}`];
   await install(lab, { image, args, components: COMPONENTS, patch: ON_NATIVE_NODES });
-  await configure(lab);
+  await configure(lab, { namespaceSelector: { matchExpressions: [{ key: "unseen", operator: "DoesNotExist" }] } });
   await t.step("every node gets its taint, and no running pod is touched by it", async () => {
     await kubectl(
       lab,
@@ -62,6 +63,28 @@ Deno.test("node: architecture taints: what runs stays, new pods run, a kubelet r
       if (name === "amd-index") assert.notEqual(node, "n2");
     }
   });
+  await t.step(
+    "a pod that nobody may change finds no node: no node is tainted until it does, then it runs",
+    async () => {
+      const unseen = await lab.createNamespace("refused", { unseen: "yes" });
+      const lift = await refuseUpdates(lab, unseen);
+      const containers = [{ name: "app", image: lab.image("multi"), args: ["hello"] }];
+      const spec = { restartPolicy: "Never", nodeSelector: { "kubernetes.io/arch": "arm64" }, containers };
+      const pod = { apiVersion: "v1", kind: "Pod", metadata: { name: "frozen", labels: FROZEN }, spec };
+      await waitUntil("the pod to be created", async () => {
+        return (await lab.request("POST", `/api/v1/namespaces/${unseen}/pods`, pod)).status === 201;
+      });
+      await waitForPhase(lab, "False Paused");
+      await kubectl(lab, "taint", "node", "n3", "supported-arch-");
+      await waitForPhase(lab, "False Paused: Paused at 2 of 3 nodes");
+      assert.deepEqual(await taintsByNode(lab), { ...RIGHT, n3: "" });
+      await lift();
+      await lab.logOfEnded(unseen, "frozen");
+      assert.match(await standing(lab, unseen, "frozen"), / n2 Succeeded /);
+      await waitForTaints(lab, RIGHT);
+      await waitForPhase(lab, "True Done");
+    },
+  );
   await t.step("a kubelet that registers with the taint has it before Archway has written anything", async () => {
     const host = lab.lab.hosts.find(({ name }) => name === "n3");
     const file = `${host?.directory}/register-with-taints`;
