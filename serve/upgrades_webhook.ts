@@ -74,6 +74,8 @@ export async function openPlanListener(
       limits: CONNECTION_LIMITS,
       check: makePathCheck({ routes: [PlanWebhook.path], secretPaths: () => [], acceptsPlain }),
       acceptsPlain,
+      // Everybody knows this path.
+      plainProves: false,
       dropped: () => {},
       began: () => {},
     },

@@ -75,6 +75,7 @@ function guardOf({ clients: { pathSecret, metrics }, components: { webhookPaths 
       acceptsPlain,
     }),
     acceptsPlain,
+    plainProves: true,
     dropped: metrics.webhookConnectionDropped,
     began: ({ verdict, taken }) => {
       metrics.webhookRequest(verdict.kind, taken);

@@ -17,6 +17,11 @@ export interface ListenerGuard {
   readonly check: (url: string) => PathVerdict;
   /** Whether what came by a path of the manifests still counts. */
   readonly acceptsPlain: () => boolean;
+  /**
+   * Whether a request by a path of the manifests proves its connection. Where it does not, such a connection stays worth as
+   * much as that of any client, and ends with its answer.
+   */
+  readonly plainProves: boolean;
   /** A connection was closed, or not accepted. */
   readonly dropped: (reason: DropReason) => void;
   /** A request head with an accepted path arrived; `taken` is false when the limits left no place for its body. */
@@ -39,6 +44,7 @@ const OPEN: ListenerGuard = {
   },
   check: (url) => ({ kind: "secret", url }),
   acceptsPlain: () => true,
+  plainProves: true,
   dropped: () => {},
   began: () => {},
 };
@@ -136,7 +142,9 @@ export class ConnectionGuard {
       return false;
     }
     const declared = Number(request.headers["content-length"] ?? UNDECLARED_BYTES);
-    const taken = this.#table.bodyBegins(connection, { proof: verdict.kind, bytes: declared });
+    const proof = verdict.kind === "plain" && !this.#guard.plainProves ? "none" : verdict.kind;
+    if (proof === "none") response.setHeader("connection", "close");
+    const taken = this.#table.bodyBegins(connection, { proof, bytes: declared });
     this.#guard.began({ verdict, taken });
     if (!taken) {
       this.#refuse(connection, { response, status: 503 });

@@ -64,6 +64,15 @@ Deno.test("a request by any other path gets a 404 by its head alone, and its con
   assert.deepEqual(bed.asked, []);
 });
 
+Deno.test("a review by the path that everybody knows proves nothing: its connection ends with the answer", async () => {
+  await using bed = await openBed();
+  const body = JSON.stringify({ request: { uid: "u", operation: "DELETE" } });
+  const head = `POST ${PlanWebhook.path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${body.length}\r\n\r\n`;
+  const answer = await answerTo(bed.listener.port, head + body);
+  assert.match(answer, /^HTTP\/1\.1 200 /);
+  assert.match(answer, /connection: close/i);
+});
+
 Deno.test("the ClusterVersion is read once a second for plans, however many reviews come", async () => {
   await using bed = await openBed();
   using client = Deno.createHttpClient({ caCerts: [authority] });

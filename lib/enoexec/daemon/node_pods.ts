@@ -35,6 +35,8 @@ interface PodView extends NodePod {
 /** Pods that were deleted just now: their containers may have failed a moment before. */
 const MAX_DELETED = 500;
 const CONFIG_HASH = "kubernetes.io/config.hash";
+/** A hash, and never the UID of another pod: those have dashes. */
+const HASH = /^[0-9a-f]{32}$/;
 
 /** Opens them. `onChange` is called for every change, so that failures that waited for it can be placed. */
 export function openNodePods(
@@ -44,12 +46,18 @@ export function openNodePods(
   const present = new Map<string, PodView>();
   const deleted = new Map<string, PodView>();
   let runtime: string | undefined;
+  const isOwn = ({ cgroupUid, namespace, name }: PodView): boolean => {
+    const holder = present.get(cgroupUid);
+    return holder === undefined || holder.namespace === namespace && holder.name === name;
+  };
   const follow = (change: Change<PodView>): void => {
     const { value } = change;
     if (change.kind === "apply") {
-      present.set(value.cgroupUid, value);
+      // Whoever makes a pod can give it the hash of a static one: the first that has it keeps it.
+      if (isOwn(value)) present.set(value.cgroupUid, value);
       runtime = value.runtime ?? runtime;
     } else {
+      if (!isOwn(value)) return;
       present.delete(value.cgroupUid);
       deleted.set(value.cgroupUid, value);
       const [oldest] = deleted.keys();
@@ -77,7 +85,8 @@ export function openNodePods(
 
 function parsePod({ metadata, status }: KubeObject): PodView {
   const { namespace = "", name, uid = "" } = metadata;
-  return { namespace, name, uid, cgroupUid: metadata.annotations?.[CONFIG_HASH] ?? uid, runtime: runtimeOf(status) };
+  const hash = metadata.annotations?.[CONFIG_HASH] ?? "";
+  return { namespace, name, uid, cgroupUid: HASH.test(hash) ? hash : uid, runtime: runtimeOf(status) };
 }
 
 function runtimeOf(status: unknown): string | undefined {

@@ -54,6 +54,10 @@ export function renderTraceScript(facts: KernelFacts): string {
     ...canProbe ? [FORMAT_PROBE] : [],
     ...(exits ?? []).map((call) => `${call} /args->ret == ${ENOEXEC}/ {\n${renderReport(facts)}\n}`),
     ...(exits ?? []).map((call) => `${call} { ${forget((map) => `delete(${map}[tid])`)} }`),
+    // A thread that executes a program goes on under the number of its process.
+    `tracepoint:sched:sched_process_exec /args->old_pid != args->pid/ { ${
+      forget((map) => `delete(${map}[args->old_pid])`)
+    } }`,
     `interval:s:${REPEAT_SECONDS} { clear(@seen); ${forget((map) => `clear(${map})`)} }`,
     // Attached last: its first message says that all the others are.
     `interval:s:${ALIVE_SECONDS} { printf("h %llu %llu", @repeats, ${canProbe ? "@texts" : "0"}); }`,
@@ -62,13 +66,15 @@ export function renderTraceScript(facts: KernelFacts): string {
 
 /**
  * Whether nothing has run in the container before: the process has executed nothing since it was forked, is the first of
- * its PID namespace, and was forked outside of the container, by the runtime. A user who may `exec` into a container can bring
- * about none of that in its first process.
+ * its PID namespace, which is a child of the runtime's, and was forked outside of the container, by the runtime. A user who
+ * may `exec` into a container can make a process the first of a PID namespace, but of one within the container's.
  */
 const FIRST_PROGRAM = [
   "  $leader = curtask->group_leader;",
   `  $isFirst = ($leader->flags & ${PF_FORKNOEXEC}) != 0 &&`,
   "    (uint64)$leader->nsproxy->pid_ns_for_children->child_reaper == (uint64)$leader &&",
+  "    (uint64)$leader->nsproxy->pid_ns_for_children->parent ==",
+  "    (uint64)$leader->real_parent->nsproxy->pid_ns_for_children &&",
   "    (uint64)$leader->real_parent->cgroups != (uint64)$leader->cgroups ? 1 : 0;",
 ].join("\n");
 

@@ -49,6 +49,7 @@ async function openBench(limits: Partial<ConnectionLimits> = {}): Promise<Bench>
         acceptsPlain: () => bench.plain,
       }),
       acceptsPlain: () => bench.plain,
+      plainProves: true,
       dropped: (reason) => void drops.push(reason),
       began: () => {},
     },

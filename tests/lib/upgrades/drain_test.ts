@@ -22,16 +22,27 @@ interface PodSpec {
   readonly node?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly owner?: string;
+  /** Whether that owner is its controller. Default true. */
+  readonly isControlled?: boolean;
+  readonly annotations?: Readonly<Record<string, string>>;
   readonly finalizers?: readonly string[];
   readonly terminating?: boolean;
 }
 
 function pod(name: string, spec: PodSpec = {}): KubeObject {
-  const { namespace = "shop", labels = {}, owner = "ReplicaSet", finalizers, terminating = false } = spec;
+  const {
+    namespace = "shop",
+    labels = {},
+    owner = "ReplicaSet",
+    isControlled = true,
+    finalizers,
+    terminating = false,
+  } = spec;
   return {
     metadata: {
       ...{ namespace, name, uid: `uid-${name}`, labels },
-      ownerReferences: [{ apiVersion: "apps/v1", kind: owner, name: "o", uid: "o" }],
+      ownerReferences: [{ apiVersion: "apps/v1", kind: owner, name: "o", uid: "o", controller: isControlled }],
+      ...spec.annotations === undefined ? {} : { annotations: spec.annotations },
       ...finalizers === undefined ? {} : { finalizers },
       ...terminating ? { deletionTimestamp: minutesAgo(1) } : {},
     },
@@ -121,9 +132,17 @@ Deno.test("M-318 M-327 adviseDrain() touches pods of this node that come back no
     pod("here"),
     pod("elsewhere", { node: "other" }),
     pod("daemon", { owner: "DaemonSet" }),
-    pod("static", { owner: "Node" }),
+    pod("static", { owner: "Node", annotations: { "kubernetes.io/config.mirror": "0123" } }),
   ];
   assert.equal(done(advise(AFTER_ALL, { pods })), "DELETE here");
+});
+
+Deno.test("adviseDrain() touches a pod that names a DaemonSet or a node as an owner without being theirs", () => {
+  const pods = [
+    pod("a", { owner: "DaemonSet", isControlled: false }),
+    pod("b", { owner: "Node" }),
+  ];
+  assert.equal(done(advise(AFTER_ALL, { pods })), "DELETE a, DELETE b");
 });
 
 interface BudgetRow {

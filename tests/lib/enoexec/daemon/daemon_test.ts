@@ -1,7 +1,7 @@
 // From the kernel's messages to ENoExecEvents: whose pod, how often, and what becomes of the rest.
 import assert from "node:assert/strict";
 import { ApiError } from "../../../../lib/k8s/errors.ts";
-import { Resource } from "../../../../lib/k8s/types.ts";
+import { type KubeObject, Resource } from "../../../../lib/k8s/types.ts";
 import { EnoexecAnnotation } from "../../../../lib/names.ts";
 import { containerId, DaemonBed, NAMESPACE, NODE, pathTo, pod, UID } from "./daemon_bed.ts";
 
@@ -78,6 +78,25 @@ Deno.test("the daemon finds a static pod by the hash of its configuration", asyn
   await bed.run(async () => {
     bed.trace.fail(pathTo(hash, ID));
     await bed.counted("reported", 1);
+  });
+});
+
+Deno.test("the daemon lets no pod take over what fails in another one", async () => {
+  const bed = new DaemonBed();
+  const hash = "0123456789abcdef0123456789abcdef";
+  const annotated = (name: string, uid: string, value: string): KubeObject =>
+    pod(name, { uid, annotations: { "kubernetes.io/config.hash": value } });
+  bed.cluster.put(Resource.pods, pod("web"));
+  bed.cluster.put(Resource.pods, annotated("static", "a1", hash));
+  bed.cluster.put(Resource.pods, annotated("thief-of-uid", "a2", UID));
+  bed.cluster.put(Resource.pods, annotated("thief-of-hash", "a3", hash));
+  await bed.run(async () => {
+    bed.trace.fail(pathTo(UID, ID));
+    bed.trace.fail(pathTo(hash, containerId("c")), { at: 2 });
+    await bed.counted("reported", 2);
+    const named = bed.bodies("patch").map((body) => JSON.stringify(body));
+    assert.ok(named.some((body) => body.includes('"web"')) && named.some((body) => body.includes('"static"')));
+    assert.ok(named.every((body) => !body.includes("thief")));
   });
 });
 

@@ -32,6 +32,7 @@ Deno.test("renderTraceScript() looks whether anything has run in the container b
       "($leader->flags & 64) != 0",
       "child_reaper == (uint64)$leader",
       "real_parent->cgroups != (uint64)$leader->cgroups",
+      "pid_ns_for_children->parent ==\n    (uint64)$leader->real_parent->nsproxy->pid_ns_for_children",
     ]
   ) {
     assert.ok(script.includes(fact), fact);
@@ -51,6 +52,13 @@ Deno.test("renderTraceScript() takes programs of every system, and files of zero
     '"MZ",2',
     '"",1',
   ]);
+});
+
+Deno.test("renderTraceScript() forgets what a thread has begun that goes on under the number of its process", () => {
+  const of = (facts: KernelFacts): string =>
+    /sched_process_exec \/args->old_pid != args->pid\/ \{ (.*) \}/.exec(renderTraceScript(facts))?.[1] ?? "";
+  assert.equal(of(NEW), "delete(@file[args->old_pid]); delete(@format[args->old_pid]);");
+  assert.equal(of({ ...NEW, canProbe: false }), "delete(@file[args->old_pid]);");
 });
 
 Deno.test("renderTraceScript() does without the look at the file where it cannot be probed", () => {
