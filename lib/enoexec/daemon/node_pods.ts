@@ -43,26 +43,10 @@ export function openNodePods(
   { api, clock, log }: { readonly api: ReadApi; readonly clock: Clock; readonly log: Logger },
   { nodeName, onChange }: { readonly nodeName: string; readonly onChange: () => void },
 ): NodePods {
-  const present = new Map<string, PodView>();
-  const deleted = new Map<string, PodView>();
-  let runtime: string | undefined;
-  const isOwn = ({ cgroupUid, namespace, name }: PodView): boolean => {
-    const holder = present.get(cgroupUid);
-    return holder === undefined || holder.namespace === namespace && holder.name === name;
-  };
+  const pods = new PodsByUid();
   const follow = (change: Change<PodView>): void => {
-    const { value } = change;
-    if (change.kind === "apply") {
-      // Whoever makes a pod can give it the hash of a static one: the first that has it keeps it.
-      if (isOwn(value)) present.set(value.cgroupUid, value);
-      runtime = value.runtime ?? runtime;
-    } else {
-      if (!isOwn(value)) return;
-      present.delete(value.cgroupUid);
-      deleted.set(value.cgroupUid, value);
-      const [oldest] = deleted.keys();
-      if (oldest !== undefined && deleted.size > MAX_DELETED) deleted.delete(oldest);
-    }
+    if (change.kind === "apply") pods.put(change.value);
+    else pods.remove(change.value);
     onChange();
   };
   const reflector = openReflector({
@@ -78,9 +62,40 @@ export function openNodePods(
   return {
     run: (signal) => reflector.run(signal),
     hasSynced: () => reflector.hasSynced(),
-    find: (uid) => present.get(uid) ?? deleted.get(uid),
-    runtime: () => runtime,
+    find: (uid) => pods.find(uid),
+    runtime: () => pods.runtime,
   };
+}
+
+/** The pods that are there, and some that were deleted just now. */
+class PodsByUid {
+  /** The scheme of container IDs that was seen last. */
+  runtime: string | undefined;
+  readonly #present = new Map<string, PodView>();
+  readonly #deleted = new Map<string, PodView>();
+
+  put(pod: PodView): void {
+    if (this.#isOwn(pod)) this.#present.set(pod.cgroupUid, pod);
+    this.runtime = pod.runtime ?? this.runtime;
+  }
+
+  remove(pod: PodView): void {
+    if (!this.#isOwn(pod)) return;
+    this.#present.delete(pod.cgroupUid);
+    this.#deleted.set(pod.cgroupUid, pod);
+    const [oldest] = this.#deleted.keys();
+    if (oldest !== undefined && this.#deleted.size > MAX_DELETED) this.#deleted.delete(oldest);
+  }
+
+  find(uid: string): NodePod | undefined {
+    return this.#present.get(uid) ?? this.#deleted.get(uid);
+  }
+
+  /** Whoever makes a pod can give it the hash of a static one: the first pod that has it keeps it. */
+  #isOwn({ cgroupUid, namespace, name }: PodView): boolean {
+    const holder = this.#present.get(cgroupUid);
+    return holder === undefined || holder.namespace === namespace && holder.name === name;
+  }
 }
 
 function parsePod({ metadata, status }: KubeObject): PodView {
