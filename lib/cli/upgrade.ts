@@ -5,10 +5,12 @@ import type { KubeApi } from "../k8s/api.ts";
 import { isNotFound } from "../k8s/errors.ts";
 import { Resource } from "../k8s/types.ts";
 import { Upgrades } from "../upgrade_names.ts";
+import { parsePlan } from "../upgrades/parse/plan.ts";
+import type { UpgradeConfig } from "../upgrades/types/plan.ts";
 import { openClusterReader } from "../upgrading/cluster/cluster_reader.ts";
 import { readInput, type UpgradeInput } from "../upgrading/cluster/plan_input.ts";
 import { ExitCode, type Terminal } from "./output.ts";
-import { describePlan, describeStatus, renderPlanned, renderStatus } from "./upgrade_text.ts";
+import { describePlan, describeStatus, effectOfSuspend, renderPlanned, renderStatus } from "./upgrade_text.ts";
 
 /** What the command works with. */
 export interface UpgradeDeps {
@@ -67,18 +69,20 @@ async function setSuspend(
   { dryRun, signal, suspend }: UpgradeOptions & { readonly suspend: boolean },
 ): Promise<number> {
   const target = { namespace, name: Upgrades.config };
-  const words = suspend ? "suspended: nothing begins" : "resumed";
+  const body = { kind: "merge", document: { spec: { suspend: suspend ? true : null } } } as const;
+  let plan: UpgradeConfig;
   try {
-    if (dryRun) await api.get(Resource.upgradeConfigs, target, signal);
-    else {
-      const document = { spec: { suspend: suspend ? true : null } };
-      await api.patch(Resource.upgradeConfigs, target, { body: { kind: "merge", document }, signal });
-    }
+    plan = parsePlan(
+      dryRun
+        ? await api.get(Resource.upgradeConfigs, target, signal)
+        : await api.patch(Resource.upgradeConfigs, target, { body, signal }),
+    );
   } catch (error) {
     if (!isNotFound(error)) throw error;
     terminal.err(`archway: Cannot change the UpgradeConfig "${target.name}": there is none in ${namespace}.\n`);
     return ExitCode.no;
   }
+  const words = suspend ? `suspended: ${effectOfSuspend(plan)}` : "resumed";
   terminal.out(`UpgradeConfig ${target.name} ${dryRun ? "would be " : ""}${words}.\n`);
   return ExitCode.done;
 }

@@ -2,6 +2,7 @@
 import { renderDuration } from "../duration.ts";
 import type { UpgradeInput } from "../upgrading/cluster/plan_input.ts";
 import { summarizePools } from "../upgrades/pools.ts";
+import { historyOf, isStepDone } from "../upgrades/record.ts";
 import { stateOf } from "../upgrades/progress.ts";
 import { isCommenced, isMigration } from "../upgrades/release/target.ts";
 import { validatePlan } from "../upgrades/release/validate.ts";
@@ -57,6 +58,14 @@ function stepOf(condition: StepCondition, spec: UpgradeSpec): DescribedStatus["s
   return { step: type, state, since: timeOf(state === "waiting" ? startMs : completeMs), message };
 }
 
+/** What `spec.suspend` does to a plan as it stands: it holds back what has not begun. */
+export function effectOfSuspend({ spec, status }: UpgradeConfig): string {
+  const entry = historyOf(status, spec.desired);
+  if (entry?.phase === "Upgraded" || entry?.phase === "Failed") return `no effect, its upgrade is ${entry.phase}`;
+  const hasBegun = entry !== undefined && isStepDone(entry, "UpgradeCommenced");
+  return hasBegun ? "no effect, the ClusterVersion was asked already and the upgrade goes on" : "nothing begins";
+}
+
 /** Describes what would happen as the cluster is now. What only a step finds out, as firing alerts, is left to it. */
 export function describePlan(
   input: UpgradeInput,
@@ -68,7 +77,9 @@ export function describePlan(
   const { base, config, nowMs, known } = input;
   const desired = known?.spec.desired ?? { version: "", architecture: "", channel: "", image: "" };
   const isMoving = base !== undefined && isMigration(desired, base.clusterVersion);
-  const { name, steps } = upgraderFor(isMoving ? "multiarch-migration" : "type", known?.spec.type ?? "OSD");
+  const entry = known === undefined ? undefined : historyOf(known.status, desired);
+  const profile = entry?.profile ?? (isMoving ? "multiarch-migration" : "type");
+  const { name, steps } = upgraderFor(profile, known?.spec.type ?? "OSD");
   const degraded = operators.filter(({ isAvailable, isDegraded }) => isDegraded || !isAvailable).map((one) => one.name);
   const summary = summarizePools(pools);
   return {
@@ -97,8 +108,11 @@ function problemsOf(base: Base): readonly string[] {
   ];
 }
 
-function beginOf({ plan: { spec }, config, clusterVersion }: Base, nowMs: number): string {
-  if (isCommenced(spec.desired, clusterVersion)) return "has begun";
+function beginOf({ plan: { spec, status }, config, clusterVersion }: Base, nowMs: number): string {
+  const { phase, startMs, completeMs } = historyOf(status, spec.desired) ?? {};
+  if (phase === "Upgraded") return `has begun ${timeOf(startMs)}, is complete since ${timeOf(completeMs)}`;
+  if (phase === "Failed") return "never: it has failed";
+  if (isCommenced(spec.desired, clusterVersion)) return `has begun ${timeOf(startMs)}`.trim();
   const windowMs = config.upgradeWindow.timeoutMinutes * MINUTE_MS;
   const { isBreached, isReady, untilMs } = decideSchedule(spec.upgradeAt, { nowMs, windowMs });
   if (isBreached) return `never: its window after ${spec.upgradeAt} is over`;
@@ -123,7 +137,7 @@ export function renderStatus({ version, architecture, phase, steps, conditions }
 export function renderPlanned({ version, architecture, profile, begins, steps, inTheWay }: DescribedPlan): string {
   const target = architecture === "" ? version : `${version} ${architecture}`;
   return [
-    `Upgrade to ${target} (${profile}). Begins: ${begins}.\n`,
+    `Upgrade to ${target} (${profile}). Begin: ${begins}.\n`,
     renderTable(["STEPS"], steps.map((step) => [step])),
     inTheWay.length === 0 ? "Nothing is in the way.\n" : renderTable(["IN THE WAY"], inTheWay.map((one) => [one])),
     "Nothing was changed.\n",

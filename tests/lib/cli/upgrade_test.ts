@@ -91,6 +91,29 @@ Deno.test("upgrade plan of a migration has its own steps, and a paused pool is i
   assert.deepEqual([code, profile, inTheWay], [1, "multiarch-migration", ["paused pools: worker"]]);
 });
 
+Deno.test("upgrade plan of a migration that is complete keeps its steps and says since when", async () => {
+  const desired = { version: "4.20.1", architecture: "Multi" };
+  const [startTime, completeTime] = ["2026-11-21T10:00:00Z", "2026-11-21T11:00:00Z"];
+  const entry = { ...desired, phase: "Upgraded", profile: "multiarch-migration", startTime, completeTime };
+  const { out } = await run(worldOf(plan({ desired }, { history: [entry] })), "plan", "-ojson");
+  const { begins, profile } = JSON.parse(out);
+  assert.deepEqual([profile, begins], [
+    "multiarch-migration",
+    `has begun ${startTime}, is complete since ${completeTime}`,
+  ]);
+  const failed = worldOf(plan({ desired }, { history: [{ ...entry, phase: "Failed" }] }));
+  assert.equal(JSON.parse((await run(failed, "plan", "-ojson")).out).begins, "never: it has failed");
+});
+
+Deno.test("upgrade suspend says that it has no effect once the upgrade has begun or is over", async () => {
+  const entry = { version: "4.20.5", conditions: [STEP] };
+  const words = async (phase: string): Promise<string> =>
+    (await run(worldOf(plan({}, { history: [{ ...entry, phase }] })), "suspend", "--dry-run")).out;
+  assert.match(await words("Upgrading"), /no effect, the ClusterVersion was asked already and the upgrade goes on/);
+  assert.match(await words("Upgraded"), /no effect, its upgrade is Upgraded/);
+  assert.match((await run(worldOf(plan()), "suspend", "--dry-run")).out, /would be suspended: nothing begins/);
+});
+
 Deno.test("upgrade suspend and resume write spec.suspend; --dry-run does not", async () => {
   const cluster = worldOf(plan());
   const written: unknown[] = [];
