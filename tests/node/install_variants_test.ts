@@ -59,9 +59,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   "registries-conf": "tests/node/registries_test.ts",
   "tls-files": "manifests/overlays/cert-manager/kustomization.yaml",
   "upgrades": "tests/node/upgrades_test.ts",
-  "upgrades-monitoring": "tests/manifests/monitoring_test.ts",
-  // Its rights are those that docs/upgrades.md lists; nothing here upgrades a node.
-  "upgrades-drain": "docs/upgrades.md",
+  "upgrades-monitoring": "tests/node/install_openshift_test.ts",
+  "upgrades-drain": "tests/node/install_openshift_test.ts",
 };
 
 /** The folders of manifests/overlays or manifests/components. */

@@ -12,10 +12,22 @@ const LOCAL_BASE = "localhost/archway-test-base:v1";
 
 /** The only shell block below a heading of README. Throws when there is none. Pure. */
 export function shellBlockOf(readme: string, heading: string): string {
-  const start = readme.indexOf(`\n## ${heading}\n`);
-  const section = readme.slice(start + 1).split("\n## ")[0] ?? "";
-  const block = /```sh\n([\s\S]*?)```/.exec(start < 0 ? "" : section)?.[1];
-  if (block === undefined) throw new Error(`Cannot find a shell block below "${heading}" in README.md`);
+  return blockOf(readme, { heading, language: "sh" });
+}
+
+/** The kustomization.yaml below the heading Install of a page. Throws when there is none. Pure. */
+export function kustomizationOf(page: string): string {
+  return blockOf(page, { heading: "Install", language: "yaml" });
+}
+
+function blockOf(
+  page: string,
+  { heading, language }: { readonly heading: string; readonly language: "sh" | "yaml" },
+): string {
+  const start = page.indexOf(`\n## ${heading}\n`);
+  const section = page.slice(start + 1).split("\n## ")[0] ?? "";
+  const block = new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``).exec(start < 0 ? "" : section)?.[1];
+  if (block === undefined) throw new Error(`Cannot find a block of ${language} below "${heading}"`);
   return block;
 }
 
@@ -32,6 +44,8 @@ export function commandsOf(readme: string, paragraph: string): readonly string[]
 export interface PasteShell extends AsyncDisposable {
   /** Runs the text; gives what it printed. Throws with that when a command of it fails. */
   paste(text: string): Promise<string>;
+  /** Writes a file of the copy. */
+  write(file: string, text: string): Promise<void>;
 }
 
 /** Copies the checkout and serves the image's base from the lab's registry, as a mirror would. */
@@ -56,6 +70,7 @@ export async function openPasteShell(lab: OpenLab, image: string): Promise<Paste
   };
   return {
     paste: (text) => runCommand("bash", ["-ec", text], { cwd: folder, env }),
+    write: (file, text) => Deno.writeTextFile(`${folder}/${file}`, text),
     [Symbol.asyncDispose]: async () => {
       await Deno.remove(folder, { recursive: true });
       await Deno.remove(home, { recursive: true });

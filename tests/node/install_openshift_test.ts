@@ -1,0 +1,226 @@
+// Upgrades and image builds, which need OpenShift's APIs: installed by the kustomization of their pages as it stands there, beside
+// OpenShift's own definitions and namespaces; each works within its rights, and with the manifests all of it goes.
+import assert from "node:assert/strict";
+import { BUILD_NAMESPACE } from "../cluster/support/build_bed.ts";
+import { type ApiAnswer, expectStatus, read } from "../cluster/support/cluster_access.ts";
+import { applyDefinitions, missingForOpenShift } from "../cluster/support/openshift_crds.ts";
+import { openWorld, PLANS } from "../cluster/support/openshift_world.ts";
+import { planOf } from "../cluster/support/upgrade_bed.ts";
+import { PLAN_WEBHOOK } from "../cluster/support/upgrade_service.ts";
+import { waitUntil } from "../cluster/support/wait.ts";
+import { lacks } from "../support/needs.ts";
+import { defineKinds, injectCa, keepCertificate, keepTrustedCa } from "./support/foreign_apis.ts";
+import { assertNothingLeft } from "./support/hold.ts";
+import { ensureImage, kubectl } from "./support/install.ts";
+import { type OpenLab, openLab } from "./support/open_lab.ts";
+import { kustomizationOf, openPasteShell, type PasteShell, shellBlockOf } from "./support/pasted.ts";
+import { auditLength, refusedSince } from "./support/refusals.ts";
+
+const DEFINITIONS = ["machineosconfigs", "machineosbuilds", "controllerconfigs"] as const;
+/** Of a cluster of OpenShift; roles are in them. */
+const NAMESPACES = ["openshift-config", "openshift-monitoring", BUILD_NAMESPACE, "openshift-machine-api"];
+/** The machine config operator's own image, which builds unless another is named. */
+const IMAGES = JSON.stringify({ machineConfigOperator: "registry.invalid/mco:1" });
+const UPGRADES = "openshift-managed-upgrade-operator";
+const BUILDS = "/apis/machineconfiguration.openshift.io/v1";
+
+async function readPage(path: string): Promise<string> {
+  return await Deno.readTextFile(new URL(`../../${path}`, import.meta.url));
+}
+
+/** OpenShift as far as these components see it; its cluster version operator runs while the answer lives. */
+async function playOpenShift(lab: OpenLab): Promise<AsyncDisposable> {
+  await using undo = new AsyncDisposableStack();
+  for (const name of NAMESPACES) {
+    const answer = await lab.request("POST", "/api/v1/namespaces", {
+      ...{ apiVersion: "v1", kind: "Namespace", metadata: { name } },
+    });
+    expectStatus("create a namespace", answer, [201, 409]);
+  }
+  undo.defer(async () => void await kubectl(lab, "delete", "namespaces", ...NAMESPACES, "--ignore-not-found"));
+  const images = ["create", "configmap", "machine-config-operator-images", `--from-literal=images.json=${IMAGES}`];
+  await kubectl(lab, "-n", BUILD_NAMESPACE, ...images);
+  undo.use(await defineKinds(lab, ["ServiceMonitor", "PrometheusRule"]));
+  undo.defer(() => removeDefinitions(lab));
+  await applyDefinitions(lab, DEFINITIONS);
+  undo.use(await openWorld(lab, { pools: {}, stepMs: 500 }));
+  return undo.move();
+}
+
+async function removeDefinitions(lab: OpenLab): Promise<void> {
+  const names = (await kubectl(lab, "get", "crds", "-o", "name")).split("\n");
+  const own = names.filter((name) => /\.openshift\.io$/.test(name) && !name.includes("multiarch"));
+  if (own.length > 0) await kubectl(lab, "delete", ...own, "--timeout=60s");
+}
+
+/** What the service CA and the network operator keep: it is there before what mounts it. Gives the CA. */
+async function keepFiles(lab: OpenLab): Promise<string> {
+  const pem = await keepCertificate(lab);
+  await keepTrustedCa(lab, pem);
+  return pem;
+}
+
+/** Writes the page's kustomization.yaml, and applies it as README says of components. */
+async function applyPage(shell: PasteShell, kustomization: string): Promise<void> {
+  await shell.write("kustomization.yaml", kustomization);
+  await shell.paste("kubectl apply -k .");
+}
+
+/** What the page leaves to choose: components in its comments. */
+function optionsOf(kustomization: string): readonly string[] {
+  return [...kustomization.matchAll(/#.*(manifests\/components\/[a-z-]+)/g)].map(([, component = ""]) => component);
+}
+
+async function rolledOutIn(lab: OpenLab, namespace: string, name: string): Promise<void> {
+  const deployment = ["-n", namespace, "rollout", "status", `deployment/${name}`, "--timeout=120s"];
+  await kubectl(lab, ...deployment).catch(async (cause: unknown) => {
+    throw new Error(await kubectl(lab, "-n", namespace, "describe", "pods"), { cause });
+  });
+}
+
+/** The webhook's answer, once its leader has written the CA and the API server uses it. */
+async function createPlan(lab: OpenLab, spec: Readonly<Record<string, unknown>>): Promise<ApiAnswer> {
+  return await waitUntil("an answer of the webhook", async () => {
+    const answer = await lab.request("POST", PLANS, planOf(spec));
+    return answer.status !== 500 && answer;
+  }, { deadlineMs: 60_000, intervalMs: 500 });
+}
+
+async function assertUpgrades(lab: OpenLab, shell: PasteShell): Promise<void> {
+  await rolledOutIn(lab, UPGRADES, "archway-upgrades");
+  const { body: hook } = await lab.request("GET", PLAN_WEBHOOK);
+  assert.equal(read(hook, "webhooks", 0, "clientConfig", "service", "name"), "archway-upgrades-webhook");
+  const refused = await createPlan(lab, { desired: { version: "4.19.9", channel: "stable-4.19" } });
+  assert.equal(refused.status, 422, JSON.stringify(refused.body));
+  assert.match(String(read(refused.body, "message")), /4\.19\.9 is older than .*: downgrades are not supported/);
+  await kubectl(lab, "-n", UPGRADES, "create", "configmap", "managed-upgrade-operator-config", SETTINGS);
+  const upgradeAt = new Date(Date.now() + 12 * 60 * 60_000).toISOString().replace(/\.\d{3}Z$/, "Z");
+  expectStatus("create the plan", await createPlan(lab, { upgradeAt }), [201]);
+  await waitUntil("the phase Pending", async () => {
+    const { body } = await lab.request("GET", `${PLANS}/managed-upgrade-config`);
+    return read(body, "status", "history", 0, "phase") === "Pending";
+  }, { deadlineMs: 60_000 });
+  const status = `kubectl -n ${UPGRADES} exec deployment/archway-upgrades -- archway upgrade status`;
+  assert.match(await shell.paste(status), /Pending/);
+  await kubectl(lab, "-n", UPGRADES, "delete", "upgradeconfig", "managed-upgrade-config", "--timeout=60s");
+}
+
+const SETTINGS = "--from-literal=config.yaml=configManager: { source: LOCAL }";
+
+/** A configuration for a pool that is not there, and the word of the service on it. */
+async function assertImageBuilds(lab: OpenLab): Promise<void> {
+  await rolledOutIn(lab, "archway-system", "archway-image-builds");
+  const address = await kubectl(
+    lab,
+    ...["-n", "archway-system", "get", "service", "archway-image-builds", "-o", "jsonpath={.spec.clusterIP}"],
+  );
+  await waitUntil("its Service to answer", async () => {
+    const response = await fetch(`http://${address}:8080/metrics`);
+    return (await response.text()).includes("archway_") && response.ok;
+  });
+  const kind = { apiVersion: "machineconfiguration.openshift.io/v1" };
+  await post(lab, "machineosconfigs", {
+    ...{ ...kind, kind: "MachineOSConfig", metadata: { name: "layered" } },
+    spec: {
+      machineConfigPool: { name: "layered" },
+      imageBuilder: { imageBuilderType: "Job" },
+      renderedImagePushSecret: { name: "push" },
+      renderedImagePushSpec: `${lab.lab.registry}/os/layered:latest`,
+    },
+  });
+  await waitUntil("the condition BuildNotPossible", async () => {
+    const { body } = await lab.request("GET", `${BUILDS}/machineosconfigs/layered`);
+    const conditions = [read(body, "status", "conditions")].flat();
+    const found = conditions.find((each) => read(each, "type") === "BuildNotPossible");
+    return read(found, "status") === "True" && read(found, "reason") === "PoolNotFound";
+  }, { deadlineMs: 60_000 }).catch(async (cause: unknown) => {
+    const log = await kubectl(lab, "-n", "archway-system", "logs", "deployment/archway-image-builds", "--tail=40");
+    throw new Error(`Not said. The log: ${log}`, { cause });
+  });
+  expectStatus("delete it", await lab.request("DELETE", `${BUILDS}/machineosconfigs/layered`), [200, 202]);
+}
+
+async function post(lab: OpenLab, plural: string, body: unknown): Promise<void> {
+  expectStatus(`create in ${plural}`, await lab.request("POST", `${BUILDS}/${plural}`, body), [201]);
+}
+
+/** No role, binding, Service or Deployment of it in any namespace, and no definition of a plan. */
+async function assertGone(lab: OpenLab): Promise<void> {
+  await assertNothingLeft(lab);
+  const kinds = "roles,rolebindings,services,deployments,serviceaccounts,configmaps,networkpolicies,leases";
+  const left = await kubectl(lab, "get", kinds, "-A", "-o", "name");
+  assert.deepEqual(left.split("\n").filter((name) => name.includes("archway")), []);
+  assert.doesNotMatch(await kubectl(lab, "get", "crds,namespaces", "-o", "name"), /managed/);
+}
+
+async function assertOptions(lab: OpenLab, shell: PasteShell, kustomization: string): Promise<void> {
+  const options = optionsOf(kustomization);
+  assert.deepEqual(options.map((path) => path.split("/").at(-1)), ["upgrades-drain", "upgrades-monitoring"]);
+  await applyPage(shell, `${kustomization}${options.map((path) => `  - ${path}\n`).join("")}`);
+  const there = await kubectl(lab, "get", "clusterroles,servicemonitors", "-A", "-o", "name");
+  for (const wanted of ["archway-upgrades-drain", "servicemonitor.monitoring.coreos.com/archway-upgrades"]) {
+    assert.ok(there.includes(wanted), wanted);
+  }
+  await rolledOutIn(lab, UPGRADES, "archway-upgrades");
+}
+
+async function assertRemoved(lab: OpenLab, shell: PasteShell): Promise<void> {
+  await shell.paste("kubectl delete -k . --timeout=120s");
+  await assertGone(lab);
+}
+
+/** Applies a page's kustomization, asserts, and that the account of its service was refused nothing. */
+async function assertWorks(
+  lab: OpenLab,
+  account: { readonly account: string; readonly namespace?: string },
+  { apply, works }: { readonly apply: () => Promise<void>; readonly works: () => Promise<void> },
+): Promise<void> {
+  const before = await auditLength(lab);
+  const pem = await keepFiles(lab);
+  await apply();
+  await injectCa(lab, pem, "checks");
+  await works();
+  assert.deepEqual(await refusedSince(lab, before, account), []);
+}
+
+async function walkPages(t: Deno.TestContext, lab: OpenLab, shell: PasteShell): Promise<void> {
+  const upgrades = kustomizationOf(await readPage("docs/upgrades.md"));
+  const builds = kustomizationOf(await readPage("docs/image-builds.md"));
+  await t.step("upgrades: Available, the webhook answers through its Service, a plan is Pending", async () => {
+    await assertWorks(lab, { account: "archway-upgrades", namespace: UPGRADES }, {
+      apply: () => applyPage(shell, upgrades),
+      works: () => assertUpgrades(lab, shell),
+    });
+  });
+  await t.step("with the components that its page leaves to choose", () => assertOptions(lab, shell, upgrades));
+  await t.step("upgrades go with their manifests", () => assertRemoved(lab, shell));
+  await t.step("image builds: Available, the Service answers, a pool that is not there is named", async () => {
+    await assertWorks(lab, { account: "archway-image-builds" }, {
+      apply: () => applyPage(shell, builds),
+      works: () => assertImageBuilds(lab),
+    });
+  });
+  await t.step("image builds go with their manifests", () => assertRemoved(lab, shell));
+}
+
+Deno.test(
+  "node: upgrades and image builds install by the kustomizations of their pages, work within their rights, and go",
+  {
+    ignore: lacks("nodes") || await missingForOpenShift() !== undefined,
+  },
+  async (t) => {
+    await using lab = await openLab();
+    const image = await ensureImage(lab);
+    // The pages' kustomizations say nothing of nodes, and the entry point of the image does not run on the emulated one.
+    await kubectl(lab, "cordon", "n2");
+    {
+      await using _openShift = await playOpenShift(lab);
+      await using shell = await openPasteShell(lab, image);
+      // Only the image's name is set: it was built and pushed.
+      const block = shellBlockOf(await readPage("README.md"), "Install on a cluster").split("\n");
+      await shell.paste(block.slice(0, 2).join("\n"));
+      await walkPages(t, lab, shell);
+    }
+    await kubectl(lab, "uncordon", "n2");
+  },
+);
