@@ -1,0 +1,148 @@
+// As in a cluster: the API server reaches the webhooks through the Service of the manifests. Its endpoints are replicas on this
+// machine.
+import assert from "node:assert/strict";
+import type { ManifestObject } from "../../../manifests/generate/kustomize.ts";
+import { WebhookName } from "../../../lib/names.ts";
+import { hostAddress } from "../../support/needs.ts";
+import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
+import { renderPod } from "./pods.ts";
+import { findFreePort } from "./ports.ts";
+import { RunningProcess } from "./process.ts";
+import { pause, waitUntil } from "./wait.ts";
+
+const MAIN = new URL("../../../main.ts", import.meta.url).pathname;
+
+/** Where the manifests put Archway. */
+export const NAMESPACE = "archway-system";
+
+const CONFIGS = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs";
+
+/** The configuration by which the API server calls the pod webhook. */
+export const POD_WEBHOOK =
+  `/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/${WebhookName.configuration}`;
+
+const SLICES = `/apis/discovery.k8s.io/v1/namespaces/${NAMESPACE}/endpointslices`;
+/** How long the endpoints take to follow a pod's end. */
+const PROPAGATION_MS = 1_500;
+/** `terminationGracePeriodSeconds` of the Deployment. */
+const GRACE_MS = 30_000;
+
+/** Flags of an API server that calls the endpoints of a Service itself: nothing here routes the addresses of Services. */
+export const SERVICE_FLAGS = { "kube-apiserver": ["--enable-aggregator-routing=true"] } as const;
+
+const address = hostAddress();
+
+/**
+ * Applies manifests, but the Service of the webhooks leads to endpoints of our own. `pods`: `none`, or as many of the Deployment
+ * as the manifests say, which kwok plays: they have the state of a roll-out and answer nothing.
+ */
+export async function applyBehindService(
+  cluster: ClusterAccess,
+  { objects, pods }: { readonly objects: readonly ManifestObject[]; readonly pods: "none" | "played" },
+): Promise<void> {
+  const items = objects.map((object) => {
+    const spec = Object.assign({}, object["spec"]);
+    if (object.kind === "Service" && object.metadata.name === "archway-webhook") {
+      const { selector: _selector, ...rest } = Object.assign({ selector: undefined }, spec);
+      return { ...object, spec: rest };
+    }
+    return object.kind === "Deployment" && pods === "none" ? { ...object, spec: { ...spec, replicas: 0 } } : object;
+  });
+  const stdin = JSON.stringify({ apiVersion: "v1", kind: "List", items });
+  const { code, stderr } = await cluster.kubectl(["apply", "--server-side", "--force-conflicts", "-f", "-"], { stdin });
+  assert.equal(code, 0, stderr);
+}
+
+/** Creates the cluster's config and waits for the webhook. A replica must be running. */
+export async function enableBehindService(cluster: ClusterAccess): Promise<void> {
+  const config = {
+    ...{ apiVersion: "multiarch.openshift.io/v1beta1", kind: "ClusterPodPlacementConfig" },
+    ...{ metadata: { name: "cluster" }, spec: {} },
+  };
+  // Refused until the CA is in the validating webhooks: they, too, are reached through the Service.
+  await waitUntil(
+    "the configuration to be accepted",
+    async () => (await cluster.request("POST", CONFIGS, config)).status === 201,
+  );
+  await waitUntil("the webhook", async () => (await cluster.request("GET", POD_WEBHOOK)).status === 200);
+}
+
+/** Waits until a pod is gated: the API server learns of a webhook a moment after it was stored. */
+export async function untilGated(cluster: ClusterAccess): Promise<void> {
+  await waitUntil("a pod to be gated", async () => {
+    const pod = renderPod({ name: `probe-${crypto.randomUUID()}`, images: ["registry.invalid/team/app:1"] });
+    const created = await cluster.request("POST", "/api/v1/namespaces/default/pods", pod);
+    return read(created.body, "spec", "schedulingGates") !== undefined;
+  });
+}
+
+/** A replica as a pod of the Deployment, with the endpoint that the cluster keeps for it. */
+export class ServiceReplica implements AsyncDisposable {
+  readonly #cluster: ClusterAccess;
+  readonly #name: string;
+  readonly #args: readonly string[];
+  readonly #ports = { webhook: findFreePort(), admin: findFreePort() };
+  #process: RunningProcess | undefined;
+
+  /** `args` are those of `serve`. */
+  constructor(
+    cluster: ClusterAccess,
+    options: { readonly name: string; readonly kubeconfig: string; readonly args: readonly string[] },
+  ) {
+    this.#cluster = cluster;
+    this.#name = options.name;
+    this.#args = [
+      ...options.args,
+      `--kubeconfig=${options.kubeconfig}`,
+      `--namespace=${NAMESPACE}`,
+      `--identity=${options.name}`,
+      `--listen=0.0.0.0:${this.#ports.webhook}`,
+      `--admin-listen=127.0.0.1:${this.#ports.admin}`,
+    ];
+  }
+
+  /** Of the webhooks, on any address of this machine. */
+  get webhookPort(): number {
+    return this.#ports.webhook;
+  }
+
+  async start(): Promise<void> {
+    this.#process = RunningProcess.start({
+      name: this.#name,
+      command: Deno.execPath(),
+      args: ["run", "-A", "--unstable-kv", "--no-check", MAIN, "serve", ...this.#args],
+      directory: this.#cluster.directory,
+    });
+    await this.#process.waitReady(async () => await this.#ask("/readyz") === 200);
+    const slice = {
+      ...{ apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice", addressType: "IPv4" },
+      metadata: { name: this.#name, labels: { "kubernetes.io/service-name": "archway-webhook" } },
+      ports: [{ name: "webhook", protocol: "TCP", port: this.#ports.webhook }],
+      endpoints: [{ addresses: [address], conditions: { ready: true } }],
+    };
+    expectStatus("add the endpoint", await this.#cluster.request("POST", SLICES, slice), [201]);
+  }
+
+  /** As the kubelet ends a pod, while the endpoints follow; answers the exit code. */
+  async stop(): Promise<number> {
+    const ending = this.#process?.stop({ graceMs: GRACE_MS });
+    await pause(PROPAGATION_MS);
+    expectStatus("drop the endpoint", await this.#cluster.request("DELETE", `${SLICES}/${this.#name}`), [200]);
+    return (await ending)?.code ?? -1;
+  }
+
+  async metric(name: string): Promise<number> {
+    const response = await fetch(`http://127.0.0.1:${this.#ports.admin}/metrics`);
+    return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(await response.text())?.[1] ?? NaN);
+  }
+
+  async #ask(path: string): Promise<number> {
+    const response = await fetch(`http://127.0.0.1:${this.#ports.admin}${path}`);
+    await response.body?.cancel();
+    return response.status;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#process?.stop();
+  }
+}
