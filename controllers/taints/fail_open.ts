@@ -1,5 +1,5 @@
-// Lifts the taints when no replica leads: new pods would get no toleration, and with the taints no node. The one write to the
-// cluster that is made without the Lease, by a client that can do nothing else.
+// Lifts the taints when no replica leads: new pods would get no toleration, and with the taints no node. A write to the cluster
+// that is made without the Lease, by a client that can do nothing else.
 import type { Clock } from "../../lib/clock.ts";
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
