@@ -1,5 +1,6 @@
 // The validating webhooks of both config kinds: AdmissionReview in, live reads, lib/operand/validate.ts, AdmissionReview
 // out. Registered with failurePolicy Fail, so every fault is answered with its message.
+import type { SiblingConfigs } from "../lib/informers/sibling_configs.ts";
 import type { ReadApi } from "../lib/k8s/api.ts";
 import { ApiError, isNotFound } from "../lib/k8s/errors.ts";
 import { Resource } from "../lib/k8s/types.ts";
@@ -10,7 +11,7 @@ import {
   type ConfigVerdict,
   type ConfigWrite,
   type NamespaceConfigFacts,
-  priorityOf,
+  setsPriority,
   validateClusterConfig,
   validateNamespaceConfig,
 } from "../lib/operand/validate.ts";
@@ -20,6 +21,8 @@ import { memberOf, objectAt, textAt } from "../lib/json.ts";
 export interface CheckDeps {
   /** The API server: reads are live. */
   readonly api: ReadApi;
+  /** The other configs of a namespace. */
+  readonly siblings: SiblingConfigs;
   /** Ends with the process. */
   readonly signal: AbortSignal;
 }
@@ -74,12 +77,10 @@ function parseWrite(request: unknown): ConfigWrite | undefined {
 
 async function readFacts(write: ConfigWrite, deps: CheckDeps): Promise<NamespaceConfigFacts> {
   if (write.operation !== "CREATE" && write.operation !== "UPDATE") return { clusterConfig: "absent", siblings: [] };
-  const { api, signal } = deps;
-  const [clusterConfig, { items }] = await Promise.all([
+  const [clusterConfig, siblings] = await Promise.all([
     readClusterConfigState(deps),
-    api.list(Resource.namespaceConfigs, { namespace: write.namespace }, signal),
+    setsPriority(write) ? deps.siblings.read(write.namespace) : [],
   ]);
-  const siblings = items.map((item) => ({ name: item.metadata.name, priority: priorityOf(item) }));
   return { clusterConfig, siblings };
 }
 

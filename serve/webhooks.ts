@@ -4,6 +4,7 @@ import { checkEphemeral } from "../routes/ephemeral_containers.ts";
 import type { GatePodDeps } from "../routes/gate_pod.ts";
 import { webhookApp } from "../routes/mod.ts";
 import { holdsWithin } from "../lib/clock.ts";
+import { openSiblingConfigs } from "../lib/informers/sibling_configs.ts";
 import { type HttpsListener, openHttpsListener } from "../lib/server/https_listener.ts";
 import { CONNECTION_LIMITS } from "../lib/server/connection_table.ts";
 import type { ListenerGuard } from "../lib/server/connection_guard.ts";
@@ -31,8 +32,9 @@ interface WebhooksDeps {
 
 /** Opens it with the certificate of the moment, and changes the certificate when it is renewed. */
 export async function openWebhooks(deps: ServeDeps, webhooks: WebhooksDeps): Promise<HttpsListener> {
-  const { clients: { certificate, metrics, checkApi }, components: { operator }, signal } = webhooks;
-  const app = webhookApp({ gate: gateDeps(deps, webhooks), check: { api: checkApi, signal } });
+  const { clients: { certificate, metrics, checkApi }, components: { operator, configs }, signal } = webhooks;
+  const siblings = openSiblingConfigs({ api: checkApi, configs, signal });
+  const app = webhookApp({ gate: gateDeps(deps, webhooks), check: { api: checkApi, siblings, signal } });
   const listener = await openHttpsListener({
     host: deps.config.listen.host,
     port: deps.config.listen.port,

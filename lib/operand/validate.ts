@@ -147,10 +147,15 @@ function selectorProblem(where: string, raw: unknown, bounds: SelectorBounds): s
 
 /** The priority must be unique in a namespace; an absent one is 0. */
 function priorityProblem(write: ConfigWrite, { siblings }: NamespaceConfigFacts): string | undefined {
+  if (!setsPriority(write)) return undefined;
   const priority = priorityOf(write.object);
-  if (write.operation === "UPDATE" && priority === priorityOf(write.oldObject)) return undefined;
   const holder = siblings.find((other) => other.priority === priority && other.name !== write.name);
   return holder === undefined ? undefined : `priority ${priority} already used by "${holder.name}"`;
+}
+
+/** Whether a write of a PodPlacementConfig gives it a priority that it did not have: the others matter for no other. */
+export function setsPriority({ operation, object, oldObject }: ConfigWrite): boolean {
+  return operation !== "UPDATE" || priorityOf(object) !== priorityOf(oldObject);
 }
 
 /** The priority of a PodPlacementConfig as it counts: 0 when absent. */

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
+import { openSiblingConfigs } from "../../lib/informers/sibling_configs.ts";
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";
 import type { KubeObject, ResourceType } from "../../lib/k8s/types.ts";
 import { memberOf, objectAt } from "../../lib/json.ts";
-import { reviewClusterConfig, reviewNamespaceConfig } from "../../routes/check_config.ts";
+import { type CheckDeps, reviewClusterConfig, reviewNamespaceConfig } from "../../routes/check_config.ts";
 
 interface Cluster {
   readonly clusterConfig?: KubeObject | ApiError;
@@ -52,8 +53,15 @@ async function wordOf(answer: Promise<unknown>): Promise<string> {
   return response.allowed === true ? "allowed" : `${memberOf(status, "code")} ${memberOf(status, "message")}`;
 }
 
+/** What the checks read with; no config was seen before. */
+function makeDeps(cluster: Cluster): CheckDeps {
+  const api = makeApi(cluster);
+  const configs = { hasSynced: () => true, of: () => ({ cluster: undefined, namespace: [] }) };
+  return { api, siblings: openSiblingConfigs({ api, configs, signal }), signal };
+}
+
 function checkLocal(cluster: Cluster, review: unknown): Promise<string> {
-  return wordOf(reviewNamespaceConfig(review, { api: makeApi(cluster), signal }));
+  return wordOf(reviewNamespaceConfig(review, makeDeps(cluster)));
 }
 
 Deno.test("124 DV-134 reviewNamespaceConfig() answers 400 when there is no cluster config", async () => {
@@ -77,24 +85,32 @@ Deno.test("137 reviewNamespaceConfig() refuses a priority that a live sibling ho
   assert.match(await checkLocal(cluster, makeReview("CREATE", makeLocal("mine", 50))), /^403 priority 50 already used/);
 });
 
+Deno.test("reviewNamespaceConfig() reads no siblings for an update that keeps the priority", async () => {
+  const cluster = { clusterConfig: CLUSTER_CONFIG, namespaceConfigs: new ApiError("no answer", { status: 0 }) };
+  const [before, after] = [makeLocal("mine", 1), { ...makeLocal("mine", 1), spec: { priority: 1, plugins: { a: 1 } } }];
+  assert.equal(await checkLocal(cluster, makeReview("UPDATE", after, before)), "allowed");
+  const moved = makeReview("UPDATE", makeLocal("mine", 2), before);
+  assert.match(await checkLocal(cluster, moved), /^500 .*no answer/);
+});
+
 Deno.test("DV-135 reviewNamespaceConfig() reads nothing when something is deleted", async () => {
   assert.equal(await checkLocal({}, makeReview("DELETE", null, makeLocal("mine", 1))), "allowed");
 });
 
 Deno.test("125 reviewClusterConfig() refuses deletion while namespace configs exist", async () => {
-  const api = makeApi({ namespaceConfigs: [makeLocal("a", 0)] });
-  const answer = reviewClusterConfig(makeReview("DELETE", null, CLUSTER_CONFIG), { api, signal });
+  const deps = makeDeps({ namespaceConfigs: [makeLocal("a", 0)] });
+  const answer = reviewClusterConfig(makeReview("DELETE", null, CLUSTER_CONFIG), deps);
   assert.match(await wordOf(answer), /^403 .*team\/a/);
 });
 
 Deno.test("reviewClusterConfig() refuses deletion when it cannot tell", async () => {
-  const api = makeApi({ namespaceConfigs: new ApiError("forbidden", { status: 403 }) });
-  const answer = reviewClusterConfig(makeReview("DELETE", null, CLUSTER_CONFIG), { api, signal });
+  const deps = makeDeps({ namespaceConfigs: new ApiError("forbidden", { status: 403 }) });
+  const answer = reviewClusterConfig(makeReview("DELETE", null, CLUSTER_CONFIG), deps);
   assert.match(await wordOf(answer), /^403 Cannot check mine: forbidden/);
 });
 
 Deno.test("reviews answer nothing when the body is no review of an object", async () => {
-  const parts = { api: makeApi({}), signal };
+  const parts = makeDeps({});
   for (const body of [null, {}, { request: { uid: "u" } }, makeReview("CREATE", undefined), makeReview("EAT", {})]) {
     assert.equal(await reviewClusterConfig(body, parts), undefined);
     assert.equal(await reviewNamespaceConfig(body, parts), undefined);

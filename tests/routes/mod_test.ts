@@ -27,7 +27,11 @@ function openApp(limit: LoadLimit): ReturnType<typeof webhookApp> {
       liveArchitectures: () => undefined,
       observe: () => {},
     },
-    check: { api: new MemoryCluster().client(), signal: new AbortController().signal },
+    check: {
+      api: new MemoryCluster().client(),
+      siblings: { read: () => Promise.resolve([]) },
+      signal: new AbortController().signal,
+    },
   });
 }
 

@@ -17,6 +17,7 @@ import { type AuthorityStore, openAuthorityStore } from "../../../lib/tls/secret
 import { openSelfManagedCertificate } from "../../../lib/tls/self_managed.ts";
 import type { ServingCertificate } from "../../../lib/tls/serving_certificate.ts";
 import { allowedReview } from "../../../routes/admission.ts";
+import { openSiblingConfigs } from "../../../lib/informers/sibling_configs.ts";
 import { reviewClusterConfig, reviewNamespaceConfig } from "../../../routes/check_config.ts";
 import { convertReview } from "../../../routes/conversion.ts";
 import { openTestApi } from "../../support/cluster_api.ts";
@@ -142,8 +143,10 @@ async function installWebhooks(controlPlane: SharedControlPlane, baseUrl: string
 /** The webhooks of serve, with one that gates every pod. */
 async function listen(
   certificate: ServingCertificate,
-  parts: { readonly api: KubeApi; readonly signal: AbortSignal },
+  { api, signal }: { readonly api: KubeApi; readonly signal: AbortSignal },
 ): Promise<HttpsListener> {
+  const configs = { hasSynced: () => false, of: () => ({ cluster: undefined, namespace: [] }) };
+  const parts = { api, signal, siblings: openSiblingConfigs({ api, configs, signal }) };
   const app = new Hono();
   app.post(WebhookPath.convert, async (context) => context.json(convertReview(await context.req.json()) ?? {}));
   app.post(
