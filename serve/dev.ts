@@ -138,12 +138,12 @@ function welcome(
 
 /** Plays the scenario and shows how it ended; whether all ended as it says. */
 async function show({ playground, play }: Stage, { output }: Config, { terminal, stop }: DevDeps): Promise<boolean> {
-  const patience = AbortSignal.any([stop, AbortSignal.timeout(SAMPLES_MS)]);
+  const limit = AbortSignal.any([stop, AbortSignal.timeout(SAMPLES_MS)]);
   try {
-    if (play === undefined) await playground.applySamples(patience);
-    await (play === undefined ? playground.waitUntilSettled(patience) : play.waitUntilOver(patience));
+    if (play === undefined) await playground.applySamples(limit);
+    await (play === undefined ? playground.waitUntilSettled(limit) : play.waitUntilOver(limit));
   } catch (error) {
-    if (stop.aborted || !patience.aborted) throw error;
+    if (stop.aborted || !limit.aborted) throw error;
     terminal.err("archway: Not all samples ended in time.\n");
   }
   const { ok, text } = play === undefined ? samplesOutcome(playground, { output, terminal }) : play.outcome();

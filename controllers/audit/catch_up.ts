@@ -23,8 +23,8 @@ export async function* youngPods(
   const scope = namespace === ALL_NAMESPACES ? {} : { namespace };
   for await (const object of listAll(api, Resource.pods, { ...scope, signal })) {
     const pod = parsePod(object);
-    const bornMs = pod?.creationTimestampMs ?? 0;
-    const ageMs = clock.nowMs() + api.serverClockOffsetMs() - bornMs;
+    const createdMs = pod?.creationTimestampMs ?? 0;
+    const ageMs = clock.nowMs() + api.serverClockOffsetMs() - createdMs;
     if (pod === undefined || ageMs > CATCH_UP_MS || pod.labels?.[PodLabel.gate] !== undefined) continue;
     yield [keyOf(object), pod];
   }

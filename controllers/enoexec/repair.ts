@@ -43,7 +43,7 @@ const GIVE_UP_MS = 3_600_000;
 const RECORD_MS = 5_000;
 /** Evictions of one owner's pods within an hour: where three did not help, a fourth will not. */
 const MAX_PER_OWNER = 3;
-const MAX_REMEMBERED = 10_000;
+const MAX_KEPT = 10_000;
 
 /** Makes it; `enqueue` brings `reconcile` about. */
 export function openRepairs(deps: ExecFormatDeps, enqueue: (key: string) => void): Repairs {
@@ -53,9 +53,9 @@ export function openRepairs(deps: ExecFormatDeps, enqueue: (key: string) => void
 class Repairer implements Repairs {
   readonly #deps: ExecFormatDeps;
   readonly #enqueue: (key: string) => void;
-  readonly #wanted = new LRUCache<string, Wanted>({ max: MAX_REMEMBERED });
+  readonly #wanted = new LRUCache<string, Wanted>({ max: MAX_KEPT });
   /** Times of evictions by owner (monotonic ms). */
-  readonly #owners = new LRUCache<string, readonly number[]>({ max: MAX_REMEMBERED });
+  readonly #owners = new LRUCache<string, readonly number[]>({ max: MAX_KEPT });
   #notBeforeMs = 0;
 
   constructor(deps: ExecFormatDeps, enqueue: (key: string) => void) {

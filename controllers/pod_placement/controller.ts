@@ -87,7 +87,7 @@ class PodPlacementController implements PodPlacement {
   readonly #inspections: Inspections;
   readonly #unadmitted: Unadmitted;
   /** Gated pods that the watch does not show, found by a sweep. */
-  readonly #strays = new Map<string, PodView>();
+  readonly #unlabelled = new Map<string, PodView>();
   readonly #controller: QueuedController;
   readonly #gated: Reflector<PodView>;
 
@@ -107,7 +107,7 @@ class PodPlacementController implements PodPlacement {
       name: "gated pods",
       onChange: (change) => {
         if (change.kind === "delete") return this.#states.close(change.value.uid);
-        this.#strays.delete(change.key);
+        this.#unlabelled.delete(change.key);
         this.#enqueue(change.key, change.value);
       },
     });
@@ -131,7 +131,7 @@ class PodPlacementController implements PodPlacement {
     this.#writes.begin();
     // An earlier term stopped the inspections of these pods, and the list that follows reports no pod that is as it was.
     this.configChanged();
-    for (const [key, pod] of this.#strays) this.#enqueue(key, pod);
+    for (const [key, pod] of this.#unlabelled) this.#enqueue(key, pod);
     await this.#controller.run(signal);
     this.#states.stopInspections();
     await this.#inspections.ended();
@@ -148,7 +148,7 @@ class PodPlacementController implements PodPlacement {
   }
 
   gatedPods(): number {
-    return this.#gated.size + this.#strays.size;
+    return this.#gated.size + this.#unlabelled.size;
   }
 
   unadmittedPods(): number {
@@ -157,7 +157,7 @@ class PodPlacementController implements PodPlacement {
 
   longestGated(): readonly HeldPod[] {
     const nowMs = this.#deps.clock.nowMs();
-    return [...this.#gated.values(), ...this.#strays.values()]
+    return [...this.#gated.values(), ...this.#unlabelled.values()]
       .map(({ namespace, name, creationTimestampMs: sinceMs = nowMs }) => ({ namespace, pod: name, sinceMs }))
       .sort((left, right) => left.sinceMs - right.sinceMs)
       .slice(0, MAX_SHOWN);
@@ -184,8 +184,8 @@ class PodPlacementController implements PodPlacement {
     await sweepForEver(this.#deps, {
       unadmitted: this.#unadmitted,
       isWatched: (key, pod) => this.#gated.get(key)?.uid === pod.uid,
-      onStray: (key, pod) => {
-        this.#strays.set(key, pod);
+      onUnlabelled: (key, pod) => {
+        this.#unlabelled.set(key, pod);
         this.#enqueue(key, pod);
       },
     }, signal);
@@ -201,7 +201,7 @@ class PodPlacementController implements PodPlacement {
   }
 
   async #reconcile(key: string, signal: AbortSignal): Promise<ReconcileResult> {
-    const pod = this.#gated.get(key) ?? this.#strays.get(key);
+    const pod = this.#gated.get(key) ?? this.#unlabelled.get(key);
     if (pod === undefined) return DONE;
     const state = this.#stateOf(pod);
     if (state.released) return DONE;
@@ -270,9 +270,9 @@ class PodPlacementController implements PodPlacement {
 
   /** The watch closes the state of a pod that it shows; nothing shows the end of a stray. */
   #forgetStray(key: string): void {
-    const stray = this.#strays.get(key);
+    const stray = this.#unlabelled.get(key);
     if (stray !== undefined) this.#states.close(stray.uid);
-    this.#strays.delete(key);
+    this.#unlabelled.delete(key);
   }
 
   /** Reconciles a pod again after a while, and at its deadline at the latest. */

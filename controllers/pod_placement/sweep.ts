@@ -20,7 +20,7 @@ export interface SweepOptions {
   /** Whether the watch shows this very pod. */
   readonly isWatched: (key: string, pod: PodView) => boolean;
   /** Called for each gated pod that the watch does not show. */
-  readonly onStray: (key: string, pod: PodView) => void;
+  readonly onUnlabelled: (key: string, pod: PodView) => void;
 }
 
 /** Sweeps now and again until the signal aborts. Never rejects. */
@@ -43,7 +43,7 @@ export async function sweepForEver(
  */
 async function sweep(
   { api }: Pick<PodPlacementDeps, "api">,
-  { unadmitted, isWatched, onStray }: SweepOptions,
+  { unadmitted, isWatched, onUnlabelled }: SweepOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const options = { fieldSelector: "status.phase=Pending", signal };
@@ -56,7 +56,7 @@ async function sweep(
     // The pages are older than the watch: a pod that was released since is not shown by the watch either.
     const now = await readOptional(api, { type: Resource.pods, ...splitKey(key), signal });
     const pod = now === undefined ? undefined : parseGatedPod(now);
-    if (pod !== undefined && !isWatched(key, pod)) onStray(key, pod);
+    if (pod !== undefined && !isWatched(key, pod)) onUnlabelled(key, pod);
   }
   await pass.close(signal);
 }

@@ -24,13 +24,13 @@ export async function waitFor(isSo: () => Promise<boolean>, { clock, signal }: W
 
 /** The store with writes that are tried again. After one that failed to the end, later ones are tried once. */
 export function retryingStore(store: KeyValueStore, options: WaitOptions): KeyValueStore {
-  let isHopeless = false;
+  let hasFailed = false;
   return {
     ...store,
     set: async (key, value) => {
-      if (isHopeless) return await store.set(key, value);
+      if (hasFailed) return await store.set(key, value);
       const isStored = await waitFor(() => store.set(key, value), options);
-      isHopeless ||= !isStored;
+      hasFailed ||= !isStored;
       return isStored;
     },
   };

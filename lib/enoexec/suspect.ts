@@ -64,10 +64,10 @@ export function isConfirmed({ suspicion }: Suspect, facts: SuspectFacts): boolea
 export function hasEnded(pod: KubeObject): boolean {
   const status = objectAt(pod, "status");
   return ["initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"]
-    .some((list) => (listAt(status, list) ?? []).some((one) => isObject(one) && isWorthLook(one)));
+    .some((list) => (listAt(status, list) ?? []).some((one) => isObject(one) && needsCheck(one)));
 }
 
-function isWorthLook(status: Readonly<Record<string, unknown>>): boolean {
+function needsCheck(status: Readonly<Record<string, unknown>>): boolean {
   const ended = objectAt(objectAt(status, "state"), "terminated") ??
     objectAt(objectAt(status, "lastState"), "terminated");
   return typeof ended?.["exitCode"] === "number" && EXIT_CODES.includes(ended["exitCode"]);

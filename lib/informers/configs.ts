@@ -44,10 +44,10 @@ export function openConfigs(parts: ConfigsDeps): Configs {
     resource: Resource.clusterConfigs,
     parse: (object) => {
       const config = parse(object);
-      return config === undefined ? undefined : { config, told: toldOf(object, config) };
+      return config === undefined ? undefined : { config, reported: reportedOf(object, config) };
     },
     onChange: (change) => {
-      if (change.kind === "delete" || change.previous?.told !== change.value.told) notify(undefined);
+      if (change.kind === "delete" || change.previous?.reported !== change.value.reported) notify(undefined);
     },
     name: "cluster configs",
   });
@@ -73,11 +73,11 @@ export function openConfigs(parts: ConfigsDeps): Configs {
 interface SeenConfig {
   readonly config: ClusterConfig;
   /** What listeners are notified of. */
-  readonly told: string;
+  readonly reported: string;
 }
 
 /** All but the condition about the architecture taints: it changes all the time while nodes are tainted, and no listener acts on it. */
-function toldOf({ metadata: { labels, annotations }, status }: KubeObject, config: ClusterConfig): string {
+function reportedOf({ metadata: { labels, annotations }, status }: KubeObject, config: ClusterConfig): string {
   const conditions = listAt(objectAt({ status }, "status"), "conditions") ?? [];
   return JSON.stringify([
     config,

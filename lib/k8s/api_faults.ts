@@ -51,7 +51,7 @@ export function faultOfConnection(
   error: unknown,
   options: { readonly action: string; readonly host: string },
 ): ApiError {
-  const { phase, words } = connectionWords(error);
+  const { phase, words } = connectionText(error);
   const reason = error instanceof DOMException && error.name === "TimeoutError"
     ? NoAnswer.timeout
     : phase === "Connect"
@@ -75,7 +75,7 @@ function adviceFor(words: string): string {
 }
 
 /** Deno's message is `error sending request for url (…): client error (Connect): tcp connect error: …`. */
-function connectionWords(error: unknown): { readonly phase: string; readonly words: string } {
+function connectionText(error: unknown): { readonly phase: string; readonly words: string } {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const text = cause instanceof Error ? cause.message : String(cause);
   const [, phase = "", words] = /client error \((\w+)\)(?:: ([\s\S]*))?$/.exec(text) ?? [];

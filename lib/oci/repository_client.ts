@@ -9,7 +9,7 @@ import type { Credential } from "./credential.ts";
 import { scopeCovers } from "./credentials/match.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import type { ConnectionVariants } from "./http/connection_variants.ts";
-import type { Answer, Exchange, GuestAuthorization } from "./http/exchange.ts";
+import type { AnonymousAuthorization, Answer, Exchange } from "./http/exchange.ts";
 import type { Transport } from "./http/transport.ts";
 import { rootUrl } from "./image/document.ts";
 import type { InspectionContext } from "./inspection_context.ts";
@@ -94,7 +94,7 @@ export class RepositoryClient {
   readonly #deps: RepositoryClientDeps;
   readonly #context: InspectionContext;
   readonly #login: Login;
-  #guest: GuestAuthorization | undefined;
+  #anonymous: AnonymousAuthorization | undefined;
 
   /** Sends nothing. */
   constructor(deps: RepositoryClientDeps, { endpoint, context, rights }: RepositoryClientOptions) {
@@ -163,7 +163,7 @@ export class RepositoryClient {
     const isOtherLogin = expected !== undefined && offered !== undefined && !isSameLogin(expected, offered);
     const mayDiffer = isLoggedIn || expected !== undefined || offered !== undefined;
     const refusal: Attempt = { kind: "refused", answer, mayDiffer, isOtherLogin };
-    if (offered === undefined) return isLoggedIn ? refusal : await this.#tryAsGuest(request, refusal);
+    if (offered === undefined) return isLoggedIn ? refusal : await this.#tryAnonymously(request, refusal);
     const isFutile = first.kind === "denied" || isLoggedIn && offered.kind === "basic";
     if (isFutile && !isOtherLogin) return refusal;
     if (offered.kind === "bearer" && isLoggedIn) this.#login.discard(credential, offered);
@@ -189,11 +189,11 @@ export class RepositoryClient {
   }
 
   /** A registry may redirect to another one that gives even public images only to those with an anonymous token. */
-  async #tryAsGuest(request: RepositoryRequest, refusal: Extract<Attempt, { kind: "refused" }>): Promise<Attempt> {
+  async #tryAnonymously(request: RepositoryRequest, refusal: Extract<Attempt, { kind: "refused" }>): Promise<Attempt> {
     const { answer } = refusal;
-    const guest = answer?.status === 401 ? await this.#login.guestAuthorization(answer) : undefined;
-    if (guest === undefined) return refusal;
-    this.#guest = guest;
+    const anonymous = answer?.status === 401 ? await this.#login.anonymousAuthorization(answer) : undefined;
+    if (anonymous === undefined) return refusal;
+    this.#anonymous = anonymous;
     const second = await this.#send(request);
     return request.isFinal(second, false)
       ? { kind: "answered", answer: second, credential: undefined }
@@ -207,7 +207,7 @@ export class RepositoryClient {
       readonly credential?: Credential | undefined;
     } = {},
   ): Promise<Answer> {
-    return await this.#exchange({ ...message, authorization, guest: this.#guest }, {
+    return await this.#exchange({ ...message, authorization, anonymous: this.#anonymous }, {
       urlBy,
       signal,
       account: fingerprintOf(authorization === undefined ? undefined : credential),
@@ -216,7 +216,7 @@ export class RepositoryClient {
 
   /** Waits for its turn at the host, and waits out short pauses that the host requests. */
   async #exchange(
-    message: RepositoryMessage & Pick<Exchange, "authorization" | "guest">,
+    message: RepositoryMessage & Pick<Exchange, "authorization" | "anonymous">,
     { urlBy, signal, account = fingerprintOf(undefined) }: {
       readonly urlBy: (scheme: "https" | "http") => URL;
       readonly signal: AbortSignal;

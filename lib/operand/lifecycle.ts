@@ -163,7 +163,7 @@ const reconcileDeleting: readonly Rule[] = [
 
 const reconcileAbsent: readonly Rule[] = [
   ...removeWebhookAndGates,
-  letHandlerGo,
+  releaseHandler,
   (facts) => facts.installation === "held" ? awaitTaints(facts) ?? { kind: "remove", target: "hold" } : undefined,
 ];
 
@@ -178,7 +178,7 @@ const reconcileUninstalling: readonly Rule[] = [
       ? { kind: "remove", target: "monitor" }
       : undefined,
   ...Object.values(Finalizer).map((finalizer): Rule => (facts) => dropIfThere(facts, finalizer)),
-  letHandlerGo,
+  releaseHandler,
   () => ({ kind: "remove", target: "hold" }),
 ];
 
@@ -194,18 +194,18 @@ function installMonitor(facts: OperandFacts): OperandStep | undefined {
 
 /** The writers of events first; what they wrote is worked off, for a while. The finalizer may as well be the MTO's. */
 function removeMonitor(facts: OperandFacts): OperandStep | undefined {
-  if (!has(facts, Finalizer.enoexecEvents)) return letHandlerGo(facts);
+  if (!has(facts, Finalizer.enoexecEvents)) return releaseHandler(facts);
   const { daemonSet, settledEvents, pendingEvents, leavingForMs, isForced } = facts.monitor;
-  const isPatient = leavingForMs < MONITOR_DRAIN_MS;
+  const mayWait = leavingForMs < MONITOR_DRAIN_MS;
   if (daemonSet === "current" || daemonSet === "drifted") return { kind: "remove", target: "monitor" };
-  if (daemonSet === "leaving" && isPatient) return wait("DaemonSetLeaving");
+  if (daemonSet === "leaving" && mayWait) return wait("DaemonSetLeaving");
   if (settledEvents > 0 && !isForced) return { kind: "remove", target: "events", which: "settled" };
-  if (pendingEvents > 0 && isPatient) return wait("EventsPending");
+  if (pendingEvents > 0 && mayWait) return wait("EventsPending");
   if (pendingEvents > 0 && !isForced) return { kind: "remove", target: "events", which: "all" };
-  return letHandlerGo(facts) ?? dropIfThere(facts, Finalizer.enoexecEvents);
+  return releaseHandler(facts) ?? dropIfThere(facts, Finalizer.enoexecEvents);
 }
 
-function letHandlerGo({ monitor: { handler } }: OperandFacts): OperandStep | undefined {
+function releaseHandler({ monitor: { handler } }: OperandFacts): OperandStep | undefined {
   return handler === "held" || handler === "leaving" ? { kind: "remove", target: "handler" } : undefined;
 }
 

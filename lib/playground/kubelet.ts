@@ -88,8 +88,8 @@ function startPod(cluster: Cluster, pod: KubeObject, options: StartOptions): voi
 /** How a container ended: its last output is in the log, and in the status only where the pod requests that. */
 function endOf(container: unknown, pulled: PulledImage, now: string): JsonObject {
   const isRefused = pulled.kind === "runs" && pulled.programs?.length !== 0;
-  const isTold = isRefused && textAt(container, "terminationMessagePolicy") === "FallbackToLogsOnError";
-  const message = isTold ? { message: "exec /app: exec format error\n" } : {};
+  const isRequested = isRefused && textAt(container, "terminationMessagePolicy") === "FallbackToLogsOnError";
+  const message = isRequested ? { message: "exec /app: exec format error\n" } : {};
   const containerID = `containerd://${"0".repeat(64)}`;
   return { exitCode: 1, reason: "Error", startedAt: now, finishedAt: now, containerID, ...message };
 }

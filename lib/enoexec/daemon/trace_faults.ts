@@ -40,7 +40,7 @@ export function judgeTraceEnd(
   stderr: string,
   { facts, code }: { readonly facts: KernelFacts; readonly code: number },
 ): TraceFault {
-  const lines = tellingLines(stderr);
+  const lines = meaningfulLines(stderr);
   const text = lines.join("\n");
   if (/does not contain a field named '__parent'/.test(text) && facts.parentField === "__parent") {
     return { kind: "other kernel", facts: { ...facts, parentField: "parent" } };
@@ -55,6 +55,6 @@ export function judgeTraceEnd(
 }
 
 /** A refused raise of the limit of locked memory is no fault: since Linux 5.11 BPF memory counts as the cgroup's. */
-function tellingLines(stderr: string): readonly string[] {
+function meaningfulLines(stderr: string): readonly string[] {
   return stderr.split("\n").map((line) => line.trim()).filter((line) => line !== "" && !/rlimit/i.test(line));
 }

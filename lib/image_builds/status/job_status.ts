@@ -30,15 +30,15 @@ export function jobStateOf(job: JobObservation): JobState {
 function failedState({ meta, conditions, failed }: JobObservation): JobState {
   const said = conditions.find(({ type, status }) => type === "Failed" && status === "True");
   const isLate = said?.reason === "DeadlineExceeded";
-  const isHopeless = said?.reason === "PodFailurePolicy";
+  const isPermanent = said?.reason === "PodFailurePolicy";
   const what = isLate
     ? "it took longer than its deadline"
-    : isHopeless
+    : isPermanent
     ? "its builder says that the Containerfile cannot be built"
     : `${Math.max(failed, 1)} of its pods failed`;
   return {
     kind: "Failed",
-    reason: isLate ? "DeadlineExceeded" : isHopeless ? "InvalidContainerfile" : "BuildFailed",
+    reason: isLate ? "DeadlineExceeded" : isPermanent ? "InvalidContainerfile" : "BuildFailed",
     message: `Job "${meta.name}" failed: ${what}. Look at the logs of its pods.`,
   };
 }

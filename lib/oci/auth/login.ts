@@ -4,7 +4,7 @@
 import { orAborted } from "../../abort.ts";
 import type { Credential } from "../credential.ts";
 import { inspectionError } from "../errors.ts";
-import { type Answer, type GuestAuthorization, isSendable } from "../http/exchange.ts";
+import { type AnonymousAuthorization, type Answer, isSendable } from "../http/exchange.ts";
 import type { InspectionContext } from "../inspection_context.ts";
 import type { Endpoint, EndpointTransport } from "../pull_plan.ts";
 import { type Challenge, parseChallenges } from "./challenge.ts";
@@ -101,7 +101,7 @@ export class Login {
   }
 
   /** An anonymous token for another origin that the registry redirects to; undefined when that origin requires none. */
-  async guestAuthorization(answer: Answer): Promise<GuestAuthorization | undefined> {
+  async anonymousAuthorization(answer: Answer): Promise<AnonymousAuthorization | undefined> {
     const { redirect } = answer;
     const challenge = challengeOf(answer);
     if (redirect === undefined || redirect.isSameOrigin || challenge?.kind !== "bearer") return undefined;

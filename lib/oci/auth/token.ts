@@ -54,10 +54,10 @@ export interface TokenSourceDeps {
 
 /** Opens a source with an empty memory. */
 export function openTokenSource(deps: TokenSourceDeps): TokenSource {
-  return new RememberingSource(deps);
+  return new CachingSource(deps);
 }
 
-class RememberingSource implements TokenSource {
+class CachingSource implements TokenSource {
   readonly #deps: TokenSourceDeps;
   readonly #tokens: SharedCalls<DatedAnswer, Caller>;
 

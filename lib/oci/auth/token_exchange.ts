@@ -30,7 +30,7 @@ export function tokenExchange({ endpoint, challenge, scopes, credential, context
   const { clientCertificates: _own, ...others } = endpoint.transport;
   const transport = isSameHost
     ? endpoint.transport
-    : { ...others, verifyTls: true, declared: isDeclaredNeighbour(url, endpoint) };
+    : { ...others, verifyTls: true, declared: isDeclaredOnSameHost(url, endpoint) };
   const common = { transport, maxBytes: MAX_TOKEN_BYTES, kind: "token", requestLog: context.log } as const;
   // An anonymous token is not requested there either, unless the registry is declared: image names come from tenants.
   const isSafe = url.protocol === "https:" || endpoint.transport.scheme !== "https";
@@ -59,7 +59,7 @@ export function tokenExchange({ endpoint, challenge, scopes, credential, context
 }
 
 /** A token server on another port of a declared host is as declared as the registry. */
-function isDeclaredNeighbour(url: URL, endpoint: Endpoint): boolean {
+function isDeclaredOnSameHost(url: URL, endpoint: Endpoint): boolean {
   return endpoint.transport.declared && url.hostname === new URL(`https://${endpoint.host}`).hostname;
 }
 

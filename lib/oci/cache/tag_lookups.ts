@@ -8,7 +8,7 @@ import type { Caller, InspectionReport } from "../inspector.ts";
 import { nameOfCaller } from "../limits/callers.ts";
 
 /** What a look-up must satisfy, and which namespaces it is for. */
-export interface LookupWish {
+export interface LookupRequest {
   /** The look-up must not have begun before (epoch ms). */
   readonly notBeforeMs: number;
   readonly callers: Callers<Caller>;
@@ -50,7 +50,7 @@ export class TagLookups {
   }
 
   /** The answer of a look-up that satisfies the request; rejects as it does, or with the signal's reason. */
-  share(key: string, { notBeforeMs, callers, signal }: LookupWish, lookUp: Lookup): Promise<InspectionReport> {
+  share(key: string, { notBeforeMs, callers, signal }: LookupRequest, lookUp: Lookup): Promise<InspectionReport> {
     const image = this.#image(key);
     const { running } = image;
     const mayJoin = running !== undefined && running.beganAtMs >= notBeforeMs &&

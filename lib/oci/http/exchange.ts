@@ -30,7 +30,7 @@ export interface Exchange {
   /** The `Authorization` header. */
   readonly authorization?: string | undefined;
   /** The `Authorization` header for one other origin that redirects may lead to; nothing else is sent to other origins. */
-  readonly guest?: GuestAuthorization | undefined;
+  readonly anonymous?: AnonymousAuthorization | undefined;
   /** Headers that the configuration adds; those above win. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** A form to send with POST. */
@@ -50,7 +50,7 @@ export interface Exchange {
 }
 
 /** An anonymous token, and the origin that wanted it. */
-export interface GuestAuthorization {
+export interface AnonymousAuthorization {
   readonly origin: string;
   readonly authorization: string;
 }
@@ -116,7 +116,7 @@ export function redirected(hop: Hop, location: string): Hop {
   const redirect = { origin, isSameOrigin: isSameOrigin && hop.redirect?.isSameOrigin !== false };
   if (isSameOrigin) return { ...hop, url, hidesPath, redirect };
   const { authorization: _kept, headers: _configured, ...rest } = hop;
-  const authorization = hop.guest?.origin === origin ? hop.guest.authorization : undefined;
+  const authorization = hop.anonymous?.origin === origin ? hop.anonymous.authorization : undefined;
   const { clientCertificates: _own, ...transport } = hop.transport;
   const declared = transport.declared && url.hostname === hop.url.hostname;
   return { ...rest, authorization, url, hidesPath, redirect, transport: { ...transport, verifyTls: true, declared } };

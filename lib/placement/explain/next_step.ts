@@ -22,7 +22,7 @@ interface NextFacts extends ExplainFacts {
   readonly pod: PodView;
   readonly inspectionFails: boolean;
   /** What to do about the failure that the pod's annotation names. */
-  readonly mend: string;
+  readonly correction: string;
 }
 
 const RULES: readonly Rule[] = [
@@ -39,8 +39,8 @@ const RULES: readonly Rule[] = [
   },
   {
     holds: ({ state, inspectionFails }) => state === "gated" && inspectionFails,
-    steps: ({ mend }) => [
-      mend,
+    steps: ({ correction }) => [
+      correction,
       "Archway asks again by itself; the pod is released at the latest when the maximum gate age is over (60s unless " +
       "configured).",
     ],
@@ -55,7 +55,7 @@ const RULES: readonly Rule[] = [
   },
   {
     holds: ({ record }) => record?.decision === "fallback" || record?.decision === "release",
-    steps: ({ mend }) => [mend, RECREATE],
+    steps: ({ correction }) => [correction, RECREATE],
   },
   {
     holds: ({ state }) => state === "failing",
@@ -109,11 +109,11 @@ const RULES: readonly Rule[] = [
 /** The steps, in order; none when all is well. */
 export function nextSteps(pod: PodView, explained: ExplainFacts): readonly string[] {
   const inspectionFails = entryOf(pod.labels, PodLabel.inspectError) !== undefined;
-  const facts = { ...explained, pod, inspectionFails, mend: mendingStep(pod) };
+  const facts = { ...explained, pod, inspectionFails, correction: correctionOf(pod) };
   return RULES.find(({ holds }) => holds(facts))?.steps(facts) ?? [];
 }
 
-function mendingStep(pod: PodView): string {
+function correctionOf(pod: PodView): string {
   const reason = reasonIn(entryOf(pod.annotations, PodAnnotation.inspectError) ?? "");
   const advice = reason === undefined ? undefined : adviceFor(reason, { pullSecrets: pod.imagePullSecrets });
   return advice ?? "Fix what the message names (image name, registry, pull secret).";

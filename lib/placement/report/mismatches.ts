@@ -24,10 +24,10 @@ export function daemonSetReport(facts: DaemonSetFacts): PodReport | undefined {
   if (judgement.kind === "failed") return undefined;
   const missing = facts.liveArchitectures.filter((architecture) => !judgement.architectures.includes(architecture));
   if (missing.length === 0) return undefined;
-  const culprits = judgement.outcomes
+  const images = judgement.outcomes
     .filter(({ architectures }) => missing.some((architecture) => !architectures.includes(architecture)))
     .map(({ image, architectures }) => `${image} (${architectures.join(", ") || "none"})`);
-  const message = `Nodes of {${missing.join(", ")}} cannot run this DaemonSet. Images: ${culprits.join("; ")}. ` +
+  const message = `Nodes of {${missing.join(", ")}} cannot run this DaemonSet. Images: ${images.join("; ")}. ` +
     `Use images that support them, or keep the DaemonSet off those nodes by a kubernetes.io/arch node affinity.`;
   return { type: "Warning", reason: EventReason.noSupportedArchitectures, message: clip(message, MESSAGE_MAX) };
 }
@@ -41,14 +41,14 @@ export interface EphemeralFacts {
 
 /** The one event to post on the pod; undefined when all its ephemeral containers can run, or that is not known. */
 export function ephemeralReport(pod: PodView, all: readonly EphemeralFacts[]): PlacedReport | undefined {
-  const misfits = all.map((facts) => misfitText(pod, facts)).filter((text) => text !== undefined);
-  if (misfits.length === 0) return undefined;
-  const message = clip(misfits.join(" "), MESSAGE_MAX);
+  const mismatches = all.map((facts) => mismatchText(pod, facts)).filter((text) => text !== undefined);
+  if (mismatches.length === 0) return undefined;
+  const message = clip(mismatches.join(" "), MESSAGE_MAX);
   // The event of the gate is the least important one by now.
   return { type: "Warning", reason: EventReason.noSupportedArchitectures, message, slot: 1, critical: false };
 }
 
-function misfitText(pod: PodView, { container, fact, nodeArchitecture }: EphemeralFacts): string | undefined {
+function mismatchText(pod: PodView, { container, fact, nodeArchitecture }: EphemeralFacts): string | undefined {
   if (fact.inspection.kind !== "platforms") return undefined;
   const usable = usablePlatforms(fact.inspection.platforms, operatingSystemOf(pod));
   const architectures = [...new Set(usable.map(({ architecture }) => architecture))].sort();

@@ -71,6 +71,6 @@ export function hasDrainFailed(
   const isPending = sorted.some(({ dueAfterMs, isTarget }) => elapsedMs < dueAfterMs && pods.some(isTarget));
   if (isPending) return false;
   const last = sorted.findLast(({ dueAfterMs }) => elapsedMs >= dueAfterMs);
-  const patienceMs = Math.max(timeoutMs, (last?.dueAfterMs ?? 0) + (last === undefined ? 0 : expectedMs));
-  return elapsedMs > patienceMs;
+  const maxWaitMs = Math.max(timeoutMs, (last?.dueAfterMs ?? 0) + (last === undefined ? 0 : expectedMs));
+  return elapsedMs > maxWaitMs;
 }

@@ -66,6 +66,6 @@ const FOLLOWING: Readonly<Record<PolicyState, readonly NotificationState[]>> = {
 /** Whether a state may be sent to the manager after the stored one. */
 export function mayFollow(stored: StoredState, next: NotificationState): boolean {
   const from = stateOf(stored);
-  const isSameWords = stored.value === valueOf(next);
-  return from !== undefined && FOLLOWING[from].includes(next) && !(isSameWords && from === "Started");
+  const isSameText = stored.value === valueOf(next);
+  return from !== undefined && FOLLOWING[from].includes(next) && !(isSameText && from === "Started");
 }

@@ -29,12 +29,12 @@ export interface NotifyOptions {
 }
 
 /** Notifications whose sinks are kept in memory as well, for a record that could not be written: an upgrade has some ten. */
-const MAX_REMEMBERED = 100;
+const MAX_KEPT = 100;
 
 /** Sends notifications. */
 export class Notifier {
   readonly #deps: NotifierDeps;
-  readonly #sent = new LRUCache<string, Set<string>>({ max: MAX_REMEMBERED });
+  readonly #sent = new LRUCache<string, Set<string>>({ max: MAX_KEPT });
 
   /** Sends nothing yet. */
   constructor(deps: NotifierDeps) {

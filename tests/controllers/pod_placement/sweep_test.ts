@@ -25,7 +25,7 @@ Deno.test("sweepForEver() reads pods 50 at a time, without letting the API serve
     observe: ({ metadata }: { readonly metadata: { readonly name: string } }) => void steps.push(metadata.name),
     close: () => Promise.resolve(void steps.push("end")),
   };
-  const options = { unadmitted: { begin: () => pass, count: 0 }, isWatched: () => true, onStray: () => {} };
+  const options = { unadmitted: { begin: () => pass, count: 0 }, isWatched: () => true, onUnlabelled: () => {} };
   const sweeping = sweepForEver({ api, clock, log: silentLogger }, options, stop.signal);
   await clock.advance(1_000);
   stop.abort();
