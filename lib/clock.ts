@@ -26,7 +26,7 @@ export const systemClock: Clock = {
 };
 
 /** How often a condition without a notification is polled (ms). */
-const LOOK_MS = 20;
+const CHECK_MS = 20;
 
 /** Waits until something holds. False when it still does not after `limitMs`, or the signal aborts. Never rejects. */
 export async function holdsWithin(
@@ -36,7 +36,7 @@ export async function holdsWithin(
   const endMs = clock.monotonicMs() + limitMs;
   while (!condition()) {
     if (signal.aborted || clock.monotonicMs() >= endMs) return false;
-    await clock.sleep(LOOK_MS, signal);
+    await clock.sleep(CHECK_MS, signal);
   }
   return true;
 }

@@ -15,7 +15,7 @@ import { type Controller, openController } from "../controller.ts";
 import { EventBacklog } from "./backlog.ts";
 import type { ExecFormatDeps } from "./deps.ts";
 import { type EventToHandle, reconcileEvent } from "./handle_event.ts";
-import { reconcilePod } from "./look_at_pod.ts";
+import { reconcilePod } from "./check_pod.ts";
 import { openRepairs } from "./repair.ts";
 import { whileWanted } from "./while_wanted.ts";
 

@@ -28,7 +28,7 @@ export interface GateFailOpenDeps extends AbsenceDeps {
   readonly maxGateAgeMs: number;
 }
 
-const LOOK_MS = 1_000;
+const CHECK_MS = 1_000;
 /** Between two lists of labelled pods: a pod is listed long before it is overdue (ms). */
 const LIST_EVERY_MS = 5_000;
 /** Between two lists of all pending pods, for those whose label was removed (ms), before jitter. */
@@ -92,7 +92,7 @@ async function watch(
       if (isSweep) sweepAtMs = nowMs + jitter(SWEEP_EVERY_MS);
       await list(parts, { isSweep, signal });
     }
-    await clock.sleep(LOOK_MS, signal);
+    await clock.sleep(CHECK_MS, signal);
   }
 }
 
@@ -129,9 +129,9 @@ async function reconcile(
   if (pod === undefined) return DONE;
   const ageMs = deps.clock.nowMs() + deps.api.serverClockOffsetMs() - pod.createdMs;
   const leftMs = overdueInMs({ ageMs, maxGateAgeMs: deps.maxGateAgeMs });
-  if (leftMs > 0 || !absence.isOpen) return requeueAfter(Math.max(LOOK_MS, leftMs));
+  if (leftMs > 0 || !absence.isOpen) return requeueAfter(Math.max(CHECK_MS, leftMs));
   const lift = await deps.lifter.lift(pod, { signal, goesOn: () => absence.isOpen });
-  if (lift.kind === "stopped") return requeueAfter(LOOK_MS);
+  if (lift.kind === "stopped") return requeueAfter(CHECK_MS);
   if (lift.kind === "failed") {
     throw new Error(`Cannot release pod "${key}" without a leader: ${lift.why}`);
   }

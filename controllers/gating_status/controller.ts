@@ -21,7 +21,7 @@ export interface GatingStatusDeps {
   readonly gatingHealth: () => GatingHealth;
 }
 
-const LOOK_MS = 1_000;
+const CHECK_MS = 1_000;
 /** A suspended process has an old Lease until it reads it again: nothing is written for so long (ms). */
 const SUSPENSION_GRACE_MS = 5_000;
 /** Reasons that only a missing leader gives: then the operator does not run, which writes conditions otherwise. */
@@ -53,7 +53,7 @@ export function openGatingStatus(deps: GatingStatusDeps): Controller {
       if (health.kind === "stopped" && LEADERLESS.includes(now) && isLasting && !isReported) {
         isReported = await writeReason(deps, health.reason, signal);
       }
-      return requeueAfter(LOOK_MS);
+      return requeueAfter(CHECK_MS);
     },
   });
 }

@@ -20,7 +20,7 @@ import { isConflict } from "../../lib/k8s/errors.ts";
 import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
 import { type Controller, DONE, openController, requeueAfter } from "../controller.ts";
 import type { ImageBuildsDeps } from "./deps.ts";
-import { type ImageLooks, openImageLooks } from "./image_looks.ts";
+import { type ImageChecks, openImageChecks } from "./image_checks.ts";
 import { Deletions } from "./deletions.ts";
 import { forget } from "./forget.ts";
 import { recordEvents } from "./record_events.ts";
@@ -44,7 +44,7 @@ const CONFLICT_MS = 100;
 export function openImageBuilds(deps: ImageBuildsDeps): ImageBuilds {
   const { api, clock, log, settings: { namespace }, queueMetrics } = deps;
   const views = new Map<string, PoolBuildView>();
-  const looks = openImageLooks();
+  const checks = openImageChecks();
   const watches = openBuildWatches({ api, clock, log, namespace, onChange: (config) => wake(config) });
   const controller = openController({
     name: "image-builds",
@@ -57,10 +57,10 @@ export function openImageBuilds(deps: ImageBuildsDeps): ImageBuilds {
       if (!watches.hasSynced()) return requeueAfter(SYNC_MS);
       const config = watches.configs.get(name);
       if (config === undefined) {
-        looks.forget(name);
+        checks.forget(name);
         return await forget(name, { ...deps, watches, wasKnown: views.delete(name), signal });
       }
-      return await new Reconcile(deps, { watches, looks, signal }).run(config, (view) => {
+      return await new Reconcile(deps, { watches, checks, signal }).run(config, (view) => {
         deps.metrics.show(view, views.get(name));
         views.set(name, view);
       });
@@ -85,20 +85,20 @@ export function openImageBuilds(deps: ImageBuildsDeps): ImageBuilds {
 class Reconcile {
   readonly #deps: ImageBuildsDeps;
   readonly #watches: BuildWatches;
-  readonly #looks: ImageLooks;
+  readonly #checks: ImageChecks;
   readonly #signal: AbortSignal;
 
   constructor(
     deps: ImageBuildsDeps,
-    { watches, looks, signal }: {
+    { watches, checks, signal }: {
       readonly watches: BuildWatches;
-      readonly looks: ImageLooks;
+      readonly checks: ImageChecks;
       readonly signal: AbortSignal;
     },
   ) {
     this.#deps = deps;
     this.#watches = watches;
-    this.#looks = looks;
+    this.#checks = checks;
     this.#signal = signal;
   }
 
@@ -106,8 +106,8 @@ class Reconcile {
     const { api, access, clock, events } = this.#deps;
     const settings = await this.#settings();
     const nowMs = clock.nowMs();
-    const look = this.#looks.due(config, this.#watches);
-    const deps = { api, watches: this.#watches, settings, nowMs, checksImages: look.isDue, signal: this.#signal };
+    const check = this.#checks.due(config, this.#watches);
+    const deps = { api, watches: this.#watches, settings, nowMs, checksImages: check.isDue, signal: this.#signal };
     const { world, secrets } = await readWorld(config, deps);
     const registries = openBuildRegistries(secrets, { access, clock, signal: this.#signal });
     const decision = await this.#decide(world, registries);
@@ -116,7 +116,7 @@ class Reconcile {
     this.#report(config, decision);
     deletions.report(events, config.meta);
     if (!isCarriedOut) return requeueAfter(CONFLICT_MS);
-    look.done();
+    check.done();
     recordEvents(events, world, decision.events);
     show(decision.view);
     const { wakeAtMs } = decision;

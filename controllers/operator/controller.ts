@@ -100,7 +100,7 @@ class OperatorController implements Operator {
     const restMs = memory.restUntilMs - clock.monotonicMs();
     if (restMs > 0) return requeueAfter(restMs);
     try {
-      const waitMs = await look(this.#deps, memory, signal);
+      const waitMs = await reconcileOnce(this.#deps, memory, signal);
       memory.failures = 0;
       memory.restUntilMs = clock.monotonicMs() + conflictBackoffMs(memory, clock.monotonicMs());
       return memory.ending === "left" ? DONE : requeueAfter(Math.min(waitMs, settings.resyncMs));
@@ -124,8 +124,8 @@ class OperatorController implements Operator {
     let unread = 0;
     while (this.#memory.ending !== "left" && !leaving.signal.aborted) {
       try {
-        if (!await this.#isUninstalled(deps, leaving.signal)) return await this.#letGoIfUnused(deps, leaving.signal);
-        await look(deps, this.#memory, leaving.signal);
+        if (!await this.#isUninstalled(deps, leaving.signal)) return await this.#releaseIfUnused(deps, leaving.signal);
+        await reconcileOnce(deps, this.#memory, leaving.signal);
       } catch (error) {
         // An API server that does not answer is not retried for long to find out whether there is anything to remove.
         const isKnown = this.#memory.ending !== undefined;
@@ -149,7 +149,7 @@ class OperatorController implements Operator {
    * Without a config nothing needs the hold: an account that is deleted in the next moment would wait for ever, as would a
    * Deployment that is being deleted.
    */
-  async #letGoIfUnused(deps: OperatorDeps, signal: AbortSignal): Promise<void> {
+  async #releaseIfUnused(deps: OperatorDeps, signal: AbortSignal): Promise<void> {
     const memory = this.#memory;
     using reading = openDeadline(INSTALLATION_READ_MS, { signal, clock: deps.clock });
     while (!signal.aborted) {
@@ -163,7 +163,7 @@ class OperatorController implements Operator {
 }
 
 /** One reconcile; returns when the next is due at the latest (ms). */
-async function look(deps: OperatorDeps, memory: Memory, signal: AbortSignal): Promise<number> {
+async function reconcileOnce(deps: OperatorDeps, memory: Memory, signal: AbortSignal): Promise<number> {
   // While it leaves, only the rights for leaving are left.
   if (memory.ending !== undefined) return await takeSteps(deps, memory, { pathOf: (route) => route, signal });
   // A new leader must not write plain paths over secret ones that it has not seen yet.

@@ -19,7 +19,7 @@ import { readHandler } from "./handler.ts";
 import type { Memory } from "./memory.ts";
 
 /** The facts, and what is to be said of them. */
-export interface MonitorSight {
+export interface ObservedMonitor {
   readonly facts: MonitorFacts;
   readonly state: MonitorState | undefined;
 }
@@ -38,7 +38,7 @@ const UNREAD: MonitorFacts = {
   isForced: false,
 };
 
-interface Look {
+interface MonitorReading {
   readonly memory: Memory;
   readonly isUninstalling: boolean;
   readonly signal: AbortSignal;
@@ -48,19 +48,19 @@ interface Look {
 export async function readMonitor(
   deps: OperatorDeps,
   config: OperandConfig | undefined,
-  look: Look,
-): Promise<MonitorSight> {
+  reading: MonitorReading,
+): Promise<ObservedMonitor> {
   const mayBeHeld = deps.settings.execFormatImage !== undefined ||
     config?.finalizers.includes(Finalizer.enoexecEvents) === true;
-  const { facts, state } = await lookAtMonitor(deps, config, look);
-  return mayBeHeld ? { facts: { ...facts, handler: await readHandler(deps, look) }, state } : { facts, state };
+  const { facts, state } = await readDaemonSetAndEvents(deps, config, reading);
+  return mayBeHeld ? { facts: { ...facts, handler: await readHandler(deps, reading) }, state } : { facts, state };
 }
 
-async function lookAtMonitor(
+async function readDaemonSetAndEvents(
   deps: OperatorDeps,
   config: OperandConfig | undefined,
-  { memory, isUninstalling, signal }: Look,
-): Promise<MonitorSight> {
+  { memory, isUninstalling, signal }: MonitorReading,
+): Promise<ObservedMonitor> {
   const isHeld = config?.finalizers.includes(Finalizer.enoexecEvents) === true;
   const isWanted = config?.enoexecEnabled === true && config.deletingSinceMs === undefined && !isUninstalling;
   if (!isWanted) memory.monitorRefused = undefined;
@@ -90,7 +90,7 @@ function installing(
     readonly live: KubeObject | undefined;
     readonly memory: Memory;
   },
-): MonitorSight {
+): ObservedMonitor {
   memory.monitorLeavingSinceMs = undefined;
   memory.monitorForced = false;
   const { namespace, execFormatImage: image } = settings;

@@ -10,7 +10,7 @@ import { type OperandConfig, parseOperandConfig } from "../../lib/operand/config
 import type { OperandFacts } from "../../lib/operand/lifecycle.ts";
 import { parseRollout, type Rollout } from "../../lib/operand/rollout.ts";
 import { isWebhookCurrent, renderWebhookConfiguration } from "../../lib/operand/webhooks.ts";
-import { type MonitorSight, readMonitor } from "./exec_format_monitor.ts";
+import { type ObservedMonitor, readMonitor } from "./exec_format_monitor.ts";
 import { readInstallation } from "./hold.ts";
 import type { Memory } from "./memory.ts";
 import type { OperatorDeps } from "./deps.ts";
@@ -22,7 +22,7 @@ export interface OperatorFacts extends OperandFacts {
   /** What the webhook configuration should be; undefined without config. */
   readonly desiredWebhook: KubeObject | undefined;
   /** What is to be said of the exec format error monitor. */
-  readonly monitorState: MonitorSight["state"];
+  readonly monitorState: ObservedMonitor["state"];
 }
 
 /** Reads the facts. Throws ApiError when one cannot be read: no step is better than a step on half the facts. */
@@ -61,14 +61,14 @@ export async function gatherFacts(
     gatedPods: leaving && webhook === undefined ? await countGatedPods(api, signal) : 0,
     maxGateAgeMs: settings.maxGateAgeMs,
     monitor: monitor.facts,
-    taints: lookAtTaints(deps, memory, { isLeaving }),
+    taints: readTaintState(deps, memory, { isLeaving }),
     monitorState: monitor.state,
     seen: observe(deps, { rollout, serving, deleting, webhookConfigured: webhook !== undefined }),
   };
 }
 
 /** The controller of the taints stops with the leadership; by then they are taken off without it. */
-function lookAtTaints(
+function readTaintState(
   { taints }: OperatorDeps,
   { taintsLifted }: Memory,
   { isLeaving }: { readonly isLeaving: boolean },

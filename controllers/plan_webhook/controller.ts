@@ -23,7 +23,7 @@ export interface PlanWebhookDeps {
 
 const KEY = PlanWebhook.configuration;
 /** Between two reads: the role cannot watch, and applying the manifests again removes the CA (ms). */
-const LOOK_MS = 60_000;
+const CHECK_MS = 60_000;
 const BACKOFF = { baseMs: 1_000, capMs: 10_000 } as const;
 
 /** Makes the controller; `requestReconcile` is for a certificate that has changed. No request is sent before `run`. */
@@ -46,7 +46,7 @@ export function openPlanWebhookRegistration(deps: PlanWebhookDeps): Controller &
         await api.patch(type, { name }, { body: { kind: "json", operations }, signal });
         log.info("CA bundle written", { object: name });
       }
-      return requeueAfter(LOOK_MS);
+      return requeueAfter(CHECK_MS);
     },
   });
   const requestReconcile = (): void => controller.enqueue(KEY);

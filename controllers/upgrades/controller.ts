@@ -34,10 +34,10 @@ export function openUpgrades(deps: UpgradesDeps): UpgradesController {
   let seen: UpgradeInput | undefined;
   let drainsDueMs = 0;
   const watches = openUpgradeWatches(deps, () => controller.enqueue(KEY));
-  const lookAtDrains = async (input: UpgradeInput, signal: AbortSignal): Promise<void> => {
+  const checkDrains = async (input: UpgradeInput, signal: AbortSignal): Promise<void> => {
     if (input.base === undefined || !isUpgrading(input)) return drains.forget();
     if (clock.monotonicMs() < drainsDueMs) return;
-    await drains.look(input.base, { nowMs: input.nowMs, signal });
+    await drains.check(input.base, { nowMs: input.nowMs, signal });
     drainsDueMs = clock.monotonicMs() + DRAINS_MS;
   };
   const controller = openController({
@@ -53,7 +53,7 @@ export function openUpgrades(deps: UpgradesDeps): UpgradesController {
       seen = input;
       const { known: plan, base, nowMs } = input;
       const end = await drive(reconcile(input), deps, { plan, base, osImages, nowMs, signal });
-      await lookAtDrains(input, signal);
+      await checkDrains(input, signal);
       return resultOf(end, isUpgrading(input));
     },
   });

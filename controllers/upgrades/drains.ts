@@ -16,7 +16,7 @@ const CONTROL_PLANE_POOL = "master";
 /** Keeps which drains were reported, so that each is reported once. */
 export interface Drains {
   /** Checks all nodes once. Throws when something cannot be read. */
-  look(
+  check(
     base: Pick<Base, "plan" | "config">,
     options: { readonly nowMs: number; readonly signal: AbortSignal },
   ): Promise<void>;
@@ -32,7 +32,7 @@ export function openDrains(deps: UpgradesDeps): Drains {
       if (overdue.size > 0) deps.gauges.clear(METRIC);
       overdue.clear();
     },
-    look: async ({ plan, config }, { nowMs, signal }) => {
+    check: async ({ plan, config }, { nowMs, signal }) => {
       const reader = openClusterReader(deps.readApi, signal);
       const { updating } = summarizePools(await reader.pools());
       if (!updating.some(({ name }) => name !== CONTROL_PLANE_POOL)) return;

@@ -29,7 +29,7 @@ export interface ApplyDeps {
   readonly clock: Clock;
 }
 
-const LOOK_MS = 100;
+const CHECK_MS = 100;
 /** Longest without a write before it counts as stuck (ms): longer than a refused write is held back. */
 const STUCK_MS = 20_000;
 
@@ -84,7 +84,7 @@ async function followSteps(deps: ApplyDeps, { watches, holds, writes, signal }: 
     if (survey === undefined && isStuck) throw new Error("Cannot list nodes, pods and DaemonSets: see the rights.");
     const step = survey && nextStep(survey, { goal: "taint", isHeld: holds.isHeld });
     if (survey === undefined || step === undefined) {
-      await clock.sleep(LOOK_MS, signal);
+      await clock.sleep(CHECK_MS, signal);
       continue;
     }
     const phase = phaseOf(step, "taint");
@@ -95,6 +95,6 @@ async function followSteps(deps: ApplyDeps, { watches, holds, writes, signal }: 
     if (isIdle && isStuck) return { end: "stuck", ...totals };
     if (phase !== said && phase !== "Waiting") terminal.err(`archway: ${message}\n`);
     said = phase;
-    await (isIdle ? clock.sleep(LOOK_MS, signal) : carryOut(carrying, step, signal));
+    await (isIdle ? clock.sleep(CHECK_MS, signal) : carryOut(carrying, step, signal));
   }
 }

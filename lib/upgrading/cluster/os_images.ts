@@ -10,7 +10,7 @@ import type { ImageComparison } from "../../upgrades/release/convergence.ts";
 import type { OsImage } from "../../upgrades/types/cluster.ts";
 
 /** Read at most in one reconcile. */
-export const CONFIGS_A_LOOK = 5;
+export const CONFIGS_A_RECONCILE = 5;
 /** Images that are kept: two a pool, in a cluster of many pools. */
 const KEPT = 1_000;
 /** A MachineConfig that does not exist any more. */
@@ -34,7 +34,7 @@ export class OsImages {
     const found = new Map(comparisons.map((comparison) => [comparison.pool, this.#compare(comparison)] as const));
     const names = new Set(comparisons.flatMap(({ config, before }) => [config, before]));
     const unread = [...names].filter((name) => !this.#urls.has(name));
-    for (const name of unread.slice(0, CONFIGS_A_LOOK)) this.#urls.set(name, await this.#read(name, signal));
+    for (const name of unread.slice(0, CONFIGS_A_RECONCILE)) this.#urls.set(name, await this.#read(name, signal));
     return found;
   }
 

@@ -37,7 +37,7 @@ export interface PolicySyncDeps {
 
 /** How long a deleted UpgradeConfig may stay, and how often it is looked for (ms). */
 const GONE_WITHIN_MS = 60_000;
-const LOOK_MS = 5_000;
+const CHECK_MS = 5_000;
 
 /** The synchronisation. */
 export class PolicySync {
@@ -118,7 +118,7 @@ export class PolicySync {
       if (clock.monotonicMs() >= endMs) {
         throw new Error(`Cannot replace UpgradeConfig "${name}": it is still there a minute after it was deleted.`);
       }
-      await clock.sleep(LOOK_MS, signal);
+      await clock.sleep(CHECK_MS, signal);
       signal.throwIfAborted();
     }
   }

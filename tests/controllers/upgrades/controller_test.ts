@@ -27,7 +27,7 @@ async function lookAtDrains(scene: UpgradeScene, drains = openDrains(scene.deps)
   const { base } = await readInput({ readApi: scene.deps.readApi, namespace: NAMESPACE }, { nowMs, signal });
   assert.ok(base !== undefined);
   scene.calls.length = 0;
-  await drains.look(base, { nowMs, signal });
+  await drains.check(base, { nowMs, signal });
 }
 
 /** A worker that the machine config operator works on, cordoned for so many minutes, with a pod. */

@@ -53,7 +53,7 @@ function openBed(before: (call: MemoryCall) => void = () => {}): Bed {
   };
   const drains = openDrains(deps);
   const look = (drainMode: DrainMode = "DeleteAndStripFinalizers"): Promise<void> =>
-    drains.look(
+    drains.check(
       { plan: makePlan({ drainMode }), config: makeConfig() },
       { nowMs: NOW_MS, signal: new AbortController().signal },
     );

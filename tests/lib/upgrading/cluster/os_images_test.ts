@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { Resource } from "../../../../lib/k8s/types.ts";
 import type { ImageComparison } from "../../../../lib/upgrades/release/convergence.ts";
 import type { OsImage } from "../../../../lib/upgrades/types/cluster.ts";
-import { CONFIGS_A_LOOK, OsImages } from "../../../../lib/upgrading/cluster/os_images.ts";
+import { CONFIGS_A_RECONCILE, OsImages } from "../../../../lib/upgrading/cluster/os_images.ts";
 import { type MemoryCall, MemoryCluster } from "../../../support/memory_kube_api.ts";
 
 const signal = new AbortController().signal;
@@ -53,9 +53,9 @@ Deno.test("no look reads more than a few images, however many pools there are", 
   let looks = 0;
   while (Object.values(await compare(bed, pools)).includes("unread")) {
     looks++;
-    assert.ok(bed.read.length <= looks * CONFIGS_A_LOOK, `${bed.read.length} after ${looks} looks`);
+    assert.ok(bed.read.length <= looks * CONFIGS_A_RECONCILE, `${bed.read.length} after ${looks} looks`);
   }
-  assert.deepEqual([looks, bed.read.length, new Set(bed.read).size], [100 / CONFIGS_A_LOOK, 100, 100]);
+  assert.deepEqual([looks, bed.read.length, new Set(bed.read).size], [100 / CONFIGS_A_RECONCILE, 100, 100]);
   await compare(bed, pools);
   assert.equal(bed.read.length, 100);
 });

@@ -4,19 +4,19 @@ import type { BuildWatches } from "../../lib/building/watches.ts";
 import type { MachineOSConfig } from "../../lib/image_builds/observed.ts";
 
 /** Whether to check, and that it was done. */
-export interface ImageLook {
+export interface ImageCheck {
   readonly isDue: boolean;
   done(): void;
 }
 
 /** What was checked. */
-export interface ImageLooks {
-  due(config: MachineOSConfig, watches: Pick<BuildWatches, "pools" | "nodes">): ImageLook;
+export interface ImageChecks {
+  due(config: MachineOSConfig, watches: Pick<BuildWatches, "pools" | "nodes">): ImageCheck;
   forget(config: string): void;
 }
 
 /** Opens it empty: everything is checked once. */
-export function openImageLooks(): ImageLooks {
+export function openImageChecks(): ImageChecks {
   const seen = new Map<string, string>();
   return {
     due: (config, watches) => {

@@ -15,8 +15,8 @@ import type { HandleOptions } from "./handle_event.ts";
 import { inspectContainer, reportFailure } from "./report.ts";
 
 /** A pod that takes longer is requeued before its next container, so that others are checked (ms). */
-const LOOK_MS = 2_000;
-const LOOK_AGAIN_MS = 1_000;
+const TURN_MS = 2_000;
+const NEXT_TURN_MS = 1_000;
 
 /**
  * Checks a pod and reports what it finds, or returns when to check the rest of its containers. Throws ApiError when
@@ -42,7 +42,7 @@ export async function reconcilePod(
   if (node === undefined) return DONE;
   const architecture = architectureOf(node);
   for (const suspect of suspects) {
-    if (clock.monotonicMs() - startedMs > LOOK_MS) return requeueAfter(LOOK_AGAIN_MS);
+    if (clock.monotonicMs() - startedMs > TURN_MS) return requeueAfter(NEXT_TURN_MS);
     const { container, suspicion } = suspect;
     if (!await isProven(deps, { pod: view, suspect, architecture, signal })) {
       reported.clear({ podUid: view.uid, name: container.name });
