@@ -3,7 +3,7 @@ import type { ReadApi } from "../../k8s/api.ts";
 import { checksOf } from "../../upgrades/health_decision.ts";
 import { historyOf } from "../../upgrades/record.ts";
 import { graphQueryOf } from "../../upgrades/release/graph_query.ts";
-import type { OfferedRelease } from "../../upgrades/types/cluster.ts";
+import type { OfferedRelease, PolicyRefresh } from "../../upgrades/types/cluster.ts";
 import type { HealthCheckId, HealthResult } from "../../upgrades/types/health.ts";
 import type { Base, Readers, Readings } from "../../upgrades/types/observed.ts";
 import type { ClusterReader } from "../cluster/cluster_reader.ts";
@@ -63,9 +63,14 @@ export function outsideReaders(services: OutsideServices, scope: OutsideScope): 
     dependencies: async () => await checkDependencies(services, baseOf(scope).config.dependencies, signal),
     graph: async () => (await askGraph(services, scope)).offered,
     payload: async () => await readPayload(services, scope),
-    policy: () => services.policy.refresh(signal),
+    policy: () => refreshPolicy(services, scope),
     alertsDuring: async () => await readAlertsDuring(services, scope),
   };
+}
+
+/** With the source LOCAL the plan that was read is the policy: what is decided is written behind its resourceVersion. */
+async function refreshPolicy({ policy }: OutsideServices, { base, signal }: OutsideScope): Promise<PolicyRefresh> {
+  return base?.config.configManager.source === "LOCAL" ? { kind: "unchanged" } : await policy.refresh(signal);
 }
 
 function baseOf({ base }: OutsideScope): Base {

@@ -218,6 +218,13 @@ Deno.test("notify() posts to the webhook that the settings name", async () => {
   assert.deepEqual(posted, [{ ...NOTICE, clusterId: EXTERNAL_ID }]);
 });
 
+Deno.test("with the source LOCAL nothing is requested before an upgrade begins: the plan that was read is the policy", async () => {
+  await using bed = openBed("http://127.0.0.1:1", { config: "{configManager: {source: LOCAL}}" });
+  Object.assign(bed.cluster.api, { get: () => Promise.reject(new Error("requested")) });
+  assert.deepEqual(await bed.outside.readers(bed.scope).policy(), { kind: "unchanged" });
+  await assert.rejects(bed.outside.policy.refresh(SIGNAL), /requested/);
+});
+
 Deno.test("the policy of the cluster manager becomes the plan; while the manager is away nothing changes", async () => {
   await using double = startOcm("api");
   addPolicy(double, "p1", { version: "4.17.2" });
