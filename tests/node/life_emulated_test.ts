@@ -1,7 +1,6 @@
 // A replica on the arm64 node: it starts, leads and answers. It is emulated, so no figure is taken.
 import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
-import { cpuSecondsOf } from "./support/failing_starts.ts";
 import { assertConfined, assertNothingLeft } from "./support/hold.ts";
 import { configure, ensureImage, install, kubectl, uninstall } from "./support/install.ts";
 import { openLab } from "./support/open_lab.ts";
@@ -35,9 +34,7 @@ Deno.test("node: a replica on the emulated arm64 node is ready within 120 s, gat
   const replicas = await listReplicas(lab);
   assert.deepEqual(replicas.map(({ node }) => node), ["n2"]);
   await assertConfined(replicas);
-  // Where other tests share the machine, what counts is the processor time that it took.
-  const [used = Infinity] = await Promise.all(replicas.map(({ uid }) => cpuSecondsOf(uid)));
-  assert.ok(Math.min(seconds, used) <= 120, `${seconds} s, of which ${used} s on a processor`);
+  assert.ok(seconds <= 120, `${seconds} s`);
   const namespace = await lab.createNamespace("emulated");
   await lab.createPods(namespace, [{ name: "amd", image: "amd-single", args: ["hello"] }]);
   assert.equal(await lab.logOfEnded(namespace, "amd", { deadlineMs: 180_000 }), "hello from linux/amd64\n");

@@ -170,7 +170,10 @@ export async function uninstall(
     others: [],
   });
   try {
-    await kubectl(lab, "delete", "-k", folder, "--ignore-not-found", "--timeout=90s");
+    await kubectl(lab, "delete", "-k", folder, "--ignore-not-found", "--timeout=90s").catch(async (cause: unknown) => {
+      const look = ["get", "namespace,pods,serviceaccounts", "-n", NAMESPACE, "-o", "yaml"];
+      throw new Error(`Cannot uninstall: ${(await lab.kubectl(look)).stdout}`, { cause });
+    });
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
