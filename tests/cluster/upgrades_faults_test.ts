@@ -44,7 +44,7 @@ function killedAt(nth: number, api: KubeApi, onKilled: () => void): KubeApi {
   };
 }
 
-Deno.test("N-015 N-031 upgrades: a leader that is killed at every one of its writes is followed by another that goes on", async () => {
+Deno.test("N-015 upgrades: a leader that is killed at every one of its writes is followed by another that goes on", async () => {
   await using bed = await openUpgradeBed();
   await bed.createPlan({ capacityReservation: true });
   let kills = 0;
@@ -64,7 +64,7 @@ Deno.test("N-015 N-031 upgrades: a leader that is killed at every one of its wri
   await assertDoneOnce(bed);
 });
 
-Deno.test("N-017 upgrades: the API server and what lies outside go away in the middle; the upgrade goes on", async () => {
+Deno.test("upgrades: the API server and what lies outside go away in the middle; the upgrade goes on", async () => {
   await using bed = await openUpgradeBed({ stepMs: 150 });
   bed.start();
   await bed.createPlan({ capacityReservation: true });
