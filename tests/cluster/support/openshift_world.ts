@@ -7,7 +7,7 @@ import { pause, waitUntil } from "./wait.ts";
 /** Where things are. */
 export const CLUSTER_VERSION = "/apis/config.openshift.io/v1/clusterversions/version";
 const OPERATORS = "/apis/config.openshift.io/v1/clusteroperators";
-const POOLS = "/apis/machineconfiguration.openshift.io/v1/machineconfigpools";
+export const POOLS = "/apis/machineconfiguration.openshift.io/v1/machineconfigpools";
 const CONFIGS = "/apis/machineconfiguration.openshift.io/v1/machineconfigs";
 export const MACHINE_SETS = "/apis/machine.openshift.io/v1beta1/namespaces/openshift-machine-api/machinesets";
 const MACHINES = "/apis/machine.openshift.io/v1beta1/namespaces/openshift-machine-api/machines";
@@ -42,6 +42,11 @@ export interface World extends AsyncDisposable {
   /** Holds the cluster version operator up, and lets it go on. */
   hold(): void;
   letGo(): void;
+  /** Holds the nodes that are not of the control plane up, and lets them go on. */
+  holdNodes(): void;
+  letNodesGo(): void;
+  /** Offers another version, in place of those that were. */
+  offer(version: string): Promise<void>;
 }
 
 type Json = Readonly<Record<string, unknown>>;
@@ -50,6 +55,11 @@ type Json = Readonly<Record<string, unknown>>;
 export function imageOf(version: string, architecture = ""): string {
   const digest = `${version}${architecture}`.replaceAll(/[^0-9a-f]/gi, "").padEnd(64, "0").toLowerCase();
   return `quay.io/openshift-release-dev/ocp-release@sha256:${digest}`;
+}
+
+/** The rendered configuration of a pool for a release. */
+export function renderedOf(pool: string, image: string): string {
+  return `rendered-${pool}-${image.slice(-64, -48)}`;
 }
 
 /** Installs the kinds and the objects, and starts the operators. */
@@ -153,6 +163,7 @@ class ScriptedWorld implements World {
   readonly #stop = new AbortController();
   readonly #loops: readonly Promise<void>[];
   #isHeld = false;
+  #areNodesHeld = false;
   #lastFault: unknown;
 
   constructor(cluster: ClusterAccess, options: WorldOptions) {
@@ -171,6 +182,18 @@ class ScriptedWorld implements World {
 
   letGo(): void {
     this.#isHeld = false;
+  }
+
+  holdNodes(): void {
+    this.#areNodesHeld = true;
+  }
+
+  letNodesGo(): void {
+    this.#areNodesHeld = false;
+  }
+
+  async offer(version: string): Promise<void> {
+    await patchStatus(this.cluster, CLUSTER_VERSION, { availableUpdates: [{ version, image: imageOf(version) }] });
   }
 
   async machineSets(): Promise<readonly string[]> {
@@ -227,7 +250,7 @@ class ScriptedWorld implements World {
       await patchStatus(this.cluster, `${OPERATORS}/${name}`, operatorStatus(version, image));
     }
     const pools = Object.entries(this.#options.pools);
-    const config = (pool: string): string => `rendered-${pool}-${image.slice(-64, -48)}`;
+    const config = (pool: string): string => renderedOf(pool, image);
     for (const [pool] of pools) await createRendered(this.cluster, config(pool), image);
     await this.#updatePool("master", config("master"));
     for (const [pool] of pools) {
@@ -235,6 +258,7 @@ class ScriptedWorld implements World {
       if (pool !== "master") await this.#render(pool, config(pool));
     }
     await this.#complete(wanted);
+    while (this.#areNodesHeld && !this.#stop.signal.aborted) await pause(this.#options.stepMs);
     for (const [pool] of pools) if (pool !== "master") await this.#updatePool(pool, config(pool));
   }
 

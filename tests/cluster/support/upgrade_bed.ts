@@ -39,13 +39,16 @@ export interface UpgradeBed extends AsyncDisposable {
   readonly gauges: ReadonlyMap<string, number>;
   readonly events: readonly EventInput[];
   readonly clock: ShiftableClock;
-  /** Runs a replica until the returned function is called; `wrap` puts faults before its API. */
-  start(wrap?: (api: KubeApi) => KubeApi): () => Promise<void>;
+  /** Runs a replica until the returned function is called, with its API or something else of it replaced. */
+  start(replaced?: ReplicaParts | ((api: KubeApi) => KubeApi)): () => Promise<void>;
   createPlan(spec?: Readonly<Record<string, unknown>>): Promise<void>;
   readPlan(): Promise<unknown>;
   /** Waits until the newest entry of the history has this phase. */
   untilPhase(phase: string): Promise<unknown>;
 }
+
+/** What a replica may be given in place of the usual; a function puts faults before the API that it writes with. */
+export type ReplicaParts = Partial<Pick<UpgradesDeps, "readApi" | "api" | "outside">>;
 
 /** A clock that runs fast and can be set. */
 export interface ShiftableClock extends Clock {
@@ -67,15 +70,25 @@ export function openFastClock(speed = SPEED): ShiftableClock {
   };
 }
 
+/** Its waits are short, and its time is that of the machine: for what other programs read the time of. */
+export function openHastyClock(speed: number): ShiftableClock {
+  let shiftMs = 0;
+  const shift = (ms: number): void => {
+    shiftMs += ms;
+  };
+  return { ...openFastClock(speed), nowMs: () => systemClock.nowMs() + shiftMs, shift };
+}
+
 /** Opens the bed; no replica runs, and there is no plan. */
-export async function openUpgradeBed(options: Partial<WorldOptions> = {}): Promise<UpgradeBed> {
+export async function openUpgradeBed(
+  { clock = openFastClock(), ...options }: Partial<WorldOptions> & { readonly clock?: ShiftableClock } = {},
+): Promise<UpgradeBed> {
   await using undo = new AsyncDisposableStack();
   const controlPlane = undo.use(await startControlPlane({ without: ["kube-scheduler", "kwok"], flags: FLAGS }));
   const world = undo.use(await openWorld(controlPlane, { pools: { master: 1, worker: 2 }, stepMs: 50, ...options }));
   await createSettings(controlPlane);
   const access = await readKubeconfigAccess(controlPlane.kubeconfigFile, { clock: systemClock });
   const api = undo.use(openTestApi(access));
-  const clock = openFastClock();
   const gauges = new Map<string, number>();
   const events: EventInput[] = [];
   const outside = openOutsideDouble();
@@ -84,10 +97,11 @@ export async function openUpgradeBed(options: Partial<WorldOptions> = {}): Promi
     (await controlPlane.request("GET", `${PLANS}/managed-upgrade-config`)).body;
   return {
     ...{ controlPlane, world, outside, gauges, events, clock, readPlan },
-    start: (wrap = (same) => same) => {
+    start: (replaced = {}) => {
       const deps: UpgradesDeps = {
-        ...{ readApi: api, api: wrap(api), outside, gauges: gaugesInto(gauges), clock, log: silentLogger },
+        ...{ readApi: api, api, outside, gauges: gaugesInto(gauges), clock, log: silentLogger },
         ...{ namespace: NAMESPACE, events: { record: (event) => void events.push(event) } },
+        ...typeof replaced === "function" ? { api: replaced(api) } : replaced,
       };
       const stop = new AbortController();
       const running = openUpgrades(deps).run(stop.signal);

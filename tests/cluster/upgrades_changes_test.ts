@@ -1,0 +1,205 @@
+// Others change what an upgrade works on while it is under way, on a real API server: the ClusterVersion, the plan, the time.
+// Nothing is done twice, nothing is left over, and the history says what happened.
+import assert from "node:assert/strict";
+import type { KubeApi } from "../../lib/k8s/api.ts";
+import { Resource } from "../../lib/k8s/types.ts";
+import { expectStatus, read } from "./support/cluster_access.ts";
+import { CLUSTER_VERSION, imageOf, PLANS, POOLS, renderedOf } from "./support/openshift_world.ts";
+import { openHastyClock, openUpgradeBed, type UpgradeBed } from "./support/upgrade_bed.ts";
+import { waitUntil } from "./support/wait.ts";
+
+const PLAN = `${PLANS}/managed-upgrade-config`;
+const PATIENT = { deadlineMs: 60_000, intervalMs: 100 };
+
+/** One upgrade of its own on a bed that others have used. */
+class Scene {
+  /** Writes of the replica to the ClusterVersion. */
+  readonly asked: unknown[] = [];
+  /** Called ahead of each of them. */
+  beforeAsking: () => Promise<void> = () => Promise.resolve();
+  readonly bed: UpgradeBed;
+  readonly version: string;
+  /** Newer still. */
+  readonly other: string;
+  #end: () => Promise<void> = () => Promise.resolve();
+
+  constructor(bed: UpgradeBed, patch: number) {
+    this.bed = bed;
+    this.version = `4.20.${patch}`;
+    this.other = `4.20.${patch + 5}`;
+  }
+
+  /** Offers the version, orders it and runs a replica. */
+  async begin(): Promise<void> {
+    await this.bed.world.offer(this.version);
+    this.#end = this.bed.start((api) => this.#watching(api));
+    await this.bed.createPlan({ capacityReservation: true, desired: this.desired() });
+  }
+
+  desired(version = this.version): Readonly<Record<string, unknown>> {
+    return { version, channel: "stable-4.20" };
+  }
+
+  async ask(version: string | null): Promise<void> {
+    const desiredUpdate = version === null ? null : { version, image: null };
+    await this.patch(CLUSTER_VERSION, { spec: { desiredUpdate } });
+  }
+
+  async patch(path: string, document: unknown): Promise<void> {
+    expectStatus(`patch ${path}`, await this.bed.controlPlane.request("PATCH", path, document), [200]);
+  }
+
+  /** Waits until the replica has asked the ClusterVersion, and has written that down. */
+  async untilAsked(): Promise<void> {
+    await waitUntil("the step UpgradeCommenced to be done", async () => {
+      const conditions: unknown = read(await this.bed.readPlan(), "status", "history", 0, "conditions");
+      return (Array.isArray(conditions) ? conditions : []).some((one) =>
+        read(one, "type") === "UpgradeCommenced" && read(one, "status") === "True"
+      );
+    }, PATIENT);
+  }
+
+  /** Ends the replica, and takes the plan away; nothing may be left. */
+  async finish(): Promise<void> {
+    const { world, outside, controlPlane } = this.bed;
+    await waitUntil("the cluster to have arrived", () => this.#hasArrived(), PATIENT);
+    await waitUntil("temporary workers to be gone", async () => (await world.machineSets()).length === 1, PATIENT);
+    await waitUntil("silences to be gone", () => Promise.resolve(outside.silences.length === 0), PATIENT);
+    assert.deepEqual(await world.machineSets(), ["workers-a"]);
+    assert.deepEqual(await world.cordoned(), []);
+    const ids = outside.notified.map(({ id }) => id);
+    assert.deepEqual(ids, [...new Set(ids)], "every notification once");
+    await this.#end();
+    await controlPlane.request("DELETE", PLAN);
+  }
+
+  async history(): Promise<readonly (readonly [string, string])[]> {
+    const history: unknown = read(await this.bed.readPlan(), "status", "history");
+    return (Array.isArray(history) ? history : []).map((entry) =>
+      [String(read(entry, "version")), String(read(entry, "phase"))] as const
+    );
+  }
+
+  /** Its nodes come last. */
+  async #hasArrived(): Promise<boolean> {
+    const { controlPlane } = this.bed;
+    const [{ body: clusterVersion }, { body: pool }] = await Promise.all([
+      controlPlane.request("GET", CLUSTER_VERSION),
+      controlPlane.request("GET", `${POOLS}/worker`),
+    ]);
+    const version = String(read(clusterVersion, "spec", "desiredUpdate", "version"));
+    return read(pool, "status", "configuration", "name") === renderedOf("worker", imageOf(version));
+  }
+
+  #watching(api: KubeApi): KubeApi {
+    return {
+      get: (...call) => api.get(...call),
+      list: (...call) => api.list(...call),
+      watch: (...call) => api.watch(...call),
+      create: (...call) => api.create(...call),
+      replace: (...call) => api.replace(...call),
+      patch: async (type, target, options) => {
+        if (type.plural === Resource.clusterVersions.plural) await this.beforeAsking();
+        const written = await api.patch(type, target, options);
+        if (type.plural === Resource.clusterVersions.plural) this.asked.push(read(written, "spec", "desiredUpdate"));
+        return written;
+      },
+      delete: (...call) => api.delete(...call),
+      raw: (...call) => api.raw(...call),
+      serverClockOffsetMs: () => api.serverClockOffsetMs(),
+    };
+  }
+}
+
+type Play = (scene: Scene) => Promise<void>;
+
+/** In their order on one cluster, each from the version that the one before has led to. */
+const PLAYS: readonly (readonly [string, Play])[] = [
+  ["a ClusterVersion that another writes at the same moment is read again, and asked once", async (scene) => {
+    let conflicts = 0;
+    scene.beforeAsking = async () => {
+      if (conflicts++ === 0) await scene.patch(CLUSTER_VERSION, { metadata: { labels: { touched: "yes" } } });
+    };
+    await scene.begin();
+    await scene.bed.untilPhase("Upgraded");
+    assert.equal(conflicts, 2, "the first one met a conflict");
+    assert.equal(scene.asked.length, 1);
+  }],
+  ["a target that another has asked for already is adopted, seen through, and not asked for", async (scene) => {
+    await scene.bed.world.offer(scene.version);
+    await scene.ask(scene.version);
+    await scene.begin();
+    await scene.bed.untilPhase("Upgraded");
+    assert.deepEqual(scene.asked, []);
+  }],
+  ["a ClusterVersion that is led elsewhere is left alone: the upgrade has failed with that, at once", async (scene) => {
+    scene.bed.world.hold();
+    await scene.begin();
+    await scene.untilAsked();
+    await scene.ask(scene.other);
+    scene.bed.world.letGo();
+    const plan = await scene.bed.untilPhase("Failed");
+    assert.match(JSON.stringify(plan), new RegExp(`the ClusterVersion is asked for ${scene.other} since`));
+    assert.doesNotMatch(JSON.stringify(plan), /did not begin/);
+    assert.equal(scene.asked.length, 1);
+    await waitUntil(
+      "the other upgrade",
+      () => Promise.resolve(scene.bed.world.asked.at(-1)?.startsWith(`${scene.other} `)),
+    );
+  }],
+  [
+    "a plan that names another version behind the request: the first has failed, the other is carried out",
+    async (scene) => {
+      scene.bed.world.hold();
+      await scene.begin();
+      await scene.untilAsked();
+      await scene.bed.world.offer(scene.other);
+      await scene.patch(PLAN, { spec: { desired: scene.desired(scene.other) } });
+      await waitUntil("the second request", () => Promise.resolve(scene.asked.length === 2), PATIENT);
+      scene.bed.world.letGo();
+      const plan = await scene.bed.untilPhase("Upgraded");
+      assert.deepEqual(await scene.history(), [[scene.other, "Upgraded"], [scene.version, "Failed"]]);
+      assert.match(JSON.stringify(plan), new RegExp(`The plan names another target, ${scene.other}, since`));
+      assert.deepEqual(scene.bed.world.asked.at(-1), `${scene.other}  ${imageOf(scene.other)}`);
+    },
+  ],
+  ["a plan that is deleted behind the request: what was prepared goes, and the cluster goes on", async (scene) => {
+    scene.bed.world.hold();
+    await scene.begin();
+    await scene.untilAsked();
+    assert.ok((await scene.bed.world.machineSets()).includes("workers-a-upgrade"));
+    assert.equal(scene.bed.outside.silences.length, 1);
+    await scene.bed.controlPlane.request("DELETE", PLAN);
+    await waitUntil("silences to be gone", () => Promise.resolve(scene.bed.outside.silences.length === 0), PATIENT);
+    scene.bed.world.letGo();
+    await waitUntil(
+      "the release",
+      () => Promise.resolve(scene.bed.world.asked.at(-1)?.startsWith(scene.version)),
+      PATIENT,
+    );
+    assert.equal(scene.asked.length, 1);
+  }],
+  ["N-030 a clock that is set back in the middle neither repeats nor ends anything", async (scene) => {
+    scene.bed.world.hold();
+    await scene.begin();
+    await scene.untilAsked();
+    scene.bed.clock.shift(-6 * 60 * 60_000);
+    scene.bed.world.letGo();
+    await scene.bed.untilPhase("Upgraded");
+    assert.equal(scene.asked.length, 1);
+    scene.bed.clock.shift(6 * 60 * 60_000);
+  }],
+];
+
+Deno.test("upgrades: others change what an upgrade works on", async (t) => {
+  await using bed = await openUpgradeBed({ clock: openHastyClock(60) });
+  let patch = 11;
+  for (const [name, play] of PLAYS) {
+    await t.step(name, async () => {
+      const scene = new Scene(bed, patch);
+      patch += 10;
+      await play(scene);
+      await scene.finish();
+    });
+  }
+});
