@@ -1,5 +1,5 @@
 // Keeps Archway's own Deployment while daemons write ENoExecEvents, by the MTO's finalizer: its leader handles them, and is to
-// outlast them. A Deployment that is being deleted for another reason is let go at once, so that none is stuck.
+// outlast them. A Deployment that is being deleted for another reason is released at once, so that none is stuck.
 import { isForbidden, isNotFound } from "../../lib/k8s/errors.ts";
 import { openReflector, type Reflector } from "../../lib/k8s/reflector.ts";
 import { readOptional } from "../../lib/k8s/read_optional.ts";
@@ -10,7 +10,7 @@ import type { MonitorFacts } from "../../lib/operand/lifecycle.ts";
 import type { OperatorDeps } from "./deps.ts";
 import type { Memory } from "./memory.ts";
 
-/** How the Deployment stands. While Archway is being uninstalled it may no longer be read, and counts as held until it was let go. */
+/** The state of the Deployment. While Archway is being uninstalled it may no longer be read, and counts as held until it was released. */
 export async function readHandler(
   { api, settings: { namespace } }: OperatorDeps,
   { memory, isUninstalling, signal }: {
@@ -60,7 +60,7 @@ export async function setHandler(
   memory.handlerLetGo = wanted === "free";
 }
 
-/** Follows the Deployment, so that one that is being deleted is let go when that begins, and a new one is held. */
+/** Watches the Deployment, so that one that is being deleted is released when that begins, and a new one is held. */
 export function openHandlerWatch({ api, clock, log, settings }: OperatorDeps, onChange: () => void): Reflector<string> {
   return openReflector({
     api,

@@ -112,7 +112,7 @@ function connectionOptions(request: UnverifiedRequest): RequestOptions {
   const { clientCertificate: own, addresses, proxyUrl, serverName } = request;
   const tls = {
     rejectUnauthorized: false,
-    // None is looked at. Left out, the runtime would read the system's, for which no permission can be given by name.
+    // None is used. Left out, the runtime would read the system's, for which no permission can be given by name.
     ca: [],
     ...(own === undefined ? {} : { cert: own.certificate, key: own.key }),
     ...(serverName === undefined ? {} : { servername: serverName }),

@@ -53,7 +53,7 @@ export function parseSelector(raw: unknown, bounds: SelectorBounds = SELECTOR_BO
   if (!isObject(matchLabels)) return unparsable("matchLabels is not an object");
   if (!Array.isArray(matchExpressions)) return unparsable("matchExpressions is not a list");
   const labels = Object.entries(matchLabels);
-  // Before anything is made of them: whoever may write a selector decides how large it is.
+  // Before they are parsed: the writer of a selector decides how large it is.
   const excess = excessOf({ labels, matchExpressions }, bounds);
   if (excess !== undefined) return unparsable(excess);
   const requirements: LabelRequirement[] = labels.map(([key, value]) => ({

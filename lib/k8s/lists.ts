@@ -41,7 +41,7 @@ export async function* listPages(
       continue;
     }
     place = page.continue === undefined ? undefined : { continue: page.continue };
-    // Objects of the cluster may be large: nobody but administrators made them.
+    // Objects of the cluster may be large: only administrators create them.
     if (fixedLimit === undefined && type.namespaced) {
       limit = nextPageSize({ limit, count: page.items.length, bytes: page.bytes });
     }

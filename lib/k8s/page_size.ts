@@ -1,5 +1,5 @@
-// How many objects to ask for in a page of a list, so that a page has a bound in bytes whoever made its objects: most have
-// some kilobytes, but whoever may create them can make each 1.4 MB large, and 500 of these would not fit into memory.
+// How many objects to request in a page of a list, so that a page has a bound in bytes whatever its objects are: most have
+// some kilobytes, but their creators can make each 1.4 MB large, and 500 of these would not fit into memory.
 import type { ResourceType } from "./types.ts";
 
 /** Objects a page, where no namespace owns them: administrators made them. */

@@ -54,7 +54,7 @@ export interface Board {
   snapshot(): BoardSnapshot;
 }
 
-/** No name that Kubernetes accepts is longer; a webhook sees names before anybody has checked them. */
+/** No name that Kubernetes accepts is longer; a webhook gets names before they are validated. */
 const MAX_NAME_LENGTH = 253;
 /** More than GOARCH has for Linux in everyday images; a hostile index may list thousands. */
 const MAX_ARCHITECTURES = 16;

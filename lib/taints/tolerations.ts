@@ -40,7 +40,7 @@ export interface TolerationContext {
 
 /**
  * The tolerations that a pod lacks; undefined when it lacks none. A pod about which nothing is decided, and which names
- * some architectures by their values but not all that Archway would have added, has been given these by somebody who
+ * some architectures by their values but not all that Archway would have added, has been given these by a client that
  * chose them (a user, or the archaware controller): nothing is added.
  */
 export function needOf(pod: TaintPod, { rule, architectureOf, architectures }: TolerationContext): PodNeed | undefined {

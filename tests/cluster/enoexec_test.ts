@@ -166,7 +166,7 @@ Deno.test("exec format errors on a real API server", async (t) => {
   const awaitEventGone = (name: string): Promise<boolean> =>
     waitUntil(`event ${name} to be gone`, async () => !await isThere(controlPlane, `${EVENTS}/${name}`), PATIENT);
 
-  await t.step("a DaemonSet that somebody deletes comes back; the events of the old one are collected", async () => {
+  await t.step("a DaemonSet that is deleted comes back; the events of the old one are collected", async () => {
     const before = read((await controlPlane.request("GET", DAEMON_SET)).body, "metadata", "uid");
     // Without a status it is kept for an hour.
     const failure = { nodeName: "amd64-1", podNamespace: "shop", podName: "p", podUid: "u", command: undefined };
@@ -318,7 +318,7 @@ Deno.test("exec format errors on a real API server", async (t) => {
     },
   );
 
-  await t.step("an image that claims what its program lacks is remembered, explained and avoided", async () => {
+  await t.step("an image that claims what its program lacks is recorded, explained and avoided", async () => {
     const liar = await bed.push("demo/liar", index("amd64", "arm64"));
     await bindPod(controlPlane, { namespace, name: "liar", node: "amd64-2", image: liar });
     const digest = await bed.registry.push("demo/liar", "v1", index("amd64", "arm64")).then(({ digest }) => digest);

@@ -13,7 +13,7 @@ import type { OperatorConfig } from "../../upgrades/types/operator_config.ts";
 import type { UpgradeSpec } from "../../upgrades/types/plan.ts";
 import type { ClusterReader } from "./cluster_reader.ts";
 
-/** Nodes whose pods are looked at in one round, longest cordoned first: those of each cost a request. */
+/** Nodes whose pods are read in one round, longest cordoned first: those of each cost a request. */
 export const NODES_A_ROUND = 8;
 
 /** The policy of a plan. Without `drain.mode`, and with strategies disabled, nothing is done. */

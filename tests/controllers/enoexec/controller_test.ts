@@ -55,7 +55,7 @@ const DISMISSED: readonly Dismissed[] = [
   },
 ];
 for (const { title, pod, event } of DISMISSED) {
-  Deno.test(`${title} is deleted, and nothing is said of the pod`, async () => {
+  Deno.test(`${title} is deleted, and nothing is reported about the pod`, async () => {
     const scene = openMonitorScene();
     furnish(scene, pod);
     scene.cluster.put(Resource.enoexecEvents, event);
@@ -142,7 +142,7 @@ Deno.test("229 a pod that goes while it is labelled leaves nothing behind", asyn
   });
 });
 
-Deno.test("what is not switched on asks nothing of the API server", async () => {
+Deno.test("what is not switched on sends no request to the API server", async () => {
   const scene = openMonitorScene({ settings: { namespace: NAMESPACE, watchesPods: false, repairs: false } });
   scene.setMonitored(false);
   scene.cluster.put(Resource.enoexecEvents, makeEvent());
@@ -306,7 +306,7 @@ Deno.test("both sources together make one report of a container", async () => {
   });
 });
 
-Deno.test("an image that claims what its program lacks is remembered, and forgotten after a week", async () => {
+Deno.test("an image that claims what its program lacks is recorded, and dropped after a week", async () => {
   const scene = openMonitorScene();
   const digest = "sha256:" + "12".repeat(32);
   const images = {

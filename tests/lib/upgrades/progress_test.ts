@@ -26,7 +26,7 @@ Deno.test("progressOf() lists the steps of the upgrader in their order, with wha
   assert.equal(states.get("ComputeCapacityReserved"), "skipped");
 });
 
-Deno.test("stateOf() tells what a step waits for without its name, and skipped steps from those that were done", () => {
+Deno.test("stateOf() reports what a step waits for without its name, and skipped steps from those that were done", () => {
   const type = "WorkerNodesUpgraded";
   const waiting = { type, status: "False", message: `${type} still in progress: 2 nodes are left` } as const;
   assert.deepEqual(stateOf(waiting, makeSpec()), { state: "waiting", message: "2 nodes are left" });

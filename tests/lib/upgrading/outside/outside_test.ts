@@ -248,7 +248,7 @@ Deno.test("the policy of the cluster manager becomes the plan; while the manager
   assert.match(await bed.series(), /upgradeoperator_upgradeconfig_sync_timestamp\{.*\} \d+/);
 });
 
-Deno.test("readings that need a plan say so where there is none; silences are read all the same", async () => {
+Deno.test("readings that need a plan report it where there is none; silences are read all the same", async () => {
   await using monitoring = openQuietMonitoring();
   await using bed = openBed(monitoring.origin);
   const readers = bed.outside.readers({ ...bed.scope, base: undefined });
