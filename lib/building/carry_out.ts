@@ -1,5 +1,6 @@
 // Carries the effects of a decision out, in their order. Each is guarded by the uid and the version that the decision saw, so
 // that doing one again, or late, changes nothing; the first that fails ends the reconcile, which is then done anew.
+import type { V1ConfigMap } from "@kubernetes/client-node";
 import type { Clock } from "../clock.ts";
 import type { AssembleOutcome, Effect, ObjectTarget } from "../image_builds/effects.ts";
 import { noteAssembled } from "../image_builds/status/assembled.ts";
@@ -9,6 +10,7 @@ import type { StoredRecord, World } from "../image_builds/world.ts";
 import type { KubeApi } from "../k8s/api.ts";
 import { isConflict, isNotFound } from "../k8s/errors.ts";
 import { type KubeObject, Resource, type ResourceTarget, type ResourceType } from "../k8s/types.ts";
+import type { Wire } from "../k8s/wire.ts";
 import { unreachable } from "../unreachable.ts";
 import type { BuildRegistries } from "./answer_questions.ts";
 import { createJob } from "./create_job.ts";
@@ -150,8 +152,13 @@ async function writeMap(
     await api.patch(Resource.configMaps, target, { body: { kind: "merge", document: { data } }, signal });
   } catch (error) {
     if (!isNotFound(error)) throw error;
-    const present = Object.fromEntries(Object.entries(data).filter(([, value]) => value !== null));
-    const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: target.name }, data: present };
+    const present = Object.entries(data).flatMap(([key, value]) => value === null ? [] : [[key, value] as const]);
+    const object = {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: target.name },
+      data: Object.fromEntries(present),
+    } satisfies Wire<V1ConfigMap>;
     await api.create(Resource.configMaps, object, { namespace: target.namespace, signal });
   }
 }

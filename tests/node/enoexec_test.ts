@@ -270,7 +270,10 @@ Deno.test("node: exec format errors become events on pods within seconds, whoeve
     return assertTied(lab);
   });
   for (const left of CAPABILITIES) {
-    await t.step(`without the capability ${left} the daemon sees nothing, and reports why`, () => assertNeeds(lab, left));
+    await t.step(
+      `without the capability ${left} the daemon sees nothing, and reports why`,
+      () => assertNeeds(lab, left),
+    );
   }
   await t.step("of 200 failing starts a minute none is lost, at 5 % of a core or less", () => {
     return assertLosesNone(bed, namespace);

@@ -1,8 +1,10 @@
 // The record of a build in its ConfigMap: one text an architecture and one for what is published.
+import type { V1ConfigMap } from "@kubernetes/client-node";
 import * as z from "zod";
 import { KNOWN_ARCHITECTURES } from "../../arch.ts";
 import { entryOf, parseObject, textMapAt } from "../../json.ts";
 import type { KubeObject } from "../../k8s/types.ts";
+import type { Wire } from "../../k8s/wire.ts";
 import type { MachineOSBuild } from "../observed.ts";
 import { parseMeta } from "../parse/meta.ts";
 import type { ArchBuild, BuildRecord, IndexState } from "../types.ts";
@@ -111,7 +113,7 @@ export function renderRecord(
       ...Object.fromEntries(record.archs.map((one) => [one.arch, JSON.stringify(one)])),
       [INDEX_KEY]: JSON.stringify(record.index),
     },
-  };
+  } satisfies Wire<V1ConfigMap>;
 }
 
 /** `amd64=Succeeded,arm64=Building`. */
