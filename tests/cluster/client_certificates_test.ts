@@ -1,10 +1,10 @@
 // Client certificates of API servers (`webhookClientCa`): an API server that has one is answered through the Service of the
 // manifests, and no other client gets beyond the handshake, whatever path it knows.
 import assert from "node:assert/strict";
-import { request } from "node:https";
 import { renderFolder } from "../../manifests/generate/kustomize.ts";
 import { WebhookPath } from "../../lib/names.ts";
 import { lacks } from "../support/needs.ts";
+import { askWebhook, type ClientIdentity } from "./support/ask_webhook.ts";
 import { expectStatus, read } from "./support/cluster_access.ts";
 import { startControlPlane } from "./support/control_plane.ts";
 import { type CertificateAuthority, createAuthority } from "./support/pki.ts";
@@ -23,15 +23,13 @@ import { waitUntil } from "./support/wait.ts";
 
 const CONFIG = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster";
 
-type Identity = { readonly cert: string; readonly key: string };
-
-async function identityOf(authority: CertificateAuthority, usage: "client" | "server"): Promise<Identity> {
+async function identityOf(authority: CertificateAuthority, usage: "client" | "server"): Promise<ClientIdentity> {
   const { certificatePem: cert, keyPem: key } = await authority.issue({ commonName: "kube-apiserver", usage });
   return { cert, key };
 }
 
 /** What the API server presents to webhooks of Archway's namespace, as docs/webhook-security.md says. */
-async function writeKubeconfig(file: string, identity: Identity): Promise<void> {
+async function writeKubeconfig(file: string, identity: ClientIdentity): Promise<void> {
   const user = { "client-certificate-data": btoa(identity.cert), "client-key-data": btoa(identity.key) };
   const users = [{ name: `*.${NAMESPACE}.svc`, user }];
   await Deno.writeTextFile(file, JSON.stringify({ apiVersion: "v1", kind: "Config", users }), { mode: 0o600 });
@@ -43,25 +41,6 @@ function renderAdmissionConfiguration(kubeConfigFile: string): string {
   const configuration = { apiVersion, kind: "WebhookAdmissionConfiguration", kubeConfigFile };
   const plugins = ["MutatingAdmissionWebhook", "ValidatingAdmissionWebhook"].map((name) => ({ name, configuration }));
   return JSON.stringify({ apiVersion, kind: "AdmissionConfiguration", plugins });
-}
-
-/** The status of an empty review; `refused` when the connection ends without an answer. */
-function ask(
-  target: { readonly port: number; readonly path: string; readonly ca: string },
-  identity: Identity | undefined,
-): Promise<number | "refused"> {
-  return new Promise((resolve) => {
-    const options = {
-      ...{ ...target, ...identity, host: "127.0.0.1", servername: `archway-webhook.${NAMESPACE}.svc` },
-      ...{ method: "POST", agent: false, headers: { "content-type": "application/json" } },
-    };
-    const asked = request(options, (response) => {
-      response.resume();
-      response.on("end", () => resolve(response.statusCode ?? 0));
-    });
-    asked.on("error", () => resolve("refused"));
-    asked.end("{}");
-  });
 }
 
 Deno.test({
@@ -113,14 +92,14 @@ Deno.test({
       String(read((await cluster.request("GET", POD_WEBHOOK)).body, "webhooks", 0, "clientConfig", "caBundle")),
     );
     const target = { port: replica.webhookPort, path: WebhookPath.gatePod, ca };
-    const strangers: readonly (readonly [name: string, identity: Identity | undefined])[] = [
+    const strangers: readonly (readonly [name: string, identity: ClientIdentity | undefined])[] = [
       ["no certificate", undefined],
       ["one of another CA", await identityOf(foreign, "client")],
       ["one of the CA, but for servers", await identityOf(ours, "server")],
     ];
-    for (const [name, other] of strangers) assert.equal(await ask(target, other), "refused", name);
-    assert.equal(await ask(target, identity), 400, "a review without content is answered, not refused");
-    assert.equal(await ask({ ...target, path: "/other" }, identity), 404, "the certificate opens no other path");
+    for (const [name, other] of strangers) assert.equal(await askWebhook(target, other), "refused", name);
+    assert.equal(await askWebhook(target, identity), 400, "a review without content is answered, not refused");
+    assert.equal(await askWebhook({ ...target, path: "/other" }, identity), 404, "the certificate opens no other path");
 
     // An API server whose certificate another CA has signed is any other client: pods pass, configs are not stored.
     await writeKubeconfig(kubeconfigFile, await identityOf(foreign, "client"));

@@ -140,7 +140,7 @@ async function layOutFiles(directory: string): Promise<string> {
 }
 
 /** The arguments of the Deployment, with the folders of its mounts under ours. */
-function argumentsOf(objects: readonly ManifestObject[], directory: string): readonly string[] {
+export function argumentsOf(objects: readonly ManifestObject[], directory: string): readonly string[] {
   const { spec } = CONTAINERS.parse(objects.find(({ kind }) => kind === "Deployment"));
   return spec.template.spec.containers[0].args.map((argument) =>
     argument.replace(/=(\/(?:etc|var\/cache)\/archway\/)/, `=${directory}$1`).replace("$(NAMESPACE)", NAMESPACE)

@@ -1,0 +1,183 @@
+// The secret path of the webhooks where others keep the certificates: overlays cert-manager and openshift, through the Service.
+// Archway writes its path into all three configurations, and leaves the CA that the other party injects alone.
+import assert from "node:assert/strict";
+import { renderFolder } from "../../manifests/generate/kustomize.ts";
+import { WebhookName, WebhookPath } from "../../lib/names.ts";
+import { defineKinds, type ForeignKind } from "../node/support/foreign_apis.ts";
+import { lacks } from "../support/needs.ts";
+import { askWebhook } from "./support/ask_webhook.ts";
+import { type CertificateKeeper, playCertManager, playServiceCa } from "./support/certificate_keepers.ts";
+import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
+import { startControlPlane } from "./support/control_plane.ts";
+import { argumentsOf } from "./support/installation.ts";
+import { createAuthority } from "./support/pki.ts";
+import { failedWebhookCalls } from "./support/pod_load.ts";
+import { renderPod } from "./support/pods.ts";
+import {
+  applyBehindService,
+  enableBehindService,
+  NAMESPACE,
+  POD_WEBHOOK,
+  SERVICE_FLAGS,
+  ServiceReplica,
+  untilGated,
+} from "./support/service_bed.ts";
+import { pause, waitUntil } from "./support/wait.ts";
+
+const VALIDATING = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/" +
+  WebhookName.validatingConfiguration;
+const DEFINITION = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${WebhookName.convertedDefinition}`;
+const CONFIG = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster";
+const ANNOTATIONS = { contentType: "application/merge-patch+json" };
+
+interface Overlay {
+  readonly path: string;
+  readonly needs: readonly ForeignKind[];
+  readonly play: (cluster: ClusterAccess) => Promise<CertificateKeeper>;
+  /** The annotation that a user adds for the CA to be injected; undefined where the manifests have it. */
+  readonly asks?: Readonly<Record<string, string>>;
+}
+
+const OVERLAYS: readonly Overlay[] = [
+  { path: "overlays/openshift", needs: ["ServiceMonitor", "PrometheusRule"], play: playServiceCa },
+  {
+    path: "overlays/cert-manager",
+    needs: ["Issuer", "Certificate"],
+    play: playCertManager,
+    asks: { "cert-manager.io/inject-ca-from": `${NAMESPACE}/archway-webhook` },
+  },
+];
+
+interface Client {
+  readonly path: string;
+  readonly ca: string;
+}
+
+/** How the API server calls each of the four routes, by the three configurations. */
+async function clientsOf(cluster: ClusterAccess): Promise<readonly Client[]> {
+  const configurations = [POD_WEBHOOK, VALIDATING, DEFINITION].map((path) => cluster.request("GET", path));
+  const [pods, checks, definition] = (await Promise.all(configurations)).map(({ body }) => body);
+  const clients = [
+    read(pods, "webhooks", 0, "clientConfig"),
+    read(checks, "webhooks", 0, "clientConfig"),
+    read(checks, "webhooks", 1, "clientConfig"),
+    read(definition, "spec", "conversion", "webhook", "clientConfig"),
+  ];
+  return clients.map((client) => ({
+    path: String(read(client, "service", "path")),
+    ca: atob(String(read(client, "caBundle") ?? "")),
+  }));
+}
+
+/** Lays the Secret out as the kubelet does, and the trusted CAs of an OpenShift cluster. */
+async function mount(cluster: ClusterAccess, directory: string): Promise<void> {
+  const data = await waitUntil("the Secret of the serving certificate", async () => {
+    const answer = await cluster.request("GET", `/api/v1/namespaces/${NAMESPACE}/secrets/archway-webhook-tls`);
+    return answer.status === 200 && read(answer.body, "data");
+  });
+  for (const folder of ["etc/archway/tls", "etc/archway/trusted-ca", "var/cache/archway"]) {
+    await Deno.mkdir(`${directory}/${folder}`, { recursive: true });
+  }
+  for (const [name, text] of Object.entries(Object(data))) {
+    await Deno.writeTextFile(`${directory}/etc/archway/tls/${name}`, atob(String(text)));
+  }
+  const { certificatePem } = await createAuthority("archway test cluster");
+  await Deno.writeTextFile(`${directory}/etc/archway/trusted-ca/ca-bundle.crt`, certificatePem);
+}
+
+const ROUTES = [
+  WebhookPath.gatePod,
+  WebhookPath.validateClusterConfig,
+  WebhookPath.validateNamespaceConfig,
+  WebhookPath.convert,
+];
+
+for (const { path, needs, play, asks } of OVERLAYS) {
+  Deno.test({
+    name:
+      `${path}: secret paths are in all three configurations, the CA that another party injects stays, and pods are gated`,
+    ignore: lacks("address"),
+    fn: async () => {
+      await using undo = new AsyncDisposableStack();
+      const directory = await Deno.makeTempDir({ prefix: "archway-overlay-" });
+      undo.defer(() => Deno.remove(directory, { recursive: true }));
+      const cluster = undo.use(await startControlPlane({ flags: SERVICE_FLAGS }));
+      await cluster.addNodes(["amd64", "arm64"].map((arch) => ({ name: `${arch}-1`, arch })));
+      await defineKinds(cluster, needs);
+      const objects = await renderFolder(path);
+      await applyBehindService(cluster, { objects, pods: "played" });
+      for (const object of asks === undefined ? [] : [VALIDATING, DEFINITION]) {
+        const patch = { metadata: { annotations: asks } };
+        expectStatus("annotate", await cluster.request("PATCH", object, patch, ANNOTATIONS), [200]);
+      }
+      const keeper = undo.use(await play(cluster));
+      await mount(cluster, directory);
+      const kubeconfig = await cluster.serviceAccountKubeconfig({ namespace: NAMESPACE, name: "archway" });
+      const args = [
+        ...argumentsOf(objects, directory).filter((argument) => argument !== "serve"),
+        "--max-gate-age=600s",
+      ];
+      assert.ok(args.includes("--tls-mode=files"), "the certificate is Archway's own");
+      const replica = undo.use(new ServiceReplica(cluster, { name: "archway", kubeconfig, args }));
+      await replica.start();
+      await enableBehindService(cluster);
+      await untilGated(cluster);
+      assert.deepEqual(
+        (await clientsOf(cluster)).map((client) => client.path),
+        ROUTES,
+        "plain while a roll-out may go on",
+      );
+      const injected = keeper.injections();
+
+      // A minute after the roll-out: a replica that terminates still answers by the plain paths.
+      const paths = await waitUntil("a secret path to be in every configuration", async () => {
+        const found = (await clientsOf(cluster)).map((client) => client.path);
+        return found.every((each, at) => /^\/[0-9a-f]{64}$/.test(each.replace(ROUTES[at] ?? "", ""))) && found;
+      }, { deadlineMs: 150_000 });
+      assert.deepEqual([paths.length, new Set(paths).size], [ROUTES.length, ROUTES.length]);
+      const assertCa = async (): Promise<void> => {
+        for (const { ca } of await clientsOf(cluster)) assert.equal(ca, keeper.bundle());
+      };
+      await assertCa();
+      assert.equal(keeper.injections(), injected, "Archway took the CA out with its write of the paths");
+
+      // A process that has never seen a plain path answers none.
+      assert.equal(await replica.stop(), 0);
+      await replica.start();
+      const port = replica.webhookPort;
+      const ask = (target: string): Promise<number | "refused"> =>
+        askWebhook({ port, path: target, ca: keeper.bundle() });
+      await waitUntil("plain paths to be refused", async () => await ask(WebhookPath.gatePod) === 404);
+      assert.deepEqual(await Promise.all(ROUTES.map(ask)), [404, 404, 404, 404]);
+      assert.deepEqual(await Promise.all(paths.map(ask)), [400, 400, 400, 400]);
+      await untilGated(cluster);
+      const before = await failedWebhookCalls(cluster);
+      const pod = renderPod({ name: "by-secret", images: ["registry.invalid/team/app:1"] });
+      const created = await cluster.request("POST", "/api/v1/namespaces/default/pods", pod);
+      assert.notEqual(read(created.body, "spec", "schedulingGates"), undefined, "not gated");
+      assert.equal(await failedWebhookCalls(cluster) - before, 0);
+      const label = await cluster.request("PATCH", CONFIG, { metadata: { labels: { round: "1" } } });
+      expectStatus("change the config, past the validating webhook", label, [200]);
+      const converted = await cluster.request("GET", CONFIG.replace("v1beta1", "v1alpha1"));
+      assert.equal(read(converted.body, "apiVersion"), "multiarch.openshift.io/v1alpha1", JSON.stringify(converted));
+
+      // The other party changes its CA: Archway follows or leaves it alone, and nobody writes against the other.
+      await keeper.rotate();
+      await mount(cluster, directory);
+      await waitUntil(
+        "the new certificate to be served, and its CA to be in every configuration",
+        async () =>
+          await replica.metric("archway_certificate_reloads_total") >= 1 &&
+          (await clientsOf(cluster)).every(({ ca }) => ca === keeper.bundle()),
+      );
+      const injections = keeper.injections();
+      const touched = await cluster.request("PATCH", CONFIG, { metadata: { labels: { round: "2" } } });
+      expectStatus("make the operator look", touched, [200]);
+      await pause(5_000);
+      assert.equal(keeper.injections(), injections, "written again and again");
+      await assertCa();
+      assert.deepEqual((await clientsOf(cluster)).map((client) => client.path), paths);
+      await untilGated(cluster);
+    },
+  });
+}
