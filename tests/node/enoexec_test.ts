@@ -15,7 +15,14 @@ import {
   mountTracefs,
   waitForDaemons,
 } from "./support/exec_format_daemon.ts";
-import { type EventFollower, eventsLeft, followEvents, type PodName, reportOn } from "./support/exec_format_events.ts";
+import {
+  archwayLog,
+  type EventFollower,
+  eventsLeft,
+  followEvents,
+  type PodName,
+  reportOn,
+} from "./support/exec_format_events.ts";
 import {
   containerOf,
   FOREIGN,
@@ -281,7 +288,10 @@ Deno.test("node: exec format errors become events on pods within seconds, whoeve
   await t.step("no ENoExecEvent is left but the record of the lying image", async () => {
     await waitUntil("all to be handled", async () => {
       return (await eventsLeft(lab)).every((name) => name.startsWith("failed-amd64-"));
-    }, { deadlineMs: 60_000 });
+    }, { deadlineMs: 60_000 }).catch(async (cause) => {
+      const left = await kubectl(lab, "-n", NAMESPACE, "get", "enoexecevents", "-o", "yaml");
+      throw new Error(`Cannot find all handled: ${left}\n${await archwayLog(lab)}`, { cause });
+    });
     assert.equal((await eventsLeft(lab)).length, 1);
   });
   await t.step("switched off, the daemons go; uninstalled, nothing is left", async () => {

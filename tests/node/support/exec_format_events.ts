@@ -95,7 +95,8 @@ export async function reportOn(lab: OpenLab, { namespace, name }: PodName): Prom
   });
 }
 
-async function archwayLog(lab: OpenLab): Promise<string> {
+/** What the replicas have logged last. */
+export async function archwayLog(lab: OpenLab): Promise<string> {
   const select = ["-l", "app.kubernetes.io/name=archway", "--prefix", "--tail=100"];
   return await kubectl(lab, "-n", NAMESPACE, "logs", ...select);
 }
