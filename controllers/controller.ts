@@ -24,7 +24,7 @@ export interface ControllerOptions {
   /** Keys reconciled at a time. */
   readonly parallel: number;
   /** How its queue differs from the usual. */
-  readonly queue?: Pick<WorkQueueOptions, "backoff" | "groupOf" | "reservedForUrgent">;
+  readonly queue?: Pick<WorkQueueOptions, "backoff" | "groupOf" | "maxOfGroup" | "reservedForUrgent">;
   readonly clock: Clock;
   readonly log: Logger;
   /** Makes the metrics of the queue, labelled with its name. */

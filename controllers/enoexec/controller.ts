@@ -7,9 +7,9 @@
 // Keys: `event/NODE/NAME` for an ENoExecEvent of a node's daemon, `pod/NAMESPACE/NAME` for a pod whose status must be checked,
 // `repair/…` for one that may have to be evicted.
 import { openReflector } from "../../lib/k8s/reflector.ts";
-import { keyOf, type KubeObject, Resource, splitKey } from "../../lib/k8s/types.ts";
+import { type KubeObject, Resource, splitKey } from "../../lib/k8s/types.ts";
+import { podOfEvent } from "../../lib/enoexec/event_pod.ts";
 import { hasEnded } from "../../lib/enoexec/suspect.ts";
-import { objectAt, textAt } from "../../lib/json.ts";
 import { EnoexecAnnotation } from "../../lib/names.ts";
 import { type Controller, openController } from "../controller.ts";
 import { EventBacklog } from "./backlog.ts";
@@ -21,6 +21,9 @@ import { whileWanted } from "./while_wanted.ts";
 
 /** Containers checked at a time: a report is three requests, and the leader has pods to place. */
 const PARALLEL = 4;
+
+/** Whoever may create events in a namespace can name as many pods: the rest of them is left until the kubelet repeats its event. */
+const MAX_KEYS_OF_NAMESPACE = 5_000;
 
 /** Makes the controller. No request is sent to the API server before `run`. */
 export function openExecFormatMonitor(deps: ExecFormatDeps): Controller {
@@ -34,7 +37,7 @@ export function openExecFormatMonitor(deps: ExecFormatDeps): Controller {
       ...deps.settings.watchesPods ? watchPods(deps, (key) => controller.enqueue(key)) : [],
     ],
     parallel: PARALLEL,
-    queue: { groupOf },
+    queue: { groupOf, maxOfGroup },
     clock: deps.clock,
     log: deps.log,
     queueMetrics: deps.queueMetrics,
@@ -53,6 +56,11 @@ export function openExecFormatMonitor(deps: ExecFormatDeps): Controller {
 function groupOf(key: string): string {
   const [kind = "", from = ""] = key.split("/");
   return kind === "event" ? `node ${from}` : from;
+}
+
+/** The backlog of a node has a bound of its own: what is beyond it is deleted, which takes a key. */
+function maxOfGroup(group: string): number {
+  return group.startsWith("node ") ? Infinity : MAX_KEYS_OF_NAMESPACE;
 }
 
 /** The event of a key without its kind. */
@@ -113,10 +121,4 @@ function watchPods({ api, clock, log }: ExecFormatDeps, enqueue: (key: string) =
     name: "failed pods",
   });
   return [...told, failed];
-}
-
-function podOfEvent(event: KubeObject): string | undefined {
-  const object = objectAt(event, "involvedObject");
-  const [namespace, name] = [textAt(object, "namespace"), textAt(object, "name")];
-  return namespace === "" || name === "" ? undefined : keyOf({ metadata: { namespace, name } });
 }

@@ -3,6 +3,7 @@ import { backoffMs, type Clock } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
 import { unreachable } from "../unreachable.ts";
 import { DueHeap, type DueKey } from "./due_heap.ts";
+import { GroupCounts } from "./group_counts.ts";
 import { ReadyKeys } from "./ready_keys.ts";
 
 /** The result of a reconcile. A thrown error requeues the key with backoff. */
@@ -46,6 +47,8 @@ export interface WorkQueueOptions {
   readonly reservedForUrgent?: number;
   /** Keys of one group take turns with those of others. Default: all are one group. */
   readonly groupOf?: (key: string) => string;
+  /** Keys of a group that are kept, delayed and running ones included: more are left out. Default: any number. */
+  readonly maxOfGroup?: ((group: string) => number) | undefined;
   readonly reconcile: (key: string, signal: AbortSignal) => Promise<ReconcileResult>;
   readonly clock: Clock;
   readonly log: Logger;
@@ -79,6 +82,8 @@ export class WorkQueue {
   readonly #entries = new Map<string, Entry>();
   readonly #delayed = new DueHeap();
   readonly #ready = new ReadyKeys();
+  readonly #groups: GroupCounts;
+  readonly #groupOf: (key: string) => string;
   #running = 0;
   #signal: AbortSignal | undefined;
   #timer: { readonly dueMs: number; readonly stop: AbortController } | undefined;
@@ -87,6 +92,8 @@ export class WorkQueue {
 
   constructor(options: WorkQueueOptions) {
     this.#options = options;
+    this.#groupOf = options.groupOf ?? (() => "");
+    this.#groups = new GroupCounts(options);
   }
 
   /** Keys that are due and wait for a free place. */
@@ -115,8 +122,10 @@ export class WorkQueue {
     const dueMs = nowMs + Math.max(0, ms);
     const entry = this.#entries.get(key);
     const urgentFromMs = Math.min(entry?.urgentFromMs ?? Infinity, nowMs + urgentAfterMs);
-    if (entry === undefined) this.#delay(key, { place: "delayed", dueMs, urgentFromMs, failures: 0 });
-    else {
+    if (entry === undefined) {
+      if (!this.#groups.enter(this.#groupOf(key))) return;
+      this.#delay(key, { place: "delayed", dueMs, urgentFromMs, failures: 0 });
+    } else {
       if (entry.place === "ready" && urgentFromMs < entry.urgentFromMs) this.#wakeAt({ key, dueMs: urgentFromMs });
       entry.urgentFromMs = urgentFromMs;
       if (entry.place === "running") entry.dueMs = Math.min(entry.dueMs, dueMs);
@@ -190,7 +199,7 @@ export class WorkQueue {
 
   /** Delayed keys whose time has come are ready; ready ones whose urgency has come go to the front. */
   #promoteDueKeys(): void {
-    const { clock, metrics, groupOf = () => "" } = this.#options;
+    const { clock, metrics } = this.#options;
     const nowMs = clock.monotonicMs();
     for (let next = this.#delayed.peek(); next !== undefined && next.dueMs <= nowMs; next = this.#delayed.peek()) {
       this.#delayed.pop();
@@ -199,7 +208,7 @@ export class WorkQueue {
       const priority = entry.urgentFromMs <= nowMs ? "urgent" : "normal";
       if (entry.place === "delayed") metrics?.added();
       entry.place = "ready";
-      this.#ready.add(next.key, { group: groupOf(next.key), priority });
+      this.#ready.add(next.key, { group: this.#groupOf(next.key), priority });
       if (priority === "normal" && entry.urgentFromMs < Infinity) {
         this.#wakeAt({ key: next.key, dueMs: entry.urgentFromMs });
       }
@@ -243,8 +252,10 @@ export class WorkQueue {
     entry.urgentFromMs = Math.min(entry.urgentFromMs, urgentMs);
     this.#running--;
     metrics?.finished({ outcome: result.outcome, waitMs, workMs: endedMs - startedMs });
-    if (entry.dueMs === Infinity) this.#entries.delete(key);
-    else this.#delay(key, { ...entry, place: "delayed" });
+    if (entry.dueMs === Infinity) {
+      this.#entries.delete(key);
+      this.#groups.leave(this.#groupOf(key));
+    } else this.#delay(key, { ...entry, place: "delayed" });
     this.#schedulePump();
   }
 

@@ -29,7 +29,8 @@ interface Bench {
 
 function openBench(
   reconcile: (key: string, clock: FakeClock) => Promise<ReconcileResult>,
-  options: Partial<Pick<WorkQueueOptions, "parallel" | "backoff" | "groupOf" | "reservedForUrgent">> = {},
+  options: Partial<Pick<WorkQueueOptions, "parallel" | "backoff" | "groupOf" | "maxOfGroup" | "reservedForUrgent">> =
+    {},
 ): Bench & AsyncDisposable {
   const clock = new FakeClock();
   const samples: ReconcileSample[] = [];
@@ -56,6 +57,30 @@ function openBench(
   };
   return { clock, queue, samples, counts, stop, running, [Symbol.asyncDispose]: dispose };
 }
+
+Deno.test("WorkQueue.add() leaves out keys of a group beyond its bound until others have ended, and no keys of other groups", async () => {
+  const gate = Promise.withResolvers<void>();
+  const done: string[] = [];
+  await using bench = openBench(async (key) => {
+    await gate.promise;
+    done.push(key);
+    return DONE;
+  }, { groupOf: (key) => key.slice(0, 1), maxOfGroup: (group) => group === "a" ? 3 : Infinity });
+  for (let n = 0; n < 1_000; n++) bench.queue.add(`a${n}`);
+  for (let n = 0; n < 5; n++) bench.queue.add(`b${n}`);
+  bench.queue.addAfter("a0", 1);
+  assert.equal(bench.queue.size, 8);
+  await bench.clock.advance(10);
+  bench.queue.add("a7");
+  assert.equal(bench.queue.size, 8);
+  gate.resolve();
+  await bench.clock.advance(10);
+  assert.equal(bench.queue.size, 0);
+  bench.queue.add("a7");
+  await bench.clock.advance(10);
+  const first = ["a0", "a1", "a2", "a7", "b0", "b1", "b2", "b3", "b4"];
+  assert.deepEqual([...new Set(done)].sort(), first);
+});
 
 Deno.test("WorkQueue.add() reconciles a key once however often it is added before it starts", async () => {
   const seen: string[] = [];
