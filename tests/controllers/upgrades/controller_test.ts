@@ -144,7 +144,7 @@ Deno.test("M-313 M-322 what a strategy may not do is no failure of the others; a
   await assert.rejects(lookAtDrains(scene), /Cannot list pods/);
 });
 
-Deno.test("M-006 M-008 a failed read of plan, settings or ClusterVersion ends a reconcile with nothing written", async () => {
+Deno.test("M-006 M-008 M-130 a failed read of plan, settings or ClusterVersion ends a reconcile with nothing written", async () => {
   for (const plural of ["upgradeconfigs", "configmaps", "clusterversions"]) {
     const scene = openUpgradeScene({ status: UPGRADING });
     scene.fault = (call) => {

@@ -80,6 +80,16 @@ Deno.test("nodes whose drains are in their time cost no request each, however ma
   assert.deepEqual(bed.gauges, [`${NODE}=1`]);
 });
 
+Deno.test("M-306 a node that is not cordoned any more is reported as that once", async () => {
+  const bed = openBed();
+  await bed.look("Observe");
+  assert.deepEqual(bed.gauges, [`${NODE}=1`]);
+  bed.cluster.put(Resource.nodes, rawNode(NODE, { state: "Working" }));
+  await bed.look("Observe");
+  await bed.look("Observe");
+  assert.deepEqual(bed.gauges, [`${NODE}=1`, `${NODE}=0`]);
+});
+
 Deno.test("M-308 a node that is gone is not reported any more, nor is any when no upgrade goes on", async () => {
   const bed = openBed();
   await bed.look("Observe");
