@@ -47,23 +47,18 @@ function openBuilds(
 
 /** What the file of `--config` says, and the defaults for the rest. */
 export function buildSettings({ imageBuilds }: Pick<Config, "imageBuilds">): BuildSettings {
-  const { builderImage = "", builderCommand = [], digestImage = builderImage, digestCommand = [] } = imageBuilds;
-  const { jobDeadline, schedulingTimeout, retainArchitectures } = imageBuilds;
-  const { namespace = DEFAULT_SETTINGS.namespace, serviceAccount = DEFAULT_SETTINGS.serviceAccount } = imageBuilds;
+  const { builderImage = "", builderCommand = [], digestImage = builderImage, digestCommand = [], ...rest } =
+    imageBuilds;
+  const { jobDeadline, schedulingTimeout: schedulingTimeoutMs, retainArchitectures: retainMs, ...named } = rest;
+  const jobDeadlineSeconds = jobDeadline === undefined ? undefined : jobDeadline / 1_000;
   return {
-    namespace,
-    serviceAccount,
+    ...withDefaults({ ...named, jobDeadlineSeconds, schedulingTimeoutMs, retainMs }, DEFAULT_SETTINGS),
     builder: { image: builderImage, command: builderCommand },
     digestWriter: { image: digestImage, command: digestCommand },
-    requests: imageBuilds.requests ?? DEFAULT_SETTINGS.requests,
-    jobDeadlineSeconds: jobDeadline === undefined ? DEFAULT_SETTINGS.jobDeadlineSeconds : jobDeadline / 1_000,
-    schedulingTimeoutMs: schedulingTimeout ?? DEFAULT_SETTINGS.schedulingTimeoutMs,
-    retainMs: retainArchitectures ?? DEFAULT_SETTINGS.retainMs,
-    retainImages: imageBuilds.retainImages ?? DEFAULT_SETTINGS.retainImages,
-    maxParallel: imageBuilds.maxParallel ?? DEFAULT_SETTINGS.maxParallel,
-    alwaysIndex: imageBuilds.alwaysIndex ?? DEFAULT_SETTINGS.alwaysIndex,
-    tolerateDedicated: imageBuilds.tolerateDedicated ?? DEFAULT_SETTINGS.tolerateDedicated,
-    cancelSiblings: imageBuilds.cancelSiblings ?? DEFAULT_SETTINGS.cancelSiblings,
-    autoResume: imageBuilds.autoResume ?? DEFAULT_SETTINGS.autoResume,
   };
+}
+
+function withDefaults<T extends object>(given: { readonly [K in keyof T]?: T[K] | undefined }, defaults: T): T {
+  const named = Object.entries(given).filter(([, value]) => value !== undefined);
+  return { ...defaults, ...Object.fromEntries(named) };
 }

@@ -1,6 +1,6 @@
 // Reading from registries for an index: the first place that has an image, and documents with bounded retries.
 import type { Clock } from "../clock.ts";
-import { InspectionError } from "../oci/errors.ts";
+import { InspectionError, inspectionError } from "../oci/errors.ts";
 import type { Endpoint } from "../oci/pull_plan.ts";
 import { withRetries } from "../oci/push/retries.ts";
 import { type ReadDocument, readDocument } from "../oci/read_document.ts";
@@ -15,8 +15,8 @@ export interface ReadDeps {
 }
 
 /**
- * The result of the first place that can be read. Throws what a place failed with that may pass, else what the last one
- * failed with; and at once what is no failure of a registry.
+ * The result of the first place that can be read. Throws what a place failed with that may pass, else what else than absence
+ * one failed with, as a mirror may lack what its registry has; and at once what is no failure of a registry.
  */
 export async function readFirst<T>(
   endpoints: readonly Endpoint[],
@@ -32,7 +32,9 @@ export async function readFirst<T>(
       failures.push(error);
     }
   }
-  throw failures.find(({ failure }) => failure.kind === "transient") ?? failures.at(-1);
+  throw failures.find(({ failure }) => failure.kind === "transient") ??
+    failures.find(({ failure }) => failure.reason !== "ManifestUnknown") ?? failures.at(-1) ??
+    inspectionError("Misconfigured", "Cannot read an image: no registry is configured for it.");
 }
 
 /** Reads a document; what may pass is tried again. */

@@ -1,13 +1,13 @@
 // What a registry says of one image: there, not there for certain, or unknown. Unknown is never taken for absent: a registry
 // that does not answer must cause neither a build nor a deletion.
 import { memberOf } from "../json.ts";
-import { InspectionError, inspectionError } from "../oci/errors.ts";
+import { InspectionError } from "../oci/errors.ts";
 import { parseImageConfig, parseManifest } from "../oci/image/manifest.ts";
 import type { Endpoint } from "../oci/pull_plan.ts";
 import { type ReadDocument, readDocument } from "../oci/read_document.ts";
 import type { RepositoryClient } from "../oci/repository_client.ts";
 import type { Platform } from "../oci/types.ts";
-import type { ReadDeps } from "../assemble/read_places.ts";
+import { type ReadDeps, readFirst } from "../assemble/read_places.ts";
 
 /** What was found behind a reference. */
 export type FoundImage =
@@ -43,7 +43,7 @@ export async function lookUpImage(
 ): Promise<FoundImage> {
   try {
     const endpoints = from === "own" ? [deps.repositories.targetOf(image)] : endpointsOf(image, deps);
-    return await firstFound(endpoints, deps);
+    return await readFirst(endpoints, deps, (source, { reference }) => readAt(source, { ...deps, reference }));
   } catch (error) {
     if (deps.signal.aborted || !(error instanceof InspectionError)) throw error;
     return failedLookUp(error);
@@ -56,25 +56,11 @@ function endpointsOf(image: string, { repositories }: ReadDeps): readonly Endpoi
   return plan.endpoints;
 }
 
-/** A mirror may lack what its registry has: absent is what all of them say. */
-async function firstFound(endpoints: readonly Endpoint[], deps: ReadDeps): Promise<FoundImage> {
-  const failures: InspectionError[] = [];
-  for (const endpoint of endpoints) {
-    try {
-      return await readAt(endpoint, deps);
-    } catch (error) {
-      if (deps.signal.aborted || !(error instanceof InspectionError)) throw error;
-      failures.push(error);
-    }
-  }
-  throw failures.find(({ failure }) => failure.kind === "transient") ??
-    failures.find(({ failure }) => failure.reason !== "ManifestUnknown") ?? failures.at(-1) ??
-    inspectionError("Misconfigured", "Cannot look up an image: no registry is configured for it.");
-}
-
-async function readAt(endpoint: Endpoint, deps: ReadDeps): Promise<FoundImage> {
-  const source = await deps.repositories.reader(endpoint);
-  const top = await read(source, deps, { kind: "manifest", identifier: endpoint.reference });
+async function readAt(
+  source: RepositoryClient,
+  { reference, ...deps }: ReadDeps & { readonly reference: string },
+): Promise<FoundImage> {
+  const top = await read(source, deps, { kind: "manifest", identifier: reference });
   const { document: { text, contentType, digest }, bytes } = top;
   const manifest = parseManifest(text, contentType);
   const size = bytes.byteLength;

@@ -2,7 +2,9 @@
 // published.
 import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
-import { BUILD_NAMESPACE, BuildBed, type SeenBuild } from "./support/build_bed.ts";
+import { BuildBed } from "./support/build_bed.ts";
+import { BUILD_NAMESPACE } from "./support/build_objects.ts";
+import type { SeenBuild } from "./support/seen_builds.ts";
 import { expectStatus, read } from "./support/cluster_access.ts";
 import { missingForOpenShift } from "./support/openshift_crds.ts";
 import { waitUntil } from "./support/wait.ts";

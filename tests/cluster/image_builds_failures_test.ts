@@ -1,7 +1,9 @@
 // What goes wrong with builds, nodes and registries: nothing but a whole index is ever published, and what succeeded is kept.
 import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
-import { BUILD_NAMESPACE, BuildBed, type SeenBuild } from "./support/build_bed.ts";
+import { BuildBed } from "./support/build_bed.ts";
+import { BUILD_NAMESPACE } from "./support/build_objects.ts";
+import type { SeenBuild } from "./support/seen_builds.ts";
 import type { Fate } from "./support/build_player.ts";
 import { expectStatus, read } from "./support/cluster_access.ts";
 import { registryError } from "./support/indexing.ts";

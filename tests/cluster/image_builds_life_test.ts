@@ -1,7 +1,8 @@
 // Image builds whose service is killed, twice there, or in front of an API server that restarts: one build, one index, no orphan.
 import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
-import { BUILD_NAMESPACE, BuildBed } from "./support/build_bed.ts";
+import { BuildBed } from "./support/build_bed.ts";
+import { BUILD_NAMESPACE } from "./support/build_objects.ts";
 import { read } from "./support/cluster_access.ts";
 import { missingForOpenShift } from "./support/openshift_crds.ts";
 import { waitUntil } from "./support/wait.ts";

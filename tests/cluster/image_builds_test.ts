@@ -1,7 +1,8 @@
 // Image builds from end to end on a real control plane and a real registry: two architectures, two Jobs, one index.
 import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
-import { BUILD_NAMESPACE, BuildBed } from "./support/build_bed.ts";
+import { BuildBed } from "./support/build_bed.ts";
+import { BUILD_NAMESPACE } from "./support/build_objects.ts";
 import { read } from "./support/cluster_access.ts";
 import { missingForOpenShift } from "./support/openshift_crds.ts";
 

@@ -8,6 +8,7 @@ const HELPER = "a helper of the machine config operator's code without effect ou
 const WRITER = "the digest is handed over by the program of the builder's image";
 const SHUTDOWN =
   "every step is decided anew from what the cluster says, so nothing has to be waited for at the end, and the next start goes on";
+const TAGS = "no list of tags is read: what is looked for is known by its digest, or by the tag of its build key";
 const COREOS = "needs images and nodes of Red Hat CoreOS with their subscriptions";
 const PUBLIC = "needs accounts at public registries";
 const OPENSHIFT = "needs the registry of an OpenShift cluster";
@@ -24,6 +25,7 @@ export const BUILD_REASONS: readonly Reason[] = [
     of: "internals",
     why: ROLL_OUT,
   },
+  { ids: ["P-122"], status: "different", of: "internals", why: TAGS },
   { ids: ["O-102"], status: "not yet", why: PUBLIC },
   { ids: ["O-103"], status: "not yet", why: OPENSHIFT },
   { ids: ["O-123", "O-126", "O-140", "O-151..152"], status: "not yet", why: COREOS },

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { stringify } from "yaml";
 import { readAuditLog } from "../cluster/support/audit_log.ts";
-import { BUILD_ACCOUNT, BUILD_NAMESPACE } from "../cluster/support/build_bed.ts";
+import { BUILD_ACCOUNT } from "../cluster/support/build_bed.ts";
+import { BUILD_NAMESPACE } from "../cluster/support/build_objects.ts";
 import { read } from "../cluster/support/cluster_access.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import { lacks } from "../support/needs.ts";

@@ -3,69 +3,38 @@
 // kubelets and builders.
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
-import { stringify } from "yaml";
+import {
+  BUILD_NAMESPACE,
+  renderConfig,
+  renderConfigSpec,
+  renderLogin,
+  renderNode,
+  renderPool,
+  renderRendered,
+  type WantedConfig,
+  type WantedNode,
+  type WantedRendered,
+} from "./build_objects.ts";
 import { BuildPlayer } from "./build_player.ts";
+import { startBuildService } from "./build_service.ts";
 import { expectStatus, read } from "./cluster_access.ts";
 import { type ControlPlane, startControlPlane } from "./control_plane.ts";
 import { type PushRelay, startPushRelay } from "./indexing.ts";
 import { applyDefinitions } from "./openshift_crds.ts";
-import { findFreePort } from "./ports.ts";
-import { RunningProcess } from "./process.ts";
+import type { RunningProcess } from "./process.ts";
 import { type RealRegistry, startRegistry } from "./registry.ts";
+import { readPlatforms } from "./registry_platforms.ts";
 import { readUses } from "./rights.ts";
+import { type SeenBuild, seenBuilds } from "./seen_builds.ts";
 import { type WaitOptions, waitUntil } from "./wait.ts";
 
-const MAIN = fileURLToPath(new URL("../../../main.ts", import.meta.url));
 const COMPONENT = fileURLToPath(new URL("../../../manifests/components/image-builds", import.meta.url));
 
-/** Where Jobs and secrets are. */
-export const BUILD_NAMESPACE = "openshift-machine-config-operator";
 /** The account of the service. */
 export const BUILD_ACCOUNT = "system:serviceaccount:archway-system:archway-image-builds";
 
 const GROUP = "/apis/machineconfiguration.openshift.io/v1";
 const ALL = ["amd64", "arm64", "ppc64le", "s390x"];
-
-/** A MachineOSConfig as a test has it. */
-export interface WantedConfig {
-  readonly pool?: string;
-  readonly containerFile?: readonly { readonly containerfileArch?: string; readonly content: string }[];
-  readonly annotations?: Readonly<Record<string, string>>;
-  readonly repository?: string;
-  readonly tag?: string;
-  readonly pushSecret?: string;
-  readonly pullSecret?: string;
-}
-
-/** A rendered MachineConfig as a test has it. */
-export interface WantedRendered {
-  readonly kernelArguments?: readonly string[];
-  readonly kernelType?: string;
-  readonly extensions?: readonly string[];
-  readonly osImageURL?: string;
-  /** Anything else: a file, an SSH key. */
-  readonly file?: string;
-}
-
-/** The last MachineOSBuild of a configuration, reduced. */
-export interface SeenBuild {
-  readonly name: string;
-  readonly uid: string;
-  /** Type of the condition that is True and counts: `Succeeded`, `Failed`, `Interrupted`, `Building`, `Prepared` or ``. */
-  readonly state: string;
-  readonly message: string;
-  readonly archStatus: string;
-  readonly digest: string;
-}
-
-/** A node as a test has it. */
-export interface WantedNode {
-  readonly name: string;
-  readonly arch: string;
-  readonly pool?: string;
-  readonly taints?: readonly { readonly key: string; readonly value?: string; readonly effect: string }[];
-  readonly unschedulable?: boolean;
-}
 
 /** How a bed is opened. */
 export interface BuildBedOptions {
@@ -167,29 +136,14 @@ export class BuildBed implements AsyncDisposable {
   /** A registry secret with the rights to pull and to push. */
   async createSecret(name: string): Promise<void> {
     const [[username = "", password = ""] = []] = Object.entries(this.registry.users);
-    const config = { auths: { [this.relay.host]: { username, password } } };
-    await this.#create(`/api/v1/namespaces/${BUILD_NAMESPACE}/secrets`, {
-      apiVersion: "v1",
-      kind: "Secret",
-      metadata: { name },
-      type: "kubernetes.io/dockerconfigjson",
-      stringData: { ".dockerconfigjson": JSON.stringify(config) },
-    });
+    const login = renderLogin(name, { host: this.relay.host, username, password });
+    await this.#create(`/api/v1/namespaces/${BUILD_NAMESPACE}/secrets`, login);
   }
 
   /** A pool of the nodes with its role, and a rendered configuration for it. */
   async createPool(name: string): Promise<void> {
     const rendered = await this.#createRendered(name, {});
-    await this.#create(`${GROUP}/machineconfigpools`, {
-      apiVersion: "machineconfiguration.openshift.io/v1",
-      kind: "MachineConfigPool",
-      metadata: { name, labels: { [`pools.operator.machineconfiguration.openshift.io/${name}`]: "" } },
-      spec: {
-        configuration: { name: rendered, source: [] },
-        machineConfigSelector: { matchLabels: { "machineconfiguration.openshift.io/role": name } },
-        nodeSelector: { matchLabels: { [`node-role.kubernetes.io/${name}`]: "" } },
-      },
-    });
+    await this.#create(`${GROUP}/machineconfigpools`, renderPool(name, rendered));
   }
 
   /** Gives the pool another rendered configuration. */
@@ -200,56 +154,15 @@ export class BuildBed implements AsyncDisposable {
   }
 
   async #createRendered(pool: string, wanted: WantedRendered): Promise<string> {
-    const { osImageURL = this.#base, kernelArguments = [], extensions = [], kernelType = "", file } = wanted;
     const name = `rendered-${pool}-${String(++this.#rendered).padStart(8, "0")}`;
-    const source = `data:,${encodeURIComponent(file ?? "none")}`;
-    await this.#create(`${GROUP}/machineconfigs`, {
-      apiVersion: "machineconfiguration.openshift.io/v1",
-      kind: "MachineConfig",
-      metadata: {
-        name,
-        annotations: {
-          "machineconfiguration.openshift.io/generated-by-controller-version": "1",
-          "machineconfiguration.openshift.io/release-image-version": "4.20.0",
-        },
-      },
-      spec: {
-        osImageURL,
-        kernelArguments,
-        extensions,
-        kernelType,
-        config: { ignition: { version: "3.4.0" }, storage: { files: [{ path: "/etc/motd", contents: { source } }] } },
-      },
-    });
+    await this.#create(`${GROUP}/machineconfigs`, renderRendered(name, { osImageURL: this.#base, ...wanted }));
     return name;
   }
 
-  /** The base image of every architecture. */
-  get base(): string {
-    return this.#base;
-  }
-
   /** A node of a pool that can be scheduled at once. */
-  async addNode({ name, arch, pool = "worker", taints = [], unschedulable = false }: WantedNode): Promise<void> {
-    const resources = { cpu: "64", memory: "256Gi", pods: "200", "ephemeral-storage": "1Ti" };
-    const labels = {
-      "kubernetes.io/arch": arch,
-      "kubernetes.io/os": "linux",
-      "kubernetes.io/hostname": name,
-      [`node-role.kubernetes.io/${pool}`]: "",
-    };
-    const lastHeartbeatTime = new Date().toISOString();
-    await this.#create("/api/v1/nodes", {
-      apiVersion: "v1",
-      kind: "Node",
-      metadata: { name, labels },
-      status: {
-        allocatable: resources,
-        capacity: resources,
-        nodeInfo: { architecture: arch, operatingSystem: "linux" },
-        conditions: [{ type: "Ready", status: "True", reason: "KubeletReady", lastHeartbeatTime }],
-      },
-    });
+  async addNode(node: WantedNode): Promise<void> {
+    const { name, taints = [], unschedulable = false } = node;
+    await this.#create("/api/v1/nodes", renderNode(node, new Date().toISOString()));
     // Admission marks every new node as not ready; the controller that would take it off does not run.
     await this.patch(`/api/v1/nodes/${name}`, { spec: { taints, unschedulable } });
   }
@@ -266,13 +179,7 @@ export class BuildBed implements AsyncDisposable {
 
   /** Creates the MachineOSConfig of a pool. */
   async createConfig(wanted: WantedConfig = {}): Promise<void> {
-    const { pool = "worker", annotations = {} } = wanted;
-    await this.#create(`${GROUP}/machineosconfigs`, {
-      apiVersion: "machineconfiguration.openshift.io/v1",
-      kind: "MachineOSConfig",
-      metadata: { name: pool, annotations },
-      spec: this.#specOf(wanted),
-    });
+    await this.#create(`${GROUP}/machineosconfigs`, renderConfig(wanted, this.repositoryOf(wanted)));
   }
 
   /** Gives it another spec as a whole. */
@@ -280,21 +187,9 @@ export class BuildBed implements AsyncDisposable {
     const path = `${GROUP}/machineosconfigs/${wanted.pool ?? "worker"}`;
     await waitUntil("the configuration to be replaced", async () => {
       const { body } = await this.cluster.request("GET", path);
-      const next = { ...Object(body), spec: this.#specOf(wanted) };
+      const next = { ...Object(body), spec: renderConfigSpec(wanted, this.repositoryOf(wanted)) };
       return (await this.cluster.request("PUT", path, next)).status === 200;
     });
-  }
-
-  #specOf(wanted: WantedConfig): unknown {
-    const { pool = "worker", containerFile = [], tag = "latest", pushSecret = "push", pullSecret } = wanted;
-    return {
-      machineConfigPool: { name: pool },
-      imageBuilder: { imageBuilderType: "Job" },
-      renderedImagePushSecret: { name: pushSecret },
-      ...(pullSecret === undefined ? {} : { baseImagePullSecret: { name: pullSecret } }),
-      renderedImagePushSpec: `${this.repositoryOf(wanted)}:${tag}`,
-      containerFile,
-    };
   }
 
   /** Annotates the MachineOSConfig. */
@@ -311,32 +206,16 @@ export class BuildBed implements AsyncDisposable {
   async startArchway(
     { identity = "one", args = [] }: { readonly identity?: string; readonly args?: readonly string[] } = {},
   ): Promise<RunningProcess> {
-    const port = findFreePort();
-    const config = `${this.cluster.directory}/image-builds-${identity}.yaml`;
-    const imageBuilds = { builderImage: "builder.test/builder:v1", ...this.#settings };
-    await Deno.writeTextFile(config, stringify({ imageBuilds, fallbackLogLevel: "debug" }));
-    const archway = RunningProcess.start({
-      name: `archway-${identity}`,
-      command: Deno.execPath(),
-      args: [
-        ...["run", "-A", "--no-check", "--unstable-kv", "--quiet", MAIN, "serve", "--only=image-builds"],
-        `--config=${config}`,
-        `--kubeconfig=${this.#kubeconfig}`,
-        "--namespace=archway-system",
-        `--identity=${identity}`,
-        `--admin-listen=127.0.0.1:${port}`,
-        `--insecure-registry=${this.relay.host}`,
-        ...args,
-      ],
+    const archway = await startBuildService({
       directory: this.cluster.directory,
+      kubeconfig: this.#kubeconfig,
+      registry: this.relay.host,
+      settings: this.#settings,
+      identity,
+      args,
     });
     this.#stack.use(archway);
     this.#archway = archway;
-    await archway.waitReady(async () => {
-      const response = await fetch(`http://127.0.0.1:${port}/readyz`);
-      await response.body?.cancel();
-      return response.ok;
-    }, { deadlineMs: 60_000 });
     return archway;
   }
 
@@ -353,28 +232,7 @@ export class BuildBed implements AsyncDisposable {
   /** Its MachineOSBuilds, the oldest first. */
   async builds(pool = "worker"): Promise<readonly SeenBuild[]> {
     const { body } = await this.cluster.request("GET", `${GROUP}/machineosbuilds`);
-    return listOf(read(body, "items")).filter((item) => read(item, "spec", "machineOSConfig", "name") === pool)
-      .toSorted((left, right) => createdOf(left) < createdOf(right) ? -1 : 1).map(seenBuild);
-  }
-
-  /** Waits until the configuration's build for what is wanted now has this state, and gives it. */
-  async waitForBuild(
-    state: string,
-    { pool = "worker", other, ...options }: WaitOptions & {
-      readonly pool?: string;
-      /** Not one of this uid. */
-      readonly other?: string;
-    } = {},
-  ): Promise<SeenBuild> {
-    let last: readonly SeenBuild[] = [];
-    try {
-      return await waitUntil(`a build that is ${state}`, async () => {
-        last = await this.builds(pool);
-        return last.find((build) => build.state === state && build.uid !== other);
-      }, { deadlineMs: 60_000, intervalMs: 100, ...options });
-    } catch (cause) {
-      throw new Error(`${String(cause)}; builds: ${JSON.stringify(last)}; log: ${await this.log()}`, { cause });
-    }
+    return seenBuilds(body, pool);
   }
 
   /** Waits until what is published came from a build that has ended well, and gives its reference. */
@@ -423,43 +281,8 @@ export class BuildBed implements AsyncDisposable {
   }
 
   /** What a reference of the registry is: its platforms with their digests; undefined: it is not there. */
-  async platformsOf(reference: string): Promise<Readonly<Record<string, string>> | undefined> {
-    const path = reference.slice(reference.indexOf("/") + 1);
-    const [repository = "", identifier = ""] = path.includes("@") ? path.split("@") : splitTag(path);
-    const document = await this.#manifest(repository, identifier);
-    if (document === undefined) return undefined;
-    const manifests = listOf(read(document.body, "manifests"));
-    if (manifests.length > 0) {
-      return Object.fromEntries(
-        manifests.map((one) => [String(read(one, "platform", "architecture")), String(read(one, "digest"))]),
-      );
-    }
-    const config = await this.#get(`/v2/${repository}/blobs/${String(read(document.body, "config", "digest"))}`);
-    return { [String(read(JSON.parse(config.text), "architecture"))]: document.digest };
-  }
-
-  async #manifest(
-    repository: string,
-    identifier: string,
-  ): Promise<{ readonly digest: string; readonly body: unknown } | undefined> {
-    const answer = await this.#get(`/v2/${repository}/manifests/${identifier}`);
-    if (answer.status === 404) return undefined;
-    assert.equal(answer.status, 200, answer.text);
-    return { digest: answer.digest, body: JSON.parse(answer.text) };
-  }
-
-  async #get(path: string): Promise<{ readonly status: number; readonly text: string; readonly digest: string }> {
-    const [[username = "", password = ""] = []] = Object.entries(this.registry.users);
-    const accept = [
-      "application/vnd.oci.image.index.v1+json",
-      "application/vnd.oci.image.manifest.v1+json",
-      "application/vnd.docker.distribution.manifest.list.v2+json",
-      "application/vnd.docker.distribution.manifest.v2+json",
-    ].join(", ");
-    const headers = { accept, authorization: `Basic ${btoa(`${username}:${password}`)}` };
-    const response = await fetch(`${this.registry.url}${path}`, { headers });
-    const digest = response.headers.get("docker-content-digest") ?? "";
-    return { status: response.status, text: await response.text(), digest };
+  platformsOf(reference: string): Promise<Readonly<Record<string, string>> | undefined> {
+    return readPlatforms(this.registry, reference);
   }
 
   /** The end of the log of the service that was started last. */
@@ -470,34 +293,4 @@ export class BuildBed implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#stack.disposeAsync();
   }
-}
-
-function splitTag(path: string): readonly [string, string] {
-  const colon = path.lastIndexOf(":");
-  return [path.slice(0, colon), path.slice(colon + 1)];
-}
-
-const STATES = ["Succeeded", "Failed", "Interrupted", "Building", "Prepared"];
-
-function seenBuild(item: unknown): SeenBuild {
-  const conditions = listOf(read(item, "status", "conditions"));
-  const state =
-    STATES.find((type) => conditions.some((one) => read(one, "type") === type && read(one, "status") === "True")) ?? "";
-  const condition = conditions.find((one) => read(one, "type") === state);
-  return {
-    name: String(read(item, "metadata", "name")),
-    uid: String(read(item, "metadata", "uid")),
-    state,
-    message: String(read(condition, "message") ?? ""),
-    archStatus: String(read(item, "metadata", "annotations", "archway.dev/arch-status") ?? ""),
-    digest: String(read(item, "status", "digestedImagePushSpec") ?? ""),
-  };
-}
-
-function createdOf(item: unknown): string {
-  return String(read(item, "metadata", "creationTimestamp"));
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }

@@ -1,5 +1,5 @@
 // The objects of OpenShift that node images are built of. Pure.
-import { BUILD_NAMESPACE } from "../../cluster/support/build_bed.ts";
+import { BUILD_NAMESPACE } from "../../cluster/support/build_objects.ts";
 import type { NodeArch } from "./program_images.ts";
 
 /** Version of the API. */

@@ -1,6 +1,6 @@
 // What OpenShift has where node images are built, on the nodes of the lab: its definitions, the namespace with the secrets and the
 // account of builds, a pool of all nodes; and a registry with a login, a base image for both architectures and the tests' builder.
-import { BUILD_NAMESPACE } from "../../cluster/support/build_bed.ts";
+import { BUILD_NAMESPACE } from "../../cluster/support/build_objects.ts";
 import { read } from "../../cluster/support/cluster_access.ts";
 import { applyDefinitions, type OpenShiftKind, readDefinition } from "../../cluster/support/openshift_crds.ts";
 import { createPullSecret } from "../../cluster/support/pods.ts";

@@ -1,0 +1,131 @@
+// The objects of OpenShift that node images are built of, as tests want them. Pure.
+
+/** Where Jobs and secrets are. */
+export const BUILD_NAMESPACE = "openshift-machine-config-operator";
+
+const API_VERSION = "machineconfiguration.openshift.io/v1";
+
+/** A MachineOSConfig as a test has it. */
+export interface WantedConfig {
+  readonly pool?: string;
+  readonly containerFile?: readonly { readonly containerfileArch?: string; readonly content: string }[];
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly repository?: string;
+  readonly tag?: string;
+  readonly pushSecret?: string;
+  readonly pullSecret?: string;
+}
+
+/** A rendered MachineConfig as a test has it. */
+export interface WantedRendered {
+  readonly kernelArguments?: readonly string[];
+  readonly kernelType?: string;
+  readonly extensions?: readonly string[];
+  readonly osImageURL?: string;
+  /** Anything else: a file, an SSH key. */
+  readonly file?: string;
+}
+
+/** A node as a test has it. */
+export interface WantedNode {
+  readonly name: string;
+  readonly arch: string;
+  readonly pool?: string;
+  readonly taints?: readonly { readonly key: string; readonly value?: string; readonly effect: string }[];
+  readonly unschedulable?: boolean;
+}
+
+/** A registry secret. */
+export function renderLogin(
+  name: string,
+  { host, username, password }: { readonly host: string; readonly username: string; readonly password: string },
+): unknown {
+  const config = { auths: { [host]: { username, password } } };
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name },
+    type: "kubernetes.io/dockerconfigjson",
+    stringData: { ".dockerconfigjson": JSON.stringify(config) },
+  };
+}
+
+/** A pool of the nodes with its role. */
+export function renderPool(name: string, rendered: string): unknown {
+  return {
+    apiVersion: API_VERSION,
+    kind: "MachineConfigPool",
+    metadata: { name, labels: { [`pools.operator.machineconfiguration.openshift.io/${name}`]: "" } },
+    spec: {
+      configuration: { name: rendered, source: [] },
+      machineConfigSelector: { matchLabels: { "machineconfiguration.openshift.io/role": name } },
+      nodeSelector: { matchLabels: { [`node-role.kubernetes.io/${name}`]: "" } },
+    },
+  };
+}
+
+/** A rendered MachineConfig. */
+export function renderRendered(name: string, wanted: WantedRendered & { readonly osImageURL: string }): unknown {
+  const { osImageURL, kernelArguments = [], extensions = [], kernelType = "", file } = wanted;
+  const source = `data:,${encodeURIComponent(file ?? "none")}`;
+  return {
+    apiVersion: API_VERSION,
+    kind: "MachineConfig",
+    metadata: {
+      name,
+      annotations: {
+        "machineconfiguration.openshift.io/generated-by-controller-version": "1",
+        "machineconfiguration.openshift.io/release-image-version": "4.20.0",
+      },
+    },
+    spec: {
+      osImageURL,
+      kernelArguments,
+      extensions,
+      kernelType,
+      config: { ignition: { version: "3.4.0" }, storage: { files: [{ path: "/etc/motd", contents: { source } }] } },
+    },
+  };
+}
+
+/** A node that can be scheduled at once. */
+export function renderNode({ name, arch, pool = "worker" }: WantedNode, lastHeartbeatTime: string): unknown {
+  const resources = { cpu: "64", memory: "256Gi", pods: "200", "ephemeral-storage": "1Ti" };
+  const labels = {
+    "kubernetes.io/arch": arch,
+    "kubernetes.io/os": "linux",
+    "kubernetes.io/hostname": name,
+    [`node-role.kubernetes.io/${pool}`]: "",
+  };
+  return {
+    apiVersion: "v1",
+    kind: "Node",
+    metadata: { name, labels },
+    status: {
+      allocatable: resources,
+      capacity: resources,
+      nodeInfo: { architecture: arch, operatingSystem: "linux" },
+      conditions: [{ type: "Ready", status: "True", reason: "KubeletReady", lastHeartbeatTime }],
+    },
+  };
+}
+
+/** The MachineOSConfig of a pool. `repository`: with its registry. */
+export function renderConfig(wanted: WantedConfig, repository: string): unknown {
+  const { pool = "worker", annotations = {} } = wanted;
+  const spec = renderConfigSpec(wanted, repository);
+  return { apiVersion: API_VERSION, kind: "MachineOSConfig", metadata: { name: pool, annotations }, spec };
+}
+
+/** Its spec. */
+export function renderConfigSpec(wanted: WantedConfig, repository: string): unknown {
+  const { pool = "worker", containerFile = [], tag = "latest", pushSecret = "push", pullSecret } = wanted;
+  return {
+    machineConfigPool: { name: pool },
+    imageBuilder: { imageBuilderType: "Job" },
+    renderedImagePushSecret: { name: pushSecret },
+    ...(pullSecret === undefined ? {} : { baseImagePullSecret: { name: pullSecret } }),
+    renderedImagePushSpec: `${repository}:${tag}`,
+    containerFile,
+  };
+}

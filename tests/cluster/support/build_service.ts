@@ -1,0 +1,55 @@
+// `archway serve --only=image-builds` in a process of its own, as its Deployment runs it.
+import { fileURLToPath } from "node:url";
+import { stringify } from "yaml";
+import { findFreePort } from "./ports.ts";
+import { RunningProcess } from "./process.ts";
+
+const MAIN = fileURLToPath(new URL("../../../main.ts", import.meta.url));
+
+/** How it is started. */
+export interface BuildServiceOptions {
+  /** For its configuration and its log. */
+  readonly directory: string;
+  readonly kubeconfig: string;
+  /** One without TLS. */
+  readonly registry: string;
+  /** `imageBuilds` of the configuration file. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly identity: string;
+  readonly args: readonly string[];
+}
+
+/** Starts it; resolves when it is ready. */
+export async function startBuildService(options: BuildServiceOptions): Promise<RunningProcess> {
+  const { directory, kubeconfig, registry, settings, identity, args } = options;
+  const port = findFreePort();
+  const config = `${directory}/image-builds-${identity}.yaml`;
+  const imageBuilds = { builderImage: "builder.test/builder:v1", ...settings };
+  await Deno.writeTextFile(config, stringify({ imageBuilds, fallbackLogLevel: "debug" }));
+  const archway = RunningProcess.start({
+    name: `archway-${identity}`,
+    command: Deno.execPath(),
+    args: [
+      ...["run", "-A", "--no-check", "--unstable-kv", "--quiet", MAIN, "serve", "--only=image-builds"],
+      `--config=${config}`,
+      `--kubeconfig=${kubeconfig}`,
+      "--namespace=archway-system",
+      `--identity=${identity}`,
+      `--admin-listen=127.0.0.1:${port}`,
+      `--insecure-registry=${registry}`,
+      ...args,
+    ],
+    directory,
+  });
+  try {
+    await archway.waitReady(async () => {
+      const response = await fetch(`http://127.0.0.1:${port}/readyz`);
+      await response.body?.cancel();
+      return response.ok;
+    }, { deadlineMs: 60_000 });
+    return archway;
+  } catch (error) {
+    await archway[Symbol.asyncDispose]();
+    throw error;
+  }
+}

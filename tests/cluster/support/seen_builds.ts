@@ -1,0 +1,44 @@
+// MachineOSBuilds as tests look at them. Pure.
+import { read } from "./cluster_access.ts";
+
+/** The last MachineOSBuild of a configuration, reduced. */
+export interface SeenBuild {
+  readonly name: string;
+  readonly uid: string;
+  /** Type of the condition that is True and counts: `Succeeded`, `Failed`, `Interrupted`, `Building`, `Prepared` or ``. */
+  readonly state: string;
+  readonly message: string;
+  readonly archStatus: string;
+  readonly digest: string;
+}
+
+/** MachineOSBuilds of a configuration in a list, the oldest first. */
+export function seenBuilds(list: unknown, config: string): readonly SeenBuild[] {
+  return listOf(read(list, "items")).filter((item) => read(item, "spec", "machineOSConfig", "name") === config)
+    .toSorted((left, right) => createdOf(left) < createdOf(right) ? -1 : 1).map(seenBuild);
+}
+
+const STATES = ["Succeeded", "Failed", "Interrupted", "Building", "Prepared"];
+
+function seenBuild(item: unknown): SeenBuild {
+  const conditions = listOf(read(item, "status", "conditions"));
+  const state =
+    STATES.find((type) => conditions.some((one) => read(one, "type") === type && read(one, "status") === "True")) ?? "";
+  const condition = conditions.find((one) => read(one, "type") === state);
+  return {
+    name: String(read(item, "metadata", "name")),
+    uid: String(read(item, "metadata", "uid")),
+    state,
+    message: String(read(condition, "message") ?? ""),
+    archStatus: String(read(item, "metadata", "annotations", "archway.dev/arch-status") ?? ""),
+    digest: String(read(item, "status", "digestedImagePushSpec") ?? ""),
+  };
+}
+
+function createdOf(item: unknown): string {
+  return String(read(item, "metadata", "creationTimestamp"));
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
