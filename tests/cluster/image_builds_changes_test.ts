@@ -139,6 +139,17 @@ Deno.test({
         () => check(bed, () => bed.render(rendered), { built: ["amd64", "arm64"], published: "new" }),
       );
     }
+    await t.step("osImageURL: both, on that image; taken away again: reused, the same digest (O-140)", async () => {
+      const before = await change(bed, () => bed.render({}), { built: ["amd64", "arm64"], published: "new" });
+      const platforms = TWO.map(({ arch: architecture }) => ({ architecture }));
+      const { digest } = await bed.registry.push("base/os", "v2", { platforms, salt: "another" });
+      const osImageURL = `${bed.relay.host}/base/os@${digest}`;
+      const played = bed.player.played.length;
+      await change(bed, () => bed.render({ osImageURL }), { built: ["amd64", "arm64"], published: "new" });
+      assert.deepEqual(bed.player.played.slice(played).map(({ base }) => base), [osImageURL, osImageURL]);
+      const after = await change(bed, () => bed.render({}), { built: [], published: "new" });
+      assert.equal(after, before);
+    });
   },
 });
 

@@ -33,6 +33,8 @@ export interface PlayedPod {
   /** `registry/repository:tag`. */
   readonly tag: string;
   readonly buildKey: string;
+  /** The image that it is built on. */
+  readonly base: string;
   readonly fate: Fate["kind"];
   /** Of what was pushed; empty: nothing. */
   readonly digest: string;
@@ -143,6 +145,7 @@ export class BuildPlayer implements AsyncDisposable {
       node,
       tag: env["TAG"] ?? "",
       buildKey: env["BUILD_KEY"] ?? "",
+      base: env["BASE_OS_IMAGE_PULLSPEC"] ?? "",
       fate: fate.kind,
     };
     await this.#setStatus(pod, { phase: "Running", startTime: new Date().toISOString() });
