@@ -1,0 +1,166 @@
+// Configurations and builds that go: what belongs to them goes with them, images included, but for those that a node runs.
+import assert from "node:assert/strict";
+import { lacks } from "../support/needs.ts";
+import { BuildBed } from "./support/build_bed.ts";
+import { BUILD_NAMESPACE } from "./support/build_objects.ts";
+import { expectStatus, read } from "./support/cluster_access.ts";
+import { registryError } from "./support/indexing.ts";
+import { missingForOpenShift } from "./support/openshift_crds.ts";
+import { waitUntil } from "./support/wait.ts";
+
+const ignore = lacks("go") || await missingForOpenShift() !== undefined;
+const TWO = [{ name: "amd64-1", arch: "amd64" }, { name: "arm64-1", arch: "arm64" }];
+const GROUP = "/apis/machineconfiguration.openshift.io/v1";
+const CURRENT_IMAGE = "machineconfiguration.openshift.io/currentImage";
+
+function content(text: string): Parameters<BuildBed["createConfig"]>[0] {
+  return { containerFile: [{ containerfileArch: "NoArch", content: `FROM configs AS final\nRUN echo ${text}\n` }] };
+}
+
+async function itemsAt(bed: BuildBed, path: string): Promise<readonly unknown[]> {
+  const items = read((await bed.cluster.request("GET", path)).body, "items");
+  return Array.isArray(items) ? items : [];
+}
+
+/** Names of what belongs to a pool's configuration: builds, Jobs, ConfigMaps, Secrets. */
+async function belongings(bed: BuildBed, pool = "worker"): Promise<readonly string[]> {
+  const selector = `?labelSelector=machineconfiguration.openshift.io%2Fmachine-os-config%3D${pool}`;
+  const lists = await Promise.all([
+    itemsAt(bed, `/apis/batch/v1/namespaces/${BUILD_NAMESPACE}/jobs${selector}`),
+    itemsAt(bed, `/api/v1/namespaces/${BUILD_NAMESPACE}/configmaps${selector}`),
+    itemsAt(bed, `/api/v1/namespaces/${BUILD_NAMESPACE}/secrets${selector}`),
+  ]);
+  const builds = (await bed.builds(pool)).map(({ name }) => name);
+  return [...builds, ...lists.flat().map((item) => String(read(item, "metadata", "name")))];
+}
+
+async function deleteConfig(bed: BuildBed, pool = "worker"): Promise<void> {
+  expectStatus("delete", await bed.cluster.request("DELETE", `${GROUP}/machineosconfigs/${pool}`), [200]);
+}
+
+async function waitForNothing(bed: BuildBed): Promise<void> {
+  let left: readonly string[] = [];
+  await waitUntil("nothing to be left", async () => (left = await belongings(bed)).length === 0, {
+    deadlineMs: 60_000,
+  }).catch(async (cause: unknown) => {
+    throw new Error(`${String(cause)}; left: ${left.join(", ")}; log: ${await bed.log()}`, { cause });
+  });
+}
+
+/** Digests of an index and of what is in it. */
+async function digestsOf(bed: BuildBed, reference: string): Promise<readonly string[]> {
+  const children = Object.values(await bed.platformsOf(reference) ?? {});
+  return [reference.slice(reference.indexOf("@") + 1), ...children];
+}
+
+/** Of these digests, those that the registry still has. */
+async function present(bed: BuildBed, digests: readonly string[]): Promise<readonly string[]> {
+  const found = await Promise.all(
+    digests.map(async (digest) => await bed.platformsOf(`${bed.repositoryOf()}@${digest}`) === undefined ? [] : digest),
+  );
+  return found.flat();
+}
+
+Deno.test({
+  name: "image builds: what goes takes everything of its own along (O-070 O-077 O-122 O-147 O-153 P-171 P-172)",
+  ignore,
+  fn: async (t) => {
+    await using bed = await BuildBed.open({ nodes: TWO });
+    const archway = await bed.startArchway();
+    let hasEnded = false;
+    void archway.ended.then(() => hasEnded = true);
+    await t.step("a pool changes without a MachineOSConfig: nothing is made (O-070)", async () => {
+      for (const file of ["one", "two"]) await bed.render({ file });
+      await bed.settled();
+      assert.deepEqual([await belongings(bed), await bed.jobsCreated(), bed.relay.requests], [[], 0, []]);
+    });
+    await t.step("one for a pool that does not exist is deleted: the service goes on (O-147)", async () => {
+      await bed.createConfig({ pool: "infra", ...content("none") });
+      await waitUntil("it to be said", async () => {
+        const conditions = read(await bed.config("infra"), "status", "conditions");
+        return Array.isArray(conditions) && conditions.some((one) => read(one, "reason") === "PoolNotFound");
+      });
+      await deleteConfig(bed, "infra");
+      await bed.settled();
+      assert.equal(hasEnded, false);
+    });
+    await t.step("an older build whose images are gone is built again under its name (O-122)", async () => {
+      await bed.createConfig(content("first"));
+      const first = await bed.waitForPublished();
+      const [older] = await bed.builds();
+      await bed.replaceConfig(content("second"));
+      const second = await bed.waitForPublished({ other: first });
+      await bed.settled();
+      for (const digest of await digestsOf(bed, first)) await bed.registry.deleteManifest("team/os", digest);
+      await bed.replaceConfig(content("first"));
+      const again = await bed.waitForPublished({ other: second });
+      await bed.settled();
+      const rebuilt = (await bed.builds()).find(({ digest }) => digest === again);
+      assert.deepEqual([rebuilt?.name, rebuilt?.uid === older?.uid], [older?.name, false]);
+      const jobs = await bed.jobsCreated();
+      await bed.replaceConfig(content("second"));
+      assert.equal(await bed.waitForPublished({ other: again }), second, "the newer one is still there");
+      await bed.settled();
+      assert.equal(await bed.jobsCreated(), jobs);
+      const digests = await digestsOf(bed, again);
+      assert.equal((await present(bed, digests)).length, 3);
+      const path = `${GROUP}/machineosbuilds/${rebuilt?.name}`;
+      expectStatus("delete the build", await bed.cluster.request("DELETE", path), [200]);
+      await waitUntil("its images to go", async () => (await present(bed, digests)).length === 0, {
+        deadlineMs: 60_000,
+      });
+      assert.equal((await present(bed, await digestsOf(bed, second))).length, 3);
+    });
+    await t.step(
+      "the MachineOSConfig is deleted: all of several builds goes, with their images (O-077 O-153)",
+      async () => {
+        const before = await bed.published();
+        await bed.replaceConfig(content("third"));
+        const digests = [
+          ...await digestsOf(bed, before),
+          ...await digestsOf(bed, await bed.waitForPublished({ other: before })),
+        ];
+        await bed.settled();
+        assert.equal((await bed.builds()).length, 2);
+        assert.equal((await present(bed, digests)).length, 6);
+        await deleteConfig(bed);
+        await waitForNothing(bed);
+        assert.deepEqual(await present(bed, digests), []);
+      },
+    );
+    await t.step("a node runs the image: it stays, and goes when the node has another one (P-172)", async () => {
+      await bed.createConfig(content("run"));
+      const reference = await bed.waitForPublished();
+      await bed.patch("/api/v1/nodes/arm64-1", { metadata: { annotations: { [CURRENT_IMAGE]: reference } } });
+      await bed.settled();
+      const digests = await digestsOf(bed, reference);
+      await deleteConfig(bed);
+      await waitUntil("its record alone to be left", async () => {
+        const left = await belongings(bed);
+        return left.length === 1 && left[0]?.startsWith("archs-") === true;
+      }, { deadlineMs: 60_000 });
+      await bed.settled();
+      assert.equal((await present(bed, digests)).length, 3);
+      await bed.patch("/api/v1/nodes/arm64-1", { metadata: { annotations: { [CURRENT_IMAGE]: null } } });
+      await waitForNothing(bed);
+      assert.deepEqual(await present(bed, digests), []);
+    });
+    await t.step("a registry that deletes nothing: one event says so, and all else goes (P-171)", async () => {
+      await bed.createConfig(content("kept"));
+      const digests = await digestsOf(bed, await bed.waitForPublished());
+      await bed.settled();
+      bed.relay.intercept = ({ method, path }) =>
+        method === "DELETE" && path.includes("/manifests/") ? registryError(405, "UNSUPPORTED") : undefined;
+      await deleteConfig(bed);
+      await waitForNothing(bed);
+      assert.equal((await present(bed, digests)).length, 3);
+      const about = async (): Promise<readonly unknown[]> =>
+        await itemsAt(bed, "/api/v1/events?fieldSelector=reason%3DImageNotDeleted");
+      await waitUntil("the event", async () => (await about()).length > 0);
+      await bed.settled();
+      const [event, ...more] = await about();
+      assert.deepEqual([read(event, "type"), read(event, "count"), more], ["Warning", 1, []]);
+      assert.match(String(read(event, "message")), /the registry deletes nothing/);
+    });
+  },
+});
