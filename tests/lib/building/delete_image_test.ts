@@ -80,6 +80,26 @@ for (const [status, code, kind] of REFUSED) {
   });
 }
 
+/** As registries say that an image is not there, and what only looks like it. */
+const ANSWERS: readonly (readonly [status: number, code: string, message: string, kind: string])[] = [
+  [404, "MANIFEST_UNKNOWN", "manifest unknown", "absent"],
+  [404, "NAME_UNKNOWN", "repository name not known to registry", "absent"],
+  [404, "UNKNOWN", "Not Found", "absent"],
+  [404, "NOT_FOUND", "artifact team/os:v1 not found", "absent"],
+  [500, "INTERNAL", "Tag v1 was deleted or has expired. To pull, revive via time machine", "absent"],
+  [500, "INTERNAL", "the database does not answer", "unknown"],
+];
+
+for (const [status, code, message, kind] of ANSWERS) {
+  Deno.test(`P-118 lookUpImage() takes ${status} ${code} "${message}" for ${kind}`, async () => {
+    await using bed = await openBed();
+    const answer = (): Response => Response.json({ errors: [{ code, message }] }, { status });
+    bed.before = ({ url }) => url.includes("/manifests/") ? answer() : undefined;
+    const { image, repositories } = bed;
+    assert.equal((await lookUpImage({ image, from: "own" }, { repositories, clock, signal })).kind, kind);
+  });
+}
+
 for (
   const [status, code, kind] of [
     [401, "UNAUTHORIZED", "denied"],
