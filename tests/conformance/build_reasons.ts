@@ -10,7 +10,7 @@ const SHUTDOWN =
   "every step is decided anew from what the cluster says, so nothing has to be waited for at the end, and the next start goes on";
 const TAGS = "no list of tags is read: what is looked for is known by its digest, or by the tag of its build key";
 const COREOS = "needs images and nodes of Red Hat CoreOS with their subscriptions";
-const PUBLIC = "needs accounts at public registries";
+const PUBLIC = "needs accounts at public registries; what they answer is in row P-118";
 const OPENSHIFT = "needs the registry of an OpenShift cluster";
 
 /** One for each row at most. */
@@ -28,5 +28,5 @@ export const BUILD_REASONS: readonly Reason[] = [
   { ids: ["P-122"], status: "different", of: "internals", why: TAGS },
   { ids: ["O-102"], status: "not yet", why: PUBLIC },
   { ids: ["O-103"], status: "not yet", why: OPENSHIFT },
-  { ids: ["O-123", "O-126", "O-140", "O-151..152"], status: "not yet", why: COREOS },
+  { ids: ["O-123", "O-126", "O-151..152"], status: "not yet", why: COREOS },
 ];
