@@ -1,9 +1,8 @@
 // `archway serve --only=image-builds`: one node image for every architecture of a pool, beside no pod placement.
 import { openImageBuilds } from "../controllers/image_builds/controller.ts";
 import { openBuildMetrics } from "../lib/build_metrics.ts";
+import { buildSettings } from "../lib/building/build_settings.ts";
 import { findBuilder } from "../lib/building/find_builder.ts";
-import type { Config } from "../lib/config/parse.ts";
-import { type BuildSettings, DEFAULT_SETTINGS } from "../lib/image_builds/settings.ts";
 import { openRegistryAccess } from "../lib/images/registry_access.ts";
 import { IMAGE_BUILDS } from "../lib/names.ts";
 import { buildsPage } from "../routes/builds_page.tsx";
@@ -43,22 +42,4 @@ function openBuilds(
       app.get("/", buildsPage(view));
     },
   };
-}
-
-/** What the file of `--config` says, and the defaults for the rest. */
-export function buildSettings({ imageBuilds }: Pick<Config, "imageBuilds">): BuildSettings {
-  const { builderImage = "", builderCommand = [], digestImage = builderImage, digestCommand = [], ...rest } =
-    imageBuilds;
-  const { jobDeadline, schedulingTimeout: schedulingTimeoutMs, retainArchitectures: retainMs, ...named } = rest;
-  const jobDeadlineSeconds = jobDeadline === undefined ? undefined : jobDeadline / 1_000;
-  return {
-    ...withDefaults({ ...named, jobDeadlineSeconds, schedulingTimeoutMs, retainMs }, DEFAULT_SETTINGS),
-    builder: { image: builderImage, command: builderCommand },
-    digestWriter: { image: digestImage, command: digestCommand },
-  };
-}
-
-function withDefaults<T extends object>(given: { readonly [K in keyof T]?: T[K] | undefined }, defaults: T): T {
-  const named = Object.entries(given).filter(([, value]) => value !== undefined);
-  return { ...defaults, ...Object.fromEntries(named) };
 }

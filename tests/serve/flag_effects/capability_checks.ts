@@ -1,12 +1,12 @@
 // Flags of optional capabilities, shown by what each switches on.
 import assert from "node:assert/strict";
+import { buildSettings } from "../../../lib/building/build_settings.ts";
 import { buildFailedImage } from "../../../lib/enoexec/failed_image.ts";
 import type { Config } from "../../../lib/config/parse.ts";
 import type { KnownImages } from "../../../lib/images/known_images.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { execFormatSettings, openPlacedImages } from "../../../serve/exec_format.ts";
-import { buildSettings } from "../../../serve/image_builds.ts";
 import { failPod, openRepairScene, strayPod } from "../../controllers/enoexec/make.ts";
 import { openScene } from "../../controllers/make.ts";
 import { NAMESPACE, openBench } from "../../controllers/operator/make.ts";

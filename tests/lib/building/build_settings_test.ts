@@ -1,7 +1,7 @@
 // The settings of image builds: what the file says, and the defaults for the rest.
 import assert from "node:assert/strict";
-import { DEFAULT_SETTINGS } from "../../lib/image_builds/settings.ts";
-import { buildSettings } from "../../serve/image_builds.ts";
+import { DEFAULT_SETTINGS } from "../../../lib/image_builds/settings.ts";
+import { buildSettings } from "../../../lib/building/build_settings.ts";
 
 Deno.test("buildSettings() is the defaults where the file says nothing", () => {
   const none = { image: "", command: [] };
