@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
 import { BuildBed } from "./support/build_bed.ts";
 import { BUILD_NAMESPACE } from "./support/build_objects.ts";
+import type { SeenBuild } from "./support/seen_builds.ts";
 import type { Fate } from "./support/build_player.ts";
 import { expectStatus, read } from "./support/cluster_access.ts";
 import { registryError } from "./support/indexing.ts";
 import { missingForOpenShift } from "./support/openshift_crds.ts";
-import type { SeenBuild } from "./support/seen_builds.ts";
 import { pause, waitUntil } from "./support/wait.ts";
 
 const ignore = lacks("go") || await missingForOpenShift() !== undefined;
@@ -77,7 +77,7 @@ Deno.test({
     "image builds: what fails is not published, what succeeded is kept and reused (P-041 P-064 P-065 P-066 P-069 P-160)",
   ignore,
   fn: async (t) => {
-    await using bed = await BuildBed.open({ nodes: TWO, settings: { schedulingTimeout: "4s" } });
+    await using bed = await BuildBed.open({ nodes: TWO, settings: { schedulingTimeout: "8s" } });
     await bed.startArchway();
     await bed.createConfig(content());
     await bed.waitForPublished();
@@ -142,6 +142,25 @@ Deno.test({
       bed.player.fate = (arch, attempt) => arch === "arm64" && attempt === 1 ? { kind: "evict" } : { kind: "succeed" };
       await bed.replaceConfig(content());
       await bed.waitForPublished({ other: before, deadlineMs: 90_000 });
+    });
+    await t.step("a pod that fails once: the Job makes another, the build goes on", async () => {
+      const [before, played] = [await bed.published(), bed.player.played.length];
+      contents++;
+      bed.player.fate = (arch, attempt) => ({ kind: arch === "arm64" && attempt === 1 ? "fail" : "succeed" });
+      await bed.replaceConfig(content());
+      await bed.waitForPublished({ other: before, deadlineMs: 90_000 });
+      const arm64 = bed.player.played.slice(played).filter(({ arch }) => arch === "arm64");
+      assert.deepEqual(arm64.map(({ fate }) => fate), ["fail", "succeed"]);
+    });
+    await t.step("a node of the architecture comes in time: the build goes on", async () => {
+      const before = await bed.published();
+      await bed.patch("/api/v1/nodes/arm64-1", { spec: { unschedulable: true } });
+      await want(bed);
+      await waitUntil("the other architecture", async () => {
+        return (await bed.builds()).some(({ archStatus }) => archStatus === "amd64=Succeeded,arm64=Pending");
+      }, { intervalMs: 100 });
+      await bed.patch("/api/v1/nodes/arm64-1", { spec: { unschedulable: false } });
+      await bed.waitForPublished({ other: before });
     });
     await t.step("no write of a build was refused for conditions that are frozen (P-066)", async () => {
       const refused = (await bed.writes()).filter((write) => / 4(?!09|04)\d\d$/.test(write));

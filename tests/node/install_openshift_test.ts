@@ -1,7 +1,7 @@
 // Upgrades and image builds, which need OpenShift's APIs: installed by the kustomization of their pages as it stands there, beside
 // OpenShift's own definitions and namespaces; each works within its rights, and with the manifests all of it goes.
 import assert from "node:assert/strict";
-import { BUILD_NAMESPACE } from "../cluster/support/build_bed.ts";
+import { BUILD_NAMESPACE } from "../cluster/support/build_objects.ts";
 import { type ApiAnswer, expectStatus, read } from "../cluster/support/cluster_access.ts";
 import { applyDefinitions, missingForOpenShift } from "../cluster/support/openshift_crds.ts";
 import { openWorld, PLANS } from "../cluster/support/openshift_world.ts";

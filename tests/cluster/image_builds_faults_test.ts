@@ -1,0 +1,219 @@
+// Faults in the middle of builds: nodes that come and go, other clients that write, a registry that is slow, collects what has no
+// tag, or has its tags moved. Afterwards: no Job, one record for each build, and what is published is whole.
+import assert from "node:assert/strict";
+import { dirname } from "node:path";
+import { lacks } from "../support/needs.ts";
+import { BuildBed } from "./support/build_bed.ts";
+import { BUILD_NAMESPACE } from "./support/build_objects.ts";
+import { expectStatus, read } from "./support/cluster_access.ts";
+import { missingForOpenShift } from "./support/openshift_crds.ts";
+import { pause, waitUntil } from "./support/wait.ts";
+
+const ignore = lacks("go") || await missingForOpenShift() !== undefined;
+const AMD64 = { name: "amd64-1", arch: "amd64" };
+const ARM64 = { name: "arm64-1", arch: "arm64" };
+const GROUP = "/apis/machineconfiguration.openshift.io/v1";
+const MAPS = `/api/v1/namespaces/${BUILD_NAMESPACE}/configmaps`;
+const JOBS = `/apis/batch/v1/namespaces/${BUILD_NAMESPACE}/jobs`;
+
+/** Two entries, so that each architecture is built by itself. */
+function content(amd64: string, arm64 = amd64): Parameters<BuildBed["createConfig"]>[0] {
+  const entry = (containerfileArch: string, text: string): { containerfileArch: string; content: string } => (
+    { containerfileArch, content: `FROM configs AS final\nRUN echo ${text}\n` }
+  );
+  return { containerFile: [entry("NoArch", amd64), entry("ARM64", arm64)] };
+}
+
+async function namesAt(bed: BuildBed, path: string): Promise<readonly string[]> {
+  const items = read((await bed.cluster.request("GET", path)).body, "items");
+  return (Array.isArray(items) ? items : []).map((item) => String(read(item, "metadata", "name")));
+}
+
+/** No Job, one record for each build, and an index of these architectures whose images are all there. */
+async function assertWhole(bed: BuildBed, archs: readonly string[]): Promise<void> {
+  await bed.settled();
+  assert.deepEqual(await namesAt(bed, JOBS), []);
+  const records = (await namesAt(bed, MAPS)).filter((name) => name.startsWith("archs-"));
+  const builds = (await bed.builds()).map(({ name }) => `archs-${name}`);
+  assert.deepEqual(records.toSorted(), builds.toSorted());
+  const reference = await bed.published();
+  const children = await bed.platformsOf(reference);
+  assert.deepEqual(Object.keys(children ?? {}), archs);
+  for (const [arch, digest] of Object.entries(children ?? {})) {
+    assert.deepEqual(await bed.platformsOf(`${bed.repositoryOf()}@${digest}`), { [arch]: digest });
+  }
+}
+
+Deno.test({
+  name: "image builds: a node of the second architecture joins and leaves during a build: no Job is left, one index",
+  ignore,
+  fn: async (t) => {
+    await using bed = await BuildBed.open({ nodes: [AMD64] });
+    await bed.startArchway();
+    await t.step("it joins and leaves while the first build runs: the image of one architecture", async () => {
+      bed.player.fate = () => ({ kind: "hang" });
+      await bed.createConfig(content("first"));
+      await waitUntil("the Job of amd64", async () => (await namesAt(bed, JOBS)).length === 1);
+      await bed.addNode(ARM64);
+      await waitUntil("a Job of arm64", async () => (await namesAt(bed, JOBS)).some((name) => name.endsWith("arm64")));
+      await bed.removeNode(ARM64.name);
+      await waitUntil("it to go", async () => !(await namesAt(bed, JOBS)).some((name) => name.endsWith("arm64")));
+      bed.player.fate = () => ({ kind: "succeed" });
+      bed.player.release();
+      await bed.waitForPublished({ deadlineMs: 90_000 });
+      await assertWhole(bed, ["amd64"]);
+    });
+    await t.step("it joins and leaves while its own image is built: what is published stays", async () => {
+      const before = await bed.published();
+      bed.player.fate = (arch) => ({ kind: arch === "arm64" ? "hang" : "succeed" });
+      await bed.addNode(ARM64);
+      await waitUntil("a Job of arm64", async () => (await namesAt(bed, JOBS)).some((name) => name.endsWith("arm64")));
+      await bed.removeNode(ARM64.name);
+      await waitUntil("it to go", async () => (await namesAt(bed, JOBS)).length === 0, { deadlineMs: 60_000 });
+      await assertWhole(bed, ["amd64"]);
+      assert.equal(await bed.published(), before);
+    });
+    await t.step("it joins for good: an index", async () => {
+      const before = await bed.published();
+      bed.player.fate = () => ({ kind: "succeed" });
+      bed.player.release();
+      await bed.addNode(ARM64);
+      await bed.waitForPublished({ other: before, deadlineMs: 90_000 });
+      await assertWhole(bed, ["amd64", "arm64"]);
+    });
+  },
+});
+
+/** Another client that changes everything that Archway writes, again and again. */
+async function meddle(bed: BuildBed, signal: AbortSignal): Promise<void> {
+  for (let at = 0; !signal.aborted; at++) {
+    const builds = (await bed.builds()).map(({ name }) => name);
+    const document = { metadata: { annotations: { "example.com/touched": String(at) } } };
+    const paths = [
+      `${GROUP}/machineosconfigs/worker`,
+      `${GROUP}/machineconfigpools/worker`,
+      ...builds.flatMap((name) => [`${GROUP}/machineosbuilds/${name}`, `${MAPS}/archs-${name}`]),
+    ];
+    await Promise.all(paths.map((path) => bed.cluster.request("PATCH", path, document)));
+    // As often as a busy cluster's controllers do, and no more: each of Archway's tries takes some milliseconds.
+    await pause(200);
+  }
+}
+
+Deno.test({
+  name:
+    "image builds: other clients write all the time: conflicts are met, one Job for each architecture, one index (P-072)",
+  ignore,
+  fn: async () => {
+    await using bed = await BuildBed.open({ nodes: [AMD64, ARM64] });
+    await bed.startArchway();
+    const stop = new AbortController();
+    const meddling = meddle(bed, stop.signal);
+    try {
+      await bed.createConfig(content("first"));
+      let before = "";
+      for (const text of ["second", "third"]) {
+        before = await bed.waitForPublished({ other: before, deadlineMs: 120_000 });
+        await bed.replaceConfig(content(text));
+      }
+      await bed.waitForPublished({ other: before, deadlineMs: 120_000 });
+    } finally {
+      stop.abort();
+      await meddling;
+    }
+    await assertWhole(bed, ["amd64", "arm64"]);
+    assert.equal(await bed.jobsCreated(), 6, "one Job for each architecture of each text");
+    const refused = (await bed.writes()).filter((write) => write.endsWith(" 409"));
+    assert.ok(refused.length > 0, "no conflict was met");
+  },
+});
+
+/** Runs the registry's own garbage collection, which takes what no tag leads to. */
+async function collectGarbage(bed: BuildBed): Promise<void> {
+  const args = ["garbage-collect", "--delete-untagged", `${dirname(bed.registry.caFile)}/config.yml`];
+  const { success, stderr } = await new Deno.Command("docker-registry", { args, stdout: "null" }).output();
+  assert.ok(success, new TextDecoder().decode(stderr));
+}
+
+Deno.test({
+  name: "image builds: a registry that is slow, collects garbage, or has its tags moved (P-148)",
+  ignore,
+  fn: async (t) => {
+    await using bed = await BuildBed.open({ nodes: [AMD64, ARM64] });
+    await bed.startArchway();
+    await t.step("it collects what has no tag before the index is pushed: the images stay (P-148)", async () => {
+      let collected = 0;
+      bed.relay.intercept = async ({ method, headers }) => {
+        if (method !== "PUT" || !/index/.test(headers.get("content-type") ?? "") || collected > 0) return undefined;
+        collected++;
+        await collectGarbage(bed);
+        return undefined;
+      };
+      await bed.createConfig(content("first"));
+      await bed.waitForPublished();
+      assert.equal(collected, 1);
+      await assertWhole(bed, ["amd64", "arm64"]);
+      bed.relay.intercept = () => undefined;
+    });
+    await t.step("it answers each request after a second: published", async () => {
+      const before = await bed.published();
+      bed.relay.intercept = async () => {
+        await pause(1_000);
+        return undefined;
+      };
+      await bed.replaceConfig(content("second"));
+      await bed.waitForPublished({ other: before, deadlineMs: 120_000 });
+      bed.relay.intercept = () => undefined;
+      await assertWhole(bed, ["amd64", "arm64"]);
+    });
+    await t.step("somebody moves the tag of arm64: the image that was built is found by its digest", async () => {
+      const before = await bed.published();
+      const children = await bed.platformsOf(before);
+      const played = bed.player.played.length;
+      const { tag = "" } = bed.player.played.findLast(({ arch }) => arch === "arm64") ?? {};
+      const moved = tag.slice(tag.lastIndexOf(":") + 1);
+      await bed.registry.push("team/os", moved, { single: { architecture: "arm64" }, salt: "moved" });
+      await bed.replaceConfig(content("third", "second"));
+      const after = await bed.platformsOf(await bed.waitForPublished({ other: before }));
+      await assertWhole(bed, ["amd64", "arm64"]);
+      assert.deepEqual([bed.player.built(played), after?.["arm64"]], [["amd64"], children?.["arm64"]]);
+    });
+    await t.step("somebody moves the tag of the index: what is published stays what it is", async () => {
+      const before = await bed.published();
+      const build = (await bed.builds()).find(({ digest }) => digest === before);
+      await bed.registry.push("team/os", build?.name ?? "", { single: { architecture: "amd64" }, salt: "other" });
+      const jobs = await bed.jobsCreated();
+      await bed.annotate({ "example.com/look": "1" });
+      await assertWhole(bed, ["amd64", "arm64"]);
+      assert.deepEqual([await bed.published(), await bed.jobsCreated()], [before, jobs]);
+    });
+  },
+});
+
+Deno.test({
+  name: "image builds: an index without the service's own architecture is found again, and built once (P-090)",
+  ignore: ignore || Deno.build.arch === "aarch64",
+  fn: async () => {
+    await using bed = await BuildBed.open({ nodes: [ARM64], settings: { alwaysIndex: true } });
+    const first = await bed.startArchway({ identity: "one" });
+    await bed.createConfig(content("first"));
+    const reference = await bed.waitForPublished();
+    await assertWhole(bed, ["arm64"]);
+    const [index = ""] = [reference.slice(reference.indexOf("@") + 1)];
+    assert.notEqual(index, (await bed.platformsOf(reference))?.["arm64"], "an index of one");
+    first.kill("SIGTERM");
+    await first.ended;
+    const writes = (await bed.writes()).length;
+    await bed.startArchway({ identity: "two" });
+    await bed.annotate({ "example.com/look": "1" });
+    await bed.settled({ forMs: 4_000 });
+    assert.deepEqual([await bed.jobsCreated(), (await bed.writes()).length, await bed.published()], [
+      1,
+      writes,
+      reference,
+    ]);
+    const builds = await bed.cluster.request("GET", `${GROUP}/machineosbuilds`);
+    expectStatus("list builds", builds, [200]);
+    assert.equal((await bed.builds()).length, 1);
+  },
+});
