@@ -9,7 +9,17 @@ const ROOT = new URL("../..", import.meta.url).pathname;
 
 /** Flags of other programs and tasks, by program. */
 const FOREIGN: Readonly<Record<string, readonly string[]>> = {
-  "kubectl": ["for", "force-conflicts", "from-file", "ignore-not-found", "replicas", "server-side", "timeout", "type"],
+  "kubectl": [
+    "for",
+    "force-conflicts",
+    "from-file",
+    "from-literal",
+    "ignore-not-found",
+    "replicas",
+    "server-side",
+    "timeout",
+    "type",
+  ],
   "oc": ["all-containers"],
   "kube-apiserver": ["admission-control-config-file"],
   "helm": ["set"],

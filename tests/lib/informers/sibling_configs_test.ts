@@ -1,5 +1,6 @@
 // What reviews of PodPlacementConfigs read of the others: within bounds, whatever an editor of a namespace has stored.
 import assert from "node:assert/strict";
+import { setImmediate } from "node:timers";
 import { openSiblingConfigs, type SiblingConfigs } from "../../../lib/informers/sibling_configs.ts";
 import type { ReadApi } from "../../../lib/k8s/api.ts";
 import type { KubeList } from "../../../lib/k8s/types.ts";
@@ -53,7 +54,7 @@ function openBench(
   return { ...bench, siblings: openSiblingConfigs({ api: bench.api, configs, signal }) };
 }
 
-const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 async function answerNext(
   { lists }: { readonly lists: ((page: KubeList) => void)[] },
