@@ -9,8 +9,8 @@ import { Resource } from "../../k8s/types.ts";
 import type { ImageComparison } from "../../upgrades/release/convergence.ts";
 import type { OsImage } from "../../upgrades/types/cluster.ts";
 
-/** Read at most in one reconcile. */
-export const CONFIGS_A_RECONCILE = 5;
+/** Read at most in one reconcile: plan, settings, ClusterVersion and pools come to it, and at times pools and nodes for drains. */
+export const CONFIGS_A_RECONCILE = 4;
 /** Images that are kept: two a pool, in a cluster of many pools. */
 const KEPT = 1_000;
 /** A MachineConfig that does not exist any more. */
