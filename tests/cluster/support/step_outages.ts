@@ -1,0 +1,66 @@
+// Closes the way to a server whenever an upgrade has got a step further, and opens it once a look has failed for that: the server
+// is away at the beginning of every step.
+import type { KubeApi } from "../../../lib/k8s/api.ts";
+import { Resource } from "../../../lib/k8s/types.ts";
+import { read } from "./cluster_access.ts";
+import type { OutageGate } from "./outage_gate.ts";
+
+/** What it does and has seen. */
+export interface StepOutages {
+  /** Steps, or phases, that met the outage; each once for each time. */
+  readonly refusedAt: readonly string[];
+  /** How often the server went away. */
+  readonly outages: () => number;
+  /** The API of the controller that is watched. */
+  readonly api: KubeApi;
+}
+
+/** Follows the upgrade of a controller that works with this API. */
+export function openStepOutages(api: KubeApi, gate: OutageGate): StepOutages {
+  const refusedAt: string[] = [];
+  let [outages, step, progress] = [0, "New", ""];
+  const isPlan = ({ plural }: { readonly plural: string }): boolean => plural === Resource.upgradeConfigs.plural;
+  let isMet = false;
+  const lookBegins = (): void => {
+    if (!gate.isClosed || !isMet && gate.refusals === 0) return;
+    refusedAt.push(step);
+    gate.open();
+  };
+  const written = (plan: unknown): void => {
+    const phase = String(read(plan, "status", "history", 0, "phase"));
+    const conditions: unknown = read(plan, "status", "history", 0, "conditions");
+    const list: readonly unknown[] = Array.isArray(conditions) ? conditions : [];
+    const typesOf = (status: string): readonly string[] =>
+      list.filter((one) => read(one, "status") === status).map((one) => String(read(one, "type")));
+    step = phase === "Upgrading" ? typesOf("False")[0] ?? `behind ${typesOf("True")[0]}` : phase;
+    const next = [phase, ...typesOf("True")].join();
+    // A request on a connection that was cut a moment ago fails without a new connection.
+    isMet = next === progress && String(read(list[0], "message")).startsWith("Cannot ");
+    if (next === progress) return;
+    progress = next;
+    outages++;
+    gate.close();
+  };
+  return {
+    refusedAt,
+    outages: () => outages,
+    api: {
+      get: (type, ...call) => {
+        if (isPlan(type)) lookBegins();
+        return api.get(type, ...call);
+      },
+      list: (...call) => api.list(...call),
+      watch: (...call) => api.watch(...call),
+      create: (...call) => api.create(...call),
+      replace: (...call) => api.replace(...call),
+      patch: async (type, ...call) => {
+        const object = await api.patch(type, ...call);
+        if (isPlan(type)) written(object);
+        return object;
+      },
+      delete: (...call) => api.delete(...call),
+      raw: (...call) => api.raw(...call),
+      serverClockOffsetMs: () => api.serverClockOffsetMs(),
+    },
+  };
+}

@@ -1,0 +1,128 @@
+// Upgrades on a real API server while one of the servers that they depend on goes away at the beginning of every step: nothing is
+// done twice, nothing is left over, and the history is true.
+import assert from "node:assert/strict";
+import { lacks } from "../support/needs.ts";
+import { read } from "./support/cluster_access.ts";
+import { imageOf, list } from "./support/openshift_world.ts";
+import { openOutageBed, type OutageBed, type OutageServer } from "./support/outage_bed.ts";
+import type { StepOutages } from "./support/step_outages.ts";
+
+/** All that an upgrade of a managed cluster goes through, in order. */
+const STEPS = [
+  "StartedNotificationSent",
+  "IsClusterUpgradable",
+  "ClusterHealthyBeforeUpgrade",
+  "ExternalDependenciesAvailable",
+  "ComputeCapacityReserved",
+  "ControlPlaneMaintenanceWindowCreated",
+  "UpgradeCommenced",
+  "ControlPlaneUpgraded",
+  "ControlPlaneMaintenanceWindowRemoved",
+  "WorkersMaintenanceWindowCreated",
+  "WorkerNodesUpgraded",
+  "ComputeCapacityRemoved",
+  "WorkersMaintenanceWindowRemoved",
+  "ClusterHealthyAfterUpgrade",
+  "PostUpgradeTasksCompleted",
+  "CompletedNotificationSent",
+];
+
+/** What needs the server: all of it meets the outage. */
+const NEEDED: readonly (readonly [OutageServer, string, readonly string[]])[] = [
+  ["Prometheus", "N-017 Prometheus", ["ClusterHealthyBeforeUpgrade", "ClusterHealthyAfterUpgrade", "Upgraded"]],
+  ["Alertmanager", "Alertmanager", [
+    "ControlPlaneMaintenanceWindowCreated",
+    "ControlPlaneMaintenanceWindowRemoved",
+    "WorkersMaintenanceWindowCreated",
+    "WorkerNodesUpgraded",
+    "WorkersMaintenanceWindowRemoved",
+  ]],
+  ["cluster manager", "the cluster manager", [
+    "Pending",
+    "StartedNotificationSent",
+    "UpgradeCommenced",
+    "ControlPlaneUpgraded",
+    "WorkerNodesUpgraded",
+    "CompletedNotificationSent",
+  ]],
+];
+
+const NOTIFICATIONS = ["Completed", "ControlPlaneFinished", "ControlPlaneStarted", "Started", "WorkerPlaneFinished"];
+
+/** Everything that an upgrade does to the world stands there once, and nothing of it is left that is not to stay. */
+async function assertDoneOnce({ upgrade, manager, silences }: OutageBed, version: string): Promise<void> {
+  const { world, controlPlane } = upgrade;
+  const plan = await upgrade.readPlan();
+  assert.deepEqual(world.asked.filter((one) => one.startsWith(`${version} `)), [`${version}  ${imageOf(version)}`]);
+  assert.deepEqual(await world.machineSets(), ["workers-a"]);
+  assert.deepEqual(await world.cordoned(), []);
+  const listed = (await silences()).filter(({ comment }) => comment.includes(version));
+  assert.deepEqual(listed.filter(({ state }) => state !== "expired"), []);
+  const comments = listed.map(({ comment }) => comment).toSorted();
+  assert.deepEqual(comments, [...new Set(comments)], "each silence was made once");
+  assert.equal(comments.filter((comment) => comment.includes("control plane")).length, 1);
+  assert.ok(comments.some((comment) => comment.endsWith("remaining 2 nodes")), comments.join("; "));
+  const events = (await list(controlPlane, "/api/v1/namespaces/openshift-managed-upgrade-operator/events"))
+    .filter((event) => read(event, "involvedObject", "uid") === read(plan, "metadata", "uid"));
+  assert.deepEqual(events.map((event) => read(event, "reason")).toSorted(), NOTIFICATIONS);
+  assert.deepEqual([...new Set(events.map((event) => read(event, "count")))], [1]);
+  const logged = manager.logs.filter(({ description }) => String(description).includes(version));
+  assert.deepEqual(logged.map(({ summary }) => summary), [
+    "Control plane upgrade started",
+    "Control plane upgrade completed",
+    "Worker nodes upgrade completed",
+  ]);
+  assert.equal(manager.policies[0]?.state.value, "completed");
+  assertHistory(plan, version);
+}
+
+function assertHistory(plan: unknown, version: string): void {
+  const history: unknown = read(plan, "status", "history");
+  assert.equal(Array.isArray(history) ? history.length : 0, 1);
+  const entry = read(history, 0);
+  assert.deepEqual([read(entry, "version"), read(entry, "phase")], [version, "Upgraded"]);
+  const conditions: unknown = read(entry, "conditions");
+  const all: readonly unknown[] = Array.isArray(conditions) ? conditions : [];
+  assert.deepEqual(all.map((one) => read(one, "type")).toReversed(), STEPS);
+  assert.deepEqual([...new Set(all.map((one) => read(one, "status")))], ["True"]);
+  const sent: unknown = read(entry, "notifications");
+  const states = (Array.isArray(sent) ? sent : []).map((one) => String(read(one, "state")));
+  assert.deepEqual(states, [...new Set(states)]);
+}
+
+Deno.test({
+  name: "upgrades: servers that go away at the beginning of every step",
+  ignore: lacks("alertmanager") || lacks("prometheus"),
+  fn: async (t) => {
+    await using bed = await openOutageBed();
+    let patch = 5;
+    const upgrade = async (server: OutageServer): Promise<StepOutages> => {
+      const version = `4.20.${patch++}`;
+      const outages = await bed.upgradeWithout(server, version);
+      await assertDoneOnce(bed, version);
+      return outages;
+    };
+    for (const [server, name, needed] of NEEDED) {
+      await t.step(
+        `${name}: each step that needs it waits for it, and nothing is done twice or left over`,
+        async () => {
+          const changes = (): number => bed.manager.seen.filter((line) => line.startsWith("PATCH ")).length;
+          const before = changes();
+          const outages = await upgrade(server);
+          // Steps before the request are decided anew in every look, so that others may meet it as well.
+          const met = needed.filter((step) => outages.refusedAt.includes(step));
+          assert.deepEqual(met, needed, outages.refusedAt.join());
+          assert.equal(changes() - before, 2, "the policy has started and completed");
+        },
+      );
+    }
+    await t.step(
+      "the API server: each look goes on where the last one was, and nothing is done twice or left over",
+      async () => {
+        const outages = await upgrade("API server");
+        assert.ok(outages.outages() >= 10, `${outages.outages()} outages`);
+        assert.ok(outages.refusedAt.length >= 8, outages.refusedAt.join());
+      },
+    );
+  },
+});
