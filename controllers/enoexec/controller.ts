@@ -21,6 +21,8 @@ import { whileWanted } from "./while_wanted.ts";
 
 /** Containers checked at a time: a report is three requests, and the leader has pods to place. */
 const PARALLEL = 4;
+/** A report is to be there within seconds, also after an API server or a Lease was away for a minute. */
+const BACKOFF = { baseMs: 5, capMs: 5_000 } as const;
 
 /** Whoever may create events in a namespace can name as many pods: the rest of them is left until the kubelet repeats its event. */
 const MAX_KEYS_OF_NAMESPACE = 5_000;
@@ -37,7 +39,7 @@ export function openExecFormatMonitor(deps: ExecFormatDeps): Controller {
       ...deps.settings.watchesPods ? watchPods(deps, (key) => controller.enqueue(key)) : [],
     ],
     parallel: PARALLEL,
-    queue: { groupOf, maxOfGroup },
+    queue: { groupOf, maxOfGroup, backoff: BACKOFF },
     clock: deps.clock,
     log: deps.log,
     queueMetrics: deps.queueMetrics,

@@ -131,6 +131,23 @@ Deno.test("229 what cannot be read or labelled is counted, marked and tried agai
   });
 });
 
+Deno.test("an event that could not be handled for two minutes is handled within five seconds after that", async () => {
+  const scene = openMonitorScene();
+  let isDown = true;
+  const api = scene.cluster.client(({ verb, plural }) => {
+    if (isDown && verb === "get" && plural === "nodes") throw new ApiError("no answer", { status: 503 });
+  });
+  const troubled = openMonitorScene({ api, clock: scene.clock });
+  furnish(scene);
+  scene.cluster.put(Resource.enoexecEvents, makeEvent());
+  await troubled.run(async () => {
+    await scene.clock.advance(120_000);
+    isDown = false;
+    await scene.clock.advance(5_000);
+    assert.deepEqual(troubled.counted.slice(-2), ["kernel", "handled"]);
+  });
+});
+
 Deno.test("229 a pod that goes while it is labelled leaves nothing behind", async () => {
   const scene = openMonitorScene();
   furnish(scene);
