@@ -10,7 +10,7 @@ export function isShutOutDaemonSet(
   daemonSet: TaintDaemonSet,
   { node, rule }: { readonly node: TaintNode; readonly rule: TaintRule },
 ): boolean {
-  if (rule.effect === "PreferNoSchedule") return false;
+  if (rule.effect === "PreferNoSchedule" || daemonSet.isOversized) return false;
   return !tolerates(daemonSet.tolerations, { rule, architecture: node.reported }) && wantsNode(daemonSet, node);
 }
 

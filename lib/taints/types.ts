@@ -72,4 +72,6 @@ export interface TaintDaemonSet {
   readonly nodeSelector: Readonly<Record<string, string>>;
   /** Terms of the required node affinity, one of which must match; undefined when there are none. */
   readonly terms: readonly JsonObject[] | undefined;
+  /** What decides where its pods go is too much to be judged for every node: it holds no node back, and that is said. */
+  readonly isOversized: boolean;
 }

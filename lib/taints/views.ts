@@ -6,6 +6,12 @@ import { PodAnnotation, SCHEDULING_GATE } from "../names.ts";
 import { parseRecord } from "../placement/patch/record.ts";
 import type { PodScope, PodToleration, TaintDaemonSet, TaintNode, TaintPod } from "./types.ts";
 
+/**
+ * Of tolerations, node selector and node affinity of a DaemonSet, which are judged for every node: names of 1 500 nodes.
+ * Whoever may create a DaemonSet can make them 1.4 MB large.
+ */
+const MAX_PLACING_LENGTH = 64 * 1024;
+
 /** Reads a node. */
 export function parseTaintNode(object: KubeObject): TaintNode {
   const { metadata } = object;
@@ -49,11 +55,16 @@ export function parseTaintDaemonSet(object: KubeObject): TaintDaemonSet | undefi
     objectAt(objectAt(spec, "affinity"), "nodeAffinity"),
     "requiredDuringSchedulingIgnoredDuringExecution",
   );
+  const placing = [memberOf(spec, "tolerations"), memberOf(spec, "nodeSelector"), required];
+  if (JSON.stringify(placing).length > MAX_PLACING_LENGTH) {
+    return { key: keyOf(object), tolerations: [], nodeSelector: {}, terms: undefined, isOversized: true };
+  }
   return {
     key: keyOf(object),
     tolerations: parseTolerations(spec) ?? [],
     nodeSelector: textMapAt(spec, "nodeSelector") ?? {},
     terms: listAt(required, "nodeSelectorTerms")?.filter(isObject),
+    isOversized: false,
   };
 }
 

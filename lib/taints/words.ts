@@ -77,6 +77,7 @@ function aside(survey: TaintSurvey): readonly string[] {
   const disagreeing = survey.nodes.filter(({ verdict }) => verdict.kind === "disagreement").map(({ node }) =>
     node.name
   );
+  const oversized = survey.daemonSets.filter(({ isOversized }) => isOversized).map(({ key }) => key).sort();
   return [
     ...disagreeing.length === 0
       ? []
@@ -84,6 +85,11 @@ function aside(survey: TaintSurvey): readonly string[] {
     ...starved.length === 0 ? [] : [
       `DaemonSets that get no new pods on tainted nodes, because their template lacks the toleration: ${
         nameSome(starved)
+      }.`,
+    ],
+    ...oversized.length === 0 ? [] : [
+      `DaemonSets that were not looked at, because tolerations and node affinity of their template are too large: ${
+        nameSome(oversized)
       }.`,
     ],
   ];
