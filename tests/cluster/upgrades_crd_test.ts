@@ -2,6 +2,7 @@
 // as it was rendered.
 import assert from "node:assert/strict";
 import { parse } from "yaml";
+import { parseDeliveries, renderDeliveries } from "../../lib/upgrades/notifications/deliveries.ts";
 import { parseStatus, renderStatus } from "../../lib/upgrades/parse/status.ts";
 import type { History, UpgradeStatus } from "../../lib/upgrades/types/plan.ts";
 import { expectStatus, read } from "./support/cluster_access.ts";
@@ -100,6 +101,7 @@ const STATUS: UpgradeStatus = {
     ...{ lastTransitionMs: 1_000, observedGeneration: 1 },
   }],
 };
+const DELIVERIES = [{ id: "u/4.17.2/StateStarted", sinks: ["event", "service log"] }];
 
 Deno.test("the CRD of UpgradeConfig on a real API server", async (t) => {
   await using cluster = await startWithDefinition();
@@ -113,13 +115,14 @@ Deno.test("the CRD of UpgradeConfig on a real API server", async (t) => {
   }
   await t.step("a status is stored as it was rendered: nothing of it is pruned", async () => {
     expectStatus("create a plan", await cluster.request("POST", PLANS, plan()), [201]);
-    const status = renderStatus(STATUS);
+    const status = { ...renderStatus(STATUS), deliveries: renderDeliveries(DELIVERIES) };
     const path = `${PLANS}/managed-upgrade-config`;
     const patch = { contentType: "application/merge-patch+json" };
     expectStatus("write the status", await cluster.request("PATCH", `${path}/status`, { status }, patch), [200]);
     const stored = read((await cluster.request("GET", path)).body, "status");
     assert.deepEqual(stored, status);
     assert.deepEqual(parseStatus(stored), STATUS);
+    assert.deepEqual(parseDeliveries(stored), DELIVERIES);
   });
   await t.step("kubectl shows version, phase and the step that was started last", async () => {
     const { code, stdout, stderr } = await cluster.kubectl([
