@@ -16,7 +16,7 @@ const BESIDE = ["leases", "events", "validatingwebhookconfigurations"];
 const CERTIFICATE = "archway-tls";
 /** Each reconcile begins with these three, at the same time. */
 const BASE = ["upgradeconfigs", "configmaps", "clusterversions"];
-const TOGETHER_MS = 100;
+const TOGETHER_MS = 1_000;
 
 /** The requests that reconciles make: watches are held open by others, and go to the API server's cache. */
 export function reconcileRequests(requests: readonly AuditedRequest[], user: string): readonly AuditedRequest[] {

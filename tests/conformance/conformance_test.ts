@@ -141,9 +141,27 @@ Deno.test("docs/differences.md lists the rows that are not yet there", () => {
 });
 
 Deno.test("bedOf() distinguishes decisions, doubles, the playground and real servers", () => {
-  const beds = ["lib/operand/a", "lib/oci/a", "playground/a", "cluster/registry_a", "cluster/a", "chaos/a", "node/a"]
+  const beds = [
+    "lib/operand/a",
+    "lib/oci/a",
+    "playground/a",
+    "cluster/registry_a",
+    "cluster/index_a",
+    "cluster/a",
+    "chaos/a",
+    "node/a",
+  ]
     .map((path) => bedOf(`tests/${path}_test.ts`));
-  assert.deepEqual(beds, ["pure", "unit", "playground", "registry", "control plane", "control plane", "node"]);
+  assert.deepEqual(beds, [
+    "pure",
+    "unit",
+    "playground",
+    "registry",
+    "registry",
+    "control plane",
+    "control plane",
+    "node",
+  ]);
 });
 
 Deno.test("recordRun() keeps the failure of a test that ran twice", () => {

@@ -36,6 +36,7 @@ const BED_OF_FILE: readonly (readonly [beginning: string, bed: Bed])[] = [
   ["tests/lib/image_builds/", "pure"],
   ["tests/playground/", "playground"],
   ["tests/cluster/registry_", "registry"],
+  ["tests/cluster/index_", "registry"],
   ["tests/cluster/kv_", "registry"],
   ["tests/cluster/", "control plane"],
   ["tests/chaos/", "control plane"],
