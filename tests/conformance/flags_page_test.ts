@@ -15,6 +15,7 @@ const FOREIGN: Readonly<Record<string, readonly string[]>> = {
     "from-file",
     "from-literal",
     "ignore-not-found",
+    "overwrite",
     "replicas",
     "server-side",
     "timeout",

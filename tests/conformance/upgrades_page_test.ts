@@ -1,0 +1,60 @@
+// docs/upgrades.md against the settings that are read and the steps that are taken.
+import assert from "node:assert/strict";
+import { parse } from "yaml";
+import { decodeOperatorConfig } from "../../lib/upgrades/parse/operator_config.ts";
+import { UPGRADERS } from "../../lib/upgrades/steps/upgraders.ts";
+
+const PAGE = Deno.readTextFileSync(new URL("../../docs/upgrades.md", import.meta.url));
+
+/** The cells of the rows of a section's table whose first cell is code. */
+function rowsUnder(heading: string): readonly (readonly string[])[] {
+  const section = PAGE.split(`\n## ${heading}\n`)[1]?.split("\n## ")[0] ?? "";
+  return section.split("\n").filter((line) => line.startsWith("| `")).map((line) =>
+    line.split("|").slice(1, -1).map((cell) => cell.trim())
+  );
+}
+
+/** A tree with one member, by its path: `a.b` is `{ a: { b: value } }`. */
+function treeWith(path: string, value: unknown): unknown {
+  return path.split(".").reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);
+}
+
+/** How many values a decoded configuration has; lists and sets count as one. */
+function countLeaves(value: unknown): number {
+  if (typeof value !== "object" || value === null || Array.isArray(value) || value instanceof Set) return 1;
+  return Object.values(value).reduce((sum: number, member) => sum + countLeaves(member), 0);
+}
+
+Deno.test("docs/upgrades.md has every setting of upgrades with its default, and no other", () => {
+  const without = decodeOperatorConfig({});
+  assert.ok(without.kind === "parsed");
+  const rows = rowsUnder("Settings").map(([key = "", fallback = ""]) =>
+    [key.replaceAll("`", ""), fallback.replaceAll("`", "")] as const
+  );
+  assert.equal(new Set(rows.map(([key]) => key)).size, countLeaves(without.config));
+  for (const [key, fallback] of rows) {
+    const wrong = decodeOperatorConfig(treeWith(key, { no: "value" }));
+    assert.ok(wrong.kind === "unparsable" && wrong.problems.some((problem) => problem.startsWith(`${key} `)), key);
+    if (fallback !== "–") assert.deepEqual(decodeOperatorConfig(treeWith(key, parse(fallback))), without, key);
+  }
+});
+
+const OF: Readonly<Record<string, string>> = {
+  "OSD,ARO,multiarch-migration": "all",
+  "OSD,ARO": "OSD, ARO",
+  "OSD": "OSD",
+  "multiarch-migration": "migration",
+};
+
+Deno.test("docs/upgrades.md has every step of upgrades, and says whose it is", () => {
+  const listed = rowsUnder("Steps").flatMap(([names = "", of = ""]) =>
+    names.replaceAll("`", "").split(", ").map((name) => [name, of] as const)
+  );
+  const upgraders = Object.values(UPGRADERS);
+  const ids = new Set(upgraders.flatMap(({ steps }) => steps.map(({ id }) => id)));
+  const taken = [...ids].map((id) => {
+    const names = upgraders.filter(({ steps }) => steps.some((step) => step.id === id)).map(({ name }) => name);
+    return [id, OF[names.join()] ?? names.join()] as const;
+  });
+  assert.deepEqual(listed.toSorted(), taken.toSorted());
+});
