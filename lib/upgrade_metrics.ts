@@ -80,7 +80,7 @@ const SET_GAUGES: Readonly<Record<UpgradeMetric | OwnMetric, GaugeRow>> = {
   upgrade_notification_failed: {
     labels: [NAME, "event"],
     lifetime: "failure",
-    help: "1 while a notification could not be sent.",
+    help: "1 while a notification that is waited for could not be sent.",
   },
   upgradeoperator_upgradeconfig_sync_timestamp: {
     labels: [NAME],
@@ -90,7 +90,7 @@ const SET_GAUGES: Readonly<Record<UpgradeMetric | OwnMetric, GaugeRow>> = {
 };
 
 /** What this service sets beside the decisions. */
-type OwnMetric = "upgrade_notification_failed" | "upgradeoperator_upgradeconfig_sync_timestamp";
+type OwnMetric = "upgradeoperator_upgradeconfig_sync_timestamp";
 
 const STAGES: Readonly<Record<string, string>> = {
   upgrade_started: "the upgrade started",

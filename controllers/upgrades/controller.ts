@@ -52,7 +52,8 @@ export function openUpgrades(deps: UpgradesDeps): UpgradesController {
       const input = await readInput(deps, { nowMs: serverNowMs(clock, deps.readApi), signal });
       seen = input;
       const { known: plan, base, nowMs } = input;
-      const end = await drive(reconcile(input), deps, { plan, base, osImages, nowMs, signal });
+      const isDrainForbidden = drains.isForbidden();
+      const end = await drive(reconcile({ ...input, isDrainForbidden }), deps, { plan, base, osImages, nowMs, signal });
       await checkDrains(input, signal);
       return resultOf(end, isUpgrading(input));
     },

@@ -1,5 +1,6 @@
 // Helps stuck drains on while workers are being upgraded, as far as the plan allows, and reports drains that take too long.
 import { errorText } from "../../lib/log.ts";
+import { isForbidden } from "../../lib/k8s/errors.ts";
 import { apiVersionOf, Resource } from "../../lib/k8s/types.ts";
 import { openClusterReader } from "../../lib/upgrading/cluster/cluster_reader.ts";
 import { adviseDrains, carryOutDrains, drainPolicyOf } from "../../lib/upgrading/cluster/drains.ts";
@@ -20,6 +21,8 @@ export interface Drains {
     base: Pick<Base, "plan" | "config">,
     options: { readonly nowMs: number; readonly signal: AbortSignal },
   ): Promise<void>;
+  /** Whether all that was tried last was forbidden (403): the account may not remove pods. */
+  isForbidden(): boolean;
   /** No upgrade is going on: nothing is overdue. */
   forget(): void;
 }
@@ -27,8 +30,11 @@ export interface Drains {
 /** Makes it. */
 export function openDrains(deps: UpgradesDeps): Drains {
   const overdue = new Set<string>();
+  let forbidden = false;
   return {
+    isForbidden: () => forbidden,
     forget: () => {
+      forbidden = false;
       if (overdue.size > 0) deps.gauges.clear(METRIC);
       overdue.clear();
     },
@@ -39,10 +45,11 @@ export function openDrains(deps: UpgradesDeps): Drains {
       const nodes = await reader.nodes();
       const policy = drainPolicyOf(plan.spec, config);
       const advice = await adviseDrains(nodes, { api: deps.readApi, reader, policy, nowMs, signal });
-      reportOverdue(deps, { nodes, advice, overdue, plan });
+      reportOverdue(deps, { nodes, advice, overdue, plan, config });
       const actions = advice.flatMap((one) => one.kind === "draining" ? one.actions : []);
       if (actions.length === 0) return;
       const refused = await carryOutDrains(deps.api, actions, signal);
+      forbidden = refused.length === actions.length && refused.every(({ error }) => isForbidden(error));
       deps.log.info("helped drains on", { pods: actions.length - refused.length, refused: refused.length });
       for (const { action: { pod }, error } of refused) {
         deps.log.warn("could not help a drain on", { pod: `${pod.namespace}/${pod.name}`, error: errorText(error) });
@@ -53,11 +60,12 @@ export function openDrains(deps: UpgradesDeps): Drains {
 
 function reportOverdue(
   { events, gauges }: UpgradesDeps,
-  { nodes, advice, overdue, plan }: {
+  { nodes, advice, overdue, plan, config }: {
     readonly nodes: readonly NodeView[];
     readonly advice: readonly DrainAdvice[];
     readonly overdue: Set<string>;
     readonly plan: Base["plan"];
+    readonly config: Base["config"];
   },
 ): void {
   const failed = new Map(advice.flatMap((one) => isOverdue(one, nodes) ? [[one.node, one] as const] : []));
@@ -66,6 +74,7 @@ function reportOverdue(
     overdue.delete(node);
     gauges.set(METRIC, { node_name: node }, 0);
   }
+  const keeper = config.nodeDrain.disableDrainStrategies ? "nodeDrain.disableDrainStrategies" : "spec.drain.mode";
   for (const [node, { withheld }] of failed) {
     gauges.set(METRIC, { node_name: node }, 1);
     if (overdue.has(node)) continue;
@@ -73,7 +82,12 @@ function reportOverdue(
     const { namespace, name, uid } = plan;
     const { kind } = Resource.upgradeConfigs;
     const object = { apiVersion: apiVersionOf(Resource.upgradeConfigs), kind, namespace, name, uid };
-    events.record({ object, type: "Warning", reason: "NodeDrainTimeout", message: describe(node, withheld) });
+    events.record({
+      object,
+      type: "Warning",
+      reason: "NodeDrainTimeout",
+      message: describe(node, { withheld, keeper }),
+    });
   }
 }
 
@@ -85,11 +99,14 @@ function isOverdue(advice: DrainAdvice, nodes: readonly NodeView[]): advice is D
     nodes.some(({ name, configState }) => name === advice.node && configState === "Working");
 }
 
-function describe(node: string, withheld: Draining["withheld"]): string {
+function describe(
+  node: string,
+  { withheld, keeper }: { readonly withheld: Draining["withheld"]; readonly keeper: string },
+): string {
   const late = `Node ${node} is not drained in time.`;
   const pods = [...new Set(withheld.map(({ pod }) => `${pod.namespace}/${pod.name}`))];
   if (pods.length === 0) return late;
   const some = pods.slice(0, 5).join(", ");
   const more = pods.length > 5 ? ` and ${pods.length - 5} more` : "";
-  return `${late} spec.drain.mode keeps pods from being removed: ${some}${more}.`;
+  return `${late} ${keeper} keeps pods from being removed: ${some}${more}.`;
 }

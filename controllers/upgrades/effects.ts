@@ -46,6 +46,8 @@ export async function applyEffects(
       const failure = errorText(error);
       deps.log.warn("an effect failed", { effect: effect.kind, error: failure });
       if (effect.kind !== "notify" || effect.onFailure === "stop") return { kind: "applied", done, failure };
+      // The log says it: nothing waits for it.
+      deps.gauges.set("upgrade_notification_failed", { event: effect.notification.state }, 0);
     }
   }
   return { kind: "applied", done, failure: undefined };

@@ -30,7 +30,7 @@ export interface UpgradeOptions {
 
 const { namespace } = Upgrades;
 
-/** Runs it. 1: there is no plan, it has failed, or something is in its way. */
+/** Runs it. 1: there is no plan, it has failed, or something is in its way, such as a window that is over. */
 export async function runUpgrade(deps: UpgradeDeps, options: UpgradeOptions): Promise<number> {
   const [verb] = options.words;
   if (verb === "suspend" || verb === "resume") {

@@ -5,11 +5,12 @@ import { summarizePools } from "../upgrades/pools.ts";
 import { historyOf, isStepDone } from "../upgrades/record.ts";
 import { stateOf } from "../upgrades/progress.ts";
 import { isCommenced, isMigration } from "../upgrades/release/target.ts";
-import { validatePlan } from "../upgrades/release/validate.ts";
+import { validatePlan, type Validation, validationReads } from "../upgrades/release/validate.ts";
 import { decideSchedule } from "../upgrades/schedule.ts";
 import { upgraderFor } from "../upgrades/steps/upgraders.ts";
 import { MINUTE_MS, renderTime } from "../upgrades/time.ts";
 import type { ClusterOperator, MachineConfigPool } from "../upgrades/types/cluster.ts";
+import type { Reading } from "../upgrades/types/observed.ts";
 import type { StepCondition, UpgradeConfig, UpgradeSpec } from "../upgrades/types/plan.ts";
 import { renderTable } from "./output.ts";
 
@@ -37,6 +38,8 @@ export interface DescribedPlan {
   readonly begins: string;
   readonly steps: readonly string[];
   readonly inTheWay: readonly string[];
+  /** What would have to be read beside the cluster to say more, and is not. */
+  readonly notAsked: readonly string[];
 }
 
 /** Describes where it stands: its newest entry, steps in the order in which they began. */
@@ -74,49 +77,90 @@ export function describePlan(
     readonly pools: readonly MachineConfigPool[];
   },
 ): DescribedPlan {
-  const { base, config, nowMs, known } = input;
+  const { base, nowMs, known } = input;
   const desired = known?.spec.desired ?? { version: "", architecture: "", channel: "", image: "" };
   const isMoving = base !== undefined && isMigration(desired, base.clusterVersion);
   const entry = known === undefined ? undefined : historyOf(known.status, desired);
   const profile = entry?.profile ?? (isMoving ? "multiarch-migration" : "type");
-  const { name, steps } = upgraderFor(profile, known?.spec.type ?? "OSD");
+  const { name, steps, hasWindow } = upgraderFor(profile, known?.spec.type ?? "OSD");
   const degraded = operators.filter(({ isAvailable, isDegraded }) => isDegraded || !isAvailable).map((one) => one.name);
   const summary = summarizePools(pools);
+  const begin = base === undefined ? UNKNOWN : beginOf(base, { nowMs, hasWindow });
   return {
     ...{ version: desired.version, architecture: desired.architecture, profile: name },
-    begins: base === undefined ? "is not known" : beginOf(base, nowMs),
+    begins: begin.kind === "never" ? `never: ${begin.why}` : begin.text,
     steps: [...new Set(steps.map(({ id }) => id))],
     inTheWay: [
-      ...config.kind === "unparsable" ? config.problems : [],
-      ...config.kind === "unknown" ? [`the settings cannot be read: ${config.why}`] : [],
+      ...unreadOf(input),
+      ...begin.kind === "never" ? [begin.why] : [],
       ...base === undefined ? [] : problemsOf(base),
       ...degraded.length === 0 ? [] : [`degraded or unavailable: ${degraded.join(", ")}`],
       ...summary.degraded.length === 0 ? [] : [`degraded pools: ${summary.degraded.join(", ")}`],
       ...isMoving && summary.paused.length > 0 ? [`paused pools: ${summary.paused.join(", ")}`] : [],
     ],
+    notAsked: base === undefined || hasBegun(base) ? [] : validationReads(base).map((name) => UNREAD[name] ?? name),
   };
 }
 
 type Base = NonNullable<UpgradeInput["base"]>;
 
+function unreadOf({ config, clusterVersion }: UpgradeInput): readonly string[] {
+  return [
+    ...config.kind === "unparsable" ? config.problems : [],
+    ...config.kind === "unknown" ? [`the settings cannot be read: ${config.why}`] : [],
+    ...clusterVersion.kind === "unknown" ? [`the ClusterVersion cannot be read: ${clusterVersion.why}`] : [],
+  ];
+}
+
+const UNREAD: Readonly<Partial<Record<Reading, string>>> = {
+  payload: "the registry, about spec.desired.image",
+  graph: "the update graph, about spec.desired.version in another channel",
+};
+
+function hasBegun({ plan, clusterVersion }: Base): boolean {
+  return isCommenced(plan.spec.desired, clusterVersion);
+}
+
 function problemsOf(base: Base): readonly string[] {
-  if (isCommenced(base.plan.spec.desired, base.clusterVersion)) return [];
-  const validation = validatePlan({ ...base, read: {} });
+  if (hasBegun(base)) return [];
+  const validation = judge(base);
   return [
     ...validation.kind === "invalid" ? [validation.message] : [],
     ...base.plan.spec.suspend ? ["spec.suspend is true"] : [],
   ];
 }
 
-function beginOf({ plan: { spec, status }, config, clusterVersion }: Base, nowMs: number): string {
+/** By the cluster alone, with answers that no plan fails by: what is really there is left to the upgrade. */
+function judge(base: Base): Validation {
+  const { image, version } = base.plan.spec.desired;
+  // An image without a version in the plan has some version, which the plan is to get.
+  const payload = { image, version: version || "of the image", isIndex: true, architectures: [] };
+  return validatePlan({
+    ...base,
+    read: {
+      payload: { kind: "observed", value: payload },
+      graph: { kind: "observed", value: [{ version, image: "" }] },
+    },
+  });
+}
+
+type Begin = { readonly kind: "said"; readonly text: string } | { readonly kind: "never"; readonly why: string };
+
+const UNKNOWN: Begin = { kind: "said", text: "is not known" };
+
+function beginOf(base: Base, { nowMs, hasWindow }: { readonly nowMs: number; readonly hasWindow: boolean }): Begin {
+  const { plan: { spec, status }, config } = base;
   const { phase, startMs, completeMs } = historyOf(status, spec.desired) ?? {};
-  if (phase === "Upgraded") return `has begun ${timeOf(startMs)}, is complete since ${timeOf(completeMs)}`;
-  if (phase === "Failed") return "never: it has failed";
-  if (isCommenced(spec.desired, clusterVersion)) return `has begun ${timeOf(startMs)}`.trim();
-  const windowMs = config.upgradeWindow.timeoutMinutes * MINUTE_MS;
+  const says = (text: string): Begin => ({ kind: "said", text });
+  if (phase === "Upgraded") return says(`has begun ${timeOf(startMs)}, is complete since ${timeOf(completeMs)}`);
+  if (phase === "Failed") return { kind: "never", why: "it has failed" };
+  if (hasBegun(base)) return says(`has begun ${timeOf(startMs)}`.trim());
+  const validation = judge(base);
+  if (validation.kind === "nothingToDo") return says(`not needed, ${validation.message}`);
+  const windowMs = hasWindow ? config.upgradeWindow.timeoutMinutes * MINUTE_MS : 0;
   const { isBreached, isReady, untilMs } = decideSchedule(spec.upgradeAt, { nowMs, windowMs });
-  if (isBreached) return `never: its window after ${spec.upgradeAt} is over`;
-  return isReady ? "now" : `${spec.upgradeAt}, in ${renderDuration(untilMs)}`;
+  if (isBreached) return { kind: "never", why: `its window after ${spec.upgradeAt} is over` };
+  return says(isReady ? "now" : `${spec.upgradeAt}, in ${renderDuration(untilMs)}`);
 }
 
 /** The status as text. */
@@ -134,12 +178,14 @@ export function renderStatus({ version, architecture, phase, steps, conditions }
 }
 
 /** The plan as text. */
-export function renderPlanned({ version, architecture, profile, begins, steps, inTheWay }: DescribedPlan): string {
+export function renderPlanned(plan: DescribedPlan): string {
+  const { version, architecture, profile, begins, steps, inTheWay, notAsked } = plan;
   const target = architecture === "" ? version : `${version} ${architecture}`;
   return [
     `Upgrade to ${target} (${profile}). Begin: ${begins}.\n`,
     renderTable(["STEPS"], steps.map((step) => [step])),
     inTheWay.length === 0 ? "Nothing is in the way.\n" : renderTable(["IN THE WAY"], inTheWay.map((one) => [one])),
+    ...notAsked.map((one) => `Not asked: ${one}.\n`),
     "Nothing was changed.\n",
   ].join("\n");
 }

@@ -38,9 +38,12 @@ export function decideHealthBefore(context: HealthContext): HealthDecision {
   const message = found.map((result) => result.message).join("; ");
   if (!config.gates.has("PreHealthCheck")) return { isBlocked: true, message, effects };
   const findings = found.map(({ token }) => token).join(",");
-  const state = history.phase === "New" ? "StatePreHealthCheckSL" : "StateHealthCheckSL";
+  const isEarly = history.phase === "New";
+  const state = isEarly ? "StatePreHealthCheckSL" : "StateHealthCheckSL";
   const isUpgrading = history.phase === "Upgrading";
-  const notices = isUpgrading || history.phase === "New" ? notify(state, context, { findings }) : [];
+  // Nothing waits for what is said early: it is not tried again.
+  const onFailure = isEarly ? "log" : "stop";
+  const notices = isUpgrading || isEarly ? notify(state, context, { findings, onFailure }) : [];
   const isBlocked = !isUpgrading || found.some(({ check }) => BLOCKING.includes(check));
   return { isBlocked, message, effects: [...effects, ...notices] };
 }

@@ -8,6 +8,7 @@
 // Pending goes back to New when the policy source has another plan. Once the update was requested there is no way back;
 // before, deleting the plan or `suspend` stops everything.
 import { isDeepStrictEqual } from "node:util";
+import { drainModeCondition } from "./drain/mode.ts";
 import { historyOf, withHistory, withoutPlanCondition, withPlanCondition } from "./record.ts";
 import { isCommenced, isMigration, precedingVersionOf } from "./release/target.ts";
 import { validatePlan, validationReads } from "./release/validate.ts";
@@ -30,11 +31,14 @@ export interface ReconcileInput {
   readonly plan: Observation<UpgradeConfig> | { readonly kind: "absent" };
   readonly clusterVersion: Observation<ClusterVersion>;
   readonly config: ConfigReading;
+  /** Every removal of a pod that was tried last was forbidden (403). */
+  readonly isDrainForbidden?: boolean | undefined;
   readonly nowMs: number;
 }
 
 /** Reconciles. What could not be read ends it before anything is done. */
-export function* reconcile({ plan, clusterVersion, config, nowMs }: ReconcileInput): Reconcile {
+export function* reconcile(input: ReconcileInput): Reconcile {
+  const { plan, clusterVersion, config, isDrainForbidden: isForbidden = false, nowMs } = input;
   if (plan.kind === "absent") return yield* reconcileAbsent();
   if (plan.kind === "unknown") return failed(`Cannot read the UpgradeConfig: ${plan.why}`);
   if (clusterVersion.kind === "unknown") return failed(`Cannot read the ClusterVersion: ${clusterVersion.why}`);
@@ -45,7 +49,9 @@ export function* reconcile({ plan, clusterVersion, config, nowMs }: ReconcileInp
     return failed(`The configuration is invalid: ${config.problems.join("; ")}`);
   }
   const base = { plan: plan.value, clusterVersion: clusterVersion.value, config: config.config };
-  return yield* reconcilePlan({ base, status: withDrainMode(status, { plan: plan.value, nowMs }), nowMs });
+  const drain = drainModeCondition(base.plan.spec, { config: base.config, isForbidden });
+  const { generation } = base.plan;
+  return yield* reconcilePlan({ base, status: withPlanCondition(status, drain, { generation, nowMs }), nowMs });
 }
 
 interface Beginning {
@@ -172,22 +178,6 @@ function withConfigValid(plan: UpgradeConfig, { config, nowMs }: ConfigContext):
     ? { isTrue: true, reason: "Valid", message: config.warnings.join("; ") || "The configuration is valid." }
     : { isTrue: false, reason: "Invalid", message: config.problems.join("; ") };
   return withPlanCondition(plan.status, { type: "ConfigValid", ...change }, { generation: plan.generation, nowMs });
-}
-
-function withDrainMode(status: UpgradeStatus, { plan, nowMs }: { plan: UpgradeConfig; nowMs: number }): UpgradeStatus {
-  const { drainMode } = plan.spec;
-  const observing = "Pods that keep a node from being drained are reported, not deleted.";
-  const message = drainMode === undefined
-    ? `${observing} Set spec.drain.mode to DeleteAndStripFinalizers for what the Managed Upgrade Operator does.`
-    : drainMode === "Observe"
-    ? observing
-    : `Pods that keep a node from being drained in time are deleted (${drainMode}).`;
-  return withPlanCondition(status, {
-    type: "DrainMode",
-    isTrue: drainMode !== undefined && drainMode !== "Observe",
-    reason: drainMode ?? "ObserveByDefault",
-    message,
-  }, { generation: plan.generation, nowMs });
 }
 
 function isOpen({ phase }: History): boolean {

@@ -1,11 +1,16 @@
 // Phase Upgraded: how it went is reported.
+import type { Effect } from "../types/effects.ts";
 import type { ReconcileEnd } from "../types/steps.ts";
 import { apply, failed, type Part, read, settled, type Turn } from "./turn.ts";
+
+/** A notification that was not sent by now is not waited for any more. */
+const NOTHING_WAITS: Effect = { kind: "clearMetric", metric: "upgrade_notification_failed" };
 
 /** Reports which alerts fired between the start and the end. */
 export function* reconcileUpgraded({ entry }: Turn): Part<ReconcileEnd> {
   const { alertsDuring } = yield* read(["alertsDuring"]);
   if (alertsDuring?.kind !== "observed") {
+    yield* apply([NOTHING_WAITS]);
     return failed(`Cannot read the alerts during the upgrade: ${alertsDuring?.why ?? "no answer"}`);
   }
   const { version, precedingVersion } = entry;
@@ -19,7 +24,7 @@ export function* reconcileUpgraded({ entry }: Turn): Part<ReconcileEnd> {
       alerts: alertsDuring.value.join(","),
     },
     value: alertsDuring.value.length === 0 ? 1 : 0,
-  }]);
+  }, NOTHING_WAITS]);
   return failure === undefined ? settled() : failed(failure);
 }
 

@@ -12,6 +12,8 @@ export type UpgradeMetric =
   | "upgradeoperator_healthcheck_failed"
   | "upgradeoperator_node_drain_timeout"
   | "upgradeoperator_upgrade_result"
+  /** Set to 1 where it is sent. */
+  | "upgrade_notification_failed"
   /** Ours: a migration that the cluster refuses, or that fails for longer than its time. */
   | "archway_upgrade_migration_stuck";
 

@@ -5,6 +5,7 @@ import { isConflict, isNotFound } from "../../k8s/errors.ts";
 import { listAll } from "../../k8s/lists.ts";
 import { Resource } from "../../k8s/types.ts";
 import { adviseDrain, needsPods } from "../../upgrades/drain/advise.ts";
+import { drainModeOf } from "../../upgrades/drain/mode.ts";
 import { parseDrainPod } from "../../upgrades/drain/parse.ts";
 import type { DrainAction, DrainAdvice, DrainPod, DrainPolicy } from "../../upgrades/drain/types.ts";
 import type { NodeView } from "../../upgrades/nodes.ts";
@@ -16,10 +17,11 @@ import type { ClusterReader } from "./cluster_reader.ts";
 /** Nodes whose pods are read in one round, longest cordoned first: those of each cost a request. */
 export const NODES_A_ROUND = 8;
 
-/** The policy of a plan. Without `drain.mode`, and with strategies disabled, nothing is done. */
-export function drainPolicyOf(spec: UpgradeSpec, { nodeDrain }: OperatorConfig): DrainPolicy {
+/** The policy of a plan. */
+export function drainPolicyOf(spec: UpgradeSpec, config: OperatorConfig): DrainPolicy {
+  const { nodeDrain } = config;
   return {
-    mode: nodeDrain.disableDrainStrategies ? "Observe" : spec.drainMode ?? "Observe",
+    mode: drainModeOf(spec, config),
     timeoutMs: nodeDrain.timeoutMinutes * MINUTE_MS,
     expectedMs: nodeDrain.expectedMinutes * MINUTE_MS,
     protectedTimeoutMs: spec.pdbForceDrainTimeoutMinutes * MINUTE_MS,

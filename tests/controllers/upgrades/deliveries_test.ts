@@ -1,6 +1,11 @@
 // What some sinks have of a notification stands in the status of the plan, beside the history, for whoever goes on.
 import assert from "node:assert/strict";
-import { openUpgradeScene } from "./make.ts";
+import type { UpgradesDeps } from "../../../controllers/upgrades/deps.ts";
+import { applyEffects, type ApplyScope } from "../../../controllers/upgrades/effects.ts";
+import { openClusterReader } from "../../../lib/upgrading/cluster/cluster_reader.ts";
+import { OsImages } from "../../../lib/upgrading/cluster/os_images.ts";
+import { readInput } from "../../../lib/upgrading/cluster/plan_input.ts";
+import { NAMESPACE, openUpgradeScene } from "./make.ts";
 import { entryOf, lookOnce, planOf } from "./play.ts";
 
 Deno.test("a notification that one sink refuses: the next leader reads which sinks have it, and the history is not lost", async () => {
@@ -30,3 +35,28 @@ Deno.test("a notification that one sink refuses: the next leader reads which sin
   const sent: unknown = entryOf(scene)["notifications"];
   assert.match(JSON.stringify(sent), /StateStarted/);
 });
+
+Deno.test("a notification that is given up is not waited for: its gauge is 0; one that is tried again leaves it as it is", async () => {
+  const { deps, gauges } = openUpgradeScene();
+  const outside = { ...deps.outside, notify: () => Promise.reject(new Error("away")) };
+  const sent = async (onFailure: "stop" | "log"): Promise<unknown> => {
+    gauges.clear();
+    const notification = { id: "n", state: "StateScaleSkipped", version: "v", upgradeAt: "", description: "" } as const;
+    const scope = await applyScopeOf(deps);
+    const { failure } = await applyEffects([{ kind: "notify", notification, onFailure }], { ...deps, outside }, scope);
+    return [failure, gauges.get('upgrade_notification_failed{"event":"StateScaleSkipped"}')];
+  };
+  assert.deepEqual(await sent("log"), [undefined, 0]);
+  assert.deepEqual(await sent("stop"), ["away", undefined]);
+});
+
+async function applyScopeOf({ clock, readApi }: UpgradesDeps): Promise<ApplyScope> {
+  const { signal } = new AbortController();
+  const { base } = await readInput({ readApi, namespace: NAMESPACE }, { nowMs: clock.nowMs(), signal });
+  return {
+    ...{ base, signal, nowMs: clock.nowMs(), osImages: new OsImages(readApi) },
+    reader: openClusterReader(readApi, signal),
+    setDesiredVersion: () => Promise.resolve(),
+    deliveries: { sinksOf: () => [], write: () => Promise.resolve() },
+  };
+}

@@ -118,3 +118,21 @@ Deno.test("M-313 a pod that cannot be deleted keeps no other from it, and a list
   });
   await assert.rejects(broken.look(), /down/);
 });
+
+Deno.test("removals count as forbidden while each of them is, and until no upgrade goes on", async () => {
+  let refused = ["a", "b"];
+  const bed = openBed(({ verb, name }) => {
+    if (verb === "delete" && refused.includes(name ?? "")) throw new ApiError("no", { status: 403 });
+  });
+  for (const name of ["a", "b"]) bed.cluster.put(Resource.pods, pod(name));
+  assert.equal(bed.drains.isForbidden(), false);
+  await bed.look();
+  assert.equal(bed.drains.isForbidden(), true);
+  bed.drains.forget();
+  assert.equal(bed.drains.isForbidden(), false);
+  await bed.look();
+  assert.equal(bed.drains.isForbidden(), true);
+  refused = ["a"];
+  await bed.look();
+  assert.equal(bed.drains.isForbidden(), false, "the right is there: something else refuses the one");
+});

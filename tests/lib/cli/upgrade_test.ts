@@ -105,6 +105,99 @@ Deno.test("upgrade plan of a migration that is complete keeps its steps and says
   assert.equal(JSON.parse((await run(failed, "plan", "-ojson")).out).begins, "never: it has failed");
 });
 
+const IMAGE = `quay.io/openshift-release-dev/ocp-release@sha256:${"2".repeat(64)}`;
+const GRAPH_SETTINGS = "configManager: { source: LOCAL }\nvalidation: { cincinnati: true }\n";
+const LATE = "2026-11-21T09:00:00Z";
+const OVER = `its window after ${LATE} is over`;
+
+interface Described {
+  readonly begins: string;
+  readonly inTheWay: readonly string[];
+  readonly notAsked: readonly string[];
+}
+
+/** The fake clock says 12:00; the window of the settings is two hours. */
+const PLANS: readonly (readonly [string, Parameters<typeof plan>, Described])[] = [
+  [
+    "an image is left to the upgrade, not an obstacle",
+    [{ desired: { image: IMAGE } }],
+    {
+      begins: "2026-11-21T15:00:00Z, in 3h",
+      inTheWay: [],
+      notAsked: ["the registry, about spec.desired.image"],
+    },
+  ],
+  [
+    "another channel is left to the update graph, not an obstacle",
+    [{ desired: { version: "4.21.0", channel: "fast-4.21" } }],
+    {
+      begins: "2026-11-21T15:00:00Z, in 3h",
+      inTheWay: [],
+      notAsked: ["the update graph, about spec.desired.version in another channel"],
+    },
+  ],
+  [
+    "what needs no reading is an obstacle still",
+    [{ desired: { version: "4.19.0", channel: "fast-4.19" } }],
+    {
+      begins: "2026-11-21T15:00:00Z, in 3h",
+      inTheWay: ["spec.desired.version 4.19.0 is older than 4.20.1: downgrades are not supported"],
+      notAsked: ["the update graph, about spec.desired.version in another channel"],
+    },
+  ],
+  [
+    "a window that is over is in the way",
+    [{ upgradeAt: LATE }],
+    { begins: `never: ${OVER}`, inTheWay: [OVER], notAsked: [] },
+  ],
+  [
+    "a migration of type ARO has a window as well",
+    [{ type: "ARO", upgradeAt: LATE, desired: { version: "4.20.1", architecture: "Multi" } }],
+    { begins: `never: ${OVER}`, inTheWay: [OVER], notAsked: [] },
+  ],
+  [
+    "ARO has no window: it begins late",
+    [{ type: "ARO", upgradeAt: LATE }],
+    { begins: "now", inTheWay: [], notAsked: [] },
+  ],
+  [
+    "an upgrade that has failed is in its own way",
+    [{ upgradeAt: LATE }, { history: [{ version: "4.20.5", phase: "Failed" }] }],
+    { begins: "never: it has failed", inTheWay: ["it has failed"], notAsked: [] },
+  ],
+  [
+    "the version that the cluster has needs nothing, and nothing is in the way",
+    [{ upgradeAt: LATE, desired: { version: "4.20.1", channel: "stable-4.20" } }],
+    { begins: "not needed, the cluster is at 4.20.1 already", inTheWay: [], notAsked: [] },
+  ],
+];
+
+for (const [name, given, expected] of PLANS) {
+  Deno.test(`upgrade plan: ${name}`, async () => {
+    const cluster = worldOf(plan(...given));
+    cluster.put(Resource.configMaps, {
+      metadata: { name: "managed-upgrade-operator-config", namespace: NAMESPACE },
+      data: { "config.yaml": GRAPH_SETTINGS },
+    });
+    const { code, out } = await run(cluster, "plan", "-ojson");
+    const { begins, inTheWay, notAsked } = JSON.parse(out);
+    assert.deepEqual({ begins, inTheWay, notAsked }, expected);
+    assert.equal(code, expected.inTheWay.length === 0 ? 0 : 1);
+    const text = (await run(cluster, "plan")).out;
+    assert.equal(text.includes("Nothing is in the way."), expected.inTheWay.length === 0);
+    for (const one of expected.notAsked) assert.ok(text.includes(`Not asked: ${one}.`));
+  });
+}
+
+Deno.test("upgrade plan: a ClusterVersion that cannot be read is in the way", async () => {
+  const cluster = worldOf(plan());
+  cluster.drop(Resource.clusterVersions, "version");
+  const { code, out } = await run(cluster, "plan", "-ojson");
+  const { begins, inTheWay } = JSON.parse(out);
+  assert.deepEqual([code, begins, inTheWay.length], [1, "is not known", 1]);
+  assert.match(inTheWay[0], /^the ClusterVersion cannot be read: /);
+});
+
 Deno.test("upgrade suspend says that it has no effect once the upgrade has begun or is over", async () => {
   const entry = { version: "4.20.5", conditions: [STEP] };
   const words = async (phase: string): Promise<string> =>

@@ -112,6 +112,13 @@ for (const [name, given, expected] of ROWS) {
   Deno.test(`${name}: ${expected}`, () => assert.equal(wordOf(given), expected));
 }
 
+Deno.test("what is said of New is given up where it cannot be sent; Upgrading waits for it", () => {
+  const onFailure = (phase: "New" | "Upgrading"): readonly string[] =>
+    decideHealthBefore(contextOf({ results: [ALERTS], phase })).effects
+      .flatMap((effect) => effect.kind === "notify" ? [effect.onFailure] : []);
+  assert.deepEqual([onFailure("New"), onFailure("Upgrading")], [["log"], ["stop"]]);
+});
+
 Deno.test("M-370 the tokens of all checks that failed are in the notification, joined by commas", () => {
   const { effects } = decideHealthBefore(contextOf({ results: [ALERTS, CORDONED] }));
   const [notice] = effects.flatMap((effect) => effect.kind === "notify" ? [effect.notification] : []);

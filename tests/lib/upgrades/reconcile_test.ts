@@ -323,9 +323,16 @@ Deno.test("M-037 Upgraded reports the alerts between its start and its end", () 
   const { effects, reads } = reconcileOnce({ plan: planIn("Upgraded", UPGRADED) }, { world });
   assert.deepEqual(reads, ["alertsDuring"]);
   assert.deepEqual(
-    effects.map((effect) => effect.kind === "setMetric" ? [effect.labels["alerts"], effect.value] : []),
-    [["A,B", 0]],
+    effects.map((effect) => effect.kind === "setMetric" ? [effect.labels["alerts"], effect.value] : [effect.kind]),
+    [["A,B", 0], ["clearMetric"]],
   );
+});
+
+Deno.test("Upgraded waits for no notification any more, also while the alerts cannot be read", () => {
+  for (const alertsDuring of [seen([]), unseen()]) {
+    const run = reconcileOnce({ plan: planIn("Upgraded", UPGRADED) }, { world: makeWorld({ alertsDuring }) });
+    assert.equal(wordsOf(run.effects).at(-1), "clear upgrade_notification_failed");
+  }
 });
 
 for (const [row, phase] of [["M-040", "Failed"], ["M-041", "Unknown"]] as const) {
@@ -501,5 +508,24 @@ Deno.test("the status reports what drain.mode does, and what sets the behaviour 
     ["False", "ObserveByDefault"],
     ["False", "Observe"],
     ["True", "Delete"],
+  ]);
+});
+
+Deno.test("the status says that drain.mode has no effect where the settings or the rights do not let it", () => {
+  const said = (input: Partial<ReconcileInput>): readonly (string | undefined)[] => {
+    const plan = seen(makePlan({ drainMode: "Delete" }));
+    const config = { kind: "parsed", config: makeConfig(), warnings: [] } as const;
+    const known = { plan, clusterVersion: seen(makeCluster()), config, nowMs: NOW_MS };
+    const found = drive(reconcile({ ...known, ...input })).saved[0]?.conditions.find(({ type }) =>
+      type === "DrainMode"
+    );
+    return [found?.status, found?.reason];
+  };
+  const disabled = makeConfig({ nodeDrain: { disableDrainStrategies: true } });
+  assert.deepEqual(said({}), ["True", "Delete"]);
+  assert.deepEqual(said({ isDrainForbidden: true }), ["False", "Forbidden"]);
+  assert.deepEqual(said({ config: { kind: "parsed", config: disabled, warnings: [] } }), [
+    "False",
+    "DrainStrategiesDisabled",
   ]);
 });
