@@ -189,7 +189,7 @@ The namespace is yours; the manifests of kustomize put these labels on it:
   kubectl label namespace {{ .Release.Namespace }} openshift.io/cluster-monitoring=true
 {{- end }}
 
-Before you uninstall: kubectl delete clusterpodplacementconfig cluster. The three CustomResourceDefinitions stay.
+Before you uninstall: kubectl delete clusterpodplacementconfig cluster. The {{ if .Values.upgrades }}four{{ else }}three{{ end }} CustomResourceDefinitions stay.
 `;
 
 async function writeChart(): Promise<void> {
