@@ -6,6 +6,7 @@
 // Nothing is kept between two reconciles but what was last shown: every step can be done by another replica.
 import { answerQuestions, type BuildRegistries } from "../../lib/building/answer_questions.ts";
 import { openBuildRegistries } from "../../lib/building/build_registries.ts";
+import { withImage } from "../../lib/building/build_settings.ts";
 import { carryOut, type Done } from "../../lib/building/carry_out.ts";
 import { resultOf } from "../../lib/building/outcome.ts";
 import { leftBehind } from "../../lib/building/forget_config.ts";
@@ -125,7 +126,7 @@ class Reconcile {
 
   async #settings(): Promise<BuildSettings> {
     const { settings, findBuilder } = this.#deps;
-    return settings.builder.image === "" ? { ...settings, ...await findBuilder(this.#signal) } : settings;
+    return settings.builder.image === "" ? withImage(settings, await findBuilder(this.#signal)) : settings;
   }
 
   async #decide(world: World, registries: BuildRegistries): Promise<ReconcileDecision> {

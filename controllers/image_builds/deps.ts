@@ -17,9 +17,9 @@ export interface ImageBuildsDeps {
   readonly metrics: BuildMetrics;
   readonly clock: Clock;
   readonly log: Logger;
-  /** With an empty image of the builder where {@link findBuilder} is to find it. */
+  /** With empty images where {@link findBuilder} is to find them. */
   readonly settings: BuildSettings;
-  /** The images of the machine config operator. */
-  readonly findBuilder: (signal: AbortSignal) => Promise<Pick<BuildSettings, "builder" | "digestWriter">>;
+  /** The image of the machine config operator; empty where nothing names it. */
+  readonly findBuilder: (signal: AbortSignal) => Promise<string>;
   readonly queueMetrics?: ControllerOptions["queueMetrics"];
 }

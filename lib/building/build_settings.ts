@@ -15,6 +15,15 @@ export function buildSettings({ imageBuilds }: Pick<Config, "imageBuilds">): Bui
   };
 }
 
+/** The settings with the image that was found where they name none; everything that they name stays. */
+export function withImage(settings: BuildSettings, found: string): BuildSettings {
+  const filled = ({ image, command }: BuildSettings["builder"]): BuildSettings["builder"] => ({
+    image: image === "" ? found : image,
+    command,
+  });
+  return { ...settings, builder: filled(settings.builder), digestWriter: filled(settings.digestWriter) };
+}
+
 function withDefaults<T extends object>(given: { readonly [K in keyof T]?: T[K] | undefined }, defaults: T): T {
   const named = Object.entries(given).filter(([, value]) => value !== undefined);
   return { ...defaults, ...Object.fromEntries(named) };

@@ -30,7 +30,7 @@ import { nextStateOf } from "./reconcile/build_status.ts";
 import { isDone, isTerminal } from "./status/aggregate.ts";
 import { stateOfBuild } from "./status/conditions.ts";
 import type { ArchSet, BuildPlan, BuildRecord } from "./types.ts";
-import { McoAnnotation } from "./words.ts";
+import { BUILDER_IMAGES_MAP, McoAnnotation } from "./words.ts";
 import type { World } from "./world.ts";
 
 /** Decides what is to be done next for a MachineOSConfig. */
@@ -44,10 +44,13 @@ export function decideBuild(world: World): ReconcileDecision {
   const { detected, set, plan, effects } = resolvePlan(world);
   const events = detectionEvents(world, { detected, set }, effects.length === 0);
   const uncovered = uncoveredOf(world);
-  const problem = plan.kind === "error" ? plan : secretProblem(world);
+  const missing = secretProblem(world) ?? builderProblem(world);
+  const problem = plan.kind === "error" ? plan : missing;
   const isSeeded = world.builds.some((build) => build.meta.name === world.config.status.build && isPreBuilt(build));
   const conditions = configConditions(world, { isObserving: false, problem, detected, uncovered, isSeeded });
-  const head = joinParts([conditions, part({ effects, events })]);
+  // What is missing is not watched: it is read again after a while.
+  const wakeAtMs = missing === undefined ? undefined : world.nowMs + ASK_AGAIN_MS;
+  const head = joinParts([conditions, part({ effects, events, wakeAtMs })]);
   if (plan.kind === "error" || problem !== undefined) {
     const view = viewOf(world, { ...NOTHING, plan: plan.kind === "plan" ? plan : undefined, uncovered, set, problem });
     return outcome("cannot plan", head, view);
@@ -155,6 +158,15 @@ function secretProblem({ config, secrets }: World): Problem | undefined {
   return {
     reason: "SecretUnusable",
     message: `Secret "${name}" of ${field} ${what}. Builds wait until it can be used.`,
+  };
+}
+
+function builderProblem({ settings: { builder, namespace } }: World): Problem | undefined {
+  if (builder.image !== "") return undefined;
+  return {
+    reason: "BuilderImageUnknown",
+    message: `ConfigMap "${namespace}/${BUILDER_IMAGES_MAP}" names no image that builds. ` +
+      "Builds wait until it does. Or name one by imageBuilds.builderImage in the file of --config, and restart Archway.",
   };
 }
 

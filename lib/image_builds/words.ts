@@ -91,6 +91,9 @@ export const BLOCKING_POOL_CONDITIONS: readonly string[] = [
 /** ConfigMap of the architectures of every pool. */
 export const ARCHITECTURES_MAP = "archway-architectures";
 
+/** ConfigMap of the machine config operator's images, with the one that builds. */
+export const BUILDER_IMAGES_MAP = "machine-config-operator-images";
+
 /** The finalizer that lets the garbage collector remove what belongs to a build before the build. */
 export const FOREGROUND_DELETION = "foregroundDeletion";
 

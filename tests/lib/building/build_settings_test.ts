@@ -1,7 +1,8 @@
 // The settings of image builds: what the file says, and the defaults for the rest.
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS } from "../../../lib/image_builds/settings.ts";
-import { buildSettings } from "../../../lib/building/build_settings.ts";
+import { buildSettings, withImage } from "../../../lib/building/build_settings.ts";
+import type { Config } from "../../../lib/config/parse.ts";
 
 Deno.test("buildSettings() is the defaults where the file says nothing", () => {
   const none = { image: "", command: [] };
@@ -34,3 +35,26 @@ Deno.test("buildSettings() takes every setting of the file", () => {
   });
   assert.deepEqual(Object.keys(settings).sort(), [...Object.keys(DEFAULT_SETTINGS), "builder", "digestWriter"].sort());
 });
+
+type Named = Config["imageBuilds"];
+type Shown = readonly [image: string, command: readonly string[]];
+
+/** What the file names, with the image of the machine config operator "mco" where it names none: builder, and digest writer. */
+const IMAGES: readonly (readonly [named: Named, builder: Shown, digestWriter: Shown])[] = [
+  [{}, ["mco", []], ["mco", []]],
+  [{ builderCommand: ["build"] }, ["mco", ["build"]], ["mco", []]],
+  [{ digestCommand: ["hand-over"] }, ["mco", []], ["mco", ["hand-over"]]],
+  [{ digestImage: "mine" }, ["mco", []], ["mine", []]],
+  [{ digestImage: "mine", digestCommand: ["hand-over"] }, ["mco", []], ["mine", ["hand-over"]]],
+  [{ builderImage: "mine" }, ["mine", []], ["mine", []]],
+  [{ builderImage: "mine", digestImage: "other" }, ["mine", []], ["other", []]],
+  [{ builderImage: "mine", builderCommand: ["build"] }, ["mine", ["build"]], ["mine", []]],
+];
+
+for (const [named, builder, digestWriter] of IMAGES) {
+  Deno.test(`withImage() fills in only what is not named: ${JSON.stringify(named)}`, () => {
+    const settings = withImage(buildSettings({ imageBuilds: named }), "mco");
+    const shown = [settings.builder, settings.digestWriter].map(({ image, command }) => [image, command]);
+    assert.deepEqual(shown, [builder, digestWriter]);
+  });
+}
