@@ -234,7 +234,7 @@ const REFUSALS: readonly {
 ];
 
 for (const { name, refuse, methods } of REFUSALS) {
-  Deno.test(`index assemble: a layer of 10 MiB gets to a registry that ${name} (P-109 P-110 P-111)`, async () => {
+  Deno.test(`index assemble: a layer of 10 MiB gets to a registry that ${name} (P-110 P-111)`, async () => {
     await using bed = await openBed({ layerBytes: 10 * MIB });
     bed.into.intercept = async (request, body) => {
       if (!["PATCH", "PUT"].includes(request.method) || !request.path.includes("/uploads/")) return undefined;

@@ -12,6 +12,10 @@ const TAGS = "no list of tags is read: what is looked for is known by its digest
 const COREOS = "needs images and nodes of Red Hat CoreOS with their subscriptions";
 const PUBLIC = "needs accounts at public registries; what they answer is in row P-118";
 const OPENSHIFT = "needs the registry of an OpenShift cluster";
+const OPERATOR_STATUS =
+  "the ClusterOperator machine-config is the machine config operator's: the condition BuildNotPossible of the MachineOSConfig says field, secret and what is wrong";
+const SAME_TLS = "commands and builds push over the TLS of inspections";
+const NO_LOGIN = "neither of its two registries asks for a login";
 
 /** One for each row at most. */
 export const BUILD_REASONS: readonly Reason[] = [
@@ -24,6 +28,25 @@ export const BUILD_REASONS: readonly Reason[] = [
     status: "different",
     of: "internals",
     why: ROLL_OUT,
+  },
+  {
+    ids: ["O-138"],
+    status: "different",
+    of: "behaviour",
+    why: OPERATOR_STATUS,
+    by: "O-084 a secret that cannot be used is said, and waited for",
+  },
+  {
+    ids: ["P-100"],
+    status: "covered",
+    why: NO_LOGIN,
+    by: "index assemble: whoever reads the tag while it moves gets a whole index each time (P-149)",
+  },
+  {
+    ids: ["P-121"],
+    status: "covered",
+    why: SAME_TLS,
+    by: "registry TLS: --registry-ca is trusted; without it the message names the way to trust",
   },
   { ids: ["P-122"], status: "different", of: "internals", why: TAGS },
   { ids: ["O-102"], status: "not yet", why: PUBLIC },

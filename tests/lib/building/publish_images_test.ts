@@ -29,11 +29,12 @@ interface Bed extends AsyncDisposable {
   build(arch: typeof ARCHS[number], salt: string): Promise<void>;
   /** Takes an image away, with its tag. */
   lose(arch: typeof ARCHS[number]): Promise<void>;
-  /** One attempt; answers what it makes of the record. */
-  attempt(record: BuildRecord): Promise<BuildRecord>;
+  /** One attempt, until the signal aborts; answers what it makes of the record. */
+  attempt(record: BuildRecord, stop?: AbortSignal): Promise<BuildRecord>;
 }
 
-async function openBed(): Promise<Bed> {
+/** `built`: the repository that has the images. */
+async function openBed({ built = REPOSITORY }: { readonly built?: string } = {}): Promise<Bed> {
   await using stack = new AsyncDisposableStack();
   const registry: Registry = stack.use(
     await openRegistry({ images: [], user: REGISTRY_USER, clock, intercept: (request) => bed.before(request) }),
@@ -50,24 +51,24 @@ async function openBed(): Promise<Bed> {
     before: () => undefined,
     build: async (arch, salt) => {
       const labels = { [ImageLabel.buildKey]: `key of ${arch}`, salt };
-      const image = { repository: REPOSITORY, tag: arch, architectures: [arch], form: "oci-manifest", labels } as const;
+      const image = { repository: built, tag: arch, architectures: [arch], form: "oci-manifest", labels } as const;
       digests.set(arch, await registry.push(image));
     },
     lose: async (arch) => {
       const authorization = `Basic ${btoa(`${REGISTRY_USER.name}:${REGISTRY_USER.password}`)}`;
-      const path = `${registry.origin}/v2/${REPOSITORY}/manifests/${digests.get(arch)}`;
+      const path = `${registry.origin}/v2/${built}/manifests/${digests.get(arch)}`;
       const { status, body } = await fetch(path, { method: "DELETE", headers: { authorization } });
       await body?.cancel();
       assert.equal(status, 202);
     },
-    attempt: async (record) => {
+    attempt: async (record, stop = signal) => {
       const tag = record.index.kind === "retry" ? record.index.tag ?? TAG : TAG;
       const repository = `${registry.host}/${REPOSITORY}`;
       const images = ARCHS.map((arch): BuiltImage => (
-        { arch, image: `${repository}@${digests.get(arch)}`, buildKey: `key of ${arch}` }
+        { arch, image: `${registry.host}/${built}@${digests.get(arch)}`, buildKey: `key of ${arch}` }
       ));
       const request = { to: `${repository}:${tag}`, images, form: "index" } as const;
-      const result = await publishImages(request, { repositories, clock, signal });
+      const result = await publishImages(request, { repositories, clock, signal: stop });
       return noteAssembled(record, outcomeOf(result), { tag, nowMs: clock.nowMs() });
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
@@ -132,4 +133,39 @@ Deno.test("P-088 where a tag cannot be moved the index gets the next one, and wh
   assert.ok(index.kind === "published" && index.tag === `${TAG}-r1`);
   assert.equal(bed.registry.digestOf(REPOSITORY, TAG), kept);
   assert.ok(index.reference.endsWith(bed.registry.digestOf(REPOSITORY, `${TAG}-r1`) ?? "none"));
+});
+
+Deno.test("P-135 a publication that ends at any request, taken or not, is ended by the next one: one index, the same", async () => {
+  const requests: string[] = [];
+  await using undisturbed = await openBed({ built: "team/builds" });
+  undisturbed.before = ({ method, url }) => {
+    requests.push(`${method} ${new URL(url).pathname}`);
+    return undefined;
+  };
+  assert.equal((await undisturbed.attempt(BUILT)).index.kind, "published");
+  const digest = undisturbed.registry.digestOf(REPOSITORY, TAG) ?? assert.fail("no index");
+  const copied = requests.filter((request) => request.startsWith(`PUT /v2/${REPOSITORY}/manifests/`)).length;
+  assert.equal(copied, ARCHS.length + 2, "both images, the index by its digest, the tag");
+  // The last: it ends when everything is published, before the record is written.
+  for (let last = 0; last <= requests.length; last++) {
+    for (const isTaken of [true, false]) {
+      await using bed = await openBed({ built: "team/builds" });
+      const stop = new AbortController();
+      let asked = 0;
+      bed.before = () => {
+        if (asked++ !== last) return undefined;
+        stop.abort();
+        return isTaken ? undefined : new Response(null, { status: 503 });
+      };
+      const what = `${isTaken ? "after" : "before"} ${requests[last] ?? "the record"}`;
+      const [{ status }] = await Promise.allSettled([bed.attempt(BUILT, stop.signal)]);
+      // After the answer to the last request there is nothing left that could be stopped.
+      assert.ok(status === "rejected" || last >= requests.length - 1, what);
+      bed.before = () => undefined;
+      const { index } = await bed.attempt(BUILT);
+      assert.ok(index.kind === "published" && index.reference.endsWith(`@${digest}`), what);
+      assert.equal(bed.registry.digestOf(REPOSITORY, TAG), digest, what);
+      assert.deepEqual(bed.registry.architecturesOf(`${REPOSITORY}:${TAG}`), ARCHS, what);
+    }
+  }
 });

@@ -224,7 +224,7 @@ for (
   });
 }
 
-Deno.test("P-084 O-145 O-148 going back to what was built before builds nothing, and gives the same image", () => {
+Deno.test("P-084 O-148 going back to what was built before builds nothing, and gives the same image", () => {
   const bed = built();
   bed.settings = { ...bed.settings, retainImages: 9 };
   const first = bed.pullSpec();
@@ -367,7 +367,7 @@ Deno.test("O-071 O-075 O-124 a change during a build deletes the old build with 
   assert.deepEqual([...bed.objects.keys()].filter((name) => name.includes(old)), []);
 });
 
-Deno.test("O-073 P-170 succeeded builds stay while a third runs, and the oldest goes when there are more than two", () => {
+Deno.test("P-170 succeeded builds stay, and the oldest goes when there are more than two", () => {
   const bed = built();
   for (const content of ["FROM a\n", "FROM b\n", "FROM c\n"]) {
     bed.edit({ files: [{ content }] });
@@ -468,15 +468,53 @@ Deno.test("while the machine config operator's builder is ready nothing is done 
   assert.notEqual(bed.pullSpec(), "");
 });
 
-Deno.test("O-084 O-138 a secret that cannot be used is said, and waited for", () => {
+/** Says why nothing is built, and when it is looked at again. */
+function impediment(bed: Simulator): readonly unknown[] {
+  const { status, reason, message } = Object(bed.condition(bed.config, "BuildNotPossible"));
+  return [status, reason, message, (bed.decide().wakeAtMs ?? NaN) - bed.nowMs];
+}
+
+Deno.test("O-084 a secret that cannot be used is said, and waited for", () => {
   const bed = new Simulator(["amd64"]);
-  bed.secrets = { pull: "usable", push: "absent" };
-  bed.settle();
-  assert.equal(bed.builds.size, 0);
-  const condition = bed.condition(bed.config, "BuildNotPossible");
-  assert.deepEqual([condition?.status, condition?.reason], ["True", "SecretUnusable"]);
+  const rows = [
+    ["usable", "absent", 'Secret "push" of renderedImagePushSecret does not exist.'],
+    ["usable", "not for a registry", 'Secret "push" of renderedImagePushSecret is no registry secret.'],
+    ["absent", "usable", 'Secret "the copy of the cluster\'s pull secret" of baseImagePullSecret does not exist.'],
+  ] as const;
+  for (const [pull, push, message] of rows) {
+    bed.secrets = { pull, push };
+    bed.settle();
+    assert.deepEqual([bed.builds.size, bed.made], [0, []]);
+    assert.deepEqual(impediment(bed), [
+      "True",
+      "SecretUnusable",
+      `${message} Builds wait until it can be used.`,
+      30_000,
+    ]);
+  }
   bed.secrets = { pull: "usable", push: "usable" };
   bed.settle();
+  assert.equal(bed.condition(bed.config, "BuildNotPossible")?.status, "False");
+  assert.notEqual(bed.pullSpec(), "");
+});
+
+Deno.test("an image for building that nothing names is said, and waited for", () => {
+  const bed = new Simulator(["amd64"]);
+  const { settings } = bed;
+  const none = { image: "", command: [] };
+  bed.settings = { ...settings, builder: none, digestWriter: none };
+  bed.settle();
+  assert.deepEqual([bed.builds.size, bed.made], [0, []]);
+  const [status, reason, message, waitMs] = impediment(bed);
+  assert.deepEqual([status, reason, waitMs], ["True", "BuilderImageUnknown", 30_000]);
+  assert.match(
+    String(message),
+    /^ConfigMap "[a-z-]+\/machine-config-operator-images" names no image that builds\. .* imageBuilds\.builderImage /,
+  );
+  assert.ok(bed.events.some(({ type, reason }) => type === "Warning" && reason === "ConfigReconcileFailed"));
+  bed.settings = settings;
+  bed.settle();
+  assert.equal(bed.condition(bed.config, "BuildNotPossible")?.status, "False");
   assert.notEqual(bed.pullSpec(), "");
 });
 
@@ -680,13 +718,4 @@ Deno.test("P-173 a payload that becomes multi-architecture builds again for the 
   bed.settle();
   assert.deepEqual(bed.made, ["amd64"]);
   assert.equal(bed.pool.metadata.annotations?.["archway.dev/architectures"], "amd64");
-});
-
-Deno.test("O-078 a failed build starts no other one, however often it is looked at", () => {
-  const bed = building();
-  for (const job of bed.jobs.values()) bed.failJob(job);
-  bed.settle({ run: false });
-  bed.reset();
-  for (let passes = 0; passes < 3; passes++) bed.pass();
-  assert.deepEqual([bed.made, bed.writes, bed.builds.size], [[], 0, 1]);
 });
