@@ -18,6 +18,22 @@ export function isUsableArchitecture(name: string): boolean {
   return name !== "unknown" && LABEL_VALUE.test(name);
 }
 
+/** What other tools call architectures, in lower case, and their names here. */
+const ALIASES: ReadonlyMap<string, string> = new Map([
+  ...["x86_64", "x86-64", "x64"].map((alias) => [alias, "amd64"] as const),
+  ...["aarch64", "armv8", "arm64v8"].map((alias) => [alias, "arm64"] as const),
+  ...["armv7", "armv7l", "armhf", "arm32v7"].map((alias) => [alias, "arm"] as const),
+  ...["i386", "i686", "x86"].map((alias) => [alias, "386"] as const),
+  ["ppc64el", "ppc64le"],
+]);
+
+/** The name of an architecture that was given by an alias or in upper case; undefined where it is not known to have another. */
+export function otherNameOf(name: string): string | undefined {
+  const lower = name.toLowerCase();
+  const right = ALIASES.get(lower) ?? lower;
+  return right === name ? undefined : right;
+}
+
 /** What all sets share, sorted ascending without duplicates. No sets at all share nothing. */
 export function intersectArchitectures(sets: readonly (readonly string[])[]): readonly string[] {
   const [first, ...rest] = sets;

@@ -1,6 +1,6 @@
 // Every flag's value in its real type, from the text it was given as.
 import * as z from "zod";
-import { isUsableArchitecture } from "../arch.ts";
+import { isUsableArchitecture, otherNameOf } from "../arch.ts";
 import { parseDuration } from "../duration.ts";
 import { isRegistryHost } from "../oci/config/flags.ts";
 
@@ -26,6 +26,13 @@ const duration = z.string().transform((text, context): number => {
   context.addIssue({ code: "custom", message: "is not a duration like 30s, 5m or 1h30m" });
   return z.NEVER;
 });
+const architecture = z.string().superRefine((text, context) => {
+  const usable = isUsableArchitecture(text);
+  const right = usable ? otherNameOf(text) : undefined;
+  if (usable && right === undefined) return;
+  const hint = right === undefined ? "amd64, arm64" : `use ${right}`;
+  context.addIssue({ code: "custom", message: `is not an architecture as nodes are labelled: ${hint}` });
+});
 const flagSwitch = z.enum(["true", "false"], { error: "is not true or false" }).transform((text) => text === "true");
 const url = z.url({ error: "is not a URL" }).optional();
 const secretName = z.string().regex(/^[^/\s]+\/[^/\s]+$/, "is not NAMESPACE/NAME").transform((text) => {
@@ -42,8 +49,7 @@ export const Values = z.object({
   namespace: z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, "is not a namespace name"),
   nodeName: optionalText,
   podNamespace: optionalText,
-  arch: z.string().refine(isUsableArchitecture, "is not an architecture as nodes are labelled: amd64, arm64")
-    .optional(),
+  arch: architecture.optional(),
   systemNamespaces: list,
   listen: address,
   adminListen: address,

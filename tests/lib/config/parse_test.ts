@@ -131,6 +131,26 @@ Deno.test("parseConfig() reports which flag of explain was meant, and refuses -n
   assert.equal(configOf(["explain", "team/web"], { ARCHWAY_POD_NAMESPACE: "other" }).command, "explain");
 });
 
+Deno.test("parseConfig() refuses other names of architectures, and upper case, and gives the name that nodes have", () => {
+  const others: Readonly<Record<string, readonly string[]>> = {
+    amd64: ["x86_64", "x86-64", "x64", "AMD64"],
+    arm64: ["aarch64", "AArch64", "ARM64"],
+    arm: ["armv7", "armv7l", "armhf"],
+    386: ["i386", "i686", "x86"],
+    ppc64le: ["ppc64el"],
+  };
+  for (const [right, given] of Object.entries(others)) {
+    for (const name of given) {
+      assert.deepEqual(problemsOf(["report", "--arch", name]), [
+        `Cannot use --arch "${name}": it is not an architecture as nodes are labelled: use ${right}.`,
+      ]);
+    }
+    assert.equal(configOf(["report", "--arch", right]).arch, right);
+  }
+  assert.equal(configOf(["report", "--arch=riscv64"]).arch, "riscv64");
+  assert.match(problemsOf(["report", "--arch=linux/arm64"]).join(), /as nodes are labelled: amd64, arm64\.$/);
+});
+
 Deno.test("parseConfig() keeps a warning for each variable that no flag has", () => {
   assert.deepEqual(configOf(["release"], { ARCHWAY_DRYRUN: "true" }).warnings.length, 1);
   assert.deepEqual(configOf(["release"], { ARCHWAY_DRY_RUN: "true" }).warnings, []);
