@@ -5,7 +5,7 @@ import type { Clock } from "../clock.ts";
 import { type ImageServiceConfig, openImageService } from "../images/image_service.ts";
 import { openPodImages, type PodImages } from "../images/pod_images.ts";
 import { openPullSecrets } from "../images/pull_secrets.ts";
-import type { KubeApi } from "../k8s/api.ts";
+import type { KubeApi, ReadApi } from "../k8s/api.ts";
 import { ApiError } from "../k8s/errors.ts";
 import { readOptional } from "../k8s/read_optional.ts";
 import { Resource } from "../k8s/types.ts";
@@ -15,7 +15,7 @@ import { parseDockerConfigSecret } from "../oci/credentials/docker_config.ts";
 import { type ClusterReport, reportOf } from "../report/cluster_report.ts";
 import { readFailedImages } from "./failed_images.ts";
 import { ExitCode, type Terminal, terminalLogger } from "./output.ts";
-import { renderBlocked, renderReport } from "./report_text.ts";
+import { renderBlocked, renderReport, undeclaredRegistries } from "./report_text.ts";
 import { readSupport } from "./workload_support.ts";
 
 /** The flags of the report itself. */
@@ -67,10 +67,25 @@ export async function printReport(
   const { workloads, unread, isComplete } = await readSupport({ api, images, clock, signal, ...scope });
   const report = reportOf(workloads, { candidates, architecture: arch });
   terminal.out(render(report, { arch, output, unread, isComplete }));
+  const isMissing = workloads.length === 0 && await isNamespaceMissing(api, podNamespace, signal);
+  if (isMissing) terminal.err(`archway: There is no namespace "${podNamespace}".\n`);
+  for (const sentence of undeclaredRegistries(report.images)) terminal.err(`archway: ${sentence}\n`);
   if (unread.length > 0) terminal.err(`archway: Cannot list ${unread.join(", ")}: the report leaves them out.\n`);
   if (!isComplete) terminal.err("archway: The cluster has more than a report holds. Name a namespace by -n.\n");
   const isWhole = unread.length === 0 && isComplete;
+  if (isMissing) return ExitCode.no;
   return arch === undefined || isWhole && report.blocked?.length === 0 ? ExitCode.done : ExitCode.no;
+}
+
+/** Whether the only namespace that was read does not exist; where it may not be read, that is not known. */
+async function isNamespaceMissing(api: ReadApi, name: string | undefined, signal: AbortSignal): Promise<boolean> {
+  if (name === undefined) return false;
+  try {
+    return await readOptional(api, { type: Resource.namespaces, name, signal }) === undefined;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 403) return false;
+    throw error;
+  }
 }
 
 function render(
@@ -83,10 +98,7 @@ function render(
   },
 ): string {
   if (output === "table") {
-    const { blocked = [], workloads } = report;
-    return arch === undefined
-      ? renderReport(report)
-      : renderBlocked(blocked, { architecture: arch, total: workloads.length });
+    return arch === undefined ? renderReport(report) : renderBlocked(report, arch);
   }
   const document = { architecture: arch, complete: isComplete, unread, ...report };
   return output === "json" ? `${JSON.stringify(document, null, 2)}\n` : stringify(document);

@@ -1,5 +1,7 @@
 // The report of a cluster as text for users. Pure.
-import type { ArchitectureTotals, BlockedWorkload, ClusterReport, ReportedImage } from "../report/cluster_report.ts";
+import { isKnownArchitecture } from "../arch.ts";
+import { NODE_ARCH_LABEL } from "../names.ts";
+import type { ArchitectureTotals, ClusterReport, ReportedImage } from "../report/cluster_report.ts";
 import type { Blocker, WorkloadName, WorkloadSupport } from "../report/types.ts";
 import { unreachable } from "../unreachable.ts";
 import { renderTable } from "./output.ts";
@@ -14,11 +16,9 @@ export function renderReport({ totals, images, workloads }: ClusterReport): stri
   ].join("\n");
 }
 
-/** What keeps workloads from one architecture. */
-export function renderBlocked(
-  blocked: readonly BlockedWorkload[],
-  { architecture, total }: { readonly architecture: string; readonly total: number },
-): string {
+/** What keeps workloads from one architecture, and that no image names it, which a wrong name would explain. */
+export function renderBlocked({ blocked = [], images, workloads }: ClusterReport, architecture: string): string {
+  const total = workloads.length;
   if (total === 0) return "No workload was found.\n";
   if (blocked.length === 0) return `All ${total} workloads run on ${architecture}.\n`;
   const rows = blocked.flatMap((workload) =>
@@ -31,7 +31,21 @@ export function renderBlocked(
   const unknown = blocked.filter(({ verdict }) => verdict === "unknown").length;
   const counts = `${blocked.length - unknown} of ${total} workloads do not run on ${architecture}` +
     `${unknown === 0 ? "" : `; of ${unknown} it is not known`}.\n`;
-  return `${renderTable(["WORKLOAD", architecture.toUpperCase(), "WHY"], rows)}\n${counts}`;
+  const isNamed = isKnownArchitecture(architecture) ||
+    images.some(({ architectures }) => architectures.includes(architecture));
+  return `${renderTable(["WORKLOAD", architecture.toUpperCase(), "WHY"], rows)}\n${counts}${
+    isNamed ? "" : unnamed(architecture)
+  }`;
+}
+
+function unnamed(architecture: string): string {
+  return `No image that could be inspected names ${architecture}. Nodes have the names in their label ${NODE_ARCH_LABEL}.\n`;
+}
+
+/** What could not be asked at all for want of a flag: a sentence for each registry, with the flag. */
+export function undeclaredRegistries(images: readonly ReportedImage[]): readonly string[] {
+  const denied = images.flatMap(({ failure }) => failure?.reason === "AddressDenied" ? [failure.message] : []);
+  return [...new Set(denied)];
 }
 
 /** A reason as a sentence without its last stop. */

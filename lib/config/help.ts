@@ -54,7 +54,7 @@ const HELP: Readonly<Record<Command, CommandHelp>> = {
     summary: "Show which architectures the workloads of a cluster support, and what keeps them from one.",
     usage: "archway report [--arch ARCHITECTURE] [-n NAMESPACE] [flags]",
     words: [],
-    no: "with --arch: a workload does not run there, or that is not known",
+    no: "there is no such namespace; with --arch: a workload may not run there",
     examples: ["archway report --arch arm64", "archway report -n team -o json --cache-path images.kv"],
   },
   release: {

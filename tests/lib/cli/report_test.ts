@@ -168,3 +168,40 @@ Deno.test("runReport() leaves out kinds that may not be listed, reports it, and 
   assert.equal(said.err, "archway: Cannot list cronjobs: the report leaves them out.\n");
   assert.match((await run(new MemoryCluster())).said.out, /^No workload was found\.\n$/);
 });
+
+Deno.test("runReport() exits 1 where the namespace does not exist, and 0 where it is empty or may not be read", async () => {
+  const cluster = clusterOf([[Resource.namespaces, { kind: "Namespace", metadata: { name: "empty" } }]]);
+  for (const arch of [undefined, "arm64"]) {
+    const { code, said } = await run(cluster, { arch, podNamespace: "nosuch" });
+    assert.deepEqual([code, said.err], [1, 'archway: There is no namespace "nosuch".\n']);
+    assert.deepEqual(await run(cluster, { arch, podNamespace: "empty" }), {
+      code: 0,
+      said: { out: "No workload was found.\n", err: "" },
+    });
+  }
+  const before = ({ verb, plural }: MemoryCall): void => {
+    if (verb === "get" && plural === "namespaces") {
+      throw new ApiError("forbidden", { status: 403, reason: "Forbidden" });
+    }
+  };
+  assert.equal((await run(cluster, { podNamespace: "nosuch", before })).code, 0);
+});
+
+Deno.test("runReport() --arch says when no image names the architecture, unless it is a known one", async () => {
+  const { code, said } = await run(clusterOf(SHOP), { arch: "arm65" });
+  assert.equal(code, 1);
+  assert.match(
+    said.out,
+    /\n3 of 3 workloads do not run on arm65\.\nNo image that could be inspected names arm65\. Nodes .* kubernetes\.io\/arch\.\n$/,
+  );
+  assert.match((await run(clusterOf(SHOP), { arch: "s390x" })).said.out, /workloads do not run on s390x\.\n$/);
+});
+
+Deno.test("runReport() says once for each registry by which flag an address is declared", async () => {
+  const bed = openBed();
+  const message = 'Cannot ask registry "127.0.0.1:5000": so. If a registry is there, declare it with --registry H.';
+  bed.registry.failure = { kind: "permanent", reason: "AddressDenied", message };
+  const { code, said } = await run(clusterOf(SHOP), { bed });
+  assert.deepEqual([code, said.err], [0, `archway: ${message}\n`]);
+  assert.match(said.out, /registry\.example\/web:amd64-arm64 +AddressDenied/);
+});
