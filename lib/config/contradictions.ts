@@ -46,6 +46,11 @@ function rulesOfServe(command: Command, values: ConfigValues): readonly Rule[] {
       `Cannot use --arch-taints=manage with --only=${values.only}: taints belong to placement.`,
     ],
     [
+      command === "serve" && values.repairExecFormatErrors && !values.execFormatErrors &&
+      values.execFormatImage === undefined,
+      "Cannot use --repair-exec-format-errors alone: give --exec-format-errors, without which no pod to evict is found.",
+    ],
+    [
       values.webhookUrl !== undefined && !values.webhookUrl.startsWith("https://"),
       "Cannot register --webhook-url: the API server calls webhooks over https:// only.",
     ],

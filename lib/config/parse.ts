@@ -59,7 +59,9 @@ export function parseConfig(args: readonly string[], { env, readFile }: ConfigSo
   for (const issue of parsed.error?.issues ?? []) problems.push(describeIssue(issue, given, raw));
   const file = openFile(flags.some(({ name }) => name === "config") ? raw.config : undefined, readFile);
   problems.push(...file.problems);
-  if (parsed.success) problems.push(...contradictions(command, parsed.data, { words, given }));
+  // After a flag that does not exist its value counts as a word: what the words say is then not known.
+  const isMisread = given.keys().some((name) => !FLAGS.some((flag) => flag.name === name));
+  if (parsed.success && !isMisread) problems.push(...contradictions(command, parsed.data, { words, given }));
   const watched = parsed.success ? watchNamespaceProblem(command, parsed.data, env) : undefined;
   if (watched !== undefined) problems.push(watched);
   if (!parsed.success || problems.length > 0) return { kind: "usage", command, problems };

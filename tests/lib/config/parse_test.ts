@@ -131,6 +131,24 @@ Deno.test("parseConfig() reports which flag of explain was meant, and refuses -n
   assert.equal(configOf(["explain", "team/web"], { ARCHWAY_POD_NAMESPACE: "other" }).command, "explain");
 });
 
+Deno.test("parseConfig() reports a flag that does not exist alone, not also its value as a word too many", () => {
+  const commands = [["upgrade", "status", "--outptu", "json"], ["explain", "--nmespace", "x", "web"]];
+  for (const args of [...commands, ["release", "--out", "json"], ["taints", "plan", "--outptu", "json"]]) {
+    assert.equal(problemsOf(args).length, 1, args.join(" "));
+    assert.match(problemsOf(args).join(), /^Cannot use "--.*: no such flag\./);
+  }
+  assert.equal(problemsOf(["upgrade", "status", "json"]).length, 1);
+});
+
+Deno.test("parseConfig() refuses repairs of exec format errors that nothing reports", () => {
+  const repair = ["serve", "--repair-exec-format-errors"];
+  assert.match(problemsOf(repair).join(), /^Cannot use --repair-exec-format-errors alone: give --exec-format-errors/);
+  for (const beside of ["--exec-format-errors", "--exec-format-image=quay.io/team/daemon:1"]) {
+    assert.equal(configOf([...repair, beside]).repairExecFormatErrors, true);
+  }
+  assert.equal(configOf(["dev", "--scenario=exec-format-error", "--repair-exec-format-errors"]).command, "dev");
+});
+
 Deno.test("parseConfig() refuses other names of architectures, and upper case, and gives the name that nodes have", () => {
   const others: Readonly<Record<string, readonly string[]>> = {
     amd64: ["x86_64", "x86-64", "x64", "AMD64"],
