@@ -30,7 +30,7 @@ export interface TaintsOptions {
   readonly signal: AbortSignal;
 }
 
-/** Runs it. 1: the taints would shut something out, or something could not be changed. */
+/** Runs it. 1: DaemonSets must be changed first, or something could not be changed. */
 export async function runTaints(deps: TaintsDeps, options: TaintsOptions): Promise<number> {
   const { terminal } = deps;
   const parsed = parseManagedTaint(options.archTaint);
@@ -62,7 +62,8 @@ async function plan(
 ): Promise<number> {
   const found = planOf(await readSurvey(api, rule, signal));
   terminal.out(renderPlan(found, output));
-  return found.pods.length + found.daemonSets.length === 0 ? ExitCode.done : ExitCode.no;
+  // Pods are no obstacle: `apply` gives them their tolerations before it taints a node.
+  return found.daemonSets.length === 0 ? ExitCode.done : ExitCode.no;
 }
 
 async function apply(deps: TaintsDeps, rule: TaintRule, { output, signal }: TaintsOptions): Promise<number> {

@@ -19,20 +19,24 @@ export function renderPlan(plan: TaintPlan, output: OutputForm): string {
       ? "The cluster has no nodes.\n"
       : renderTable(["NODE", "ARCHITECTURE", "ACTION", "REASON"], rows),
     pods.length === 0 ? "" : renderTable(
-      ["POD THAT WOULD BE SHUT OUT", "NODE", "LACKS THE TOLERATION"],
+      ["POD THAT GETS ITS TOLERATION FROM apply", "NODE", "TOLERATION"],
       pods.map(({ pod, node, lacks }) => [pod, node || "(pending)", lacks.join(", ")]),
     ),
     daemonSets.length === 0 ? "" : renderTable(
-      ["DAEMONSET WHOSE TEMPLATE LACKS IT", "NODES", "ADD THE TOLERATION"],
+      ["DAEMONSET THAT YOU MUST CHANGE", "NODES", "ADD TO ITS TEMPLATE"],
       daemonSets.map(({ daemonSet, nodes, lacks }) => [daemonSet, nameSome(nodes), lacks.join(", ")]),
     ),
   ];
   const count = (action: string): number => nodes.filter((node) => node.action === action).length;
   const actions = ["add", "repair", "remove", "keep"].map((action) => `${action} ${count(action)}`).join(", ");
+  const shutOut = pods.length + daemonSets.length === 0
+    ? "nothing"
+    : `${pods.length} pods, which get their toleration from \`apply\` first, and ` +
+      `${daemonSets.length} DaemonSets, which you must change`;
   return [
     ...sections.filter((section) => section !== ""),
     `Taint ${key}=ARCH:${effect} on ${nodes.length} nodes: ${actions}. ` +
-    `${pods.length} pods and ${daemonSets.length} DaemonSets would be shut out. Nothing was changed.\n`,
+    `The taints would shut out ${shutOut}. Nothing was changed.\n`,
   ].join("\n");
 }
 

@@ -68,11 +68,11 @@ const HELP: Readonly<Record<Command, CommandHelp>> = {
     summary: "Show, put on or take off the architecture taints of nodes.",
     usage: "archway taints plan|apply|clean [flags]",
     words: [
-      "plan   what would be done, and which pods the taints would shut out; changes nothing",
+      "plan   what would be done, which pods get tolerations, which DaemonSets you must change; changes nothing",
       "apply  gives running pods their tolerations, then taints node by node",
       "clean  takes the taints off; deletes nothing",
     ],
-    no: "the taints would shut pods out, or something could not be changed",
+    no: "DaemonSets must be changed first, or something could not be changed",
     examples: ["archway taints plan --kubeconfig ~/.kube/config", "archway taints clean --dry-run -o json"],
   },
   upgrade: {

@@ -8,9 +8,12 @@ import { renderTaint } from "./words.ts";
 export interface TaintPlan {
   readonly taint: TaintRule;
   readonly nodes: readonly PlannedNode[];
-  /** Pods that do not tolerate the taint of their node, or, while pending, those of nodes that they may run on. */
+  /**
+   * Pods that do not tolerate the taint of their node, or, while pending, those of nodes that they may run on. They get
+   * these tolerations before a node is tainted.
+   */
   readonly pods: readonly PlannedPod[];
-  /** Their controller would make no pod for these nodes. */
+  /** Their controller would make no pod for these nodes: users must change them first. */
   readonly daemonSets: readonly PlannedDaemonSet[];
 }
 

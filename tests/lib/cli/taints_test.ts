@@ -68,16 +68,32 @@ Deno.test("taints plan changes nothing and names each pod and DaemonSet that wou
     "a      amd64          add      has no taint yet",
     "r      arm64          repair   wrong value",
     "",
-    "POD THAT WOULD BE SHUT OUT   NODE   LACKS THE TOLERATION",
-    "team/runs                    a      supported-arch=amd64:NoSchedule",
+    "POD THAT GETS ITS TOLERATION FROM apply   NODE   TOLERATION",
+    "team/runs                                 a      supported-arch=amd64:NoSchedule",
     "",
-    "DAEMONSET WHOSE TEMPLATE LACKS IT   NODES   ADD THE TOLERATION",
-    "kube-system/agent                   a, r    supported-arch=amd64:NoSchedule, supported-arch=arm64:NoSchedule",
+    "DAEMONSET THAT YOU MUST CHANGE   NODES   ADD TO ITS TEMPLATE",
+    "kube-system/agent                a, r    supported-arch=amd64:NoSchedule, supported-arch=arm64:NoSchedule",
     "",
-    "Taint supported-arch=ARCH:NoSchedule on 2 nodes: add 1, repair 1, remove 0, keep 0. 1 pods and 1 DaemonSets would be " +
-    "shut out. Nothing was changed.",
+    "Taint supported-arch=ARCH:NoSchedule on 2 nodes: add 1, repair 1, remove 0, keep 0. The taints would shut out 1 " +
+    "pods, which get their toleration from `apply` first, and 1 DaemonSets, which you must change. Nothing was changed.",
     "",
   ]);
+});
+
+Deno.test("taints plan and apply --dry-run name pods that get their toleration first, and are then no refusal", async () => {
+  for (const given of [{ words: ["plan"] }, { words: ["apply"], dryRun: true }]) {
+    const cluster = openCluster();
+    const { code, out } = await run(cluster, { ...given, output: "json" });
+    const { pods, daemonSets } = JSON.parse(out);
+    const lacks = ["supported-arch=amd64:NoSchedule"];
+    assert.deepEqual([code, pods, daemonSets], [0, [{ pod: "team/runs", node: "a", lacks }], []]);
+    assert.equal((await run(openCluster([rawDaemonSet("agent")]), { ...given, output: "json" })).code, 1);
+    assert.equal((await run(cluster, { words: ["apply"] })).code, 0);
+    assert.match(
+      (await run(cluster, given)).out,
+      /keep 2\. The taints would shut out nothing\. Nothing was changed\.\n$/,
+    );
+  }
 });
 
 Deno.test("taints plan -o json gives the same as data; exit code 0 when nothing would be shut out", async () => {
