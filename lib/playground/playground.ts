@@ -8,6 +8,7 @@ import { type ApiServer, openApiServer } from "./api_server.ts";
 import { issueLoopbackCertificates, type LoopbackCertificates } from "./certificates.ts";
 import type { Cluster } from "./cluster.ts";
 import { createObject } from "./create_object.ts";
+import { openGarbageCollector } from "./garbage_collector.ts";
 import { type JsonObject, listAt } from "./json_value.ts";
 import { kindNamed } from "./kinds.ts";
 import { openKubelets, type PulledImage } from "./kubelet.ts";
@@ -101,6 +102,7 @@ export async function openPlayground(options: PlaygroundOptions): Promise<Playgr
   stack.use(openScheduler(cluster, { log }));
   stack.use(openKubelets(cluster, { pull: (image) => pullFrom(registry, image) }));
   stack.use(openWorkloads(cluster, { log }));
+  stack.use(openGarbageCollector(cluster, { log }));
   await furnish(cluster, { registryHost: registry.host, namespaces, scenario });
   const apiServer = stack.use(await openApiServer(cluster, { log, certificate: certificates.serving }));
   const files = await writeFiles(workDir, { apiUrl: apiServer.url, certificates });
