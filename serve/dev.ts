@@ -127,13 +127,22 @@ function configBeside({ files, registryHost }: Playground, dev: Config): Config 
 }
 
 function welcome(
-  { apiUrl, registryHost, files: { kubeconfig, authority } }: Playground,
+  { apiUrl, registryHost, files: { kubeconfig, authority, dockerConfig } }: Playground,
   { adminPort, scenario }: { readonly adminPort: number; readonly scenario: Config["scenario"] },
 ): string {
   const dashboardUrl = `http://127.0.0.1:${adminPort}/`;
   const archway = Deno.build.standalone ? "archway" : "deno run -A main.ts";
   const sample = sampleNames(scenario)[0] ?? "";
-  return renderWelcome({ apiUrl, registryHost, dashboardUrl, kubeconfig, authority, archway, sample });
+  return renderWelcome({
+    apiUrl,
+    registryHost,
+    dashboardUrl,
+    kubeconfig,
+    authority,
+    dockerConfig,
+    archway,
+    sample,
+  });
 }
 
 /** Plays the scenario and shows how it ended; whether all ended as it says. */

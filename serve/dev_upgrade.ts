@@ -133,6 +133,7 @@ async function follow(
   const either = AbortSignal.any([signal, limit]);
   either.addEventListener("abort", abort, { once: true });
   try {
+    if (output === "table") terminal.out(`In this cluster time passes ${SPEED} times as fast as on this machine.\n`);
     return show(await ended.promise, { output, terminal });
   } catch (error) {
     if (signal.aborted || !limit.aborted) throw error;

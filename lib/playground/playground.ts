@@ -18,6 +18,7 @@ import {
   earlierPods,
   programsOf,
   REGISTRY_USER,
+  renderDockerConfig,
   SAMPLE_NAMESPACE,
   sampleClusterConfig,
   sampleImages,
@@ -56,6 +57,8 @@ export interface PlaygroundFiles {
   readonly key: string;
   /** Signed `certificate` and the one of the registry, PEM. */
   readonly authority: string;
+  /** `config.json` with the login of the registry's user. */
+  readonly dockerConfig: string;
 }
 
 /** A running playground. */
@@ -99,13 +102,10 @@ export async function openPlayground(options: PlaygroundOptions): Promise<Playgr
   const store = new ObjectStore();
   const admission = stack.use(openAdmission(store, { log }));
   const cluster: Cluster = { store, clock, admission };
-  stack.use(openScheduler(cluster, { log }));
-  stack.use(openKubelets(cluster, { pull: (image) => pullFrom(registry, image) }));
-  stack.use(openWorkloads(cluster, { log }));
-  stack.use(openGarbageCollector(cluster, { log }));
+  stack.use(openControllers(cluster, { registry, log }));
   await furnish(cluster, { registryHost: registry.host, namespaces, scenario });
   const apiServer = stack.use(await openApiServer(cluster, { log, certificate: certificates.serving }));
-  const files = await writeFiles(workDir, { apiUrl: apiServer.url, certificates });
+  const files = await writeFiles(workDir, { apiUrl: apiServer.url, certificates, registryHost: registry.host });
   const samples = (): readonly KubeObject[] =>
     store.list(Resource.pods).filter((pod) => pod.metadata.namespace === SAMPLE_NAMESPACE);
   const saidOf = (pod: KubeObject): Said => ({ report: reportOf(pod, store.list(Resource.events)) });
@@ -123,6 +123,19 @@ export async function openPlayground(options: PlaygroundOptions): Promise<Playgr
     outcomes: () => samples().map((pod) => readOutcome(pod, store.list(Resource.nodes), saidOf(pod))),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+/** What acts in the cluster by itself. */
+function openControllers(
+  cluster: Cluster,
+  { registry, log }: { readonly registry: Registry; readonly log: Logger },
+): AsyncDisposable {
+  const stack = new AsyncDisposableStack();
+  stack.use(openScheduler(cluster, { log }));
+  stack.use(openKubelets(cluster, { pull: (image) => pullFrom(registry, image) }));
+  stack.use(openWorkloads(cluster, { log }));
+  stack.use(openGarbageCollector(cluster, { log }));
+  return stack;
 }
 
 function pullFrom(registry: Registry, image: string): PulledImage {
@@ -206,13 +219,14 @@ export function waitFor(store: ObjectStore, condition: () => boolean, signal: Ab
 
 async function writeFiles(
   workDir: string,
-  options: { readonly apiUrl: string; readonly certificates: LoopbackCertificates },
+  options: { readonly apiUrl: string; readonly certificates: LoopbackCertificates; readonly registryHost: string },
 ): Promise<PlaygroundFiles> {
   const files = {
     kubeconfig: join(workDir, "kubeconfig"),
     certificate: join(workDir, "webhook.crt"),
     key: join(workDir, "webhook.key"),
     authority: join(workDir, "ca.crt"),
+    dockerConfig: join(workDir, "config.json"),
   };
   const { authority, serving } = options.certificates;
   await Promise.all([
@@ -220,6 +234,7 @@ async function writeFiles(
     Deno.writeTextFile(files.certificate, serving.cert),
     Deno.writeTextFile(files.key, serving.key, { mode: 0o600 }),
     Deno.writeTextFile(files.authority, authority),
+    Deno.writeTextFile(files.dockerConfig, `${renderDockerConfig(options.registryHost)}\n`, { mode: 0o600 }),
   ]);
   return files;
 }

@@ -77,6 +77,8 @@ export interface Welcome {
   readonly kubeconfig: string;
   /** File of the CA of the registry. */
   readonly authority: string;
+  /** File with the login of the user who may push. */
+  readonly dockerConfig: string;
   /** How `archway` is run here. */
   readonly archway: string;
   /** Name of a sample pod; empty where there are none, but a node image. */
@@ -84,15 +86,11 @@ export interface Welcome {
 }
 
 /** What `archway dev` prints when it keeps running: how to inspect it with Archway's commands and with kubectl. */
-export function renderWelcome(
-  { apiUrl, registryHost, dashboardUrl, kubeconfig, authority, archway, sample }: Welcome,
-): string {
-  const kubectl = `kubectl --kubeconfig ${kubeconfig}`;
+export function renderWelcome(welcome: Welcome): string {
+  const { apiUrl, registryHost, dashboardUrl, kubeconfig, authority, dockerConfig, archway, sample } = welcome;
   const registry = `--registry ${registryHost} --registry-ca ${authority}`;
-  const image = `${registryHost}/demo/edge:v1`;
-  const first = sample === ""
-    ? `  ${kubectl} get machineosbuilds,machineosconfigs -o yaml`
-    : `  ${archway} explain --kubeconfig ${kubeconfig} ${SAMPLE_NAMESPACE}/${sample}`;
+  const image = (name: string): string => `${registryHost}/demo/${name}:v1`;
+  const push = `--docker-config ${dockerConfig} --to ${image("joined")}`;
   return [
     `API server   ${apiUrl}`,
     `registry     ${registryHost}`,
@@ -100,14 +98,34 @@ export function renderWelcome(
     `kubeconfig   ${kubeconfig}`,
     "",
     "Try:",
-    first,
-    `  ${archway} inspect ${registry} ${image}`,
-    `  ${archway} report --arch arm64 --kubeconfig ${kubeconfig} ${registry}`,
-    `  ${kubectl} get pods -o wide -w`,
-    `  ${kubectl} get events`,
-    `  ${kubectl} run hello --image=${image}`,
+    ...sample === "" ? buildHints(welcome) : podHints(welcome, { registry, image: image("edge") }),
+    `  ${archway} inspect ${registry} ${image("edge")}`,
+    `  ${archway} index assemble ${registry} ${push} ${image("legacy")} ${image("edge")}`,
+    `  kubectl --kubeconfig ${kubeconfig} get events`,
     "It reads JSON and YAML from files (kubectl create -f, apply -f) and kubectl run; where a kubectl without server-side",
     "validation complains, add --validate=false.",
     "",
   ].join("\n");
+}
+
+function podHints(
+  { archway, kubeconfig, sample }: Welcome,
+  { registry, image }: { readonly registry: string; readonly image: string },
+): readonly string[] {
+  return [
+    `  ${archway} explain --kubeconfig ${kubeconfig} ${SAMPLE_NAMESPACE}/${sample}`,
+    `  ${archway} report --arch arm64 --kubeconfig ${kubeconfig} ${registry}`,
+    `  kubectl --kubeconfig ${kubeconfig} get pods -o wide -w`,
+    `  kubectl --kubeconfig ${kubeconfig} run hello --image=${image}`,
+  ];
+}
+
+/** Where placement does not run, pods of images for one architecture would start anywhere and fail. */
+function buildHints({ dashboardUrl, kubeconfig }: Welcome): readonly string[] {
+  const columns = String.raw`NAME:.metadata.name,ARCHITECTURES:.metadata.annotations.archway\.dev/arch-status`;
+  return [
+    `  kubectl --kubeconfig ${kubeconfig} get machineosbuilds -o custom-columns='${columns}'`,
+    `  kubectl --kubeconfig ${kubeconfig} get machineosbuilds,machineosconfigs -o yaml`,
+    `  curl ${dashboardUrl}builds`,
+  ];
 }

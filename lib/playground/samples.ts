@@ -119,14 +119,18 @@ function image(
   return { repository, tag: "v1", architectures, ...rest };
 }
 
+/** The login of the registry's user, as docker keeps it in `config.json`. */
+export function renderDockerConfig(registryHost: string): string {
+  const { name: username, password } = REGISTRY_USER;
+  return JSON.stringify({ auths: { [registryHost]: { username, password, auth: btoa(`${username}:${password}`) } } });
+}
+
 /** The pull secret of the samples. */
 export function samplePullSecret(registryHost: string): JsonObject {
-  const { name: username, password } = REGISTRY_USER;
-  const auths = { [registryHost]: { username, password, auth: btoa(`${username}:${password}`) } };
   return {
     metadata: { name: PULL_SECRET, namespace: SAMPLE_NAMESPACE },
     type: "kubernetes.io/dockerconfigjson",
-    data: { ".dockerconfigjson": btoa(JSON.stringify({ auths })) },
+    data: { ".dockerconfigjson": btoa(renderDockerConfig(registryHost)) },
   };
 }
 

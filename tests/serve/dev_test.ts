@@ -29,6 +29,7 @@ async function migrate(
 Deno.test("`archway dev --once --scenario upgrade` migrates the sample cluster step by step, and reports which workloads run on one architecture", async () => {
   const { code, out, err } = await migrate([]);
   assert.deepEqual([code, err], [0, ""], out);
+  assert.match(out, /^In this cluster time passes 30 times as fast as on this machine\.\n/);
   const steps = [
     "StartedNotificationSent",
     "BaselineRecorded",
@@ -56,7 +57,11 @@ Deno.test("`archway dev --once --scenario upgrade -o json` gives how it ended al
 
 Deno.test("`archway dev --scenario upgrade` ends at once when it is stopped in the middle", async () => {
   const stop = new AbortController();
-  await assert.rejects(migrate([], { stop: stop.signal, onOutput: () => stop.abort() }), /^Error: Stopped\.$/);
+  let texts = 0;
+  const onOutput = (): void => {
+    if (++texts === 2) stop.abort();
+  };
+  await assert.rejects(migrate([], { stop: stop.signal, onOutput }), /^Error: Stopped\.$/);
 });
 
 Deno.test("runDev() reports that it was stopped when the signal comes before it listens, however serving ends", async () => {

@@ -130,12 +130,26 @@ Deno.test("renderOutcomeTable() aligns columns, shortens images and reports what
   assert.match(renderOutcomeDocument([good], "yaml"), /^ {2}node: arm64-1$/m);
 });
 
+const WELCOME = {
+  ...{ apiUrl: "https://a", registryHost: "b:1", kubeconfig: "/c", dashboardUrl: "http://d/" },
+  ...{ authority: "/e", dockerConfig: "/f", archway: "deno run -A main.ts" },
+};
+
 Deno.test("renderWelcome() names every address and commands that use the kubeconfig and the registry", () => {
-  const addresses = { apiUrl: "https://a", registryHost: "b:1", kubeconfig: "/c", dashboardUrl: "http://d" };
-  const text = renderWelcome({ ...addresses, authority: "/e", archway: "deno run -A main.ts", sample: "arm64-only" });
-  for (const address of Object.values(addresses)) assert.ok(text.includes(address));
+  const text = renderWelcome({ ...WELCOME, sample: "arm64-only" });
+  for (const address of ["https://a", "b:1", "/c", "http://d/"]) assert.ok(text.includes(address));
   assert.ok(text.includes("kubectl --kubeconfig /c get pods -o wide -w"));
   assert.ok(text.includes("deno run -A main.ts explain --kubeconfig /c demo/arm64-only\n"));
   assert.ok(text.includes("deno run -A main.ts inspect --registry b:1 --registry-ca /e b:1/demo/edge:v1\n"));
   assert.ok(text.includes("deno run -A main.ts report --arch arm64 --kubeconfig /c --registry b:1 --registry-ca /e\n"));
+  assert.ok(
+    text.includes("index assemble --registry b:1 --registry-ca /e --docker-config /f --to b:1/demo/joined:v1 b:1/"),
+  );
+});
+
+Deno.test("renderWelcome() suggests builds and their page where there are no sample pods, and no pod", () => {
+  const text = renderWelcome({ ...WELCOME, sample: "" });
+  assert.doesNotMatch(text, /run hello|get pods|explain| report /);
+  assert.match(text, /get machineosbuilds -o custom-columns='NAME:\.metadata\.name,\S+archway\\\.dev\/arch-status'\n/);
+  assert.match(text, /\n {2}curl http:\/\/d\/builds\n/);
 });

@@ -1,10 +1,13 @@
 // The whole playground with a webhook that gates nothing: what opens, what it holds, what becomes of the samples.
 import assert from "node:assert/strict";
+import { runIndex } from "../../../lib/cli/index_command.ts";
 import { systemClock } from "../../../lib/clock.ts";
+import { parseConfig } from "../../../lib/config/parse.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { createObject } from "../../../lib/playground/create_object.ts";
 import { openPlayground, type Playground } from "../../../lib/playground/playground.ts";
+import { recordingTerminal } from "../cli/support.ts";
 import { kindNamed } from "./make.ts";
 
 async function withPlayground(use: (playground: Playground) => Promise<void>): Promise<void> {
@@ -42,6 +45,28 @@ Deno.test("openPlayground() gives serve its files and a cluster of four nodes wi
     const image = await fetch(`https://${registryHost}/v2/demo/web/manifests/v1`, { client });
     assert.equal((await image.json()).schemaVersion, 2);
     client.close();
+  });
+});
+
+Deno.test("openPlayground() writes the login of the registry's user for `index assemble`, readable by its owner alone", async () => {
+  await withPlayground(async ({ files, registry, registryHost, serveFlags }) => {
+    assert.equal(((await Deno.stat(files.dockerConfig)).mode ?? 0) & 0o777, 0o600);
+    const image = (name: string): string => `${registryHost}/demo/${name}:v1`;
+    const flags = serveFlags.filter((flag) => flag.startsWith("--registry"));
+    const words = ["index", "assemble", `--to=${image("joined")}`, image("legacy"), image("edge")];
+    const assemble = async (...more: readonly string[]): Promise<number> => {
+      const parsed = parseConfig([...words, ...flags, ...more], { env: {}, readFile: () => "" });
+      if (parsed.kind !== "run") return assert.fail(JSON.stringify(parsed));
+      const { signal } = new AbortController();
+      const { terminal } = recordingTerminal({ color: false });
+      return await runIndex(parsed.config, {
+        ...{ terminal, signal, clock: systemClock },
+        ...{ userAgent: "test", showsProgress: false },
+      });
+    };
+    assert.equal(await assemble(), 1, "it takes a login");
+    assert.equal(await assemble(`--docker-config=${files.dockerConfig}`), 0);
+    assert.deepEqual(registry.architecturesOf("demo/joined:v1"), ["amd64", "arm64"]);
   });
 });
 
