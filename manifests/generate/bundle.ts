@@ -1,5 +1,4 @@
 // `deno task bundle`: writes Archway's OLM bundle, a file-based catalog, and a Containerfile for each. Needs kubectl.
-//   --image REF  --bundle-image REF  --out FOLDER
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import * as z from "zod";
@@ -8,6 +7,17 @@ import { renderBundleFiles } from "./bundle_files.ts";
 import { MANIFESTS, renderComposition } from "./kustomize.ts";
 
 const ROOT = join(MANIFESTS, "..");
+const USAGE = `\
+Writes Archway's OLM bundle, a file-based catalog, and a Containerfile for each. Needs kubectl.
+
+Usage: deno task bundle [flags]
+
+  --image IMAGE           Archway's image; default that of the manifests
+  --bundle-image IMAGE    where the image of the bundle goes; default beside Archway's image
+  --out FOLDER            default dist/olm
+
+Exit codes: 0 written, 1 failed.
+`;
 const PROJECT = z.object({ version: z.string() });
 
 /** What differs from build to build; what is left out follows from the manifests. */
@@ -45,8 +55,10 @@ async function main(): Promise<void> {
       "image": { type: "string" },
       "bundle-image": { type: "string" },
       "out": { type: "string", default: join(ROOT, "dist", "olm") },
+      "help": { type: "boolean", short: "h", default: false },
     },
   });
+  if (values.help) return await print(USAGE);
   const bundleImage = values["bundle-image"];
   await writeBundle(values.out, await renderBundle({ image: values.image, bundleImage }));
   const name = bundleImage ?? "REGISTRY/archway-bundle:TAG";
@@ -56,7 +68,19 @@ async function main(): Promise<void> {
     `  buildah build --file=${values.out}/catalog.Containerfile --tag=REGISTRY/archway-catalog:TAG ${values.out}`,
     "",
   ];
-  await Deno.stdout.write(new TextEncoder().encode(steps.join("\n")));
+  await print(steps.join("\n"));
 }
 
-if (import.meta.main) await main();
+async function print(text: string): Promise<void> {
+  await Deno.stdout.write(new TextEncoder().encode(text));
+}
+
+if (import.meta.main) {
+  try {
+    await main();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    await print(`Cannot write the bundle: ${reason}\nSee \`deno task bundle --help\`.\n`);
+    Deno.exit(1);
+  }
+}

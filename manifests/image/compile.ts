@@ -1,11 +1,24 @@
 // `deno task compile`: one executable, or with --form=bundle its script and chunks, in dist/.
-//   --arch=amd64|arm64   for that architecture of Linux instead of this machine's; repeatable
-//   --permissions=plugins  with the right to run the credential plugins of the setting credentialProviderBinDir
-//   DENORT_BIN=FILE      base of the executable, where dl.deno.land cannot be reached (DENORT_BIN_ARM64=… for one of several)
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import * as z from "zod";
+
+const USAGE = `\
+Makes one executable, or the scripts that it is made of, in dist/.
+
+Usage: deno task compile [flags]
+
+  --form binary|bundle           bundle: main.js and its chunks, which need a runtime; default binary
+  --arch amd64|arm64             for Linux of that architecture instead of for this machine; repeatable
+  --permissions serve|plugins    plugins: with the right to run the plugins of the setting credentialProviderBinDir;
+                                 default serve
+
+  DENORT_BIN=FILE                base of the executable, where dl.deno.land cannot be reached; of one of several
+                                 architectures DENORT_BIN_AMD64, DENORT_BIN_ARM64
+
+Exit codes: 0 done, 1 failed.
+`;
 
 /** The checkout. */
 export const ROOT: string = fileURLToPath(new URL("../../", import.meta.url));
@@ -165,8 +178,10 @@ async function main(): Promise<void> {
       form: { type: "string", default: "binary" },
       arch: { type: "string", multiple: true, default: [] },
       permissions: { type: "string", default: "serve" },
+      help: { type: "boolean", short: "h", default: false },
     },
   });
+  if (values.help) return await print(USAGE);
   const form = parseForm(values.form);
   const folder = join(ROOT, "dist", "bundle");
   const sizes = await bundle(folder);

@@ -1,7 +1,4 @@
 // `deno task image`: compiles for every architecture and builds the image with the container engine that is there.
-//   --name NAME  --push  --base IMAGE@sha256:…  --arch amd64 --arch arm64  --form binary|bundle|daemon
-//   --permissions serve|plugins
-// Exit codes: 0 built; 1 failed; 2 something is missing, and the last lines say what.
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import * as z from "zod";
@@ -23,6 +20,21 @@ import {
   ROOT,
 } from "./compile.ts";
 import { CONTAINERFILE, findRuntime, readPinnedDeno, variableOf } from "./runtime.ts";
+
+const USAGE = `\
+Builds the image with podman, buildah or docker.
+
+Usage: deno task image [flags]
+
+  --name NAME                    name and tag; default archway:VERSION, of the daemon archway-daemon:VERSION
+  --push                         to the registry that the name begins with
+  --base IMAGE@sha256:…          another base than gcr.io/distroless/cc-debian12:nonroot
+  --arch amd64|arm64             repeatable; default both
+  --form binary|bundle|daemon    an executable, scripts beside a runtime, or scripts with bpftrace; default binary
+  --permissions serve|plugins    plugins: with the right to run credential plugins; default serve
+
+Exit codes: 0 built, 1 failed, 2 something is missing, and the last lines say what.
+`;
 
 /** A container engine that answers. */
 export type Engine = "podman" | "buildah" | "docker";
@@ -190,8 +202,13 @@ async function main(): Promise<number> {
       form: { type: "string", default: "binary" },
       arch: { type: "string", multiple: true, default: ["amd64", "arm64"] },
       permissions: { type: "string", default: "serve" },
+      help: { type: "boolean", short: "h", default: false },
     },
   });
+  if (values.help) {
+    await print(USAGE);
+    return 0;
+  }
   const { version } = z.object({ version: z.string() }).parse(
     JSON.parse(await Deno.readTextFile(join(ROOT, "deno.json"))),
   );

@@ -1,0 +1,30 @@
+// The tasks that build something say how they are used, and what is wrong with their flags.
+import assert from "node:assert/strict";
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+
+async function runTask(script: string, flag: string): Promise<{ readonly code: number; readonly said: string }> {
+  const args = ["run", "-A", "--no-check", "--no-prompt", `manifests/${script}`, flag];
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), { args, cwd: ROOT }).output();
+  const decoder = new TextDecoder();
+  return { code, said: decoder.decode(stdout) + decoder.decode(stderr) };
+}
+
+const TASKS = {
+  image: ["image/image.ts", ["--name", "--push", "--base", "--arch", "--form", "--permissions"]],
+  compile: ["image/compile.ts", ["--form", "--arch", "--permissions", "DENORT_BIN"]],
+  bundle: ["generate/bundle.ts", ["--image", "--bundle-image", "--out"]],
+} as const;
+
+for (const [task, [script, flags]] of Object.entries(TASKS)) {
+  Deno.test(`deno task ${task} --help lists its flags, and a flag that it does not have ends with 1 and no stack`, async () => {
+    const { code, said } = await runTask(script, "--help");
+    assert.equal(code, 0, said);
+    assert.match(said, new RegExp(`\\n\\nUsage: deno task ${task} \\[flags\\]\\n\\n`));
+    for (const flag of flags) assert.match(said, new RegExp(`^ {2}${flag}[ =]`, "m"));
+    const wrong = await runTask(script, "--nosuch");
+    assert.equal(wrong.code, 1);
+    assert.match(wrong.said, /Unknown option '--nosuch'/);
+    assert.doesNotMatch(wrong.said, /\n +at |error: Uncaught/);
+  });
+}
