@@ -65,7 +65,9 @@ async function applyEffect(effect: Effect, deps: UpgradesDeps, scope: ApplyScope
     case "endSilence":
       return await outside.endSilence(effect.id, signal);
     case "patchClusterVersion":
-      return await patchClusterVersion(api, effect, signal);
+      await patchClusterVersion(api, effect, signal);
+      // What could not be said before it is not tried again.
+      return deps.gauges.clear("upgrade_notification_failed");
     case "reserveCapacity":
       return await reserveCapacity(api, scope);
     case "releaseCapacity":

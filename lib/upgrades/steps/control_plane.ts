@@ -56,8 +56,6 @@ export const COMMENCE: Step = untilCommenced({
     const patch = (body: Effect & { kind: "patchClusterVersion" }): readonly Effect[] => [
       { kind: "setMetric", metric: "upgradeoperator_upgrade_window_breached", labels: {}, value: 0 },
       ...notify("StateControlPlaneStartedSL", observed),
-      // What could not be said before is not tried again from here on.
-      { kind: "clearMetric", metric: "upgrade_notification_failed" },
       body,
     ];
     const { resourceVersion } = clusterVersion;

@@ -50,6 +50,23 @@ Deno.test("a notification that is given up is not waited for: its gauge is 0; on
   assert.deepEqual(await sent("stop"), ["away", undefined]);
 });
 
+Deno.test("once the update is requested, no notification from before is waited for; a request that fails changes nothing", async () => {
+  const scene = openUpgradeScene();
+  const { deps, gauges } = scene;
+  const scope = await applyScopeOf(deps);
+  const gauge = 'upgrade_notification_failed{"event":"StateSkipped"}';
+  const request = { kind: "patchClusterVersion", patch: { spec: { channel: "c" } }, resourceVersion: "" } as const;
+  gauges.set(gauge, 1);
+  scene.fault = ({ verb }) => {
+    if (verb === "patch") throw new Error("away");
+  };
+  assert.deepEqual([(await applyEffects([request], deps, scope)).failure, gauges.get(gauge)], ["away", 1]);
+  scene.fault = () => {};
+  const resourceVersion = scope.base?.clusterVersion.resourceVersion ?? "";
+  const { failure } = await applyEffects([{ ...request, resourceVersion }], deps, scope);
+  assert.deepEqual([failure, gauges.get(gauge)], [undefined, undefined]);
+});
+
 async function applyScopeOf({ clock, readApi }: UpgradesDeps): Promise<ApplyScope> {
   const { signal } = new AbortController();
   const { base } = await readInput({ readApi, namespace: NAMESPACE }, { nowMs: clock.nowMs(), signal });

@@ -210,7 +210,7 @@ const ROWS: readonly (readonly [string, Step, Seen, RegExp])[] = [
     "M-200 asking the cluster",
     COMMENCE,
     {},
-    /^done: upgrade_window_breached=0 StateControlPlaneStartedSL clear upgrade_notification_failed patchClusterVersion$/,
+    /^done: upgrade_window_breached=0 StateControlPlaneStartedSL patchClusterVersion$/,
   ],
   ["M-201 asking once", COMMENCE, ASKED, /^done$/],
   [
