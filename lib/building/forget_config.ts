@@ -67,6 +67,8 @@ async function forgetImages(
   const elsewhere = digestsElsewhere(config, maps);
   let isOpen = false;
   for (const { record, deletions } of forgottenRecords({ config, records, nodes: [...nodes.values()], elsewhere })) {
+    const child = left.find((one) => one.record === record)?.child;
+    if (child === undefined || !await isThere(child, deps)) continue;
     const name = record.pushSecret;
     const push = name === "" ? undefined : await readOptional(api, { type: Resource.secrets, namespace, name, signal });
     const { push: repositories } = openRegistries({ push, pull: undefined });
@@ -76,11 +78,19 @@ async function forgetImages(
       if (result.kind === "unknown") isUnknown = true;
       else onImage(image, result);
     }
-    const child = left.find((one) => one.record === record)?.child;
     if (isUnknown) isOpen = true;
-    else if (child !== undefined) await deleteMap(child, deps);
+    else await deleteMap(child, deps);
   }
   return isOpen ? "later" : "done";
+}
+
+/** The watch may show one that an earlier pass has taken away: what was reported with it is not reported again. */
+async function isThere(
+  { name, uid }: WatchedMap["child"],
+  { api, namespace, signal }: ForgetConfigDeps,
+): Promise<boolean> {
+  const found = await readOptional(api, { type: Resource.configMaps, namespace, name, signal });
+  return found?.metadata.uid === uid;
 }
 
 async function deleteMap({ name, uid }: WatchedMap["child"], deps: ForgetConfigDeps): Promise<void> {

@@ -89,7 +89,9 @@ export const REASONS: readonly Reason[] = [
   {
     ids: ["196"],
     status: "covered",
-    why: "the same script; on the second node of the tests, which is emulated, only entry points can fail",
+    why:
+      "the same script; the second node of the tests is emulated: the kernel that refuses is that of amd64, and only " +
+      "entry points can fail there",
     by: "200 the entry point of a container on the emulated node",
   },
   { ids: ["197", "198"], status: "different", of: "behaviour", why: NO_DAEMON },
