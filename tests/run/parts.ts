@@ -31,18 +31,25 @@ const PURE = [
   "tests/lib/image_builds",
 ];
 
-/** Run programs in processes of their own, put load on the machine for seconds, or both. */
+/** Run programs in processes of their own, put load on the machine for seconds, or wait for timers of the machine. */
 const TOOLS = [
   ...[
     "tests/bench_smoke_test.ts",
     "tests/browser",
     "tests/conformance",
+    "tests/controllers/operator/hold_test.ts",
+    "tests/controllers/pod_placement/tenants_test.ts",
     "tests/hostile",
     "tests/lib/images/always_history_test.ts",
     "tests/lib/images/memory_test.ts",
+    "tests/lib/k8s/cluster_access_test.ts",
+    "tests/lib/k8s/reflector_faults_test.ts",
     "tests/lib/oci/config/configured_secrets_test.ts",
     "tests/lib/oci/config/parsers_test.ts",
+    "tests/lib/oci/http/proxy_test.ts",
     "tests/lib/oci/image/hostile_test.ts",
+    "tests/lib/oci/limits/request_limiter_test.ts",
+    "tests/lib/oci/limits/tenants_test.ts",
     "tests/lib/oci/secrets_test.ts",
     "tests/lib/playground/kubectl_test.ts",
     "tests/main_test.ts",
@@ -50,6 +57,7 @@ const TOOLS = [
     "tests/permissions_test.ts",
     "tests/playground",
     "tests/serve/dev_test.ts",
+    "tests/serve/flag_effects_test.ts",
     "tests/serve/loaded_modules_test.ts",
     "tests/tls",
   ],
@@ -65,7 +73,7 @@ const ALONE =
 
 /** Needs nothing but Deno: no network but loopback, nothing built, under a minute. */
 export const UNIT_PARTS: readonly Part[] = [
-  { ...PLAIN, name: "pure", paths: PURE, permissions: "none", jobs: 2, niceness: PATIENT },
+  { ...PLAIN, name: "pure", paths: PURE, permissions: "none", jobs: 1, niceness: PATIENT },
   {
     ...PLAIN,
     name: "unit",
@@ -95,7 +103,7 @@ export const NODE_PART: Part = { ...PLAIN, name: "node", paths: ["tests/node"], 
 /** The stages of a run, one after the other. The lanes of a stage run side by side, the parts of a lane one after the other. */
 const STAGES: readonly (readonly (readonly Part["name"][])[])[] = [
   // What is measured goes first; what only computes takes the rest.
-  [["cluster"], ["pure", "unit", "tools"]],
+  [["cluster"], ["pure"], ["unit", "tools"]],
   [["waiting"]],
   // An emulated kubelet beside three control planes leaves too little for the limits of either.
   [["node"]],

@@ -119,9 +119,7 @@ Deno.test("every test on nodes reports it at the head of its name, and is skippe
 
 /** Those that need a timer, and what for. */
 const TIMED: Readonly<Record<string, string>> = {
-  "tests/controllers/operator/hold_test.ts": "backoffs pass ten times as fast",
   "tests/e2e/cluster.ts": "looks at a real cluster",
-  "tests/lib/oci/limits/tenants_test.ts": "its registry takes time to answer",
   "tests/lib/upgrading/support.ts": "bounds of time hold, pauses are left out",
 };
 
