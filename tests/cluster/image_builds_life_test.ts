@@ -80,7 +80,8 @@ Deno.test({
     await bed.cluster.restartApiServer("killed");
     bed.player.fate = () => ({ kind: "succeed" });
     bed.player.release();
-    const second = await bed.waitForPublished({ other: first, deadlineMs: 120_000 });
+    // A watch that the server which has come back leaves silent is opened again after 90 s.
+    const second = await bed.waitForPublished({ other: first, deadlineMs: 240_000 });
     await bed.settled();
     assert.equal(await bed.jobsCreated(), 4, "no Job was made twice");
     assert.equal(await jobsLeft(bed), 0);
