@@ -25,6 +25,9 @@ const NO_FINALIZERS = JSON.stringify({ metadata: { finalizers: null } });
 export async function removeLeftOvers(cluster: ClusterAccess): Promise<void> {
   await cluster.kubectl(["uncordon", "--all"]);
   await removeStreams(cluster);
+  // One without the toleration would hold the taints of a later test back.
+  const elsewhere = ["--all-namespaces", "--field-selector=metadata.namespace!=kube-system"];
+  await cluster.kubectl(["delete", "daemonsets", ...elsewhere, "--ignore-not-found", "--timeout=60s"]);
   if (!await isAnythingLeft(cluster)) return;
   const webhooks = (await namesOf(cluster, WEBHOOKS)).filter((name) => /archway|multiarch|pod-placement/.test(name));
   if (webhooks.length > 0) await cluster.kubectl(["delete", ...webhooks, "--ignore-not-found"]);
