@@ -56,7 +56,7 @@ export class BuildPlayer implements AsyncDisposable {
   readonly #options: BuildPlayerOptions;
   readonly #stop = new AbortController();
   readonly #handled = new Set<string>();
-  readonly #hanging = new Map<string, unknown>();
+  readonly #hanging = new Set<string>();
   readonly played: PlayedPod[] = [];
   /** Decides how a pod of an architecture ends. */
   fate: (arch: string, attempt: number) => Fate = () => SUCCEED;
@@ -85,7 +85,7 @@ export class BuildPlayer implements AsyncDisposable {
 
   /** Lets pods that hang go on, as their fate says now. */
   release(): void {
-    for (const uid of this.#hanging.keys()) this.#handled.delete(uid);
+    for (const uid of this.#hanging) this.#handled.delete(uid);
     this.#hanging.clear();
   }
 
@@ -113,7 +113,11 @@ export class BuildPlayer implements AsyncDisposable {
       if (read(pod, "metadata", "deletionTimestamp") !== undefined) await this.#bury(pod);
       else if (!this.#handled.has(uid) && String(read(pod, "spec", "nodeName") ?? "") !== "") {
         this.#handled.add(uid);
-        await this.#play(pod);
+        // A look that fails half-way, as when a test restarts the API server, is repeated as a whole.
+        await this.#play(pod).catch((cause: unknown) => {
+          this.#handled.delete(uid);
+          throw cause;
+        });
         busy = true;
       }
     }
@@ -148,6 +152,8 @@ export class BuildPlayer implements AsyncDisposable {
       base: env["BASE_OS_IMAGE_PULLSPEC"] ?? "",
       fate: fate.kind,
     };
+    // Before the status is written: a release meanwhile counts for it, too.
+    if (fate.kind === "hang") this.#hanging.add(String(read(pod, "metadata", "uid")));
     await this.#setStatus(pod, { phase: "Running", startTime: new Date().toISOString() });
     switch (fate.kind) {
       case "succeed": {
@@ -159,7 +165,6 @@ export class BuildPlayer implements AsyncDisposable {
         this.played.push({ ...played, digest: "" });
         return await this.#end(pod, "Failed", fate.exitCode ?? 1);
       case "hang":
-        this.#hanging.set(String(read(pod, "metadata", "uid")), pod);
         return;
       case "evict": {
         this.played.push({ ...played, digest: "" });
