@@ -146,8 +146,14 @@ export class ConnectionGuard {
     if (proof === "none") response.setHeader("connection", "close");
     const taken = this.#table.bodyBegins(connection, { proof, bytes: declared });
     this.#guard.began({ verdict, taken });
-    if (!taken) {
+    if (!taken && proof === "none") {
       this.#refuse(connection, { response, status: 503 });
+      return false;
+    }
+    if (!taken) {
+      // Its body is read and dropped: closed before its end, the connection would be reset, and the answer lost with it.
+      request.once("end", () => this.#table.becomesIdle(connection)).resume();
+      response.writeHead(503, { "content-length": "0" }).end();
       return false;
     }
     request.url = verdict.url;

@@ -162,7 +162,7 @@ export class ConnectionTable {
 
   /**
    * A request head with an accepted path arrived; a body of `bytes` follows. False when the limit leaves no place for
-   * it beside the bodies that are arriving; a stalled body is dropped first.
+   * it beside the bodies that are arriving: it must not be kept. A stalled body is dropped first.
    */
   bodyBegins(connection: Connection, request: { readonly proof: Proof; readonly bytes: number }): boolean {
     this.#prove(connection, request.proof);
@@ -177,9 +177,9 @@ export class ConnectionTable {
         this.#drop(other, "timeout");
       }
     }
-    if (isFull()) return false;
-    this.#enter(connection, { phase: "body", bodyBytes: bytes });
-    return true;
+    const taken = !isFull();
+    this.#enter(connection, { phase: "body", bodyBytes: taken ? bytes : 0 });
+    return taken;
   }
 
   /** The body is complete: it is answered now. */

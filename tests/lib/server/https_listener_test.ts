@@ -190,6 +190,20 @@ Deno.test("openHttpsListener() refuses a body beyond those that arrive, and drop
   await stalledClosed;
 });
 
+Deno.test("openHttpsListener() reads the rest of a body that it refused, and goes on with the connection", async () => {
+  await using bench = await openBench({ maxArrivingBytes: 100_000 });
+  const arriving = await bench.connect();
+  arriving.write(post(SECRET_PATH, "{", 90_000));
+  const refused = await bench.connect();
+  const first = bench.send(refused, post(SECRET_PATH, "{", 8_000_000));
+  assert.equal(await first, "HTTP/1.1 503 Service Unavailable");
+  await new Promise<void>((resolve, reject) =>
+    refused.write("x".repeat(7_999_999), (error) => error ? reject(error) : resolve())
+  );
+  assert.equal(await bench.send(refused, post(SECRET_PATH)), "HTTP/1.1 200 OK");
+  assert.deepEqual(bench.answered, ["/convert 2"]);
+});
+
 Deno.test("openHttpsListener() asks for client certificates of one CA where it is given one", async () => {
   const [ours, other] = await Promise.all([createAuthority("ours"), createAuthority("other")]);
   const clientOf = async (ca: CertificateAuthority, usage: "client" | "server" = "client"): Promise<ClientPair> => {
