@@ -5,22 +5,22 @@
 import { jitter } from "../../lib/clock.ts";
 import type { GateLifter, HeldPodRef } from "../../lib/gates/gate_lifter.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
+import { LeaderAbsence, type LeaderAbsenceDeps } from "../../lib/k8s/leader_absence.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
 import { keyOf, Resource, splitKey } from "../../lib/k8s/types.ts";
 import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
 import { errorText } from "../../lib/log.ts";
 import type { Metrics } from "../../lib/metrics.ts";
 import { EventReason, GateLabel, PodLabel, SCHEDULING_GATE } from "../../lib/names.ts";
-import { overdueInMs, renderLeaderlessRelease } from "../../lib/operand/gate_fail_open.ts";
+import { GATE_ABSENCE_LIMITS, overdueInMs, renderLeaderlessRelease } from "../../lib/operand/gate_fail_open.ts";
 import { isGated } from "../../lib/placement/patch/constraints.ts";
 import { podRef } from "../../lib/placement/pod_refs.ts";
 import { parsePod } from "../../lib/placement/pod_view.ts";
 import type { Board } from "../../lib/server/board.ts";
 import { type Controller, DONE, openController, requeueAfter } from "../controller.ts";
-import { Absence, type AbsenceDeps } from "./absence.ts";
 
 /** What it needs. `api` is of its own: it works when the rest of the process does not. */
-export interface GateFailOpenDeps extends AbsenceDeps {
+export interface GateFailOpenDeps extends LeaderAbsenceDeps {
   readonly lifter: GateLifter;
   readonly events: EventRecorder;
   readonly metrics: Pick<Metrics, "decision" | "gateReleased" | "queue">;
@@ -43,7 +43,7 @@ type Held = HeldPodRef & { readonly createdMs: number };
 /** Makes the controller. No request is sent to the API server while a replica leads. */
 export function openGateFailOpen(deps: GateFailOpenDeps): Controller {
   const { clock, log, metrics } = deps;
-  const absence = new Absence(deps);
+  const absence = new LeaderAbsence(deps, GATE_ABSENCE_LIMITS);
   const held = new Map<string, Held>();
   const controller = openController({
     name: "gate-fail-open",
@@ -60,7 +60,7 @@ export function openGateFailOpen(deps: GateFailOpenDeps): Controller {
 
 interface Parts {
   readonly deps: GateFailOpenDeps;
-  readonly absence: Absence;
+  readonly absence: LeaderAbsence;
   /** By `namespace/name`; empty while a replica leads. */
   readonly held: Map<string, Held>;
 }
@@ -74,19 +74,19 @@ async function watch(
   let [listAtMs, sweepAtMs] = [0, 0];
   let isOpen = false;
   while (!signal.aborted) {
-    const decision = await absence.look(signal);
-    if (decision === "open" && !isOpen) {
+    const state = await absence.check(signal);
+    if (state === "absent" && !isOpen) {
       const silentMs = Math.round(absence.silentForMs);
       log.warn("no replica leads, gates come off at the longest gate age", { silentMs, reason: view().refusal });
     }
-    if (decision === "closed" && isOpen) log.info("a replica leads, gates are its matter again");
-    if (decision === "closed") {
+    if (state === "present" && isOpen) log.info("a replica leads, gates are its matter again");
+    if (state === "present") {
       held.clear();
       [listAtMs, sweepAtMs] = [0, 0];
     }
-    if (decision !== "prove") isOpen = decision === "open";
+    if (state !== "doubtful") isOpen = state === "absent";
     const nowMs = clock.monotonicMs();
-    if (decision === "open" && nowMs >= listAtMs) {
+    if (state === "absent" && nowMs >= listAtMs) {
       const isSweep = nowMs >= sweepAtMs;
       listAtMs = nowMs + LIST_EVERY_MS;
       if (isSweep) sweepAtMs = nowMs + jitter(SWEEP_EVERY_MS);
@@ -129,8 +129,8 @@ async function reconcile(
   if (pod === undefined) return DONE;
   const ageMs = deps.clock.nowMs() + deps.api.serverClockOffsetMs() - pod.createdMs;
   const leftMs = overdueInMs({ ageMs, maxGateAgeMs: deps.maxGateAgeMs });
-  if (leftMs > 0 || !absence.isOpen) return requeueAfter(Math.max(CHECK_MS, leftMs));
-  const lift = await deps.lifter.lift(pod, { signal, goesOn: () => absence.isOpen });
+  if (leftMs > 0 || absence.state !== "absent") return requeueAfter(Math.max(CHECK_MS, leftMs));
+  const lift = await deps.lifter.lift(pod, { signal, goesOn: () => absence.state === "absent" });
   if (lift.kind === "stopped") return requeueAfter(CHECK_MS);
   if (lift.kind === "failed") {
     throw new Error(`Cannot release pod "${key}" without a leader: ${lift.why}`);

@@ -1,32 +1,10 @@
 import assert from "node:assert/strict";
-import {
-  decideGateFailOpen,
-  type LeaderAbsence,
-  LEADERLESS_RELEASE_MS,
-  overdueInMs,
-  renderLeaderlessRelease,
-} from "../../../lib/operand/gate_fail_open.ts";
+import { GATE_ABSENCE_LIMITS, overdueInMs, renderLeaderlessRelease } from "../../../lib/operand/gate_fail_open.ts";
 import { LEADER_SILENCE_MS } from "../../../lib/operand/gating_health.ts";
 
-const ROWS: readonly (readonly [name: string, changes: Partial<LeaderAbsence>, ends: string])[] = [
-  ["proven silence opens", {}, "open"],
-  ["a leader that renews keeps the gates", { silentForMs: 1_200 }, "closed"],
-  ["silence for less than a Lease lasts keeps them", { silentForMs: 5_999 }, "closed"],
-  ["who leads takes none off", { isLeader: true, silentForMs: 600_000, provenForMs: 600_000 }, "closed"],
-  ["silence must be proven by fresh reads", { silentForMs: 600_000, provenForMs: 0, answeredAgoMs: Infinity }, "prove"],
-  ["a proof in which another could take the Lease is none", { silentForMs: 600_000, provenForMs: 14_999 }, "prove"],
-  ["an answer from before a suspension proves nothing", { provenForMs: 600_000, answeredAgoMs: 5_001 }, "prove"],
-];
-
-for (const [name, changes, ends] of ROWS) {
-  Deno.test(`decideGateFailOpen(): ${name}`, () => {
-    const absence = { isLeader: false, silentForMs: 21_000, provenForMs: 15_000, answeredAgoMs: 900, ...changes };
-    assert.equal(decideGateFailOpen(absence).kind, ends);
-  });
-}
-
-Deno.test("LEADERLESS_RELEASE_MS is before the gating stops: no pod is gated that would wait for longer than its deadline", () => {
-  assert.ok(LEADERLESS_RELEASE_MS < LEADER_SILENCE_MS);
+Deno.test("GATE_ABSENCE_LIMITS are over before the gating stops: no pod is gated that would wait for longer than its deadline", () => {
+  const { silenceMs, proofMs } = GATE_ABSENCE_LIMITS;
+  assert.ok(silenceMs + proofMs < LEADER_SILENCE_MS);
 });
 
 Deno.test("overdueInMs() leaves a leader that this replica does not see two seconds to come first", () => {

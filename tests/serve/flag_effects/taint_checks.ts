@@ -1,6 +1,7 @@
 // What the flags and settings of architecture taints change.
 import assert from "node:assert/strict";
-import { decideFailOpen } from "../../../lib/taints/fail_open.ts";
+import { taintAbsenceLimits } from "../../../controllers/taints/fail_open.ts";
+import { decideLeaderState } from "../../../lib/k8s/leader_absence.ts";
 import { ownTaintRule } from "../../../serve/taints.ts";
 import { type Checks, fileConfig, serveConfig, settingsOf } from "./support.ts";
 
@@ -15,9 +16,10 @@ export const TAINT_FLAGS: Checks = {
   "taints-fail-open-after": () => {
     const after = (...flags: readonly string[]): string => {
       const { taintsFailOpenAfter: afterMs } = serveConfig("--arch-taints=manage", ...flags);
-      return decideFailOpen({ isLeader: false, silentForMs: 30_000, provenForMs: 20_000, afterMs }).kind;
+      const silence = { isLeader: false, silentForMs: 30_000, provenForMs: 20_000, answeredAgoMs: 0 };
+      return decideLeaderState(silence, taintAbsenceLimits(afterMs));
     };
-    assert.deepEqual([after(), after("--taints-fail-open-after=30s")], ["closed", "lift"]);
+    assert.deepEqual([after(), after("--taints-fail-open-after=30s")], ["present", "absent"]);
   },
 };
 

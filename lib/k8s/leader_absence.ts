@@ -1,0 +1,94 @@
+// Whether the leader is missing, as a replica that does not lead observes it: by the election first, then by reads of the Lease
+// of its own. Whoever acts without the Lease waits for both.
+import { errorText, type Logger } from "../log.ts";
+import type { LeaseView } from "./lease.ts";
+import { type LeaseProof, type LeaseReading, provenForMs, readLeaseProof } from "./lease_proof.ts";
+
+/** What a replica has observed of the leader. */
+export interface LeaderSilence {
+  readonly isLeader: boolean;
+  /** Since a renewal of the Lease was last seen; since the start of this process when none was (ms). */
+  readonly silentForMs: number;
+  /** How long reads of the Lease have been answered, each without a renewal: unchanged, or that it may not be read (ms). */
+  readonly provenForMs: number;
+  /** Since the latest of these answers (ms). */
+  readonly answeredAgoMs: number;
+}
+
+/** From when on a silent leader counts as missing. */
+export interface AbsenceLimits {
+  /** How long it is silent (ms). */
+  readonly silenceMs: number;
+  /** For how long of that reads of the Lease prove it (ms). */
+  readonly proofMs: number;
+}
+
+/**
+ * `present`: there is a leader, or there may be one soon. `doubtful`: the Lease must be read afresh, since a replica that could
+ * not reach the API server saw no renewals either. `absent`: no replica leads.
+ */
+export type LeaderState = "present" | "doubtful" | "absent";
+
+/** An older answer says nothing of now: this process may have been suspended (ms). */
+const ANSWER_MAX_AGE_MS = 5_000;
+
+/** Decides. Whatever is in doubt counts as a leader for the moment. */
+export function decideLeaderState(silence: LeaderSilence, { silenceMs, proofMs }: AbsenceLimits): LeaderState {
+  const { isLeader, silentForMs, provenForMs, answeredAgoMs } = silence;
+  if (isLeader || silentForMs < silenceMs) return "present";
+  return provenForMs >= proofMs && answeredAgoMs <= ANSWER_MAX_AGE_MS ? "absent" : "doubtful";
+}
+
+/** What observing takes. */
+export interface LeaderAbsenceDeps extends LeaseReading {
+  readonly log: Logger;
+  /** The Lease as this replica's election sees it. */
+  readonly view: () => LeaseView;
+}
+
+/** The observation. No request is sent to the API server while a replica leads. */
+export class LeaderAbsence {
+  readonly #deps: LeaderAbsenceDeps;
+  readonly #limits: AbsenceLimits;
+  readonly #startedMs: number;
+  #proof: LeaseProof | undefined;
+
+  /** Sends nothing yet. */
+  constructor(deps: LeaderAbsenceDeps, limits: AbsenceLimits) {
+    this.#deps = deps;
+    this.#limits = limits;
+    this.#startedMs = deps.clock.monotonicMs();
+  }
+
+  /** As of this moment, by the reads so far. */
+  get state(): LeaderState {
+    const { clock, view } = this.#deps;
+    const proof = this.#proof;
+    return decideLeaderState({
+      isLeader: view().isLeader,
+      silentForMs: this.silentForMs,
+      provenForMs: provenForMs(proof),
+      answeredAgoMs: proof === undefined ? Infinity : clock.monotonicMs() - proof.untilMs,
+    }, this.#limits);
+  }
+
+  /** Since a renewal was last seen, or since the start (ms). */
+  get silentForMs(): number {
+    const { clock, view } = this.#deps;
+    return clock.monotonicMs() - Math.max(this.#startedMs, view().lastRenewObservedMs ?? 0);
+  }
+
+  /** Checks once more, and reads the Lease where that is needed. Never rejects. */
+  async check(signal: AbortSignal): Promise<LeaderState> {
+    if (this.state === "present") this.#proof = undefined;
+    else {
+      try {
+        this.#proof = await readLeaseProof(this.#deps, this.#proof, signal);
+      } catch (error) {
+        this.#proof = undefined;
+        this.#deps.log.debug("the Lease gives no answer, its leader counts as present", { reason: errorText(error) });
+      }
+    }
+    return this.state;
+  }
+}
