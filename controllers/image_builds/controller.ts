@@ -9,21 +9,21 @@ import { openBuildRegistries } from "../../lib/building/build_registries.ts";
 import { withImage } from "../../lib/building/build_settings.ts";
 import { carryOut, type Done } from "../../lib/building/carry_out.ts";
 import { resultOf } from "../../lib/building/outcome.ts";
-import { leftBehind } from "../../lib/building/forget_config.ts";
-import { readWorld } from "../../lib/building/read_world.ts";
+import { leftBehind } from "../../lib/building/clean_up_config.ts";
+import { readWorld } from "../../lib/building/read_facts.ts";
 import { type BuildWatches, openBuildWatches } from "../../lib/building/watches.ts";
 import { decideBuild } from "../../lib/image_builds/decide.ts";
 import type { PoolBuildView, ReconcileDecision } from "../../lib/image_builds/effects.ts";
 import type { MachineOSConfig } from "../../lib/image_builds/observed.ts";
 import type { BuildSettings } from "../../lib/image_builds/settings.ts";
-import type { World } from "../../lib/image_builds/world.ts";
+import type { World } from "../../lib/image_builds/facts.ts";
 import { isConflict } from "../../lib/k8s/errors.ts";
 import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
 import { type Controller, DONE, openController, requeueAfter } from "../controller.ts";
 import type { ImageBuildsDeps } from "./deps.ts";
 import { type ImageChecks, openImageChecks } from "./image_checks.ts";
 import { Deletions } from "./deletions.ts";
-import { forget } from "./forget.ts";
+import { forget } from "./clean_up.ts";
 import { recordEvents } from "./record_events.ts";
 
 /** The controller, and what it last made of each pool. */

@@ -1,6 +1,6 @@
 // The events of a decision, on the objects that they are about.
 import type { BuildEvent } from "../../lib/image_builds/effects.ts";
-import type { World } from "../../lib/image_builds/world.ts";
+import type { World } from "../../lib/image_builds/facts.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { apiVersionOf, Resource, type ResourceType } from "../../lib/k8s/types.ts";
 

@@ -14,7 +14,7 @@ import { applyMonitor, removeEvents, removeMonitor } from "./exec_format_monitor
 import { dropFinalizer } from "./finalizers.ts";
 import type { OperatorFacts } from "./gather.ts";
 import { setHandler } from "./handler.ts";
-import { setHold } from "./hold.ts";
+import { setHold } from "./uninstall_finalizers.ts";
 import type { Memory } from "./memory.ts";
 import { recordConfigEvent } from "./events.ts";
 import type { OperatorDeps } from "./deps.ts";

@@ -14,7 +14,7 @@ import type { OperatorDeps } from "./deps.ts";
 import { openDriftWatch, openMonitorWatch } from "./drift.ts";
 import { gatherFacts, type OperatorFacts, readRollout } from "./gather.ts";
 import { openHandlerWatch } from "./handler.ts";
-import { isNamespaceEnding, openAccountWatch, readInstallation } from "./hold.ts";
+import { isNamespaceEnding, openAccountWatch, readInstallation } from "./uninstall_finalizers.ts";
 import { conflictBackoffMs, type Memory, newMemory, noteRepair } from "./memory.ts";
 import { releaseMtoOperands } from "./migration.ts";
 import { applyMonitoring } from "./monitoring.ts";

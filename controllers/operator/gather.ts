@@ -11,7 +11,7 @@ import type { OperandFacts } from "../../lib/operand/lifecycle.ts";
 import { parseRollout, type Rollout } from "../../lib/operand/rollout.ts";
 import { isWebhookCurrent, renderWebhookConfiguration } from "../../lib/operand/webhooks.ts";
 import { type ObservedMonitor, readMonitor } from "./exec_format_monitor.ts";
-import { readInstallation } from "./hold.ts";
+import { readInstallation } from "./uninstall_finalizers.ts";
 import type { Memory } from "./memory.ts";
 import type { OperatorDeps } from "./deps.ts";
 

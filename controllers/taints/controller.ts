@@ -14,7 +14,7 @@ import type { Pace } from "../../lib/tainting/pace.ts";
 import { openTaintWatches } from "../../lib/tainting/watches.ts";
 import { nextStep, phaseOf, type StepOptions, type TaintStep } from "../../lib/taints/next_step.ts";
 import type { TaintRule } from "../../lib/taints/types.ts";
-import { progressOf, type TaintProgress } from "../../lib/taints/words.ts";
+import { progressOf, type TaintProgress } from "../../lib/taints/progress.ts";
 import { type Controller, type ControllerOptions, openController, requeueAfter } from "../controller.ts";
 import { openTaintReports } from "./reports.ts";
 

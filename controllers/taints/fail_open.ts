@@ -6,7 +6,7 @@ import { type AbsenceLimits, LeaderAbsence, type LeaderAbsenceDeps } from "../..
 import type { Metrics } from "../../lib/metrics.ts";
 import { EventReason } from "../../lib/names.ts";
 import type { TaintLifter } from "../../lib/tainting/lifter.ts";
-import { nameSome } from "../../lib/taints/words.ts";
+import { nameSome } from "../../lib/taints/progress.ts";
 import { type Controller, openController, requeueAfter } from "../controller.ts";
 import { CLUSTER_CONFIG, writeTaintCondition } from "./reports.ts";
 

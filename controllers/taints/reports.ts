@@ -6,7 +6,7 @@ import { CLUSTER_CONFIG_NAME, EventReason } from "../../lib/names.ts";
 import { renderTaintCondition, type TaintCondition } from "../../lib/operand/conditions.ts";
 import { decideReport, NOTHING_REPORTED } from "../../lib/taints/report_pace.ts";
 import type { JudgedNode, TaintSurvey } from "../../lib/taints/survey.ts";
-import type { TaintProgress } from "../../lib/taints/words.ts";
+import type { TaintProgress } from "../../lib/taints/progress.ts";
 import { type ConfigConditionsDeps, writeConfigConditions } from "../config_conditions.ts";
 
 /** What it needs. */

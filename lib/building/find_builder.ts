@@ -1,5 +1,5 @@
 // The image that builds run where the configuration names none: that of the machine config operator itself.
-import { BUILDER_IMAGES_MAP } from "../image_builds/words.ts";
+import { BUILDER_IMAGES_MAP } from "../image_builds/names.ts";
 import { parseObject, textAt, textMapAt } from "../json.ts";
 import type { ReadApi } from "../k8s/api.ts";
 import { readOptional } from "../k8s/read_optional.ts";

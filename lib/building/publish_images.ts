@@ -7,7 +7,7 @@ import { readChildren } from "../assemble/read_child.ts";
 import type { Repositories } from "../assemble/repositories.ts";
 import type { Clock } from "../clock.ts";
 import type { Arch } from "../image_builds/observed.ts";
-import { ImageLabel } from "../image_builds/words.ts";
+import { ImageLabel } from "../image_builds/names.ts";
 import { inspectionError } from "../oci/errors.ts";
 import { withRetries } from "../oci/push/retries.ts";
 import type { ManifestContent, TargetRepository } from "../oci/push/target_repository.ts";

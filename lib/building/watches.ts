@@ -17,8 +17,8 @@ import { parseMachineConfigPool, parseMachineSet } from "../image_builds/parse/m
 import { parseMachineOSBuild, parseMachineOSConfig } from "../image_builds/parse/machine_os_config.ts";
 import { parseBuildNode } from "../image_builds/parse/node.ts";
 import { parseStoredRecord } from "../image_builds/status/record.ts";
-import { BuildLabel } from "../image_builds/words.ts";
-import type { StoredRecord } from "../image_builds/world.ts";
+import { BuildLabel } from "../image_builds/names.ts";
+import type { StoredRecord } from "../image_builds/facts.ts";
 import type { ReadApi } from "../k8s/api.ts";
 import type { Change } from "../k8s/object_cache.ts";
 import { openReflector, type Reflector, type ReflectorOptions } from "../k8s/reflector.ts";

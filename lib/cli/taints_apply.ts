@@ -10,7 +10,7 @@ import { openPace } from "../tainting/pace.ts";
 import { openTaintWatches, type TaintWatches } from "../tainting/watches.ts";
 import { nextStep, phaseOf } from "../taints/next_step.ts";
 import type { TaintRule } from "../taints/types.ts";
-import { progressOf } from "../taints/words.ts";
+import { progressOf } from "../taints/progress.ts";
 import type { Terminal } from "./output.ts";
 
 /** How it ended. */

@@ -2,7 +2,7 @@
 import { stringify } from "yaml";
 import type { Lifted } from "../tainting/lifter.ts";
 import type { TaintPlan } from "../taints/plan.ts";
-import { nameSome } from "../taints/words.ts";
+import { nameSome } from "../taints/progress.ts";
 import { renderTable } from "./output.ts";
 import type { AppliedTaints } from "./taints_apply.ts";
 

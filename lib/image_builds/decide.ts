@@ -22,7 +22,7 @@ import {
   poolCondition,
   type Problem,
 } from "./reconcile/report.ts";
-import { decideSeed, isPreBuilt } from "./reconcile/seed.ts";
+import { decideSeed, isPreBuilt } from "./reconcile/pre_built.ts";
 import { resolvePlan } from "./reconcile/resolve_plan.ts";
 import { viewOf } from "./reconcile/view.ts";
 import { advanceBuild, recordEffects, recordOf } from "./reconcile/running.ts";
@@ -30,8 +30,8 @@ import { nextStateOf } from "./reconcile/build_status.ts";
 import { isDone, isTerminal } from "./status/aggregate.ts";
 import { stateOfBuild } from "./status/conditions.ts";
 import type { ArchSet, BuildPlan, BuildRecord } from "./types.ts";
-import { BUILDER_IMAGES_MAP, McoAnnotation } from "./words.ts";
-import type { World } from "./world.ts";
+import { BUILDER_IMAGES_MAP, McoAnnotation } from "./names.ts";
+import type { World } from "./facts.ts";
 
 /** Decides what is to be done next for a MachineOSConfig. */
 export function decideBuild(world: World): ReconcileDecision {

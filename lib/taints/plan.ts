@@ -2,7 +2,7 @@
 import { shutOutDaemonSets, type TaintSurvey } from "./survey.ts";
 import type { NodeVerdict } from "./judge_node.ts";
 import type { TaintRule } from "./types.ts";
-import { renderTaint } from "./words.ts";
+import { renderTaint } from "./progress.ts";
 
 /** The plan, as `-o json` prints it. */
 export interface TaintPlan {

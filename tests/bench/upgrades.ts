@@ -2,7 +2,7 @@
 // cluster. `serve --only=upgrades` as it is installed, in a process of its own; requests are those of the API server's audit log.
 import { type AuditedRequest, readAuditLog } from "../cluster/support/audit_log.ts";
 import { expectStatus } from "../cluster/support/cluster_access.ts";
-import { PLANS, TO } from "../cluster/support/openshift_world.ts";
+import { PLANS, TO } from "../cluster/support/simulated_openshift.ts";
 import { poolsOf } from "../cluster/support/upgrade_many_nodes.ts";
 import { UPGRADE_ACCOUNT, UpgradeService } from "../cluster/support/upgrade_service.ts";
 import { pause } from "../cluster/support/wait.ts";

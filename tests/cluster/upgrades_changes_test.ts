@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { expectStatus, read } from "./support/cluster_access.ts";
-import { CLUSTER_VERSION, imageOf, PLANS, POOLS, renderedOf } from "./support/openshift_world.ts";
+import { CLUSTER_VERSION, imageOf, PLANS, POOLS, renderedOf } from "./support/simulated_openshift.ts";
 import { openHastyClock, openUpgradeBed, type UpgradeBed } from "./support/upgrade_bed.ts";
 import { waitUntil } from "./support/wait.ts";
 

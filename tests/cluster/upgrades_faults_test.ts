@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";
 import { read } from "./support/cluster_access.ts";
-import { CLUSTER_VERSION, imageOf, PLANS, TO } from "./support/openshift_world.ts";
+import { CLUSTER_VERSION, imageOf, PLANS, TO } from "./support/simulated_openshift.ts";
 import { openUpgradeBed, type UpgradeBed } from "./support/upgrade_bed.ts";
 import { waitUntil } from "./support/wait.ts";
 

@@ -1,6 +1,6 @@
 // A look at an upgrade of a large cluster costs as few requests as one of a small cluster.
 import assert from "node:assert/strict";
-import { CLUSTER_VERSION, FROM, list } from "./support/openshift_world.ts";
+import { CLUSTER_VERSION, FROM, list } from "./support/simulated_openshift.ts";
 import { read } from "./support/cluster_access.ts";
 import { type Look, type ManyNodes, openManyNodes } from "./support/upgrade_many_nodes.ts";
 import { pause, waitUntil } from "./support/wait.ts";

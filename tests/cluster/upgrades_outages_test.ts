@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
 import { read } from "./support/cluster_access.ts";
-import { imageOf, list } from "./support/openshift_world.ts";
+import { imageOf, list } from "./support/simulated_openshift.ts";
 import { openOutageBed, type OutageBed, type OutageServer } from "./support/outage_bed.ts";
 import type { StepOutages } from "./support/step_outages.ts";
 

@@ -7,7 +7,7 @@ import { lacks } from "../support/needs.ts";
 import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
 import { canMountAccount } from "./support/mounted_account.ts";
 import { missingForOpenShift } from "./support/openshift_crds.ts";
-import { CLUSTER_VERSION, imageOf, PLANS, TO } from "./support/openshift_world.ts";
+import { CLUSTER_VERSION, imageOf, PLANS, TO } from "./support/simulated_openshift.ts";
 import { findIdle, findMissing, readRights, renderRight, type Right, type Use } from "./support/rights.ts";
 import { UpgradeService } from "./support/upgrade_service.ts";
 import { applyAll } from "./support/upgrade_surroundings.ts";

@@ -6,7 +6,7 @@ import { readAuditLog } from "./support/audit_log.ts";
 import { type ApiAnswer, expectStatus, read } from "./support/cluster_access.ts";
 import { canMountAccount } from "./support/mounted_account.ts";
 import { missingForOpenShift } from "./support/openshift_crds.ts";
-import { CLUSTER_VERSION, FROM, imageOf, PLANS, TO } from "./support/openshift_world.ts";
+import { CLUSTER_VERSION, FROM, imageOf, PLANS, TO } from "./support/simulated_openshift.ts";
 import { UPGRADE_ACCOUNT, UpgradeService } from "./support/upgrade_service.ts";
 import { applyAll } from "./support/upgrade_surroundings.ts";
 import { waitUntil } from "./support/wait.ts";

@@ -1,7 +1,7 @@
 // Upgrades on a real API server, with operators that write status as those of OpenShift do.
 import assert from "node:assert/strict";
 import { read } from "./support/cluster_access.ts";
-import { FROM, imageOf, TO } from "./support/openshift_world.ts";
+import { FROM, imageOf, TO } from "./support/simulated_openshift.ts";
 import { openUpgradeBed, type UpgradeBed } from "./support/upgrade_bed.ts";
 
 /** The steps of ARO; OSD has two more. */

@@ -34,7 +34,7 @@ import {
   ZEROS,
 } from "./support/exec_format_pods.ts";
 import { cpuSecondsOf, daemonOn, startFailing } from "./support/failing_starts.ts";
-import { assertNothingLeft } from "./support/hold.ts";
+import { assertNothingLeft } from "./support/invariants.ts";
 import {
   configure,
   ensureDaemonImage,

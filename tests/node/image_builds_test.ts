@@ -9,7 +9,7 @@ import { read } from "../cluster/support/cluster_access.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import { lacks } from "../support/needs.ts";
 import { readIndex, readLayers } from "./support/built_images.ts";
-import { assertNothingLeft } from "./support/hold.ts";
+import { assertNothingLeft } from "./support/invariants.ts";
 import { POOL } from "./support/image_build_objects.ts";
 import {
   BUILDS,
@@ -18,7 +18,7 @@ import {
   openBuildWorld,
   waitForImage,
   wantImage,
-} from "./support/image_build_world.ts";
+} from "./support/image_build_bed.ts";
 import {
   addArgument,
   ensureImage,

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { read } from "../cluster/support/cluster_access.ts";
 import { lacks } from "../support/needs.ts";
-import { assertConfined, assertNothingLeft } from "./support/hold.ts";
+import { assertConfined, assertNothingLeft } from "./support/invariants.ts";
 import { kubectl, NAMESPACE } from "./support/install.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
 import { commandsOf, openPasteShell, shellBlockOf } from "./support/pasted.ts";

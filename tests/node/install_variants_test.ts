@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { read } from "../cluster/support/cluster_access.ts";
 import { lacks } from "../support/needs.ts";
 import { defineKinds, type ForeignKind, injectCa, keepCertificate, keepTrustedCa } from "./support/foreign_apis.ts";
-import { assertNothingLeft } from "./support/hold.ts";
+import { assertNothingLeft } from "./support/invariants.ts";
 import { configure, ensureImage, install, kubectl, NAMESPACE, ON_NATIVE_NODES, uninstall } from "./support/install.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
 import { auditLength, refusedSince } from "./support/refusals.ts";

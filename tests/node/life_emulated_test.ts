@@ -1,7 +1,7 @@
 // A replica on the arm64 node: it starts, leads and answers. It is emulated, so no figure is taken.
 import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
-import { assertConfined, assertNothingLeft } from "./support/hold.ts";
+import { assertConfined, assertNothingLeft } from "./support/invariants.ts";
 import { configure, ensureImage, install, kubectl, uninstall } from "./support/install.ts";
 import { openLab } from "./support/open_lab.ts";
 import { listReplicas } from "./support/replicas.ts";

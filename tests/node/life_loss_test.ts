@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { waitUntil } from "../cluster/support/wait.ts";
 import { lacks } from "../support/needs.ts";
-import { assertHeld, findLeader, holdDuring, readyAndLed, rolledOut } from "./support/hold.ts";
+import { assertHeld, findLeader, holdDuring, readyAndLed, rolledOut } from "./support/invariants.ts";
 import { configure, ensureImage, install, kubectl, NAMESPACE, ON_NATIVE_NODES, uninstall } from "./support/install.ts";
 import { LAB_NODES } from "./support/lab.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";

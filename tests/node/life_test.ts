@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { waitUntil } from "../cluster/support/wait.ts";
 import { lacks } from "../support/needs.ts";
 import { configure, ensureImage, install, kubectl, NAMESPACE, ON_NATIVE_NODES, uninstall } from "./support/install.ts";
-import { assertNothingLeft, findLeader, holdDuring, readyAndLed, rolledOut } from "./support/hold.ts";
+import { assertNothingLeft, findLeader, holdDuring, readyAndLed, rolledOut } from "./support/invariants.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
 import { listReplicas, pidsOf, type Replica } from "./support/replicas.ts";
 import { hasSecretPaths, servesWith, stageAuthority } from "./support/rotation.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { read } from "../cluster/support/cluster_access.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import { lacks } from "../support/needs.ts";
-import { assertNothingLeft, holdDuring, readyAndLed } from "./support/hold.ts";
+import { assertNothingLeft, holdDuring, readyAndLed } from "./support/invariants.ts";
 import { configure, ensureImage, install, kubectl, ON_NATIVE_NODES } from "./support/install.ts";
 import { openLab } from "./support/open_lab.ts";
 import { addFakeNodes } from "./support/stream.ts";

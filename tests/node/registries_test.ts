@@ -6,7 +6,7 @@ import { expectStatus } from "../cluster/support/cluster_access.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import { lacks } from "../support/needs.ts";
 import { installChart, uninstallChart } from "./support/helm_release.ts";
-import { assertNothingLeft, rolledOut } from "./support/hold.ts";
+import { assertNothingLeft, rolledOut } from "./support/invariants.ts";
 import { configure, ensureImage, install, kubectl, NAMESPACE, ON_NATIVE_NODES, uninstall } from "./support/install.ts";
 import { mirrorOnNodes, openNodeRegistry, renderRegistriesConf, trustOnNodes } from "./support/node_registries.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";

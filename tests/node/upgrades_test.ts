@@ -7,7 +7,7 @@ import { planOf } from "../cluster/support/upgrade_bed.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import { Upgrades } from "../../lib/upgrade_names.ts";
 import { lacks } from "../support/needs.ts";
-import { assertNothingLeft } from "./support/hold.ts";
+import { assertNothingLeft } from "./support/invariants.ts";
 import { ensureImage, install, kubectl, ON_NATIVE_NODES, uninstall } from "./support/install.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
 import { auditLength, refusedSince } from "./support/refusals.ts";

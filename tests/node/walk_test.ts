@@ -9,7 +9,7 @@ import { pullSecret } from "../support/walk/registries.ts";
 import { scoring } from "../support/walk/preference_rows.ts";
 import type { WalkSubject } from "../support/walk/subject.ts";
 import { runWalk, WALKS } from "../support/walk/walks.ts";
-import { assertNothingLeft } from "./support/hold.ts";
+import { assertNothingLeft } from "./support/invariants.ts";
 import { ensureImage, uninstall } from "./support/install.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
 import { openWalkNodes } from "./support/walk_nodes.ts";

@@ -37,7 +37,7 @@ const TOOLS = [
     "tests/bench_smoke_test.ts",
     "tests/browser",
     "tests/conformance",
-    "tests/controllers/operator/hold_test.ts",
+    "tests/controllers/operator/uninstall_finalizers_test.ts",
     "tests/controllers/pod_placement/tenants_test.ts",
     "tests/hostile",
     "tests/lib/images/always_history_test.ts",

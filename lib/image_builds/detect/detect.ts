@@ -5,7 +5,7 @@ import { entryOf } from "../../json.ts";
 import { NODE_ARCH_LABEL, NODE_OS_LABEL } from "../../names.ts";
 import type { Arch, BuildNode, MachineConfigPool, MachineSet } from "../observed.ts";
 import type { ArchSet, DetectedSet, DetectionFinding } from "../types.ts";
-import { ARCH_OF_ENUM } from "../words.ts";
+import { ARCH_OF_ENUM } from "../names.ts";
 import { CONTROL_PLANE_POOL, poolOf, WORKER_POOL } from "./membership.ts";
 
 /** What detection reads. */

@@ -3,8 +3,8 @@ import type { ObjectMeta, OwnerReference } from "../../k8s/types.ts";
 import type { MachineOSBuild } from "../observed.ts";
 import { SHORT_KEY } from "../plan/build_keys.ts";
 import type { ArchPlan, BuildPlan } from "../types.ts";
-import { ArchwayAnnotation, BuildLabel, MCO_API_VERSION, McoAnnotation } from "../words.ts";
-import type { OptionalInputs } from "../world.ts";
+import { ArchwayAnnotation, BuildLabel, MCO_API_VERSION, McoAnnotation } from "../names.ts";
+import type { OptionalInputs } from "../facts.ts";
 
 /** Labels of a MachineOSBuild. */
 export function buildLabels({ pool, rendered, config }: BuildPlan): Readonly<Record<string, string>> {

@@ -3,7 +3,7 @@ import type { V1EnvVar, V1PodSpec, V1Volume, V1VolumeMount } from "@kubernetes/c
 import type { Wire } from "../../k8s/wire.ts";
 import type { BuildSettings } from "../settings.ts";
 import type { ArchPlan, BuildPlan } from "../types.ts";
-import type { OptionalInputs } from "../world.ts";
+import type { OptionalInputs } from "../facts.ts";
 import type { ClusterSettings } from "../observed.ts";
 import { childLabels } from "./metadata.ts";
 import { BUILD_SCRIPT } from "./script.ts";

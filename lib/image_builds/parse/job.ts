@@ -4,7 +4,7 @@ import { entryOf, listAt, memberOf, objectAt, textAt, textMapAt } from "../../js
 import type { KubeObject } from "../../k8s/types.ts";
 import { NODE_ARCH_LABEL } from "../../names.ts";
 import type { ChildObject, DigestObservation, JobObservation } from "../observed.ts";
-import { ArchwayAnnotation, BuildLabel } from "../words.ts";
+import { ArchwayAnnotation, BuildLabel } from "../names.ts";
 import { parseConditions, parseMeta, timeOf } from "./meta.ts";
 
 /** Reads a Job. `unschedulable`: what the scheduler says of a pod of it that no node takes. */

@@ -4,7 +4,7 @@ import { listAt, memberOf, objectAt, textAt } from "../../json.ts";
 import type { KubeObject } from "../../k8s/types.ts";
 import { asParsed, type Parsed } from "../../parsed.ts";
 import type { ContainerFile, MachineOSBuild, MachineOSConfig } from "../observed.ts";
-import { ARCH_OF_ENUM } from "../words.ts";
+import { ARCH_OF_ENUM } from "../names.ts";
 import { parseConditions, parseMeta } from "./meta.ts";
 import { problemsOf } from "./problems.ts";
 

@@ -3,7 +3,7 @@ import { entryOf, listAt, memberOf, objectAt, textAt } from "../../json.ts";
 import type { KubeObject } from "../../k8s/types.ts";
 import { NODE_OS_LABEL } from "../../names.ts";
 import type { BuildNode } from "../observed.ts";
-import { McoAnnotation } from "../words.ts";
+import { McoAnnotation } from "../names.ts";
 import { isTrue, parseConditions } from "./meta.ts";
 
 /** Reads a node. */

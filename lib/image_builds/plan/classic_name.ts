@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { isObject, type JsonObject, memberOf, objectAt, textAt } from "../../json.ts";
 import type { MachineConfigPool, MachineOSConfig, RenderedConfig } from "../observed.ts";
-import { McoAnnotation } from "../words.ts";
+import { McoAnnotation } from "../names.ts";
 
 /** Of the operator, in hex: it is the same in every cluster. */
 const SALT = "107ccee48b38afaf4fe586769d9ad36e195d2ffdac6a2507ae0da0b96e115734" +

@@ -2,7 +2,7 @@
 // order make the same plan.
 import type { Arch, MachineConfigPool, MachineOSBuild, MachineOSConfig, RenderedConfig } from "../observed.ts";
 import type { ArchPlan, ArchSet, BuildMode, BuildPlan, PlanError } from "../types.ts";
-import { ArchwayAnnotation, McoAnnotation } from "../words.ts";
+import { ArchwayAnnotation, McoAnnotation } from "../names.ts";
 import { buildInputs, buildKeyOf, nameKeyOf, setKeyOf, SHORT_KEY } from "./build_keys.ts";
 import { classicName } from "./classic_name.ts";
 import { renderContainerfile, resolveContainerfile } from "./containerfile.ts";

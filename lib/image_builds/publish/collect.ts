@@ -4,8 +4,8 @@ import type { Effect, RegistryDeletion } from "../effects.ts";
 import type { BuildNode, MachineOSBuild, MachineOSConfig } from "../observed.ts";
 import { digestOfReference, repositoryOf } from "../plan/repository.ts";
 import { stateOfBuild } from "../status/conditions.ts";
-import { BuildLabel, recordName } from "../words.ts";
-import type { StoredRecord } from "../world.ts";
+import { BuildLabel, recordName } from "../names.ts";
+import type { StoredRecord } from "../facts.ts";
 import { SHORT_KEY } from "../plan/build_keys.ts";
 
 /** What collection reads. */

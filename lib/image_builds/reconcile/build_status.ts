@@ -9,7 +9,7 @@ import { aggregate, isTerminal, isTransition } from "../status/aggregate.ts";
 import { renderConditions, stateOfBuild, timeText } from "../status/conditions.ts";
 import { renderArchStatus } from "../status/record.ts";
 import type { BuildPlan, BuildRecord, MosbState } from "../types.ts";
-import { ArchwayAnnotation, McoAnnotation } from "../words.ts";
+import { ArchwayAnnotation, McoAnnotation } from "../names.ts";
 
 /** What a status is rendered from. */
 export interface BuildStatusInput {

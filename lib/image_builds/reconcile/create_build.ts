@@ -10,8 +10,8 @@ import {
   FOREGROUND_DELETION,
   MCO_API_VERSION,
   McoAnnotation,
-} from "../words.ts";
-import type { World } from "../world.ts";
+} from "../names.ts";
+import type { World } from "../facts.ts";
 import { type Part, part } from "./part.ts";
 
 /** Which condition of the pool keeps builds from starting; undefined: none does. */

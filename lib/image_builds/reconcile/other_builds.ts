@@ -7,8 +7,8 @@ import { stateOfBuild } from "../status/conditions.ts";
 import { jobStateOf } from "../status/job_status.ts";
 import { setOf } from "../detect/detect.ts";
 import type { BuildPlan } from "../types.ts";
-import { ArchwayAnnotation, BuildLabel } from "../words.ts";
-import type { World } from "../world.ts";
+import { ArchwayAnnotation, BuildLabel } from "../names.ts";
+import type { World } from "../facts.ts";
 import { type Part, part } from "./part.ts";
 
 /** Adopts and deletes. `build`: the plan's, which must exist, so that there is something to adopt for. */

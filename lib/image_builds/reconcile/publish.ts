@@ -2,7 +2,7 @@
 import type { AssembleChild } from "../effects.ts";
 import type { MachineOSBuild } from "../observed.ts";
 import type { BuildPlan, BuildRecord } from "../types.ts";
-import type { World } from "../world.ts";
+import type { World } from "../facts.ts";
 import { type Part, part } from "./part.ts";
 
 /** The assembly that is due; none once it is published or has failed, and a time where it must wait. */

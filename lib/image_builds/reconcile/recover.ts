@@ -4,8 +4,8 @@ import type { MachineOSBuild } from "../observed.ts";
 import { digestOfReference } from "../plan/repository.ts";
 import { questionKey, type RegistryQuestion } from "../registry.ts";
 import type { ArchBuild, BuildPlan, BuildRecord } from "../types.ts";
-import { recordName } from "../words.ts";
-import type { World } from "../world.ts";
+import { recordName } from "../names.ts";
+import type { World } from "../facts.ts";
 import { mismatchOf } from "./reuse.ts";
 
 /** A record, or the questions whose answers it needs. */

@@ -5,11 +5,11 @@ import type { Condition, MachineOSBuild } from "../observed.ts";
 import { uncoveredMessage, type UncoveredNode } from "../publish/cover.ts";
 import { withCondition } from "../status/conditions.ts";
 import type { BuildRecord, DetectedSet, MosbState } from "../types.ts";
-import { ConfigCondition, IMAGE_BUILD_DEGRADED } from "../words.ts";
-import type { World } from "../world.ts";
+import { ConfigCondition, IMAGE_BUILD_DEGRADED } from "../names.ts";
+import type { World } from "../facts.ts";
 import { messageOf } from "./build_status.ts";
 import { type Part, part } from "./part.ts";
-import { SEEDED_REASON } from "./seed.ts";
+import { SEEDED_REASON } from "./pre_built.ts";
 
 /** Why nothing goes on. */
 export interface Problem {

@@ -6,8 +6,8 @@ import { planBuild } from "../plan/plan.ts";
 import { isDone } from "../status/aggregate.ts";
 import { stateOfBuild } from "../status/conditions.ts";
 import type { ArchSet, BuildPlan, DetectedSet, PlanError } from "../types.ts";
-import { ARCHITECTURES_MAP, ArchwayAnnotation } from "../words.ts";
-import type { World } from "../world.ts";
+import { ARCHITECTURES_MAP, ArchwayAnnotation } from "../names.ts";
+import type { World } from "../facts.ts";
 
 /** A plan, and the architectures behind it. */
 export interface Resolved {

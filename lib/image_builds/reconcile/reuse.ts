@@ -6,8 +6,8 @@ import { questionKey, type RegistryAnswer, type RegistryQuestion } from "../regi
 import { isDone } from "../status/aggregate.ts";
 import { stateOfBuild } from "../status/conditions.ts";
 import type { ArchPlan, BuildPlan } from "../types.ts";
-import { ImageLabel } from "../words.ts";
-import type { World } from "../world.ts";
+import { ImageLabel } from "../names.ts";
+import type { World } from "../facts.ts";
 
 /** What to do about an architecture that has no Job. */
 export type Reuse =

@@ -9,7 +9,7 @@ import { timeOf } from "../parse/meta.ts";
 import { isRunning } from "../status/aggregate.ts";
 import { timeText } from "../status/conditions.ts";
 import type { ArchBuild, ArchPlan, BuildPlan } from "../types.ts";
-import type { World } from "../world.ts";
+import type { World } from "../facts.ts";
 import { ASK_AGAIN_MS, joinParts, type Part, part } from "./part.ts";
 import type { ArchStep } from "./step_arch.ts";
 

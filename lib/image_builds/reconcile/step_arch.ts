@@ -9,7 +9,7 @@ import { questionKey } from "../registry.ts";
 import { timeText } from "../status/conditions.ts";
 import { jobStateOf } from "../status/job_status.ts";
 import type { ArchBuild, ArchPlan, BuildPlan } from "../types.ts";
-import type { World } from "../world.ts";
+import type { World } from "../facts.ts";
 import { ASK_AGAIN_MS, type Part, part } from "./part.ts";
 import { decideReuse, mismatchOf } from "./reuse.ts";
 

@@ -5,7 +5,7 @@ import type { MachineOSBuild } from "../observed.ts";
 import type { UncoveredNode } from "../publish/cover.ts";
 import { timeText } from "../status/conditions.ts";
 import type { BuildPlan, BuildRecord, IndexState, MosbState } from "../types.ts";
-import type { World } from "../world.ts";
+import type { World } from "../facts.ts";
 import type { Problem } from "./report.ts";
 
 /** What was decided of a pool. */

@@ -3,7 +3,7 @@
 import type { Condition, MachineOSBuild } from "../observed.ts";
 import { isTrue } from "../parse/meta.ts";
 import type { ArchBuild, IndexState, MosbState } from "../types.ts";
-import { BuildCondition } from "../words.ts";
+import { BuildCondition } from "../names.ts";
 import { isDone } from "./aggregate.ts";
 
 /** Upstream condition types, in their order. */

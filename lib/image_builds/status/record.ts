@@ -8,8 +8,8 @@ import type { Wire } from "../../k8s/wire.ts";
 import type { MachineOSBuild } from "../observed.ts";
 import { parseMeta } from "../parse/meta.ts";
 import type { ArchBuild, BuildRecord, IndexState } from "../types.ts";
-import { ArchwayAnnotation, BuildLabel, McoAnnotation, recordName } from "../words.ts";
-import type { StoredRecord } from "../world.ts";
+import { ArchwayAnnotation, BuildLabel, McoAnnotation, recordName } from "../names.ts";
+import type { StoredRecord } from "../facts.ts";
 
 const text = z.string().max(4_096);
 const count = z.number().int().nonnegative();

@@ -2,7 +2,7 @@
 // compiled. An image for the architecture of the pod's node is pushed under the tag of the Job, and its digest handed over.
 //
 //   Job ─▶ pod ─▶ scheduler and kubelet ─▶ runs ─▶ image pushed ─▶ ConfigMap with the digest ─▶ Job complete
-import { BuildLabel, ImageLabel } from "../../image_builds/words.ts";
+import { BuildLabel, ImageLabel } from "../../image_builds/names.ts";
 import { keyOf, type KubeObject, Resource } from "../../k8s/types.ts";
 import { errorText, type Logger } from "../../log.ts";
 import type { Cluster } from "../cluster.ts";

@@ -1,7 +1,7 @@
 // What became of the sample's node image: read from the MachineOSConfig, its MachineOSBuild and the registry alone. Pure.
 import { stringify } from "yaml";
 import { renderTable } from "../../cli/output.ts";
-import { ArchwayAnnotation } from "../../image_builds/words.ts";
+import { ArchwayAnnotation } from "../../image_builds/names.ts";
 import { parseObject } from "../../json.ts";
 import type { KubeObject } from "../../k8s/types.ts";
 import { listAt, textAt } from "../json_value.ts";

@@ -1,7 +1,7 @@
 // What there is to build in the playground: a pool of two architectures, what its nodes are to be configured with, and the
 // MachineOSConfig that requests an image.
 import { DEFAULT_SETTINGS } from "../../image_builds/settings.ts";
-import { GLOBAL_PULL_SECRET_COPY, MCO_API_VERSION, McoAnnotation } from "../../image_builds/words.ts";
+import { GLOBAL_PULL_SECRET_COPY, MCO_API_VERSION, McoAnnotation } from "../../image_builds/names.ts";
 import { NODE_ARCH_LABEL } from "../../names.ts";
 import type { Cluster } from "../cluster.ts";
 import { createObject } from "../create_object.ts";

@@ -12,7 +12,7 @@ import { hastyClock, SIGNAL } from "../../lib/upgrading/support.ts";
 import { type MonitoringServer, startAlertmanager, startPrometheus } from "../../monitoring/support.ts";
 import { openTestApi } from "../../support/cluster_api.ts";
 import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
-import { CLUSTER_VERSION } from "./openshift_world.ts";
+import { CLUSTER_VERSION } from "./simulated_openshift.ts";
 import { openOutageGate, type OutageGate } from "./outage_gate.ts";
 import { openStepOutages, type StepOutages } from "./step_outages.ts";
 import { openHastyClock, openUpgradeBed, type UpgradeBed } from "./upgrade_bed.ts";

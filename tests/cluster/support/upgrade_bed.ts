@@ -13,7 +13,7 @@ import type { Notification, UpgradeMetric } from "../../../lib/upgrades/types/ef
 import { openTestApi } from "../../support/cluster_api.ts";
 import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
 import { type ControlPlane, startControlPlane } from "./control_plane.ts";
-import { imageOf, openWorld, PLANS, TO, type World, type WorldOptions } from "./openshift_world.ts";
+import { imageOf, openWorld, PLANS, TO, type World, type WorldOptions } from "./simulated_openshift.ts";
 import { waitUntil } from "./wait.ts";
 
 const NAMESPACE = "openshift-managed-upgrade-operator";

@@ -9,7 +9,7 @@ import { EXTERNAL_ID } from "../../lib/upgrading/ocm_double.ts";
 import { expectStatus, read } from "./cluster_access.ts";
 import { type ControlPlane, startControlPlane } from "./control_plane.ts";
 import { mountAccount } from "./mounted_account.ts";
-import { CLUSTER_VERSION, openWorld, PLANS, TO, type World, type WorldOptions } from "./openshift_world.ts";
+import { CLUSTER_VERSION, openWorld, PLANS, TO, type World, type WorldOptions } from "./simulated_openshift.ts";
 import { findFreePort } from "./ports.ts";
 import { RunningProcess } from "./process.ts";
 import { readUses, type Use } from "./rights.ts";

@@ -7,7 +7,7 @@ import { type BuiltImage, publishImages } from "../../../lib/building/publish_im
 import { MAX_ATTEMPTS, noteAssembled } from "../../../lib/image_builds/status/assembled.ts";
 import { EMPTY_INDEX } from "../../../lib/image_builds/status/record.ts";
 import type { BuildRecord } from "../../../lib/image_builds/types.ts";
-import { ImageLabel } from "../../../lib/image_builds/words.ts";
+import { ImageLabel } from "../../../lib/image_builds/names.ts";
 import { openRegistryAccess } from "../../../lib/images/registry_access.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { openRegistry, type Registry } from "../../../lib/playground/registry.ts";

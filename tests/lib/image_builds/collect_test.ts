@@ -9,10 +9,10 @@ import {
   liveDigests,
   surplusBuilds,
 } from "../../../lib/image_builds/publish/collect.ts";
-import { type ForgetInput, forgottenRecords } from "../../../lib/image_builds/publish/forget.ts";
+import { type ForgetInput, forgottenRecords } from "../../../lib/image_builds/publish/obsolete_records.ts";
 import { uncoveredMessage, uncoveredNodes } from "../../../lib/image_builds/publish/cover.ts";
 import type { ArchBuild } from "../../../lib/image_builds/types.ts";
-import type { StoredRecord } from "../../../lib/image_builds/world.ts";
+import type { StoredRecord } from "../../../lib/image_builds/facts.ts";
 import { configOf, nodeOf, poolObject, valueOf } from "./make.ts";
 
 const REPOSITORY = "registry.test/org/os";

@@ -11,7 +11,7 @@ import { checkContainerfile } from "../../../lib/image_builds/plan/containerfile
 import { planBuild } from "../../../lib/image_builds/plan/plan.ts";
 import { questionKey, type RegistryAnswer } from "../../../lib/image_builds/registry.ts";
 import type { BuildPlan } from "../../../lib/image_builds/types.ts";
-import type { OptionalInputs } from "../../../lib/image_builds/world.ts";
+import type { OptionalInputs } from "../../../lib/image_builds/facts.ts";
 import { listAt, objectAt, textAt, textMapAt } from "../../../lib/json.ts";
 import type { KubeObject } from "../../../lib/k8s/types.ts";
 import {

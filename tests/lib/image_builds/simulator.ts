@@ -10,7 +10,7 @@ import { parseBuildNode } from "../../../lib/image_builds/parse/node.ts";
 import { questionKey, type RegistryAnswer, type RegistryQuestion } from "../../../lib/image_builds/registry.ts";
 import { noteAssembled } from "../../../lib/image_builds/status/assembled.ts";
 import { parseStoredRecord, renderRecord } from "../../../lib/image_builds/status/record.ts";
-import type { World } from "../../../lib/image_builds/world.ts";
+import type { World } from "../../../lib/image_builds/facts.ts";
 import { listAt, objectAt, textAt } from "../../../lib/json.ts";
 import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { digestOf } from "../../support/documents.ts";

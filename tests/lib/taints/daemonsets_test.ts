@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { isShutOutDaemonSet } from "../../../lib/taints/daemonsets.ts";
 import { nextStep } from "../../../lib/taints/next_step.ts";
 import { parseTaintDaemonSet, parseTaintNode } from "../../../lib/taints/views.ts";
-import { progressOf } from "../../../lib/taints/words.ts";
+import { progressOf } from "../../../lib/taints/progress.ts";
 import { rawDaemonSet, rawNode, RULE, survey } from "./make.ts";
 
 const texts = (count: number): readonly string[] => Array.from({ length: count }, (_, at) => `node-${at}`);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { findHelm } from "../../manifests/support/helm.ts";
 import { runCommand } from "./commands.ts";
-import { rolledOut } from "./hold.ts";
+import { rolledOut } from "./invariants.ts";
 import { kubectl, NAMESPACE } from "./install.ts";
 import type { OpenLab } from "./open_lab.ts";
 

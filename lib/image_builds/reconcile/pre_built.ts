@@ -4,8 +4,8 @@ import type { Condition, MachineOSBuild, MachineOSConfig } from "../observed.ts"
 import { digestOfReference } from "../plan/repository.ts";
 import { stateOfBuild, timeText } from "../status/conditions.ts";
 import type { BuildPlan } from "../types.ts";
-import { BuildLabel, McoAnnotation } from "../words.ts";
-import type { World } from "../world.ts";
+import { BuildLabel, McoAnnotation } from "../names.ts";
+import type { World } from "../facts.ts";
 import { createBuild } from "./create_build.ts";
 import { type Part, part } from "./part.ts";
 

@@ -1,7 +1,7 @@
 // What is left of a MachineOSConfig that is gone: the records of its builds name images, which go when no node runs them.
 import type { RegistryDeletion } from "../effects.ts";
 import type { BuildNode } from "../observed.ts";
-import type { StoredRecord } from "../world.ts";
+import type { StoredRecord } from "../facts.ts";
 import { digestsOf, imageDeletions, leavingOf, runningDigests } from "./collect.ts";
 
 /** What is read. */

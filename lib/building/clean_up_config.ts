@@ -1,8 +1,8 @@
 // What is left of a MachineOSConfig that is gone. Builds, Jobs and what belongs to them have owners, and the garbage collector
 // takes them. The digests that pods handed over have none; nor have the records of builds, which name images in a registry.
 import type { Clock } from "../clock.ts";
-import { forgottenRecords } from "../image_builds/publish/forget.ts";
-import { BuildLabel } from "../image_builds/words.ts";
+import { forgottenRecords } from "../image_builds/publish/obsolete_records.ts";
+import { BuildLabel } from "../image_builds/names.ts";
 import type { KubeApi } from "../k8s/api.ts";
 import { isConflict, isNotFound } from "../k8s/errors.ts";
 import { readOptional } from "../k8s/read_optional.ts";
@@ -10,7 +10,7 @@ import { Resource } from "../k8s/types.ts";
 import type { BuildRegistries } from "./answer_questions.ts";
 import type { RegistrySecrets } from "./build_registries.ts";
 import { deleteImage, type DeletionResult } from "./delete_image.ts";
-import { digestsElsewhere } from "./read_world.ts";
+import { digestsElsewhere } from "./read_facts.ts";
 import type { BuildWatches, WatchedMap } from "./watches.ts";
 
 /** What forgetting takes. */

@@ -1,6 +1,6 @@
 // A MachineOSConfig that is gone.
 import { openBuildRegistries } from "../../lib/building/build_registries.ts";
-import { forgetConfig } from "../../lib/building/forget_config.ts";
+import { forgetConfig } from "../../lib/building/clean_up_config.ts";
 import type { BuildWatches } from "../../lib/building/watches.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { apiVersionOf, Resource } from "../../lib/k8s/types.ts";
