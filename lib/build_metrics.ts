@@ -23,7 +23,7 @@ export interface BuildMetrics {
   /** A pool's build as it is now, and as it was shown before; undefined: it was not. */
   show(now: ShownBuild, before: ShownBuild | undefined): void;
   /** The MachineOSConfig of that name is gone. */
-  forgetPool(config: string): void;
+  removePool(config: string): void;
   /** Publishing ended, after so long (ms). */
   indexPublished(pool: string, options: { readonly result: PublishResult; readonly ms: number }): void;
 }
@@ -44,7 +44,7 @@ export function openBuildMetrics(registry: Registry): BuildMetrics {
       countChanges(totals, now, before);
       course.show(now, before);
     },
-    forgetPool: (config) => {
+    removePool: (config) => {
       const pool = pools.get(config);
       pools.delete(config);
       gauges.count.set(pools.size);

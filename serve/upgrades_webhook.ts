@@ -74,7 +74,7 @@ export async function openPlanListener(
       limits: CONNECTION_LIMITS,
       check: makePathCheck({ routes: [PlanWebhook.path], secretPaths: () => [], acceptsPlain }),
       acceptsPlain,
-      // Everybody knows this path.
+      // This path is public.
       plainProves: false,
       dropped: () => {},
       began: () => {},

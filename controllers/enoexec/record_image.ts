@@ -4,7 +4,7 @@ import { Resource } from "../../lib/k8s/types.ts";
 import {
   buildFailedImage,
   type FailedImage,
-  hasRoomFor,
+  isWithinLimits,
   parseFailedImage,
   type RecordSource,
 } from "../../lib/enoexec/failed_image.ts";
@@ -26,7 +26,7 @@ export async function recordImage(
     records.push({ name: object.metadata.name, reportedBy: parseFailedImage(object)?.reportedBy ?? "" });
   }
   const { reportedBy } = failed;
-  if (!hasRoomFor({ name, reportedBy }, records)) {
+  if (!isWithinLimits({ name, reportedBy }, records)) {
     return log.warn("failed image not remembered: there are too many", { records: records.length, by: reportedBy });
   }
   const body = { kind: "apply", document, force: true } as const;

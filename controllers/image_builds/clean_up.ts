@@ -1,6 +1,6 @@
-// A MachineOSConfig that is gone.
+// Cleans up after a MachineOSConfig that is gone.
 import { openBuildRegistries } from "../../lib/building/build_registries.ts";
-import { forgetConfig } from "../../lib/building/clean_up_config.ts";
+import { cleanUpConfig } from "../../lib/building/clean_up_config.ts";
 import type { BuildWatches } from "../../lib/building/watches.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { apiVersionOf, Resource } from "../../lib/k8s/types.ts";
@@ -12,8 +12,8 @@ import type { ImageBuildsDeps } from "./deps.ts";
 /** Until the next request to delete images goes to a registry that does not answer (ms). */
 const ASK_AGAIN_MS = 5 * 60_000;
 
-/** What forgetting takes. */
-export interface ForgetDeps extends ImageBuildsDeps {
+/** What cleaning up takes. */
+export interface CleanUpDeps extends ImageBuildsDeps {
   readonly watches: BuildWatches;
   /** Whether this replica has shown it before. */
   readonly wasKnown: boolean;
@@ -21,12 +21,12 @@ export interface ForgetDeps extends ImageBuildsDeps {
 }
 
 /** Deletes what it left. */
-export async function forget(name: string, deps: ForgetDeps): Promise<ReconcileResult> {
+export async function cleanUp(name: string, deps: CleanUpDeps): Promise<ReconcileResult> {
   const { api, access, clock, events, log, watches, settings: { namespace }, signal } = deps;
-  deps.metrics.forgetPool(name);
+  deps.metrics.removePool(name);
   if (deps.wasKnown) recordDeleted(events, name);
   const deletions = new Deletions();
-  const forgetting = await forgetConfig(name, {
+  const outcome = await cleanUpConfig(name, {
     api,
     watches,
     namespace,
@@ -39,7 +39,7 @@ export async function forget(name: string, deps: ForgetDeps): Promise<ReconcileR
     },
   });
   deletions.report(events, { name });
-  return forgetting === "done" ? DONE : requeueAfter(ASK_AGAIN_MS);
+  return outcome === "done" ? DONE : requeueAfter(ASK_AGAIN_MS);
 }
 
 function recordDeleted(events: EventRecorder, name: string): void {

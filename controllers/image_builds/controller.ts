@@ -1,6 +1,6 @@
 // Image builds: brings every pool with a MachineOSConfig to one node image for all of its architectures.
 //
-//   watches ─▶ name of a MachineOSConfig ─▶ read the world ─▶ decide ─┬─ questions ─▶ ask the registries, decide again
+//   watches ─▶ name of a MachineOSConfig ─▶ read the facts ─▶ decide ─┬─ questions ─▶ ask the registries, decide again
 //                                                                     └─ effects ─▶ carry out in order ─▶ events, view, log
 //
 // Nothing is kept between two reconciles but what was last shown: every step can be done by another replica.
@@ -10,20 +10,20 @@ import { withImage } from "../../lib/building/build_settings.ts";
 import { carryOut, type Done } from "../../lib/building/carry_out.ts";
 import { resultOf } from "../../lib/building/outcome.ts";
 import { leftBehind } from "../../lib/building/clean_up_config.ts";
-import { readWorld } from "../../lib/building/read_facts.ts";
+import { readFacts } from "../../lib/building/read_facts.ts";
 import { type BuildWatches, openBuildWatches } from "../../lib/building/watches.ts";
 import { decideBuild } from "../../lib/image_builds/decide.ts";
 import type { PoolBuildView, ReconcileDecision } from "../../lib/image_builds/effects.ts";
 import type { MachineOSConfig } from "../../lib/image_builds/observed.ts";
 import type { BuildSettings } from "../../lib/image_builds/settings.ts";
-import type { World } from "../../lib/image_builds/facts.ts";
+import type { BuildFacts } from "../../lib/image_builds/facts.ts";
 import { isConflict } from "../../lib/k8s/errors.ts";
 import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
 import { type Controller, DONE, openController, requeueAfter } from "../controller.ts";
 import type { ImageBuildsDeps } from "./deps.ts";
 import { type ImageChecks, openImageChecks } from "./image_checks.ts";
 import { Deletions } from "./deletions.ts";
-import { forget } from "./clean_up.ts";
+import { cleanUp } from "./clean_up.ts";
 import { recordEvents } from "./record_events.ts";
 
 /** The controller, and what it last made of each pool. */
@@ -59,7 +59,7 @@ export function openImageBuilds(deps: ImageBuildsDeps): ImageBuilds {
       const config = watches.configs.get(name);
       if (config === undefined) {
         checks.forget(name);
-        return await forget(name, { ...deps, watches, wasKnown: views.delete(name), signal });
+        return await cleanUp(name, { ...deps, watches, wasKnown: views.delete(name), signal });
       }
       return await new Reconcile(deps, { watches, checks, signal }).run(config, (view) => {
         deps.metrics.show(view, views.get(name));
@@ -109,16 +109,16 @@ class Reconcile {
     const nowMs = clock.nowMs();
     const check = this.#checks.due(config, this.#watches);
     const deps = { api, watches: this.#watches, settings, nowMs, checksImages: check.isDue, signal: this.#signal };
-    const { world, secrets } = await readWorld(config, deps);
+    const { facts, secrets } = await readFacts(config, deps);
     const registries = openBuildRegistries(secrets, { access, clock, signal: this.#signal });
-    const decision = await this.#decide(world, registries);
+    const decision = await this.#decide(facts, registries);
     const deletions = new Deletions();
-    const isCarriedOut = await this.#carryOut(decision, world, { registries, deletions });
+    const isCarriedOut = await this.#carryOut(decision, facts, { registries, deletions });
     this.#report(config, decision);
     deletions.report(events, config.meta);
     if (!isCarriedOut) return requeueAfter(CONFLICT_MS);
     check.done();
-    recordEvents(events, world, decision.events);
+    recordEvents(events, facts, decision.events);
     show(decision.view);
     const { wakeAtMs } = decision;
     return wakeAtMs === undefined ? DONE : requeueAfter(Math.max(0, wakeAtMs - clock.nowMs()));
@@ -129,33 +129,33 @@ class Reconcile {
     return settings.builder.image === "" ? withImage(settings, await findBuilder(this.#signal)) : settings;
   }
 
-  async #decide(world: World, registries: BuildRegistries): Promise<ReconcileDecision> {
+  async #decide(facts: BuildFacts, registries: BuildRegistries): Promise<ReconcileDecision> {
     const { clock } = this.#deps;
-    let answers = world.answers;
+    let answers = facts.answers;
     for (let round = 0; round < MAX_ROUNDS; round++) {
-      const decision = decideBuild({ ...world, answers });
+      const decision = decideBuild({ ...facts, answers });
       if (decision.questions.length === 0) return decision;
       const more = await answerQuestions(decision.questions, { registries, clock, signal: this.#signal });
       answers = new Map([...answers, ...more]);
     }
-    throw new Error(`Cannot decide about "${world.config.meta.name}": the questions have no end.`);
+    throw new Error(`Cannot decide about "${facts.config.meta.name}": the questions have no end.`);
   }
 
   /** False when another client wrote first: what was decided no longer holds. */
   async #carryOut(
     { effects }: ReconcileDecision,
-    world: World,
+    facts: BuildFacts,
     { registries, deletions }: { readonly registries: BuildRegistries; readonly deletions: Deletions },
   ): Promise<boolean> {
     const { api, clock, settings: { namespace } } = this.#deps;
     const onDone = (done: Done): void => {
-      this.#noteDone(world, done);
+      this.#noteDone(facts, done);
       if (done.kind === "image deleted") deletions.note(done.reference, done.result);
     };
     const deps = { api, registries, namespace, clock, signal: this.#signal, onDone, records: new Map() };
     try {
       for (const effect of effects) {
-        await carryOut(effect, world, deps);
+        await carryOut(effect, facts, deps);
       }
       return true;
     } catch (error) {
@@ -164,7 +164,7 @@ class Reconcile {
     }
   }
 
-  #noteDone({ config: { pool } }: World, done: Done): void {
+  #noteDone({ config: { pool } }: BuildFacts, done: Done): void {
     const { log, metrics } = this.#deps;
     if (done.kind === "assembled") metrics.indexPublished(pool, { result: resultOf(done.outcome), ms: done.ms });
     log.info(`image builds: ${done.kind}`, { pool, ...done });

@@ -1,6 +1,6 @@
 // The events of a decision, on the objects that they are about.
 import type { BuildEvent } from "../../lib/image_builds/effects.ts";
-import type { World } from "../../lib/image_builds/facts.ts";
+import type { BuildFacts } from "../../lib/image_builds/facts.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { apiVersionOf, Resource, type ResourceType } from "../../lib/k8s/types.ts";
 
@@ -11,16 +11,19 @@ const KINDS: Readonly<Record<BuildEvent["on"], ResourceType>> = {
 };
 
 /** Records them; an object that is gone has none. */
-export function recordEvents(recorder: EventRecorder, world: World, events: readonly BuildEvent[]): void {
+export function recordEvents(recorder: EventRecorder, facts: BuildFacts, events: readonly BuildEvent[]): void {
   for (const { on, name, type, reason, message } of events) {
-    const uid = uidOf(world, { on, name });
+    const uid = uidOf(facts, { on, name });
     const { kind } = KINDS[on];
     const object = { apiVersion: apiVersionOf(KINDS[on]), kind, name, ...uid === undefined ? {} : { uid } };
     recorder.record({ object, type, reason, message });
   }
 }
 
-function uidOf({ config, pool, builds }: World, { on, name }: Pick<BuildEvent, "on" | "name">): string | undefined {
+function uidOf(
+  { config, pool, builds }: BuildFacts,
+  { on, name }: Pick<BuildEvent, "on" | "name">,
+): string | undefined {
   if (on === "config") return config.meta.uid;
   if (on === "pool") return pool?.meta.uid;
   return builds.find(({ meta }) => meta.name === name)?.meta.uid;

@@ -14,7 +14,7 @@ import { applyMonitor, removeEvents, removeMonitor } from "./exec_format_monitor
 import { dropFinalizer } from "./finalizers.ts";
 import type { OperatorFacts } from "./gather.ts";
 import { setHandler } from "./handler.ts";
-import { setHold } from "./uninstall_finalizers.ts";
+import { setUninstallFinalizers } from "./uninstall_finalizers.ts";
 import type { Memory } from "./memory.ts";
 import { recordConfigEvent } from "./events.ts";
 import type { OperatorDeps } from "./deps.ts";
@@ -44,8 +44,8 @@ export async function applyStep(
       return await liftGates(deps, facts, signal);
     case "taints":
       return await liftTaints(deps, memory, signal);
-    case "hold":
-      return await setHold(deps, step.kind === "apply" ? "held" : "free", { memory, signal });
+    case "uninstallFinalizers":
+      return await setUninstallFinalizers(deps, step.kind === "apply" ? "held" : "free", { memory, signal });
     case "monitor":
       if (step.kind === "remove") return await removeMonitor(deps, { memory, signal });
       return facts.config === undefined ? undefined : await applyMonitor(deps, facts.config, { memory, signal });

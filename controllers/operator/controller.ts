@@ -146,8 +146,8 @@ class OperatorController implements Operator {
   }
 
   /**
-   * Without a config nothing needs the hold: an account that is deleted in the next moment would wait for ever, as would a
-   * Deployment that is being deleted.
+   * Without a config nothing needs the uninstall finalizers: an account that is deleted in the next moment would wait for
+   * ever, as would a Deployment that is being deleted.
    */
   async #releaseIfUnused(deps: OperatorDeps, signal: AbortSignal): Promise<void> {
     const memory = this.#memory;
@@ -155,9 +155,9 @@ class OperatorController implements Operator {
     while (!signal.aborted) {
       const facts = await gatherFacts(deps, { memory, pathOf: (route) => route, signal: reading.signal });
       const step = decideOperandStep(facts);
-      if (step.kind !== "remove" || step.target !== "handler" && step.target !== "hold") return;
+      if (step.kind !== "remove" || step.target !== "handler" && step.target !== "uninstallFinalizers") return;
       await applyStep(deps, step, { facts, memory, signal });
-      if (step.target === "hold") return;
+      if (step.target === "uninstallFinalizers") return;
     }
   }
 }

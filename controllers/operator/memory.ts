@@ -29,7 +29,7 @@ export interface Memory {
   monitorRemoved: boolean;
   /** All ENoExecEvents were deleted, whatever became of them. */
   monitorForced: boolean;
-  /** The API server does not let us hold our own Deployment, or there is none. */
+  /** The API server refuses our finalizer on our own Deployment, or there is none. */
   handlerRefused: boolean;
   /** The finalizer on it was taken away. */
   handlerLetGo: boolean;
@@ -39,8 +39,8 @@ export interface Memory {
   failures: number;
   /** No reconcile before this time: backoff after a failure, or after another client has changed our objects. */
   restUntilMs: number;
-  /** The API server does not let us hold our account and role. */
-  holdRefused: boolean;
+  /** The API server refuses our finalizers on our account and role. */
+  finalizersRefused: boolean;
   /** What was last read of our installation, once it is on its way out: that is for good. */
   ending: "uninstalling" | "left" | undefined;
 }
@@ -66,7 +66,7 @@ export function newMemory(): Memory {
     taintsLifted: false,
     failures: 0,
     restUntilMs: 0,
-    holdRefused: false,
+    finalizersRefused: false,
     ending: undefined,
   };
 }

@@ -26,7 +26,7 @@ export async function readInstallation(
   try {
     const state = stateOf(await api.get(Resource.serviceAccounts, target, signal));
     if (state === "uninstalling") memory.ending = state;
-    return state === "free" && memory.holdRefused ? "foreign" : state;
+    return state === "free" && memory.finalizersRefused ? "foreign" : state;
   } catch (error) {
     if (isNotFound(error) || isForbidden(error)) return "foreign";
     throw error;
@@ -51,7 +51,7 @@ const JUDGED_MS = 1_000;
  * Puts the finalizer on all three objects, or takes it away. Each is needed for the right to change the others, and goes as
  * soon as its finalizer does: so the heads of all three requests are sent first, and what they ask once all are permitted.
  */
-export async function setHold(
+export async function setUninstallFinalizers(
   deps: OperatorDeps,
   wanted: "held" | "free",
   { memory, signal }: { readonly memory: Memory; readonly signal: AbortSignal },
@@ -65,7 +65,7 @@ export async function setHold(
   ];
   const holdBack = wanted === "free" ? clock.sleep(JUDGED_MS, signal) : undefined;
   const results = await Promise.allSettled(targets.map(([type, target]) => {
-    const document = renderHold(type, target, wanted);
+    const document = renderFinalizers(type, target, wanted);
     return api.patch(type, target, { body: { kind: "apply", document, force: true }, signal, holdBack });
   }));
   const refused = results.filter((result) => result.status === "rejected").map(({ reason }) => reason);
@@ -74,12 +74,16 @@ export async function setHold(
   if (fault !== undefined && wanted === "free") throw fault;
   if (memory.ending !== undefined) memory.ending = "left";
   if (refused.length === 0) return log.info("own account and role", { state: wanted });
-  memory.holdRefused = true;
+  memory.finalizersRefused = true;
   log.warn("own account and role not held or let go", { state: wanted, error: errorText(refused[0]) });
 }
 
 /** The finalizer is all that we own of these objects: applying without it takes it away, and nothing else. */
-function renderHold(type: ResourceType, { namespace, name = "" }: ResourceTarget, wanted: "held" | "free"): KubeObject {
+function renderFinalizers(
+  type: ResourceType,
+  { namespace, name = "" }: ResourceTarget,
+  wanted: "held" | "free",
+): KubeObject {
   return {
     apiVersion: apiVersionOf(type),
     kind: type.kind,

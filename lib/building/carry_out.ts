@@ -6,7 +6,7 @@ import type { AssembleOutcome, Effect, ObjectTarget } from "../image_builds/effe
 import { noteAssembled } from "../image_builds/status/assembled.ts";
 import { EMPTY_INDEX, parseStoredRecord, renderRecord } from "../image_builds/status/record.ts";
 import { recordName } from "../image_builds/names.ts";
-import type { StoredRecord, World } from "../image_builds/facts.ts";
+import type { BuildFacts, StoredRecord } from "../image_builds/facts.ts";
 import type { KubeApi } from "../k8s/api.ts";
 import { isConflict, isNotFound } from "../k8s/errors.ts";
 import { type KubeObject, Resource, type ResourceTarget, type ResourceType } from "../k8s/types.ts";
@@ -47,7 +47,7 @@ const RESOURCES: Readonly<Record<ObjectTarget["resource"], ResourceType>> = {
 };
 
 /** Carries it out. Throws ApiError, and what a registry's answer makes worth trying again is not thrown but recorded. */
-export async function carryOut(effect: Effect, world: World, deps: CarryOutDeps): Promise<void> {
+export async function carryOut(effect: Effect, facts: BuildFacts, deps: CarryOutDeps): Promise<void> {
   const { api, namespace, signal } = deps;
   switch (effect.kind) {
     case "create build":
@@ -69,7 +69,7 @@ export async function carryOut(effect: Effect, world: World, deps: CarryOutDeps)
     case "write detection":
       return await writeMap({ namespace, name: effect.name }, effect.data, deps);
     case "assemble":
-      return await assemble(effect, world, deps);
+      return await assemble(effect, facts, deps);
     case "collect":
       for (const { reference: image, digest } of effect.deletions) {
         const result = await deleteImage({ image, digest }, { ...deps, repositories: deps.registries.push });
@@ -165,7 +165,7 @@ async function writeMap(
 
 async function assemble(
   effect: Extract<Effect, { kind: "assemble" }>,
-  world: World,
+  facts: BuildFacts,
   deps: CarryOutDeps,
 ): Promise<void> {
   const startedMs = deps.clock.monotonicMs();
@@ -181,15 +181,15 @@ async function assemble(
   const outcome = outcomeOf(result);
   deps.onDone({ kind: "assembled", outcome, ms: deps.clock.monotonicMs() - startedMs });
   const { name } = effect.build;
-  const build = world.builds.find(({ meta }) => meta.name === name);
+  const build = facts.builds.find(({ meta }) => meta.name === name);
   // It is gone: its record goes with it.
   if (build === undefined) return;
-  const stored = deps.records.get(name) ?? world.records.find((one) => one.build === name);
+  const stored = deps.records.get(name) ?? facts.records.find((one) => one.build === name);
   const isOwn = stored?.buildUid === build.meta.uid;
   const tag = effect.to.slice(effect.to.lastIndexOf(":") + 1);
   const nowMs = deps.clock.nowMs();
   const record = noteAssembled(isOwn ? stored.record : { archs: [], index: EMPTY_INDEX }, outcome, { tag, nowMs });
   const object = renderRecord(record, { build, namespace: deps.namespace });
   const previousVersion = stored?.resourceVersion;
-  await carryOut({ kind: "write record", name: recordName(name), record, object, previousVersion }, world, deps);
+  await carryOut({ kind: "write record", name: recordName(name), record, object, previousVersion }, facts, deps);
 }

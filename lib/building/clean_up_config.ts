@@ -1,7 +1,7 @@
 // What is left of a MachineOSConfig that is gone. Builds, Jobs and what belongs to them have owners, and the garbage collector
 // takes them. The digests that pods handed over have none; nor have the records of builds, which name images in a registry.
 import type { Clock } from "../clock.ts";
-import { forgottenRecords } from "../image_builds/publish/obsolete_records.ts";
+import { forgottenRecords } from "../image_builds/publish/forgotten_records.ts";
 import { BuildLabel } from "../image_builds/names.ts";
 import type { KubeApi } from "../k8s/api.ts";
 import { isConflict, isNotFound } from "../k8s/errors.ts";
@@ -13,8 +13,8 @@ import { deleteImage, type DeletionResult } from "./delete_image.ts";
 import { digestsElsewhere } from "./read_facts.ts";
 import type { BuildWatches, WatchedMap } from "./watches.ts";
 
-/** What forgetting takes. */
-export interface ForgetConfigDeps {
+/** What cleaning up takes. */
+export interface CleanUpConfigDeps {
   readonly api: KubeApi;
   readonly watches: BuildWatches;
   readonly namespace: string;
@@ -26,10 +26,10 @@ export interface ForgetConfigDeps {
 }
 
 /** `later`: a registry does not answer. Where nodes still run an image, their change is what is waited for. */
-export type Forgetting = "done" | "later";
+export type CleanUp = "done" | "later";
 
 /** Removes what belongs to it. Throws ApiError. */
-export async function forgetConfig(config: string, deps: ForgetConfigDeps): Promise<Forgetting> {
+export async function cleanUpConfig(config: string, deps: CleanUpConfigDeps): Promise<CleanUp> {
   const { watches } = deps;
   const left = [...watches.maps.values()].filter(({ child: { labels, owners } }) =>
     labels[BuildLabel.config] === config && owners.length === 0
@@ -41,7 +41,7 @@ export async function forgetConfig(config: string, deps: ForgetConfigDeps): Prom
   // Their going is seen: what they leave is complete then.
   const isGoing = [...watches.builds.values()].some((build) => build.config === config) ||
     [...watches.jobs.values()].some(({ meta }) => meta.labels[BuildLabel.config] === config);
-  return isGoing ? "done" : await forgetImages(config, left, deps);
+  return isGoing ? "done" : await cleanUpImages(config, left, deps);
 }
 
 /** Names of MachineOSConfigs that are gone and have left something. */
@@ -51,17 +51,17 @@ export function leftBehind({ configs, maps }: Pick<BuildWatches, "configs" | "ma
 }
 
 /** A watch leaves out what it cannot read: nothing is deleted for that. */
-async function isGone(config: string, { api, watches, signal }: ForgetConfigDeps): Promise<boolean> {
+async function isGone(config: string, { api, watches, signal }: CleanUpConfigDeps): Promise<boolean> {
   if (watches.configs.state() === "missing") return false;
   const { items } = await api.list(Resource.machineOsConfigs, { fieldSelector: `metadata.name=${config}` }, signal);
   return items.length === 0;
 }
 
-async function forgetImages(
+async function cleanUpImages(
   config: string,
   left: readonly WatchedMap[],
-  deps: ForgetConfigDeps,
-): Promise<Forgetting> {
+  deps: CleanUpConfigDeps,
+): Promise<CleanUp> {
   const { api, watches: { nodes, maps }, namespace, signal, openRegistries, onImage } = deps;
   const records = left.flatMap(({ record }) => record ?? []);
   const elsewhere = digestsElsewhere(config, maps);
@@ -87,13 +87,13 @@ async function forgetImages(
 /** The watch may show one that an earlier pass has taken away: what was reported with it is not reported again. */
 async function isThere(
   { name, uid }: WatchedMap["child"],
-  { api, namespace, signal }: ForgetConfigDeps,
+  { api, namespace, signal }: CleanUpConfigDeps,
 ): Promise<boolean> {
   const found = await readOptional(api, { type: Resource.configMaps, namespace, name, signal });
   return found?.metadata.uid === uid;
 }
 
-async function deleteMap({ name, uid }: WatchedMap["child"], deps: ForgetConfigDeps): Promise<void> {
+async function deleteMap({ name, uid }: WatchedMap["child"], deps: CleanUpConfigDeps): Promise<void> {
   const { api, namespace, signal } = deps;
   try {
     await api.delete(Resource.configMaps, { namespace, name }, { uid, signal });

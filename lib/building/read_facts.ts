@@ -7,7 +7,7 @@ import { digestsOf } from "../image_builds/publish/collect.ts";
 import type { RegistryAnswer } from "../image_builds/registry.ts";
 import type { BuildSettings } from "../image_builds/settings.ts";
 import { ARCHITECTURES_MAP, BuildLabel, GLOBAL_PULL_SECRET_COPY } from "../image_builds/names.ts";
-import type { OptionalInputs, World } from "../image_builds/facts.ts";
+import type { BuildFacts, OptionalInputs } from "../image_builds/facts.ts";
 import { textMapAt } from "../json.ts";
 import type { ReadApi } from "../k8s/api.ts";
 import { readOptional } from "../k8s/read_optional.ts";
@@ -16,7 +16,7 @@ import type { RegistrySecrets } from "./build_registries.ts";
 import type { BuildWatches } from "./watches.ts";
 
 /** What it is read with. */
-export interface ReadWorldDeps {
+export interface ReadFactsDeps {
   readonly api: ReadApi;
   readonly watches: BuildWatches;
   readonly settings: BuildSettings;
@@ -27,9 +27,9 @@ export interface ReadWorldDeps {
 }
 
 /** What was read. */
-export interface ReadWorld {
+export interface FactsAndSecrets {
   /** Without answers of registries. */
-  readonly world: World;
+  readonly facts: BuildFacts;
   /** Never to be logged. */
   readonly secrets: RegistrySecrets;
 }
@@ -37,7 +37,7 @@ export interface ReadWorld {
 const NO_ANSWERS: ReadonlyMap<string, RegistryAnswer> = new Map();
 
 /** Reads it. Throws ApiError when the API server does not answer. */
-export async function readWorld(config: MachineOSConfig, deps: ReadWorldDeps): Promise<ReadWorld> {
+export async function readFacts(config: MachineOSConfig, deps: ReadFactsDeps): Promise<FactsAndSecrets> {
   const { watches, settings, nowMs, checksImages } = deps;
   const pool = watches.pools.get(config.pool);
   const { namespace } = settings;
@@ -51,7 +51,7 @@ export async function readWorld(config: MachineOSConfig, deps: ReadWorldDeps): P
     read(Resource.configMaps, ARCHITECTURES_MAP),
   ]);
   const of = config.meta.name;
-  const world: World = {
+  const facts: BuildFacts = {
     nowMs,
     config,
     pool,
@@ -74,10 +74,10 @@ export async function readWorld(config: MachineOSConfig, deps: ReadWorldDeps): P
     answers: NO_ANSWERS,
     settings,
   };
-  return { world, secrets: { push, pull } };
+  return { facts, secrets: { push, pull } };
 }
 
-function clusterOf({ payload, shared }: BuildWatches): World["cluster"] {
+function clusterOf({ payload, shared }: BuildWatches): BuildFacts["cluster"] {
   const [architecture = ""] = payload.values();
   const [inputs = { proxy: {}, trustBundle: "" }] = shared.values();
   return { payload: architecture, ...inputs };
@@ -94,7 +94,7 @@ function jobsOf(config: string, { jobs, waiting }: BuildWatches): readonly JobOb
 function mapsOf(
   config: string,
   { maps, secrets }: BuildWatches,
-): Pick<World, "digests" | "records" | "elsewhere" | "children"> {
+): Pick<BuildFacts, "digests" | "records" | "elsewhere" | "children"> {
   const own = [...maps.values()].filter(({ child }) => child.labels[BuildLabel.config] === config);
   return {
     digests: own.flatMap(({ digest }) => digest ?? []),
@@ -115,7 +115,7 @@ export function digestsElsewhere(config: string, maps: BuildWatches["maps"]): re
 }
 
 /** Rendered configurations never change, so one that was read counts for as long as the watch of pools names it. */
-async function readRendered(name: string, { api, signal }: ReadWorldDeps): Promise<RenderedConfig | undefined> {
+async function readRendered(name: string, { api, signal }: ReadFactsDeps): Promise<RenderedConfig | undefined> {
   const object = await readOptional(api, { type: Resource.machineConfigs, name, signal });
   if (object === undefined) return undefined;
   const parsed = parseRenderedConfig(object);

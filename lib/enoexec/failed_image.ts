@@ -81,8 +81,8 @@ export interface RecordSource {
   readonly reportedBy: string;
 }
 
-/** Whether there is room for one more: by all namespaces together, and by the one whose pod has failed. Renewals always fit. */
-export function hasRoomFor(record: RecordSource, records: readonly RecordSource[]): boolean {
+/** Whether one more may be kept: of all namespaces together, and of the one whose pod has failed. Renewals always may. */
+export function isWithinLimits(record: RecordSource, records: readonly RecordSource[]): boolean {
   if (records.some(({ name }) => name === record.name)) return true;
   const own = records.filter(({ reportedBy }) => reportedBy === record.reportedBy);
   return records.length < MAX_FAILED_IMAGES && own.length < MAX_FAILED_IMAGES_OF_NAMESPACE;

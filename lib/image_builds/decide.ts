@@ -22,7 +22,7 @@ import {
   poolCondition,
   type Problem,
 } from "./reconcile/report.ts";
-import { decideSeed, isPreBuilt } from "./reconcile/pre_built.ts";
+import { decidePreBuilt, isPreBuilt } from "./reconcile/pre_built.ts";
 import { resolvePlan } from "./reconcile/resolve_plan.ts";
 import { viewOf } from "./reconcile/view.ts";
 import { advanceBuild, recordEffects, recordOf } from "./reconcile/running.ts";
@@ -31,34 +31,34 @@ import { isDone, isTerminal } from "./status/aggregate.ts";
 import { stateOfBuild } from "./status/conditions.ts";
 import type { ArchSet, BuildPlan, BuildRecord } from "./types.ts";
 import { BUILDER_IMAGES_MAP, McoAnnotation } from "./names.ts";
-import type { World } from "./facts.ts";
+import type { BuildFacts } from "./facts.ts";
 
 /** Decides what is to be done next for a MachineOSConfig. */
-export function decideBuild(world: World): ReconcileDecision {
-  if (world.config.meta.isDeleting) return outcome("deleting", part(), noView(world));
-  if (world.otherBuilder === "ready") {
+export function decideBuild(facts: BuildFacts): ReconcileDecision {
+  if (facts.config.meta.isDeleting) return outcome("deleting", part(), noView(facts));
+  if (facts.otherBuilder === "ready") {
     const unknown = { problem: undefined, detected: undefined, uncovered: [], isSeeded: false };
-    const said = configConditions(world, { ...unknown, isObserving: true });
-    return outcome("another builder is active", said, noView(world));
+    const said = configConditions(facts, { ...unknown, isObserving: true });
+    return outcome("another builder is active", said, noView(facts));
   }
-  const { detected, set, plan, effects } = resolvePlan(world);
-  const events = detectionEvents(world, { detected, set }, effects.length === 0);
-  const uncovered = uncoveredOf(world);
-  const missing = secretProblem(world) ?? builderProblem(world);
+  const { detected, set, plan, effects } = resolvePlan(facts);
+  const events = detectionEvents(facts, { detected, set }, effects.length === 0);
+  const uncovered = uncoveredOf(facts);
+  const missing = secretProblem(facts) ?? builderProblem(facts);
   const problem = plan.kind === "error" ? plan : missing;
-  const isSeeded = world.builds.some((build) => build.meta.name === world.config.status.build && isPreBuilt(build));
-  const conditions = configConditions(world, { isObserving: false, problem, detected, uncovered, isSeeded });
+  const isSeeded = facts.builds.some((build) => build.meta.name === facts.config.status.build && isPreBuilt(build));
+  const conditions = configConditions(facts, { isObserving: false, problem, detected, uncovered, isSeeded });
   // What is missing is not watched: it is read again after a while.
-  const wakeAtMs = missing === undefined ? undefined : world.nowMs + ASK_AGAIN_MS;
+  const wakeAtMs = missing === undefined ? undefined : facts.nowMs + ASK_AGAIN_MS;
   const head = joinParts([conditions, part({ effects, events, wakeAtMs })]);
   if (plan.kind === "error" || problem !== undefined) {
-    const view = viewOf(world, { ...NOTHING, plan: plan.kind === "plan" ? plan : undefined, uncovered, set, problem });
+    const view = viewOf(facts, { ...NOTHING, plan: plan.kind === "plan" ? plan : undefined, uncovered, set, problem });
     return outcome("cannot plan", head, view);
   }
-  const next = decidePlanned(world, plan);
-  const view = viewOf(world, { ...NOTHING, ...next, plan, uncovered, set });
+  const next = decidePlanned(facts, plan);
+  const view = viewOf(facts, { ...NOTHING, ...next, plan, uncovered, set });
   const said = next.first ?? [];
-  const first = part({ effects: said, events: degradationEvents(world, { state: next.state, said }) });
+  const first = part({ effects: said, events: degradationEvents(facts, { state: next.state, said }) });
   return outcome(next.reason, joinParts([first, head, next.part]), view);
 }
 
@@ -75,35 +75,35 @@ interface Planned {
   readonly problem?: Problem;
 }
 
-function decidePlanned(world: World, plan: BuildPlan): Planned {
-  const build = world.builds.find(({ meta }) => meta.name === plan.name);
-  const seed = decideSeed({ world, plan, build });
-  if (seed?.kind === "seeding") return { reason: "taking a built image over", part: seed.part };
-  const rebuild = decideRebuild({ world, plan, build });
+function decidePlanned(facts: BuildFacts, plan: BuildPlan): Planned {
+  const build = facts.builds.find(({ meta }) => meta.name === plan.name);
+  const preBuilt = decidePreBuilt({ facts, plan, build });
+  if (preBuilt?.kind === "taking over") return { reason: "taking a built image over", part: preBuilt.part };
+  const rebuild = decideRebuild({ facts, plan, build });
   if (rebuild.kind === "replacing") return { reason: "replacing the build", part: rebuild.part };
   if (build === undefined) {
-    const blocking = blockingCondition(world);
+    const blocking = blockingCondition(facts);
     if (blocking !== undefined) {
       const message = `Pool "${plan.pool}" has condition ${blocking}: no build starts until it is gone.`;
       return { reason: "pool is degraded", part: part(), problem: { reason: "PoolDegraded", message } };
     }
-    return { reason: "creating the build", part: createBuild({ world, plan, forced: forcedOf(rebuild) }) };
+    return { reason: "creating the build", part: createBuild({ facts, plan, forced: forcedOf(rebuild) }) };
   }
   if (build.meta.isDeleting) return { reason: "build is going", part: part(), build };
   const tidied = rebuild.kind === "none" ? rebuild.part : part();
-  const others = leaveOthers({ world, plan, build });
-  const outcome = isTerminal(stateOfBuild(build)) ? decideEnded(world, plan, build) : decideRunning(world, plan, build);
-  return { ...outcome, build, part: joinParts([seed?.part ?? part(), tidied, others, outcome.part]) };
+  const others = leaveOthers({ facts, plan, build });
+  const outcome = isTerminal(stateOfBuild(build)) ? decideEnded(facts, plan, build) : decideRunning(facts, plan, build);
+  return { ...outcome, build, part: joinParts([preBuilt?.part ?? part(), tidied, others, outcome.part]) };
 }
 
 function forcedOf(rebuild: ReturnType<typeof decideRebuild>): ArchSet {
   return rebuild.kind === "create" ? rebuild.forced : [];
 }
 
-function decideRunning(world: World, plan: BuildPlan, build: MachineOSBuild): Planned {
-  const { rendered, config } = world;
+function decideRunning(facts: BuildFacts, plan: BuildPlan, build: MachineOSBuild): Planned {
+  const { rendered, config } = facts;
   if (rendered === undefined) return { reason: "not rendered", part: part() };
-  const { record, part: advanced } = advanceBuild({ world, plan, build, rendered });
+  const { record, part: advanced } = advanceBuild({ facts, plan, build, rendered });
   const state = nextStateOf({ build, record });
   const { name, uid } = config.meta;
   const isSaid = config.meta.annotations[McoAnnotation.currentBuild] === plan.name;
@@ -114,39 +114,39 @@ function decideRunning(world: World, plan: BuildPlan, build: MachineOSBuild): Pl
       annotations: { [McoAnnotation.currentBuild]: plan.name },
     }],
   });
-  const first = advanced.questions.length > 0 ? [] : poolCondition(world, { state, build, record });
+  const first = advanced.questions.length > 0 ? [] : poolCondition(facts, { state, build, record });
   return { reason: "build goes on", part: joinParts([started, advanced]), first, state, record };
 }
 
-function decideEnded(world: World, plan: BuildPlan, build: MachineOSBuild): Planned {
+function decideEnded(facts: BuildFacts, plan: BuildPlan, build: MachineOSBuild): Planned {
   const state = stateOfBuild(build);
   if (state !== "Succeeded") {
-    const record = recordOf(world, build);
+    const record = recordOf(facts, build);
     return {
       reason: `build ${state}`,
       part: part(),
-      first: poolCondition(world, { state, build, record }),
+      first: poolCondition(facts, { state, build, record }),
       state,
       record,
     };
   }
-  const recovered = recoverRecord({ world, plan, build });
+  const recovered = recoverRecord({ facts, plan, build });
   switch (recovered.kind) {
     case "ask":
       return { reason: "recovering the record", part: part({ questions: recovered.questions }), state };
     case "wait":
-      return { reason: "recovering the record", part: part({ wakeAtMs: world.nowMs + ASK_AGAIN_MS }), state };
+      return { reason: "recovering the record", part: part({ wakeAtMs: facts.nowMs + ASK_AGAIN_MS }), state };
     case "record": {
       const { record } = recovered;
-      const kept = part({ effects: recordEffects({ world, build }, record) });
-      const finished = finishBuild({ world, plan, build, record });
-      const first = poolCondition(world, { state, build, record });
+      const kept = part({ effects: recordEffects({ facts, build }, record) });
+      const finished = finishBuild({ facts, plan, build, record });
+      const first = poolCondition(facts, { state, build, record });
       return { reason: "build succeeded", part: joinParts([kept, finished]), first, state, record };
     }
   }
 }
 
-function secretProblem({ config, secrets }: World): Problem | undefined {
+function secretProblem({ config, secrets }: BuildFacts): Problem | undefined {
   const named = [
     ["renderedImagePushSecret", config.pushSecret, secrets.push],
     ["baseImagePullSecret", config.pullSecret ?? "the copy of the cluster's pull secret", secrets.pull],
@@ -161,7 +161,7 @@ function secretProblem({ config, secrets }: World): Problem | undefined {
   };
 }
 
-function builderProblem({ settings: { builder, namespace } }: World): Problem | undefined {
+function builderProblem({ settings: { builder, namespace } }: BuildFacts): Problem | undefined {
   if (builder.image !== "") return undefined;
   return {
     reason: "BuilderImageUnknown",
@@ -171,15 +171,15 @@ function builderProblem({ settings: { builder, namespace } }: World): Problem | 
 }
 
 /** Nodes that what is published does not cover; none while nothing is published, or nothing says what it covers. */
-function uncoveredOf({ config, builds, records, nodes, pools }: World): readonly UncoveredNode[] {
+function uncoveredOf({ config, builds, records, nodes, pools }: BuildFacts): readonly UncoveredNode[] {
   const build = builds.find(({ meta }) => meta.name === config.status.build);
   const record = records.find(({ buildUid }) => build !== undefined && buildUid === build.meta.uid)?.record;
   const covered = (record?.archs ?? []).filter(isDone).map(({ arch }) => arch);
   return covered.length === 0 ? [] : uncoveredNodes({ pool: config.pool, pools, nodes, covered });
 }
 
-function noView(world: World): PoolBuildView {
-  return viewOf(world, { ...NOTHING, plan: undefined, uncovered: [], set: [] });
+function noView(facts: BuildFacts): PoolBuildView {
+  return viewOf(facts, { ...NOTHING, plan: undefined, uncovered: [], set: [] });
 }
 
 /** With questions nothing is done yet: the answers may change all of it. */

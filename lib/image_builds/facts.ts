@@ -17,7 +17,7 @@ import type { BuildSettings } from "./settings.ts";
 import type { BuildRecord } from "./types.ts";
 
 /** Everything that one reconcile of one MachineOSConfig reads. */
-export interface World {
+export interface BuildFacts {
   readonly nowMs: number;
   readonly config: MachineOSConfig;
   /** Absent: there is none of that name. */

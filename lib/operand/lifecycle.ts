@@ -2,16 +2,17 @@
 //
 // | state        | when                                 | what happens, in this order                                      |
 // |--------------|--------------------------------------|------------------------------------------------------------------|
-// | uninstalling | Archway's own account is being deleted | webhook, gates (by force), architecture taints, finalizers, the hold |
-// | absent       | no config                            | webhook away, gates away (by force after the maximum gate age), the hold |
+// | uninstalling | Archway's own account is being deleted | webhook, gates (by force), architecture taints, all finalizers   |
+// | absent       | no config                            | webhook away, gates (by force after the maximum gate age), uninstall finalizers |
 // | deleting     | the config is being deleted          | wait for namespace configs, webhook, gates, taints, finalizers   |
-// | present      | otherwise                            | finalizers, the hold, then the webhook while a replica can serve |
+// | present      | otherwise                            | all finalizers, then the webhook while a replica can serve       |
 //
 // The exec format error monitor comes after all else of a config that is present, and goes before all else of one that is
 // being deleted: first its DaemonSet, then the events, which the leader works off, then its finalizers, on Archway's own
 // Deployment and on the config. No wait is for ever.
 //
-// The hold is a finalizer on the account and the role that leaving takes: rights that are deleted first would strand all else.
+// The uninstall finalizers are on the account, the role and the binding that leaving needs: rights that are deleted first would
+// strand all else.
 import { Finalizer } from "../names.ts";
 import { unreachable } from "../unreachable.ts";
 import type { OperandConfig } from "./config_view.ts";
@@ -21,14 +22,14 @@ export type OperandFinalizer = typeof Finalizer[keyof typeof Finalizer];
 
 /** Archway's own account and role. */
 export type InstallationState =
-  /** Not installed by the manifests, or not ours to change: there is nothing to hold. */
+  /** Not installed by the manifests, or not ours to change: there is nothing to keep. */
   | "foreign"
   /** Without our finalizer, and with it. */
   | "free"
   | "held"
   /** Being deleted. */
   | "uninstalling"
-  /** We have left and let them go. */
+  /** We have left, and taken the finalizers off. */
   | "left";
 
 /** Whether Archway's own Deployment is kept while there are events to handle. */
@@ -95,7 +96,7 @@ export type WaitReason =
 /** The answer. After `apply` or `remove` the facts are gathered again. */
 export type OperandStep =
   | { readonly kind: "apply"; readonly target: "webhook" }
-  | { readonly kind: "apply"; readonly target: "hold" }
+  | { readonly kind: "apply"; readonly target: "uninstallFinalizers" }
   | { readonly kind: "apply"; readonly target: "finalizer"; readonly finalizer: OperandFinalizer }
   | { readonly kind: "remove"; readonly target: "webhook"; readonly reason: "NotWanted" | "NoReplicaServes" }
   /** Lift all gates by force: these pods were not placed in time. */
@@ -103,7 +104,7 @@ export type OperandStep =
   /** The architecture taints of all nodes. */
   | { readonly kind: "remove"; readonly target: "taints" }
   | { readonly kind: "remove"; readonly target: "finalizer"; readonly finalizer: OperandFinalizer }
-  | { readonly kind: "remove"; readonly target: "hold" }
+  | { readonly kind: "remove"; readonly target: "uninstallFinalizers" }
   /** The DaemonSet of the exec format error monitor. */
   | { readonly kind: "apply"; readonly target: "monitor" }
   | { readonly kind: "remove"; readonly target: "monitor" }
@@ -136,7 +137,7 @@ const reconcilePresent: readonly Rule[] = [
   (facts) => addUnlessThere(facts, Finalizer.podPlacement),
   (facts) => facts.hasNamespaceConfigs ? addUnlessThere(facts, Finalizer.noPodPlacementConfig) : undefined,
   (facts) => facts.hasNamespaceConfigs ? undefined : dropIfThere(facts, Finalizer.noPodPlacementConfig),
-  ({ installation }) => installation === "free" ? { kind: "apply", target: "hold" } : undefined,
+  ({ installation }) => installation === "free" ? { kind: "apply", target: "uninstallFinalizers" } : undefined,
   ({ unservedForMs, webhook }) =>
     unservedForMs === 0 && webhook !== "current" ? { kind: "apply", target: "webhook" } : undefined,
   ({ unservedForMs, webhook }) =>
@@ -164,7 +165,8 @@ const reconcileDeleting: readonly Rule[] = [
 const reconcileAbsent: readonly Rule[] = [
   ...removeWebhookAndGates,
   releaseHandler,
-  (facts) => facts.installation === "held" ? awaitTaints(facts) ?? { kind: "remove", target: "hold" } : undefined,
+  (facts) =>
+    facts.installation === "held" ? awaitTaints(facts) ?? { kind: "remove", target: "uninstallFinalizers" } : undefined,
 ];
 
 /** Nothing is waited for: this process and its rights last only for moments. */
@@ -179,7 +181,7 @@ const reconcileUninstalling: readonly Rule[] = [
       : undefined,
   ...Object.values(Finalizer).map((finalizer): Rule => (facts) => dropIfThere(facts, finalizer)),
   releaseHandler,
-  () => ({ kind: "remove", target: "hold" }),
+  () => ({ kind: "remove", target: "uninstallFinalizers" }),
 ];
 
 /** The finalizers before what they protect. A Deployment that is deleted is not kept from being created again. */

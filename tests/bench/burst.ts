@@ -42,7 +42,7 @@ export async function runBurst(cluster: ClusterAccess, { image, count, pod = {} 
   return { totalMs, gateP50Ms: percentile(waits, 0.5), gateP99Ms: percentile(waits, 0.99), gated: waits.length };
 }
 
-/** Deletes the namespace; waits for its pods and events alone: what the namespace itself waits for disturbs nobody. */
+/** Deletes the namespace; waits for its pods and events alone: what the namespace itself waits for does not matter. */
 export async function removeNamespace(cluster: ClusterAccess, namespace: string): Promise<void> {
   const path = `/api/v1/namespaces/${namespace}`;
   await cluster.request("DELETE", `${path}/pods?gracePeriodSeconds=0`);

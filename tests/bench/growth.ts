@@ -1,5 +1,5 @@
 // `deno task bench:growth`: what a gated pod costs as pods, images, nodes and configured namespaces grow, one at a time.
-// Keeps results/growth.json and draws results/growth.svg from it. `--help` tells how to measure single points.
+// Keeps results/growth.json and draws results/growth.svg from it. `--help` says how to measure single points.
 import { parseArgs } from "node:util";
 import { renderTable } from "../../lib/cli/output.ts";
 import { parseCount } from "./cluster_options.ts";

@@ -1,4 +1,4 @@
-// What a hostile or broken client may send to the webhook: bodies from a seed, and connections that only take room.
+// What a hostile or broken client may send to the webhook: bodies from a seed, and connections that only occupy places.
 import { sampleReview } from "./sample.ts";
 import { connectRaw, type RawClient, renderPost } from "./raw_client.ts";
 
@@ -98,7 +98,7 @@ export function largeBody(random: Random): string {
   return insertMember(random, filler);
 }
 
-/** Connections that only take room; disposing closes them. */
+/** Connections that only occupy places; disposing closes them. */
 export interface Crowd extends Disposable {
   readonly size: number;
 }

@@ -1,5 +1,5 @@
 // A load generator for TLS webhooks: HTTP/1.1 over raw connections, so that the client costs as little as it can. Every
-// answer is checked for its status; an error is counted and told, never mistaken for a request.
+// answer is checked for its status; an error is counted and reported, never mistaken for a request.
 import { connectRaw, renderPost } from "./raw_client.ts";
 
 /** What to send, to whom and for how long. */

@@ -31,7 +31,7 @@ export async function readMachineFacts(): Promise<MachineFacts> {
   };
 }
 
-/** Version of the API server and what runs beside it, as the API server tells it. */
+/** Version of the API server and what runs beside it, as the API server returns it. */
 export function describeCluster(version: unknown): string {
   const text = typeof version === "object" && version !== null && "gitVersion" in version ? version.gitVersion : "";
   return `kube-apiserver ${text}`;

@@ -23,7 +23,7 @@ export async function benchOverload(
   return results;
 }
 
-/** Good requests at 200 a second, first alone and then beside hostile bodies and a crowd of useless connections. */
+/** Good requests at 200 a second, first alone and then beside hostile bodies and many useless connections. */
 export async function benchHostile(
   { durationMs, idle }: { readonly durationMs: number; readonly idle: number },
 ): Promise<Readonly<Record<string, OverloadResult>>> {

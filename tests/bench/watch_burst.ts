@@ -45,7 +45,7 @@ export async function watchBurst(cluster: ClusterAccess, namespace: string | und
   };
 }
 
-/** Archway's own reflector over an admin's connection. Tells of each change whether the pod holds {@link SCHEDULING_GATE}. */
+/** Archway's own reflector over an admin's connection. Reports for each change whether the pod has {@link SCHEDULING_GATE}. */
 export async function followPods(
   cluster: ClusterAccess,
   selection: { readonly namespace: string | undefined; readonly labelSelector: string | undefined },

@@ -67,7 +67,7 @@ function reviewOf(image: string): string {
   return JSON.stringify({ ...review, request });
 }
 
-/** How long Archway may take to write the path that only the API server can know. */
+/** How long Archway may take to write the path that only the API server can read. */
 const SECRET_PATH_MS = 10_000;
 
 /** As the API server has it; the plain path of the manifests where no other is written. */

@@ -1,4 +1,4 @@
-// Load on the webhook port by clients that do not know its path, in a process of its own, from loopback addresses:
+// Load on the webhook port by clients that do not have its path, in a process of its own, from loopback addresses:
 // `webhook_attack.ts PORT '{"addresses": ["127.0.1.1"], "idle": 12000, …}'`. Keeps each kind at its number until stdin
 // ends: what is closed is opened again. Prints one line of JSON when it is at work, and one at the end.
 import { Buffer } from "node:buffer";

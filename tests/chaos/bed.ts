@@ -1,5 +1,5 @@
-// The bed of the chaos table: two replicas that reach the API server through a proxy, keep their caches where they can be
-// hurt, tell the time by a clock that can jump, and leak memory when told to.
+// The bed of the chaos table: two replicas that reach the API server through a proxy, keep their caches where faults can
+// reach them, read the time of a clock that can jump, and leak memory on request.
 import type { Archway } from "../cluster/support/archway.ts";
 import { type ApiProxy, startApiProxy } from "../cluster/support/api_proxy.ts";
 import { KvServer } from "../cluster/support/denokv.ts";
@@ -23,10 +23,10 @@ export interface ChaosBed extends Pair {
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 const TOKEN = "a-token-of-the-chaos-table";
-/** Room for the cache and for the journal that SQLite lets grow beside it. */
+/** Space for the cache and for the journal that SQLite lets grow beside it. */
 const DISK_SIZE = "16m";
 
-/** Modules that do harm when they are told to, and a heap that has an end. */
+/** Modules that inject faults on request, and a limited heap. */
 const WITH_FAULTS: readonly string[] = [
   ...["jumping_clock", "memory_leak"].map((name) => `--preload=${ROOT}tests/chaos/${name}.ts`),
   "--v8-flags=--max-old-space-size=200",

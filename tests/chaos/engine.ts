@@ -4,7 +4,7 @@ import { type ChaosBed, reviveReplicas } from "./bed.ts";
 import type { Fates } from "./fate.ts";
 import { RowPods } from "./row_pods.ts";
 
-/** Makes the world well again, and says in a few words how the fault was felt. Throws when it was not. */
+/** Ends the fault, and says in a few words what its effect was. Throws when it had none. */
 export type Heal = () => Promise<string>;
 
 /** A fault, and the pods that meet it. */
@@ -23,7 +23,7 @@ export interface Row {
   readonly begin: (bed: ChaosBed) => Promise<Heal>;
   /** Why the webhook may miss pods: it is the fault itself that it does not answer. */
   readonly mayMiss?: string;
-  /** How long nobody is there to lift a gate (ms), beyond what the row itself takes. */
+  /** How long no replica can lift a gate (ms), beyond what the row itself takes. */
   readonly absentMs?: number;
   /** What the machine lacks for this row, or undefined. */
   readonly missing?: (bed: ChaosBed) => string | undefined;
@@ -81,7 +81,7 @@ async function holdPods(bed: ChaosBed, pods: RowPods, count: number): Promise<vo
   await waitUntil("the pods to be gated", () => pods.areAllGated());
 }
 
-/** The fault from its beginning to its end, whatever throws meanwhile. Gives when (monotonic ms) the world was well again. */
+/** The fault from its beginning to its end, whatever throws meanwhile. Gives when (monotonic ms) it had ended. */
 async function endure(
   bed: ChaosBed,
   row: Row,

@@ -7,7 +7,7 @@ import { isReleased, isScheduled, listPodEvents, type PodOutcome } from "../clus
 /**
  * | fate      | gate | constraint or node                         | why                                            |
  * |-----------|------|--------------------------------------------|------------------------------------------------|
- * | stuck     | on   | or on no node                              | nobody lifted the gate, or no node will take it |
+ * | stuck     | on   | or on no node                              | the gate was not lifted, or no node fits       |
  * | missed    | off  | any                                        | the webhook was not there (`failurePolicy: Ignore`), or had stopped gating |
  * | given up  | off  | wider than the images allow, and a Warning | the registry stayed away for too long          |
  * | misplaced | off  | wider than the images allow, no Warning    | must never happen                              |

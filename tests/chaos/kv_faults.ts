@@ -11,7 +11,7 @@ async function countWarnings(replica: Archway): Promise<number> {
   return lines.filter(({ message }) => /cache (?:database|file)/.test(String(message))).length;
 }
 
-/** Undoes the fault, and tells how many warnings it has brought since `before`. */
+/** Undoes the fault, and returns how many warnings it has caused since `before`. */
 function healing(replica: Archway, before: number, undo: () => Promise<void>): Heal {
   return async () => {
     const warnings = await countWarnings(replica) - before;

@@ -16,7 +16,7 @@ export function answer(fault: Fault): (bed: ChaosBed) => Promise<Heal> {
   };
 }
 
-/** Presents a certificate that nobody trusts. */
+/** Presents a certificate of an untrusted CA. */
 export async function presentStranger({ proxy, replicas }: ChaosBed): Promise<Heal> {
   const failures = async (): Promise<number> => {
     const counts = replicas.map((replica) =>

@@ -12,7 +12,7 @@ export const MOMENTS: readonly ReleaseMoment[] = ["before the patch", "patch in 
 /** The Lease of a dead leader ends after 6 s; a loaded machine takes longer. */
 const TAKEOVER_MS = 30_000;
 
-/** Kills the leader at a moment of a release. The world is well again when the other leads. */
+/** Kills the leader at a moment of a release. The fault has ended when the other leads. */
 export function killLeader(moment: ReleaseMoment): (bed: ChaosBed) => Promise<Heal> {
   return async (bed) => {
     const leader = await leaderOf(bed);
@@ -34,7 +34,7 @@ export function killLeader(moment: ReleaseMoment): (bed: ChaosBed) => Promise<He
 export async function killBoth(bed: ChaosBed): Promise<Heal> {
   for (const replica of bed.replicas) replica.kill("SIGKILL");
   await waitUntil("both to be dead", () => bed.replicas.every((replica) => !replica.isAlive()));
-  // Nobody is left to be kept waiting: who comes back finds pods of any age and a registry that answers.
+  // No replica is left that could be kept waiting: the next one finds pods of any age and a registry that answers.
   bed.proxy.setFaults([]);
   return async () => {
     await reviveReplicas(bed);
@@ -63,7 +63,7 @@ export function jumpClocks(offsetMs: number): (bed: ChaosBed) => Promise<Heal> {
   };
 }
 
-/** Makes the leader leak until it dies at its memory limit; it is started again, as the kubelet would. */
+/** Makes the leader leak until it is killed at its memory limit; it is started again, as the kubelet would. */
 export async function exhaustMemory(bed: ChaosBed): Promise<Heal> {
   const leader = await leaderOf(bed);
   leader.kill("SIGUSR1");

@@ -1,4 +1,4 @@
-// Where chaos and soak tell what they found: the terminal, JSON for machines, markdown for people.
+// Where chaos and soak report their results: the terminal, JSON for machines, markdown for people.
 const FOLDER = new URL("./", import.meta.url).pathname;
 
 /** One line on standard output. */

@@ -36,7 +36,7 @@ export class RowPods implements AsyncDisposable {
     this.#polling = this.#poll();
   }
 
-  /** Makes the namespace, and images that nobody has seen. */
+  /** Makes the namespace, and images that are not cached anywhere. */
   static async open(bed: WalkBed, name: string): Promise<RowPods> {
     const namespace = await bed.controlPlane.createNamespace(name);
     const references = await Promise.all(IMAGES.map(async (architectures, number) => {
@@ -92,7 +92,7 @@ export class RowPods implements AsyncDisposable {
     return Math.max(0, ...this.#existing().map(({ scheduledMs = nowMs }) => scheduledMs - sinceMs));
   }
 
-  /** Judges every pod; tells what is known of those that nobody placed or released. */
+  /** Judges every pod; describes those that were neither placed nor released. */
   async judge(
     nodes: ReadonlyMap<string, string>,
   ): Promise<{ readonly fates: Fates; readonly wrong: readonly string[] }> {
@@ -123,7 +123,7 @@ export class RowPods implements AsyncDisposable {
 
   async #poll(): Promise<void> {
     while (!this.#isOver) {
-      // The API server may be away: the next look tells.
+      // The API server may be away: the next look shows.
       const pods = await listPods(this.#bed.controlPlane, this.namespace).catch(() => []);
       const nowMs = performance.now();
       for (const pod of pods) {

@@ -1,4 +1,4 @@
-// What a soak must have come to, and how it is told. Pure.
+// The limits of a soak, and how its result is reported. Pure.
 import type { SoakReport } from "./soak.ts";
 
 /** One goal and what came of it. */

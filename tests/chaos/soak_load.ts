@@ -7,10 +7,10 @@ import { addFate, type Fates, judgePod, NO_FATES } from "./fate.ts";
 
 /** Between two creations (ms): 5 pods a second. */
 const CREATE_EVERY_MS = 200;
-/** Every so many pods are of an image nobody has seen. */
+/** Every so many pods are of an image that is not cached anywhere. */
 const PODS_PER_IMAGE = 40;
 const REAP_EVERY_MS = 1_000;
-/** A pod lives at least so long (ms). */
+/** A pod exists at least so long (ms). */
 const LIFETIME_MS = 10_000;
 
 const ARCHITECTURES: readonly (readonly string[])[] = [

@@ -1,4 +1,4 @@
-// Runs the chaos table on one bed and tells its results.
+// Runs the chaos table on one bed and reports its results.
 import { renderTable } from "../../lib/cli/output.ts";
 import { seededRandom } from "../cluster/support/fault_plan.ts";
 import type { ChaosBed } from "./bed.ts";
@@ -107,7 +107,7 @@ export function renderResults(
       MAX_GATE_AGE_MS / 1_000
     } s (counted from when the API server and one replica are up), recovery within 10 s of the ` +
     "end of the fault. Given up: released with a Warning that names why.",
-    "Recovery counts from when the world is well again: the fault gone, the API server up, a leader there.",
+    "Recovery counts from the end of the fault, with the API server up and a leader there.",
     "",
     line(titles),
     line(titles.map((_, column) => (column < 3 ? "---" : "---:"))),

@@ -161,7 +161,7 @@ for (const { path, needs, play, asks } of OVERLAYS) {
       const converted = await cluster.request("GET", CONFIG.replace("v1beta1", "v1alpha1"));
       assert.equal(read(converted.body, "apiVersion"), "multiarch.openshift.io/v1alpha1", JSON.stringify(converted));
 
-      // The other party changes its CA: Archway follows or leaves it alone, and nobody writes against the other.
+      // The other party changes its CA: Archway follows or leaves it alone, and neither overwrites the other.
       await keeper.rotate();
       await mount(cluster, directory);
       await waitUntil(

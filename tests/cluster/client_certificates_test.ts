@@ -1,5 +1,5 @@
 // Client certificates of API servers (`webhookClientCa`): an API server that has one is answered through the Service of the
-// manifests, and no other client gets beyond the handshake, whatever path it knows.
+// manifests, and no other client gets beyond the handshake, whatever path it uses.
 import assert from "node:assert/strict";
 import { renderFolder } from "../../manifests/generate/kustomize.ts";
 import { WebhookPath } from "../../lib/names.ts";

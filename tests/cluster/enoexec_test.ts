@@ -83,7 +83,7 @@ async function labelOf({ controlPlane }: Bed, namespace: string, name: string): 
   return read(body, "metadata", "labels", LABEL);
 }
 
-/** The DaemonSet's pod on a node; nobody runs its image, but its account's tokens can be bound to it. */
+/** The DaemonSet's pod on a node; its image never runs, but its account's tokens can be bound to it. */
 async function daemonPodOn({ controlPlane }: Bed, node: string): Promise<string> {
   return await waitUntil(`a daemon on ${node}`, async () => {
     const path = `/api/v1/namespaces/${NAMESPACE}/pods?labelSelector=app%3Denoexec-event-daemon`;
@@ -133,7 +133,7 @@ Deno.test("exec format errors on a real API server", async (t) => {
   const { controlPlane } = bed;
   const namespace = await controlPlane.createNamespace("shop");
   const image = await bed.push("demo/arm", index("arm64"));
-  // Before there is a config: nobody gates it, and it prefers nodes that it cannot run on.
+  // Before there is a config: it is not gated, and it prefers nodes that it cannot run on.
   const preference = { matchExpressions: [{ key: "kubernetes.io/arch", operator: "In", values: ["amd64"] }] };
   const nodeAffinity = { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 100, preference }] };
   await createDeployment(controlPlane, namespace, {

@@ -49,7 +49,7 @@ async function createEndings(bed: WalkBed, namespace: string): Promise<void> {
 Deno.test("explain and release report of every kind of ending what a user needs, by text, document and exit code", async () => {
   await using bed = await openWorkingBed({
     spec: { fallbackArchitecture: "s390x", namespaceSelector: { matchLabels: { placed: "yes" } } },
-    // Nobody shall free the stuck pod before it was looked at.
+    // No replica may release the stuck pod before it was looked at.
     replica: { args: ["--max-gate-age=5m"] },
   });
   const { controlPlane } = bed;

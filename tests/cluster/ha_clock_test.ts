@@ -1,4 +1,4 @@
-// The clock of a replica's node jumps by minutes, forth and back. Nobody notices: the Lease stays where it is, no pod is given
+// The clock of a replica's node jumps by minutes, forth and back. Nothing changes: the Lease stays where it is, no pod is given
 // up early or held longer, and whoever takes over does not believe a date.
 import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
@@ -26,7 +26,7 @@ function podsOf(prefix: string, image: string, count: number): readonly PodSpec[
   return Array.from({ length: count }, (_, number) => ({ name: `${prefix}-${number}`, images: [image] }));
 }
 
-/** The Lease after so many renewals, told apart by their times. */
+/** The Lease after so many renewals, distinguished by their times. */
 async function renewals({ controlPlane }: WalkBed, count: number): Promise<LeaseState> {
   let state = await readLease(controlPlane);
   for (let seen = 0; seen < count; seen++) {

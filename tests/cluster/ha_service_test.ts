@@ -1,5 +1,5 @@
 // As in a cluster: the API server reaches the webhooks through the Service of the manifests, with certificates that the service
-// makes itself, and the endpoints follow a replica's end late, as they do. Nobody notices a rolling update.
+// makes itself, and the endpoints follow a replica's end late, as they do. A rolling update has no effect on pods.
 import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
 import { renderFolder } from "../../manifests/generate/kustomize.ts";

@@ -26,7 +26,7 @@ function podsOf(prefix: string, image: string): readonly PodSpec[] {
   return Array.from({ length: 20 }, (_, number) => ({ name: `${prefix}-${number}`, images: [image] }));
 }
 
-/** Writes that went through, but for events, which tell of what was done before, and tries to get the Lease. */
+/** Writes that went through, but for events, which report what was done before, and tries to get the Lease. */
 async function writesSoFar(cluster: ClusterAccess, credential: string): Promise<readonly AuditedRequest[]> {
   const requests = await readAuditLog(cluster.auditLogFile ?? assert.fail("no audit log"));
   return requests.filter((request) =>

@@ -90,7 +90,7 @@ const DEFINITION =
 const VALIDATING =
   `/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/${WebhookName.validatingConfiguration}`;
 
-/** Everything cluster-wide, and every pod, that still speaks of Archway. */
+/** Everything cluster-wide, and every pod, that still names Archway. */
 async function remainsOf(cluster: ClusterAccess): Promise<readonly string[]> {
   const kinds = [
     "namespaces",
@@ -169,7 +169,7 @@ Deno.test("ha: the way back: the MTO's objects apply over Archway's, and its pro
       expectStatus(`lift the gate of ${name}`, answer, [200]);
     }
     await waitForPods(cluster, namespace, { count: gated.length, until: isScheduled });
-    // Nobody answers the MTO's validating webhooks here.
+    // The MTO's validating webhooks have no server here.
     await kubectl(cluster, ["delete", "validatingwebhookconfiguration", WebhookName.validatingConfiguration]);
     await kubectl(cluster, ["delete", "podplacementconfigs", "--all", "-A"]);
     await kubectl(cluster, ["delete", "clusterpodplacementconfig", "cluster", "--wait=false"]);

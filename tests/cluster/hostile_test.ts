@@ -1,5 +1,5 @@
-// The whole service, `archway serve` in front of a real API server, against 10 000 hostile reviews and a crowd of clients that
-// only take room: what they name reaches the image memory, the prefetch, pull secrets, the board and the metrics.
+// The whole service, `archway serve` in front of a real API server, against 10 000 hostile reviews and many clients that
+// only occupy places: what they name reaches the image memory, the prefetch, pull secrets, the board and the metrics.
 import assert from "node:assert/strict";
 import { installedEnv } from "../bench/as_installed.ts";
 import { readMemoryMb } from "../bench/process_usage.ts";
@@ -12,7 +12,7 @@ import { readSecretPath } from "./support/webhook_path.ts";
 
 /** Two thirds of what the Deployment allows. */
 const MAX_RSS_MB = 512;
-/** Hostile reviews name registries that are not there: a proxy that nobody is at keeps the requests on this machine. */
+/** Hostile reviews name registries that are not there: a proxy address without a server keeps the requests on this machine. */
 const NOWHERE = "http://127.0.0.1:9";
 const PROXIES = { HTTP_PROXY: NOWHERE, HTTPS_PROXY: NOWHERE, NO_PROXY: "127.0.0.1,localhost" };
 

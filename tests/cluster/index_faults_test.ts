@@ -42,7 +42,7 @@ async function openBed({ layerBytes = 1_000, format = "oci" }: {
   return { source, target, from, into, layer, args, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
 
-/** An image with one layer of noise, which is no archive: nobody runs it. Answers the digest of the layer. */
+/** An image with one layer of noise, which is no archive: it never runs. Returns the digest of the layer. */
 async function pushLarge(
   registry: RealRegistry,
   { layerBytes, format }: { readonly layerBytes: number; readonly format: "oci" | "docker" },

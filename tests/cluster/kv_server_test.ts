@@ -152,7 +152,7 @@ test("openCachedInspector() works through the loss of the server and shares agai
   assert.equal(await ask(late, "during-0"), "registry");
 
   await server.restart();
-  // A name of its own for each try: what a replica asked for itself it would know from its memory.
+  // A name of its own for each try: what a replica inspected itself it would have in memory.
   for (const [writer, reader] of [[first, second], [second, late], [late, first]] as const) {
     await waitUntil("the replicas to share again", async () => {
       shiftMs += REST_MS;

@@ -158,7 +158,7 @@ const LEASE_RIGHTS: readonly (readonly [name: string, rules: readonly unknown[]]
 /** Long enough that a pod which is created after the leader has gone is overdue only when its absence is proven. */
 const LEADERLESS_AGE_MS = 20_000;
 
-/** For a leader that nobody sees to come first, the looks in between, and three processes on a busy machine. */
+/** For a leader to come first that is not observed, the looks in between, and three processes on a busy machine. */
 const LEADERLESS_SLACK_MS = 8_000;
 
 for (const [name, rules] of LEASE_RIGHTS) {

@@ -1,5 +1,5 @@
-// How a replica lives on a real cluster: it ends in order, takes new certificates and log levels while it works, refuses
-// wrong flags, and stops gating when nobody is there to lift gates.
+// The life cycle of a replica on a real cluster: it ends in order, takes new certificates and log levels while it works, refuses
+// wrong flags, and stops gating when no replica can lift gates.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect as connectTls } from "node:tls";

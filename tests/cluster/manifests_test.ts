@@ -60,7 +60,7 @@ Deno.test("manifests on a real API server", async (t) => {
   const kubectl = async (args: readonly string[], stdin?: string): Promise<string> => {
     const { code, stdout, stderr } = await cluster.kubectl(args, stdin === undefined ? {} : { stdin });
     assert.equal(code, 0, stderr);
-    // Warnings tell of Pod Security, deprecated versions and unknown fields: there are none, but for a namespace that was not
+    // Warnings are about Pod Security, deprecated versions and unknown fields: there are none, but for a namespace that was not
     // made by apply.
     assert.doesNotMatch(stderr.replaceAll(/^Warning: resource namespaces\/.*$/gm, ""), /Warning/);
     return stdout;

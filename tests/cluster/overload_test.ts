@@ -1,4 +1,4 @@
-// Beyond its capacity the webhook lets pods pass, and the sweep tells of exactly those, on a real control plane.
+// Beyond its capacity the webhook lets pods pass, and the sweep reports exactly those, on a real control plane.
 import assert from "node:assert/strict";
 import { CONNECTION_LIMITS } from "../../lib/server/connection_table.ts";
 import { MAX_BODY_BYTES } from "../../routes/review_body.ts";
@@ -11,7 +11,7 @@ import { index, openWorkingBed } from "./support/walk_bed.ts";
 
 /** Large enough to count against the webhook's limit of bytes. */
 const PADDING = { padding: "p".repeat(100 * 1024) };
-/** Nobody runs these pods: a sweep looks at what is pending. */
+/** These pods never run: a sweep looks at what is pending. */
 const NOWHERE = { nodeSelector: { "example.com/no-such-node": "yes" } };
 
 /** The sweep counts no pod of the first half minute after the config: its webhook may not have been registered yet. */

@@ -197,7 +197,7 @@ const CASES: readonly Case[] = [
 Deno.test("placement matrix: every row of the final states, with the events that Archway posts, holds on the real control plane", async (test) => {
   const selector = { matchExpressions: [{ key: "test/excluded", operator: "DoesNotExist" }] };
   await using bed = await openWorkingBed({ spec: { namespaceSelector: selector } });
-  const rooms = await wireComponents(bed);
+  const namespaces = await createNamespaces(bed);
   const held = await bed.push("held/app", index("arm64"));
   const failing = await bed.push("failing/app", index("arm64"));
   bed.proxy.setFaults([
@@ -211,8 +211,8 @@ Deno.test("placement matrix: every row of the final states, with the events that
     { name: "failing", images: [failing] },
     { name: "failing-nas", images: [failing], labels: { scoring: "yes" } },
   ];
-  await createPods(bed.controlPlane, rooms.plain, { pods: waiting });
-  const see = (name: string, row: Row): Promise<void> => assertRow(bed, { namespace: rooms.plain, name }, row);
+  await createPods(bed.controlPlane, namespaces.plain, { pods: waiting });
+  const see = (name: string, row: Row): Promise<void> => assertRow(bed, { namespace: namespaces.plain, name }, row);
   const heldRow: Row = {
     gated: true,
     labels: { "scheduling-gate": "gated", "node-affinity": "not-set" },
@@ -224,7 +224,7 @@ Deno.test("placement matrix: every row of the final states, with the events that
   await test.step("row: waiting, nas", () =>
     see("held-nas", { ...heldRow, labels: { ...heldRow.labels, "preferred-node-affinity": "not-set" } }));
   await test.step("DV-32 final state: gated, then became ignorable", async () => {
-    const path = `/api/v1/namespaces/${rooms.plain}/pods/ignorable`;
+    const path = `/api/v1/namespaces/${namespaces.plain}/pods/ignorable`;
     const nodeSelector = { "node-role.kubernetes.io/control-plane": "" };
     expectStatus("change the pod", await bed.controlPlane.request("PATCH", path, { spec: { nodeSelector } }), [200]);
     await see("ignorable", {
@@ -234,7 +234,7 @@ Deno.test("placement matrix: every row of the final states, with the events that
     });
   });
   await test.step("row: failing, attempt k<5", async () => {
-    const pod = await waitForFailure(bed, { namespace: rooms.plain, name: "failing" });
+    const pod = await waitForFailure(bed, { namespace: namespaces.plain, name: "failing" });
     const { "image-inspect-error-count": count, ...labels } = ownLabels(pod);
     assert.match(count ?? "", /^[1-4]$/);
     assert.deepEqual(labels, {
@@ -244,10 +244,10 @@ Deno.test("placement matrix: every row of the final states, with the events that
     });
     assert.deepEqual([isReleased(pod), pod.affinity], [false, undefined]);
     assert.match(pod.annotations[`${PREFIX}image-inspect-error`] ?? "", /failing\/app/);
-    await waitForEvents(bed, { namespace: rooms.plain, name: "failing" }, [GATED, FAILED]);
+    await waitForEvents(bed, { namespace: namespaces.plain, name: "failing" }, [GATED, FAILED]);
   });
   await test.step("row: failing, attempt k<5, nas", async () => {
-    const pod = await waitForFailure(bed, { namespace: rooms.plain, name: "failing-nas" });
+    const pod = await waitForFailure(bed, { namespace: namespaces.plain, name: "failing-nas" });
     assert.equal(ownLabels(pod)["preferred-node-affinity"], "set");
     assert.equal(pod.annotations[`${PREFIX}preferred-affinity-sources`], PREFERRED_SOURCE);
     assert.equal(isReleased(pod), false);
@@ -255,7 +255,7 @@ Deno.test("placement matrix: every row of the final states, with the events that
   bed.proxy.setFaults([]);
   for (const name of ["failing", "failing-nas"]) {
     await test.step(`row: success after k failures (${name})`, async () => {
-      const pod = await waitForPod(bed, { namespace: rooms.plain, name }, isReleased);
+      const pod = await waitForPod(bed, { namespace: namespaces.plain, name }, isReleased);
       const { "image-inspect-error-count": count, ...labels } = ownLabels(pod);
       assert.match(count ?? "", /^[1-4]$/);
       assert.deepEqual(labels, {
@@ -264,26 +264,26 @@ Deno.test("placement matrix: every row of the final states, with the events that
       });
       assert.match(pod.annotations[`${PREFIX}image-inspect-error`] ?? "", /failing\/app/);
       assert.deepEqual(termsOf(pod), ["kubernetes.io/arch In arm64"]);
-      await waitForEvents(bed, { namespace: rooms.plain, name }, [FAILED, SET, RELEASED]);
+      await waitForEvents(bed, { namespace: namespaces.plain, name }, [FAILED, SET, RELEASED]);
     });
   }
-  const pods = await Promise.all(CASES.map((one) => makeCase(bed, rooms, one)));
+  const pods = await Promise.all(CASES.map((one) => makeCase(bed, namespaces, one)));
   for (const [number, one] of CASES.entries()) {
     await test.step(`row: ${one.row}`, () => assertRow(bed, pods[number] ?? assert.fail(), one));
   }
   await test.step("row: namespace excluded by selector", async () => {
-    await createPods(bed.controlPlane, rooms.excluded, { pods: [{ name: "excluded", images: [held] }] });
-    await assertRow(bed, { namespace: rooms.excluded, name: "excluded" }, { labels: {}, terms: [], events: [] });
+    await createPods(bed.controlPlane, namespaces.excluded, { pods: [{ name: "excluded", images: [held] }] });
+    await assertRow(bed, { namespace: namespaces.excluded, name: "excluded" }, { labels: {}, terms: [], events: [] });
   });
   await test.step("row: WH unreachable", async () => {
     bed.archway.kill("SIGKILL");
     await waitUntil("the process to be dead", () => !bed.archway.isAlive());
-    await createPods(bed.controlPlane, rooms.plain, { pods: [{ name: "unseen", images: [held] }] });
+    await createPods(bed.controlPlane, namespaces.plain, { pods: [{ name: "unseen", images: [held] }] });
     await see("unseen", { labels: {}, terms: [], events: [] });
   });
 });
 
-interface Components {
+interface Namespaces {
   /** No fallback; pods labelled `scoring: yes` get preferences. */
   readonly plain: string;
   /** Falls back to s390x. */
@@ -291,7 +291,7 @@ interface Components {
   readonly excluded: string;
 }
 
-async function wireComponents(bed: WalkBed): Promise<Components> {
+async function createNamespaces(bed: WalkBed): Promise<Namespaces> {
   const { controlPlane } = bed;
   const plain = await controlPlane.createNamespace("matrix");
   const fallback = await controlPlane.createNamespace("matrix-fallback");
@@ -302,7 +302,7 @@ async function wireComponents(bed: WalkBed): Promise<Components> {
   await createConfig(bed, { namespace: fallback, name: "fallback", spec: falling });
   await Promise.all([plain, fallback].map(async (namespace) => {
     await createConfig(bed, { namespace, name: "scoring", spec: scoring });
-    // A dry run shows whether the webhook knows the config; the one with the fallback came before it.
+    // A dry run shows whether the webhook has the config; the one with the fallback came before it.
     await waitUntil("the webhook to know the configs", async () => {
       const body = renderPod({ name: "probe", images: ["probe"], labels: { scoring: "yes" } });
       const answer = await controlPlane.request("POST", `/api/v1/namespaces/${namespace}/pods?dryRun=All`, body);
@@ -331,10 +331,10 @@ interface PodName {
   readonly name: string;
 }
 
-/** Pushes images of this case's own, so that the pod meets a webhook that does not know them, and creates the pod. */
-async function makeCase(bed: WalkBed, rooms: Components, one: Case): Promise<PodName> {
+/** Pushes images of this case's own, so that they are not cached when the pod is admitted, and creates the pod. */
+async function makeCase(bed: WalkBed, namespaces: Namespaces, one: Case): Promise<PodName> {
   const name = one.row.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
-  const namespace = one.fallback === true ? rooms.fallback : rooms.plain;
+  const namespace = one.fallback === true ? namespaces.fallback : namespaces.plain;
   const images = await Promise.all(one.images.map((architectures, number) => {
     const repository = `matrix/${name}-${number}`;
     return architectures === undefined

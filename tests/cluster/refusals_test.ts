@@ -96,7 +96,7 @@ Deno.test("while namespace configs are forbidden no pod is counted as failing, a
   const pod = renderPod({ name: "held", images: [image], gates: [GATE], labels: { [GATE]: "gated" } });
   expectStatus("create", await controlPlane.request("POST", `/api/v1/namespaces/${namespace}/pods`, pod), [201]);
   const restarted = archway.restart();
-  // When this test fails the process is stopped before it was ready; the failure to tell is the test's.
+  // When this test fails the process is stopped before it was ready; the failure to report is the test's.
   restarted.catch(() => {});
   const [placed] = await waitForPods(controlPlane, namespace, { count: 1, until: isScheduled });
   assert.deepEqual([placed?.requiredArchitectures, placed?.labels[COUNT]], [[["arm64"]], undefined]);

@@ -1,5 +1,5 @@
 // TLS with a real docker-registry: private authorities by flag, certs.d and hosts.toml, client certificates that it demands,
-// and certificates that nobody should trust.
+// and certificates that must not be trusted.
 import assert from "node:assert/strict";
 import {
   failureIn,
@@ -21,7 +21,7 @@ async function startWithImage(options: Parameters<typeof startRegistry>[0] = {})
   return registry;
 }
 
-/** Every way to tell of an authority, and of a client certificate where one is wanted. */
+/** Every way to configure an authority, and of a client certificate where one is wanted. */
 const WAYS: readonly {
   readonly name: string;
   readonly files: (registry: RealRegistry) => Readonly<Record<string, string>>;

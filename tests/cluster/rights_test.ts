@@ -66,7 +66,7 @@ const VARIANTS: readonly Variant[] = [
 /** Rendered differently, but with the rights of the base. */
 const LIKE_BASE = ["overlays/vanilla", "overlays/gke", "overlays/monitoring"];
 
-/** APIs of others that the service uses, or that overlays speak of. */
+/** APIs of others that the service uses, or that overlays name. */
 const FOREIGN = [
   ["monitoring.coreos.com", "v1", "ServiceMonitor"],
   ["monitoring.coreos.com", "v1", "PrometheusRule"],
@@ -203,7 +203,7 @@ async function placePod({ cluster, installation }: Bench, namespace: string): Pr
   assert.equal(explained.code, 0, explained.stdout);
 }
 
-/** A second life finds a Secret that somebody broke: it is put right, not made anew. */
+/** A second start finds a Secret that a user broke: it is repaired, not created again. */
 async function breakSecret(cluster: ClusterAccess, name: string, member: string): Promise<void> {
   const secret = `/api/v1/namespaces/${NAMESPACE}/secrets/${name}`;
   const broken = { data: { [member]: btoa("broken") } };

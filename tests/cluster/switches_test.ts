@@ -144,7 +144,7 @@ Deno.test("switches: audit by label, prewarm, live architectures, daemonsets and
     const namespace = await controlPlane.createNamespace("prewarm");
     const image = await bed.push("demo/prewarmed", index("arm64", "s390x"));
     await createDeployment(controlPlane, namespace, { name: "app", replicas: 0, images: [image] });
-    // A dry run starts no inspection, so what the webhook knows it has from the template.
+    // A dry run starts no inspection, so what the webhook has cached is from the template.
     await waitUntil("the image of the template to be known", async () => {
       const probe = renderPod({ name: "probe", images: [image] });
       const answer = await controlPlane.request("POST", `/api/v1/namespaces/${namespace}/pods?dryRun=All`, probe);

@@ -197,7 +197,7 @@ Deno.test("taints: without a leader a replica lifts them and reports it; they co
     const contentType = "application/json-patch+json";
     expectStatus("change the role", await controlPlane.request("PATCH", role, patch, { contentType }), [200]);
   };
-  // The Lease can be read and not be taken: nobody leads.
+  // The Lease can be read and not be acquired: no replica leads.
   await setRules(Object(rules).map((rule: unknown) => ({ ...Object(rule), verbs: ["get"] })));
   await waitForTaints(controlPlane, NONE, 120_000);
   await waitForPhase(controlPlane, "False FailedOpen");

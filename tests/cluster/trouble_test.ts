@@ -180,7 +180,7 @@ async function createOverQuota({ controlPlane }: WalkBed): Promise<string> {
   return namespace;
 }
 
-/** Puts another CA into the webhook's registration, as a hand or a tool would. */
+/** Puts another CA into the webhook's registration, as a user or a tool would. */
 async function breakBundle({ controlPlane }: WalkBed, caPem: string): Promise<void> {
   const patch = [{
     op: "replace",

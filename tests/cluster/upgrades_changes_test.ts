@@ -31,7 +31,7 @@ class Scene {
 
   /** Offers the version, orders it and runs a replica. */
   async begin(): Promise<void> {
-    await this.bed.world.offer(this.version);
+    await this.bed.openshift.offer(this.version);
     this.#end = this.bed.start((api) => this.#watching(api));
     await this.bed.createPlan({ capacityReservation: true, desired: this.desired() });
   }
@@ -61,12 +61,12 @@ class Scene {
 
   /** Ends the replica, and takes the plan away; nothing may be left. */
   async finish(): Promise<void> {
-    const { world, outside, controlPlane } = this.bed;
+    const { openshift, outside, controlPlane } = this.bed;
     await waitUntil("the cluster to have arrived", () => this.#hasArrived(), PATIENT);
-    await waitUntil("temporary workers to be gone", async () => (await world.machineSets()).length === 1, PATIENT);
+    await waitUntil("temporary workers to be gone", async () => (await openshift.machineSets()).length === 1, PATIENT);
     await waitUntil("silences to be gone", () => Promise.resolve(outside.silences.length === 0), PATIENT);
-    assert.deepEqual(await world.machineSets(), ["workers-a"]);
-    assert.deepEqual(await world.cordoned(), []);
+    assert.deepEqual(await openshift.machineSets(), ["workers-a"]);
+    assert.deepEqual(await openshift.cordoned(), []);
     const ids = outside.notified.map(({ id }) => id);
     assert.deepEqual(ids, [...new Set(ids)], "every notification once");
     await this.#end();
@@ -126,65 +126,65 @@ const PLAYS: readonly (readonly [string, Play])[] = [
     assert.equal(scene.asked.length, 1);
   }],
   ["a target that another has asked for already is adopted, seen through, and not asked for", async (scene) => {
-    await scene.bed.world.offer(scene.version);
+    await scene.bed.openshift.offer(scene.version);
     await scene.ask(scene.version);
     await scene.begin();
     await scene.bed.untilPhase("Upgraded");
     assert.deepEqual(scene.asked, []);
   }],
   ["a ClusterVersion that is led elsewhere is left alone: the upgrade has failed with that, at once", async (scene) => {
-    scene.bed.world.hold();
+    scene.bed.openshift.hold();
     await scene.begin();
     await scene.untilAsked();
     await scene.ask(scene.other);
-    scene.bed.world.letGo();
+    scene.bed.openshift.letGo();
     const plan = await scene.bed.untilPhase("Failed");
     assert.match(JSON.stringify(plan), new RegExp(`the ClusterVersion is asked for ${scene.other} since`));
     assert.doesNotMatch(JSON.stringify(plan), /did not begin/);
     assert.equal(scene.asked.length, 1);
     await waitUntil(
       "the other upgrade",
-      () => Promise.resolve(scene.bed.world.asked.at(-1)?.startsWith(`${scene.other} `)),
+      () => Promise.resolve(scene.bed.openshift.asked.at(-1)?.startsWith(`${scene.other} `)),
     );
   }],
   [
     "a plan that names another version behind the request: the first has failed, the other is carried out",
     async (scene) => {
-      scene.bed.world.hold();
+      scene.bed.openshift.hold();
       await scene.begin();
       await scene.untilAsked();
-      await scene.bed.world.offer(scene.other);
+      await scene.bed.openshift.offer(scene.other);
       await scene.patch(PLAN, { spec: { desired: scene.desired(scene.other) } });
       await waitUntil("the second request", () => Promise.resolve(scene.asked.length === 2), PATIENT);
-      scene.bed.world.letGo();
+      scene.bed.openshift.letGo();
       const plan = await scene.bed.untilPhase("Upgraded");
       assert.deepEqual(await scene.history(), [[scene.other, "Upgraded"], [scene.version, "Failed"]]);
       assert.match(JSON.stringify(plan), new RegExp(`The plan names another target, ${scene.other}, since`));
-      assert.deepEqual(scene.bed.world.asked.at(-1), `${scene.other}  ${imageOf(scene.other)}`);
+      assert.deepEqual(scene.bed.openshift.asked.at(-1), `${scene.other}  ${imageOf(scene.other)}`);
     },
   ],
   ["a plan that is deleted behind the request: what was prepared goes, and the cluster goes on", async (scene) => {
-    scene.bed.world.hold();
+    scene.bed.openshift.hold();
     await scene.begin();
     await scene.untilAsked();
-    assert.ok((await scene.bed.world.machineSets()).includes("workers-a-upgrade"));
+    assert.ok((await scene.bed.openshift.machineSets()).includes("workers-a-upgrade"));
     assert.equal(scene.bed.outside.silences.length, 1);
     await scene.bed.controlPlane.request("DELETE", PLAN);
     await waitUntil("silences to be gone", () => Promise.resolve(scene.bed.outside.silences.length === 0), PATIENT);
-    scene.bed.world.letGo();
+    scene.bed.openshift.letGo();
     await waitUntil(
       "the release",
-      () => Promise.resolve(scene.bed.world.asked.at(-1)?.startsWith(scene.version)),
+      () => Promise.resolve(scene.bed.openshift.asked.at(-1)?.startsWith(scene.version)),
       PATIENT,
     );
     assert.equal(scene.asked.length, 1);
   }],
   ["N-030 a clock that is set back in the middle neither repeats nor ends anything", async (scene) => {
-    scene.bed.world.hold();
+    scene.bed.openshift.hold();
     await scene.begin();
     await scene.untilAsked();
     scene.bed.clock.shift(-6 * 60 * 60_000);
-    scene.bed.world.letGo();
+    scene.bed.openshift.letGo();
     await scene.bed.untilPhase("Upgraded");
     assert.equal(scene.asked.length, 1);
     scene.bed.clock.shift(6 * 60 * 60_000);

@@ -9,10 +9,10 @@ import { waitUntil } from "./support/wait.ts";
 
 const PLAN = `${PLANS}/managed-upgrade-config`;
 
-async function assertDoneOnce({ outside, world }: UpgradeBed): Promise<void> {
-  assert.deepEqual(world.asked, [`${TO}  ${imageOf(TO)}`], "the ClusterVersion was asked once");
-  assert.deepEqual(await world.machineSets(), ["workers-a"]);
-  assert.deepEqual(await world.cordoned(), []);
+async function assertDoneOnce({ outside, openshift }: UpgradeBed): Promise<void> {
+  assert.deepEqual(openshift.asked, [`${TO}  ${imageOf(TO)}`], "the ClusterVersion was asked once");
+  assert.deepEqual(await openshift.machineSets(), ["workers-a"]);
+  assert.deepEqual(await openshift.cordoned(), []);
   assert.deepEqual(outside.silences, []);
   const ids = outside.notified.map(({ id }) => id);
   assert.deepEqual(ids, [...new Set(ids)], "every notification once");
@@ -20,7 +20,7 @@ async function assertDoneOnce({ outside, world }: UpgradeBed): Promise<void> {
   assert.equal(controlPlane.length, 1, controlPlane.join("; "));
 }
 
-/** An API whose owner is killed with its nth write: that one is carried out, and nobody hears of it; later ones are not. */
+/** An API whose owner is killed with its nth write: that one is carried out without an answer; later ones are not. */
 function killedAt(nth: number, api: KubeApi, onKilled: () => void): KubeApi {
   let writes = 0;
   const write = async <T>(send: () => Promise<T>): Promise<T> => {
@@ -82,12 +82,14 @@ Deno.test("upgrades: a plan that is deleted before it began leaves nothing, and 
   bed.start();
   bed.outside.fault = (call) => call === "createSilence" ? "Cannot reach Alertmanager: no answer." : undefined;
   await bed.createPlan({ capacityReservation: true });
-  await waitUntil("spare capacity", async () => (await bed.world.machineSets()).includes("workers-a-upgrade"), {
+  await waitUntil("spare capacity", async () => (await bed.openshift.machineSets()).includes("workers-a-upgrade"), {
     deadlineMs: 60_000,
   });
   await bed.controlPlane.request("DELETE", PLAN);
-  await waitUntil("all to be gone", async () => (await bed.world.machineSets()).length === 1, { deadlineMs: 60_000 });
-  assert.deepEqual(bed.world.asked, []);
+  await waitUntil("all to be gone", async () => (await bed.openshift.machineSets()).length === 1, {
+    deadlineMs: 60_000,
+  });
+  assert.deepEqual(bed.openshift.asked, []);
   assert.deepEqual(bed.outside.silences, []);
 });
 
@@ -100,7 +102,7 @@ Deno.test("N-018 upgrades: a plan whose time has passed by a jump of the clock f
   bed.clock.shift(6 * 60 * 60_000);
   await bed.controlPlane.request("PATCH", PLAN, { spec: { PDBForceDrainTimeout: 31 } });
   await bed.untilPhase("Failed");
-  assert.deepEqual(bed.world.asked, []);
+  assert.deepEqual(bed.openshift.asked, []);
   const { body } = await bed.controlPlane.request("GET", CLUSTER_VERSION);
   assert.equal(read(body, "spec", "desiredUpdate"), undefined);
 });

@@ -49,7 +49,7 @@ function assertQuick(looks: readonly Look[]): void {
 
 Deno.test("upgrades: no look at 500 nodes in 50 pools reads more than ten times, and the quickest with all reads takes a second at most", async () => {
   await using many = await openManyNodes({ ...SIZE, stepMs: 1_000 });
-  many.bed.world.hold();
+  many.bed.openshift.hold();
   await many.bed.createPlan({ capacityReservation: true });
   const looks = await lookUntil(many, () => isAsked(many));
   assertFew(looks);
@@ -59,7 +59,7 @@ Deno.test("upgrades: no look at 500 nodes in 50 pools reads more than ten times,
 Deno.test("upgrades: no look at a migration of 500 nodes in 50 pools reads more than ten times, neither before it nor at its end, nor after a restart", async () => {
   await using many = await openManyNodes({ ...SIZE, stepMs: 20 });
   const { bed } = many;
-  bed.world.hold();
+  bed.openshift.hold();
   await bed.createPlan({ capacityReservation: true, desired: { version: FROM, architecture: "Multi" } });
   const before = await lookUntil(many, () => isAsked(many));
   assertFew(before);
@@ -67,7 +67,7 @@ Deno.test("upgrades: no look at a migration of 500 nodes in 50 pools reads more 
   many.restart();
   const afterRestart = [await many.look()];
   assertFew(afterRestart);
-  bed.world.letGo();
+  bed.openshift.letGo();
   await waitUntil("all pools to be updated", async () => {
     const pools = await list(bed.controlPlane, POOLS);
     return pools.every((pool) => read(pool, "status", "configuration", "name") !== configBefore(pool));

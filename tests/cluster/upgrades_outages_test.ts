@@ -49,13 +49,13 @@ const NEEDED: readonly (readonly [OutageServer, string, readonly string[]])[] = 
 
 const NOTIFICATIONS = ["Completed", "ControlPlaneFinished", "ControlPlaneStarted", "Started", "WorkerPlaneFinished"];
 
-/** Everything that an upgrade does to the world stands there once, and nothing of it is left that is not to stay. */
+/** Every effect of an upgrade is there once, and nothing temporary is left. */
 async function assertDoneOnce({ upgrade, manager, silences }: OutageBed, version: string): Promise<void> {
-  const { world, controlPlane } = upgrade;
+  const { openshift, controlPlane } = upgrade;
   const plan = await upgrade.readPlan();
-  assert.deepEqual(world.asked.filter((one) => one.startsWith(`${version} `)), [`${version}  ${imageOf(version)}`]);
-  assert.deepEqual(await world.machineSets(), ["workers-a"]);
-  assert.deepEqual(await world.cordoned(), []);
+  assert.deepEqual(openshift.asked.filter((one) => one.startsWith(`${version} `)), [`${version}  ${imageOf(version)}`]);
+  assert.deepEqual(await openshift.machineSets(), ["workers-a"]);
+  assert.deepEqual(await openshift.cordoned(), []);
   const listed = (await silences()).filter(({ comment }) => comment.includes(version));
   assert.deepEqual(listed.filter(({ state }) => state !== "expired"), []);
   const comments = listed.map(({ comment }) => comment).toSorted();

@@ -100,9 +100,9 @@ async function createStuckDrain(cluster: ClusterAccess): Promise<void> {
   expectStatus("write the pool", await cluster.request("PATCH", `${POOLS}/gpu/status`, { status }), [200]);
 }
 
-/** An upgrade as the cluster manager wants it, in place of a plan that somebody wrote. */
+/** An upgrade as the cluster manager wants it, in place of a plan that a user wrote. */
 async function upgrade(bed: UpgradeService): Promise<void> {
-  const { cluster, surroundings: { manager }, world } = bed;
+  const { cluster, surroundings: { manager }, openshift } = bed;
   await createIntegrity(cluster);
   await createStuckDrain(cluster);
   await bed.configure(SETTINGS(manager.origin));
@@ -122,7 +122,7 @@ async function upgrade(bed: UpgradeService): Promise<void> {
     const isOver = manager.policies[0]?.state.value === "completed";
     return isOver && (plan === undefined || read(plan, "status", "history", 0, "phase") === "Upgraded");
   });
-  assert.deepEqual(world.asked, [`${TO}  ${imageOf(TO)}`]);
+  assert.deepEqual(openshift.asked, [`${TO}  ${imageOf(TO)}`]);
   const { body } = await cluster.request("GET", `${INTEGRITY}/osd-fileintegrity`);
   assert.equal(read(body, "metadata", "annotations", "file-integrity.openshift.io/re-init"), "");
 }
@@ -151,7 +151,7 @@ async function nameVersion(bed: UpgradeService): Promise<void> {
   );
 }
 
-/** Breaks the certificate's Secret, as somebody might: the next replica puts it right. */
+/** Breaks the certificate's Secret, as a user might: the next replica repairs it. */
 async function breakSecret(cluster: ClusterAccess): Promise<void> {
   const secret = `/api/v1/namespaces/${NAMESPACE}/secrets/archway-tls`;
   const broken = { data: { "tls.crt": btoa("broken") } };
@@ -166,7 +166,7 @@ Deno.test({
   ignore,
   fn: async () => {
     await using bed = await UpgradeService.open();
-    const { surroundings, world } = bed;
+    const { surroundings, openshift } = bed;
     const first = await bed.startReplica("one");
     await bed.untilPlansAreChecked();
     await upgrade(bed);
@@ -176,7 +176,7 @@ Deno.test({
     await migrate(bed);
     await nameVersion(bed);
     await second.process.stop();
-    assert.deepEqual(await world.machineSets(), ["workers-a"]);
+    assert.deepEqual(await openshift.machineSets(), ["workers-a"]);
     assert.deepEqual(surroundings.active(), []);
     assert.deepEqual([...surroundings.asked].toSorted(), [
       ...["Alertmanager", "Deployment Validation Operator", "Prometheus", "update graph"],

@@ -54,10 +54,10 @@ async function mayWritePlans(bed: UpgradeService, verb: string): Promise<unknown
   return read(answer.body, "status", "allowed");
 }
 
-async function assertDoneOnce({ surroundings, world }: UpgradeService): Promise<void> {
-  assert.deepEqual(world.asked, [`${TO}  ${imageOf(TO)}`]);
-  assert.deepEqual(await world.machineSets(), ["workers-a"]);
-  assert.deepEqual(await world.cordoned(), []);
+async function assertDoneOnce({ surroundings, openshift }: UpgradeService): Promise<void> {
+  assert.deepEqual(openshift.asked, [`${TO}  ${imageOf(TO)}`]);
+  assert.deepEqual(await openshift.machineSets(), ["workers-a"]);
+  assert.deepEqual(await openshift.cordoned(), []);
   assert.deepEqual(surroundings.active(), []);
   assert.deepEqual(surroundings.created.filter((comment) => comment.includes("control plane")).length, 1);
 }
@@ -134,7 +134,7 @@ Deno.test({
     const first = await bed.startReplica("one");
     await bed.untilPlansAreChecked();
     await bed.startReplica("two");
-    bed.world.hold();
+    bed.openshift.hold();
     await bed.storePlan({ capacityReservation: true });
     await bed.until("the ClusterVersion to be asked", async () => {
       const { body } = await bed.cluster.request("GET", CLUSTER_VERSION);
@@ -144,7 +144,7 @@ Deno.test({
     first.process.kill("SIGKILL");
     await first.process.ended;
     const { durationMs, renewedMs } = await bed.lease();
-    bed.world.letGo();
+    bed.openshift.letGo();
     const taken = await waitUntil("the other replica to lead", async () => {
       const lease = await bed.lease();
       return lease.holder === "two" && lease;

@@ -31,8 +31,8 @@ function stepsOf(plan: unknown): readonly string[] {
 }
 
 async function assertNothingLeft(bed: UpgradeBed): Promise<void> {
-  assert.deepEqual(await bed.world.machineSets(), ["workers-a"]);
-  assert.deepEqual(await bed.world.cordoned(), []);
+  assert.deepEqual(await bed.openshift.machineSets(), ["workers-a"]);
+  assert.deepEqual(await bed.openshift.cordoned(), []);
   assert.deepEqual(bed.outside.silences, []);
 }
 
@@ -45,7 +45,7 @@ Deno.test("upgrades: OSD takes its 17 steps to the end, with spare capacity, and
     stepsOf(plan),
     ARO_STEPS.toSpliced(1, 0, "IsClusterUpgradable").toSpliced(14, 0, "PostUpgradeTasksCompleted"),
   );
-  assert.deepEqual(bed.world.asked, [`${TO}  ${imageOf(TO)}`]);
+  assert.deepEqual(bed.openshift.asked, [`${TO}  ${imageOf(TO)}`]);
   assert.equal(read(plan, "status", "history", 0, "precedingVersion"), FROM);
   await assertNothingLeft(bed);
 });
@@ -74,7 +74,7 @@ Deno.test("upgrades: a migration to many architectures at the same version ends 
   const plan = await bed.untilPhase("Upgraded");
   const steps = stepsOf(plan);
   assert.deepEqual([steps.at(0), steps.at(-1)], ["StartedNotificationSent", "CompletedNotificationSent"]);
-  assert.deepEqual(bed.world.asked, [`${FROM} Multi ${imageOf(FROM, "aa")}`]);
+  assert.deepEqual(bed.openshift.asked, [`${FROM} Multi ${imageOf(FROM, "aa")}`]);
   const conditions = read(plan, "status", "conditions");
   const capable = Array.isArray(conditions)
     ? conditions.find((condition) => read(condition, "type") === "MultiArchCapable")

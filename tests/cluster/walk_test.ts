@@ -124,7 +124,7 @@ Deno.test("walk: the samples end on the right nodes by the real scheduler, with 
   })).filter(({ type }) => type === "Warning");
   assert.match(reasons.map(({ message }) => message).join("\n"), /no-such-image/);
 
-  // Basic authentication, on a registry that only a second replica of the flags knows.
+  // Basic authentication, on a registry that only a second replica has flags for.
   await basic.push("team/tool", "v1", index("ppc64le"));
   await bed.archway.stop();
   await bed.startReplica({ name: "second", registries: [{ host: basic.host, caFile: basic.caFile }] });

@@ -1,4 +1,4 @@
-// The webhook port under load by clients that do not know its path, on a real control plane: the API server's own reviews
+// The webhook port under load by clients that do not have its path, on a real control plane: the API server's own reviews
 // go on, no pod passes ungated for it, and memory stays bounded. `deno task attack` does the same at full strength.
 import assert from "node:assert/strict";
 import { measureAttack } from "../bench/attack_bed.ts";

@@ -1,4 +1,4 @@
-// Which reason speaks of a row.
+// Which reason is of a row.
 import { parseClaim } from "./claims.ts";
 import { type Reason, REASONS } from "./reasons.ts";
 

@@ -1,4 +1,4 @@
-// The committed record of the run that the page is made of: which tests that speak of rows ran, where, and how they ended. Pure.
+// The committed record of the run that the page is made of: which tests that name rows ran, where, and how they ended. Pure.
 import * as z from "zod";
 import { parseClaim } from "./claims.ts";
 import type { RanTest } from "./junit.ts";
@@ -20,7 +20,7 @@ export const BED_MEANINGS: Readonly<Record<Bed, string>> = {
   "node": "on real kubelets with containers",
 };
 
-/** One test or step that speaks of a row. */
+/** One test or step that names a row. */
 export interface Proof {
   readonly name: string;
   readonly bed: Bed;

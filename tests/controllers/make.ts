@@ -1,4 +1,5 @@
-// What the tests of small controllers share: images that answer from a table, an ear for events, and a controller that runs.
+// What the tests of small controllers share: images that answer from a table, a recorder that keeps events, and a controller
+// that runs.
 import type { PodImages, PodImagesRequest } from "../../lib/images/pod_images.ts";
 import type { EventInput } from "../../lib/k8s/event_input.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
@@ -7,29 +8,29 @@ import { FakeClock } from "../support/fake_clock.ts";
 import { MemoryCluster } from "../support/memory_kube_api.ts";
 import { fact } from "../lib/placement/make.ts";
 
-/** The world of a controller: its API server, its clock, what it asked and what it told. */
+/** What a controller runs on: API server, clock and images in memory. What it requests and records is kept. */
 export interface Scene {
   readonly cluster: MemoryCluster;
   readonly clock: FakeClock;
   /** Requests for images; they answer as the sample images of `fact` do. */
-  readonly asked: PodImagesRequest[];
+  readonly requests: PodImagesRequest[];
   readonly images: PodImages;
-  readonly told: EventInput[];
+  readonly recorded: EventInput[];
   readonly events: EventRecorder;
 }
 
 export function openScene(): Scene {
-  const asked: PodImagesRequest[] = [];
-  const told: EventInput[] = [];
+  const requests: PodImagesRequest[] = [];
+  const recorded: EventInput[] = [];
   return {
     cluster: new MemoryCluster(),
     clock: new FakeClock(),
-    asked,
-    told,
-    events: { record: (event) => void told.push(event) },
+    requests,
+    recorded,
+    events: { record: (event) => void recorded.push(event) },
     images: {
       inspect: (request) => {
-        asked.push(request);
+        requests.push(request);
         return Promise.resolve(request.images.map((use) => ({ ...use, inspection: fact(use.image).inspection })));
       },
       prefetch: () => {},
@@ -55,7 +56,7 @@ export async function whileRunning(
   }
 }
 
-/** A pod of one container, pending unless told otherwise, created at the beginning of a fake clock's time. */
+/** A pod of one container, pending unless another phase is given, created at the beginning of a fake clock's time. */
 export function makePod(
   name: string,
   options: { readonly image?: string; readonly phase?: string; readonly labels?: Record<string, string> } = {},

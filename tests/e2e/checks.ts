@@ -24,7 +24,7 @@ type Seen = Omit<CheckOutcome, "check">;
 
 /** Nothing can be checked: the message says why, and what to do. */
 export class NothingToCheck extends Error {
-  /** Tells it from other errors. */
+  /** Distinguishes it from other errors. */
   override readonly name = "NothingToCheck";
 }
 

@@ -1,5 +1,5 @@
-// The webhook on its real TLS listener, in a process of its own, against 10 000 hostile reviews and a crowd of clients
-// that only take room. tests/cluster/hostile_test.ts does the same to the whole service.
+// The webhook on its real TLS listener, in a process of its own, against 10 000 hostile reviews and many clients
+// that only occupy places. tests/cluster/hostile_test.ts does the same to the whole service.
 import assert from "node:assert/strict";
 import { startServer, WEBHOOK_PATH } from "../bench/start_server.ts";
 import { runAssault } from "./assault.ts";

@@ -1,5 +1,5 @@
 // An assault on a pod webhook: 10 000 hostile reviews of a seed, large ones, and good ones among them, beside connections that
-// only take room. A failure names the seed and the number of the body.
+// only occupy places. A failure names the seed and the number of the body.
 import assert from "node:assert/strict";
 import { type CrowdPlan, HOSTILE_KINDS, largeBody, openCrowd, seededRandom } from "../bench/hostile.ts";
 import { connectRaw, type RawAnswer, type RawClient, renderPost } from "../bench/raw_client.ts";
@@ -86,7 +86,7 @@ export async function runAssault(
   target: AssaultTarget,
   { seed, crowd }: { readonly seed: number; readonly crowd: Pick<CrowdPlan, "idle" | "halfOpen" | "slow"> },
 ): Promise<void> {
-  // As the API server's address is: known by a review that came by the right path, before the crowd comes.
+  // As the API server's address is: known by a review that came by the right path, before the many clients come.
   using proven = await connectRaw(target.port, target.caPem);
   await proven.write(renderPost(target.path, GOOD));
   checkGated(await proven.read(), `seed ${seed}, the first review`);

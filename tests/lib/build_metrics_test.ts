@@ -69,12 +69,12 @@ Deno.test("show() sets one state for each pool and architecture, and counts what
   assert.equal(second['ocl_uncovered_nodes{pool="worker",arch="arm64"}'], 0);
 });
 
-Deno.test("forgetPool() leaves a pool without a build, and publishing is counted by its result", async () => {
+Deno.test("removePool() leaves a pool without a build, and publishing is counted by its result", async () => {
   const registry = new Registry();
   const metrics = openBuildMetrics(registry);
   metrics.show(DONE, undefined);
   metrics.indexPublished("worker", { result: "retry", ms: 2_000 });
-  metrics.forgetPool("worker");
+  metrics.removePool("worker");
   const now = await series(registry);
   assert.deepEqual([now["mco_mosc_count"], now['ocl_build_state{pool="worker",state="none"}']], [0, 1]);
   assert.equal(now['ocl_index_publish_total{pool="worker",result="retry"}'], 1);

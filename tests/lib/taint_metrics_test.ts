@@ -1,4 +1,4 @@
-// The metrics of architecture taints: what the leader sees at a scrape, and nothing of it where nobody manages them.
+// The metrics of architecture taints: what the leader sees at a scrape, and nothing where they are not managed.
 import assert from "node:assert/strict";
 import { Registry } from "prom-client";
 import { openMetrics } from "../../lib/metrics.ts";

@@ -1,4 +1,4 @@
-// The runtime of the image: one version for every architecture, and another is refused wherever it can be told.
+// The runtime of the image: one version for every architecture, and another is refused wherever it can be detected.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { ROOT } from "../../manifests/image/compile.ts";

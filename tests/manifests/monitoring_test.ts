@@ -1,4 +1,4 @@
-// Alerts, runbooks and dashboard speak of metrics that exist, and the manifests say what the service itself applies.
+// Alerts, runbooks and dashboard use metrics that exist, and the manifests say what the service itself applies.
 import assert from "node:assert/strict";
 import { Registry } from "prom-client";
 import * as z from "zod";

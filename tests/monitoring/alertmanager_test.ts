@@ -35,7 +35,7 @@ async function comments(store: SilenceStore): Promise<readonly string[]> {
   return (await store.list(SIGNAL)).map(({ comment }) => comment).toSorted();
 }
 
-/** All members as Alertmanager itself tells them. */
+/** All members, as Alertmanager itself returns them. */
 async function rawSilences(upstream: Upstream): Promise<readonly Record<string, unknown>[]> {
   return JSON.parse((await upstream.send({ method: "GET", path: "/api/v2/silences" }, SIGNAL)).text);
 }

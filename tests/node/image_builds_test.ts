@@ -13,9 +13,9 @@ import { assertNothingLeft } from "./support/invariants.ts";
 import { POOL } from "./support/image_build_objects.ts";
 import {
   BUILDS,
-  type BuildWorld,
   createLogin,
-  openBuildWorld,
+  type ImageBuildBed,
+  openImageBuildBed,
   waitForImage,
   wantImage,
 } from "./support/image_build_bed.ts";
@@ -37,7 +37,7 @@ const FIRST = { amd64: "LABEL text=amd64-1", arm64: "LABEL text=arm64-1" };
 const SECOND = { ...FIRST, arm64: "LABEL text=arm64-2" };
 
 /** As docs/image-builds.md says: the settings in the ConfigMap, the registry as an argument. */
-async function installBuilds(lab: OpenLab, { builder, registry }: BuildWorld): Promise<void> {
+async function installBuilds(lab: OpenLab, { builder, registry }: ImageBuildBed): Promise<void> {
   const settings = [{ op: "replace", path: "/data/config.yaml", value: stringify({ imageBuilds: builder }) }];
   const deployment = [
     addArgument(`--insecure-registry=${registry.host}`),
@@ -111,7 +111,7 @@ async function runOn(
 
 async function assertRunsEverywhere(
   lab: OpenLab,
-  { registry }: BuildWorld,
+  { registry }: ImageBuildBed,
   { image, texts }: { readonly image: string; readonly texts: typeof FIRST },
 ): Promise<void> {
   const namespace = await lab.createNamespace("built");
@@ -124,7 +124,7 @@ async function assertRunsEverywhere(
 }
 
 /** Of an image of one architecture: the base image's layer is the first of two. */
-async function assertOnBase({ registry, base }: BuildWorld, image: string): Promise<void> {
+async function assertOnBase({ registry, base }: ImageBuildBed, image: string): Promise<void> {
   const [repository] = image.split("@");
   const [bases, built] = await Promise.all([readIndex(registry, base), readIndex(registry, image)]);
   for (const [arch, digest] of Object.entries(built)) {
@@ -146,12 +146,12 @@ Deno.test("node: image builds: each architecture is built on a node of its own, 
   ignore: lacks("nodes"),
 }, async (t) => {
   await using lab = await openLab();
-  await using world = await openBuildWorld(lab);
+  await using bed = await openImageBuildBed(lab);
   const before = await auditLength(lab);
   let image = "";
 
   await t.step("O-154 installed by its component, the service is ready and leads", async () => {
-    await installBuilds(lab, world);
+    await installBuilds(lab, bed);
     const pods = ["get", "pods", "-l", "app.kubernetes.io/component=image-builds", "-o", "name"];
     const pod = (await kubectl(lab, "-n", NAMESPACE, ...pods)).trim().replace("pod/", "");
     await waitUntil("the pod to hold the Lease", async () => {
@@ -160,9 +160,9 @@ Deno.test("node: image builds: each architecture is built on a node of its own, 
     }, { deadlineMs: 60_000 });
   });
   await t.step("P-161 the pool is given an index of what the pods of both Jobs have handed over", async () => {
-    await wantImage(lab, world, FIRST);
+    await wantImage(lab, bed, FIRST);
     image = await waitForImage(lab);
-    const children = await readIndex(world.registry, image);
+    const children = await readIndex(bed.registry, image);
     assert.deepEqual(Object.keys(children), ["amd64", "arm64"]);
     assert.deepEqual(children, await digestsHandedOver(lab));
   });
@@ -187,20 +187,20 @@ Deno.test("node: image builds: each architecture is built on a node of its own, 
     assert.deepEqual({ set, nodeCounts }, { set: ["amd64", "arm64"], nodeCounts: { amd64: 2, arm64: 1 } });
   });
   await t.step("O-146 without a pull secret the base image is read with the copy of the cluster's", () => {
-    return assertOnBase(world, image);
+    return assertOnBase(bed, image);
   });
   await t.step("every node pulls the index with the secret, and runs what was built for it", () => {
-    return assertRunsEverywhere(lab, world, { image, texts: FIRST });
+    return assertRunsEverywhere(lab, bed, { image, texts: FIRST });
   });
   await t.step("the text of arm64 alone is changed: one Job more, and the image for amd64 stays", async () => {
-    const was = await readIndex(world.registry, image);
-    await wantImage(lab, world, SECOND);
+    const was = await readIndex(bed.registry, image);
+    await wantImage(lab, bed, SECOND);
     image = await waitForImage(lab, image);
-    const now = await readIndex(world.registry, image);
+    const now = await readIndex(bed.registry, image);
     assert.equal(now["amd64"], was["amd64"]);
     assert.notEqual(now["arm64"], was["arm64"]);
     assert.equal((await jobsSince(lab, before)).length, 3);
-    await assertRunsEverywhere(lab, world, { image, texts: SECOND });
+    await assertRunsEverywhere(lab, bed, { image, texts: SECOND });
   });
   await t.step("O-153 with the MachineOSConfig its builds go, and all that belongs to them", async () => {
     assert.ok((await listBelongings(lab)).length > 0);

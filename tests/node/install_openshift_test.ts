@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { BUILD_NAMESPACE } from "../cluster/support/build_objects.ts";
 import { type ApiAnswer, expectStatus, read } from "../cluster/support/cluster_access.ts";
 import { applyDefinitions, missingForOpenShift } from "../cluster/support/openshift_crds.ts";
-import { openWorld, PLANS } from "../cluster/support/simulated_openshift.ts";
+import { openSimulatedOpenShift, PLANS } from "../cluster/support/simulated_openshift.ts";
 import { planOf } from "../cluster/support/upgrade_bed.ts";
 import { PLAN_WEBHOOK } from "../cluster/support/upgrade_service.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
@@ -28,7 +28,7 @@ async function readPage(path: string): Promise<string> {
   return await Deno.readTextFile(new URL(`../../${path}`, import.meta.url));
 }
 
-/** OpenShift as far as these components see it; its cluster version operator runs while the answer lives. */
+/** The part of OpenShift that these components use; its cluster version operator runs until disposal. */
 async function playOpenShift(lab: OpenLab): Promise<AsyncDisposable> {
   await using undo = new AsyncDisposableStack();
   for (const name of NAMESPACES) {
@@ -43,7 +43,7 @@ async function playOpenShift(lab: OpenLab): Promise<AsyncDisposable> {
   undo.use(await defineKinds(lab, ["ServiceMonitor", "PrometheusRule"]));
   undo.defer(() => removeDefinitions(lab));
   await applyDefinitions(lab, DEFINITIONS);
-  undo.use(await openWorld(lab, { pools: {}, stepMs: 500 }));
+  undo.use(await openSimulatedOpenShift(lab, { pools: {}, stepMs: 500 }));
   return undo.move();
 }
 

@@ -15,7 +15,7 @@ const ROOT = new URL("../../", import.meta.url).pathname;
 interface Variant {
   readonly kustomization: string;
   readonly components: readonly string[];
-  /** What the API server must know besides. */
+  /** Definitions that the API server needs besides. */
   readonly needs: readonly ForeignKind[];
   /** Who keeps certificate and CA. */
   readonly certificates: "archway" | "cert-manager" | "openshift";
@@ -78,7 +78,7 @@ async function assertPlaces(lab: OpenLab): Promise<void> {
   await kubectl(lab, "delete", "namespace", namespace, "--wait=false");
 }
 
-/** The kinds that the API server says it does not know. */
+/** The kinds that the API server does not serve, by its own message. */
 async function unknownKinds(lab: OpenLab, kustomization: string): Promise<readonly string[]> {
   const { code, stderr } = await lab.kubectl(["apply", "--dry-run=server", "-k", `${ROOT}manifests/${kustomization}`]);
   if (code === 0) return [];

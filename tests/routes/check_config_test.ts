@@ -11,7 +11,7 @@ interface Cluster {
   readonly namespaceConfigs?: readonly KubeObject[] | ApiError;
 }
 
-/** An API that holds configs or fails to tell. */
+/** An API that has configs, or fails. */
 function makeApi({ clusterConfig, namespaceConfigs = [] }: Cluster): KubeApi {
   const never = (): never => assert.fail("the checks only read");
   return {

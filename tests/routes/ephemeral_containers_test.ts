@@ -24,8 +24,8 @@ Deno.test("checkEphemeral() says in one event which containers cannot run on the
   const scene = openScene();
   watchOf(scene, { architecture: "arm64" })(debugged("single-amd64", "multi", "no-such-image"));
   await scene.clock.advance(0);
-  assert.equal(scene.told.length, 1);
-  const [note] = scene.told;
+  assert.equal(scene.recorded.length, 1);
+  const [note] = scene.recorded;
   assert.deepEqual([note?.type, note?.object.name], ["Warning", "p"]);
   assert.match(note?.message ?? "", /^Ephemeral container "single-amd64" cannot run on node "n1" \(arm64\)[^E]*$/);
 });
@@ -34,10 +34,10 @@ Deno.test("checkEphemeral() reports nothing about containers that can run, and a
   const scene = openScene();
   watchOf(scene, { architecture: "amd64" })(debugged("single-amd64", "multi"));
   await scene.clock.advance(0);
-  assert.equal(scene.asked.length, 1);
+  assert.equal(scene.requests.length, 1);
   watchOf(scene, { architecture: undefined })(debugged("single-amd64"));
   await scene.clock.advance(0);
-  assert.deepEqual([scene.asked.length, scene.told], [1, []]);
+  assert.deepEqual([scene.requests.length, scene.recorded], [1, []]);
 });
 
 Deno.test("checkEphemeral() swallows what goes wrong, and looks at 32 pods at a time", async () => {
@@ -60,13 +60,13 @@ Deno.test("checkEphemeral() swallows what goes wrong, and looks at 32 pods at a 
   assert.equal(answers.length, 33);
   answers.at(-1)?.reject(new Error("no answer"));
   await scene.clock.advance(0);
-  assert.deepEqual(scene.told, []);
+  assert.deepEqual(scene.recorded, []);
 });
 
 Deno.test("checkEphemeral() begins nothing once the process ends", () => {
   const scene = openScene();
   watchOf(scene, { architecture: "arm64", signal: AbortSignal.abort() })(debugged("single-amd64"));
-  assert.deepEqual(scene.asked, []);
+  assert.deepEqual(scene.requests, []);
 });
 
 Deno.test("checkEphemeral() inspects each image once, and none of a pod that names more than 200", async () => {
@@ -82,7 +82,7 @@ Deno.test("checkEphemeral() inspects each image once, and none of a pod that nam
   const notice = watchOf(scene, { architecture: "arm64", images });
   notice(debugged("single-amd64", "multi", "single-amd64", ""));
   await scene.clock.advance(0);
-  const [note] = scene.told;
+  const [note] = scene.recorded;
   assert.equal(note?.message.match(/Ephemeral container "single-amd64"/g)?.length, 2, "both containers are named");
   notice(debugged(...Array.from({ length: 201 }, (_, at) => `image-${at}`)));
   await scene.clock.advance(0);

@@ -7,7 +7,7 @@ import { adminApp } from "../../routes/mod.ts";
 import { loopbackOnly } from "../../routes/loopback_only.ts";
 import { capabilityApp } from "../../serve/capability.ts";
 
-/** What Deno.serve hands on of a client. */
+/** What Deno.serve passes on of a client. */
 function clientAt(hostname: string): { readonly remoteAddr: Deno.NetAddr } {
   return { remoteAddr: { transport: "tcp", hostname, port: 40_000 } };
 }

@@ -7,7 +7,7 @@ export interface Part {
   /** Folders and files. */
   readonly paths: readonly string[];
   readonly ignored: readonly string[];
-  /** `none`: a file that touches the world fails. */
+  /** `none`: a file that needs a file, the network or the environment fails. */
   readonly permissions: "none" | "all";
   /** How many files run side by side. */
   readonly jobs: number;

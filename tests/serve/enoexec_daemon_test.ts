@@ -1,4 +1,4 @@
-// The daemon's listener: alive, ready once it traces and knows the pods, metrics; and its end.
+// The daemon's listener: live, ready once it traces and has listed the pods, metrics; and its end.
 import assert from "node:assert/strict";
 import { openDaemonMetrics } from "../../lib/enoexec/daemon/metrics.ts";
 import { silentLogger } from "../../lib/log.ts";

@@ -1,4 +1,4 @@
-// The webhook of plans on a real TLS listener: what a stranger gets, and what it costs the API server.
+// The webhook of plans on a real TLS listener: what other clients get, and what it costs the API server.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:tls";

@@ -120,7 +120,7 @@ export class ApiServerStub implements AsyncDisposable {
     for (let n = 0; n < times; n++) this.#obstacles.push({ matches, answer });
   }
 
-  /** Creates or changes an object of the collection and tells the watchers. Gives its new resourceVersion. */
+  /** Creates or changes an object of the collection and sends it to the watches. Gives its new resourceVersion. */
   put(name: string, members: Readonly<Record<string, unknown>> = {}): string {
     const type = this.#objects.has(name) ? "MODIFIED" : "ADDED";
     const resourceVersion = String(++this.#version);
@@ -132,7 +132,7 @@ export class ApiServerStub implements AsyncDisposable {
     return resourceVersion;
   }
 
-  /** Deletes an object and tells the watchers. */
+  /** Deletes an object and sends that to the watches. */
   remove(name: string): void {
     const object = this.#objects.get(name);
     if (object === undefined) return;
@@ -142,7 +142,7 @@ export class ApiServerStub implements AsyncDisposable {
     this.#publish({ type: "DELETED", object: last, version: this.#version });
   }
 
-  /** Moves the version on without a change and tells it in a bookmark. */
+  /** Increases the version without a change and sends it in a bookmark. */
   bookmark(): void {
     const resourceVersion = String(++this.#version);
     this.#write(`${JSON.stringify({ type: "BOOKMARK", object: { kind: "Pod", metadata: { resourceVersion } } })}\n`);

@@ -16,7 +16,7 @@ export interface GoProgram {
   readonly buildFlags?: readonly string[];
 }
 
-/** Where programs are kept, and who is told of a build that takes long. */
+/** Where programs are kept, and what a build that takes long is reported to. */
 export interface BuildOptions {
   readonly directory: string;
   readonly onProgress: (line: string) => void;

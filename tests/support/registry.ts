@@ -58,7 +58,7 @@ export async function openFakeRegistry(
   const handler = async (request: Request): Promise<Response> => {
     const { pathname, search } = new URL(request.url);
     const body = await request.text().catch(() => undefined);
-    // It broke off, and nobody waits for an answer.
+    // It broke off: the client does not wait for an answer.
     if (body === undefined) return new Response(null, { status: 400 });
     const seen = { method: request.method, path: pathname + search, headers: request.headers, body };
     requests.push(seen);

@@ -11,7 +11,7 @@ import { DOCKER_CONFIG_JSON } from "../parse/secret.ts";
 import { BAD_CONTAINERFILE_EXIT_CODE, MAX_FAILED_PODS } from "../status/job_status.ts";
 import type { ArchPlan, BuildPlan } from "../types.ts";
 import { BuildLabel, GLOBAL_PULL_SECRET_COPY } from "../names.ts";
-import type { World } from "../facts.ts";
+import type { BuildFacts } from "../facts.ts";
 import { childMeta, ownedBy } from "./metadata.ts";
 import type { Toleration } from "./nodes_for.ts";
 import { renderPod } from "./pod.ts";
@@ -22,7 +22,7 @@ export interface JobInput {
   readonly arch: ArchPlan;
   readonly build: MachineOSBuild;
   readonly rendered: RenderedConfig;
-  readonly world: Pick<World, "config" | "settings" | "cluster" | "optional" | "nodes">;
+  readonly facts: Pick<BuildFacts, "config" | "settings" | "cluster" | "optional" | "nodes">;
   readonly tolerations: readonly Toleration[];
   /** Tag to push. */
   readonly tag: string;
@@ -40,9 +40,9 @@ export function renderJob(input: JobInput): Extract<Effect, { kind: "create job"
   };
 }
 
-function jobObject({ plan, arch, build, rendered, world, tolerations, tag }: JobInput): KubeObject {
-  const { settings, cluster, optional } = world;
-  const isBound = plan.mode === "index" || new Set(world.nodes.map(({ reported }) => reported)).size > 1;
+function jobObject({ plan, arch, build, rendered, facts, tolerations, tag }: JobInput): KubeObject {
+  const { settings, cluster, optional } = facts;
+  const isBound = plan.mode === "index" || new Set(facts.nodes.map(({ reported }) => reported)).size > 1;
   const pod = renderPod({
     plan,
     arch,
@@ -85,8 +85,8 @@ function limitsOf(activeDeadlineSeconds: number): Partial<Wire<V1JobSpec>> {
 }
 
 /** The ConfigMaps of a Job: its Containerfile, and those that Jobs of one build share. */
-export function renderConfigMaps({ plan, arch, rendered, world }: JobInput): readonly KubeObject[] {
-  const { optional, cluster, settings: { namespace } } = world;
+export function renderConfigMaps({ plan, arch, rendered, facts }: JobInput): readonly KubeObject[] {
+  const { optional, cluster, settings: { namespace } } = facts;
   const map = (name: string, content: Wire<Pick<V1ConfigMap, "data" | "binaryData">>, own?: ArchPlan): KubeObject => ({
     apiVersion: "v1",
     kind: "ConfigMap",
@@ -108,8 +108,8 @@ export function renderConfigMaps({ plan, arch, rendered, world }: JobInput): rea
 }
 
 /** The Secrets that Jobs of one build share: copies in one form. */
-export function renderSecrets({ plan, world }: JobInput): readonly SecretCopy[] {
-  const { config, optional, settings: { namespace } } = world;
+export function renderSecrets({ plan, facts }: JobInput): readonly SecretCopy[] {
+  const { config, optional, settings: { namespace } } = facts;
   const copy = (name: string, from: string): SecretCopy => {
     const meta = childMeta(name, { plan, optional, namespace });
     const labels = { ...meta.labels, [BuildLabel.canonicalized]: "", [BuildLabel.originalSecret]: from.slice(0, 63) };

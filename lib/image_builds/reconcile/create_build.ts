@@ -11,22 +11,22 @@ import {
   MCO_API_VERSION,
   McoAnnotation,
 } from "../names.ts";
-import type { World } from "../facts.ts";
+import type { BuildFacts } from "../facts.ts";
 import { type Part, part } from "./part.ts";
 
 /** Which condition of the pool keeps builds from starting; undefined: none does. */
-export function blockingCondition({ pool }: Pick<World, "pool">): string | undefined {
+export function blockingCondition({ pool }: Pick<BuildFacts, "pool">): string | undefined {
   return BLOCKING_POOL_CONDITIONS.find((type) => isTrue(pool?.conditions ?? [], type));
 }
 
 /** Creates it. `forced`: architectures that are built anew; `labels`: besides those of every build. */
-export function createBuild({ world, plan, forced, labels = {} }: {
-  readonly world: World;
+export function createBuild({ facts, plan, forced, labels = {} }: {
+  readonly facts: BuildFacts;
   readonly plan: BuildPlan;
   readonly forced: ArchSet;
   readonly labels?: Readonly<Record<string, string>> | undefined;
 }): Part {
-  const { config } = world;
+  const { config } = facts;
   const effect: Effect = {
     kind: "create build",
     build: {
@@ -52,18 +52,18 @@ export function createBuild({ world, plan, forced, labels = {} }: {
   };
   const message = `Build "${plan.name}" for ${plan.set.join(", ")} of pool "${plan.pool}".`;
   const event: BuildEvent = { on: "config", name: plan.config, type: "Normal", reason: "BuildStarted", message };
-  return part({ effects: [effect], events: [...poolChange(world, plan), event] });
+  return part({ effects: [effect], events: [...poolChange(facts, plan), event] });
 }
 
 /** The pool is to run another configuration than the build in use is of. */
-function poolChange({ config, builds }: World, { pool, rendered }: BuildPlan): readonly BuildEvent[] {
+function poolChange({ config, builds }: BuildFacts, { pool, rendered }: BuildPlan): readonly BuildEvent[] {
   const current = builds.find(({ meta }) => meta.name === config.status.build);
   if (current === undefined || current.rendered === rendered) return [];
   const message = `Pool "${pool}" is to run "${rendered}", before "${current.rendered}".`;
   return [{ on: "pool", name: pool, type: "Normal", reason: "PoolConfigChanged", message }];
 }
 
-function ownedByConfig({ meta: { name, uid } }: World["config"]): OwnerReference {
+function ownedByConfig({ meta: { name, uid } }: BuildFacts["config"]): OwnerReference {
   const owner = { apiVersion: MCO_API_VERSION, kind: "MachineOSConfig", name, uid };
   return { ...owner, controller: true, blockOwnerDeletion: true };
 }

@@ -8,14 +8,14 @@ import { questionKey, type RegistryQuestion } from "../registry.ts";
 import { isDone } from "../status/aggregate.ts";
 import type { BuildPlan, BuildRecord } from "../types.ts";
 import { BuildLabel, McoAnnotation } from "../names.ts";
-import type { World } from "../facts.ts";
+import type { BuildFacts } from "../facts.ts";
 import { digestDeletions } from "./other_builds.ts";
 import { ASK_AGAIN_MS, joinParts, type Part, part } from "./part.ts";
 import { assembly } from "./publish.ts";
 
 /** A build that succeeded. */
 export interface FinishedInput {
-  readonly world: World;
+  readonly facts: BuildFacts;
   readonly plan: BuildPlan;
   readonly build: MachineOSBuild;
   readonly record: BuildRecord;
@@ -23,31 +23,31 @@ export interface FinishedInput {
 
 /** Decides what is left to do. */
 export function finishBuild(input: FinishedInput): Part {
-  const { world } = input;
-  const checked = world.checksImages ? checkImages(input) : part();
+  const { facts } = input;
+  const checked = facts.checksImages ? checkImages(input) : part();
   if (checked.questions.length > 0 || checked.effects.length > 0) return checked;
   const published = publishToPool(input);
   return joinParts([checked, published, part({ effects: [...tidyEffects(input), ...collected(input)] })]);
 }
 
 /** Whether what was published is still there: an index that is gone is made again, a lost image is built again. */
-function checkImages({ world, plan, build, record }: FinishedInput): Part {
+function checkImages({ facts, plan, build, record }: FinishedInput): Part {
   const reference = build.status.digestedPushSpec ?? "";
   const repository = reference.slice(0, Math.max(0, reference.indexOf("@")));
   const children = plan.mode === "single" ? [] : record.archs.filter(isDone).flatMap(({ digest }) => digest ?? []);
   const questions: readonly RegistryQuestion[] = [reference, ...children.map((digest) => `${repository}@${digest}`)]
     .map((one) => ({ kind: "tag", reference: one }));
-  const open = questions.filter((question) => !world.answers.has(questionKey(question)));
+  const open = questions.filter((question) => !facts.answers.has(questionKey(question)));
   if (open.length > 0) return part({ questions: open });
-  const answers = questions.map((question) => world.answers.get(questionKey(question)));
+  const answers = questions.map((question) => facts.answers.get(questionKey(question)));
   const unknown = answers.find((answer) => answer?.kind === "unknown");
-  if (unknown?.kind === "unknown") return part({ wakeAtMs: unknown.retryAtMs ?? world.nowMs + ASK_AGAIN_MS });
+  if (unknown?.kind === "unknown") return part({ wakeAtMs: unknown.retryAtMs ?? facts.nowMs + ASK_AGAIN_MS });
   const [whole, ...parts] = answers;
   const { name, uid } = build.meta;
   if (parts.some((answer) => answer?.kind === "absent") || whole?.kind === "absent" && children.length === 0) {
     const message = `An image of build "${name}" is no longer in the registry: it is built again.`;
     return part({
-      effects: [...digestDeletions(world, build), {
+      effects: [...digestDeletions(facts, build), {
         kind: "delete",
         target: { resource: "builds", name, uid },
         propagation: "Foreground",
@@ -61,8 +61,8 @@ function checkImages({ world, plan, build, record }: FinishedInput): Part {
 }
 
 /** Sets what nodes run: it covers every architecture of the plan. A digest that is set already is not set again. */
-function publishToPool({ world, plan, build }: FinishedInput): Part {
-  const { config } = world;
+function publishToPool({ facts, plan, build }: FinishedInput): Part {
+  const { config } = facts;
   const reference = build.status.digestedPushSpec;
   if (reference === undefined) return part();
   const { meta, status } = config;
@@ -92,8 +92,8 @@ function publishToPool({ world, plan, build }: FinishedInput): Part {
 }
 
 /** Jobs and what belongs to them; the record and the digests stay. */
-function tidyEffects({ world, build, record }: FinishedInput): readonly Effect[] {
-  const jobs = world.jobs.filter((job) => job.build === build.meta.uid && !job.meta.isDeleting).map(
+function tidyEffects({ facts, build, record }: FinishedInput): readonly Effect[] {
+  const jobs = facts.jobs.filter((job) => job.build === build.meta.uid && !job.meta.isDeleting).map(
     ({ meta: { name, uid } }): Effect => ({
       kind: "delete",
       target: { resource: "jobs", name, uid },
@@ -101,7 +101,7 @@ function tidyEffects({ world, build, record }: FinishedInput): readonly Effect[]
     }),
   );
   const jobUids = record.archs.flatMap(({ job }) => job?.uid ?? []);
-  const children = world.children.filter(({ name, owners, labels }) =>
+  const children = facts.children.filter(({ name, owners, labels }) =>
     !/^(?:digest|archs)-/.test(name) && (labels[BuildLabel.build] === build.meta.name ||
       owners.length > 0 && owners.every(({ uid }) => jobUids.includes(uid)))
   ).map(({ resource, name, uid }): Effect => ({
@@ -113,8 +113,8 @@ function tidyEffects({ world, build, record }: FinishedInput): readonly Effect[]
 }
 
 /** Nothing goes before the build in use is published, and its own images are kept in any case. */
-function collected({ world, plan, build }: FinishedInput): readonly Effect[] {
-  const { config, builds, records, nodes, elsewhere, settings } = world;
+function collected({ facts, plan, build }: FinishedInput): readonly Effect[] {
+  const { config, builds, records, nodes, elsewhere, settings } = facts;
   if (digestOfReference(config.status.pullSpec ?? "") !== digestOfReference(build.status.digestedPushSpec ?? "")) {
     return [];
   }

@@ -8,26 +8,26 @@ import { jobStateOf } from "../status/job_status.ts";
 import { setOf } from "../detect/detect.ts";
 import type { BuildPlan } from "../types.ts";
 import { ArchwayAnnotation, BuildLabel } from "../names.ts";
-import type { World } from "../facts.ts";
+import type { BuildFacts } from "../facts.ts";
 import { type Part, part } from "./part.ts";
 
 /** Adopts and deletes. `build`: the plan's, which must exist, so that there is something to adopt for. */
 export function leaveOthers(
-  { world, plan, build }: { readonly world: World; readonly plan: BuildPlan; readonly build: MachineOSBuild },
+  { facts, plan, build }: { readonly facts: BuildFacts; readonly plan: BuildPlan; readonly build: MachineOSBuild },
 ): Part {
-  const others = world.builds.filter((other) =>
+  const others = facts.builds.filter((other) =>
     other.meta.name !== plan.name && !other.meta.isDeleting && stateOfBuild(other) !== "Succeeded"
   );
   const effects: Effect[] = [];
   const events: BuildEvent[] = [];
   for (const other of others) {
-    for (const job of world.jobs.filter((job) => job.build === other.meta.uid)) {
+    for (const job of facts.jobs.filter((job) => job.build === other.meta.uid)) {
       if (isAdoptable(job, plan, build)) effects.push(adoption(job, build));
     }
     const { name, uid } = other.meta;
     // A Job that goes on, or is over, has its digest under the same name as the plan's.
     const kept = plan.builds.map(({ digestMap }) => digestMap);
-    effects.push(...digestDeletions(world, other, kept), {
+    effects.push(...digestDeletions(facts, other, kept), {
       kind: "delete",
       target: { resource: "builds", name, uid },
       propagation: "Foreground",
@@ -67,11 +67,11 @@ function adoption({ meta }: JobObservation, build: MachineOSBuild): Effect {
 
 /** Digests that the Jobs of a build left, but those that are `kept`: nothing owns them. */
 export function digestDeletions(
-  world: World,
+  facts: BuildFacts,
   { meta }: Pick<MachineOSBuild, "meta">,
   kept: readonly string[] = [],
 ): readonly Effect[] {
-  const own = world.digests.filter((digest) =>
+  const own = facts.digests.filter((digest) =>
     digest.meta.labels[BuildLabel.build] === meta.name && !kept.includes(digest.meta.name)
   );
   return own.map((digest): Effect => ({

@@ -5,7 +5,7 @@ import { digestOfReference } from "../plan/repository.ts";
 import { stateOfBuild, timeText } from "../status/conditions.ts";
 import type { BuildPlan } from "../types.ts";
 import { BuildLabel, McoAnnotation } from "../names.ts";
-import type { World } from "../facts.ts";
+import type { BuildFacts } from "../facts.ts";
 import { createBuild } from "./create_build.ts";
 import { type Part, part } from "./part.ts";
 
@@ -13,11 +13,11 @@ import { type Part, part } from "./part.ts";
 export const SEEDED_REASON = "PreBuiltImageSeeded";
 
 /** How far the image is taken over; undefined: there is none, or the pool has a build already. */
-export type Seed =
+export type PreBuiltStep =
   /** This pass ends here. */
-  | { readonly kind: "seeding"; readonly part: Part }
-  /** The annotation has done its work. */
-  | { readonly kind: "seeded"; readonly part: Part };
+  | { readonly kind: "taking over"; readonly part: Part }
+  /** The annotation is removed. */
+  | { readonly kind: "taken over"; readonly part: Part };
 
 /** Whether a build records an image that was built beforehand. */
 export function isPreBuilt({ meta }: Pick<MachineOSBuild, "meta">): boolean {
@@ -31,29 +31,32 @@ export function preBuiltImage({ meta }: Pick<MachineOSConfig, "meta">): string |
 }
 
 /** Decides it. `build`: the plan's, if there is one. */
-export function decideSeed(
-  { world, plan, build }: {
-    readonly world: World;
+export function decidePreBuilt(
+  { facts, plan, build }: {
+    readonly facts: BuildFacts;
     readonly plan: BuildPlan;
     readonly build: MachineOSBuild | undefined;
   },
-): Seed | undefined {
-  const { config, nowMs } = world;
+): PreBuiltStep | undefined {
+  const { config, nowMs } = facts;
   const reference = preBuiltImage(config);
   if (reference === undefined) return undefined;
   if (build !== undefined && isPreBuilt(build)) {
     if (stateOfBuild(build) !== "Succeeded") {
-      return { kind: "seeding", part: part({ effects: [succeed(build, reference, nowMs)] }) };
+      return { kind: "taking over", part: part({ effects: [succeed(build, reference, nowMs)] }) };
     }
     const isTaken = config.status.pullSpec === reference && config.status.build === plan.name;
     const target = { resource: "configs", name: config.meta.name } as const;
     const annotations = { [McoAnnotation.preBuiltImage]: null };
     return isTaken
-      ? { kind: "seeded", part: part({ effects: [{ kind: "patch annotations", target, annotations }] }) }
+      ? { kind: "taken over", part: part({ effects: [{ kind: "patch annotations", target, annotations }] }) }
       : undefined;
   }
   if (build !== undefined || config.meta.annotations[McoAnnotation.currentBuild] !== undefined) return undefined;
-  return { kind: "seeding", part: createBuild({ world, plan, forced: [], labels: { [BuildLabel.preBuilt]: "true" } }) };
+  return {
+    kind: "taking over",
+    part: createBuild({ facts, plan, forced: [], labels: { [BuildLabel.preBuilt]: "true" } }),
+  };
 }
 
 const TYPES = ["Prepared", "Building", "Failed", "Interrupted", "Succeeded"];

@@ -2,21 +2,21 @@
 import type { AssembleChild } from "../effects.ts";
 import type { MachineOSBuild } from "../observed.ts";
 import type { BuildPlan, BuildRecord } from "../types.ts";
-import type { World } from "../facts.ts";
+import type { BuildFacts } from "../facts.ts";
 import { type Part, part } from "./part.ts";
 
 /** The assembly that is due; none once it is published or has failed, and a time where it must wait. */
 export function assembleEffect(
-  { plan, build, record, world }: {
+  { plan, build, record, facts }: {
     readonly plan: BuildPlan;
     readonly build: MachineOSBuild;
     readonly record: BuildRecord;
-    readonly world: Pick<World, "nowMs">;
+    readonly facts: Pick<BuildFacts, "nowMs">;
   },
 ): Part {
   const { index } = record;
   if (index.kind === "published" || index.kind === "failed") return part();
-  if (index.kind === "retry" && world.nowMs < index.retryAtMs) return part({ wakeAtMs: index.retryAtMs });
+  if (index.kind === "retry" && facts.nowMs < index.retryAtMs) return part({ wakeAtMs: index.retryAtMs });
   const tag = index.kind === "retry" && index.tag !== undefined ? index.tag : plan.name;
   return part({ effects: [assembly({ plan, build, record, tag })] });
 }

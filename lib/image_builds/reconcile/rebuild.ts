@@ -8,7 +8,7 @@ import { stateOfBuild } from "../status/conditions.ts";
 import { setOf } from "../detect/detect.ts";
 import type { ArchSet, BuildPlan } from "../types.ts";
 import { ArchwayAnnotation, McoAnnotation } from "../names.ts";
-import type { World } from "../facts.ts";
+import type { BuildFacts } from "../facts.ts";
 import { digestDeletions } from "./other_builds.ts";
 import { joinParts, type Part, part } from "./part.ts";
 import { recordOf } from "./running.ts";
@@ -24,20 +24,20 @@ export type Rebuild =
 
 /** Decides it. `build`: the plan's, if there is one. */
 export function decideRebuild(
-  { world, plan, build }: {
-    readonly world: World;
+  { facts, plan, build }: {
+    readonly facts: BuildFacts;
     readonly plan: BuildPlan;
     readonly build: MachineOSBuild | undefined;
   },
 ): Rebuild {
-  const { annotations, name } = world.config.meta;
+  const { annotations, name } = facts.config.meta;
   const asked = annotations[McoAnnotation.rebuild];
   const noted = annotations[ArchwayAnnotation.rebuilding];
   const target = { resource: "configs", name } as const;
   if (noted !== undefined) {
     const { uid, forced } = parseNote(noted);
     if (build === undefined) return { kind: "create", forced };
-    if (build.meta.uid === uid) return { kind: "replacing", part: replace(world, build) };
+    if (build.meta.uid === uid) return { kind: "replacing", part: replace(facts, build) };
     const cleared = { [McoAnnotation.rebuild]: null, [ArchwayAnnotation.rebuilding]: null };
     return { kind: "none", part: part({ effects: [{ kind: "patch annotations", target, annotations: cleared }] }) };
   }
@@ -45,21 +45,21 @@ export function decideRebuild(
   if (asked === undefined || annotations[McoAnnotation.currentBuild] === undefined) {
     return { kind: "none", part: part() };
   }
-  return noteRequest(asked, { world, plan, build });
+  return noteRequest(asked, { facts, plan, build });
 }
 
 /** The first write; a request that names nothing of the pool is taken away. */
 function noteRequest(
   asked: string,
-  { world, plan, build }: {
-    readonly world: World;
+  { facts, plan, build }: {
+    readonly facts: BuildFacts;
     readonly plan: BuildPlan;
     readonly build: MachineOSBuild | undefined;
   },
 ): Rebuild {
-  const { name } = world.config.meta;
+  const { name } = facts.config.meta;
   const target = { resource: "configs", name } as const;
-  const { forced, unknown } = selection(asked, { world, plan, build });
+  const { forced, unknown } = selection(asked, { facts, plan, build });
   const wrong = `Cannot rebuild "${unknown.join(", ").slice(0, 100)}": no architecture of the pool is called that.`;
   const warning = part({
     events: unknown.length === 0
@@ -80,12 +80,12 @@ function noteRequest(
   return { kind: "replacing", part: joinParts([noting, warning]) };
 }
 
-function replace(world: World, build: MachineOSBuild): Part {
+function replace(facts: BuildFacts, build: MachineOSBuild): Part {
   if (build.meta.isDeleting) return part();
   const { name, uid } = build.meta;
   const target = { resource: "builds", name, uid } as const;
   return part({
-    effects: [...digestDeletions(world, build), { kind: "delete", target, propagation: "Foreground" }],
+    effects: [...digestDeletions(facts, build), { kind: "delete", target, propagation: "Foreground" }],
   });
 }
 
@@ -97,8 +97,8 @@ function parseNote(note: string): { readonly uid: string; readonly forced: ArchS
 /** `all`, architectures, or nothing: all of a build that succeeded, else those that did not; none where only publishing failed. */
 function selection(
   asked: string,
-  { world, plan, build }: {
-    readonly world: World;
+  { facts, plan, build }: {
+    readonly facts: BuildFacts;
     readonly plan: BuildPlan;
     readonly build: MachineOSBuild | undefined;
   },
@@ -110,6 +110,6 @@ function selection(
     return { forced: setOf(words.filter(isOwn)), unknown: words.filter((word) => !isOwn(word)) };
   }
   if (build === undefined || stateOfBuild(build) === "Succeeded") return { forced: plan.set, unknown: [] };
-  const done = recordOf(world, build).archs.filter(isDone).map(({ arch }) => arch);
+  const done = recordOf(facts, build).archs.filter(isDone).map(({ arch }) => arch);
   return { forced: plan.set.filter((arch) => !done.includes(arch)), unknown: [] };
 }

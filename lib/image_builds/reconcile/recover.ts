@@ -5,7 +5,7 @@ import { digestOfReference } from "../plan/repository.ts";
 import { questionKey, type RegistryQuestion } from "../registry.ts";
 import type { ArchBuild, BuildPlan, BuildRecord } from "../types.ts";
 import { recordName } from "../names.ts";
-import type { World } from "../facts.ts";
+import type { BuildFacts } from "../facts.ts";
 import { mismatchOf } from "./reuse.ts";
 
 /** A record, or the questions whose answers it needs. */
@@ -17,15 +17,15 @@ export type Recovered =
 
 /** The record of a build that succeeded. */
 export function recoverRecord(
-  { world, plan, build }: { readonly world: World; readonly plan: BuildPlan; readonly build: MachineOSBuild },
+  { facts, plan, build }: { readonly facts: BuildFacts; readonly plan: BuildPlan; readonly build: MachineOSBuild },
 ): Recovered {
-  const stored = world.records.find(({ name, buildUid }) =>
+  const stored = facts.records.find(({ name, buildUid }) =>
     name === recordName(build.meta.name) && buildUid === build.meta.uid
   );
   if (stored !== undefined) return { kind: "record", record: stored.record };
   const reference = build.status.digestedPushSpec ?? "";
   const digest = digestOfReference(reference);
-  if (plan.mode === "index") return recoverIndex({ world, plan, reference, tag: build.meta.name });
+  if (plan.mode === "index") return recoverIndex({ facts, plan, reference, tag: build.meta.name });
   const archs = plan.builds.map(({ arch, buildKey }): ArchBuild => ({
     arch,
     buildKey,
@@ -40,15 +40,15 @@ export function recoverRecord(
   };
 }
 
-function recoverIndex({ world, plan, reference: published, tag }: {
-  readonly world: World;
+function recoverIndex({ facts, plan, reference: published, tag }: {
+  readonly facts: BuildFacts;
   readonly plan: BuildPlan;
   readonly reference: string;
   readonly tag: string;
 }): Recovered {
   const asked = plan.builds.map((arch) => {
     const question: RegistryQuestion = { kind: "image", reference: `${plan.repository}:${arch.tag}` };
-    return { arch, question, answer: world.answers.get(questionKey(question)) };
+    return { arch, question, answer: facts.answers.get(questionKey(question)) };
   });
   const open = asked.filter(({ answer }) => answer === undefined).map(({ question }) => question);
   if (open.length > 0) return { kind: "ask", questions: open };

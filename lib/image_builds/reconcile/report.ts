@@ -6,7 +6,7 @@ import { uncoveredMessage, type UncoveredNode } from "../publish/cover.ts";
 import { withCondition } from "../status/conditions.ts";
 import type { BuildRecord, DetectedSet, MosbState } from "../types.ts";
 import { ConfigCondition, IMAGE_BUILD_DEGRADED } from "../names.ts";
-import type { World } from "../facts.ts";
+import type { BuildFacts } from "../facts.ts";
 import { messageOf } from "./build_status.ts";
 import { type Part, part } from "./part.ts";
 import { SEEDED_REASON } from "./pre_built.ts";
@@ -30,7 +30,7 @@ export interface ConfigFacts {
 type Said = readonly [type: string, holds: boolean, reason: string, message: string];
 
 /** The conditions of a MachineOSConfig: one that never held is left out. The events are of those that begin to hold. */
-export function configConditions({ config, nowMs }: World, facts: ConfigFacts): Part {
+export function configConditions({ config, nowMs }: BuildFacts, facts: ConfigFacts): Part {
   const override = facts.detected?.findings.find(({ kind }) => kind === "InvalidOverride");
   const another =
     "The machine config operator's own builder is running: its builds are watched, and none is started. " +
@@ -77,7 +77,7 @@ function sayOne(
 
 /** The condition of a pool that says how its image is doing; an interrupted build leaves it as it is. */
 export function poolCondition(
-  { pool, nowMs }: World,
+  { pool, nowMs }: BuildFacts,
   { state, build, record }: { readonly state: MosbState; readonly build: MachineOSBuild; readonly record: BuildRecord },
 ): readonly Effect[] {
   // Without a record another builder's failure is none that could be explained here.
@@ -105,7 +105,7 @@ export function poolCondition(
 
 /** Events of a pool whose image cannot be built any more, or can again. `said`: the writes of {@link poolCondition}. */
 export function degradationEvents(
-  { pool }: Pick<World, "pool">,
+  { pool }: Pick<BuildFacts, "pool">,
   { state, said }: { readonly state: MosbState | undefined; readonly said: readonly Effect[] },
 ): readonly BuildEvent[] {
   if (pool === undefined || said.length === 0) return [];
@@ -127,7 +127,7 @@ export function degradationEvents(
 
 /** Events of architectures that changed, and of what is odd about them. */
 export function detectionEvents(
-  { pool, config }: World,
+  { pool, config }: BuildFacts,
   { detected, set }: { readonly detected: DetectedSet; readonly set: readonly string[] },
   isStored: boolean,
 ): readonly BuildEvent[] {

@@ -7,7 +7,7 @@ import { isDone } from "../status/aggregate.ts";
 import { stateOfBuild } from "../status/conditions.ts";
 import type { ArchSet, BuildPlan, DetectedSet, PlanError } from "../types.ts";
 import { ARCHITECTURES_MAP, ArchwayAnnotation } from "../names.ts";
-import type { World } from "../facts.ts";
+import type { BuildFacts } from "../facts.ts";
 
 /** A plan, and the architectures behind it. */
 export interface Resolved {
@@ -19,8 +19,8 @@ export interface Resolved {
 }
 
 /** Resolves it. */
-export function resolvePlan(world: World): Resolved {
-  const { config, pools, nodes, machineSets, cluster, settings, nowMs } = world;
+export function resolvePlan(facts: BuildFacts): Resolved {
+  const { config, pools, nodes, machineSets, cluster, settings, nowMs } = facts;
   const detected = detectArchitectures({
     pool: config.pool,
     pools,
@@ -29,13 +29,13 @@ export function resolvePlan(world: World): Resolved {
     isMultiPayload: cluster.payload === "Multi",
     override: config.meta.annotations[ArchwayAnnotation.architectures],
   });
-  const text = world.detected?.data[config.pool];
+  const text = facts.detected?.data[config.pool];
   const stored = parseStoredSet(text);
   const planFor = (set: ArchSet): BuildPlan | PlanError => {
-    const { pool, rendered, builds } = world;
+    const { pool, rendered, builds } = facts;
     return planBuild({ config, pool, rendered, builds, set, alwaysIndex: settings.alwaysIndex });
   };
-  const built = builtSet(world);
+  const built = builtSet(facts);
   const set = detected.source === "override" ? detected.set : effectiveSet({
     detected: detected.set,
     built: built.set,
@@ -47,11 +47,11 @@ export function resolvePlan(world: World): Resolved {
       return plan.kind === "plan" && plan.name === built.name;
     },
   });
-  return { detected, set, plan: planFor(set), effects: storeEffects(world, { detected, set, stored, text }) };
+  return { detected, set, plan: planFor(set), effects: storeEffects(facts, { detected, set, stored, text }) };
 }
 
 /** The architectures of the build that is published; none where nothing says. */
-function builtSet({ config, builds, records }: World): { readonly name: string; readonly set: ArchSet } {
+function builtSet({ config, builds, records }: BuildFacts): { readonly name: string; readonly set: ArchSet } {
   const name = config.status.build ?? "";
   const build = builds.find(({ meta }) => meta.name === name);
   if (build === undefined || stateOfBuild(build) !== "Succeeded") return { name, set: [] };
@@ -60,7 +60,7 @@ function builtSet({ config, builds, records }: World): { readonly name: string; 
 }
 
 function storeEffects(
-  { pool, nowMs, config }: World,
+  { pool, nowMs, config }: BuildFacts,
   { detected, set, stored, text }: {
     readonly detected: DetectedSet;
     readonly set: ArchSet;

@@ -7,7 +7,7 @@ import { isDone } from "../status/aggregate.ts";
 import { stateOfBuild } from "../status/conditions.ts";
 import type { ArchPlan, BuildPlan } from "../types.ts";
 import { ImageLabel } from "../names.ts";
-import type { World } from "../facts.ts";
+import type { BuildFacts } from "../facts.ts";
 
 /** What to do about an architecture that has no Job. */
 export type Reuse =
@@ -35,12 +35,12 @@ interface Candidate {
 /** Decides it, asking one question at a time. */
 export function decideReuse(
   arch: ArchPlan,
-  { plan, world }: { readonly plan: BuildPlan; readonly world: World },
+  { plan, facts }: { readonly plan: BuildPlan; readonly facts: BuildFacts },
 ): Reuse {
   const refused: string[] = [];
-  for (const candidate of candidatesOf(arch, { plan, world })) {
+  for (const candidate of candidatesOf(arch, { plan, facts })) {
     const question: RegistryQuestion = { kind: "image", reference: candidate.reference };
-    const answer = world.answers.get(questionKey(question));
+    const answer = facts.answers.get(questionKey(question));
     if (answer === undefined) return { kind: "ask", question };
     if (answer.kind === "unknown") return { kind: "wait", message: answer.message, retryAtMs: answer.retryAtMs };
     if (answer.kind !== "image") continue;
@@ -78,9 +78,9 @@ const MAX_RECORDED = 3;
 /** Recorded ones first, those that need no copy before others; then what the tag names. */
 function candidatesOf(
   arch: ArchPlan,
-  { plan, world }: { readonly plan: BuildPlan; readonly world: World },
+  { plan, facts }: { readonly plan: BuildPlan; readonly facts: BuildFacts },
 ): readonly Candidate[] {
-  const found = [...recorded(arch, world).slice(0, MAX_RECORDED), ...classicBuilds({ plan, world }), {
+  const found = [...recorded(arch, facts).slice(0, MAX_RECORDED), ...classicBuilds({ plan, facts }), {
     repository: plan.repository,
     reference: `${plan.repository}:${arch.tag}`,
     isUnlabelled: plan.mode === "single",
@@ -91,7 +91,7 @@ function candidatesOf(
   );
 }
 
-function recorded({ arch, buildKey }: ArchPlan, { builds, records }: World): readonly Candidate[] {
+function recorded({ arch, buildKey }: ArchPlan, { builds, records }: BuildFacts): readonly Candidate[] {
   return records.flatMap(({ build, record }) =>
     record.archs.filter((one) => one.arch === arch && one.buildKey === buildKey && isDone(one)).flatMap((one) => {
       const owner = builds.find(({ meta }) => meta.name === build);
@@ -104,7 +104,10 @@ function recorded({ arch, buildKey }: ArchPlan, { builds, records }: World): rea
 
 /** Builds of one architecture without a record whose name says that their inputs were those of today. */
 function classicBuilds(
-  { plan, world: { builds, records, config, pool, rendered } }: { readonly plan: BuildPlan; readonly world: World },
+  { plan, facts: { builds, records, config, pool, rendered } }: {
+    readonly plan: BuildPlan;
+    readonly facts: BuildFacts;
+  },
 ): readonly Candidate[] {
   if (pool === undefined || rendered === undefined) return [];
   const name = classicName({ config, pool, rendered });

@@ -9,13 +9,13 @@ import { timeOf } from "../parse/meta.ts";
 import { isRunning } from "../status/aggregate.ts";
 import { timeText } from "../status/conditions.ts";
 import type { ArchBuild, ArchPlan, BuildPlan } from "../types.ts";
-import type { World } from "../facts.ts";
+import type { BuildFacts } from "../facts.ts";
 import { ASK_AGAIN_MS, joinParts, type Part, part } from "./part.ts";
 import type { ArchStep } from "./step_arch.ts";
 
 /** What starting reads. */
 export interface StartInput {
-  readonly world: World;
+  readonly facts: BuildFacts;
   readonly plan: BuildPlan;
   readonly build: MachineOSBuild;
   readonly rendered: RenderedConfig;
@@ -31,24 +31,24 @@ export interface Started {
 
 /** Decides it. */
 export function startJobs(input: StartInput): Started {
-  const { steps, plan, world, rendered } = input;
+  const { steps, plan, facts, rendered } = input;
   const archs = steps.map(({ next }) => next);
   const wanted = steps.filter(({ wantsJob }) => wantsJob).map(({ next }) => next.arch);
   const hasFailed = archs.some(({ state }) => state === "Failed");
   if (wanted.length === 0 || hasFailed) return { archs, part: part() };
-  const judged = preflight({ plan, rendered, archs: wanted, answers: world.answers });
+  const judged = preflight({ plan, rendered, archs: wanted, answers: facts.answers });
   switch (judged.kind) {
     case "ask":
       return { archs, part: part({ questions: judged.questions }) };
     case "wait":
-      return { archs, part: part({ wakeAtMs: judged.retryAtMs ?? world.nowMs + ASK_AGAIN_MS }) };
+      return { archs, part: part({ wakeAtMs: judged.retryAtMs ?? facts.nowMs + ASK_AGAIN_MS }) };
     case "failed":
       return {
         archs: archs.map((one) => {
           const failure = judged.failures.find(({ arch }) => arch === one.arch);
           if (failure === undefined) return one;
           const { reason, message } = failure;
-          return { ...one, state: "Failed", reason, message, finishedAt: timeText(world.nowMs) };
+          return { ...one, state: "Failed", reason, message, finishedAt: timeText(facts.nowMs) };
         }),
         part: part(),
       };
@@ -58,8 +58,8 @@ export function startJobs(input: StartInput): Started {
 }
 
 function startOnNodes(input: StartInput): Started {
-  const { steps, world, plan } = input;
-  const { maxParallel } = world.settings;
+  const { steps, facts, plan } = input;
+  const { maxParallel } = facts.settings;
   let free = (maxParallel === 0 ? Infinity : maxParallel) - steps.filter(({ next }) => isRunning(next)).length;
   const outcomes = steps.map(({ next, wantsJob }): { readonly one: ArchBuild; readonly part: Part } => {
     const arch = plan.builds.find((build) => build.arch === next.arch);
@@ -75,14 +75,14 @@ function startOnNodes(input: StartInput): Started {
 function startOne(
   arch: ArchPlan,
   before: ArchBuild,
-  { world, plan, build, rendered }: StartInput,
+  { facts, plan, build, rendered }: StartInput,
 ): { readonly one: ArchBuild; readonly part: Part } {
-  const { nodes, settings, nowMs } = world;
+  const { nodes, settings, nowMs } = facts;
   const place = nodesFor(arch.arch, { nodes, toleratesDedicated: settings.tolerateDedicated });
-  if (place.kind === "none") return waitForNode(before, place.message, world);
+  if (place.kind === "none") return waitForNode(before, place.message, facts);
   const { waitingSince: _waited, ...one } = before;
   const tag = one.tag ?? arch.tag;
-  const effect = renderJob({ plan, arch, build, rendered, world, tolerations: place.tolerations, tag });
+  const effect = renderJob({ plan, arch, build, rendered, facts, tolerations: place.tolerations, tag });
   const message = `Job "${arch.job}" builds the image for ${arch.arch}.`;
   const event = { on: "build", name: build.meta.name, type: "Normal", message } as const;
   const events: readonly BuildEvent[] = ["ArchBuildStarted", "JobCreated"].map((reason) => ({ ...event, reason }));
@@ -93,7 +93,7 @@ function startOne(
 function waitForNode(
   before: ArchBuild,
   message: string,
-  { nowMs, settings }: World,
+  { nowMs, settings }: BuildFacts,
 ): { readonly one: ArchBuild; readonly part: Part } {
   const since = timeOf(before.waitingSince) ?? nowMs;
   const untilMs = since + settings.schedulingTimeoutMs;

@@ -9,13 +9,13 @@ import { questionKey } from "../registry.ts";
 import { timeText } from "../status/conditions.ts";
 import { jobStateOf } from "../status/job_status.ts";
 import type { ArchBuild, ArchPlan, BuildPlan } from "../types.ts";
-import type { World } from "../facts.ts";
+import type { BuildFacts } from "../facts.ts";
 import { ASK_AGAIN_MS, type Part, part } from "./part.ts";
 import { decideReuse, mismatchOf } from "./reuse.ts";
 
 /** What a step reads. */
 export interface StepContext {
-  readonly world: World;
+  readonly facts: BuildFacts;
   readonly plan: BuildPlan;
   readonly build: MachineOSBuild;
   /** Built anew although the image is there. */
@@ -35,17 +35,17 @@ export const DIGEST_WAIT_MS = 6_000;
 
 /** Advances it. */
 export function stepArch(arch: ArchPlan, previous: ArchBuild | undefined, context: StepContext): ArchStep {
-  const { world, build } = context;
+  const { facts, build } = context;
   const fresh: ArchBuild = { arch: arch.arch, buildKey: arch.buildKey, state: "Pending", attempts: 0 };
   const before = previous?.buildKey === arch.buildKey ? previous : fresh;
-  const job = world.jobs.find(({ meta }) => meta.name === arch.job);
+  const job = facts.jobs.find(({ meta }) => meta.name === arch.job);
   switch (before.state) {
     case "Succeeded":
     case "Reused":
     case "Failed":
       return stay(before);
     case "Interrupted":
-      return world.settings.autoResume && job === undefined ? { ...stay({ ...fresh }), wantsJob: true } : stay(before);
+      return facts.settings.autoResume && job === undefined ? { ...stay({ ...fresh }), wantsJob: true } : stay(before);
     case "Pending":
       return job === undefined ? withoutJob(arch, before, context) : pendingWithJob(arch, before, { ...context, job });
     default: {
@@ -59,14 +59,14 @@ function stay(next: ArchBuild, given: Partial<Part> = {}): ArchStep {
   return { next, wantsJob: false, part: part(given) };
 }
 
-function interrupted(before: ArchBuild, { world }: StepContext): ArchStep {
+function interrupted(before: ArchBuild, { facts }: StepContext): ArchStep {
   const message = `Job "${before.job?.name ?? ""}" was deleted.`;
   return stay({
     ...before,
     state: "Interrupted",
     reason: "JobDeleted",
     message,
-    finishedAt: timeText(world.nowMs),
+    finishedAt: timeText(facts.nowMs),
   });
 }
 
@@ -89,14 +89,14 @@ function pendingWithJob(
 }
 
 function withoutJob(arch: ArchPlan, before: ArchBuild, context: StepContext): ArchStep {
-  const { world, plan, isForced, build } = context;
+  const { facts, plan, isForced, build } = context;
   if (isForced) return { ...stay(before), wantsJob: true };
-  const reuse = decideReuse(arch, { plan, world });
+  const reuse = decideReuse(arch, { plan, facts });
   switch (reuse.kind) {
     case "ask":
       return stay(before, { questions: [reuse.question] });
     case "wait":
-      return stay(before, { wakeAtMs: reuse.retryAtMs ?? world.nowMs + ASK_AGAIN_MS });
+      return stay(before, { wakeAtMs: reuse.retryAtMs ?? facts.nowMs + ASK_AGAIN_MS });
     case "reuse": {
       const { digest, mediaType, size, isUnlabelled, from } = reuse;
       const { arch: name, buildKey, attempts } = before;
@@ -104,7 +104,7 @@ function withoutJob(arch: ArchPlan, before: ArchBuild, context: StepContext): Ar
       const next: ArchBuild = {
         ...common,
         state: "Reused",
-        finishedAt: timeText(world.nowMs),
+        finishedAt: timeText(facts.nowMs),
         ...(isUnlabelled ? { isUnlabelled } : {}),
         ...(from === undefined ? {} : { from }),
       };
@@ -129,7 +129,7 @@ function reusedEvent(name: string, { arch, digest = "" }: ArchBuild): BuildEvent
 }
 
 function withJob(arch: ArchPlan, before: ArchBuild, context: StepContext & { readonly job: JobObservation }): ArchStep {
-  const { job, world } = context;
+  const { job, facts } = context;
   const { name, uid } = job.meta;
   const { waitingSince, ...rest } = before;
   const known: ArchBuild = {
@@ -138,7 +138,7 @@ function withJob(arch: ArchPlan, before: ArchBuild, context: StepContext & { rea
     attempts: job.failed + Math.min(1, job.active + job.succeeded),
     startedAt: before.startedAt ?? timeText(job.startedMs ?? job.meta.createdMs),
   };
-  const finishedAt = timeText(world.nowMs);
+  const finishedAt = timeText(facts.nowMs);
   const state = jobStateOf(job);
   switch (state.kind) {
     case "Failed":
@@ -158,8 +158,8 @@ function withJob(arch: ArchPlan, before: ArchBuild, context: StepContext & { rea
 }
 
 /** A pod that no node takes is waited for as long as a node that is not there. */
-function unschedulable(next: ArchBuild, { job, world }: StepContext & { readonly job: JobObservation }): ArchStep {
-  const { nowMs, settings } = world;
+function unschedulable(next: ArchBuild, { job, facts }: StepContext & { readonly job: JobObservation }): ArchStep {
+  const { nowMs, settings } = facts;
   const since = timeOf(next.waitingSince) ?? nowMs;
   const untilMs = since + settings.schedulingTimeoutMs;
   const waiting: ArchBuild = { ...next, waitingSince: timeText(since) };
@@ -178,32 +178,32 @@ function readDigest(
   known: ArchBuild,
   context: StepContext & { readonly job: JobObservation },
 ): ArchStep {
-  const { world, plan, job } = context;
-  const left = world.digests.find(({ meta, digest, jobUid }) =>
+  const { facts, plan, job } = context;
+  const left = facts.digests.find(({ meta, digest, jobUid }) =>
     meta.name === arch.digestMap && digest !== "" && (jobUid === "" || jobUid === job.meta.uid)
   );
-  const waitUntilMs = (completedMs(job) ?? world.nowMs) + DIGEST_WAIT_MS;
-  if (left === undefined && world.nowMs < waitUntilMs) return stay(known, { wakeAtMs: waitUntilMs });
+  const waitUntilMs = (completedMs(job) ?? facts.nowMs) + DIGEST_WAIT_MS;
+  if (left === undefined && facts.nowMs < waitUntilMs) return stay(known, { wakeAtMs: waitUntilMs });
   // The tag is the Job's own: what it names was pushed by it.
   const reference = left === undefined
     ? `${plan.repository}:${known.tag ?? arch.tag}`
     : `${plan.repository}@${left.digest}`;
-  return judgePushed(arch, known, { ...context, reference, isLate: world.nowMs >= waitUntilMs || left === undefined });
+  return judgePushed(arch, known, { ...context, reference, isLate: facts.nowMs >= waitUntilMs || left === undefined });
 }
 
 /** What the registry says of the image that a Job pushed. `isLate`: it would show by now. */
 function judgePushed(
   arch: ArchPlan,
   known: ArchBuild,
-  { world, plan, job, reference, isLate }: StepContext & {
+  { facts, plan, job, reference, isLate }: StepContext & {
     readonly job: JobObservation;
     readonly reference: string;
     readonly isLate: boolean;
   },
 ): ArchStep {
   const question = { kind: "image", reference } as const;
-  const answer = world.answers.get(questionKey(question));
-  const finishedAt = timeText(world.nowMs);
+  const answer = facts.answers.get(questionKey(question));
+  const finishedAt = timeText(facts.nowMs);
   const failed = (reason: ArchBuild["reason"], message: string): ArchStep =>
     stay({ ...known, state: "Failed", reason, message, finishedAt });
   switch (answer?.kind) {
@@ -222,9 +222,9 @@ function judgePushed(
     case "unusable":
       return failed("ArchMismatch", answer.message);
     case "unknown":
-      return stay(known, { wakeAtMs: answer.retryAtMs ?? world.nowMs + ASK_AGAIN_MS });
+      return stay(known, { wakeAtMs: answer.retryAtMs ?? facts.nowMs + ASK_AGAIN_MS });
     default:
-      if (!isLate) return stay(known, { wakeAtMs: world.nowMs + DIGEST_WAIT_MS });
+      if (!isLate) return stay(known, { wakeAtMs: facts.nowMs + DIGEST_WAIT_MS });
       return failed("DigestMissing", `Job "${job.meta.name}" is complete, and "${reference}" does not exist.`);
   }
 }

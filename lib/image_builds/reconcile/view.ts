@@ -5,7 +5,7 @@ import type { MachineOSBuild } from "../observed.ts";
 import type { UncoveredNode } from "../publish/cover.ts";
 import { timeText } from "../status/conditions.ts";
 import type { BuildPlan, BuildRecord, IndexState, MosbState } from "../types.ts";
-import type { World } from "../facts.ts";
+import type { BuildFacts } from "../facts.ts";
 import type { Problem } from "./report.ts";
 
 /** What was decided of a pool. */
@@ -21,10 +21,10 @@ export interface ViewInput {
 
 /** The view of a pool. */
 export function viewOf(
-  world: World,
+  facts: BuildFacts,
   { plan, build, state, record, uncovered, set, problem }: ViewInput,
 ): PoolBuildView {
-  const { config, pool } = world;
+  const { config, pool } = facts;
   return {
     pool: config.pool,
     config: config.meta.name,
@@ -41,7 +41,7 @@ export function viewOf(
     push: pushOf(record?.index),
     archs: record?.archs ?? [],
     uncovered,
-    nodes: countNodes(world),
+    nodes: countNodes(facts),
     published: config.status.pullSpec ?? "",
     problem,
   };
@@ -52,7 +52,7 @@ function pushOf(index: IndexState | undefined): PoolBuildView["push"] {
   return index.kind === "published" ? "succeeded" : index.kind === "retry" ? "pushing" : "failed";
 }
 
-function countNodes({ config, nodes, pools }: World): PoolBuildView["nodes"] {
+function countNodes({ config, nodes, pools }: BuildFacts): PoolBuildView["nodes"] {
   const members = membersOf(config.pool, { nodes, pools });
   const { pullSpec = "" } = config.status;
   return {

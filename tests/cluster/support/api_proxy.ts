@@ -40,7 +40,7 @@ export interface ApiProxy extends AsyncDisposable {
   intercept(interceptor: ApiInterceptor | undefined): void;
 }
 
-/** Starts it on a loopback port. HTTP/1.1 only, without pipelining: what Archway's client speaks. */
+/** Starts it on a loopback port. HTTP/1.1 only, without pipelining: as Archway's client uses it. */
 export function startApiProxy(options: ApiProxyOptions): ApiProxy {
   const port = findFreePort();
   const { certificatePem: cert, keyPem: key } = options.certificate;
@@ -80,7 +80,7 @@ class Relaying {
     const server = await Deno.connectTls({ hostname: "127.0.0.1", port, caCerts: [caPem] });
     using _ = this.#relays.own(server);
     const exchange: { head: RequestHead | undefined } = { head: undefined };
-    // The one that ends first ends the other: a half-open connection serves nobody.
+    // The one that ends first ends the other: a half-open connection is of no use.
     const end = (): void => {
       this.#relays.close(client);
       this.#relays.close(server);

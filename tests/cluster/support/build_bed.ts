@@ -80,7 +80,7 @@ export class BuildBed implements AsyncDisposable {
       await startControlPlane({
         auditLog: true,
         without: ["kwok"],
-        // Nodes have no kubelet whose heart beat could fail.
+        // Nodes have no kubelet whose heartbeat could fail.
         flags: {
           "kube-controller-manager": ["--controllers=*,-node-lifecycle-controller,-taint-eviction-controller"],
           "kube-apiserver": apiServer,

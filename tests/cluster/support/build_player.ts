@@ -179,7 +179,7 @@ export class BuildPlayer implements AsyncDisposable {
     return String(read(body, "status", "nodeInfo", "architecture"));
   }
 
-  /** Pushes the image and hands its digest over; answers the digest. */
+  /** Pushes the image and hands its digest over; returns the digest. */
   async #build(
     pod: unknown,
     { fate, arch, env }: {

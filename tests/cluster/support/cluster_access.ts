@@ -1,5 +1,5 @@
 // Talks to a running control plane as its admin: requests, kubectl, nodes, namespaces, ServiceAccount kubeconfigs.
-// Made by control_plane.ts for the process that started it and by leased_plane.ts for those who only know where it is.
+// Made by control_plane.ts for the process that started it and by leased_plane.ts for a process that only has its address.
 import { waitUntil } from "./wait.ts";
 
 /** Where a control plane is and how to get in; plain JSON, so that it travels in an environment variable. */
@@ -216,7 +216,7 @@ function renderNode({ name, arch, labels = {}, taints = [] }: NodeSpec): Readonl
     kind: "Node",
     metadata: {
       name,
-      // By this kwok tells its nodes from real ones, where there are any.
+      // kwok distinguishes its nodes from real ones by this.
       annotations: { "kwok.x-k8s.io/node": "fake" },
       labels: { "kubernetes.io/arch": arch, "kubernetes.io/os": os, "kubernetes.io/hostname": name, ...labels },
     },

@@ -164,7 +164,7 @@ class Servers implements AsyncDisposable {
     this.#client.close();
   }
 
-  /** A left-over of an earlier run must never answer for us: the port was free, and our child lives when it answers. */
+  /** A left-over of an earlier run must never answer for us: the port was free, and our child runs when it answers. */
   async #start(name: ServerName, readyUrl: string): Promise<void> {
     if (this.#options.without.includes(name)) return;
     if (this.#running.has(name)) throw new Error(`Cannot start ${name}: it is running`);

@@ -63,7 +63,7 @@ export async function isThere(cluster: ClusterAccess, path: string): Promise<boo
   return (await cluster.request("GET", path)).status === 200;
 }
 
-/** A pod of one container, bound to a node by hand; resolves when its node plays it. */
+/** A pod of one container, bound to a node by the test; resolves when its node simulates it. */
 export async function bindPod(
   cluster: ClusterAccess,
   { namespace, name, node, image }: {

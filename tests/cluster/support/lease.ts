@@ -16,7 +16,7 @@ export interface LeaseState {
   readonly transitions: number;
 }
 
-/** Reads it; nobody holds one that does not exist yet. */
+/** Reads it; one that does not exist yet has no holder. */
 export async function readLease(cluster: ClusterAccess): Promise<LeaseState> {
   const { body } = await cluster.request("GET", LEASE);
   return {

@@ -19,7 +19,7 @@ export async function canMountAccount(): Promise<boolean> {
   return success;
 }
 
-/** Writes the account of a kubeconfig (as renderKubeconfig() makes them) to the folder and tells how to run with it. */
+/** Writes the account of a kubeconfig (as renderKubeconfig() makes them) to the folder and returns how to run with it. */
 export async function mountAccount(kubeconfigFile: string, directory: string): Promise<MountedAccount> {
   const kubeconfig: unknown = JSON.parse(await Deno.readTextFile(kubeconfigFile));
   const cluster = read(kubeconfig, "clusters", 0, "cluster");

@@ -125,9 +125,9 @@ async function upgradeWithout(
   { upgrade, manager, outside, gates, gatedApi }: Parts,
   { server, version }: { readonly server: OutageServer; readonly version: string },
 ): Promise<StepOutages> {
-  const { world, gauges, readPlan } = upgrade;
-  await world.offer(version);
-  world.holdNodes();
+  const { openshift, gauges, readPlan } = upgrade;
+  await openshift.offer(version);
+  openshift.holdNodes();
   manager.policies.splice(0);
   const at = new Date(Date.now() - 60_000).toISOString().replace(/\.\d{3}Z$/, "Z");
   addPolicy(manager, `policy-${version.replaceAll(".", "-")}`, { version, at });
@@ -140,10 +140,10 @@ async function upgradeWithout(
   await waitUntil(`the end of the upgrade to ${version}`, async () => {
     plan = await readPlan();
     // Only when the upgrade waits for nodes do they begin: the steps about them have something to do then.
-    if (JSON.stringify(plan).includes('"WorkerNodesUpgraded"')) world.letNodesGo();
+    if (JSON.stringify(plan).includes('"WorkerNodesUpgraded"')) openshift.letNodesGo();
     return read(plan, "status", "history", 0, "phase") === "Upgraded" && isReported();
   }, { deadlineMs: 120_000, intervalMs: 100 }).catch((cause: unknown) => {
-    const words = `${outages.refusedAt.join(", ")}; the world: ${String(world.lastFault)}; ${
+    const words = `${outages.refusedAt.join(", ")}; operators: ${String(openshift.lastFault)}; ${
       JSON.stringify(read(plan, "status"))
     }`;
     throw new Error(`Cannot see the end of the upgrade: ${words}`, { cause });

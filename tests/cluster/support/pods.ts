@@ -1,4 +1,4 @@
-// Creates pods from short specs, waits for them and tells how each ended.
+// Creates pods from short specs, waits for them and returns how each ended.
 import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
 import { waitUntil } from "./wait.ts";
 
@@ -10,7 +10,7 @@ export interface PodSpec {
   /** One init container each. */
   readonly initImages?: readonly string[];
   readonly pullSecrets?: readonly string[];
-  /** Scheduling gates of somebody else. */
+  /** Scheduling gates of other controllers. */
   readonly gates?: readonly string[];
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;

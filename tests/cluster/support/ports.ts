@@ -6,7 +6,7 @@ const FIRST = 11_000;
 const LAST = 31_999;
 const handedOut = new Set<number>();
 
-/** Whether nobody listens on the port of 127.0.0.1. */
+/** Whether the port of 127.0.0.1 is free. */
 export function isPortFree(port: number): boolean {
   try {
     Deno.listen({ hostname: "127.0.0.1", port }).close();
@@ -17,7 +17,7 @@ export function isPortFree(port: number): boolean {
   }
 }
 
-/** A port of 127.0.0.1 on which nobody listens and which this process has not handed out before. */
+/** A free port of 127.0.0.1 that this process has not returned before. */
 export function findFreePort(): number {
   for (let attempt = 0; attempt < 1000; attempt++) {
     const port = FIRST + crypto.getRandomValues(new Uint32Array(1)).reduce((_, n) => n % (LAST - FIRST + 1), 0);

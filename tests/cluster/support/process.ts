@@ -13,8 +13,8 @@ export interface ProcessOptions {
   readonly cwd?: string;
 }
 
-// The shell opens the log (appending, so a restart keeps the story) and hands its pid on. setpriv makes the kernel kill the
-// child when its parent dies, even by SIGKILL; where it is missing (not Linux), only orderly ends are covered.
+// The shell opens the log (appending, so a restart keeps earlier lines) and prints its pid. setpriv makes the kernel kill the
+// child when its parent ends, even by SIGKILL; where it is missing (not Linux), only orderly ends are covered.
 const LAUNCH = `log=$1; shift; exec >>"$log" 2>&1
 if command -v setpriv >/dev/null 2>&1 && setpriv --pdeathsig KILL true 2>/dev/null
 then exec setpriv --pdeathsig KILL -- "$@"; else exec "$@"; fi`;
@@ -78,7 +78,7 @@ export class RunningProcess implements AsyncDisposable {
     try {
       this.#child.kill(signal);
     } catch (error) {
-      // Between the end of the child and our notice of it the kernel no longer knows the process.
+      // Between the end of the child and our notice of it the kernel no longer has the process.
       if (!(error instanceof Deno.errors.NotFound) && !(error instanceof TypeError)) throw error;
     }
   }

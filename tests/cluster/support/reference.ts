@@ -63,7 +63,7 @@ function renderValidatingWebhooks(): unknown {
   };
 }
 
-/** The Deployment of an operand with the finalizer that its operator puts on it. Without pods: nobody is at work. */
+/** The Deployment of an operand with the finalizer that its operator puts on it. Without pods: nothing runs. */
 export function renderOperand(): unknown {
   const labels = { ...OPERAND, controller: "pod-placement-controller" };
   return renderDeployment("pod-placement-controller", { labels, finalizers: [Finalizer.podPlacement] });

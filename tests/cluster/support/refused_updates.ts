@@ -1,4 +1,4 @@
-// Somebody else's policy, under which a pod that is there cannot be changed.
+// A policy of another component, under which a pod that is there cannot be changed.
 import { type ClusterAccess, expectStatus } from "./cluster_access.ts";
 import { renderPod } from "./pods.ts";
 import { waitUntil } from "./wait.ts";

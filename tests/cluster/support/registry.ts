@@ -39,7 +39,7 @@ export interface RealRegistry extends AsyncDisposable {
   /** The same registry as `localhost:PORT`; another host for credentials. */
   readonly localhost: string;
   readonly url: string;
-  /** CA of its certificate; present also without TLS, where nobody needs it. */
+  /** CA of its certificate; present also without TLS, where it is not needed. */
   readonly caFile: string;
   readonly caPem: string;
   /** One that it accepts where it requires one. */

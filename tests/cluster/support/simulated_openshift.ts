@@ -1,5 +1,5 @@
-// A cluster of OpenShift as far as an upgrade sees it, on a real API server: ClusterVersion, ClusterOperators, pools with nodes,
-// MachineSets. Its operators are loops of this process that write status as the real ones do, with delays and conflicts.
+// The part of an OpenShift cluster that an upgrade reads and changes, on a real API server: ClusterVersion, ClusterOperators,
+// pools with nodes, MachineSets. Its operators are loops of this process that write status as the real ones do, with delays and conflicts.
 import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
 import { applyDefinitions } from "./openshift_crds.ts";
 import { pause, waitUntil } from "./wait.ts";
@@ -20,7 +20,7 @@ export const FROM = "4.20.1";
 export const TO = "4.20.5";
 
 /** How the cluster behaves. */
-export interface WorldOptions {
+export interface SimulationOptions {
   /** Nodes of each pool; `master` is the control plane. */
   readonly pools: Readonly<Record<string, number>>;
   /** Between two steps of an operator (ms). */
@@ -29,8 +29,8 @@ export interface WorldOptions {
   readonly paused?: readonly string[];
 }
 
-/** A running world. */
-export interface World extends AsyncDisposable {
+/** A simulated cluster whose operators run. */
+export interface SimulatedOpenShift extends AsyncDisposable {
   readonly cluster: ClusterAccess;
   /** What the cluster version operator was asked for, in order: `version architecture image`. */
   readonly asked: readonly string[];
@@ -63,7 +63,10 @@ export function renderedOf(pool: string, image: string): string {
 }
 
 /** Installs the kinds and the objects, and starts the operators. */
-export async function openWorld(cluster: ClusterAccess, options: WorldOptions): Promise<World> {
+export async function openSimulatedOpenShift(
+  cluster: ClusterAccess,
+  options: SimulationOptions,
+): Promise<SimulatedOpenShift> {
   await applyDefinitions(cluster, [
     ...["clusterversions", "clusteroperators", "machineconfigpools", "machineconfigs", "machineosbuilds"] as const,
     ...["machinesets", "machines"] as const,
@@ -75,7 +78,7 @@ export async function openWorld(cluster: ClusterAccess, options: WorldOptions): 
   }
   await waitUntil("the plans to be served", async () => (await cluster.request("GET", PLANS)).status === 200);
   await createObjects(cluster, options);
-  return new ScriptedWorld(cluster, options);
+  return new OperatorLoops(cluster, options);
 }
 
 async function kubectlApply(cluster: ClusterAccess, file: string): Promise<void> {
@@ -83,7 +86,7 @@ async function kubectlApply(cluster: ClusterAccess, file: string): Promise<void>
   if (code !== 0) throw new Error(`Cannot apply "${file}": ${stderr}`);
 }
 
-async function createObjects(cluster: ClusterAccess, { pools, paused = [] }: WorldOptions): Promise<void> {
+async function createObjects(cluster: ClusterAccess, { pools, paused = [] }: SimulationOptions): Promise<void> {
   await create(cluster, "/apis/config.openshift.io/v1/clusterversions", {
     ...{ apiVersion: "config.openshift.io/v1", kind: "ClusterVersion", metadata: { name: "version" } },
     spec: { clusterID: "2f9ad1a6-2f3a-4ea0-8b71-0d2a0a7a1f11", channel: "stable-4.20" },
@@ -155,18 +158,18 @@ interface Wanted {
   readonly image: string;
 }
 
-/** The operators. */
-class ScriptedWorld implements World {
+/** Its operators. */
+class OperatorLoops implements SimulatedOpenShift {
   readonly cluster: ClusterAccess;
   readonly asked: string[] = [];
-  readonly #options: WorldOptions;
+  readonly #options: SimulationOptions;
   readonly #stop = new AbortController();
   readonly #loops: readonly Promise<void>[];
   #isHeld = false;
   #areNodesHeld = false;
   #lastFault: unknown;
 
-  constructor(cluster: ClusterAccess, options: WorldOptions) {
+  constructor(cluster: ClusterAccess, options: SimulationOptions) {
     this.cluster = cluster;
     this.#options = options;
     this.#loops = [this.#loop(() => this.#serveClusterVersion()), this.#loop(() => this.#serveMachineSets())];

@@ -1,4 +1,4 @@
-// Ends TLS on a port and hands the plain bytes to another port.
+// Terminates TLS on a port and forwards the plain bytes to another port.
 import { passBytes, Relays } from "../../support/relays.ts";
 import type { IssuedCertificate } from "./pki.ts";
 

@@ -13,11 +13,18 @@ import type { Notification, UpgradeMetric } from "../../../lib/upgrades/types/ef
 import { openTestApi } from "../../support/cluster_api.ts";
 import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
 import { type ControlPlane, startControlPlane } from "./control_plane.ts";
-import { imageOf, openWorld, PLANS, TO, type World, type WorldOptions } from "./simulated_openshift.ts";
+import {
+  imageOf,
+  openSimulatedOpenShift,
+  PLANS,
+  type SimulatedOpenShift,
+  type SimulationOptions,
+  TO,
+} from "./simulated_openshift.ts";
 import { waitUntil } from "./wait.ts";
 
 const NAMESPACE = "openshift-managed-upgrade-operator";
-/** Nodes are written by the world alone: no kubelet renews them, and no controller is to call them lost. */
+/** Nodes are written by the simulated cluster alone: no kubelet renews them, and no controller is to call them lost. */
 const FLAGS = { "kube-controller-manager": ["--controllers=*,-node-lifecycle-controller"] } as const;
 /** So many seconds of the controller pass in one of the machine's. */
 const SPEED = 30;
@@ -34,7 +41,7 @@ export interface OutsideDouble extends Outside {
 /** A bed. Dispose it to stop everything. */
 export interface UpgradeBed extends AsyncDisposable {
   readonly controlPlane: ControlPlane;
-  readonly world: World;
+  readonly openshift: SimulatedOpenShift;
   readonly outside: OutsideDouble;
   readonly gauges: ReadonlyMap<string, number>;
   readonly events: readonly EventInput[];
@@ -81,11 +88,13 @@ export function openHastyClock(speed: number): ShiftableClock {
 
 /** Opens the bed; no replica runs, and there is no plan. */
 export async function openUpgradeBed(
-  { clock = openFastClock(), ...options }: Partial<WorldOptions> & { readonly clock?: ShiftableClock } = {},
+  { clock = openFastClock(), ...options }: Partial<SimulationOptions> & { readonly clock?: ShiftableClock } = {},
 ): Promise<UpgradeBed> {
   await using undo = new AsyncDisposableStack();
   const controlPlane = undo.use(await startControlPlane({ without: ["kube-scheduler", "kwok"], flags: FLAGS }));
-  const world = undo.use(await openWorld(controlPlane, { pools: { master: 1, worker: 2 }, stepMs: 50, ...options }));
+  const openshift = undo.use(
+    await openSimulatedOpenShift(controlPlane, { pools: { master: 1, worker: 2 }, stepMs: 50, ...options }),
+  );
   await createSettings(controlPlane);
   const access = await readKubeconfigAccess(controlPlane.kubeconfigFile, { clock: systemClock });
   const api = undo.use(openTestApi(access));
@@ -96,7 +105,7 @@ export async function openUpgradeBed(
   const readPlan = async (): Promise<unknown> =>
     (await controlPlane.request("GET", `${PLANS}/managed-upgrade-config`)).body;
   return {
-    ...{ controlPlane, world, outside, gauges, events, clock, readPlan },
+    ...{ controlPlane, openshift, outside, gauges, events, clock, readPlan },
     start: (replaced = {}) => {
       const deps: UpgradesDeps = {
         ...{ readApi: api, api, outside, gauges: gaugesInto(gauges), clock, log: silentLogger },
@@ -115,21 +124,21 @@ export async function openUpgradeBed(
     createPlan: async (spec = {}) => {
       expectStatus("create the plan", await controlPlane.request("POST", PLANS, planOf(spec)), [201]);
     },
-    untilPhase: (phase) => untilPhase(phase, { readPlan, world }),
+    untilPhase: (phase) => untilPhase(phase, { readPlan, openshift }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
 
 async function untilPhase(
   phase: string,
-  { readPlan, world }: Pick<UpgradeBed, "readPlan" | "world">,
+  { readPlan, openshift }: Pick<UpgradeBed, "readPlan" | "openshift">,
 ): Promise<unknown> {
   let plan: unknown;
   return await waitUntil(`the phase ${phase}`, async () => {
     plan = await readPlan();
     return read(plan, "status", "history", 0, "phase") === phase ? plan : undefined;
   }, { deadlineMs: 60_000, intervalMs: 100 }).catch((cause: unknown) => {
-    const words = `the world: ${String(world.lastFault)}; ${JSON.stringify(read(plan, "status"))}`;
+    const words = `operators: ${String(openshift.lastFault)}; ${JSON.stringify(read(plan, "status"))}`;
     throw new Error(`Cannot see the phase ${phase}: ${words}`, { cause });
   });
 }

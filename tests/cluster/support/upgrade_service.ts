@@ -9,7 +9,14 @@ import { EXTERNAL_ID } from "../../lib/upgrading/ocm_double.ts";
 import { expectStatus, read } from "./cluster_access.ts";
 import { type ControlPlane, startControlPlane } from "./control_plane.ts";
 import { mountAccount } from "./mounted_account.ts";
-import { CLUSTER_VERSION, openWorld, PLANS, TO, type World, type WorldOptions } from "./simulated_openshift.ts";
+import {
+  CLUSTER_VERSION,
+  openSimulatedOpenShift,
+  PLANS,
+  type SimulatedOpenShift,
+  type SimulationOptions,
+  TO,
+} from "./simulated_openshift.ts";
 import { findFreePort } from "./ports.ts";
 import { RunningProcess } from "./process.ts";
 import { readUses, type Use } from "./rights.ts";
@@ -57,7 +64,7 @@ export interface UpgradeLease {
 /** The bed. */
 export class UpgradeService implements AsyncDisposable {
   readonly cluster: ControlPlane;
-  readonly world: World;
+  readonly openshift: SimulatedOpenShift;
   readonly surroundings: Surroundings;
   /** What the manifests of upgrades and of placement say. */
   readonly objects: readonly ManifestObject[];
@@ -66,11 +73,11 @@ export class UpgradeService implements AsyncDisposable {
   #ports: readonly number[] = [];
 
   private constructor(
-    parts: Pick<UpgradeService, "cluster" | "world" | "surroundings" | "objects">,
+    parts: Pick<UpgradeService, "cluster" | "openshift" | "surroundings" | "objects">,
     { stack, balancer }: { readonly stack: AsyncDisposableStack; readonly balancer: TcpBalancer },
   ) {
     this.cluster = parts.cluster;
-    this.world = parts.world;
+    this.openshift = parts.openshift;
     this.surroundings = parts.surroundings;
     this.objects = parts.objects;
     this.#stack = stack;
@@ -79,23 +86,23 @@ export class UpgradeService implements AsyncDisposable {
 
   /** Opens it, with plans of the source LOCAL; no replica runs, and there is no plan. */
   static async open(
-    { pools = { master: 1, worker: 2 }, stepMs = 100 }: Partial<Pick<WorldOptions, "pools" | "stepMs">> = {},
+    { pools = { master: 1, worker: 2 }, stepMs = 100 }: Partial<Pick<SimulationOptions, "pools" | "stepMs">> = {},
   ): Promise<UpgradeService> {
     await using undo = new AsyncDisposableStack();
     const cluster = undo.use(
       await startControlPlane({
         auditLog: true,
         without: ["kube-scheduler", "kwok"],
-        // Nodes have no kubelet whose heart beat could fail.
+        // Nodes have no kubelet whose heartbeat could fail.
         flags: { "kube-controller-manager": ["--controllers=*,-node-lifecycle-controller,-taint-eviction-controller"] },
       }),
     );
-    const world = undo.use(await openWorld(cluster, { pools, stepMs }));
+    const openshift = undo.use(await openSimulatedOpenShift(cluster, { pools, stepMs }));
     const surroundings = undo.use(await openSurroundings(cluster, TO));
     const balancer = undo.use(startTcpBalancer(findFreePort()));
     const objects = await renderComposition("overlays/openshift", COMPONENTS);
     await applyAll(cluster, installed(objects, `https://127.0.0.1:${balancer.port}`));
-    const bed = new UpgradeService({ cluster, world, surroundings, objects }, { stack: undo.move(), balancer });
+    const bed = new UpgradeService({ cluster, openshift, surroundings, objects }, { stack: undo.move(), balancer });
     try {
       await bed.patch(CLUSTER_VERSION, { spec: { clusterID: EXTERNAL_ID, upstream: surroundings.graphUrl } });
       await bed.configure("configManager: { source: LOCAL }\n");
@@ -195,7 +202,7 @@ export class UpgradeService implements AsyncDisposable {
       if (looks++ % 8 === 0) await this.patch(POOL, { metadata: { annotations: { looked: String(looks) } } });
       return false;
     }, { deadlineMs, intervalMs: 250 }).catch(async (cause: unknown) => {
-      const fault = `the world: ${String(this.world.lastFault)}`;
+      const fault = `operators: ${String(this.openshift.lastFault)}`;
       throw new Error(`${String(cause)}; ${fault}; ${JSON.stringify(read(await this.readPlan(), "status"))}`, {
         cause,
       });
@@ -211,7 +218,7 @@ export class UpgradeService implements AsyncDisposable {
     );
   }
 
-  /** The Lease of the leader; nobody holds one that does not exist. */
+  /** The Lease of the leader; one that does not exist has no holder. */
   async lease(): Promise<UpgradeLease> {
     const { body } = await this.cluster.request("GET", LEASE);
     const timeOf = (name: string): number => Date.parse(String(read(body, "spec", name)));

@@ -15,13 +15,13 @@ export interface WalkBed<Plane extends ClusterAccess = ClusterAccess> extends As
   /** Image references go through it. */
   readonly proxy: FaultProxy;
   readonly kubeconfigFile: string;
-  /** Starts a replica that knows the proxy; it is stopped with the bed. */
+  /** Starts a replica that uses the proxy; it is stopped with the bed. */
   startReplica(options?: Partial<ArchwayOptions>): Promise<Archway>;
   /** Pushes an image and gives its reference through the proxy. */
   push(repository: string, spec: ImageSpec): Promise<string>;
 }
 
-/** A bed whose control plane nobody else has used or will use: its servers may be stopped. */
+/** A bed with a control plane of its own: its servers may be stopped. */
 export type OwnWalkBed = WalkBed<ControlPlane>;
 
 interface BedOptions {

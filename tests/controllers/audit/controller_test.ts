@@ -1,4 +1,4 @@
-// Audit mode: who is told of, once each, whatever came first, the pod, its running, the label or the leader.
+// Audit mode: which pods are reported, once each, whatever came first, the pod, its running, the label or the leader.
 import assert from "node:assert/strict";
 import { ALL_NAMESPACES } from "../../../controllers/audit/catch_up.ts";
 import { type AuditDeps, openAudit } from "../../../controllers/audit/controller.ts";
@@ -51,8 +51,8 @@ function depsOf(scene: Scene, audited: Audited): AuditDeps {
   };
 }
 
-function toldOf({ told }: Scene): readonly string[] {
-  return told.map(({ object }) => object.name);
+function reportedPods({ recorded }: Scene): readonly string[] {
+  return recorded.map(({ object }) => object.name);
 }
 
 Deno.test("openAudit() reports once for each pending pod what would be done, and reads nothing else", async () => {
@@ -64,10 +64,10 @@ Deno.test("openAudit() reports once for each pending pod what would be done, and
     scene.cluster.put(Resource.pods, makePod("during", { labels: { changed: "yes" } }));
     scene.cluster.put(Resource.pods, makePod("during", { phase: "Running" }));
     await scene.clock.advance(5_000);
-    assert.deepEqual(toldOf(scene), ["before", "during"]);
-    assert.match(scene.told[0]?.message ?? "", /nothing was changed: Archway would set .*\{arm64\}/);
-    assert.ok(scene.told.every(({ slot }) => slot === 1));
-    assert.ok(scene.asked.every(({ priority }) => priority === "admission"));
+    assert.deepEqual(reportedPods(scene), ["before", "during"]);
+    assert.match(scene.recorded[0]?.message ?? "", /nothing was changed: Archway would set .*\{arm64\}/);
+    assert.ok(scene.recorded.every(({ slot }) => slot === 1));
+    assert.ok(scene.requests.every(({ priority }) => priority === "admission"));
   });
 });
 
@@ -88,7 +88,7 @@ Deno.test("openAudit() reports a pod that ran before the leader had read the fir
     scene.cluster.put(Resource.pods, makePod("handled", { phase: "Running", labels: GATED_BEFORE }));
     audited.add("shop");
     await scene.clock.advance(0);
-    assert.deepEqual(toldOf(scene), ["quick"]);
+    assert.deepEqual(reportedPods(scene), ["quick"]);
   });
 });
 
@@ -98,10 +98,10 @@ Deno.test("openAudit() reports a pod whose namespace was labelled after the watc
   await whileRunning(scene, openAudit(depsOf(scene, audited)), async () => {
     scene.cluster.put(Resource.pods, makePod("early"));
     await scene.clock.advance(100);
-    assert.deepEqual(toldOf(scene), []);
+    assert.deepEqual(reportedPods(scene), []);
     audited.add("shop");
     await scene.clock.advance(0);
-    assert.deepEqual(toldOf(scene), ["early"]);
+    assert.deepEqual(reportedPods(scene), ["early"]);
   });
 });
 
@@ -111,7 +111,7 @@ Deno.test("openAudit() leaves pods alone that ran long before it looked", async 
   await scene.clock.advance(10 * 60_000);
   await whileRunning(scene, openAudit(depsOf(scene, new Audited(ALL_NAMESPACES))), async () => {
     await scene.clock.advance(1_000);
-    assert.deepEqual(toldOf(scene), []);
+    assert.deepEqual(reportedPods(scene), []);
   });
 });
 

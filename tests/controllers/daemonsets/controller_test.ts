@@ -20,11 +20,11 @@ Deno.test("openDaemonSetWatch() reports the nodes that cannot run the images, an
   scene.cluster.put(Resource.daemonSets, makeWorkload("DaemonSet", "narrow", "single-amd64"));
   scene.cluster.put(Resource.daemonSets, makeWorkload("DaemonSet", "wide", "multi"));
   await whileRunning(scene, watchOf(scene, () => ["amd64", "arm64"]), () => {
-    assert.deepEqual(scene.told.map(({ object }) => object), [
+    assert.deepEqual(scene.recorded.map(({ object }) => object), [
       { apiVersion: "apps/v1", kind: "DaemonSet", namespace: "shop", name: "narrow", uid: "uid-narrow" },
     ]);
-    assert.match(scene.told[0]?.message ?? "", /\{arm64\}.*single-amd64/);
-    assert.ok(scene.asked.every(({ priority }) => priority === "prewarm"));
+    assert.match(scene.recorded[0]?.message ?? "", /\{arm64\}.*single-amd64/);
+    assert.ok(scene.requests.every(({ priority }) => priority === "prewarm"));
     return Promise.resolve();
   });
 });
@@ -34,10 +34,10 @@ Deno.test("openDaemonSetWatch() waits for the nodes to be known", async () => {
   let live: readonly string[] | undefined;
   scene.cluster.put(Resource.daemonSets, makeWorkload("DaemonSet", "narrow", "single-amd64"));
   await whileRunning(scene, watchOf(scene, () => live), async () => {
-    assert.deepEqual([scene.asked, scene.told], [[], []]);
+    assert.deepEqual([scene.requests, scene.recorded], [[], []]);
     live = ["arm64"];
     await scene.clock.advance(1_100);
-    assert.equal(scene.told.length, 1);
+    assert.equal(scene.recorded.length, 1);
   });
 });
 
@@ -51,12 +51,12 @@ Deno.test("openDaemonSetWatch() repeats itself only when the words change, and a
   await whileRunning(scene, watchOf(scene, () => ["amd64", "arm64"]), async () => {
     await put("single-amd64", 1);
     await put("single-amd64", 2);
-    assert.equal(scene.told.length, 1);
+    assert.equal(scene.recorded.length, 1);
     await put("single-arm64", 2);
-    assert.equal(scene.told.length, 2);
+    assert.equal(scene.recorded.length, 2);
     scene.cluster.drop(Resource.daemonSets, "shop/narrow");
     await scene.clock.advance(0);
     await put("single-arm64", 1);
-    assert.equal(scene.told.length, 3);
+    assert.equal(scene.recorded.length, 3);
   });
 });

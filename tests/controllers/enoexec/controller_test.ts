@@ -29,10 +29,10 @@ Deno.test("145 146 a report becomes an event and a label on the pod, and is dele
   furnish(scene);
   scene.cluster.put(Resource.enoexecEvents, makeEvent());
   await scene.run(() => {
-    assert.deepEqual(scene.told.map(({ reason, type, object }) => [reason, type, object.kind, object.name]), [
+    assert.deepEqual(scene.recorded.map(({ reason, type, object }) => [reason, type, object.kind, object.name]), [
       ["ExecFormatError", "Warning", "Pod", "web-1"],
     ]);
-    assert.match(scene.told[0]?.message ?? "", /^Container "c" .*\(ppc64le\)/);
+    assert.match(scene.recorded[0]?.message ?? "", /^Container "c" .*\(ppc64le\)/);
     assert.deepEqual([labelOf(scene), eventsLeft(scene)], ["true", []]);
     assert.deepEqual(scene.counted.toSorted(), ["handled", "kernel"]);
     return Promise.resolve();
@@ -60,7 +60,7 @@ for (const { title, pod, event } of DISMISSED) {
     furnish(scene, pod);
     scene.cluster.put(Resource.enoexecEvents, event);
     await scene.run(() => {
-      assert.deepEqual([eventsLeft(scene), scene.told, labelOf(scene)], [[], [], undefined]);
+      assert.deepEqual([eventsLeft(scene), scene.recorded, labelOf(scene)], [[], [], undefined]);
       assert.deepEqual(scene.counted, ["handled"]);
       return Promise.resolve();
     });
@@ -72,9 +72,9 @@ Deno.test("149 154 an event of an unknown container is reported without its name
   furnish(scene, makeFailedPod({ status: { containerID: "wrong-container-id" } }));
   scene.cluster.put(Resource.enoexecEvents, makeEvent());
   await scene.run(async () => {
-    assert.equal(scene.told.length, 0);
+    assert.equal(scene.recorded.length, 0);
     await scene.clock.advance(11_000);
-    assert.match(scene.told[0]?.message ?? "", /^A container .*\(ppc64le\)/);
+    assert.match(scene.recorded[0]?.message ?? "", /^A container .*\(ppc64le\)/);
     assert.deepEqual([labelOf(scene), eventsLeft(scene)], ["true", []]);
   });
 });
@@ -105,10 +105,10 @@ Deno.test("229 an event is handled when its status comes, and marked when none d
   scene.cluster.put(Resource.enoexecEvents, bare);
   scene.cluster.put(Resource.enoexecEvents, { ...bare, metadata: { ...bare.metadata, name: "never" } });
   await scene.run(async () => {
-    assert.deepEqual(scene.told, []);
+    assert.deepEqual(scene.recorded, []);
     scene.cluster.put(Resource.enoexecEvents, { ...bare, status });
     await scene.clock.advance(12_000);
-    assert.equal(scene.told.length, 1);
+    assert.equal(scene.recorded.length, 1);
     assert.deepEqual(eventsLeft(scene), ["never"]);
     await scene.clock.advance(3_600_000);
     assert.deepEqual(eventsLeft(scene), [], "none stays for ever");
@@ -154,7 +154,7 @@ Deno.test("229 a pod that goes while it is labelled leaves nothing behind", asyn
   scene.cluster.beforePatch = () => scene.cluster.drop(Resource.pods, "shop/web-1");
   scene.cluster.put(Resource.enoexecEvents, makeEvent());
   await scene.run(() => {
-    assert.deepEqual([scene.told, eventsLeft(scene), scene.counted], [[], [], ["handled"]]);
+    assert.deepEqual([scene.recorded, eventsLeft(scene), scene.counted], [[], [], ["handled"]]);
     return Promise.resolve();
   });
 });
@@ -168,7 +168,7 @@ Deno.test("what is not switched on sends no request to the API server", async ()
     assert.deepEqual(scene.cluster.lists, []);
     scene.setMonitored(true);
     await scene.clock.advance(0);
-    assert.equal(scene.told.length, 1);
+    assert.equal(scene.recorded.length, 1);
     scene.setMonitored(false);
     await scene.clock.advance(0);
     scene.cluster.put(Resource.enoexecEvents, makeEvent({ containerId: idOf("b") }));
@@ -190,11 +190,11 @@ Deno.test("without a daemon a container that ends at once is reported where its 
   await scene.run(async () => {
     warn(scene, "BackOff");
     await scene.clock.advance(0);
-    assert.match(scene.told[0]?.message ?? "", /^Container "c" .*\(arm64\).*Image single-amd64 has amd64/);
+    assert.match(scene.recorded[0]?.message ?? "", /^Container "c" .*\(arm64\).*Image single-amd64 has amd64/);
     assert.deepEqual([labelOf(scene), scene.counted], ["true", ["status"]]);
     warn(scene, "BackOff", 2);
     await scene.clock.advance(0);
-    assert.equal(scene.told.length, 1, "one report a container");
+    assert.equal(scene.recorded.length, 1, "one report a container");
   });
 });
 
@@ -209,7 +209,7 @@ Deno.test("without a daemon a refused pull is reported by what the runtime said"
   await scene.run(async () => {
     warn(scene, "Failed");
     await scene.clock.advance(0);
-    assert.match(scene.told[0]?.message ?? "", /^Container "c" cannot run: its image has nothing for .*\(arm64\)/);
+    assert.match(scene.recorded[0]?.message ?? "", /^Container "c" cannot run: its image has nothing for .*\(arm64\)/);
   });
 });
 
@@ -217,7 +217,7 @@ Deno.test("without a daemon a pod that is not started again is found as failed",
   const scene = openMonitorScene();
   furnish(scene, makeFailedPod({ status: { state: ended(1) }, phase: "Failed" }), "arm64");
   await scene.run(() => {
-    assert.equal(scene.told.length, 1);
+    assert.equal(scene.recorded.length, 1);
     return Promise.resolve();
   });
 });
@@ -239,7 +239,7 @@ for (const [title, afterMs, counted] of LABELLED) {
       "arm64",
     );
     await scene.run(() => {
-      assert.equal(scene.told.length, 1);
+      assert.equal(scene.recorded.length, 1);
       assert.deepEqual(scene.counted, counted);
       return Promise.resolve();
     });
@@ -254,7 +254,7 @@ Deno.test("a program that merely fails is not reported, nor looked at again and 
       warn(scene, "BackOff", count);
       await scene.clock.advance(0);
     }
-    assert.deepEqual([scene.told, scene.counted, labelOf(scene), scene.asked.length], [[], [], undefined, 1]);
+    assert.deepEqual([scene.recorded, scene.counted, labelOf(scene), scene.requests.length], [[], [], undefined, 1]);
   });
 });
 
@@ -290,7 +290,7 @@ Deno.test("pods of one namespace with many containers and a slow registry do not
     await clock.advance(0);
     fail("shop", makeFailedPod({ status: { state: ended(1) } }));
     await clock.advance(9_000);
-    assert.deepEqual(scene.told.map(({ object }) => object.namespace), ["shop"]);
+    assert.deepEqual(scene.recorded.map(({ object }) => object.namespace), ["shop"]);
   });
 });
 
@@ -307,7 +307,7 @@ Deno.test("where logs may be read, their last line decides about an image that c
     warn(scene, "BackOff");
     await scene.clock.advance(0);
     assert.deepEqual(asked, ["/api/v1/namespaces/shop/pods/web-1/log?container=c&tailLines=1&limitBytes=256"]);
-    assert.match(reading.told[0]?.message ?? "", /claims amd64, but the program in it is for another architecture/);
+    assert.match(reading.recorded[0]?.message ?? "", /claims amd64, but the program in it is for another architecture/);
   });
 });
 
@@ -319,7 +319,7 @@ Deno.test("both sources together make one report of a container", async () => {
     await scene.clock.advance(0);
     scene.cluster.put(Resource.enoexecEvents, makeEvent());
     await scene.clock.advance(3_000);
-    assert.deepEqual([scene.told.length, scene.counted, eventsLeft(scene)], [1, ["status", "handled"], []]);
+    assert.deepEqual([scene.recorded.length, scene.counted, eventsLeft(scene)], [1, ["status", "handled"], []]);
   });
 });
 
@@ -361,6 +361,6 @@ Deno.test("a pod of an audited namespace is reported and left as it is", async (
   await scene.run(async () => {
     warn(scene, "BackOff");
     await scene.clock.advance(0);
-    assert.deepEqual([scene.told.length, labelOf(scene)], [1, undefined]);
+    assert.deepEqual([scene.recorded.length, labelOf(scene)], [1, undefined]);
   });
 });

@@ -40,8 +40,8 @@ Deno.test("reports of one node, however many and slow to handle, do not keep tho
     await clock.advance(0);
     cluster.put(Resource.enoexecEvents, makeEvent());
     await clock.advance(7_000);
-    assert.ok(scene.told.some(({ object }) => object.name === "web-1"));
-    assert.ok(scene.told.length < 50);
+    assert.ok(scene.recorded.some(({ object }) => object.name === "web-1"));
+    assert.ok(scene.recorded.length < 50);
   });
 });
 

@@ -100,7 +100,7 @@ export function eventsLeft({ cluster }: Scene): readonly string[] {
 /** Evictions under test. */
 export interface Repaired {
   readonly scene: MonitorScene;
-  /** The pods whose eviction was asked for, in order. */
+  /** The pods whose eviction was requested, in order. */
   readonly evictions: string[];
 }
 
@@ -127,7 +127,7 @@ export function openRepairScene(
   return { scene: { ...scene, cluster }, evictions };
 }
 
-/** A pod of a ReplicaSet, or of nobody, whose container ended at once. */
+/** A pod of a ReplicaSet, or without an owner, whose container ended at once. */
 export function strayPod(name: string, owner = "web"): KubeObject {
   const ownerReferences = owner === "" ? [] : [{ kind: "ReplicaSet", name: owner, controller: true }];
   return makeFailedPod({ status: { state: ended(1) }, metadata: { name, uid: `uid-${name}`, ownerReferences } });

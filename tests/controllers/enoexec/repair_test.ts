@@ -11,7 +11,7 @@ Deno.test("a pod that its owner makes again, and Archway would place elsewhere, 
   await scene.run(async () => {
     await failPod(repaired, strayPod("web-1"));
     assert.deepEqual(evictions, ["web-1"]);
-    assert.deepEqual(scene.told.map(({ reason }) => reason), ["ExecFormatError", "ArchAwareExecFormatRepaired"]);
+    assert.deepEqual(scene.recorded.map(({ reason }) => reason), ["ExecFormatError", "ArchAwareExecFormatRepaired"]);
     assert.deepEqual(scene.counted, ["status", "evicted"]);
   });
 });

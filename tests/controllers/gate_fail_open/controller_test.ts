@@ -26,8 +26,8 @@ interface Bed extends Scene {
   fault: (call: MemoryCall) => void;
 }
 
-function openBed(world: Scene = openScene()): Bed {
-  const { cluster, clock, events } = world;
+function openBed(scene: Scene = openScene()): Bed {
+  const { cluster, clock, events } = scene;
   const calls: MemoryCall[] = [];
   const counted: string[] = [];
   const api = cluster.client((call) => {
@@ -51,7 +51,7 @@ function openBed(world: Scene = openScene()): Bed {
     maxGateAgeMs: MAX_GATE_AGE_MS,
   });
   const bed: Bed = {
-    ...world,
+    ...scene,
     controller,
     calls,
     counted,
@@ -105,10 +105,10 @@ for (const [name, arrange] of SILENCES) {
     });
     assert.deepEqual(bed.counted, ["bare", "bare"]);
     assert.deepEqual(
-      bed.told.map(({ type, reason, object }) => `${type} ${reason} ${object.name}`),
+      bed.recorded.map(({ type, reason, object }) => `${type} ${reason} ${object.name}`),
       ["Warning ArchAwareSchedGateLifted early", "Warning ArchAwareSchedGateLifted late"],
     );
-    assert.match(bed.told[0]?.message ?? "", /no replica of Archway has led for 62 s.*may not update leases/);
+    assert.match(bed.recorded[0]?.message ?? "", /no replica of Archway has led for 62 s.*may not update leases/);
     const paths = bed.cluster.patches.flat().filter(({ op }) => op !== "test").map(({ path }) => path);
     const changed = ["/metadata/labels/multiarch.openshift.io~1scheduling-gate", "/spec/schedulingGates/0"];
     assert.deepEqual(paths, [...changed, ...changed]);
@@ -207,7 +207,7 @@ Deno.test("openGateFailOpen() of two replicas releases each pod once", async () 
     await first.clock.advance(OPENS_MS + 5_000);
   });
   assert.equal(first.cluster.patches.length, 3);
-  assert.equal(first.told.length, 3);
+  assert.equal(first.recorded.length, 3);
 });
 
 Deno.test("openGateFailOpen() tries a pod again that could not be written", async () => {
@@ -223,5 +223,5 @@ Deno.test("openGateFailOpen() tries a pod again that could not be written", asyn
     await bed.clock.advance(40_000);
     assert.equal(isHeld(bed, "old"), false);
   });
-  assert.equal(bed.told.length, 1);
+  assert.equal(bed.recorded.length, 1);
 });

@@ -1,4 +1,4 @@
-// How the operator leaves while its own account is being deleted, and reads or writes of what it holds fail.
+// How the operator leaves while its own account is being deleted, and reads or writes of the uninstall finalizers fail.
 import assert from "node:assert/strict";
 import type { OperatorDeps } from "../../../controllers/operator/deps.ts";
 import { type Clock, systemClock } from "../../../lib/clock.ts";
@@ -25,7 +25,7 @@ const FAST: Clock = {
 };
 
 /** An API server that can fail with what is held, and that takes away what an apply leaves out, as a real one does. */
-class HoldApi implements KubeApi {
+class FailingApi implements KubeApi {
   /** Reads of the account, and writes of all that is held, that fail from now on. */
   failures = { reads: 0, writes: 0 };
   #inner: KubeApi | undefined;
@@ -78,7 +78,7 @@ function unwell(): ApiError {
 
 interface HeldBench {
   readonly bench: OperatorBench;
-  readonly api: HoldApi;
+  readonly api: FailingApi;
 }
 
 /** An operator whose account and role are there, and a config. */
@@ -87,7 +87,7 @@ async function openHeld(
   clock: Clock,
   overrides: Partial<OperatorDeps> = {},
 ): Promise<HeldBench> {
-  const api = new HoldApi();
+  const api = new FailingApi();
   const bench = stack.use(await openBench({ api, unfencedApi: api, clock, ...overrides }));
   api.attach(bench.api);
   for (const [type, { namespace, name }, apiVersion] of HELD) {
@@ -118,11 +118,11 @@ async function isAllGone({ bench }: HeldBench): Promise<boolean> {
 }
 
 for (const failures of [{ reads: 2, writes: 0 }, { reads: 0, writes: 1 }, { reads: 2, writes: 4 }]) {
-  Deno.test(`operator leaves in the end when ${failures.reads} reads and ${failures.writes} writes of the hold fail`, async () => {
+  Deno.test(`operator leaves in the end when ${failures.reads} reads and ${failures.writes} writes of the finalizers fail`, async () => {
     await using stack = new AsyncDisposableStack();
     const held = await openHeld(stack, FAST);
     held.bench.start();
-    await held.bench.until("the hold", () => isHeld(held));
+    await held.bench.until("the finalizers", () => isHeld(held));
     held.api.failures = { ...failures };
     await deleteInstallation(held);
     await held.bench.until("all gone", () => isAllGone(held));
@@ -135,7 +135,7 @@ async function endRun(held: HeldBench, between: () => Promise<void>): Promise<vo
   const stop = new AbortController();
   const running = held.bench.operator.run(stop.signal);
   try {
-    await held.bench.until("the hold", () => isHeld(held));
+    await held.bench.until("the finalizers", () => isHeld(held));
   } finally {
     stop.abort();
   }
@@ -143,7 +143,7 @@ async function endRun(held: HeldBench, between: () => Promise<void>): Promise<vo
   await running;
 }
 
-Deno.test("operator that is stopped leaves all the same, also when a read and a write of the hold fail", async () => {
+Deno.test("operator that is stopped leaves all the same, also when a read and a write of the finalizers fail", async () => {
   await using stack = new AsyncDisposableStack();
   const held = await openHeld(stack, FAST);
   held.bench.operator.requestReconcile();
@@ -189,11 +189,11 @@ Deno.test("operator that is stopped when the config is gone releases an account 
   const stop = new AbortController();
   const running = bench.operator.run(stop.signal);
   try {
-    await bench.until("the hold", () => isHeld(held));
+    await bench.until("the finalizers", () => isHeld(held));
     api.failures = { reads: 0, writes: 1_000 };
     await bench.api.delete(Resource.clusterConfigs, { name: "cluster" }, { signal: bench.signal });
     bench.operator.requestReconcile();
-    await bench.until("a write of the hold to fail", () => Promise.resolve(api.failures.writes < 1_000));
+    await bench.until("a write of the finalizers to fail", () => Promise.resolve(api.failures.writes < 1_000));
   } finally {
     stop.abort();
   }

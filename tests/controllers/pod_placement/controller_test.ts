@@ -40,7 +40,7 @@ Deno.test("openPodPlacement() releases a gated pod by one patch and reports it i
     await scene.clock.advance(100);
     assert.equal(scene.cluster.patches.length, 1);
     assert.deepEqual(requiredOf(podOf(scene, "web")), [term([ARCH, AMD64, "arm64"])]);
-    assert.deepEqual(scene.told.map(({ slot, reason }) => `${slot} ${reason}`), [
+    assert.deepEqual(scene.recorded.map(({ slot, reason }) => `${slot} ${reason}`), [
       `1 ${ADDED}`,
       `3 ${SET}`,
       `2 ${REMOVED}`,
@@ -65,7 +65,7 @@ Deno.test("openPodPlacement() that leads again places at once the pods whose ins
   await whileRunning(scene, controller, async () => {
     await scene.clock.advance(100);
     assert.deepEqual(requiredOf(podOf(scene, "web")), [term([ARCH, AMD64, "arm64"])]);
-    assert.equal(scene.told.filter(({ reason }) => reason === ADDED).length, 1);
+    assert.equal(scene.recorded.filter(({ reason }) => reason === ADDED).length, 1);
   });
 });
 
@@ -115,7 +115,7 @@ Deno.test("openPodPlacement() keeps foreign gates and waits for no replica", asy
   await whileRunning(scene, controllerOf(scene), async () => {
     await scene.clock.advance(100);
     assert.deepEqual(gatesOf(podOf(scene, "web")), ["kueue.x-k8s.io/admission", "example.com/x"]);
-    assert.match(scene.told.at(-1)?.message ?? "", /Still held by kueue.x-k8s.io\/admission, example.com\/x/);
+    assert.match(scene.recorded.at(-1)?.message ?? "", /Still held by kueue.x-k8s.io\/admission, example.com\/x/);
   });
 });
 
@@ -129,7 +129,7 @@ Deno.test("openPodPlacement() releases the pod bare, with a Warning, when the se
     await scene.clock.advance(100);
     assert.deepEqual(gatesOf(podOf(scene, "web")), []);
     assert.equal(requiredOf(podOf(scene, "web")), undefined);
-    const warning = scene.told.find(({ type }) => type === "Warning");
+    const warning = scene.recorded.find(({ type }) => type === "Warning");
     assert.deepEqual([warning?.reason, warning?.critical], ["ArchAwareSchedGateRemovalFailed", true]);
     assert.match(warning?.message ?? "", /affinity is forbidden/);
   });
@@ -179,7 +179,7 @@ Deno.test("openPodPlacement() falls back within the longest gate age, also when 
   assert.deepEqual(gatesOf(podOf(scene, "web")), []);
   assert.equal(labelsOf(podOf(scene, "web"))[mark("fallback-arch")], AMD64);
   assert.match(String(annotationsOf(podOf(scene, "web"))["archway.dev/decision"]), /"d":"fallback"/);
-  const last = scene.told.slice(-3).map(({ slot, reason }) => `${slot} ${reason}`);
+  const last = scene.recorded.slice(-3).map(({ slot, reason }) => `${slot} ${reason}`);
   assert.deepEqual(last, ["2 ArchAwareInspectionError", "3 ArchAwareFallbackPredicateSet", `1 ${REMOVED}`]);
 });
 
@@ -188,7 +188,7 @@ Deno.test("openPodPlacement() reports and marks a failure that goes on no more o
   scene.cluster.put(Resource.pods, gated("web", { image: "broken" }));
   await whileRunning(scene, controllerOf(scene), async () => {
     await scene.clock.advance(55_000);
-    assert.ok(scene.asked.length > 10, `${scene.asked.length} attempts`);
+    assert.ok(scene.requests.length > 10, `${scene.requests.length} attempts`);
     const failures = reasonsOf(scene).filter((reason) => reason === "ArchAwareInspectionError");
     assert.deepEqual([failures.length, scene.cluster.patches.length], [4, 4]);
   });
@@ -227,7 +227,7 @@ Deno.test("openPodPlacement() counts no pod that merely has the gate's label, an
   await whileRunning(scene, controller, async () => {
     await scene.clock.advance(1_000);
     assert.deepEqual([controller.gatedPods(), controller.longestGated()], [0, []]);
-    assert.deepEqual([scene.cluster.patches, scene.told], [[], []]);
+    assert.deepEqual([scene.cluster.patches, scene.recorded], [[], []]);
   });
 });
 

@@ -46,6 +46,6 @@ export function podOf(scene: Scene, name: string): KubeObject {
 }
 
 /** The reasons of the events, in order. */
-export function reasonsOf({ told }: Scene): readonly string[] {
-  return told.map(({ reason }) => reason);
+export function reasonsOf({ recorded }: Scene): readonly string[] {
+  return recorded.map(({ reason }) => reason);
 }

@@ -64,7 +64,7 @@ for (const refusal of REFUSALS) {
         undefined,
         "removed",
       ]);
-      const warnings = scene.told.filter(({ type }) => type === "Warning");
+      const warnings = scene.recorded.filter(({ type }) => type === "Warning");
       assert.deepEqual(warnings.map(({ reason }) => reason), ["ArchAwareSchedGateRemovalFailed"]);
       assert.match(warnings[0]?.message ?? "", /policy says no/);
     });
@@ -95,7 +95,7 @@ Deno.test("a pod with no room for annotations is placed without them", async () 
     await scene.clock.advance(100);
     const pod = podOf(scene, "web");
     assert.deepEqual([gatesOf(pod), requiredOf(pod), annotationsOf(pod)], [[], PLACED, {}]);
-    assert.match(scene.told.find(({ type }) => type === "Warning")?.message ?? "", /placed without them/);
+    assert.match(scene.recorded.find(({ type }) => type === "Warning")?.message ?? "", /placed without them/);
   });
 });
 
@@ -115,7 +115,7 @@ Deno.test("a pod that nothing releases is reported once, and released when the s
   refuse(scene, { name: "403", status: 403, path: "" });
   await whileRunning(scene, controllerOf(scene), async () => {
     await scene.clock.advance(180_000);
-    const warnings = scene.told.filter(({ type }) => type === "Warning");
+    const warnings = scene.recorded.filter(({ type }) => type === "Warning");
     assert.deepEqual(warnings.map(({ reason }) => reason), ["ArchAwareSchedGateRemovalFailed"]);
     scene.cluster.beforePatch = () => {};
     await scene.clock.advance(6_000);
@@ -147,7 +147,7 @@ Deno.test("marks of a failed inspection that are refused do not hold up the next
   refuse(scene, { name: "403", status: 403, path: "/metadata/labels/multiarch.openshift.io~1image-inspect-error" });
   await whileRunning(scene, controllerOf(scene, configs(cluster({ fallback: AMD64 }))), async () => {
     await scene.clock.advance(59_000);
-    assert.ok(scene.asked.length > 10, `${scene.asked.length} attempts`);
+    assert.ok(scene.requests.length > 10, `${scene.requests.length} attempts`);
     await scene.clock.advance(2_000);
     assert.deepEqual(gatesOf(podOf(scene, "web")), []);
   });

@@ -1,4 +1,4 @@
-// The pod controller under many pods of slow, failing and silent registries: nobody else waits, and every one of them is
+// The pod controller under many pods of slow, failing and silent registries: no other pod waits, and every one of them is
 // released at its own deadline. On a fake clock; tests/cluster/tenants_test.ts is the same on a real control plane.
 import assert from "node:assert/strict";
 import type { PodImages } from "../../../lib/images/pod_images.ts";

@@ -23,8 +23,8 @@ function prewarmOf({ cluster, clock, images }: Scene): Controller {
   return openPrewarm(parts);
 }
 
-function askedFor({ asked }: Scene): readonly string[] {
-  return asked.flatMap(({ images }) => images.map(({ image }) => image));
+function requestedImages({ requests }: Scene): readonly string[] {
+  return requests.flatMap(({ images }) => images.map(({ image }) => image));
 }
 
 Deno.test("openPrewarm() inspects the templates of all five kinds, at the lowest priority", async () => {
@@ -32,8 +32,8 @@ Deno.test("openPrewarm() inspects the templates of all five kinds, at the lowest
   for (const type of KINDS) scene.cluster.put(type, makeWorkload(type.kind, "web", `image-of-${type.kind}`));
   await whileRunning(scene, prewarmOf(scene), () => {
     const expected = KINDS.map(({ kind }) => `image-of-${kind}`);
-    assert.deepEqual([...askedFor(scene)].sort(), expected.sort());
-    assert.ok(scene.asked.every(({ priority }) => priority === "prewarm"));
+    assert.deepEqual([...requestedImages(scene)].sort(), expected.sort());
+    assert.ok(scene.requests.every(({ priority }) => priority === "prewarm"));
     return Promise.resolve();
   });
 });
@@ -45,10 +45,10 @@ Deno.test("openPrewarm() inspects a template again when it changes, and not afte
     await scene.clock.advance(0);
     scene.cluster.put(Resource.deployments, makeWorkload("Deployment", "web", "app:v2"));
     await scene.clock.advance(0);
-    assert.deepEqual(askedFor(scene), ["app:v1", "app:v2"]);
+    assert.deepEqual(requestedImages(scene), ["app:v1", "app:v2"]);
     scene.cluster.drop(Resource.deployments, "shop/web");
     await scene.clock.advance(2 * TAG_TTL_MS);
-    assert.deepEqual(askedFor(scene), ["app:v1", "app:v2"]);
+    assert.deepEqual(requestedImages(scene), ["app:v1", "app:v2"]);
   });
 });
 
@@ -59,8 +59,8 @@ Deno.test("openPrewarm() renews what is cached of a tag before it expires, and o
   scene.cluster.put(Resource.deployments, makeWorkload("Deployment", "pinned", pinned));
   await whileRunning(scene, prewarmOf(scene), async () => {
     await scene.clock.advance(TAG_TTL_MS);
-    assert.ok(askedFor(scene).filter((image) => image === "app:v1").length >= 2);
-    assert.equal(askedFor(scene).filter((image) => image === pinned).length, 1);
+    assert.ok(requestedImages(scene).filter((image) => image === "app:v1").length >= 2);
+    assert.equal(requestedImages(scene).filter((image) => image === pinned).length, 1);
   });
 });
 
@@ -97,6 +97,6 @@ Deno.test("openPrewarm() goes on when one inspection is rejected", async () => {
   await whileRunning(scene, prewarm, async () => {
     isFaulty = false;
     await scene.clock.advance(60_000);
-    assert.deepEqual(askedFor(scene), ["app:v1"]);
+    assert.deepEqual(requestedImages(scene), ["app:v1"]);
   });
 });

@@ -1,4 +1,4 @@
-// `--arch-taints=manage` with time under control: the order of the writes, what they wait for, and what is told.
+// `--arch-taints=manage` with time under control: the order of the writes, what they wait for, and what is reported.
 import assert from "node:assert/strict";
 import { openTaints, type TaintsController } from "../../../controllers/taints/controller.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
@@ -68,7 +68,7 @@ Deno.test("openTaints() gives running and pending pods their tolerations before 
       "",
     ]);
     assert.equal(conditionOf(bed.cluster), "True Done");
-    assert.deepEqual(bed.told.map(({ reason, message }) => `${reason} ${message}`), [
+    assert.deepEqual(bed.recorded.map(({ reason, message }) => `${reason} ${message}`), [
       "ArchTaintsProgress All 2 nodes carry their taint supported-arch.",
     ]);
     await bed.clock.advance(60_000);
@@ -141,7 +141,7 @@ Deno.test("openTaints() taints no node while a pod refuses its toleration, and n
     await bed.clock.advance(8_000);
     assert.equal(taintLine(bed.cluster), "a:");
     assert.equal(conditionOf(bed.cluster), "False Waiting");
-    assert.match(bed.told.at(-1)?.message ?? "", /team\/runs \(a policy forbids it\)/);
+    assert.match(bed.recorded.at(-1)?.message ?? "", /team\/runs \(a policy forbids it\)/);
     refuses = false;
     await bed.clock.advance(20_000);
     assert.equal(taintLine(bed.cluster), "a:amd64");
@@ -154,7 +154,7 @@ Deno.test("openTaints() waits for DaemonSets whose template lacks the toleration
   await whileRunning(bed, bed.controller, async () => {
     await bed.clock.advance(10_000);
     assert.equal(taintLine(bed.cluster), "a:");
-    assert.match(bed.told.at(-1)?.message ?? "", /templates of DaemonSets .*kube-system\/agent/);
+    assert.match(bed.recorded.at(-1)?.message ?? "", /templates of DaemonSets .*kube-system\/agent/);
     furnish(bed.cluster, [rawDaemonSet("agent", { tolerations: [{ operator: "Exists" }] })]);
     await bed.clock.advance(1_000);
     assert.equal(taintLine(bed.cluster), "a:amd64");
@@ -192,7 +192,7 @@ Deno.test("openTaints() pauses, with a warning, while a pod without the tolerati
     await bed.clock.advance(9_000);
     assert.equal(taintLine(bed.cluster), "a:amd64 b:");
     assert.equal(conditionOf(bed.cluster), "False Paused");
-    assert.deepEqual(bed.told.map(({ type, reason }) => `${type} ${reason}`), ["Warning ArchTaintsPaused"]);
+    assert.deepEqual(bed.recorded.map(({ type, reason }) => `${type} ${reason}`), ["Warning ArchTaintsPaused"]);
     bed.cluster.drop(Resource.pods, "team/waits");
     await bed.clock.advance(1_000);
     assert.equal(taintLine(bed.cluster), "a:amd64 b:amd64");
@@ -205,7 +205,7 @@ Deno.test("openTaints() writes to a node whose kubelet and label disagree nothin
   await whileRunning(bed, bed.controller, async () => {
     await bed.clock.advance(60_000);
     assert.equal(taintLine(bed.cluster), "odd:");
-    const warnings = bed.told.filter(({ reason }) => reason === "ArchTaintDisagreement");
+    const warnings = bed.recorded.filter(({ reason }) => reason === "ArchTaintDisagreement");
     assert.deepEqual(warnings.map(({ object }) => `${object.kind} ${object.name}`), ["Node odd"]);
     assert.match(warnings[0]?.message ?? "", /kubelet reports arm64 .* says amd64/);
   });

@@ -89,8 +89,8 @@ Deno.test("openTaintFailOpen() lifts our taint and nothing else when no replica 
       assert.match(operations, /"op":"test"/);
       assert.doesNotMatch(operations, /"op":"(add|replace|move|copy)"/);
     }
-    assert.deepEqual(bed.told.map(({ type, reason }) => `${type} ${reason}`), ["Warning ArchTaintsFailedOpen"]);
-    assert.match(bed.told[0]?.message ?? "", /No replica has led for 60 s.*2 nodes/);
+    assert.deepEqual(bed.recorded.map(({ type, reason }) => `${type} ${reason}`), ["Warning ArchTaintsFailedOpen"]);
+    assert.match(bed.recorded[0]?.message ?? "", /No replica has led for 60 s.*2 nodes/);
     assert.equal(conditionOf(bed.cluster), "False FailedOpen");
   });
 });

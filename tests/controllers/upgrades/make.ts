@@ -1,4 +1,4 @@
-// The upgrades controller on an API server in memory: what it asks, writes and tells is kept.
+// The upgrades controller on an API server in memory: its requests, writes and events are kept.
 import type { UpgradesDeps } from "../../../controllers/upgrades/deps.ts";
 import type { Outside } from "../../../lib/upgrading/outside/outside.ts";
 import type { EventInput } from "../../../lib/k8s/event_input.ts";
@@ -10,7 +10,7 @@ import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts
 /** Where the plan is. */
 export const NAMESPACE = "openshift-managed-upgrade-operator";
 
-/** The controller's world. */
+/** What the controller runs on. */
 export interface UpgradeScene {
   readonly cluster: MemoryCluster;
   readonly clock: FakeClock;

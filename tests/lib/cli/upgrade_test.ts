@@ -20,7 +20,7 @@ function plan(
   };
 }
 
-function worldOf(object: KubeObject | undefined, { degraded = false, pausedPool = false } = {}): MemoryCluster {
+function clusterOf(object: KubeObject | undefined, { degraded = false, pausedPool = false } = {}): MemoryCluster {
   const cluster = new MemoryCluster();
   if (object !== undefined) cluster.put(Resource.upgradeConfigs, object);
   putSettings(cluster);
@@ -55,30 +55,30 @@ async function run(
 
 Deno.test("upgrade status shows the phase and each step, and answers no when it has failed or there is no plan", async () => {
   const history = [{ version: "4.20.5", phase: "Upgrading", conditions: [STEP] }];
-  const going = await run(worldOf(plan({}, { history })), "status");
+  const going = await run(clusterOf(plan({}, { history })), "status");
   assert.equal(going.code, 0);
   assert.match(going.out, /^Upgrade to 4\.20\.5: Upgrading$/m);
   assert.match(going.out, /^UpgradeCommenced +done/m);
   const failed = await run(
-    worldOf(plan({}, { history: [{ version: "4.20.5", phase: "Failed" }] })),
+    clusterOf(plan({}, { history: [{ version: "4.20.5", phase: "Failed" }] })),
     "status",
     "-ojson",
   );
   assert.deepEqual([failed.code, JSON.parse(failed.out).phase], [1, "Failed"]);
-  const none = await run(worldOf(undefined), "status");
+  const none = await run(clusterOf(undefined), "status");
   assert.deepEqual([none.code, none.out], [1, ""]);
   assert.match(none.err, /there is none in the namespace openshift-managed-upgrade-operator/);
 });
 
 Deno.test("upgrade plan reports when it begins, its steps, and what is in the way; it writes nothing", async () => {
-  const cluster = worldOf(plan());
+  const cluster = clusterOf(plan());
   const before = JSON.stringify([...cluster.objects]);
   const free = await run(cluster, "plan", "-ojson");
   const described = JSON.parse(free.out);
   assert.deepEqual([free.code, described.inTheWay, described.profile, described.steps.length], [0, [], "OSD", 16]);
   assert.match(described.begins, /^2026-11-21T15:00:00Z, in 3h$/);
   assert.equal(JSON.stringify([...cluster.objects]), before);
-  const blocked = await run(worldOf(plan({ suspend: true }), { degraded: true }), "plan");
+  const blocked = await run(clusterOf(plan({ suspend: true }), { degraded: true }), "plan");
   assert.equal(blocked.code, 1);
   assert.match(blocked.out, /^spec\.suspend is true$/m);
   assert.match(blocked.out, /^degraded or unavailable: etcd$/m);
@@ -86,7 +86,7 @@ Deno.test("upgrade plan reports when it begins, its steps, and what is in the wa
 
 Deno.test("upgrade plan of a migration has its own steps, and a paused pool is in its way (N-012)", async () => {
   const desired = { version: "4.20.1", architecture: "Multi" };
-  const { code, out } = await run(worldOf(plan({ desired }), { pausedPool: true }), "plan", "-ojson");
+  const { code, out } = await run(clusterOf(plan({ desired }), { pausedPool: true }), "plan", "-ojson");
   const { inTheWay, profile } = JSON.parse(out);
   assert.deepEqual([code, profile, inTheWay], [1, "multiarch-migration", ["paused pools: worker"]]);
 });
@@ -95,13 +95,13 @@ Deno.test("upgrade plan of a migration that is complete keeps its steps and says
   const desired = { version: "4.20.1", architecture: "Multi" };
   const [startTime, completeTime] = ["2026-11-21T10:00:00Z", "2026-11-21T11:00:00Z"];
   const entry = { ...desired, phase: "Upgraded", profile: "multiarch-migration", startTime, completeTime };
-  const { out } = await run(worldOf(plan({ desired }, { history: [entry] })), "plan", "-ojson");
+  const { out } = await run(clusterOf(plan({ desired }, { history: [entry] })), "plan", "-ojson");
   const { begins, profile } = JSON.parse(out);
   assert.deepEqual([profile, begins], [
     "multiarch-migration",
     `has begun ${startTime}, is complete since ${completeTime}`,
   ]);
-  const failed = worldOf(plan({ desired }, { history: [{ ...entry, phase: "Failed" }] }));
+  const failed = clusterOf(plan({ desired }, { history: [{ ...entry, phase: "Failed" }] }));
   assert.equal(JSON.parse((await run(failed, "plan", "-ojson")).out).begins, "never: it has failed");
 });
 
@@ -174,7 +174,7 @@ const PLANS: readonly (readonly [string, Parameters<typeof plan>, Described])[] 
 
 for (const [name, given, expected] of PLANS) {
   Deno.test(`upgrade plan: ${name}`, async () => {
-    const cluster = worldOf(plan(...given));
+    const cluster = clusterOf(plan(...given));
     cluster.put(Resource.configMaps, {
       metadata: { name: "managed-upgrade-operator-config", namespace: NAMESPACE },
       data: { "config.yaml": GRAPH_SETTINGS },
@@ -190,7 +190,7 @@ for (const [name, given, expected] of PLANS) {
 }
 
 Deno.test("upgrade plan: a ClusterVersion that cannot be read is in the way", async () => {
-  const cluster = worldOf(plan());
+  const cluster = clusterOf(plan());
   cluster.drop(Resource.clusterVersions, "version");
   const { code, out } = await run(cluster, "plan", "-ojson");
   const { begins, inTheWay } = JSON.parse(out);
@@ -201,14 +201,14 @@ Deno.test("upgrade plan: a ClusterVersion that cannot be read is in the way", as
 Deno.test("upgrade suspend says that it has no effect once the upgrade has begun or is over", async () => {
   const entry = { version: "4.20.5", conditions: [STEP] };
   const words = async (phase: string): Promise<string> =>
-    (await run(worldOf(plan({}, { history: [{ ...entry, phase }] })), "suspend", "--dry-run")).out;
+    (await run(clusterOf(plan({}, { history: [{ ...entry, phase }] })), "suspend", "--dry-run")).out;
   assert.match(await words("Upgrading"), /no effect, the ClusterVersion was asked already and the upgrade goes on/);
   assert.match(await words("Upgraded"), /no effect, its upgrade is Upgraded/);
-  assert.match((await run(worldOf(plan()), "suspend", "--dry-run")).out, /would be suspended: nothing begins/);
+  assert.match((await run(clusterOf(plan()), "suspend", "--dry-run")).out, /would be suspended: nothing begins/);
 });
 
 Deno.test("upgrade suspend and resume write spec.suspend; --dry-run does not", async () => {
-  const cluster = worldOf(plan());
+  const cluster = clusterOf(plan());
   const written: unknown[] = [];
   const patch = cluster.api.patch.bind(cluster.api);
   Object.assign(cluster.api, {
@@ -225,5 +225,5 @@ Deno.test("upgrade suspend and resume write spec.suspend; --dry-run does not", a
     { kind: "merge", document: { spec: { suspend: true } } },
     { kind: "merge", document: { spec: { suspend: null } } },
   ]);
-  assert.equal((await run(worldOf(undefined), "suspend", "--dry-run")).code, 1);
+  assert.equal((await run(clusterOf(undefined), "suspend", "--dry-run")).code, 1);
 });

@@ -5,8 +5,8 @@ import {
   FAILED_TTL_MS,
   failedArchitectures,
   type FailedImage,
-  hasRoomFor,
   isFailedImage,
+  isWithinLimits,
   MAX_FAILED_IMAGES,
   MAX_FAILED_IMAGES_OF_NAMESPACE,
   parseFailedImage,
@@ -59,15 +59,15 @@ Deno.test("failedArchitectures() counts fresh records of that digest, of everywh
   assert.deepEqual(of("other"), ["arm64"]);
 });
 
-Deno.test("hasRoomFor() leaves room for others when one namespace has filled its own, and for renewals always", () => {
+Deno.test("isWithinLimits() leaves places for other namespaces when one has filled its own, and for renewals always", () => {
   const records = (count: number, by: (at: number) => string): { name: string; reportedBy: string }[] =>
     Array.from({ length: count }, (_, at) => ({ name: `failed-${at}`, reportedBy: by(at) }));
   const hostile = records(MAX_FAILED_IMAGES_OF_NAMESPACE, () => "hostile");
-  assert.equal(hasRoomFor({ name: "new", reportedBy: "hostile" }, hostile), false);
-  assert.equal(hasRoomFor({ name: "new", reportedBy: "hostile" }, hostile.slice(1)), true);
-  assert.equal(hasRoomFor({ name: "failed-1", reportedBy: "hostile" }, hostile), true);
-  assert.equal(hasRoomFor({ name: "new", reportedBy: "shop" }, hostile), true);
-  assert.equal(hasRoomFor({ name: "new", reportedBy: "shop" }, records(MAX_FAILED_IMAGES, String)), false);
+  assert.equal(isWithinLimits({ name: "new", reportedBy: "hostile" }, hostile), false);
+  assert.equal(isWithinLimits({ name: "new", reportedBy: "hostile" }, hostile.slice(1)), true);
+  assert.equal(isWithinLimits({ name: "failed-1", reportedBy: "hostile" }, hostile), true);
+  assert.equal(isWithinLimits({ name: "new", reportedBy: "shop" }, hostile), true);
+  assert.equal(isWithinLimits({ name: "new", reportedBy: "shop" }, records(MAX_FAILED_IMAGES, String)), false);
 });
 
 function start(overrides: Partial<StartFacts> = {}, pod: Parameters<typeof makeFailedPod>[0] = {}): StartFacts {

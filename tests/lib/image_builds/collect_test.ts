@@ -9,7 +9,7 @@ import {
   liveDigests,
   surplusBuilds,
 } from "../../../lib/image_builds/publish/collect.ts";
-import { type ForgetInput, forgottenRecords } from "../../../lib/image_builds/publish/obsolete_records.ts";
+import { forgottenRecords, type ForgottenRecordsInput } from "../../../lib/image_builds/publish/forgotten_records.ts";
 import { uncoveredMessage, uncoveredNodes } from "../../../lib/image_builds/publish/cover.ts";
 import type { ArchBuild } from "../../../lib/image_builds/types.ts";
 import type { StoredRecord } from "../../../lib/image_builds/facts.ts";
@@ -136,7 +136,7 @@ Deno.test("imageDeletions() never names a digest that is live", () => {
 
 Deno.test("P-172 forgottenRecords() lets the images of a deleted configuration go, but for those that nodes or other pools have", () => {
   const { records } = input();
-  const images = (given: Partial<ForgetInput>): readonly string[] =>
+  const images = (given: Partial<ForgottenRecordsInput>): readonly string[] =>
     forgottenRecords({ config: "worker", records, nodes: [], elsewhere: [], ...given }).flatMap(({ deletions }) =>
       deletions.map(({ kind, digest }) => `${kind} ${digest.slice(7).replace(/0+$/, "")}`)
     );

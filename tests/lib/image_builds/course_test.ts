@@ -612,11 +612,11 @@ Deno.test("P-164 (different: every node of a pool gets the index; there is no im
   assert.notEqual(bed.pullSpec(), before);
 });
 
-const SEED = "machineconfiguration.openshift.io/pre-built-image";
+const PRE_BUILT = "machineconfiguration.openshift.io/pre-built-image";
 const BEFOREHAND = `registry.test/org/given@sha256:${"e".repeat(64)}`;
 
 Deno.test("O-085..088 an image that was built beforehand stands for the first build: no Job, and the annotation goes", () => {
-  const bed = new Simulator(["amd64"], { annotations: { [SEED]: BEFOREHAND } });
+  const bed = new Simulator(["amd64"], { annotations: { [PRE_BUILT]: BEFOREHAND } });
   bed.images.set(BEFOREHAND, { architecture: "amd64", labels: {}, children: [] });
   bed.settle();
   assert.deepEqual([bed.made, bed.pullSpec()], [[], BEFOREHAND]);
@@ -625,7 +625,7 @@ Deno.test("O-085..088 an image that was built beforehand stands for the first bu
   const succeeded = bed.condition(build, "Succeeded");
   assert.deepEqual([succeeded?.status, succeeded?.reason], ["True", "PreBuiltImageSeeded"]);
   assert.equal(bed.condition(bed.config, "Seeded")?.status, "True");
-  assert.ok(!Object.hasOwn(bed.config.metadata.annotations ?? {}, SEED));
+  assert.ok(!Object.hasOwn(bed.config.metadata.annotations ?? {}, PRE_BUILT));
   bed.edit({ files: [{ content: "FROM other\n" }] });
   bed.settle();
   assert.deepEqual([bed.made, bed.condition(bed.config, "Seeded")?.status], [["amd64"], "False"]);
@@ -634,13 +634,13 @@ Deno.test("O-085..088 an image that was built beforehand stands for the first bu
 Deno.test("O-086 O-090 an image that was built beforehand is left alone where the pool has a build", () => {
   const bed = built(["amd64"]);
   const before = bed.pullSpec();
-  bed.annotate({ [SEED]: BEFOREHAND });
+  bed.annotate({ [PRE_BUILT]: BEFOREHAND });
   bed.settle();
-  assert.deepEqual([bed.made, bed.pullSpec(), bed.config.metadata.annotations?.[SEED]], [[], before, BEFOREHAND]);
+  assert.deepEqual([bed.made, bed.pullSpec(), bed.config.metadata.annotations?.[PRE_BUILT]], [[], before, BEFOREHAND]);
 });
 
 Deno.test("O-089 an image that was built beforehand waits for the push secret", () => {
-  const bed = new Simulator(["amd64"], { annotations: { [SEED]: BEFOREHAND } });
+  const bed = new Simulator(["amd64"], { annotations: { [PRE_BUILT]: BEFOREHAND } });
   bed.secrets = { pull: "usable", push: "absent" };
   bed.settle();
   assert.deepEqual([bed.builds.size, bed.pullSpec()], [0, ""]);

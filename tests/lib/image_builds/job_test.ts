@@ -120,7 +120,7 @@ function buildOf(plan: BuildPlan): MachineOSBuild {
 
 function jobs(given: JobGiven = {}): readonly ReturnType<typeof renderJob>[] {
   const plan = planned(given);
-  const world = {
+  const facts = {
     config: configOf(given.config),
     settings: SETTINGS,
     cluster: { payload: "Multi", proxy: { http: "http://proxy.test" }, trustBundle: "PEM" },
@@ -128,7 +128,7 @@ function jobs(given: JobGiven = {}): readonly ReturnType<typeof renderJob>[] {
     nodes: (given.nodes ?? [{}]).map(nodeOf),
   };
   return plan.builds.map((arch) =>
-    renderJob({ plan, arch, build: buildOf(plan), rendered: renderedOf(), world, tolerations: [], tag: arch.tag })
+    renderJob({ plan, arch, build: buildOf(plan), rendered: renderedOf(), facts, tolerations: [], tag: arch.tag })
   );
 }
 

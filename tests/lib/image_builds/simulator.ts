@@ -10,7 +10,7 @@ import { parseBuildNode } from "../../../lib/image_builds/parse/node.ts";
 import { questionKey, type RegistryAnswer, type RegistryQuestion } from "../../../lib/image_builds/registry.ts";
 import { noteAssembled } from "../../../lib/image_builds/status/assembled.ts";
 import { parseStoredRecord, renderRecord } from "../../../lib/image_builds/status/record.ts";
-import type { World } from "../../../lib/image_builds/facts.ts";
+import type { BuildFacts } from "../../../lib/image_builds/facts.ts";
 import { listAt, objectAt, textAt } from "../../../lib/json.ts";
 import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { digestOf } from "../../support/documents.ts";
@@ -54,7 +54,7 @@ export class Simulator {
   otherPools: readonly KubeObject[] = [];
   rendered: KubeObject = rawRendered();
   nodes: KubeObject[];
-  machineSets: World["machineSets"] = [];
+  machineSets: BuildFacts["machineSets"] = [];
   /** What the scheduler says of pods that no node takes, by architecture. */
   unschedulable = new Map<string, string>();
   builds = new Map<string, KubeObject>();
@@ -64,8 +64,8 @@ export class Simulator {
   tags = new Map<string, string>();
   detected: Record<string, string> | undefined;
   settings = SETTINGS;
-  otherBuilder: World["otherBuilder"] = "not ready";
-  secrets: World["secrets"] = { pull: "usable", push: "usable" };
+  otherBuilder: BuildFacts["otherBuilder"] = "not ready";
+  secrets: BuildFacts["secrets"] = { pull: "usable", push: "usable" };
   basePlatforms: readonly string[] = ["amd64", "arm64", "ppc64le", "s390x"];
   checksImages = true;
   elsewhere: readonly string[] = [];
@@ -114,7 +114,7 @@ export class Simulator {
     this.writes = 0;
   }
 
-  world(answers: ReadonlyMap<string, RegistryAnswer> = new Map()): World {
+  facts(answers: ReadonlyMap<string, RegistryAnswer> = new Map()): BuildFacts {
     const pool = valueOf(parseMachineConfigPool(this.pool));
     const rendered = this.rendered.metadata.name === pool.rendered
       ? valueOf(parseRenderedConfig(this.rendered))
@@ -152,7 +152,7 @@ export class Simulator {
   decide(): ReconcileDecision {
     const answers = new Map<string, RegistryAnswer>();
     for (let round = 0; round < 20; round++) {
-      const decision = decideBuild(this.world(answers));
+      const decision = decideBuild(this.facts(answers));
       if (decision.questions.length === 0) return decision;
       assert.deepEqual(decision.effects, [], "no effect comes with questions");
       for (const question of decision.questions) answers.set(questionKey(question), this.#answer(question));
@@ -160,7 +160,7 @@ export class Simulator {
     return assert.fail("questions have no end");
   }
 
-  /** As {@link pass}, but the API server refuses every second write, of all passes: somebody else was faster. */
+  /** As {@link pass}, but the API server refuses every second write, of all passes, as after a write of another client. */
   passWithConflicts(): boolean {
     const { effects, events } = this.decide();
     for (const effect of effects) {

@@ -1,4 +1,5 @@
-// The configs in force: who hears of which change, what a namespace gets, and that a broken config is as if it were not there.
+// The configs in force: which listener is called for which change, what applies to a namespace, and that an invalid config
+// counts as absent.
 import assert from "node:assert/strict";
 import { type Configs, logLevelOf, openConfigs } from "../../../lib/informers/configs.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";

@@ -35,8 +35,8 @@ interface Replica {
   state: HolderState;
 }
 
-function startReplica(id: string, world: { readonly clock: FakeClock; readonly cluster: MemoryCluster }): Replica {
-  const { clock, cluster } = world;
+function startReplica(id: string, deps: { readonly clock: FakeClock; readonly cluster: MemoryCluster }): Replica {
+  const { clock, cluster } = deps;
   const stop = new AbortController();
   const lead = async (signal: AbortSignal): Promise<void> => {
     replica.terms++;
@@ -63,9 +63,9 @@ function startReplica(id: string, world: { readonly clock: FakeClock; readonly c
   return Object.assign(replica, { running });
 }
 
-async function withWorld(
+async function withReplicas(
   play: (
-    world: { readonly clock: FakeClock; readonly cluster: MemoryCluster; start(id: string): Replica },
+    bed: { readonly clock: FakeClock; readonly cluster: MemoryCluster; start(id: string): Replica },
   ) => Promise<void>,
 ): Promise<void> {
   const clock = new FakeClock();
@@ -98,7 +98,7 @@ const hang = ({ signal }: MemoryCall): Promise<void> =>
   new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
 
 Deno.test("Election.run() makes one of two contenders the leader and lets the other see it", async () => {
-  await withWorld(async ({ clock, cluster, start }) => {
+  await withReplicas(async ({ clock, cluster, start }) => {
     const a = start("a");
     await clock.advance(100);
     const b = start("b");
@@ -116,7 +116,7 @@ Deno.test("Election.run() makes one of two contenders the leader and lets the ot
 });
 
 Deno.test("Election.run() shows every replica what the leader cannot do, also while the next one cannot say yet", async () => {
-  await withWorld(async ({ clock, start }) => {
+  await withReplicas(async ({ clock, start }) => {
     const a = start("a");
     await clock.advance(100);
     const b = start("b");
@@ -134,7 +134,7 @@ Deno.test("Election.run() shows every replica what the leader cannot do, also wh
 });
 
 Deno.test("Election.run() shows why a replica cannot take the Lease for as long as that is so", async () => {
-  await withWorld(async ({ clock, start }) => {
+  await withReplicas(async ({ clock, start }) => {
     const a = start("a");
     await clock.advance(5_000);
     assert.deepEqual([a.view?.isLeader, a.view?.refusal], [true, undefined]);
@@ -150,7 +150,7 @@ Deno.test("Election.run() shows why a replica cannot take the Lease for as long 
 });
 
 Deno.test("Election.run() hands over within seconds when the leader shuts down", async () => {
-  await withWorld(async ({ clock, cluster, start }) => {
+  await withReplicas(async ({ clock, cluster, start }) => {
     const a = start("a");
     await clock.advance(100);
     const b = start("b");
@@ -166,7 +166,7 @@ Deno.test("Election.run() hands over within seconds when the leader shuts down",
 });
 
 Deno.test("Election.run() stops leading before another may start when the API is lost, and takes part again afterwards", async () => {
-  await withWorld(async ({ clock, start }) => {
+  await withReplicas(async ({ clock, start }) => {
     const a = start("a");
     await clock.advance(100);
     const b = start("b");
@@ -191,7 +191,7 @@ Deno.test("Election.run() stops leading before another may start when the API is
 });
 
 Deno.test("Election.run() stops leading in time when requests hang instead of failing", async () => {
-  await withWorld(async ({ clock, start }) => {
+  await withReplicas(async ({ clock, start }) => {
     const a = start("a");
     await clock.advance(5_000);
     a.fault = hang;
@@ -205,7 +205,7 @@ Deno.test("Election.run() stops leading in time when requests hang instead of fa
 });
 
 Deno.test("Election.run() survives a blip shorter than the renew deadline", async () => {
-  await withWorld(async ({ clock, start }) => {
+  await withReplicas(async ({ clock, start }) => {
     const a = start("a");
     await clock.advance(4_000);
     a.fault = away;
@@ -217,7 +217,7 @@ Deno.test("Election.run() survives a blip shorter than the renew deadline", asyn
 });
 
 Deno.test("Election.run() does not rely on clocks: a lease renewed by a holder whose clock is an hour behind is held", async () => {
-  await withWorld(async ({ clock, cluster, start }) => {
+  await withReplicas(async ({ clock, cluster, start }) => {
     const a = start("a");
     await clock.advance(100);
     a.stop.abort();
@@ -244,7 +244,7 @@ Deno.test("Election.run() does not rely on clocks: a lease renewed by a holder w
 });
 
 Deno.test("Election.run() ends its term at once when another has taken the lease", async () => {
-  await withWorld(async ({ clock, cluster, start }) => {
+  await withReplicas(async ({ clock, cluster, start }) => {
     const a = start("a");
     await clock.advance(3_000);
     const path = resourcePath(Resource.leases, LEASE);
@@ -258,7 +258,7 @@ Deno.test("Election.run() ends its term at once when another has taken the lease
 });
 
 Deno.test("Election.run() keeps leading when an unrelated writer touches the lease", async () => {
-  await withWorld(async ({ clock, cluster, start }) => {
+  await withReplicas(async ({ clock, cluster, start }) => {
     const a = start("a");
     await clock.advance(3_000);
     const path = resourcePath(Resource.leases, LEASE);
@@ -289,7 +289,7 @@ Deno.test("Election.run() leads again after `lead` has failed, having let others
 });
 
 Deno.test("Election.run() ends at shutdown even when the lease cannot be given up", async () => {
-  await withWorld(async ({ clock, start }) => {
+  await withReplicas(async ({ clock, start }) => {
     const a = start("a");
     await clock.advance(3_000);
     a.fault = hang;
@@ -301,7 +301,7 @@ Deno.test("Election.run() ends at shutdown even when the lease cannot be given u
 });
 
 Deno.test("Election.run() reports until when no other replica may lead, and no longer once the Lease is lost", async () => {
-  await withWorld(async ({ clock, start }) => {
+  await withReplicas(async ({ clock, start }) => {
     const a = start("a");
     await clock.advance(1_000);
     const heldUntilMs = a.view?.heldUntilMs ?? 0;

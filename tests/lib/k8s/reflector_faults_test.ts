@@ -12,7 +12,7 @@ import { openTestApi, plainAccess } from "../../support/cluster_api.ts";
 interface Scene {
   readonly stub: ApiServerStub;
   readonly reflector: Reflector<string>;
-  /** What a reader who only heard the changes believes. */
+  /** What follows from the reported changes alone. */
   readonly heard: ReadonlyMap<string, string>;
   readonly changes: readonly string[];
   /** Waits until reader, copy and server agree on these names. */
@@ -78,7 +78,7 @@ for (const { how, title, lists } of CUTS) {
       stub.put("before");
       await agreeOn(["first-0", "first-1", "before"]);
       stub.cutWatches(how);
-      // All of this happens while nobody watches.
+      // All of this happens without a watch.
       stub.put("meanwhile");
       stub.put("first-0", { changed: true });
       stub.remove("first-1");
@@ -87,7 +87,7 @@ for (const { how, title, lists } of CUTS) {
       stub.put("after");
       await agreeOn(["first-0", "before", "meanwhile", "after"]);
       assert.equal(stub.requests.filter(Match.list).length, lists);
-      // Told once each: resuming repeats nothing, a list tells differences only.
+      // Each is reported once: resuming repeats nothing, a list reports differences only.
       assert.equal(changes.filter((change) => change.startsWith("apply default/before")).length, 1);
     });
   });

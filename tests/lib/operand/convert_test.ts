@@ -88,7 +88,7 @@ const architecture = fc.constantFrom("amd64", "arm64", "ppc64le", "s390x", "");
 const odd = fc.oneof(architecture, text, fc.integer(), fc.constant(null));
 const annotations = fc.dictionary(fc.oneof(text, fc.constant(FALLBACK_ANNOTATION)), text, { minKeys: 1, maxKeys: 3 })
   .filter((map) => !Object.hasOwn(map, STASH_ANNOTATION));
-/** A v1beta1 config as the API server hands it out: with a spec, its defaults are there. */
+/** A v1beta1 config as the API server returns it: with a spec, its defaults are there. */
 const betaConfig = fc.record({
   spec: fc.option(
     fc.record({

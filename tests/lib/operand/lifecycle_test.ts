@@ -317,13 +317,13 @@ const TABLE: readonly (readonly [title: string, facts: OperandFacts, expected: s
   [
     "holds its account before the webhook exists",
     makeFacts({ installation: "free", webhook: "absent" }),
-    "apply hold",
+    "apply uninstallFinalizers",
   ],
   ["holds nothing that the manifests did not install", makeFacts({ installation: "foreign" }), "done"],
   [
     "lets its account go when there is no config and nothing is left",
     makeFacts({ config: undefined, webhook: "absent", installation: "held" }),
-    "remove hold",
+    "remove uninstallFinalizers",
   ],
   [
     "takes the webhook away first when it is uninstalled",
@@ -343,7 +343,7 @@ const TABLE: readonly (readonly [title: string, facts: OperandFacts, expected: s
   [
     "lets its account go last when it is uninstalled",
     uninstalling({ config: makeOperandConfig({ finalizers: [] }) }),
-    "remove hold",
+    "remove uninstallFinalizers",
   ],
   ["has nothing to do once it has left", makeFacts({ installation: "left", webhook: "absent" }), "done"],
   [
@@ -406,7 +406,9 @@ function follow(facts: OperandFacts, step: OperandStep): OperandFacts {
     };
   }
   if (step.target === "webhook") return { ...facts, webhook: step.kind === "apply" ? "current" : "absent" };
-  if (step.target === "hold") return { ...facts, installation: step.kind === "apply" ? "held" : letGo(facts) };
+  if (step.target === "uninstallFinalizers") {
+    return { ...facts, installation: step.kind === "apply" ? "held" : letGo(facts) };
+  }
   // Force that never succeeds: the worst case for leaving.
   if (step.target === "gates") return { ...facts, forced: { attempts: facts.forced.attempts + 1, agoMs: 0 } };
   if (step.target === "taints") return { ...facts, taints: "none" };

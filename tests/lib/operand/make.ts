@@ -20,7 +20,7 @@ export function makeOperandConfig(overrides: Partial<OperandConfig> = {}): Opera
   };
 }
 
-/** A monitor that nobody asked for. */
+/** A monitor that is not configured. */
 export function makeMonitor(overrides: Partial<MonitorFacts> = {}): MonitorFacts {
   return {
     daemonSet: "unread",
@@ -60,7 +60,7 @@ export const SERVICE_SETTINGS: WebhookSettings = {
   watchEphemeral: false,
 };
 
-/** The object as the API server would hand it back. */
+/** The object as the API server would return it. */
 export function stored(object: KubeObject, change: (json: string) => string = (json) => json): KubeObject {
   return JSON.parse(change(JSON.stringify(object)));
 }

@@ -119,7 +119,7 @@ function run(history: History, steps: readonly Step[]): void {
   }
 }
 
-/** What holds at every moment: nothing is written twice, and the count is one that the MTO knows. */
+/** What holds at every moment: nothing is written twice, and the count is one that the MTO accepts. */
 function assertSound({ pod }: History): void {
   for (const each of (requiredOf(pod) ?? []) as readonly Json[]) {
     const keys = ((each["matchExpressions"] ?? []) as readonly Json[]).map((expression) => expression["key"]);

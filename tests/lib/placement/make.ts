@@ -34,7 +34,7 @@ export function mark(name: string): string {
   return `multiarch.openshift.io/${name}`;
 }
 
-/** A plain pod with one container of image `multi`, changed as told. */
+/** A plain pod with one container of image `multi`, with these changes. */
 export function rawPod(spec: Json = {}, metadata: Json = {}): Json {
   return {
     apiVersion: "v1",
@@ -178,7 +178,7 @@ export function fact(image: string, options: { readonly depth?: InspectionDepth 
   return platformsFact(image, architectures.map((architecture) => ({ os: "linux", architecture })), options);
 }
 
-/** The inspection of an image with these platforms; known by its index alone unless told otherwise. */
+/** The inspection of an image with these platforms; known by its index alone by default. */
 export function platformsFact(
   image: string,
   platforms: readonly Platform[],

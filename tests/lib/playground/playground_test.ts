@@ -20,7 +20,7 @@ async function withPlayground(use: (playground: Playground) => Promise<void>): P
   }
 }
 
-/** A webhook that nobody answers: pods pass as they are. */
+/** A webhook without a server: pods pass as they are. */
 function registerDeadWebhook(playground: Playground): Promise<unknown> {
   const pods = { operations: ["CREATE"], apiGroups: [""], apiVersions: ["v1"], resources: ["pods"] };
   const clientConfig = { url: "https://127.0.0.1:1/none" };

@@ -1,4 +1,4 @@
-// Plans, clusters and a world that answers a reconcile, for the tests of upgrades.
+// Plans, clusters and the answers to the requests of a reconcile, for the tests of upgrades.
 import { decodeOperatorConfig } from "../../../lib/upgrades/parse/operator_config.ts";
 import { reconcile, type ReconcileInput } from "../../../lib/upgrades/reconcile.ts";
 import { parseTime } from "../../../lib/upgrades/time.ts";
@@ -139,10 +139,11 @@ export function unseen(why = "it is away"): { readonly kind: "unknown"; readonly
   return { kind: "unknown", why };
 }
 
-export type World = { readonly [Name in Reading]: Observation<Readings[Name]> };
+/** What each reading gives. */
+export type Observations = { readonly [Name in Reading]: Observation<Readings[Name]> };
 
 /** Everything can be read, and all is well. */
-export function makeWorld(overrides: Partial<World> = {}): World {
+export function makeObservations(overrides: Partial<Observations> = {}): Observations {
   const pools = [makePool("master"), makePool("worker")];
   return {
     clusterOperators: seen([makeOperator("etcd")]),
@@ -176,7 +177,7 @@ export interface Driven<End> {
 }
 
 export interface Driver {
-  readonly world?: World | undefined;
+  readonly observed?: Observations | undefined;
   /** Why an effect cannot be carried out. */
   readonly failing?: ((effect: Effect) => string | undefined) | undefined;
 }
@@ -184,14 +185,14 @@ export interface Driver {
 /** Answers all requests: an effect that fails stops those behind it, unless it says that its failure is only logged. */
 export function drive<End>(
   run: Generator<Request, End, Answer>,
-  { world = makeWorld(), failing = () => undefined }: Driver = {},
+  { observed = makeObservations(), failing = () => undefined }: Driver = {},
 ): Driven<End> {
   const requests: Request[] = [];
   const effects: Effect[] = [];
   let next = run.next();
   while (!next.done) {
     requests.push(next.value);
-    const answer = answerTo(next.value, { world, failing });
+    const answer = answerTo(next.value, { observed, failing });
     if (answer.kind === "applied") effects.push(...answer.done);
     next = run.next(answer);
   }
@@ -203,11 +204,11 @@ export function drive<End>(
 /** The answer to one request. */
 export function answerTo(
   request: Request,
-  { world, failing }: Required<{ [Key in keyof Driver]-?: NonNullable<Driver[Key]> }>,
+  { observed, failing }: Required<{ [Key in keyof Driver]-?: NonNullable<Driver[Key]> }>,
 ): Answer {
   switch (request.kind) {
     case "read":
-      return { kind: "read", read: Object.fromEntries(request.readings.map((name) => [name, world[name]])) };
+      return { kind: "read", read: Object.fromEntries(request.readings.map((name) => [name, observed[name]])) };
     case "save":
       return { kind: "saved" };
     case "apply": {
@@ -248,7 +249,7 @@ export interface Seen {
   readonly config?: OperatorConfig;
   readonly clusterVersion?: ClusterVersion;
   readonly history?: Partial<History>;
-  readonly world?: Partial<World>;
+  readonly observed?: Partial<Observations>;
   readonly nowMs?: number;
 }
 
@@ -261,8 +262,8 @@ export function decideStep(step: Step, overrides: Seen = {}): StepResult {
     clusterVersion: overrides.clusterVersion ?? makeCluster(),
   };
   const blind: Observed = { ...base, history, read: {} };
-  const world = makeWorld(overrides.world);
-  const read = Object.fromEntries(step.reads(blind).map((name) => [name, world[name]]));
+  const observed = makeObservations(overrides.observed);
+  const read = Object.fromEntries(step.reads(blind).map((name) => [name, observed[name]]));
   return step.decide({ ...blind, read }, overrides.nowMs ?? NOW_MS);
 }
 

@@ -12,19 +12,19 @@ import {
   IMAGE_MULTI,
   makeCluster,
   makeHistory,
+  makeObservations,
   makeOperator,
   makePlan,
   makePool,
-  makeWorld,
   MINUTE,
   NOW_MS,
+  type Observations,
   reconcileOnce,
   seen,
   type SpecOverrides,
   START_MS,
   unseen,
   wordsOf,
-  type World,
 } from "./make_plan.ts";
 
 const SPEC: SpecOverrides = { desired: { version: FROM, architecture: "Multi", channel: "" } };
@@ -148,23 +148,23 @@ interface Given {
   readonly entry?: Partial<History>;
   readonly status?: UpgradeStatus | undefined;
   readonly cluster?: Partial<ClusterVersion>;
-  readonly world?: Partial<World>;
+  readonly observed?: Partial<Observations>;
   readonly nowMs?: number;
   readonly failing?: Driver["failing"];
 }
 
 function migrate(
-  { spec = SPEC, entry = {}, status, cluster = {}, world = {}, nowMs = NOW_MS, failing }: Given,
+  { spec = SPEC, entry = {}, status, cluster = {}, observed = {}, nowMs = NOW_MS, failing }: Given,
 ): ReturnType<typeof reconcileOnce> {
   const history = makeHistory({ version: FROM, architecture: "Multi", profile: "multiarch-migration", ...entry });
   const plan = makePlan(spec, status ?? { history: [history] });
-  const worldOf = makeWorld({
+  const observations = makeObservations({
     pools: seen(POOLS),
     osImages: seen(CHANGED),
     clusterOperators: seen(OPERATORS),
-    ...world,
+    ...observed,
   });
-  return reconcileOnce({ plan, clusterVersion: makeCluster(cluster), nowMs }, { world: worldOf, failing });
+  return reconcileOnce({ plan, clusterVersion: makeCluster(cluster), nowMs }, { observed: observations, failing });
 }
 
 function stepOf({ saved }: ReturnType<typeof reconcileOnce>): readonly string[] {
@@ -191,7 +191,7 @@ Deno.test("a migration is an entry of its own, with steps of its own, also at th
 Deno.test("a migration asks for its version and architecture, with what it must change written down before", () => {
   const before = [makePool("worker"), makePool("new", { renderedConfig: "" })];
   const run = migrate({
-    world: { pools: seen(before), clusterOperators: seen([makeOperator("etcd", "etcd-1"), makeOperator("dns")]) },
+    observed: { pools: seen(before), clusterOperators: seen([makeOperator("etcd", "etcd-1"), makeOperator("dns")]) },
   });
   assert.deepEqual(run.saved.at(-1)?.history[0]?.baseline, {
     image: IMAGE_FROM,
@@ -211,22 +211,22 @@ const PAYLOAD = { image: IMAGE_MULTI, version: FROM, isIndex: true, architecture
 const BLOCKED: readonly (readonly [string, Given, RegExp])[] = [
   [
     "N-012 a paused pool",
-    { world: { pools: seen([makePool("infra", { isPaused: true })]) } },
+    { observed: { pools: seen([makePool("infra", { isPaused: true })]) } },
     /paused \(unpause them first\): infra/,
   ],
-  ["a degraded pool", { world: { pools: seen([makePool("infra", { isDegraded: true })]) } }, /degraded: infra/],
+  ["a degraded pool", { observed: { pools: seen([makePool("infra", { isDegraded: true })]) } }, /degraded: infra/],
   [
     "a pool whose image is built",
-    { world: { buildingPools: seen(new Set(["worker"])) } },
+    { observed: { buildingPools: seen(new Set(["worker"])) } },
     /building an image: worker/,
   ],
   [
     "a pool on its way",
-    { world: { pools: seen([makePool("infra", { updatedMachineCount: 1 })]) } },
+    { observed: { pools: seen([makePool("infra", { updatedMachineCount: 1 })]) } },
     /still updating: infra/,
   ],
-  ["pools that cannot be read", { world: { pools: unseen() } }, /Cannot read the MachineConfigPools/],
-  ["builds that cannot be read", { world: { buildingPools: unseen() } }, /Cannot read the builds of node images/],
+  ["pools that cannot be read", { observed: { pools: unseen() } }, /Cannot read the MachineConfigPools/],
+  ["builds that cannot be read", { observed: { buildingPools: unseen() } }, /Cannot read the builds of node images/],
   [
     "a cluster that is progressing",
     { cluster: { conditions: [condition("Progressing", "True", "busy")] } },
@@ -242,19 +242,23 @@ const BLOCKED: readonly (readonly [string, Given, RegExp])[] = [
     { cluster: { desired: { version: "4.17.9", image: "x", architecture: "" } } },
     /the cluster is at 4\.17\.9, the plan says 4\.17\.1/,
   ],
-  ["a payload for one architecture", { world: { payload: seen({ ...PAYLOAD, isIndex: false }) } }, /no index/],
+  ["a payload for one architecture", { observed: { payload: seen({ ...PAYLOAD, isIndex: false }) } }, /no index/],
   [
     "a payload without the architecture of the control plane",
-    { world: { controlPlaneArchitectures: seen(["s390x"]) } },
+    { observed: { controlPlaneArchitectures: seen(["s390x"]) } },
     /no image for s390x.*holds amd64, arm64/,
   ],
   [
     "a payload of another version",
-    { world: { payload: seen({ ...PAYLOAD, version: "4.17.9" }) } },
+    { observed: { payload: seen({ ...PAYLOAD, version: "4.17.9" }) } },
     /of version "4\.17\.9"/,
   ],
-  ["a control plane whose architecture is not known", { world: { controlPlaneArchitectures: seen([]) } }, /not known/],
-  ["a payload that cannot be read", { world: { payload: unseen("401") } }, /release payload: 401/],
+  [
+    "a control plane whose architecture is not known",
+    { observed: { controlPlaneArchitectures: seen([]) } },
+    /not known/,
+  ],
+  ["a payload that cannot be read", { observed: { payload: unseen("401") } }, /release payload: 401/],
 ];
 
 for (const [name, given, expected] of BLOCKED) {
@@ -299,19 +303,19 @@ const WAITING: readonly (readonly [string, Given, string, RegExp])[] = [
   ["the control plane", { cluster: GOING }, "ControlPlaneUpgraded", /is not completed yet/],
   [
     "nodes",
-    { cluster: THERE, world: { pools: seen([makePool("worker", { updatedMachineCount: 1 })]) } },
+    { cluster: THERE, observed: { pools: seen([makePool("worker", { updatedMachineCount: 1 })]) } },
     "WorkerNodesUpgraded",
     /1 of 3/,
   ],
   [
     "nodes whose operating system is the one from before",
-    { cluster: THERE, world: { osImages: seen(image("asBefore").osImages) } },
+    { cluster: THERE, observed: { osImages: seen(image("asBefore").osImages) } },
     "WorkerNodesUpgraded",
     /image from before/,
   ],
   [
     "operators",
-    { cluster: THERE, world: { clusterOperators: seen([makeOperator("etcd", "etcd-1")]) } },
+    { cluster: THERE, observed: { clusterOperators: seen([makeOperator("etcd", "etcd-1")]) } },
     "ArchitectureVerified",
     /from before: etcd/,
   ],
@@ -326,10 +330,10 @@ for (const [name, given, step, message] of WAITING) {
 }
 
 Deno.test("a migration goes on soon while images of pools are still to be read", () => {
-  const unread = migrate({ entry: BEGUN, cluster: THERE, world: { osImages: seen(image("unread").osImages) } });
+  const unread = migrate({ entry: BEGUN, cluster: THERE, observed: { osImages: seen(image("unread").osImages) } });
   assert.deepEqual(unread.end, { kind: "settled", requeueAfterMs: 1_000 });
   assert.match(stepOf(unread)[1] ?? "", /worker \(operating system image not read yet\)/);
-  const before = migrate({ entry: BEGUN, cluster: THERE, world: { osImages: seen(image("asBefore").osImages) } });
+  const before = migrate({ entry: BEGUN, cluster: THERE, observed: { osImages: seen(image("asBefore").osImages) } });
   assert.deepEqual(before.end, { kind: "settled", requeueAfterMs: MINUTE });
 });
 
@@ -337,7 +341,7 @@ Deno.test("N-011 a migration that has converged is announced, and the plan is Mu
   const run = migrate({
     entry: BEGUN,
     cluster: THERE,
-    world: { advisories: seen(["One workload runs on amd64 only."]) },
+    observed: { advisories: seen(["One workload runs on amd64 only."]) },
   });
   const status = run.saved.at(-1);
   assert.equal(status?.history[0]?.phase, "Upgraded");
@@ -362,17 +366,17 @@ Deno.test("a machine of another architecture is started, waited for and removed,
   const started = migrate(given);
   assert.deepEqual(started.effects.at(-1), { kind: "createSmokeMachine", template: "arm" });
   const waiting = seen({ kind: "waiting", sinceMs: NOW_MS, message: "no node yet" } as const);
-  const second = migrate({ ...given, status: started.saved.at(-1), world: { smoke: waiting } });
+  const second = migrate({ ...given, status: started.saved.at(-1), observed: { smoke: waiting } });
   assert.deepEqual([second.effects, stepOf(second)[0]], [[], "SecondaryArchitectureProven"]);
   const ready = seen({ kind: "ready", node: "n1", architecture: "arm64" } as const);
-  const third = migrate({ ...given, status: second.saved.at(-1), world: { smoke: ready } });
+  const third = migrate({ ...given, status: second.saved.at(-1), observed: { smoke: ready } });
   assert.ok(wordsOf(third.effects).includes("deleteSmokeMachine"));
   assert.equal(third.saved.at(-1)?.history[0]?.phase, "Upgraded");
 });
 
 Deno.test("N-014 a machine of another architecture that does not become ready is removed, and the step fails", () => {
   const waiting = seen({ kind: "waiting", sinceMs: NOW_MS, message: "no node yet" } as const);
-  const given = { spec: SMOKE, entry: BEGUN, cluster: THERE, world: { smoke: waiting } };
+  const given = { spec: SMOKE, entry: BEGUN, cluster: THERE, observed: { smoke: waiting } };
   const run = migrate({ ...given, nowMs: NOW_MS + 16 * MINUTE });
   assert.equal(run.effects.at(-1)?.kind, "deleteSmokeMachine");
   assert.match(run.end.kind === "failed" ? run.end.message : "", /within 15 minutes: no node yet/);
@@ -383,7 +387,7 @@ Deno.test("N-014 a machine of another architecture that does not become ready is
 
 Deno.test("a machine of the control plane's own architecture proves nothing", () => {
   const ready = seen({ kind: "ready", node: "n1", architecture: "amd64" } as const);
-  const run = migrate({ spec: SMOKE, entry: BEGUN, cluster: THERE, world: { smoke: ready } });
+  const run = migrate({ spec: SMOKE, entry: BEGUN, cluster: THERE, observed: { smoke: ready } });
   assert.match(run.end.kind === "failed" ? run.end.message : "", /n1 has the architecture of the control plane, amd64/);
 });
 

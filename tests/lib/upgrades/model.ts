@@ -1,5 +1,5 @@
-// A cluster as far as an upgrade can tell: its release and its nodes move when they are told to, and what an upgrade does to it
-// is kept. Status and effects survive a reconcile that is cut off, as they would in the API server.
+// A model of a cluster under an upgrade: its release and its nodes change when a test says so, and the effects of the upgrade on
+// it are kept. Status and effects survive a reconcile that is interrupted, as they would in the API server.
 import { reconcile } from "../../../lib/upgrades/reconcile.ts";
 import type { ClusterVersion, MachineConfigPool, Silence } from "../../../lib/upgrades/types/cluster.ts";
 import type { Effect } from "../../../lib/upgrades/types/effects.ts";
@@ -15,22 +15,22 @@ import {
   IMAGE_TO,
   makeCluster,
   makeConfig,
+  makeObservations,
   makeOperator,
   makePlan,
   makePool,
-  makeWorld,
   MINUTE,
+  type Observations,
   seen,
   START_MS,
   unseen,
-  type World,
 } from "./make_plan.ts";
 
 /** What goes wrong in one reconcile. */
 export interface Fault {
-  /** The reconcile is cut off at this request, before it is answered. */
+  /** The reconcile is interrupted at this request, before it is answered. */
   readonly cutAt?: number | undefined;
-  /** It is cut off when the effects of that request are done, before the answer arrives. */
+  /** It is interrupted when the effects of that request are done, before the answer arrives. */
   readonly cutBehind?: number | undefined;
   readonly unreadable?: Reading | undefined;
   readonly failing?: Effect["kind"] | undefined;
@@ -100,7 +100,7 @@ export class Model {
     for (let count = 0; !next.done; count++) {
       if (fault.cutAt === count) return "cut off";
       const answer = answerTo(next.value, {
-        world: this.#world(fault),
+        observed: this.#observed(fault),
         failing: ({ kind }) => kind === fault.failing ? "the effect failed" : undefined,
       });
       this.#carryOut(next.value, answer.kind === "applied" ? answer.done : []);
@@ -138,9 +138,9 @@ export class Model {
     return [makePool("worker", { updatedMachineCount: updated ? 3 : 1, isUpdated: updated, renderedConfig })];
   }
 
-  #world({ unreadable }: Fault): World {
+  #observed({ unreadable }: Fault): Observations {
     const pools = seen(this.#pools());
-    const world = makeWorld({
+    const observed = makeObservations({
       pools,
       osImages: seen(new Map([["worker", this.#reached.has("images") ? "changed" : "asBefore"] as const])),
       clusterOperators: seen([makeOperator("etcd", this.#reached.has("operators") ? "etcd-2" : "etcd-1")]),
@@ -151,7 +151,7 @@ export class Model {
         this.#smoke === "absent" ? { kind: "absent" } : { kind: "ready", node: "arm-1", architecture: "arm64" },
       ),
     });
-    return unreadable === undefined ? world : { ...world, [unreadable]: unseen() };
+    return unreadable === undefined ? observed : { ...observed, [unreadable]: unseen() };
   }
 
   #carryOut(request: Request, done: readonly Effect[]): void {

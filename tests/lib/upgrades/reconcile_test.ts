@@ -12,8 +12,8 @@ import {
   makeCluster,
   makeConfig,
   makeHistory,
+  makeObservations,
   makePlan,
-  makeWorld,
   MINUTE,
   NOW_MS,
   reconcileOnce,
@@ -36,7 +36,7 @@ function phaseOf({ saved }: { readonly saved: readonly { readonly history: reado
   return saved.at(-1)?.history[0]?.phase;
 }
 
-const HEALTH_FAILS = makeWorld({
+const HEALTH_FAILS = makeObservations({
   health: seen([{
     check: "CriticalAlerts",
     kind: "failed",
@@ -76,7 +76,7 @@ Deno.test("M-005 reconcile() resets the ephemeral metrics when there is no plan,
   const clean = drive(reconcile(input({ plan: { kind: "absent" } })));
   assert.deepEqual([clean.end.kind, wordsOf(clean.effects)], ["settled", ["clear ephemeral"]]);
   const silence = { id: "s1", createdBy: "managed-upgrade-operator", state: "active" } as const;
-  const world = makeWorld({
+  const observed = makeObservations({
     silences: seen([{
       ...silence,
       comment: "Silence for OSD worker node upgrade to version 4.17.2 with remaining 3 nodes",
@@ -84,9 +84,11 @@ Deno.test("M-005 reconcile() resets the ephemeral metrics when there is no plan,
     capacityLeft: seen({ kind: "present", message: "" }),
     smoke: seen({ kind: "waiting", sinceMs: 0, message: "" }),
   });
-  const left = drive(reconcile(input({ plan: { kind: "absent" } })), { world });
+  const left = drive(reconcile(input({ plan: { kind: "absent" } })), { observed });
   assert.deepEqual(wordsOf(left.effects), ["clear ephemeral", "endSilence", "releaseCapacity", "deleteSmokeMachine"]);
-  const blind = drive(reconcile(input({ plan: { kind: "absent" } })), { world: makeWorld({ silences: unseen() }) });
+  const blind = drive(reconcile(input({ plan: { kind: "absent" } })), {
+    observed: makeObservations({ silences: unseen() }),
+  });
   assert.equal(blind.end.kind, "settled");
 });
 
@@ -140,18 +142,18 @@ Deno.test("M-011 reconcile() adds an entry for a new target in front of the othe
 });
 
 /** Rows about a status that cannot be written: the driver sees the fault, and the reconcile has done nothing since. */
-const WRITES: readonly (readonly [string, UpgradeConfig, Parameters<typeof makeWorld>[0]])[] = [
+const WRITES: readonly (readonly [string, UpgradeConfig, Parameters<typeof makeObservations>[0]])[] = [
   ["M-010 a new entry", makePlan(), {}],
   ["M-019 the step to Pending", planIn("New"), {}],
   ["M-026 the step back to New", planIn("Pending"), { policy: seen({ kind: "changed" }) }],
   ["M-029 the step to Upgrading", planIn("Pending"), {}],
 ];
 
-for (const [name, plan, world] of WRITES) {
+for (const [name, plan, observed] of WRITES) {
   Deno.test(`${name} that cannot be written ends the reconcile before anything else is done`, () => {
     const run = reconcile(input({ plan: seen(plan) }));
     const effects: Effect[] = [];
-    const answers = makeWorld(world);
+    const answers = makeObservations(observed);
     let next = run.next();
     while (!next.done && next.value.kind !== "save") {
       const request = next.value;
@@ -194,7 +196,7 @@ const NEW: readonly (readonly [string, number, ReturnType<typeof makeConfig>, bo
 
 for (const [name, aheadMs, config, isChecked] of NEW) {
   Deno.test(`${name}; the phase becomes Pending, and it is looked at again in a minute`, () => {
-    const run = reconcileOnce({ plan: planIn("New"), config, nowMs: START_MS - aheadMs }, { world: HEALTH_FAILS });
+    const run = reconcileOnce({ plan: planIn("New"), config, nowMs: START_MS - aheadMs }, { observed: HEALTH_FAILS });
     assert.deepEqual(run.end, { kind: "settled", requeueAfterMs: MINUTE });
     assert.equal(phaseOf(run), "Pending");
     assert.equal(run.reads.includes("health"), isChecked);
@@ -204,9 +206,9 @@ for (const [name, aheadMs, config, isChecked] of NEW) {
 
 Deno.test("M-013 New goes on to Pending when the health cannot be read, or nobody can be notified", () => {
   const options = { plan: planIn("New"), config: GATED, nowMs: START_MS - 5 * HOUR };
-  const blind = reconcileOnce(options, { world: makeWorld({ health: unseen() }) });
+  const blind = reconcileOnce(options, { observed: makeObservations({ health: unseen() }) });
   const mute = reconcileOnce(options, {
-    world: HEALTH_FAILS,
+    observed: HEALTH_FAILS,
     failing: ({ kind }) => kind === "notify" ? "no" : undefined,
   });
   for (const run of [blind, mute]) assert.deepEqual([run.end.kind, phaseOf(run)], ["settled", "Pending"]);
@@ -236,7 +238,7 @@ Deno.test("M-022 Pending on a cluster that is there already attempts nothing, wi
 });
 
 Deno.test("M-023 M-027 Pending fails when the policy source cannot be asked, and does not begin", () => {
-  const run = reconcileOnce({ plan: planIn("Pending") }, { world: makeWorld({ policy: unseen("503") }) });
+  const run = reconcileOnce({ plan: planIn("Pending") }, { observed: makeObservations({ policy: unseen("503") }) });
   assert.deepEqual(run.end, {
     kind: "failed",
     message: "Cannot ask the policy source: 503",
@@ -252,21 +254,23 @@ Deno.test("M-024 Pending that is ready becomes Upgrading, and its steps are run 
 });
 
 Deno.test("M-025 N-029 Pending goes back to New when the policy source has another plan or none, and begins nothing", () => {
-  const run = reconcileOnce({ plan: planIn("Pending") }, { world: makeWorld({ policy: seen({ kind: "changed" }) }) });
+  const run = reconcileOnce({ plan: planIn("Pending") }, {
+    observed: makeObservations({ policy: seen({ kind: "changed" }) }),
+  });
   assert.deepEqual([run.end.kind, phaseOf(run)], ["settled", "New"]);
   assert.deepEqual(wordsOf(run.effects), ["upgradeconfig_validation_failed=0"]);
 });
 
 Deno.test("M-028 Pending begins without a policy source", () => {
   const run = reconcileOnce({ plan: planIn("Pending") }, {
-    world: makeWorld({ policy: seen({ kind: "notConfigured" }) }),
+    observed: makeObservations({ policy: seen({ kind: "notConfigured" }) }),
   });
   assert.equal(phaseOf(run), "Upgrading");
 });
 
 Deno.test("M-030 Pending that begins and cannot go on says so and stays Upgrading", () => {
   const run = reconcileOnce({ plan: planIn("Pending") }, {
-    world: makeWorld({ silences: unseen("Alertmanager is away") }),
+    observed: makeObservations({ silences: unseen("Alertmanager is away") }),
   });
   assert.match(run.end.kind === "failed" ? run.end.message : "", /Alertmanager is away/);
   assert.equal(phaseOf(run), "Upgrading");
@@ -290,7 +294,7 @@ Deno.test("M-035 Upgrading runs the steps and is looked at again in a minute", (
 
 Deno.test("M-036 Upgrading that fails in a step says so, and what was done before is written", () => {
   const run = reconcileOnce({ plan: planIn("Upgrading", { startMs: NOW_MS }) }, {
-    world: makeWorld({ silences: unseen() }),
+    observed: makeObservations({ silences: unseen() }),
   });
   assert.equal(run.end.kind, "failed");
   assert.deepEqual(run.saved.at(-1)?.history[0]?.notifications.map(({ state }) => state), ["StateStarted"]);
@@ -319,8 +323,8 @@ for (const [name, precedingVersion, version, stream] of RESULTS) {
 }
 
 Deno.test("M-037 Upgraded reports the alerts between its start and its end", () => {
-  const world = makeWorld({ alertsDuring: seen(["A", "B"]) });
-  const { effects, reads } = reconcileOnce({ plan: planIn("Upgraded", UPGRADED) }, { world });
+  const observed = makeObservations({ alertsDuring: seen(["A", "B"]) });
+  const { effects, reads } = reconcileOnce({ plan: planIn("Upgraded", UPGRADED) }, { observed });
   assert.deepEqual(reads, ["alertsDuring"]);
   assert.deepEqual(
     effects.map((effect) => effect.kind === "setMetric" ? [effect.labels["alerts"], effect.value] : [effect.kind]),
@@ -330,7 +334,7 @@ Deno.test("M-037 Upgraded reports the alerts between its start and its end", () 
 
 Deno.test("Upgraded waits for no notification any more, also while the alerts cannot be read", () => {
   for (const alertsDuring of [seen([]), unseen()]) {
-    const run = reconcileOnce({ plan: planIn("Upgraded", UPGRADED) }, { world: makeWorld({ alertsDuring }) });
+    const run = reconcileOnce({ plan: planIn("Upgraded", UPGRADED) }, { observed: makeObservations({ alertsDuring }) });
     assert.equal(wordsOf(run.effects).at(-1), "clear upgrade_notification_failed");
   }
 });
@@ -369,8 +373,8 @@ Deno.test("an upgrade that did not begin in time removes what it prepared before
     { type, status: "False", reason: "", message: "" } as const
   ));
   const plan = makePlan({ capacity: CAPACITY }, { history: [makeHistory({ conditions })] });
-  const world = makeWorld({ capacityLeft: seen({ kind: "present", message: "" }) });
-  const removing = reconcileOnce({ plan, nowMs: TOO_LATE_MS }, { world });
+  const observed = makeObservations({ capacityLeft: seen({ kind: "present", message: "" }) });
+  const removing = reconcileOnce({ plan, nowMs: TOO_LATE_MS }, { observed });
   assert.deepEqual([wordsOf(removing.effects), removing.saved], [["releaseCapacity"], []]);
   const removed = reconcileOnce({ plan, nowMs: TOO_LATE_MS });
   assert.equal(phaseOf(removed), "Failed");
@@ -411,9 +415,9 @@ for (const [name, clusterVersion, message] of TAKEN_OVER) {
     const conditions = [ASKED, { ...ASKED, type: "ComputeCapacityReserved" }];
     for (const type of ["OSD", "ARO"] as const) {
       const plan = makePlan({ type, capacity: CAPACITY }, { history: [makeHistory({ conditions })] });
-      const world = makeWorld({ capacityLeft: seen({ kind: "present", message: "" }) });
+      const observed = makeObservations({ capacityLeft: seen({ kind: "present", message: "" }) });
       const options = { plan, clusterVersion: makeCluster(clusterVersion) };
-      assert.deepEqual(wordsOf(reconcileOnce(options, { world }).effects), ["releaseCapacity"]);
+      assert.deepEqual(wordsOf(reconcileOnce(options, { observed }).effects), ["releaseCapacity"]);
       const run = reconcileOnce(options);
       assert.deepEqual(wordsOf(run.effects), ["StateFailed", "clear failure"]);
       const [notice] = run.effects.flatMap((effect) => effect.kind === "notify" ? [effect.notification] : []);
@@ -470,13 +474,15 @@ Deno.test("a suspended plan does nothing before it began, reports it, and goes o
 Deno.test("a plan that names only an image gets its version from it, unless it is suspended", () => {
   const desired = { version: "", channel: "", image: `quay.io/a/b@sha256:${"2".repeat(64)}` };
   const payload = seen({ image: desired.image, version: TO, isIndex: true, architectures: ["amd64"] });
-  const world = makeWorld({ payload });
-  const adopted = reconcileOnce({ plan: makePlan({ desired }) }, { world });
+  const observed = makeObservations({ payload });
+  const adopted = reconcileOnce({ plan: makePlan({ desired }) }, { observed });
   assert.deepEqual(adopted.effects, [{ kind: "setDesiredVersion", version: TO }]);
   assert.deepEqual([adopted.end.kind, adopted.saved], ["settled", []]);
-  const suspended = reconcileOnce({ plan: makePlan({ desired, suspend: true }) }, { world });
+  const suspended = reconcileOnce({ plan: makePlan({ desired, suspend: true }) }, { observed });
   assert.deepEqual([suspended.effects, suspended.reads, suspended.saved.at(-1)?.history], [[], [], []]);
-  const broken = reconcileOnce({ plan: makePlan({ desired }) }, { world: makeWorld({ payload: unseen("401") }) });
+  const broken = reconcileOnce({ plan: makePlan({ desired }) }, {
+    observed: makeObservations({ payload: unseen("401") }),
+  });
   assert.match(broken.end.kind === "failed" ? broken.end.message : "", /401/);
   assert.deepEqual(broken.saved.at(-1)?.history, []);
 });
@@ -490,10 +496,10 @@ Deno.test("a plan that names another target clears up after the one before, whic
   }] as const;
   const old = makeHistory({ version: "4.17.0", conditions });
   const silence = { id: "s", createdBy: "managed-upgrade-operator", state: "active" } as const;
-  const world = makeWorld({
+  const observed = makeObservations({
     silences: seen([{ ...silence, comment: "Silence for OSD control plane upgrade to version 4.17.0" }]),
   });
-  const run = reconcileOnce({ plan: makePlan({}, { history: [old] }), nowMs: START_MS - HOUR }, { world });
+  const run = reconcileOnce({ plan: makePlan({}, { history: [old] }), nowMs: START_MS - HOUR }, { observed });
   assert.deepEqual(wordsOf(run.effects), ["endSilence"]);
   assert.deepEqual(run.saved.at(-1)?.history.map(({ phase }) => phase), ["Pending", "Failed"]);
 });

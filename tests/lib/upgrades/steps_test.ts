@@ -33,9 +33,9 @@ import {
   makeCluster,
   makeConfig,
   makeHistory,
+  makeObservations,
   makePlan,
   makePool,
-  makeWorld,
   MINUTE,
   NOW_MS,
   reconcileOnce,
@@ -121,44 +121,44 @@ const ROWS: readonly (readonly [string, Step, Seen, RegExp])[] = [
     { spec: { desired: { version: "next" } }, clusterVersion: NOT_UPGRADEABLE },
     /^fail \(Cannot compare version "next"/,
   ],
-  ["M-253 health, already asked", CHECK_HEALTH, { ...ASKED, world: { health: unseen() } }, /^done$/],
-  ["health that cannot be read", CHECK_HEALTH, { world: { health: unseen() } }, /^fail \(Cannot read the health/],
+  ["M-253 health, already asked", CHECK_HEALTH, { ...ASKED, observed: { health: unseen() } }, /^done$/],
+  ["health that cannot be read", CHECK_HEALTH, { observed: { health: unseen() } }, /^fail \(Cannot read the health/],
   [
     "M-175 all services answer",
     CHECK_DEPENDENCIES,
-    { config: URLS, world: { dependencies: seen([{ kind: "available", ...DEPENDENCY }]) } },
+    { config: URLS, observed: { dependencies: seen([{ kind: "available", ...DEPENDENCY }]) } },
     /^done$/,
   ],
   [
     "M-176 a service does not answer",
     CHECK_DEPENDENCIES,
-    { config: URLS, world: { dependencies: seen([{ kind: "unavailable", why: "503", ...DEPENDENCY }]) } },
+    { config: URLS, observed: { dependencies: seen([{ kind: "unavailable", why: "503", ...DEPENDENCY }]) } },
     /^fail \(Not available: https:\/\/a\.example\.com \(503\)\)$/,
   ],
   [
     "M-177 services, already asked",
     CHECK_DEPENDENCIES,
-    { ...ASKED, config: URLS, world: { dependencies: unseen() } },
+    { ...ASKED, config: URLS, observed: { dependencies: unseen() } },
     /^done$/,
   ],
-  ["no services", CHECK_DEPENDENCIES, { world: { dependencies: unseen() } }, /^done$/],
+  ["no services", CHECK_DEPENDENCIES, { observed: { dependencies: unseen() } }, /^done$/],
   [
     "M-178 capacity, already asked",
     RESERVE_CAPACITY,
-    { ...RESERVED, ...ASKED, world: { capacity: unseen() } },
+    { ...RESERVED, ...ASKED, observed: { capacity: unseen() } },
     /^done$/,
   ],
   [
     "M-180 capacity that is impossible",
     RESERVE_CAPACITY,
-    { ...RESERVED, world: { capacity: seen({ kind: "impossible" }) } },
+    { ...RESERVED, observed: { capacity: seen({ kind: "impossible" }) } },
     /^done: StateScaleSkipped$/,
   ],
   ["M-181 capacity that is ready", RESERVE_CAPACITY, RESERVED, /^done: scaling_failed=0$/],
   [
     "M-182 capacity that is late",
     RESERVE_CAPACITY,
-    { ...RESERVED, world: { capacity: seen({ kind: "timedOut", message: "30 minutes" }) } },
+    { ...RESERVED, observed: { capacity: seen({ kind: "timedOut", message: "30 minutes" }) } },
     /^done: scaling_failed=1 StateSkipped$/,
   ],
   [
@@ -166,44 +166,44 @@ const ROWS: readonly (readonly [string, Step, Seen, RegExp])[] = [
     RESERVE_CAPACITY,
     {
       spec: { capacity: { ...CAPACITY, onTimeout: "Fail" } },
-      world: { capacity: seen({ kind: "timedOut", message: "30 minutes" }) },
+      observed: { capacity: seen({ kind: "timedOut", message: "30 minutes" }) },
     },
     /^fail: scaling_failed=1 \(30 minutes\)$/,
   ],
-  ["M-184 M-185 capacity that is not wanted", RESERVE_CAPACITY, { world: { capacity: unseen() } }, /^done$/],
+  ["M-184 M-185 capacity that is not wanted", RESERVE_CAPACITY, { observed: { capacity: unseen() } }, /^done$/],
   [
     "M-186 capacity of other pools",
     RESERVE_CAPACITY,
-    { ...RESERVED, world: { capacity: seen({ kind: "missing", machineSets: ["gpu"] }) } },
+    { ...RESERVED, observed: { capacity: seen({ kind: "missing", machineSets: ["gpu"] }) } },
     /^wait: reserveCapacity \(cloning gpu\)$/,
   ],
   [
     "capacity on its way",
     RESERVE_CAPACITY,
-    { ...RESERVED, world: { capacity: seen({ kind: "waiting", message: "1 of 2 ready" }) } },
+    { ...RESERVED, observed: { capacity: seen({ kind: "waiting", message: "1 of 2 ready" }) } },
     /^wait \(1 of 2 ready\)$/,
   ],
   ["M-271 M-272 M-281 M-286 capacity that cannot be read", RESERVE_CAPACITY, {
     ...RESERVED,
-    world: { capacity: unseen() },
+    observed: { capacity: unseen() },
   }, /^fail/],
   ["M-188 the window of the control plane opens", OPEN_CONTROL_PLANE_WINDOW, {}, /^done: createSilence$/],
   [
     "M-188 the window of the control plane closes",
     CLOSE_CONTROL_PLANE_WINDOW,
-    { world: { silences: seen([silence(CONTROL_PLANE), silence(`${WORKERS}2 nodes`)]) } },
+    { observed: { silences: seen([silence(CONTROL_PLANE), silence(`${WORKERS}2 nodes`)]) } },
     /^done: endSilence$/,
   ],
   [
     "M-188 silences that cannot be read fail it",
     OPEN_CONTROL_PLANE_WINDOW,
-    { world: { silences: unseen("500") } },
+    { observed: { silences: unseen("500") } },
     /^fail \(.*500\)$/,
   ],
   [
     "a window is not opened again by an upgrade that has begun",
     OPEN_CONTROL_PLANE_WINDOW,
-    { ...ASKED, history: completed("ControlPlaneMaintenanceWindowCreated"), world: { silences: unseen() } },
+    { ...ASKED, history: completed("ControlPlaneMaintenanceWindowCreated"), observed: { silences: unseen() } },
     /^done$/,
   ],
   [
@@ -236,84 +236,84 @@ const ROWS: readonly (readonly [string, Step, Seen, RegExp])[] = [
   [
     "M-189 the window of workers that are left",
     OPEN_WORKER_WINDOW,
-    { world: { pools: seen(UPDATING) } },
+    { observed: { pools: seen(UPDATING) } },
     /^done: createSilence$/,
   ],
   [
     "M-189 it fails when silences cannot be read",
     OPEN_WORKER_WINDOW,
-    { world: { pools: seen(UPDATING), silences: unseen() } },
+    { observed: { pools: seen(UPDATING), silences: unseen() } },
     /^fail/,
   ],
-  ["M-190 no workers are left", OPEN_WORKER_WINDOW, { world: { silences: unseen() } }, /^done$/],
+  ["M-190 no workers are left", OPEN_WORKER_WINDOW, { observed: { silences: unseen() } }, /^done$/],
   [
     "M-191 the pools cannot be read",
     OPEN_WORKER_WINDOW,
-    { world: { pools: unseen() } },
+    { observed: { pools: unseen() } },
     /^fail \(Cannot read the MachineConfigPools/,
   ],
   [
     "M-192 the workers are done already",
     OPEN_WORKER_WINDOW,
-    { history: completed("WorkerNodesUpgraded"), world: { pools: seen(UPDATING) } },
+    { history: completed("WorkerNodesUpgraded"), observed: { pools: seen(UPDATING) } },
     /^done$/,
   ],
   [
     "M-193 the window of the workers closes",
     CLOSE_WORKER_WINDOW,
-    { world: { silences: seen([silence(CONTROL_PLANE), silence(`${WORKERS}2 nodes`)]) } },
+    { observed: { silences: seen([silence(CONTROL_PLANE), silence(`${WORKERS}2 nodes`)]) } },
     /^done: endSilence$/,
   ],
-  ["M-193 it fails when silences cannot be read", CLOSE_WORKER_WINDOW, { world: { silences: unseen() } }, /^fail/],
-  ["M-203 M-340 workers, the pools cannot be read", AWAIT_WORKERS, { world: { pools: unseen() } }, /^fail/],
+  ["M-193 it fails when silences cannot be read", CLOSE_WORKER_WINDOW, { observed: { silences: unseen() } }, /^fail/],
+  ["M-203 M-340 workers, the pools cannot be read", AWAIT_WORKERS, { observed: { pools: unseen() } }, /^fail/],
   [
     "M-204 workers, silences cannot be read",
     AWAIT_WORKERS,
-    { world: { pools: seen(UPDATING), silences: unseen() } },
+    { observed: { pools: seen(UPDATING), silences: unseen() } },
     /^fail/,
   ],
   ["M-205 the workers are done", AWAIT_WORKERS, {}, /^done: StateWorkerPlaneFinishedSL worker_timeout=0$/],
   [
     "M-206 workers on their way, silenced",
     AWAIT_WORKERS,
-    { world: { pools: seen(UPDATING), silences: seen([silence(`${WORKERS}2 nodes`)]) } },
+    { observed: { pools: seen(UPDATING), silences: seen([silence(`${WORKERS}2 nodes`)]) } },
     /^wait: worker_timeout=0 \(2 nodes are left\)$/,
   ],
   [
     "M-207 workers on their way, not silenced",
     AWAIT_WORKERS,
-    { world: { pools: seen(UPDATING), silences: seen([silence(`${WORKERS}2 nodes`, "expired")]) } },
+    { observed: { pools: seen(UPDATING), silences: seen([silence(`${WORKERS}2 nodes`, "expired")]) } },
     /^wait: worker_timeout=1 \(2 nodes are left\)$/,
   ],
   [
     "N-024 nodes of another pool are on their way",
     AWAIT_WORKERS,
-    { world: { pools: seen([makePool("worker"), makePool("infra", { updatedMachineCount: 2 })]) } },
+    { observed: { pools: seen([makePool("worker"), makePool("infra", { updatedMachineCount: 2 })]) } },
     /^wait: .* \(1 nodes are left\)$/,
   ],
   [
     "nodes of a paused pool are not waited for",
     AWAIT_WORKERS,
-    { world: { pools: seen([makePool("infra", { updatedMachineCount: 2, isPaused: true })]) } },
+    { observed: { pools: seen([makePool("infra", { updatedMachineCount: 2, isPaused: true })]) } },
     /^done/,
   ],
   [
     "M-184 M-185 removal of capacity that was not wanted",
     RELEASE_CAPACITY,
-    { world: { capacityLeft: unseen() } },
+    { observed: { capacityLeft: unseen() } },
     /^done$/,
   ],
   [
     "M-187 removal of capacity",
     RELEASE_CAPACITY,
-    { ...RESERVED, world: { capacityLeft: seen({ kind: "present", message: "2 machines" }) } },
+    { ...RESERVED, observed: { capacityLeft: seen({ kind: "present", message: "2 machines" }) } },
     /^wait: releaseCapacity \(2 machines\)$/,
   ],
   ["nothing is left of capacity", RELEASE_CAPACITY, RESERVED, /^done: clear node_drain_timeout$/],
   [
     "M-294 a node of temporary capacity that is not drained",
     RELEASE_CAPACITY,
-    { ...RESERVED, world: { capacityLeft: seen({ kind: "drainTimedOut", node: "n1", message: "n1 is late" }) } },
+    { ...RESERVED, observed: { capacityLeft: seen({ kind: "drainTimedOut", node: "n1", message: "n1 is late" }) } },
     /^fail: node_drain_timeout=1 releaseCapacity \(n1 is late\)$/,
   ],
   ["M-255 the cluster is healthy afterwards", CHECK_HEALTH_AFTER, {}, /^done: clear node_drain_timeout$/],
@@ -321,7 +321,7 @@ const ROWS: readonly (readonly [string, Step, Seen, RegExp])[] = [
     "M-256 the cluster is not healthy afterwards",
     CHECK_HEALTH_AFTER,
     {
-      world: {
+      observed: {
         healthAfter: seen([{
           check: "ClusterOperators",
           kind: "failed",
@@ -386,7 +386,7 @@ Deno.test("M-199 a ClusterVersion that cannot be written fails the step; what wa
 Deno.test("M-166 the notice that there is no capacity may fail to be sent: it is not recorded, and the upgrade goes on", () => {
   const plan = makePlan({ capacity: CAPACITY }, { history: [makeHistory()] });
   const run = reconcileOnce({ plan }, {
-    world: makeWorld({ capacity: seen({ kind: "impossible" }) }),
+    observed: makeObservations({ capacity: seen({ kind: "impossible" }) }),
     failing: (effect) =>
       effect.kind === "notify" && effect.notification.state === "StateScaleSkipped" ? "no" : undefined,
   });
@@ -397,11 +397,11 @@ Deno.test("M-166 the notice that there is no capacity may fail to be sent: it is
 
 Deno.test("M-275 M-290 clones that cannot be made or removed fail the step with why", () => {
   const plan = makePlan({ capacity: CAPACITY }, { history: [makeHistory()] });
-  const missing = makeWorld({ capacity: seen({ kind: "missing", machineSets: ["worker"] }) });
-  const left = makeWorld({ capacityLeft: seen({ kind: "present", message: "1 machine" }) });
+  const missing = makeObservations({ capacity: seen({ kind: "missing", machineSets: ["worker"] }) });
+  const left = makeObservations({ capacityLeft: seen({ kind: "present", message: "1 machine" }) });
   const failing = ({ kind }: Effect): string | undefined => /Capacity$/.test(kind) ? "quota" : undefined;
-  const making = reconcileOnce({ plan }, { world: missing, failing });
-  const removing = reconcileOnce({ plan, clusterVersion: upgradedCluster() }, { world: left, failing });
+  const making = reconcileOnce({ plan }, { observed: missing, failing });
+  const removing = reconcileOnce({ plan, clusterVersion: upgradedCluster() }, { observed: left, failing });
   for (const { end, saved } of [making, removing]) {
     assert.equal(end.kind === "failed" ? end.message : "", "quota");
     assert.equal(saved.at(-1)?.history[0]?.conditions[0]?.message, "quota");
@@ -409,9 +409,9 @@ Deno.test("M-275 M-290 clones that cannot be made or removed fail the step with 
 });
 
 Deno.test("the window of the workers is as long as their drains may take, and is read again before it is judged", () => {
-  const world = makeWorld({ pools: seen(UPDATING) });
+  const observed = makeObservations({ pools: seen(UPDATING) });
   const run = reconcileOnce({ plan: makePlan({}, { history: [makeHistory()] }), clusterVersion: upgradedCluster() }, {
-    world,
+    observed,
   });
   const [created] = run.effects.flatMap((effect) => effect.kind === "createSilence" ? [effect.silence] : []);
   assert.deepEqual(created, {
@@ -427,11 +427,13 @@ Deno.test("the window of the workers is as long as their drains may take, and is
 
 Deno.test("the times of the workers are stamped once: when nodes are on their way, and when none is", () => {
   const clusterVersion = upgradedCluster();
-  const going = makeWorld({ pools: seen(UPDATING) });
-  const first = reconcileOnce({ plan: makePlan({}, { history: [makeHistory()] }), clusterVersion }, { world: going });
+  const going = makeObservations({ pools: seen(UPDATING) });
+  const first = reconcileOnce({ plan: makePlan({}, { history: [makeHistory()] }), clusterVersion }, {
+    observed: going,
+  });
   const second = reconcileOnce(
     { plan: makePlan({}, first.saved.at(-1)), clusterVersion, nowMs: NOW_MS + MINUTE },
-    { world: going },
+    { observed: going },
   );
   const last = reconcileOnce({ plan: makePlan({}, second.saved.at(-1)), clusterVersion, nowMs: NOW_MS + 2 * MINUTE });
   const [entry] = last.saved.at(-1)?.history ?? [];
@@ -439,11 +441,11 @@ Deno.test("the times of the workers are stamped once: when nodes are on their wa
 });
 
 Deno.test("pools that are paused are reported when the others are done", () => {
-  const world = makeWorld({
+  const observed = makeObservations({
     pools: seen([makePool("worker"), makePool("infra", { isPaused: true, updatedMachineCount: 0 })]),
   });
   const run = reconcileOnce({ plan: makePlan({}, { history: [makeHistory()] }), clusterVersion: upgradedCluster() }, {
-    world,
+    observed,
   });
   const found = run.saved.at(-1)?.conditions.find(({ type }) => type === "PoolsPaused");
   assert.deepEqual([found?.status, /infra/.test(found?.message ?? "")], ["True", true]);

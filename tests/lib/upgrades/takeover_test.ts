@@ -7,7 +7,7 @@ import type { UpgradeConfig } from "../../../lib/upgrades/types/plan.ts";
 import {
   commencedCluster,
   FROM,
-  makeWorld,
+  makeObservations,
   NOW_MS,
   reconcileOnce,
   seen,
@@ -60,9 +60,9 @@ const SILENCE: Silence = {
 };
 
 Deno.test("an upgrade that the Managed Upgrade Operator has begun is waited for, with nothing before it done again", () => {
-  const world = makeWorld({ silences: seen([SILENCE]) });
+  const observed = makeObservations({ silences: seen([SILENCE]) });
   const run = reconcileOnce({ plan: planOfTheOriginal(), clusterVersion: commencedCluster(), nowMs: NOW_MS }, {
-    world,
+    observed,
   });
   const words = wordsOf(run.effects).filter((word) => !word.includes("="));
   assert.deepEqual(words, []);
@@ -73,8 +73,10 @@ Deno.test("an upgrade that the Managed Upgrade Operator has begun is waited for,
 });
 
 Deno.test("its silences are ended by their comments, its end is announced, and its times stay", () => {
-  const world = makeWorld({ silences: seen([SILENCE]) });
-  const run = reconcileOnce({ plan: planOfTheOriginal(), clusterVersion: upgradedCluster(), nowMs: NOW_MS }, { world });
+  const observed = makeObservations({ silences: seen([SILENCE]) });
+  const run = reconcileOnce({ plan: planOfTheOriginal(), clusterVersion: upgradedCluster(), nowMs: NOW_MS }, {
+    observed,
+  });
   const words = wordsOf(run.effects).filter((word) => /^State|Silence|patch/.test(word));
   assert.equal(words.includes("StateStarted"), false);
   assert.equal(words.includes("patchClusterVersion"), false);

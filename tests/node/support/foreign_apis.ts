@@ -1,4 +1,4 @@
-// APIs of others that overlays speak of, defined without a schema and without what serves them elsewhere; and that other
+// APIs of others that overlays use, defined without a schema and without what serves them elsewhere; and that other
 // party's part, played: certificates in a Secret, the CA in the webhooks.
 import { type ClusterAccess, expectStatus, read } from "../../cluster/support/cluster_access.ts";
 import { createAuthority } from "../../cluster/support/pki.ts";

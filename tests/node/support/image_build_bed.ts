@@ -34,7 +34,7 @@ const BASE: ProgramImage = { kind: "index", platforms: [{ claims: "amd64" }, { c
 const PATIENCE = { deadlineMs: 240_000, intervalMs: 500 };
 
 /** It is there until it is disposed. */
-export interface BuildWorld extends AsyncDisposable {
+export interface ImageBuildBed extends AsyncDisposable {
   readonly registry: RealRegistry;
   readonly builder: BuilderSettings;
   /** The base image, an index of both architectures. */
@@ -42,7 +42,7 @@ export interface BuildWorld extends AsyncDisposable {
 }
 
 /** Makes it. */
-export async function openBuildWorld(lab: OpenLab): Promise<BuildWorld> {
+export async function openImageBuildBed(lab: OpenLab): Promise<ImageBuildBed> {
   await using undo = new AsyncDisposableStack();
   const options = { tls: false, auth: "htpasswd", users: { builder: "secret" }, images: [] } as const;
   const registry = undo.use(await openNodeRegistry(lab, options));
@@ -50,7 +50,7 @@ export async function openBuildWorld(lab: OpenLab): Promise<BuildWorld> {
   const { app } = await ensureNodePrograms();
   const { digest } = await registry.pushDocuments("base/os", "v1", await buildProgramImage(BASE, app));
   const base = `${registry.host}/base/os@${digest}`;
-  undo.defer(() => removeWorld(lab));
+  undo.defer(() => removeObjects(lab));
   await applyDefinitions(lab, KINDS);
   await kubectl(lab, "label", "nodes", "--all", "--overwrite", `${POOL_LABEL}=`);
   await kubectl(lab, "create", "namespace", BUILD_NAMESPACE);
@@ -62,7 +62,7 @@ export async function openBuildWorld(lab: OpenLab): Promise<BuildWorld> {
   return { registry, builder, base, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
 
-async function removeWorld(lab: OpenLab): Promise<void> {
+async function removeObjects(lab: OpenLab): Promise<void> {
   const names = (await Promise.all(KINDS.map(readDefinition))).map((each) => String(read(each, "metadata", "name")));
   const gone = ["--ignore-not-found", "--timeout=60s"];
   await lab.kubectl(["delete", "namespace", BUILD_NAMESPACE, ...gone]);
@@ -89,7 +89,7 @@ async function apply(lab: OpenLab, items: readonly unknown[]): Promise<void> {
 /** Has the pool's image built, or built anew, with a text of its own for each architecture. */
 export async function wantImage(
   lab: OpenLab,
-  { registry }: BuildWorld,
+  { registry }: ImageBuildBed,
   texts: Readonly<Record<NodeArch, string>>,
 ): Promise<void> {
   await apply(lab, [renderConfig(`${registry.host}/team/os:latest`, texts)]);

@@ -1,5 +1,5 @@
 // What a test left that failed or was killed: the next one begins without it, or it would fail as well, on a namespace that is
-// going or by a webhook that nobody answers.
+// being deleted, or on a webhook without a server.
 import type { ClusterAccess } from "../../cluster/support/cluster_access.ts";
 import { waitUntil } from "../../cluster/support/wait.ts";
 

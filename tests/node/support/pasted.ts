@@ -78,7 +78,7 @@ export async function openPasteShell(lab: OpenLab, image: string): Promise<Paste
   };
 }
 
-/** What engines read of registries: the base is mirrored by the lab's registry, which speaks plain HTTP. */
+/** What engines read of registries: the base is mirrored by the lab's registry, by plain HTTP. */
 function renderRegistries(registry: string): string {
   const mirror = `[[registry]]\nprefix = "${BASE.host}"\nlocation = "${registry}/distroless"\ninsecure = true\n`;
   return `${mirror}[[registry]]\nlocation = "${registry}"\ninsecure = true\n`;

@@ -10,7 +10,7 @@ export async function auditLength(lab: OpenLab): Promise<number> {
 
 /**
  * Requests of Archway, or of another of its accounts, that were refused since the log was so long. Reading the log of a
- * container that failed is none: it is tried, and allowed where an administrator grants it by hand.
+ * container that failed is none: it is tried, and allowed where an administrator grants it.
  */
 export async function refusedSince(
   lab: OpenLab,

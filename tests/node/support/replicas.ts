@@ -21,7 +21,7 @@ export async function listReplicas(lab: OpenLab): Promise<readonly Replica[]> {
   });
 }
 
-/** Holder of the Lease; empty while nobody leads. */
+/** Holder of the Lease; empty while no replica leads. */
 export async function leaderOf(lab: OpenLab): Promise<string> {
   const text = await kubectl(lab, "-n", NAMESPACE, "get", "leases", "-o", "jsonpath={.items[*].spec.holderIdentity}");
   return text.trim();

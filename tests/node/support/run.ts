@@ -95,7 +95,7 @@ async function runInside({ directory, holderPid, rest }: InsideArguments): Promi
   return await runPassing(Deno.execPath(), args, { [LAB_VARIABLE]: coordinates });
 }
 
-/** Runs a command to its end and passes on what we are told by a signal. */
+/** Runs a command to its end and passes signals on to it. */
 async function runPassing(
   command: string,
   args: readonly string[],

@@ -39,7 +39,7 @@ export interface WalkNodes extends AsyncDisposable {
   begin(setting: WalkSetting, prepare?: (walk: WalkSubject) => Promise<void>): Promise<WalkSubject>;
 }
 
-/** Opens registries, tells nodes and Archway of them, and installs it. */
+/** Opens registries, configures nodes and Archway for them, and installs it. */
 export async function openWalkNodes(lab: OpenLab, image: string): Promise<WalkNodes> {
   await using undo = new AsyncDisposableStack();
   const registries = undo.use(await openNodeWalkRegistries(lab));

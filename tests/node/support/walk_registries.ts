@@ -1,4 +1,4 @@
-// The registries of the walks as real ones on the nodes' network, what the nodes' runtimes are told of them, and the login of the
+// The registries of the walks as real ones on the nodes' network, the nodes' settings for them, and the login of the
 // node to which pods go whose images need the global pull secret.
 import { textAt } from "../../../lib/playground/json_value.ts";
 import type { ImageDescription } from "../../../lib/playground/registry_images.ts";
@@ -10,7 +10,7 @@ import { killNode, startNode } from "./outages.ts";
 import { buildProgramImage, type ProgramImage } from "./program_images.ts";
 import { ensureNodePrograms } from "./programs.ts";
 
-/** What those pull who are nobody: all but the repositories behind `global` and `local`. */
+/** What can be pulled without a login: all but the repositories behind `global` and `local`. */
 const PUBLIC = ["hello", "allow", "never", "blocked", "only/", "missing", "icsp", "idms", "library/"];
 /** Where runtimes look for images of mirrors and of short names: they cannot map a repository to another one. */
 const ELSEWHERE = ["icsp", "idms", "library/hello"];
@@ -33,8 +33,8 @@ export async function openNodeWalkRegistries(lab: OpenLab): Promise<NodeWalkRegi
   const trusted = await open({ auth: "token", users, token: { publicRepositories: PUBLIC } });
   const [insecure, untrusted] = [await open(), await open()];
   const digests = await fill({ trusted, others: [insecure, untrusted] });
-  await tellNodes(lab, { trusted, insecure });
-  undo.defer(() => forgetOnNodes(lab));
+  await configureNodes(lab, { trusted, insecure });
+  undo.defer(() => removeFromNodes(lab));
   const owned = undo.move();
   return {
     host: trusted.host,
@@ -74,8 +74,8 @@ function describe({ architectures, form, labels }: ImageDescription): ProgramIma
     : { kind: "index", platforms, labels };
 }
 
-/** The untrusted one they are not told of. */
-async function tellNodes(
+/** Configures the nodes for all but the untrusted one. */
+async function configureNodes(
   lab: OpenLab,
   { trusted, insecure }: Readonly<Record<"trusted" | "insecure", RealRegistry>>,
 ): Promise<void> {
@@ -86,7 +86,7 @@ async function tellNodes(
   await trustOnNodes(lab, host, `server = "${url}"\n[host."${url}"]\nskip_verify = true\n`);
 }
 
-async function forgetOnNodes(lab: OpenLab): Promise<void> {
+async function removeFromNodes(lab: OpenLab): Promise<void> {
   for (const { directory } of lab.lab.hosts) {
     for (const host of HOSTS) await Deno.remove(`${directory}/certs.d/${host}`, { recursive: true });
   }

@@ -11,7 +11,7 @@ export interface ImagePlaces {
   both(name: string): string;
   /** In a registry that wants the login of the pull secret `pull`. */
   login(name: string): string;
-  /** By a host that does not exist, whose mirror the nodes know. */
+  /** By a host that does not exist, for which the nodes have a mirror. */
   mirror(name: string): string;
 }
 

@@ -7,7 +7,7 @@ const OTHER = "c".repeat(64);
 const UID = "7f325b8b-fa1b-4799-b9b5-1e963b99ce6e";
 const SLICED = UID.replaceAll("-", "_");
 
-/** Where a runtime puts a container; `scheme` is undefined where the name does not tell. */
+/** Where a runtime puts a container; `scheme` is undefined where the name does not show it. */
 const DRIVERS: readonly (readonly [name: string, pod: string, container: string, scheme: string | undefined])[] = [
   ["containerd, cgroupfs", `pod${UID}`, ID, undefined],
   ["containerd, systemd", `kubepods-burstable-pod${SLICED}.slice`, `cri-containerd-${ID}.scope`, "containerd"],

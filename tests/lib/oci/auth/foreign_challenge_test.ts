@@ -36,7 +36,7 @@ function redirectTo({ origin }: FakeRegistry, { path }: SeenRequest): Response {
   return new Response(null, { status: 307, headers: { location: `${origin}${path}` } });
 }
 
-/** Nothing but the token that the thief itself has given to a stranger. */
+/** Nothing but the token that the attacker itself gave to an anonymous client. */
 function assertGotNothing({ requests }: FakeRegistry): void {
   for (const { headers, path, body } of requests) {
     assert.ok([null, "Bearer t"].includes(headers.get("authorization")), path);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describeWireFault } from "../../../../lib/oci/http/wire_fault.ts";
 
-/** What Deno 2.9.6 says, as the transport hands it on. */
+/** What Deno 2.9.6 says, as the transport reports it. */
 const FETCH = "fetch failed: error sending request for url (…): client error (Connect):";
 const SAYINGS: readonly (readonly [text: string, reason: string, what: RegExp])[] = [
   [`${FETCH} invalid peer certificate: UnknownIssuer`, "TlsFailed", /not trusted \(invalid .*--registry-ca/],

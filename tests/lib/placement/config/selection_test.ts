@@ -1,4 +1,4 @@
-// Which PodPlacementConfigs speak for a pod, in which order, and which wants preferences.
+// Which PodPlacementConfigs apply to a pod, in which order, and which has preferences.
 import assert from "node:assert/strict";
 import { fallbackArchitecture, scoringWanted, selectConfigs } from "../../../../lib/placement/config/selection.ts";
 import type { NamespaceConfig } from "../../../../lib/placement/config/types.ts";

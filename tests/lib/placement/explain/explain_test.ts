@@ -8,7 +8,7 @@ import { ARM64, container, type FactChanges, type Json, make, released } from ".
 const AROUND: ExplainContext = { ageMs: 3_000, schedulerSays: undefined, participation: "selected" };
 const GATE = "multiarch.openshift.io/scheduling-gate";
 
-/** The story of a gated pod after its decision. */
+/** What is read of a gated pod after its decision. */
 function decided(
   raw: Json,
   changes: FactChanges = {},

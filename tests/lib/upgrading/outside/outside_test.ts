@@ -69,7 +69,7 @@ function openBed(
   };
 }
 
-/** Prometheus without alerts, and an Alertmanager with one silence of ours and one of somebody else. */
+/** Prometheus without alerts, and an Alertmanager with one silence of ours and one of another client. */
 function openQuietMonitoring(): Listener {
   const silence = { id: "a1", comment: "c", status: { state: "active" } };
   const silences = [{ ...silence, createdBy: "managed-upgrade-operator" }, { ...silence, createdBy: "else" }];

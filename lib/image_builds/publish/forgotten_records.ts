@@ -5,7 +5,7 @@ import type { StoredRecord } from "../facts.ts";
 import { digestsOf, imageDeletions, leavingOf, runningDigests } from "./collect.ts";
 
 /** What is read. */
-export interface ForgetInput {
+export interface ForgottenRecordsInput {
   /** Name of the MachineOSConfig that is gone. */
   readonly config: string;
   /** Its records. */
@@ -16,13 +16,15 @@ export interface ForgetInput {
 }
 
 /** A record that can go, after these images. */
-export interface Forgotten {
+export interface ForgottenRecord {
   readonly record: StoredRecord;
   readonly deletions: readonly RegistryDeletion[];
 }
 
 /** The records that can go now; the others are of images that a node runs or is to run. */
-export function forgottenRecords({ config, records, nodes, elsewhere }: ForgetInput): readonly Forgotten[] {
+export function forgottenRecords(
+  { config, records, nodes, elsewhere }: ForgottenRecordsInput,
+): readonly ForgottenRecord[] {
   const running = runningDigests(nodes);
   const isRun = (record: StoredRecord): boolean => digestsOf(record).some((digest) => running.has(digest));
   const kept = records.filter(isRun);
