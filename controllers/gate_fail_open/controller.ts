@@ -4,18 +4,16 @@
 //   Lease silent, and read again without a renewal ─▶ list of gated pods ─▶ key ─▶ overdue? ─▶ gate off ─▶ report
 import { jitter } from "../../lib/clock.ts";
 import type { GateLifter, HeldPodRef } from "../../lib/gates/gate_lifter.ts";
+import { listGatedPods } from "../../lib/gates/release_gates.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { LeaderAbsence, type LeaderAbsenceDeps } from "../../lib/k8s/leader_absence.ts";
-import { listAll } from "../../lib/k8s/lists.ts";
-import { keyOf, Resource, splitKey } from "../../lib/k8s/types.ts";
+import { keyOf, splitKey } from "../../lib/k8s/types.ts";
 import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
 import { errorText } from "../../lib/log.ts";
 import type { Metrics } from "../../lib/metrics.ts";
-import { EventReason, GateLabel, PodLabel, SCHEDULING_GATE } from "../../lib/names.ts";
+import { EventReason, SCHEDULING_GATE } from "../../lib/names.ts";
 import { GATE_ABSENCE_LIMITS, overdueInMs, renderLeaderlessRelease } from "../../lib/operand/gate_fail_open.ts";
-import { isGated } from "../../lib/placement/patch/constraints.ts";
 import { podRef } from "../../lib/placement/pod_refs.ts";
-import { parsePod } from "../../lib/placement/pod_view.ts";
 import type { Board } from "../../lib/server/board.ts";
 import { type Controller, DONE, openController, requeueAfter } from "../controller.ts";
 
@@ -101,18 +99,13 @@ async function list(
   { deps: { api, clock, log }, held, enqueue }: Parameters<typeof watch>[0],
   { isSweep, signal }: { readonly isSweep: boolean; readonly signal: AbortSignal },
 ): Promise<void> {
-  const labelled = { labelSelector: `${PodLabel.gate}=${GateLabel.gated}` };
-  const selections = [labelled, ...isSweep ? [{ fieldSelector: "status.phase=Pending" }] : []];
   try {
-    for (const selection of selections) {
-      for await (const object of listAll(api, Resource.pods, { ...selection, signal })) {
-        const pod = parsePod(object);
-        const key = keyOf(object);
-        if (pod === undefined || !isGated(pod) || held.get(key)?.uid === pod.uid) continue;
-        const { namespace, name, uid, creationTimestampMs: createdMs = clock.nowMs() } = pod;
-        held.set(key, { namespace, name, uid, createdMs });
-        enqueue(key);
-      }
+    for await (const pod of listGatedPods(api, isSweep ? ["labelled", "pending"] : ["labelled"], signal)) {
+      const key = keyOf({ metadata: pod });
+      if (pod.deleting || held.get(key)?.uid === pod.uid) continue;
+      const { namespace, name, uid, creationTimestampMs: createdMs = clock.nowMs() } = pod;
+      held.set(key, { namespace, name, uid, createdMs });
+      enqueue(key);
     }
   } catch (error) {
     if (!signal.aborted) log.warn("gated pods cannot be listed", { reason: errorText(error) });

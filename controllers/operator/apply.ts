@@ -9,6 +9,7 @@ import { errorText } from "../../lib/log.ts";
 import { CLUSTER_CONFIG_NAME, EventReason, SCHEDULING_GATE, WebhookName } from "../../lib/names.ts";
 import type { OperandConfig } from "../../lib/operand/config_view.ts";
 import type { OperandFinalizer, OperandStep } from "../../lib/operand/lifecycle.ts";
+import { podRef } from "../../lib/placement/pod_refs.ts";
 import { unreachable } from "../../lib/unreachable.ts";
 import { applyMonitor, removeEvents, removeMonitor } from "./exec_format_monitor.ts";
 import { dropFinalizer } from "./finalizers.ts";
@@ -132,7 +133,7 @@ async function liftGates(deps: OperatorDeps, facts: OperatorFacts, signal: Abort
     signal,
     onReleased: (pod) =>
       events.record({
-        object: { apiVersion: "v1", kind: "Pod", ...identityOf(pod) },
+        object: podRef(pod),
         type: "Warning",
         reason: EventReason.gateLifted,
         // The slot of "the gate is stuck" and of the placement: a pod has three events at most.
@@ -166,10 +167,4 @@ async function liftTaints({ taints, clock, log }: OperatorDeps, memory: Memory, 
     log.warn("architecture taints not taken off; `archway taints clean` does it", { error: errorText(error) });
   }
   memory.taintsLifted = true;
-}
-
-function identityOf(
-  { metadata: { name, namespace, uid } }: KubeObject,
-): { readonly name: string; readonly namespace?: string; readonly uid?: string } {
-  return { name, ...(namespace === undefined ? {} : { namespace }), ...(uid === undefined ? {} : { uid }) };
 }

@@ -12,11 +12,8 @@ import { GateLabel } from "../names.ts";
 import type { PodView } from "../placement/types.ts";
 import type { Pace } from "../tainting/pace.ts";
 
-/** What it works with. */
-export interface GateLifterDeps {
-  readonly api: ReadApi & Pick<KubeApi, "patch">;
-  readonly pace: Pace;
-}
+/** What lifting takes. */
+type GateApi = ReadApi & Pick<KubeApi, "patch">;
 
 /** Which pod. */
 export interface HeldPodRef {
@@ -41,64 +38,69 @@ export interface LiftOptions {
   readonly goesOn: () => boolean;
 }
 
-/** A client that can only take the gate off. */
-export interface GateLifter {
-  /** Never rejects, but when the signal aborts. */
-  lift(pod: HeldPodRef, options: LiftOptions): Promise<GateLift>;
-}
-
-/** Reads of a pod that others change at the same time. */
+/** Writes of a pod that others change at the same time. */
 const TRIES = 3;
 
-/** With the label that says so; without, where something refuses the change of labels. */
-const LABELS: readonly (string | undefined)[] = [GateLabel.removed, undefined];
-
-/** Makes it. */
-export function openGateLifter(deps: GateLifterDeps): GateLifter {
-  return {
-    lift: async (pod, options) => {
-      try {
-        return await lift(deps, pod, options);
-      } catch (error) {
-        options.signal.throwIfAborted();
-        return { kind: "failed", why: errorText(error) };
-      }
-    },
-  };
+/** Takes the gate off a pod as it was read a moment ago, and reads it again when others have changed it. Never rejects. */
+export async function liftGate(api: GateApi, pod: PodView, options: LiftOptions): Promise<GateLift> {
+  return await orFailed(() => lift(api, pod, options));
 }
 
-async function lift(
-  { api, pace }: GateLifterDeps,
-  ref: HeldPodRef,
-  { signal, goesOn }: LiftOptions,
-): Promise<GateLift> {
-  const { namespace, name } = ref;
-  const labels = [...LABELS];
-  for (let tries = 1;;) {
-    await pace.turn(signal);
-    const pod = await readHeld(api, ref, signal);
-    if (pod === undefined) return { kind: "gone" };
+async function lift(api: GateApi, pod: PodView, { signal, goesOn }: LiftOptions): Promise<GateLift> {
+  const { namespace, name } = pod;
+  let held: PodView | undefined = pod;
+  let label: string | undefined = GateLabel.removed;
+  for (let tries = 1; held !== undefined;) {
     if (!goesOn()) return { kind: "stopped" };
     try {
-      const operations = gatePatch(pod, labels[0]);
+      const operations = gatePatch(held, label);
       await api.patch(Resource.pods, { namespace, name }, { body: { kind: "json", operations }, signal });
       return { kind: "lifted" };
     } catch (error) {
       const failure = classifyWriteFailure(error);
-      if (failure === "gone") return { kind: "gone" };
       const isRefused = failure === "refused" || isForbidden(error);
-      if (isRefused ? labels.length === 1 : failure !== "stale" || tries++ === TRIES) throw error;
-      if (isRefused) labels.shift();
+      if (failure === "gone") held = undefined;
+      // Something refuses the change of labels: the gate alone may pass.
+      else if (isRefused && label !== undefined) label = undefined;
+      else if (failure === "stale" && tries++ < TRIES) held = await readHeld(api, pod, signal);
+      else throw error;
     }
   }
+  return { kind: "gone" };
+}
+
+async function orFailed(work: () => Promise<GateLift>): Promise<GateLift> {
+  try {
+    return await work();
+  } catch (error) {
+    return { kind: "failed", why: errorText(error) };
+  }
+}
+
+/** A client that can only take the gate off. */
+export interface GateLifter {
+  /** Reads the pod in its turn, and takes the gate off. Never rejects. */
+  lift(pod: HeldPodRef, options: LiftOptions): Promise<GateLift>;
+}
+
+/** Makes it. */
+export function openGateLifter({ api, pace }: { readonly api: GateApi; readonly pace: Pace }): GateLifter {
+  return {
+    lift: (pod, options) =>
+      orFailed(async () => {
+        await pace.turn(options.signal);
+        const held = await readHeld(api, pod, options.signal);
+        return held === undefined ? { kind: "gone" } : await lift(api, held, options);
+      }),
+  };
 }
 
 async function readHeld(
   api: ReadApi,
-  { uid, ...target }: HeldPodRef,
+  { namespace, name, uid }: HeldPodRef,
   signal: AbortSignal,
 ): Promise<PodView | undefined> {
-  const object = await readOptional(api, { type: Resource.pods, ...target, signal });
+  const object = await readOptional(api, { type: Resource.pods, namespace, name, signal });
   const pod = object === undefined ? undefined : parsePod(object);
   return pod !== undefined && pod.uid === uid && isGated(pod) && !pod.deleting ? pod : undefined;
 }

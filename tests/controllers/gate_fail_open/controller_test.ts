@@ -137,6 +137,17 @@ Deno.test("openGateFailOpen() finds a pod whose label was removed", async () => 
   });
 });
 
+Deno.test("openGateFailOpen() does not read a pod again and again that is being deleted", async () => {
+  const bed = openBed();
+  const pod = podAt("going", -600_000);
+  const metadata = { ...pod.metadata, deletionTimestamp: "2026-11-21T12:00:00Z" };
+  bed.cluster.put(Resource.pods, { ...pod, metadata });
+  await whileRunning(bed, bed.controller, async () => {
+    await bed.clock.advance(OPENS_MS + 60_000);
+  });
+  assert.deepEqual(bed.calls.filter(({ verb, plural }) => plural === "pods" && verb !== "list"), []);
+});
+
 Deno.test("openGateFailOpen() sends no request to the API server while a leader renews, or while this replica leads", async () => {
   const bed = openBed();
   bed.cluster.put(Resource.pods, podAt("old", -600_000));
