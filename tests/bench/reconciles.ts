@@ -14,8 +14,13 @@ export interface Reconcile {
 /** What the process does beside: the Lease, events, the webhook's configuration and certificate. */
 const BESIDE = ["leases", "events", "validatingwebhookconfigurations"];
 const CERTIFICATE = "archway-tls";
-/** Each reconcile begins with these three, at the same time. */
-const BASE = ["upgradeconfigs", "configmaps", "clusterversions"];
+/** Each reconcile begins with these three objects, at the same time. */
+const BASE: Readonly<Record<string, string>> = {
+  upgradeconfigs: "managed-upgrade-config",
+  configmaps: "managed-upgrade-operator-config",
+  clusterversions: "version",
+};
+const BASE_SIZE = Object.keys(BASE).length;
 const TOGETHER_MS = 1_000;
 
 /** The requests that reconciles make: watches are held open by others, and go to the API server's cache. */
@@ -34,23 +39,23 @@ export function cutReconciles(requests: readonly AuditedRequest[]): readonly Rec
 function isStart(requests: readonly AuditedRequest[], at: number): boolean {
   const first = requests[at];
   if (first === undefined || !isBase(first)) return false;
-  const together = requests.slice(at, at + BASE.length);
-  return new Set(together.filter(isBase).map(({ resource }) => resource)).size === BASE.length &&
+  const together = requests.slice(at, at + BASE_SIZE);
+  return new Set(together.filter(isBase).map(({ resource }) => resource)).size === BASE_SIZE &&
     together.every(({ receivedMs }) => receivedMs - first.receivedMs <= TOGETHER_MS);
 }
 
-function isBase({ verb, resource }: AuditedRequest): boolean {
-  return verb === "get" && BASE.includes(resource);
+function isBase({ verb, resource, name }: AuditedRequest): boolean {
+  return verb === "get" && BASE[resource] === name;
 }
 
-/** The webhook of plans reads the ClusterVersion in between. */
-function withoutReviews(requests: readonly AuditedRequest[]): readonly AuditedRequest[] {
-  const last = requests.findLastIndex(({ verb, resource }) => verb !== "get" || resource !== "clusterversions");
-  return requests.slice(0, Math.max(last + 1, BASE.length));
+/** In between, the webhook of plans reads the ClusterVersion, and the minutely look at drains the plan and the settings. */
+function withoutOthers(requests: readonly AuditedRequest[]): readonly AuditedRequest[] {
+  const last = requests.findLastIndex((request) => !isBase(request));
+  return requests.slice(0, Math.max(last + 1, BASE_SIZE));
 }
 
 function reconcileOf(all: readonly AuditedRequest[]): Reconcile {
-  const requests = withoutReviews(all);
+  const requests = withoutOthers(all);
   const reads = requests.filter(({ verb }) => verb === "get" || verb === "list").length;
   const endMs = Math.max(...requests.map(({ answeredMs }) => answeredMs));
   return {
