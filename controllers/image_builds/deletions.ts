@@ -1,5 +1,5 @@
 // Images that a registry keeps although they were to be deleted: reported once, because their deletion is not requested again.
-import type { DeletionResult } from "../../lib/building/delete_image.ts";
+import type { DeletionResult } from "../../lib/building/delete_images.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { apiVersionOf, Resource } from "../../lib/k8s/types.ts";
 
@@ -11,20 +11,22 @@ const KEPT: Readonly<Partial<Record<DeletionResult["kind"], string>>> = {
 
 /** Collects what became of deletions, and reports those that were none. */
 export class Deletions {
-  readonly #kept: string[] = [];
+  /** References by the reason for which they stay. */
+  readonly #kept = new Map<string, string[]>();
 
   /** Notes one. */
   note(reference: string, result: DeletionResult): void {
-    const why = KEPT[result.kind];
-    if (why !== undefined) this.#kept.push(`${reference} (${why})`);
+    const why = whyKept(result);
+    if (why !== undefined) this.#kept.set(why, [...this.#kept.get(why) ?? [], reference]);
   }
 
   /** One event on the MachineOSConfig, if anything was kept. */
   report(events: EventRecorder, { name, uid }: { readonly name: string; readonly uid?: string | undefined }): void {
-    if (this.#kept.length === 0) return;
+    if (this.#kept.size === 0) return;
     const { kind } = Resource.machineOsConfigs;
     const object = { apiVersion: apiVersionOf(Resource.machineOsConfigs), kind, name };
-    const message = `Images stay in the registry: ${this.#kept.join(", ")}. Delete them there.`;
+    const kept = [...this.#kept].map(([why, references]) => `${references.join(", ")} (${why})`);
+    const message = `Images stay in the registry: ${kept.join(", ")}. Delete them there.`;
     events.record({
       object: uid === undefined ? object : { ...object, uid },
       type: "Warning",
@@ -32,4 +34,11 @@ export class Deletions {
       message,
     });
   }
+}
+
+/** Undefined where it does not stay, or is another one's. */
+function whyKept(result: DeletionResult): string | undefined {
+  if (result.kind !== "forbidden") return KEPT[result.kind];
+  const right = "delete imagestreamtags.image.openshift.io";
+  return `the account of image builds lacks the right to ${right} in the namespace "${result.namespace}"`;
 }

@@ -14,7 +14,7 @@ import type { Wire } from "../k8s/wire.ts";
 import { unreachable } from "../unreachable.ts";
 import type { BuildRegistries } from "./answer_questions.ts";
 import { createJob } from "./create_job.ts";
-import { deleteImage, type DeletionResult } from "./delete_image.ts";
+import { deleteImages, type DeletionResult } from "./delete_images.ts";
 import { outcomeOf } from "./outcome.ts";
 import { publishImages } from "./publish_images.ts";
 
@@ -71,11 +71,12 @@ export async function carryOut(effect: Effect, facts: BuildFacts, deps: CarryOut
     case "assemble":
       return await assemble(effect, facts, deps);
     case "collect":
-      for (const { reference: image, digest } of effect.deletions) {
-        const result = await deleteImage({ image, digest }, { ...deps, repositories: deps.registries.push });
-        deps.onDone({ kind: "image deleted", reference: image, result });
-      }
-      return;
+      return await deleteImages(effect.deletions, {
+        api,
+        repositories: deps.registries.push,
+        signal,
+        onResult: (reference, result) => deps.onDone({ kind: "image deleted", reference, result }),
+      });
     default:
       return unreachable(effect);
   }

@@ -9,7 +9,7 @@ import { readOptional } from "../k8s/read_optional.ts";
 import { Resource } from "../k8s/types.ts";
 import type { BuildRegistries } from "./answer_questions.ts";
 import type { RegistrySecrets } from "./build_registries.ts";
-import { deleteImage, type DeletionResult } from "./delete_image.ts";
+import { deleteImages, type DeletionResult } from "./delete_images.ts";
 import { digestsElsewhere } from "./read_facts.ts";
 import type { BuildWatches, WatchedMap } from "./watches.ts";
 
@@ -73,11 +73,15 @@ async function cleanUpImages(
     const push = name === "" ? undefined : await readOptional(api, { type: Resource.secrets, namespace, name, signal });
     const { push: repositories } = openRegistries({ push, pull: undefined });
     let isUnknown = false;
-    for (const { reference: image, digest } of deletions) {
-      const result = await deleteImage({ image, digest }, { ...deps, repositories });
-      if (result.kind === "unknown") isUnknown = true;
-      else onImage(image, result);
-    }
+    await deleteImages(deletions, {
+      api,
+      repositories,
+      signal,
+      onResult: (reference, result) => {
+        if (result.kind === "unknown") isUnknown = true;
+        else onImage(reference, result);
+      },
+    });
     if (isUnknown) isOpen = true;
     else await deleteMap(child, deps);
   }

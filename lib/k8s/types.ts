@@ -136,6 +136,8 @@ export const Resource = {
   ),
   machineConfigs: resource("machineconfiguration.openshift.io", "v1", "MachineConfig", "machineconfigs", "Cluster"),
   machineOsBuilds: resource("machineconfiguration.openshift.io", "v1", "MachineOSBuild", "machineosbuilds", "Cluster"),
+  imageConfigs: resource("config.openshift.io", "v1", "Image", "images", "Cluster"),
+  imageStreamTags: resource("image.openshift.io", "v1", "ImageStreamTag", "imagestreamtags", "Namespaced"),
   fileIntegrities: resource(
     "fileintegrity.openshift.io",
     "v1alpha1",

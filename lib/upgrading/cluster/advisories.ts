@@ -1,7 +1,7 @@
 // What is worth knowing before a migration and never holds it up: how the cluster imports and stores images.
 import type { ReadApi } from "../../k8s/api.ts";
 import { readOptional } from "../../k8s/read_optional.ts";
-import type { ResourceType } from "../../k8s/types.ts";
+import { Resource, type ResourceType } from "../../k8s/types.ts";
 import { objectAt, textAt } from "../../json.ts";
 
 const IMAGE_REGISTRY: ResourceType = {
@@ -11,19 +11,12 @@ const IMAGE_REGISTRY: ResourceType = {
   kind: "Config",
   namespaced: false,
 };
-const IMAGE_CONFIG: ResourceType = {
-  group: "config.openshift.io",
-  version: "v1",
-  plural: "images",
-  kind: "Image",
-  namespaced: false,
-};
 
 /** One sentence each; empty where the objects do not exist. */
 export async function readAdvisories(api: ReadApi, signal: AbortSignal): Promise<readonly string[]> {
   const [registry, images] = await Promise.all([
     readOptional(api, { type: IMAGE_REGISTRY, name: "cluster", signal }),
-    readOptional(api, { type: IMAGE_CONFIG, name: "cluster", signal }),
+    readOptional(api, { type: Resource.imageConfigs, name: "cluster", signal }),
   ]);
   const state = textAt(objectAt(registry, "spec"), "managementState");
   const mode = textAt(objectAt(images, "spec"), "imageStreamImportMode");

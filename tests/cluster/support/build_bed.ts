@@ -172,6 +172,17 @@ export class BuildBed implements AsyncDisposable {
     expectStatus("delete the node", await this.cluster.request("DELETE", `/api/v1/nodes/${name}`), [200]);
   }
 
+  /** From now on the cluster says that the registry is its own: by a route, as OpenShift's registry operator publishes them. */
+  async publishRoute(): Promise<void> {
+    const images = "/apis/config.openshift.io/v1/images";
+    await applyDefinitions(this.cluster, ["images"]);
+    const object = { apiVersion: "config.openshift.io/v1", kind: "Image", metadata: { name: "cluster" }, spec: {} };
+    await this.#create(images, object);
+    const internalRegistryHostname = "image-registry.openshift-image-registry.svc:5000";
+    const status = { internalRegistryHostname, externalRegistryHostnames: [this.relay.host] };
+    await this.patch(`${images}/cluster/status`, { status });
+  }
+
   /** Where images are pushed. */
   repositoryOf({ repository = "team/os" }: Pick<WantedConfig, "repository"> = {}): string {
     return `${this.relay.host}/${repository}`;

@@ -22,6 +22,7 @@ const FILES = {
   machinesets: `${MACHINE}machinesets-Default.crd.yaml`,
   machines: `${MACHINE}machines-Default.crd.yaml`,
   clusterversions: `${CLUSTER_VERSION}clusterversions-Default.crd.yaml`,
+  images: "config/v1/zz_generated.crd-manifests/0000_10_config-operator_01_images.crd.yaml",
   clusteroperators:
     "config/v1/zz_generated.crd-manifests/0000_00_cluster-version-operator_01_clusteroperators.crd.yaml",
 } as const;
