@@ -53,7 +53,8 @@ export async function readMonitor(
   const mayBeHeld = deps.settings.execFormatImage !== undefined ||
     config?.finalizers.includes(Finalizer.enoexecEvents) === true;
   const { facts, state } = await readDaemonSetAndEvents(deps, config, reading);
-  return mayBeHeld ? { facts: { ...facts, handler: await readHandler(deps, reading) }, state } : { facts, state };
+  const handler = mayBeHeld ? await readHandler(deps, reading) : facts.handler;
+  return { facts: { ...facts, handler }, state };
 }
 
 async function readDaemonSetAndEvents(

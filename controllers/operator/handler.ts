@@ -3,11 +3,12 @@
 import { isForbidden, isNotFound } from "../../lib/k8s/errors.ts";
 import { openReflector, type Reflector } from "../../lib/k8s/reflector.ts";
 import { readOptional } from "../../lib/k8s/read_optional.ts";
-import { apiVersionOf, type KubeObject, Resource } from "../../lib/k8s/types.ts";
+import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { errorText } from "../../lib/log.ts";
 import { Finalizer, Installation } from "../../lib/names.ts";
 import type { MonitorFacts } from "../../lib/operand/lifecycle.ts";
 import type { OperatorDeps } from "./deps.ts";
+import { renderFinalizers } from "./finalizers.ts";
 import type { Memory } from "./memory.ts";
 
 /** The state of the Deployment. While Archway is being uninstalled it may no longer be read, and counts as held until it was released. */
@@ -46,9 +47,7 @@ export async function setHandler(
 ): Promise<void> {
   const type = Resource.deployments;
   const target = { namespace, name: Installation.deployment };
-  // The finalizer is all that we own of it: applying without it takes it away, and nothing else.
-  const finalizers = wanted === "held" ? { finalizers: [Finalizer.enoexecEvents] } : {};
-  const document = { apiVersion: apiVersionOf(type), kind: type.kind, metadata: { ...target, ...finalizers } };
+  const document = renderFinalizers(type, target, wanted === "held" ? [Finalizer.enoexecEvents] : []);
   try {
     await api.patch(type, target, { body: { kind: "apply", document, force: true }, signal });
     log.info("own deployment", { state: wanted });

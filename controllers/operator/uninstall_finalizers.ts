@@ -2,17 +2,12 @@
 // deletes everything at once would otherwise take the rights first, and strand webhook, gates and finalizers.
 import { isForbidden, isNotFound } from "../../lib/k8s/errors.ts";
 import { openReflector, type Reflector } from "../../lib/k8s/reflector.ts";
-import {
-  apiVersionOf,
-  type KubeObject,
-  Resource,
-  type ResourceTarget,
-  type ResourceType,
-} from "../../lib/k8s/types.ts";
+import { type KubeObject, Resource, type ResourceTarget, type ResourceType } from "../../lib/k8s/types.ts";
 import { errorText } from "../../lib/log.ts";
 import { Installation, UNINSTALL_FINALIZER } from "../../lib/names.ts";
 import type { InstallationState } from "../../lib/operand/lifecycle.ts";
 import type { OperatorDeps } from "./deps.ts";
+import { renderFinalizers } from "./finalizers.ts";
 import type { Memory } from "./memory.ts";
 
 /** How the installation stands. That it is being deleted is kept: one that is created later is another installation. */
@@ -65,7 +60,7 @@ export async function setUninstallFinalizers(
   ];
   const holdBack = wanted === "free" ? clock.sleep(JUDGED_MS, signal) : undefined;
   const results = await Promise.allSettled(targets.map(([type, target]) => {
-    const document = renderFinalizers(type, target, wanted);
+    const document = renderFinalizers(type, target, wanted === "held" ? [UNINSTALL_FINALIZER] : []);
     return api.patch(type, target, { body: { kind: "apply", document, force: true }, signal, holdBack });
   }));
   const refused = results.filter((result) => result.status === "rejected").map(({ reason }) => reason);
@@ -76,23 +71,6 @@ export async function setUninstallFinalizers(
   if (refused.length === 0) return log.info("own account and role", { state: wanted });
   memory.finalizersRefused = true;
   log.warn("own account and role not held or let go", { state: wanted, error: errorText(refused[0]) });
-}
-
-/** The finalizer is all that we own of these objects: applying without it takes it away, and nothing else. */
-function renderFinalizers(
-  type: ResourceType,
-  { namespace, name = "" }: ResourceTarget,
-  wanted: "held" | "free",
-): KubeObject {
-  return {
-    apiVersion: apiVersionOf(type),
-    kind: type.kind,
-    metadata: {
-      name,
-      ...(namespace === undefined ? {} : { namespace }),
-      ...(wanted === "held" ? { finalizers: [UNINSTALL_FINALIZER] } : {}),
-    },
-  };
 }
 
 /** Follows the account, so that its deletion is seen when it begins. */
