@@ -8,7 +8,7 @@ import { Resource } from "../../lib/k8s/types.ts";
 import type { Logger } from "../../lib/log.ts";
 import { type ClientSettings, planWebhookClients } from "../../lib/operand/webhook_clients.ts";
 import { PlanWebhook } from "../../lib/upgrade_names.ts";
-import { type Controller, type ControllerOptions, openController, requeueAfter } from "../controller.ts";
+import { type ControllerOptions, openController, requeueAfter } from "../controller.ts";
 
 /** What the controller is made of. */
 export interface PlanWebhookDeps {
@@ -21,18 +21,27 @@ export interface PlanWebhookDeps {
   readonly queueMetrics?: ControllerOptions["queueMetrics"];
 }
 
-const KEY = PlanWebhook.configuration;
+/** The controller. */
+export interface PlanWebhookRegistration {
+  /** The certificate has changed: reconcile soon. Cheap, callable at any time. */
+  requestReconcile(): void;
+  /** Works until the signal aborts; never rejects. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+const NAME = PlanWebhook.configuration;
 /** Between two reads: the role cannot watch, and applying the manifests again removes the CA (ms). */
 const CHECK_MS = 60_000;
 const BACKOFF = { baseMs: 1_000, capMs: 10_000 } as const;
 
-/** Makes the controller; `requestReconcile` is for a certificate that has changed. No request is sent before `run`. */
-export function openPlanWebhookRegistration(deps: PlanWebhookDeps): Controller & { requestReconcile(): void } {
+/** Makes the controller. No request is sent before `run`. */
+export function openPlanWebhookRegistration(deps: PlanWebhookDeps): PlanWebhookRegistration {
   const { api, settings, clock, log, queueMetrics } = deps;
   const type = Resource.validatingWebhooks;
   const controller = openController({
     name: "plan-webhook",
     watches: [],
+    onlyKey: NAME,
     parallel: 1,
     queue: { backoff: BACKOFF },
     clock,
@@ -49,13 +58,5 @@ export function openPlanWebhookRegistration(deps: PlanWebhookDeps): Controller &
       return requeueAfter(CHECK_MS);
     },
   });
-  const requestReconcile = (): void => controller.enqueue(KEY);
-  return {
-    enqueue: controller.enqueue,
-    requestReconcile,
-    run: async (signal) => {
-      requestReconcile();
-      await controller.run(signal);
-    },
-  };
+  return { requestReconcile: () => controller.enqueue(NAME), run: controller.run };
 }
