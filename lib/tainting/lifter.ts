@@ -3,8 +3,9 @@
 import type { KubeApi, ReadApi } from "../k8s/api.ts";
 import { listAll } from "../k8s/lists.ts";
 import { readOptional } from "../k8s/read_optional.ts";
-import { type KubeObject, Resource } from "../k8s/types.ts";
+import { Resource } from "../k8s/types.ts";
 import { untaintPatch } from "../taints/judge_node.ts";
+import type { TaintNode } from "../taints/types.ts";
 import { parseTaintNode } from "../taints/views.ts";
 import type { Pace } from "./pace.ts";
 import { patchNode, type WriteOutcome } from "./write.ts";
@@ -52,7 +53,7 @@ export function openTaintLifter(deps: LifterDeps): TaintLifter {
       const nodes = (await listTainted(deps, signal)).values();
       const worker = async (): Promise<void> => {
         for (const node of nodes) {
-          const { name } = node.metadata;
+          const { name } = node;
           if (!goesOn()) break;
           const outcome = dryRun ? { kind: "written" } as const : await untaint(deps, node, signal);
           if (outcome.kind === "written") lifted.push(name);
@@ -65,24 +66,27 @@ export function openTaintLifter(deps: LifterDeps): TaintLifter {
   };
 }
 
-async function listTainted({ api, key }: LifterDeps, signal: AbortSignal): Promise<readonly KubeObject[]> {
-  const found = new Map<string, KubeObject>();
-  for await (const node of listAll(api, Resource.nodes, { signal })) {
-    if (untaintPatch(parseTaintNode(node), key).length > 0) found.set(node.metadata.name, node);
+/** As views: a node has some ten kilobytes, most of them the images that it holds. */
+async function listTainted({ api, key }: LifterDeps, signal: AbortSignal): Promise<readonly TaintNode[]> {
+  const found = new Map<string, TaintNode>();
+  for await (const object of listAll(api, Resource.nodes, { signal })) {
+    const node = parseTaintNode(object);
+    if (untaintPatch(node, key).length > 0) found.set(node.name, node);
   }
   return [...found.values()];
 }
 
-async function untaint({ api, key, pace }: LifterDeps, node: KubeObject, signal: AbortSignal): Promise<WriteOutcome> {
-  const { name } = node.metadata;
-  let current: KubeObject | undefined = node;
+async function untaint({ api, key, pace }: LifterDeps, node: TaintNode, signal: AbortSignal): Promise<WriteOutcome> {
+  const { name } = node;
+  let current: TaintNode | undefined = node;
   for (let tries = 1;; tries++) {
-    const operations = current === undefined ? [] : untaintPatch(parseTaintNode(current), key);
+    const operations = current === undefined ? [] : untaintPatch(current, key);
     if (operations.length === 0) return { kind: "gone" };
     await pace.turn(signal);
     const outcome = await patchNode({ api, signal }, { name, operations });
     if (outcome.kind !== "stale" || tries === TRIES) return outcome;
-    current = await readOptional(api, { type: Resource.nodes, name, signal });
+    const object = await readOptional(api, { type: Resource.nodes, name, signal });
+    current = object === undefined ? undefined : parseTaintNode(object);
   }
 }
 
