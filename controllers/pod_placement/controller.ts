@@ -243,13 +243,13 @@ class PodPlacementController implements PodPlacement {
     const { clock, log } = this.#deps;
     switch (applied.kind) {
       case "gone":
-        this.#forgetStray(key);
+        this.#forgetUnlabelled(key);
         return DONE;
       case "written":
         stopInspection(state);
         if (decision.kind !== "retry") {
           state.released = true;
-          this.#forgetStray(key);
+          this.#forgetUnlabelled(key);
           return DONE;
         }
         state.failedAttempts++;
@@ -268,10 +268,10 @@ class PodPlacementController implements PodPlacement {
     }
   }
 
-  /** The watch closes the state of a pod that it shows; nothing shows the end of a stray. */
-  #forgetStray(key: string): void {
-    const stray = this.#unlabelled.get(key);
-    if (stray !== undefined) this.#states.close(stray.uid);
+  /** The watch closes the state of a pod that it shows; nothing shows the end of another one. */
+  #forgetUnlabelled(key: string): void {
+    const pod = this.#unlabelled.get(key);
+    if (pod !== undefined) this.#states.close(pod.uid);
     this.#unlabelled.delete(key);
   }
 
