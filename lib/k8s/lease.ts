@@ -96,6 +96,7 @@ class LeaseElection implements Election {
   readonly #listeners: ((view: LeaseView) => void)[] = [];
   #state: () => HolderState = () => ({ kind: "able" });
   #isLeader = false;
+  #waitsFor: string | undefined;
   #view = NO_LEASE_SEEN;
 
   constructor(options: ElectionOptions) {
@@ -129,10 +130,19 @@ class LeaseElection implements Election {
     this.#state = state ?? this.#state;
     while (!signal.aborted) {
       const attempt = await this.#lock.attempt(ATTEMPT_TIMEOUT_MS, signal);
+      if (attempt.kind === "taken") this.#reportHolder();
       if (attempt.kind === "held") await this.#leadFrom(attempt.sentMs, { lead, signal });
       // Jitter, so that waiting replicas do not all find a free Lease at the same time.
       if (!signal.aborted) await clock.sleep(this.#timing.retryMs * (1 + Math.random() * 0.2), signal);
     }
+  }
+
+  /** Says whom it waits for, once for each holder: it may be another program that uses the same Lease. */
+  #reportHolder(): void {
+    const { holder } = this.#lock;
+    if (holder === this.#waitsFor) return;
+    this.#waitsFor = holder;
+    this.#log.info("another holds the lease, waiting", { holder });
   }
 
   /** One term: leads until the Lease is lost, `lead` ends, or the signal aborts. Returns when `lead` has ended. */
@@ -144,6 +154,7 @@ class LeaseElection implements Election {
     const stop = (): void => term.abort(signal.reason);
     signal.addEventListener("abort", stop, { once: true });
     if (signal.aborted) stop();
+    this.#waitsFor = undefined;
     this.#enter(true);
     const leading = this.#lead(lead, term);
     const isLost = await this.#renewUntilLost(sentMs, term.signal);

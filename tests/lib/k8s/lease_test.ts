@@ -4,7 +4,7 @@ import { ApiError } from "../../../lib/k8s/errors.ts";
 import { LEASE_TIMING, type LeaseView, openElection } from "../../../lib/k8s/lease.ts";
 import type { HolderState } from "../../../lib/k8s/lease_record.ts";
 import { Resource, resourcePath } from "../../../lib/k8s/types.ts";
-import { silentLogger } from "../../../lib/log.ts";
+import { type Logger, silentLogger } from "../../../lib/log.ts";
 import { LEADER_SILENCE_MS } from "../../../lib/operand/gating_health.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
@@ -241,6 +241,40 @@ Deno.test("Election.run() does not rely on clocks: a lease renewed by a holder w
     assert.equal(b.isLeading, true, "taken when it was not renewed for its duration");
     assert.equal(specOf(cluster)["leaseTransitions"], 5);
   });
+});
+
+Deno.test("Election.run() says once which other program holds the lease, waits as long as that one says, and takes it when it is given up", async () => {
+  const [clock, cluster, stop] = [new FakeClock(), new MemoryCluster(), new AbortController()];
+  const lines: unknown[] = [];
+  const log: Logger = {
+    ...silentLogger,
+    with: () => log,
+    info: (message, fields) => void lines.push([message, fields]),
+  };
+  const path = resourcePath(Resource.leases, LEASE);
+  /** As client-go writes it. */
+  const write = (holderIdentity: string, leaseDurationSeconds: number): void => {
+    const renewTime = new Date(clock.nowMs()).toISOString().replace("Z", "000Z");
+    const spec = { holderIdentity, leaseDurationSeconds, acquireTime: renewTime, renewTime, leaseTransitions: 3 };
+    cluster.put(Resource.leases, { metadata: { ...LEASE }, spec });
+  };
+  const holder = "operator-6d9f7c9d5b-abcde_5f0c1f0e-8c3a-4a57-9c54-0f6b4d7a2e11";
+  write(holder, 15);
+  const election = openElection({ ...LEASE, api: cluster.client(), identity: "a", clock, log });
+  const lead = (signal: AbortSignal): Promise<void> =>
+    new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+  const running = election.run(lead, stop.signal);
+  await clock.advance(14_000);
+  write(holder, 15);
+  await clock.advance(14_000);
+  assert.equal(election.view().isLeader, false);
+  assert.deepEqual(lines, [["another holds the lease, waiting", { holder }]]);
+  write("", 1);
+  await clock.advance(2_500);
+  assert.deepEqual([election.view().isLeader, Object(cluster.objects.get(path)?.["spec"]).leaseTransitions], [true, 4]);
+  stop.abort();
+  await clock.advance(5_000);
+  await running;
 });
 
 Deno.test("Election.run() ends its term at once when another has taken the lease", async () => {
