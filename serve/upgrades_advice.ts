@@ -5,13 +5,9 @@ import { openImageService } from "../lib/images/image_service.ts";
 import { openPodImages } from "../lib/images/pod_images.ts";
 import { openPullSecrets } from "../lib/images/pull_secrets.ts";
 import { type Logger, silentLogger } from "../lib/log.ts";
-import { KeptValue } from "../lib/upgrading/http/kept_value.ts";
 import { readCredentials } from "../lib/upgrading/releases/cluster_payloads.ts";
 import type { CapabilityParts } from "./capability.ts";
 import type { ServeDeps } from "./clients.ts";
-
-/** A step that is tried again, because a notification could not be sent, says what was found before. */
-const KEEP_MS = 60 * 60_000;
 
 /** What it takes of the process. */
 export type AdviceDeps = Pick<ServeDeps, "clock" | "config" | "userAgent"> & { readonly log: Logger };
@@ -21,10 +17,7 @@ export function openWorkloadAdvice(
   deps: AdviceDeps,
   parts: Pick<CapabilityParts, "leaderApi">,
 ): (signal: AbortSignal) => Promise<readonly string[]> {
-  const advice = new KeptValue(deps.clock, async (signal) => {
-    return { value: await lookAround(deps, parts, signal), keepMs: KEEP_MS };
-  });
-  return (signal) => advice.get(signal);
+  return (signal) => lookAround(deps, parts, signal);
 }
 
 async function lookAround(

@@ -8,11 +8,13 @@ import { readInput, type UpgradeInput } from "../../lib/upgrading/cluster/plan_i
 import { serverNowMs } from "../../lib/upgrading/cluster/drains.ts";
 import { reconcile } from "../../lib/upgrades/reconcile.ts";
 import type { ReconcileEnd } from "../../lib/upgrades/types/steps.ts";
-import { type Controller, openController, requeueAfter } from "../controller.ts";
+import { type Controller, DONE, openController, requeueAfter } from "../controller.ts";
 import type { UpgradesDeps } from "./deps.ts";
+import { DRAINS_MS, isUpgrading, openDrainTurns } from "./drain_turns.ts";
 import { openDrains } from "./drains.ts";
 import { drive } from "./drive.ts";
 import { openUpgradeWatches } from "./watches.ts";
+import { openWorkloadLook } from "./workload_look.ts";
 
 /** The controller, and what it read last; undefined before the first reconcile. */
 export interface UpgradesController extends Controller {
@@ -20,42 +22,37 @@ export interface UpgradesController extends Controller {
 }
 
 const KEY = "upgrade";
+const DRAINS_KEY = "drains";
 /** Between two reconciles when nothing is to be done (ms). */
 const RESYNC_MS = 5 * 60_000;
-/** Between two checks of drains while nodes are being upgraded (ms). */
-const DRAINS_MS = 60_000;
 const BACKOFF = { baseMs: 1_000, capMs: 60_000 } as const;
 
 /** Makes the controller. No request is sent to the API server before `run`. */
 export function openUpgrades(deps: UpgradesDeps): UpgradesController {
   const { clock, log, queueMetrics } = deps;
   const drains = openDrains(deps);
+  const drainTurns = openDrainTurns(deps, { drains, onDue: () => controller.enqueue(DRAINS_KEY) });
   const osImages = new OsImages(deps.readApi);
+  const look = openWorkloadLook(deps.adviseOnWorkloads ?? saysNothing, () => controller.enqueue(KEY));
+  const beside = { workloads: look.findings, lostNodes: drains.lost };
   let seen: UpgradeInput | undefined;
-  let drainsDueMs = 0;
-  const watches = openUpgradeWatches(deps, () => controller.enqueue(KEY));
-  const checkDrains = async (input: UpgradeInput, signal: AbortSignal): Promise<void> => {
-    if (input.base === undefined || !isUpgrading(input)) return drains.forget();
-    if (clock.monotonicMs() < drainsDueMs) return;
-    await drains.check(input.base, { nowMs: input.nowMs, signal });
-    drainsDueMs = clock.monotonicMs() + DRAINS_MS;
+  const watches = [...openUpgradeWatches(deps, () => controller.enqueue(KEY)), look];
+  const reconcileUpgrade = async (signal: AbortSignal): Promise<ReconcileResult> => {
+    const input = await readInput(deps, { nowMs: serverNowMs(clock, deps.readApi), signal });
+    seen = input;
+    const { known: plan, base, nowMs } = input;
+    const isDrainForbidden = drains.isForbidden();
+    const options = { ...beside, plan, base, osImages, nowMs, signal };
+    const end = await drive(reconcile({ ...input, isDrainForbidden }), deps, options);
+    drainTurns.follow(input);
+    return resultOf(end, isUpgrading(input));
   };
   const controller = openController({
-    name: "upgrades",
-    watches,
-    parallel: 1,
-    queue: { backoff: BACKOFF },
-    clock,
-    log,
-    queueMetrics,
-    reconcile: async (_key, signal): Promise<ReconcileResult> => {
-      const input = await readInput(deps, { nowMs: serverNowMs(clock, deps.readApi), signal });
-      seen = input;
-      const { known: plan, base, nowMs } = input;
-      const isDrainForbidden = drains.isForbidden();
-      const end = await drive(reconcile({ ...input, isDrainForbidden }), deps, { plan, base, osImages, nowMs, signal });
-      await checkDrains(input, signal);
-      return resultOf(end, isUpgrading(input));
+    ...{ name: "upgrades", watches, parallel: 1, queue: { backoff: BACKOFF }, clock, log, queueMetrics },
+    reconcile: async (key, signal): Promise<ReconcileResult> => {
+      if (key === KEY) return await reconcileUpgrade(signal);
+      await drainTurns.take(signal);
+      return DONE;
     },
   });
   const run = async (signal: AbortSignal): Promise<void> => {
@@ -65,9 +62,7 @@ export function openUpgrades(deps: UpgradesDeps): UpgradesController {
   return { enqueue: controller.enqueue, seen: () => seen, run };
 }
 
-function isUpgrading({ known }: UpgradeInput): boolean {
-  return known?.status.history[0]?.phase === "Upgrading";
-}
+const saysNothing = (): Promise<readonly string[]> => Promise.resolve([]);
 
 function resultOf(end: ReconcileEnd, isUpgrading: boolean): ReconcileResult {
   const { requeueAfterMs } = end;

@@ -6,6 +6,7 @@ import type { Logger } from "../../lib/log.ts";
 import type { OsImages } from "../../lib/upgrading/cluster/os_images.ts";
 import type { Outside } from "../../lib/upgrading/outside/outside.ts";
 import type { OutsideScope } from "../../lib/upgrading/outside/outside_readers.ts";
+import type { LostNode } from "../../lib/upgrades/types/cluster.ts";
 import type { UpgradeMetric } from "../../lib/upgrades/types/effects.ts";
 import type { ControllerOptions } from "../controller.ts";
 
@@ -14,9 +15,20 @@ export interface Runnable {
   run(signal: AbortSignal): Promise<void>;
 }
 
+/** Finds out what is worth knowing of the cluster's workloads, one sentence each. */
+export type AdviseOnWorkloads = (signal: AbortSignal) => Promise<readonly string[]>;
+
 /** What one reconcile reads from and for. */
-export interface ReadScope extends OutsideScope {
+export interface ReadScope extends OutsideScope, Beside {
   readonly osImages: OsImages;
+}
+
+/** What is found out beside the reconciles, and costs one no request. Absent: there is nothing to say. */
+export interface Beside {
+  /** What is worth knowing of the cluster's workloads; undefined while they are looked at. */
+  readonly workloads?: (() => readonly string[] | undefined) | undefined;
+  /** Nodes that were not Ready when drains were checked last. */
+  readonly lostNodes?: (() => readonly LostNode[]) | undefined;
 }
 
 /** The gauges of upgrades. */
@@ -36,8 +48,8 @@ export interface UpgradesDeps {
   readonly events: EventRecorder;
   readonly clock: Clock;
   readonly log: Logger;
-  /** What is worth knowing of the cluster's workloads after a migration, one sentence each; absent: nothing is said. */
-  readonly adviseOnWorkloads?: ((signal: AbortSignal) => Promise<readonly string[]>) | undefined;
+  /** Called once, when a migration has converged; absent: nothing is said of workloads. */
+  readonly adviseOnWorkloads?: AdviseOnWorkloads | undefined;
   /** Where the plan and its settings are. */
   readonly namespace: string;
   readonly queueMetrics?: ControllerOptions["queueMetrics"];

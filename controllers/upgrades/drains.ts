@@ -7,6 +7,7 @@ import { adviseDrains, carryOutDrains, drainPolicyOf } from "../../lib/upgrading
 import type { DrainAdvice } from "../../lib/upgrades/drain/types.ts";
 import type { NodeView } from "../../lib/upgrades/nodes.ts";
 import { summarizePools } from "../../lib/upgrades/pools.ts";
+import type { LostNode } from "../../lib/upgrades/types/cluster.ts";
 import type { Base } from "../../lib/upgrades/types/observed.ts";
 import type { UpgradesDeps } from "./deps.ts";
 
@@ -23,6 +24,8 @@ export interface Drains {
   ): Promise<void>;
   /** Whether all that was tried last was forbidden (403): the account may not remove pods. */
   isForbidden(): boolean;
+  /** Nodes that were not Ready at the last check, in the order of their names. */
+  lost(): readonly LostNode[];
   /** No upgrade is going on: nothing is overdue. */
   forget(): void;
 }
@@ -31,18 +34,23 @@ export interface Drains {
 export function openDrains(deps: UpgradesDeps): Drains {
   const overdue = new Set<string>();
   let forbidden = false;
+  let lost: readonly LostNode[] = [];
   return {
     isForbidden: () => forbidden,
+    lost: () => lost,
     forget: () => {
       forbidden = false;
+      lost = [];
       if (overdue.size > 0) deps.gauges.clear(METRIC);
       overdue.clear();
     },
     check: async ({ plan, config }, { nowMs, signal }) => {
       const reader = openClusterReader(deps.readApi, signal);
       const { updating } = summarizePools(await reader.pools());
+      lost = [];
       if (!updating.some(({ name }) => name !== CONTROL_PLANE_POOL)) return;
       const nodes = await reader.nodes();
+      lost = lostOf(nodes);
       const policy = drainPolicyOf(plan.spec, config);
       const advice = await adviseDrains(nodes, { api: deps.readApi, reader, policy, nowMs, signal });
       reportOverdue(deps, { nodes, advice, overdue, plan, config });
@@ -56,6 +64,11 @@ export function openDrains(deps: UpgradesDeps): Drains {
       }
     },
   };
+}
+
+function lostOf(nodes: readonly NodeView[]): readonly LostNode[] {
+  return nodes.filter(({ isReady }) => !isReady).map(({ name, readyMessage: message }) => ({ name, message }))
+    .toSorted((one, other) => one.name < other.name ? -1 : 1);
 }
 
 function reportOverdue(

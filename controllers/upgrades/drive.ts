@@ -9,13 +9,13 @@ import { renderStatus } from "../../lib/upgrades/parse/status.ts";
 import type { Base } from "../../lib/upgrades/types/observed.ts";
 import type { Delivery, UpgradeConfig, UpgradeStatus } from "../../lib/upgrades/types/plan.ts";
 import type { Answer, Reconcile, ReconcileEnd, Request } from "../../lib/upgrades/types/steps.ts";
-import type { UpgradesDeps } from "./deps.ts";
+import type { Beside, UpgradesDeps } from "./deps.ts";
 import { applyEffects, CHANGES_MACHINES } from "./effects.ts";
 import { readAll } from "./readings.ts";
 import { reportChanges } from "./report.ts";
 
 /** What a reconcile is driven with. */
-export interface DriveOptions {
+export interface DriveOptions extends Beside {
   /** undefined where the plan is gone. */
   readonly plan: UpgradeConfig | undefined;
   /** undefined where any of it could not be read. */

@@ -12,7 +12,7 @@ import { observe } from "../../lib/upgrading/observe.ts";
 /** What was read, by name. */
 export type Read = { [Name in Reading]?: Observation<Readings[Name]> };
 
-const saysNothing = (): Promise<readonly string[]> => Promise.resolve([]);
+const nothing = (): readonly never[] => [];
 
 /** Reads these side by side. Rejects only when the signal aborts. */
 export async function readAll(readings: readonly Reading[], deps: UpgradesDeps, scope: ReadScope): Promise<Read> {
@@ -33,8 +33,8 @@ async function readOne<Name extends Reading>(
   into[name] = await observe(readers[name], signal);
 }
 
-function readersOf({ api, outside, adviseOnWorkloads = saysNothing }: UpgradesDeps, scope: ReadScope): Readers {
-  const { base, nowMs, osImages, reader, signal } = scope;
+function readersOf({ api, outside }: UpgradesDeps, scope: ReadScope): Readers {
+  const { base, nowMs, osImages, reader, signal, workloads = nothing, lostNodes = nothing } = scope;
   const capacity = { reader, base, nowMs, signal };
   return {
     ...outside.readers(scope),
@@ -56,9 +56,11 @@ function readersOf({ api, outside, adviseOnWorkloads = saysNothing }: UpgradesDe
       ]);
       return smokeStateOf({ machineSets, machines, nodes });
     },
+    lostNodes: () => Promise.resolve(lostNodes()),
     advisories: async () => {
-      const [settings, workloads] = await Promise.all([readAdvisories(api, signal), adviseOnWorkloads(signal)]);
-      return [...settings, ...workloads];
+      const found = workloads();
+      if (found === undefined) return { kind: "looking" };
+      return { kind: "found", sentences: [...await readAdvisories(api, signal), ...found] };
     },
   };
 }

@@ -17,6 +17,8 @@ export interface NodeView {
   readonly isWorker: boolean;
   readonly isInfra: boolean;
   readonly isReady: boolean;
+  /** The message of its condition `Ready`. */
+  readonly readyMessage: string;
   readonly isLeaving: boolean;
   readonly cordon: Cordon;
   readonly pressures: readonly Pressure[];
@@ -38,14 +40,14 @@ export function parseNode(object: KubeObject): NodeView {
   const { labels, annotations, name, deletionTimestamp } = object.metadata;
   const [spec, status] = [objectAt(object, "spec"), objectAt(object, "status")];
   const has = (label: string): boolean => entryOf(labels, label) !== undefined;
+  const ready = (listAt(status, "conditions") ?? []).find((condition) => textAt(condition, "type") === "Ready");
   return {
     name,
     isMaster: has(NodeMark.masterLabel),
     isWorker: has(NodeMark.workerLabel),
     isInfra: has(NodeMark.infraLabel),
-    isReady: (listAt(status, "conditions") ?? []).some((condition) =>
-      textAt(condition, "type") === "Ready" && textAt(condition, "status") === "True"
-    ),
+    isReady: textAt(ready, "status") === "True",
+    readyMessage: textAt(ready, "message"),
     isLeaving: deletionTimestamp !== undefined,
     cordon: cordonOf(spec),
     pressures: PRESSURES.filter((pressure) =>

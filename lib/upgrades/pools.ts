@@ -1,6 +1,6 @@
 // MachineConfigPools: which are still being updated, which are paused. Every pool counts but the paused ones: those stay as
 // they are until their owner lets them go on, so they are named and not waited for.
-import type { MachineConfigPool } from "./types/cluster.ts";
+import type { LostNode, MachineConfigPool } from "./types/cluster.ts";
 
 /** The pools together. */
 export interface PoolsSummary {
@@ -47,6 +47,29 @@ export function describeUpdating({ updating }: PoolsSummary): string {
     `${name} ${updatedMachineCount} of ${machineCount}`
   )
     .join(", ");
+}
+
+/** Longest part of a message of the cluster that is repeated. */
+const MAX_MESSAGE_CHARS = 300;
+const MAX_NODES = 3;
+
+/** What keeps nodes from being updated, one sentence part each: pools that are degraded, nodes that are not Ready. */
+export function describeTrouble(pools: readonly MachineConfigPool[], lost: readonly LostNode[]): readonly string[] {
+  const degraded = pools.filter(({ isDegraded, isPaused }) => isDegraded && !isPaused);
+  const more = lost.length - MAX_NODES;
+  return [
+    ...degraded.map(({ name, degradedMessage }) =>
+      `MachineConfigPool ${name} is degraded${inBrackets(degradedMessage)}`
+    ),
+    ...lost.slice(0, MAX_NODES).map(({ name, message }) => `node ${name} is not Ready${inBrackets(message)}`),
+    ...more > 0 ? [`${more} more nodes are not Ready`] : [],
+  ];
+}
+
+function inBrackets(message: string): string {
+  if (message === "") return "";
+  const isLong = message.length > MAX_MESSAGE_CHARS;
+  return ` (${isLong ? `${message.slice(0, MAX_MESSAGE_CHARS)}…` : message})`;
 }
 
 function sum(numbers: readonly number[]): number {

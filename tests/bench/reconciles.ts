@@ -14,6 +14,8 @@ export interface Reconcile {
 /** What the process does beside: the Lease, events, the webhook's configuration and certificate. */
 const BESIDE = ["leases", "events", "validatingwebhookconfigurations"];
 const CERTIFICATE = "archway-tls";
+/** What it lists once in a migration, beside the reconciles, to name workloads; and pods of all nodes. */
+const WORKLOADS = ["deployments", "statefulsets", "daemonsets", "cronjobs", "jobs"];
 /** Each reconcile begins with these three objects, at the same time. */
 const BASE: Readonly<Record<string, string>> = {
   upgradeconfigs: "managed-upgrade-config",
@@ -27,7 +29,13 @@ const TOGETHER_MS = 1_000;
 export function reconcileRequests(requests: readonly AuditedRequest[], user: string): readonly AuditedRequest[] {
   return requests.filter((request) => request.user === user && request.verb !== "watch")
     .filter(({ resource, name }) => !BESIDE.includes(resource) && name !== CERTIFICATE)
+    .filter((request) => !isOfWorkloads(request))
     .toSorted((one, other) => one.receivedMs - other.receivedMs);
+}
+
+/** Whether a request belongs to the look at all workloads. */
+export function isOfWorkloads({ verb, resource, uri }: AuditedRequest): boolean {
+  return verb === "list" && (WORKLOADS.includes(resource) || resource === "pods" && !uri.includes("spec.nodeName"));
 }
 
 /** The reconciles, in order. What comes before the first one is left out. */

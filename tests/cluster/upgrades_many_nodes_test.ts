@@ -76,6 +76,7 @@ Deno.test("upgrades: no look at a migration of 500 nodes in 50 pools reads more 
   many.restart();
   const atTheEnd = await lookUntil(many, async () => await phaseOf(many) === "Upgraded");
   assertFew(atTheEnd);
+  assert.equal(many.looked.requests, 6, "each kind of workload once, and pods");
   const configs = atTheEnd.flatMap(({ words }) => words.filter((word) => word.startsWith("machineconfigs/")));
   assert.deepEqual([configs.length, new Set(configs).size], [2 * SIZE.pools, 2 * SIZE.pools], "each once");
 });

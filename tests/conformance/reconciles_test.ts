@@ -53,8 +53,11 @@ Deno.test("cutReconciles() begins a reconcile at its three first reads, and coun
   assert.equal(found[0]?.words.at(-1), "patch upgradeconfigs/status");
 });
 
-Deno.test("reconcileRequests() leaves out others, watches, the Lease, events and the webhook's own upkeep", () => {
-  const kept = request("list nodes", 2);
+Deno.test("reconcileRequests() leaves out others, watches, the Lease, events, the webhook's own upkeep and the look at workloads", () => {
+  const kept = [
+    request("list nodes", 2),
+    request("list pods", 3, { uri: "/api/v1/pods?fieldSelector=spec.nodeName%3Da" }),
+  ];
   const others = [
     request("list nodes", 1, { user: "admin" }),
     request("watch nodes", 1),
@@ -62,6 +65,8 @@ Deno.test("reconcileRequests() leaves out others, watches, the Lease, events and
     request("create events", 1),
     request("get secrets", 1, { name: "archway-tls" }),
     request("get validatingwebhookconfigurations", 1),
+    request("list deployments", 1),
+    request("list pods", 1, { uri: "/api/v1/pods?limit=50" }),
   ];
-  assert.deepEqual(reconcileRequests([...others, kept], USER), [kept]);
+  assert.deepEqual(reconcileRequests([...others, ...kept], USER), kept);
 });

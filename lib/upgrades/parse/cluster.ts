@@ -49,11 +49,20 @@ export function parseMachineConfigPool({ metadata, spec, status }: KubeObject): 
     name: metadata.name,
     isPaused: memberOf(spec, "paused") === true,
     isDegraded: isTrue(conditions, "Degraded"),
+    degradedMessage: degradedMessageOf(conditions),
     isUpdated: isTrue(conditions, "Updated"),
     machineCount: countAt(status, "machineCount"),
     updatedMachineCount: countAt(status, "updatedMachineCount"),
     renderedConfig: textAt(objectAt(status, "configuration"), "name"),
   };
+}
+
+/** The condition `Degraded` summarizes others, and has no message of its own as a rule. */
+const DEGRADED = ["NodeDegraded", "RenderDegraded", "Degraded"];
+
+function degradedMessageOf(conditions: readonly ClusterCondition[]): string {
+  const found = DEGRADED.map((type) => conditions.find((one) => one.type === type && one.status === "True"));
+  return found.find((condition) => condition !== undefined && condition.message !== "")?.message ?? "";
 }
 
 /** Whether a condition of this type is True. */

@@ -38,13 +38,14 @@ export const AWAIT_MIGRATED_CONTROL_PLANE: Step = once({
 /** Waits until the nodes run the operating system of the new payload. */
 export const AWAIT_MIGRATED_NODES: Step = once({
   id: WORKERS_STEP,
-  reads: () => ["pools", "osImages", "silences"],
+  reads: () => ["pools", "osImages", "silences", "lostNodes"],
   decide: (observed) =>
     withPools(observed, (pools) => {
       const convergence = decideConvergence(factsOf(observed, pools), ["nodes"]);
-      return convergence.kind === "converged"
-        ? nodesFinished(observed, pools.pools)
-        : { ...waitForNodes(observed, convergence.message), requeueAfterMs: readOnAfterMs(pools) };
+      return convergence.kind === "converged" ? nodesFinished(observed, pools.pools) : {
+        ...waitForNodes(observed, { message: convergence.message, pools: pools.pools }),
+        requeueAfterMs: readOnAfterMs(pools),
+      };
     }),
 });
 
@@ -65,16 +66,21 @@ export const PROVE_OTHER_ARCHITECTURE: Step = once({
   },
 });
 
-/** Says what is possible from now on; everything must still hold at this moment. */
+/** Says what is possible from now on, once workloads were looked at; everything must still hold at this moment. */
 export const SEND_MIGRATED: Step = once({
   id: "CompletedNotificationSent",
   reads: () => ["clusterOperators", "pools", "osImages", "advisories"],
   decide: (observed) => {
     const isProven = observed.plan.spec.smoke === undefined || isStepDone(observed.history, SMOKE);
-    const decide = (): StepResult =>
-      done([...notify("StateMultiArchCapable", observed), ...notify("StateCompleted", observed)], {
+    const decide = (): StepResult => {
+      const { advisories } = observed.read;
+      if (advisories?.kind === "observed" && advisories.value.kind === "looking") {
+        return wait("the workloads of the cluster are looked at");
+      }
+      return done([...notify("StateMultiArchCapable", observed), ...notify("StateCompleted", observed)], {
         finding: capableFinding(observed),
       });
+    };
     return whenConverged(observed, { smoke: isProven ? "passed" : "open", decide });
   },
 });
@@ -165,14 +171,17 @@ function decideSmoke(
 }
 
 function capableFinding({ history, read }: Observed): PlanFinding {
-  const advisories = read.advisories?.kind === "observed" ? read.advisories.value : [];
+  const { advisories } = read;
+  const sentences = advisories?.kind === "observed" && advisories.value.kind === "found"
+    ? advisories.value.sentences
+    : [];
   return {
     type: "MultiArchCapable",
     isTrue: true,
     reason: "Migrated",
     message: [
       `The payload of ${history.version} is for several architectures, for good.`,
-      ...advisories,
+      ...sentences,
     ].join(" "),
   };
 }

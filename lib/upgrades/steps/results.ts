@@ -73,6 +73,7 @@ const WORDS: Readonly<Record<Reading, string>> = {
   clusterOperators: "the ClusterOperators",
   pools: "the MachineConfigPools",
   buildingPools: "the builds of node images",
+  lostNodes: "the nodes",
   osImages: "the operating system images of the MachineConfigPools",
   controlPlaneArchitectures: "the architectures of the control plane nodes",
   silences: "the silences of Alertmanager",
@@ -85,6 +86,6 @@ const WORDS: Readonly<Record<Reading, string>> = {
   graph: "the update graph",
   policy: "the policy source",
   smoke: "the MachineSet of the other architecture",
-  advisories: "the settings of images",
+  advisories: "the workloads and the settings of images",
   alertsDuring: "the alerts during the upgrade",
 };

@@ -8,6 +8,7 @@ import type { Effect } from "../types/effects.ts";
 import type { Observed } from "../types/observed.ts";
 import type { PlanFinding, Step, StepRecord, StepResult } from "../types/steps.ts";
 import { unreachable } from "../../unreachable.ts";
+import { describeTrouble } from "../pools.ts";
 import { closeWindows, isAnyActive, openWorkerWindow } from "../windows.ts";
 import { done, fail, once, skipWhen, versionLabel, wait, withReading } from "./results.ts";
 
@@ -32,12 +33,12 @@ export const OPEN_WORKER_WINDOW: Step = skipWhen(({ history }) => isStepDone(his
 /** Waits for the nodes. */
 export const AWAIT_WORKERS: Step = once({
   id: WORKERS_STEP,
-  reads: () => ["pools", "silences"],
+  reads: () => ["pools", "silences", "lostNodes"],
   decide: (observed) =>
     withReading(observed, "pools", (pools) => {
       const remaining = remainingNodes(pools);
       const message = `${remaining} nodes are left`;
-      return remaining > 0 ? waitForNodes(observed, message) : nodesFinished(observed, pools);
+      return remaining > 0 ? waitForNodes(observed, { message, pools }) : nodesFinished(observed, pools);
     }),
 });
 
@@ -70,14 +71,19 @@ export const CLOSE_WORKER_WINDOW: Step = once({
   decide: (observed) => withReading(observed, "silences", (silences) => done(closeWindows("workers", silences))),
 });
 
-/** The answer while nodes are left: an alert is due when no window silences it any more. */
-export function waitForNodes(observed: Observed, message: string): StepResult {
+/** The answer while nodes are left, with what holds them up: an alert is due when no window silences it any more. */
+export function waitForNodes(
+  observed: Observed,
+  { message, pools }: { readonly message: string; readonly pools: readonly MachineConfigPool[] },
+): StepResult {
+  const lost = observed.read.lostNodes?.kind === "observed" ? observed.read.lostNodes.value : [];
+  const words = [message, ...describeTrouble(pools, lost)].join("; ");
   return withReading(observed, "silences", (silences) => {
     const value = isAnyActive(silences) ? 0 : 1;
     const record: StepRecord | undefined = observed.history.workerStartMs === undefined
       ? { workers: "started" }
       : undefined;
-    return wait(message, [workerTimeout(observed, value)], record);
+    return wait(words, [workerTimeout(observed, value)], record);
   });
 }
 

@@ -58,6 +58,8 @@ export interface MachineConfigPool {
   readonly name: string;
   readonly isPaused: boolean;
   readonly isDegraded: boolean;
+  /** Why it is degraded, with the node; empty where it is not, or does not say. */
+  readonly degradedMessage: string;
   /** Its condition `Updated` is True. */
   readonly isUpdated: boolean;
   readonly machineCount: number;
@@ -66,8 +68,20 @@ export interface MachineConfigPool {
   readonly renderedConfig: string;
 }
 
+/** A node that is not Ready, and what its condition says about it; empty where that is nothing. */
+export interface LostNode {
+  readonly name: string;
+  readonly message: string;
+}
+
 /** The operating system image of a pool, held against that from before a migration; `unread`: one of them is still to be read. */
 export type OsImage = "unread" | "asBefore" | "changed";
+
+/** What is worth knowing after a migration. */
+export type Advisories =
+  /** Workloads are still looked at. */
+  | { readonly kind: "looking" }
+  | { readonly kind: "found"; readonly sentences: readonly string[] };
 
 /** A silence of Alertmanager. */
 export interface Silence {

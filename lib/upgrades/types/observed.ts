@@ -1,10 +1,12 @@
 // Everything that one reconcile of an upgrade reads. Most of it is read only where a step requests it, once a reconcile.
 import type {
+  Advisories,
   CapacityLeft,
   CapacityState,
   ClusterOperator,
   ClusterVersion,
   Dependency,
+  LostNode,
   MachineConfigPool,
   OfferedRelease,
   OsImage,
@@ -30,6 +32,8 @@ export interface Readings {
   readonly pools: readonly MachineConfigPool[];
   /** Pools whose layered image is being built. */
   readonly buildingPools: ReadonlySet<string>;
+  /** Nodes that were not Ready when they were read last, in the order of their names. */
+  readonly lostNodes: readonly LostNode[];
   /** By pool, of those that have another configuration than before the migration. */
   readonly osImages: ReadonlyMap<string, OsImage>;
   /** `kubernetes.io/arch` of the control plane nodes, without duplicates. */
@@ -50,8 +54,8 @@ export interface Readings {
   /** Pulls the plan of the policy source now. */
   readonly policy: PolicyRefresh;
   readonly smoke: SmokeState;
-  /** Reported, never blocking: `managementState` of the image registry, import modes of ImageStreams. */
-  readonly advisories: readonly string[];
+  /** Reported, never blocking: workloads, `managementState` of the image registry, import modes of ImageStreams. */
+  readonly advisories: Advisories;
   /** Paging alerts that fired between start and end of the upgrade, sorted. */
   readonly alertsDuring: readonly string[];
 }

@@ -14,8 +14,11 @@ import type { OperatorConfig } from "../../upgrades/types/operator_config.ts";
 import type { UpgradeSpec } from "../../upgrades/types/plan.ts";
 import type { ClusterReader } from "./cluster_reader.ts";
 
-/** Nodes whose pods are read in one round, longest cordoned first: those of each cost a request. */
-export const NODES_A_ROUND = 8;
+/**
+ * Nodes whose pods are read in one round, longest cordoned first: those of each cost a request. With the pools, the nodes and the
+ * budgets a round costs ten.
+ */
+export const NODES_A_ROUND = 7;
 
 /** The policy of a plan. */
 export function drainPolicyOf(spec: UpgradeSpec, config: OperatorConfig): DrainPolicy {

@@ -1,6 +1,8 @@
 // Looks at an upgrade of a large cluster on a real API server: how many requests each makes, and how long it takes.
-import { drive } from "../../../controllers/upgrades/drive.ts";
+import { drive, type DriveOptions } from "../../../controllers/upgrades/drive.ts";
 import type { UpgradesDeps } from "../../../controllers/upgrades/deps.ts";
+import { openWorkloadLook, type WorkloadLook } from "../../../controllers/upgrades/workload_look.ts";
+import { adviseOnWorkloads } from "../../../lib/cli/workload_advice.ts";
 import { systemClock } from "../../../lib/clock.ts";
 import type { KubeApi, ReadApi } from "../../../lib/k8s/api.ts";
 import type { ApiCall } from "../../../lib/k8s/api_transport.ts";
@@ -30,6 +32,8 @@ export interface Look {
 /** A large cluster, and looks at it. */
 export interface ManyNodes extends AsyncDisposable {
   readonly bed: UpgradeBed;
+  /** Requests of the look at workloads, which is none of those that reconciles make. */
+  readonly looked: { readonly requests: number };
   look(): Promise<Look>;
   /** The looks that follow are those of a process that has just begun. */
   restart(): void;
@@ -51,14 +55,18 @@ export async function openManyNodes(
   const api = undo.use(openTestApi(access, { observe }));
   const readApi = watched(api, (word) => void seen.words.push(word));
   const deps = { ...depsOf(api, bed.outside), readApi };
+  const looked = { requests: 0 };
+  const workloads = openLook(undo.use(openTestApi(access, { observe: () => void looked.requests++ })));
+  undo.defer(workloads.end);
   let osImages = new OsImages(readApi);
   const opened = undo.move();
   return {
     bed,
+    looked,
     look: async () => {
       Object.assign(seen, { reads: 0, writes: 0, words: [] });
       const startedMs = performance.now();
-      await look(deps, osImages);
+      await look(deps, { osImages, workloads: workloads.findings });
       return { ...seen, tookMs: performance.now() - startedMs };
     },
     restart: () => {
@@ -116,8 +124,21 @@ function depsOf(api: KubeApi, outside: OutsideDouble): UpgradesDeps {
   };
 }
 
-async function look(deps: UpgradesDeps, osImages: OsImages): Promise<void> {
+/** The look at workloads, with requests of its own; no image is inspected. */
+function openLook(api: KubeApi): Pick<WorkloadLook, "findings"> & { readonly end: () => Promise<void> } {
+  const stop = new AbortController();
+  const images = { inspect: () => Promise.resolve([]) };
+  const look = openWorkloadLook((signal) => adviseOnWorkloads({ api, images, clock: systemClock, signal }), () => {});
+  const running = look.run(stop.signal);
+  const end = async (): Promise<void> => {
+    stop.abort();
+    await running;
+  };
+  return { findings: look.findings, end };
+}
+
+async function look(deps: UpgradesDeps, beside: Pick<DriveOptions, "osImages" | "workloads">): Promise<void> {
   const [nowMs, { signal }] = [systemClock.nowMs(), new AbortController()];
   const input = await readInput(deps, { nowMs, signal });
-  await drive(reconcile(input), deps, { plan: input.known, base: input.base, osImages, nowMs, signal });
+  await drive(reconcile(input), deps, { plan: input.known, base: input.base, ...beside, nowMs, signal });
 }

@@ -80,6 +80,27 @@ Deno.test("nodes whose drains are in their time cost no request each, however ma
   assert.deepEqual(bed.gauges, [`${NODE}=1`]);
 });
 
+Deno.test("a round over 50 drains that are late costs at most ten requests", async () => {
+  const bed = openBed();
+  for (let at = 0; at < 50; at++) {
+    bed.cluster.put(Resource.nodes, rawNode(`late-${at}`, { cordonedMinutes: 300 + at, state: "Working" }));
+  }
+  await bed.look("Observe");
+  assert.equal(bed.calls.length, 10, bed.calls.join(", "));
+});
+
+Deno.test("nodes that are not Ready are named while nodes are upgraded, and no longer when that is over", async () => {
+  const bed = openBed();
+  const message = "Kubelet stopped posting node status.";
+  const status = { conditions: [{ type: "Ready", status: "Unknown", message }] };
+  bed.cluster.put(Resource.nodes, { ...rawNode("n2"), status });
+  await bed.look("Observe");
+  assert.deepEqual(bed.drains.lost(), [{ name: "n2", message }]);
+  bed.cluster.put(Resource.machineConfigPools, pool("worker", 2));
+  await bed.look("Observe");
+  assert.deepEqual(bed.drains.lost(), []);
+});
+
 Deno.test("M-306 a node that is not cordoned any more is reported as that once", async () => {
   const bed = openBed();
   await bed.look("Observe");

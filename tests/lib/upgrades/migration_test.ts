@@ -341,13 +341,32 @@ Deno.test("N-011 a migration that has converged is announced, and the plan is Mu
   const run = migrate({
     entry: BEGUN,
     cluster: THERE,
-    observed: { advisories: seen(["One workload runs on amd64 only."]) },
+    observed: { advisories: seen({ kind: "found", sentences: ["One workload runs on amd64 only."] }) },
   });
   const status = run.saved.at(-1);
   assert.equal(status?.history[0]?.phase, "Upgraded");
   const found = status?.conditions.find(({ type }) => type === "MultiArchCapable");
   assert.deepEqual([found?.status, /amd64 only/.test(found?.message ?? "")], ["True", true]);
   assert.deepEqual(wordsOf(run.effects).slice(-2), ["StateMultiArchCapable", "StateCompleted"]);
+});
+
+Deno.test("a migration that has converged waits while workloads are looked at, and then names what was found", () => {
+  const given = { entry: BEGUN, cluster: THERE };
+  const waiting = migrate({ ...given, observed: { advisories: seen({ kind: "looking" }) } });
+  assert.equal(waiting.saved.at(-1)?.history[0]?.phase, "Upgrading");
+  assert.deepEqual(stepOf(waiting), [
+    "CompletedNotificationSent",
+    "CompletedNotificationSent still in progress: the workloads of the cluster are looked at",
+  ]);
+  assert.equal(wordsOf(waiting.effects).includes("StateCompleted"), false);
+  const sentences = ["One workload runs on amd64 only."];
+  const found = migrate({
+    ...given,
+    status: waiting.saved.at(-1),
+    observed: { advisories: seen({ kind: "found", sentences }) },
+  });
+  assert.equal(found.saved.at(-1)?.history[0]?.phase, "Upgraded");
+  assert.match(JSON.stringify(found.saved.at(-1)?.conditions), /amd64 only/);
 });
 
 Deno.test("a migration that something else began is taken over, measured against the history of the ClusterVersion", () => {

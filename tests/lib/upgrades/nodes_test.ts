@@ -1,14 +1,14 @@
 // Pools and nodes as upgrades see them.
 import assert from "node:assert/strict";
 import { isManuallyCordoned } from "../../../lib/upgrades/nodes.ts";
-import { describeUpdating, isPoolUpdating, summarizePools } from "../../../lib/upgrades/pools.ts";
+import { describeTrouble, describeUpdating, isPoolUpdating, summarizePools } from "../../../lib/upgrades/pools.ts";
 import type { MachineConfigPool } from "../../../lib/upgrades/types/cluster.ts";
 import { minutes, minutesAgo, node, NOW_MS } from "./make.ts";
 
 function pool(name: string, more: Partial<MachineConfigPool> = {}): MachineConfigPool {
   return {
     ...{ name, isPaused: false, isDegraded: false, isUpdated: true, machineCount: 3, updatedMachineCount: 3 },
-    renderedConfig: "",
+    ...{ renderedConfig: "", degradedMessage: "" },
     ...more,
   };
 }
@@ -42,6 +42,25 @@ Deno.test("N-024 N-012 summarizePools() waits for every pool but paused ones, wh
     isDone: false,
   });
   assert.equal(summarizePools(pools.slice(1, 2).concat(pools.slice(3))).isDone, true);
+});
+
+Deno.test("describeTrouble() names the pools that are degraded and the nodes that are not Ready, each with why", () => {
+  const degraded = pool("worker", { isDegraded: true, degradedMessage: "Node worker-2 is reporting: disk full" });
+  const frozen = pool("frozen", { isDegraded: true, isPaused: true });
+  const lost = [{ name: "worker-1", message: "Kubelet stopped posting node status." }, {
+    name: "worker-3",
+    message: "",
+  }];
+  assert.deepEqual(describeTrouble([pool("master"), degraded, frozen], lost), [
+    "MachineConfigPool worker is degraded (Node worker-2 is reporting: disk full)",
+    "node worker-1 is not Ready (Kubelet stopped posting node status.)",
+    "node worker-3 is not Ready",
+  ]);
+  assert.deepEqual(describeTrouble([pool("master"), pool("worker")], []), []);
+  const many = Array.from({ length: 50 }, (_, at) => ({ name: `n-${at}`, message: "m".repeat(5_000) }));
+  const words = describeTrouble([], many);
+  assert.deepEqual([words.length, words.at(-1)], [4, "47 more nodes are not Ready"]);
+  assert.ok(words.join("; ").length < 1_200, "a status has room for it");
 });
 
 Deno.test("M-343 M-344 parseNode() tells cordons and their time, by the right taint of several", () => {

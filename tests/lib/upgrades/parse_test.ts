@@ -175,7 +175,15 @@ Deno.test("M-341 M-342 parseMachineConfigPool() reads counts and conditions", ()
   };
   assert.deepEqual(parseMachineConfigPool(object), {
     ...{ name: "worker", isPaused: true, isDegraded: false, isUpdated: false, machineCount: 3, updatedMachineCount: 2 },
-    renderedConfig: "rendered-1",
+    ...{ renderedConfig: "rendered-1", degradedMessage: "" },
   });
   assert.equal(parseMachineConfigPool({ metadata: { name: "new" } }).renderedConfig, "");
+  const message = 'Node worker-2 is reporting: "disk full"';
+  const conditions = [
+    { type: "Degraded", status: "True", message: "" },
+    { type: "RenderDegraded", status: "False", message: "earlier" },
+    { type: "NodeDegraded", status: "True", message },
+  ];
+  const degraded = parseMachineConfigPool({ metadata: { name: "worker" }, status: { conditions } });
+  assert.deepEqual([degraded.isDegraded, degraded.degradedMessage], [true, message]);
 });

@@ -286,6 +286,19 @@ const ROWS: readonly (readonly [string, Step, Seen, RegExp])[] = [
     /^wait: worker_timeout=1 \(2 nodes are left\)$/,
   ],
   [
+    "a node fails: it is named, with why",
+    AWAIT_WORKERS,
+    {
+      observed: {
+        pools: seen([
+          makePool("worker", { updatedMachineCount: 2, isDegraded: true, degradedMessage: "Node w-2: disk full" }),
+        ]),
+        lostNodes: seen([{ name: "w-3", message: "Kubelet stopped posting node status." }]),
+      },
+    },
+    /\(1 nodes are left; MachineConfigPool worker is degraded \(Node w-2: disk full\); node w-3 is not Ready \(Kubelet/,
+  ],
+  [
     "N-024 nodes of another pool are on their way",
     AWAIT_WORKERS,
     { observed: { pools: seen([makePool("worker"), makePool("infra", { updatedMachineCount: 2 })]) } },

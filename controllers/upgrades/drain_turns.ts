@@ -1,0 +1,43 @@
+// When drains are checked: once a minute while nodes are upgraded, in reconciles of their own, so that none costs the requests of both.
+import { serverNowMs } from "../../lib/upgrading/cluster/drains.ts";
+import type { UpgradeInput } from "../../lib/upgrading/cluster/plan_input.ts";
+import type { UpgradesDeps } from "./deps.ts";
+import type { Drains } from "./drains.ts";
+
+/** Between two checks (ms). */
+export const DRAINS_MS = 60_000;
+
+/** The turns of drains. */
+export interface DrainTurns {
+  /** To be called after each reconcile, with what that one read. */
+  follow(input: UpgradeInput): void;
+  /** Checks them, by the plan and the settings as they were read last. Rejects when something cannot be read. */
+  take(signal: AbortSignal): Promise<void>;
+}
+
+/** Makes them; `onDue` is called when the next turn is to be taken. */
+export function openDrainTurns(
+  { clock, readApi }: Pick<UpgradesDeps, "clock" | "readApi">,
+  { drains, onDue }: { readonly drains: Pick<Drains, "check" | "forget">; readonly onDue: () => void },
+): DrainTurns {
+  let latest: UpgradeInput | undefined;
+  let dueMs = 0;
+  return {
+    follow: (input) => {
+      latest = input;
+      if (input.base === undefined || !isUpgrading(input)) drains.forget();
+      else if (clock.monotonicMs() >= dueMs) onDue();
+    },
+    take: async (signal) => {
+      const input = latest;
+      if (input?.base === undefined || !isUpgrading(input)) return;
+      await drains.check(input.base, { nowMs: serverNowMs(clock, readApi), signal });
+      dueMs = clock.monotonicMs() + DRAINS_MS;
+    },
+  };
+}
+
+/** Whether the newest upgrade of the plan was under way when it was read. */
+export function isUpgrading({ known }: UpgradeInput): boolean {
+  return known?.status.history[0]?.phase === "Upgrading";
+}

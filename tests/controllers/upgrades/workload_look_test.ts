@@ -1,0 +1,60 @@
+// The look at workloads, beside the reconciles.
+import assert from "node:assert/strict";
+import { openWorkloadLook, type WorkloadLook } from "../../../controllers/upgrades/workload_look.ts";
+
+/** Runs it; gives what ends it. */
+function start(look: WorkloadLook): () => Promise<void> {
+  const stop = new AbortController();
+  const running = look.run(stop.signal);
+  return async () => {
+    stop.abort();
+    await running;
+  };
+}
+
+Deno.test("a look at workloads is made when its findings are wanted, once, and reports that it has ended", async () => {
+  const ended = Promise.withResolvers<void>();
+  let looks = 0;
+  const advise = (): Promise<readonly string[]> => Promise.resolve([`look ${++looks}`]);
+  const look = openWorkloadLook(advise, ended.resolve);
+  const stop = start(look);
+  await Promise.resolve();
+  assert.equal(looks, 0, "nobody wants it yet");
+  assert.deepEqual([look.findings(), look.findings()], [undefined, undefined]);
+  await ended.promise;
+  assert.deepEqual([look.findings(), looks], [["look 1"], 1]);
+  await stop();
+  await start(look)();
+  assert.deepEqual([look.findings(), looks], [["look 1"], 1], "the next term has it");
+});
+
+Deno.test("a look at workloads that fails says so in place of its findings", async () => {
+  const ended = Promise.withResolvers<void>();
+  const look = openWorkloadLook(() => Promise.reject(new Error("no registry")), ended.resolve);
+  const stop = start(look);
+  look.findings();
+  await ended.promise;
+  assert.deepEqual(look.findings(), ["Workloads were not looked at: no registry"]);
+  await stop();
+});
+
+Deno.test("a look at workloads that is cut off is made again in the next term", async () => {
+  const begun = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<void>();
+  let looks = 0;
+  const advise = (signal: AbortSignal): Promise<readonly string[]> => {
+    if (looks++ > 0) return Promise.resolve(["found"]);
+    begun.resolve();
+    return new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  };
+  const look = openWorkloadLook(advise, ended.resolve);
+  const stop = start(look);
+  look.findings();
+  await begun.promise;
+  await stop();
+  assert.equal(look.findings(), undefined);
+  const stopAgain = start(look);
+  await ended.promise;
+  assert.deepEqual(look.findings(), ["found"]);
+  await stopAgain();
+});
