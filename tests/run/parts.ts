@@ -11,13 +11,15 @@ export interface Part {
   readonly permissions: "none" | "all";
   /** How many files run side by side. */
   readonly jobs: number;
+  /** In how many isolates its files are loaded, each with a share of them; 0: every file in one of its own. */
+  readonly isolates: number;
   /** Control planes that are kept ready for its tests. */
   readonly planes: number;
   /** Of its processes: those that are held to times go first. */
   readonly niceness: number;
 }
 
-const PLAIN = { ignored: [], permissions: "all", planes: 0, niceness: 0 } as const;
+const PLAIN = { ignored: [], permissions: "all", isolates: 0, planes: 0, niceness: 0 } as const;
 /** For what is held to no time but a deadline for waiting. */
 const PATIENT = 19;
 
@@ -44,6 +46,7 @@ const TOOLS = [
     "tests/lib/images/memory_test.ts",
     "tests/lib/k8s/cluster_access_test.ts",
     "tests/lib/k8s/reflector_faults_test.ts",
+    "tests/lib/kv/deno_kv_test.ts",
     "tests/lib/oci/config/configured_secrets_test.ts",
     "tests/lib/oci/config/parsers_test.ts",
     "tests/lib/oci/http/proxy_test.ts",
@@ -73,13 +76,14 @@ const ALONE =
 
 /** Needs nothing but Deno: no network but loopback, nothing built, under a minute. */
 export const UNIT_PARTS: readonly Part[] = [
-  { ...PLAIN, name: "pure", paths: PURE, permissions: "none", jobs: 1, niceness: PATIENT },
+  { ...PLAIN, name: "pure", paths: PURE, permissions: "none", jobs: 1, isolates: 1, niceness: PATIENT },
   {
     ...PLAIN,
     name: "unit",
     paths: ["tests"],
     ignored: [...PURE, ...TOOLS, ...BEYOND_UNIT],
     jobs: 2,
+    isolates: 4,
     niceness: PATIENT,
   },
 ];

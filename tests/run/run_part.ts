@@ -1,6 +1,7 @@
 // Runs one part of the tests as a process, shows its output line by line as it comes, and counts by its JUnit file.
 import { parseJunit, type RanTest } from "../conformance/junit.ts";
 import { filesToRunAgain, replaceFiles } from "./again.ts";
+import { writeIsolates } from "./isolates.ts";
 import type { Part } from "./parts.ts";
 
 /** What a part came to. */
@@ -54,6 +55,14 @@ function renderArguments(part: Part, { command, junit, flags }: PartOptions): st
 }
 
 async function run(part: Part, options: PartOptions): Promise<Run> {
+  if (part.isolates === 0) return await runPaths(part, options);
+  await using isolates = await writeIsolates(part);
+  // The modules stand outside of the repository, and what they import in it.
+  const flags = ["--config=deno.json", ...options.flags];
+  return await runPaths({ ...part, paths: isolates.paths, ignored: [] }, { ...options, flags });
+}
+
+async function runPaths(part: Part, options: PartOptions): Promise<Run> {
   const child = new Deno.Command("nice", {
     args: ["-n", String(part.niceness), Deno.execPath(), ...renderArguments(part, options)],
     env: { ...options.environment, NO_COLOR: "1", DENO_JOBS: String(part.jobs) },
@@ -103,7 +112,7 @@ async function runFilesAgain(
   },
 ): Promise<Run> {
   const junit = options.junit.replace(/\.xml$/, "-again.xml");
-  const second = await run({ ...part, paths: again, ignored: [], jobs: 1 }, { ...options, junit, print });
+  const second = await run({ ...part, paths: again, ignored: [], jobs: 1, isolates: 0 }, { ...options, junit, print });
   return { isSuccess: second.isSuccess, tests: replaceFiles(tests, second.tests) };
 }
 

@@ -2,12 +2,13 @@
 import assert from "node:assert/strict";
 import { parseJunit, type RanTest } from "../conformance/junit.ts";
 import { filesToRunAgain, replaceFiles } from "./again.ts";
+import { filesAlone, groupFiles, listTestFiles, writeIsolates } from "./isolates.ts";
 import { arrange, clusterParts, narrow, NODE_PART, type Part, TOOLS_PART, UNIT_PARTS } from "./parts.ts";
 import { ALLOWED_SKIPS, countFailed, judgeSkip } from "./skips.ts";
 
 const PART: Part = {
   ...{ name: "unit", paths: ["tests"], ignored: ["tests/cluster"], permissions: "all" },
-  ...{ jobs: 2, planes: 0, niceness: 0 },
+  ...{ jobs: 2, isolates: 4, planes: 0, niceness: 0 },
 };
 const ALLOWED = [{ tests: ["kv: "], need: "denokv", reason: "no cargo" }] as const;
 
@@ -28,6 +29,28 @@ Deno.test("every test file belongs to exactly one part", async () => {
   const files = listFiles("tests").filter((file) => /_test\.tsx?$/.test(file) && !/^tests\/node\//.test(file));
   const odd = files.filter((file) => parts.filter((part) => pathsOf(part, [file]) !== undefined).length !== 1);
   assert.deepEqual(odd, []);
+});
+
+Deno.test("every unit test file is loaded in exactly one isolate, and the one that checks loading in its own", async () => {
+  for (const part of UNIT_PARTS) {
+    const files = listTestFiles(part);
+    const wanted = listFiles("tests").filter((file) =>
+      /_test\.tsx?$/.test(file) && pathsOf(part, [file]) !== undefined
+    );
+    assert.deepEqual(files.toSorted(), wanted.toSorted());
+    await using isolates = await writeIsolates(part);
+    const written = isolates.paths.filter((path) => path.startsWith("/"));
+    const loaded = written.flatMap((path) =>
+      [...Deno.readTextFileSync(path).matchAll(/^import "file:\/\/([^"]+)";$/gm)].map(([, file = ""]) =>
+        file.slice(Deno.cwd().length + 1)
+      )
+    );
+    assert.equal(written.length, part.isolates);
+    assert.deepEqual([...loaded, ...filesAlone(files)].toSorted(), files.toSorted());
+  }
+  assert.deepEqual(filesAlone(listTestFiles(UNIT_PARTS[1] ?? PART)), ["tests/architecture_test.ts"]);
+  assert.deepEqual(groupFiles(["a", "c", "b"], 2), [["a", "c"], ["b"]]);
+  assert.deepEqual(groupFiles(["a"], 4), [["a"]]);
 });
 
 Deno.test("arrange() puts every part into one lane, and leaves no lane or stage empty", () => {
